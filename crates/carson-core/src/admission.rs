@@ -1,0 +1,317 @@
+//! May a due slot become a firing now?
+
+use std::fmt;
+
+use chrono::{DateTime, Utc};
+use serde::{Deserialize, Serialize};
+
+use crate::breaker::Breaker;
+use crate::id::AccountName;
+
+/// What the role asks for when its firing still runs at the next slot.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Overlap {
+    /// The slot is skipped.
+    #[default]
+    Skip,
+    /// The latest slot waits until the running firing has ended.
+    QueueOne,
+}
+
+/// A block flag on an account.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Block {
+    /// The blocked account.
+    pub account: AccountName,
+    /// Until when; `None` until an operator clears it.
+    pub until: Option<DateTime<Utc>>,
+    /// Why.
+    pub reason: String,
+}
+
+impl Block {
+    /// Whether the block stands at `now`.
+    #[must_use]
+    pub fn stands(&self, now: DateTime<Utc>) -> bool {
+        self.until.is_none_or(|until| now < until)
+    }
+}
+
+/// An operator's pause.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Pause {
+    /// What is paused: `fleet`, `role NAME`, `repo NAME` or `account NAME`.
+    pub what: String,
+    /// Why.
+    pub reason: String,
+    /// Until when; `None` until it is resumed.
+    pub until: Option<DateTime<Utc>>,
+}
+
+impl Pause {
+    /// Whether the pause stands at `now`.
+    #[must_use]
+    pub fn stands(&self, now: DateTime<Utc>) -> bool {
+        self.until.is_none_or(|until| now < until)
+    }
+}
+
+/// What admission looks at, gathered in one read of the store.
+#[derive(Clone, Debug, Default)]
+pub struct Gate {
+    /// A pause on the fleet, the role or its repository.
+    pub pause: Option<Pause>,
+    /// Blocks of the role's accounts.
+    pub blocks: Vec<Block>,
+    /// The accounts the role may use, in its order.
+    pub accounts: Vec<AccountName>,
+    /// The role's breaker.
+    pub breaker: Breaker,
+    /// Firings of this role in its zone's day, skipped ones left out.
+    pub fired_today: u32,
+    /// The role's daily cap.
+    pub max_per_day: u32,
+    /// Whether a firing of this role runs, on any host.
+    pub running: bool,
+    /// What the role asks for in that case.
+    pub overlap: Overlap,
+    /// Firings that run on this host.
+    pub running_here: u32,
+    /// How many this host may run.
+    pub max_here: u32,
+}
+
+/// The decision.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Admission {
+    /// Claim the slot and start, with the first of these accounts that is not blocked.
+    Admit(AccountName),
+    /// Not now, but the slot stays due.
+    Wait(&'static str),
+    /// The slot ends here, as a quiet row.
+    Skip(SkipReason),
+}
+
+/// Why a slot or a firing was skipped.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum SkipReason {
+    /// An operator's pause.
+    Paused(String),
+    /// Every account of the role is blocked.
+    Blocked(String),
+    /// The role's breaker is open.
+    BreakerOpen(String),
+    /// The daily cap is used up.
+    DailyCap(u32),
+    /// Its firing still runs.
+    Overlap,
+    /// People have enough of this role's pull requests to read.
+    OpenPullRequests(u32),
+    /// The slot is too old (`max_late`, or `catch_up = "none"`).
+    TooLate,
+    /// A preflight check failed.
+    Preflight(String),
+}
+
+impl SkipReason {
+    /// The kind alone, for counting and for "once per state change".
+    #[must_use]
+    pub fn kind(&self) -> &'static str {
+        match self {
+            Self::Paused(_) => "paused",
+            Self::Blocked(_) => "blocked",
+            Self::BreakerOpen(_) => "breaker",
+            Self::DailyCap(_) => "daily-cap",
+            Self::Overlap => "overlap",
+            Self::OpenPullRequests(_) => "open-prs",
+            Self::TooLate => "too-late",
+            Self::Preflight(_) => "preflight",
+        }
+    }
+}
+
+impl fmt::Display for SkipReason {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Paused(why) => write!(f, "paused: {why}"),
+            Self::Blocked(why) => write!(f, "blocked: {why}"),
+            Self::BreakerOpen(why) => write!(f, "breaker open: {why}"),
+            Self::DailyCap(cap) => write!(f, "daily cap of {cap} firings used up"),
+            Self::Overlap => f.write_str("its firing still runs"),
+            Self::OpenPullRequests(n) => write!(f, "review queue {n}/{n}"),
+            Self::TooLate => f.write_str("the slot is too old to catch up"),
+            Self::Preflight(why) => write!(f, "preflight: {why}"),
+        }
+    }
+}
+
+/// Decides. The order is the order in which an operator wants to hear of it: what people said
+/// (pause), what the provider said (block), what the role earned (breaker, cap), then what is
+/// merely busy.
+#[must_use]
+pub fn admit(gate: &Gate, now: DateTime<Utc>) -> Admission {
+    if let Some(pause) = gate.pause.as_ref().filter(|pause| pause.stands(now)) {
+        return Admission::Skip(SkipReason::Paused(format!(
+            "{} ({})",
+            pause.what, pause.reason
+        )));
+    }
+    let account = match free_account(gate, now) {
+        Ok(account) => account,
+        Err(reason) => return Admission::Skip(reason),
+    };
+    if gate.breaker.is_open() {
+        let why = gate.breaker.reason.clone().unwrap_or_default();
+        return Admission::Skip(SkipReason::BreakerOpen(why));
+    }
+    if gate.fired_today >= gate.max_per_day {
+        return Admission::Skip(SkipReason::DailyCap(gate.max_per_day));
+    }
+    if gate.running {
+        return match gate.overlap {
+            Overlap::Skip => Admission::Skip(SkipReason::Overlap),
+            Overlap::QueueOne => Admission::Wait("its firing still runs"),
+        };
+    }
+    if gate.running_here >= gate.max_here {
+        return Admission::Wait("this host runs as many firings as it may");
+    }
+    Admission::Admit(account)
+}
+
+/// The first account without a standing block.
+fn free_account(gate: &Gate, now: DateTime<Utc>) -> Result<AccountName, SkipReason> {
+    let standing = |account: &AccountName| {
+        gate.blocks
+            .iter()
+            .find(|block| block.account == *account && block.stands(now))
+    };
+    if let Some(account) = gate
+        .accounts
+        .iter()
+        .find(|account| standing(account).is_none())
+    {
+        return Ok(account.clone());
+    }
+    let mut why: Vec<String> = Vec::new();
+    for block in gate.accounts.iter().filter_map(standing) {
+        let until = block
+            .until
+            .map_or("an operator clears it".to_owned(), |until| {
+                until.format("%Y-%m-%d %H:%M:%SZ").to_string()
+            });
+        why.push(format!(
+            "{} until {until} ({})",
+            block.account, block.reason
+        ));
+    }
+    Err(SkipReason::Blocked(why.join("; ")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(seconds: i64) -> DateTime<Utc> {
+        DateTime::from_timestamp(seconds, 0).unwrap()
+    }
+
+    fn gate() -> Gate {
+        Gate {
+            accounts: vec!["a".parse().unwrap(), "b".parse().unwrap()],
+            max_per_day: 10,
+            max_here: 2,
+            ..Gate::default()
+        }
+    }
+
+    fn block(account: &str, until: Option<i64>) -> Block {
+        let account = account.parse().unwrap();
+        Block {
+            account,
+            until: until.map(at),
+            reason: "limit".into(),
+        }
+    }
+
+    fn kind(admission: Admission) -> &'static str {
+        match admission {
+            Admission::Skip(reason) => reason.kind(),
+            Admission::Wait(_) => "wait",
+            Admission::Admit(_) => "admit",
+        }
+    }
+
+    #[test]
+    fn a_blocked_account_moves_to_the_next() {
+        let one = Gate {
+            blocks: vec![block("a", Some(100))],
+            ..gate()
+        };
+        assert_eq!(admit(&one, at(99)), Admission::Admit("b".parse().unwrap()));
+        assert_eq!(admit(&one, at(100)), Admission::Admit("a".parse().unwrap()));
+        let both = Gate {
+            blocks: vec![block("a", Some(100)), block("b", None)],
+            ..gate()
+        };
+        assert_eq!(kind(admit(&both, at(99))), "blocked");
+    }
+
+    #[test]
+    fn each_stop_stops() {
+        let pause = Pause {
+            what: "fleet".into(),
+            reason: "r".into(),
+            until: Some(at(10)),
+        };
+        let paused = Gate {
+            pause: Some(pause),
+            ..gate()
+        };
+        assert_eq!(kind(admit(&paused, at(9))), "paused");
+        assert_eq!(kind(admit(&paused, at(10))), "admit");
+        let breaker = Breaker {
+            opened_at: Some(at(0)),
+            ..Breaker::default()
+        };
+        assert_eq!(kind(admit(&Gate { breaker, ..gate() }, at(1))), "breaker");
+        assert_eq!(
+            kind(admit(
+                &Gate {
+                    fired_today: 10,
+                    ..gate()
+                },
+                at(1)
+            )),
+            "daily-cap"
+        );
+        assert_eq!(
+            kind(admit(
+                &Gate {
+                    running: true,
+                    ..gate()
+                },
+                at(1)
+            )),
+            "overlap"
+        );
+        let queue = Gate {
+            running: true,
+            overlap: Overlap::QueueOne,
+            ..gate()
+        };
+        assert_eq!(kind(admit(&queue, at(1))), "wait");
+        assert_eq!(
+            kind(admit(
+                &Gate {
+                    running_here: 2,
+                    ..gate()
+                },
+                at(1)
+            )),
+            "wait"
+        );
+    }
+}

@@ -1,0 +1,126 @@
+//! The breaker: enough bad outcomes in a row and a role stops until an operator resets it.
+
+use chrono::{DateTime, Utc};
+use serde::{Deserialize, Serialize};
+
+use crate::outcome::{Outcome, StreakEffect};
+
+/// A role's fail streak as the store keeps it.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Breaker {
+    /// Consecutive outcomes that counted as bad.
+    pub streak: u32,
+    /// Consecutive rejections.
+    pub rejections: u32,
+    /// When it opened; `None` is closed.
+    pub opened_at: Option<DateTime<Utc>>,
+    /// The reason of the outcome that opened it.
+    pub reason: Option<String>,
+}
+
+/// When a breaker opens.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Thresholds {
+    /// Bad outcomes in a row that open it; 0 never opens.
+    pub fail_streak: u32,
+    /// Rejections in a row that do not yet count as bad.
+    pub max_rejections: u32,
+}
+
+impl Breaker {
+    /// Whether the role may not fire.
+    #[must_use]
+    pub fn is_open(&self) -> bool {
+        self.opened_at.is_some()
+    }
+
+    /// The breaker after one more outcome. An open breaker stays open, whatever follows: only a
+    /// reset closes it.
+    #[must_use]
+    pub fn after(self, outcome: Outcome, why: &str, now: DateTime<Utc>, at: Thresholds) -> Self {
+        let rejections = match outcome {
+            Outcome::Rejected => self.rejections.saturating_add(1),
+            _ if outcome.streak() == StreakEffect::Resets => 0,
+            _ => self.rejections,
+        };
+        let streak = match outcome.streak() {
+            StreakEffect::Resets => 0,
+            StreakEffect::Unchanged => self.streak,
+            StreakEffect::Counts => self.streak.saturating_add(1),
+            StreakEffect::CountsAfterRejections if rejections > at.max_rejections => {
+                self.streak.saturating_add(1)
+            }
+            StreakEffect::CountsAfterRejections => self.streak,
+        };
+        let opens = self.opened_at.is_none() && at.fail_streak > 0 && streak >= at.fail_streak;
+        Self {
+            streak,
+            rejections,
+            opened_at: if opens { Some(now) } else { self.opened_at },
+            reason: if opens {
+                Some(why.to_owned())
+            } else {
+                self.reason
+            },
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    const AT: Thresholds = Thresholds {
+        fail_streak: 3,
+        max_rejections: 2,
+    };
+
+    fn run(outcomes: &[Outcome]) -> Breaker {
+        let now = DateTime::from_timestamp(0, 0).unwrap();
+        outcomes
+            .iter()
+            .fold(Breaker::default(), |b, o| b.after(*o, "why", now, AT))
+    }
+
+    #[test]
+    fn it_opens_on_the_third_failure_and_keeps_its_reason() {
+        use Outcome::{Failed, Ok, Partial, Silent, TimedOut};
+        assert!(!run(&[Failed, Failed]).is_open());
+        assert!(!run(&[Failed, Failed, Ok, Failed]).is_open());
+        let open = run(&[Failed, Silent, TimedOut, Partial, Failed]);
+        assert!(open.is_open());
+        assert_eq!(open.reason.as_deref(), Some("why"));
+    }
+
+    #[test]
+    fn rejections_count_only_when_they_become_a_habit() {
+        use Outcome::Rejected;
+        assert_eq!(run(&[Rejected; 2]).streak, 0);
+        assert_eq!(run(&[Rejected; 3]).streak, 1);
+        assert!(run(&[Rejected; 5]).is_open());
+    }
+
+    proptest! {
+        #[test]
+        fn open_stays_open_and_quiet_outcomes_change_nothing(
+            picks in proptest::collection::vec(0..Outcome::ALL.len(), 0..40)
+        ) {
+            let now = DateTime::from_timestamp(0, 0).unwrap();
+            let mut breaker = Breaker::default();
+            for pick in picks {
+                let outcome = Outcome::ALL[pick];
+                let next = breaker.clone().after(outcome, "w", now, AT);
+                prop_assert!(next.is_open() || !breaker.is_open());
+                prop_assert!(next.streak <= breaker.streak + 1);
+                if outcome.streak() == StreakEffect::Unchanged {
+                    prop_assert_eq!(&next, &breaker);
+                }
+                prop_assert_eq!(next.is_open() && !breaker.is_open(),
+                    next.streak >= AT.fail_streak && !breaker.is_open());
+                breaker = next;
+            }
+        }
+    }
+}

@@ -1,0 +1,109 @@
+//! The bounds of one firing, and the worst case that follows from them.
+
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+
+use crate::stage::Stage;
+
+/// `[limits]` of a role. Every firing ends because each of these is finite.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Limits {
+    /// Turns of one execute session; always passed to the CLI explicitly.
+    pub max_turns: u32,
+    /// Turns of one plan, review, revise or diff-review session.
+    pub max_turns_read: u32,
+    /// Wall clock of the whole firing.
+    pub wall_clock: Duration,
+    /// Time without a byte from a session before it counts as stalled.
+    pub silence: Duration,
+    /// Execute attempts against the promise.
+    pub max_attempts: u32,
+    /// Rounds of plan review and revision.
+    pub max_revisions: u32,
+    /// Firings in one day of the role's zone.
+    pub max_firings_per_day: u32,
+    /// Money of one firing, where the engine reports it.
+    pub max_cost_usd: Option<f64>,
+    /// Output of one session, in mebibytes.
+    pub max_output_mb: u64,
+    /// Open pull requests of this role on one repository.
+    pub max_open_prs: u32,
+    /// Consecutive bad outcomes that open the breaker.
+    pub fail_streak: u32,
+    /// Rejections in a row that do not yet count as bad.
+    pub max_rejections: u32,
+    /// Firings that may take one piece of work before a person must.
+    pub max_work_attempts: u32,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self {
+            max_turns: 60,
+            max_turns_read: 20,
+            wall_clock: Duration::from_secs(45 * 60),
+            silence: Duration::from_secs(15 * 60),
+            max_attempts: 3,
+            max_revisions: 1,
+            max_firings_per_day: 96,
+            max_cost_usd: None,
+            max_output_mb: 64,
+            max_open_prs: 3,
+            fail_streak: 5,
+            max_rejections: 2,
+            max_work_attempts: 3,
+        }
+    }
+}
+
+/// What one firing can cost at most, computed from its role file alone.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct WorstCase {
+    /// CLI invocations.
+    pub sessions: u32,
+    /// Turns over all sessions.
+    pub turns: u32,
+}
+
+impl Limits {
+    /// Sessions and turns of the longest firing that `stages` allow: each attempt executes once,
+    /// and a diff review that asks for a fix costs one more execute and one more review.
+    #[must_use]
+    pub fn worst_case(&self, stages: &[Stage]) -> WorstCase {
+        let has = |stage| stages.contains(&stage);
+        let (mut reading, mut writing) = (0, 0);
+        if has(Stage::Plan) {
+            reading += 1;
+            if has(Stage::Review) {
+                // Each revision is a revise session and a fresh review of its plan.
+                reading += 1 + 2 * self.max_revisions;
+            }
+        }
+        if has(Stage::Execute) {
+            writing += self.max_attempts.max(1);
+            if has(Stage::DiffReview) {
+                reading += 2;
+                writing += 1;
+            }
+        }
+        WorstCase {
+            sessions: reading + writing,
+            turns: reading * self.max_turns_read + writing * self.max_turns,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_worst_case_counts_every_session() {
+        let worst = Limits::default().worst_case(&Stage::CHOSEN);
+        // plan, review, revise, review, 3 × execute, diff review, fix, diff review.
+        assert_eq!(worst.sessions, 10);
+        assert_eq!(worst.turns, 6 * 20 + 4 * 60);
+        assert_eq!(Limits::default().worst_case(&[]).sessions, 0);
+    }
+}

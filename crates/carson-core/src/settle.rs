@@ -1,0 +1,266 @@
+//! Sentinel and facts become an outcome, by one table.
+//!
+//! The table is total: every combination of facts has exactly one outcome. Facts win over the
+//! sentinel: a model that says `[OK]` and changed nothing has failed, a model that says
+//! `[SILENT]` and left files behind has half-done something.
+
+use chrono::{DateTime, Utc};
+use serde::{Deserialize, Serialize};
+
+use crate::admission::SkipReason;
+use crate::id::AccountName;
+use crate::outcome::Outcome;
+use crate::sentinel::Sentinel;
+
+/// Why a firing left its stages early. The only early exit there is.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Halt {
+    /// The work source had nothing.
+    NothingToDo,
+    /// One of the stops, or preflight, said no.
+    Skipped(SkipReason),
+    /// The provider's limit was hit; the block flag is set.
+    RateLimited {
+        /// The account that is blocked now.
+        account: AccountName,
+        /// Until when.
+        until: DateTime<Utc>,
+    },
+    /// The firing's own wall clock ran out, or a session fell silent too long.
+    TimedOut(String),
+    /// The last allowed execute session used up its turns.
+    OutOfTurns,
+    /// The money of this firing ran out.
+    OutOfMoney,
+    /// A plan session ended with a sentinel other than `[OK]`.
+    Planned(Sentinel),
+    /// The plan review said no, or asked for more rounds than are allowed.
+    PlanRejected(String),
+    /// A session ended without a sentinel.
+    NoSentinel(String),
+    /// The promise did not pass within the allowed attempts.
+    Exhausted(String),
+    /// Attempts repeat themselves.
+    Stagnated(String),
+    /// The worktree vanished, or its branch was taken away, under the session.
+    LostWorktree(String),
+    /// The CLI failed in a way that is not a limit.
+    EngineFailed(String),
+    /// Git, the forge or the store failed underneath.
+    Broken(String),
+    /// Somebody asked the firing to stop.
+    Cancelled,
+}
+
+/// What Carson's own run of the promise said.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub enum PromiseFact {
+    /// The role has none, or the firing did not come that far.
+    #[default]
+    NotRun,
+    /// The command exited 0.
+    Passed,
+    /// The command did not.
+    Failed,
+}
+
+/// What the diff review said.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub enum DiffReviewFact {
+    /// The role has none, or the firing did not come that far.
+    #[default]
+    NotRun,
+    /// `[APPROVE]`.
+    Approved,
+    /// `[REJECT]`, or `[REVISE]` after the one fix round.
+    Rejected,
+}
+
+/// Everything settle looks at. All of it was measured by Carson, but for the sentinel.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Facts {
+    /// The early exit, if there was one.
+    pub halt: Option<Halt>,
+    /// The last sentinel of an execute session.
+    pub sentinel: Option<Sentinel>,
+    /// Commits on the firing's branch since its base.
+    pub commits: u32,
+    /// Staged, unstaged or untracked changes that are not ignored.
+    pub dirty: bool,
+    /// What the promise said.
+    pub promise: PromiseFact,
+    /// What the diff review said.
+    pub diff_review: DiffReviewFact,
+    /// Tool calls that the hook or the CLI's rules stopped.
+    pub blocked_calls: u32,
+    /// Whether the `file:line` of an `[ALREADY-DONE]` exists in the base.
+    pub reference_exists: bool,
+}
+
+impl Facts {
+    fn has_work(&self) -> bool {
+        self.commits > 0 || self.dirty
+    }
+}
+
+/// An outcome with the reason an operator reads.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Settled {
+    /// The outcome.
+    pub outcome: Outcome,
+    /// One line that says why.
+    pub reason: String,
+}
+
+fn settled(outcome: Outcome, reason: impl Into<String>) -> Settled {
+    Settled {
+        outcome,
+        reason: reason.into(),
+    }
+}
+
+/// The table (DESIGN §6).
+#[must_use]
+pub fn settle(facts: &Facts) -> Settled {
+    match &facts.halt {
+        Some(halt) => settle_halt(halt, facts),
+        None => match &facts.sentinel {
+            Some(sentinel) => settle_sentinel(sentinel, facts),
+            None => settled(Outcome::Failed, "no session reported an end"),
+        },
+    }
+}
+
+fn settle_halt(halt: &Halt, facts: &Facts) -> Settled {
+    match halt {
+        Halt::NothingToDo => settled(Outcome::Silent, "no work found"),
+        Halt::Skipped(reason) => settled(Outcome::Skipped, reason.to_string()),
+        Halt::RateLimited { account, until } => settled(
+            Outcome::RateLimited,
+            format!(
+                "account {account} is blocked until {}",
+                until.format("%Y-%m-%d %H:%M:%SZ")
+            ),
+        ),
+        Halt::TimedOut(what) => settled(Outcome::TimedOut, what),
+        Halt::OutOfTurns => out_of_budget("turn", facts),
+        Halt::OutOfMoney => out_of_budget("cost", facts),
+        Halt::Planned(sentinel) => settle_sentinel(sentinel, facts),
+        Halt::PlanRejected(why) => settled(Outcome::Rejected, format!("plan review: {why}")),
+        Halt::NoSentinel(stage) if facts.blocked_calls > 0 => settled(
+            Outcome::Blocked,
+            format!(
+                "{} calls were blocked and the {stage} session did not end",
+                facts.blocked_calls
+            ),
+        ),
+        Halt::NoSentinel(stage) => settled(
+            Outcome::Failed,
+            format!("the {stage} session ended without a sentinel"),
+        ),
+        Halt::Exhausted(why) => settled(Outcome::Failed, format!("EXHAUSTED: {why}")),
+        Halt::Stagnated(why) => settled(Outcome::Failed, format!("STAGNATED: {why}")),
+        Halt::LostWorktree(why) => settled(Outcome::Failed, format!("worktree lost: {why}")),
+        Halt::EngineFailed(why) => settled(Outcome::Failed, format!("engine: {why}")),
+        Halt::Broken(why) => settled(Outcome::Failed, why),
+        Halt::Cancelled if facts.has_work() => {
+            settled(Outcome::Partial, "stopped on request with work present")
+        }
+        Halt::Cancelled => settled(Outcome::Failed, "stopped on request"),
+    }
+}
+
+fn out_of_budget(what: &str, facts: &Facts) -> Settled {
+    if facts.has_work() {
+        settled(
+            Outcome::Partial,
+            format!("{what} budget ended with work present"),
+        )
+    } else {
+        settled(
+            Outcome::Failed,
+            format!("{what} budget ended with nothing changed"),
+        )
+    }
+}
+
+fn settle_sentinel(sentinel: &Sentinel, facts: &Facts) -> Settled {
+    match sentinel {
+        Sentinel::Ok(_) => settle_ok(facts),
+        Sentinel::Partial(note) if facts.blocked_calls > 0 => settled(
+            Outcome::Blocked,
+            format!("{} calls were blocked: {note}", facts.blocked_calls),
+        ),
+        Sentinel::Partial(note) => settled(
+            Outcome::Partial,
+            with_note("the session stopped halfway", note),
+        ),
+        Sentinel::Blocked(note) => settled(
+            Outcome::Blocked,
+            with_note("the session could not go on", note),
+        ),
+        Sentinel::Silent if facts.has_work() => settled(
+            Outcome::Partial,
+            "the session said [SILENT] but left changes",
+        ),
+        Sentinel::Silent => settled(Outcome::Silent, "the session found nothing to do"),
+        Sentinel::AlreadyDone(_) if facts.has_work() => settled(
+            Outcome::Partial,
+            "the session said [ALREADY-DONE] but left changes",
+        ),
+        Sentinel::AlreadyDone(note) if facts.reference_exists => {
+            settled(Outcome::AlreadyDone, format!("done before: {note}"))
+        }
+        Sentinel::AlreadyDone(note) => settled(
+            Outcome::Failed,
+            format!("the session said [ALREADY-DONE] but the base has no such place: {note}"),
+        ),
+    }
+}
+
+fn settle_ok(facts: &Facts) -> Settled {
+    if facts.commits == 0 && facts.dirty {
+        return settled(
+            Outcome::NoCommit,
+            "the session said [OK] but committed nothing",
+        );
+    }
+    if facts.commits == 0 {
+        return settled(Outcome::Failed, "the session said [OK] but changed nothing");
+    }
+    match (facts.promise, facts.diff_review) {
+        (PromiseFact::Failed, _) => {
+            settled(Outcome::Failed, "EXHAUSTED: the promise does not pass")
+        }
+        (_, DiffReviewFact::Rejected) => settled(Outcome::Rejected, "the diff review said no"),
+        _ => settled(Outcome::Ok, ok_reason(facts)),
+    }
+}
+
+fn ok_reason(facts: &Facts) -> String {
+    let mut reason = match facts.commits {
+        1 => "1 commit".to_owned(),
+        n => format!("{n} commits"),
+    };
+    if facts.promise == PromiseFact::Passed {
+        reason.push_str(", the promise passes");
+    }
+    if facts.diff_review == DiffReviewFact::Approved {
+        reason.push_str(", the diff review approved");
+    }
+    if facts.dirty {
+        reason.push_str("; what was left uncommitted is kept");
+    }
+    reason
+}
+
+fn with_note(reason: &str, note: &str) -> String {
+    if note.is_empty() {
+        reason.to_owned()
+    } else {
+        format!("{reason}: {note}")
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,207 @@
+use proptest::prelude::*;
+
+use super::*;
+
+fn ok_facts() -> Facts {
+    Facts {
+        sentinel: Some(Sentinel::Ok(String::new())),
+        commits: 1,
+        ..Facts::default()
+    }
+}
+
+fn outcome(facts: &Facts) -> Outcome {
+    settle(facts).outcome
+}
+
+#[test]
+fn ok_needs_a_commit() {
+    assert_eq!(outcome(&ok_facts()), Outcome::Ok);
+    assert_eq!(
+        outcome(&Facts {
+            commits: 0,
+            dirty: true,
+            ..ok_facts()
+        }),
+        Outcome::NoCommit
+    );
+    assert_eq!(
+        outcome(&Facts {
+            commits: 0,
+            ..ok_facts()
+        }),
+        Outcome::Failed
+    );
+}
+
+#[test]
+fn checks_win_over_the_claim() {
+    let failed = Facts {
+        promise: PromiseFact::Failed,
+        ..ok_facts()
+    };
+    assert_eq!(outcome(&failed), Outcome::Failed);
+    let rejected = Facts {
+        diff_review: DiffReviewFact::Rejected,
+        ..ok_facts()
+    };
+    assert_eq!(outcome(&rejected), Outcome::Rejected);
+}
+
+#[test]
+fn a_silent_session_that_left_files_is_not_silent() {
+    let silent = Facts {
+        sentinel: Some(Sentinel::Silent),
+        ..Facts::default()
+    };
+    assert_eq!(outcome(&silent), Outcome::Silent);
+    assert_eq!(
+        outcome(&Facts {
+            dirty: true,
+            ..silent
+        }),
+        Outcome::Partial
+    );
+}
+
+#[test]
+fn already_done_must_point_somewhere() {
+    let claim = Facts {
+        halt: Some(Halt::Planned(Sentinel::AlreadyDone("src/a.rs:3".into()))),
+        ..Facts::default()
+    };
+    assert_eq!(outcome(&claim), Outcome::Failed);
+    assert_eq!(
+        outcome(&Facts {
+            reference_exists: true,
+            ..claim
+        }),
+        Outcome::AlreadyDone
+    );
+}
+
+#[test]
+fn a_budget_that_ends_with_work_is_partial() {
+    let ended = Facts {
+        halt: Some(Halt::OutOfTurns),
+        ..Facts::default()
+    };
+    assert_eq!(outcome(&ended), Outcome::Failed);
+    assert_eq!(
+        outcome(&Facts {
+            dirty: true,
+            ..ended
+        }),
+        Outcome::Partial
+    );
+}
+
+#[test]
+fn a_blocked_call_that_ended_the_session_is_blocked() {
+    let stopped = Facts {
+        sentinel: Some(Sentinel::Partial("could not push".into())),
+        commits: 1,
+        blocked_calls: 1,
+        ..Facts::default()
+    };
+    assert_eq!(outcome(&stopped), Outcome::Blocked);
+    let went_on = Facts {
+        blocked_calls: 1,
+        ..ok_facts()
+    };
+    assert_eq!(outcome(&went_on), Outcome::Ok);
+}
+
+fn sentinels() -> impl Strategy<Value = Option<Sentinel>> {
+    prop_oneof![
+        Just(None),
+        Just(Some(Sentinel::Silent)),
+        "[a-z]{0,5}".prop_map(|n| Some(Sentinel::Ok(n))),
+        "[a-z]{0,5}".prop_map(|n| Some(Sentinel::Partial(n))),
+        "[a-z]{0,5}".prop_map(|n| Some(Sentinel::Blocked(n))),
+        "[a-z]{0,5}".prop_map(|n| Some(Sentinel::AlreadyDone(n))),
+    ]
+}
+
+fn halts() -> impl Strategy<Value = Option<Halt>> {
+    let until = DateTime::from_timestamp(0, 0).unwrap();
+    let account: AccountName = "a".parse().unwrap();
+    prop_oneof![
+        4 => Just(None),
+        1 => Just(Some(Halt::NothingToDo)),
+        1 => Just(Some(Halt::Skipped(SkipReason::Overlap))),
+        1 => Just(Some(Halt::RateLimited { account, until })),
+        1 => Just(Some(Halt::TimedOut("x".into()))),
+        1 => Just(Some(Halt::OutOfTurns)),
+        1 => Just(Some(Halt::OutOfMoney)),
+        1 => sentinels().prop_map(|s| s.map(Halt::Planned)),
+        1 => Just(Some(Halt::PlanRejected("x".into()))),
+        1 => Just(Some(Halt::NoSentinel("plan".into()))),
+        1 => Just(Some(Halt::Exhausted("x".into()))),
+        1 => Just(Some(Halt::Stagnated("x".into()))),
+        1 => Just(Some(Halt::LostWorktree("x".into()))),
+        1 => Just(Some(Halt::EngineFailed("x".into()))),
+        1 => Just(Some(Halt::Broken("x".into()))),
+        1 => Just(Some(Halt::Cancelled)),
+    ]
+}
+
+fn any_facts() -> impl Strategy<Value = Facts> {
+    let promise = prop_oneof![
+        Just(PromiseFact::NotRun),
+        Just(PromiseFact::Passed),
+        Just(PromiseFact::Failed)
+    ];
+    let review = prop_oneof![
+        Just(DiffReviewFact::NotRun),
+        Just(DiffReviewFact::Approved),
+        Just(DiffReviewFact::Rejected)
+    ];
+    (
+        halts(),
+        sentinels(),
+        0..3u32,
+        any::<bool>(),
+        promise,
+        review,
+        0..3u32,
+        any::<bool>(),
+    )
+        .prop_map(
+            |(halt, sentinel, commits, dirty, promise, diff_review, blocked_calls, exists)| Facts {
+                halt,
+                sentinel,
+                commits,
+                dirty,
+                promise,
+                diff_review,
+                blocked_calls,
+                reference_exists: exists,
+            },
+        )
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(2_000))]
+
+    #[test]
+    fn the_table_is_total_and_facts_win(facts in any_facts()) {
+        let Settled { outcome, reason } = settle(&facts);
+        prop_assert!(!reason.is_empty());
+        prop_assert_ne!(outcome, Outcome::Crashed, "a crash is never settled by the firing itself");
+        if outcome == Outcome::Ok {
+            prop_assert!(facts.commits > 0);
+            prop_assert_ne!(facts.promise, PromiseFact::Failed);
+            prop_assert_ne!(facts.diff_review, DiffReviewFact::Rejected);
+        }
+        if outcome == Outcome::AlreadyDone {
+            prop_assert!(facts.reference_exists && facts.commits == 0 && !facts.dirty);
+        }
+        if outcome == Outcome::Silent && facts.halt != Some(Halt::NothingToDo) {
+            prop_assert!(facts.commits == 0 && !facts.dirty);
+        }
+        if outcome == Outcome::NoCommit {
+            prop_assert!(facts.dirty && facts.commits == 0);
+        }
+    }
+}
