@@ -77,6 +77,7 @@ fn day_of_month_and_day_of_week_are_alternatives() {
         [
             "11-05T23:00Z",
             "11-12T23:00Z",
+            "11-13T23:00Z",
             "11-19T23:00Z",
             "11-26T23:00Z"
         ]
