@@ -23,8 +23,8 @@ pub enum Halt {
     RateLimited {
         /// The account that is blocked now.
         account: AccountName,
-        /// Until when.
-        until: DateTime<Utc>,
+        /// Until when; `None` until an operator clears it.
+        until: Option<DateTime<Utc>>,
     },
     /// The firing's own wall clock ran out, or a session fell silent too long.
     TimedOut(String),

@@ -124,7 +124,7 @@ fn sentinels() -> impl Strategy<Value = Option<Sentinel>> {
 }
 
 fn halts() -> impl Strategy<Value = Option<Halt>> {
-    let until = DateTime::from_timestamp(0, 0).unwrap();
+    let until = DateTime::from_timestamp(0, 0);
     let account: AccountName = "a".parse().unwrap();
     prop_oneof![
         4 => Just(None),
