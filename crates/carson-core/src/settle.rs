@@ -137,10 +137,7 @@ fn settle_halt(halt: &Halt, facts: &Facts) -> Settled {
         Halt::Skipped(reason) => settled(Outcome::Skipped, reason.to_string()),
         Halt::RateLimited { account, until } => settled(
             Outcome::RateLimited,
-            format!(
-                "account {account} is blocked until {}",
-                until.format("%Y-%m-%d %H:%M:%SZ")
-            ),
+            format!("account {account} is blocked until {}", until_text(*until)),
         ),
         Halt::TimedOut(what) => settled(Outcome::TimedOut, what),
         Halt::OutOfTurns => out_of_budget("turn", facts),
@@ -168,6 +165,12 @@ fn settle_halt(halt: &Halt, facts: &Facts) -> Settled {
         }
         Halt::Cancelled => settled(Outcome::Failed, "stopped on request"),
     }
+}
+
+fn until_text(until: Option<DateTime<Utc>>) -> String {
+    until.map_or("an operator clears it".to_owned(), |until| {
+        until.format("%Y-%m-%d %H:%M:%SZ").to_string()
+    })
 }
 
 fn out_of_budget(what: &str, facts: &Facts) -> Settled {
