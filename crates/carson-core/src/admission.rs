@@ -158,7 +158,7 @@ pub fn admit(gate: &Gate, now: DateTime<Utc>) -> Admission {
             pause.what, pause.reason
         )));
     }
-    let account = match free_account(gate, now) {
+    let account = match admit_account(&gate.accounts, &gate.blocks, now) {
         Ok(account) => account,
         Err(reason) => return Admission::Skip(reason),
     };
@@ -182,31 +182,30 @@ pub fn admit(gate: &Gate, now: DateTime<Utc>) -> Admission {
 }
 
 /// The first account without a standing block.
-fn free_account(gate: &Gate, now: DateTime<Utc>) -> Result<AccountName, SkipReason> {
+///
+/// # Errors
+/// When there is none: why each of them is blocked, and until when.
+pub fn admit_account(
+    accounts: &[AccountName],
+    blocks: &[Block],
+    now: DateTime<Utc>,
+) -> Result<AccountName, SkipReason> {
     let standing = |account: &AccountName| {
-        gate.blocks
-            .iter()
-            .find(|block| block.account == *account && block.stands(now))
+        blocks.iter().find(|block| block.account == *account && block.stands(now))
     };
-    if let Some(account) = gate
-        .accounts
-        .iter()
-        .find(|account| standing(account).is_none())
-    {
+    if let Some(account) = accounts.iter().find(|account| standing(account).is_none()) {
         return Ok(account.clone());
     }
-    let mut why: Vec<String> = Vec::new();
-    for block in gate.accounts.iter().filter_map(standing) {
-        let until = block
-            .until
-            .map_or("an operator clears it".to_owned(), |until| {
+    let why: Vec<String> = accounts
+        .iter()
+        .filter_map(standing)
+        .map(|block| {
+            let until = block.until.map_or("an operator clears it".to_owned(), |until| {
                 until.format("%Y-%m-%d %H:%M:%SZ").to_string()
             });
-        why.push(format!(
-            "{} until {until} ({})",
-            block.account, block.reason
-        ));
-    }
+            format!("{} until {until} ({})", block.account, block.reason)
+        })
+        .collect();
     Err(SkipReason::Blocked(why.join("; ")))
 }
 

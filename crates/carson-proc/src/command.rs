@@ -1,0 +1,114 @@
+//! What to run.
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+
+/// A program with everything it needs. Nothing is inherited unless it is said.
+#[derive(Clone, Debug)]
+pub struct Command {
+    /// Path of the program; never searched for.
+    pub program: PathBuf,
+    /// Its arguments.
+    pub args: Vec<OsString>,
+    /// Its environment.
+    pub env: Env,
+    /// Its working directory.
+    pub cwd: PathBuf,
+    /// What it reads.
+    pub stdin: Stdin,
+}
+
+/// A child's environment.
+#[derive(Clone, Debug)]
+pub enum Env {
+    /// Ours, plus these.
+    Inherit(Vec<(OsString, OsString)>),
+    /// These and nothing else.
+    Exactly(Vec<(OsString, OsString)>),
+}
+
+/// A child's standard input.
+#[derive(Clone, Debug)]
+pub enum Stdin {
+    /// Empty.
+    Null,
+    /// These bytes, then the end.
+    Bytes(Vec<u8>),
+}
+
+impl Command {
+    /// A program in a directory, with an empty environment and nothing to read.
+    #[must_use]
+    pub fn new(program: impl Into<PathBuf>, cwd: impl Into<PathBuf>) -> Self {
+        Self {
+            program: program.into(),
+            args: Vec::new(),
+            env: Env::Exactly(Vec::new()),
+            cwd: cwd.into(),
+            stdin: Stdin::Null,
+        }
+    }
+
+    /// Adds an argument.
+    #[must_use]
+    pub fn arg(mut self, arg: impl Into<OsString>) -> Self {
+        self.args.push(arg.into());
+        self
+    }
+
+    /// Adds arguments.
+    #[must_use]
+    pub fn args<A: Into<OsString>>(mut self, args: impl IntoIterator<Item = A>) -> Self {
+        self.args.extend(args.into_iter().map(Into::into));
+        self
+    }
+
+    /// Sets one variable.
+    #[must_use]
+    pub fn env(mut self, name: impl Into<OsString>, value: impl Into<OsString>) -> Self {
+        match &mut self.env {
+            Env::Inherit(env) | Env::Exactly(env) => env.push((name.into(), value.into())),
+        }
+        self
+    }
+
+    /// Sets the complete environment.
+    #[must_use]
+    pub fn exact_env(mut self, env: Vec<(OsString, OsString)>) -> Self {
+        self.env = Env::Exactly(env);
+        self
+    }
+
+    /// Inherits our environment.
+    #[must_use]
+    pub fn inherit_env(mut self) -> Self {
+        self.env = Env::Inherit(Vec::new());
+        self
+    }
+
+    /// Gives the child something to read.
+    #[must_use]
+    pub fn stdin_bytes(mut self, bytes: impl Into<Vec<u8>>) -> Self {
+        self.stdin = Stdin::Bytes(bytes.into());
+        self
+    }
+
+    /// The tokio command: own process group, everything explicit.
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "this is the crate that supervises children"
+    )]
+    pub(crate) fn build(&self, marker: &str) -> tokio::process::Command {
+        let mut command = tokio::process::Command::new(&self.program);
+        command
+            .args(&self.args)
+            .current_dir(&self.cwd)
+            .process_group(0);
+        match &self.env {
+            Env::Inherit(env) => command.envs(env.iter().cloned()),
+            Env::Exactly(env) => command.env_clear().envs(env.iter().cloned()),
+        };
+        command.env(crate::sweep::RUN_MARKER, marker);
+        command
+    }
+}

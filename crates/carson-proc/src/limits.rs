@@ -1,0 +1,40 @@
+//! The bounds of one child.
+
+use std::time::Duration;
+
+/// Every child has all of these.
+#[derive(Clone, Copy, Debug)]
+pub struct Limits {
+    /// Total time.
+    pub wall_clock: Duration,
+    /// Time without a byte of output; `None` for programs that work in silence.
+    pub silence: Option<Duration>,
+    /// Time between SIGTERM and SIGKILL.
+    pub grace: Duration,
+    /// Bytes over both streams before the child is stopped.
+    pub max_output: u64,
+    /// Bytes kept of the head and of the tail of each stream.
+    pub keep: usize,
+    /// Time that output may still come after the child's exit, from a grandchild that holds the
+    /// pipe (nextest's leak timeout).
+    pub drain: Duration,
+    /// Whether to look for descendants outside the group afterwards. Programs that are known to
+    /// leave none (git) save a walk over the process table.
+    pub sweep: bool,
+}
+
+impl Limits {
+    /// The usual bounds within a total time.
+    #[must_use]
+    pub fn within(wall_clock: Duration) -> Self {
+        Self {
+            wall_clock,
+            silence: None,
+            grace: Duration::from_secs(5),
+            max_output: 64 * 1024 * 1024,
+            keep: 256 * 1024,
+            drain: Duration::from_millis(100),
+            sweep: true,
+        }
+    }
+}

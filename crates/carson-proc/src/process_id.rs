@@ -1,0 +1,71 @@
+//! The identity of a process that survives the reuse of its number.
+
+use std::fmt;
+use std::time::Duration;
+
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::Pid;
+use tokio::time::{Instant, sleep};
+
+use crate::table;
+
+/// A process number with the time of its start, so that a newcomer with the same number is
+/// neither trusted nor killed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct ProcessId {
+    /// The number.
+    pub pid: i32,
+    /// Start time in clock ticks since boot (Linux: field 22 of `/proc/PID/stat`).
+    pub start: u64,
+}
+
+impl ProcessId {
+    /// Ourselves.
+    #[must_use]
+    pub fn current() -> Self {
+        let pid = Pid::this().as_raw();
+        Self::of(pid).unwrap_or(Self { pid, start: 0 })
+    }
+
+    /// The process that has this number now; `None` for none, and for a zombie.
+    #[must_use]
+    pub fn of(pid: i32) -> Option<Self> {
+        table::entry(pid)
+            .filter(|entry| !entry.zombie)
+            .map(|entry| Self {
+                pid,
+                start: entry.start,
+            })
+    }
+
+    /// Whether it still runs. A zombie does not.
+    #[must_use]
+    pub fn is_alive(&self) -> bool {
+        Self::of(self.pid) == Some(*self)
+    }
+
+    /// SIGTERM, `grace`, SIGKILL; whether it is gone in the end.
+    pub async fn terminate(&self, grace: Duration) -> bool {
+        for (signal, patience) in [
+            (Signal::SIGTERM, grace),
+            (Signal::SIGKILL, Duration::from_secs(2)),
+        ] {
+            if !self.is_alive() {
+                return true;
+            }
+            // It may end between the look and the signal: that is what we want.
+            let _ = kill(Pid::from_raw(self.pid), signal);
+            let until = Instant::now() + patience;
+            while self.is_alive() && Instant::now() < until {
+                sleep(Duration::from_millis(10)).await;
+            }
+        }
+        !self.is_alive()
+    }
+}
+
+impl fmt::Display for ProcessId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "pid {}", self.pid)
+    }
+}
