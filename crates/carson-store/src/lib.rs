@@ -1,1 +1,47 @@
-//! placeholder
+//! Every table and every SQL string: SQLite by default, PostgreSQL by `database.url`.
+//!
+//! # Theory of operation
+//!
+//! The promises that must survive any crash are constraints, not code: a slot is claimed once
+//! (`firing_slot`), a role runs one firing (`firing_live_role`), a piece of work is held by one
+//! firing (`firing_live_work`), on one host or many. Everything else follows from claiming by
+//! `INSERT … ON CONFLICT DO NOTHING` and looking at whether a row came to be.
+//!
+//! One code base serves both databases: [`Db`](db::Db) is an enum of two pools and one macro
+//! expands each query body once per pool, so the compiler checks it against both. The dialects
+//! share their placeholders (`$1`) and their types; the migrations have the same numbers and
+//! names, and a test compares the tables they make. There is no `now()` in SQL: the clock is the
+//! caller's.
+//!
+//! SQLite runs in WAL mode with `synchronous=FULL` (NORMAL lost acknowledged rows when the power
+//! was cut) and writes in `BEGIN IMMEDIATE` transactions, so that a reader never has to become a
+//! writer half-way.
+//!
+//! Calls that change a row answer whether they did: `false` means that the row was not there or had
+//! come that far before. None of them fails because it is repeated.
+//!
+//! Reading order: `db.rs`, `firing.rs` (the rows), `claim.rs`, `progress.rs`, `ending.rs`,
+//! `gate.rs`, `stops.rs`, `outbox.rs`.
+
+mod claim;
+mod db;
+mod ending;
+mod error;
+mod events;
+mod firing;
+mod gate;
+mod outbox;
+mod progress;
+mod read;
+mod stops;
+
+pub use claim::{Claim, NewFiring};
+pub use db::Store;
+pub use ending::Ending;
+pub use error::StoreError;
+pub use events::{Event, HostRow};
+pub use firing::{BlockedCall, Firing, StageRow};
+pub use outbox::{NewPost, Post};
+pub use progress::Progress;
+pub use read::{Filter, Found};
+pub use stops::{BlockRow, BreakerRow, PauseRow, PauseScope};

@@ -1,0 +1,109 @@
+//! Branch names: made from hostile titles, and protected ones.
+
+/// Longest part that a title contributes.
+const SLUG_MAX: usize = 40;
+
+/// `carson/<role>/<work>-<slug>-<firing>`: readable, unique to the firing, and a valid ref
+/// (git-check-ref-format) whatever the title is.
+#[must_use]
+pub fn branch_name(role: &str, work: &str, title: &str, firing: &str) -> String {
+    let slug = slug(title);
+    let middle = if slug.is_empty() {
+        String::new()
+    } else {
+        format!("-{slug}")
+    };
+    format!("carson/{role}/{work}{middle}-{firing}")
+}
+
+/// Lower-case letters and digits with single dashes between.
+fn slug(title: &str) -> String {
+    let mut slug = String::new();
+    for c in title.chars() {
+        if slug.len() >= SLUG_MAX {
+            break;
+        }
+        if c.is_ascii_alphanumeric() {
+            slug.push(c.to_ascii_lowercase());
+        } else if !slug.is_empty() && !slug.ends_with('-') {
+            slug.push('-');
+        }
+    }
+    slug.trim_end_matches('-').to_owned()
+}
+
+/// Whether a branch matches one of the patterns; `*` stands for anything, also for `/`.
+#[must_use]
+pub fn is_protected(patterns: &[String], branch: &str) -> bool {
+    patterns.iter().any(|pattern| matches(pattern, branch))
+}
+
+fn matches(pattern: &str, text: &str) -> bool {
+    let mut parts = pattern.split('*');
+    let Some(first) = parts.next() else {
+        return text.is_empty();
+    };
+    let Some(mut rest) = text.strip_prefix(first) else {
+        return false;
+    };
+    let mut parts: Vec<&str> = parts.collect();
+    let Some(last) = parts.pop() else {
+        return rest.is_empty();
+    };
+    for part in parts {
+        match rest.find(part) {
+            Some(at) => rest = &rest[at + part.len()..],
+            None => return false,
+        }
+    }
+    rest.ends_with(last)
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn titles_become_slugs() {
+        let name = branch_name(
+            "implementer",
+            "issue-7",
+            "Fix: the $(rm -rf /) thing!",
+            "1a2b3c4d",
+        );
+        assert_eq!(
+            name,
+            "carson/implementer/issue-7-fix-the-rm-rf-thing-1a2b3c4d"
+        );
+        assert_eq!(
+            branch_name("r", "issue-1", "\u{202e}\n", "ff"),
+            "carson/r/issue-1-ff"
+        );
+    }
+
+    #[test]
+    fn patterns_protect() {
+        let patterns = vec![
+            "main".to_owned(),
+            "release/*".to_owned(),
+            "*-stable".to_owned(),
+        ];
+        for branch in ["main", "release/1", "release/1/x", "v2-stable"] {
+            assert!(is_protected(&patterns, branch), "{branch}");
+        }
+        for branch in ["mainline", "carson/x/main", "releases/1", "stable"] {
+            assert!(!is_protected(&patterns, branch), "{branch}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn any_title_makes_a_valid_ref(title in "\\PC*|[\\x00-\\x7f]{0,80}|--upload-pack=.*|@\\{-1\\}|.*\\.lock|\\.\\./.*") {
+            let name = branch_name("role", "issue-1", &title, "1a2b3c4d");
+            prop_assert!(git2::Reference::is_valid_name(&format!("refs/heads/{name}")), "{}", name);
+            prop_assert!(name.len() < 100);
+        }
+    }
+}

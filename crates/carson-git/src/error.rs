@@ -1,0 +1,117 @@
+//! What can go wrong with git.
+
+use std::path::PathBuf;
+
+use thiserror::Error;
+
+/// A git step that failed.
+#[derive(Debug, Error)]
+pub enum GitError {
+    /// The program is missing.
+    #[error("git could not be started: {0}")]
+    Spawn(#[from] carson_proc::SpawnError),
+    /// A command failed in a way that has no name of its own.
+    #[error("git {verb} failed: {detail}")]
+    Failed {
+        /// Which command.
+        verb: String,
+        /// The end of what it said.
+        detail: String,
+    },
+    /// A command took too long.
+    #[error("git {verb} did not end within its time")]
+    Timeout {
+        /// Which command.
+        verb: String,
+    },
+    /// The remote cannot be reached or is not a repository.
+    #[error("the repository {url} cannot be read: {detail}")]
+    RemoteGone {
+        /// Its address.
+        url: String,
+        /// The end of what git said.
+        detail: String,
+    },
+    /// The base branch is not there.
+    #[error("the repository has no branch {base:?}; it has {have:?}")]
+    BaseMissing {
+        /// What was wanted.
+        base: String,
+        /// Some of what there is.
+        have: Vec<String>,
+    },
+    /// The remote has no commit at all.
+    #[error("the repository {url} is empty")]
+    Empty {
+        /// Its address.
+        url: String,
+    },
+    /// The branch exists already.
+    #[error("branch {branch} exists already")]
+    BranchExists {
+        /// Its name.
+        branch: String,
+    },
+    /// A protected branch would have been pushed.
+    #[error("branch {branch} is protected: Carson does not push it")]
+    Protected {
+        /// Its name.
+        branch: String,
+    },
+    /// The remote refused the push.
+    #[error("the remote refused branch {branch}: {detail}")]
+    PushRejected {
+        /// Its name.
+        branch: String,
+        /// The end of what git said.
+        detail: String,
+    },
+    /// Another process holds the mirror for too long.
+    #[error("the mirror {path:?} is locked by another process")]
+    Locked {
+        /// The mirror.
+        path: PathBuf,
+    },
+    /// The worktree may not be removed.
+    #[error("the worktree {path:?} is not removed: {why}")]
+    NotSalvaged {
+        /// The worktree.
+        path: PathBuf,
+        /// What is not saved.
+        why: String,
+    },
+    /// Reading the object database failed.
+    #[error("reading {path:?} failed")]
+    Read {
+        /// The repository.
+        path: PathBuf,
+        /// What libgit2 said.
+        source: git2::Error,
+    },
+    /// A file could not be handled.
+    #[error("{path:?}")]
+    Io {
+        /// The file.
+        path: PathBuf,
+        /// What the system said.
+        source: std::io::Error,
+    },
+}
+
+impl GitError {
+    /// What the operator can do.
+    #[must_use]
+    pub fn hint(&self) -> &'static str {
+        match self {
+            Self::Spawn(error) => error.hint(),
+            Self::RemoteGone { .. } => "check repos.<name>.url and that git can reach it",
+            Self::BaseMissing { .. } => "set repos.<name>.base to a branch that exists",
+            Self::Empty { .. } => "push a first commit",
+            Self::Protected { .. } => "firings push only their own branches",
+            Self::PushRejected { .. } => "look at the remote's rules and hooks",
+            Self::Locked { .. } => "another firing fetches; this ends by itself",
+            Self::NotSalvaged { .. } => "look into the directory; `carson prune` tries again",
+            _ => "run the command by hand in the mirror to see more",
+        }
+    }
+}

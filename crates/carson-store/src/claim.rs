@@ -1,0 +1,189 @@
+//! Claiming: by a row that can exist only once.
+
+use carson_core::admission::SkipReason;
+use carson_core::work::WorkKey;
+use carson_core::{AccountName, FiringId, HostName, Outcome, RepoName, RoleName};
+use chrono::{DateTime, TimeDelta, Utc};
+use sqlx::query;
+use uuid::Uuid;
+
+use crate::db::{Store, on};
+use crate::error::StoreError;
+
+/// How often a slot may be fired again because the clock was stepped back behind it.
+const STEPS_BACK: i64 = 9;
+
+/// A firing that somebody wants to begin.
+#[derive(Clone, Debug)]
+pub struct NewFiring {
+    /// Its id.
+    pub id: FiringId,
+    /// Its role.
+    pub role: RoleName,
+    /// Its slot; `None` when an operator asks for it.
+    pub slot: Option<DateTime<Utc>>,
+    /// The host that will run it.
+    pub host: HostName,
+    /// The account that admission chose.
+    pub account: Option<AccountName>,
+    /// When it must have ended.
+    pub deadline_at: DateTime<Utc>,
+    /// Now.
+    pub claimed_at: DateTime<Utc>,
+    /// Slots before it that it stands for.
+    pub missed: u32,
+    /// The only repository it may work in.
+    pub repo: Option<RepoName>,
+    /// The only piece of work it may take.
+    pub work: Option<WorkKey>,
+}
+
+/// What became of a claim.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Claim {
+    /// The row is there, and it is ours.
+    Won,
+    /// The slot has a row.
+    SlotTaken,
+    /// A firing of the role, or on the work, lives.
+    RoleBusy(Option<FiringId>),
+}
+
+impl Store {
+    /// Claims a slot (or, without one, the right to run the role now).
+    ///
+    /// A slot whose row was claimed at a time that lies in the *future* belongs to a clock that
+    /// was stepped back since. So that a role is not silent until that time has come round again,
+    /// the slot is then claimed a microsecond later.
+    ///
+    /// # Errors
+    /// When the database does not answer.
+    pub async fn claim_firing(&self, new: &NewFiring) -> Result<Claim, StoreError> {
+        for step in 0..=STEPS_BACK {
+            let slot = new.slot.map(|slot| slot + TimeDelta::microseconds(step));
+            if self.insert(new, slot).await? {
+                return Ok(Claim::Won);
+            }
+            let Some(slot) = slot else { break };
+            match self.slot_claimed_at(&new.role, slot).await? {
+                None => break,
+                Some(at) if at > new.claimed_at => {}
+                Some(_) => return Ok(Claim::SlotTaken),
+            }
+        }
+        Ok(Claim::RoleBusy(self.live_of(&new.role).await?))
+    }
+
+    async fn insert(
+        &self,
+        new: &NewFiring,
+        slot: Option<DateTime<Utc>>,
+    ) -> Result<bool, StoreError> {
+        let rows = on!(self, |pool| {
+            query(
+            "INSERT INTO firing (id, role, slot, host, account, deadline_at, claimed_at, missed, \
+             repo, work) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10) ON CONFLICT DO NOTHING"
+        )
+        .bind(new.id.uuid())
+        .bind(new.role.as_str())
+        .bind(slot)
+        .bind(new.host.as_str())
+        .bind(new.account.as_ref().map(AccountName::as_str))
+        .bind(new.deadline_at)
+        .bind(new.claimed_at)
+        .bind(i64::from(new.missed))
+        .bind(new.repo.as_ref().map(RepoName::as_str))
+        .bind(new.work.map(|work| work.to_string()))
+        .execute(pool)
+        .await?
+        .rows_affected()
+        });
+        Ok(rows == 1)
+    }
+
+    async fn slot_claimed_at(
+        &self,
+        role: &RoleName,
+        slot: DateTime<Utc>,
+    ) -> Result<Option<DateTime<Utc>>, StoreError> {
+        let row: Option<(DateTime<Utc>,)> = on!(self, |pool| sqlx::query_as(
+            "SELECT claimed_at FROM firing WHERE role = $1 AND slot = $2"
+        )
+        .bind(role.as_str())
+        .bind(slot)
+        .fetch_optional(pool)
+        .await?);
+        Ok(row.map(|(at,)| at))
+    }
+
+    async fn live_of(&self, role: &RoleName) -> Result<Option<FiringId>, StoreError> {
+        let row: Option<(Uuid,)> = on!(self, |pool| sqlx::query_as(
+            "SELECT id FROM firing WHERE role = $1 AND ended_at IS NULL"
+        )
+        .bind(role.as_str())
+        .fetch_optional(pool)
+        .await?);
+        Ok(row.map(|(id,)| id.into()))
+    }
+
+    /// Ends a slot as a quiet row that says why nothing fired; `false` when the slot has a row.
+    ///
+    /// # Errors
+    /// When the database does not answer.
+    pub async fn record_skip(
+        &self,
+        role: &RoleName,
+        slot: DateTime<Utc>,
+        host: &HostName,
+        reason: &SkipReason,
+        at: DateTime<Utc>,
+    ) -> Result<bool, StoreError> {
+        let rows = on!(self, |pool| {
+            query(
+            "INSERT INTO firing (id, role, slot, host, deadline_at, claimed_at, ended_at, outcome, \
+             reason) VALUES ($1, $2, $3, $4, $5, $5, $5, $6, $7) ON CONFLICT DO NOTHING"
+        )
+        .bind(FiringId::new().uuid())
+        .bind(role.as_str())
+        .bind(slot)
+        .bind(host.as_str())
+        .bind(at)
+        .bind(Outcome::Skipped.as_str())
+        .bind(reason.to_string())
+        .execute(pool)
+        .await?
+        .rows_affected()
+        });
+        Ok(rows == 1)
+    }
+
+    /// Takes a piece of work for a firing; `false` when another living firing holds it.
+    ///
+    /// # Errors
+    /// When the database does not answer.
+    pub async fn take_work(
+        &self,
+        id: FiringId,
+        repo: &RepoName,
+        work: WorkKey,
+        title: &str,
+    ) -> Result<bool, StoreError> {
+        let done = on!(self, |pool| {
+            query(
+            "UPDATE firing SET repo = $2, work = $3, title = $4 WHERE id = $1 AND ended_at IS NULL"
+        )
+        .bind(id.uuid())
+        .bind(repo.as_str())
+        .bind(work.to_string())
+        .bind(title)
+        .execute(pool)
+        .await
+        .map(|done| done.rows_affected())
+        });
+        match done {
+            Ok(rows) => Ok(rows == 1),
+            Err(sqlx::Error::Database(error)) if error.is_unique_violation() => Ok(false),
+            Err(error) => Err(error.into()),
+        }
+    }
+}

@@ -1,0 +1,171 @@
+//! The two databases behind one name.
+
+use std::fs::DirBuilder;
+use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
+use std::path::Path;
+use std::str::FromStr;
+use std::time::Duration;
+
+use sqlx::postgres::{PgConnectOptions, PgPoolOptions};
+use sqlx::sqlite::{SqliteConnectOptions, SqliteJournalMode, SqlitePoolOptions, SqliteSynchronous};
+use sqlx::{PgPool, SqlitePool};
+
+use crate::error::StoreError;
+
+/// One of the two.
+#[derive(Clone, Debug)]
+pub(crate) enum Db {
+    Sqlite(SqlitePool),
+    Postgres(PgPool),
+}
+
+/// Expands a query body once per database.
+macro_rules! on {
+    ($store:expr, |$pool:ident| $body:expr) => {
+        match &$store.db {
+            $crate::db::Db::Sqlite($pool) => $body,
+            $crate::db::Db::Postgres($pool) => $body,
+        }
+    };
+}
+
+/// Expands a transaction body once per database; commits when the body comes to its end.
+macro_rules! transaction {
+    ($store:expr, |$tx:ident| $body:expr) => {
+        match &$store.db {
+            $crate::db::Db::Sqlite(pool) => {
+                let mut $tx = pool.begin_with("BEGIN IMMEDIATE").await?;
+                let result = $body;
+                $tx.commit().await?;
+                result
+            }
+            $crate::db::Db::Postgres(pool) => {
+                let mut $tx = pool.begin().await?;
+                let result = $body;
+                $tx.commit().await?;
+                result
+            }
+        }
+    };
+}
+
+pub(crate) use {on, transaction};
+
+/// The rows of a fleet. Cheap to clone; all clones share one pool.
+#[derive(Clone, Debug)]
+pub struct Store {
+    pub(crate) db: Db,
+}
+
+impl Store {
+    /// Opens `sqlite:PATH` (made when missing, readable by its owner only) or `postgres://…`, and
+    /// brings its schema up to date.
+    ///
+    /// # Errors
+    /// When it cannot be opened, or its schema is newer than this version.
+    pub async fn open(url: &str) -> Result<Self, StoreError> {
+        let shown = without_password(url);
+        if let Some(path) = url.strip_prefix("sqlite:") {
+            return open_sqlite(Path::new(path.trim_start_matches("//")), shown).await;
+        }
+        if url.starts_with("postgres://") || url.starts_with("postgresql://") {
+            return open_postgres(url, shown).await;
+        }
+        Err(StoreError::Url { url: shown })
+    }
+
+    /// `sqlite` or `postgres`.
+    #[must_use]
+    pub fn kind(&self) -> &'static str {
+        match self.db {
+            Db::Sqlite(_) => "sqlite",
+            Db::Postgres(_) => "postgres",
+        }
+    }
+}
+
+async fn open_sqlite(path: &Path, url: String) -> Result<Store, StoreError> {
+    let io = |source: std::io::Error| StoreError::Open {
+        url: url.clone(),
+        source: source.into(),
+    };
+    if let Some(dir) = path.parent().filter(|dir| !dir.as_os_str().is_empty()) {
+        DirBuilder::new()
+            .recursive(true)
+            .mode(0o700)
+            .create(dir)
+            .map_err(io)?;
+    }
+    std::fs::OpenOptions::new()
+        .create(true)
+        .append(true)
+        .mode(0o600)
+        .open(path)
+        .map_err(io)?;
+    let options = SqliteConnectOptions::new()
+        .filename(path)
+        .journal_mode(SqliteJournalMode::Wal)
+        .synchronous(SqliteSynchronous::Full)
+        .busy_timeout(Duration::from_secs(5))
+        .foreign_keys(true);
+    let pool = SqlitePoolOptions::new()
+        .max_connections(4)
+        .connect_with(options)
+        .await;
+    let pool = pool.map_err(|source| StoreError::Open {
+        url: url.clone(),
+        source,
+    })?;
+    let migrated = sqlx::migrate!("../../migrations/sqlite").run(&pool).await;
+    migrated.map_err(|source| StoreError::Schema { url, source })?;
+    Ok(Store {
+        db: Db::Sqlite(pool),
+    })
+}
+
+async fn open_postgres(url: &str, shown: String) -> Result<Store, StoreError> {
+    let open = |source| StoreError::Open {
+        url: shown.clone(),
+        source,
+    };
+    let options = PgConnectOptions::from_str(url).map_err(open)?;
+    let pool = PgPoolOptions::new()
+        .max_connections(4)
+        .acquire_timeout(Duration::from_secs(10))
+        .connect_with(options)
+        .await
+        .map_err(open)?;
+    let migrated = sqlx::migrate!("../../migrations/postgres").run(&pool).await;
+    migrated.map_err(|source| StoreError::Schema { url: shown, source })?;
+    Ok(Store {
+        db: Db::Postgres(pool),
+    })
+}
+
+/// The address as it may stand in a message.
+fn without_password(url: &str) -> String {
+    let Some((scheme, rest)) = url.split_once("://") else {
+        return url.to_owned();
+    };
+    match rest.rsplit_once('@') {
+        Some((user, host)) => {
+            let user = user.split(':').next().unwrap_or_default();
+            format!("{scheme}://{user}@{host}")
+        }
+        None => url.to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn passwords_stay_out_of_messages() {
+        assert_eq!(
+            without_password("postgres://me:secret@host/db"),
+            "postgres://me@host/db"
+        );
+        assert_eq!(without_password("sqlite:/tmp/x"), "sqlite:/tmp/x");
+    }
+}

@@ -1,0 +1,132 @@
+//! How a firing's row ends.
+
+use carson_core::breaker::{Breaker, Thresholds};
+use carson_core::settle::{Facts, Settled};
+use carson_core::{FiringId, Outcome};
+use chrono::{DateTime, Utc};
+use sqlx::query;
+
+use crate::db::{Store, on, transaction};
+use crate::error::StoreError;
+use crate::outbox::NewPost;
+use crate::stops::BreakerRaw;
+
+/// Everything that becomes true together when a firing ends.
+#[derive(Clone, Debug)]
+pub struct Ending {
+    /// Its outcome.
+    pub outcome: Outcome,
+    /// Why.
+    pub reason: String,
+    /// When.
+    pub at: DateTime<Utc>,
+    /// When the role's breaker opens.
+    pub thresholds: Thresholds,
+    /// What is to be told.
+    pub posts: Vec<NewPost>,
+}
+
+impl Store {
+    /// Writes what settle said, before anything is done about it; `false` when it was written
+    /// before (that one stands).
+    ///
+    /// # Errors
+    /// When the database does not answer.
+    pub async fn settle_firing(
+        &self,
+        id: FiringId,
+        settled: &Settled,
+        sentinel: Option<&str>,
+        facts: &Facts,
+        _at: DateTime<Utc>,
+    ) -> Result<bool, StoreError> {
+        let rows = on!(self, |pool| query(
+            "UPDATE firing SET settled = $2, sentinel = $3, facts = $4 \
+             WHERE id = $1 AND settled IS NULL AND ended_at IS NULL"
+        )
+        .bind(id.uuid())
+        .bind(to_json(settled))
+        .bind(sentinel)
+        .bind(to_json(facts))
+        .execute(pool)
+        .await?
+        .rows_affected());
+        Ok(rows == 1)
+    }
+
+    /// Ends the row, moves the role's breaker and files the posts, in one transaction; `false`
+    /// when the row had ended before: then nothing of it is done again.
+    ///
+    /// # Errors
+    /// When the database does not answer.
+    pub async fn end_firing(&self, id: FiringId, ending: &Ending) -> Result<bool, StoreError> {
+        let ended = transaction!(self, |tx| {
+            let role: Option<(String,)> = sqlx::query_as(
+                "UPDATE firing SET ended_at = $2, outcome = $3, reason = $4 \
+                 WHERE id = $1 AND ended_at IS NULL RETURNING role",
+            )
+            .bind(id.uuid())
+            .bind(ending.at)
+            .bind(ending.outcome.as_str())
+            .bind(&ending.reason)
+            .fetch_optional(&mut *tx)
+            .await?;
+            if let Some((role,)) = &role {
+                query("UPDATE stage SET ended_at = $2 WHERE firing = $1 AND ended_at IS NULL")
+                    .bind(id.uuid())
+                    .bind(ending.at)
+                    .execute(&mut *tx)
+                    .await?;
+                let before: Option<BreakerRaw> = sqlx::query_as(
+                    "SELECT role, streak, rejections, opened_at, reason FROM breaker WHERE role = $1",
+                )
+                .bind(role)
+                .fetch_optional(&mut *tx)
+                .await?;
+                let before = before.map(BreakerRaw::breaker).unwrap_or_default();
+                let after: Breaker = before.clone().after(
+                    ending.outcome,
+                    &ending.reason,
+                    ending.at,
+                    ending.thresholds,
+                );
+                if after != before {
+                    query(
+                        "INSERT INTO breaker (role, streak, rejections, opened_at, reason) \
+                         VALUES ($1, $2, $3, $4, $5) ON CONFLICT (role) DO UPDATE SET \
+                         streak = excluded.streak, rejections = excluded.rejections, \
+                         opened_at = excluded.opened_at, reason = excluded.reason",
+                    )
+                    .bind(role)
+                    .bind(i64::from(after.streak))
+                    .bind(i64::from(after.rejections))
+                    .bind(after.opened_at)
+                    .bind(after.reason)
+                    .execute(&mut *tx)
+                    .await?;
+                }
+                for post in &ending.posts {
+                    query(
+                        "INSERT INTO outbox (id, sink, thread, kind, body, created_at, due_at) \
+                         VALUES ($1, $2, $3, $4, $5, $6, $6) ON CONFLICT DO NOTHING",
+                    )
+                    .bind(post.id)
+                    .bind(&post.sink)
+                    .bind(post.thread.map(|id| id.uuid()))
+                    .bind(&post.kind)
+                    .bind(post.body.to_string())
+                    .bind(post.created_at)
+                    .execute(&mut *tx)
+                    .await?;
+                }
+            }
+            role.is_some()
+        });
+        Ok(ended)
+    }
+}
+
+fn to_json(value: &impl serde::Serialize) -> String {
+    // Plain structs of strings and numbers: there is nothing in them that could fail.
+    serde_json::to_string(value).unwrap_or_default()
+}

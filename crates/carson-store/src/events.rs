@@ -1,0 +1,132 @@
+//! The trail of decisions, and the hosts that make them.
+
+use carson_core::{FiringId, HostName, RoleName};
+use chrono::{DateTime, Utc};
+use serde::Serialize;
+use serde_json::Value;
+use sqlx::{FromRow, query};
+use uuid::Uuid;
+
+use crate::db::{Store, on};
+use crate::error::StoreError;
+use crate::firing::signed;
+
+/// One decision.
+#[derive(Clone, Debug, Serialize)]
+pub struct Event {
+    /// When.
+    pub at: DateTime<Utc>,
+    /// What kind, dotted: `breaker.reset`.
+    pub kind: String,
+    /// About which role.
+    pub role: Option<String>,
+    /// About which firing.
+    pub firing: Option<FiringId>,
+    /// The rest.
+    pub data: Value,
+}
+
+/// A box that runs a supervisor.
+#[derive(Clone, Debug, Serialize, FromRow)]
+pub struct HostRow {
+    /// Its name.
+    pub name: String,
+    /// The daemon's process.
+    pub pid: i64,
+    /// That process's start time.
+    pub pid_start: i64,
+    /// The daemon's version.
+    pub version: String,
+    /// When it was last heard of.
+    pub beat_at: DateTime<Utc>,
+}
+
+impl Store {
+    /// Writes a decision down.
+    ///
+    /// # Errors
+    /// When the database does not answer.
+    pub async fn event(
+        &self,
+        kind: &str,
+        role: Option<&RoleName>,
+        firing: Option<FiringId>,
+        data: &Value,
+        at: DateTime<Utc>,
+    ) -> Result<(), StoreError> {
+        on!(self, |pool| query(
+            "INSERT INTO event (at, kind, role, firing, data) VALUES ($1, $2, $3, $4, $5)"
+        )
+        .bind(at)
+        .bind(kind)
+        .bind(role.map(RoleName::as_str))
+        .bind(firing.map(|id| id.uuid()))
+        .bind(data.to_string())
+        .execute(pool)
+        .await?
+        .rows_affected());
+        Ok(())
+    }
+
+    /// The newest decisions, newest first.
+    ///
+    /// # Errors
+    /// When the database does not answer.
+    pub async fn events(&self, limit: u32) -> Result<Vec<Event>, StoreError> {
+        type Raw = (DateTime<Utc>, String, Option<String>, Option<Uuid>, String);
+        let rows: Vec<Raw> = on!(self, |pool| sqlx::query_as(
+            "SELECT at, kind, role, firing, data FROM event ORDER BY seq DESC LIMIT $1"
+        )
+        .bind(i64::from(limit))
+        .fetch_all(pool)
+        .await?);
+        let event = |(at, kind, role, firing, data): Raw| Event {
+            at,
+            kind,
+            role,
+            firing: firing.map(Into::into),
+            data: serde_json::from_str(&data).unwrap_or(Value::Null),
+        };
+        Ok(rows.into_iter().map(event).collect())
+    }
+
+    /// A daemon says that it lives.
+    ///
+    /// # Errors
+    /// When the database does not answer.
+    pub async fn heartbeat(
+        &self,
+        host: &HostName,
+        pid: i32,
+        pid_start: u64,
+        version: &str,
+        at: DateTime<Utc>,
+    ) -> Result<(), StoreError> {
+        on!(self, |pool| query(
+            "INSERT INTO host (name, pid, pid_start, version, beat_at) VALUES ($1, $2, $3, $4, $5) \
+             ON CONFLICT (name) DO UPDATE SET pid = excluded.pid, pid_start = excluded.pid_start, \
+             version = excluded.version, beat_at = excluded.beat_at"
+        )
+        .bind(host.as_str())
+        .bind(i64::from(pid))
+        .bind(signed(pid_start))
+        .bind(version)
+        .bind(at)
+        .execute(pool)
+        .await?
+        .rows_affected());
+        Ok(())
+    }
+
+    /// The hosts that were ever heard of.
+    ///
+    /// # Errors
+    /// When the database does not answer.
+    pub async fn hosts(&self) -> Result<Vec<HostRow>, StoreError> {
+        Ok(on!(self, |pool| sqlx::query_as(
+            "SELECT name, pid, pid_start, version, beat_at FROM host ORDER BY name"
+        )
+        .fetch_all(pool)
+        .await?))
+    }
+}

@@ -1,0 +1,234 @@
+//! The rows of a firing.
+
+use carson_core::settle::{Facts, Settled};
+use carson_core::work::WorkKey;
+use carson_core::{AccountName, FiringId, HostName, Outcome, RepoName, RoleName, Stage};
+use chrono::{DateTime, Utc};
+use serde::Serialize;
+use sqlx::FromRow;
+use uuid::Uuid;
+
+use crate::error::StoreError;
+
+/// One firing. The field names are those of `carson firings ID --json`.
+#[derive(Clone, Debug, Serialize)]
+pub struct Firing {
+    /// Its id.
+    pub id: FiringId,
+    /// Its role.
+    pub role: RoleName,
+    /// The slot it fires for; `None` when an operator asked for it.
+    pub slot: Option<DateTime<Utc>>,
+    /// Slots before it that it stands for.
+    pub missed: u32,
+    /// The host that claimed it.
+    pub host: HostName,
+    /// The account it uses.
+    pub account: Option<AccountName>,
+    /// That account's engine.
+    pub engine: Option<String>,
+    /// The repository it works in.
+    pub repo: Option<RepoName>,
+    /// The piece of work it holds.
+    pub work: Option<WorkKey>,
+    /// The title of that work, as one line.
+    pub title: Option<String>,
+    /// When it was claimed.
+    pub claimed_at: DateTime<Utc>,
+    /// When it must have ended.
+    pub deadline_at: DateTime<Utc>,
+    /// When its process began.
+    pub started_at: Option<DateTime<Utc>>,
+    /// When it ended.
+    pub ended_at: Option<DateTime<Utc>>,
+    /// Its process.
+    pub pid: Option<i32>,
+    /// That process's start time in clock ticks since boot.
+    pub pid_start: Option<u64>,
+    /// The stage it is in, or was in last.
+    pub stage: Option<Stage>,
+    /// Its branch.
+    pub branch: Option<String>,
+    /// The commit it began at.
+    pub base_sha: Option<String>,
+    /// Its bench.
+    pub bench: Option<String>,
+    /// Number of its pull request.
+    pub pr_number: Option<u64>,
+    /// Address of its pull request.
+    pub pr_url: Option<String>,
+    /// The ref that keeps its work, when it was not pushed.
+    pub salvage_ref: Option<String>,
+    /// What settle said, from when it said so.
+    #[serde(skip)]
+    pub settled: Option<Settled>,
+    /// The facts that settle saw.
+    pub facts: Option<Facts>,
+    /// The sentinel of its last execute session.
+    pub sentinel: Option<String>,
+    /// Its outcome, once it ended.
+    pub outcome: Option<Outcome>,
+    /// Why.
+    pub reason: Option<String>,
+    /// Execute attempts.
+    pub attempts: u32,
+    /// CLI invocations.
+    pub sessions: u32,
+    /// Turns over all sessions.
+    pub turns: u32,
+    /// Input tokens over all sessions.
+    pub tokens_in: u64,
+    /// Output tokens over all sessions.
+    pub tokens_out: u64,
+    /// Money over all sessions, where the engine reports it.
+    pub cost_usd: Option<f64>,
+}
+
+/// One stage of a firing.
+#[derive(Clone, Debug, Serialize)]
+pub struct StageRow {
+    /// Which.
+    pub name: Stage,
+    /// When it began.
+    pub started_at: DateTime<Utc>,
+    /// When the next one began, or the firing ended.
+    pub ended_at: Option<DateTime<Utc>>,
+}
+
+/// A tool call that was stopped.
+#[derive(Clone, Debug, Serialize, FromRow)]
+pub struct BlockedCall {
+    /// The rule, or the reason that was given.
+    pub rule: String,
+    /// The tool.
+    pub tool: String,
+    /// The call, redacted and cut.
+    pub call: String,
+    /// When.
+    pub at: DateTime<Utc>,
+}
+
+/// The row as the databases give it.
+#[derive(FromRow)]
+pub(crate) struct Raw {
+    id: Uuid,
+    role: String,
+    slot: Option<DateTime<Utc>>,
+    missed: i64,
+    host: String,
+    account: Option<String>,
+    engine: Option<String>,
+    repo: Option<String>,
+    work: Option<String>,
+    title: Option<String>,
+    claimed_at: DateTime<Utc>,
+    deadline_at: DateTime<Utc>,
+    started_at: Option<DateTime<Utc>>,
+    ended_at: Option<DateTime<Utc>>,
+    pid: Option<i64>,
+    pid_start: Option<i64>,
+    stage: Option<String>,
+    branch: Option<String>,
+    base_sha: Option<String>,
+    bench: Option<String>,
+    pr_number: Option<i64>,
+    pr_url: Option<String>,
+    salvage_ref: Option<String>,
+    settled: Option<String>,
+    facts: Option<String>,
+    sentinel: Option<String>,
+    outcome: Option<String>,
+    reason: Option<String>,
+    attempts: i64,
+    sessions: i64,
+    turns: i64,
+    tokens_in: i64,
+    tokens_out: i64,
+    cost_usd: Option<f64>,
+}
+
+impl TryFrom<Raw> for Firing {
+    type Error = StoreError;
+
+    fn try_from(raw: Raw) -> Result<Self, StoreError> {
+        Ok(Self {
+            id: raw.id.into(),
+            role: parsed("role", &raw.role)?,
+            slot: raw.slot,
+            missed: small(raw.missed),
+            host: parsed("host", &raw.host)?,
+            account: maybe("account", raw.account.as_deref())?,
+            engine: raw.engine,
+            repo: maybe("repo", raw.repo.as_deref())?,
+            work: maybe("work", raw.work.as_deref())?,
+            title: raw.title,
+            claimed_at: raw.claimed_at,
+            deadline_at: raw.deadline_at,
+            started_at: raw.started_at,
+            ended_at: raw.ended_at,
+            pid: raw.pid.and_then(|pid| i32::try_from(pid).ok()),
+            pid_start: raw.pid_start.map(large),
+            stage: maybe("stage", raw.stage.as_deref())?,
+            branch: raw.branch,
+            base_sha: raw.base_sha,
+            bench: raw.bench,
+            pr_number: raw.pr_number.map(large),
+            pr_url: raw.pr_url,
+            salvage_ref: raw.salvage_ref,
+            settled: json("settled", raw.settled.as_deref())?,
+            facts: json("facts", raw.facts.as_deref())?,
+            sentinel: raw.sentinel,
+            outcome: maybe("outcome", raw.outcome.as_deref())?,
+            reason: raw.reason,
+            attempts: small(raw.attempts),
+            sessions: small(raw.sessions),
+            turns: small(raw.turns),
+            tokens_in: large(raw.tokens_in),
+            tokens_out: large(raw.tokens_out),
+            cost_usd: raw.cost_usd,
+        })
+    }
+}
+
+pub(crate) fn parsed<T: std::str::FromStr>(
+    column: &'static str,
+    text: &str,
+) -> Result<T, StoreError> {
+    text.parse().map_err(|_| StoreError::Row {
+        column,
+        value: text.chars().take(80).collect(),
+    })
+}
+
+fn maybe<T: std::str::FromStr>(
+    column: &'static str,
+    text: Option<&str>,
+) -> Result<Option<T>, StoreError> {
+    text.map(|text| parsed(column, text)).transpose()
+}
+
+fn json<T: serde::de::DeserializeOwned>(
+    column: &'static str,
+    text: Option<&str>,
+) -> Result<Option<T>, StoreError> {
+    let read = |text: &str| {
+        serde_json::from_str(text).map_err(|_| StoreError::Row {
+            column,
+            value: text.chars().take(80).collect(),
+        })
+    };
+    text.map(read).transpose()
+}
+
+pub(crate) fn small(number: i64) -> u32 {
+    u32::try_from(number).unwrap_or(if number < 0 { 0 } else { u32::MAX })
+}
+
+pub(crate) fn large(number: i64) -> u64 {
+    u64::try_from(number).unwrap_or(0)
+}
+
+/// The databases have signed integers only; no count of ours comes near their end.
+pub(crate) fn signed(number: u64) -> i64 {
+    i64::try_from(number).unwrap_or(i64::MAX)
+}

@@ -1,0 +1,196 @@
+//! What a firing writes while it runs.
+
+use carson_core::{AccountName, FiringId, Stage};
+use chrono::{DateTime, Utc};
+use sqlx::query;
+
+use crate::db::{Store, on, transaction};
+use crate::error::StoreError;
+use crate::firing::signed;
+
+/// What the sessions add up to so far: absolute values, so writing twice changes nothing.
+#[derive(Clone, Debug, Default)]
+pub struct Progress {
+    /// Turns.
+    pub turns: u32,
+    /// Input tokens.
+    pub tokens_in: u64,
+    /// Output tokens.
+    pub tokens_out: u64,
+    /// Money.
+    pub cost_usd: Option<f64>,
+    /// Execute attempts.
+    pub attempts: u32,
+    /// CLI invocations.
+    pub sessions: u32,
+    /// The account in use.
+    pub account: Option<AccountName>,
+    /// Its engine.
+    pub engine: Option<String>,
+}
+
+impl Store {
+    /// The firing's process has begun. Only the first process gets the row; another is refused.
+    ///
+    /// # Errors
+    /// When the database does not answer.
+    pub async fn start_firing(
+        &self,
+        id: FiringId,
+        pid: i32,
+        pid_start: u64,
+        at: DateTime<Utc>,
+    ) -> Result<bool, StoreError> {
+        let rows = on!(self, |pool| query(
+            "UPDATE firing SET pid = $2, pid_start = $3, started_at = $4 \
+             WHERE id = $1 AND pid IS NULL AND ended_at IS NULL"
+        )
+        .bind(id.uuid())
+        .bind(i64::from(pid))
+        .bind(signed(pid_start))
+        .bind(at)
+        .execute(pool)
+        .await?
+        .rows_affected());
+        Ok(rows == 1)
+    }
+
+    /// The firing enters a stage; the one before it ends.
+    ///
+    /// # Errors
+    /// When the database does not answer.
+    pub async fn set_stage(
+        &self,
+        id: FiringId,
+        stage: Stage,
+        at: DateTime<Utc>,
+    ) -> Result<(), StoreError> {
+        transaction!(self, |tx| {
+            query("UPDATE stage SET ended_at = $2 WHERE firing = $1 AND ended_at IS NULL")
+                .bind(id.uuid())
+                .bind(at)
+                .execute(&mut *tx)
+                .await?;
+            query("INSERT INTO stage (firing, name, started_at) VALUES ($1, $2, $3)")
+                .bind(id.uuid())
+                .bind(stage.as_str())
+                .bind(at)
+                .execute(&mut *tx)
+                .await?;
+            query("UPDATE firing SET stage = $2 WHERE id = $1 AND ended_at IS NULL")
+                .bind(id.uuid())
+                .bind(stage.as_str())
+                .execute(&mut *tx)
+                .await?;
+        });
+        Ok(())
+    }
+
+    /// Writes what the sessions add up to.
+    ///
+    /// # Errors
+    /// When the database does not answer.
+    pub async fn progress(&self, id: FiringId, so_far: &Progress) -> Result<(), StoreError> {
+        on!(self, |pool| query(
+            "UPDATE firing SET turns = $2, tokens_in = $3, tokens_out = $4, cost_usd = $5, \
+             attempts = $6, sessions = $7, account = COALESCE($8, account), \
+             engine = COALESCE($9, engine) WHERE id = $1"
+        )
+        .bind(id.uuid())
+        .bind(i64::from(so_far.turns))
+        .bind(signed(so_far.tokens_in))
+        .bind(signed(so_far.tokens_out))
+        .bind(so_far.cost_usd)
+        .bind(i64::from(so_far.attempts))
+        .bind(i64::from(so_far.sessions))
+        .bind(so_far.account.as_ref().map(AccountName::as_str))
+        .bind(so_far.engine.as_deref())
+        .execute(pool)
+        .await?
+        .rows_affected());
+        Ok(())
+    }
+
+    /// Where the firing works: written before the place exists.
+    ///
+    /// # Errors
+    /// When the database does not answer.
+    pub async fn set_place(
+        &self,
+        id: FiringId,
+        branch: &str,
+        base_sha: &str,
+        bench: &std::path::Path,
+    ) -> Result<(), StoreError> {
+        on!(self, |pool| query(
+            "UPDATE firing SET branch = $2, base_sha = $3, bench = $4 WHERE id = $1"
+        )
+        .bind(id.uuid())
+        .bind(branch)
+        .bind(base_sha)
+        .bind(bench.to_string_lossy().into_owned())
+        .execute(pool)
+        .await?
+        .rows_affected());
+        Ok(())
+    }
+
+    /// The firing's pull request.
+    ///
+    /// # Errors
+    /// When the database does not answer.
+    pub async fn set_pull(&self, id: FiringId, number: u64, url: &str) -> Result<(), StoreError> {
+        on!(self, |pool| query(
+            "UPDATE firing SET pr_number = $2, pr_url = $3 WHERE id = $1"
+        )
+        .bind(id.uuid())
+        .bind(signed(number))
+        .bind(url)
+        .execute(pool)
+        .await?
+        .rows_affected());
+        Ok(())
+    }
+
+    /// The ref that keeps what was not pushed.
+    ///
+    /// # Errors
+    /// When the database does not answer.
+    pub async fn set_salvage_ref(&self, id: FiringId, kept: &str) -> Result<(), StoreError> {
+        on!(self, |pool| query(
+            "UPDATE firing SET salvage_ref = $2 WHERE id = $1"
+        )
+        .bind(id.uuid())
+        .bind(kept)
+        .execute(pool)
+        .await?
+        .rows_affected());
+        Ok(())
+    }
+
+    /// A tool call that was stopped.
+    ///
+    /// # Errors
+    /// When the database does not answer.
+    pub async fn add_blocked_call(
+        &self,
+        id: FiringId,
+        rule: &str,
+        tool: &str,
+        call: &str,
+        at: DateTime<Utc>,
+    ) -> Result<(), StoreError> {
+        on!(self, |pool| query(
+            "INSERT INTO blocked_call (firing, rule, tool, call, at) VALUES ($1, $2, $3, $4, $5)"
+        )
+        .bind(id.uuid())
+        .bind(rule)
+        .bind(tool)
+        .bind(call)
+        .bind(at)
+        .execute(pool)
+        .await?
+        .rows_affected());
+        Ok(())
+    }
+}

@@ -1,0 +1,165 @@
+//! Reading firings.
+
+use carson_core::{FiringId, HostName, RoleName};
+use chrono::{DateTime, Utc};
+use sqlx::query_as;
+
+use crate::db::{Store, on};
+use crate::error::StoreError;
+use crate::firing::{BlockedCall, Firing, Raw, StageRow, parsed};
+
+/// Which firings to list; the newest come first.
+#[derive(Clone, Debug)]
+pub struct Filter {
+    /// Only of this role.
+    pub role: Option<RoleName>,
+    /// Only claimed since then.
+    pub since: Option<DateTime<Utc>>,
+    /// Quiet rows too.
+    pub skipped: bool,
+    /// At most so many.
+    pub limit: u32,
+}
+
+/// What an abbreviated id names.
+#[derive(Clone, Debug)]
+pub enum Found {
+    /// One firing.
+    One(Box<Firing>),
+    /// None.
+    Nothing,
+    /// Several.
+    Many(Vec<FiringId>),
+}
+
+impl Store {
+    /// A firing by its id.
+    ///
+    /// # Errors
+    /// When the database does not answer.
+    pub async fn firing(&self, id: FiringId) -> Result<Option<Firing>, StoreError> {
+        let row: Option<Raw> = on!(self, |pool| query_as("SELECT * FROM firing WHERE id = $1")
+            .bind(id.uuid())
+            .fetch_optional(pool)
+            .await?);
+        row.map(TryInto::try_into).transpose()
+    }
+
+    /// A firing by its whole id, or by the eight digits that tables show.
+    ///
+    /// # Errors
+    /// When the database does not answer.
+    pub async fn find_firing(&self, text: &str) -> Result<Found, StoreError> {
+        if let Ok(id) = text.parse::<FiringId>() {
+            let found = self.firing(id).await?;
+            return Ok(found.map_or(Found::Nothing, |row| Found::One(Box::new(row))));
+        }
+        let text = text.to_lowercase();
+        if text.len() < 4 || !text.bytes().all(|byte| byte.is_ascii_hexdigit()) {
+            return Ok(Found::Nothing);
+        }
+        let filter = Filter {
+            role: None,
+            since: None,
+            skipped: true,
+            limit: 10_000,
+        };
+        let mut found = self.firings(&filter).await?;
+        found.retain(|row| row.id.short().ends_with(&text));
+        Ok(match found.len() {
+            0 => Found::Nothing,
+            1 => Found::One(Box::new(found.remove(0))),
+            _ => Found::Many(found.into_iter().map(|row| row.id).collect()),
+        })
+    }
+
+    /// Firings by a filter.
+    ///
+    /// # Errors
+    /// When the database does not answer.
+    pub async fn firings(&self, filter: &Filter) -> Result<Vec<Firing>, StoreError> {
+        let rows: Vec<Raw> = on!(self, |pool| {
+            query_as(
+            "SELECT * FROM firing WHERE role = COALESCE($1, role) \
+             AND claimed_at >= COALESCE($2, claimed_at) AND ($3 OR outcome IS NULL OR outcome <> 'SKIPPED') ORDER BY seq DESC LIMIT $4"
+        )
+        .bind(filter.role.as_ref().map(RoleName::as_str))
+        .bind(filter.since)
+        .bind(filter.skipped)
+        .bind(i64::from(filter.limit))
+        .fetch_all(pool)
+        .await?
+        });
+        rows.into_iter().map(TryInto::try_into).collect()
+    }
+
+    /// Firings that have not ended, on one host or on all.
+    ///
+    /// # Errors
+    /// When the database does not answer.
+    pub async fn live_firings(&self, host: Option<&HostName>) -> Result<Vec<Firing>, StoreError> {
+        let rows: Vec<Raw> = on!(self, |pool| query_as(
+            "SELECT * FROM firing WHERE ended_at IS NULL ORDER BY seq"
+        )
+        .fetch_all(pool)
+        .await?);
+        let firings: Result<Vec<Firing>, StoreError> =
+            rows.into_iter().map(TryInto::try_into).collect();
+        let mut firings = firings?;
+        firings.retain(|row| host.is_none_or(|host| row.host == *host));
+        Ok(firings)
+    }
+
+    /// The slot that a role claimed last, in the order of the claims: after the clock was stepped
+    /// back it may be smaller than older ones.
+    ///
+    /// # Errors
+    /// When the database does not answer.
+    pub async fn last_slot(&self, role: &RoleName) -> Result<Option<DateTime<Utc>>, StoreError> {
+        let row: Option<(DateTime<Utc>,)> = on!(self, |pool| {
+            query_as(
+            "SELECT slot FROM firing WHERE role = $1 AND slot IS NOT NULL ORDER BY seq DESC LIMIT 1"
+        )
+        .bind(role.as_str())
+        .fetch_optional(pool)
+        .await?
+        });
+        Ok(row.map(|(slot,)| slot))
+    }
+
+    /// The stages that a firing went through.
+    ///
+    /// # Errors
+    /// When the database does not answer.
+    pub async fn stages(&self, id: FiringId) -> Result<Vec<StageRow>, StoreError> {
+        type Raw = (String, DateTime<Utc>, Option<DateTime<Utc>>);
+        let rows: Vec<Raw> = on!(self, |pool| query_as(
+            "SELECT name, started_at, ended_at FROM stage WHERE firing = $1 ORDER BY seq"
+        )
+        .bind(id.uuid())
+        .fetch_all(pool)
+        .await?);
+        rows.into_iter()
+            .map(|(name, started_at, ended_at)| {
+                Ok(StageRow {
+                    name: parsed("stage", &name)?,
+                    started_at,
+                    ended_at,
+                })
+            })
+            .collect()
+    }
+
+    /// The tool calls of a firing that were stopped.
+    ///
+    /// # Errors
+    /// When the database does not answer.
+    pub async fn blocked_calls(&self, id: FiringId) -> Result<Vec<BlockedCall>, StoreError> {
+        Ok(on!(self, |pool| query_as(
+            "SELECT rule, tool, call, at FROM blocked_call WHERE firing = $1 ORDER BY seq"
+        )
+        .bind(id.uuid())
+        .fetch_all(pool)
+        .await?))
+    }
+}

@@ -1,0 +1,361 @@
+//! The stops that stand in rows: breakers, blocks, pauses.
+
+use std::fmt;
+use std::str::FromStr;
+
+use carson_core::admission::Block;
+use carson_core::breaker::Breaker;
+use carson_core::{AccountName, RepoName, RoleName};
+use chrono::{DateTime, Utc};
+use serde::Serialize;
+use sqlx::{FromRow, query};
+
+use crate::db::{Store, on};
+use crate::error::StoreError;
+use crate::firing::{parsed, small};
+
+/// What an operator can pause.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(into = "String")]
+pub enum PauseScope {
+    /// Everything.
+    Fleet,
+    /// One role.
+    Role(RoleName),
+    /// One repository.
+    Repo(RepoName),
+    /// One account.
+    Account(AccountName),
+}
+
+impl fmt::Display for PauseScope {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Fleet => f.pad("fleet"),
+            Self::Role(name) => f.pad(&format!("role {name}")),
+            Self::Repo(name) => f.pad(&format!("repo {name}")),
+            Self::Account(name) => f.pad(&format!("account {name}")),
+        }
+    }
+}
+
+impl From<PauseScope> for String {
+    fn from(scope: PauseScope) -> Self {
+        scope.to_string()
+    }
+}
+
+impl FromStr for PauseScope {
+    type Err = String;
+    fn from_str(text: &str) -> Result<Self, String> {
+        let bad = || format!("{text:?} is not fleet, role NAME, repo NAME or account NAME");
+        match text.split_once(' ') {
+            None if text == "fleet" => Ok(Self::Fleet),
+            Some(("role", name)) => name.parse().map(Self::Role).map_err(|_| bad()),
+            Some(("repo", name)) => name.parse().map(Self::Repo).map_err(|_| bad()),
+            Some(("account", name)) => name.parse().map(Self::Account).map_err(|_| bad()),
+            _ => Err(bad()),
+        }
+    }
+}
+
+/// A role's breaker.
+#[derive(Clone, Debug, Serialize)]
+pub struct BreakerRow {
+    /// The role.
+    pub role: RoleName,
+    /// Its state.
+    #[serde(flatten)]
+    pub breaker: Breaker,
+}
+
+/// A block flag, standing or not.
+#[derive(Clone, Debug, Serialize)]
+pub struct BlockRow {
+    /// The account.
+    pub account: AccountName,
+    /// Until when; `None` until an operator clears it.
+    pub until: Option<DateTime<Utc>>,
+    /// Why.
+    pub reason: String,
+    /// The firing or the operator that set it.
+    pub set_by: String,
+    /// When.
+    pub set_at: DateTime<Utc>,
+}
+
+/// A pause.
+#[derive(Clone, Debug, Serialize)]
+pub struct PauseRow {
+    /// What.
+    pub scope: PauseScope,
+    /// Why.
+    pub reason: String,
+    /// Until when; `None` until it is resumed.
+    pub until: Option<DateTime<Utc>>,
+    /// Who.
+    pub set_by: String,
+    /// When.
+    pub set_at: DateTime<Utc>,
+}
+
+#[derive(FromRow)]
+pub(crate) struct BreakerRaw {
+    role: String,
+    streak: i64,
+    rejections: i64,
+    opened_at: Option<DateTime<Utc>>,
+    reason: Option<String>,
+}
+
+impl BreakerRaw {
+    pub(crate) fn breaker(self) -> Breaker {
+        Breaker {
+            streak: small(self.streak),
+            rejections: small(self.rejections),
+            opened_at: self.opened_at,
+            reason: self.reason,
+        }
+    }
+}
+
+#[derive(FromRow)]
+struct BlockRaw {
+    account: String,
+    until: Option<DateTime<Utc>>,
+    reason: String,
+    set_by: String,
+    set_at: DateTime<Utc>,
+    cleared_at: Option<DateTime<Utc>>,
+}
+
+#[derive(FromRow)]
+struct PauseRaw {
+    scope: String,
+    reason: String,
+    until: Option<DateTime<Utc>>,
+    set_by: String,
+    set_at: DateTime<Utc>,
+}
+
+impl Store {
+    /// A role's breaker; closed when it never had one.
+    ///
+    /// # Errors
+    /// When the database does not answer.
+    pub async fn breaker(&self, role: &RoleName) -> Result<Breaker, StoreError> {
+        let row: Option<BreakerRaw> = on!(self, |pool| sqlx::query_as(
+            "SELECT role, streak, rejections, opened_at, reason FROM breaker WHERE role = $1"
+        )
+        .bind(role.as_str())
+        .fetch_optional(pool)
+        .await?);
+        Ok(row.map(BreakerRaw::breaker).unwrap_or_default())
+    }
+
+    /// Every role's breaker that ever moved.
+    ///
+    /// # Errors
+    /// When the database does not answer.
+    pub async fn breakers(&self) -> Result<Vec<BreakerRow>, StoreError> {
+        let rows: Vec<BreakerRaw> = on!(self, |pool| sqlx::query_as(
+            "SELECT role, streak, rejections, opened_at, reason FROM breaker ORDER BY role"
+        )
+        .fetch_all(pool)
+        .await?);
+        rows.into_iter()
+            .map(|raw| {
+                Ok(BreakerRow {
+                    role: parsed("role", &raw.role)?,
+                    breaker: raw.breaker(),
+                })
+            })
+            .collect()
+    }
+
+    /// Closes a role's breaker and forgets its streak; `false` when there was nothing to reset.
+    ///
+    /// # Errors
+    /// When the database does not answer.
+    pub async fn reset_breaker(&self, role: &RoleName) -> Result<bool, StoreError> {
+        let rows = on!(self, |pool| query("DELETE FROM breaker WHERE role = $1")
+            .bind(role.as_str())
+            .execute(pool)
+            .await?
+            .rows_affected());
+        Ok(rows == 1)
+    }
+
+    /// Sets an account's block flag. A shorter block never overwrites a longer one, and one without
+    /// an end stands until it is cleared: all in one statement, so two writers agree.
+    ///
+    /// # Errors
+    /// When the database does not answer.
+    pub async fn set_block(
+        &self,
+        block: &Block,
+        set_by: &str,
+        at: DateTime<Utc>,
+    ) -> Result<(), StoreError> {
+        on!(self, |pool| query(
+            "INSERT INTO account_block (account, until, reason, set_by, set_at) \
+             VALUES ($1, $2, $3, $4, $5) ON CONFLICT (account) DO UPDATE SET \
+             until = excluded.until, reason = excluded.reason, set_by = excluded.set_by, \
+             set_at = excluded.set_at, cleared_at = NULL \
+             WHERE account_block.cleared_at IS NOT NULL \
+                OR excluded.until IS NULL \
+                OR (account_block.until IS NOT NULL AND excluded.until > account_block.until)"
+        )
+        .bind(block.account.as_str())
+        .bind(block.until)
+        .bind(&block.reason)
+        .bind(set_by)
+        .bind(at)
+        .execute(pool)
+        .await?
+        .rows_affected());
+        Ok(())
+    }
+
+    /// Lifts an account's block; `false` when none was set.
+    ///
+    /// # Errors
+    /// When the database does not answer.
+    pub async fn clear_block(
+        &self,
+        account: &AccountName,
+        at: DateTime<Utc>,
+    ) -> Result<bool, StoreError> {
+        let rows = on!(self, |pool| query(
+            "UPDATE account_block SET cleared_at = $2 WHERE account = $1 AND cleared_at IS NULL"
+        )
+        .bind(account.as_str())
+        .bind(at)
+        .execute(pool)
+        .await?
+        .rows_affected());
+        Ok(rows == 1)
+    }
+
+    /// The block flags that nobody cleared; whether one still stands is a question of the time.
+    ///
+    /// # Errors
+    /// When the database does not answer.
+    pub async fn blocks(&self) -> Result<Vec<Block>, StoreError> {
+        let rows = self.block_rows().await?;
+        let open = rows.into_iter().map(|row| Block {
+            account: row.account,
+            until: row.until,
+            reason: row.reason,
+        });
+        Ok(open.collect())
+    }
+
+    /// The same, with who set them and when.
+    ///
+    /// # Errors
+    /// When the database does not answer.
+    pub async fn block_rows(&self) -> Result<Vec<BlockRow>, StoreError> {
+        let rows = self.raw_blocks().await?;
+        rows.into_iter()
+            .filter(|raw| raw.cleared_at.is_none())
+            .map(block_row)
+            .collect()
+    }
+
+    /// When an account was blocked last, and until when, whether that still stands or not.
+    ///
+    /// # Errors
+    /// When the database does not answer.
+    pub async fn last_block(
+        &self,
+        account: &AccountName,
+    ) -> Result<Option<(DateTime<Utc>, Option<DateTime<Utc>>)>, StoreError> {
+        let rows = self.raw_blocks().await?;
+        let last = rows.into_iter().find(|raw| raw.account == account.as_str());
+        Ok(last.map(|raw| (raw.set_at, raw.until)))
+    }
+
+    async fn raw_blocks(&self) -> Result<Vec<BlockRaw>, StoreError> {
+        Ok(on!(self, |pool| sqlx::query_as(
+            "SELECT account, until, reason, set_by, set_at, cleared_at FROM account_block \
+             ORDER BY account"
+        )
+        .fetch_all(pool)
+        .await?))
+    }
+
+    /// Pauses a scope, or changes its pause.
+    ///
+    /// # Errors
+    /// When the database does not answer.
+    pub async fn set_pause(
+        &self,
+        scope: &PauseScope,
+        reason: &str,
+        until: Option<DateTime<Utc>>,
+        set_by: &str,
+        at: DateTime<Utc>,
+    ) -> Result<(), StoreError> {
+        on!(self, |pool| query(
+            "INSERT INTO pause (scope, reason, until, set_by, set_at) VALUES ($1, $2, $3, $4, $5) \
+             ON CONFLICT (scope) DO UPDATE SET reason = excluded.reason, until = excluded.until, \
+             set_by = excluded.set_by, set_at = excluded.set_at"
+        )
+        .bind(scope.to_string())
+        .bind(reason)
+        .bind(until)
+        .bind(set_by)
+        .bind(at)
+        .execute(pool)
+        .await?
+        .rows_affected());
+        Ok(())
+    }
+
+    /// Ends a pause; `false` when there was none.
+    ///
+    /// # Errors
+    /// When the database does not answer.
+    pub async fn resume(&self, scope: &PauseScope) -> Result<bool, StoreError> {
+        let rows = on!(self, |pool| query("DELETE FROM pause WHERE scope = $1")
+            .bind(scope.to_string())
+            .execute(pool)
+            .await?
+            .rows_affected());
+        Ok(rows == 1)
+    }
+
+    /// Every pause, expired or not.
+    ///
+    /// # Errors
+    /// When the database does not answer.
+    pub async fn pauses(&self) -> Result<Vec<PauseRow>, StoreError> {
+        let rows: Vec<PauseRaw> = on!(self, |pool| sqlx::query_as(
+            "SELECT scope, reason, until, set_by, set_at FROM pause ORDER BY scope"
+        )
+        .fetch_all(pool)
+        .await?);
+        rows.into_iter()
+            .map(|raw| {
+                Ok(PauseRow {
+                    scope: parsed("scope", &raw.scope)?,
+                    reason: raw.reason,
+                    until: raw.until,
+                    set_by: raw.set_by,
+                    set_at: raw.set_at,
+                })
+            })
+            .collect()
+    }
+}
+
+fn block_row(raw: BlockRaw) -> Result<BlockRow, StoreError> {
+    Ok(BlockRow {
+        account: parsed("account", &raw.account)?,
+        until: raw.until,
+        reason: raw.reason,
+        set_by: raw.set_by,
+        set_at: raw.set_at,
+    })
+}
