@@ -1,1 +1,32 @@
-//! placeholder
+//! Agent CLIs: argv and environment in, typed events out.
+//!
+//! # Theory of operation
+//!
+//! An [`Engine`] is one installed CLI. [`Engine::run`] starts one *session* of it (one
+//! invocation), stays with it to the end, and answers with a [`SessionEnd`]: how it ended, its
+//! final text, what it used, which calls were denied. The raw output is written line by line to a
+//! transcript as it comes; the typed [`Event`]s are for whoever watches.
+//!
+//! Each adapter is two things: how the CLI is told what it may do, and how its output is read.
+//! What was measured of Claude Code stands in `claude/`: an API error arrives as
+//! `subtype: "success"` with `is_error: true`, so the subtype alone is never believed; a provider
+//! limit arrives with its reset time; hooks fail open, so the hook's own answer is what counts;
+//! project settings run code, so they are not loaded.
+//!
+//! `command` runs any program with the prompt on its standard input. `rehearsal` plays a script,
+//! through the same process, hook and event paths as a real CLI: it is how `carson demo` and the
+//! tests show every end that a session can have.
+//!
+//! Reading order: `session.rs` (the words), `engine.rs`, then one adapter: `claude/mod.rs`.
+
+mod claude;
+mod command;
+mod engine;
+mod error;
+pub mod rehearsal;
+mod session;
+mod transcript;
+
+pub use engine::{Engine, EngineKind};
+pub use error::EngineError;
+pub use session::{Access, Denied, Ended, Event, Hook, Limit, LimitKind, Session, SessionEnd};

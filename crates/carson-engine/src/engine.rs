@@ -1,0 +1,147 @@
+//! One installed CLI, and how a session of it is run.
+
+use std::fmt;
+use std::ops::ControlFlow;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use carson_proc::{Cancel, Command, Finished, Limits, Line, StopReason, Stream, run};
+
+use crate::error::EngineError;
+use crate::session::{Ended, Event, Session, SessionEnd};
+use crate::transcript::Transcript;
+use crate::{claude, command, rehearsal};
+
+/// The CLIs that Carson knows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum EngineKind {
+    /// Claude Code.
+    Claude,
+    /// Any program; the prompt on standard input.
+    Command,
+    /// Carson's own player of scripts.
+    Rehearsal,
+}
+
+impl fmt::Display for EngineKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(match self {
+            Self::Claude => "claude",
+            Self::Command => "command",
+            Self::Rehearsal => "rehearsal",
+        })
+    }
+}
+
+/// One installed CLI.
+#[derive(Clone, Debug)]
+pub struct Engine {
+    /// Which.
+    pub kind: EngineKind,
+    /// Its program.
+    pub program: PathBuf,
+    /// Arguments that the operator adds (all of them, for `command`).
+    pub args: Vec<String>,
+    /// The model, where the operator chose one.
+    pub model: Option<String>,
+    /// The script, for `rehearsal`.
+    pub script: Option<PathBuf>,
+}
+
+/// Reads one CLI's output.
+pub(crate) trait Reader {
+    /// One line of standard output. `Break` stops the CLI.
+    fn line(&mut self, line: &[u8], on_event: &mut dyn FnMut(&Event)) -> ControlFlow<()>;
+    /// Everything it said, once it has ended.
+    fn end(self, done: &Finished) -> SessionEnd;
+}
+
+impl Engine {
+    /// Runs one session to its end.
+    ///
+    /// # Errors
+    /// When it could not be started. Once started, every end is a [`SessionEnd`].
+    pub async fn run(
+        &self,
+        session: &Session<'_>,
+        cancel: &Cancel,
+        on_event: &mut dyn FnMut(&Event),
+    ) -> Result<SessionEnd, EngineError> {
+        match self.kind {
+            EngineKind::Claude => {
+                let command = claude::command(self, session)?;
+                drive(
+                    command,
+                    session,
+                    claude::Output::default(),
+                    cancel,
+                    on_event,
+                )
+                .await
+            }
+            EngineKind::Command => {
+                let command = command::command(self, session)?;
+                drive(command, session, command::Output, cancel, on_event).await
+            }
+            EngineKind::Rehearsal => {
+                let command = rehearsal::command(self, session)?;
+                drive(
+                    command,
+                    session,
+                    rehearsal::Output::default(),
+                    cancel,
+                    on_event,
+                )
+                .await
+            }
+        }
+    }
+}
+
+/// The part that is the same for every CLI.
+async fn drive<R: Reader>(
+    command: Command,
+    session: &Session<'_>,
+    mut reader: R,
+    cancel: &Cancel,
+    on_event: &mut dyn FnMut(&Event),
+) -> Result<SessionEnd, EngineError> {
+    let mut transcript = Transcript::create(session.transcript)?;
+    let limits = Limits {
+        silence: Some(session.silence),
+        max_output: session.max_output,
+        grace: Duration::from_secs(5),
+        ..Limits::within(session.wall_clock)
+    };
+    let each = |line: Line<'_>| match line.stream {
+        Stream::Stderr => ControlFlow::Continue(()),
+        Stream::Stdout => {
+            transcript.line(line.bytes);
+            reader.line(line.bytes, on_event)
+        }
+    };
+    let done = run(&command, &limits, cancel, each).await?;
+    let mut end = reader.end(&done);
+    (end.elapsed, end.leaked) = (done.elapsed, done.leaked);
+    // What Carson did to the process says more than what its output looks like then.
+    match done.stopped {
+        Some(StopReason::Cancelled) => end.ended = Ended::Cancelled,
+        Some(StopReason::OutputCap) => end.ended = Ended::OutputCap,
+        Some(reason @ (StopReason::WallClock | StopReason::Silence)) => {
+            end.ended = Ended::TimedOut(reason);
+        }
+        Some(StopReason::Asked) | None => {}
+    }
+    Ok(end)
+}
+
+/// The end of what a process wrote to standard error, for a message.
+pub(crate) fn last_words(done: &Finished) -> String {
+    let said = done.stderr.text();
+    let lines: Vec<&str> = said
+        .lines()
+        .filter(|line| !line.trim().is_empty())
+        .collect();
+    let from = lines.len().saturating_sub(3);
+    lines[from..].join("; ").chars().take(500).collect()
+}

@@ -1,0 +1,243 @@
+//! Plays a script. This is a program of its own, like any agent CLI: whoever starts it
+//! supervises it.
+
+use std::io::Write;
+use std::os::unix::process::CommandExt;
+use std::path::{Component, Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+use carson_core::Clock;
+use nix::sys::signal::{SigSet, Signal};
+use serde_json::{Value, json};
+
+use super::script::{Script, Step};
+
+/// Which session of which firing this is, as Carson's environment tells.
+#[derive(Clone, Debug, Default)]
+pub struct Part {
+    /// `CARSON_STAGE`.
+    pub stage: String,
+    /// `CARSON_WORK`.
+    pub issue: u64,
+    /// `CARSON_ATTEMPT`.
+    pub attempt: u32,
+    /// `CARSON_STAGE_RUN`.
+    pub run: u32,
+    /// `CARSON_MAX_TURNS`.
+    pub max_turns: u32,
+    /// `CARSON_HOOK_COMMAND`.
+    pub hook: Option<String>,
+}
+
+impl Part {
+    /// Reads the part out of an environment.
+    #[must_use]
+    pub fn of(variable: impl Fn(&str) -> Option<String>) -> Self {
+        let number = |name: &str| {
+            variable(name)
+                .and_then(|text| text.parse().ok())
+                .unwrap_or(0)
+        };
+        Self {
+            stage: variable("CARSON_STAGE").unwrap_or_default(),
+            issue: variable("CARSON_WORK")
+                .and_then(|text| text.parse().ok())
+                .unwrap_or(0),
+            attempt: number("CARSON_ATTEMPT"),
+            run: number("CARSON_STAGE_RUN"),
+            max_turns: variable("CARSON_MAX_TURNS")
+                .and_then(|text| text.parse().ok())
+                .unwrap_or(u32::MAX),
+            hook: variable("CARSON_HOOK_COMMAND"),
+        }
+    }
+}
+
+/// Plays the first matching part in `cwd`, printing to `out`; the exit code.
+///
+/// # Errors
+/// When a step fails: a script asks only for what can be done.
+pub fn play(script: &Script, part: &Part, cwd: &Path, out: &mut dyn Write) -> std::io::Result<u8> {
+    let matching = script.when.iter().find(|when| {
+        when.stage.as_ref().is_none_or(|stage| *stage == part.stage)
+            && when.issue.is_none_or(|issue| issue == part.issue)
+            && when.attempt.is_none_or(|attempt| attempt == part.attempt)
+            && when.run.is_none_or(|run| run == part.run)
+    });
+    let Some(when) = matching else {
+        return Err(std::io::Error::other(format!(
+            "no part of the script fits {part:?}"
+        )));
+    };
+    let mut turns = 0;
+    for step in &when.steps {
+        if matches!(step, Step::Say(_) | Step::Tool(_) | Step::Edit { .. }) {
+            turns += 1;
+        }
+        if turns > part.max_turns {
+            emit(out, &json!({"v": 1, "type": "max_turns"}))?;
+            return Ok(1);
+        }
+        if let Some(exit) = one(step, part, cwd, out)? {
+            return Ok(exit);
+        }
+    }
+    Ok(0)
+}
+
+fn one(step: &Step, part: &Part, cwd: &Path, out: &mut dyn Write) -> std::io::Result<Option<u8>> {
+    match step {
+        Step::Say(text) => emit(out, &json!({"v": 1, "type": "say", "text": text}))?,
+        Step::Edit { path, content } => write(&inside(cwd, path)?, content, false)?,
+        Step::Append { path, content } => write(&inside(cwd, path)?, content, true)?,
+        Step::Delete(path) => std::fs::remove_file(inside(cwd, path)?)?,
+        Step::Stage(path) => git(cwd, &["add", "--", &inside(cwd, path)?.to_string_lossy()])?,
+        Step::Commit(message) => {
+            git(cwd, &["add", "--all"])?;
+            git(cwd, &["commit", "--quiet", "-m", message])?;
+        }
+        Step::Tool(command) => tool(command, part, cwd, out)?,
+        Step::SleepMs(ms) => std::thread::sleep(Duration::from_millis(*ms)),
+        Step::FloodMb(mb) => flood(*mb, out)?,
+        Step::IgnoreSigterm => {
+            let mut set = SigSet::empty();
+            set.add(Signal::SIGTERM);
+            set.thread_block()?;
+        }
+        Step::Grandchild(seconds) => grandchild(*seconds, cwd)?,
+        Step::LimitS(seconds) => {
+            let resets_at = Clock::system().now().timestamp() + seconds;
+            emit(
+                out,
+                &json!({"v": 1, "type": "limit", "resets_at": resets_at}),
+            )?;
+            return Ok(Some(1));
+        }
+        Step::Exit(code) => return Ok(Some(*code)),
+        Step::Barrier(path) => barrier(path)?,
+    }
+    Ok(None)
+}
+
+fn emit(out: &mut dyn Write, event: &Value) -> std::io::Result<()> {
+    writeln!(out, "{event}")?;
+    out.flush()
+}
+
+fn inside(cwd: &Path, path: &Path) -> std::io::Result<PathBuf> {
+    let plain = path
+        .components()
+        .all(|part| matches!(part, Component::Normal(_)));
+    if plain {
+        Ok(cwd.join(path))
+    } else {
+        Err(std::io::Error::other("a path leaves the worktree"))
+    }
+}
+
+fn write(path: &Path, content: &str, append: bool) -> std::io::Result<()> {
+    if let Some(dir) = path.parent() {
+        std::fs::create_dir_all(dir)?;
+    }
+    let mut options = std::fs::OpenOptions::new();
+    options
+        .create(true)
+        .write(true)
+        .append(append)
+        .truncate(!append);
+    options.open(path)?.write_all(content.as_bytes())
+}
+
+#[expect(
+    clippy::disallowed_methods,
+    reason = "an agent CLI starts its tools itself"
+)]
+fn program(name: &str, cwd: &Path) -> Command {
+    let mut command = Command::new(name);
+    command.current_dir(cwd).stdin(Stdio::null());
+    command
+}
+
+fn git(cwd: &Path, args: &[&str]) -> std::io::Result<()> {
+    let status = program("git", cwd)
+        .args(args)
+        .stdout(Stdio::null())
+        .status()?;
+    if status.success() {
+        Ok(())
+    } else {
+        Err(std::io::Error::other(format!("git {args:?} failed")))
+    }
+}
+
+/// Asks the hook as a CLI does (JSON on its standard input, exit 2 blocks), then runs the command.
+fn tool(command: &str, part: &Part, cwd: &Path, out: &mut dyn Write) -> std::io::Result<()> {
+    let denied = match &part.hook {
+        Some(hook) => ask(hook, command, cwd)?,
+        None => None,
+    };
+    if denied.is_none() {
+        program("/bin/sh", cwd)
+            .arg("-c")
+            .arg(command)
+            .stdout(Stdio::null())
+            .status()?;
+    }
+    emit(
+        out,
+        &json!({"v": 1, "type": "tool", "name": "Bash", "call": command, "denied": denied}),
+    )
+}
+
+fn ask(hook: &str, command: &str, cwd: &Path) -> std::io::Result<Option<String>> {
+    let call = json!({
+        "hook_event_name": "PreToolUse",
+        "tool_name": "Bash",
+        "tool_input": {"command": command},
+        "cwd": cwd,
+        "session_id": "rehearsal",
+    });
+    let mut child = program("/bin/sh", cwd)
+        .arg("-c")
+        .arg(hook)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::null())
+        .stderr(Stdio::piped())
+        .spawn()?;
+    if let Some(mut stdin) = child.stdin.take() {
+        // A hook that answers without reading to the end is no error.
+        let _ = stdin.write_all(call.to_string().as_bytes());
+    }
+    let done = child.wait_with_output()?;
+    let said = String::from_utf8_lossy(&done.stderr).trim().to_owned();
+    Ok((done.status.code() == Some(2)).then_some(said))
+}
+
+fn flood(mb: u64, out: &mut dyn Write) -> std::io::Result<()> {
+    let line = [b"x".repeat(1023), b"\n".to_vec()].concat();
+    for _ in 0..mb * 1024 {
+        out.write_all(&line)?;
+    }
+    out.flush()
+}
+
+fn grandchild(seconds: u64, cwd: &Path) -> std::io::Result<()> {
+    let line = format!("exec setsid sleep {seconds}");
+    let mut command = program("/bin/sh", cwd);
+    command.arg("-c").arg(line).process_group(0);
+    // It keeps our standard output open, as a tool's background job does.
+    command.spawn().map(|_| ())
+}
+
+fn barrier(path: &Path) -> std::io::Result<()> {
+    std::fs::write(path.with_extension("reached"), "")?;
+    let until = Instant::now() + Duration::from_secs(60);
+    while !path.with_extension("go").exists() {
+        if Instant::now() > until {
+            return Err(std::io::Error::other("nobody opened the barrier"));
+        }
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    Ok(())
+}

@@ -1,0 +1,188 @@
+//! The words of one session.
+
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use carson_core::Stage;
+use carson_proc::{Exit, StopReason};
+use chrono::{DateTime, Utc};
+
+/// What a session may do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Access {
+    /// Read the worktree.
+    Read,
+    /// Full trust, behind the hook.
+    Write,
+}
+
+/// The hook that is asked before every tool call.
+#[derive(Clone, Debug)]
+pub struct Hook {
+    /// A shell command line, as CLIs want it.
+    pub command: String,
+    /// Where the settings that name it are written.
+    pub settings_file: PathBuf,
+}
+
+/// Everything one session needs. Nothing else reaches it.
+#[derive(Clone, Debug)]
+pub struct Session<'a> {
+    /// The stage it serves.
+    pub stage: Stage,
+    /// What it may do.
+    pub access: Access,
+    /// The prompt; goes in by standard input, so its size does not matter.
+    pub prompt: &'a str,
+    /// The worktree.
+    pub cwd: &'a Path,
+    /// The complete environment.
+    pub env: Vec<(OsString, OsString)>,
+    /// Tools, in the CLI's own notation.
+    pub tools: &'a [String],
+    /// The turn ceiling; always passed on.
+    pub max_turns: u32,
+    /// The money ceiling, where the CLI has one.
+    pub max_cost_usd: Option<f64>,
+    /// Total time.
+    pub wall_clock: Duration,
+    /// Time without output.
+    pub silence: Duration,
+    /// Bytes of output.
+    pub max_output: u64,
+    /// Where the raw output goes.
+    pub transcript: &'a Path,
+    /// The hook; `None` only for engines without tools.
+    pub hook: Option<&'a Hook>,
+    /// Appended to the CLI's own system prompt.
+    pub system: &'a str,
+}
+
+/// Something a session did, as it happens.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Event {
+    /// It began.
+    Started {
+        /// The model, when the CLI says so.
+        model: Option<String>,
+    },
+    /// It wrote something.
+    Text(String),
+    /// It calls a tool.
+    ToolCall {
+        /// Which.
+        name: String,
+        /// The call in short.
+        call: String,
+    },
+    /// A call was stopped.
+    ToolDenied(Denied),
+    /// The provider did not answer and the CLI tries again.
+    Retrying {
+        /// HTTP status, when there was one.
+        status: Option<u16>,
+    },
+    /// The provider says how much of a usage window is left.
+    LimitWarning {
+        /// Which window.
+        window: String,
+        /// How much of it is used, from 0 to 1.
+        utilization: Option<f64>,
+        /// When it starts again.
+        resets_at: Option<DateTime<Utc>>,
+    },
+}
+
+/// A tool call that was stopped.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Denied {
+    /// The tool.
+    pub tool: String,
+    /// Why, in the words of whoever stopped it.
+    pub reason: String,
+    /// The call, cut to 300 characters.
+    pub call: String,
+    /// Whether the hook stopped it; else the CLI's own tool rules did.
+    pub by_hook: bool,
+}
+
+/// How a session ended.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Ended {
+    /// With a final text.
+    Completed,
+    /// At its turn ceiling.
+    MaxTurns,
+    /// At its money ceiling.
+    MaxCost,
+    /// At the provider's limit.
+    Limited(Limit),
+    /// With an API error that is no limit.
+    ApiError {
+        /// HTTP status, when there was one.
+        status: Option<u16>,
+        /// What the CLI said.
+        message: String,
+    },
+    /// Carson stopped it: total time or silence.
+    TimedOut(StopReason),
+    /// Carson stopped it: too much output.
+    OutputCap,
+    /// Somebody asked.
+    Cancelled,
+    /// The CLI ended without saying how.
+    Crashed {
+        /// How the process ended.
+        exit: Exit,
+        /// The end of what it wrote to standard error.
+        message: String,
+    },
+}
+
+/// A provider limit.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Limit {
+    /// Which kind.
+    pub kind: LimitKind,
+    /// When it ends, where the provider says so.
+    pub resets_at: Option<DateTime<Utc>>,
+    /// What the CLI said.
+    pub message: String,
+}
+
+/// What kind of limit it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LimitKind {
+    /// A usage window of a subscription.
+    UsageWindow,
+    /// Too many requests.
+    RateLimit,
+    /// The account is not paid for: only a person can mend it.
+    Billing,
+    /// The sign-in is not valid: only a person can mend it.
+    Auth,
+}
+
+/// A session that has ended.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SessionEnd {
+    /// How.
+    pub ended: Ended,
+    /// Its final text: the only place where a sentinel is looked for.
+    pub text: String,
+    /// Turns it took.
+    pub turns: u32,
+    /// Input tokens, cached ones included.
+    pub tokens_in: u64,
+    /// Output tokens.
+    pub tokens_out: u64,
+    /// Money, where the CLI says so.
+    pub cost_usd: Option<f64>,
+    /// Calls that were stopped.
+    pub denied: Vec<Denied>,
+    /// How long it took.
+    pub elapsed: Duration,
+    /// Descendants that outlived it and were killed.
+    pub leaked: u32,
+}
