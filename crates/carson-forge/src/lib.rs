@@ -1,1 +1,30 @@
-//! placeholder
+//! Where issues and pull requests live: `local` files, or GitHub.
+//!
+//! # Theory of operation
+//!
+//! Issues, labels and pull requests are the state machine of the fleet and its audit trail; the
+//! forge is the only thing that all hosts and all people see. [`Forge`] has two kinds with the
+//! same few verbs. `local` keeps Markdown files with TOML front matter under `CARSON_HOME/forge/`,
+//! made to be read and edited by hand. `github` speaks the REST API (and GraphQL for the one verb
+//! that REST lacks).
+//!
+//! A piece of work is taken by a *claim*: a structured comment, written, then read back; the
+//! earliest living one wins. That needs no lock on the far side, so it is the same code for both
+//! kinds (`claims.rs`). A *release* ends a claim and says whether the attempt counts. Only
+//! comments are read for claims, never the text of the issue: that was written by strangers.
+//!
+//! Reading order: `words.rs`, `claims.rs`, `forge.rs`, `local/`, `github/`.
+
+mod claims;
+mod error;
+mod forge;
+mod github;
+mod local;
+mod words;
+
+pub use claims::{Claim, Claimed, Release};
+pub use error::ForgeError;
+pub use forge::Forge;
+pub use github::GitHubForge;
+pub use local::LocalForge;
+pub use words::{Comment, Issue, NewIssue, NewPull, Pull, PullState, State};

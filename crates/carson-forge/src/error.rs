@@ -1,0 +1,74 @@
+//! What can go wrong with a forge.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use thiserror::Error;
+
+/// A forge step that failed.
+#[derive(Debug, Error)]
+pub enum ForgeError {
+    /// There is no such issue or pull request.
+    #[error("{what} does not exist")]
+    NotFound {
+        /// What was asked for.
+        what: String,
+    },
+    /// The token is not accepted.
+    #[error("the forge does not accept the token")]
+    Unauthorized,
+    /// The token may not do this.
+    #[error("the token may not do this: {message}")]
+    Forbidden {
+        /// What the forge said.
+        message: String,
+    },
+    /// Too many requests, for longer than a firing waits.
+    #[error("the forge asks to wait {0:?}")]
+    RateLimited(Duration),
+    /// The forge refused the content.
+    #[error("the forge refused: {message}")]
+    Invalid {
+        /// What the forge said.
+        message: String,
+    },
+    /// It does not answer, or not with what it should.
+    #[error("the forge does not answer: {detail}")]
+    Unavailable {
+        /// What was seen.
+        detail: String,
+    },
+    /// A file of the local forge cannot be read or written.
+    #[error("{path:?}")]
+    Io {
+        /// The file.
+        path: PathBuf,
+        /// What the system said.
+        source: std::io::Error,
+    },
+    /// A file of the local forge is not what it should be.
+    #[error("{path:?}: {problem}")]
+    File {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong, with its line.
+        problem: String,
+    },
+}
+
+impl ForgeError {
+    /// What the operator can do.
+    #[must_use]
+    pub fn hint(&self) -> &'static str {
+        match self {
+            Self::NotFound { .. } => "check the number, and repos.<name>.slug",
+            Self::Unauthorized => "renew the token that [github] names",
+            Self::Forbidden { .. } => "the token needs issues, pull requests and contents (write)",
+            Self::RateLimited(_) => "this ends by itself; fire less often if it comes back",
+            Self::Invalid { .. } => "look at the repository's rules",
+            Self::Unavailable { .. } => "check the network and [github] api_base",
+            Self::Io { .. } => "check that CARSON_HOME is writable",
+            Self::File { .. } => "mend the file: TOML between two +++ lines, then the text",
+        }
+    }
+}

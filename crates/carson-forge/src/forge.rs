@@ -1,0 +1,160 @@
+//! The verbs that every forge has.
+
+use crate::error::ForgeError;
+use crate::github::GitHubForge;
+use crate::local::LocalForge;
+use crate::words::{Comment, Issue, NewIssue, NewPull, Pull};
+
+/// Labels that keep a fleet away from an issue, whatever else it carries.
+const STICKY: [&str; 6] = [
+    "do-not-pickup",
+    "needs:human",
+    "plan-pending-approval",
+    "carson:in-flight",
+    "carson:pr-open",
+    "carson:done",
+];
+
+/// One repository's issues and pull requests.
+#[derive(Clone, Debug)]
+pub enum Forge {
+    /// Files under `CARSON_HOME/forge/`.
+    Local(LocalForge),
+    /// GitHub.
+    GitHub(GitHubForge),
+}
+
+macro_rules! each {
+    ($self:expr, $forge:ident => $call:expr) => {
+        match $self {
+            Forge::Local($forge) => $call,
+            Forge::GitHub($forge) => $call,
+        }
+    };
+}
+
+impl Forge {
+    /// Open issues that carry `label` and nothing that keeps a fleet away, oldest first.
+    ///
+    /// # Errors
+    /// When the forge does not answer.
+    pub async fn ready_issues(&self, label: &str) -> Result<Vec<Issue>, ForgeError> {
+        let mut ready = self.issues(Some(label)).await?;
+        ready.retain(|issue| is_ready(issue, label));
+        ready.sort_by_key(|issue| issue.number);
+        Ok(ready)
+    }
+
+    /// Open issues, of one label or all.
+    ///
+    /// # Errors
+    /// When the forge does not answer.
+    pub async fn issues(&self, label: Option<&str>) -> Result<Vec<Issue>, ForgeError> {
+        each!(self, forge => forge.issues(label).await)
+    }
+
+    /// One issue.
+    ///
+    /// # Errors
+    /// When it does not exist or the forge does not answer.
+    pub async fn issue(&self, number: u64) -> Result<Issue, ForgeError> {
+        each!(self, forge => forge.issue(number).await)
+    }
+
+    /// Makes an issue.
+    ///
+    /// # Errors
+    /// When the forge refuses or does not answer.
+    pub async fn create_issue(&self, new: &NewIssue) -> Result<Issue, ForgeError> {
+        each!(self, forge => forge.create_issue(new).await)
+    }
+
+    /// Closes an issue.
+    ///
+    /// # Errors
+    /// When it does not exist or the forge does not answer.
+    pub async fn close_issue(&self, number: u64) -> Result<(), ForgeError> {
+        each!(self, forge => forge.close_issue(number).await)
+    }
+
+    /// The comments of an issue or a pull request, oldest first.
+    ///
+    /// # Errors
+    /// When it does not exist or the forge does not answer.
+    pub async fn comments(&self, number: u64) -> Result<Vec<Comment>, ForgeError> {
+        each!(self, forge => forge.comments(number).await)
+    }
+
+    /// Comments on an issue or a pull request.
+    ///
+    /// # Errors
+    /// When it does not exist or the forge does not answer.
+    pub async fn comment(&self, number: u64, body: &str) -> Result<Comment, ForgeError> {
+        each!(self, forge => forge.comment(number, body).await)
+    }
+
+    /// Adds and removes labels; what is so already is no error.
+    ///
+    /// # Errors
+    /// When the issue does not exist or the forge does not answer.
+    pub async fn set_labels(
+        &self,
+        number: u64,
+        add: &[&str],
+        remove: &[&str],
+    ) -> Result<(), ForgeError> {
+        each!(self, forge => forge.set_labels(number, add, remove).await)
+    }
+
+    /// Pull requests, open ones or all.
+    ///
+    /// # Errors
+    /// When the forge does not answer.
+    pub async fn pulls(&self, open_only: bool) -> Result<Vec<Pull>, ForgeError> {
+        each!(self, forge => forge.pulls(open_only).await)
+    }
+
+    /// One pull request.
+    ///
+    /// # Errors
+    /// When it does not exist or the forge does not answer.
+    pub async fn pull(&self, number: u64) -> Result<Pull, ForgeError> {
+        each!(self, forge => forge.pull(number).await)
+    }
+
+    /// The newest pull request of a branch, in any state.
+    ///
+    /// # Errors
+    /// When the forge does not answer.
+    pub async fn pull_by_head(&self, branch: &str) -> Result<Option<Pull>, ForgeError> {
+        each!(self, forge => forge.pull_by_head(branch).await)
+    }
+
+    /// Open pull requests of branches that begin with `prefix`.
+    ///
+    /// # Errors
+    /// When the forge does not answer.
+    pub async fn open_pulls_of(&self, prefix: &str) -> Result<Vec<Pull>, ForgeError> {
+        let mut pulls = self.pulls(true).await?;
+        pulls.retain(|pull| pull.head.starts_with(prefix));
+        Ok(pulls)
+    }
+
+    /// Opens a pull request; one that the branch has already is changed to match. So calling this
+    /// twice makes one.
+    ///
+    /// # Errors
+    /// When the forge refuses or does not answer.
+    pub async fn create_pull(&self, new: &NewPull) -> Result<Pull, ForgeError> {
+        each!(self, forge => forge.create_pull(new).await)
+    }
+}
+
+/// Open, labelled, and not kept away from.
+pub(crate) fn is_ready(issue: &Issue, label: &str) -> bool {
+    issue.state == crate::words::State::Open
+        && issue.has(label)
+        && !STICKY
+            .iter()
+            .any(|sticky| *sticky != label && issue.has(sticky))
+}

@@ -1,0 +1,225 @@
+//! GitHub, by its REST API, typed for the few calls that are needed.
+
+mod client;
+mod types;
+
+use reqwest::Method;
+use secrecy::SecretString;
+use serde_json::json;
+
+use crate::error::ForgeError;
+use crate::words::{Comment, Issue, NewIssue, NewPull, Pull, PullState};
+use client::Client;
+
+/// One repository on GitHub.
+#[derive(Clone, Debug)]
+pub struct GitHubForge {
+    client: Client,
+    owner: String,
+    slug: String,
+}
+
+impl GitHubForge {
+    /// The repository `slug` (`owner/name`) behind `api_base`.
+    ///
+    /// # Errors
+    /// When the address is none.
+    pub fn new(api_base: &str, slug: &str, token: SecretString) -> Result<Self, ForgeError> {
+        let owner = slug.split('/').next().unwrap_or_default().to_owned();
+        Ok(Self {
+            client: Client::new(api_base, token)?,
+            owner,
+            slug: slug.to_owned(),
+        })
+    }
+
+    /// Path segments below the repository.
+    fn path(&self, rest: &[&str]) -> Vec<String> {
+        let segments = std::iter::once("repos").chain(self.slug.split('/'));
+        segments
+            .chain(rest.iter().copied())
+            .map(str::to_owned)
+            .collect()
+    }
+
+    pub(crate) async fn issues(&self, label: Option<&str>) -> Result<Vec<Issue>, ForgeError> {
+        let mut query = vec![("state", "open"), ("sort", "created"), ("direction", "asc")];
+        query.extend(label.map(|label| ("labels", label)));
+        let raw: Vec<types::RawIssue> = self.client.pages(&self.path(&["issues"]), &query).await?;
+        Ok(raw
+            .into_iter()
+            .filter(|raw| raw.pull_request.is_none())
+            .map(Into::into)
+            .collect())
+    }
+
+    pub(crate) async fn issue(&self, number: u64) -> Result<Issue, ForgeError> {
+        let number = number.to_string();
+        let raw: types::RawIssue = self.client.get(&self.path(&["issues", &number])).await?;
+        Ok(raw.into())
+    }
+
+    pub(crate) async fn create_issue(&self, new: &NewIssue) -> Result<Issue, ForgeError> {
+        let body = json!({"title": new.title, "body": new.body, "labels": new.labels});
+        let path = self.path(&["issues"]);
+        let raw: types::RawIssue = self.client.send(Method::POST, &path, &body).await?;
+        Ok(raw.into())
+    }
+
+    pub(crate) async fn close_issue(&self, number: u64) -> Result<(), ForgeError> {
+        let number = number.to_string();
+        let path = self.path(&["issues", &number]);
+        let body = json!({"state": "closed", "state_reason": "completed"});
+        self.client
+            .send::<types::Anything>(Method::PATCH, &path, &body)
+            .await
+            .map(|_| ())
+    }
+
+    pub(crate) async fn comments(&self, number: u64) -> Result<Vec<Comment>, ForgeError> {
+        let number = number.to_string();
+        let path = self.path(&["issues", &number, "comments"]);
+        let raw: Vec<types::RawComment> = self.client.pages(&path, &[]).await?;
+        let mut comments: Vec<Comment> = raw.into_iter().map(Into::into).collect();
+        comments.sort_by_key(|comment| comment.id);
+        Ok(comments)
+    }
+
+    pub(crate) async fn comment(&self, number: u64, body: &str) -> Result<Comment, ForgeError> {
+        let number = number.to_string();
+        let path = self.path(&["issues", &number, "comments"]);
+        let raw: types::RawComment = self
+            .client
+            .send(Method::POST, &path, &json!({"body": body}))
+            .await?;
+        Ok(raw.into())
+    }
+
+    pub(crate) async fn set_labels(
+        &self,
+        number: u64,
+        add: &[&str],
+        remove: &[&str],
+    ) -> Result<(), ForgeError> {
+        let number = number.to_string();
+        let add: Vec<&&str> = add.iter().filter(|label| !label.is_empty()).collect();
+        if !add.is_empty() {
+            let path = self.path(&["issues", &number, "labels"]);
+            let body = json!({"labels": add});
+            self.client
+                .send::<types::Anything>(Method::POST, &path, &body)
+                .await?;
+        }
+        for label in remove {
+            let path = self.path(&["issues", &number, "labels", label]);
+            match self.client.delete(&path).await {
+                Ok(()) | Err(ForgeError::NotFound { .. }) => {}
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(())
+    }
+
+    pub(crate) async fn pulls(&self, open_only: bool) -> Result<Vec<Pull>, ForgeError> {
+        let state = if open_only { "open" } else { "all" };
+        let raw: Vec<types::RawPull> = self
+            .client
+            .pages(&self.path(&["pulls"]), &[("state", state)])
+            .await?;
+        Ok(raw.into_iter().map(Into::into).collect())
+    }
+
+    pub(crate) async fn pull(&self, number: u64) -> Result<Pull, ForgeError> {
+        let number = number.to_string();
+        let raw: types::RawPull = self.client.get(&self.path(&["pulls", &number])).await?;
+        Ok(raw.into())
+    }
+
+    pub(crate) async fn pull_by_head(&self, branch: &str) -> Result<Option<Pull>, ForgeError> {
+        Ok(self.raw_pull_by_head(branch).await?.map(Into::into))
+    }
+
+    async fn raw_pull_by_head(&self, branch: &str) -> Result<Option<types::RawPull>, ForgeError> {
+        let head = format!("{}:{branch}", self.owner);
+        let query = [
+            ("state", "all"),
+            ("head", head.as_str()),
+            ("sort", "created"),
+        ];
+        let raw: Vec<types::RawPull> = self.client.pages(&self.path(&["pulls"]), &query).await?;
+        Ok(raw
+            .into_iter()
+            .filter(|raw| raw.head.name == branch)
+            .max_by_key(|raw| raw.number))
+    }
+
+    pub(crate) async fn create_pull(&self, new: &NewPull) -> Result<Pull, ForgeError> {
+        let known = self.raw_pull_by_head(&new.head).await?;
+        let raw = match known.filter(|raw| raw.state() == PullState::Open) {
+            Some(known) => self.change_pull(known, new).await?,
+            None => {
+                let body = json!({
+                    "title": new.title, "body": new.body, "head": new.head, "base": new.base,
+                    "draft": new.draft,
+                });
+                self.client
+                    .send(Method::POST, &self.path(&["pulls"]), &body)
+                    .await?
+            }
+        };
+        let labels: Vec<&str> = new.labels.iter().map(String::as_str).collect();
+        let stale: Vec<String> = raw.labels.iter().map(|label| label.name.clone()).collect();
+        let stale = stale
+            .iter()
+            .map(String::as_str)
+            .filter(|label| !labels.contains(label));
+        self.set_labels(raw.number, &labels, &stale.collect::<Vec<_>>())
+            .await?;
+        Ok(Pull {
+            labels: new.labels.clone(),
+            ..raw.into()
+        })
+    }
+
+    async fn change_pull(
+        &self,
+        known: types::RawPull,
+        new: &NewPull,
+    ) -> Result<types::RawPull, ForgeError> {
+        if known.draft != new.draft {
+            self.set_draft(&known.node_id, new.draft).await?;
+        }
+        let number = known.number.to_string();
+        let body = json!({"title": new.title, "body": new.body});
+        let path = self.path(&["pulls", &number]);
+        let mut raw: types::RawPull = self.client.send(Method::PATCH, &path, &body).await?;
+        raw.draft = new.draft;
+        Ok(raw)
+    }
+
+    /// REST has no verb for this.
+    async fn set_draft(&self, node: &str, draft: bool) -> Result<(), ForgeError> {
+        let verb = if draft {
+            "convertPullRequestToDraft"
+        } else {
+            "markPullRequestReadyForReview"
+        };
+        let query = format!(
+            "mutation($id: ID!) {{ {verb}(input: {{pullRequestId: $id}}) {{ clientMutationId }} }}"
+        );
+        let body = json!({"query": query, "variables": {"id": node}});
+        let answer: types::Anything = self
+            .client
+            .send(Method::POST, &["graphql".to_owned()], &body)
+            .await?;
+        match answer.0.get("errors") {
+            Some(errors) => Err(ForgeError::Invalid {
+                message: errors.to_string(),
+            }),
+            None => Ok(()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

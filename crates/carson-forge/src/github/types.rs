@@ -1,0 +1,128 @@
+//! What GitHub sends, as far as it is read.
+
+use chrono::{DateTime, Utc};
+use serde::Deserialize;
+use serde_json::Value;
+
+use crate::words::{Comment, Issue, Pull, PullState, State};
+
+/// An answer of which nothing, or only errors, is read.
+#[derive(Deserialize)]
+pub(super) struct Anything(pub Value);
+
+#[derive(Deserialize)]
+pub(super) struct RawUser {
+    login: String,
+}
+
+#[derive(Deserialize)]
+pub(super) struct RawLabel {
+    pub name: String,
+}
+
+#[derive(Deserialize)]
+pub(super) struct RawIssue {
+    number: u64,
+    title: String,
+    body: Option<String>,
+    user: Option<RawUser>,
+    state: State,
+    #[serde(default)]
+    labels: Vec<RawLabel>,
+    created_at: DateTime<Utc>,
+    html_url: String,
+    pub pull_request: Option<Value>,
+}
+
+#[derive(Deserialize)]
+pub(super) struct RawComment {
+    id: u64,
+    body: Option<String>,
+    user: Option<RawUser>,
+    created_at: DateTime<Utc>,
+}
+
+#[derive(Deserialize)]
+pub(super) struct RawBranch {
+    #[serde(rename = "ref")]
+    pub name: String,
+}
+
+#[derive(Deserialize)]
+pub(super) struct RawPull {
+    pub number: u64,
+    #[serde(default)]
+    pub node_id: String,
+    title: String,
+    body: Option<String>,
+    pub head: RawBranch,
+    base: RawBranch,
+    #[serde(default)]
+    pub draft: bool,
+    state: State,
+    merged_at: Option<DateTime<Utc>>,
+    #[serde(default)]
+    pub labels: Vec<RawLabel>,
+    html_url: String,
+}
+
+fn login(user: Option<RawUser>) -> String {
+    // A deleted account is shown as "ghost" by GitHub itself.
+    user.map_or_else(|| "ghost".to_owned(), |user| user.login)
+}
+
+fn names(labels: Vec<RawLabel>) -> Vec<String> {
+    labels.into_iter().map(|label| label.name).collect()
+}
+
+impl RawPull {
+    pub fn state(&self) -> PullState {
+        match (self.merged_at, self.state) {
+            (Some(_), _) => PullState::Merged,
+            (None, State::Open) => PullState::Open,
+            (None, State::Closed) => PullState::Closed,
+        }
+    }
+}
+
+impl From<RawIssue> for Issue {
+    fn from(raw: RawIssue) -> Self {
+        Self {
+            number: raw.number,
+            title: raw.title,
+            body: raw.body.unwrap_or_default(),
+            author: login(raw.user),
+            state: raw.state,
+            labels: names(raw.labels),
+            created_at: raw.created_at,
+            url: raw.html_url,
+        }
+    }
+}
+
+impl From<RawComment> for Comment {
+    fn from(raw: RawComment) -> Self {
+        Self {
+            id: raw.id,
+            author: login(raw.user),
+            body: raw.body.unwrap_or_default(),
+            created_at: raw.created_at,
+        }
+    }
+}
+
+impl From<RawPull> for Pull {
+    fn from(raw: RawPull) -> Self {
+        Self {
+            state: raw.state(),
+            number: raw.number,
+            title: raw.title,
+            body: raw.body.unwrap_or_default(),
+            head: raw.head.name,
+            base: raw.base.name,
+            draft: raw.draft,
+            labels: names(raw.labels),
+            url: raw.html_url,
+        }
+    }
+}

@@ -1,0 +1,103 @@
+//! One file: TOML between two `+++` lines, then the text.
+
+use std::fs;
+use std::io::{ErrorKind, Write};
+use std::path::{Path, PathBuf};
+
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
+use crate::error::ForgeError;
+
+const FENCE: &str = "+++\n";
+
+pub(crate) fn io(path: &Path, source: std::io::Error) -> ForgeError {
+    ForgeError::Io {
+        path: path.to_owned(),
+        source,
+    }
+}
+
+/// Reads a file into its head and its text.
+pub(crate) fn read<H: DeserializeOwned>(path: &Path) -> Result<(H, String), ForgeError> {
+    let text = match fs::read_to_string(path) {
+        Ok(text) => text,
+        Err(error) if error.kind() == ErrorKind::NotFound => {
+            return Err(ForgeError::NotFound {
+                what: path.to_string_lossy().into_owned(),
+            });
+        }
+        Err(error) => return Err(io(path, error)),
+    };
+    let bad = |problem: String| ForgeError::File {
+        path: path.to_owned(),
+        problem,
+    };
+    let rest = text.strip_prefix(FENCE);
+    let rest = rest.ok_or_else(|| bad("line 1: +++ is missing".into()))?;
+    // A title may hold a line of its own that reads +++; only the one that ends the TOML ends it.
+    let mut problem = "the second +++ line is missing".to_owned();
+    for (at, fence) in rest.match_indices("\n+++") {
+        let (head, body) = (&rest[..=at], &rest[at + fence.len()..]);
+        let Some(body) = body.strip_prefix('\n').or(body.is_empty().then_some("")) else {
+            continue;
+        };
+        match toml::from_str(head) {
+            Ok(head) => return Ok((head, body.to_owned())),
+            Err(error) => problem = error.to_string(),
+        }
+    }
+    Err(bad(problem))
+}
+
+/// Writes a file whole or not at all.
+pub(crate) fn write<H: Serialize>(path: &Path, head: &H, body: &str) -> Result<(), ForgeError> {
+    let bad = |error: toml::ser::Error| ForgeError::File {
+        path: path.to_owned(),
+        problem: error.to_string(),
+    };
+    let head = toml::to_string(head).map_err(bad)?;
+    let text = format!("{FENCE}{head}{FENCE}{body}");
+    let half = path.with_extension("half");
+    let written = (|| {
+        let mut file = fs::File::create(&half)?;
+        file.write_all(text.as_bytes())?;
+        file.sync_all()?;
+        fs::rename(&half, path)
+    })();
+    written.map_err(|source| io(path, source))
+}
+
+/// The `0007.md` files of a directory, by their numbers.
+pub(crate) fn numbered(dir: &Path) -> Result<Vec<(u64, PathBuf)>, ForgeError> {
+    let mut found: Vec<(u64, PathBuf)> = markdown(dir)?
+        .into_iter()
+        .filter_map(|path| Some((number_of(&path)?, path)))
+        .collect();
+    found.sort();
+    Ok(found)
+}
+
+/// The Markdown files of a directory that have no number.
+pub(crate) fn strays(dir: &Path) -> Result<Vec<PathBuf>, ForgeError> {
+    let mut found = markdown(dir)?;
+    found.retain(|path| number_of(path).is_none());
+    found.sort();
+    Ok(found)
+}
+
+fn number_of(path: &Path) -> Option<u64> {
+    path.file_stem()?.to_str()?.parse().ok()
+}
+
+fn markdown(dir: &Path) -> Result<Vec<PathBuf>, ForgeError> {
+    let items = match fs::read_dir(dir) {
+        Ok(items) => items,
+        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(Vec::new()),
+        Err(error) => return Err(io(dir, error)),
+    };
+    let paths = items.filter_map(|item| Some(item.ok()?.path()));
+    Ok(paths
+        .filter(|path| path.extension().is_some_and(|end| end == "md"))
+        .collect())
+}

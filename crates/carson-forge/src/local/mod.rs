@@ -1,0 +1,364 @@
+//! The local forge: files that people can read and edit.
+//!
+//! ```text
+//! forge/<repo>/issues/0007.md              an issue
+//! forge/<repo>/issues/0007.comments/0001.md   its comments
+//! forge/<repo>/pulls/0008.md               a pull request
+//! ```
+//! Each file is TOML between two `+++` lines, then the text, to the letter. A Markdown file that
+//! somebody drops into `issues/` without front matter becomes an issue: its first line is the
+//! title. Every write is atomic (a new file, synced, renamed) under one lock.
+
+mod file;
+
+use std::fs::{self, File};
+use std::path::{Path, PathBuf};
+
+use carson_core::Clock;
+use serde::{Deserialize, Serialize};
+
+use crate::error::ForgeError;
+use crate::words::{Comment, Issue, NewIssue, NewPull, Pull, PullState, State};
+
+/// The forge of one repository.
+#[derive(Clone, Debug)]
+pub struct LocalForge {
+    dir: PathBuf,
+    clock: Clock,
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct IssueHead {
+    title: String,
+    state: State,
+    #[serde(default)]
+    labels: Vec<String>,
+    #[serde(default = "operator")]
+    author: String,
+    created_at: chrono::DateTime<chrono::Utc>,
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct PullHead {
+    title: String,
+    state: PullState,
+    draft: bool,
+    head: String,
+    base: String,
+    #[serde(default)]
+    labels: Vec<String>,
+    created_at: chrono::DateTime<chrono::Utc>,
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct CommentHead {
+    #[serde(default = "operator")]
+    author: String,
+    created_at: chrono::DateTime<chrono::Utc>,
+}
+
+fn operator() -> String {
+    "operator".to_owned()
+}
+
+impl LocalForge {
+    /// The forge in a directory; made at the first write.
+    #[must_use]
+    pub fn at(dir: PathBuf) -> Self {
+        Self {
+            dir,
+            clock: Clock::system(),
+        }
+    }
+
+    fn issues_dir(&self) -> PathBuf {
+        self.dir.join("issues")
+    }
+
+    fn pulls_dir(&self) -> PathBuf {
+        self.dir.join("pulls")
+    }
+
+    fn issue_file(&self, number: u64) -> PathBuf {
+        self.issues_dir().join(format!("{number:04}.md"))
+    }
+
+    fn pull_file(&self, number: u64) -> PathBuf {
+        self.pulls_dir().join(format!("{number:04}.md"))
+    }
+
+    /// Issues and pull requests share their numbers, so a number has one place for comments.
+    fn comments_dir(&self, number: u64) -> PathBuf {
+        let dir = if self.pull_file(number).exists() {
+            self.pulls_dir()
+        } else {
+            self.issues_dir()
+        };
+        dir.join(format!("{number:04}.comments"))
+    }
+
+    /// One writer at a time, in any process.
+    fn lock(&self) -> Result<File, ForgeError> {
+        for dir in [self.issues_dir(), self.pulls_dir()] {
+            fs::create_dir_all(&dir).map_err(|source| file::io(&dir, source))?;
+        }
+        let path = self.dir.join(".lock");
+        let lock = File::create(&path).map_err(|source| file::io(&path, source))?;
+        lock.lock().map_err(|source| file::io(&path, source))?;
+        Ok(lock)
+    }
+
+    fn next_number(&self) -> Result<u64, ForgeError> {
+        let mut last = 0;
+        for dir in [self.issues_dir(), self.pulls_dir()] {
+            last = last.max(
+                file::numbered(&dir)?
+                    .last()
+                    .map_or(0, |(number, _)| *number),
+            );
+        }
+        Ok(last + 1)
+    }
+
+    /// Gives a number to every file that somebody dropped in.
+    fn adopt(&self) -> Result<(), ForgeError> {
+        let strays = file::strays(&self.issues_dir())?;
+        if strays.is_empty() {
+            return Ok(());
+        }
+        let _lock = self.lock()?;
+        for stray in strays {
+            let Ok(text) = fs::read_to_string(&stray) else {
+                continue;
+            };
+            let (title, body) = text.split_once('\n').unwrap_or((&text, ""));
+            let new = NewIssue {
+                title: title.trim_start_matches('#').trim().to_owned(),
+                body: body.trim_start().to_owned(),
+                labels: Vec::new(),
+            };
+            self.write_issue(self.next_number()?, &new)?;
+            fs::remove_file(&stray).map_err(|source| file::io(&stray, source))?;
+        }
+        Ok(())
+    }
+
+    fn write_issue(&self, number: u64, new: &NewIssue) -> Result<(), ForgeError> {
+        let head = IssueHead {
+            title: new.title.clone(),
+            state: State::Open,
+            labels: new.labels.clone(),
+            author: operator(),
+            created_at: self.clock.now(),
+        };
+        file::write(&self.issue_file(number), &head, &new.body)
+    }
+
+    pub(crate) async fn issues(&self, label: Option<&str>) -> Result<Vec<Issue>, ForgeError> {
+        self.adopt()?;
+        let mut issues = Vec::new();
+        for (number, path) in file::numbered(&self.issues_dir())? {
+            let issue = read_issue(number, &path)?;
+            if issue.state == State::Open && label.is_none_or(|label| issue.has(label)) {
+                issues.push(issue);
+            }
+        }
+        Ok(issues)
+    }
+
+    pub(crate) async fn issue(&self, number: u64) -> Result<Issue, ForgeError> {
+        read_issue(number, &self.issue_file(number))
+    }
+
+    pub(crate) async fn create_issue(&self, new: &NewIssue) -> Result<Issue, ForgeError> {
+        let _lock = self.lock()?;
+        let number = self.next_number()?;
+        self.write_issue(number, new)?;
+        read_issue(number, &self.issue_file(number))
+    }
+
+    pub(crate) async fn close_issue(&self, number: u64) -> Result<(), ForgeError> {
+        self.change_issue(number, |head| head.state = State::Closed)
+    }
+
+    fn change_issue(
+        &self,
+        number: u64,
+        change: impl FnOnce(&mut IssueHead),
+    ) -> Result<(), ForgeError> {
+        let _lock = self.lock()?;
+        let path = self.issue_file(number);
+        let (mut head, body) = file::read::<IssueHead>(&path)?;
+        change(&mut head);
+        file::write(&path, &head, &body)
+    }
+
+    pub(crate) async fn comments(&self, number: u64) -> Result<Vec<Comment>, ForgeError> {
+        let mut comments = Vec::new();
+        for (id, path) in file::numbered(&self.comments_dir(number))? {
+            let (head, body) = file::read::<CommentHead>(&path)?;
+            let CommentHead { author, created_at } = head;
+            comments.push(Comment {
+                id,
+                author,
+                body,
+                created_at,
+            });
+        }
+        Ok(comments)
+    }
+
+    pub(crate) async fn comment(&self, number: u64, body: &str) -> Result<Comment, ForgeError> {
+        let _lock = self.lock()?;
+        if !self.issue_file(number).exists() && !self.pull_file(number).exists() {
+            return Err(ForgeError::NotFound {
+                what: format!("number {number}"),
+            });
+        }
+        let dir = self.comments_dir(number);
+        fs::create_dir_all(&dir).map_err(|source| file::io(&dir, source))?;
+        let id = file::numbered(&dir)?.last().map_or(1, |(last, _)| last + 1);
+        let head = CommentHead {
+            author: "carson".to_owned(),
+            created_at: self.clock.now(),
+        };
+        file::write(&dir.join(format!("{id:04}.md")), &head, body)?;
+        let CommentHead { author, created_at } = head;
+        Ok(Comment {
+            id,
+            author,
+            body: body.to_owned(),
+            created_at,
+        })
+    }
+
+    pub(crate) async fn set_labels(
+        &self,
+        number: u64,
+        add: &[&str],
+        remove: &[&str],
+    ) -> Result<(), ForgeError> {
+        let change = |labels: &mut Vec<String>| {
+            labels.retain(|label| !remove.contains(&label.as_str()));
+            for label in add.iter().filter(|label| !label.is_empty()) {
+                if !labels.iter().any(|own| own == label) {
+                    labels.push((*label).to_owned());
+                }
+            }
+        };
+        if self.pull_file(number).exists() {
+            return self.change_pull(number, |head, _| change(&mut head.labels));
+        }
+        self.change_issue(number, |head| change(&mut head.labels))
+    }
+
+    pub(crate) async fn pulls(&self, open_only: bool) -> Result<Vec<Pull>, ForgeError> {
+        let mut pulls = Vec::new();
+        for (number, path) in file::numbered(&self.pulls_dir())? {
+            let pull = read_pull(number, &path)?;
+            if !open_only || pull.state == PullState::Open {
+                pulls.push(pull);
+            }
+        }
+        Ok(pulls)
+    }
+
+    pub(crate) async fn pull(&self, number: u64) -> Result<Pull, ForgeError> {
+        read_pull(number, &self.pull_file(number))
+    }
+
+    pub(crate) async fn pull_by_head(&self, branch: &str) -> Result<Option<Pull>, ForgeError> {
+        let pulls = self.pulls(false).await?;
+        Ok(pulls.into_iter().rev().find(|pull| pull.head == branch))
+    }
+
+    pub(crate) async fn create_pull(&self, new: &NewPull) -> Result<Pull, ForgeError> {
+        let known = self.pull_by_head(&new.head).await?;
+        if let Some(known) = known.filter(|pull| pull.state == PullState::Open) {
+            self.change_pull(known.number, |head, body| {
+                (head.title, head.draft) = (new.title.clone(), new.draft);
+                head.labels.clone_from(&new.labels);
+                body.clone_from(&new.body);
+            })?;
+            return self.pull(known.number).await;
+        }
+        let _lock = self.lock()?;
+        let number = self.next_number()?;
+        let head = PullHead {
+            title: new.title.clone(),
+            state: PullState::Open,
+            draft: new.draft,
+            head: new.head.clone(),
+            base: new.base.clone(),
+            labels: new.labels.clone(),
+            created_at: self.clock.now(),
+        };
+        file::write(&self.pull_file(number), &head, &new.body)?;
+        read_pull(number, &self.pull_file(number))
+    }
+
+    fn change_pull(
+        &self,
+        number: u64,
+        change: impl FnOnce(&mut PullHead, &mut String),
+    ) -> Result<(), ForgeError> {
+        let _lock = self.lock()?;
+        let path = self.pull_file(number);
+        let (mut head, mut body) = file::read::<PullHead>(&path)?;
+        change(&mut head, &mut body);
+        file::write(&path, &head, &body)
+    }
+}
+
+fn read_issue(number: u64, path: &Path) -> Result<Issue, ForgeError> {
+    let (head, body) = file::read::<IssueHead>(path)?;
+    let IssueHead {
+        title,
+        state,
+        labels,
+        author,
+        created_at,
+    } = head;
+    let url = path.to_string_lossy().into_owned();
+    Ok(Issue {
+        number,
+        title,
+        body,
+        author,
+        state,
+        labels,
+        created_at,
+        url,
+    })
+}
+
+fn read_pull(number: u64, path: &Path) -> Result<Pull, ForgeError> {
+    let (front, body) = file::read::<PullHead>(path)?;
+    let PullHead {
+        title,
+        state,
+        draft,
+        head,
+        base,
+        labels,
+        created_at: _,
+    } = front;
+    let url = path.to_string_lossy().into_owned();
+    Ok(Pull {
+        number,
+        title,
+        body,
+        head,
+        base,
+        draft,
+        state,
+        labels,
+        url,
+    })
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,177 @@
+use carson_core::FiringId;
+use proptest::prelude::*;
+
+use super::*;
+use crate::{Claim, Claimed, Forge, Release};
+
+const READY: &str = "carson:ready";
+
+fn forge() -> (tempfile::TempDir, Forge) {
+    let dir = tempfile::tempdir().unwrap();
+    let forge = Forge::Local(LocalForge::at(dir.path().join("widget")));
+    (dir, forge)
+}
+
+fn ready(title: &str, body: &str) -> NewIssue {
+    NewIssue {
+        title: title.into(),
+        body: body.into(),
+        labels: vec![READY.into()],
+    }
+}
+
+fn claim() -> Claim {
+    Claim {
+        firing: FiringId::new(),
+        role: "implementer".parse().unwrap(),
+        host: "box".parse().unwrap(),
+        at: Clock::system().now(),
+    }
+}
+
+fn back() -> Release {
+    Release {
+        outcome: "FAILED".into(),
+        note: "no".into(),
+        attempt_counts: true,
+        add: vec![READY.into()],
+        remove: vec!["carson:in-flight".into()],
+    }
+}
+
+#[tokio::test]
+async fn an_issue_is_claimed_worked_on_and_given_back() {
+    let (_dir, forge) = forge();
+    let issue = forge
+        .create_issue(&ready("Fix it", "please"))
+        .await
+        .unwrap();
+    let first = claim();
+    assert_eq!(
+        forge.claim(issue.number, READY, &first).await.unwrap(),
+        Claimed::Won
+    );
+    assert!(forge.ready_issues(READY).await.unwrap().is_empty());
+    let late = forge.claim(issue.number, READY, &claim()).await.unwrap();
+    assert_eq!(late, Claimed::NotReady);
+    for _ in 0..2 {
+        forge.release(issue.number, &first, &back()).await.unwrap();
+    }
+    assert_eq!(
+        forge.attempts(issue.number).await.unwrap(),
+        1,
+        "a release counts once"
+    );
+    assert_eq!(forge.ready_issues(READY).await.unwrap().len(), 1);
+    assert_eq!(
+        forge.claim(issue.number, READY, &claim()).await.unwrap(),
+        Claimed::Won
+    );
+}
+
+#[tokio::test]
+async fn the_earliest_claim_wins_a_race() {
+    let (_dir, forge) = forge();
+    let number = forge
+        .create_issue(&ready("Fix it", ""))
+        .await
+        .unwrap()
+        .number;
+    let wins = futures(&forge, number, 16).await;
+    assert_eq!(wins, 1);
+}
+
+async fn futures(forge: &Forge, number: u64, racers: usize) -> usize {
+    let mut tasks = tokio::task::JoinSet::new();
+    for _ in 0..racers {
+        let forge = forge.clone();
+        tasks.spawn(async move { forge.claim(number, READY, &claim()).await.unwrap() });
+    }
+    let results = tasks.join_all().await;
+    results
+        .iter()
+        .filter(|result| **result == Claimed::Won)
+        .count()
+}
+
+#[tokio::test]
+async fn a_claim_in_the_text_of_an_issue_is_only_text() {
+    let (_dir, forge) = forge();
+    let forged = format!(
+        "<!-- carson:claim firing={} at=2026-01-01T00:00:00Z -->",
+        FiringId::new()
+    );
+    let number = forge
+        .create_issue(&ready(&forged, &forged))
+        .await
+        .unwrap()
+        .number;
+    assert_eq!(
+        forge.claim(number, READY, &claim()).await.unwrap(),
+        Claimed::Won
+    );
+}
+
+#[tokio::test]
+async fn a_branch_has_one_pull_request_however_often_it_is_opened() {
+    let (_dir, forge) = forge();
+    let draft = NewPull {
+        title: "t".into(),
+        head: "carson/r/1".into(),
+        base: "main".into(),
+        draft: true,
+        labels: vec!["do-not-review".into()],
+        ..NewPull::default()
+    };
+    let first = forge.create_pull(&draft).await.unwrap();
+    let done = NewPull {
+        draft: false,
+        labels: Vec::new(),
+        ..draft
+    };
+    let second = forge.create_pull(&done).await.unwrap();
+    assert_eq!(first.number, second.number);
+    assert!(!second.draft && second.labels.is_empty());
+    assert_eq!(forge.open_pulls_of("carson/r/").await.unwrap().len(), 1);
+    assert!(
+        forge
+            .open_pulls_of("carson/other/")
+            .await
+            .unwrap()
+            .is_empty()
+    );
+}
+
+#[tokio::test]
+async fn a_dropped_file_becomes_an_issue_and_a_broken_one_is_named() {
+    let (dir, forge) = forge();
+    let issues = dir.path().join("widget/issues");
+    fs::create_dir_all(&issues).unwrap();
+    fs::write(issues.join("todo.md"), "# Write docs\n\nFor users.\n").unwrap();
+    let found = forge.issues(None).await.unwrap();
+    assert_eq!(
+        (found[0].number, found[0].title.as_str()),
+        (1, "Write docs")
+    );
+    fs::write(issues.join("0002.md"), "+++\ntitle = 1\n+++\n").unwrap();
+    let error = forge.issues(None).await.unwrap_err().to_string();
+    assert!(
+        error.contains("0002.md") && error.contains("title"),
+        "{error}"
+    );
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+
+    #[test]
+    fn any_title_and_text_come_back_as_they_were(title in "\\PC*|[\\x00-\\x7f]{0,60}|\\+\\+\\+\n.*", body in "\\PC*|(\\+\\+\\+\n){1,3}.*") {
+        let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+        runtime.block_on(async {
+            let (_dir, forge) = forge();
+            let number = forge.create_issue(&ready(&title, &body)).await.unwrap().number;
+            let read = forge.issue(number).await.unwrap();
+            assert_eq!((read.title, read.body), (title, body));
+        });
+    }
+}

@@ -1,0 +1,119 @@
+//! Issues, comments, pull requests.
+
+use chrono::{DateTime, Utc};
+use serde::{Deserialize, Serialize};
+
+/// Whether an issue is open.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum State {
+    /// It is.
+    Open,
+    /// It is not.
+    Closed,
+}
+
+/// An issue.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Issue {
+    /// Number; issues and pull requests share one sequence.
+    pub number: u64,
+    /// Title, as its author wrote it.
+    pub title: String,
+    /// Body, as its author wrote it.
+    pub body: String,
+    /// Who wrote it.
+    pub author: String,
+    /// Whether it is open.
+    pub state: State,
+    /// Its labels.
+    pub labels: Vec<String>,
+    /// When it was written.
+    pub created_at: DateTime<Utc>,
+    /// Where a person finds it.
+    pub url: String,
+}
+
+impl Issue {
+    /// Whether it carries a label.
+    #[must_use]
+    pub fn has(&self, label: &str) -> bool {
+        self.labels.iter().any(|own| own == label)
+    }
+}
+
+/// A comment on an issue or a pull request.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Comment {
+    /// Its number; later comments have greater ones.
+    pub id: u64,
+    /// Who wrote it.
+    pub author: String,
+    /// What.
+    pub body: String,
+    /// When.
+    pub created_at: DateTime<Utc>,
+}
+
+/// Where a pull request stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum PullState {
+    /// Open.
+    Open,
+    /// Closed without merging.
+    Closed,
+    /// Merged.
+    Merged,
+}
+
+/// A pull request.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Pull {
+    /// Number; issues and pull requests share one sequence.
+    pub number: u64,
+    /// Title.
+    pub title: String,
+    /// Body.
+    pub body: String,
+    /// The branch it offers.
+    pub head: String,
+    /// The branch it is for.
+    pub base: String,
+    /// Whether it is a draft.
+    pub draft: bool,
+    /// Where it stands.
+    pub state: PullState,
+    /// Its labels.
+    pub labels: Vec<String>,
+    /// Where a person finds it.
+    pub url: String,
+}
+
+/// An issue to be made.
+#[derive(Clone, Debug, Default)]
+pub struct NewIssue {
+    /// Title.
+    pub title: String,
+    /// Body.
+    pub body: String,
+    /// Labels.
+    pub labels: Vec<String>,
+}
+
+/// A pull request to be made.
+#[derive(Clone, Debug, Default)]
+pub struct NewPull {
+    /// Title.
+    pub title: String,
+    /// Body.
+    pub body: String,
+    /// The branch it offers.
+    pub head: String,
+    /// The branch it is for.
+    pub base: String,
+    /// Whether it is a draft.
+    pub draft: bool,
+    /// Labels.
+    pub labels: Vec<String>,
+}

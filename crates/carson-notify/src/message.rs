@@ -1,0 +1,95 @@
+//! A message to people.
+
+use carson_core::outcome::Severity;
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+
+/// Longest header (the chat allows 150).
+const TITLE_MAX: usize = 150;
+/// Longest text block (the chat allows 3000).
+const TEXT_MAX: usize = 2_900;
+
+/// A message, without any chat's own syntax.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Message {
+    /// How loud.
+    pub severity: Severity,
+    /// One line.
+    pub title: String,
+    /// Names and values.
+    pub fields: Vec<(String, String)>,
+    /// The rest.
+    pub text: String,
+    /// Where to read on.
+    pub link: Option<String>,
+}
+
+impl Message {
+    /// The title with its sign of loudness: what notifications show.
+    #[must_use]
+    pub fn headline(&self) -> String {
+        let sign = match self.severity {
+            Severity::Info => "✅",
+            Severity::Warn => "⚠️",
+            Severity::Alert => "🚨",
+        };
+        format!("{sign} {}", self.title)
+    }
+
+    /// The message as Slack blocks. Titles go in as plain text, which has no syntax; the rest is
+    /// escaped, so that no text can mention a channel or forge a link.
+    #[must_use]
+    pub fn slack_blocks(&self) -> Value {
+        let mut blocks = vec![
+            json!({"type": "header", "text": {"type": "plain_text", "text": cut(&self.headline(), TITLE_MAX)}}),
+            json!({"type": "section", "text": {"type": "mrkdwn", "text": cut(&escape(&self.text), TEXT_MAX)}}),
+        ];
+        if !self.fields.is_empty() {
+            let field = |(name, value): &(String, String)| json!({"type": "mrkdwn", "text": cut(&format!("*{}*\n{}", escape(name), escape(value)), 1_900)});
+            let fields: Vec<Value> = self.fields.iter().take(10).map(field).collect();
+            blocks.push(json!({"type": "section", "fields": fields}));
+        }
+        if let Some(link) = &self.link {
+            blocks.push(
+                json!({"type": "context", "elements": [{"type": "mrkdwn", "text": escape(link)}]}),
+            );
+        }
+        Value::Array(blocks)
+    }
+}
+
+/// Slack's three control characters.
+fn escape(text: &str) -> String {
+    let text = if text.is_empty() { "–" } else { text };
+    text.replace('&', "&amp;")
+        .replace('<', "&lt;")
+        .replace('>', "&gt;")
+}
+
+fn cut(text: &str, max: usize) -> String {
+    if text.chars().count() <= max {
+        return text.to_owned();
+    }
+    text.chars().take(max - 1).chain(['…']).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_text_can_mention_or_link() {
+        let message = Message {
+            severity: Severity::Alert,
+            title: "<!channel>".into(),
+            fields: vec![("a".into(), "<@U1>".into())],
+            text: "<!here> & <https://evil|click>".repeat(300),
+            link: None,
+        };
+        let blocks = message.slack_blocks();
+        assert_eq!(blocks[0]["text"]["type"], "plain_text");
+        let text = blocks[1]["text"]["text"].as_str().unwrap();
+        assert!(!text.contains('<') && text.chars().count() <= 3_000);
+        assert!(!blocks[2].to_string().contains('<'));
+    }
+}

@@ -1,0 +1,89 @@
+use carson_core::outcome::Severity;
+use wiremock::matchers::{body_partial_json, header, method, path};
+use wiremock::{Mock, MockServer, ResponseTemplate};
+
+use super::*;
+
+fn message() -> Message {
+    Message {
+        severity: Severity::Info,
+        title: "OK · Implementer".into(),
+        fields: Vec::new(),
+        text: "1 commit".into(),
+        link: None,
+    }
+}
+
+async fn slack(answer: ResponseTemplate) -> (MockServer, Sink) {
+    let _ = rustls::crypto::ring::default_provider().install_default();
+    let server = MockServer::start().await;
+    Mock::given(method("POST"))
+        .and(path("/chat.postMessage"))
+        .and(header("authorization", "Bearer xoxb-test"))
+        .and(body_partial_json(
+            json!({"channel": "#fleet", "thread_ts": "1.2"}),
+        ))
+        .respond_with(answer)
+        .expect(1)
+        .mount(&server)
+        .await;
+    let sink = Sink::SlackApi {
+        api_base: server.uri(),
+        channel: "#fleet".into(),
+        token: SecretString::from("xoxb-test"),
+    };
+    (server, sink)
+}
+
+#[tokio::test]
+async fn a_post_goes_into_its_thread_and_comes_back_with_its_name() {
+    let answer = ResponseTemplate::new(200).set_body_json(json!({"ok": true, "ts": "3.4"}));
+    let (_server, sink) = slack(answer).await;
+    let posted = sink.post(&message(), Some("1.2")).await.unwrap();
+    assert_eq!(posted.ts.as_deref(), Some("3.4"));
+}
+
+#[tokio::test]
+async fn what_may_pass_is_told_from_what_never_will() {
+    let no = |error: &str| {
+        ResponseTemplate::new(200).set_body_json(json!({"ok": false, "error": error}))
+    };
+    let cases = [
+        (
+            no("channel_not_found"),
+            PostError::Permanent("channel_not_found".into()),
+        ),
+        (
+            no("internal_error"),
+            PostError::Temporary("internal_error".into()),
+        ),
+        (
+            ResponseTemplate::new(429).insert_header("retry-after", "7"),
+            PostError::RetryAfter(Duration::from_secs(7)),
+        ),
+        (
+            ResponseTemplate::new(503),
+            PostError::Temporary("503 Service Unavailable".into()),
+        ),
+        (
+            ResponseTemplate::new(403),
+            PostError::Permanent("403 Forbidden".into()),
+        ),
+    ];
+    for (answer, expected) in cases {
+        let (_server, sink) = slack(answer).await;
+        assert_eq!(sink.post(&message(), Some("1.2")).await, Err(expected));
+    }
+}
+
+#[tokio::test]
+async fn an_error_does_not_tell_the_address_of_a_webhook() {
+    let _ = rustls::crypto::ring::default_provider().install_default();
+    let url = SecretString::from("http://127.0.0.1:9/services/T0/B0/hidden");
+    let error = Sink::Webhook { url }
+        .post(&message(), None)
+        .await
+        .unwrap_err();
+    assert!(matches!(error, PostError::Temporary(_)));
+    assert!(!error.to_string().contains("hidden"), "{error}");
+}
