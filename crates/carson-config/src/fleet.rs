@@ -1,0 +1,247 @@
+//! The checked settings: what every other crate works with.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use carson_core::admission::Overlap;
+use carson_core::cadence::Cadence;
+use carson_core::limits::Limits;
+use carson_core::{AccountName, HostName, RepoName, RoleName, Stage};
+use chrono_tz::Tz;
+
+use crate::home::Home;
+
+/// Everything an operator decided.
+#[derive(Clone, Debug)]
+pub struct Fleet {
+    /// Where it lives.
+    pub home: Home,
+    /// Its name.
+    pub name: String,
+    /// The zone of roles that name none.
+    pub zone: Tz,
+    /// This host.
+    pub host: HostName,
+    /// Firings at once on this host.
+    pub max_firings: u32,
+    /// Repositories.
+    pub repos: BTreeMap<RepoName, Repo>,
+    /// Accounts.
+    pub accounts: BTreeMap<AccountName, Account>,
+    /// Roles.
+    pub roles: BTreeMap<RoleName, Role>,
+    /// How to reach GitHub.
+    pub github: Option<GitHub>,
+    /// How to reach Slack.
+    pub slack: Option<Slack>,
+    /// `sqlite:PATH` or `postgres://…`.
+    pub database: String,
+}
+
+/// A repository.
+#[derive(Clone, Debug)]
+pub struct Repo {
+    /// Its name in the settings.
+    pub name: RepoName,
+    /// What Carson mirrors.
+    pub url: String,
+    /// Where its issues and pull requests live.
+    pub forge: ForgeKind,
+    /// The branch that work starts from.
+    pub base: String,
+    /// Branches that are never pushed; the base is among them.
+    pub protected: Vec<String>,
+}
+
+/// A kind of forge.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ForgeKind {
+    /// Files under the home.
+    Local,
+    /// GitHub.
+    GitHub {
+        /// `owner/name`.
+        slug: String,
+    },
+}
+
+/// The CLIs that Carson knows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum EngineKind {
+    /// Claude Code.
+    Claude,
+    /// Any program.
+    Command,
+    /// Carson's own player of scripts.
+    Rehearsal,
+}
+
+impl fmt::Display for EngineKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(match self {
+            Self::Claude => "claude",
+            Self::Command => "command",
+            Self::Rehearsal => "rehearsal",
+        })
+    }
+}
+
+/// An account: a subscription or key that engines share.
+#[derive(Clone, Debug)]
+pub struct Account {
+    /// Its name in the settings.
+    pub name: AccountName,
+    /// Its CLI.
+    pub engine: EngineKind,
+    /// Path of that CLI, or its name on `PATH`; `None` is Carson's own (rehearsal).
+    pub binary: Option<PathBuf>,
+    /// Arguments that the operator adds.
+    pub args: Vec<String>,
+    /// How it signs in.
+    pub env: BTreeMap<String, String>,
+    /// The model, where one is chosen.
+    pub model: Option<String>,
+    /// The script of a rehearsal.
+    pub script: Option<PathBuf>,
+}
+
+/// A named specialist.
+#[derive(Clone, Debug)]
+pub struct Role {
+    /// Its name: that of its directory.
+    pub name: RoleName,
+    /// What people call it.
+    pub title: String,
+    /// Whether it fires at all.
+    pub enabled: bool,
+    /// Where it works.
+    pub repos: Vec<RepoName>,
+    /// When it fires.
+    pub cadence: Cadence,
+    /// The same, as written.
+    pub cadence_lines: Vec<String>,
+    /// What happens when its firing still runs at the next slot.
+    pub overlap: Overlap,
+    /// What it works on.
+    pub work: WorkSource,
+    /// Its accounts, in order of preference.
+    pub engines: Vec<AccountName>,
+    /// Its stages, in order.
+    pub stages: Vec<Stage>,
+    /// Its bounds.
+    pub limits: Limits,
+    /// What its sessions may use.
+    pub tools: Tools,
+    /// The command that says "done".
+    pub promise: Option<Promise>,
+    /// Variables that only this role's sessions see.
+    pub identity: BTreeMap<String, String>,
+    /// Its prompts.
+    pub prompts: Prompts,
+}
+
+/// Where a role finds work.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum WorkSource {
+    /// Open issues with a label.
+    Issues {
+        /// The label.
+        label: String,
+    },
+    /// It has none.
+    None,
+}
+
+impl WorkSource {
+    /// The label that makes an issue ready for this role.
+    #[must_use]
+    pub fn label(&self) -> Option<&str> {
+        match self {
+            Self::Issues { label } => Some(label),
+            Self::None => None,
+        }
+    }
+}
+
+/// Tools by what a session may do, in the CLI's own notation.
+#[derive(Clone, Debug)]
+pub struct Tools {
+    /// Of plan and review sessions.
+    pub read: Vec<String>,
+    /// Of execute sessions.
+    pub write: Vec<String>,
+}
+
+/// The command that must exit 0.
+#[derive(Clone, Debug)]
+pub struct Promise {
+    /// A shell command line, run in the worktree.
+    pub run: String,
+    /// How long it may take.
+    pub timeout: Duration,
+}
+
+/// Templates by stage.
+#[derive(Clone, Debug, Default)]
+pub struct Prompts {
+    /// Of the plan session.
+    pub plan: String,
+    /// Of the plan review.
+    pub review: String,
+    /// Of the revision.
+    pub revise: String,
+    /// Of the execute session.
+    pub execute: String,
+    /// Of the diff review.
+    pub diff_review: String,
+}
+
+/// How to reach GitHub.
+#[derive(Clone, Debug)]
+pub struct GitHub {
+    /// Address of the API.
+    pub api_base: String,
+    /// Where the token comes from.
+    pub token: TokenSource,
+}
+
+/// Where a token comes from.
+#[derive(Clone, Debug)]
+pub enum TokenSource {
+    /// A file, readable by its owner only.
+    File(PathBuf),
+    /// A program that prints it.
+    Command(Vec<String>),
+}
+
+/// How to reach Slack.
+#[derive(Clone, Debug)]
+pub struct Slack {
+    /// Address of the API.
+    pub api_base: String,
+    /// The channel.
+    pub channel: String,
+    /// How to sign in.
+    pub auth: SlackAuth,
+}
+
+/// How to sign in to Slack.
+#[derive(Clone, Debug)]
+pub enum SlackAuth {
+    /// A file with a bot token.
+    Token(PathBuf),
+    /// A file with the address of an incoming webhook.
+    Webhook(PathBuf),
+}
+
+impl SlackAuth {
+    /// The file.
+    #[must_use]
+    pub fn path(&self) -> &Path {
+        match self {
+            Self::Token(path) | Self::Webhook(path) => path,
+        }
+    }
+}

@@ -1,0 +1,322 @@
+//! What operators write, to the letter. Plain types only: their errors come from `keys.rs`, which
+//! knows the lines.
+
+use std::collections::BTreeMap;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+/// `carson.toml`.
+#[derive(Clone, Debug, Default, Deserialize, Serialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub(crate) struct Settings {
+    pub fleet: FleetSection,
+    /// Repositories by name.
+    pub repos: BTreeMap<String, RepoSection>,
+    /// Accounts by name.
+    pub accounts: BTreeMap<String, AccountSection>,
+    pub github: Option<GitHubSection>,
+    pub slack: Option<SlackSection>,
+    pub database: DatabaseSection,
+}
+
+/// `[fleet]`
+#[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub(crate) struct FleetSection {
+    /// Its name.
+    pub name: String,
+    /// IANA zone of roles that name none.
+    pub zone: String,
+    /// Name of this host; the machine's own by default.
+    pub host: Option<String>,
+    /// Firings at once on this host.
+    pub max_firings: u32,
+}
+
+impl Default for FleetSection {
+    fn default() -> Self {
+        Self {
+            name: "home".into(),
+            zone: "UTC".into(),
+            host: None,
+            max_firings: 2,
+        }
+    }
+}
+
+/// `[repos.NAME]`
+#[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub(crate) struct RepoSection {
+    /// What Carson mirrors; a local path or file:// works.
+    pub url: String,
+    /// github or local.
+    pub forge: String,
+    /// owner/name; not for local.
+    pub slug: Option<String>,
+    /// The branch that work starts from.
+    pub base: String,
+    /// Branches that are never pushed; `*` stands for anything.
+    pub protected: Vec<String>,
+}
+
+impl Default for RepoSection {
+    fn default() -> Self {
+        Self {
+            url: String::new(),
+            forge: "local".into(),
+            slug: None,
+            base: "main".into(),
+            protected: vec!["main".into(), "master".into(), "release/*".into()],
+        }
+    }
+}
+
+/// `[accounts.NAME]`
+#[derive(Clone, Debug, Default, Deserialize, Serialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub(crate) struct AccountSection {
+    /// claude, command or rehearsal.
+    pub engine: String,
+    /// Path of the CLI, or its name on PATH.
+    pub binary: Option<String>,
+    /// Arguments that are added.
+    pub args: Vec<String>,
+    /// Variables by which it signs in.
+    pub env: BTreeMap<String, String>,
+    /// The model.
+    pub model: Option<String>,
+    /// The script of a rehearsal.
+    pub script: Option<String>,
+}
+
+/// `[github]`
+#[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub(crate) struct GitHubSection {
+    /// Address of the API.
+    pub api_base: String,
+    /// File with a token, mode 0600.
+    pub token_file: Option<String>,
+    /// Program that prints a token.
+    pub token_command: Option<Vec<String>>,
+}
+
+impl Default for GitHubSection {
+    fn default() -> Self {
+        let api_base = "https://api.github.com".into();
+        Self {
+            api_base,
+            token_file: None,
+            token_command: None,
+        }
+    }
+}
+
+/// `[slack]`
+#[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub(crate) struct SlackSection {
+    /// Address of the API.
+    pub api_base: String,
+    /// The channel.
+    pub channel: String,
+    /// File with a bot token, mode 0600.
+    pub token_file: Option<String>,
+    /// File with the address of an incoming webhook, mode 0600.
+    pub webhook_file: Option<String>,
+}
+
+impl Default for SlackSection {
+    fn default() -> Self {
+        Self {
+            api_base: "https://slack.com/api".into(),
+            channel: "#carson".into(),
+            token_file: None,
+            webhook_file: None,
+        }
+    }
+}
+
+/// `[database]`
+#[derive(Clone, Debug, Default, Deserialize, Serialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub(crate) struct DatabaseSection {
+    /// sqlite:PATH or postgres://…; a relative path lies in the home.
+    pub url: Option<String>,
+}
+
+/// `role.toml`.
+#[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub(crate) struct RoleFile {
+    /// What people call it.
+    pub title: Option<String>,
+    /// Whether it fires at all.
+    pub enabled: bool,
+    /// Repositories it works in.
+    pub repos: Vec<String>,
+    /// Cron lines of five fields, or six with seconds first.
+    pub cadence: Vec<String>,
+    /// IANA zone of the cadence and of the role's day.
+    pub zone: Option<String>,
+    /// What it works on.
+    pub work: WorkSection,
+    /// Accounts, in order of preference.
+    pub engines: Vec<String>,
+    /// Stages.
+    pub stages: Vec<String>,
+    /// one or none: what happens to slots that passed while nobody was there.
+    pub catch_up: String,
+    /// How old a slot may be.
+    pub max_late: String,
+    /// skip or queue-one: what happens when its firing still runs.
+    pub overlap: String,
+    /// Spreads herds of roles.
+    pub splay: String,
+    pub limits: LimitsSection,
+    pub tools: ToolsSection,
+    pub promise: Option<PromiseSection>,
+    pub identity: IdentitySection,
+}
+
+impl Default for RoleFile {
+    fn default() -> Self {
+        let words = |words: &[&str]| words.iter().map(|word| (*word).to_owned()).collect();
+        Self {
+            title: None,
+            enabled: true,
+            repos: Vec::new(),
+            cadence: Vec::new(),
+            zone: None,
+            work: WorkSection::default(),
+            engines: Vec::new(),
+            stages: words(&["plan", "review", "execute", "verify", "diff-review"]),
+            catch_up: "one".into(),
+            max_late: "6h".into(),
+            overlap: "skip".into(),
+            splay: "0s".into(),
+            limits: LimitsSection::default(),
+            tools: ToolsSection::default(),
+            promise: None,
+            identity: IdentitySection::default(),
+        }
+    }
+}
+
+/// `work = { from = "issues", label = "carson:ready" }`
+#[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub(crate) struct WorkSection {
+    /// issues or none.
+    pub from: String,
+    /// The label that makes an issue ready.
+    pub label: String,
+}
+
+impl Default for WorkSection {
+    fn default() -> Self {
+        Self {
+            from: "issues".into(),
+            label: "carson:ready".into(),
+        }
+    }
+}
+
+/// `[limits]`: what is left out has the default of `carson roles show`.
+#[derive(Clone, Debug, Default, Deserialize, Serialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub(crate) struct LimitsSection {
+    /// Turns of one execute session.
+    pub max_turns: Option<u32>,
+    /// Turns of one plan, review or diff-review session.
+    pub max_turns_read: Option<u32>,
+    /// Wall clock of the whole firing.
+    pub wall_clock: Option<String>,
+    /// Time without output before a session counts as stalled.
+    pub silence: Option<String>,
+    /// Execute attempts against the promise.
+    pub max_attempts: Option<u32>,
+    /// Rounds of plan revision.
+    pub max_revisions: Option<u32>,
+    /// Firings in one day of the role's zone.
+    pub max_firings_per_day: Option<u32>,
+    /// Money of one firing.
+    pub max_cost_usd: Option<f64>,
+    /// Output of one session, in mebibytes.
+    pub max_output_mb: Option<u64>,
+    /// Open pull requests of this role.
+    pub max_open_prs: Option<u32>,
+    /// Consecutive bad outcomes that open the breaker.
+    pub fail_streak: Option<u32>,
+    /// Rejections in a row that do not yet count as bad.
+    pub max_rejections: Option<u32>,
+    /// Firings that may take one piece of work.
+    pub max_work_attempts: Option<u32>,
+}
+
+/// `[tools]`
+#[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub(crate) struct ToolsSection {
+    /// Of plan and review sessions.
+    pub read: Vec<String>,
+    /// Of execute sessions.
+    pub write: Vec<String>,
+}
+
+impl Default for ToolsSection {
+    fn default() -> Self {
+        let words = |words: &[&str]| words.iter().map(|word| (*word).to_owned()).collect();
+        Self {
+            read: words(&[
+                "Read",
+                "Grep",
+                "Glob",
+                "Bash(git log *)",
+                "Bash(git diff *)",
+                "Bash(git show *)",
+                "Bash(git status *)",
+            ]),
+            write: words(&["Bash", "Read", "Edit", "Write", "Grep", "Glob"]),
+        }
+    }
+}
+
+/// `[promise]`
+#[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub(crate) struct PromiseSection {
+    /// Carson runs it in the worktree; exit 0 is done.
+    pub run: String,
+    /// How long it may take.
+    pub timeout: String,
+}
+
+impl Default for PromiseSection {
+    fn default() -> Self {
+        Self {
+            run: String::new(),
+            timeout: "10m".into(),
+        }
+    }
+}
+
+/// `[identity]`
+#[derive(Clone, Debug, Default, Deserialize, Serialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub(crate) struct IdentitySection {
+    /// Variables that only this role's sessions see.
+    pub env: BTreeMap<String, String>,
+}
+
+/// The JSON schemas of `carson.toml` and of `role.toml`.
+#[must_use]
+pub fn schema() -> (Value, Value) {
+    (
+        schemars::schema_for!(Settings).to_value(),
+        schemars::schema_for!(RoleFile).to_value(),
+    )
+}

@@ -1,0 +1,196 @@
+//! Loading: the examples of the documentation, every kind of mistake, the environment.
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+
+use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
+
+use carson_config::{Findings, LoadOptions, Loaded, load};
+
+fn options(home: &Path, env: &[(&str, &str)]) -> LoadOptions {
+    LoadOptions {
+        home: home.to_owned(),
+        env: env
+            .iter()
+            .map(|(name, value)| ((*name).into(), (*value).into()))
+            .collect(),
+        user_home: Some("/home/ann".into()),
+        machine: "Box.local".into(),
+    }
+}
+
+fn write(home: &Path, file: &str, text: &str) {
+    let path = home.join(file);
+    std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+    std::fs::write(&path, text).unwrap();
+    std::fs::set_permissions(&path, PermissionsExt::from_mode(0o600)).unwrap();
+}
+
+const SETTINGS: &str = r#"
+[fleet]
+name = "home"
+zone = "Europe/Berlin"
+max_firings = 2
+
+[repos.widget]
+url = "git@github.com:acme/widget.git"
+forge = "github"
+slug = "acme/widget"
+base = "trunk"
+protected = ["main", "release/*"]
+
+[accounts.claude]
+engine = "claude"
+binary = "claude"
+env = { CLAUDE_CONFIG_DIR = "~/.claude" }
+
+[github]
+token_file = "github.token"
+"#;
+
+const ROLE: &str = r#"
+title = "Implementer"
+repos = ["widget"]
+cadence = ["*/20 * * * *"]
+work = { from = "issues", label = "carson:ready" }
+engines = ["claude"]
+stages = ["plan", "review", "execute", "verify", "diff-review"]
+catch_up = "one"
+overlap = "skip"
+splay = "0s"
+
+[limits]
+max_turns = 60
+wall_clock = "45m"
+max_attempts = 3
+max_cost_usd = 5.0
+
+[promise]
+run = "cargo test"
+timeout = "10m"
+
+[identity]
+env = { AWS_PROFILE = "implementer" }
+"#;
+
+fn good_home() -> tempfile::TempDir {
+    let dir = tempfile::tempdir().unwrap();
+    write(dir.path(), "carson.toml", SETTINGS);
+    write(dir.path(), "roles/implementer/role.toml", ROLE);
+    write(dir.path(), "github.token", "ghp_x");
+    dir
+}
+
+fn findings(home: &Path) -> String {
+    let error: Findings = load(&options(home, &[])).unwrap_err();
+    error
+        .to_string()
+        .replace(&home.display().to_string(), "HOME")
+}
+
+#[test]
+fn the_documented_example_loads() {
+    let dir = good_home();
+    let Loaded { fleet, .. } = load(&options(dir.path(), &[])).unwrap();
+    let role = fleet.roles.values().next().unwrap();
+    assert_eq!(role.limits.wall_clock.as_secs(), 45 * 60);
+    assert_eq!(role.promise.as_ref().unwrap().run, "cargo test");
+    assert!(
+        role.prompts.plan.contains("{{ task }}"),
+        "shipped prompts are inherited"
+    );
+    let repo = fleet.repos.values().next().unwrap();
+    assert!(
+        repo.protected.contains(&"trunk".to_owned()),
+        "the base is always protected"
+    );
+    let account = fleet.accounts.values().next().unwrap();
+    assert_eq!(account.env["CLAUDE_CONFIG_DIR"], "/home/ann/.claude");
+    assert_eq!(fleet.host.as_str(), "box-local");
+}
+
+#[test]
+fn every_mistake_is_found_at_once_with_its_line() {
+    let dir = tempfile::tempdir().unwrap();
+    write(
+        dir.path(),
+        "carson.toml",
+        "[fleet]\nzone = \"Mars/Base\"\nmax_firing = 2\nname = 7\n\n[repos.Widget]\nurl = \"x\"\nforge = \"forgejo\"\n\n[accounts.claude]\nengin = \"claude\"\n\n[extra]\n",
+    );
+    write(
+        dir.path(),
+        "roles/one/role.toml",
+        "cadence = [\"* * * *\"]\nsplay = \"5\"\n[limits]\nmax_turns = 0\nwall_clock = 45\nmax_cost_usd = -1\n",
+    );
+    write(dir.path(), "roles/two/role.toml", "title = \n");
+    std::fs::create_dir_all(dir.path().join("roles/Three")).unwrap();
+    std::fs::create_dir_all(dir.path().join("roles/four")).unwrap();
+    insta::assert_snapshot!(findings(dir.path()));
+}
+
+#[test]
+fn what_crosses_files_is_found_too() {
+    let dir = good_home();
+    write(
+        dir.path(),
+        "roles/implementer/role.toml",
+        "repos = [\"widgit\"]\nengines = []\nstages = [\"review\", \"deploy\"]\ncadence = [\"61 * * * *\"]\n[promise]\ntimeout = \"1m\"\n",
+    );
+    std::fs::set_permissions(
+        dir.path().join("github.token"),
+        PermissionsExt::from_mode(0o644),
+    )
+    .unwrap();
+    insta::assert_snapshot!(findings(dir.path()));
+}
+
+#[test]
+fn the_environment_overrides_and_is_told() {
+    let dir = good_home();
+    let env = [
+        ("CARSON_FLEET__MAX_FIRINGS", "5"),
+        ("CARSON_HOME", "/x"),
+        ("CARSON_FIRING", "y"),
+    ];
+    let loaded = load(&options(dir.path(), &env)).unwrap();
+    assert_eq!(loaded.fleet.max_firings, 5);
+    let origin = |key: &str| loaded.provenance.0[key].1.to_string();
+    assert_eq!(
+        origin("fleet.max_firings"),
+        "environment CARSON_FLEET__MAX_FIRINGS"
+    );
+    assert!(origin("fleet.zone").ends_with("carson.toml:4"));
+    assert_eq!(
+        origin("repos.widget.forge").split(':').next_back(),
+        Some("9")
+    );
+    let unknown = load(&options(dir.path(), &[("CARSON_FLEET__MAX", "1")])).unwrap_err();
+    assert!(
+        unknown
+            .to_string()
+            .contains("environment CARSON_FLEET__MAX"),
+        "{unknown}"
+    );
+}
+
+#[test]
+fn a_missing_home_says_what_to_do() {
+    let dir = tempfile::tempdir().unwrap();
+    assert!(findings(dir.path()).contains("carson init"));
+}
+
+#[test]
+fn the_schemas_that_are_checked_in_are_the_ones_that_hold() {
+    let (settings, role) = carson_config::schema();
+    for (name, schema) in [("carson", settings), ("role", role)] {
+        let file = format!(
+            "{}/../../docs/schema/{name}.schema.json",
+            env!("CARGO_MANIFEST_DIR")
+        );
+        let held = serde_json::to_string_pretty(&schema).unwrap() + "\n";
+        if std::env::var_os("CARSON_UPDATE").is_some() {
+            std::fs::write(&file, &held).unwrap();
+        }
+        let written = std::fs::read_to_string(&file).unwrap_or_default();
+        assert_eq!(written, held, "run this test with CARSON_UPDATE=1");
+    }
+}
