@@ -1,1 +1,40 @@
-//! placeholder
+//! One firing, from claim to teardown.
+//!
+//! # Theory of operation
+//!
+//! A firing is a process of its own. The daemon (or `carson fire`) claims a row and re-executes
+//! the binary as `carson firing run ID`; that process loads the settings afresh, walks the stages
+//! of DESIGN §5 in order, and exits with the code of its outcome. Nothing is handed over but the
+//! id: everything else is read again from the row, the forge and git.
+//!
+//! [`firing::run`] reads as that list of stages. Each stage takes what the stage before it
+//! returned, so the order cannot be written wrong, and answers with the next value or with a
+//! [`Halt`](carson_core::settle::Halt), the only early exit. Whatever happened, the firing then
+//! goes through [`conclude`]: settle → salvage → report → teardown.
+//!
+//! Concluding is idempotent, step by step, because it is also how a *dead* firing ends.
+//! [`recover`] finds rows whose process is gone, ends what is left of their process tree, and
+//! concludes them from the row and from git: with the outcome that was already settled, else as
+//! `CRASHED`. The order of effects makes that safe: claim before work, push before row, row
+//! before delete. [`prune`] does the same for directories that no row knows.
+//!
+//! Reading order: [`household`], [`firing`], the files of `stages/` in the order of a firing,
+//! [`conclude`], [`recover`], [`prune`]. [`session`] is the only place that runs an agent CLI.
+
+pub mod bench;
+pub mod claim;
+pub mod conclude;
+pub mod dry_run;
+pub mod firing;
+pub mod household;
+mod limit;
+mod messages;
+mod prompt;
+pub mod prune;
+pub mod recover;
+mod session;
+mod stages;
+
+pub use claim::{ClaimError, Claimed};
+pub use firing::{Ended, FiringError};
+pub use household::Household;

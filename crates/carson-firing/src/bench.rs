@@ -1,0 +1,198 @@
+//! A firing's bench: worktree, private home and temp, stripped environment, hook settings.
+//!
+//! The environment is built from nothing. A few harmless names pass from the operator's own; the
+//! account brings its sign-in, the role its identity; nothing else is there to leak.
+
+use std::ffi::{OsStr, OsString};
+use std::path::{Path, PathBuf};
+
+use carson_config::{Account, Role};
+use carson_core::{FiringId, RepoName};
+
+use crate::household::Household;
+
+/// Names that pass from the operator's environment.
+const PASSED: [&str; 9] = [
+    "PATH",
+    "LANG",
+    "LC_ALL",
+    "LC_CTYPE",
+    "TZ",
+    "USER",
+    "LOGNAME",
+    "SHELL",
+    "RUSTUP_HOME",
+];
+
+/// The variable by which everything that a firing started can be found again.
+pub const MARKER: &str = "CARSON_FIRING";
+
+/// The directories of one firing.
+#[derive(Clone, Debug)]
+pub struct Bench {
+    /// Everything below goes with the bench.
+    pub root: PathBuf,
+    name: String,
+}
+
+impl Bench {
+    /// The bench of a firing; nothing is created.
+    #[must_use]
+    pub fn of(house: &Household, id: FiringId) -> Self {
+        Self {
+            root: house.fleet.home.bench(&id),
+            name: format!("tree-{}", id.short()),
+        }
+    }
+
+    /// The worktree. Git keeps its notes under this last name, so no two benches share one.
+    #[must_use]
+    pub fn tree(&self) -> PathBuf {
+        self.root.join(&self.name)
+    }
+
+    /// `HOME` of the sessions.
+    #[must_use]
+    pub fn home(&self) -> PathBuf {
+        self.root.join("home")
+    }
+
+    /// `TMPDIR` of the sessions.
+    #[must_use]
+    pub fn temp(&self) -> PathBuf {
+        self.root.join("tmp")
+    }
+
+    /// The settings file that puts the hook before every tool call.
+    #[must_use]
+    pub fn hook_settings(&self) -> PathBuf {
+        self.root.join("hook.json")
+    }
+
+    /// Where the hook writes what it blocked.
+    #[must_use]
+    pub fn hook_events(&self) -> PathBuf {
+        self.root.join("hook-events.jsonl")
+    }
+
+    /// Creates the directories, readable by their owner only, and the identity that commits carry.
+    ///
+    /// # Errors
+    /// Whatever the file system says.
+    pub fn create(&self, role: &Role) -> std::io::Result<()> {
+        for dir in [&self.root, &self.home(), &self.temp()] {
+            private_dir(dir)?;
+        }
+        let identity = format!(
+            "[user]\n\tname = Carson ({})\n\temail = carson@localhost\n\
+             [init]\n\tdefaultBranch = main\n[commit]\n\tgpgSign = false\n",
+            role.name
+        );
+        std::fs::write(self.home().join(".gitconfig"), identity)
+    }
+
+    /// The complete environment of a session.
+    #[must_use]
+    pub fn environment(&self, wanted: &Wanted<'_>) -> Vec<(OsString, OsString)> {
+        let mut env = Environment::default();
+        for (name, value) in &wanted.house.environ {
+            if PASSED.iter().any(|passed| OsStr::new(passed) == name) {
+                env.set(name, value);
+            }
+        }
+        if let Some(home) = &wanted.house.user_home
+            && !env.has("RUSTUP_HOME")
+            && home.join(".rustup").is_dir()
+        {
+            // Toolchains are programs, not state; without this a promise of `cargo test` would
+            // find no compiler under the bench's own HOME.
+            env.set("RUSTUP_HOME", home.join(".rustup"));
+        }
+        env.set("HOME", self.home());
+        env.set("TMPDIR", self.temp());
+        env.set("TERM", "dumb");
+        env.set("GIT_TERMINAL_PROMPT", "0");
+        self.carson_names(wanted, &mut env);
+        for (name, value) in wanted.account.env.iter().chain(&wanted.role.identity) {
+            env.set(name, value);
+        }
+        env.0
+    }
+
+    fn carson_names(&self, wanted: &Wanted<'_>, env: &mut Environment) {
+        env.set(MARKER, wanted.id.to_string());
+        env.set("CARSON_ROLE", wanted.role.name.as_str());
+        env.set("CARSON_REPO", wanted.repo.as_str());
+        env.set("CARSON_WORK", wanted.work.to_string());
+        env.set("CARSON_ATTEMPT", wanted.attempt.to_string());
+        env.set("CARSON_WORKTREE", self.tree());
+        env.set("CARSON_TMP", self.temp());
+        env.set("CARSON_BRANCH", wanted.branch);
+        env.set("CARSON_PROTECTED", wanted.protected.join("\n"));
+        env.set("CARSON_HOOK_EVENTS", self.hook_events());
+        env.set("CARSON_HOOK_COMMAND", hook_command(&wanted.house.program));
+    }
+}
+
+/// What an environment is built for.
+pub struct Wanted<'a> {
+    /// The home.
+    pub house: &'a Household,
+    /// The firing.
+    pub id: FiringId,
+    /// Its role.
+    pub role: &'a Role,
+    /// The account whose sign-in the session uses.
+    pub account: &'a Account,
+    /// The repository.
+    pub repo: &'a RepoName,
+    /// Its protected patterns.
+    pub protected: &'a [String],
+    /// Number of the issue.
+    pub work: u64,
+    /// The firing's branch.
+    pub branch: &'a str,
+    /// Which execute attempt this is, from 1; 0 outside execute.
+    pub attempt: u32,
+}
+
+#[derive(Default)]
+struct Environment(Vec<(OsString, OsString)>);
+
+impl Environment {
+    fn set(&mut self, name: impl AsRef<OsStr>, value: impl AsRef<OsStr>) {
+        let name = name.as_ref();
+        self.0.retain(|(known, _)| known != name);
+        self.0.push((name.to_owned(), value.as_ref().to_owned()));
+    }
+
+    fn has(&self, name: &str) -> bool {
+        self.0.iter().any(|(known, _)| known == name)
+    }
+}
+
+/// The hook as a shell command line, which is what agent CLIs ask for: the small static binary
+/// where it is installed beside `carson`, else `carson` itself, which answers the same.
+#[must_use]
+pub fn hook_command(program: &Path) -> String {
+    let small = program.with_file_name("carson-hook");
+    if small.is_file() {
+        quoted(&small)
+    } else {
+        format!("{} hook run", quoted(program))
+    }
+}
+
+/// Quotes a path for `sh`.
+fn quoted(path: &Path) -> String {
+    format!("'{}'", path.to_string_lossy().replace('\'', r"'\''"))
+}
+
+/// Creates a directory and its parents, mode 0700.
+pub(crate) fn private_dir(path: &Path) -> std::io::Result<()> {
+    use std::os::unix::fs::DirBuilderExt;
+    std::fs::DirBuilder::new()
+        .recursive(true)
+        .mode(0o700)
+        .create(path)
+}

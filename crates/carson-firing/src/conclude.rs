@@ -1,0 +1,36 @@
+//! How every firing ends, alive or dead: settle → salvage → report → teardown.
+
+use carson_core::settle::{Facts, Settled};
+use tracing::info;
+
+use crate::firing::{Ended, Firing, FiringError};
+use crate::stages::{report, salvage, teardown};
+
+/// Carries out what was settled. Safe to repeat from the start after a crash at any point.
+///
+/// The order of effects is what makes it safe: the outcome is written before anything is done
+/// about it; the branch is pushed before the row says that the firing ended; the row says so
+/// before anything is deleted.
+pub(crate) async fn conclude(
+    firing: &Firing<'_>,
+    settled: Settled,
+    facts: &Facts,
+) -> Result<Ended, FiringError> {
+    let sentinel = facts
+        .sentinel
+        .as_ref()
+        .map(|sentinel| sentinel.token().to_owned());
+    let now = firing.house.clock.now();
+    firing
+        .store()
+        .settle_firing(firing.id, &settled, sentinel.as_deref(), facts, now)
+        .await?;
+    let saved = salvage::run(firing, &settled).await;
+    report::run(firing, &settled, &saved).await?;
+    info!(firing.id = %firing.id, firing.outcome = %settled.outcome, reason = %settled.reason, "firing ended");
+    teardown::run(firing).await;
+    Ok(Ended {
+        id: firing.id,
+        settled,
+    })
+}

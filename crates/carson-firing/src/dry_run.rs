@@ -1,0 +1,143 @@
+//! What a firing of a role would do, without doing it.
+
+use carson_config::{Role, WorkSource};
+use carson_core::Stage;
+use carson_core::admission::{Admission, admit};
+use carson_core::limits::WorstCase;
+use serde::Serialize;
+
+use crate::bench::{Bench, Wanted};
+use crate::claim;
+use crate::household::Household;
+use crate::messages::one_line;
+
+/// The answer of `carson fire ROLE --dry-run`.
+#[derive(Debug, Serialize)]
+pub struct Outlook {
+    /// The role.
+    pub role: String,
+    /// What admission says now.
+    pub admission: String,
+    /// The account it would use.
+    pub account: Option<String>,
+    /// The work it would take first, by repository.
+    pub work: Option<Candidate>,
+    /// The stages it would walk.
+    pub stages: Vec<Stage>,
+    /// Its bound.
+    pub worst_case: WorstCase,
+    /// Names of the variables a session would see, with values left out where they may be secret.
+    pub environment: Vec<String>,
+}
+
+/// A piece of work that is ready.
+#[derive(Debug, Serialize)]
+pub struct Candidate {
+    /// Repository.
+    pub repo: String,
+    /// Number.
+    pub number: u64,
+    /// Title, as one line.
+    pub title: String,
+}
+
+/// Looks, and changes nothing.
+///
+/// # Errors
+/// When the store or the forge does not answer.
+pub async fn look(house: &Household, role: &Role) -> Result<Outlook, DryRunError> {
+    let now = house.clock.now();
+    let gate = claim::gate(house, role, now).await?;
+    let (admission, account) = match admit(&gate, now) {
+        Admission::Admit(account) => ("would fire now".to_owned(), Some(account.to_string())),
+        Admission::Wait(why) => (format!("would wait: {why}"), None),
+        Admission::Skip(reason) => (format!("would be skipped: {reason}"), None),
+    };
+    Ok(Outlook {
+        role: role.name.to_string(),
+        admission,
+        work: candidate(house, role).await?,
+        stages: role.stages.clone(),
+        worst_case: role.limits.worst_case(&role.stages),
+        environment: environment(house, role, account.as_deref()),
+        account,
+    })
+}
+
+/// A look that could not be had.
+#[derive(Debug, thiserror::Error)]
+pub enum DryRunError {
+    /// The store does not answer.
+    #[error(transparent)]
+    Store(#[from] carson_store::StoreError),
+    /// The forge cannot be opened.
+    #[error(transparent)]
+    Open(#[from] crate::household::ForgeOpenError),
+    /// The forge does not answer.
+    #[error(transparent)]
+    Forge(#[from] carson_forge::ForgeError),
+}
+
+async fn candidate(house: &Household, role: &Role) -> Result<Option<Candidate>, DryRunError> {
+    let WorkSource::Issues { label } = &role.work else {
+        return Ok(None);
+    };
+    for repo in role
+        .repos
+        .iter()
+        .filter_map(|name| house.fleet.repos.get(name))
+    {
+        let ready = house.forge(repo).await?.ready_issues(label).await?;
+        if let Some(issue) = ready.first() {
+            return Ok(Some(Candidate {
+                repo: repo.name.to_string(),
+                number: issue.number,
+                title: one_line(&issue.title),
+            }));
+        }
+    }
+    Ok(None)
+}
+
+fn environment(house: &Household, role: &Role, account: Option<&str>) -> Vec<String> {
+    let account = role
+        .engines
+        .iter()
+        .find(|name| account.is_none_or(|a| a == name.as_str()));
+    let account = account.and_then(|name| house.fleet.accounts.get(name));
+    let repo = role
+        .repos
+        .first()
+        .and_then(|name| house.fleet.repos.get(name));
+    let (Some(account), Some(repo)) = (account, repo) else {
+        return Vec::new();
+    };
+    let id = carson_core::FiringId::new();
+    let given = |name: &str| account.env.contains_key(name) || role.identity.contains_key(name);
+    let wanted = Wanted {
+        house,
+        id,
+        role,
+        account,
+        repo: &repo.name,
+        protected: &repo.protected,
+        work: 0,
+        branch: "carson/…",
+        attempt: 1,
+    };
+    let mut lines: Vec<String> = Bench::of(house, id)
+        .environment(&wanted)
+        .into_iter()
+        .map(|(name, value)| {
+            let name = name.to_string_lossy().into_owned();
+            let value = if given(&name) {
+                "[given]".into()
+            } else {
+                value.to_string_lossy()
+            };
+            format!("{name}={}", value.replace('\n', ","))
+        })
+        .collect();
+    lines.sort();
+    lines
+}

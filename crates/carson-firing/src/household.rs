@@ -1,0 +1,156 @@
+//! What every firing, recovery and job of one home works with.
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use carson_config::{Account, Fleet, ForgeKind, GitHub, Repo, TokenSource, read_secret};
+use carson_core::Clock;
+use carson_forge::{Forge, GitHubForge, LocalForge};
+use carson_git::Mirror;
+use carson_notify::Redactor;
+use carson_proc::{Command, Limits, capture, find_on_path};
+use carson_store::Store;
+use secrecy::SecretString;
+use thiserror::Error;
+
+/// How long a token command may take.
+const TOKEN_COMMAND: Duration = Duration::from_secs(15);
+
+/// One home: its checked settings, its store, and the process they are used in.
+#[derive(Clone)]
+pub struct Household {
+    /// Settings and roles.
+    pub fleet: Arc<Fleet>,
+    /// Rows.
+    pub store: Store,
+    /// The wall clock.
+    pub clock: Clock,
+    /// The `carson` binary: what a firing re-executes, and where the hook is found.
+    pub program: PathBuf,
+    /// The operator's environment. A bench gets a few names of it, never all.
+    pub environ: Vec<(OsString, OsString)>,
+    /// The operator's own home directory.
+    pub user_home: Option<PathBuf>,
+}
+
+/// A forge that cannot be opened.
+#[derive(Debug, Error)]
+pub enum ForgeOpenError {
+    /// The repository's forge needs a section that the settings lack.
+    #[error("repos.{repo} uses forge \"github\", but carson.toml has no [github] section")]
+    NoSection {
+        /// The repository.
+        repo: String,
+    },
+    /// The token could not be had.
+    #[error("the forge token cannot be read: {0}")]
+    Token(String),
+    /// The forge itself refused its settings.
+    #[error(transparent)]
+    Forge(#[from] carson_forge::ForgeError),
+}
+
+impl Household {
+    /// Opens the forge of a repository. Cheap for `local`; reads the token for `github`.
+    ///
+    /// # Errors
+    /// When the settings lack what the forge needs, or its token cannot be had.
+    pub async fn forge(&self, repo: &Repo) -> Result<Forge, ForgeOpenError> {
+        match &repo.forge {
+            ForgeKind::Local => {
+                let dir = self.fleet.home.forge_repo(&repo.name);
+                Ok(Forge::Local(LocalForge::at(dir)))
+            }
+            ForgeKind::GitHub { slug } => {
+                let github = self.github(repo)?;
+                let token = self.token(github).await?;
+                Ok(Forge::GitHub(GitHubForge::new(
+                    &github.api_base,
+                    slug,
+                    token,
+                )?))
+            }
+        }
+    }
+
+    fn github(&self, repo: &Repo) -> Result<&GitHub, ForgeOpenError> {
+        let missing = || ForgeOpenError::NoSection {
+            repo: repo.name.to_string(),
+        };
+        self.fleet.github.as_ref().ok_or_else(missing)
+    }
+
+    async fn token(&self, github: &GitHub) -> Result<SecretString, ForgeOpenError> {
+        match &github.token {
+            TokenSource::File(path) => {
+                read_secret(path).map_err(|error| ForgeOpenError::Token(error.to_string()))
+            }
+            TokenSource::Command(argv) => self.token_from(argv).await,
+        }
+    }
+
+    async fn token_from(&self, argv: &[String]) -> Result<SecretString, ForgeOpenError> {
+        let fail = |why: String| ForgeOpenError::Token(format!("{}: {why}", argv.join(" ")));
+        let (program, args) = argv
+            .split_first()
+            .ok_or_else(|| fail("it is empty".into()))?;
+        let path = std::path::Path::new(program);
+        let program = find_on_path(path, self.path()).ok_or_else(|| fail("not found".into()))?;
+        let mut command = Command::new(program, &self.fleet.home.root).inherit_env();
+        for arg in args {
+            command = command.arg(arg);
+        }
+        let done = capture(&command, &Limits::within(TOKEN_COMMAND))
+            .await
+            .map_err(|error| fail(error.to_string()))?;
+        let token = done.stdout.text().trim().to_owned();
+        if !done.success() || token.is_empty() {
+            return Err(fail("it printed no token".into()));
+        }
+        Ok(SecretString::from(token))
+    }
+
+    /// Carson's own clone of a repository.
+    #[must_use]
+    pub fn mirror(&self, repo: &Repo) -> Mirror {
+        Mirror::at(self.fleet.home.mirror(&repo.name), &repo.url)
+    }
+
+    /// Takes the secrets that Carson holds, and everything shaped like one, out of a text.
+    #[must_use]
+    pub fn redactor(&self) -> Redactor {
+        let mut secrets = Vec::new();
+        if let Some(GitHub {
+            token: TokenSource::File(path),
+            ..
+        }) = &self.fleet.github
+        {
+            secrets.extend(read_secret(path).ok());
+        }
+        if let Some(slack) = &self.fleet.slack {
+            secrets.extend(read_secret(slack.auth.path()).ok());
+        }
+        Redactor::new(secrets)
+    }
+
+    /// The program of an account's engine, if it is installed.
+    #[must_use]
+    pub fn engine_program(&self, account: &Account) -> Option<PathBuf> {
+        match &account.binary {
+            Some(binary) => find_on_path(binary, self.path()),
+            // Carson's own player of scripts.
+            None => Some(self.program.clone()),
+        }
+    }
+
+    /// `PATH` of the operator.
+    #[must_use]
+    pub fn path(&self) -> Option<&std::ffi::OsStr> {
+        self.environ
+            .iter()
+            .find(|(name, _)| name == "PATH")
+            .map(|(_, value)| value.as_os_str())
+    }
+}

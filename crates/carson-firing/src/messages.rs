@@ -1,0 +1,158 @@
+//! What people read: pull requests, comments, chat.
+
+use carson_core::Work;
+use carson_core::outcome::{Outcome, Severity};
+use carson_core::settle::Settled;
+use carson_notify::Message;
+use carson_store::NewPost;
+use chrono::{DateTime, Utc};
+use uuid::Uuid;
+
+use crate::firing::{Firing, Taken};
+use crate::stages::salvage::Saved;
+
+/// Longest title that is passed on.
+const TITLE_MAX: usize = 200;
+
+/// A title from outside as one line: no line breaks, no control or direction marks, bounded.
+pub(crate) fn one_line(title: &str) -> String {
+    let clean: String = title
+        .chars()
+        .map(|c| if is_hidden(c) { ' ' } else { c })
+        .collect();
+    let words: Vec<&str> = clean.split_whitespace().collect();
+    words.join(" ").chars().take(TITLE_MAX).collect()
+}
+
+/// Control characters, and the marks that reorder text (Trojan Source, CVE-2021-42574).
+fn is_hidden(c: char) -> bool {
+    c.is_control()
+        || matches!(c, '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{2069}' | '\u{feff}')
+}
+
+pub(crate) fn pull_title(work: &Work) -> String {
+    let title = one_line(&work.title);
+    let number = work.key.number();
+    if title.is_empty() {
+        format!("Issue {number}")
+    } else {
+        format!("{title} (#{number})")
+    }
+}
+
+pub(crate) fn pull_body(firing: &Firing<'_>, taken: &Taken<'_>, settled: &Settled) -> String {
+    let mut body = format!(
+        "Work on #{}.\n\n- role: {}\n- firing: {}\n- outcome: {}: {}\n",
+        taken.work.key.number(),
+        firing.role.name,
+        firing.id,
+        settled.outcome,
+        settled.reason,
+    );
+    let tally = firing.tally();
+    if tally.blocked_calls > 0 {
+        body.push_str(&format!("- blocked tool calls: {}\n", tally.blocked_calls));
+    }
+    if settled.outcome != Outcome::Ok {
+        body.push_str("\nThis is unfinished work that was saved; it is not ready to be read.\n");
+    }
+    body
+}
+
+pub(crate) fn forge_note(firing: &Firing<'_>, settled: &Settled, saved: &Saved) -> String {
+    let mut note = format!(
+        "{} ended as {}: {}",
+        firing.role.title, settled.outcome, settled.reason
+    );
+    if let Some(pull) = &saved.pull {
+        note.push_str(&format!("\n\nPull request: {}", pull.url));
+    }
+    if let Some(kept) = &saved.kept_ref {
+        note.push_str(&format!("\n\nKept in Carson's mirror under `{kept}`."));
+    }
+    for trouble in &saved.trouble {
+        note.push_str(&format!("\n\nTrouble: {trouble}"));
+    }
+    note
+}
+
+pub(crate) fn out_of_attempts(attempts: u32) -> String {
+    format!(
+        "{attempts} firings took this issue and none finished it. It needs a person: remove the \
+         label `needs:human` to let the fleet try again."
+    )
+}
+
+/// What goes to the outbox when a firing ends; nothing for a quiet end.
+pub(crate) fn posts(
+    firing: &Firing<'_>,
+    outcome: Outcome,
+    reason: &str,
+    saved: &Saved,
+    now: DateTime<Utc>,
+) -> Vec<NewPost> {
+    let (Some(_), Some(severity)) = (&firing.house.fleet.slack, outcome.severity()) else {
+        return Vec::new();
+    };
+    let title = match firing.taken() {
+        Some(taken) => format!(
+            "{} · {} · #{} {}",
+            outcome,
+            firing.role.title,
+            taken.work.key.number(),
+            one_line(&taken.work.title)
+        ),
+        None => format!("{} · {}", outcome, firing.role.title),
+    };
+    let message = message(firing, severity, title, reason, saved);
+    let body = serde_json::to_value(&message).unwrap_or_default();
+    vec![NewPost {
+        id: Uuid::now_v7(),
+        sink: "slack".to_owned(),
+        thread: Some(firing.id),
+        kind: "root".to_owned(),
+        body,
+        created_at: now,
+    }]
+}
+
+fn message(
+    firing: &Firing<'_>,
+    severity: Severity,
+    title: String,
+    reason: &str,
+    saved: &Saved,
+) -> Message {
+    let redactor = firing.house.redactor();
+    let mut fields = vec![("Firing".to_owned(), firing.id.short())];
+    if let Some(taken) = firing.taken() {
+        fields.push(("Repository".to_owned(), taken.repo.name.to_string()));
+    }
+    if let Some(kept) = &saved.kept_ref {
+        fields.push(("Kept".to_owned(), kept.clone()));
+    }
+    let tally = firing.tally();
+    fields.push(("Turns".to_owned(), tally.turns.to_string()));
+    if tally.blocked_calls > 0 {
+        fields.push(("Blocked calls".to_owned(), tally.blocked_calls.to_string()));
+    }
+    Message {
+        severity,
+        title: redactor.redact(&title).into_owned(),
+        fields,
+        text: redactor.redact(reason).into_owned(),
+        link: saved.pull.as_ref().map(|pull| pull.url.clone()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn hostile_titles_become_one_harmless_line() {
+        assert_eq!(one_line("a\nb\t c\u{202e}d\u{0}"), "a b c d");
+        assert_eq!(one_line(&"x".repeat(10_000)).len(), TITLE_MAX);
+        assert_eq!(one_line("$(rm -rf /)"), "$(rm -rf /)");
+    }
+}

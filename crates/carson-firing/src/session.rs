@@ -1,0 +1,277 @@
+//! The only place that runs an agent CLI.
+//!
+//! Before every session the account's block flag is read again; after it, what it used and what
+//! was denied goes to the row. A provider limit sets the flag before anything else happens, so
+//! that no other firing walks into the same wall.
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+
+use carson_config::{Account, EngineKind as Configured};
+use carson_core::Stage;
+use carson_core::admission::admit_account;
+use carson_core::settle::Halt;
+use carson_engine::{Access, Ended, Engine, EngineKind, Event, Hook, Session, SessionEnd};
+use tracing::{info, warn};
+
+use crate::bench::{Wanted, hook_command};
+use crate::firing::Firing;
+use crate::limit;
+use crate::prompt::{self, Filling};
+use crate::stages::OrBroken;
+use crate::stages::workspace::Placed;
+
+/// How an execute session ended, when it did not end the firing.
+pub(crate) enum ExecuteEnd {
+    /// With a final text.
+    Said(String),
+    /// At its turn ceiling.
+    OutOfTurns,
+}
+
+/// Runs a plan, review, revise or diff-review session: read-only, its final text is the answer.
+pub(crate) async fn read_only(
+    firing: &Firing<'_>,
+    placed: &Placed<'_, '_>,
+    stage: Stage,
+    filling: &Filling,
+) -> Result<String, Halt> {
+    let end = run(firing, placed, stage, filling).await?;
+    match end.ended {
+        Ended::MaxTurns => Err(Halt::OutOfTurns),
+        _ => Ok(end.text),
+    }
+}
+
+/// Runs an execute session: full trust, behind the hook.
+pub(crate) async fn execute(
+    firing: &Firing<'_>,
+    placed: &Placed<'_, '_>,
+    filling: &Filling,
+) -> Result<ExecuteEnd, Halt> {
+    let end = run(firing, placed, Stage::Execute, filling).await?;
+    Ok(match end.ended {
+        Ended::MaxTurns => ExecuteEnd::OutOfTurns,
+        _ => ExecuteEnd::Said(end.text),
+    })
+}
+
+/// The complete environment of a session, or of the promise.
+pub(crate) fn environment(
+    firing: &Firing<'_>,
+    placed: &Placed<'_, '_>,
+    attempt: u32,
+) -> Result<Vec<(OsString, OsString)>, Halt> {
+    let account = account(firing)?;
+    Ok(placed.place.bench.environment(&Wanted {
+        house: firing.house,
+        id: firing.id,
+        role: firing.role,
+        account,
+        repo: &placed.taken.repo.name,
+        protected: &placed.taken.repo.protected,
+        work: placed.taken.work.key.number(),
+        branch: placed.brief.branch,
+        attempt,
+    }))
+}
+
+fn account<'h>(firing: &Firing<'h>) -> Result<&'h Account, Halt> {
+    firing
+        .account()
+        .ok_or_else(|| Halt::Broken("the role's account is gone".into()))
+}
+
+async fn run(
+    firing: &Firing<'_>,
+    placed: &Placed<'_, '_>,
+    stage: Stage,
+    filling: &Filling,
+) -> Result<SessionEnd, Halt> {
+    firing.enter(stage).await;
+    may_start(firing).await?;
+    let account = account(firing)?;
+    let prompt = prompt::render(firing.role, stage, &placed.brief, filling)
+        .map_err(|error| Halt::Broken(error.to_string()))?;
+    let end = start(firing, placed, stage, filling.attempt, account, &prompt).await?;
+    note(firing, &end).await;
+    judge(firing, account, stage, end).await
+}
+
+/// The stops that are checked before every session.
+async fn may_start(firing: &Firing<'_>) -> Result<(), Halt> {
+    if firing.cancel.is_cancelled() {
+        return Err(Halt::Cancelled);
+    }
+    if firing.remaining().is_zero() {
+        return Err(Halt::TimedOut("the wall clock ran out".into()));
+    }
+    let limits = &firing.role.limits;
+    if limits
+        .max_cost_usd
+        .is_some_and(|max| firing.tally().cost_usd.unwrap_or(0.0) >= max)
+    {
+        return Err(Halt::OutOfMoney);
+    }
+    let account = &account(firing)?.name;
+    let blocks = firing
+        .store()
+        .blocks()
+        .await
+        .or_broken("reading the block flags")?;
+    let now = firing.house.clock.now();
+    match admit_account(std::slice::from_ref(account), &blocks, now) {
+        Ok(_) => Ok(()),
+        Err(reason) if firing.tally().sessions == 0 => Err(Halt::Skipped(reason)),
+        Err(_) => {
+            let until = blocks.iter().find(|block| block.account == *account);
+            let until = until.and_then(|block| block.until);
+            Err(Halt::RateLimited {
+                account: account.clone(),
+                until,
+            })
+        }
+    }
+}
+
+async fn start(
+    firing: &Firing<'_>,
+    placed: &Placed<'_, '_>,
+    stage: Stage,
+    attempt: u32,
+    account: &Account,
+    prompt: &str,
+) -> Result<SessionEnd, Halt> {
+    let engine = engine(firing, account)?;
+    let (role, bench) = (firing.role, &placed.place.bench);
+    let access = if stage == Stage::Execute {
+        Access::Write
+    } else {
+        Access::Read
+    };
+    let transcript = transcript(firing, stage).or_broken("making the transcript's folder")?;
+    let hook = Hook {
+        command: hook_command(&firing.house.program),
+        settings_file: bench.hook_settings(),
+    };
+    let spent = firing.tally().cost_usd.unwrap_or(0.0);
+    let mut env = environment(firing, placed, attempt)?;
+    let run = 1 + firing
+        .tally()
+        .stages
+        .iter()
+        .filter(|done| **done == stage)
+        .count();
+    env.push(("CARSON_STAGE_RUN".into(), run.to_string().into()));
+    let session = Session {
+        stage,
+        access,
+        prompt,
+        cwd: &placed.place.worktree.path,
+        env,
+        tools: if access == Access::Write {
+            &role.tools.write
+        } else {
+            &role.tools.read
+        },
+        max_turns: placed.brief.max_turns(stage),
+        max_cost_usd: role.limits.max_cost_usd.map(|max| (max - spent).max(0.0)),
+        wall_clock: firing.remaining(),
+        silence: role.limits.silence,
+        max_output: role.limits.max_output_mb * 1024 * 1024,
+        transcript: &transcript,
+        hook: Some(&hook),
+        system: &prompt::system(role),
+    };
+    firing
+        .count(|tally| {
+            tally.sessions += 1;
+            tally.stages.push(stage);
+        })
+        .await;
+    let mut seen = |event: &Event| tracing::debug!(firing.id = %firing.id, ?event, "session event");
+    let end = engine.run(&session, &firing.cancel, &mut seen).await;
+    end.map_err(|error| Halt::EngineFailed(error.to_string()))
+}
+
+fn engine(firing: &Firing<'_>, account: &Account) -> Result<Engine, Halt> {
+    let missing = || Halt::EngineFailed(format!("the {} CLI is not installed", account.engine));
+    let program = firing.house.engine_program(account).ok_or_else(missing)?;
+    Ok(Engine {
+        kind: match account.engine {
+            Configured::Claude => EngineKind::Claude,
+            Configured::Command => EngineKind::Command,
+            Configured::Rehearsal => EngineKind::Rehearsal,
+        },
+        program,
+        args: account.args.clone(),
+        model: account.model.clone(),
+        script: account.script.clone(),
+    })
+}
+
+/// One file a session, numbered in their order.
+fn transcript(firing: &Firing<'_>, stage: Stage) -> std::io::Result<PathBuf> {
+    let dir = firing.house.fleet.home.transcripts(&firing.id);
+    crate::bench::private_dir(&dir)?;
+    Ok(dir.join(format!("{:02}-{stage}.jsonl", firing.tally().sessions + 1)))
+}
+
+async fn note(firing: &Firing<'_>, end: &SessionEnd) {
+    info!(firing.id = %firing.id, session.ended = ?end.ended, session.turns = end.turns, "session ended");
+    // What the CLI's own tool rules refused is part of a session's normal life; what the hook
+    // stopped is not.
+    let blocked = end.denied.iter().filter(|denied| denied.by_hook).count();
+    let blocked = u32::try_from(blocked).unwrap_or(u32::MAX);
+    firing
+        .count(|tally| {
+            tally.turns += end.turns;
+            tally.tokens_in += end.tokens_in;
+            tally.tokens_out += end.tokens_out;
+            tally.blocked_calls += blocked;
+            if let Some(cost) = end.cost_usd {
+                tally.cost_usd = Some(tally.cost_usd.unwrap_or(0.0) + cost);
+            }
+        })
+        .await;
+    let now = firing.house.clock.now();
+    let redactor = firing.house.redactor();
+    for denied in &end.denied {
+        let call = redactor.redact(&denied.call);
+        let noted = firing
+            .store()
+            .add_blocked_call(firing.id, &denied.reason, &denied.tool, &call, now)
+            .await;
+        if let Err(error) = noted {
+            warn!(firing.id = %firing.id, %error, "a blocked call could not be noted");
+        }
+    }
+}
+
+async fn judge(
+    firing: &Firing<'_>,
+    account: &Account,
+    stage: Stage,
+    end: SessionEnd,
+) -> Result<SessionEnd, Halt> {
+    match &end.ended {
+        Ended::Completed | Ended::MaxTurns => Ok(end),
+        Ended::MaxCost => Err(Halt::OutOfMoney),
+        Ended::Limited(limit) => Err(limit::hit(firing, account, limit).await),
+        Ended::TimedOut(reason) => Err(Halt::TimedOut(format!(
+            "the {stage} session was stopped: {reason:?}"
+        ))),
+        Ended::OutputCap => Err(Halt::EngineFailed(format!(
+            "the {stage} session printed more than {} MB",
+            firing.role.limits.max_output_mb
+        ))),
+        Ended::Cancelled => Err(Halt::Cancelled),
+        Ended::ApiError { status, message } => {
+            let status = status.map_or(String::new(), |status| format!("{status} "));
+            Err(Halt::EngineFailed(format!("{stage}: {status}{message}")))
+        }
+        Ended::Crashed { exit, message } => Err(Halt::EngineFailed(format!(
+            "{stage}: the CLI ended with {exit:?}: {message}"
+        ))),
+    }
+}

@@ -1,0 +1,85 @@
+//! The session in full trust, and the check that says whether it is done.
+//!
+//! Drive and stop are apart: the session changes files, Carson's own run of the promise decides.
+//! A failed promise is the next attempt's feedback, at most `max_attempts` times.
+
+use carson_core::settle::{Halt, PromiseFact};
+use carson_core::{Sentinel, Stage};
+
+use super::review::Agreed;
+use super::verify::{self, Check};
+use super::workspace::Placed;
+use crate::firing::Firing;
+use crate::prompt::Filling;
+use crate::session::{self, ExecuteEnd};
+
+/// The work is done as far as the session and the promise can tell.
+pub(crate) struct Executed<'f, 'h> {
+    pub placed: Placed<'f, 'h>,
+    pub plan: Option<String>,
+    pub sentinel: Sentinel,
+    pub promise: PromiseFact,
+}
+
+pub(crate) async fn run<'f, 'h>(
+    firing: &Firing<'_>,
+    agreed: Agreed<'f, 'h>,
+) -> Result<Executed<'f, 'h>, Halt> {
+    let Agreed { placed, plan } = agreed;
+    if !firing.has_stage(Stage::Execute) {
+        // A role that only reads: its plan is its whole result.
+        return Err(Halt::Planned(Sentinel::Silent));
+    }
+    let filling = Filling {
+        plan: plan.clone(),
+        ..Filling::default()
+    };
+    let max = firing.role.limits.max_attempts.max(1);
+    let (sentinel, promise) = attempts(firing, &placed, filling, max).await?;
+    Ok(Executed {
+        placed,
+        plan,
+        sentinel,
+        promise,
+    })
+}
+
+/// Executes until the promise passes, the session gives up, or `max` attempts are used up.
+pub(crate) async fn attempts(
+    firing: &Firing<'_>,
+    placed: &Placed<'_, '_>,
+    mut filling: Filling,
+    max: u32,
+) -> Result<(Sentinel, PromiseFact), Halt> {
+    for attempt in 1..=max {
+        filling.attempt = attempt;
+        firing.count(|tally| tally.attempts += 1).await;
+        let end = session::execute(firing, placed, &filling).await?;
+        let ran_out = matches!(end, ExecuteEnd::OutOfTurns);
+        let sentinel = match end {
+            ExecuteEnd::OutOfTurns => None,
+            ExecuteEnd::Said(text) => match Sentinel::parse(&text) {
+                None => return Err(Halt::NoSentinel(Stage::Execute.to_string())),
+                Some(ok @ Sentinel::Ok(_)) => Some(ok),
+                // Anything but OK is the session's own decision to stop.
+                Some(other) => return Ok((other, PromiseFact::NotRun)),
+            },
+        };
+        match verify::check(firing, placed).await? {
+            Check::NoPromise if ran_out => return Err(Halt::OutOfTurns),
+            Check::NoPromise => return Ok((said(sentinel), PromiseFact::NotRun)),
+            Check::Passed => return Ok((said(sentinel), PromiseFact::Passed)),
+            Check::Failed(_) if attempt == max && ran_out => return Err(Halt::OutOfTurns),
+            Check::Failed(_) if attempt == max => {
+                return Err(Halt::Exhausted(format!("the promise failed {max} times")));
+            }
+            Check::Failed(output) => filling.feedback = Some(output),
+        }
+    }
+    Err(Halt::Exhausted("no attempt was allowed".into()))
+}
+
+/// A session that ran out of turns but left a promise that passes has done its work.
+fn said(sentinel: Option<Sentinel>) -> Sentinel {
+    sentinel.unwrap_or_else(|| Sentinel::Ok("the promise passes".into()))
+}

@@ -1,0 +1,172 @@
+//! The work source gives exactly one piece of work, claimed on the forge, or nothing.
+
+use carson_config::{Repo, WorkSource};
+use carson_core::admission::SkipReason;
+use carson_core::settle::Halt;
+use carson_core::work::WorkKey;
+use carson_core::{Stage, Work};
+use carson_forge::{Claim, Claimed, Forge, Issue};
+use tracing::info;
+
+use super::preflight::Ready;
+use super::{Brief, OrBroken};
+use crate::firing::{Firing, Taken};
+use crate::messages;
+
+/// The firing holds a piece of work.
+pub(crate) struct Picked<'f, 'h> {
+    pub taken: &'f Taken<'h>,
+}
+
+impl<'f> Picked<'f, '_> {
+    pub(crate) fn brief(&self, firing: &'f Firing<'_>, branch: &'f str) -> Brief<'f> {
+        Brief {
+            repo: self.taken.repo,
+            work: &self.taken.work,
+            branch,
+            limits: &firing.role.limits,
+        }
+    }
+}
+
+pub(crate) async fn run<'f, 'h>(
+    firing: &'f Firing<'h>,
+    _ready: Ready,
+) -> Result<Picked<'f, 'h>, Halt> {
+    firing.enter(Stage::Pick).await;
+    let WorkSource::Issues { label } = &firing.role.work else {
+        return Err(Halt::NothingToDo);
+    };
+    for repo in repositories(firing) {
+        let forge = firing
+            .house
+            .forge(repo)
+            .await
+            .or_broken("opening the forge")?;
+        let candidates = candidates(firing, &forge, label).await?;
+        if candidates.is_empty() {
+            continue;
+        }
+        review_queue(firing, &forge).await?;
+        for issue in candidates {
+            if let Some((work, claim)) = take(firing, repo, &forge, label, issue).await? {
+                return Ok(Picked {
+                    taken: firing.take(Taken {
+                        repo,
+                        forge,
+                        work,
+                        claim,
+                    }),
+                });
+            }
+        }
+    }
+    Err(Halt::NothingToDo)
+}
+
+fn repositories<'h>(firing: &Firing<'h>) -> Vec<&'h Repo> {
+    let wanted = firing.wanted.repo.as_ref();
+    firing
+        .role
+        .repos
+        .iter()
+        .filter(|name| wanted.is_none_or(|wanted| wanted == *name))
+        .filter_map(|name| firing.house.fleet.repos.get(name))
+        .collect()
+}
+
+async fn candidates(firing: &Firing<'_>, forge: &Forge, label: &str) -> Result<Vec<Issue>, Halt> {
+    let mut ready = forge
+        .ready_issues(label)
+        .await
+        .or_broken("listing the issues")?;
+    if let Some(wanted) = firing.wanted.work {
+        ready.retain(|issue| issue.number == wanted);
+    }
+    Ok(ready)
+}
+
+/// People's review capacity is the fleet's real bottleneck.
+async fn review_queue(firing: &Firing<'_>, forge: &Forge) -> Result<(), Halt> {
+    let prefix = format!("carson/{}/", firing.role.name);
+    let open = forge
+        .open_pulls_of(&prefix)
+        .await
+        .or_broken("listing the pull requests")?;
+    let ready = open.iter().filter(|pull| !pull.draft).count();
+    let ready = u32::try_from(ready).unwrap_or(u32::MAX);
+    if ready >= firing.role.limits.max_open_prs {
+        return Err(Halt::Skipped(SkipReason::OpenPullRequests(ready)));
+    }
+    Ok(())
+}
+
+/// Claims one issue: first in the store (one box, one transaction), then on the forge (all boxes
+/// and people see it).
+async fn take(
+    firing: &Firing<'_>,
+    repo: &Repo,
+    forge: &Forge,
+    label: &str,
+    issue: Issue,
+) -> Result<Option<(Work, Claim)>, Halt> {
+    let number = issue.number;
+    let attempts = forge
+        .attempts(number)
+        .await
+        .or_broken("counting the attempts")?;
+    if attempts >= firing.role.limits.max_work_attempts {
+        give_to_people(forge, number, attempts).await?;
+        return Ok(None);
+    }
+    let key = WorkKey::Issue(number);
+    let title = messages::one_line(&issue.title);
+    let free = firing
+        .store()
+        .take_work(firing.id, &repo.name, key, &title)
+        .await;
+    if !free.or_broken("taking the work")? {
+        return Ok(None);
+    }
+    let claim = Claim {
+        firing: firing.id,
+        role: firing.role.name.clone(),
+        host: firing.house.fleet.host.clone(),
+        at: firing.house.clock.now(),
+    };
+    match forge
+        .claim(number, label, &claim)
+        .await
+        .or_broken("claiming the issue")?
+    {
+        Claimed::Won => {
+            info!(firing.id = %firing.id, work.issue = number, "work claimed");
+            let Issue {
+                title, body, url, ..
+            } = issue;
+            Ok(Some((
+                Work {
+                    key,
+                    title,
+                    body,
+                    url,
+                    attempts,
+                },
+                claim,
+            )))
+        }
+        Claimed::Lost { .. } | Claimed::NotReady => Ok(None),
+    }
+}
+
+async fn give_to_people(forge: &Forge, number: u64, attempts: u32) -> Result<(), Halt> {
+    let text = messages::out_of_attempts(attempts);
+    forge
+        .comment(number, &text)
+        .await
+        .or_broken("commenting the issue")?;
+    forge
+        .set_labels(number, &["needs:human"], &[])
+        .await
+        .or_broken("labelling the issue")
+}

@@ -1,0 +1,87 @@
+//! Row, forge, chat: everyone who waits for the firing learns how it ended.
+
+use carson_core::breaker::Thresholds;
+use carson_core::outcome::WorkEffect;
+use carson_core::settle::Settled;
+use carson_core::{Outcome, Stage};
+use carson_forge::Release;
+use carson_store::{Ending, StoreError};
+use tracing::warn;
+
+use super::salvage::Saved;
+use crate::firing::{Firing, Taken};
+use crate::messages;
+
+/// Tells the forge, then ends the row; the chat learns of it from the outbox, whenever it can.
+pub(crate) async fn run(
+    firing: &Firing<'_>,
+    settled: &Settled,
+    saved: &Saved,
+) -> Result<(), StoreError> {
+    firing.enter(Stage::Report).await;
+    let mut reason = settled.reason.clone();
+    for trouble in &saved.trouble {
+        reason.push_str("; ");
+        reason.push_str(trouble);
+    }
+    if let Some(taken) = firing.taken()
+        && let Err(error) = tell_forge(firing, taken, settled, saved).await
+    {
+        warn!(firing.id = %firing.id, %error, "the forge could not be told");
+        reason.push_str(&format!("; the forge could not be told: {error}"));
+    }
+    let reason = firing.house.redactor().redact(&reason).into_owned();
+    let limits = &firing.role.limits;
+    let now = firing.house.clock.now();
+    let ending = Ending {
+        outcome: settled.outcome,
+        posts: messages::posts(firing, settled.outcome, &reason, saved, now),
+        reason,
+        at: now,
+        thresholds: Thresholds {
+            fail_streak: limits.fail_streak,
+            max_rejections: limits.max_rejections,
+        },
+    };
+    firing
+        .store()
+        .end_firing(firing.id, &ending)
+        .await
+        .map(|_| ())
+}
+
+async fn tell_forge(
+    firing: &Firing<'_>,
+    taken: &Taken<'_>,
+    settled: &Settled,
+    saved: &Saved,
+) -> Result<(), carson_forge::ForgeError> {
+    let number = taken.work.key.number();
+    let effect = settled.outcome.work_effect();
+    let ready = firing.role.work.label().unwrap_or_default();
+    let (add, counts) = match effect {
+        WorkEffect::PullRequestOpen => ("carson:pr-open", false),
+        WorkEffect::Done => ("carson:done", false),
+        WorkEffect::NeedsHuman => ("needs:human", true),
+        WorkEffect::BackToQueue => (ready, true),
+        WorkEffect::BackUncounted => (ready, false),
+        // Work that turned out to be none would be found again at every slot: it counts too.
+        WorkEffect::Nothing => (ready, true),
+    };
+    let release = Release {
+        outcome: settled.outcome.to_string(),
+        note: firing
+            .house
+            .redactor()
+            .redact(&messages::forge_note(firing, settled, saved))
+            .into_owned(),
+        attempt_counts: counts,
+        add: vec![add.to_owned()],
+        remove: vec!["carson:in-flight".to_owned()],
+    };
+    taken.forge.release(number, &taken.claim, &release).await?;
+    if settled.outcome == Outcome::AlreadyDone {
+        taken.forge.close_issue(number).await?;
+    }
+    Ok(())
+}

@@ -1,0 +1,185 @@
+//! Nothing lost: whatever changed goes to a pushed branch, or under a kept ref.
+//!
+//! Every step may be repeated: the same firing concluded twice pushes nothing twice and opens one
+//! pull request.
+
+use carson_core::settle::Settled;
+use carson_core::{Outcome, Stage};
+use carson_forge::{NewPull, Pull};
+use carson_git::{GitError, TreeFacts};
+use tracing::{error, info, warn};
+
+use crate::firing::{Firing, Place, Taken};
+use crate::messages;
+
+/// Label of a draft that is unfinished work, not a proposal.
+const DO_NOT_REVIEW: &str = "do-not-review";
+
+/// What salvage did.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Saved {
+    pub pull: Option<Pull>,
+    pub kept_ref: Option<String>,
+    /// What went wrong on the way, for the report.
+    pub trouble: Vec<String>,
+}
+
+pub(crate) async fn run(firing: &Firing<'_>, settled: &Settled) -> Saved {
+    firing.enter(Stage::Salvage).await;
+    let mut saved = Saved::default();
+    let Some(place) = firing.place() else {
+        return saved;
+    };
+    let tree = match place.worktree.facts().await {
+        Ok(tree) => tree,
+        Err(error) => {
+            saved
+                .trouble
+                .push(format!("the worktree cannot be read: {error}"));
+            return saved;
+        }
+    };
+    let tree = take_up(firing, place, settled, tree, &mut saved).await;
+    if tree.commits == 0 {
+        return saved;
+    }
+    let pushed = match firing.taken() {
+        Some(taken) => push(firing, place, taken, &mut saved).await,
+        None => false,
+    };
+    if !pushed {
+        keep(firing, place, &mut saved).await;
+    } else if let Some(taken) = firing.taken() {
+        open_pull(firing, place, taken, settled, &mut saved).await;
+    }
+    saved
+}
+
+/// Commits what lies uncommitted. Beside finished work it is kept aside, out of the pull request;
+/// else it is part of the unfinished work.
+async fn take_up(
+    firing: &Firing<'_>,
+    place: &Place,
+    settled: &Settled,
+    tree: TreeFacts,
+    saved: &mut Saved,
+) -> TreeFacts {
+    if !tree.dirty && !tree.head_strayed {
+        return tree;
+    }
+    let message = format!(
+        "Unfinished work of firing {}\n\n{}",
+        firing.id, settled.reason
+    );
+    let taken = if settled.outcome == Outcome::Ok {
+        aside(firing, place, &message, saved).await
+    } else {
+        place.worktree.snapshot(&message).await.map(|_| ())
+    };
+    if let Err(error) = taken {
+        error!(firing.id = %firing.id, %error, "uncommitted work could not be taken up");
+        saved.trouble.push(format!(
+            "uncommitted work stays in {}: {error}",
+            place.bench.tree().display()
+        ));
+    }
+    place.worktree.facts().await.unwrap_or(tree)
+}
+
+async fn aside(
+    firing: &Firing<'_>,
+    place: &Place,
+    message: &str,
+    saved: &mut Saved,
+) -> Result<(), GitError> {
+    if let Some(oid) = place.worktree.snapshot_aside(message).await? {
+        let kept = place.mirror.keep_ref(&firing.id.to_string(), &oid).await?;
+        note_ref(firing, kept, saved).await;
+    }
+    Ok(())
+}
+
+async fn note_ref(firing: &Firing<'_>, kept: String, saved: &mut Saved) {
+    if let Err(error) = firing.store().set_salvage_ref(firing.id, &kept).await {
+        warn!(firing.id = %firing.id, %error, "the kept ref could not be noted");
+    }
+    saved.kept_ref = Some(kept);
+}
+
+async fn push(firing: &Firing<'_>, place: &Place, taken: &Taken<'_>, saved: &mut Saved) -> bool {
+    match place
+        .mirror
+        .push(&place.worktree.branch, &taken.repo.protected)
+        .await
+    {
+        Ok(_) => {
+            info!(firing.id = %firing.id, branch = %place.worktree.branch, "branch pushed");
+            true
+        }
+        Err(error) => {
+            warn!(firing.id = %firing.id, %error, "the branch could not be pushed");
+            saved
+                .trouble
+                .push(format!("the branch could not be pushed: {error}"));
+            false
+        }
+    }
+}
+
+async fn keep(firing: &Firing<'_>, place: &Place, saved: &mut Saved) {
+    let kept = async {
+        let tip = place.worktree.tip().await?;
+        place.mirror.keep_ref(&firing.id.to_string(), &tip).await
+    };
+    match kept.await {
+        Ok(kept) => note_ref(firing, kept, saved).await,
+        Err(error) => {
+            error!(firing.id = %firing.id, %error, "no ref could be kept; the worktree stays");
+            saved.trouble.push(format!("no ref could be kept: {error}"));
+        }
+    }
+}
+
+async fn open_pull(
+    firing: &Firing<'_>,
+    place: &Place,
+    taken: &Taken<'_>,
+    settled: &Settled,
+    saved: &mut Saved,
+) {
+    let draft = settled.outcome != Outcome::Ok;
+    let pull = NewPull {
+        title: messages::pull_title(&taken.work),
+        body: firing
+            .house
+            .redactor()
+            .redact(&messages::pull_body(firing, taken, settled))
+            .into_owned(),
+        head: place.worktree.branch.clone(),
+        base: taken.repo.base.clone(),
+        draft,
+        labels: if draft {
+            vec![DO_NOT_REVIEW.to_owned()]
+        } else {
+            Vec::new()
+        },
+    };
+    match taken.forge.create_pull(&pull).await {
+        Ok(pull) => {
+            if let Err(error) = firing
+                .store()
+                .set_pull(firing.id, pull.number, &pull.url)
+                .await
+            {
+                warn!(firing.id = %firing.id, %error, "the pull request could not be noted");
+            }
+            saved.pull = Some(pull);
+        }
+        Err(error) => {
+            warn!(firing.id = %firing.id, %error, "no pull request could be opened");
+            saved
+                .trouble
+                .push(format!("no pull request could be opened: {error}"));
+        }
+    }
+}

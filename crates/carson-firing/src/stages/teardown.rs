@@ -1,0 +1,46 @@
+//! The bench goes, after salvage says that nothing is left in it.
+
+use carson_core::Stage;
+use carson_git::Salvaged;
+use tracing::{info, warn};
+
+use crate::bench::{Bench, MARKER};
+use crate::firing::Firing;
+
+/// Time between SIGTERM and SIGKILL for what the sessions may have left running.
+const GRACE: std::time::Duration = std::time::Duration::from_secs(2);
+
+/// Removes the bench. What cannot be proved safe stays, for the next pass of pruning.
+pub(crate) async fn run(firing: &Firing<'_>) {
+    firing.enter(Stage::Teardown).await;
+    let bench = Bench::of(firing.house, firing.id);
+    if !bench.root.exists() {
+        return;
+    }
+    carson_proc::reap_marked(MARKER, &firing.id.to_string(), GRACE).await;
+    if let Some(place) = firing.place() {
+        match place.worktree.is_salvaged().await {
+            Ok(Salvaged::Yes) => {
+                if let Err(error) = place.worktree.remove().await {
+                    warn!(firing.id = %firing.id, %error, "the worktree could not be removed");
+                    return;
+                }
+            }
+            Ok(Salvaged::No { why }) => {
+                warn!(firing.id = %firing.id, %why, "the bench stays: not everything is saved");
+                return;
+            }
+            Err(error) => {
+                warn!(firing.id = %firing.id, %error, "the bench stays: it cannot be judged");
+                return;
+            }
+        }
+    } else if bench.tree().exists() {
+        // Without a place nothing vouches for what is in there; pruning will look.
+        return;
+    }
+    match std::fs::remove_dir_all(&bench.root) {
+        Ok(()) => info!(firing.id = %firing.id, "bench removed"),
+        Err(error) => warn!(firing.id = %firing.id, %error, "the bench could not be removed"),
+    }
+}
