@@ -1,1 +1,33 @@
-//! placeholder
+//! The supervisor: when to fire, and whether.
+//!
+//! # Theory of operation
+//!
+//! One task owns everything and goes round one loop ([`daemon::run`]): look which slots are due,
+//! ask admission, claim, start a process; then sleep until the next due instant. Whatever wakes it
+//! (the precise timer, the minute's alarm clock, an ended firing, a changed file, a signal) says
+//! only "look now"; every pass reads the facts again, so a wake-up too many is harmless and one
+//! too few costs at most a minute.
+//!
+//! A firing is a process that outlives the daemon. Its end is learned by `waitpid` where it is our
+//! child and by its row in any case; a daemon that starts finds the firings of the one before it
+//! in the store and leaves them alone while they live. Dead ones are concluded by
+//! [`carson_firing::recover`].
+//!
+//! Beside the loop run the housekeeping jobs ([`jobs`]): recovery, pruning, the outbox, the
+//! heartbeat. Each takes no input.
+//!
+//! Reading order: `daemon.rs`, `due.rs`, `alarm.rs`, `dispatch.rs`, `reload.rs`, `jobs.rs`,
+//! `outbox.rs`.
+
+mod alarm;
+mod daemon;
+mod dispatch;
+mod due;
+mod jobs;
+mod lock;
+pub mod outbox;
+mod reload;
+
+pub use daemon::{DaemonError, Start, run};
+pub use dispatch::start_firing;
+pub use lock::LockError;

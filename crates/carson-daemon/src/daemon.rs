@@ -1,0 +1,265 @@
+//! The loop.
+
+use std::sync::{Arc, PoisonError, RwLock};
+
+use carson_config::LoadOptions;
+use carson_firing::claim::{Wish, claim};
+use carson_firing::{Claimed, Household};
+use carson_store::StoreError;
+use thiserror::Error;
+use tokio::signal::unix::{Signal, SignalKind, signal};
+use tokio::sync::Notify;
+use tokio_cron_scheduler::{Job, JobScheduler, JobSchedulerError};
+use tracing::{debug, error, info, warn};
+
+use crate::alarm::Alarm;
+use crate::dispatch::start_firing;
+use crate::due::Ledger;
+use crate::jobs::{self, Shared};
+use crate::lock::{DaemonLock, LockError};
+use crate::reload::{SETTLE, Watch, reload};
+
+/// The crate's default of 200 drops wake-ups when more jobs are due at once.
+const ALARM_CHANNEL: usize = 1_024;
+
+/// A daemon that cannot run.
+#[derive(Debug, Error)]
+pub enum DaemonError {
+    /// Another one runs this home.
+    #[error(transparent)]
+    Lock(#[from] LockError),
+    /// The store does not answer.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    /// The system gives no timer or no signals.
+    #[error("the system gives no {what}")]
+    System {
+        /// What.
+        what: &'static str,
+        /// What it said.
+        source: std::io::Error,
+    },
+    /// The alarm clock does not start.
+    #[error("the alarm clock does not start")]
+    Alarm(#[from] JobSchedulerError),
+}
+
+/// How the daemon is to run.
+#[derive(Clone, Debug)]
+pub struct Start {
+    /// Where the settings are read again from.
+    pub options: LoadOptions,
+    /// On SIGTERM, wait for the firings that run; else they are left to go on alone.
+    pub drain: bool,
+}
+
+/// Runs until SIGTERM or SIGINT.
+///
+/// # Errors
+/// When it cannot start.
+pub async fn run(house: Household, start: Start) -> Result<(), DaemonError> {
+    let _lock = DaemonLock::take(&house.fleet.home.daemon_lock())?;
+    let mut daemon = Daemon::new(house, start).await?;
+    let _alarm_clock = daemon.alarm_clock().await?;
+    let _watch = Watch::start(&daemon.house.fleet.home, daemon.changed.clone());
+    jobs::start(&daemon.shared, &daemon.recover, &daemon.look);
+    info!(
+        home = %daemon.house.fleet.home.root.display(),
+        roles = daemon.house.fleet.roles.len(),
+        store = daemon.house.store.kind(),
+        "daemon started"
+    );
+    daemon.go_round().await?;
+    if daemon.start.drain {
+        daemon.drain().await?;
+    }
+    info!("daemon stopped; firings that run go on");
+    Ok(())
+}
+
+struct Daemon {
+    house: Household,
+    shared: Shared,
+    start: Start,
+    ledger: Ledger,
+    alarm: Alarm,
+    look: Arc<Notify>,
+    changed: Arc<Notify>,
+    recover: Arc<Notify>,
+}
+
+struct Signals {
+    terminate: Signal,
+    interrupt: Signal,
+    hangup: Signal,
+}
+
+impl Signals {
+    fn new() -> Result<Self, DaemonError> {
+        let take = |kind| {
+            signal(kind).map_err(|source| DaemonError::System {
+                what: "signals",
+                source,
+            })
+        };
+        Ok(Self {
+            terminate: take(SignalKind::terminate())?,
+            interrupt: take(SignalKind::interrupt())?,
+            hangup: take(SignalKind::hangup())?,
+        })
+    }
+}
+
+impl Daemon {
+    async fn new(house: Household, start: Start) -> Result<Self, DaemonError> {
+        let alarm = Alarm::new().map_err(|source| DaemonError::System {
+            what: "timer",
+            source,
+        })?;
+        let mut ledger = Ledger::default();
+        ledger
+            .learn(&house.fleet, &house.store, &house.clock)
+            .await?;
+        Ok(Self {
+            shared: Arc::new(RwLock::new(house.clone())),
+            house,
+            start,
+            ledger,
+            alarm,
+            look: Arc::default(),
+            changed: Arc::default(),
+            recover: Arc::default(),
+        })
+    }
+
+    /// The minute's wake-up, in UTC: the crate's zones and repeated jobs are not used (their
+    /// offsets freeze, and they stop after a sleep). It carries no facts.
+    async fn alarm_clock(&self) -> Result<JobScheduler, DaemonError> {
+        let clock = JobScheduler::new_with_channel_size(ALARM_CHANNEL).await?;
+        let look = self.look.clone();
+        let job = Job::new_async("0 * * * * *", move |_, _| {
+            let look = look.clone();
+            Box::pin(async move { look.notify_one() })
+        })?;
+        clock.add(job).await?;
+        clock.start().await?;
+        Ok(clock)
+    }
+
+    async fn go_round(&mut self) -> Result<(), DaemonError> {
+        let mut signals = Signals::new()?;
+        loop {
+            if let Err(error) = self.pass().await {
+                error!(%error, "the store does not answer; nothing fires until it does");
+                tokio::time::sleep(std::time::Duration::from_secs(1)).await;
+            }
+            let now = self.house.clock.now();
+            let next = Ledger::next(&self.house.fleet, now);
+            tokio::select! {
+                biased;
+                _ = signals.terminate.recv() => return Ok(()),
+                _ = signals.interrupt.recv() => return Ok(()),
+                _ = signals.hangup.recv() => self.reload().await,
+                () = self.changed.notified() => {
+                    tokio::time::sleep(SETTLE).await;
+                    self.reload().await;
+                }
+                () = self.look.notified() => {}
+                () = self.alarm.wait(next, now) => {}
+            }
+        }
+    }
+
+    /// Everything that is due is admitted, skipped, or left waiting.
+    async fn pass(&mut self) -> Result<(), StoreError> {
+        let fleet = self.house.fleet.clone();
+        let now = self.house.clock.now();
+        for (role, due) in self.ledger.due(&fleet, now) {
+            if due.too_late {
+                let reason = carson_core::admission::SkipReason::TooLate;
+                let host = &fleet.host;
+                self.house
+                    .store
+                    .record_skip(&role.name, due.slot, host, &reason, now)
+                    .await?;
+                self.ledger.taken(&role.name, due.slot);
+                continue;
+            }
+            let wish = Wish {
+                slot: Some(due.slot),
+                missed: due.missed,
+                ..Wish::default()
+            };
+            match claim(&self.house, role, &wish).await? {
+                Claimed::Won(id) => {
+                    self.ledger.taken(&role.name, due.slot);
+                    self.fire(id);
+                }
+                Claimed::Skipped(reason) => {
+                    info!(role = %role.name, %reason, "slot skipped");
+                    self.ledger.taken(&role.name, due.slot);
+                }
+                Claimed::Taken => self.ledger.taken(&role.name, due.slot),
+                Claimed::Wait(why) => debug!(role = %role.name, why, "slot waits"),
+            }
+        }
+        Ok(())
+    }
+
+    fn fire(&self, id: carson_core::FiringId) {
+        let child = match start_firing(&self.house, id) {
+            Ok(child) => child,
+            Err(error) => {
+                error!(firing.id = %id, %error, "the firing could not be started");
+                // Its row has no process: recovery ends it.
+                return;
+            }
+        };
+        let (look, recover) = (self.look.clone(), self.recover.clone());
+        tokio::spawn(async move {
+            match child.wait().await {
+                Ok(exit) => debug!(firing.id = %id, ?exit, "firing process ended"),
+                Err(error) => warn!(firing.id = %id, %error, "the firing could not be waited for"),
+            }
+            // A firing that ended well has ended its row; one that did not is concluded now.
+            recover.notify_one();
+            look.notify_one();
+        });
+    }
+
+    async fn reload(&mut self) {
+        if !reload(&mut self.house, &self.start.options).await {
+            return;
+        }
+        let learnt = self
+            .ledger
+            .learn(&self.house.fleet, &self.house.store, &self.house.clock)
+            .await;
+        if let Err(error) = learnt {
+            warn!(%error, "the last slots of new roles could not be read");
+        }
+        *self.shared.write().unwrap_or_else(PoisonError::into_inner) = self.house.clone();
+    }
+
+    /// Waits until no firing of this host runs; a second signal ends the waiting.
+    async fn drain(&self) -> Result<(), DaemonError> {
+        let mut signals = Signals::new()?;
+        loop {
+            let live = self
+                .house
+                .store
+                .live_firings(Some(&self.house.fleet.host))
+                .await?;
+            if live.is_empty() {
+                return Ok(());
+            }
+            info!(firings = live.len(), "draining");
+            tokio::select! {
+                _ = signals.terminate.recv() => return Ok(()),
+                _ = signals.interrupt.recv() => return Ok(()),
+                () = self.look.notified() => {}
+                () = tokio::time::sleep(std::time::Duration::from_secs(1)) => {}
+            }
+        }
+    }
+}

@@ -1,0 +1,20 @@
+//! Starts the process of a claimed firing.
+
+use carson_core::FiringId;
+use carson_firing::Household;
+use carson_proc::{Command, Detached, SpawnError, spawn_detached};
+
+/// Re-executes the binary for one firing, detached, with its own log.
+///
+/// # Errors
+/// When the process cannot be started.
+pub fn start_firing(house: &Household, id: FiringId) -> Result<Detached, SpawnError> {
+    let home = &house.fleet.home;
+    let command = Command::new(&house.program, &home.root)
+        .inherit_env()
+        .arg("--home")
+        .arg(&home.root)
+        .args(["firing", "run"])
+        .arg(id.to_string());
+    spawn_detached(&command, &home.firing_log(&id))
+}

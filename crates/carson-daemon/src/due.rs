@@ -1,0 +1,86 @@
+//! Which roles are due, from nothing but the clock and the last slots.
+
+use std::collections::BTreeMap;
+
+use carson_config::{Fleet, Role};
+use carson_core::cadence::Due;
+use carson_core::{Clock, RoleName};
+use carson_store::{Store, StoreError};
+use chrono::{DateTime, Utc};
+
+/// The last slot of each role, and since when a role without one exists.
+///
+/// The store is the truth; this is what the truth was when it was last asked, so that a pass costs
+/// no query for roles that are not due. A slot that another host took meanwhile is noticed by the
+/// claim.
+#[derive(Debug, Default)]
+pub(crate) struct Ledger {
+    last: BTreeMap<RoleName, DateTime<Utc>>,
+    since: BTreeMap<RoleName, DateTime<Utc>>,
+    newest_look: Option<DateTime<Utc>>,
+}
+
+impl Ledger {
+    /// Learns of the roles of a fleet; what is known of them stays.
+    pub(crate) async fn learn(
+        &mut self,
+        fleet: &Fleet,
+        store: &Store,
+        clock: &Clock,
+    ) -> Result<(), StoreError> {
+        let now = clock.now();
+        for name in fleet.roles.keys() {
+            if !self.since.contains_key(name) {
+                self.since.insert(name.clone(), now);
+                if let Some(slot) = store.last_slot(name).await? {
+                    self.last.insert(name.clone(), slot);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// The roles that are due now. A clock that was stepped back makes the slots that lie ahead of
+    /// it worthless as a reference: then a role's time begins anew.
+    pub(crate) fn due<'f>(&mut self, fleet: &'f Fleet, now: DateTime<Utc>) -> Vec<(&'f Role, Due)> {
+        if self.newest_look.is_some_and(|newest| now < newest) {
+            self.since.values_mut().for_each(|since| *since = now);
+            self.last.retain(|_, slot| *slot <= now);
+        }
+        self.newest_look = Some(now);
+        let mut due: Vec<(&Role, Due)> = fleet
+            .roles
+            .values()
+            .filter(|role| role.enabled)
+            .filter_map(|role| {
+                Some((
+                    role,
+                    role.cadence.due(self.reference(&role.name, now), now)?,
+                ))
+            })
+            .collect();
+        due.sort_by_key(|(_, due)| due.slot);
+        due
+    }
+
+    fn reference(&self, role: &RoleName, now: DateTime<Utc>) -> DateTime<Utc> {
+        let since = self.since.get(role).copied().unwrap_or(now);
+        match self.last.get(role) {
+            Some(slot) if *slot <= now => *slot,
+            _ => since,
+        }
+    }
+
+    /// The slot has a row now, whoever wrote it.
+    pub(crate) fn taken(&mut self, role: &RoleName, slot: DateTime<Utc>) {
+        self.last.insert(role.clone(), slot);
+    }
+
+    /// When the next slot of any role becomes due.
+    pub(crate) fn next(fleet: &Fleet, now: DateTime<Utc>) -> Option<DateTime<Utc>> {
+        let enabled = fleet.roles.values().filter(|role| role.enabled);
+        enabled
+            .filter_map(|role| role.cadence.next_after(now))
+            .min()
+    }
+}

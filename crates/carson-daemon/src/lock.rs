@@ -1,0 +1,76 @@
+//! One daemon per home.
+
+use std::fs::{File, OpenOptions, TryLockError};
+use std::io::{Read, Seek, Write};
+use std::path::{Path, PathBuf};
+
+use thiserror::Error;
+
+/// The lock could not be had.
+#[derive(Debug, Error)]
+pub enum LockError {
+    /// Another daemon has it.
+    #[error("another daemon already runs this home ({owner})")]
+    Held {
+        /// Its process, as it wrote it down.
+        owner: String,
+    },
+    /// The file cannot be used.
+    #[error("{path:?} cannot be locked")]
+    Io {
+        /// The file.
+        path: PathBuf,
+        /// What the system said.
+        source: std::io::Error,
+    },
+}
+
+/// Held for as long as the daemon lives; the system frees it when it dies.
+#[derive(Debug)]
+pub(crate) struct DaemonLock(#[expect(dead_code, reason = "held for its lock")] File);
+
+impl DaemonLock {
+    pub(crate) fn take(path: &Path) -> Result<Self, LockError> {
+        let io = |source| LockError::Io {
+            path: path.to_owned(),
+            source,
+        };
+        let mut options = OpenOptions::new();
+        options.create(true).truncate(false).read(true).write(true);
+        let mut file = options.open(path).map_err(io)?;
+        match file.try_lock() {
+            Ok(()) => {}
+            Err(TryLockError::WouldBlock) => {
+                let mut owner = String::new();
+                let _ = file.read_to_string(&mut owner);
+                return Err(LockError::Held {
+                    owner: owner.trim().to_owned(),
+                });
+            }
+            Err(TryLockError::Error(source)) => return Err(io(source)),
+        }
+        file.set_len(0).map_err(io)?;
+        file.rewind().map_err(io)?;
+        writeln!(file, "pid {}", std::process::id()).map_err(io)?;
+        Ok(Self(file))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_second_is_refused_with_the_name_of_the_first() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("lock");
+        let first = DaemonLock::take(&path).unwrap();
+        let error = DaemonLock::take(&path).unwrap_err().to_string();
+        assert!(
+            error.contains(&format!("pid {}", std::process::id())),
+            "{error}"
+        );
+        drop(first);
+        DaemonLock::take(&path).unwrap();
+    }
+}

@@ -1,0 +1,78 @@
+//! Settings and roles, read again when they change.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use carson_config::{Home, LoadOptions, load};
+use carson_firing::Household;
+use notify::{RecursiveMode, Watcher};
+use tokio::sync::Notify;
+use tracing::{error, info, warn};
+
+/// Editors write in several steps; this long after the last one the files are read.
+pub(crate) const SETTLE: Duration = Duration::from_millis(200);
+
+/// Watches the files an operator writes. Dropping it ends the watching.
+pub(crate) struct Watch(
+    #[expect(dead_code, reason = "held for its drop")] Option<notify::RecommendedWatcher>,
+);
+
+impl Watch {
+    /// Wakes `changed` at every change. A system without watching still has SIGHUP.
+    pub(crate) fn start(home: &Home, changed: Arc<Notify>) -> Self {
+        let (settings, roles) = (home.settings(), home.roles());
+        let ours = move |path: &PathBuf| *path == settings || path.starts_with(&roles);
+        let seen = move |event: Result<notify::Event, notify::Error>| {
+            if event.is_ok_and(|event| !event.kind.is_access() && event.paths.iter().any(&ours)) {
+                changed.notify_one();
+            }
+        };
+        let watched = notify::recommended_watcher(seen).and_then(|mut watcher| {
+            watcher.watch(&home.root, RecursiveMode::NonRecursive)?;
+            watch_roles(&mut watcher, &home.roles())?;
+            Ok(watcher)
+        });
+        match watched {
+            Ok(watcher) => Self(Some(watcher)),
+            Err(error) => {
+                warn!(%error, "files are not watched; send SIGHUP after a change");
+                Self(None)
+            }
+        }
+    }
+}
+
+fn watch_roles(watcher: &mut impl Watcher, roles: &Path) -> notify::Result<()> {
+    if roles.is_dir() {
+        watcher.watch(roles, RecursiveMode::Recursive)
+    } else {
+        Ok(())
+    }
+}
+
+/// Reads everything again. A fleet that does not check leaves the last good one in force, and the
+/// findings are said.
+pub(crate) async fn reload(house: &mut Household, options: &LoadOptions) -> bool {
+    match load(options) {
+        Ok(loaded) => {
+            house.fleet = Arc::new(loaded.fleet);
+            info!(roles = house.fleet.roles.len(), "settings reloaded");
+            true
+        }
+        Err(findings) => {
+            error!("the changed settings are not used, the last good ones stay:\n{findings}");
+            let data =
+                serde_json::json!({"findings": findings.0.len(), "first": findings.0.first()});
+            let now = house.clock.now();
+            if let Err(error) = house
+                .store
+                .event("config.rejected", None, None, &data, now)
+                .await
+            {
+                warn!(%error, "the rejection could not be noted");
+            }
+            false
+        }
+    }
+}
