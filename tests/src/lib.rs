@@ -1,1 +1,3 @@
-//! placeholder
+//! Test support for the whole of Carson.
+
+pub mod model;

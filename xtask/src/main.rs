@@ -1,1 +1,86 @@
-fn main() {}
+//! The repository's own commands, run as `cargo xtask COMMAND`.
+//!
+//! # Theory of operation
+//! `cargo xtask test` is the one command that runs every test. It makes sure that what the tests
+//! need is there, in this order: Debian packages ([`debian`]), the pinned agent CLI ([`claude`]),
+//! the test runner ([`runner`]). Each step looks first and installs only what is missing, so a
+//! second run goes straight to the tests. Nothing that is missing is ever skipped over: the
+//! command stops and says what to do.
+//!
+//! Then it starts one private PostgreSQL server ([`postgres`]) for the length of the run, builds
+//! every binary, and runs the tests with these variables:
+//!
+//! | variable | meaning |
+//! |---|---|
+//! | `CARSON_TEST_POSTGRES` | URL of the private server, as its superuser |
+//! | `CARSON_TEST_CLAUDE` | path of the pinned Claude Code |
+//!
+//! Downloads go to `.cache` in the checkout, or to `CARSON_TEST_CACHE`. Every child runs under
+//! [`interrupt`], so that Ctrl-C and SIGTERM end the child first, and then the server.
+//!
+//! `cargo xtask ci` runs `.ci/run`, which is the list of what must pass before a merge.
+
+#![expect(
+    clippy::disallowed_methods,
+    reason = "a developer's tool, which runs other tools"
+)]
+#![expect(
+    clippy::print_stdout,
+    clippy::print_stderr,
+    reason = "a command line program"
+)]
+
+mod claude;
+mod debian;
+mod interrupt;
+mod postgres;
+mod runner;
+mod test;
+mod workspace;
+
+use std::env;
+use std::process::{Command, ExitCode};
+
+use anyhow::bail;
+
+use crate::interrupt::{Interrupt, Interrupted};
+
+const USAGE: &str = "\
+usage: cargo xtask COMMAND
+
+commands:
+  test [-- ARGS]  set up what the tests need, then run them all; ARGS go to cargo nextest run
+  ci              run .ci/run: format check, lints, tests";
+
+fn main() -> ExitCode {
+    let args: Vec<String> = env::args().skip(1).collect();
+    let outcome = Interrupt::install().and_then(|interrupt| dispatch(&interrupt, &args));
+    outcome.unwrap_or_else(|error| {
+        if let Some(interrupted) = error.downcast_ref::<Interrupted>() {
+            eprintln!("xtask: {interrupted}");
+            return ExitCode::from(interrupted.exit_code());
+        }
+        eprintln!("xtask: {error:#}");
+        ExitCode::FAILURE
+    })
+}
+
+fn dispatch(interrupt: &Interrupt, args: &[String]) -> anyhow::Result<ExitCode> {
+    let args: Vec<&str> = args.iter().map(String::as_str).collect();
+    match args.as_slice() {
+        ["test"] => test::run(interrupt, &[]),
+        ["test", "--", rest @ ..] => test::run(interrupt, rest),
+        ["ci"] => ci(interrupt),
+        ["help" | "--help" | "-h"] => {
+            println!("{USAGE}");
+            Ok(ExitCode::SUCCESS)
+        }
+        _ => bail!("cannot run {args:?}\n\n{USAGE}"),
+    }
+}
+
+fn ci(interrupt: &Interrupt) -> anyhow::Result<ExitCode> {
+    let root = workspace::root();
+    let status = interrupt.run(Command::new(root.join(".ci/run")).current_dir(&root))?;
+    Ok(interrupt::exit_code(status))
+}

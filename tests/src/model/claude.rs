@@ -1,0 +1,59 @@
+//! The real Claude Code CLI, and the environment in which it talks to a scripted model only.
+
+use std::env;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, ensure};
+
+use super::ScriptedModel;
+
+/// Where the pinned Claude Code is: `CARSON_TEST_CLAUDE`, which `cargo xtask test` exports, else
+/// the cache that it keeps.
+///
+/// # Errors
+/// When it is in neither place. It is part of the tests: without it they fail, they do not skip.
+pub fn claude_binary() -> anyhow::Result<PathBuf> {
+    let binary = match env::var_os("CARSON_TEST_CLAUDE") {
+        Some(path) => PathBuf::from(path),
+        None => cache_dir().join("npm/node_modules/.bin/claude"),
+    };
+    ensure!(
+        binary.exists(),
+        "Claude Code is not at {}: run `cargo xtask test` once, which installs it",
+        binary.display()
+    );
+    binary
+        .canonicalize()
+        .with_context(|| format!("cannot resolve {}", binary.display()))
+}
+
+fn cache_dir() -> PathBuf {
+    env::var_os("CARSON_TEST_CACHE").map_or_else(
+        || Path::new(env!("CARGO_MANIFEST_DIR")).join("../.cache"),
+        PathBuf::from,
+    )
+}
+
+/// The environment for a session against this model as an API user, in addition to `PATH`. With
+/// these switches Claude Code connects to nothing else.
+#[must_use]
+pub fn claude_env(model: &ScriptedModel, home: &Path) -> Vec<(String, String)> {
+    let mut env = vec![
+        ("HOME", home.display().to_string()),
+        ("ANTHROPIC_BASE_URL", model.base_url()),
+        ("ANTHROPIC_API_KEY", "sk-test".to_owned()),
+        ("CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC", "1".to_owned()),
+        ("DISABLE_AUTOUPDATER", "1".to_owned()),
+        ("DISABLE_TELEMETRY", "1".to_owned()),
+        ("DISABLE_ERROR_REPORTING", "1".to_owned()),
+        // The default of 10 is three minutes of silence for every error that is retried.
+        ("CLAUDE_CODE_MAX_RETRIES", "2".to_owned()),
+    ];
+    if nix::unistd::geteuid().is_root() {
+        // Without it Claude Code refuses to run tools unasked as root.
+        env.push(("IS_SANDBOX", "1".to_owned()));
+    }
+    env.into_iter()
+        .map(|(name, value)| (name.to_owned(), value))
+        .collect()
+}

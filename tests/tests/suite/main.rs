@@ -1,0 +1,7 @@
+//! The tests that see all of Carson at once: one binary, one module per subject.
+
+#![cfg(test)]
+
+mod listed;
+mod lockfile;
+mod scripted_model;

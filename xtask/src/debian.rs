@@ -1,0 +1,96 @@
+//! The Debian packages that tests need at run time.
+
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+
+use anyhow::{Context, bail};
+
+use crate::interrupt::Interrupt;
+use crate::postgres;
+use crate::workspace::on_path;
+
+/// A package, and how to tell that what it brings is there (it may come from elsewhere).
+struct Package {
+    name: &'static str,
+    present: fn() -> bool,
+}
+
+const PACKAGES: [Package; 4] = [
+    Package {
+        name: "git",
+        present: || on_path("git"),
+    },
+    Package {
+        name: "perl",
+        present: || on_path("perl"),
+    },
+    Package {
+        name: "python3",
+        present: || on_path("python3"),
+    },
+    // The release's own server: version 15 on Debian 12.
+    Package {
+        name: "postgresql",
+        present: || postgres::bin_dir().is_some(),
+    },
+];
+
+/// Read by the package's installation script. We need the programs; a cluster that listens on
+/// the machine's port 5432 is nothing that a test run may leave behind.
+const NO_CLUSTER: &str = "/etc/postgresql-common/createcluster.d/carson-tests.conf";
+
+/// Installs what is missing.
+///
+/// # Errors
+/// When something is missing and we are not root on Debian, or the installation fails.
+pub fn ensure(interrupt: &Interrupt) -> anyhow::Result<()> {
+    let missing = missing();
+    if missing.is_empty() {
+        return Ok(());
+    }
+    let list = missing.join(" ");
+    if !on_path("apt-get") {
+        bail!("the tests need {list}: install them, this machine has no apt-get to do it with");
+    }
+    if !nix::unistd::geteuid().is_root() {
+        bail!("the tests need {list}: run `sudo apt-get install {list}`, then try again");
+    }
+    println!("xtask: installing Debian packages: {list}");
+    install(interrupt, &missing)?;
+    match self::missing().as_slice() {
+        [] => Ok(()),
+        still => bail!(
+            "installed {list}, but {} is still not usable",
+            still.join(" ")
+        ),
+    }
+}
+
+fn missing() -> Vec<&'static str> {
+    PACKAGES
+        .iter()
+        .filter(|package| !(package.present)())
+        .map(|package| package.name)
+        .collect()
+}
+
+fn install(interrupt: &Interrupt, packages: &[&str]) -> anyhow::Result<()> {
+    interrupt.must(&mut apt_get(&["update", "--quiet"]))?;
+    let marker = Path::new(NO_CLUSTER);
+    if let Some(dir) = marker.parent() {
+        fs::create_dir_all(dir).with_context(|| format!("cannot create {}", dir.display()))?;
+    }
+    fs::write(marker, "create_main_cluster = false\n")
+        .with_context(|| format!("cannot write {NO_CLUSTER}"))?;
+    let mut command = apt_get(&["install", "--yes", "--quiet", "--no-install-recommends"]);
+    let installed = interrupt.must(command.args(packages));
+    fs::remove_file(marker).with_context(|| format!("cannot remove {NO_CLUSTER}"))?;
+    installed
+}
+
+fn apt_get(args: &[&str]) -> Command {
+    let mut command = Command::new("apt-get");
+    command.args(args).env("DEBIAN_FRONTEND", "noninteractive");
+    command
+}

@@ -1,0 +1,46 @@
+//! `cargo xtask test`: set up, build, run, clean up.
+
+use std::process::{Command, ExitCode, ExitStatus};
+
+use crate::interrupt::{self, Interrupt};
+use crate::postgres::Postgres;
+use crate::runner::Runner;
+use crate::workspace::{Cache, cargo};
+use crate::{claude, debian};
+
+/// Runs every test, or those that `args` choose. The exit code is that of the test runner.
+///
+/// # Errors
+/// When something the tests need is missing and cannot be installed, or does not start.
+pub fn run(interrupt: &Interrupt, args: &[&str]) -> anyhow::Result<ExitCode> {
+    let cache = Cache::open()?;
+    debian::ensure(interrupt)?;
+    let claude = claude::ensure(interrupt, &cache)?;
+    let runner = Runner::ensure(interrupt, &cache)?;
+    // Another run in this checkout need not wait for our tests, only for our downloads.
+    drop(cache);
+
+    let postgres = Postgres::start(interrupt)?;
+    let with_env = |mut command: Command| {
+        command
+            .env("CARSON_TEST_POSTGRES", postgres.url())
+            .env("CARSON_TEST_CLAUDE", &claude);
+        command
+    };
+    // Tests of the whole run the binaries, which building the tests alone does not bring up to date.
+    interrupt.must(cargo().args(["build", "--workspace", "--exclude", "xtask", "--bins"]))?;
+    // First, so that the runner's summary is the last thing on the screen.
+    let mut examples = ExitStatus::default();
+    if args.is_empty() && runner.skips_doctests() {
+        let mut doctests = cargo();
+        doctests.args(["test", "--workspace", "--doc", "--quiet"]);
+        examples = interrupt.run(&mut with_env(doctests))?;
+    }
+    let tests = interrupt.run(&mut with_env(runner.command(args)))?;
+    postgres.stop()?;
+    Ok(interrupt::exit_code(if tests.success() {
+        examples
+    } else {
+        tests
+    }))
+}
