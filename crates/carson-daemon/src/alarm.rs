@@ -23,9 +23,13 @@ pub(crate) struct Alarm {
 
 impl Alarm {
     #[cfg(target_os = "linux")]
+    #[expect(
+        deprecated,
+        reason = "its successor is unsafe; the timer owns its descriptor for life"
+    )]
     pub(crate) fn new() -> io::Result<Self> {
         Ok(Self {
-            timer: tokio::io::unix::AsyncFd::register(linux::Timer::new()?)?,
+            timer: tokio::io::unix::AsyncFd::new(linux::Timer::new()?)?,
         })
     }
 
@@ -65,7 +69,7 @@ impl Alarm {
 #[cfg(target_os = "linux")]
 mod linux {
     use std::io;
-    use std::os::fd::{AsFd, BorrowedFd};
+    use std::os::fd::{AsFd, AsRawFd, BorrowedFd, RawFd};
 
     use chrono::{DateTime, Utc};
     use nix::sys::time::TimeSpec;
@@ -76,6 +80,12 @@ mod linux {
     impl AsFd for Timer {
         fn as_fd(&self) -> BorrowedFd<'_> {
             self.0.as_fd()
+        }
+    }
+
+    impl AsRawFd for Timer {
+        fn as_raw_fd(&self) -> RawFd {
+            self.0.as_fd().as_raw_fd()
         }
     }
 

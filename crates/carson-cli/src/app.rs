@@ -1,0 +1,142 @@
+//! From the command line to a home that can be worked with.
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use carson_config::{Fleet, Home, LoadOptions, Loaded, Role, load};
+use carson_core::{Clock, RepoName, RoleName};
+use carson_firing::Household;
+use carson_store::Store;
+
+use crate::error::CommandError;
+
+/// What the process was started with.
+#[derive(Clone, Debug)]
+pub struct App {
+    /// The home, absolute.
+    pub home: Home,
+    /// Answer as JSON.
+    pub json: bool,
+    environ: Vec<(OsString, OsString)>,
+    user_home: Option<PathBuf>,
+}
+
+impl App {
+    /// Reads the environment, once.
+    pub fn new(home: Option<PathBuf>, json: bool) -> Result<Self, CommandError> {
+        let environ: Vec<(OsString, OsString)> = std::env::vars_os().collect();
+        let user_home = std::env::home_dir();
+        let home = match (home, &user_home) {
+            (Some(home), _) => home,
+            (None, Some(user)) => user.join(".carson"),
+            (None, None) => {
+                return Err(CommandError::usage("there is no home directory")
+                    .hint("name the fleet's home with --home or CARSON_HOME"));
+            }
+        };
+        Ok(Self {
+            home: Home::at(std::path::absolute(home)?),
+            json,
+            environ,
+            user_home,
+        })
+    }
+
+    /// Where the settings are read from.
+    pub fn options(&self) -> LoadOptions {
+        LoadOptions {
+            home: self.home.root.clone(),
+            env: self.environ.clone(),
+            user_home: self.user_home.clone(),
+            machine: machine_name(),
+        }
+    }
+
+    /// Reads and checks the settings.
+    pub fn load(&self) -> Result<Loaded, CommandError> {
+        load(&self.options()).map_err(|findings| {
+            let count = findings.0.len();
+            let what = if count == 1 {
+                "1 finding".into()
+            } else {
+                format!("{count} findings")
+            };
+            CommandError::usage(format!("the settings are not right: {what}\n{findings}"))
+        })
+    }
+
+    /// The home with its store open.
+    pub async fn house(&self) -> Result<Household, CommandError> {
+        let fleet = self.load()?.fleet;
+        self.house_of(fleet).await
+    }
+
+    /// The same, with settings that were read before.
+    pub async fn house_of(&self, fleet: Fleet) -> Result<Household, CommandError> {
+        fleet.home.create().map_err(|error| {
+            CommandError::internal(&error).hint("check that CARSON_HOME is writable")
+        })?;
+        Ok(Household {
+            store: Store::open(&fleet.database).await?,
+            fleet: Arc::new(fleet),
+            clock: Clock::system(),
+            program: std::env::current_exe()?,
+            environ: self.environ.clone(),
+            user_home: self.user_home.clone(),
+        })
+    }
+}
+
+fn machine_name() -> String {
+    nix::unistd::gethostname()
+        .ok()
+        .and_then(|name| name.into_string().ok())
+        .unwrap_or_else(|| "localhost".to_owned())
+}
+
+/// A role of the fleet, by what was typed.
+pub fn role<'f>(fleet: &'f Fleet, name: &str) -> Result<&'f Role, CommandError> {
+    let found = name
+        .parse::<RoleName>()
+        .ok()
+        .and_then(|name| fleet.roles.get(&name));
+    found.ok_or_else(|| {
+        let known: Vec<&str> = fleet.roles.keys().map(RoleName::as_str).collect();
+        unknown("role", name, &known)
+    })
+}
+
+/// A repository of the fleet; the only one when none was typed.
+pub fn repo<'f>(
+    fleet: &'f Fleet,
+    name: Option<&str>,
+) -> Result<&'f carson_config::Repo, CommandError> {
+    let known: Vec<&str> = fleet.repos.keys().map(RepoName::as_str).collect();
+    match name {
+        Some(name) => {
+            let found = name
+                .parse::<RepoName>()
+                .ok()
+                .and_then(|name| fleet.repos.get(&name));
+            found.ok_or_else(|| unknown("repository", name, &known))
+        }
+        None if fleet.repos.len() == 1 => fleet
+            .repos
+            .values()
+            .next()
+            .ok_or_else(|| unknown("repository", "", &known)),
+        None => Err(CommandError::usage("which repository?")
+            .hint(format!("add --repo with one of: {}", known.join(", ")))),
+    }
+}
+
+/// There is no such thing; what there is.
+pub fn unknown(what: &str, name: &str, known: &[&str]) -> CommandError {
+    let error = CommandError::usage(format!("there is no {what} {name:?}"));
+    if known.is_empty() {
+        error.hint(format!("there is no {what} at all yet: run `carson init`"))
+    } else {
+        error.hint(format!("there are: {}", known.join(", ")))
+    }
+}

@@ -1,0 +1,337 @@
+//! The command line.
+
+use std::path::PathBuf;
+
+use clap::{Args as ClapArgs, Parser, Subcommand, ValueEnum};
+
+/// Carson runs a household of coding agents while its owner sleeps.
+#[derive(Debug, Parser)]
+#[command(name = "carson", version, about, max_term_width = 100)]
+pub struct Args {
+    /// Where the fleet lives [default: ~/.carson].
+    #[arg(long, global = true, value_name = "DIR", env = "CARSON_HOME")]
+    pub home: Option<PathBuf>,
+    /// Answer as JSON.
+    #[arg(long, global = true)]
+    pub json: bool,
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+/// What to do.
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// Make a home: settings, a first role, a first repository.
+    Init(Init),
+    /// Run the supervisor in the foreground.
+    Daemon(Daemon),
+    /// Fire a role now and wait for its end.
+    Fire(Fire),
+    /// Show roles, stops and running firings on one screen.
+    Status,
+    /// Say why a role fired or did not, and what comes next.
+    Why {
+        /// The role.
+        role: String,
+    },
+    /// List roles, or show one with its worst case.
+    Roles {
+        #[command(subcommand)]
+        action: Option<Roles>,
+    },
+    /// List firings, or show one.
+    Firings(Firings),
+    /// Print a firing's log and transcripts.
+    Logs {
+        /// The firing: its id, or the eight digits that tables show.
+        id: String,
+        /// Transcripts too.
+        #[arg(long)]
+        transcripts: bool,
+    },
+    /// Work with issues on any forge.
+    Issue {
+        #[command(subcommand)]
+        action: IssueAction,
+    },
+    /// Look at pull requests on any forge.
+    Pr {
+        #[command(subcommand)]
+        action: PrAction,
+    },
+    /// List breakers, or reset one.
+    Breaker {
+        #[command(subcommand)]
+        action: BreakerAction,
+    },
+    /// List, set or clear block flags of accounts.
+    Block {
+        #[command(subcommand)]
+        action: BlockAction,
+    },
+    /// Pause the fleet, a role, a repository or an account.
+    Pause(Pause),
+    /// End a pause.
+    Resume(Scope),
+    /// Conclude dead firings and remove benches nobody needs; work is salvaged first.
+    Prune {
+        /// Only say what would be done.
+        #[arg(long)]
+        dry_run: bool,
+    },
+    /// Check, show or describe the settings.
+    Config {
+        #[command(subcommand)]
+        action: ConfigAction,
+    },
+    /// Run a claimed firing (the daemon calls this).
+    Firing {
+        #[command(subcommand)]
+        action: FiringAction,
+    },
+    /// Play a script as an agent CLI would (the rehearsal engine calls this).
+    Rehearsal {
+        /// The script.
+        script: PathBuf,
+    },
+    /// Print shell completions.
+    Completions {
+        /// The shell.
+        shell: clap_complete::Shell,
+    },
+}
+
+/// `carson init`
+#[derive(Debug, ClapArgs)]
+pub struct Init {
+    /// The repository: a path, or an address that git understands.
+    #[arg(long, value_name = "PATH_OR_URL")]
+    pub repo: Option<String>,
+    /// Where its issues live.
+    #[arg(long, value_enum, default_value_t = ForgeChoice::Local)]
+    pub forge: ForgeChoice,
+    /// owner/name, for github.
+    #[arg(long)]
+    pub slug: Option<String>,
+    /// The branch that work starts from.
+    #[arg(long, default_value = "main")]
+    pub base: String,
+    /// Ask nothing.
+    #[arg(long)]
+    pub yes: bool,
+}
+
+/// A forge to choose.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum ForgeChoice {
+    /// Files under the home.
+    Local,
+    /// GitHub.
+    Github,
+}
+
+/// `carson daemon`
+#[derive(Debug, ClapArgs)]
+pub struct Daemon {
+    /// On SIGTERM, wait for the firings that run.
+    #[arg(long)]
+    pub drain: bool,
+}
+
+/// `carson fire`
+#[derive(Debug, ClapArgs)]
+pub struct Fire {
+    /// The role.
+    pub role: String,
+    /// Only this repository.
+    #[arg(long)]
+    pub repo: Option<String>,
+    /// Only this issue.
+    #[arg(long, value_name = "N")]
+    pub work: Option<u64>,
+    /// Only say what would be done.
+    #[arg(long)]
+    pub dry_run: bool,
+}
+
+/// `carson roles show`
+#[derive(Debug, Subcommand)]
+pub enum Roles {
+    /// Show one role.
+    Show {
+        /// The role.
+        role: String,
+    },
+}
+
+/// `carson firings`
+#[derive(Debug, ClapArgs)]
+pub struct Firings {
+    /// Show this one: its id, or the eight digits that tables show.
+    pub id: Option<String>,
+    /// Only of this role.
+    #[arg(long)]
+    pub role: Option<String>,
+    /// Only of the last so long (2h, 3d).
+    #[arg(long, value_name = "DURATION")]
+    pub since: Option<String>,
+    /// Skipped slots too.
+    #[arg(long)]
+    pub all: bool,
+    /// At most so many.
+    #[arg(long, default_value_t = 30)]
+    pub limit: u32,
+}
+
+/// Which repository a forge command is about.
+#[derive(Debug, ClapArgs)]
+pub struct RepoArg {
+    /// The repository; needed when there are several.
+    #[arg(long)]
+    pub repo: Option<String>,
+}
+
+/// `carson issue`
+#[derive(Debug, Subcommand)]
+pub enum IssueAction {
+    /// Make an issue.
+    Create {
+        /// Its title.
+        title: String,
+        /// Its text.
+        #[arg(long, default_value = "")]
+        body: String,
+        /// Its labels.
+        #[arg(long = "label", default_value = "carson:ready")]
+        labels: Vec<String>,
+        #[command(flatten)]
+        repo: RepoArg,
+    },
+    /// List open issues.
+    List {
+        /// Only with this label.
+        #[arg(long)]
+        label: Option<String>,
+        #[command(flatten)]
+        repo: RepoArg,
+    },
+    /// Show one issue with its comments.
+    Show {
+        /// Its number.
+        number: u64,
+        #[command(flatten)]
+        repo: RepoArg,
+    },
+}
+
+/// `carson pr`
+#[derive(Debug, Subcommand)]
+pub enum PrAction {
+    /// List pull requests.
+    List {
+        /// Closed ones too.
+        #[arg(long)]
+        all: bool,
+        #[command(flatten)]
+        repo: RepoArg,
+    },
+    /// Show one pull request with its comments.
+    Show {
+        /// Its number.
+        number: u64,
+        #[command(flatten)]
+        repo: RepoArg,
+    },
+}
+
+/// `carson breaker`
+#[derive(Debug, Subcommand)]
+pub enum BreakerAction {
+    /// List them.
+    List,
+    /// Close one and forget its streak.
+    Reset {
+        /// The role.
+        role: String,
+    },
+}
+
+/// `carson block`
+#[derive(Debug, Subcommand)]
+pub enum BlockAction {
+    /// List them.
+    List,
+    /// Block an account.
+    Set {
+        /// The account.
+        account: String,
+        /// For how long (2h); until it is cleared without it.
+        #[arg(long, value_name = "DURATION")]
+        r#for: Option<String>,
+        /// Why.
+        #[arg(long, default_value = "set by the operator")]
+        reason: String,
+    },
+    /// Lift a block.
+    Clear {
+        /// The account.
+        account: String,
+    },
+}
+
+/// What a pause is about; the whole fleet without a choice.
+#[derive(Debug, ClapArgs)]
+#[group(multiple = false)]
+pub struct Scope {
+    /// One role.
+    #[arg(long)]
+    pub role: Option<String>,
+    /// One repository.
+    #[arg(long)]
+    pub repo: Option<String>,
+    /// One account.
+    #[arg(long)]
+    pub account: Option<String>,
+}
+
+/// `carson pause`
+#[derive(Debug, ClapArgs)]
+pub struct Pause {
+    #[command(flatten)]
+    pub scope: Scope,
+    /// Why.
+    #[arg(long, default_value = "paused by the operator")]
+    pub reason: String,
+    /// For how long (2h); until it is resumed without it.
+    #[arg(long, value_name = "DURATION")]
+    pub r#for: Option<String>,
+}
+
+/// `carson config`
+#[derive(Debug, Subcommand)]
+pub enum ConfigAction {
+    /// Check settings and roles; print every finding.
+    Check,
+    /// Print every setting.
+    Show {
+        /// With where each value comes from.
+        #[arg(long)]
+        provenance: bool,
+    },
+    /// Print the JSON schema of carson.toml, or of role.toml.
+    Schema {
+        /// That of role.toml.
+        #[arg(long)]
+        role: bool,
+    },
+}
+
+/// `carson firing`
+#[derive(Debug, Subcommand)]
+pub enum FiringAction {
+    /// Run it.
+    Run {
+        /// Its id.
+        id: String,
+    },
+}

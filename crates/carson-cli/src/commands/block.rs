@@ -1,0 +1,83 @@
+//! `carson block`
+
+use carson_config::parse_duration;
+use carson_core::AccountName;
+use carson_core::admission::Block;
+use chrono::TimeDelta;
+
+use crate::app::{App, unknown};
+use crate::args::BlockAction;
+use crate::error::CommandError;
+use crate::print;
+
+pub async fn run(app: &App, action: BlockAction) -> Result<u8, CommandError> {
+    let house = app.house().await?;
+    let now = house.clock.now();
+    let account = |name: &str| {
+        let parsed = name.parse::<AccountName>().ok();
+        let known: Vec<&str> = house
+            .fleet
+            .accounts
+            .keys()
+            .map(AccountName::as_str)
+            .collect();
+        parsed
+            .filter(|name| house.fleet.accounts.contains_key(name))
+            .ok_or_else(|| unknown("account", name, &known))
+    };
+    match action {
+        BlockAction::List => {
+            let mut blocks = house.store.block_rows().await?;
+            blocks.retain(|row| row.until.is_none_or(|until| now < until));
+            if app.json {
+                print::json(&blocks);
+                return Ok(0);
+            }
+            if blocks.is_empty() {
+                print::line("no account is blocked");
+                return Ok(0);
+            }
+            let rows = blocks.into_iter().map(|row| {
+                let until = row
+                    .until
+                    .map_or("cleared".to_owned(), |until| until.to_string());
+                vec![row.account.to_string(), until, row.reason]
+            });
+            print::table(&["ACCOUNT", "UNTIL", "REASON"], rows.collect());
+        }
+        BlockAction::Set {
+            account: name,
+            r#for,
+            reason,
+        } => {
+            let account = account(&name)?;
+            let until = span(r#for.as_deref())?.map(|span| now + span);
+            let block = Block {
+                account,
+                until,
+                reason,
+            };
+            house.store.set_block(&block, "operator", now).await?;
+            print::line(&format!("account {name} is blocked"));
+        }
+        BlockAction::Clear { account: name } => {
+            let cleared = house.store.clear_block(&account(&name)?, now).await?;
+            let what = if cleared {
+                "is free"
+            } else {
+                "was not blocked"
+            };
+            print::line(&format!("account {name} {what}"));
+        }
+    }
+    Ok(0)
+}
+
+/// `--for 2h`
+pub fn span(text: Option<&str>) -> Result<Option<TimeDelta>, CommandError> {
+    let Some(text) = text else { return Ok(None) };
+    let span = parse_duration(text).map_err(|why| CommandError::usage(format!("--for: {why}")))?;
+    let span = TimeDelta::from_std(span);
+    span.map(Some)
+        .map_err(|_| CommandError::usage("--for: that is too long"))
+}

@@ -1,0 +1,57 @@
+//! `carson breaker`
+
+use serde_json::json;
+
+use crate::app::{self, App};
+use crate::args::BreakerAction;
+use crate::error::CommandError;
+use crate::print;
+
+pub async fn run(app: &App, action: BreakerAction) -> Result<u8, CommandError> {
+    let house = app.house().await?;
+    match action {
+        BreakerAction::List => {
+            let breakers = house.store.breakers().await?;
+            if app.json {
+                print::json(&breakers);
+                return Ok(0);
+            }
+            if breakers.is_empty() {
+                print::line("every breaker is closed");
+                return Ok(0);
+            }
+            let rows = breakers.iter().map(|row| {
+                let state = if row.breaker.is_open() {
+                    "open"
+                } else {
+                    "closed"
+                };
+                let why = row.breaker.reason.clone().unwrap_or_default();
+                vec![
+                    row.role.to_string(),
+                    state.into(),
+                    row.breaker.streak.to_string(),
+                    why,
+                ]
+            });
+            print::table(&["ROLE", "BREAKER", "STREAK", "REASON"], rows.collect());
+        }
+        BreakerAction::Reset { role } => {
+            let role = app::role(&house.fleet, &role)?;
+            let reset = house.store.reset_breaker(&role.name).await?;
+            let now = house.clock.now();
+            let data = json!({"by": "operator"});
+            house
+                .store
+                .event("breaker.reset", Some(&role.name), None, &data, now)
+                .await?;
+            let what = if reset {
+                "reset"
+            } else {
+                "had nothing to reset"
+            };
+            print::line(&format!("breaker of {} {what}", role.name));
+        }
+    }
+    Ok(0)
+}

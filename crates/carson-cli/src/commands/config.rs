@@ -1,0 +1,53 @@
+//! `carson config`
+
+use crate::app::App;
+use crate::args::ConfigAction;
+use crate::error::CommandError;
+use crate::print;
+
+pub fn run(app: &App, action: ConfigAction) -> Result<u8, CommandError> {
+    match action {
+        ConfigAction::Check => match carson_config::load(&app.options()) {
+            Ok(loaded) => {
+                let (roles, repos) = (loaded.fleet.roles.len(), loaded.fleet.repos.len());
+                if app.json {
+                    print::json(&serde_json::json!({"findings": []}));
+                } else {
+                    print::line(&format!("no findings: {roles} roles, {repos} repositories"));
+                }
+                Ok(0)
+            }
+            Err(findings) if app.json => {
+                print::json(&serde_json::json!({"findings": findings}));
+                Ok(2)
+            }
+            Err(findings) => {
+                print::line(&findings.to_string());
+                Ok(2)
+            }
+        },
+        ConfigAction::Show { provenance } => {
+            let loaded = app.load()?;
+            if app.json {
+                print::json(&loaded.provenance);
+                return Ok(0);
+            }
+            for (key, (value, origin)) in &loaded.provenance.0 {
+                let origin = origin.to_string();
+                let origin = origin.replace(&format!("{}/", app.home.root.display()), "");
+                let from = if provenance {
+                    format!("    # {origin}")
+                } else {
+                    String::new()
+                };
+                print::line(&format!("{key} = {value}{from}"));
+            }
+            Ok(0)
+        }
+        ConfigAction::Schema { role } => {
+            let (settings, role_schema) = carson_config::schema();
+            print::json(if role { &role_schema } else { &settings });
+            Ok(0)
+        }
+    }
+}

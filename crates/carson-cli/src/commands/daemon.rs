@@ -1,0 +1,22 @@
+//! `carson daemon`
+
+use carson_daemon::{DaemonError, Start};
+
+use crate::app::App;
+use crate::args::Daemon;
+use crate::error::CommandError;
+
+pub async fn run(app: &App, args: &Daemon) -> Result<u8, CommandError> {
+    let house = app.house().await?;
+    let start = Start {
+        options: app.options(),
+        drain: args.drain,
+    };
+    match carson_daemon::run(house, start).await {
+        Ok(()) => Ok(0),
+        Err(DaemonError::Lock(error)) => Err(CommandError::failed(error.to_string())
+            .hint("one daemon per home: stop that one, or choose another home with --home")),
+        Err(DaemonError::Store(error)) => Err(error.into()),
+        Err(error) => Err(CommandError::internal(&error)),
+    }
+}

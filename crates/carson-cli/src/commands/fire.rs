@@ -1,0 +1,147 @@
+//! `carson fire` and `carson firing run`
+
+use carson_core::Outcome;
+use carson_core::work::WorkKey;
+use carson_firing::claim::{Wish, claim};
+use carson_firing::{Claimed, FiringError, Household, dry_run, firing, recover};
+use carson_proc::{Cancel, become_subreaper};
+use serde_json::json;
+use tokio::signal::unix::{SignalKind, signal};
+
+use crate::app::{self, App};
+use crate::args::Fire;
+use crate::error::CommandError;
+use crate::print;
+
+pub async fn run(app: &App, args: &Fire) -> Result<u8, CommandError> {
+    let house = app.house().await?;
+    let role = app::role(&house.fleet, &args.role)?;
+    let repo = args
+        .repo
+        .as_deref()
+        .map(|name| app::repo(&house.fleet, Some(name)))
+        .transpose()?;
+    if args.dry_run {
+        return look(app, &house, role).await;
+    }
+    // What a crash left behind is concluded first: it may hold the role, or the work.
+    recover::pass(&house).await?;
+    let wish = Wish {
+        repo: repo.map(|repo| repo.name.clone()),
+        work: args.work.map(WorkKey::Issue),
+        ..Wish::default()
+    };
+    match claim(&house, role, &wish).await? {
+        Claimed::Won(id) => to_the_end(app, &house, id).await,
+        Claimed::Skipped(reason) => {
+            tell_skipped(app, &reason.to_string());
+            Ok(Outcome::Skipped.exit_code())
+        }
+        Claimed::Wait(why) => {
+            tell_skipped(app, why);
+            Ok(Outcome::Skipped.exit_code())
+        }
+        Claimed::Taken => {
+            tell_skipped(app, "a firing of this role runs already");
+            Ok(Outcome::Skipped.exit_code())
+        }
+    }
+}
+
+/// Runs a firing that the daemon claimed.
+pub async fn run_claimed(app: &App, id: &str) -> Result<u8, CommandError> {
+    let id = id
+        .parse()
+        .map_err(|_| CommandError::usage(format!("{id:?} is not a firing's id")))?;
+    let house = app.house().await?;
+    to_the_end(app, &house, id).await
+}
+
+async fn to_the_end(
+    app: &App,
+    house: &Household,
+    id: carson_core::FiringId,
+) -> Result<u8, CommandError> {
+    become_subreaper()?;
+    let cancel = cancel_on_signals()?;
+    let ended = firing::run(house, id, cancel)
+        .await
+        .map_err(|error| match error {
+            FiringError::Store(error) => error.into(),
+            error => CommandError::failed(error.to_string()),
+        })?;
+    let outcome = ended.settled.outcome;
+    if app.json {
+        let row = house.store.firing(id).await?;
+        print::json(&row);
+    } else {
+        print::line(&format!("{outcome}: {}", ended.settled.reason));
+        if let Some(row) = house.store.firing(id).await? {
+            super::firings::details(&row)
+                .into_iter()
+                .for_each(|line| print::line(&line));
+        }
+    }
+    Ok(outcome.exit_code())
+}
+
+/// SIGTERM and Ctrl-C ask the firing to stop; it salvages and ends.
+fn cancel_on_signals() -> Result<Cancel, CommandError> {
+    let cancel = Cancel::new();
+    for kind in [SignalKind::terminate(), SignalKind::interrupt()] {
+        let mut asked = signal(kind)?;
+        let cancel = cancel.clone();
+        tokio::spawn(async move {
+            if asked.recv().await.is_some() {
+                cancel.cancel();
+            }
+        });
+    }
+    Ok(cancel)
+}
+
+async fn look(
+    app: &App,
+    house: &Household,
+    role: &carson_config::Role,
+) -> Result<u8, CommandError> {
+    let outlook = dry_run::look(house, role)
+        .await
+        .map_err(|error| CommandError::internal(&error).hint("nothing was changed"))?;
+    if app.json {
+        print::json(&outlook);
+        return Ok(0);
+    }
+    print::line(&format!("{}: {}", outlook.role, outlook.admission));
+    let account = outlook.account.as_deref().unwrap_or("none is free");
+    print::line(&format!("account: {account}"));
+    match &outlook.work {
+        Some(work) => {
+            print::line(&format!(
+                "work: {} #{} {}",
+                work.repo, work.number, work.title
+            ));
+        }
+        None => print::line("work: none is ready"),
+    }
+    let stages: Vec<&str> = outlook.stages.iter().map(|stage| stage.as_str()).collect();
+    print::line(&format!("stages: {}", stages.join(" → ")));
+    print::line(&format!(
+        "at most: {} sessions, {} turns",
+        outlook.worst_case.sessions, outlook.worst_case.turns
+    ));
+    print::line("environment of a session:");
+    outlook
+        .environment
+        .iter()
+        .for_each(|line| print::line(&format!("  {line}")));
+    Ok(0)
+}
+
+fn tell_skipped(app: &App, why: &str) {
+    if app.json {
+        print::json(&json!({"outcome": "SKIPPED", "reason": why}));
+    } else {
+        print::line(&format!("SKIPPED: {why}"));
+    }
+}

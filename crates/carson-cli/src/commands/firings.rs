@@ -1,0 +1,169 @@
+//! `carson firings`
+
+use carson_config::parse_duration;
+use carson_store::{Filter, Firing, Found, Store};
+use chrono::{DateTime, TimeDelta, Utc};
+use serde_json::{Value, json};
+
+use crate::app::{self, App};
+use crate::args::Firings;
+use crate::error::CommandError;
+use crate::print;
+
+pub async fn run(app: &App, args: &Firings) -> Result<u8, CommandError> {
+    let house = app.house().await?;
+    if let Some(id) = &args.id {
+        let row = find(&house.store, id).await?;
+        return show(app, &house.store, &row).await;
+    }
+    let role = args
+        .role
+        .as_deref()
+        .map(|name| app::role(&house.fleet, name))
+        .transpose()?;
+    let since = args.since.as_deref().map(parse_duration).transpose();
+    let since = since.map_err(|problem| CommandError::usage(format!("--since: {problem}")))?;
+    let now = house.clock.now();
+    let filter = Filter {
+        role: role.map(|role| role.name.clone()),
+        since: since.map(|ago| now - TimeDelta::from_std(ago).unwrap_or(TimeDelta::days(3_650))),
+        skipped: args.all,
+        limit: args.limit,
+    };
+    let rows = house.store.firings(&filter).await?;
+    if app.json {
+        print::json(&rows);
+        return Ok(0);
+    }
+    if rows.is_empty() {
+        print::line("no firing yet");
+        return Ok(0);
+    }
+    let header = ["ID", "ROLE", "OUTCOME", "WORK", "WHEN", "TOOK", "REASON"];
+    print::table(
+        &header,
+        rows.iter().map(|row| table_row(row, now)).collect(),
+    );
+    Ok(0)
+}
+
+/// A firing by what was typed.
+pub async fn find(store: &Store, text: &str) -> Result<Firing, CommandError> {
+    match store.find_firing(text).await? {
+        Found::One(row) => Ok(*row),
+        Found::Nothing => Err(CommandError::failed(format!("there is no firing {text:?}"))
+            .hint("`carson firings` lists them")),
+        Found::Many(ids) => {
+            let ids: Vec<String> = ids.iter().map(ToString::to_string).collect();
+            Err(CommandError::failed(format!(
+                "{text:?} names several: {}",
+                ids.join(", ")
+            )))
+        }
+    }
+}
+
+/// One line of the table.
+pub fn table_row(row: &Firing, now: DateTime<Utc>) -> Vec<String> {
+    vec![
+        row.id.short(),
+        row.role.to_string(),
+        state(row),
+        row.work
+            .map_or_else(String::new, |work| format!("#{}", work.number())),
+        ago(now - row.claimed_at),
+        took(row, now),
+        row.reason
+            .clone()
+            .unwrap_or_default()
+            .chars()
+            .take(70)
+            .collect(),
+    ]
+}
+
+/// Its outcome, or the stage it is in.
+pub fn state(row: &Firing) -> String {
+    match (row.outcome, row.stage) {
+        (Some(outcome), _) => outcome.to_string(),
+        (None, Some(stage)) => format!("… {stage}"),
+        (None, None) => "… claimed".to_owned(),
+    }
+}
+
+fn took(row: &Firing, now: DateTime<Utc>) -> String {
+    let from = row.started_at.unwrap_or(row.claimed_at);
+    let took = row.ended_at.unwrap_or(now) - from;
+    format!("{:.1}s", took.num_milliseconds() as f64 / 1_000.0)
+}
+
+/// A time span for people.
+pub fn ago(span: TimeDelta) -> String {
+    let seconds = span.num_seconds().max(0);
+    match seconds {
+        0..60 => format!("{seconds}s ago"),
+        60..3_600 => format!("{}m ago", seconds / 60),
+        3_600..86_400 => format!("{}h ago", seconds / 3_600),
+        _ => format!("{}d ago", seconds / 86_400),
+    }
+}
+
+/// What there is to say of a firing beyond its outcome.
+pub fn details(row: &Firing) -> Vec<String> {
+    let mut lines = vec![format!("firing: {}", row.id)];
+    let mut add = |name: &str, value: Option<String>| {
+        lines.extend(value.map(|value| format!("{name}: {value}")));
+    };
+    let work = row.work.map(|work| work.number());
+    add(
+        "work",
+        work.map(|n| format!("#{n} {}", row.title.as_deref().unwrap_or_default())),
+    );
+    add("branch", row.branch.clone());
+    add("pull request", row.pr_url.clone());
+    add("kept ref", row.salvage_ref.clone());
+    let sessions = format!(
+        "{} in {} turns, {} attempts",
+        row.sessions, row.turns, row.attempts
+    );
+    add("sessions", (row.sessions > 0).then_some(sessions));
+    add("cost", row.cost_usd.map(|cost| format!("${cost:.4}")));
+    lines
+}
+
+async fn show(app: &App, store: &Store, row: &Firing) -> Result<u8, CommandError> {
+    let (stages, blocked) = (
+        store.stages(row.id).await?,
+        store.blocked_calls(row.id).await?,
+    );
+    if app.json {
+        let mut value = serde_json::to_value(row).unwrap_or_default();
+        if let Value::Object(map) = &mut value {
+            map.insert("stages".into(), json!(stages));
+            map.insert("blocked_calls".into(), json!(blocked));
+            map.insert("tokens".into(), json!(row.tokens_in + row.tokens_out));
+        }
+        print::json(&value);
+        return Ok(0);
+    }
+    print::line(&format!(
+        "{} {}",
+        state(row),
+        row.reason.as_deref().unwrap_or_default()
+    ));
+    details(row).into_iter().for_each(|line| print::line(&line));
+    for stage in stages {
+        let took = stage.ended_at.map(|end| end - stage.started_at);
+        let took = took.map_or("…".to_owned(), |took| {
+            format!("{} ms", took.num_milliseconds())
+        });
+        print::line(&format!("  {:<12} {took}", stage.name));
+    }
+    for call in blocked {
+        print::line(&format!(
+            "  blocked {}: {} ({})",
+            call.tool, call.call, call.rule
+        ));
+    }
+    Ok(0)
+}

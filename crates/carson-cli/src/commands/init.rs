@@ -1,0 +1,171 @@
+//! `carson init`
+
+use std::io::IsTerminal;
+use std::path::Path;
+
+use carson_config::shipped_roles;
+
+use crate::app::App;
+use crate::args::{ForgeChoice, Init};
+use crate::error::CommandError;
+use crate::print;
+
+pub async fn run(app: &App, args: &Init) -> Result<u8, CommandError> {
+    let settings = app.home.settings();
+    if settings.exists() {
+        return Err(
+            CommandError::failed(format!("{} exists already", settings.display()))
+                .hint("edit it, or choose another home with --home"),
+        );
+    }
+    let repo = match &args.repo {
+        Some(repo) => repo.clone(),
+        None => ask(args)?,
+    };
+    let url = absolute(&repo)?;
+    let name = repo_name(&url);
+    app.home.create()?;
+    write(&settings, &settings_text(args, &url, &name))?;
+    write_role(app, &name)?;
+    // What was written is held against the same checks as what people write.
+    app.load()?;
+    print::line(&format!("home: {}", app.home.root.display()));
+    print::line(&format!("settings: {}", settings.display()));
+    print::line(&format!(
+        "role: {}/implementer/role.toml",
+        app.home.roles().display()
+    ));
+    print::line("next:");
+    print::line("  carson issue create \"What is to be done\"");
+    print::line("  carson fire implementer --dry-run");
+    print::line("  carson fire implementer");
+    print::line("  carson daemon");
+    Ok(0)
+}
+
+fn ask(args: &Init) -> Result<String, CommandError> {
+    let missing =
+        || CommandError::usage("which repository?").hint("carson init --repo PATH_OR_URL");
+    if args.yes || !std::io::stdin().is_terminal() {
+        return Err(missing());
+    }
+    print::line("Repository (a path, or an address that git understands):");
+    let mut answer = String::new();
+    std::io::stdin().read_line(&mut answer)?;
+    let answer = answer.trim();
+    if answer.is_empty() {
+        Err(missing())
+    } else {
+        Ok(answer.to_owned())
+    }
+}
+
+/// A path becomes absolute; an address stays.
+fn absolute(repo: &str) -> Result<String, CommandError> {
+    let path = Path::new(repo);
+    if path.is_dir() {
+        return Ok(path.canonicalize()?.to_string_lossy().into_owned());
+    }
+    let is_address = repo.contains("://") || repo.contains('@') && repo.contains(':');
+    if is_address {
+        return Ok(repo.to_owned());
+    }
+    Err(CommandError::usage(format!(
+        "{repo:?} is neither a directory nor an address"
+    )))
+}
+
+fn repo_name(url: &str) -> String {
+    let last = url
+        .trim_end_matches('/')
+        .rsplit(['/', ':'])
+        .next()
+        .unwrap_or_default();
+    let name: String = last
+        .trim_end_matches(".git")
+        .to_lowercase()
+        .chars()
+        .map(|c| {
+            if c.is_ascii_lowercase() || c.is_ascii_digit() {
+                c
+            } else {
+                '-'
+            }
+        })
+        .take(40)
+        .collect();
+    let name = name.trim_matches('-');
+    if name.is_empty() {
+        "repo".to_owned()
+    } else {
+        name.to_owned()
+    }
+}
+
+fn quoted(text: &str) -> String {
+    serde_json::Value::from(text).to_string()
+}
+
+fn settings_text(args: &Init, url: &str, name: &str) -> String {
+    let mut text = format!(
+        "# Every key is described in docs/CONFIG.md; `carson config check` finds mistakes.\n\
+         [fleet]\nname = \"home\"\nzone = \"UTC\"          # IANA; roles may override\n\
+         max_firings = 2        # at once on this host\n\n\
+         [repos.{name}]\nurl = {}\nbase = {}\n",
+        quoted(url),
+        quoted(&args.base),
+    );
+    if args.forge == ForgeChoice::Github {
+        let slug = args.slug.clone().unwrap_or_default();
+        text.push_str(&format!("forge = \"github\"\nslug = {}\n", quoted(&slug)));
+        text.push_str("\n[github]\ntoken_command = [\"gh\", \"auth\", \"token\"]\n");
+    } else {
+        text.push_str(
+            "forge = \"local\"        # issues and pull requests as files, under forge/\n",
+        );
+    }
+    text.push_str(
+        "\n[accounts.claude]\nengine = \"claude\"\n\
+         env = { CLAUDE_CONFIG_DIR = \"~/.claude\" }   # how this account signs in\n",
+    );
+    text
+}
+
+fn write_role(app: &App, repo: &str) -> Result<(), CommandError> {
+    let Some(role) = shipped_roles().first() else {
+        return Ok(());
+    };
+    let dir = app.home.roles().join(role.name);
+    std::fs::create_dir_all(&dir)?;
+    for (file, text) in role.files.iter().filter(|(file, _)| *file == "role.toml") {
+        let text = text
+            .replace("repos   = []", &format!("repos   = [{}]", quoted(repo)))
+            .replace("engines = []", "engines = [\"claude\"]");
+        write(&dir.join(file), &text)?;
+    }
+    Ok(())
+}
+
+fn write(path: &Path, text: &str) -> Result<(), CommandError> {
+    use std::io::Write;
+    use std::os::unix::fs::OpenOptionsExt;
+    let mut options = std::fs::OpenOptions::new();
+    let mut file = options
+        .create_new(true)
+        .write(true)
+        .mode(0o600)
+        .open(path)?;
+    file.write_all(text.as_bytes()).map_err(Into::into)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn repositories_get_names() {
+        assert_eq!(repo_name("git@github.com:acme/Widget.git"), "widget");
+        assert_eq!(repo_name("/srv/my repo/"), "my-repo");
+        assert_eq!(repo_name("///"), "repo");
+    }
+}

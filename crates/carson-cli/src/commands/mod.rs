@@ -1,0 +1,75 @@
+//! One file per command.
+
+mod block;
+mod breaker;
+mod config;
+mod daemon;
+mod fire;
+mod firings;
+mod forge;
+mod init;
+mod logs;
+mod pause;
+mod prune;
+mod rehearsal;
+mod roles;
+mod status;
+mod why;
+
+use clap::CommandFactory;
+
+use crate::app::App;
+use crate::args::{Args, Command, FiringAction};
+use crate::error::CommandError;
+use crate::log;
+
+/// Runs a command; the exit code of one that did what it was asked.
+pub fn run(args: Args) -> Result<u8, CommandError> {
+    match args.command {
+        // An agent CLI of its own: no runtime, no home, one thread.
+        Command::Rehearsal { script } => return rehearsal::run(&script),
+        Command::Completions { shell } => {
+            let out = &mut std::io::stdout();
+            clap_complete::generate(shell, &mut Args::command(), "carson", out);
+            return Ok(0);
+        }
+        _ => {}
+    }
+    // Every TLS client needs a provider, chosen once.
+    let _ = rustls::crypto::ring::default_provider().install_default();
+    let app = App::new(args.home, args.json)?;
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()?;
+    runtime.block_on(dispatch(&app, args.command))
+}
+
+async fn dispatch(app: &App, command: Command) -> Result<u8, CommandError> {
+    let level = match command {
+        Command::Daemon(_) | Command::Firing { .. } => "info",
+        _ => "error",
+    };
+    log::start(level, app.json);
+    match command {
+        Command::Init(args) => init::run(app, &args).await,
+        Command::Daemon(args) => daemon::run(app, &args).await,
+        Command::Fire(args) => fire::run(app, &args).await,
+        Command::Firing {
+            action: FiringAction::Run { id },
+        } => fire::run_claimed(app, &id).await,
+        Command::Status => status::run(app).await,
+        Command::Why { role } => why::run(app, &role).await,
+        Command::Roles { action } => roles::run(app, action).await,
+        Command::Firings(args) => firings::run(app, &args).await,
+        Command::Logs { id, transcripts } => logs::run(app, &id, transcripts).await,
+        Command::Issue { action } => forge::issue(app, action).await,
+        Command::Pr { action } => forge::pr(app, action).await,
+        Command::Breaker { action } => breaker::run(app, action).await,
+        Command::Block { action } => block::run(app, action).await,
+        Command::Pause(args) => pause::pause(app, &args).await,
+        Command::Resume(scope) => pause::resume(app, &scope).await,
+        Command::Prune { dry_run } => prune::run(app, dry_run).await,
+        Command::Config { action } => config::run(app, action),
+        Command::Rehearsal { .. } | Command::Completions { .. } => Ok(0),
+    }
+}

@@ -1,0 +1,46 @@
+//! `carson prune`
+
+use carson_firing::prune::Action;
+use carson_firing::{prune, recover};
+use serde_json::json;
+
+use crate::app::App;
+use crate::error::CommandError;
+use crate::print;
+
+pub async fn run(app: &App, dry_run: bool) -> Result<u8, CommandError> {
+    let house = app.house().await?;
+    let concluded = if dry_run {
+        Vec::new()
+    } else {
+        recover::pass(&house).await?
+    };
+    let pruned = prune::pass(&house, dry_run)
+        .await
+        .map_err(|error| CommandError::internal(&error))?;
+    if app.json {
+        let concluded: Vec<_> = concluded.iter().map(|ended| ended.id).collect();
+        print::json(&json!({"concluded": concluded, "benches": pruned, "dry_run": dry_run}));
+        return Ok(0);
+    }
+    for ended in &concluded {
+        let (id, settled) = (ended.id.short(), &ended.settled);
+        print::line(&format!("{id}: {}: {}", settled.outcome, settled.reason));
+    }
+    for one in &pruned {
+        let bench = house.fleet.home.shown(&one.path);
+        match &one.action {
+            Action::Removed if dry_run => print::line(&format!("{bench}: would be removed")),
+            Action::Removed => print::line(&format!("{bench}: removed")),
+            Action::Salvaged(kept) if dry_run => {
+                print::line(&format!("{bench}: work would be kept under {kept}"));
+            }
+            Action::Salvaged(kept) => print::line(&format!("{bench}: work kept under {kept}")),
+            Action::Kept(why) => print::line(&format!("{bench}: stays: {why}")),
+        }
+    }
+    if concluded.is_empty() && pruned.is_empty() {
+        print::line("nothing to prune");
+    }
+    Ok(0)
+}

@@ -1,0 +1,90 @@
+//! `carson roles`
+
+use carson_config::{Role, format_duration};
+use serde_json::json;
+
+use crate::app::{self, App};
+use crate::args::Roles;
+use crate::error::CommandError;
+use crate::print;
+
+pub async fn run(app: &App, action: Option<Roles>) -> Result<u8, CommandError> {
+    let fleet = app.load()?.fleet;
+    if let Some(Roles::Show { role }) = action {
+        show(app, app::role(&fleet, &role)?);
+        return Ok(0);
+    }
+    if app.json {
+        print::json(&fleet.roles.values().map(summary).collect::<Vec<_>>());
+        return Ok(0);
+    }
+    let rows = fleet.roles.values().map(|role| {
+        let repos: Vec<&str> = role
+            .repos
+            .iter()
+            .map(carson_core::RepoName::as_str)
+            .collect();
+        let when = if role.enabled {
+            role.cadence_lines.join("; ")
+        } else {
+            "disabled".into()
+        };
+        vec![
+            role.name.to_string(),
+            role.title.clone(),
+            when,
+            repos.join(", "),
+        ]
+    });
+    print::table(&["ROLE", "TITLE", "CADENCE", "REPOS"], rows.collect());
+    Ok(0)
+}
+
+fn summary(role: &Role) -> serde_json::Value {
+    json!({
+        "name": role.name, "title": role.title, "enabled": role.enabled,
+        "cadence": role.cadence_lines, "zone": role.cadence.zone().name(),
+        "repos": role.repos, "engines": role.engines, "stages": role.stages,
+        "limits": role.limits, "worst_case": role.limits.worst_case(&role.stages),
+        "promise": role.promise.as_ref().map(|promise| &promise.run),
+    })
+}
+
+fn show(app: &App, role: &Role) {
+    if app.json {
+        print::json(&summary(role));
+        return;
+    }
+    let limits = &role.limits;
+    let worst = limits.worst_case(&role.stages);
+    let stages: Vec<&str> = role.stages.iter().map(|stage| stage.as_str()).collect();
+    let engines: Vec<&str> = role
+        .engines
+        .iter()
+        .map(carson_core::AccountName::as_str)
+        .collect();
+    print::line(&format!("{} ({})", role.title, role.name));
+    print::line(&format!(
+        "cadence: {} ({})",
+        role.cadence_lines.join("; "),
+        role.cadence.zone()
+    ));
+    print::line(&format!("in words: {}", role.cadence.describe()));
+    print::line(&format!("work: {}", role.work.label().unwrap_or("none")));
+    print::line(&format!("accounts: {}", engines.join(", then ")));
+    print::line(&format!("stages: {}", stages.join(" → ")));
+    if let Some(promise) = &role.promise {
+        let timeout = format_duration(promise.timeout);
+        print::line(&format!("promise: {} (within {timeout})", promise.run));
+    }
+    print::line(&format!(
+        "worst case of a firing: {} sessions, {} turns, {}",
+        worst.sessions,
+        worst.turns,
+        format_duration(limits.wall_clock)
+    ));
+    print::line(&format!(
+        "stops: {} firings a day, breaker at {} bad outcomes, {} open pull requests",
+        limits.max_firings_per_day, limits.fail_streak, limits.max_open_prs
+    ));
+}

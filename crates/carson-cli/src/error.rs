@@ -1,0 +1,123 @@
+//! What goes wrong in a command, and the exit code that says so.
+
+use serde_json::json;
+
+use crate::print;
+
+/// Kinds of failure. What a firing's *outcome* exits with is `Outcome::exit_code`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ErrorKind {
+    /// The command line or the settings are wrong.
+    Usage,
+    /// What was asked for does not exist, or refuses.
+    Failed,
+    /// Carson itself, or what it stands on.
+    Internal,
+}
+
+impl ErrorKind {
+    /// The exit code (DESIGN §14): 2 usage or settings, 1 an ordinary no, 70 internal
+    /// (`EX_SOFTWARE`).
+    pub fn code(self) -> u8 {
+        match self {
+            Self::Usage => 2,
+            Self::Failed => 1,
+            Self::Internal => 70,
+        }
+    }
+}
+
+/// A failure with what to do next.
+#[derive(Debug)]
+pub struct CommandError {
+    /// Its kind.
+    pub kind: ErrorKind,
+    /// What happened, with its causes.
+    pub message: String,
+    /// What to do.
+    pub hints: Vec<String>,
+}
+
+impl CommandError {
+    /// A wrong command line or wrong settings.
+    pub fn usage(message: impl Into<String>) -> Self {
+        Self {
+            kind: ErrorKind::Usage,
+            message: message.into(),
+            hints: Vec::new(),
+        }
+    }
+
+    /// Something that is not there, or refuses.
+    pub fn failed(message: impl Into<String>) -> Self {
+        Self {
+            kind: ErrorKind::Failed,
+            message: message.into(),
+            hints: Vec::new(),
+        }
+    }
+
+    /// Carson itself, or what it stands on; with the chain of causes.
+    pub fn internal(error: &dyn std::error::Error) -> Self {
+        Self {
+            kind: ErrorKind::Internal,
+            message: chain(error),
+            hints: Vec::new(),
+        }
+    }
+
+    /// Adds what to do.
+    pub fn hint(mut self, hint: impl Into<String>) -> Self {
+        self.hints.push(hint.into());
+        self
+    }
+
+    /// Prints it: for people on standard error, as JSON on standard output.
+    pub fn show(&self, json: bool) {
+        if json {
+            print::json(&json!({"error": self.message, "hints": self.hints}));
+            return;
+        }
+        print::error(&format!("error: {}", self.message));
+        for hint in &self.hints {
+            print::error(&format!("  hint: {hint}"));
+        }
+    }
+}
+
+fn chain(error: &dyn std::error::Error) -> String {
+    let mut text = error.to_string();
+    let mut source = error.source();
+    while let Some(cause) = source {
+        let cause_text = cause.to_string();
+        if !text.contains(&cause_text) {
+            text.push_str(": ");
+            text.push_str(&cause_text);
+        }
+        source = cause.source();
+    }
+    text
+}
+
+macro_rules! from {
+    ($($error:ty),+) => {
+        $(impl From<$error> for CommandError {
+            fn from(error: $error) -> Self {
+                let hint = error.hint();
+                Self::internal(&error).hint(hint)
+            }
+        })+
+    };
+}
+
+from!(
+    carson_store::StoreError,
+    carson_forge::ForgeError,
+    carson_proc::SpawnError
+);
+
+impl From<std::io::Error> for CommandError {
+    fn from(error: std::io::Error) -> Self {
+        Self::internal(&error)
+    }
+}
