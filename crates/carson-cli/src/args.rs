@@ -23,6 +23,8 @@ pub struct Args {
 pub enum Command {
     /// Make a home: settings, a first role, a first repository.
     Init(Init),
+    /// Watch an embedded fleet do real work in a temporary home (about 40 seconds).
+    Demo(Demo),
     /// Run the supervisor in the foreground.
     Daemon(Daemon),
     /// Fire a role now and wait for its end.
@@ -128,6 +130,29 @@ pub enum ForgeChoice {
     Local,
     /// GitHub.
     Github,
+}
+
+/// An engine to choose for the demo.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum EngineChoice {
+    /// A script plays the model; everything else is real.
+    Rehearsal,
+    /// Claude Code, signed in as you are.
+    Claude,
+}
+
+/// `carson demo`
+#[derive(Debug, ClapArgs)]
+pub struct Demo {
+    /// Which engine does the work.
+    #[arg(long, value_enum, default_value_t = EngineChoice::Rehearsal)]
+    pub engine: EngineChoice,
+    /// A repository to copy instead of the generated sample; it is only read.
+    #[arg(long, value_name = "PATH")]
+    pub repo: Option<PathBuf>,
+    /// How long to run.
+    #[arg(long, default_value_t = 40)]
+    pub seconds: u64,
 }
 
 /// `carson daemon`

@@ -4,6 +4,7 @@ mod block;
 mod breaker;
 mod config;
 mod daemon;
+mod demo;
 mod fire;
 mod firings;
 mod forge;
@@ -52,6 +53,7 @@ async fn dispatch(app: &App, command: Command) -> Result<u8, CommandError> {
     log::start(level, app.json);
     match command {
         Command::Init(args) => init::run(app, &args).await,
+        Command::Demo(args) => demo::run(app, &args).await,
         Command::Daemon(args) => daemon::run(app, &args).await,
         Command::Fire(args) => fire::run(app, &args).await,
         Command::Firing {

@@ -100,10 +100,14 @@ fn one(step: &Step, part: &Part, cwd: &Path, out: &mut dyn Write) -> std::io::Re
         Step::Tool(command) => tool(command, part, cwd, out)?,
         Step::SleepMs(ms) => std::thread::sleep(Duration::from_millis(*ms)),
         Step::FloodMb(mb) => flood(*mb, out)?,
-        Step::IgnoreSigterm => {
+        Step::IgnoreSigterm(ignore) => {
             let mut set = SigSet::empty();
             set.add(Signal::SIGTERM);
-            set.thread_block()?;
+            if *ignore {
+                set.thread_block()?
+            } else {
+                set.thread_unblock()?
+            }
         }
         Step::Grandchild(seconds) => grandchild(*seconds, cwd)?,
         Step::LimitS(seconds) => {

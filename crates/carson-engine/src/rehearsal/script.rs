@@ -62,8 +62,8 @@ pub enum Step {
     SleepMs(u64),
     /// Prints so many mebibytes.
     FloodMb(u64),
-    /// Does not end on SIGTERM from here on.
-    IgnoreSigterm,
+    /// Whether SIGTERM does nothing from here on.
+    IgnoreSigterm(bool),
     /// Leaves a process behind, in a session of its own, that sleeps so many seconds.
     Grandchild(u64),
     /// Hits the provider's limit, which ends in so many seconds.

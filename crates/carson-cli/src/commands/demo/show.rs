@@ -1,0 +1,172 @@
+//! What the demo shows: a live table, and the summary.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use carson_core::{FiringId, Outcome};
+use carson_firing::Household;
+use carson_store::{Filter, Firing};
+use serde_json::json;
+
+use crate::app::App;
+use crate::commands::firings::{state, table_row};
+use crate::error::CommandError;
+use crate::print;
+
+const HEADER: [&str; 7] = ["ID", "ROLE", "OUTCOME", "WORK", "WHEN", "TOOK", "REASON"];
+
+/// The table while it runs: drawn anew on a terminal, else a line for each change.
+pub struct Live {
+    terminal: bool,
+    drawn: usize,
+    seen: BTreeMap<FiringId, String>,
+}
+
+impl Live {
+    pub fn new(terminal: bool) -> Self {
+        Self {
+            terminal,
+            drawn: 0,
+            seen: BTreeMap::new(),
+        }
+    }
+
+    pub async fn draw(&mut self, house: &Household) {
+        let filter = Filter {
+            role: None,
+            since: None,
+            skipped: false,
+            limit: 500,
+        };
+        let Ok(mut rows) = house.store.firings(&filter).await else {
+            return;
+        };
+        // Firings that found no work are the silence of a quiet night.
+        rows.retain(|row| row.outcome != Some(Outcome::Silent) && row.work.is_some());
+        rows.reverse();
+        if self.terminal {
+            self.redraw(house, &rows)
+        } else {
+            self.changes(&rows)
+        }
+    }
+
+    fn redraw(&mut self, house: &Household, rows: &[Firing]) {
+        if self.drawn > 0 {
+            // Up over the last table, and clear to the end of the screen (ECMA-48).
+            print::line(&format!("\u{1b}[{}A\u{1b}[J\u{1b}[A", self.drawn + 1));
+        }
+        let now = house.clock.now();
+        print::table(
+            &HEADER,
+            rows.iter().map(|row| table_row(row, now)).collect(),
+        );
+        self.drawn = rows.len() + 1;
+    }
+
+    fn changes(&mut self, rows: &[Firing]) {
+        for row in rows {
+            let now = state(row);
+            if self.seen.get(&row.id) == Some(&now) {
+                continue;
+            }
+            let work = row.title.as_deref().unwrap_or_default();
+            let why = row.reason.as_deref().unwrap_or_default();
+            let (id, role) = (row.id.short(), &row.role);
+            print::line(&format!("{id}  {role:<11} {now:<14} {work}  {why}"));
+            self.seen.insert(row.id, now);
+        }
+    }
+}
+
+/// Every firing with what became of its work; exit code 0 when some work was done and none lost.
+pub async fn summary(app: &App, house: &Household, root: &Path) -> Result<u8, CommandError> {
+    let filter = Filter {
+        role: None,
+        since: None,
+        skipped: true,
+        limit: 5_000,
+    };
+    let mut rows = house.store.firings(&filter).await?;
+    rows.reverse();
+    let quiet = rows
+        .iter()
+        .filter(|row| row.outcome == Some(Outcome::Silent))
+        .count();
+    let skipped: Vec<&Firing> = rows
+        .iter()
+        .filter(|row| row.outcome == Some(Outcome::Skipped))
+        .collect();
+    let worked: Vec<&Firing> = rows.iter().filter(|row| row.work.is_some()).collect();
+    let left = std::fs::read_dir(house.fleet.home.benches()).map_or(0, Iterator::count);
+    let lost = worked.iter().filter(|row| row.outcome.is_none()).count();
+    let ok = worked.iter().any(|row| row.outcome == Some(Outcome::Ok)) && lost == 0 && left == 0;
+    if app.json {
+        print::json(&json!({
+            "root": root, "firings": worked, "quiet": quiet, "skipped": skipped.len(),
+            "benches_left": left, "unfinished": lost,
+        }));
+        return Ok(u8::from(!ok));
+    }
+    print::line("\nWhat happened:");
+    for row in &worked {
+        tell(house, row).await?;
+    }
+    let mut reasons: BTreeMap<String, u32> = BTreeMap::new();
+    for row in &skipped {
+        *reasons
+            .entry(row.reason.clone().unwrap_or_default())
+            .or_default() += 1;
+    }
+    print::line(&format!(
+        "\n{quiet} firings found no work, and said nothing."
+    ));
+    for (reason, count) in reasons {
+        print::line(&format!("{count} slots were skipped: {reason}"));
+    }
+    print::line(&format!(
+        "{lost} firings without an end, {left} worktrees left behind."
+    ));
+    print::line("\nLook around:");
+    let home = house.fleet.home.root.display();
+    print::line(&format!("  carson --home {home} status"));
+    print::line(&format!("  carson --home {home} pr list"));
+    print::line(&format!(
+        "  git -C {} log --oneline --graph --all",
+        root.join("remote.git").display()
+    ));
+    Ok(u8::from(!ok))
+}
+
+async fn tell(house: &Household, row: &Firing) -> Result<(), CommandError> {
+    let outcome = state(row);
+    let title = row.title.as_deref().unwrap_or_default();
+    print::line(&format!("\n  {:<12} {} — {title}", outcome, row.role));
+    let mut facts = vec![row.reason.clone().unwrap_or_default()];
+    facts.extend(
+        row.branch
+            .as_ref()
+            .filter(|_| row.pr_url.is_some())
+            .map(|b| format!("branch {b}")),
+    );
+    facts.extend(row.pr_url.as_ref().map(|url| {
+        let kind = if row.outcome == Some(Outcome::Ok) {
+            "pull request"
+        } else {
+            "draft"
+        };
+        format!("{kind} {url}")
+    }));
+    facts.extend(
+        row.salvage_ref
+            .as_ref()
+            .map(|kept| format!("kept under {kept}")),
+    );
+    for call in house.store.blocked_calls(row.id).await? {
+        facts.push(format!("blocked: {} ({})", call.call, call.rule));
+    }
+    for fact in facts.iter().filter(|fact| !fact.is_empty()) {
+        print::line(&format!("               {fact}"));
+    }
+    Ok(())
+}

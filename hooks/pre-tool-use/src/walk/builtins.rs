@@ -1,0 +1,142 @@
+//! Builtins that change what the shell carries along.
+
+use crate::marks::{self, ANY};
+
+use super::options::{self, Spec};
+use super::wrappers::assignment;
+use super::{Exec, State, Walker};
+
+impl Walker<'_> {
+    /// Runs a builtin; `None` when the command is none of those.
+    pub(super) fn builtin(&mut self, exec: &Exec, state: &mut State) -> Option<String> {
+        let args = exec.args();
+        match exec.name() {
+            "cd" | "chdir" => self.cd(args, state),
+            "pushd" => {
+                state.stack.push(state.cwd.clone());
+                self.cd(args, state);
+            }
+            "popd" => {
+                let back = state.stack.pop().unwrap_or_else(|| vec![marks::only(ANY)]);
+                state.enter(back);
+            }
+            "export" | "declare" | "local" | "readonly" | "typeset" => declare(exec, state),
+            "unset" => args.iter().for_each(|name| state.unset(name)),
+            "set" => set_positional(args, state),
+            "shift" => {
+                if !state.positional.is_empty() {
+                    state.positional.remove(0);
+                }
+            }
+            "read" => read(args, &exec.stdin, state),
+            "mapfile" | "readarray" => mapfile(args, &exec.stdin, state),
+            "alias" => {
+                for (name, text) in args.iter().filter_map(|arg| arg.split_once('=')) {
+                    state.set_alias(name, text);
+                }
+            }
+            "exit" | "return" | "break" | "continue" | "logout" => state.left = true,
+            "getopts" => {
+                if let Some(name) = args.get(1) {
+                    state.set(name, vec![marks::only(ANY)], false);
+                    state.set("OPTARG", vec![marks::only(ANY)], false);
+                }
+            }
+            ":" | "true" | "false" | "unalias" | "let" | "wait" | "ulimit" | "umask" | "shopt"
+            | "[" | "test" | "[[" | "hash" | "bg" | "fg" | "disown" | "enable" => {}
+            _ => return None,
+        }
+        Some(String::new())
+    }
+
+    fn cd(&mut self, args: &[String], state: &mut State) {
+        let operands = options::operands(args, options::PLAIN);
+        let cwd = match operands.first() {
+            None => vec![self.home()],
+            Some(&"-") => state.old_cwd.clone(),
+            Some(_) => {
+                let texts = operands.iter().flat_map(|dir| self.paths_of(dir, state));
+                texts.map(|path| self.through_links(path)).collect()
+            }
+        };
+        state.enter(cwd);
+    }
+
+    /// The directory behind a link this line made.
+    fn through_links(&self, path: String) -> String {
+        self.world.follow(&path, true).unwrap_or(path)
+    }
+}
+
+fn declare(exec: &Exec, state: &mut State) {
+    let exported = exec.name() == "export" || exec.args().iter().any(|arg| arg == "-x");
+    for arg in exec.args().iter().filter(|arg| !arg.starts_with('-')) {
+        match assignment(arg) {
+            Some((name, value)) => state.set(&name, vec![value], exported),
+            None if exported => state.export(arg),
+            None => {}
+        }
+    }
+}
+
+/// `set -- a b`: other options change nothing that matters here.
+fn set_positional(args: &[String], state: &mut State) {
+    if let Some(at) = args.iter().position(|arg| arg == "--") {
+        state.positional = args[at + 1..].to_vec();
+    } else if args.first().is_some_and(|arg| !arg.starts_with(['-', '+'])) {
+        state.positional = args.to_vec();
+    }
+}
+
+/// `read x y`: each variable may hold a line or a word of the input.
+fn read(args: &[String], stdin: &str, state: &mut State) {
+    let spec = Spec {
+        short: "adinNptu",
+        long: &[],
+    };
+    let names = options::operands(args, spec);
+    let line = stdin.lines().next().unwrap_or_default();
+    let value = if stdin.is_empty() {
+        marks::only(ANY)
+    } else {
+        line.trim().to_owned()
+    };
+    let many = names.len() > 1;
+    for name in if names.is_empty() {
+        vec!["REPLY"]
+    } else {
+        names
+    } {
+        let words = || value.split_whitespace().map(str::to_owned).collect();
+        let values = if many { words() } else { vec![value.clone()] };
+        state.set(name, values, false);
+    }
+    for pair in args
+        .windows(2)
+        .filter(|pair| pair[0] == "-a" || pair[0] == "-ra")
+    {
+        state.set(
+            &pair[1],
+            value.split_whitespace().map(str::to_owned).collect(),
+            false,
+        );
+    }
+}
+
+fn mapfile(args: &[String], stdin: &str, state: &mut State) {
+    let spec = Spec {
+        short: "dnOsuCc",
+        long: &[],
+    };
+    let name = options::operands(args, spec)
+        .first()
+        .copied()
+        .unwrap_or("MAPFILE");
+    let lines: Vec<String> = stdin.lines().map(str::to_owned).collect();
+    let values = if lines.is_empty() {
+        vec![marks::only(ANY)]
+    } else {
+        lines
+    };
+    state.set(name, values, false);
+}

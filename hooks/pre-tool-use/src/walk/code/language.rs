@@ -1,0 +1,203 @@
+//! The languages and how their interpreters take code.
+
+/// A language with an interpreter that takes code on its command line.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Language {
+    /// Python.
+    Python,
+    /// Perl.
+    Perl,
+    /// Ruby.
+    Ruby,
+    /// JavaScript, in any runtime.
+    JavaScript,
+    /// PHP.
+    Php,
+    /// Lua.
+    Lua,
+    /// R.
+    R,
+    /// AWK.
+    Awk,
+    /// AppleScript.
+    AppleScript,
+    /// PowerShell.
+    PowerShell,
+}
+
+/// What an interpreter's arguments say.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub struct Given {
+    /// Code on the command line.
+    pub code: Option<String>,
+    /// A script.
+    pub file: Option<String>,
+    /// Something else: a module, `--version`.
+    pub other: bool,
+}
+
+impl Language {
+    /// The language of an interpreter, by its name with or without a version.
+    pub fn of(name: &str) -> Option<Self> {
+        let base = name.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.');
+        Some(match base {
+            "python" | "pypy" | "ipython" => Self::Python,
+            "perl" => Self::Perl,
+            "ruby" | "jruby" => Self::Ruby,
+            "node" | "nodejs" | "bun" | "deno" | "tsx" | "ts-node" => Self::JavaScript,
+            "php" => Self::Php,
+            "lua" | "luajit" => Self::Lua,
+            "Rscript" => Self::R,
+            "awk" | "gawk" | "mawk" | "nawk" => Self::Awk,
+            "osascript" => Self::AppleScript,
+            "pwsh" | "powershell" => Self::PowerShell,
+            _ => return None,
+        })
+    }
+
+    /// The name for messages.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Python => "Python",
+            Self::Perl => "Perl",
+            Self::Ruby => "Ruby",
+            Self::JavaScript => "JavaScript",
+            Self::Php => "PHP",
+            Self::Lua => "Lua",
+            Self::R => "R",
+            Self::Awk => "AWK",
+            Self::AppleScript => "AppleScript",
+            Self::PowerShell => "PowerShell",
+        }
+    }
+
+    /// The sign that starts a comment up to the end of the line.
+    pub(super) fn comment(self) -> &'static str {
+        match self {
+            Self::JavaScript | Self::Php => "//",
+            Self::Lua | Self::AppleScript => "--",
+            _ => "#",
+        }
+    }
+
+    /// Whether backticks run a command.
+    pub(super) fn backticks_run(self) -> bool {
+        matches!(self, Self::Perl | Self::Ruby | Self::Php)
+    }
+
+    /// Whether the option is followed by code.
+    fn takes_code(self, arg: &str) -> bool {
+        match self {
+            Self::Python => {
+                arg.starts_with('-')
+                    && !arg.starts_with("--")
+                    && arg.ends_with('c')
+                    && arg.len() < 6
+            }
+            Self::Perl | Self::Ruby => {
+                arg.starts_with('-')
+                    && !arg.starts_with("--")
+                    && arg.ends_with(['e', 'E'])
+                    && arg.len() < 8
+            }
+            Self::JavaScript => matches!(arg, "-e" | "-p" | "-pe" | "--eval" | "--print" | "eval"),
+            Self::Php => matches!(arg, "-r" | "--run"),
+            Self::Lua | Self::R | Self::AppleScript => arg == "-e",
+            Self::PowerShell => matches!(
+                arg.to_lowercase().as_str(),
+                "-c" | "-command" | "-encodedcommand"
+            ),
+            Self::Awk => false,
+        }
+    }
+
+    /// Whether the option takes some other word with it.
+    fn takes_word(self, arg: &str) -> bool {
+        match self {
+            Self::Python => matches!(arg, "-W" | "-X"),
+            Self::Awk => matches!(arg, "-v" | "-F"),
+            Self::JavaScript => matches!(arg, "-r" | "--require" | "--import" | "--loader" | "-C"),
+            Self::Ruby => matches!(arg, "-r" | "-I"),
+            Self::Perl => arg == "-I",
+            _ => false,
+        }
+    }
+
+    /// Reads an interpreter's arguments.
+    pub fn arguments(self, args: &[String]) -> Given {
+        let mut given = Given::default();
+        let mut at = 0;
+        while let Some(arg) = args.get(at) {
+            at += 1;
+            if self.takes_code(arg) {
+                let code = args.get(at).map_or("", String::as_str);
+                let joined = given.code.take().map_or(String::new(), |old| old + "\n");
+                given.code = Some(joined + code);
+                at += 1;
+            } else if let Some(code) = arg
+                .strip_prefix("--eval=")
+                .or_else(|| arg.strip_prefix("--print="))
+            {
+                given.code = Some(code.to_owned());
+            } else if self.takes_word(arg) {
+                at += 1;
+            } else if arg == "-f" && self == Self::Awk || stops(self, arg) {
+                given.other = true;
+                return given;
+            } else if arg == "run" && self == Self::JavaScript {
+            } else if arg == "-" || !arg.starts_with('-') {
+                if self == Self::Awk && given.code.is_none() {
+                    given.code = Some(arg.clone());
+                } else if given.code.is_none() {
+                    given.file = Some(arg.clone());
+                }
+                return given;
+            }
+        }
+        given
+    }
+}
+
+fn stops(language: Language, arg: &str) -> bool {
+    let module = arg == "-m" && language == Language::Python;
+    let asks = matches!(arg, "-V" | "--version" | "-h" | "--help" | "-v" | "--test");
+    let verb = language == Language::JavaScript
+        && matches!(
+            arg,
+            "install" | "test" | "x" | "add" | "fmt" | "lint" | "task" | "build"
+        );
+    module || asks || verb
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn given(line: &[&str]) -> Given {
+        let args: Vec<_> = line[1..].iter().map(|w| (*w).to_owned()).collect();
+        Language::of(line[0]).unwrap().arguments(&args)
+    }
+
+    #[test]
+    fn where_the_code_stands() {
+        let code = |line: &[&str]| given(line).code;
+        assert_eq!(code(&["python3.12", "-c", "x"]).as_deref(), Some("x"));
+        assert_eq!(code(&["python3", "-Ic", "x"]).as_deref(), Some("x"));
+        assert_eq!(
+            code(&["perl", "-MX", "-ne", "a", "-e", "b", "f"]).as_deref(),
+            Some("a\nb")
+        );
+        assert_eq!(code(&["node", "--eval=x"]).as_deref(), Some("x"));
+        assert_eq!(code(&["deno", "eval", "x"]).as_deref(), Some("x"));
+        assert_eq!(
+            code(&["awk", "-F", ":", "{print}", "f"]).as_deref(),
+            Some("{print}")
+        );
+        assert_eq!(
+            given(&["python3", "s.py", "-c", "x"]).file.as_deref(),
+            Some("s.py")
+        );
+        assert!(given(&["python3", "-m", "json.tool"]).other);
+        assert_eq!(given(&["python3"]), Given::default());
+    }
+}

@@ -1,0 +1,243 @@
+//! A small look at code of other languages, as it stands in `python -c`, `perl -e`, `node -e` or a
+//! here-document.
+//!
+//! It is no parser of those languages. It separates string literals from the rest, finds calls by
+//! name, and evaluates their arguments as far as literals, simple variables and path joins go. What
+//! it finds becomes ordinary commands for the walker and the rules: a shell call its command, a
+//! removed tree `remove_tree PATH`, a literal path near a reading call `< PATH`.
+
+mod calls;
+mod language;
+mod literals;
+mod value;
+
+pub use language::Language;
+
+use crate::marks::{self, DOWNLOAD};
+use crate::rules::pipe_to_shell;
+
+use super::{Exec, State, Walker};
+use literals::Source;
+
+/// Longest code that is looked at; one-liners are far shorter.
+const MAX_CODE: usize = 64 * 1024;
+
+/// Calls that hand a text, or a list of words, to the operating system.
+const SHELL_CALLS: &[&str] = &[
+    "system",
+    "popen",
+    "popen2",
+    "popen3",
+    "run",
+    "call",
+    "check_call",
+    "check_output",
+    "Popen",
+    "getoutput",
+    "getstatusoutput",
+    "exec",
+    "execSync",
+    "spawn",
+    "spawnSync",
+    "execFile",
+    "execFileSync",
+    "shell_exec",
+    "passthru",
+    "proc_open",
+    "execute",
+    "execvp",
+    "execlp",
+    "execv",
+    "execl",
+    "do shell script",
+    "Command",
+    "capture2",
+    "capture3",
+    "create_subprocess_shell",
+    "create_subprocess_exec",
+];
+
+/// Of those, the ones whose arguments are words even without a list.
+const WORD_CALLS: &[&str] = &[
+    "spawn",
+    "spawnSync",
+    "execFile",
+    "execFileSync",
+    "execvp",
+    "execlp",
+    "Command",
+    "create_subprocess_exec",
+];
+
+/// Calls that run a text as code of their own language.
+const EVAL_CALLS: &[&str] = &[
+    "eval",
+    "exec",
+    "Function",
+    "runInThisContext",
+    "runInNewContext",
+    "instance_eval",
+    "iex",
+    "Invoke-Expression",
+    "compile",
+    "load",
+    "loadstring",
+    "create_function",
+    "assert",
+];
+
+/// Calls that remove a whole tree.
+const TREE_CALLS: &[&str] = &[
+    "rmtree",
+    "rm_rf",
+    "rm_r",
+    "remove_entry_secure",
+    "remove_entry",
+    "remove_tree",
+    "removeSync",
+    "emptyDirSync",
+    "emptyDir",
+    "rimraf",
+    "rimrafSync",
+    "deltree",
+    "remove_dir_all",
+    "deleteAsync",
+    "deleteSync",
+];
+
+/// Calls that remove a tree when told to be recursive.
+const RECURSIVE_CALLS: &[&str] = &[
+    "rmSync",
+    "rmdirSync",
+    "rm",
+    "rmdir",
+    "Remove-Item",
+    "remove",
+];
+
+/// Signs that the code opens files.
+const READS: &[&str] = &[
+    "open",
+    "read",
+    "Path",
+    "load",
+    "slurp",
+    "File",
+    "fs.",
+    "get_contents",
+    "copy",
+    "parse",
+    "<",
+    "Get-Content",
+    "createReadStream",
+    "source",
+];
+
+impl Walker<'_> {
+    /// Looks at code of another language.
+    pub(super) fn scan(&mut self, language: Language, code: &str, state: &mut State, stdin: &str) {
+        let end = (0..=MAX_CODE.min(code.len()))
+            .rev()
+            .find(|&at| code.is_char_boundary(at));
+        let source = Source::read(language, &code[..end.unwrap_or(0)]);
+        self.note(|| format!("{} code:", language.name()));
+        let tmp = if self.ctx.tmp.is_empty() {
+            "/tmp"
+        } else {
+            &self.ctx.tmp
+        };
+        let values = value::Values::new(&source, language, tmp, stdin);
+        self.scan_shell(&source, &values, state, stdin);
+        self.scan_eval(language, &source, &values);
+        self.scan_trees(&source, &values, state);
+        self.scan_reads(&source, state);
+    }
+
+    fn scan_shell(
+        &mut self,
+        source: &Source,
+        values: &value::Values<'_>,
+        state: &mut State,
+        stdin: &str,
+    ) {
+        for code in source.shell_literals() {
+            self.code_of(&code, &mut state.clone(), stdin);
+        }
+        for name in SHELL_CALLS {
+            for args in calls::of(&source.skeleton, name) {
+                if self.done() {
+                    return;
+                }
+                let words = values.words(args);
+                let listed = args.trim_start().starts_with(['[', '(']);
+                let list = (listed || WORD_CALLS.contains(name)) && words.len() > 1;
+                if list {
+                    let exec = Exec {
+                        argv: words,
+                        ..Exec::default()
+                    };
+                    self.deeper(args, |walker| walker.exec(exec, &mut state.clone()));
+                } else if let Some(code) = words.first() {
+                    self.code_of(code, &mut state.clone(), stdin);
+                }
+            }
+        }
+    }
+
+    /// Downloaded text run by `exec`, `eval` and their like.
+    fn scan_eval(&mut self, language: Language, source: &Source, values: &value::Values<'_>) {
+        let mut runs = EVAL_CALLS
+            .iter()
+            .flat_map(|name| calls::of(&source.skeleton, name));
+        let downloaded = runs.any(|args| values.text(args).contains(DOWNLOAD));
+        let piped = source.skeleton.contains("then(eval)") && value::fetches(&source.skeleton);
+        let shell = language == Language::PowerShell
+            && value::fetches(&source.skeleton)
+            && ["iex", "invoke-expression"]
+                .iter()
+                .any(|w| source.skeleton.to_lowercase().contains(w));
+        if downloaded || piped || shell {
+            self.block(pipe_to_shell::downloaded(language.name()));
+        }
+    }
+
+    fn scan_trees(&mut self, source: &Source, values: &value::Values<'_>, state: &State) {
+        let always = TREE_CALLS.iter().map(|name| (*name, ""));
+        let when_told = RECURSIVE_CALLS.iter().map(|name| (*name, "ecurse"));
+        let recursive = RECURSIVE_CALLS.iter().map(|name| (*name, "ecursive"));
+        let globbed = std::iter::once(("unlink", "glob"));
+        for (name, needs) in always.chain(when_told).chain(recursive).chain(globbed) {
+            for args in calls::of(&source.skeleton, name).filter(|args| args.contains(needs)) {
+                let targets = values.words(args);
+                let target = targets.first().cloned().unwrap_or_default();
+                let argv = vec!["remove_tree".to_owned(), marks::live_globs(&target)];
+                self.judge_command(
+                    &Exec {
+                        argv,
+                        ..Exec::default()
+                    },
+                    state,
+                );
+            }
+        }
+    }
+
+    fn scan_reads(&mut self, source: &Source, state: &State) {
+        let reads = READS.iter().any(|sign| source.skeleton.contains(sign));
+        for literal in source.literals.iter().take(256) {
+            let host = crate::rules::credential_read::is_metadata(&literal.text);
+            if !host && !reads {
+                continue;
+            }
+            let command = if host { "curl" } else { "<" };
+            let argv = vec![command.to_owned(), literal.text.clone()];
+            self.judge_command(
+                &Exec {
+                    argv,
+                    ..Exec::default()
+                },
+                state,
+            );
+        }
+    }
+}

@@ -1,0 +1,71 @@
+//! The files a command line writes and then uses.
+
+use std::rc::Rc;
+
+use crate::marks;
+use crate::path;
+
+use super::{State, Walker};
+
+impl Walker<'_> {
+    /// The absolute path of a word, when it is certain.
+    pub(crate) fn certain_path(&self, text: &str, state: &State) -> Option<String> {
+        let cwd = state.cwd.first()?;
+        let path = path::absolute(text, cwd)?;
+        marks::exact(&path).then_some(path)
+    }
+
+    /// What a file holds that this line wrote.
+    pub(crate) fn content(&self, file: &str, state: &State) -> Option<String> {
+        if matches!(file, "/dev/null") {
+            return Some(String::new());
+        }
+        let find = |cwd: &String| {
+            let path = path::absolute(file, cwd)?;
+            self.world.files.get(&path).cloned()
+        };
+        state.cwd.iter().find_map(find)
+    }
+
+    /// Notes what a command writes into a file.
+    pub(crate) fn write_file(&mut self, file: &str, text: &str, append: bool, state: &mut State) {
+        let Some(path) = self.certain_path(file, state) else {
+            return;
+        };
+        if let Some(body) = self.sinks.get(&path).map(Rc::clone) {
+            self.node(&body, &mut state.clone(), text);
+            return;
+        }
+        if path == "/dev/null" {
+            return;
+        }
+        let old = self.world.files.get(&path).filter(|_| append);
+        let mut whole = old.cloned().unwrap_or_default();
+        super::append(&mut whole, text);
+        self.world.files.insert(path, marks::bounded(whole));
+    }
+
+    /// `cp` and `mv`: the copy holds what the original holds.
+    pub(crate) fn copy_file(&mut self, from: &str, to: &str, state: &mut State) {
+        let Some(text) = self.content(from, state) else {
+            return;
+        };
+        self.write_file(to, &text, false, state);
+        let inside = format!("{}/{}", to.trim_end_matches('/'), path::name(from));
+        self.write_file(&inside, &text, false, state);
+    }
+
+    /// `ln -s`.
+    pub(crate) fn link(&mut self, target: &str, link: &str, state: &State) {
+        let Some(at) = self.certain_path(link, state) else {
+            return;
+        };
+        let base = path::parent(&at);
+        let Some(to) = path::absolute(target, &base) else {
+            return;
+        };
+        let inside = format!("{at}/{}", path::name(&to));
+        self.world.links.push((at, to.clone()));
+        self.world.links.push((inside, to));
+    }
+}

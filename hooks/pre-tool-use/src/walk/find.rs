@@ -1,0 +1,224 @@
+//! `find` and `fd`: what they find, delete and run.
+
+use crate::marks::{self, DEEP, STAR};
+
+use super::options::{self, Spec};
+use super::{Exec, State, Walker};
+
+/// A `find` command line.
+struct Search {
+    roots: Vec<String>,
+    /// What `{}` stands for, per root.
+    found: Vec<String>,
+    deletes: bool,
+    commands: Vec<Vec<String>>,
+}
+
+impl Walker<'_> {
+    pub(super) fn find(&mut self, exec: &Exec, state: &mut State) -> String {
+        let search = Search::read(exec.args());
+        if search.deletes {
+            let argv = std::iter::once("find -delete".to_owned()).chain(search.found.clone());
+            self.judge_command(&exec.with(argv.collect()), state);
+        }
+        for command in &search.commands {
+            let argv = with_found(command, &search.found);
+            self.deeper(&command.join(" "), |walker| {
+                walker.exec(exec.with(argv), state)
+            });
+        }
+        if search.roots.is_empty() {
+            String::new()
+        } else {
+            search.found.join("\n")
+        }
+    }
+
+    /// `fd PATTERN [PATH…] [-x CMD | -X CMD]`.
+    pub(super) fn fd(&mut self, exec: &Exec, state: &mut State) -> Option<String> {
+        let args = exec.args();
+        let runs = |arg: &String| matches!(arg.as_str(), "-x" | "-X" | "--exec" | "--exec-batch");
+        let split = args.iter().position(runs).unwrap_or(args.len());
+        let spec = Spec {
+            short: "edEtSc",
+            long: &["extension", "max-depth", "exclude", "type"],
+        };
+        let operands = options::operands(&args[..split], spec);
+        let roots = operands
+            .get(1..)
+            .filter(|roots| !roots.is_empty())
+            .unwrap_or(&["."]);
+        let found: Vec<_> = roots
+            .iter()
+            .map(|root| format!("{root}/{STAR}/{DEEP}"))
+            .collect();
+        if let Some(command) = args.get(split + 1..).filter(|command| !command.is_empty()) {
+            let mut command = command.to_vec();
+            if !command.iter().any(|word| word.contains("{}")) {
+                command.push("{}".to_owned());
+            }
+            let argv = with_found(&command, &found);
+            self.deeper(&command.join(" "), |walker| {
+                walker.exec(exec.with(argv), state)
+            });
+        }
+        Some(found.join("\n"))
+    }
+}
+
+/// The command with what was found in place of `{}`. A plain `rm` run for each file of a tree is a
+/// recursive deletion, so it is shown to the rules as a forced one.
+fn with_found(command: &[String], found: &[String]) -> Vec<String> {
+    let mut argv = Vec::new();
+    for word in command {
+        if word.contains("{}") {
+            argv.extend(found.iter().map(|path| word.replace("{}", path)));
+        } else {
+            argv.push(word.clone());
+        }
+    }
+    if argv
+        .first()
+        .is_some_and(|name| crate::path::name(name) == "rm")
+    {
+        argv.insert(1, "-f".to_owned());
+    }
+    argv
+}
+
+impl Search {
+    fn read(args: &[String]) -> Self {
+        let starts =
+            |arg: &&String| arg.starts_with('-') || matches!(arg.as_str(), "(" | "!" | ")");
+        let globals = args
+            .iter()
+            .take_while(|a| matches!(a.as_str(), "-H" | "-L" | "-P"))
+            .count();
+        let args = &args[globals..];
+        let split = args
+            .iter()
+            .position(|arg| starts(&arg))
+            .unwrap_or(args.len());
+        let mut roots = args[..split].to_vec();
+        if roots.is_empty() {
+            roots.push(".".to_owned());
+        }
+        let expression = &args[split..];
+        let commands = commands(expression);
+        let found = roots
+            .iter()
+            .flat_map(|root| found(root, expression))
+            .collect();
+        let deletes = expression.iter().any(|arg| arg == "-delete");
+        Self {
+            roots,
+            found,
+            deletes,
+            commands,
+        }
+    }
+}
+
+/// The commands of `-exec` and its relatives.
+fn commands(expression: &[String]) -> Vec<Vec<String>> {
+    let runs = |arg: &String| matches!(arg.as_str(), "-exec" | "-execdir" | "-ok" | "-okdir");
+    let mut out = Vec::new();
+    let mut rest = expression;
+    while let Some(at) = rest.iter().position(runs) {
+        let command = &rest[at + 1..];
+        let end = command
+            .iter()
+            .position(|arg| arg == ";" || arg == "+")
+            .unwrap_or(command.len());
+        out.push(command[..end].to_vec());
+        rest = &command[end..];
+    }
+    out
+}
+
+/// What a search below `root` can find: names when it asks for names, something below it when any
+/// other test narrows it, else everything and the root itself.
+fn found(root: &str, expression: &[String]) -> Vec<String> {
+    let tests = last_alternative(expression);
+    let names: Vec<String> = names(tests);
+    if !names.is_empty() {
+        return names
+            .iter()
+            .map(|name| format!("{root}/{DEEP}/{name}"))
+            .collect();
+    }
+    if narrowed(tests) {
+        return vec![format!("{root}/{STAR}/{DEEP}")];
+    }
+    vec![root.to_owned(), format!("{root}/{DEEP}")]
+}
+
+/// The part of the expression that leads to the action: after the last `-o` outside parentheses.
+/// `find . -name a -o -delete` deletes what is *not* called `a`.
+fn last_alternative(expression: &[String]) -> &[String] {
+    if expression.iter().any(|arg| arg == "(") {
+        return expression;
+    }
+    let or = |arg: &String| arg == "-o" || arg == "-or";
+    let from = expression.iter().rposition(or).map_or(0, |at| at + 1);
+    let acts =
+        |arg: &String| arg == "-delete" || arg.starts_with("-exec") || arg.starts_with("-print");
+    if expression[from..].iter().any(acts) {
+        &expression[from..]
+    } else {
+        expression
+    }
+}
+
+/// The patterns of positive name tests.
+fn names(tests: &[String]) -> Vec<String> {
+    let mut out = Vec::new();
+    for (at, arg) in tests.iter().enumerate() {
+        if !matches!(arg.as_str(), "-name" | "-iname") || negated(tests, at) {
+            continue;
+        }
+        let name = tests
+            .get(at + 1)
+            .map(|name| marks::live_globs(name))
+            .unwrap_or_default();
+        if name.chars().any(|c| c != STAR) {
+            out.push(name);
+        }
+    }
+    out
+}
+
+fn negated(tests: &[String], at: usize) -> bool {
+    at > 0 && matches!(tests[at - 1].as_str(), "!" | "-not")
+}
+
+/// Whether a positive test other than the type limits what is found.
+fn narrowed(tests: &[String]) -> bool {
+    let narrows = |arg: &str| {
+        matches!(
+            arg,
+            "-path"
+                | "-ipath"
+                | "-wholename"
+                | "-regex"
+                | "-iregex"
+                | "-empty"
+                | "-size"
+                | "-user"
+                | "-group"
+                | "-perm"
+                | "-links"
+                | "-inum"
+                | "-samefile"
+                | "-lname"
+                | "-xtype"
+        ) || [
+            "-newer", "-mtime", "-mmin", "-atime", "-amin", "-ctime", "-cmin",
+        ]
+        .iter()
+        .any(|time| arg.starts_with(time))
+    };
+    let prunes = tests.iter().any(|arg| arg == "-prune");
+    let positive = |(at, arg): (usize, &String)| narrows(arg) && !negated(tests, at);
+    !prunes && tests.iter().enumerate().any(positive)
+}

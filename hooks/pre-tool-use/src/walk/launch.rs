@@ -1,0 +1,295 @@
+//! Commands that run code: shells, `eval`, `source`, interpreters, scripts this line wrote, remote
+//! shells, and options that are commands.
+
+use crate::call::quote;
+use crate::git::GitLine;
+use crate::marks::{self, ANY, DOWNLOAD, OPAQUE};
+use crate::rules::pipe_to_shell;
+
+use super::code::Language;
+use super::options::{self, Spec};
+use super::{Exec, State, Walker};
+
+/// Names of shells.
+pub(crate) const SHELLS: [&str; 11] = [
+    "sh", "bash", "dash", "zsh", "ksh", "ash", "mksh", "fish", "rbash", "csh", "tcsh",
+];
+
+/// `ssh` options that take a value.
+const SSH: Spec = Spec {
+    short: "BbcDEeFIiJLlmOopQRSWw",
+    long: &[],
+};
+
+impl Walker<'_> {
+    /// Follows a command into the code it runs; `None` when it runs none that is known.
+    pub(super) fn launch(&mut self, exec: &Exec, state: &mut State) -> Option<String> {
+        let name = exec.name();
+        if SHELLS.contains(&name) {
+            return Some(self.shell(exec, state));
+        }
+        if let Some(language) = Language::of(name) {
+            return self.interpreter(language, exec, state);
+        }
+        match name {
+            "eval" => Some(self.code_of(&exec.args().join(" "), state, &exec.stdin)),
+            "source" | "." => {
+                let file = exec.args().first()?;
+                let text = self.content(file, state)?;
+                Some(self.code_of(&text, state, &exec.stdin))
+            }
+            "trap" => {
+                let code = exec.args().iter().find(|arg| !arg.starts_with('-'))?;
+                Some(self.code(code, &mut state.clone(), ""))
+            }
+            "ssh" | "mosh" => self.remote(exec, state),
+            "su" | "runuser" | "at" | "batch" => {
+                Some(self.code_of(&exec.stdin, &mut state.clone(), ""))
+            }
+            "watch" | "hyperfine" => Some(self.watched(exec, state)),
+            "xargs" | "gxargs" => Some(self.xargs(exec, state)),
+            "parallel" => Some(self.parallel(exec, state)),
+            "find" | "gfind" => Some(self.find(exec, state)),
+            "fd" | "fdfind" => self.fd(exec, state),
+            "git" => self.git(exec, state),
+            "tar" | "gtar" | "bsdtar" => self.tar(exec, state),
+            "cmake" => self.cmake(exec, state),
+            _ if exec.argv[0].contains('/') => self.script(exec, state),
+            _ => None,
+        }
+    }
+
+    /// Walks code unless it came from the network or was decoded from something unreadable.
+    pub(super) fn code_of(&mut self, code: &str, state: &mut State, stdin: &str) -> String {
+        if code.contains(DOWNLOAD) {
+            self.block(pipe_to_shell::downloaded("shell code"));
+        } else if code.contains(OPAQUE) {
+            self.block(pipe_to_shell::decoded());
+        }
+        if self.done() {
+            String::new()
+        } else {
+            self.code(code, state, stdin)
+        }
+    }
+
+    fn shell(&mut self, exec: &Exec, state: &State) -> String {
+        let (code_flag, stdin_flag, operands) = shell_args(exec.args());
+        let mut child = state.clone();
+        child.left = false;
+        for (name, value) in &exec.env {
+            child.set(name, vec![value.clone()], true);
+        }
+        let first = operands.first().cloned();
+        if code_flag {
+            child.program = operands.get(1).cloned().unwrap_or_else(|| "sh".to_owned());
+            child.positional = operands.get(2..).unwrap_or_default().to_vec();
+            return self.code_of(&first.unwrap_or_default(), &mut child, &exec.stdin);
+        }
+        match first.filter(|file| !stdin_flag && file != "/dev/stdin" && file != "-") {
+            Some(file) => {
+                child.positional = operands[1..].to_vec();
+                let text = self.content(&file, state).unwrap_or_default();
+                self.code_of(&text, &mut child, &exec.stdin)
+            }
+            None => {
+                child.positional = operands;
+                self.code_of(&exec.stdin, &mut child, "")
+            }
+        }
+    }
+
+    /// A program given by its path: a script this line wrote or downloaded.
+    fn script(&mut self, exec: &Exec, state: &State) -> Option<String> {
+        let text = self.content(&exec.argv[0], state)?;
+        let first = text.lines().next().unwrap_or_default();
+        let program = first
+            .strip_prefix("#!")
+            .and_then(|line| line.split_whitespace().last());
+        let language = program.map(crate::path::name).and_then(Language::of);
+        let mut child = state.clone();
+        child.positional = exec.args().to_vec();
+        Some(match language {
+            Some(language) => self.foreign(language, &text, &mut child, &exec.stdin),
+            None => self.code_of(&text, &mut child, &exec.stdin),
+        })
+    }
+
+    /// Code of another language, unless it was downloaded.
+    pub(super) fn foreign(
+        &mut self,
+        language: Language,
+        code: &str,
+        state: &mut State,
+        stdin: &str,
+    ) -> String {
+        if code.contains(DOWNLOAD) {
+            self.block(pipe_to_shell::downloaded(language.name()));
+        } else if code.contains(OPAQUE) {
+            self.block(pipe_to_shell::decoded());
+        }
+        if !self.done() {
+            self.scan(language, code, state, stdin);
+        }
+        marks::only(if stdin.contains(DOWNLOAD) {
+            DOWNLOAD
+        } else {
+            ANY
+        })
+    }
+
+    fn interpreter(
+        &mut self,
+        language: Language,
+        exec: &Exec,
+        state: &mut State,
+    ) -> Option<String> {
+        let given = language.arguments(exec.args());
+        let mut child = state.clone();
+        if let Some(code) = given.code {
+            return Some(self.foreign(language, &code, &mut child, &exec.stdin));
+        }
+        if given.other {
+            return None;
+        }
+        let text = match given.file.as_deref() {
+            None | Some("-" | "/dev/stdin") => exec.stdin.clone(),
+            Some(file) => self.content(file, state)?,
+        };
+        Some(self.foreign(language, &text, &mut child, &exec.stdin))
+    }
+
+    /// `ssh HOST COMMAND`: another machine, so no directory there is the worktree.
+    fn remote(&mut self, exec: &Exec, state: &State) -> Option<String> {
+        let args = exec.args();
+        let host = options::first_operand(args, SSH);
+        let command = args.get(host + 1..)?;
+        let mut there = State::new(&marks::only(ANY));
+        there.positional = state.positional.clone();
+        let code = if command.is_empty() {
+            exec.stdin.clone()
+        } else {
+            command.join(" ")
+        };
+        Some(self.code_of(&code, &mut there, &exec.stdin))
+    }
+
+    /// `watch` and `hyperfine` hand their words to a shell.
+    fn watched(&mut self, exec: &Exec, state: &State) -> String {
+        let spec = Spec {
+            short: "nNwrmMpScPDiLu",
+            long: &["interval", "warmup", "runs", "prepare"],
+        };
+        let args = exec.args();
+        let mut child = state.clone();
+        if exec.name() == "watch" {
+            let at = options::first_operand(
+                args,
+                Spec {
+                    short: "nq",
+                    long: &["interval"],
+                },
+            );
+            let code = args.get(at..).unwrap_or_default().join(" ");
+            return self.code_of(&code, &mut child, &exec.stdin);
+        }
+        for command in options::operands(args, spec) {
+            self.code_of(command, &mut child, "");
+        }
+        marks::only(ANY)
+    }
+
+    /// `git` subcommands, aliases and settings that run commands.
+    fn git(&mut self, exec: &Exec, state: &mut State) -> Option<String> {
+        let line = GitLine::read(exec.args());
+        for code in line.commands(&exec.env) {
+            self.code_of(&code, &mut state.clone(), "");
+        }
+        if let Some(words) = line.inner_command() {
+            let inside = exec.with(words);
+            return Some(self.deeper("git", |walker| walker.exec(inside, &mut state.clone())));
+        }
+        let alias = self.git_alias(&line, state)?;
+        self.note(|| format!("git alias {}:", line.sub));
+        let rest: Vec<_> = line
+            .args
+            .iter()
+            .map(|arg| super::simple::requote(arg))
+            .collect();
+        let code = match alias.strip_prefix('!') {
+            Some(shell) => format!("{shell} {}", rest.join(" ")),
+            None => {
+                let global: Vec<_> = line.global.iter().map(|arg| quote(arg)).collect();
+                format!("git {} {alias} {}", global.join(" "), rest.join(" "))
+            }
+        };
+        Some(self.code_of(&code, &mut state.clone(), &exec.stdin))
+    }
+
+    fn git_alias(&self, line: &GitLine, state: &State) -> Option<String> {
+        let key = format!("alias.{}", line.sub.to_ascii_lowercase());
+        if line.sub.is_empty() || crate::git::is_builtin(&line.sub) {
+            return None;
+        }
+        line.setting(&key)
+            .or_else(|| self.world.git_setting(&key).map(str::to_owned))
+            .or_else(|| crate::git::Repository::of(line, state, self.ctx)?.setting(&key))
+    }
+
+    /// `tar` options that are commands.
+    fn tar(&mut self, exec: &Exec, state: &State) -> Option<String> {
+        let flags = [
+            "--checkpoint-action=exec=",
+            "--to-command=",
+            "--use-compress-program=",
+        ];
+        for arg in exec.args() {
+            if let Some(code) = flags.iter().find_map(|flag| arg.strip_prefix(flag)) {
+                self.code_of(code, &mut state.clone(), "");
+            }
+        }
+        None
+    }
+
+    /// `cmake -E rm`, `cmake -E env`: the same commands under another name.
+    fn cmake(&mut self, exec: &Exec, state: &mut State) -> Option<String> {
+        let args = exec.args();
+        if args.first().is_none_or(|arg| arg != "-E") {
+            return None;
+        }
+        let mut argv = args[1..].to_vec();
+        match argv.first_mut() {
+            Some(verb) if verb == "remove_directory" => "rimraf".clone_into(verb),
+            Some(verb) if verb == "remove" => "rm".clone_into(verb),
+            Some(verb) if verb == "rm" || verb == "env" => {}
+            _ => return None,
+        }
+        Some(self.deeper("cmake", |walker| walker.exec(exec.with(argv), state)))
+    }
+}
+
+/// Whether `-c` and `-s` are given, and the operands.
+fn shell_args(args: &[String]) -> (bool, bool, Vec<String>) {
+    let (mut code, mut stdin) = (false, false);
+    let mut at = 0;
+    while let Some(arg) = args.get(at) {
+        let Some(cluster) = arg.strip_prefix(['-', '+']).filter(|rest| !rest.is_empty()) else {
+            break;
+        };
+        at += 1;
+        if let Some(long) = cluster.strip_prefix('-') {
+            if long.is_empty() {
+                break;
+            }
+            at += usize::from(matches!(long, "rcfile" | "init-file"));
+            code |= long == "command";
+            continue;
+        }
+        code |= cluster.contains('c');
+        stdin |= cluster.contains('s');
+        at += usize::from(cluster.ends_with(['o', 'O']));
+    }
+    let from = at.min(args.len());
+    let dash = args.get(from).is_some_and(|arg| arg == "-");
+    (code, stdin, args[from + usize::from(dash)..].to_vec())
+}

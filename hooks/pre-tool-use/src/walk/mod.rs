@@ -1,0 +1,352 @@
+//! A walk through a command line that does everything but run it.
+//!
+//! The walker keeps what the shell would keep (directory, variables, functions, aliases) and what
+//! the line does to the disk (files, links, branches, git settings), expands every word to the
+//! texts it may become, takes wrappers off (`sudo`, `xargs`, `bash -c`, …), and shows each command
+//! that would really run to the rules. It also guesses what commands print, because that is what
+//! flows into pipes, `$(…)` and `xargs`.
+//!
+//! Branches are walked one after the other and their states joined: a variable that may be either
+//! of two texts stands for both. Work is bounded by [`Walker::fuel`]; text that is nested too deep,
+//! or left when the fuel is out, is judged by its words alone ([`crate::rules::blunt`]).
+//!
+//! Reading order: [`state`], [`exec`], this file, `expand` (words to texts), `simple` (one simple
+//! command), `wrappers`, `launch` (shells, `eval`, interpreters), `builtins`, `output`.
+
+mod brace;
+mod builtins;
+mod code;
+mod exec;
+mod expand;
+mod files;
+mod find;
+mod launch;
+pub(crate) mod options;
+mod output;
+mod params;
+mod printing;
+mod redirect;
+mod simple;
+mod state;
+mod wrappers;
+mod xargs;
+
+pub use exec::{Exec, View};
+pub(crate) use output::DOWNLOADERS;
+pub use state::{State, World};
+
+use std::collections::BTreeMap;
+use std::rc::Rc;
+
+use crate::context::Context;
+use crate::decision::Block;
+use crate::marks::{self, ANY};
+use crate::rules;
+use crate::shell;
+use crate::shell::syntax::{Link, Node};
+
+/// Most rounds of one loop that are walked one by one.
+const MAX_ROUNDS: usize = 256;
+/// Work allowed on top of one unit per byte of input.
+const SPARE_FUEL: usize = 20_000;
+/// Deepest nesting of calls: functions, `eval`, `bash -c`, aliases.
+pub const MAX_CALLS: usize = 40;
+
+/// The walker. See the module's documentation.
+pub struct Walker<'c> {
+    pub(crate) ctx: &'c Context,
+    pub(crate) world: World,
+    /// Units of work left.
+    fuel: usize,
+    calls: usize,
+    found: Option<Block>,
+    /// The trail for `explain`, when wanted.
+    trail: Option<Vec<String>>,
+    /// `>( … )` of this line: what is written to the path flows into the commands.
+    sinks: BTreeMap<String, Rc<Node>>,
+}
+
+impl<'c> Walker<'c> {
+    /// A walker for an input of `size` bytes.
+    pub fn new(ctx: &'c Context, size: usize) -> Self {
+        Self {
+            ctx,
+            world: World::default(),
+            fuel: size + SPARE_FUEL,
+            calls: 0,
+            found: None,
+            trail: None,
+            sinks: BTreeMap::new(),
+        }
+    }
+
+    /// Keeps a trail in words.
+    pub fn with_trail(mut self) -> Self {
+        self.trail = Some(Vec::new());
+        self
+    }
+
+    /// Walks a command line that starts in `cwd` and returns the first block.
+    pub fn judge(mut self, command: &str, cwd: &str) -> (Option<Block>, Vec<String>) {
+        let mut state = State::new(cwd);
+        self.code(command, &mut state, "");
+        if self.fuel == 0 {
+            self.block(rules::blunt(command));
+        }
+        (self.found, self.trail.unwrap_or_default())
+    }
+
+    /// Adds a line to the trail.
+    pub(crate) fn note(&mut self, line: impl FnOnce() -> String) {
+        if let Some(trail) = self.trail.as_mut().filter(|trail| trail.len() < 200) {
+            trail.push(line());
+        }
+    }
+
+    pub(crate) fn block(&mut self, block: Option<Block>) {
+        if self.found.is_none() {
+            self.found = block;
+        }
+    }
+
+    /// Whether nothing more needs to be looked at.
+    fn done(&self) -> bool {
+        self.found.is_some()
+    }
+
+    /// Spends fuel; false when there is none left.
+    pub(crate) fn spend(&mut self, units: usize) -> bool {
+        self.fuel = self.fuel.saturating_sub(units);
+        self.fuel > 0
+    }
+
+    /// Runs `body` one call deeper; too deep, the text is judged by its words.
+    pub(crate) fn deeper<T: Default>(
+        &mut self,
+        text: &str,
+        body: impl FnOnce(&mut Self) -> T,
+    ) -> T {
+        if self.calls >= MAX_CALLS || !self.spend(1) {
+            self.block(rules::blunt(text));
+            return T::default();
+        }
+        self.calls += 1;
+        let result = body(self);
+        self.calls -= 1;
+        result
+    }
+
+    /// Walks shell code and returns what it prints.
+    pub(crate) fn code(&mut self, code: &str, state: &mut State, stdin: &str) -> String {
+        if !self.spend(code.len() / 16 + 1) {
+            self.block(rules::blunt(code));
+            return String::new();
+        }
+        self.deeper(code, |walker| {
+            let tree = shell::parse(code, 0);
+            walker.node(&tree, state, stdin)
+        })
+    }
+
+    /// Walks a node and returns what it prints.
+    pub(crate) fn node(&mut self, node: &Node, state: &mut State, stdin: &str) -> String {
+        if self.done() || state.left {
+            return String::new();
+        }
+        match node {
+            Node::Simple(simple) => self.simple(simple, state, stdin),
+            Node::Pipeline(stages) => self.pipeline(stages, state, stdin),
+            Node::Chain(chain) => self.chain(chain, state, stdin),
+            Node::Subshell(body) | Node::Background(body) => {
+                self.node(body, &mut state.clone(), stdin)
+            }
+            Node::Choice(arms, otherwise) => self.choice(arms, otherwise.as_deref(), state, stdin),
+            Node::Repeat(test, body) => self.repeat(test, body, state, stdin),
+            Node::Each(name, words, body) => self.each(name, words.as_deref(), body, state, stdin),
+            Node::Case(subject, arms) => {
+                self.fields(subject, state);
+                let bodies = arms.iter().map(|(_, body)| body);
+                self.either(bodies, state.clone(), state, stdin)
+            }
+            Node::Function(name, body) => {
+                state.define(name, Rc::clone(body));
+                String::new()
+            }
+            Node::Arithmetic(word) => {
+                self.fields(word, state);
+                String::new()
+            }
+            Node::Redirected(body, redirects) => self.redirected(body, redirects, state, stdin),
+            Node::Unread(text) => {
+                self.block(rules::blunt(text));
+                marks::only(ANY)
+            }
+        }
+    }
+
+    fn pipeline(&mut self, stages: &[Node], state: &mut State, stdin: &str) -> String {
+        let mut flow = stdin.to_owned();
+        for stage in stages {
+            flow = self.node(stage, &mut state.clone(), &flow);
+        }
+        flow
+    }
+
+    fn chain(&mut self, chain: &[(Link, Node)], state: &mut State, stdin: &str) -> String {
+        let mut out = String::new();
+        for (link, node) in chain {
+            if self.done() {
+                break;
+            }
+            let printed = match link {
+                Link::Always if state.left => break,
+                Link::Always => self.node(node, state, stdin),
+                Link::And => self.and(node, state, stdin),
+                Link::Or => self.or(node, state, stdin),
+            };
+            append(&mut out, &printed);
+        }
+        marks::bounded(out)
+    }
+
+    /// The right side of `&&`: the left is taken to have succeeded, but what the right side
+    /// assigns may also not have happened.
+    fn and(&mut self, node: &Node, state: &mut State, stdin: &str) -> String {
+        let before = state.clone();
+        let out = self.node(node, state, stdin);
+        if state.left && !before.left {
+            *state = before;
+        } else {
+            state.merge_vars(&before);
+        }
+        out
+    }
+
+    /// The right side of `||`: the left is taken to have failed only for this command.
+    fn or(&mut self, node: &Node, state: &mut State, stdin: &str) -> String {
+        let mut other = state.clone();
+        other.left = false;
+        let out = self.node(node, &mut other, stdin);
+        state.merge(other);
+        out
+    }
+
+    fn choice(
+        &mut self,
+        arms: &[(Node, Node)],
+        otherwise: Option<&Node>,
+        state: &mut State,
+        stdin: &str,
+    ) -> String {
+        let mut out = String::new();
+        let mut ends: Option<State> = None;
+        for (test, body) in arms {
+            append(&mut out, &self.node(test, state, stdin));
+            let mut taken = state.clone();
+            append(&mut out, &self.node(body, &mut taken, stdin));
+            join(&mut ends, taken);
+        }
+        let mut last = state.clone();
+        if let Some(body) = otherwise {
+            append(&mut out, &self.node(body, &mut last, stdin));
+        }
+        join(&mut ends, last);
+        *state = ends.unwrap_or_else(|| state.clone());
+        out
+    }
+
+    fn either<'n>(
+        &mut self,
+        bodies: impl Iterator<Item = &'n Node>,
+        before: State,
+        state: &mut State,
+        stdin: &str,
+    ) -> String {
+        let mut out = String::new();
+        for body in bodies {
+            let mut taken = before.clone();
+            append(&mut out, &self.node(body, &mut taken, stdin));
+            state.merge(taken);
+        }
+        out
+    }
+
+    /// A `while` loop. With `read`, its body is walked for each line that flows in.
+    fn repeat(&mut self, test: &Node, body: &Node, state: &mut State, stdin: &str) -> String {
+        let before = state.clone();
+        let mut out = String::new();
+        let lines: Vec<&str> = if stdin.is_empty() {
+            vec![""]
+        } else {
+            stdin.lines().collect()
+        };
+        for line in lines.into_iter().take(MAX_ROUNDS) {
+            append(&mut out, &self.node(test, state, line));
+            append(&mut out, &self.node(body, state, line));
+            if self.done() || state.left {
+                break;
+            }
+        }
+        state.left = before.left;
+        state.merge(before);
+        out
+    }
+
+    fn each(
+        &mut self,
+        name: &str,
+        words: Option<&[shell::syntax::Word]>,
+        body: &Node,
+        state: &mut State,
+        stdin: &str,
+    ) -> String {
+        let values = match words {
+            Some(words) => self.all_fields(words, state),
+            None => state.positional.clone(),
+        };
+        let mut out = String::new();
+        for value in values.iter().take(MAX_ROUNDS) {
+            state.set(name, vec![value.clone()], false);
+            append(&mut out, &self.node(body, state, stdin));
+            state.left = false;
+            if self.done() {
+                return out;
+            }
+        }
+        // Rounds beyond the bound are walked as one, with every value as an alternative: a rule
+        // sees all of them as arguments.
+        for rest in values
+            .get(MAX_ROUNDS..)
+            .unwrap_or_default()
+            .chunks(MAX_ROUNDS / 4)
+        {
+            state.set(name, rest.to_vec(), false);
+            append(&mut out, &self.node(body, state, stdin));
+            state.left = false;
+        }
+        out
+    }
+}
+
+/// Whether a command is a shell or an interpreter.
+pub(crate) fn runs_code(name: &str) -> bool {
+    launch::SHELLS.contains(&name) || code::Language::of(name).is_some()
+}
+
+/// Appends what a further command prints.
+pub(crate) fn append(out: &mut String, printed: &str) {
+    if printed.is_empty() || out.len() > marks::MAX_TEXT {
+        return;
+    }
+    if !out.is_empty() && !out.ends_with('\n') {
+        out.push('\n');
+    }
+    out.push_str(printed);
+}
+
+fn join(ends: &mut Option<State>, state: State) {
+    match ends {
+        Some(end) => end.merge(state),
+        None => *ends = Some(state),
+    }
+}

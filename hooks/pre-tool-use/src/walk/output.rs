@@ -1,0 +1,309 @@
+//! What commands print and which files they write, as far as it can become code, a path or a
+//! branch later on the line.
+
+use crate::base64;
+use crate::git::GitLine;
+use crate::marks::{self, ANY, DEEP, DOWNLOAD, OPAQUE, STAR};
+use crate::path;
+
+use super::options::{self, Spec};
+use super::printing;
+use super::{Exec, State, Walker};
+
+/// Commands that fetch from the network and can print what they fetched.
+pub(crate) const DOWNLOADERS: [&str; 18] = [
+    "curl",
+    "wget",
+    "aria2c",
+    "http",
+    "https",
+    "xh",
+    "fetch",
+    "lynx",
+    "w3m",
+    "nc",
+    "ncat",
+    "netcat",
+    "socat",
+    "ftp",
+    "tftp",
+    "lwp-request",
+    "GET",
+    "axel",
+];
+
+impl Walker<'_> {
+    /// Notes what the command writes and returns what it prints.
+    pub(super) fn output(&mut self, exec: &Exec, state: &mut State) -> String {
+        let args = exec.args();
+        let name = exec.name();
+        match name {
+            _ if DOWNLOADERS.contains(&name) => self.download(exec, state),
+            "echo" => printing::echo(args),
+            "printf" => self.printf(args, state),
+            "cat" | "tac" | "head" | "tail" | "sort" | "uniq" | "less" | "more" | "bat" | "pv"
+            | "sponge" | "fold" | "col" | "dos2unix" | "nl" | "rev" | "shuf" | "strings"
+            | "envsubst" => self.passed_on(exec, state),
+            "tee" => self.tee(exec, state),
+            "grep" | "egrep" | "fgrep" | "rg" | "ag" => grep(exec),
+            "base64" | "gbase64" | "base32" | "xxd" | "openssl" | "uudecode" => {
+                self.decode(exec, state)
+            }
+            "pwd" => state.cwd.join("\n"),
+            "mktemp" => format!("{}/{STAR}", self.temp()),
+            "dirname" => self.dirname(args),
+            "basename" => args
+                .first()
+                .map(|arg| path::name(arg).to_owned())
+                .unwrap_or_default(),
+            "realpath" | "readlink" | "greadlink" => {
+                let operands = options::operands(args, options::PLAIN);
+                operands
+                    .last()
+                    .map_or_else(String::new, |file| self.paths_of(file, state).join("\n"))
+            }
+            "ls" | "dir" => ls(args),
+            "git" => self.git_output(exec, state),
+            "date" | "nproc" | "wc" | "id" | "uname" | "hostname" | "whoami" | "seq"
+            | "sha256sum" | "md5sum" | "uuidgen" | "jot" | "getconf" => marks::only(STAR),
+            "cp" | "mv" | "ln" | "install" => self.moved(exec, state),
+            "mkdir" | "rm" | "touch" | "chmod" | "chown" | "rmdir" | "sleep" | "kill" | "true" => {
+                String::new()
+            }
+            "sed" | "gsed" | "tr" | "awk" | "cut" | "gunzip" | "zcat" | "xz" | "bzip2" | "gzip"
+            | "iconv" | "jq" | "yq" | "zstd" | "brotli" | "column" | "paste" | "perl"
+            | "python3" => filtered(exec),
+            _ => unknown(exec),
+        }
+    }
+
+    /// Where `mktemp` makes its files: under `TMPDIR`, which is the firing's private temp.
+    fn temp(&self) -> String {
+        let tmp = self.ctx.tmp.clone();
+        if tmp.is_empty() {
+            format!("/tmp/{STAR}")
+        } else {
+            tmp
+        }
+    }
+
+    fn printf(&mut self, args: &[String], state: &mut State) -> String {
+        if args.first().is_some_and(|arg| arg == "-v") {
+            let text = printing::printf(args.get(2..).unwrap_or_default());
+            if let Some(name) = args.get(1) {
+                state.set(name, vec![text], false);
+            }
+            return String::new();
+        }
+        let from = usize::from(args.first().is_some_and(|arg| arg == "--"));
+        marks::bounded(printing::printf(&args[from..]))
+    }
+
+    /// `cat` and its like: the files, or the input.
+    fn passed_on(&mut self, exec: &Exec, state: &State) -> String {
+        let spec = Spec {
+            short: "ncktS",
+            long: &["lines", "bytes", "key"],
+        };
+        let files = options::operands(exec.args(), spec);
+        if files.is_empty() || exec.name() == "envsubst" {
+            return exec.stdin.clone();
+        }
+        let mut out = String::new();
+        for file in files {
+            let text = match file {
+                "-" | "/dev/stdin" => exec.stdin.clone(),
+                file => self
+                    .content(file, state)
+                    .unwrap_or_else(|| marks::only(ANY)),
+            };
+            super::append(&mut out, &text);
+        }
+        out
+    }
+
+    fn tee(&mut self, exec: &Exec, state: &mut State) -> String {
+        let append = exec
+            .args()
+            .iter()
+            .any(|arg| arg == "-a" || arg == "--append");
+        for file in options::operands(exec.args(), options::PLAIN) {
+            self.write_file(file, &exec.stdin, append, state);
+        }
+        exec.stdin.clone()
+    }
+
+    /// `base64 -d`, `xxd -r`, `openssl … -d`: known text is decoded, the rest is opaque.
+    fn decode(&mut self, exec: &Exec, state: &State) -> String {
+        let args = exec.args();
+        let flag = |arg: &String| {
+            let cluster = arg
+                .strip_prefix('-')
+                .is_some_and(|rest| !rest.starts_with('-'));
+            matches!(arg.as_str(), "--decode" | "-D" | "-revert" | "enc")
+                || (cluster && arg.len() < 5 && arg.contains(['d', 'r']))
+        };
+        if exec.name() != "uudecode" && !args.iter().any(flag) {
+            return filtered(exec);
+        }
+        let file = options::operands(
+            args,
+            Spec {
+                short: "w",
+                long: &[],
+            },
+        )
+        .last()
+        .map(|f| (*f).to_owned());
+        let written = file.and_then(|file| self.content(&file, state));
+        let text = written.unwrap_or_else(|| exec.stdin.clone());
+        if text.contains(DOWNLOAD) {
+            return marks::only(DOWNLOAD);
+        }
+        let plain = match exec.name() {
+            "base64" | "gbase64" | "openssl" => base64::decode(&text),
+            "xxd" => base64::decode_hex(&text),
+            _ => None,
+        };
+        match plain {
+            Some(plain) if marks::exact(&text) && !text.is_empty() => marks::clean(&plain),
+            _ => marks::only(OPAQUE),
+        }
+    }
+
+    fn dirname(&self, args: &[String]) -> String {
+        let Some(arg) = args.last() else {
+            return String::new();
+        };
+        if arg.contains('/') || marks::exact(arg) {
+            path::parent(arg)
+        } else {
+            marks::only(ANY)
+        }
+    }
+
+    /// `cp`, `mv`, `ln`: what a file holds moves along.
+    fn moved(&mut self, exec: &Exec, state: &mut State) -> String {
+        let operands = options::operands(
+            exec.args(),
+            Spec {
+                short: "tSmgo",
+                long: &["mode", "owner"],
+            },
+        );
+        if let [sources @ .., target] = operands.as_slice() {
+            for source in sources {
+                if exec.name() == "ln" {
+                    self.link(source, target, state);
+                } else {
+                    self.copy_file(source, target, state);
+                }
+            }
+        }
+        String::new()
+    }
+
+    /// A download: into a file when an option names one, else printed.
+    fn download(&mut self, exec: &Exec, state: &mut State) -> String {
+        let fetched = marks::only(DOWNLOAD);
+        let Some(files) = crate::rules::pipe_to_shell::download_files(exec) else {
+            return fetched;
+        };
+        let mut printed = String::new();
+        for file in files {
+            if matches!(file.as_str(), "-" | "/dev/stdout") {
+                printed.clone_from(&fetched);
+            } else {
+                self.write_file(&file, &fetched, false, state);
+            }
+        }
+        printed
+    }
+
+    /// `git` commands that print a path or a branch, or change which branch is checked out.
+    fn git_output(&mut self, exec: &Exec, state: &mut State) -> String {
+        let line = GitLine::read(exec.args());
+        line.effects(&mut self.world, state, self.ctx);
+        let has = |text: &str| line.args.iter().any(|arg| arg == text);
+        let dir = || line.directories(state);
+        match line.sub.as_str() {
+            "rev-parse" if has("--show-toplevel") => dir()
+                .into_iter()
+                .map(|d| crate::git::top_level(&d, self.ctx))
+                .collect::<Vec<_>>()
+                .join("\n"),
+            "rev-parse" if has("--show-cdup") || has("--show-prefix") => marks::only(ANY),
+            "rev-parse" if !has("--abbrev-ref") => marks::only(STAR),
+            "rev-parse" | "branch" | "symbolic-ref"
+                if has("--abbrev-ref") || has("--show-current") || has("--short") =>
+            {
+                crate::git::current_branches(&line, &self.world, state, self.ctx).join("\n")
+            }
+            "ls-files" | "diff" | "status" | "ls-tree" | "log" => format!("{STAR}/{DEEP}"),
+            "describe" | "config" => marks::only(ANY),
+            _ => unknown(exec),
+        }
+    }
+}
+
+/// The output of a command nobody knows: it may print anything, and a download stays one.
+fn unknown(exec: &Exec) -> String {
+    let fed = exec.stdin.contains(DOWNLOAD) && matches!(exec.name(), "sudo" | "sshpass");
+    marks::only(if fed { DOWNLOAD } else { ANY })
+}
+
+/// A command that prints a changed form of its input.
+fn filtered(exec: &Exec) -> String {
+    let from_args = exec.args().iter().any(|arg| arg.contains(DOWNLOAD));
+    let mark = if exec.stdin.contains(DOWNLOAD) || from_args {
+        DOWNLOAD
+    } else if exec.stdin.contains(OPAQUE) {
+        OPAQUE
+    } else {
+        ANY
+    };
+    marks::only(mark)
+}
+
+/// `grep` passes lines on, or prints names below the directories it searched.
+fn grep(exec: &Exec) -> String {
+    let lists = |arg: &String| {
+        arg.starts_with("--files")
+            || (arg.starts_with('-') && !arg.starts_with("--") && arg.contains(['l', 'L']))
+    };
+    if exec.args().iter().any(lists) {
+        let spec = Spec {
+            short: "eABCmgtf",
+            long: &["include", "exclude", "exclude-dir", "glob", "type"],
+        };
+        let operands = options::operands(exec.args(), spec);
+        let roots = operands
+            .get(1..)
+            .filter(|roots| !roots.is_empty())
+            .unwrap_or(&["."]);
+        let names: Vec<_> = roots
+            .iter()
+            .map(|root| format!("{root}/{STAR}/{DEEP}"))
+            .collect();
+        return names.join("\n");
+    }
+    if exec.stdin.is_empty() {
+        marks::only(ANY)
+    } else {
+        exec.stdin.clone()
+    }
+}
+
+/// `ls`: names, or with `-d` the paths themselves.
+fn ls(args: &[String]) -> String {
+    let operands = options::operands(args, options::PLAIN);
+    let paths = args
+        .iter()
+        .any(|arg| arg.starts_with('-') && !arg.starts_with("--") && arg.contains('d'));
+    let globs = !operands.is_empty() && operands.iter().all(|operand| !marks::exact(operand));
+    if paths || globs {
+        operands.join("\n")
+    } else {
+        marks::only(STAR)
+    }
+}

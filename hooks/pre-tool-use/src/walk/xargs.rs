@@ -1,0 +1,136 @@
+//! `xargs` and `parallel`: words from the input become arguments.
+
+use crate::marks::{self, ANY};
+
+use super::options::{self, Spec};
+use super::simple::requote;
+use super::{Exec, State, Walker};
+
+/// Most input words handed to one command.
+const MAX_ITEMS: usize = 512;
+
+const XARGS: Spec = Spec {
+    short: "aEIJLRSdnPs",
+    long: &[
+        "arg-file",
+        "delimiter",
+        "max-args",
+        "max-procs",
+        "replace",
+        "max-lines",
+        "max-chars",
+    ],
+};
+
+const PARALLEL: Spec = Spec {
+    short: "jaINLnCSd",
+    long: &[
+        "jobs", "max-args", "arg-file", "colsep", "joblog", "delay", "timeout", "results",
+    ],
+};
+
+impl Walker<'_> {
+    /// `xargs [OPTIONS] COMMAND [ARGS]`.
+    pub(super) fn xargs(&mut self, exec: &Exec, state: &mut State) -> String {
+        let args = exec.args();
+        let at = options::first_operand(args, XARGS);
+        let inner = args.get(at..).unwrap_or_default().to_vec();
+        let flags = &args[..at.min(args.len())];
+        let input = match value_of(flags, 'a', "arg-file") {
+            Some(file) => self
+                .content(&file, state)
+                .unwrap_or_else(|| marks::only(ANY)),
+            None => exec.stdin.clone(),
+        };
+        let items = items(&input);
+        if inner.is_empty() {
+            return items.join(" ");
+        }
+        let mark = replacement(flags);
+        let argv = placed(&inner, &items, mark.as_deref());
+        let inside = Exec {
+            argv,
+            env: exec.env.clone(),
+            stdin: String::new(),
+        };
+        self.deeper(&inner.join(" "), |walker| walker.exec(inside, state))
+    }
+
+    /// `parallel [OPTIONS] COMMAND [::: ITEMS]`: the command is a text for a shell.
+    pub(super) fn parallel(&mut self, exec: &Exec, state: &State) -> String {
+        let args = exec.args();
+        let at = options::first_operand(args, PARALLEL).min(args.len());
+        let lists = |arg: &String| matches!(arg.as_str(), ":::" | "::::" | ":::+");
+        let split = args[at..]
+            .iter()
+            .position(lists)
+            .map_or(args.len(), |n| at + n);
+        let given = args.get(split + 1..).unwrap_or_default().to_vec();
+        let items = if given.is_empty() {
+            items(&exec.stdin)
+        } else {
+            given
+        };
+        let template = args[at..split].join(" ");
+        let mut child = state.clone();
+        if template.is_empty() {
+            return items
+                .iter()
+                .map(|item| self.code_of(item, &mut child, ""))
+                .collect();
+        }
+        let words: Vec<_> = items.iter().map(|item| requote(item)).collect();
+        let code = if template.contains("{}") {
+            template.replace("{}", &words.join(" "))
+        } else {
+            format!("{template} {}", words.join(" "))
+        };
+        self.code_of(&code, &mut child, "")
+    }
+}
+
+/// The words of the input; unknown input is one unknown word.
+fn items(input: &str) -> Vec<String> {
+    if input.is_empty() {
+        return vec![marks::only(ANY)];
+    }
+    input
+        .split(['\n', '\0', ' ', '\t'])
+        .filter(|word| !word.is_empty())
+        .take(MAX_ITEMS)
+        .map(str::to_owned)
+        .collect()
+}
+
+fn value_of(flags: &[String], short: char, long: &str) -> Option<String> {
+    options::read(flags, XARGS)
+        .into_iter()
+        .find_map(|arg| match arg {
+            options::Arg::Short(c, Some(value)) if c == short => Some(value.to_owned()),
+            options::Arg::Long(name, Some(value)) if name == long => Some(value.to_owned()),
+            _ => None,
+        })
+}
+
+/// The text that stands for the item: `-I R`, `-i`, `--replace`.
+fn replacement(flags: &[String]) -> Option<String> {
+    let plain = flags.iter().any(|flag| flag == "-i" || flag == "--replace");
+    value_of(flags, 'I', "replace")
+        .or_else(|| value_of(flags, 'J', "-"))
+        .or_else(|| plain.then(|| "{}".to_owned()))
+}
+
+fn placed(inner: &[String], items: &[String], mark: Option<&str>) -> Vec<String> {
+    let Some(mark) = mark else {
+        return inner.iter().chain(items).cloned().collect();
+    };
+    let mut argv = Vec::new();
+    for word in inner {
+        if word.contains(mark) {
+            argv.extend(items.iter().map(|item| word.replace(mark, item)));
+        } else {
+            argv.push(word.clone());
+        }
+    }
+    argv
+}
