@@ -86,6 +86,11 @@ pub enum Command {
         #[command(subcommand)]
         action: ConfigAction,
     },
+    /// The pre-tool-use hook: explain a command line, list the rules, or run it.
+    Hook {
+        #[command(subcommand)]
+        action: HookAction,
+    },
     /// Run a claimed firing (the daemon calls this).
     Firing {
         #[command(subcommand)]
@@ -349,6 +354,23 @@ pub enum ConfigAction {
         #[arg(long)]
         role: bool,
     },
+}
+
+/// `carson hook`
+#[derive(Debug, Subcommand)]
+pub enum HookAction {
+    /// Say what the hook makes of a shell command line.
+    Explain {
+        /// The command line.
+        command: String,
+        /// The worktree it would run in [default: here].
+        #[arg(long, value_name = "DIR")]
+        worktree: Option<PathBuf>,
+    },
+    /// List the rules.
+    List,
+    /// Answer one call on standard input, as agent CLIs ask.
+    Run,
 }
 
 /// `carson firing`

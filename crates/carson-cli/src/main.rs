@@ -16,6 +16,12 @@ use clap::Parser;
 
 fn main() -> ExitCode {
     let args = args::Args::parse();
+    if let args::Command::Hook {
+        action: args::HookAction::Run,
+    } = &args.command
+    {
+        return commands::hook::answer();
+    }
     let json = args.json;
     match commands::run(args) {
         Ok(code) => ExitCode::from(code),

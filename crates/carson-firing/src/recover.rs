@@ -36,7 +36,9 @@ const GRACE: Duration = Duration::from_secs(5);
 pub async fn pass(house: &Household) -> Result<Vec<Ended>, StoreError> {
     let mut ended = Vec::new();
     // One recoverer at a time on a host: the daemon, or a `carson fire` beside it.
-    let Some(_lock) = lock(house) else { return Ok(ended) };
+    let Some(_lock) = lock(house) else {
+        return Ok(ended);
+    };
     for row in house.store.live_firings(Some(&house.fleet.host)).await? {
         if is_alive(house, &row).await {
             continue;

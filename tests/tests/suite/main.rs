@@ -2,6 +2,7 @@
 
 #![cfg(test)]
 
+mod arrows;
 mod listed;
 mod lockfile;
 mod scripted_model;

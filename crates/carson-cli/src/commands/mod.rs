@@ -8,6 +8,7 @@ mod demo;
 mod fire;
 mod firings;
 mod forge;
+pub mod hook;
 mod init;
 mod logs;
 mod pause;
@@ -29,6 +30,7 @@ pub fn run(args: Args) -> Result<u8, CommandError> {
     match args.command {
         // An agent CLI of its own: no runtime, no home, one thread.
         Command::Rehearsal { script } => return rehearsal::run(&script),
+        Command::Hook { action } => return hook::run(&action, args.json),
         Command::Completions { shell } => {
             let out = &mut std::io::stdout();
             clap_complete::generate(shell, &mut Args::command(), "carson", out);
@@ -72,6 +74,6 @@ async fn dispatch(app: &App, command: Command) -> Result<u8, CommandError> {
         Command::Resume(scope) => pause::resume(app, &scope).await,
         Command::Prune { dry_run } => prune::run(app, dry_run).await,
         Command::Config { action } => config::run(app, action),
-        Command::Rehearsal { .. } | Command::Completions { .. } => Ok(0),
+        Command::Rehearsal { .. } | Command::Hook { .. } | Command::Completions { .. } => Ok(0),
     }
 }

@@ -7,6 +7,7 @@ use carson_core::{Stage, Work};
 pub(crate) mod diff_review;
 pub(crate) mod execute;
 pub(crate) mod facts;
+pub(crate) mod hook_check;
 pub(crate) mod pick;
 pub(crate) mod plan;
 pub(crate) mod preflight;

@@ -66,7 +66,7 @@ async fn tell_forge(
         WorkEffect::BackToQueue => (ready, true),
         WorkEffect::BackUncounted => (ready, false),
         // Work that turned out to be none would be found again at every slot: it counts too.
-        WorkEffect::Nothing => (ready, true),
+        WorkEffect::Nothing => (ready, settled.outcome == Outcome::Silent),
     };
     let release = Release {
         outcome: settled.outcome.to_string(),

@@ -5,7 +5,7 @@ use carson_core::settle::Halt;
 use carson_git::branch_name;
 
 use super::pick::Picked;
-use super::{Brief, OrBroken};
+use super::{Brief, OrBroken, hook_check};
 use crate::bench::Bench;
 use crate::firing::{Firing, Place, Taken};
 

@@ -261,8 +261,8 @@ impl GitLine {
 
     fn renamed(&self) -> Option<String> {
         let renames = self.has(&["-m", "-M", "--move"]);
-        let operands = self.args.iter().filter(|arg| !arg.starts_with('-'));
-        renames.then(|| operands.last().cloned()).flatten()
+        let mut operands = self.args.iter().filter(|arg| !arg.starts_with('-'));
+        renames.then(|| operands.next_back().cloned()).flatten()
     }
 
     /// `git config KEY VALUE`, `git remote add NAME URL`, `git clone URL`.

@@ -96,6 +96,7 @@ const NAME_ONLY: &[&str] = &[
     "lsattr",
     "getfacl",
     "hyperfine",
+    "virtualenv",
     "exa",
     "eza",
     "false",
@@ -250,6 +251,7 @@ fn candidates(view: &View<'_>) -> Vec<String> {
         _ if NAME_ONLY.contains(&name) => Vec::new(),
         "git" => git_candidates(&GitLine::read(args)),
         "<" => args.to_vec(),
+        "uv" if args.first().is_some_and(|verb| verb == "venv") => Vec::new(),
         "ssh-keygen" => {
             let shows = args
                 .iter()
@@ -485,6 +487,10 @@ fn target_candidates(args: &[String]) -> Vec<String> {
 
 /// Shells and interpreters: their script and its arguments, not their code.
 fn code_candidates(args: &[String]) -> Vec<String> {
+    // `python3 -m venv .env` makes a directory of that name.
+    if args.iter().any(|arg| arg == "venv" || arg == "virtualenv") {
+        return Vec::new();
+    }
     let code = args.iter().position(|arg| {
         arg.starts_with('-') && !arg.starts_with("--") && arg.ends_with(['c', 'e', 'E'])
     });

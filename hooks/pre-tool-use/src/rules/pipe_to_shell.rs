@@ -171,10 +171,10 @@ fn curl_files(args: &[String]) -> Option<Vec<String>> {
     for arg in options::read(args, CURL) {
         match arg {
             Arg::Short('o', Some(file)) | Arg::Long("output", Some(file)) => {
-                files.push(file.to_owned())
+                files.push(file.to_owned());
             }
             Arg::Short('O' | 'J', _) | Arg::Long("remote-name" | "remote-name-all", _) => {
-                files.extend(url_names(args))
+                files.extend(url_names(args));
             }
             Arg::Long("output-dir", value) => dir = value,
             _ => {}

@@ -2,7 +2,7 @@
 
 use crate::context::Context;
 use crate::glob;
-use crate::marks::{self, ANY, DEEP, ONE, STAR};
+use crate::marks::{self, ANY, DEEP};
 
 /// Paths that hold credentials, by their last components. A leading `/` anchors the row; `/**` stands
 /// for the directory itself and everything below it. From each tool's own documentation of where it
@@ -220,11 +220,7 @@ fn fits(row: &str, parts: &[&str], absolute: bool, ctx: &Context) -> bool {
 /// Whether the names fit. The first must be known by its letters: a path of nothing but unknown
 /// names is no sign of a credential.
 fn names_fit(names: &[&str], parts: &[&str]) -> bool {
-    let shown = parts
-        .iter()
-        .zip(names)
-        .next()
-        .is_some_and(|(part, name)| evident(part, name));
+    let shown = parts.first().is_some_and(|part| evident(part));
     shown
         && parts
             .iter()
@@ -232,18 +228,18 @@ fn names_fit(names: &[&str], parts: &[&str]) -> bool {
             .all(|(part, name)| glob::overlap_name(part, &marks::live_globs(name)))
 }
 
-fn evident(part: &str, name: &str) -> bool {
+fn evident(part: &str) -> bool {
     if marks::exact(part) {
         return true;
     }
     let known = part.chars().filter(|c| !marks::is_mark(*c)).count();
-    let deep = part.contains([ANY, DEEP]);
-    let shaped = part.contains([STAR, ONE]);
-    if deep && !shaped {
+    let head = part.find(marks::is_mark).unwrap_or(part.len());
+    if part.contains([ANY, DEEP]) {
         // `.env.$MODE` is one, `$DIR.env` is not.
-        return known > 3 && part.starts_with(|c| !marks::is_mark(c));
+        return head > 3;
     }
-    known >= 2 && !name.starts_with('*')
+    // `.e?v` and `id_*` are, `*.json` is not a sign of `logins.json`.
+    (part.starts_with('.') && known >= 2) || head >= 3
 }
 
 #[cfg(test)]

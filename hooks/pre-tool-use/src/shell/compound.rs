@@ -56,13 +56,13 @@ impl Parser<'_> {
     }
 
     fn parentheses(&mut self) -> Node {
-        if self.at("((") {
-            if let Some(end) = self.double_close(self.pos + 2) {
-                let inside = &self.src[self.pos + 2..end];
-                self.pos = end + 2;
-                let word = Parser::new(inside, self.depth + 1).parts_as_word(Mode::HereDoc);
-                return Node::Arithmetic(word);
-            }
+        if self.at("((")
+            && let Some(end) = self.double_close(self.pos + 2)
+        {
+            let inside = &self.src[self.pos + 2..end];
+            self.pos = end + 2;
+            let word = Parser::new(inside, self.depth + 1).parts_as_word(Mode::HereDoc);
+            return Node::Arithmetic(word);
         }
         self.pos += 1;
         Node::Subshell(Box::new(self.nested_list()))

@@ -18,6 +18,14 @@ pub struct Exec {
 }
 
 impl Exec {
+    /// A command without input or assignments.
+    pub fn of(argv: Vec<String>) -> Self {
+        Self {
+            argv,
+            ..Self::default()
+        }
+    }
+
     /// The same with another command line.
     pub fn with(&self, argv: Vec<String>) -> Self {
         Self {

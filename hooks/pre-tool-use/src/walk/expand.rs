@@ -82,14 +82,6 @@ impl Walker<'_> {
             .collect()
     }
 
-    /// As [`Walker::texts`], the first only.
-    pub(crate) fn text(&mut self, word: &Word, state: &mut State) -> String {
-        self.texts(word, state)
-            .into_iter()
-            .next()
-            .unwrap_or_default()
-    }
-
     fn builds(&mut self, atoms: &[Atom<'_>], state: &mut State, split: bool) -> Vec<Build> {
         let mut builds = vec![Build::default()];
         for (index, atom) in atoms.iter().enumerate() {
@@ -187,9 +179,9 @@ fn combine(builds: Vec<Build>, texts: &[String], split: bool) -> Vec<Build> {
         for text in texts {
             let mut next = build.clone();
             if split {
-                next.push_split(text)
+                next.push_split(text);
             } else {
-                next.push(text)
+                next.push(text);
             }
             out.push(next);
         }

@@ -8,11 +8,12 @@ use crate::path;
 use super::{State, Walker};
 
 impl Walker<'_> {
-    /// The absolute path of a word, when it is certain.
+    /// The absolute path of a word, when it is certain: known by its letters, or the one name that
+    /// `mktemp` made.
     pub(crate) fn certain_path(&self, text: &str, state: &State) -> Option<String> {
         let cwd = state.cwd.first()?;
         let path = path::absolute(text, cwd)?;
-        marks::exact(&path).then_some(path)
+        (!marks::unknown(&path) && !path.contains(marks::DEEP)).then_some(path)
     }
 
     /// What a file holds that this line wrote.

@@ -7,7 +7,6 @@ use super::{Exec, State, Walker};
 
 /// A `find` command line.
 struct Search {
-    roots: Vec<String>,
     /// What `{}` stands for, per root.
     found: Vec<String>,
     deletes: bool,
@@ -21,16 +20,17 @@ impl Walker<'_> {
             let argv = std::iter::once("find -delete".to_owned()).chain(search.found.clone());
             self.judge_command(&exec.with(argv.collect()), state);
         }
+        let mut out = String::new();
         for command in &search.commands {
             let argv = with_found(command, &search.found);
-            self.deeper(&command.join(" "), |walker| {
-                walker.exec(exec.with(argv), state)
-            });
+            let text = command.join(" ");
+            let printed = self.deeper(&text, |walker| walker.exec(exec.with(argv), state));
+            super::append(&mut out, &printed);
         }
-        if search.roots.is_empty() {
-            String::new()
-        } else {
+        if search.commands.is_empty() {
             search.found.join("\n")
+        } else {
+            out
         }
     }
 
@@ -111,7 +111,6 @@ impl Search {
             .collect();
         let deletes = expression.iter().any(|arg| arg == "-delete");
         Self {
-            roots,
             found,
             deletes,
             commands,

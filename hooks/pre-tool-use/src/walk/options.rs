@@ -95,7 +95,7 @@ pub fn means(given: &str, name: &str, least: usize) -> bool {
 }
 
 /// The operands only.
-pub fn operands<'a>(args: &'a [String], spec: Spec) -> Vec<&'a str> {
+pub fn operands(args: &[String], spec: Spec) -> Vec<&str> {
     let operand = |arg| match arg {
         Arg::Operand(text) => Some(text),
         _ => None,

@@ -73,10 +73,7 @@ impl Walker<'_> {
         if file.starts_with("/dev/tcp/") {
             return marks::only(DOWNLOAD);
         }
-        let open = Exec {
-            argv: vec!["<".to_owned(), file.to_owned()],
-            ..Exec::default()
-        };
+        let open = Exec::of(vec!["<".to_owned(), file.to_owned()]);
         self.judge_command(&open, state);
         self.content(file, state)
             .unwrap_or_else(|| marks::only(ANY))

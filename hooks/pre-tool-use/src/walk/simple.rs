@@ -99,13 +99,7 @@ impl Walker<'_> {
         }
         for (file, _) in streams.sinks.iter().filter(|(_, append)| !append) {
             let argv = vec![":>".to_owned(), file.clone()];
-            self.judge_command(
-                &Exec {
-                    argv,
-                    ..Exec::default()
-                },
-                state,
-            );
+            self.judge_command(&Exec::of(argv), state);
         }
     }
 

@@ -48,7 +48,12 @@ const PARTS: [Part; 8] = [
         ..part("footman", "Footman", "1-59/6 * * * * *", "Count the silver")
     },
     part("cook", "Cook", "2-59/6 * * * * *", "Write the menu"),
-    part("porter", "Porter", "3-59/7 * * * * *", "List the spare keys"),
+    part(
+        "porter",
+        "Porter",
+        "3-59/7 * * * * *",
+        "List the spare keys",
+    ),
     part("maid", "Maid", "4-59/7 * * * * *", "Tidy the cellar"),
     Part {
         more: "[limits]\nwall_clock = \"5s\"\n",

@@ -170,7 +170,7 @@ fn interpolated(text: &str) -> String {
                 out.truncate(kept);
                 out.push(ANY);
             }
-            '$' | '@' if chars.peek().is_some_and(|c| c.is_ascii_alphabetic()) => {
+            '$' | '@' if chars.peek().is_some_and(char::is_ascii_alphabetic) => {
                 while chars
                     .next_if(|c| *c == '_' || c.is_ascii_alphanumeric())
                     .is_some()

@@ -70,21 +70,17 @@ const WORD_CALLS: &[&str] = &[
 ];
 
 /// Calls that run a text as code of their own language.
-const EVAL_CALLS: &[&str] = &[
-    "eval",
-    "exec",
-    "Function",
-    "runInThisContext",
-    "runInNewContext",
-    "instance_eval",
-    "iex",
-    "Invoke-Expression",
-    "compile",
-    "load",
-    "loadstring",
-    "create_function",
-    "assert",
-];
+fn eval_calls(language: Language) -> &'static [&'static str] {
+    match language {
+        Language::Python => &["exec", "eval"],
+        Language::JavaScript => &["eval", "Function", "runInThisContext", "runInNewContext"],
+        Language::Ruby => &["eval", "instance_eval", "class_eval", "module_eval"],
+        Language::Php => &["eval", "assert", "create_function"],
+        Language::Lua => &["load", "loadstring", "dostring"],
+        Language::PowerShell => &["iex", "Invoke-Expression"],
+        Language::Perl | Language::R | Language::Awk | Language::AppleScript => &["eval"],
+    }
+}
 
 /// Calls that remove a whole tree.
 const TREE_CALLS: &[&str] = &[
@@ -147,7 +143,7 @@ impl Walker<'_> {
             &self.ctx.tmp
         };
         let values = value::Values::new(&source, language, tmp, stdin);
-        self.scan_shell(&source, &values, state, stdin);
+        self.scan_shell(language, &source, &values, state, stdin);
         self.scan_eval(language, &source, &values);
         self.scan_trees(&source, &values, state);
         self.scan_reads(&source, state);
@@ -155,11 +151,14 @@ impl Walker<'_> {
 
     fn scan_shell(
         &mut self,
+        language: Language,
         source: &Source,
         values: &value::Values<'_>,
         state: &mut State,
         stdin: &str,
     ) {
+        // Perl's and Ruby's `system "a", "b"` takes words; elsewhere a second argument is an option.
+        let words_follow = matches!(language, Language::Perl | Language::Ruby);
         for code in source.shell_literals() {
             self.code_of(&code, &mut state.clone(), stdin);
         }
@@ -170,12 +169,10 @@ impl Walker<'_> {
                 }
                 let words = values.words(args);
                 let listed = args.trim_start().starts_with(['[', '(']);
-                let list = (listed || WORD_CALLS.contains(name)) && words.len() > 1;
+                let listed = listed || words_follow || WORD_CALLS.contains(name);
+                let list = listed && words.len() > 1;
                 if list {
-                    let exec = Exec {
-                        argv: words,
-                        ..Exec::default()
-                    };
+                    let exec = Exec::of(words);
                     self.deeper(args, |walker| walker.exec(exec, &mut state.clone()));
                 } else if let Some(code) = words.first() {
                     self.code_of(code, &mut state.clone(), stdin);
@@ -186,7 +183,7 @@ impl Walker<'_> {
 
     /// Downloaded text run by `exec`, `eval` and their like.
     fn scan_eval(&mut self, language: Language, source: &Source, values: &value::Values<'_>) {
-        let mut runs = EVAL_CALLS
+        let mut runs = eval_calls(language)
             .iter()
             .flat_map(|name| calls::of(&source.skeleton, name));
         let downloaded = runs.any(|args| values.text(args).contains(DOWNLOAD));
@@ -210,14 +207,12 @@ impl Walker<'_> {
             for args in calls::of(&source.skeleton, name).filter(|args| args.contains(needs)) {
                 let targets = values.words(args);
                 let target = targets.first().cloned().unwrap_or_default();
+                let target = match target.strip_prefix('~') {
+                    Some(rest) => format!("{}{rest}", self.home()),
+                    None => target,
+                };
                 let argv = vec!["remove_tree".to_owned(), marks::live_globs(&target)];
-                self.judge_command(
-                    &Exec {
-                        argv,
-                        ..Exec::default()
-                    },
-                    state,
-                );
+                self.judge_command(&Exec::of(argv), state);
             }
         }
     }
@@ -231,13 +226,7 @@ impl Walker<'_> {
             }
             let command = if host { "curl" } else { "<" };
             let argv = vec![command.to_owned(), literal.text.clone()];
-            self.judge_command(
-                &Exec {
-                    argv,
-                    ..Exec::default()
-                },
-                state,
-            );
+            self.judge_command(&Exec::of(argv), state);
         }
     }
 }

@@ -1,0 +1,55 @@
+//! Agent CLIs let a call run when the hook is missing or broken. So it is asked two questions with
+//! known answers before any session trusts it.
+
+use std::time::Duration;
+
+use carson_core::admission::SkipReason;
+use carson_core::settle::Halt;
+use carson_hook::{Context, known_bad_call, known_good_call};
+use carson_proc::{Command, Exit, Limits, capture};
+
+use crate::bench::hook_command;
+use crate::firing::Firing;
+use crate::session;
+use crate::stages::workspace::Placed;
+
+/// How long the hook may take here; its own watchdog is far shorter.
+const PATIENCE: Duration = Duration::from_secs(5);
+
+/// Refuses the firing when either answer is wrong.
+pub(crate) async fn check(firing: &Firing<'_>, placed: &Placed<'_, '_>) -> Result<(), Halt> {
+    let tree = placed.place.bench.tree();
+    let context = Context::new(&tree.to_string_lossy());
+    for (call, wanted) in [
+        (known_bad_call(&context), Exit::Code(2)),
+        (known_good_call(&context), Exit::Code(0)),
+    ] {
+        let answered = ask(firing, placed, call).await?;
+        if answered != wanted {
+            return Err(broken(&format!(
+                "it answered {answered:?} where {wanted:?} is right"
+            )));
+        }
+    }
+    Ok(())
+}
+
+async fn ask(firing: &Firing<'_>, placed: &Placed<'_, '_>, call: String) -> Result<Exit, Halt> {
+    let mut env = session::environment(firing, placed, 0)?;
+    // These two questions are ours; they are no events of the firing.
+    env.retain(|(name, _)| name != "CARSON_HOOK_EVENTS");
+    let command = Command::new("/bin/sh", placed.place.bench.tree())
+        .arg("-c")
+        .arg(hook_command(&firing.house.program))
+        .exact_env(env)
+        .stdin_bytes(call);
+    let done = capture(&command, &Limits::within(PATIENCE)).await;
+    done.map(|done| done.exit)
+        .map_err(|error| broken(&error.to_string()))
+}
+
+fn broken(why: &str) -> Halt {
+    Halt::Skipped(SkipReason::Preflight(format!(
+        "the pre-tool-use hook does not answer as it must: {why}; install carson-hook beside carson"
+    )))
+}

@@ -1,0 +1,62 @@
+//! The diagram is the directory: dependencies between our crates only point down.
+
+use std::collections::BTreeMap;
+
+use cargo_metadata::MetadataCommand;
+
+/// Floor of each crate (docs/ARCHITECTURE.md).
+const FLOORS: [(&str, u32); 12] = [
+    ("carson-core", 0),
+    ("carson-hook", 0),
+    ("carson-config", 1),
+    ("carson-proc", 1),
+    ("carson-store", 1),
+    ("carson-git", 1),
+    ("carson-engine", 1),
+    ("carson-forge", 1),
+    ("carson-notify", 1),
+    ("carson-firing", 3),
+    ("carson-daemon", 4),
+    ("carson-cli", 5),
+];
+
+/// The only arrows within a floor.
+const LEVEL: [(&str, &str); 2] = [
+    ("carson-git", "carson-proc"),
+    ("carson-engine", "carson-proc"),
+];
+
+/// May see everything.
+const ABOVE: [&str; 2] = ["carson-tests", "xtask"];
+
+#[test]
+fn arrows_only_point_down() {
+    let metadata = MetadataCommand::new().no_deps().exec().unwrap();
+    let floors: BTreeMap<&str, u32> = FLOORS.into();
+    for package in metadata.packages {
+        let name = package.name.as_str();
+        if ABOVE.contains(&name) {
+            continue;
+        }
+        let floor = floors
+            .get(name)
+            .unwrap_or_else(|| panic!("{name} has no floor yet"));
+        for dependency in &package.dependencies {
+            let Some(below) = floors.get(dependency.name.as_str()) else {
+                continue;
+            };
+            let allowed = below < floor || LEVEL.contains(&(name, dependency.name.as_str()));
+            assert!(allowed, "{name} must not depend on {}", dependency.name);
+        }
+    }
+}
+
+#[test]
+fn the_hook_has_no_dependencies() {
+    let metadata = MetadataCommand::new().no_deps().exec().unwrap();
+    let hook = metadata
+        .packages
+        .iter()
+        .find(|package| package.name.as_str() == "carson-hook");
+    assert!(hook.unwrap().dependencies.is_empty());
+}
