@@ -114,7 +114,7 @@ pub fn details(row: &Firing) -> Vec<String> {
     let mut add = |name: &str, value: Option<String>| {
         lines.extend(value.map(|value| format!("{name}: {value}")));
     };
-    let work = row.work.map(|work| work.number());
+    let work = row.work.map(carson_core::work::WorkKey::number);
     add(
         "work",
         work.map(|n| format!("#{n} {}", row.title.as_deref().unwrap_or_default())),

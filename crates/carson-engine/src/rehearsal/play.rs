@@ -104,9 +104,9 @@ fn one(step: &Step, part: &Part, cwd: &Path, out: &mut dyn Write) -> std::io::Re
             let mut set = SigSet::empty();
             set.add(Signal::SIGTERM);
             if *ignore {
-                set.thread_block()?
+                set.thread_block()?;
             } else {
-                set.thread_unblock()?
+                set.thread_unblock()?;
             }
         }
         Step::Grandchild(seconds) => grandchild(*seconds, cwd)?,

@@ -54,9 +54,11 @@ pub(crate) async fn run<'f, 'h>(
         bench,
     });
     let brief = picked.brief(firing, &place.worktree.branch);
-    Ok(Placed {
+    let placed = Placed {
         taken,
         place,
         brief,
-    })
+    };
+    hook_check::check(firing, &placed).await?;
+    Ok(placed)
 }

@@ -45,9 +45,9 @@ impl Live {
         rows.retain(|row| row.outcome != Some(Outcome::Silent) && row.work.is_some());
         rows.reverse();
         if self.terminal {
-            self.redraw(house, &rows)
+            self.redraw(house, &rows);
         } else {
-            self.changes(&rows)
+            self.changes(&rows);
         }
     }
 
