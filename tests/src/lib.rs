@@ -1,3 +1,4 @@
 //! Test support for the whole of Carson.
 
+pub mod fleet;
 pub mod model;

@@ -191,7 +191,9 @@ pub fn admit_account(
     now: DateTime<Utc>,
 ) -> Result<AccountName, SkipReason> {
     let standing = |account: &AccountName| {
-        blocks.iter().find(|block| block.account == *account && block.stands(now))
+        blocks
+            .iter()
+            .find(|block| block.account == *account && block.stands(now))
     };
     if let Some(account) = accounts.iter().find(|account| standing(account).is_none()) {
         return Ok(account.clone());
@@ -200,9 +202,11 @@ pub fn admit_account(
         .iter()
         .filter_map(standing)
         .map(|block| {
-            let until = block.until.map_or("an operator clears it".to_owned(), |until| {
-                until.format("%Y-%m-%d %H:%M:%SZ").to_string()
-            });
+            let until = block
+                .until
+                .map_or("an operator clears it".to_owned(), |until| {
+                    until.format("%Y-%m-%d %H:%M:%SZ").to_string()
+                });
             format!("{} until {until} ({})", block.account, block.reason)
         })
         .collect();

@@ -1,19 +1,26 @@
 //! Branch names: made from hostile titles, and protected ones.
 
-/// Longest part that a title contributes.
+/// The longest that one part may be.
 const SLUG_MAX: usize = 40;
 
 /// `carson/<role>/<work>-<slug>-<firing>`: readable, unique to the firing, and a valid ref
-/// (git-check-ref-format) whatever the title is.
+/// (git-check-ref-format) whatever the parts are.
 #[must_use]
 pub fn branch_name(role: &str, work: &str, title: &str, firing: &str) -> String {
-    let slug = slug(title);
-    let middle = if slug.is_empty() {
-        String::new()
+    let parts = [slug(work), slug(title), slug(firing)];
+    let parts: Vec<&str> = parts
+        .iter()
+        .map(String::as_str)
+        .filter(|p| !p.is_empty())
+        .collect();
+    let role = slug(role);
+    let role = if role.is_empty() { "role" } else { &role };
+    let rest = if parts.is_empty() {
+        "work".to_owned()
     } else {
-        format!("-{slug}")
+        parts.join("-")
     };
-    format!("carson/{role}/{work}{middle}-{firing}")
+    format!("carson/{role}/{rest}")
 }
 
 /// Lower-case letters and digits with single dashes between.
@@ -100,10 +107,14 @@ mod tests {
 
     proptest! {
         #[test]
-        fn any_title_makes_a_valid_ref(title in "\\PC*|[\\x00-\\x7f]{0,80}|--upload-pack=.*|@\\{-1\\}|.*\\.lock|\\.\\./.*") {
-            let name = branch_name("role", "issue-1", &title, "1a2b3c4d");
+        fn any_part_makes_a_valid_ref(
+            title in "\\PC*|[\\x00-\\x7f]{0,80}|--upload-pack=.*|@\\{-1\\}|.*\\.lock|\\.\\./.*",
+            work in "issue-[0-9]{1,9}|\\PC*|.*\\.lock",
+            role in "[a-z-]{1,20}|\\PC*|\\.\\.",
+        ) {
+            let name = branch_name(&role, &work, &title, "1a2b3c4d");
             prop_assert!(git2::Reference::is_valid_name(&format!("refs/heads/{name}")), "{}", name);
-            prop_assert!(name.len() < 100);
+            prop_assert!(name.len() < 160 && name.is_ascii() && name.ends_with("1a2b3c4d"));
         }
     }
 }

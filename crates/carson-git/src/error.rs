@@ -1,6 +1,6 @@
 //! What can go wrong with git.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use thiserror::Error;
 
@@ -31,6 +31,20 @@ pub enum GitError {
         url: String,
         /// The end of what git said.
         detail: String,
+    },
+    /// The remote does not let us in.
+    #[error("the repository {url} refuses us: {detail}")]
+    AuthFailed {
+        /// Its address.
+        url: String,
+        /// The end of what git said.
+        detail: String,
+    },
+    /// The git program is older than Carson needs.
+    #[error("git {found} is too old: 2.39 is needed")]
+    TooOld {
+        /// What is installed.
+        found: String,
     },
     /// The base branch is not there.
     #[error("the repository has no branch {base:?}; it has {have:?}")]
@@ -105,6 +119,8 @@ impl GitError {
         match self {
             Self::Spawn(error) => error.hint(),
             Self::RemoteGone { .. } => "check repos.<name>.url and that git can reach it",
+            Self::AuthFailed { .. } => "check the token or key that git uses for it",
+            Self::TooOld { .. } => "install a newer git",
             Self::BaseMissing { .. } => "set repos.<name>.base to a branch that exists",
             Self::Empty { .. } => "push a first commit",
             Self::Protected { .. } => "firings push only their own branches",
@@ -113,5 +129,12 @@ impl GitError {
             Self::NotSalvaged { .. } => "look into the directory; `carson prune` tries again",
             _ => "run the command by hand in the mirror to see more",
         }
+    }
+}
+
+pub(crate) fn io(path: &Path, source: std::io::Error) -> GitError {
+    GitError::Io {
+        path: path.to_owned(),
+        source,
     }
 }

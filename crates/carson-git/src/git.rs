@@ -1,27 +1,76 @@
 //! The one way to run the `git` program.
 
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use carson_proc::{Command, Finished, Limits, capture, find_on_path};
+use carson_proc::{Command, Finished, Limits, StopReason, capture, find_on_path};
 
+use crate::config::Own;
 use crate::error::GitError;
+use crate::scratch::Scratch;
 
-/// How long a local command may take.
-pub(crate) const LOCAL: Duration = Duration::from_secs(120);
+/// How long a local command may take: enough to hash some gigabytes of untracked files.
+pub(crate) const LOCAL: Duration = Duration::from_secs(600);
+/// How long a question to the remote may take.
+pub(crate) const ASK: Duration = Duration::from_secs(60);
 /// How long a fetch or a push may take.
 pub(crate) const REMOTE: Duration = Duration::from_secs(300);
+/// How long a first clone may take.
+pub(crate) const CLONE: Duration = Duration::from_secs(3600);
 
-/// Overrides on every command: nothing that a repository or the operator configured may run.
-const OVERRIDES: [&str; 7] = [
+/// Bytes of output that are kept; more is an error for every caller that needs all of it.
+const KEEP: usize = 32 * 1024 * 1024;
+
+/// Overrides on every command: nothing that a repository configured may run, and nothing of the
+/// operator's taste may change what is written.
+const OVERRIDES: [&str; 14] = [
     "core.fsmonitor=false",
+    "core.untrackedCache=false",
     "core.hooksPath=/dev/null",
+    "core.safecrlf=false",
     "gc.auto=0",
     "maintenance.auto=false",
     "protocol.ext.allow=never",
     "advice.detachedHead=false",
+    "advice.addEmbeddedRepo=false",
     "commit.gpgSign=false",
+    "push.gpgSign=false",
+    "diff.ignoreSubmodules=dirty",
+    "http.lowSpeedLimit=1000",
+    "http.lowSpeedTime=60",
+];
+
+/// The `GIT_*` variables that are the operator's way to reach a remote. All others are dropped:
+/// a daemon that was started from a hook would carry a `GIT_DIR` and an index of somebody else.
+const OPERATOR: [&str; 12] = [
+    "GIT_SSH",
+    "GIT_SSH_COMMAND",
+    "GIT_SSH_VARIANT",
+    "GIT_CONFIG_GLOBAL",
+    "GIT_CONFIG_SYSTEM",
+    "GIT_CONFIG_NOSYSTEM",
+    "GIT_EXEC_PATH",
+    "GIT_SSL_CAINFO",
+    "GIT_SSL_CAPATH",
+    "GIT_SSL_NO_VERIFY",
+    "GIT_PROXY_SSL_CAINFO",
+    "GIT_ALLOW_PROTOCOL",
+];
+
+/// What every command gets. An askpass that always fails keeps ssh from asking on a terminal.
+const FIXED: [(&str, &str); 11] = [
+    ("GIT_TERMINAL_PROMPT", "0"),
+    ("GIT_ASKPASS", "/bin/false"),
+    ("SSH_ASKPASS", "/bin/false"),
+    ("SSH_ASKPASS_REQUIRE", "force"),
+    ("GIT_OPTIONAL_LOCKS", "0"),
+    ("GIT_NO_REPLACE_OBJECTS", "1"),
+    ("LC_ALL", "C"),
+    ("GIT_AUTHOR_NAME", "Carson"),
+    ("GIT_AUTHOR_EMAIL", "carson@localhost"),
+    ("GIT_COMMITTER_NAME", "Carson"),
+    ("GIT_COMMITTER_EMAIL", "carson@localhost"),
 ];
 
 /// A git command under construction.
@@ -30,7 +79,13 @@ pub(crate) struct Git {
     verb: String,
     args: Vec<OsString>,
     env: Vec<(OsString, OsString)>,
-    within: Duration,
+    config: Vec<(String, OsString)>,
+    stdin: Option<Vec<u8>>,
+    limits: Limits,
+    /// Restored before the command runs.
+    own: Option<Own>,
+    /// Files that must live as long as the command.
+    _holds: Option<Scratch>,
 }
 
 impl Git {
@@ -41,7 +96,16 @@ impl Git {
             verb: verb.to_owned(),
             args: Vec::new(),
             env: vec![("GIT_DIR".into(), dir.into())],
-            within: LOCAL,
+            config: Vec::new(),
+            stdin: None,
+            // Git leaves no processes behind, but ssh may leave a shared connection on purpose.
+            limits: Limits {
+                keep: KEEP,
+                sweep: false,
+                ..Limits::within(LOCAL)
+            },
+            own: None,
+            _holds: None,
         }
     }
 
@@ -50,8 +114,9 @@ impl Git {
         self
     }
 
-    pub(crate) fn args<const N: usize>(mut self, args: [&str; N]) -> Self {
-        self.args.extend(args.into_iter().map(OsString::from));
+    pub(crate) fn args<A: AsRef<OsStr>>(mut self, args: impl IntoIterator<Item = A>) -> Self {
+        self.args
+            .extend(args.into_iter().map(|arg| arg.as_ref().to_owned()));
         self
     }
 
@@ -60,13 +125,40 @@ impl Git {
         self
     }
 
-    pub(crate) fn within(mut self, within: Duration) -> Self {
-        self.within = within;
+    /// Sets a configuration value that shows neither in the arguments nor in a file.
+    pub(crate) fn config(mut self, key: &str, value: impl Into<OsString>) -> Self {
+        self.config.push((key.to_owned(), value.into()));
         self
     }
 
-    /// Runs it, whatever its exit.
-    pub(crate) async fn finish(self) -> Result<Finished, GitError> {
+    pub(crate) fn stdin(mut self, bytes: Vec<u8>) -> Self {
+        self.stdin = Some(bytes);
+        self
+    }
+
+    pub(crate) fn within(mut self, within: Duration) -> Self {
+        self.limits.wall_clock = within;
+        self
+    }
+
+    /// Keeps only this much of the output; the command is stopped when it goes far beyond.
+    pub(crate) fn keeping(mut self, bytes: usize) -> Self {
+        self.limits.keep = bytes;
+        self.limits.max_output = 2 * bytes as u64 + 64 * 1024;
+        self
+    }
+
+    pub(crate) fn owning(mut self, own: Own) -> Self {
+        self.own = Some(own);
+        self
+    }
+
+    pub(crate) fn holding(mut self, file: Scratch) -> Self {
+        self._holds = Some(file);
+        self
+    }
+
+    fn command(&self) -> Command {
         let path = std::env::var_os("PATH");
         let program = find_on_path(Path::new("git"), path.as_deref())
             .unwrap_or_else(|| PathBuf::from("/usr/bin/git"));
@@ -75,40 +167,52 @@ impl Git {
             .ancestors()
             .find(|dir| dir.is_dir())
             .unwrap_or(Path::new("/"));
-        let mut command = Command::new(program, cwd).inherit_env();
+        let mut command = Command::new(program, cwd).exact_env(inherited());
         for one in OVERRIDES {
             command = command.arg("-c").arg(one);
         }
-        command = command
-            .arg(&self.verb)
-            .args(self.args)
-            .env("GIT_TERMINAL_PROMPT", "0")
-            .env("GIT_OPTIONAL_LOCKS", "0")
-            .env("LC_ALL", "C")
-            .env("GIT_AUTHOR_NAME", "Carson")
-            .env("GIT_AUTHOR_EMAIL", "carson@localhost")
-            .env("GIT_COMMITTER_NAME", "Carson")
-            .env("GIT_COMMITTER_EMAIL", "carson@localhost");
-        for (name, value) in self.env {
+        command = command.arg(&self.verb).args(self.args.iter().cloned());
+        for (name, value) in FIXED {
             command = command.env(name, value);
         }
-        let limits = Limits {
-            keep: 32 * 1024 * 1024,
-            ..Limits::within(self.within)
-        };
-        let done = capture(&command, &limits).await?;
-        match done.stopped {
-            Some(_) => Err(GitError::Timeout { verb: self.verb }),
-            None => Ok(done),
+        for (name, value) in &self.env {
+            command = command.env(name, value);
+        }
+        command = command.env("GIT_CONFIG_COUNT", self.config.len().to_string());
+        for (at, (key, value)) in self.config.iter().enumerate() {
+            command = command.env(format!("GIT_CONFIG_KEY_{at}"), key);
+            command = command.env(format!("GIT_CONFIG_VALUE_{at}"), value);
+        }
+        match &self.stdin {
+            Some(bytes) => command.stdin_bytes(bytes.clone()),
+            None => command,
         }
     }
 
-    /// Runs it and gives what it printed; any exit but 0 is an error.
-    pub(crate) async fn text(self) -> Result<String, GitError> {
+    /// Runs it, whatever its exit. Output beyond [`keeping`](Self::keeping) is no error here.
+    pub(crate) async fn finish(self) -> Result<Finished, GitError> {
+        if let Some(own) = &self.own {
+            own.restore()?;
+        }
+        let done = capture(&self.command(), &self.limits).await?;
+        match done.stopped {
+            None | Some(StopReason::OutputCap) => Ok(done),
+            Some(_) => Err(GitError::Timeout { verb: self.verb }),
+        }
+    }
+
+    /// Runs it and gives all that it printed; any exit but 0 is an error.
+    pub(crate) async fn bytes(self) -> Result<Vec<u8>, GitError> {
         let verb = self.verb.clone();
         let done = self.finish().await?;
+        if done.stopped.is_some() || done.stdout.is_truncated() {
+            return Err(GitError::Failed {
+                verb,
+                detail: "it printed too much".into(),
+            });
+        }
         if done.success() {
-            return Ok(done.stdout.text());
+            return Ok(done.stdout.bytes());
         }
         Err(GitError::Failed {
             verb,
@@ -116,10 +220,19 @@ impl Git {
         })
     }
 
-    /// Runs it; whether it exited 0.
-    pub(crate) async fn succeeds(self) -> Result<bool, GitError> {
-        Ok(self.finish().await?.success())
+    /// The same as text.
+    pub(crate) async fn text(self) -> Result<String, GitError> {
+        Ok(String::from_utf8_lossy(&self.bytes().await?).into_owned())
     }
+}
+
+/// Our environment without what would point git elsewhere.
+fn inherited() -> Vec<(OsString, OsString)> {
+    let ours = |name: &OsStr| {
+        let name = name.to_string_lossy();
+        !name.starts_with("GIT_") || OPERATOR.contains(&name.as_ref())
+    };
+    std::env::vars_os().filter(|(name, _)| ours(name)).collect()
 }
 
 /// The end of what a command said, as one line.

@@ -7,11 +7,13 @@ use std::time::Duration;
 use tokio::time::{Instant, sleep};
 use tracing::info;
 
-use crate::branch::is_protected;
-use crate::error::GitError;
-use crate::git::{Git, REMOTE, detail};
+use crate::config::Own;
+use crate::error::{GitError, io};
+use crate::git::{CLONE, Git, REMOTE};
 use crate::oid::Oid;
-use crate::worktree::Worktree;
+use crate::remote::Remote;
+use crate::scratch;
+use crate::worktree::{Worktree, remove_tree};
 
 /// How long to wait for another firing that fetches into the same mirror.
 const LOCK_WAIT: Duration = Duration::from_secs(300);
@@ -20,25 +22,17 @@ const LOCK_WAIT: Duration = Duration::from_secs(300);
 #[derive(Clone, Debug)]
 pub struct Mirror {
     path: PathBuf,
-    url: String,
-}
-
-/// What a push did.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Pushed {
-    /// The remote has the branch now, at its newest commit.
-    Done,
-    /// It had it before.
-    UpToDate,
+    pub(crate) remote: Remote,
 }
 
 impl Mirror {
-    /// The mirror of `url` at `path`.
+    /// The mirror of a remote at `path`, which ends in `.git`; files beside it with other endings
+    /// are ours too.
     #[must_use]
-    pub fn at(path: PathBuf, url: impl Into<String>) -> Self {
+    pub fn at(path: PathBuf, remote: impl Into<Remote>) -> Self {
         Self {
             path,
-            url: url.into(),
+            remote: remote.into(),
         }
     }
 
@@ -55,30 +49,44 @@ impl Mirror {
     /// When the remote cannot be reached or another process fetches for too long.
     pub async fn refresh(&self) -> Result<(), GitError> {
         let _lock = self.lock().await?;
+        scratch::sweep(&self.path);
         if self.path.join("HEAD").is_file() {
-            self.git("config")
-                .args(["remote.origin.url", self.url.as_str()])
-                .text()
-                .await?;
-            return fetch(&self.path, &self.url).await;
+            return self.fetch(REMOTE).await;
         }
-        let half = self.path.with_extension("clone");
-        if half.exists() {
-            remove_dir(&half)?;
-        }
-        Git::new(&half, "init")
-            .args(["--bare", "--quiet"])
-            .arg(&half)
-            .text()
-            .await?;
-        let config = |key: &str, value: &str| Git::new(&half, "config").args([key, value]).text();
-        config("remote.origin.url", &self.url).await?;
-        config("remote.origin.fetch", "+refs/heads/*:refs/remotes/origin/*").await?;
-        fetch(&half, &self.url).await?;
+        let half = Self {
+            path: self.path.with_extension("clone"),
+            remote: self.remote.clone(),
+        };
+        remove_tree(&half.path)?;
+        // No template: the operator's hooks and ignore rules have no place here.
+        let init = Git::new(&half.path, "init").args(["--bare", "--quiet", "--template=", "--"]);
+        init.arg(&half.path).text().await?;
+        half.fetch(CLONE).await?;
         info!(mirror = %self.path.display(), "repository cloned");
-        std::fs::rename(&half, &self.path).map_err(|source| io(&self.path, source))
+        std::fs::rename(&half.path, &self.path).map_err(|source| io(&self.path, source))
     }
 
+    async fn fetch(&self, within: Duration) -> Result<(), GitError> {
+        let fetch = self.remote_git("fetch")?.within(within).args([
+            "--quiet",
+            "--prune",
+            // A tag that moved is followed; tags that sessions made are not pruned.
+            "--tags",
+            "--force",
+            "--no-recurse-submodules",
+            "--no-write-fetch-head",
+            "--no-auto-maintenance",
+            "carson",
+        ]);
+        let done = fetch.finish().await?;
+        if done.success() {
+            Ok(())
+        } else {
+            Err(self.refused(&done))
+        }
+    }
+
+    /// Waits for its turn. The lock goes with the file, also when we are killed.
     async fn lock(&self) -> Result<File, GitError> {
         let path = self.path.with_extension("lock");
         if let Some(dir) = path.parent() {
@@ -107,23 +115,22 @@ impl Mirror {
     /// # Errors
     /// When there is no such branch.
     pub async fn resolve(&self, base: &str) -> Result<Oid, GitError> {
-        let wanted = format!("refs/remotes/origin/{base}");
-        if let Some(oid) = self.ref_target(&wanted).await? {
+        if let Some(oid) = self
+            .ref_target(&format!("refs/remotes/origin/{base}"))
+            .await?
+        {
             return Ok(oid);
         }
-        let have = self
-            .git("for-each-ref")
-            .args([
-                "--count=10",
-                "--format=%(refname:lstrip=3)",
-                "refs/remotes/origin",
-            ])
-            .text()
-            .await?;
-        let have: Vec<String> = have.lines().map(str::to_owned).collect();
+        let list = self.git("for-each-ref");
+        let list = list.args([
+            "--count=10",
+            "--format=%(refname:lstrip=3)",
+            "refs/remotes/origin",
+        ]);
+        let have: Vec<String> = list.text().await?.lines().map(str::to_owned).collect();
         if have.is_empty() {
             return Err(GitError::Empty {
-                url: self.url.clone(),
+                url: self.remote.shown(),
             });
         }
         Err(GitError::BaseMissing {
@@ -132,15 +139,15 @@ impl Mirror {
         })
     }
 
-    /// What a full ref name points to.
+    /// What a full ref name points to; a name that cannot be one points nowhere.
     pub(crate) async fn ref_target(&self, name: &str) -> Result<Option<Oid>, GitError> {
         let name = name.to_owned();
-        self.read(move |repo| match repo.find_reference(&name) {
-            Ok(reference) => Ok(reference
-                .target()
-                .and_then(|oid| oid.to_string().parse().ok())),
-            Err(error) if error.code() == git2::ErrorCode::NotFound => Ok(None),
-            Err(error) => Err(error),
+        self.read(move |repo| match repo.refname_to_id(&name) {
+            Ok(oid) => Ok(Some(oid.into())),
+            Err(error) => match error.code() {
+                git2::ErrorCode::NotFound | git2::ErrorCode::InvalidSpec => Ok(None),
+                _ => Err(error),
+            },
         })
         .await
     }
@@ -164,12 +171,10 @@ impl Mirror {
                 branch: branch.to_owned(),
             });
         }
-        self.git("worktree")
-            .args(["add", "--quiet", "--no-track", "-b", branch])
-            .arg(path)
-            .arg(base.as_str())
-            .text()
-            .await?;
+        let add = self
+            .git("worktree")
+            .args(["add", "--quiet", "--no-track", "-b", branch, "--"]);
+        add.arg(path).arg(base.as_str()).text().await?;
         Ok(Worktree::open(
             self,
             path.to_owned(),
@@ -178,78 +183,110 @@ impl Mirror {
         ))
     }
 
-    /// Pushes a firing's branch under its own name; never forced, never a protected one.
-    ///
-    /// # Errors
-    /// When it is protected, refused, or the remote cannot be reached.
-    pub async fn push(&self, branch: &str, protected: &[String]) -> Result<Pushed, GitError> {
-        if is_protected(protected, branch) {
-            return Err(GitError::Protected {
-                branch: branch.to_owned(),
-            });
-        }
-        let local = format!("refs/heads/{branch}");
-        let before = self
-            .ref_target(&format!("refs/remotes/origin/{branch}"))
-            .await?;
-        if before.is_some() && before == self.ref_target(&local).await? {
-            return Ok(Pushed::UpToDate);
-        }
-        let done = self
-            .git("push")
-            .args(["--porcelain", "--no-verify", "origin", "--"])
-            .arg(format!("{local}:{local}"))
-            .within(REMOTE)
-            .finish()
-            .await?;
-        if done.success() {
-            return Ok(Pushed::Done);
-        }
-        let said = format!("{}; {}", detail(&done), done.stdout.text().trim());
-        if said.contains("[rejected]") || said.contains("[remote rejected]") {
-            return Err(GitError::PushRejected {
-                branch: branch.to_owned(),
-                detail: said,
-            });
-        }
-        Err(GitError::RemoteGone {
-            url: self.url.clone(),
-            detail: said,
-        })
-    }
-
-    /// Keeps a commit under `refs/carson/salvage/<firing>`; the ref's name.
+    /// Keeps a commit under `refs/carson/salvage/<firing>`; the ref's name. What the ref held
+    /// before stays reachable: when the commit does not descend from it, a number is appended.
     ///
     /// # Errors
     /// When the ref cannot be written.
     pub async fn keep_ref(&self, firing: &str, oid: &Oid) -> Result<String, GitError> {
-        let name = format!("refs/carson/salvage/{firing}");
-        self.git("update-ref")
-            .args([name.as_str(), oid.as_str()])
-            .text()
-            .await?;
-        Ok(name)
+        let (mut name, mut next) = (format!("refs/carson/salvage/{firing}"), 2);
+        loop {
+            let held = self.ref_target(&name).await?;
+            let free = match &held {
+                None => true,
+                Some(held) => self.descends(oid, held).await?,
+            };
+            if free {
+                self.move_ref(&name, oid, held.as_ref()).await?;
+                return Ok(name);
+            }
+            name = format!("refs/carson/salvage/{firing}-{next}");
+            next += 1;
+        }
     }
 
-    /// Whether the file `path` of a commit has at least `line` lines.
+    /// Points a ref at a commit, if it still points where it did.
+    pub(crate) async fn move_ref(
+        &self,
+        name: &str,
+        to: &Oid,
+        from: Option<&Oid>,
+    ) -> Result<(), GitError> {
+        let from = from.map_or(Oid::NONE, Oid::as_str);
+        let update = self
+            .git("update-ref")
+            .args(["--no-deref", "--", name, to.as_str(), from]);
+        update.text().await.map(drop)
+    }
+
+    /// Removes a firing's branch, if it still points to `at`.
+    ///
+    /// # Errors
+    /// When it moved, or the ref cannot be written.
+    pub async fn delete_branch(&self, branch: &str, at: &Oid) -> Result<(), GitError> {
+        let name = format!("refs/heads/{branch}");
+        let delete = self
+            .git("update-ref")
+            .args(["--no-deref", "-d", "--", &name, at.as_str()]);
+        delete.text().await.map(drop)
+    }
+
+    /// Whether the first commit is the second or has it in its history. A commit that the mirror
+    /// does not have descends from nothing.
+    pub(crate) async fn descends(&self, commit: &Oid, from: &Oid) -> Result<bool, GitError> {
+        let (commit, from) = (commit.git2(), from.git2());
+        self.read(move |repo| {
+            if commit == from {
+                return Ok(true);
+            }
+            let known = repo.find_commit(commit).is_ok() && repo.find_commit(from).is_ok();
+            if known {
+                repo.graph_descendant_of(commit, from)
+            } else {
+                Ok(false)
+            }
+        })
+        .await
+    }
+
+    /// Whether the mirror has this commit.
+    pub(crate) async fn has_commit(&self, commit: &Oid) -> Result<bool, GitError> {
+        let commit = commit.git2();
+        self.read(move |repo| Ok(repo.find_commit(commit).is_ok()))
+            .await
+    }
+
+    /// The tree of a commit.
+    pub(crate) async fn tree_of(&self, commit: &Oid) -> Result<Oid, GitError> {
+        let commit = commit.git2();
+        self.read(move |repo| Ok(repo.find_commit(commit)?.tree_id().into()))
+            .await
+    }
+
+    /// Whether the file `path` of a commit has a line `line`, counted from 1; 0 asks for the file.
     pub async fn has_line_at(&self, commit: &Oid, path: &str, line: u32) -> bool {
-        let (commit, path) = (commit.clone(), path.to_owned());
+        let (commit, path) = (commit.git2(), path.to_owned());
         let lines = self.read(move |repo| {
-            let tree = repo
-                .find_commit(git2::Oid::from_str(commit.as_str())?)?
-                .tree()?;
+            let tree = repo.find_commit(commit)?.tree()?;
             let blob = tree
                 .get_path(Path::new(&path))?
                 .to_object(repo)?
                 .peel_to_blob()?;
-            Ok(blob.content().split(|byte| *byte == b'\n').count())
+            let text = blob.content();
+            let text = text.strip_suffix(b"\n").unwrap_or(text);
+            let empty = blob.content().is_empty();
+            Ok(if empty {
+                0
+            } else {
+                text.split(|byte| *byte == b'\n').count()
+            })
         });
         lines.await.is_ok_and(|lines| lines >= line as usize)
     }
 
     /// A command on this repository.
     pub(crate) fn git(&self, verb: &str) -> Git {
-        Git::new(&self.path, verb)
+        Git::new(&self.path, verb).owning(Own::new(self.path.clone(), &self.remote.shown()))
     }
 
     /// Reads with libgit2, off the async threads.
@@ -264,46 +301,13 @@ impl Mirror {
                 .map_err(|source| GitError::Read { path, source })
         });
         result.await.unwrap_or_else(|panic| {
-            let detail = panic.to_string();
             Err(GitError::Failed {
                 verb: "read".into(),
-                detail,
+                detail: panic.to_string(),
             })
         })
     }
 }
 
-async fn fetch(dir: &Path, url: &str) -> Result<(), GitError> {
-    let done = Git::new(dir, "fetch")
-        .args([
-            "--quiet",
-            "--prune",
-            "--no-tags",
-            "--no-recurse-submodules",
-            "origin",
-        ])
-        .within(REMOTE)
-        .finish()
-        .await?;
-    if done.success() {
-        return Ok(());
-    }
-    Err(GitError::RemoteGone {
-        url: url.to_owned(),
-        detail: detail(&done),
-    })
-}
-
-pub(crate) fn io(path: &Path, source: std::io::Error) -> GitError {
-    GitError::Io {
-        path: path.to_owned(),
-        source,
-    }
-}
-
-pub(crate) fn remove_dir(path: &Path) -> Result<(), GitError> {
-    match std::fs::remove_dir_all(path) {
-        Err(source) if source.kind() != std::io::ErrorKind::NotFound => Err(io(path, source)),
-        _ => Ok(()),
-    }
-}
+#[cfg(test)]
+mod tests;

@@ -8,10 +8,24 @@ use std::str::FromStr;
 pub struct Oid(String);
 
 impl Oid {
+    /// What git writes for "no object".
+    pub(crate) const NONE: &str = "0000000000000000000000000000000000000000";
+
     /// As text.
     #[must_use]
     pub fn as_str(&self) -> &str {
         &self.0
+    }
+
+    /// For libgit2. A name is checked when it is made, so this cannot miss.
+    pub(crate) fn git2(&self) -> git2::Oid {
+        git2::Oid::from_str(&self.0).unwrap_or(git2::Oid::ZERO_SHA1)
+    }
+}
+
+impl From<git2::Oid> for Oid {
+    fn from(oid: git2::Oid) -> Self {
+        Self(oid.to_string())
     }
 }
 
@@ -21,7 +35,7 @@ impl FromStr for Oid {
         let text = text.trim();
         let whole = text.len() == 40 && text.bytes().all(|byte| byte.is_ascii_hexdigit());
         if whole {
-            Ok(Self(text.to_owned()))
+            Ok(Self(text.to_ascii_lowercase()))
         } else {
             Err(format!("{text:?} is not an object name"))
         }

@@ -1,156 +1,189 @@
 //! Takes up everything that lies in a worktree, without trusting what lies there.
 
-use std::path::{Path, PathBuf};
+use std::fs;
+use std::path::PathBuf;
 
+use tracing::warn;
+
+use crate::admin::parse;
 use crate::error::GitError;
-use crate::mirror::io;
+use crate::index::Index;
 use crate::oid::Oid;
+use crate::take::Taken;
 use crate::worktree::Worktree;
 
-/// An index file of our own; gone with the value.
-pub(crate) struct OwnIndex(PathBuf);
-
-impl OwnIndex {
-    pub(crate) fn path(&self) -> &Path {
-        &self.0
-    }
-}
-
-impl Drop for OwnIndex {
-    fn drop(&mut self) {
-        let _ = std::fs::remove_file(&self.0);
-        let _ = std::fs::remove_file(self.0.with_extension("lock"));
-    }
-}
+/// How often a snapshot begins again when the branch moves under it.
+const TRIES: usize = 3;
 
 /// The trees that a worktree holds.
 pub(crate) struct Trees {
     /// What is staged; `None` during a conflict, when there is no such tree.
     pub staged: Option<Oid>,
-    /// The files as they are.
-    pub files: Oid,
-    index: OwnIndex,
+    /// The files as they are; `None` when the directory is gone.
+    pub files: Option<Taken>,
+    index: Index,
+}
+
+/// A commit that holds all of it.
+struct Snapshot {
+    oid: Oid,
+    trees: Trees,
+}
+
+impl Trees {
+    /// What is staged and neither committed at `ground` nor in the files.
+    pub(crate) fn staged_apart(&self, ground: &Oid) -> Option<&Oid> {
+        let files = self.files.as_ref().map(|files| &files.tree);
+        self.staged
+            .as_ref()
+            .filter(|tree| *tree != ground && Some(*tree) != files)
+    }
 }
 
 impl Worktree {
     /// Commits everything that is not ignored onto the firing's branch: what is staged (a commit of
     /// its own when the files differ from it) and the files as they are. Commits on which HEAD
-    /// strayed become parents. `None` when the branch has it all.
+    /// strayed become parents, or the branch follows them. `None` when the branch has it all.
+    ///
+    /// What cannot be taken up does not stop the rest: it is logged, and
+    /// [`is_salvaged`](Self::is_salvaged) keeps the directory because of it.
     ///
     /// # Errors
-    /// When git fails; then nothing has changed.
+    /// When git fails; then the branch is where it was.
     pub async fn snapshot(&self, message: &str) -> Result<Option<Oid>, GitError> {
-        let Some((oid, trees)) = self.commit_all(message).await? else {
-            return Ok(None);
-        };
-        let name = format!("refs/heads/{}", self.branch);
-        self.mirror
-            .git("update-ref")
-            .args([name.as_str(), oid.as_str()])
-            .text()
-            .await?;
-        self.adopt_index(&trees);
-        Ok(Some(oid))
+        let mut tries = 1;
+        loop {
+            let at = self.branch_tip().await?;
+            let tip = at.clone().unwrap_or_else(|| self.base.clone());
+            let Some(taken) = self.commit_all(&tip, message).await? else {
+                return Ok(None);
+            };
+            match self
+                .mirror
+                .move_ref(&self.branch_ref(), &taken.oid, at.as_ref())
+                .await
+            {
+                Ok(()) => {
+                    self.adopt_index(&taken.trees);
+                    return Ok(Some(taken.oid));
+                }
+                Err(error) if tries == TRIES => return Err(error),
+                Err(error) => warn!(branch = %self.branch, %error, "snapshot begins again"),
+            }
+            tries += 1;
+        }
     }
 
-    /// The same commit, but the branch stays where it is: for leftovers beside finished work.
+    /// The same commit, but the branch stays where it is: for leftovers beside finished work. The
+    /// caller keeps it under a ref.
     ///
     /// # Errors
     /// When git fails.
     pub async fn snapshot_aside(&self, message: &str) -> Result<Option<Oid>, GitError> {
-        let Some((oid, trees)) = self.commit_all(message).await? else {
+        let tip = self.tip().await?;
+        let Some(taken) = self.commit_all(&tip, message).await? else {
             return Ok(None);
         };
-        self.adopt_index(&trees);
-        Ok(Some(oid))
+        self.adopt_index(&taken.trees);
+        Ok(Some(taken.oid))
     }
 
-    async fn commit_all(&self, message: &str) -> Result<Option<(Oid, Trees)>, GitError> {
-        let tip = self.tip().await?;
-        let stray = self.stray_head(&tip).await?;
-        if !self.path.is_dir() {
-            // Only commits can be left.
-            let Some(stray) = stray else { return Ok(None) };
-            return Ok(Some((stray.clone(), self.no_trees(stray)?)));
+    async fn commit_all(&self, tip: &Oid, message: &str) -> Result<Option<Snapshot>, GitError> {
+        let mut parents = vec![tip.clone()];
+        if let Some(stray) = self.stray_head(tip).await? {
+            // One that descends from the branch brings the branch along.
+            if self.mirror.descends(&stray, tip).await? {
+                parents.clear();
+            }
+            parents.push(stray);
         }
-        let trees = self.trees(&tip).await?;
-        let tip_tree = self.tree_of(&tip).await?;
-        let mut parents = vec![tip];
-        let strayed = stray.is_some();
-        parents.extend(stray);
-        let staged = trees
-            .staged
-            .clone()
-            .filter(|tree| *tree != tip_tree && *tree != trees.files);
-        if let Some(staged) = &staged {
+        let Some(newest) = parents.last().cloned() else {
+            return Ok(None);
+        };
+        let trees = self.trees(&newest).await?;
+        self.save_inner(&trees).await;
+        let ground = self.mirror.tree_of(&newest).await?;
+        if let Some(staged) = trees.staged_apart(&ground) {
             let note = format!("{message}\n\nWhat was staged; the files had changed since.");
             parents = vec![self.commit(staged, &parents, &note).await?];
         }
-        if trees.files == tip_tree && staged.is_none() && !strayed {
-            return Ok(None);
-        }
-        let oid = self.commit(&trees.files, &parents, message).await?;
-        Ok(Some((oid, trees)))
+        let files = match &trees.files {
+            Some(files) => files.tree.clone(),
+            // The directory is gone: the newest state that is known.
+            None => trees.staged.clone().unwrap_or_else(|| ground.clone()),
+        };
+        let oid = match parents.as_slice() {
+            [one] if self.mirror.tree_of(one).await? == files => one.clone(),
+            _ => self.commit(&files, &parents, message).await?,
+        };
+        Ok((oid != *tip).then_some(Snapshot { oid, trees }))
     }
 
-    fn no_trees(&self, files: Oid) -> Result<Trees, GitError> {
-        Ok(Trees {
-            staged: None,
-            files,
-            index: self.own_index()?,
-        })
+    /// Commits of inner repositories come along. What fails here is seen by `is_salvaged`.
+    async fn save_inner(&self, trees: &Trees) {
+        let Some(files) = &trees.files else { return };
+        for trouble in &files.trouble {
+            warn!(worktree = %self.path.display(), %trouble, "something could not be taken up");
+        }
+        let saved = match self.unsaved(&files.repositories).await {
+            Ok(unsaved) => self.save(&unsaved).await,
+            Err(error) => Err(error),
+        };
+        if let Err(error) = saved {
+            warn!(worktree = %self.path.display(), %error, "an inner repository could not be saved");
+        }
     }
 
     /// The session's index becomes what was committed, so that a second look finds nothing new.
     fn adopt_index(&self, trees: &Trees) {
         let admin = self.admin();
-        if admin.is_dir() && trees.index.path().is_file() {
-            // A failure costs one more commit of the same content, no more.
-            let _ = std::fs::copy(trees.index.path(), admin.join("index"));
+        if trees.files.is_none() || !admin.path().is_dir() {
+            return;
+        }
+        // A failure costs one more commit of the same content, no more.
+        let fresh = admin.path().join("index.carson");
+        if fs::copy(trees.index.path(), &fresh).is_ok() {
+            let _ = fs::rename(&fresh, admin.index());
         }
     }
 
     pub(crate) async fn is_dirty(&self, tip: &Oid) -> Result<bool, GitError> {
-        let trees = self.trees(tip).await?;
-        let tip_tree = self.tree_of(tip).await?;
-        let staged = trees
-            .staged
-            .is_some_and(|tree| tree != tip_tree && tree != trees.files);
-        Ok(trees.files != tip_tree || staged)
+        let newest = self.stray_head(tip).await?.unwrap_or_else(|| tip.clone());
+        let trees = self.trees(&newest).await?;
+        let ground = self.mirror.tree_of(&newest).await?;
+        if trees.staged_apart(&ground).is_some() {
+            return Ok(true);
+        }
+        let Some(files) = &trees.files else {
+            return Ok(false);
+        };
+        // What cannot be judged counts as work: snapshot and salvage will say more.
+        let inner = self
+            .unsaved(&files.repositories)
+            .await
+            .map_or(true, |found| !found.is_empty());
+        Ok(files.tree != ground || inner || !files.trouble.is_empty())
     }
 
-    /// Writes the trees of the staged state and of the files, through an index of our own.
-    pub(crate) async fn trees(&self, tip: &Oid) -> Result<Trees, GitError> {
-        let index = self.own_index()?;
-        let theirs = self.admin().join("index");
-        let copied = std::fs::copy(&theirs, index.path()).is_ok();
-        let mut staged = None;
-        if copied {
-            staged = self.write_tree(&index).await.ok();
+    /// Writes the trees of the staged state and of the files, through an index of our own. Without
+    /// an index that can be read it begins with the tree of `newest`.
+    pub(crate) async fn trees(&self, newest: &Oid) -> Result<Trees, GitError> {
+        let (mut index, mut staged) = (Index::empty(&self.mirror)?, None);
+        let mut begun = false;
+        if let Some(copy) = Index::copy_of(&self.mirror, &self.admin().index())? {
+            staged = copy.write_tree().await.ok();
+            begun = staged.is_some() || copy.is_readable().await?;
+            index = copy;
         }
-        if staged.is_none() && (!copied || !self.lists(&index).await?) {
-            // No index, or one that cannot be read: begin with the branch's own tree.
-            let _ = std::fs::remove_file(index.path());
-            self.git("read-tree", index.path())
-                .arg(tip.as_str())
-                .text()
-                .await?;
+        if !begun {
+            index.read_tree(newest).await?;
         }
-        let done = self
-            .git("add", index.path())
-            .args(["--all", "--ignore-errors", "--", ":/"])
-            .finish()
-            .await?;
-        let files = self
-            .write_tree(&index)
-            .await
-            .map_err(|error| match done.success() {
-                true => error,
-                false => GitError::Failed {
-                    verb: "add".into(),
-                    detail: crate::git::detail(&done),
-                },
-            })?;
+        let mut files = None;
+        if self.is_there() {
+            let mut taken = self.take(&self.path, &index, 0).await?;
+            taken.repositories.extend(self.stranger());
+            files = Some(taken);
+        }
         Ok(Trees {
             staged,
             files,
@@ -158,39 +191,19 @@ impl Worktree {
         })
     }
 
-    async fn lists(&self, index: &OwnIndex) -> Result<bool, GitError> {
-        self.git("ls-files", index.path())
-            .args(["--unmerged"])
-            .succeeds()
-            .await
-    }
-
-    fn own_index(&self) -> Result<OwnIndex, GitError> {
-        use std::sync::atomic::{AtomicU64, Ordering};
-        static NEXT: AtomicU64 = AtomicU64::new(0);
-        let name = format!(
-            "carson-index-{}-{}",
-            std::process::id(),
-            NEXT.fetch_add(1, Ordering::Relaxed)
-        );
-        let dir = self.mirror.path().join("carson");
-        std::fs::create_dir_all(&dir).map_err(|source| io(&dir, source))?;
-        Ok(OwnIndex(dir.join(name)))
-    }
-
-    async fn write_tree(&self, index: &OwnIndex) -> Result<Oid, GitError> {
-        parse(self.git("write-tree", index.path()).text().await?)
-    }
-
-    pub(crate) async fn tree_of(&self, commit: &Oid) -> Result<Oid, GitError> {
-        let spec = format!("{commit}^{{tree}}");
-        parse(
-            self.mirror
-                .git("rev-parse")
-                .args(["--verify", "--quiet", spec.as_str()])
-                .text()
-                .await?,
-        )
+    /// The worktree itself, when its `.git` is not the file that git put there.
+    fn stranger(&self) -> Option<PathBuf> {
+        let git = self.path.join(".git");
+        let found = git.symlink_metadata().ok()?;
+        let text = if found.is_file() {
+            fs::read_to_string(&git).ok()?
+        } else {
+            String::new()
+        };
+        let leads = PathBuf::from(text.strip_prefix("gitdir: ").unwrap_or_default().trim_end());
+        let ours = leads.is_absolute()
+            && leads.canonicalize().ok() == self.admin().path().canonicalize().ok();
+        (!ours).then(|| self.path.clone())
     }
 
     async fn commit(&self, tree: &Oid, parents: &[Oid], message: &str) -> Result<Oid, GitError> {
@@ -198,13 +211,15 @@ impl Worktree {
         for parent in parents {
             git = git.args(["-p", parent.as_str()]);
         }
-        parse(git.args(["-m", message]).text().await?)
+        // The message holds words of the outside: it is read, not an argument.
+        parse(
+            &git.args(["-F", "-"])
+                .stdin(message.as_bytes().to_vec())
+                .text()
+                .await?,
+        )
     }
 }
 
-fn parse(text: String) -> Result<Oid, GitError> {
-    text.parse().map_err(|detail| GitError::Failed {
-        verb: "rev-parse".into(),
-        detail,
-    })
-}
+#[cfg(test)]
+mod tests;

@@ -1,10 +1,15 @@
 //! A firing's throwaway worktree.
 
+use std::fs::{self, Permissions};
+use std::io::ErrorKind;
+use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 
-use crate::error::GitError;
-use crate::git::Git;
-use crate::mirror::{Mirror, remove_dir};
+use tracing::warn;
+
+use crate::admin::Admin;
+use crate::error::{GitError, io};
+use crate::mirror::Mirror;
 use crate::oid::Oid;
 use crate::salvaged::Salvaged;
 
@@ -27,7 +32,8 @@ pub struct TreeFacts {
     pub exists: bool,
     /// Commits on the branch since the base.
     pub commits: u32,
-    /// Staged, unstaged or untracked changes that are not ignored.
+    /// Something is left that only the worktree has: staged, unstaged or untracked changes that
+    /// are not ignored, or commits of a repository inside it.
     pub dirty: bool,
     /// HEAD stands on commits that the branch does not have.
     pub head_strayed: bool,
@@ -59,12 +65,18 @@ impl Worktree {
     /// # Errors
     /// When the mirror cannot be read.
     pub async fn tip(&self) -> Result<Oid, GitError> {
-        let name = format!("refs/heads/{}", self.branch);
         Ok(self
-            .mirror
-            .ref_target(&name)
+            .branch_tip()
             .await?
             .unwrap_or_else(|| self.base.clone()))
+    }
+
+    pub(crate) async fn branch_tip(&self) -> Result<Option<Oid>, GitError> {
+        self.mirror.ref_target(&self.branch_ref()).await
+    }
+
+    pub(crate) fn branch_ref(&self) -> String {
+        format!("refs/heads/{}", self.branch)
     }
 
     /// Measures.
@@ -73,79 +85,74 @@ impl Worktree {
     /// When the mirror cannot be read.
     pub async fn facts(&self) -> Result<TreeFacts, GitError> {
         let tip = self.tip().await?;
-        let commits = self.ahead(&tip).await?;
-        let head_strayed = self.stray_head(&tip).await?.is_some();
-        let exists = self.path.is_dir();
-        let dirty = exists && self.is_dirty(&tip).await?;
         Ok(TreeFacts {
-            exists,
-            commits,
-            dirty,
-            head_strayed,
+            exists: self.is_there(),
+            commits: self.ahead(&tip).await?,
+            dirty: self.is_dirty(&tip).await?,
+            head_strayed: self.stray_head(&tip).await?.is_some(),
         })
     }
 
+    /// Whether the directory itself is there. A link in its place leads to somebody else's files:
+    /// those are never taken up.
+    pub(crate) fn is_there(&self) -> bool {
+        self.path
+            .symlink_metadata()
+            .is_ok_and(|found| found.is_dir())
+    }
+
     async fn ahead(&self, tip: &Oid) -> Result<u32, GitError> {
-        let (tip, base) = (tip.clone(), self.base.clone());
-        let ahead = self.mirror.read(move |repo| {
-            let (tip, base) = (
-                git2::Oid::from_str(tip.as_str())?,
-                git2::Oid::from_str(base.as_str())?,
-            );
-            repo.graph_ahead_behind(tip, base).map(|(ahead, _)| ahead)
-        });
-        Ok(u32::try_from(ahead.await?).unwrap_or(u32::MAX))
+        let (tip, base) = (tip.git2(), self.base.git2());
+        let ahead = self
+            .mirror
+            .read(move |repo| repo.graph_ahead_behind(tip, base));
+        Ok(u32::try_from(ahead.await?.0).unwrap_or(u32::MAX))
     }
 
     /// The commit of HEAD, when neither the branch nor its history has it.
     pub(crate) async fn stray_head(&self, tip: &Oid) -> Result<Option<Oid>, GitError> {
-        let Ok(head) = std::fs::read_to_string(self.admin().join("HEAD")) else {
+        let Some(head) = self.admin().head(&self.mirror).await? else {
             return Ok(None);
         };
-        let head = match head.trim().strip_prefix("ref: ") {
-            Some(name) if name == format!("refs/heads/{}", self.branch) => return Ok(None),
-            Some(name) => self.mirror.ref_target(name).await?,
-            None => head.parse().ok(),
-        };
-        let Some(head) = head else { return Ok(None) };
-        let known = self.mirror.git("merge-base");
-        let known = known
-            .args(["--is-ancestor", head.as_str(), tip.as_str()])
-            .succeeds()
-            .await?;
+        let known = self.mirror.descends(tip, &head).await?;
         Ok((!known).then_some(head))
     }
 
-    /// What the commits since the base changed, up to `max_bytes`.
+    /// What the commits since the base changed, up to `max_bytes`. Neither programs nor attributes
+    /// that the session chose have a say in how it looks.
     ///
     /// # Errors
     /// When git fails.
     pub async fn diff(&self, max_bytes: usize) -> Result<DiffText, GitError> {
         let tip = self.tip().await?;
-        let mut text = self
-            .mirror
-            .git("diff")
-            .args([
-                "--no-ext-diff",
-                "--no-textconv",
-                "--no-color",
-                "--submodule=short",
-            ])
+        let plain = [
+            "--no-ext-diff",
+            "--no-textconv",
+            "--no-color",
+            "--submodule=short",
+        ];
+        let diff = self.mirror.git("diff").args(plain).keeping(max_bytes);
+        let done = diff
             .args([self.base.as_str(), tip.as_str(), "--"])
-            .text()
+            .finish()
             .await?;
-        let truncated = text.len() > max_bytes;
+        if !done.success() && done.stopped.is_none() {
+            let detail = crate::git::detail(&done);
+            return Err(GitError::Failed {
+                verb: "diff".into(),
+                detail,
+            });
+        }
+        let mut text = done.stdout.text();
+        let truncated = done.stdout.total_bytes() > max_bytes as u64;
         if truncated {
-            let cut = (0..=max_bytes)
-                .rev()
-                .find(|at| text.is_char_boundary(*at))
-                .unwrap_or(0);
-            text.truncate(cut);
+            text.truncate(text.floor_char_boundary(max_bytes));
         }
         Ok(DiffText { text, truncated })
     }
 
-    /// Removes the directory and git's note of it. The branch stays when only the mirror has it.
+    /// Removes the directory and git's note of it. The branch goes only when it is at the base, or
+    /// the remote says that it has the same commit.
     ///
     /// # Errors
     /// When something in it is not saved: then nothing is removed.
@@ -156,39 +163,83 @@ impl Worktree {
                 why,
             });
         }
-        remove_dir(&self.path)?;
-        remove_dir(&self.admin())?;
-        let remote = self
-            .mirror
-            .ref_target(&format!("refs/remotes/origin/{}", self.branch))
-            .await?;
-        let tip = self.tip().await?;
-        if remote.as_ref() == Some(&tip) || tip == self.base {
-            let name = format!("refs/heads/{}", self.branch);
-            self.mirror
-                .git("update-ref")
-                .args(["-d", name.as_str()])
-                .text()
-                .await?;
+        let admin = self.admin();
+        admin.keep_abandoned(&self.mirror).await?;
+        let path = self.path.clone();
+        let removed = tokio::task::spawn_blocking(move || remove_tree(&path)).await;
+        removed.map_err(|panic| GitError::Failed {
+            verb: "worktree remove".into(),
+            detail: panic.to_string(),
+        })??;
+        admin.remove()?;
+        let Some(tip) = self.branch_tip().await? else {
+            return Ok(());
+        };
+        if tip == self.base || self.is_on_remote(&tip).await {
+            self.mirror.delete_branch(&self.branch, &tip).await?;
         }
         Ok(())
     }
 
-    /// Git's own directory for this worktree: named after the last part of its path.
-    pub(crate) fn admin(&self) -> PathBuf {
-        let name = self.path.file_name().unwrap_or_default();
-        self.mirror.path().join("worktrees").join(name)
+    /// Asks the remote; no answer is no.
+    async fn is_on_remote(&self, tip: &Oid) -> bool {
+        match self.mirror.remote_head(&self.branch).await {
+            Ok(found) => found.as_ref() == Some(tip),
+            Err(error) => {
+                warn!(branch = %self.branch, %error, "the branch stays in the mirror");
+                false
+            }
+        }
     }
 
-    /// A command on the mirror with this directory as its work tree. The worktree's own `.git`
-    /// file is never asked: the session could have written it.
-    pub(crate) fn git(&self, verb: &str, index: &Path) -> Git {
-        self.mirror
-            .git(verb)
-            .env("GIT_WORK_TREE", &self.path)
-            .env("GIT_INDEX_FILE", index)
-            .env("GIT_CONFIG_COUNT", "1")
-            .env("GIT_CONFIG_KEY_0", "core.bare")
-            .env("GIT_CONFIG_VALUE_0", "false")
+    /// Git's own directory for this worktree.
+    pub(crate) fn admin(&self) -> Admin {
+        Admin::of(&self.mirror, &self.path)
     }
 }
+
+/// Removes a directory with all that is in it; a link or file in its place only itself. Tools
+/// leave directories that even their owner may not change (a Go module cache): those are opened.
+pub(crate) fn remove_tree(path: &Path) -> Result<(), GitError> {
+    let gone = |result: std::io::Result<()>| match result {
+        Err(error) if error.kind() == ErrorKind::NotFound => Ok(()),
+        other => other,
+    };
+    let removed = match path.symlink_metadata() {
+        Ok(found) if found.is_dir() => match gone(fs::remove_dir_all(path)) {
+            Err(error) if error.kind() == ErrorKind::PermissionDenied => {
+                loosen(path);
+                gone(fs::remove_dir_all(path))
+            }
+            other => other,
+        },
+        Ok(_) => gone(fs::remove_file(path)),
+        Err(error) => gone(Err(error)),
+    };
+    removed.map_err(|source| io(path, source))
+}
+
+/// Gives the owner every right below a directory of ours that was taken away. Best effort: who
+/// calls this tries again what failed, and that decides.
+pub(crate) fn loosen(root: &Path) {
+    let mut todo = vec![root.to_owned()];
+    while let Some(path) = todo.pop() {
+        let Ok(found) = path.symlink_metadata() else {
+            continue;
+        };
+        let (mode, wanted) = (
+            found.permissions().mode(),
+            if found.is_dir() { 0o700 } else { 0o400 },
+        );
+        if (found.is_dir() || found.is_file()) && mode & wanted != wanted {
+            let _ = fs::set_permissions(&path, Permissions::from_mode(mode | wanted));
+        }
+        if found.is_dir() {
+            let items = fs::read_dir(&path).into_iter().flatten().flatten();
+            todo.extend(items.map(|item| item.path()));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -41,3 +41,20 @@ impl Cancel {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn all_clones_are_one_and_it_stays() {
+        let cancel = Cancel::new();
+        let (early, other) = (cancel.clone(), cancel.clone());
+        let waiting = tokio::spawn(async move { early.cancelled().await });
+        assert!(!other.is_cancelled());
+        cancel.cancel();
+        waiting.await.unwrap();
+        assert!(other.is_cancelled());
+        other.cancelled().await;
+    }
+}

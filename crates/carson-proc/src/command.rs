@@ -3,6 +3,8 @@
 use std::ffi::OsString;
 use std::path::PathBuf;
 
+use crate::marker::{self, Marker};
+
 /// A program with everything it needs. Nothing is inherited unless it is said.
 #[derive(Clone, Debug)]
 pub struct Command {
@@ -98,7 +100,7 @@ impl Command {
         clippy::disallowed_methods,
         reason = "this is the crate that supervises children"
     )]
-    pub(crate) fn build(&self, marker: &str) -> tokio::process::Command {
+    pub(crate) fn build(&self, marker: &Marker) -> tokio::process::Command {
         let mut command = tokio::process::Command::new(&self.program);
         command
             .args(&self.args)
@@ -108,7 +110,7 @@ impl Command {
             Env::Inherit(env) => command.envs(env.iter().cloned()),
             Env::Exactly(env) => command.env_clear().envs(env.iter().cloned()),
         };
-        command.env(crate::sweep::RUN_MARKER, marker);
+        command.env(marker::VARIABLE, marker.value());
         command
     }
 }

@@ -2,15 +2,15 @@
 
 use std::fs::OpenOptions;
 use std::os::unix::fs::OpenOptionsExt;
-use std::os::unix::process::ExitStatusExt;
 use std::path::Path;
 use std::process::Stdio;
 
+use crate::children::{self, Registered};
 use crate::command::Command;
 use crate::error::SpawnError;
+use crate::finished::Exit;
+use crate::marker::Marker;
 use crate::process_id::ProcessId;
-use crate::run::Exit;
-use crate::sweep::Known;
 
 /// A started program that is not tied to our life. Dropping this leaves it alone.
 #[derive(Debug)]
@@ -18,15 +18,8 @@ pub struct Detached {
     /// Who it is.
     pub id: ProcessId,
     child: tokio::process::Child,
-    _known: KnownChild,
-}
-
-struct KnownChild(#[expect(dead_code, reason = "held for its drop")] Known);
-
-impl std::fmt::Debug for KnownChild {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str("KnownChild")
-    }
+    /// Held until it has been reaped.
+    _registered: Registered,
 }
 
 impl Detached {
@@ -35,7 +28,7 @@ impl Detached {
     /// # Errors
     /// What `waitpid` says.
     pub async fn wait(mut self) -> std::io::Result<Exit> {
-        self.child.wait().await.map(Exit::of)
+        self.child.wait().await.map(Exit::from)
     }
 }
 
@@ -55,30 +48,16 @@ pub fn spawn_detached(command: &Command, log: &Path) -> Result<Detached, SpawnEr
             source,
         })?;
     let err = log.try_clone().map_err(fail)?;
-    let mut child = command.build("detached");
-    child
+    let mut builder = command.build(&Marker::detached());
+    builder
         .stdin(Stdio::null())
         .stdout(log)
         .stderr(err)
         .kill_on_drop(false);
-    let child = child.spawn().map_err(fail)?;
-    let pid = child
-        .id()
-        .and_then(|pid| i32::try_from(pid).ok())
-        .unwrap_or(0);
-    let id = ProcessId::of(pid).unwrap_or(ProcessId { pid, start: 0 });
+    let (child, registered) = children::spawn(&mut builder).map_err(fail)?;
     Ok(Detached {
-        id,
+        id: registered.0,
         child,
-        _known: KnownChild(Known::new(pid)),
+        _registered: registered,
     })
-}
-
-impl Exit {
-    pub(crate) fn of(status: std::process::ExitStatus) -> Self {
-        match (status.code(), status.signal()) {
-            (Some(code), _) => Self::Code(code),
-            (None, signal) => Self::Signal(signal.unwrap_or(0)),
-        }
-    }
 }

@@ -3,47 +3,70 @@
 //! # Theory of operation
 //!
 //! [`run`] starts a program in a process group of its own and stays with it to the end. While it
-//! runs, its output is read line by line and kept in bounded memory ([`Captured`]: head and
+//! runs, its output is handed on line by line and kept in bounded memory ([`Captured`]: head and
 //! tail); its deadlines (total and silence), its output cap and a [`Cancel`] handle are watched by
 //! one loop. Any of them ends it the same way: SIGTERM to the group, a grace period, SIGKILL to
 //! the group, then a sweep.
 //!
 //! The sweep is there because a process group is not enough: agent CLIs start their tools in
 //! sessions of their own, and these survive. Every child gets a marker in its environment; the
-//! sweep looks through the process table for the marker, for the group, for descendants of
-//! either, and (when we are their subreaper) for orphans that were handed to us, and kills until
-//! a whole pass finds nothing. It is bounded, and it never touches a process of another `run`.
+//! sweep walks the process table for the marker, for the group, for descendants of either and,
+//! when we are their subreaper, for orphans that were handed to us. It kills until a whole pass
+//! finds nothing, for at most five seconds. It never touches a process of another `run`: what
+//! carries another marker of ours is left alone, and an orphan without any is left to the last
+//! `run` that can have started it.
 //!
 //! The end is the *child's* end, not the end of its output: a grandchild that holds a pipe open
-//! costs a short drain and no more.
+//! costs a short drain and no more. A future that is dropped half-way kills its tree too.
 //!
-//! What is not guaranteed: a process that clears its environment, leaves the group and was not
-//! handed to us (no subreaper) can escape the sweep; a cgroup is what closes that.
+//! A firing must outlive its daemon: [`spawn_detached`] ties nothing to our life, and
+//! [`ProcessId`] finds the process again, whatever happened to its number. [`reap_marked`] finds
+//! what a dead firing left behind by a marker of the caller's own.
+//!
+//! # What is not guaranteed
+//!
+//! A process that clears its environment, leaves the group and was not handed to us (no
+//! subreaper, or macOS) can escape the sweep; only a cgroup closes that. Neither can a process be
+//! ended that runs as somebody else or that the kernel does not let go: it is reported in the
+//! log. The death of our own process is the caller's matter: nothing here dies with us.
 //!
 //! No `pre_exec` is used, so that the standard library can `posix_spawn`: with `pre_exec` it
 //! forks, which costs 33 ms at 1 GB of resident memory.
 //!
-//! Reading order: [`Command`], [`Limits`], `run.rs`, `sweep.rs`, [`ProcessId`], [`Detached`].
+//! Reading order: [`Command`], [`Limits`], `run.rs`, `watch.rs`, `sweep.rs`, `hunt.rs`,
+//! `children.rs`, then [`ProcessId`] and [`Detached`].
 
 mod cancel;
 mod captured;
+mod children;
 mod command;
 mod detached;
 mod error;
+mod finished;
+mod group;
+mod hunt;
 mod limits;
+mod lines;
+mod marked;
+mod marker;
 mod path;
+mod pipes;
 mod process_id;
 mod run;
 mod sweep;
 mod table;
+mod watch;
 
 pub use cancel::Cancel;
 pub use captured::Captured;
+pub use children::become_subreaper;
 pub use command::{Command, Env, Stdin};
 pub use detached::{Detached, spawn_detached};
 pub use error::SpawnError;
+pub use finished::{Exit, Finished, StopReason};
 pub use limits::Limits;
+pub use lines::{Line, Stream};
+pub use marked::reap_marked;
 pub use path::find_on_path;
 pub use process_id::ProcessId;
-pub use run::{Exit, Finished, Line, StopReason, Stream, capture, run};
-pub use sweep::{become_subreaper, reap_marked};
+pub use run::{capture, run};

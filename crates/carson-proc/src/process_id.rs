@@ -7,7 +7,7 @@ use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 use tokio::time::{Instant, sleep};
 
-use crate::table;
+use crate::table::{self, Entry};
 
 /// A process number with the time of its start, so that a newcomer with the same number is
 /// neither trusted nor killed.
@@ -15,7 +15,8 @@ use crate::table;
 pub struct ProcessId {
     /// The number.
     pub pid: i32,
-    /// Start time in clock ticks since boot (Linux: field 22 of `/proc/PID/stat`).
+    /// Start time: clock ticks since boot on Linux (field 22 of `/proc/PID/stat`), seconds since
+    /// 1970 elsewhere.
     pub start: u64,
 }
 
@@ -32,10 +33,7 @@ impl ProcessId {
     pub fn of(pid: i32) -> Option<Self> {
         table::entry(pid)
             .filter(|entry| !entry.zombie)
-            .map(|entry| Self {
-                pid,
-                start: entry.start,
-            })
+            .map(Self::from)
     }
 
     /// Whether it still runs. A zombie does not.
@@ -55,12 +53,21 @@ impl ProcessId {
             }
             // It may end between the look and the signal: that is what we want.
             let _ = kill(Pid::from_raw(self.pid), signal);
-            let until = Instant::now() + patience;
-            while self.is_alive() && Instant::now() < until {
+            let asked = Instant::now();
+            while self.is_alive() && asked.elapsed() < patience {
                 sleep(Duration::from_millis(10)).await;
             }
         }
         !self.is_alive()
+    }
+}
+
+impl From<Entry> for ProcessId {
+    fn from(entry: Entry) -> Self {
+        Self {
+            pid: entry.pid,
+            start: entry.start,
+        }
     }
 }
 

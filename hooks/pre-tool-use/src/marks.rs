@@ -20,8 +20,8 @@ pub const DOWNLOAD: char = '\u{10FFF4}';
 pub const OPAQUE: char = '\u{10FFF5}';
 
 /// Longest text kept; what is longer collapses into one mark, so doubling a variable in a loop
-/// cannot grow memory.
-pub const MAX_TEXT: usize = 256 * 1024;
+/// cannot grow memory. Larger than any command line a CLI sends.
+pub const MAX_TEXT: usize = 4 * 1024 * 1024;
 
 /// Whether this character is one of the marks.
 pub fn is_mark(c: char) -> bool {

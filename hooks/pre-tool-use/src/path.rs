@@ -132,7 +132,7 @@ fn in_worktree(rest: &str) -> Place {
 /// the last name too, as a trailing slash does; otherwise a link itself is what is meant.
 pub fn place_on_disk(path: &str, whole: bool, ctx: &Context) -> Place {
     let by_letters = place(path, ctx);
-    if ctx.sight == Sight::CallOnly || matches!(by_letters, Place::Unknown | Place::Outside) {
+    if ctx.sight == Sight::CallOnly || by_letters == Place::Unknown {
         return by_letters;
     }
     let Some(real) = follow(path, whole) else {

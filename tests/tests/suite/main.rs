@@ -3,6 +3,7 @@
 #![cfg(test)]
 
 mod arrows;
+mod claude_firing;
 mod listed;
 mod lockfile;
 mod scripted_model;

@@ -165,7 +165,10 @@ fn check_mv(args: &[String]) -> Option<String> {
             long: &["target-directory", "suffix"],
         },
     );
-    (targets.len() > 1 && targets.last() == Some(&"/dev/null"))
+    targets
+        .iter()
+        .skip(1)
+        .any(|target| *target == "/dev/null")
         .then(|| "mv to /dev/null destroys the file or the device".to_owned())
 }
 

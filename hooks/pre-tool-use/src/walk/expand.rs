@@ -100,6 +100,10 @@ impl Walker<'_> {
                 }
                 Atom::Part(part) => {
                     let (texts, quoted) = self.part(part, state);
+                    let size: usize = texts.iter().map(String::len).sum();
+                    if !self.spend_copy(size * builds.len()) {
+                        return Vec::new();
+                    }
                     builds = combine(builds, &texts, split && !quoted);
                 }
             }

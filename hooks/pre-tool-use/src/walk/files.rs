@@ -17,15 +17,16 @@ impl Walker<'_> {
     }
 
     /// What a file holds that this line wrote.
-    pub(crate) fn content(&self, file: &str, state: &State) -> Option<String> {
-        if matches!(file, "/dev/null") {
+    pub(crate) fn content(&mut self, file: &str, state: &State) -> Option<String> {
+        if file == "/dev/null" {
             return Some(String::new());
         }
         let find = |cwd: &String| {
             let path = path::absolute(file, cwd)?;
             self.world.files.get(&path).cloned()
         };
-        state.cwd.iter().find_map(find)
+        let text = state.cwd.iter().find_map(find)?;
+        self.spend_copy(text.len()).then_some(text)
     }
 
     /// Notes what a command writes into a file.

@@ -120,6 +120,11 @@ impl<'c> Walker<'c> {
         self.fuel > 0
     }
 
+    /// Spends fuel for copying a text; false when there is none left.
+    pub(crate) fn spend_copy(&mut self, bytes: usize) -> bool {
+        self.spend(bytes / 32)
+    }
+
     /// Runs `body` one call deeper; too deep, the text is judged by its words.
     pub(crate) fn deeper<T: Default>(
         &mut self,

@@ -126,7 +126,8 @@ impl Walker<'_> {
 
     /// Runs an expanded command and returns what it prints.
     pub(crate) fn exec(&mut self, mut exec: Exec, state: &mut State) -> String {
-        if self.done() || !self.spend(1 + exec.argv.len() / 8) {
+        let copied = exec.stdin.len() + exec.argv.iter().map(String::len).sum::<usize>();
+        if self.done() || !self.spend(1 + exec.argv.len() / 8) || !self.spend_copy(copied) {
             return String::new();
         }
         // `$SUDO rm …` with an unset variable runs what follows.

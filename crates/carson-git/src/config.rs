@@ -1,0 +1,80 @@
+//! The mirror's configuration belongs to Carson.
+//!
+//! A session works in a worktree of the mirror, and git lets it write the mirror's `config`: a
+//! filter with a program of its choice, an address, an identity for everybody. So the file's
+//! content is fixed, and it is put right before every command of ours. The kernel layer closes
+//! the window that remains.
+
+use std::fs;
+use std::path::PathBuf;
+
+use tracing::warn;
+
+use crate::error::{GitError, io};
+use crate::scratch::Scratch;
+
+/// What sessions see as the push address of `origin`: Carson pushes, the model cannot.
+const NO_PUSH: &str = "/dev/null/carson-pushes-for-you";
+
+/// The configuration of one mirror.
+#[derive(Clone, Debug)]
+pub(crate) struct Own {
+    mirror: PathBuf,
+    text: String,
+}
+
+impl Own {
+    /// `url` is what sessions may know: without credentials.
+    pub(crate) fn new(mirror: PathBuf, url: &str) -> Self {
+        let (url, no_push) = (quoted(url), quoted(NO_PUSH));
+        let platform = match cfg!(target_os = "macos") {
+            true => "\tignorecase = true\n\tprecomposeunicode = true\n",
+            false => "",
+        };
+        let text = format!(
+            "# Written by Carson before each of its commands; changes do not stay.\n\
+             [core]\n\trepositoryformatversion = 0\n\tfilemode = true\n\tbare = true\n\
+             \tlogAllRefUpdates = true\n{platform}\
+             [gc]\n\tauto = 0\n\tpruneExpire = never\n\tworktreePruneExpire = never\n\
+             \treflogExpire = never\n\treflogExpireUnreachable = never\n\
+             [maintenance]\n\tauto = false\n\
+             [remote \"origin\"]\n\turl = {url}\n\tpushurl = {no_push}\n\
+             \tfetch = +refs/heads/*:refs/remotes/origin/*\n"
+        );
+        Self { mirror, text }
+    }
+
+    /// Puts the file right, and removes the mirror's private ignore and attribute files: nothing
+    /// but what is in the repository decides what is taken up.
+    pub(crate) fn restore(&self) -> Result<(), GitError> {
+        if !self.mirror.is_dir() {
+            return Ok(());
+        }
+        for name in ["info/exclude", "info/attributes"] {
+            let path = self.mirror.join(name);
+            match fs::remove_file(&path) {
+                Ok(()) => {
+                    warn!(file = %path.display(), "a file of the mirror is not ours: removed");
+                }
+                Err(error) if error.kind() == std::io::ErrorKind::NotFound => {}
+                Err(error) if error.kind() == std::io::ErrorKind::NotADirectory => {}
+                Err(source) => return Err(io(&path, source)),
+            }
+        }
+        let path = self.mirror.join("config");
+        if fs::read(&path).is_ok_and(|found| found == self.text.as_bytes()) {
+            return Ok(());
+        }
+        let fresh = Scratch::with(&self.mirror, "config", self.text.as_bytes())?;
+        fs::rename(fresh.path(), &path).map_err(|source| io(&path, source))
+    }
+}
+
+/// A value as git's configuration files write it.
+fn quoted(value: &str) -> String {
+    let value = value
+        .replace('\\', "\\\\")
+        .replace('"', "\\\"")
+        .replace('\n', "\\n");
+    format!("\"{value}\"")
+}

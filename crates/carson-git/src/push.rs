@@ -1,0 +1,147 @@
+//! What is said to the remote: branches go there under their own name, never by force.
+
+use carson_proc::Finished;
+
+use crate::branch::is_protected;
+use crate::error::GitError;
+use crate::git::{ASK, Git, REMOTE, detail};
+use crate::mirror::Mirror;
+use crate::oid::Oid;
+
+/// What a push did.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Pushed {
+    /// The remote has a new branch.
+    Created,
+    /// The remote's branch has new commits.
+    Updated,
+    /// The remote had it all before.
+    UpToDate,
+}
+
+impl Mirror {
+    /// Pushes a firing's branch under its own name; never forced, never a protected one.
+    ///
+    /// # Errors
+    /// When it is protected, refused, or the remote cannot be reached.
+    pub async fn push(&self, branch: &str, protected: &[String]) -> Result<Pushed, GitError> {
+        if is_protected(protected, branch) {
+            return Err(GitError::Protected {
+                branch: branch.to_owned(),
+            });
+        }
+        let push = self.remote_git("push")?.within(REMOTE).args([
+            "--porcelain",
+            "--no-verify",
+            "--no-follow-tags",
+            "--no-signed",
+            "--recurse-submodules=no",
+            "--",
+            "carson",
+        ]);
+        let name = format!("refs/heads/{branch}");
+        let done = push.arg(format!("{name}:{name}")).finish().await?;
+        match (done.success(), flag(&done)) {
+            (true, Some('*')) => Ok(Pushed::Created),
+            (true, Some('=')) => Ok(Pushed::UpToDate),
+            (true, _) => Ok(Pushed::Updated),
+            (false, Some('!')) => Err(GitError::PushRejected {
+                branch: branch.to_owned(),
+                detail: self.remote.redact(&rejection(&done)),
+            }),
+            (false, _) => Err(self.refused(&done)),
+        }
+    }
+
+    /// Where a branch of the remote stands now; asks the remote.
+    ///
+    /// # Errors
+    /// When the remote cannot be reached.
+    pub async fn remote_head(&self, branch: &str) -> Result<Option<Oid>, GitError> {
+        let name = format!("refs/heads/{branch}");
+        let ask = self
+            .remote_git("ls-remote")?
+            .within(ASK)
+            .args(["--quiet", "--", "carson", &name]);
+        let done = ask.finish().await?;
+        if !done.success() {
+            return Err(self.refused(&done));
+        }
+        // The pattern also matches at the end of longer names.
+        let said = done.stdout.text();
+        let lines = said.lines().filter_map(|line| line.split_once('\t'));
+        let mut found = lines.filter(|(_, found)| *found == name);
+        Ok(found.next().and_then(|(oid, _)| oid.parse().ok()))
+    }
+
+    /// A command that talks to the remote `carson`: it exists only for this command, so that
+    /// nothing written into the mirror's configuration decides where we push.
+    pub(crate) fn remote_git(&self, verb: &str) -> Result<Git, GitError> {
+        let mut git = self
+            .git(verb)
+            .config("remote.carson.url", self.remote.address())
+            .config("remote.carson.fetch", "+refs/heads/*:refs/remotes/origin/*");
+        if let Some(file) = self.remote.credential_file(self.path())? {
+            // Git gives this line to a shell.
+            let path = file.path().to_string_lossy().replace('\'', r"'\''");
+            git = git.config("credential.helper", "");
+            git = git.config("credential.helper", format!("store --file='{path}'"));
+            git = git.holding(file);
+        }
+        Ok(git)
+    }
+
+    /// Why the remote could not be used.
+    pub(crate) fn refused(&self, done: &Finished) -> GitError {
+        let (url, detail) = (self.remote.shown(), self.remote.redact(&detail(done)));
+        let said = done.stderr.text().to_lowercase();
+        match SIGN_IN.iter().any(|sign| said.contains(sign)) {
+            true => GitError::AuthFailed { url, detail },
+            false => GitError::RemoteGone { url, detail },
+        }
+    }
+}
+
+/// How git and ssh say that we were not let in.
+const SIGN_IN: [&str; 8] = [
+    "authentication failed",
+    "could not read username",
+    "could not read password",
+    "unable to read askpass",
+    "terminal prompts disabled",
+    "permission denied (",
+    "returned error: 401",
+    "returned error: 403",
+];
+
+/// The sign in front of the one ref of a porcelain report.
+fn flag(done: &Finished) -> Option<char> {
+    let said = done.stdout.text();
+    let line = said.lines().find(|line| line.contains("\trefs/heads/"))?;
+    line.chars().next()
+}
+
+/// The reason in the report, and what the remote's hooks said.
+fn rejection(done: &Finished) -> String {
+    let said = done.stdout.text();
+    let reason = said.lines().find(|line| line.starts_with('!'));
+    let reason = reason
+        .and_then(|line| line.rsplit('\t').next())
+        .unwrap_or_default();
+    let errors = done.stderr.text();
+    let hooks = errors
+        .lines()
+        .filter_map(|line| line.strip_prefix("remote:"));
+    let hooks: Vec<&str> = hooks
+        .map(str::trim)
+        .filter(|line| !line.is_empty())
+        .collect();
+    if hooks.is_empty() {
+        reason.to_owned()
+    } else {
+        format!("{reason}; {}", hooks.join("; "))
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,215 @@
+//! Pushes to real remotes, and one real answer of a web server.
+
+use std::fs;
+use std::io::{BufRead as _, BufReader, Write as _};
+use std::net::TcpListener;
+use std::os::unix::fs::PermissionsExt as _;
+use std::thread::JoinHandle;
+
+use super::*;
+use crate::fixture::{World, git, write};
+use crate::{Credential, Remote};
+
+#[tokio::test]
+async fn a_push_says_what_it_did() {
+    let world = World::new().await;
+    let tree = world.worktree("one").await;
+    tree.put("a", "1");
+    tree.commit_as_session("First");
+    assert_eq!(world.mirror.remote_head(&tree.branch).await.unwrap(), None);
+    assert_eq!(
+        world.mirror.push(&tree.branch, &[]).await.unwrap(),
+        Pushed::Created
+    );
+    assert_eq!(
+        world.mirror.push(&tree.branch, &[]).await.unwrap(),
+        Pushed::UpToDate
+    );
+    tree.put("a", "2");
+    let tip = tree.commit_as_session("Second");
+    assert_eq!(
+        world.mirror.push(&tree.branch, &[]).await.unwrap(),
+        Pushed::Updated
+    );
+    assert_eq!(
+        world.mirror.remote_head(&tree.branch).await.unwrap(),
+        Some(tip)
+    );
+}
+
+#[tokio::test]
+async fn a_branch_that_was_deleted_there_is_pushed_again() {
+    let world = World::new().await;
+    let tree = world.worktree("one").await;
+    tree.put("a", "1");
+    tree.commit_as_session("First");
+    world.mirror.push(&tree.branch, &[]).await.unwrap();
+    git(&world.origin(), ["branch", "--quiet", "-D", &tree.branch]);
+    assert_eq!(
+        world.mirror.push(&tree.branch, &[]).await.unwrap(),
+        Pushed::Created
+    );
+}
+
+#[tokio::test]
+async fn a_protected_branch_is_refused_before_anybody_is_asked() {
+    let world = World::bare();
+    // There is not even a mirror: a process would have failed otherwise.
+    let protected = ["main".to_owned(), "release/*".to_owned()];
+    for branch in ["main", "release/1.0"] {
+        let refused = world.mirror.push(branch, &protected).await;
+        assert!(matches!(refused, Err(GitError::Protected { .. })));
+    }
+}
+
+#[tokio::test]
+async fn what_a_hook_of_the_remote_says_is_the_reason() {
+    let world = World::new().await;
+    let tree = world.worktree("one").await;
+    tree.put("a", "1");
+    tree.commit_as_session("Work");
+    let hook = world.origin().join("hooks/pre-receive");
+    write(
+        &hook,
+        "#!/bin/sh\necho 'no commits on Sundays' >&2\nexit 1\n",
+    );
+    fs::set_permissions(&hook, fs::Permissions::from_mode(0o755)).unwrap();
+    let error = world.mirror.push(&tree.branch, &[]).await.unwrap_err();
+    let GitError::PushRejected { detail, .. } = &error else {
+        panic!("{error}")
+    };
+    assert!(detail.contains("no commits on Sundays"), "{detail}");
+    assert!(detail.contains("pre-receive"), "{detail}");
+}
+
+#[tokio::test]
+async fn nothing_is_ever_forced() {
+    let world = World::new().await;
+    let tree = world.worktree("one").await;
+    let theirs = world.upstream(&tree.branch, "theirs", "theirs");
+    tree.put("a", "1");
+    tree.commit_as_session("Work");
+    let error = world.mirror.push(&tree.branch, &[]).await.unwrap_err();
+    assert!(matches!(error, GitError::PushRejected { .. }), "{error}");
+    assert_eq!(
+        world.mirror.remote_head(&tree.branch).await.unwrap(),
+        Some(theirs)
+    );
+}
+
+#[tokio::test]
+async fn the_operators_checkout_is_left_alone() {
+    let world = World::bare();
+    let seed = world.seed();
+    write(&seed.join("draft.txt"), "the operator's own work");
+    let before = git(&seed, ["status", "--porcelain", "--branch"]);
+    let mirror = Mirror::at(world.mirror.path().to_owned(), seed.to_str().unwrap());
+    let world = World { mirror, ..world };
+    world.mirror.refresh().await.unwrap();
+    let tree = world.worktree("one").await;
+    tree.put("a", "1");
+    let tip = tree.commit_as_session("Work");
+    assert_eq!(
+        world.mirror.push(&tree.branch, &[]).await.unwrap(),
+        Pushed::Created
+    );
+    assert_eq!(
+        world.mirror.remote_head(&tree.branch).await.unwrap(),
+        Some(tip.clone())
+    );
+    assert_eq!(git(&seed, ["status", "--porcelain", "--branch"]), before);
+    // Its checked-out branch it keeps, whatever the settings protect.
+    git(world.mirror.path(), ["branch", "main", tip.as_str()]);
+    assert!(matches!(
+        world.mirror.push("main", &[]).await,
+        Err(GitError::PushRejected { .. })
+    ));
+}
+
+#[tokio::test]
+async fn a_remote_that_is_gone_is_named() {
+    let world = World::new().await;
+    let tree = world.worktree("one").await;
+    tree.put("a", "1");
+    tree.commit_as_session("Work");
+    fs::remove_dir_all(world.origin()).unwrap();
+    let error = world.mirror.push(&tree.branch, &[]).await.unwrap_err();
+    assert!(matches!(error, GitError::RemoteGone { .. }), "{error}");
+    assert!(world.mirror.remote_head(&tree.branch).await.is_err());
+}
+
+/// Answers 401 until a request brings a credential, then 404; gives what was brought.
+fn web_server() -> (String, JoinHandle<Option<String>>) {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let url = format!("http://{}/acme/widget.git", listener.local_addr().unwrap());
+    let server = std::thread::spawn(move || {
+        for stream in listener.incoming().take(2) {
+            let mut stream = stream.ok()?;
+            let lines = BufReader::new(stream.try_clone().ok()?).lines();
+            let head: Vec<String> = lines
+                .map_while(Result::ok)
+                .take_while(|line| !line.is_empty())
+                .collect();
+            let brought = head
+                .iter()
+                .find_map(|line| line.strip_prefix("Authorization: "));
+            let status = match brought {
+                Some(_) => "404 Not Found",
+                None => "401 Unauthorized\r\nWWW-Authenticate: Basic realm=\"x\"",
+            };
+            let answer =
+                format!("HTTP/1.1 {status}\r\nContent-Length: 0\r\nConnection: close\r\n\r\n");
+            stream.write_all(answer.as_bytes()).ok()?;
+            if brought.is_some() {
+                return brought.map(str::to_owned);
+            }
+        }
+        None
+    });
+    (url, server)
+}
+
+#[tokio::test]
+async fn a_credential_reaches_the_server_and_stays_nowhere() {
+    let world = World::new().await;
+    let (url, server) = web_server();
+    let credential = Credential {
+        username: "bot".into(),
+        password: "it's/secret".into(),
+    };
+    let remote = Remote {
+        url,
+        credential: Some(credential),
+    };
+    let mirror = Mirror::at(world.mirror.path().to_owned(), remote);
+    let error = mirror.remote_head("main").await.unwrap_err();
+    assert!(matches!(error, GitError::RemoteGone { .. }), "{error}");
+    // "bot:it's/secret" in base64.
+    assert_eq!(
+        server.join().unwrap().unwrap(),
+        "Basic Ym90Oml0J3Mvc2VjcmV0"
+    );
+    let scratch = world.mirror.path().with_extension("scratch");
+    assert_eq!(fs::read_dir(scratch).unwrap().count(), 0);
+    let config = fs::read_to_string(world.mirror.path().join("config")).unwrap();
+    assert!(!config.contains("secret"));
+}
+
+#[tokio::test]
+async fn being_refused_is_told_from_being_gone() {
+    let world = World::new().await;
+    let (url, server) = web_server();
+    let mirror = Mirror::at(
+        world.mirror.path().to_owned(),
+        url.replace("//", "//x:hunter2@"),
+    );
+    // The address itself brings a credential; without one nobody asks the terminal.
+    let error = mirror.remote_head("main").await.unwrap_err();
+    assert!(!error.to_string().contains("hunter2"), "{error}");
+    server.join().unwrap();
+    let (url, server) = web_server();
+    let mirror = Mirror::at(world.mirror.path().to_owned(), url);
+    let error = mirror.remote_head("main").await.unwrap_err();
+    assert!(matches!(error, GitError::AuthFailed { .. }), "{error}");
+    drop(server);
+}

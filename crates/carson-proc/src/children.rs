@@ -1,0 +1,73 @@
+//! Our own direct children, and those that are handed to us.
+//!
+//! A subreaper's orphans and its own children look the same in the process table. So every child is
+//! registered from before it can be seen until it has been reaped; any other is an orphan.
+
+use std::collections::BTreeMap;
+use std::io;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use tokio::process::{Child, Command};
+
+use crate::process_id::ProcessId;
+use crate::table;
+
+static RUNNING: Mutex<BTreeMap<i32, u64>> = Mutex::new(BTreeMap::new());
+
+fn running_now() -> MutexGuard<'static, BTreeMap<i32, u64>> {
+    RUNNING.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// A child's place in the register, until this is dropped.
+#[derive(Debug)]
+pub(crate) struct Registered(pub ProcessId);
+
+impl Drop for Registered {
+    fn drop(&mut self) {
+        running_now().remove(&self.0.pid);
+    }
+}
+
+/// Starts a child and registers it.
+///
+/// The register is locked meanwhile. Whoever reads first the process table and then the register
+/// finds in the register every child of ours that is in the table: a child that is taken for an
+/// orphan would be killed.
+pub(crate) fn spawn(builder: &mut Command) -> io::Result<(Child, Registered)> {
+    let mut running = running_now();
+    let child = builder.spawn()?;
+    let pid = child
+        .id()
+        .and_then(|pid| i32::try_from(pid).ok())
+        .ok_or_else(|| io::Error::other("the child has no number"))?;
+    let start = table::start_of_child(pid);
+    running.insert(pid, start);
+    Ok((child, Registered(ProcessId { pid, start })))
+}
+
+/// The children that run: number and start.
+pub(crate) fn running() -> BTreeMap<i32, u64> {
+    running_now().clone()
+}
+
+/// Makes orphaned descendants ours instead of init's, so that none can hide from the sweep.
+///
+/// From then on every child of this process must be started by this crate: any other is taken for
+/// an orphan by the next sweep, and killed.
+///
+/// # Errors
+/// What the kernel says. Systems without subreapers answer `Ok`.
+pub fn become_subreaper() -> io::Result<()> {
+    #[cfg(target_os = "linux")]
+    nix::sys::prctl::set_child_subreaper(true)?;
+    Ok(())
+}
+
+/// Whether orphans are handed to us.
+pub(crate) fn are_orphans_ours() -> bool {
+    #[cfg(target_os = "linux")]
+    let subreaper = nix::sys::prctl::get_child_subreaper().unwrap_or(false);
+    #[cfg(not(target_os = "linux"))]
+    let subreaper = false;
+    subreaper
+}

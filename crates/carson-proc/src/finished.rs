@@ -1,0 +1,65 @@
+//! How a child ended.
+
+use std::os::unix::process::ExitStatusExt;
+use std::process::ExitStatus;
+use std::time::Duration;
+
+use crate::captured::Captured;
+
+/// Why Carson stopped a child.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum StopReason {
+    /// Its total time ran out.
+    WallClock,
+    /// It printed nothing for too long.
+    Silence,
+    /// It printed too much.
+    OutputCap,
+    /// The [`Cancel`](crate::Cancel) handle.
+    Cancelled,
+    /// The caller, by `ControlFlow::Break`.
+    Asked,
+}
+
+/// How the child itself ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Exit {
+    /// It exited.
+    Code(i32),
+    /// A signal ended it.
+    Signal(i32),
+}
+
+impl From<ExitStatus> for Exit {
+    fn from(status: ExitStatus) -> Self {
+        match (status.code(), status.signal()) {
+            (Some(code), _) => Self::Code(code),
+            (None, signal) => Self::Signal(signal.unwrap_or(0)),
+        }
+    }
+}
+
+/// A child that has ended, and everything below it.
+#[derive(Clone, Debug)]
+pub struct Finished {
+    /// How.
+    pub exit: Exit,
+    /// Why Carson stopped it, if it did. A cap that its very last output passed counts too.
+    pub stopped: Option<StopReason>,
+    /// How long it took, with the drain and the sweep.
+    pub elapsed: Duration,
+    /// Its standard output, head and tail.
+    pub stdout: Captured,
+    /// Its standard error, head and tail.
+    pub stderr: Captured,
+    /// Descendants that outlived it and were killed.
+    pub leaked: u32,
+}
+
+impl Finished {
+    /// Exit code 0, and by itself.
+    #[must_use]
+    pub fn success(&self) -> bool {
+        self.exit == Exit::Code(0) && self.stopped.is_none()
+    }
+}

@@ -1,0 +1,162 @@
+//! Kills until a whole pass finds nothing.
+
+use std::collections::HashSet;
+use std::time::{Duration, Instant};
+
+use nix::sys::signal::{Signal, kill};
+use nix::sys::wait::{WaitPidFlag, waitpid};
+use nix::unistd::Pid;
+use tracing::warn;
+
+use crate::children;
+use crate::group::Group;
+use crate::process_id::ProcessId;
+use crate::table::{self, Entry};
+
+/// The longest a hunt takes. Who survives it cannot be killed by us at all.
+const PATIENCE: Duration = Duration::from_secs(5);
+
+/// For those who got SIGKILL to be gone.
+const PAUSE: Duration = Duration::from_millis(1);
+
+/// What one pass over the process table found.
+#[derive(Debug, Default)]
+pub(crate) struct Found {
+    /// The prey, alive.
+    pub alive: Vec<Entry>,
+    /// The groups that have no other members.
+    pub groups: Vec<Group>,
+    /// Whether there were fresh corpses. Their children may have been born behind our back.
+    pub corpses: bool,
+}
+
+impl Found {
+    /// The processes that `seed` accepts with all their descendants, without the `spared`.
+    pub(crate) fn of(
+        table: &[Entry],
+        spared: impl Fn(&Entry) -> bool,
+        seed: impl Fn(&Entry) -> bool,
+    ) -> Self {
+        let mut inside: HashSet<i32> = table
+            .iter()
+            .filter(|entry| !spared(entry) && seed(entry))
+            .map(|entry| entry.pid)
+            .collect();
+        loop {
+            let before = inside.len();
+            for entry in table {
+                if inside.contains(&entry.parent) && !spared(entry) {
+                    inside.insert(entry.pid);
+                }
+            }
+            if inside.len() == before {
+                break;
+            }
+        }
+        let is_prey = |entry: &&Entry| inside.contains(&entry.pid) && !entry.zombie;
+        let alive: Vec<Entry> = table.iter().filter(is_prey).copied().collect();
+        let mixed: HashSet<i32> = table
+            .iter()
+            .filter(|entry| !inside.contains(&entry.pid))
+            .map(|entry| entry.group)
+            .collect();
+        let groups: HashSet<i32> = alive.iter().map(|entry| entry.group).collect();
+        Self {
+            groups: groups.difference(&mixed).copied().map(Group).collect(),
+            alive,
+            corpses: false,
+        }
+    }
+}
+
+/// One hunt.
+pub(crate) struct Hunt {
+    until: Instant,
+    killed: HashSet<ProcessId>,
+    immune: HashSet<ProcessId>,
+}
+
+impl Hunt {
+    pub(crate) fn new() -> Self {
+        Self {
+            until: Instant::now() + PATIENCE,
+            killed: HashSet::new(),
+            immune: HashSet::new(),
+        }
+    }
+
+    /// Runs to its end; how many were killed. The pauses are real ones if `pause` says so.
+    pub(crate) async fn run(mut self, mut look: impl FnMut() -> Found) -> HashSet<ProcessId> {
+        while let Some(fresh) = self.strike(&look()) {
+            if fresh {
+                tokio::task::yield_now().await;
+            } else {
+                tokio::time::sleep(PAUSE).await;
+            }
+        }
+        self.killed
+    }
+
+    /// The same where nothing can be awaited.
+    pub(crate) fn run_blocking(mut self, mut look: impl FnMut() -> Found) {
+        while let Some(fresh) = self.strike(&look()) {
+            if !fresh {
+                std::thread::sleep(PAUSE);
+            }
+        }
+    }
+
+    /// Kills what was found; `None` when it is over, else whether there was anybody new.
+    fn strike(&mut self, found: &Found) -> Option<bool> {
+        let prey: Vec<&Entry> = found
+            .alive
+            .iter()
+            .filter(|entry| !self.immune.contains(&ProcessId::from(**entry)))
+            .collect();
+        if prey.is_empty() && !found.corpses {
+            return None;
+        }
+        if Instant::now() > self.until {
+            let pids: Vec<i32> = prey.iter().map(|entry| entry.pid).collect();
+            warn!(?pids, "processes survive SIGKILL");
+            return None;
+        }
+        // Whole groups first: their members cannot fork between the look and the signal.
+        found.groups.iter().for_each(|group| group.kill());
+        let before = self.killed.len();
+        prey.into_iter().for_each(|entry| self.kill(entry));
+        Some(self.killed.len() > before || found.corpses)
+    }
+
+    fn kill(&mut self, entry: &Entry) {
+        let id = ProcessId::from(*entry);
+        // It may have ended since the look, and its number may be somebody else's by now.
+        let still = table::entry(entry.pid).is_some_and(|now| now.start == entry.start);
+        match still.then(|| kill(Pid::from_raw(entry.pid), Signal::SIGKILL)) {
+            Some(Err(nix::errno::Errno::EPERM)) => {
+                warn!(
+                    pid = entry.pid,
+                    "a process of somebody else cannot be killed"
+                );
+                self.immune.insert(id);
+            }
+            _ => {
+                self.killed.insert(id);
+            }
+        }
+    }
+}
+
+/// Reaps the dead that were handed to us; whether there were any. Nobody else waits for them.
+pub(crate) fn reap_orphans(table: &[Entry], spared: impl Fn(&Entry) -> bool) -> bool {
+    if !children::are_orphans_ours() {
+        return false;
+    }
+    let me = Pid::this().as_raw();
+    table
+        .iter()
+        .filter(|entry| entry.zombie && entry.parent == me && !spared(entry))
+        .filter(|entry| waitpid(Pid::from_raw(entry.pid), Some(WaitPidFlag::WNOHANG)).is_ok())
+        .count()
+        > 0
+}

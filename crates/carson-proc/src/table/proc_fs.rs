@@ -1,0 +1,69 @@
+//! Linux: `/proc`, as proc(5) describes it.
+
+use std::fs;
+
+use super::Entry;
+
+/// One process, dead ones that nobody has reaped included.
+pub(crate) fn entry(pid: i32) -> Option<Entry> {
+    // Bytes: a process chooses its own name, and one that is not UTF-8 would hide it from us.
+    parse(pid, &fs::read(format!("/proc/{pid}/stat")).ok()?)
+}
+
+/// All of them.
+pub(crate) fn all() -> Vec<Entry> {
+    let Ok(dir) = fs::read_dir("/proc") else {
+        return Vec::new();
+    };
+    dir.filter_map(|item| item.ok()?.file_name().to_str()?.parse().ok())
+        .filter_map(entry)
+        .collect()
+}
+
+/// The start of a child that has not been reaped; 0, older than anything, if it cannot be read.
+pub(crate) fn start_of_child(pid: i32) -> u64 {
+    entry(pid).map_or(0, |entry| entry.start)
+}
+
+/// What the process was started with; empty for one that is not ours to look at.
+pub(crate) fn environment(pid: i32) -> Vec<u8> {
+    fs::read(format!("/proc/{pid}/environ")).unwrap_or_default()
+}
+
+/// The name in parentheses may itself hold spaces and parentheses.
+fn parse(pid: i32, stat: &[u8]) -> Option<Entry> {
+    let behind_name = stat.iter().rposition(|byte| *byte == b')')? + 1;
+    let fields: Vec<&str> = str::from_utf8(&stat[behind_name..])
+        .ok()?
+        .split_whitespace()
+        .collect();
+    Some(Entry {
+        pid,
+        zombie: matches!(*fields.first()?, "Z" | "X"),
+        parent: fields.get(1)?.parse().ok()?,
+        group: fields.get(2)?.parse().ok()?,
+        start: fields.get(19)?.parse().ok()?,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn odd_names_do_not_shift_the_fields() {
+        let stat = b"7 (a) \xff b) (c) S 1 5 5 0 -1 0 0 0 0 0 0 0 0 0 20 0 1 0 4242 0 0";
+        let entry = parse(7, stat).unwrap();
+        assert_eq!((entry.parent, entry.group, entry.start), (1, 5, 4242));
+        assert!(!entry.zombie);
+        assert_eq!(parse(7, b"nonsense"), None);
+        assert_eq!(parse(7, b"7 (short) S 1"), None);
+    }
+
+    #[test]
+    fn we_are_in_the_table() {
+        let me = i32::try_from(std::process::id()).unwrap();
+        assert!(all().iter().any(|entry| entry.pid == me && !entry.zombie));
+        assert!(super::super::value(&environment(me), b"PATH").is_some());
+    }
+}

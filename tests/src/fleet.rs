@@ -1,0 +1,325 @@
+//! A hermetic fleet: a home, a bare remote repository and a local forge in one temporary
+//! directory, and the built `carson` binary run against them.
+//!
+//! A test adds an account and a role with [`TestFleet::account`] and [`TestFleet::role`], work with
+//! [`TestFleet::issue`], and types commands with [`TestFleet::carson`]. Nothing of the machine's
+//! own git settings, environment or home is seen, so tests may run beside each other. Everything
+//! here panics when the machine does not do what was asked: a test cannot go on then.
+
+#![expect(
+    clippy::unwrap_used,
+    clippy::disallowed_methods,
+    reason = "support of tests: it runs the binary under test, and may panic"
+)]
+
+use std::ffi::OsString;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+
+use serde_json::Value;
+use tempfile::TempDir;
+
+/// The one repository of a [`TestFleet`], as its settings call it.
+pub const REPO: &str = "widget";
+
+/// A fleet of its own; goes with its directory when it is dropped.
+#[derive(Debug)]
+pub struct TestFleet {
+    dir: TempDir,
+    env: Vec<(OsString, OsString)>,
+}
+
+/// What a command left behind.
+#[derive(Debug)]
+pub struct Ran {
+    /// Its exit code; `None` when a signal ended it.
+    pub code: Option<i32>,
+    /// Everything it printed.
+    pub stdout: String,
+    /// Everything it said beside that.
+    pub stderr: String,
+}
+
+impl Ran {
+    /// Its standard output as JSON.
+    #[must_use]
+    pub fn json(&self) -> Value {
+        serde_json::from_str(&self.stdout)
+            .unwrap_or_else(|error| panic!("no JSON ({error}): {self:#?}"))
+    }
+}
+
+impl From<Output> for Ran {
+    fn from(output: Output) -> Self {
+        Self {
+            code: output.status.code(),
+            stdout: String::from_utf8_lossy(&output.stdout).into_owned(),
+            stderr: String::from_utf8_lossy(&output.stderr).into_owned(),
+        }
+    }
+}
+
+impl Default for TestFleet {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl TestFleet {
+    /// A home with the repository [`REPO`], which has one commit on `main`, and neither accounts
+    /// nor roles.
+    #[must_use]
+    pub fn new() -> Self {
+        let dir = tempfile::tempdir().unwrap();
+        let fleet = Self {
+            dir,
+            env: Vec::new(),
+        };
+        for part in ["home/roles", "operator", "seed"] {
+            fs::create_dir_all(fleet.root().join(part)).unwrap();
+        }
+        let remote = fleet.remote();
+        let init = ["init", "--quiet", "--initial-branch=main"];
+        git(
+            fleet.root(),
+            &[&init[..], &["--bare", remote.to_str().unwrap()]].concat(),
+        );
+        git(&fleet.seed(), &init);
+        fleet.commit_to_main(&[("README.md", "# Widget\n")]);
+        let settings = format!(
+            "[fleet]\nname = \"test\"\nhost = \"here\"\nmax_firings = 8\n\n\
+             [repos.{REPO}]\nurl = {remote:?}\nbase = \"main\"\n",
+        );
+        fs::write(fleet.home().join("carson.toml"), settings).unwrap();
+        fleet
+    }
+
+    /// Adds a variable to the environment of every command from now on: the operator's.
+    #[must_use]
+    pub fn with_env(mut self, name: impl Into<OsString>, value: impl Into<OsString>) -> Self {
+        self.env.push((name.into(), value.into()));
+        self
+    }
+
+    /// The temporary directory of everything.
+    #[must_use]
+    pub fn root(&self) -> &Path {
+        self.dir.path()
+    }
+
+    /// `CARSON_HOME`.
+    #[must_use]
+    pub fn home(&self) -> PathBuf {
+        self.root().join("home")
+    }
+
+    /// The bare repository that Carson mirrors and pushes to.
+    #[must_use]
+    pub fn remote(&self) -> PathBuf {
+        self.root().join("remote.git")
+    }
+
+    fn seed(&self) -> PathBuf {
+        self.root().join("seed")
+    }
+
+    /// Adds `[accounts.NAME]` with this TOML as its body.
+    pub fn account(&self, name: &str, body: &str) -> &Self {
+        let path = self.home().join("carson.toml");
+        let settings = fs::read_to_string(&path).unwrap();
+        fs::write(path, format!("{settings}\n[accounts.{name}]\n{body}\n")).unwrap();
+        self
+    }
+
+    /// Adds a role that works in [`REPO`] on issues labelled `for:NAME` with this account, and
+    /// fires by itself once a year. `more` is TOML; keys of the top level stand before sections.
+    pub fn role(&self, name: &str, account: &str, more: &str) -> &Self {
+        let dir = self.home().join("roles").join(name);
+        fs::create_dir_all(&dir).unwrap();
+        let role = format!(
+            "title = {name:?}\nrepos = [{REPO:?}]\ncadence = [\"0 0 1 1 *\"]\n\
+             engines = [{account:?}]\nwork = {{ from = \"issues\", label = \"for:{name}\" }}\n{more}"
+        );
+        fs::write(dir.join("role.toml"), role).unwrap();
+        self
+    }
+
+    /// Makes an issue that is ready for a role, and returns its number.
+    pub fn issue(&self, role: &str, title: &str, body: &str) -> u64 {
+        let label = format!("for:{role}");
+        let args = [
+            "issue", "create", title, "--body", body, "--label", &label, "--json",
+        ];
+        self.ok(&args)["number"].as_u64().unwrap()
+    }
+
+    /// Pushes one commit with these files (path, content) to the remote's `main`.
+    pub fn commit_to_main(&self, files: &[(&str, &str)]) {
+        for (path, content) in files {
+            let path = self.seed().join(path);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(path, content).unwrap();
+        }
+        git(&self.seed(), &["add", "--all"]);
+        git(
+            &self.seed(),
+            &["commit", "--quiet", "--message", "A commit"],
+        );
+        let remote = self.remote();
+        let push = [
+            "push",
+            "--quiet",
+            remote.to_str().unwrap(),
+            "HEAD:refs/heads/main",
+        ];
+        git(&self.seed(), &push);
+    }
+
+    /// `carson ARGS` as the operator would type it, not yet started.
+    #[must_use]
+    pub fn command(&self, args: &[&str]) -> Command {
+        let mut command = Command::new(binary());
+        command
+            .args(args)
+            .env_clear()
+            .env("PATH", std::env::var_os("PATH").unwrap_or_default())
+            .env("HOME", self.root().join("operator"))
+            .env("CARSON_HOME", self.home())
+            .envs(self.env.iter().map(|(name, value)| (name, value)))
+            .current_dir(self.root())
+            .stdin(Stdio::null());
+        command
+    }
+
+    /// Runs `carson ARGS` to its end.
+    #[must_use]
+    pub fn carson(&self, args: &[&str]) -> Ran {
+        self.command(args).output().unwrap().into()
+    }
+
+    /// Runs `carson ARGS`, which must succeed, and returns what it answered; `args` ask for JSON.
+    #[must_use]
+    pub fn ok(&self, args: &[&str]) -> Value {
+        let ran = self.carson(args);
+        assert_eq!(ran.code, Some(0), "carson {args:?}: {ran:#?}");
+        ran.json()
+    }
+
+    /// Fires a role to its end: `carson fire ROLE --json`.
+    #[must_use]
+    pub fn fire(&self, role: &str) -> Ran {
+        self.carson(&["fire", role, "--json"])
+    }
+
+    /// `carson firings ID --json`.
+    #[must_use]
+    pub fn firing(&self, id: &str) -> Value {
+        self.ok(&["firings", id, "--json"])
+    }
+
+    /// Every pull request, open or not, oldest first.
+    #[must_use]
+    pub fn pulls(&self) -> Vec<Value> {
+        let pulls = self.ok(&["pr", "list", "--all", "--json"]);
+        pulls.as_array().unwrap().clone()
+    }
+
+    /// The labels of an issue.
+    #[must_use]
+    pub fn labels(&self, issue: u64) -> Vec<String> {
+        let shown = self.ok(&["issue", "show", &issue.to_string(), "--json"]);
+        let labels = shown["issue"]["labels"].as_array().unwrap().iter();
+        labels
+            .map(|label| label.as_str().unwrap().to_owned())
+            .collect()
+    }
+
+    /// A file of the local forge as it stands on the disk, such as `pulls/0002.md`.
+    #[must_use]
+    pub fn forge_file(&self, path: &str) -> String {
+        let path = self.home().join("forge").join(REPO).join(path);
+        fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
+    }
+
+    /// Runs git in the remote; it must succeed.
+    #[must_use]
+    pub fn git(&self, args: &[&str]) -> String {
+        git(&self.remote(), args)
+    }
+
+    /// The tip of a branch of the remote.
+    #[must_use]
+    pub fn tip(&self, branch: &str) -> String {
+        self.git(&["rev-parse", &format!("refs/heads/{branch}")])
+            .trim()
+            .to_owned()
+    }
+
+    /// The branches of the remote but for `main`.
+    #[must_use]
+    pub fn branches(&self) -> Vec<String> {
+        let names = self.git(&["for-each-ref", "--format=%(refname:short)", "refs/heads"]);
+        let own = names.lines().filter(|name| *name != "main");
+        own.map(str::to_owned).collect()
+    }
+
+    /// The benches that are still there.
+    #[must_use]
+    pub fn benches(&self) -> Vec<PathBuf> {
+        let Ok(items) = fs::read_dir(self.home().join("benches")) else {
+            return Vec::new();
+        };
+        items.map(|item| item.unwrap().path()).collect()
+    }
+
+    /// The transcripts of a firing, one text a session, in their order.
+    #[must_use]
+    pub fn transcripts(&self, id: &str) -> Vec<String> {
+        let dir = self.home().join("transcripts").join(id);
+        let mut files: Vec<PathBuf> = fs::read_dir(&dir)
+            .unwrap()
+            .map(|item| item.unwrap().path())
+            .collect();
+        files.sort();
+        files
+            .iter()
+            .map(|file| String::from_utf8_lossy(&fs::read(file).unwrap()).into_owned())
+            .collect()
+    }
+}
+
+/// The `carson` binary of the build that this test belongs to. `cargo xtask test` builds it, and
+/// `carson-hook` beside it.
+#[must_use]
+pub fn binary() -> PathBuf {
+    // target/debug/deps/suite-0123abcd
+    let test = std::env::current_exe().unwrap();
+    let target = test.parent().and_then(Path::parent).unwrap();
+    let binary = target.join("carson");
+    for wanted in [&binary, &target.join("carson-hook")] {
+        assert!(
+            wanted.is_file(),
+            "{} is not built: run `cargo xtask test`, or `cargo build --bins` first",
+            wanted.display()
+        );
+    }
+    binary
+}
+
+/// Runs git as nobody in particular; it must succeed.
+fn git(dir: &Path, args: &[&str]) -> String {
+    let output = Command::new("git")
+        .args(args)
+        .current_dir(dir)
+        .env("GIT_CONFIG_GLOBAL", "/dev/null")
+        .env("GIT_CONFIG_NOSYSTEM", "1")
+        .env("GIT_AUTHOR_NAME", "Operator")
+        .env("GIT_AUTHOR_EMAIL", "operator@localhost")
+        .env("GIT_COMMITTER_NAME", "Operator")
+        .env("GIT_COMMITTER_EMAIL", "operator@localhost")
+        .output()
+        .unwrap();
+    assert!(output.status.success(), "git {args:?}: {output:?}");
+    String::from_utf8(output.stdout).unwrap()
+}
