@@ -1,5 +1,6 @@
 //! One firing, as the list of its stages.
 
+use std::collections::BTreeMap;
 use std::sync::{Mutex, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -106,6 +107,8 @@ pub(crate) struct Tally {
     pub blocked_calls: u32,
     /// The stages of the sessions so far.
     pub stages: Vec<Stage>,
+    /// The final text of the last session of each stage.
+    pub last_words: BTreeMap<Stage, String>,
 }
 
 /// Runs a claimed firing to its end.
