@@ -77,7 +77,7 @@ pub(crate) fn forge_note(firing: &Firing<'_>, settled: &Settled, saved: &Saved) 
     }
     // Beside finished work the pull request says it.
     if settled.outcome != Outcome::Ok {
-        note.push_str("\n");
+        note.push('\n');
         note.push_str(&quote::last_words(firing));
     }
     note

@@ -7,7 +7,7 @@
 
 use std::collections::BTreeSet;
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Stdio};
 
 use carson_core::Stage;
@@ -74,11 +74,11 @@ struct Scene {
 }
 
 impl Scene {
-    fn new(script: &str, promise: &str) -> (TestFleet, std::path::PathBuf) {
+    fn fleet(held: Option<Stage>, promise: &str) -> (TestFleet, PathBuf) {
         let fleet = TestFleet::new();
         let barrier = fleet.root().join("barrier");
         let promise = promise.replace("BARRIER", &barrier.display().to_string());
-        fleet.script(script);
+        fleet.script(&script(held, &barrier));
         let more = format!("[promise]\nrun = {promise:?}\ntimeout = \"5m\"\n");
         fleet.role(ROLE, "play", &more);
         assert_eq!(fleet.issue(ROLE, "Write it", "In committed.txt."), 1);
@@ -87,8 +87,7 @@ impl Scene {
 
     /// Held by the database: the write that `when` describes never ends.
     fn between(event: &str, when: &str) -> Self {
-        let (fleet, barrier) = Self::new("", "true");
-        fs::write(fleet.root().join("play.toml"), script(None, &barrier)).unwrap();
+        let (fleet, _) = Self::fleet(None, "true");
         // The database is there from the first command on.
         let trap = format!(
             "CREATE VIEW endless AS WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n)
@@ -117,12 +116,7 @@ impl Scene {
         } else {
             "true"
         };
-        let (fleet, barrier) = Self::new("", promise);
-        fs::write(
-            fleet.root().join("play.toml"),
-            script(Some(stage), &barrier),
-        )
-        .unwrap();
+        let (fleet, barrier) = Self::fleet(Some(stage), promise);
         let firing = start(&fleet);
         let reached = barrier.with_extension("reached");
         until("the session to reach its barrier", || {
@@ -174,7 +168,7 @@ impl Scene {
 
     fn nothing_is_left(&self) {
         assert_eq!(self.fleet.descendants(), Vec::<i32>::new());
-        assert_eq!(self.fleet.benches(), Vec::<std::path::PathBuf>::new());
+        assert_eq!(self.fleet.benches(), Vec::<PathBuf>::new());
         if self.fleet.mirror().exists() {
             let trees = fs::read_dir(self.fleet.mirror().join("worktrees"));
             assert_eq!(trees.map_or(0, Iterator::count), 0);
@@ -216,6 +210,8 @@ fn row(fleet: &TestFleet) -> Value {
 
 /// Runs SQL against the fleet's database; an error at once where somebody else writes.
 fn database(fleet: &TestFleet, sql: &str) -> Result<(), sqlx::Error> {
+    #[expect(clippy::disallowed_methods, reason = "every caller's SQL is a literal")]
+    let sql = sqlx::AssertSqlSafe(sql.to_owned());
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build();
@@ -224,10 +220,7 @@ fn database(fleet: &TestFleet, sql: &str) -> Result<(), sqlx::Error> {
             .filename(fleet.home().join("state/carson.db"))
             .busy_timeout(std::time::Duration::ZERO);
         let mut connection: SqliteConnection = options.connect().await?;
-        connection
-            .execute(sqlx::AssertSqlSafe(sql.to_owned()))
-            .await
-            .map(|_| ())
+        connection.execute(sql).await.map(|_| ())
     })
 }
 

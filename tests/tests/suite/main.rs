@@ -4,6 +4,7 @@
 
 mod arrows;
 mod claude_firing;
+mod daemon;
 mod kill;
 mod listed;
 mod lockfile;
