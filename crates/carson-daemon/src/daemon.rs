@@ -1,8 +1,9 @@
 //! The loop.
 
+use std::path::PathBuf;
 use std::sync::{Arc, PoisonError, RwLock};
 
-use carson_config::LoadOptions;
+use carson_config::{LoadOptions, Sources};
 use carson_firing::claim::{Wish, claim};
 use carson_firing::{Claimed, Household};
 use carson_store::StoreError;
@@ -39,6 +40,9 @@ pub enum DaemonError {
         /// What it said.
         source: std::io::Error,
     },
+    /// The checked settings cannot be kept for the firings.
+    #[error("the settings cannot be kept in CARSON_HOME")]
+    Settings(#[source] std::io::Error),
     /// The alarm clock does not start.
     #[error("the alarm clock does not start")]
     Alarm(#[from] JobSchedulerError),
@@ -49,6 +53,8 @@ pub enum DaemonError {
 pub struct Start {
     /// Where the settings are read again from.
     pub options: LoadOptions,
+    /// What the household's settings were made from.
+    pub sources: Sources,
     /// On SIGTERM, wait for the firings that run; else they are left to go on alone.
     pub drain: bool,
 }
@@ -81,6 +87,8 @@ struct Daemon {
     house: Household,
     shared: Shared,
     start: Start,
+    /// The set of settings that firings are started with.
+    settings: PathBuf,
     ledger: Ledger,
     alarm: Alarm,
     look: Arc<Notify>,
@@ -116,6 +124,8 @@ impl Daemon {
             what: "timer",
             source,
         })?;
+        let settings = start.sources.keep(&house.fleet.home);
+        let settings = settings.map_err(DaemonError::Settings)?;
         let mut ledger = Ledger::default();
         ledger
             .learn(&house.fleet, &house.store, &house.clock)
@@ -124,6 +134,7 @@ impl Daemon {
             shared: Arc::new(RwLock::new(house.clone())),
             house,
             start,
+            settings,
             ledger,
             alarm,
             look: Arc::default(),
@@ -207,7 +218,7 @@ impl Daemon {
     }
 
     fn fire(&self, id: carson_core::FiringId) {
-        let child = match start_firing(&self.house, id) {
+        let child = match start_firing(&self.house, &self.settings, id) {
             Ok(child) => child,
             Err(error) => {
                 error!(firing.id = %id, %error, "the firing could not be started");
@@ -228,7 +239,7 @@ impl Daemon {
     }
 
     async fn reload(&mut self) {
-        if !reload(&mut self.house, &self.start.options).await {
+        if !reload(&mut self.house, &mut self.settings, &self.start.options).await {
             return;
         }
         let learnt = self

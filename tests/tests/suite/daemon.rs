@@ -13,7 +13,7 @@ use serde_json::Value;
 /// Each issue has a barrier of its own in its execute session.
 fn script(fleet: &TestFleet) -> String {
     let mut text = String::new();
-    for issue in [1, 2] {
+    for issue in [1, 2, 3] {
         let barrier = fleet.root().join(format!("barrier-{issue}"));
         text.push_str(&format!(
             r#"
@@ -260,7 +260,7 @@ fn draining_waits_for_the_firings_and_starts_none() {
 #[test]
 fn broken_settings_are_said_and_the_last_good_ones_stay() {
     let fleet = fleet();
-    for issue in [1, 2] {
+    for issue in [1, 2, 3] {
         release(&fleet, issue);
     }
     let daemon = Daemon::start(&fleet, &[]);
@@ -271,9 +271,18 @@ fn broken_settings_are_said_and_the_last_good_ones_stay() {
     fs::write(&settings, good.replace("max_firings", "max_firing")).unwrap();
     daemon.says("the last good ones stay");
     daemon.says("max_firings");
+    // Whoever looks sees both: the fleet as it goes on, and what is wrong.
     let shown = fleet.carson(&["status"]);
-    assert!(shown.stderr.contains("max_firing"), "{shown:#?}");
-    assert_eq!(outcome(&fleet, "butler"), "OK");
+    assert_eq!(shown.code, Some(0), "{shown:#?}");
+    assert!(shown.stderr.contains("fleet.max_firing"), "{shown:#?}");
+    assert!(shown.stdout.contains("butler"), "{shown:#?}");
+    assert_eq!(fleet.carson(&["fire", "butler"]).code, Some(2));
+    // Firings go on, with work that was not there before.
+    assert_eq!(fleet.issue("butler", "More", "To do."), 3);
+    until("the new work to be done", || {
+        let rows = firings(&fleet, "butler");
+        (rows.len() == 2 && rows[0]["outcome"] == "OK").then_some(())
+    });
 
     fs::write(&settings, good).unwrap();
     daemon.says("settings reloaded");
@@ -292,4 +301,28 @@ fn sighup_reads_the_settings_again() {
     daemon.says("daemon started");
     daemon.signal(Signal::SIGHUP);
     daemon.says("settings reloaded");
+}
+
+#[test]
+fn a_firing_whose_role_was_removed_is_still_concluded() {
+    let fleet = fleet();
+    let first = Daemon::start(&fleet, &[]);
+    reached(&fleet, 1);
+    let row = firings(&fleet, "butler").remove(0);
+    first.killed();
+    let pid = i32::try_from(row["pid"].as_i64().unwrap()).unwrap();
+    kill(Pid::from_raw(pid), Signal::SIGKILL).unwrap();
+    fs::remove_dir_all(fleet.home().join("roles/butler")).unwrap();
+
+    let _ = fleet.ok(&["prune", "--json"]);
+
+    let id = row["id"].as_str().unwrap();
+    let row = fleet.firing(id);
+    assert_eq!(row["outcome"], "CRASHED", "{row:#?}");
+    assert!(!fleet.home().join("benches").join(id).exists());
+    assert_eq!(fleet.labels(1), ["needs:human"]);
+    let pull = &fleet.pulls()[0];
+    assert_eq!(pull["draft"], true);
+    release(&fleet, 2);
+    assert_eq!(outcome(&fleet, "cook"), "OK");
 }

@@ -58,7 +58,8 @@ async fn tell_forge(
 ) -> Result<(), carson_forge::ForgeError> {
     let number = taken.work.key.number();
     let effect = settled.outcome.work_effect();
-    let ready = firing.role.work.label().unwrap_or_default();
+    // A role that is gone has no queue to go back to: a person decides.
+    let ready = firing.role.work.label().unwrap_or("needs:human");
     let (add, counts) = match effect {
         WorkEffect::PullRequestOpen => (vec!["carson:pr-open"], false),
         WorkEffect::Done => (vec!["carson:done"], false),
