@@ -4,9 +4,11 @@ use std::path::PathBuf;
 use std::sync::{Arc, PoisonError, RwLock};
 
 use carson_config::{LoadOptions, Sources};
+use carson_core::FiringId;
 use carson_firing::claim::{Wish, claim};
 use carson_firing::{Claimed, Household};
 use carson_store::StoreError;
+use chrono::{DateTime, Utc};
 use thiserror::Error;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::Notify;
@@ -204,7 +206,7 @@ impl Daemon {
             match claim(&self.house, role, &wish).await? {
                 Claimed::Won(id) => {
                     self.ledger.taken(&role.name, due.slot);
-                    self.fire(id);
+                    self.fire(id, due.slot);
                 }
                 Claimed::Skipped(reason) => {
                     info!(role = %role.name, %reason, "slot skipped");
@@ -217,7 +219,7 @@ impl Daemon {
         Ok(())
     }
 
-    fn fire(&self, id: carson_core::FiringId) {
+    fn fire(&self, id: FiringId, slot: DateTime<Utc>) {
         let child = match start_firing(&self.house, &self.settings, id) {
             Ok(child) => child,
             Err(error) => {
@@ -226,6 +228,13 @@ impl Daemon {
                 return;
             }
         };
+        let late = self.house.clock.now() - slot;
+        info!(
+            firing.id = %id,
+            firing.pid = child.id.pid,
+            late_us = late.num_microseconds().unwrap_or(i64::MAX),
+            "firing process started"
+        );
         let (look, recover) = (self.look.clone(), self.recover.clone());
         tokio::spawn(async move {
             match child.wait().await {
