@@ -2,3 +2,4 @@
 
 pub mod fleet;
 pub mod model;
+pub mod postgres;

@@ -9,6 +9,7 @@ use uuid::Uuid;
 
 use crate::db::{Store, on};
 use crate::error::StoreError;
+use crate::firing::plain;
 
 /// How often a slot may be fired again because the clock was stepped back behind it.
 const STEPS_BACK: i64 = 9;
@@ -149,7 +150,7 @@ impl Store {
         .bind(host.as_str())
         .bind(at)
         .bind(Outcome::Skipped.as_str())
-        .bind(reason.to_string())
+        .bind(plain(&reason.to_string()).as_ref())
         .execute(pool)
         .await?
         .rows_affected()
@@ -175,7 +176,7 @@ impl Store {
         .bind(id.uuid())
         .bind(repo.as_str())
         .bind(work.to_string())
-        .bind(title)
+        .bind(plain(title).as_ref())
         .execute(pool)
         .await
         .map(|done| done.rows_affected())
