@@ -3,3 +3,6 @@
 pub mod fleet;
 pub mod model;
 pub mod postgres;
+mod until;
+
+pub use until::until;

@@ -18,12 +18,15 @@ use crate::provenance::Provenance;
 use crate::raw::{RoleFile, Settings};
 use crate::resolve;
 use crate::shipped;
+use crate::sources::Sources;
 
 /// Where to read from.
 #[derive(Clone, Debug)]
 pub struct LoadOptions {
     /// `CARSON_HOME`.
     pub home: PathBuf,
+    /// Where `carson.toml` and `roles/` are, when not in the home itself.
+    pub files: Option<PathBuf>,
     /// The process's environment.
     pub env: Vec<(OsString, OsString)>,
     /// What `~` stands for.
@@ -39,6 +42,8 @@ pub struct Loaded {
     pub fleet: Fleet,
     /// Value by value.
     pub provenance: Provenance,
+    /// What it was made from.
+    pub sources: Sources,
 }
 
 /// A role as it was read.
@@ -56,17 +61,23 @@ pub(crate) struct ReadRole {
 /// All findings, over all files.
 pub fn load(options: &LoadOptions) -> Result<Loaded, Findings> {
     let home = Home::at(&options.home);
+    let files = Home::at(options.files.as_ref().unwrap_or(&options.home));
+    let mut sources = Sources::default();
     let mut findings = Vec::new();
     let overrides = overrides(&options.env, &mut findings);
-    let settings = read_settings(&home, &overrides, &mut findings);
-    let roles = read_roles(&home, &mut findings);
+    let settings = read_settings(&files, &mut sources, &overrides, &mut findings);
+    let roles = read_roles(&files, &mut sources, &mut findings);
     let Some((document, raw)) = settings else {
         return Err(Findings(findings));
     };
-    let provenance = Provenance::of(&home.settings(), &document, &overrides, &raw);
+    let provenance = Provenance::of(&files.settings(), &document, &overrides, &raw);
     let fleet = resolve::fleet(options, home, &document, raw, roles, &mut findings);
     if findings.is_empty() {
-        Ok(Loaded { fleet, provenance })
+        Ok(Loaded {
+            fleet,
+            provenance,
+            sources,
+        })
     } else {
         Err(Findings(findings))
     }
@@ -103,12 +114,13 @@ fn overrides(
 }
 
 fn read_settings(
-    home: &Home,
+    files: &Home,
+    sources: &mut Sources,
     overrides: &BTreeMap<String, String>,
     findings: &mut Vec<Finding>,
 ) -> Option<(Document, Settings)> {
-    let file = home.settings();
-    let text = match std::fs::read_to_string(&file) {
+    let file = files.settings();
+    let text = match sources.read(&files.root, &file) {
         Ok(text) => text,
         Err(error) if error.kind() == ErrorKind::NotFound => {
             let finding = Finding::new(&file, None, "", "the file does not exist".into());
@@ -156,21 +168,26 @@ fn extract<T: serde::de::DeserializeOwned>(
     }
 }
 
-fn read_roles(home: &Home, findings: &mut Vec<Finding>) -> Vec<ReadRole> {
+fn read_roles(files: &Home, sources: &mut Sources, findings: &mut Vec<Finding>) -> Vec<ReadRole> {
     let mut roles = Vec::new();
-    let Ok(items) = std::fs::read_dir(home.roles()) else {
+    let Ok(items) = std::fs::read_dir(files.roles()) else {
         return roles;
     };
     let mut dirs: Vec<PathBuf> = items.filter_map(|item| Some(item.ok()?.path())).collect();
     dirs.retain(|dir| dir.is_dir());
     dirs.sort();
     for dir in dirs {
-        roles.extend(read_role(&dir, findings));
+        roles.extend(read_role(&dir, &files.root, sources, findings));
     }
     roles
 }
 
-fn read_role(dir: &Path, findings: &mut Vec<Finding>) -> Option<ReadRole> {
+fn read_role(
+    dir: &Path,
+    root: &Path,
+    sources: &mut Sources,
+    findings: &mut Vec<Finding>,
+) -> Option<ReadRole> {
     let file = dir.join("role.toml");
     let name = dir.file_name()?.to_string_lossy().into_owned();
     let name: RoleName = match name.parse() {
@@ -181,7 +198,7 @@ fn read_role(dir: &Path, findings: &mut Vec<Finding>) -> Option<ReadRole> {
             return None;
         }
     };
-    let text = match std::fs::read_to_string(&file) {
+    let text = match sources.read(root, &file) {
         Ok(text) => text,
         Err(error) => {
             let problem = format!("it cannot be read: {error}");
@@ -197,7 +214,7 @@ fn read_role(dir: &Path, findings: &mut Vec<Finding>) -> Option<ReadRole> {
         return None;
     }
     let raw = extract(&Figment::from(Toml::string(&text)), &file, findings)?;
-    let prompts = prompts(dir, &name, findings);
+    let prompts = prompts(dir, &name, root, sources, findings);
     Some(ReadRole {
         name,
         file,
@@ -208,7 +225,13 @@ fn read_role(dir: &Path, findings: &mut Vec<Finding>) -> Option<ReadRole> {
 }
 
 /// A prompt that lies beside `role.toml` counts; a missing one is the shipped role's.
-fn prompts(dir: &Path, name: &RoleName, findings: &mut Vec<Finding>) -> Prompts {
+fn prompts(
+    dir: &Path,
+    name: &RoleName,
+    root: &Path,
+    sources: &mut Sources,
+    findings: &mut Vec<Finding>,
+) -> Prompts {
     let mut prompts = shipped::prompts_of(name.as_str());
     for (file, prompt) in [
         ("plan.md", &mut prompts.plan),
@@ -218,7 +241,7 @@ fn prompts(dir: &Path, name: &RoleName, findings: &mut Vec<Finding>) -> Prompts 
         ("diff-review.md", &mut prompts.diff_review),
     ] {
         let path = dir.join(file);
-        match std::fs::read_to_string(&path) {
+        match sources.read(root, &path) {
             Ok(text) => *prompt = text,
             Err(error) if error.kind() == ErrorKind::NotFound => {}
             Err(error) => {

@@ -4,6 +4,8 @@
 
 mod arrows;
 mod claude_firing;
+mod daemon;
+mod kill;
 mod listed;
 mod lockfile;
 mod scripted_model;
