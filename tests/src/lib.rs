@@ -2,6 +2,7 @@
 
 pub mod fleet;
 pub mod model;
+pub mod postgres;
 mod until;
 
 pub use until::until;

@@ -9,6 +9,7 @@ use uuid::Uuid;
 
 use crate::db::{Store, on, transaction};
 use crate::error::StoreError;
+use crate::firing::plain;
 
 /// How often a slot may be fired again because the clock was stepped back behind it.
 const STEPS_BACK: i64 = 9;
@@ -182,7 +183,7 @@ impl Store {
         .bind(host.as_str())
         .bind(at)
         .bind(Outcome::Skipped.as_str())
-        .bind(reason.to_string())
+        .bind(plain(&reason.to_string()).as_ref())
         .execute(pool)
         .await?
         .rows_affected()
@@ -208,7 +209,7 @@ impl Store {
         .bind(id.uuid())
         .bind(repo.as_str())
         .bind(work.to_string())
-        .bind(title)
+        .bind(plain(title).as_ref())
         .execute(pool)
         .await
         .map(|done| done.rows_affected())

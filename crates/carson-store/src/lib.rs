@@ -45,4 +45,4 @@ pub use gate::GateQuery;
 pub use outbox::{NewPost, Post};
 pub use progress::Progress;
 pub use read::{Filter, Found};
-pub use stops::{BlockRow, BreakerRow, PauseRow, PauseScope};
+pub use stops::{BlockRow, BlockSetter, BreakerRow, PauseRow, PauseScope};

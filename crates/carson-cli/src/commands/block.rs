@@ -3,6 +3,7 @@
 use carson_config::parse_duration;
 use carson_core::AccountName;
 use carson_core::admission::Block;
+use carson_store::BlockSetter;
 use chrono::TimeDelta;
 
 use crate::app::{App, unknown};
@@ -57,7 +58,8 @@ pub async fn run(app: &App, action: BlockAction) -> Result<u8, CommandError> {
                 until,
                 reason,
             };
-            house.store.set_block(&block, "operator", now).await?;
+            let by = BlockSetter::Operator;
+            house.store.set_block(&block, by, now).await?;
             print::line(&format!("account {name} is blocked"));
         }
         BlockAction::Clear { account: name } => {
