@@ -4,6 +4,7 @@
 
 mod arrows;
 mod claude_firing;
+mod help;
 mod listed;
 mod lockfile;
 mod scripted_model;

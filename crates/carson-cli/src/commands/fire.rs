@@ -107,7 +107,7 @@ async fn look(
 ) -> Result<u8, CommandError> {
     let outlook = dry_run::look(house, role)
         .await
-        .map_err(|error| CommandError::internal(&error).hint("nothing was changed"))?;
+        .map_err(|error| CommandError::caused_by(&error).hint("nothing was changed"))?;
     if app.json {
         print::json(&outlook);
         return Ok(0);
