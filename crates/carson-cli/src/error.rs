@@ -116,6 +116,8 @@ macro_rules! from {
 }
 
 from!(
+    carson_firing::household::ForgeOpenError,
+    carson_firing::dry_run::DryRunError,
     carson_store::StoreError,
     carson_forge::ForgeError,
     carson_proc::SpawnError
