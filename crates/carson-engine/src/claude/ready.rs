@@ -77,7 +77,7 @@ fn signed_in(env: &[(OsString, OsString)]) -> Result<(), NotReady> {
         found.map(|(_, value)| value.as_os_str())
     };
     let given = |name: &&str| value(name).is_some_and(|value| !value.is_empty());
-    if SIGN_IN.iter().any(|name| given(&name)) {
+    if SIGN_IN.iter().any(given) {
         return Ok(());
     }
     let looked = match value("CLAUDE_CONFIG_DIR").filter(|dir| !dir.is_empty()) {

@@ -5,7 +5,7 @@ use carson_core::{FiringId, Outcome, RoleName};
 use carson_store::{BlockSetter, Ending, PauseScope, Store};
 use sqlx::{PgPool, SqlitePool};
 
-use crate::fixture::{Place, at, claimed, ending, on_both, post};
+use crate::fixture::{Place, at, claimed, ending, gate, on_both, post};
 
 on_both!(
     the_breaker_opens_in_the_transaction_of_the_ending,
@@ -13,6 +13,7 @@ on_both!(
     a_block_only_grows_but_for_the_operator,
     pauses_are_set_changed_and_ended,
     the_gate_counts_what_admission_asks,
+    a_paused_account_is_blocked_for_sessions,
 );
 
 async fn fail(store: &Store, slot: i64) -> FiringId {
@@ -244,15 +245,12 @@ async fn the_gate_counts_what_admission_asks(place: Place) {
         .unwrap();
     claimed(&store, "two", 0).await;
     let repos = ["widget".parse().unwrap()];
-    let gate = store
-        .gate(&one, &repos, &here, at(0), at(10))
-        .await
-        .unwrap();
+    let found = gate(&store, &one, &repos, &here, (at(0), at(10))).await;
     assert_eq!(
-        (gate.fired_today, gate.running, gate.running_here),
+        (found.fired_today, found.running, found.running_here),
         (2, false, 1)
     );
-    assert_eq!((gate.breaker.streak, gate.pause.is_none()), (1, true));
+    assert_eq!((found.breaker.streak, found.pause.is_none()), (1, true));
 
     claimed(&store, "one", 9_000).await;
     let setter = BlockSetter::Operator;
@@ -265,23 +263,38 @@ async fn the_gate_counts_what_admission_asks(place: Place) {
         .set_pause(&widget, "freeze", None, "operator", at(1))
         .await
         .unwrap();
-    let gate = store
-        .gate(&one, &repos, &there, at(0), at(10))
-        .await
-        .unwrap();
+    let found = gate(&store, &one, &repos, &there, (at(0), at(10))).await;
     assert_eq!(
-        (gate.fired_today, gate.running, gate.running_here),
+        (found.fired_today, found.running, found.running_here),
         (2, true, 0)
     );
-    assert_eq!(gate.blocks, [block(None, "limit")]);
-    assert_eq!(gate.pause.unwrap().what, "repo widget");
+    assert_eq!(found.blocks, [block(None, "limit")]);
+    assert_eq!(found.pause.unwrap().what, "repo widget");
     let both = ["widget".parse().unwrap(), "gadget".parse().unwrap()];
     assert!(
-        store
-            .gate(&one, &both, &there, at(0), at(10))
+        gate(&store, &one, &both, &there, (at(0), at(10)))
             .await
-            .unwrap()
             .pause
             .is_none()
     );
+}
+
+async fn a_paused_account_is_blocked_for_sessions(place: Place) {
+    let store = place.open().await;
+    let account: PauseScope = "account main".parse().unwrap();
+    store
+        .set_pause(&account, "a holiday", Some(at(9)), "me", at(0))
+        .await
+        .unwrap();
+    let blocks = store.blocks().await.unwrap();
+    assert_eq!(blocks.len(), 1);
+    assert_eq!(
+        (blocks[0].account.as_str(), blocks[0].until),
+        ("main", Some(at(9)))
+    );
+    assert!(blocks[0].reason.contains("a holiday"));
+    // It is no block that an operator could clear.
+    assert!(store.block_rows().await.unwrap().is_empty());
+    store.resume(&account).await.unwrap();
+    assert!(store.blocks().await.unwrap().is_empty());
 }
