@@ -2,3 +2,6 @@
 
 pub mod fleet;
 pub mod model;
+mod until;
+
+pub use until::until;

@@ -402,5 +402,8 @@ pub enum FiringAction {
     Run {
         /// Its id.
         id: String,
+        /// Where carson.toml and roles/ are read from [default: the home].
+        #[arg(long, value_name = "DIR")]
+        settings: Option<PathBuf>,
     },
 }

@@ -144,6 +144,34 @@ pub struct Role {
     pub prompts: Prompts,
 }
 
+impl Role {
+    /// Stands for a role that the settings no longer have, so that what it left can be concluded.
+    /// It never fires and has no work.
+    #[must_use]
+    pub fn gone(name: RoleName, zone: Tz) -> Self {
+        Self {
+            title: name.to_string(),
+            name,
+            enabled: false,
+            repos: Vec::new(),
+            cadence: Cadence::never(zone),
+            cadence_lines: Vec::new(),
+            overlap: Overlap::default(),
+            work: WorkSource::None,
+            engines: Vec::new(),
+            stages: Vec::new(),
+            limits: Limits::default(),
+            tools: Tools {
+                read: Vec::new(),
+                write: Vec::new(),
+            },
+            promise: None,
+            identity: BTreeMap::new(),
+            prompts: Prompts::default(),
+        }
+    }
+}
+
 /// Where a role finds work.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum WorkSource {

@@ -51,6 +51,12 @@ impl Home {
         self.root.join("roles")
     }
 
+    /// The sets of settings that were checked and used; `current` is the last good one.
+    #[must_use]
+    pub fn kept_settings(&self) -> PathBuf {
+        self.state().join("settings")
+    }
+
     /// One role's directory.
     #[must_use]
     pub fn role(&self, name: &RoleName) -> PathBuf {

@@ -30,6 +30,7 @@ mod raw;
 mod resolve;
 mod secret;
 mod shipped;
+mod sources;
 
 pub use duration::{format_duration, parse_duration};
 pub use finding::{Finding, Findings};
@@ -43,3 +44,4 @@ pub use provenance::{Origin, Provenance};
 pub use raw::schema;
 pub use secret::{SecretError, read_secret};
 pub use shipped::{ShippedRole, shipped_roles};
+pub use sources::Sources;

@@ -18,12 +18,15 @@ use crate::provenance::Provenance;
 use crate::raw::{RoleFile, Settings};
 use crate::resolve;
 use crate::shipped;
+use crate::sources::Sources;
 
 /// Where to read from.
 #[derive(Clone, Debug)]
 pub struct LoadOptions {
     /// `CARSON_HOME`.
     pub home: PathBuf,
+    /// Where `carson.toml` and `roles/` are, when not in the home itself.
+    pub files: Option<PathBuf>,
     /// The process's environment.
     pub env: Vec<(OsString, OsString)>,
     /// What `~` stands for.
@@ -39,6 +42,8 @@ pub struct Loaded {
     pub fleet: Fleet,
     /// Value by value.
     pub provenance: Provenance,
+    /// What it was made from.
+    pub sources: Sources,
 }
 
 /// A role as it was read.
@@ -56,18 +61,24 @@ pub(crate) struct ReadRole {
 /// All findings, over all files.
 pub fn load(options: &LoadOptions) -> Result<Loaded, Findings> {
     let home = Home::at(&options.home);
+    let files = Home::at(options.files.as_ref().unwrap_or(&options.home));
+    let mut sources = Sources::default();
     let mut findings = Vec::new();
     let overrides = Overrides::read(&options.env, &mut findings);
-    let settings = read_settings(&home, &overrides, &mut findings);
-    let roles = read_roles(&home, &mut findings);
+    let settings = read_settings(&files, &mut sources, &overrides, &mut findings);
+    let roles = read_roles(&files, &mut sources, &mut findings);
     // What was written wrongly is left out of what follows, so that one round shows every finding.
     // Left out is not missing: a second finding about the same key would be wrong.
     let written = findings.len();
     let loaded = match settings {
         Some((document, raw)) => {
-            let provenance = Provenance::of(&home.settings(), &document, &overrides, &raw);
+            let provenance = Provenance::of(&files.settings(), &document, &overrides, &raw);
             let fleet = resolve::fleet(options, home, &document, raw, roles, &mut findings);
-            Some(Loaded { fleet, provenance })
+            Some(Loaded {
+                fleet,
+                provenance,
+                sources,
+            })
         }
         None => {
             resolve::roles_alone(roles, &mut findings);
@@ -86,12 +97,13 @@ pub fn load(options: &LoadOptions) -> Result<Loaded, Findings> {
 }
 
 fn read_settings(
-    home: &Home,
+    files: &Home,
+    sources: &mut Sources,
     overrides: &Overrides,
     findings: &mut Vec<Finding>,
 ) -> Option<(Document, Settings)> {
-    let file = home.settings();
-    let text = match std::fs::read_to_string(&file) {
+    let file = files.settings();
+    let text = match sources.read(&files.root, &file) {
         Ok(text) => text,
         Err(error) => {
             let finding = if error.kind() == ErrorKind::NotFound {
@@ -135,14 +147,14 @@ fn extract<T: serde::de::DeserializeOwned>(
     }
 }
 
-fn read_roles(home: &Home, findings: &mut Vec<Finding>) -> Vec<ReadRole> {
+fn read_roles(files: &Home, sources: &mut Sources, findings: &mut Vec<Finding>) -> Vec<ReadRole> {
     let mut roles = Vec::new();
-    let items = match std::fs::read_dir(home.roles()) {
+    let items = match std::fs::read_dir(files.roles()) {
         Ok(items) => items,
         Err(error) if error.kind() == ErrorKind::NotFound => return roles,
         Err(error) => {
             let problem = format!("it cannot be read: {error}");
-            let finding = Finding::new(&home.roles(), None, "", problem);
+            let finding = Finding::new(&files.roles(), None, "", problem);
             findings.push(finding.hint("it must be a directory with one directory for each role"));
             return roles;
         }
@@ -156,12 +168,17 @@ fn read_roles(home: &Home, findings: &mut Vec<Finding>) -> Vec<ReadRole> {
     dirs.retain(|dir| dir.is_dir() && !hidden(dir));
     dirs.sort();
     for dir in dirs {
-        roles.extend(read_role(&dir, findings));
+        roles.extend(read_role(&dir, &files.root, sources, findings));
     }
     roles
 }
 
-fn read_role(dir: &Path, findings: &mut Vec<Finding>) -> Option<ReadRole> {
+fn read_role(
+    dir: &Path,
+    root: &Path,
+    sources: &mut Sources,
+    findings: &mut Vec<Finding>,
+) -> Option<ReadRole> {
     let file = dir.join("role.toml");
     let name = dir.file_name()?.to_string_lossy().into_owned();
     let name: RoleName = match name.parse() {
@@ -172,7 +189,7 @@ fn read_role(dir: &Path, findings: &mut Vec<Finding>) -> Option<ReadRole> {
             return None;
         }
     };
-    let text = match std::fs::read_to_string(&file) {
+    let text = match sources.read(root, &file) {
         Ok(text) => text,
         Err(error) => {
             findings.push(if error.kind() == ErrorKind::NotFound {
@@ -187,7 +204,7 @@ fn read_role(dir: &Path, findings: &mut Vec<Finding>) -> Option<ReadRole> {
     let document = Document::parse(&file, &text, findings)?;
     let sound = document.check(&file, keys::ROLE, findings);
     let raw = extract(&Figment::from(Toml::string(&sound)), &file, findings)?;
-    let prompts = prompts(dir, &name, findings);
+    let prompts = prompts(dir, &name, root, sources, findings);
     Some(ReadRole {
         name,
         file,
@@ -198,7 +215,13 @@ fn read_role(dir: &Path, findings: &mut Vec<Finding>) -> Option<ReadRole> {
 }
 
 /// A prompt that lies beside `role.toml` counts; a missing one is the shipped role's.
-fn prompts(dir: &Path, name: &RoleName, findings: &mut Vec<Finding>) -> Prompts {
+fn prompts(
+    dir: &Path,
+    name: &RoleName,
+    root: &Path,
+    sources: &mut Sources,
+    findings: &mut Vec<Finding>,
+) -> Prompts {
     let mut prompts = shipped::prompts_of(name.as_str());
     for (file, prompt) in [
         ("plan.md", &mut prompts.plan),
@@ -208,7 +231,7 @@ fn prompts(dir: &Path, name: &RoleName, findings: &mut Vec<Finding>) -> Prompts 
         ("diff-review.md", &mut prompts.diff_review),
     ] {
         let path = dir.join(file);
-        match std::fs::read_to_string(&path) {
+        match sources.read(root, &path) {
             Ok(text) if text.trim().is_empty() => {
                 let finding = Finding::new(&path, None, "", "the prompt is empty".into());
                 findings.push(finding.hint("write it, or remove the file to take the shipped one"));

@@ -31,6 +31,7 @@ mod limit;
 mod messages;
 mod prompt;
 pub mod prune;
+mod quote;
 pub mod recover;
 mod session;
 mod stages;

@@ -9,6 +9,7 @@ use chrono::{DateTime, Utc};
 use uuid::Uuid;
 
 use crate::firing::{Firing, Taken};
+use crate::quote;
 use crate::stages::salvage::Saved;
 
 /// Longest title that is passed on.
@@ -56,6 +57,7 @@ pub(crate) fn pull_body(firing: &Firing<'_>, taken: &Taken<'_>, settled: &Settle
     if settled.outcome != Outcome::Ok {
         body.push_str("\nThis is unfinished work that was saved; it is not ready to be read.\n");
     }
+    body.push_str(&quote::last_words(firing));
     body
 }
 
@@ -72,6 +74,11 @@ pub(crate) fn forge_note(firing: &Firing<'_>, settled: &Settled, saved: &Saved) 
     }
     for trouble in &saved.trouble {
         note.push_str(&format!("\n\nTrouble: {trouble}"));
+    }
+    // Beside finished work the pull request says it.
+    if settled.outcome != Outcome::Ok {
+        note.push('\n');
+        note.push_str(&quote::last_words(firing));
     }
     note
 }

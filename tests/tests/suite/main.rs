@@ -4,7 +4,9 @@
 
 mod arrows;
 mod claude_firing;
+mod daemon;
 mod help;
+mod kill;
 mod listed;
 mod lockfile;
 mod scripted_model;

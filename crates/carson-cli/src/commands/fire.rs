@@ -1,5 +1,7 @@
 //! `carson fire` and `carson firing run`
 
+use std::path::PathBuf;
+
 use carson_config::Role;
 use carson_core::work::WorkKey;
 use carson_core::{Outcome, RepoName};
@@ -60,12 +62,17 @@ fn elsewhere(role: &Role, repo: &RepoName) -> CommandError {
 }
 
 /// Runs a firing that the daemon claimed.
-pub async fn run_claimed(app: &App, id: &str) -> Result<u8, CommandError> {
+pub async fn run_claimed(
+    app: &App,
+    id: &str,
+    settings: Option<PathBuf>,
+) -> Result<u8, CommandError> {
     let id = id
         .parse()
         .map_err(|_| CommandError::usage(format!("{id:?} is not a firing's id")))?;
+    let app = app.with_settings(settings);
     let house = app.house().await?;
-    to_the_end(app, &house, id).await
+    to_the_end(&app, &house, id).await
 }
 
 async fn to_the_end(

@@ -15,7 +15,7 @@ async fn open(house: &Household, arg: &RepoArg) -> Result<Forge, CommandError> {
 }
 
 pub async fn issue(app: &App, action: IssueAction) -> Result<u8, CommandError> {
-    let house = app.house().await?;
+    let house = app.house_in_any_case().await?;
     match action {
         IssueAction::Create {
             title,
@@ -79,7 +79,7 @@ pub async fn issue(app: &App, action: IssueAction) -> Result<u8, CommandError> {
 }
 
 pub async fn pr(app: &App, action: PrAction) -> Result<u8, CommandError> {
-    let house = app.house().await?;
+    let house = app.house_in_any_case().await?;
     match action {
         PrAction::List { all, repo } => {
             let pulls = open(&house, &repo).await?.pulls(!all).await?;

@@ -5,7 +5,7 @@ use crate::error::CommandError;
 use crate::print;
 
 pub async fn run(app: &App, id: &str, transcripts: bool) -> Result<u8, CommandError> {
-    let house = app.house().await?;
+    let house = app.house_in_any_case().await?;
     let row = super::firings::find(&house.store, id).await?;
     let log = house.fleet.home.firing_log(&row.id);
     match std::fs::read_to_string(&log) {

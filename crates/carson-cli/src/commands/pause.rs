@@ -10,7 +10,7 @@ use crate::error::CommandError;
 use crate::print;
 
 pub async fn pause(app: &App, args: &Pause) -> Result<u8, CommandError> {
-    let house = app.house().await?;
+    let house = app.house_in_any_case().await?;
     let scope = scope(&house.fleet, &args.scope)?;
     let now = house.clock.now();
     let until = super::block::span(args.r#for.as_deref())?.map(|span| now + span);
@@ -23,7 +23,7 @@ pub async fn pause(app: &App, args: &Pause) -> Result<u8, CommandError> {
 }
 
 pub async fn resume(app: &App, scope_args: &Scope) -> Result<u8, CommandError> {
-    let house = app.house().await?;
+    let house = app.house_in_any_case().await?;
     let scope = scope(&house.fleet, scope_args)?;
     let resumed = house.store.resume(&scope).await?;
     let what = if resumed { "goes on" } else { "was not paused" };

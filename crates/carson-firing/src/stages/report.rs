@@ -58,15 +58,17 @@ async fn tell_forge(
 ) -> Result<(), carson_forge::ForgeError> {
     let number = taken.work.key.number();
     let effect = settled.outcome.work_effect();
-    let ready = firing.role.work.label().unwrap_or_default();
+    // A role that is gone has no queue to go back to: a person decides.
+    let ready = firing.role.work.label().unwrap_or("needs:human");
     let (add, counts) = match effect {
-        WorkEffect::PullRequestOpen => ("carson:pr-open", false),
-        WorkEffect::Done => ("carson:done", false),
-        WorkEffect::NeedsHuman => ("needs:human", true),
-        WorkEffect::BackToQueue => (ready, true),
-        WorkEffect::BackUncounted => (ready, false),
+        WorkEffect::PullRequestOpen => (vec!["carson:pr-open"], false),
+        WorkEffect::Done => (vec!["carson:done"], false),
+        // Whoever removes the label lets the fleet try again.
+        WorkEffect::NeedsHuman => (vec![ready, "needs:human"], true),
+        WorkEffect::BackToQueue => (vec![ready], true),
+        WorkEffect::BackUncounted => (vec![ready], false),
         // Work that turned out to be none would be found again at every slot: it counts too.
-        WorkEffect::Nothing => (ready, settled.outcome == Outcome::Silent),
+        WorkEffect::Nothing => (vec![ready], settled.outcome == Outcome::Silent),
     };
     let release = Release {
         outcome: settled.outcome.to_string(),
@@ -76,7 +78,7 @@ async fn tell_forge(
             .redact(&messages::forge_note(firing, settled, saved))
             .into_owned(),
         attempt_counts: counts,
-        add: vec![add.to_owned()],
+        add: add.into_iter().map(str::to_owned).collect(),
         remove: vec!["carson:in-flight".to_owned()],
     };
     taken.forge.release(number, &taken.claim, &release).await?;
