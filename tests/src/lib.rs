@@ -3,6 +3,7 @@
 pub mod fleet;
 pub mod judge;
 pub mod model;
+pub mod postgres;
 mod until;
 
 pub use until::until;

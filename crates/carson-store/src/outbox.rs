@@ -8,9 +8,9 @@ use uuid::Uuid;
 
 use crate::db::{Store, on};
 use crate::error::StoreError;
-use crate::firing::small;
+use crate::firing::{plain, small};
 
-/// How long one drainer may hold a post.
+/// How long one poster may hold a post: longer than any call to the chat takes.
 const LEASE: TimeDelta = TimeDelta::seconds(60);
 
 /// A post to be sent.
@@ -58,28 +58,29 @@ struct Raw {
 }
 
 impl Store {
-    /// Leases the posts whose turn it is, oldest first. Within a thread the order is kept: a post
-    /// is not due while an older one of its thread is unsent.
+    /// Leases the post whose turn it is: the oldest that is due. Within a thread the order is kept:
+    /// a post is not due while an older one of its thread is unsent.
+    ///
+    /// One at a time, so that a lease need only outlast one call to the chat.
     ///
     /// # Errors
     /// When the database does not answer.
-    pub async fn due_posts(&self, now: DateTime<Utc>, limit: u32) -> Result<Vec<Post>, StoreError> {
-        let rows: Vec<Raw> = on!(self, |pool| sqlx::query_as(
-            "UPDATE outbox SET lease_until = $2, tries = tries + 1 WHERE id IN ( \
+    pub async fn lease_post(&self, now: DateTime<Utc>) -> Result<Option<Post>, StoreError> {
+        let row: Option<Raw> = on!(self, |pool| sqlx::query_as(
+            "UPDATE outbox SET lease_until = $2, tries = tries + 1 WHERE id = ( \
                SELECT o.id FROM outbox o WHERE o.sent_at IS NULL AND o.due_at <= $1 \
                AND (o.lease_until IS NULL OR o.lease_until <= $1) \
                AND NOT EXISTS (SELECT 1 FROM outbox e WHERE e.thread = o.thread \
                                AND e.sent_at IS NULL AND e.seq < o.seq) \
-               ORDER BY o.seq LIMIT $3) \
+               ORDER BY o.seq LIMIT 1) \
              AND sent_at IS NULL AND (lease_until IS NULL OR lease_until <= $1) \
              RETURNING id, sink, thread, kind, body, tries"
         )
         .bind(now)
         .bind(now + LEASE)
-        .bind(i64::from(limit))
-        .fetch_all(pool)
+        .fetch_optional(pool)
         .await?);
-        Ok(rows.into_iter().map(post).collect())
+        Ok(row.map(post))
     }
 
     /// The post arrived; `remote_ts` is its name there.
@@ -119,7 +120,7 @@ impl Store {
         )
         .bind(id)
         .bind(retry_at)
-        .bind(error)
+        .bind(plain(error).as_ref())
         .execute(pool)
         .await?
         .rows_affected());
@@ -139,6 +140,20 @@ impl Store {
         .fetch_optional(pool)
         .await?);
         Ok(row.and_then(|(ts,)| ts))
+    }
+
+    /// Whether a firing has a thread, sent or not.
+    ///
+    /// # Errors
+    /// When the database does not answer.
+    pub async fn has_thread(&self, thread: FiringId) -> Result<bool, StoreError> {
+        let row: Option<(i64,)> = on!(self, |pool| sqlx::query_as(
+            "SELECT seq FROM outbox WHERE thread = $1 LIMIT 1"
+        )
+        .bind(thread.uuid())
+        .fetch_optional(pool)
+        .await?);
+        Ok(row.is_some())
     }
 
     /// Posts that are not sent yet.

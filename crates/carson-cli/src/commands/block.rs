@@ -3,6 +3,7 @@
 use carson_config::parse_duration;
 use carson_core::AccountName;
 use carson_core::admission::Block;
+use carson_store::BlockSetter;
 use chrono::TimeDelta;
 use serde_json::json;
 
@@ -58,7 +59,8 @@ pub async fn run(app: &App, action: BlockAction) -> Result<u8, CommandError> {
                 until,
                 reason,
             };
-            house.store.set_block(&block, "operator", now).await?;
+            let by = BlockSetter::Operator;
+            house.store.set_block(&block, by, now).await?;
             let text = match until {
                 Some(until) => format!("account {name} is blocked until {until}"),
                 None => format!("account {name} is blocked until it is cleared"),
