@@ -7,7 +7,7 @@ use chrono::{DateTime, Utc};
 use crate::db::{Store, on};
 use crate::error::StoreError;
 use crate::firing::small;
-use crate::stops::PauseScope;
+use crate::stops::{PauseRow, PauseScope};
 
 impl Store {
     /// Reads pauses, blocks, breaker and counts. The day is the role's, given by its ends; the
@@ -38,10 +38,9 @@ impl Store {
         .bind(host.as_str())
         .fetch_one(pool)
         .await?);
-        let blocks: Vec<Block> = self.blocks().await?;
         Ok(Gate {
             pause: self.pause_of(role, repos).await?,
-            blocks,
+            blocks: self.account_stops().await?,
             breaker: self.breaker(role).await?,
             fired_today: small(counts.0),
             running: counts.1 > 0,
@@ -60,17 +59,55 @@ impl Store {
             PauseScope::Repo(repo) => repos.len() == 1 && repos.contains(repo),
             _ => false,
         };
-        Ok(pauses
+        let mut pauses: Vec<_> = pauses
             .into_iter()
-            .find(|row| {
+            .filter(|row| {
                 row.scope == PauseScope::Fleet
                     || row.scope == PauseScope::Role(role.clone())
                     || all_repos_paused(&row.scope)
             })
-            .map(|row| Pause {
-                what: row.scope.to_string(),
-                reason: row.reason,
-                until: row.until,
-            }))
+            .collect();
+        // One that has run out must not hide one that stands: the longest is the one to look at.
+        pauses.sort_by_key(|row| (row.until.is_none(), row.until));
+        Ok(pauses.pop().map(|row| Pause {
+            what: row.scope.to_string(),
+            reason: row.reason,
+            until: row.until,
+        }))
+    }
+
+    /// What keeps firings from accounts: the block flags, and the operator's pauses.
+    ///
+    /// # Errors
+    /// When the database does not answer.
+    pub async fn account_stops(&self) -> Result<Vec<Block>, StoreError> {
+        let mut stops = self.blocks().await?;
+        for row in self.pauses().await? {
+            if let PauseScope::Account(account) = row.scope {
+                stops.push(Block {
+                    account,
+                    until: row.until,
+                    reason: format!("paused: {}", row.reason),
+                });
+            }
+        }
+        Ok(stops)
+    }
+
+    /// The repositories that are paused at `now`.
+    ///
+    /// # Errors
+    /// When the database does not answer.
+    pub async fn paused_repos(&self, now: DateTime<Utc>) -> Result<Vec<RepoName>, StoreError> {
+        let standing = |row: PauseRow| match row.scope {
+            PauseScope::Repo(repo) if row.until.is_none_or(|until| now < until) => Some(repo),
+            _ => None,
+        };
+        Ok(self
+            .pauses()
+            .await?
+            .into_iter()
+            .filter_map(standing)
+            .collect())
     }
 }

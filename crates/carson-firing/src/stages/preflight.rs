@@ -50,7 +50,7 @@ fn disk(home: &Path) -> Result<(), Halt> {
 async fn unblocked_account<'h>(firing: &Firing<'h>) -> Result<&'h Account, Halt> {
     let blocks = firing
         .store()
-        .blocks()
+        .account_stops()
         .await
         .or_broken("reading the block flags")?;
     let name = admit_account(&firing.role.engines, &blocks, firing.house.clock.now())

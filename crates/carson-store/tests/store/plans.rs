@@ -10,7 +10,7 @@ use std::sync::{Arc, Mutex};
 use carson_core::settle::{Facts, settle};
 use carson_core::work::WorkKey;
 use carson_core::{Outcome, Stage};
-use carson_store::{Filter, Progress, Store};
+use carson_store::{Filter, PostKind, Progress, Store};
 use sqlx::{Row, SqlitePool};
 use tracing::field::{Field, Visit};
 use tracing_subscriber::layer::{Context, Layer, SubscriberExt};
@@ -143,7 +143,7 @@ async fn work(store: &Store) {
         .await
         .unwrap();
     store
-        .file_post(&post(Some(id), "root", "t", 0))
+        .file_post(&post(Some(id), PostKind::Root, "t", 0))
         .await
         .unwrap();
     store
@@ -166,7 +166,7 @@ async fn work(store: &Store) {
     store.blocked_calls(id).await.unwrap();
     store.events(5).await.unwrap();
     let post = store.lease_post(at(2)).await.unwrap().unwrap();
-    store.post_failed(post.id, "e", at(3)).await.unwrap();
+    store.post_failed(post.id, "e", Some(at(3))).await.unwrap();
     store.post_sent(post.id, Some("1.1"), at(3)).await.unwrap();
     store.thread_ts(id).await.unwrap();
     store.pending_posts().await.unwrap();
