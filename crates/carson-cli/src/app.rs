@@ -101,7 +101,7 @@ impl App {
     /// The same, with settings that were read before.
     pub async fn house_of(&self, fleet: Fleet) -> Result<Household, CommandError> {
         fleet.home.create().map_err(|error| {
-            CommandError::internal(&error).hint("check that CARSON_HOME is writable")
+            CommandError::caused_by(&error).hint("check that CARSON_HOME is writable")
         })?;
         Ok(Household {
             store: Store::open(&fleet.database).await?,

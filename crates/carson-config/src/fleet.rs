@@ -26,6 +26,8 @@ pub struct Fleet {
     pub host: HostName,
     /// Firings at once on this host.
     pub max_firings: u32,
+    /// Free mebibytes of the home's disk below which nothing is started.
+    pub min_free_mb: u32,
     /// Repositories.
     pub repos: BTreeMap<RepoName, Repo>,
     /// Accounts.

@@ -15,12 +15,16 @@
 //! Reading order: `fleet.rs` (what comes out), `raw.rs` (what operators write), `keys.rs`,
 //! `load.rs`, `resolve.rs`.
 
+mod check;
+mod document;
 mod duration;
 mod finding;
 mod fleet;
 mod home;
 mod keys;
 mod load;
+mod outside;
+mod overrides;
 mod provenance;
 mod raw;
 mod resolve;

@@ -5,7 +5,7 @@ use std::sync::{Arc, PoisonError, RwLock};
 
 use carson_config::{LoadOptions, Sources};
 use carson_core::FiringId;
-use carson_firing::claim::{Wish, claim};
+use carson_firing::claim::{Wish, claim_all};
 use carson_firing::{Claimed, Household};
 use carson_store::StoreError;
 use chrono::{DateTime, Utc};
@@ -187,6 +187,7 @@ impl Daemon {
     async fn pass(&mut self) -> Result<(), StoreError> {
         let fleet = self.house.fleet.clone();
         let now = self.house.clock.now();
+        let mut wishes = Vec::new();
         for (role, due) in self.ledger.due(&fleet, now) {
             if due.too_late {
                 let reason = carson_core::admission::SkipReason::TooLate;
@@ -203,18 +204,24 @@ impl Daemon {
                 missed: due.missed,
                 ..Wish::default()
             };
-            match claim(&self.house, role, &wish).await? {
-                Claimed::Won(id) => {
-                    self.ledger.taken(&role.name, due.slot);
-                    self.fire(id, due.slot);
+            wishes.push((role, wish));
+        }
+        if wishes.is_empty() {
+            return Ok(());
+        }
+        let claimed = claim_all(&self.house, &wishes).await?;
+        for ((role, wish), claimed) in wishes.iter().zip(claimed) {
+            let Some(slot) = wish.slot else { continue };
+            match claimed {
+                Claimed::Won(id) => self.fire(id, slot),
+                Claimed::Skipped(reason) => info!(role = %role.name, %reason, "slot skipped"),
+                Claimed::Taken => {}
+                Claimed::Wait(why) => {
+                    debug!(role = %role.name, why, "slot waits");
+                    continue;
                 }
-                Claimed::Skipped(reason) => {
-                    info!(role = %role.name, %reason, "slot skipped");
-                    self.ledger.taken(&role.name, due.slot);
-                }
-                Claimed::Taken => self.ledger.taken(&role.name, due.slot),
-                Claimed::Wait(why) => debug!(role = %role.name, why, "slot waits"),
             }
+            self.ledger.taken(&role.name, slot);
         }
         Ok(())
     }

@@ -76,7 +76,7 @@ pub(crate) fn environment(
     }))
 }
 
-fn account<'h>(firing: &Firing<'h>) -> Result<&'h Account, Halt> {
+pub(crate) fn account<'h>(firing: &Firing<'h>) -> Result<&'h Account, Halt> {
     firing
         .account()
         .ok_or_else(|| Halt::Broken("the role's account is gone".into()))
@@ -194,7 +194,7 @@ async fn start(
     end.map_err(|error| Halt::EngineFailed(error.to_string()))
 }
 
-fn engine(firing: &Firing<'_>, account: &Account) -> Result<Engine, Halt> {
+pub(crate) fn engine(firing: &Firing<'_>, account: &Account) -> Result<Engine, Halt> {
     let missing = || Halt::EngineFailed(format!("the {} CLI is not installed", account.engine));
     let program = firing.house.engine_program(account).ok_or_else(missing)?;
     Ok(Engine {

@@ -5,6 +5,7 @@
 mod arrows;
 mod claude_firing;
 mod daemon;
+mod help;
 mod kill;
 mod listed;
 mod lockfile;

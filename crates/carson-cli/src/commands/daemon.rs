@@ -19,6 +19,6 @@ pub async fn run(app: &App, args: &Daemon) -> Result<u8, CommandError> {
         Err(DaemonError::Lock(error)) => Err(CommandError::failed(error.to_string())
             .hint("one daemon per home: stop that one, or choose another home with --home")),
         Err(DaemonError::Store(error)) => Err(error.into()),
-        Err(error) => Err(CommandError::internal(&error)),
+        Err(error) => Err(CommandError::caused_by(&error)),
     }
 }

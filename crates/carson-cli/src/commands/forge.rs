@@ -11,10 +11,7 @@ use crate::print;
 
 async fn open(house: &Household, arg: &RepoArg) -> Result<Forge, CommandError> {
     let repo: &Repo = app::repo(&house.fleet, arg.repo.as_deref())?;
-    house
-        .forge(repo)
-        .await
-        .map_err(|error| CommandError::failed(error.to_string()))
+    Ok(house.forge(repo).await?)
 }
 
 pub async fn issue(app: &App, action: IssueAction) -> Result<u8, CommandError> {

@@ -9,7 +9,7 @@ use carson_forge::{Claim, Claimed, Forge, Issue};
 use tracing::info;
 
 use super::preflight::Ready;
-use super::{Brief, OrBroken};
+use super::{Brief, OrBroken, equip};
 use crate::chat;
 use crate::firing::{Firing, Taken};
 use crate::messages;
@@ -49,6 +49,7 @@ pub(crate) async fn run<'f, 'h>(
             continue;
         }
         review_queue(firing, &forge).await?;
+        equip::check(firing, repo).await?;
         for issue in candidates {
             if let Some((work, claim)) = take(firing, repo, &forge, label, issue).await? {
                 let taken = firing.take(Taken {
