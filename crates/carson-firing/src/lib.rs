@@ -22,6 +22,7 @@
 //! [`conclude`], [`recover`], [`prune`]. [`session`] is the only place that runs an agent CLI.
 
 pub mod bench;
+mod chat;
 pub mod claim;
 pub mod conclude;
 pub mod dry_run;
