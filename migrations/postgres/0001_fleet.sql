@@ -41,7 +41,10 @@ CREATE UNIQUE INDEX firing_slot ON firing (role, slot);
 -- One firing of a role at a time, and one firing on a piece of work.
 CREATE UNIQUE INDEX firing_live_role ON firing (role) WHERE ended_at IS NULL;
 CREATE UNIQUE INDEX firing_live_work ON firing (repo, work) WHERE ended_at IS NULL AND work IS NOT NULL;
+-- A role's day; its newest firings and its last slot; what runs.
 CREATE INDEX firing_by_role ON firing (role, claimed_at);
+CREATE INDEX firing_newest_of_role ON firing (role, seq);
+CREATE INDEX firing_live ON firing (seq) WHERE ended_at IS NULL;
 
 CREATE TABLE stage (
   seq        BIGINT PRIMARY KEY GENERATED ALWAYS AS IDENTITY,
@@ -104,7 +107,7 @@ CREATE TABLE outbox (
   kind        TEXT NOT NULL,
   body        TEXT NOT NULL,
   created_at  TIMESTAMPTZ NOT NULL,
-  due_at      TIMESTAMPTZ NOT NULL,
+  due_at      TIMESTAMPTZ,
   lease_until TIMESTAMPTZ,
   tries       BIGINT NOT NULL DEFAULT 0,
   error       TEXT,
@@ -112,6 +115,7 @@ CREATE TABLE outbox (
   remote_ts   TEXT
 );
 CREATE INDEX outbox_unsent ON outbox (seq) WHERE sent_at IS NULL;
+CREATE INDEX outbox_by_thread ON outbox (thread, seq);
 
 CREATE TABLE host (
   name      TEXT PRIMARY KEY,

@@ -41,7 +41,10 @@ CREATE UNIQUE INDEX firing_slot ON firing (role, slot);
 -- One firing of a role at a time, and one firing on a piece of work.
 CREATE UNIQUE INDEX firing_live_role ON firing (role) WHERE ended_at IS NULL;
 CREATE UNIQUE INDEX firing_live_work ON firing (repo, work) WHERE ended_at IS NULL AND work IS NOT NULL;
+-- A role's day; its newest firings and its last slot; what runs.
 CREATE INDEX firing_by_role ON firing (role, claimed_at);
+CREATE INDEX firing_newest_of_role ON firing (role, seq);
+CREATE INDEX firing_live ON firing (seq) WHERE ended_at IS NULL;
 
 CREATE TABLE stage (
   seq        INTEGER PRIMARY KEY AUTOINCREMENT,
@@ -72,7 +75,7 @@ CREATE TABLE event (
 ) STRICT;
 
 CREATE TABLE breaker (
-  role       TEXT PRIMARY KEY,
+  role       TEXT NOT NULL PRIMARY KEY,
   streak     INTEGER NOT NULL,
   rejections INTEGER NOT NULL,
   opened_at  TEXT,
@@ -80,7 +83,7 @@ CREATE TABLE breaker (
 ) STRICT;
 
 CREATE TABLE account_block (
-  account    TEXT PRIMARY KEY,
+  account    TEXT NOT NULL PRIMARY KEY,
   until      TEXT,
   reason     TEXT NOT NULL,
   set_by     TEXT NOT NULL,
@@ -89,7 +92,7 @@ CREATE TABLE account_block (
 ) STRICT;
 
 CREATE TABLE pause (
-  scope  TEXT PRIMARY KEY,
+  scope  TEXT NOT NULL PRIMARY KEY,
   reason TEXT NOT NULL,
   until  TEXT,
   set_by TEXT NOT NULL,
@@ -104,7 +107,7 @@ CREATE TABLE outbox (
   kind        TEXT NOT NULL,
   body        TEXT NOT NULL,
   created_at  TEXT NOT NULL,
-  due_at      TEXT NOT NULL,
+  due_at      TEXT,
   lease_until TEXT,
   tries       INTEGER NOT NULL DEFAULT 0,
   error       TEXT,
@@ -112,9 +115,10 @@ CREATE TABLE outbox (
   remote_ts   TEXT
 ) STRICT;
 CREATE INDEX outbox_unsent ON outbox (seq) WHERE sent_at IS NULL;
+CREATE INDEX outbox_by_thread ON outbox (thread, seq);
 
 CREATE TABLE host (
-  name      TEXT PRIMARY KEY,
+  name      TEXT NOT NULL PRIMARY KEY,
   pid       INTEGER NOT NULL,
   pid_start INTEGER NOT NULL,
   version   TEXT NOT NULL,

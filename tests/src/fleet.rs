@@ -12,6 +12,7 @@
     reason = "support of tests: it runs the binary under test, and may panic"
 )]
 
+use std::collections::HashSet;
 use std::ffi::OsString;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -135,14 +136,29 @@ impl TestFleet {
     /// Adds a role that works in [`REPO`] on issues labelled `for:NAME` with this account, and
     /// fires by itself once a year. `more` is TOML; keys of the top level stand before sections.
     pub fn role(&self, name: &str, account: &str, more: &str) -> &Self {
+        self.role_at(name, account, "0 0 1 1 *", more)
+    }
+
+    /// The same with a cadence of its own.
+    pub fn role_at(&self, name: &str, account: &str, cadence: &str, more: &str) -> &Self {
         let dir = self.home().join("roles").join(name);
         fs::create_dir_all(&dir).unwrap();
         let role = format!(
-            "title = {name:?}\nrepos = [{REPO:?}]\ncadence = [\"0 0 1 1 *\"]\n\
+            "title = {name:?}\nrepos = [{REPO:?}]\ncadence = [{cadence:?}]\n\
              engines = [{account:?}]\nwork = {{ from = \"issues\", label = \"for:{name}\" }}\n{more}"
         );
         fs::write(dir.join("role.toml"), role).unwrap();
         self
+    }
+
+    /// Adds the account `play`, whose sessions play this script.
+    pub fn script(&self, script: &str) -> &Self {
+        let path = self.root().join("play.toml");
+        fs::write(&path, script).unwrap();
+        self.account(
+            "play",
+            &format!("engine = \"rehearsal\"\nscript = {path:?}"),
+        )
     }
 
     /// Makes an issue that is ready for a role, and returns its number.
@@ -262,6 +278,55 @@ impl TestFleet {
         let names = self.git(&["for-each-ref", "--format=%(refname:short)", "refs/heads"]);
         let own = names.lines().filter(|name| *name != "main");
         own.map(str::to_owned).collect()
+    }
+
+    /// Carson's own clone of [`REPO`].
+    #[must_use]
+    pub fn mirror(&self) -> PathBuf {
+        self.home().join("mirrors").join(format!("{REPO}.git"))
+    }
+
+    /// What some ref of the remote or of the mirror reaches, as object names.
+    #[must_use]
+    pub fn kept(&self) -> HashSet<String> {
+        let mut kept = HashSet::new();
+        for dir in [self.remote(), self.mirror()] {
+            if dir.exists() {
+                let list = git(&dir, &["rev-list", "--objects", "--all"]);
+                let names = list.lines().filter_map(|line| line.split(' ').next());
+                kept.extend(names.map(str::to_owned));
+            }
+        }
+        kept
+    }
+
+    /// The name that git gives to the content of a file.
+    #[must_use]
+    pub fn blob(&self, path: &Path) -> String {
+        let path = path.to_str().unwrap();
+        self.git(&["hash-object", "--no-filters", path])
+            .trim()
+            .to_owned()
+    }
+
+    /// The processes, by number, that a firing of this fleet started and that still run.
+    #[must_use]
+    pub fn descendants(&self) -> Vec<i32> {
+        let home = format!("{}/", self.home().display()).into_bytes();
+        let holds = |environ: &[u8]| {
+            environ
+                .split(|byte| *byte == 0)
+                .filter_map(|one| one.strip_prefix(b"CARSON_WORKTREE="))
+                .any(|tree| tree.starts_with(&home))
+        };
+        let items = fs::read_dir("/proc").unwrap();
+        items
+            .filter_map(|item| item.ok()?.file_name().to_str()?.parse().ok())
+            // A zombie has no environment any more.
+            .filter(|pid: &i32| {
+                fs::read(format!("/proc/{pid}/environ")).is_ok_and(|environ| holds(&environ))
+            })
+            .collect()
     }
 
     /// The benches that are still there.

@@ -18,6 +18,8 @@
 //! Downloads go to `.cache` in the checkout, or to `CARSON_TEST_CACHE`. Every child runs under
 //! [`interrupt`], so that Ctrl-C and SIGTERM end the child first, and then the server.
 //!
+//! `cargo xtask bench` measures; see [`bench`].
+//!
 //! `cargo xtask ci` runs `.ci/run`, which is the list of what must pass before a merge.
 
 #![expect(
@@ -30,6 +32,7 @@
     reason = "a command line program"
 )]
 
+mod bench;
 mod claude;
 mod debian;
 mod interrupt;
@@ -50,7 +53,8 @@ usage: cargo xtask COMMAND
 
 commands:
   test [-- ARGS]  set up what the tests need, then run them all; ARGS go to cargo nextest run
-  ci              run .ci/run: format check, lints, tests";
+  ci              run .ci/run: format check, lints, tests
+  bench [--cold]  measure speed and memory beside peers; --cold times a release build too";
 
 fn main() -> ExitCode {
     let args: Vec<String> = env::args().skip(1).collect();
@@ -71,6 +75,8 @@ fn dispatch(interrupt: &Interrupt, args: &[String]) -> anyhow::Result<ExitCode> 
         ["test"] => test::run(interrupt, &[]),
         ["test", "--", rest @ ..] => test::run(interrupt, rest),
         ["ci"] => ci(interrupt),
+        ["bench"] => bench::run(interrupt, false),
+        ["bench", "--cold"] => bench::run(interrupt, true),
         ["help" | "--help" | "-h"] => {
             println!("{USAGE}");
             Ok(ExitCode::SUCCESS)

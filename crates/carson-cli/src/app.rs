@@ -4,12 +4,13 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use carson_config::{Fleet, Home, LoadOptions, Loaded, Role, load};
+use carson_config::{Findings, Fleet, Home, LoadOptions, Loaded, Role, load};
 use carson_core::{Clock, RepoName, RoleName};
 use carson_firing::Household;
 use carson_store::Store;
 
 use crate::error::CommandError;
+use crate::print;
 
 /// What the process was started with.
 #[derive(Clone, Debug)]
@@ -18,6 +19,8 @@ pub struct App {
     pub home: Home,
     /// Answer as JSON.
     pub json: bool,
+    /// Where the settings are read from, when not from the home.
+    settings: Option<PathBuf>,
     environ: Vec<(OsString, OsString)>,
     user_home: Option<PathBuf>,
 }
@@ -38,15 +41,25 @@ impl App {
         Ok(Self {
             home: Home::at(std::path::absolute(home)?),
             json,
+            settings: None,
             environ,
             user_home,
         })
+    }
+
+    /// The same app with its settings read from somewhere else.
+    pub fn with_settings(&self, settings: Option<PathBuf>) -> Self {
+        Self {
+            settings,
+            ..self.clone()
+        }
     }
 
     /// Where the settings are read from.
     pub fn options(&self) -> LoadOptions {
         LoadOptions {
             home: self.home.root.clone(),
+            files: self.settings.clone(),
             env: self.environ.clone(),
             user_home: self.user_home.clone(),
             machine: machine_name(),
@@ -55,15 +68,7 @@ impl App {
 
     /// Reads and checks the settings.
     pub fn load(&self) -> Result<Loaded, CommandError> {
-        load(&self.options()).map_err(|findings| {
-            let count = findings.0.len();
-            let what = if count == 1 {
-                "1 finding".into()
-            } else {
-                format!("{count} findings")
-            };
-            CommandError::usage(format!("the settings are not right: {what}\n{findings}"))
-        })
+        load(&self.options()).map_err(|findings| CommandError::usage(not_right(&findings)))
     }
 
     /// The home with its store open.
@@ -72,10 +77,31 @@ impl App {
         self.house_of(fleet).await
     }
 
+    /// The same for commands that look at the fleet or stop it: broken settings must not keep an
+    /// operator from that, so the ones the daemon goes on with serve, and the findings are said.
+    pub async fn house_in_any_case(&self) -> Result<Household, CommandError> {
+        let findings = match load(&self.options()) {
+            Ok(loaded) => return self.house_of(loaded.fleet).await,
+            Err(findings) => findings,
+        };
+        let kept = LoadOptions {
+            files: Some(self.home.kept_settings().join("current")),
+            ..self.options()
+        };
+        let Ok(last_good) = load(&kept) else {
+            return Err(CommandError::usage(not_right(&findings)));
+        };
+        print::error(&format!(
+            "warning: {}\nthe last good ones stay in force and are used here\n",
+            not_right(&findings)
+        ));
+        self.house_of(last_good.fleet).await
+    }
+
     /// The same, with settings that were read before.
     pub async fn house_of(&self, fleet: Fleet) -> Result<Household, CommandError> {
         fleet.home.create().map_err(|error| {
-            CommandError::internal(&error).hint("check that CARSON_HOME is writable")
+            CommandError::caused_by(&error).hint("check that CARSON_HOME is writable")
         })?;
         Ok(Household {
             store: Store::open(&fleet.database).await?,
@@ -86,6 +112,12 @@ impl App {
             user_home: self.user_home.clone(),
         })
     }
+}
+
+fn not_right(findings: &Findings) -> String {
+    let count = findings.0.len();
+    let noun = if count == 1 { "finding" } else { "findings" };
+    format!("the settings are not right: {count} {noun}\n{findings}")
 }
 
 fn machine_name() -> String {

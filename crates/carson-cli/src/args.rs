@@ -4,15 +4,34 @@ use std::path::PathBuf;
 
 use clap::{Args as ClapArgs, Parser, Subcommand, ValueEnum};
 
+/// What every command may exit with: `ErrorKind::code` and `Outcome::exit_code`.
+const EXIT_CODES: &str = "\
+Exit codes:
+  0   done; of `fire`: OK, SILENT or ALREADY_DONE
+  1   refused, not there, or something Carson stands on does not work (disk, database, forge)
+  2   the command line or the settings are wrong; of `hook`: the call is blocked
+  10  of `fire`: PARTIAL or NO_COMMIT
+  11  of `fire`: BLOCKED
+  12  of `fire`: REJECTED
+  13  of `fire`: FAILED
+  14  of `fire`: TIMED_OUT
+  15  of `fire`: RATE_LIMITED
+  16  of `fire`: SKIPPED
+  70  a bug in Carson";
+
+/// The heading of what every command takes.
+const EVERYWHERE: &str = "Options of every command";
+
 /// Carson runs a household of coding agents while its owner sleeps.
 #[derive(Debug, Parser)]
-#[command(name = "carson", version, about, max_term_width = 100)]
+#[command(name = "carson", version, about, max_term_width = 100, after_help = EXIT_CODES)]
 pub struct Args {
     /// Where the fleet lives [default: ~/.carson].
-    #[arg(long, global = true, value_name = "DIR", env = "CARSON_HOME")]
+    #[arg(long, global = true, value_name = "DIR", help_heading = EVERYWHERE)]
+    #[arg(env = "CARSON_HOME", hide_env_values = true)]
     pub home: Option<PathBuf>,
     /// Answer as JSON.
-    #[arg(long, global = true)]
+    #[arg(long, global = true, help_heading = EVERYWHERE)]
     pub json: bool,
     #[command(subcommand)]
     pub command: Command,
@@ -43,11 +62,11 @@ pub enum Command {
     },
     /// List firings, or show one.
     Firings(Firings),
-    /// Print a firing's log and transcripts.
+    /// Print a firing's log, and where its transcripts are.
     Logs {
         /// The firing: its id, or the eight digits that tables show.
         id: String,
-        /// Transcripts too.
+        /// Print the transcripts too.
         #[arg(long)]
         transcripts: bool,
     },
@@ -117,8 +136,8 @@ pub struct Init {
     /// Where its issues live.
     #[arg(long, value_enum, default_value_t = ForgeChoice::Local)]
     pub forge: ForgeChoice,
-    /// owner/name, for github.
-    #[arg(long)]
+    /// The repository's owner and name on GitHub.
+    #[arg(long, value_name = "OWNER/NAME", required_if_eq("forge", "github"))]
     pub slug: Option<String>,
     /// The branch that work starts from.
     #[arg(long, default_value = "main")]
@@ -155,8 +174,8 @@ pub struct Demo {
     /// A repository to copy instead of the generated sample; it is only read.
     #[arg(long, value_name = "PATH")]
     pub repo: Option<PathBuf>,
-    /// How long to run.
-    #[arg(long, default_value_t = 40)]
+    /// How many seconds to run.
+    #[arg(long, value_name = "N", default_value_t = 40, value_parser = clap::value_parser!(u64).range(1..=86_400))]
     pub seconds: u64,
 }
 
@@ -177,7 +196,7 @@ pub struct Fire {
     #[arg(long)]
     pub repo: Option<String>,
     /// Only this issue.
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     pub work: Option<u64>,
     /// Only say what would be done.
     #[arg(long)]
@@ -198,6 +217,7 @@ pub enum Roles {
 #[derive(Debug, ClapArgs)]
 pub struct Firings {
     /// Show this one: its id, or the eight digits that tables show.
+    #[arg(conflicts_with_all = ["role", "since", "all", "limit"])]
     pub id: Option<String>,
     /// Only of this role.
     #[arg(long)]
@@ -209,7 +229,7 @@ pub struct Firings {
     #[arg(long)]
     pub all: bool,
     /// At most so many.
-    #[arg(long, default_value_t = 30)]
+    #[arg(long, value_name = "N", default_value_t = 30, value_parser = clap::value_parser!(u32).range(1..))]
     pub limit: u32,
 }
 
@@ -224,12 +244,12 @@ pub struct RepoArg {
 /// `carson issue`
 #[derive(Debug, Subcommand)]
 pub enum IssueAction {
-    /// Make an issue.
+    /// Make an issue that a role may take up.
     Create {
         /// Its title.
         title: String,
         /// Its text.
-        #[arg(long, default_value = "")]
+        #[arg(long, default_value = "", allow_hyphen_values = true)]
         body: String,
         /// Its labels.
         #[arg(long = "label", default_value = "carson:ready")]
@@ -248,6 +268,7 @@ pub enum IssueAction {
     /// Show one issue with its comments.
     Show {
         /// Its number.
+        #[arg(value_parser = clap::value_parser!(u64).range(1..))]
         number: u64,
         #[command(flatten)]
         repo: RepoArg,
@@ -268,6 +289,7 @@ pub enum PrAction {
     /// Show one pull request with its comments.
     Show {
         /// Its number.
+        #[arg(value_parser = clap::value_parser!(u64).range(1..))]
         number: u64,
         #[command(flatten)]
         repo: RepoArg,
@@ -277,7 +299,7 @@ pub enum PrAction {
 /// `carson breaker`
 #[derive(Debug, Subcommand)]
 pub enum BreakerAction {
-    /// List them.
+    /// List the breakers of roles, open or with a streak.
     List,
     /// Close one and forget its streak.
     Reset {
@@ -289,7 +311,7 @@ pub enum BreakerAction {
 /// `carson block`
 #[derive(Debug, Subcommand)]
 pub enum BlockAction {
-    /// List them.
+    /// List the accounts that are blocked.
     List,
     /// Block an account.
     Set {
@@ -299,7 +321,11 @@ pub enum BlockAction {
         #[arg(long, value_name = "DURATION")]
         r#for: Option<String>,
         /// Why.
-        #[arg(long, default_value = "set by the operator")]
+        #[arg(
+            long,
+            default_value = "set by the operator",
+            allow_hyphen_values = true
+        )]
         reason: String,
     },
     /// Lift a block.
@@ -330,7 +356,11 @@ pub struct Pause {
     #[command(flatten)]
     pub scope: Scope,
     /// Why.
-    #[arg(long, default_value = "paused by the operator")]
+    #[arg(
+        long,
+        default_value = "paused by the operator",
+        allow_hyphen_values = true
+    )]
     pub reason: String,
     /// For how long (2h); until it is resumed without it.
     #[arg(long, value_name = "DURATION")]
@@ -367,7 +397,7 @@ pub enum HookAction {
         #[arg(long, value_name = "DIR")]
         worktree: Option<PathBuf>,
     },
-    /// List the rules.
+    /// List the rules, with what to do instead.
     List,
     /// Answer one call on standard input, as agent CLIs ask.
     Run,
@@ -376,9 +406,12 @@ pub enum HookAction {
 /// `carson firing`
 #[derive(Debug, Subcommand)]
 pub enum FiringAction {
-    /// Run it.
+    /// Run a firing whose row is claimed.
     Run {
         /// Its id.
         id: String,
+        /// Where carson.toml and roles/ are read from [default: the home].
+        #[arg(long, value_name = "DIR")]
+        settings: Option<PathBuf>,
     },
 }

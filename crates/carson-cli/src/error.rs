@@ -9,20 +9,20 @@ use crate::print;
 pub enum ErrorKind {
     /// The command line or the settings are wrong.
     Usage,
-    /// What was asked for does not exist, or refuses.
+    /// What was asked for does not exist or refuses, or something that Carson stands on does not
+    /// work: the disk, the database, the forge.
     Failed,
-    /// Carson itself, or what it stands on.
-    Internal,
+    /// Carson itself is wrong.
+    Bug,
 }
 
 impl ErrorKind {
-    /// The exit code (DESIGN §14): 2 usage or settings, 1 an ordinary no, 70 internal
-    /// (`EX_SOFTWARE`).
+    /// The exit code, as `carson --help` lists it; 70 is `EX_SOFTWARE` of sysexits.h.
     pub fn code(self) -> u8 {
         match self {
             Self::Usage => 2,
             Self::Failed => 1,
-            Self::Internal => 70,
+            Self::Bug => 70,
         }
     }
 }
@@ -57,12 +57,17 @@ impl CommandError {
         }
     }
 
-    /// Carson itself, or what it stands on; with the chain of causes.
-    pub fn internal(error: &dyn std::error::Error) -> Self {
+    /// Something that Carson stands on does not work; with the chain of causes.
+    pub fn caused_by(error: &dyn std::error::Error) -> Self {
+        Self::failed(chain(error))
+    }
+
+    /// A panic, which has printed itself.
+    pub fn bug() -> Self {
         Self {
-            kind: ErrorKind::Internal,
-            message: chain(error),
-            hints: Vec::new(),
+            kind: ErrorKind::Bug,
+            message: "this is a bug in Carson".to_owned(),
+            hints: vec!["report it with the lines above; nothing that was saved is lost".into()],
         }
     }
 
@@ -104,13 +109,15 @@ macro_rules! from {
         $(impl From<$error> for CommandError {
             fn from(error: $error) -> Self {
                 let hint = error.hint();
-                Self::internal(&error).hint(hint)
+                Self::caused_by(&error).hint(hint)
             }
         })+
     };
 }
 
 from!(
+    carson_firing::household::ForgeOpenError,
+    carson_firing::dry_run::DryRunError,
     carson_store::StoreError,
     carson_forge::ForgeError,
     carson_proc::SpawnError
@@ -118,6 +125,6 @@ from!(
 
 impl From<std::io::Error> for CommandError {
     fn from(error: std::io::Error) -> Self {
-        Self::internal(&error)
+        Self::caused_by(&error)
     }
 }

@@ -10,9 +10,12 @@ mod error;
 mod log;
 mod print;
 
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::process::ExitCode;
 
 use clap::Parser;
+
+use crate::error::CommandError;
 
 fn main() -> ExitCode {
     let args = args::Args::parse();
@@ -23,7 +26,9 @@ fn main() -> ExitCode {
         return commands::hook::answer();
     }
     let json = args.json;
-    match commands::run(args) {
+    // A panic prints itself; what is left to say is what it means. Nothing is used after it.
+    let done = catch_unwind(AssertUnwindSafe(|| commands::run(args)));
+    match done.unwrap_or_else(|_| Err(CommandError::bug())) {
         Ok(code) => ExitCode::from(code),
         Err(error) => {
             error.show(json);

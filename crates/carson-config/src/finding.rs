@@ -37,6 +37,20 @@ impl Finding {
     }
 }
 
+impl Finding {
+    /// Whether the other finding is about the same key, or one above or below it.
+    pub(crate) fn covers(&self, other: &Self) -> bool {
+        let above = |up: &str, down: &str| {
+            down.strip_prefix(up)
+                .is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
+        };
+        let keyed = !self.key.is_empty() && !other.key.is_empty();
+        keyed
+            && self.file == other.file
+            && (above(&self.key, &other.key) || above(&other.key, &self.key))
+    }
+}
+
 impl fmt::Display for Finding {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}", self.file.display())?;

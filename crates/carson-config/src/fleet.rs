@@ -26,6 +26,8 @@ pub struct Fleet {
     pub host: HostName,
     /// Firings at once on this host.
     pub max_firings: u32,
+    /// Free mebibytes of the home's disk below which nothing is started.
+    pub min_free_mb: u32,
     /// Repositories.
     pub repos: BTreeMap<RepoName, Repo>,
     /// Accounts.
@@ -140,6 +142,34 @@ pub struct Role {
     pub identity: BTreeMap<String, String>,
     /// Its prompts.
     pub prompts: Prompts,
+}
+
+impl Role {
+    /// Stands for a role that the settings no longer have, so that what it left can be concluded.
+    /// It never fires and has no work.
+    #[must_use]
+    pub fn gone(name: RoleName, zone: Tz) -> Self {
+        Self {
+            title: name.to_string(),
+            name,
+            enabled: false,
+            repos: Vec::new(),
+            cadence: Cadence::never(zone),
+            cadence_lines: Vec::new(),
+            overlap: Overlap::default(),
+            work: WorkSource::None,
+            engines: Vec::new(),
+            stages: Vec::new(),
+            limits: Limits::default(),
+            tools: Tools {
+                read: Vec::new(),
+                write: Vec::new(),
+            },
+            promise: None,
+            identity: BTreeMap::new(),
+            prompts: Prompts::default(),
+        }
+    }
 }
 
 /// Where a role finds work.

@@ -15,17 +15,22 @@
 //! Reading order: `fleet.rs` (what comes out), `raw.rs` (what operators write), `keys.rs`,
 //! `load.rs`, `resolve.rs`.
 
+mod check;
+mod document;
 mod duration;
 mod finding;
 mod fleet;
 mod home;
 mod keys;
 mod load;
+mod outside;
+mod overrides;
 mod provenance;
 mod raw;
 mod resolve;
 mod secret;
 mod shipped;
+mod sources;
 
 pub use duration::{format_duration, parse_duration};
 pub use finding::{Finding, Findings};
@@ -39,3 +44,4 @@ pub use provenance::{Origin, Provenance};
 pub use raw::schema;
 pub use secret::{SecretError, read_secret};
 pub use shipped::{ShippedRole, shipped_roles};
+pub use sources::Sources;

@@ -1,6 +1,5 @@
 //! From files and environment to a fleet, or to all findings.
 
-use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
@@ -8,22 +7,26 @@ use std::path::{Path, PathBuf};
 use carson_core::RoleName;
 use figment::Figment;
 use figment::providers::{Format, Toml};
-use figment::value::Value;
 
+use crate::document::Document;
 use crate::finding::{Finding, Findings};
 use crate::fleet::{Fleet, Prompts};
 use crate::home::Home;
-use crate::keys::{self, Document};
+use crate::keys;
+use crate::overrides::Overrides;
 use crate::provenance::Provenance;
 use crate::raw::{RoleFile, Settings};
 use crate::resolve;
 use crate::shipped;
+use crate::sources::Sources;
 
 /// Where to read from.
 #[derive(Clone, Debug)]
 pub struct LoadOptions {
     /// `CARSON_HOME`.
     pub home: PathBuf,
+    /// Where `carson.toml` and `roles/` are, when not in the home itself.
+    pub files: Option<PathBuf>,
     /// The process's environment.
     pub env: Vec<(OsString, OsString)>,
     /// What `~` stands for.
@@ -39,6 +42,8 @@ pub struct Loaded {
     pub fleet: Fleet,
     /// Value by value.
     pub provenance: Provenance,
+    /// What it was made from.
+    pub sources: Sources,
 }
 
 /// A role as it was read.
@@ -56,87 +61,73 @@ pub(crate) struct ReadRole {
 /// All findings, over all files.
 pub fn load(options: &LoadOptions) -> Result<Loaded, Findings> {
     let home = Home::at(&options.home);
+    let files = Home::at(options.files.as_ref().unwrap_or(&options.home));
+    let mut sources = Sources::default();
     let mut findings = Vec::new();
-    let overrides = overrides(&options.env, &mut findings);
-    let settings = read_settings(&home, &overrides, &mut findings);
-    let roles = read_roles(&home, &mut findings);
-    let Some((document, raw)) = settings else {
-        return Err(Findings(findings));
-    };
-    let provenance = Provenance::of(&home.settings(), &document, &overrides, &raw);
-    let fleet = resolve::fleet(options, home, &document, raw, roles, &mut findings);
-    if findings.is_empty() {
-        Ok(Loaded { fleet, provenance })
-    } else {
-        Err(Findings(findings))
-    }
-}
-
-/// `CARSON_FLEET__MAX_FIRINGS=3` is `fleet.max_firings`. Names without `__` are not settings.
-fn overrides(
-    env: &[(OsString, OsString)],
-    findings: &mut Vec<Finding>,
-) -> BTreeMap<String, String> {
-    let mut overrides = BTreeMap::new();
-    for (name, value) in env {
-        let (Some(name), Some(value)) = (name.to_str(), value.to_str()) else {
-            continue;
-        };
-        let Some(rest) = name
-            .strip_prefix("CARSON_")
-            .filter(|rest| rest.contains("__"))
-        else {
-            continue;
-        };
-        let path = rest.to_lowercase().replace("__", ".");
-        if keys::is_setting(&path) {
-            overrides.insert(path, value.to_owned());
-        } else {
-            let file = PathBuf::from(format!("environment {name}"));
-            findings.push(
-                Finding::new(&file, None, &path, "there is no such key".into())
-                    .hint("CARSON_<SECTION>__<KEY> overrides a key of carson.toml"),
-            );
+    let overrides = Overrides::read(&options.env, &mut findings);
+    let settings = read_settings(&files, &mut sources, &overrides, &mut findings);
+    let roles = read_roles(&files, &mut sources, &mut findings);
+    // What was written wrongly is left out of what follows, so that one round shows every finding.
+    // Left out is not missing: a second finding about the same key would be wrong.
+    let written = findings.len();
+    let loaded = match settings {
+        Some((document, raw)) => {
+            let provenance = Provenance::of(&files.settings(), &document, &overrides, &raw);
+            let fleet = resolve::fleet(options, home, &document, raw, roles, &mut findings);
+            Some(Loaded {
+                fleet,
+                provenance,
+                sources,
+            })
         }
+        None => {
+            resolve::roles_alone(roles, &mut findings);
+            None
+        }
+    };
+    let mut meant = findings.split_off(written);
+    meant.retain(|finding| !findings.iter().any(|known| known.covers(finding)));
+    findings.append(&mut meant);
+    // By file and line, as an editor shows them; what has no line is about the whole file.
+    findings.sort_by(|a, b| (&a.file, a.line).cmp(&(&b.file, b.line)));
+    match loaded {
+        Some(loaded) if findings.is_empty() => Ok(loaded),
+        _ => Err(Findings(findings)),
     }
-    overrides
 }
 
 fn read_settings(
-    home: &Home,
-    overrides: &BTreeMap<String, String>,
+    files: &Home,
+    sources: &mut Sources,
+    overrides: &Overrides,
     findings: &mut Vec<Finding>,
 ) -> Option<(Document, Settings)> {
-    let file = home.settings();
-    let text = match std::fs::read_to_string(&file) {
+    let file = files.settings();
+    let text = match sources.read(&files.root, &file) {
         Ok(text) => text,
-        Err(error) if error.kind() == ErrorKind::NotFound => {
-            let finding = Finding::new(&file, None, "", "the file does not exist".into());
-            findings.push(finding.hint("run `carson init`, or name another home with --home"));
-            return None;
-        }
         Err(error) => {
-            findings.push(Finding::new(
-                &file,
-                None,
-                "",
-                format!("it cannot be read: {error}"),
-            ));
+            let finding = if error.kind() == ErrorKind::NotFound {
+                let finding = Finding::new(&file, None, "", "the file does not exist".into());
+                finding.hint("run `carson init`, or name another home with --home")
+            } else {
+                unreadable(&file, &error)
+            };
+            findings.push(finding);
             return None;
         }
     };
-    let before = findings.len();
-    let document = Document::parse(&file, &text, findings);
-    document.check(&file, keys::SETTINGS, findings);
-    if findings.len() > before {
-        return None;
-    }
-    let mut figment = Figment::from(Toml::string(&text));
-    for (path, value) in overrides {
-        let value: Value = value.parse().unwrap_or_else(|never| match never {});
-        figment = figment.merge((path.as_str(), value));
+    let document = Document::parse(&file, &text, findings)?;
+    let sound = document.check(&file, keys::SETTINGS, findings);
+    let mut figment = Figment::from(Toml::string(&sound));
+    for literal in overrides.literals() {
+        figment = figment.merge(Toml::string(&literal));
     }
     extract(&figment, &file, findings).map(|settings| (document, settings))
+}
+
+fn unreadable(file: &Path, error: &std::io::Error) -> Finding {
+    let finding = Finding::new(file, None, "", format!("it cannot be read: {error}"));
+    finding.hint("it must be a file of UTF-8 text that you may read")
 }
 
 fn extract<T: serde::de::DeserializeOwned>(
@@ -156,21 +147,38 @@ fn extract<T: serde::de::DeserializeOwned>(
     }
 }
 
-fn read_roles(home: &Home, findings: &mut Vec<Finding>) -> Vec<ReadRole> {
+fn read_roles(files: &Home, sources: &mut Sources, findings: &mut Vec<Finding>) -> Vec<ReadRole> {
     let mut roles = Vec::new();
-    let Ok(items) = std::fs::read_dir(home.roles()) else {
-        return roles;
+    let items = match std::fs::read_dir(files.roles()) {
+        Ok(items) => items,
+        Err(error) if error.kind() == ErrorKind::NotFound => return roles,
+        Err(error) => {
+            let problem = format!("it cannot be read: {error}");
+            let finding = Finding::new(&files.roles(), None, "", problem);
+            findings.push(finding.hint("it must be a directory with one directory for each role"));
+            return roles;
+        }
     };
     let mut dirs: Vec<PathBuf> = items.filter_map(|item| Some(item.ok()?.path())).collect();
-    dirs.retain(|dir| dir.is_dir());
+    // What version control and file managers leave there is no role.
+    let hidden = |dir: &Path| {
+        dir.file_name()
+            .is_some_and(|name| name.as_encoded_bytes()[0] == b'.')
+    };
+    dirs.retain(|dir| dir.is_dir() && !hidden(dir));
     dirs.sort();
     for dir in dirs {
-        roles.extend(read_role(&dir, findings));
+        roles.extend(read_role(&dir, &files.root, sources, findings));
     }
     roles
 }
 
-fn read_role(dir: &Path, findings: &mut Vec<Finding>) -> Option<ReadRole> {
+fn read_role(
+    dir: &Path,
+    root: &Path,
+    sources: &mut Sources,
+    findings: &mut Vec<Finding>,
+) -> Option<ReadRole> {
     let file = dir.join("role.toml");
     let name = dir.file_name()?.to_string_lossy().into_owned();
     let name: RoleName = match name.parse() {
@@ -181,23 +189,22 @@ fn read_role(dir: &Path, findings: &mut Vec<Finding>) -> Option<ReadRole> {
             return None;
         }
     };
-    let text = match std::fs::read_to_string(&file) {
+    let text = match sources.read(root, &file) {
         Ok(text) => text,
         Err(error) => {
-            let problem = format!("it cannot be read: {error}");
-            let hint = "every directory under roles/ is a role and needs a role.toml";
-            findings.push(Finding::new(&file, None, "", problem).hint(hint));
+            findings.push(if error.kind() == ErrorKind::NotFound {
+                let finding = Finding::new(&file, None, "", "the file does not exist".into());
+                finding.hint("every directory under roles/ is a role and needs a role.toml")
+            } else {
+                unreadable(&file, &error)
+            });
             return None;
         }
     };
-    let before = findings.len();
-    let document = Document::parse(&file, &text, findings);
-    document.check(&file, keys::ROLE, findings);
-    if findings.len() > before {
-        return None;
-    }
-    let raw = extract(&Figment::from(Toml::string(&text)), &file, findings)?;
-    let prompts = prompts(dir, &name, findings);
+    let document = Document::parse(&file, &text, findings)?;
+    let sound = document.check(&file, keys::ROLE, findings);
+    let raw = extract(&Figment::from(Toml::string(&sound)), &file, findings)?;
+    let prompts = prompts(dir, &name, root, sources, findings);
     Some(ReadRole {
         name,
         file,
@@ -208,7 +215,13 @@ fn read_role(dir: &Path, findings: &mut Vec<Finding>) -> Option<ReadRole> {
 }
 
 /// A prompt that lies beside `role.toml` counts; a missing one is the shipped role's.
-fn prompts(dir: &Path, name: &RoleName, findings: &mut Vec<Finding>) -> Prompts {
+fn prompts(
+    dir: &Path,
+    name: &RoleName,
+    root: &Path,
+    sources: &mut Sources,
+    findings: &mut Vec<Finding>,
+) -> Prompts {
     let mut prompts = shipped::prompts_of(name.as_str());
     for (file, prompt) in [
         ("plan.md", &mut prompts.plan),
@@ -218,17 +231,14 @@ fn prompts(dir: &Path, name: &RoleName, findings: &mut Vec<Finding>) -> Prompts 
         ("diff-review.md", &mut prompts.diff_review),
     ] {
         let path = dir.join(file);
-        match std::fs::read_to_string(&path) {
+        match sources.read(root, &path) {
+            Ok(text) if text.trim().is_empty() => {
+                let finding = Finding::new(&path, None, "", "the prompt is empty".into());
+                findings.push(finding.hint("write it, or remove the file to take the shipped one"));
+            }
             Ok(text) => *prompt = text,
             Err(error) if error.kind() == ErrorKind::NotFound => {}
-            Err(error) => {
-                findings.push(Finding::new(
-                    &path,
-                    None,
-                    "",
-                    format!("it cannot be read: {error}"),
-                ));
-            }
+            Err(error) => findings.push(unreadable(&path, &error)),
         }
     }
     prompts

@@ -7,7 +7,9 @@ use std::path::{Path, PathBuf};
 use serde::Serialize;
 use serde_json::Value;
 
-use crate::keys::{Document, join};
+use crate::document::Document;
+use crate::keys::join;
+use crate::overrides::Overrides;
 use crate::raw::Settings;
 
 /// A value's origin.
@@ -41,7 +43,7 @@ impl Provenance {
     pub(crate) fn of(
         file: &Path,
         document: &Document,
-        overrides: &BTreeMap<String, String>,
+        overrides: &Overrides,
         settings: &Settings,
     ) -> Self {
         let mut values = BTreeMap::new();
@@ -52,7 +54,7 @@ impl Provenance {
         );
         let written = document.leaves();
         let origin = |key: &String| {
-            if overrides.contains_key(key) {
+            if overrides.has(key) {
                 let name = key.to_uppercase().replace('.', "__");
                 return Origin::Environment(format!("CARSON_{name}"));
             }

@@ -33,6 +33,8 @@ pub(crate) struct FleetSection {
     pub host: Option<String>,
     /// Firings at once on this host.
     pub max_firings: u32,
+    /// Free mebibytes of the home's disk below which nothing is started.
+    pub min_free_mb: u32,
 }
 
 impl Default for FleetSection {
@@ -42,6 +44,7 @@ impl Default for FleetSection {
             zone: "UTC".into(),
             host: None,
             max_firings: 2,
+            min_free_mb: 256,
         }
     }
 }

@@ -1,60 +1,23 @@
 //! What was written becomes what is meant; what crosses files is checked here.
 
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
 
 use carson_core::admission::Overlap;
 use carson_core::cadence::{Cadence, CatchUp};
 use carson_core::limits::Limits;
-use carson_core::{AccountName, HostName, RepoName, Stage};
+use carson_core::{HostName, RoleName, Stage};
 use chrono_tz::Tz;
 
+use crate::check::Check;
+use crate::document::Document;
 use crate::duration::parse_duration;
 use crate::finding::Finding;
-use crate::fleet::{
-    Account, EngineKind, Fleet, ForgeKind, GitHub, Promise, Repo, Role, Slack, SlackAuth,
-    TokenSource, Tools, WorkSource,
-};
+use crate::fleet::{Fleet, Promise, Role, Tools, WorkSource};
 use crate::home::Home;
-use crate::keys::{Document, nearest};
+use crate::keys::nearest;
 use crate::load::{LoadOptions, ReadRole};
-use crate::raw::{
-    AccountSection, GitHubSection, LimitsSection, RepoSection, Settings, SlackSection,
-};
-use crate::secret::read_secret;
-
-/// Collects findings about one file.
-struct Check<'a> {
-    file: &'a Path,
-    document: &'a Document,
-    findings: &'a mut Vec<Finding>,
-}
-
-impl Check<'_> {
-    fn problem(&mut self, key: &str, problem: impl Into<String>, hint: &str) {
-        let line = self.document.line(key);
-        let finding = Finding::new(self.file, line, key, problem.into());
-        self.findings.push(if hint.is_empty() {
-            finding
-        } else {
-            finding.hint(hint)
-        });
-    }
-
-    fn name<T: std::str::FromStr<Err: std::fmt::Display>>(
-        &mut self,
-        key: &str,
-        name: &str,
-    ) -> Option<T> {
-        match name.parse() {
-            Ok(name) => Some(name),
-            Err(error) => {
-                self.problem(key, format!("{error}"), "");
-                None
-            }
-        }
-    }
-}
+use crate::outside::{Paths, accounts, github, repos, slack};
+use crate::raw::{LimitsSection, RoleFile, Settings, WorkSection};
 
 /// The whole fleet. What could not be read is left out; there is a finding for it then.
 pub(crate) fn fleet(
@@ -75,6 +38,11 @@ pub(crate) fn fleet(
         home: &home.root,
         user: options.user_home.as_deref(),
     };
+    let around = Around {
+        zone: raw.fleet.zone.parse().unwrap_or(Tz::UTC),
+        repos: Some(raw.repos.keys().cloned().collect()),
+        accounts: Some(raw.accounts.keys().cloned().collect()),
+    };
     let repos = repos(raw.repos, &raw.github.is_some(), &paths, &mut check);
     let accounts = accounts(raw.accounts, &paths, &mut check);
     let github = raw
@@ -89,51 +57,54 @@ pub(crate) fn fleet(
     };
     let mut fleet = Fleet {
         name: raw.fleet.name,
-        zone: raw.fleet.zone.parse().unwrap_or(Tz::UTC),
+        zone: around.zone,
         host: host.unwrap_or_else(|| HostName::from_machine(&options.machine)),
         max_firings: raw.fleet.max_firings,
+        min_free_mb: raw.fleet.min_free_mb,
         repos,
         accounts,
         roles: BTreeMap::new(),
         github,
         slack,
-        database: database(raw.database.url, &home),
+        database: database(raw.database.url, &home, &mut check),
         home,
     };
     for role in read {
-        let (name, role) = resolve_role(role, &fleet, findings);
+        let (name, role) = resolve_role(role, &around, findings);
         fleet.roles.insert(name, role);
     }
     fleet
 }
 
-/// Where relative paths and `~` lead.
-struct Paths<'a> {
-    home: &'a Path,
-    user: Option<&'a Path>,
-}
-
-impl Paths<'_> {
-    fn expand(&self, text: &str) -> PathBuf {
-        match (text.strip_prefix("~/"), self.user) {
-            (Some(rest), Some(user)) => user.join(rest),
-            _ if text == "~" => self.user.unwrap_or(Path::new("~")).to_owned(),
-            _ => self.home.join(text),
-        }
-    }
-
-    /// A value that may be a path: only `~` is expanded.
-    fn tilde(&self, text: &str) -> String {
-        let leads_home = text == "~" || text.starts_with("~/");
-        if leads_home {
-            self.expand(text).to_string_lossy().into_owned()
-        } else {
-            text.to_owned()
-        }
+/// Findings of roles whose fleet cannot be read: what they name in it is not held against it.
+pub(crate) fn roles_alone(read: Vec<ReadRole>, findings: &mut Vec<Finding>) {
+    let unknown = Around {
+        zone: Tz::UTC,
+        repos: None,
+        accounts: None,
+    };
+    for role in read {
+        resolve_role(role, &unknown, findings);
     }
 }
 
-fn database(url: Option<String>, home: &Home) -> String {
+/// What a role refers to. The names are those that were written, rightly or not: one mistake is
+/// one finding.
+struct Around {
+    zone: Tz,
+    repos: Option<Vec<String>>,
+    accounts: Option<Vec<String>>,
+}
+
+fn database(url: Option<String>, home: &Home, check: &mut Check<'_>) -> String {
+    if let Some(url) = &url {
+        let known = ["sqlite:", "postgres://", "postgresql://"];
+        if !known.iter().any(|scheme| url.starts_with(scheme)) {
+            // It is not shown: it may hold a password.
+            let hint = "url = \"sqlite:state/carson.db\" or \"postgres://user@host/name\"";
+            check.problem("database.url", "it is no database that Carson knows", hint);
+        }
+    }
     let in_home = |path: &str| format!("sqlite:{}", home.root.join(path).display());
     match url {
         None => in_home("state/carson.db"),
@@ -144,179 +115,7 @@ fn database(url: Option<String>, home: &Home) -> String {
     }
 }
 
-fn repos(
-    raw: BTreeMap<String, RepoSection>,
-    has_github: &bool,
-    paths: &Paths<'_>,
-    check: &mut Check<'_>,
-) -> BTreeMap<RepoName, Repo> {
-    let mut repos = BTreeMap::new();
-    for (name, section) in raw {
-        let at = format!("repos.{name}");
-        let Some(name) = check.name::<RepoName>(&at, &name) else {
-            continue;
-        };
-        if section.url.trim().is_empty() {
-            check.problem(
-                &at,
-                "url is missing",
-                "url = \"git@host:owner/name.git\" or a path",
-            );
-        }
-        let slug = section.slug.unwrap_or_default();
-        let forge = if section.forge == "github" {
-            let parts: Vec<&str> = slug.split('/').collect();
-            if parts.len() != 2 || parts.iter().any(|part| part.is_empty()) {
-                check.problem(&at, format!("slug {slug:?} is not owner/name"), "");
-            }
-            if !has_github {
-                check.problem(&at, "forge \"github\" needs a [github] section", "");
-            }
-            ForgeKind::GitHub { slug }
-        } else {
-            ForgeKind::Local
-        };
-        if section.base.is_empty() || section.base.starts_with('-') {
-            let key = format!("{at}.base");
-            check.problem(&key, format!("{:?} is not a branch", section.base), "");
-        }
-        let mut protected = section.protected;
-        protected.push(section.base.clone());
-        let url = paths.tilde(&section.url);
-        repos.insert(
-            name.clone(),
-            Repo {
-                name,
-                url,
-                forge,
-                base: section.base,
-                protected,
-            },
-        );
-    }
-    repos
-}
-
-fn accounts(
-    raw: BTreeMap<String, AccountSection>,
-    paths: &Paths<'_>,
-    check: &mut Check<'_>,
-) -> BTreeMap<AccountName, Account> {
-    let mut accounts = BTreeMap::new();
-    for (name, section) in raw {
-        let at = format!("accounts.{name}");
-        let Some(name) = check.name::<AccountName>(&at, &name) else {
-            continue;
-        };
-        let engine = match section.engine.as_str() {
-            "claude" => EngineKind::Claude,
-            "command" => EngineKind::Command,
-            "rehearsal" => EngineKind::Rehearsal,
-            _ => {
-                check.problem(&at, "engine is missing", "engine = \"claude\"");
-                continue;
-            }
-        };
-        if engine == EngineKind::Command && section.binary.is_none() {
-            check.problem(
-                &at,
-                "engine \"command\" needs a binary",
-                "binary = \"my-agent\"",
-            );
-        }
-        if engine == EngineKind::Rehearsal && section.script.is_none() {
-            check.problem(
-                &at,
-                "engine \"rehearsal\" needs a script",
-                "script = \"play.toml\"",
-            );
-        }
-        let default = (engine == EngineKind::Claude).then(|| PathBuf::from("claude"));
-        let binary = section
-            .binary
-            .map(|binary| PathBuf::from(paths.tilde(&binary)));
-        let env = section
-            .env
-            .into_iter()
-            .map(|(name, value)| (name, paths.tilde(&value)));
-        let account = Account {
-            name: name.clone(),
-            engine,
-            binary: binary.or(default),
-            args: section.args,
-            env: env.collect(),
-            model: section.model,
-            script: section.script.map(|script| paths.expand(&script)),
-        };
-        accounts.insert(name, account);
-    }
-    accounts
-}
-
-fn github(section: GitHubSection, paths: &Paths<'_>, check: &mut Check<'_>) -> Option<GitHub> {
-    let token = match (section.token_file, section.token_command) {
-        (Some(file), None) => {
-            let path = paths.expand(&file);
-            secret(&path, "github.token_file", check);
-            TokenSource::File(path)
-        }
-        (None, Some(argv)) if !argv.is_empty() => TokenSource::Command(argv),
-        _ => {
-            let hint =
-                "token_file = \"github.token\" or token_command = [\"gh\", \"auth\", \"token\"]";
-            check.problem(
-                "github",
-                "it needs token_file or token_command, one of them",
-                hint,
-            );
-            return None;
-        }
-    };
-    Some(GitHub {
-        api_base: section.api_base,
-        token,
-    })
-}
-
-fn slack(section: SlackSection, paths: &Paths<'_>, check: &mut Check<'_>) -> Option<Slack> {
-    let auth = match (section.token_file, section.webhook_file) {
-        (Some(file), None) => {
-            let path = paths.expand(&file);
-            secret(&path, "slack.token_file", check);
-            SlackAuth::Token(path)
-        }
-        (None, Some(file)) => {
-            let path = paths.expand(&file);
-            secret(&path, "slack.webhook_file", check);
-            SlackAuth::Webhook(path)
-        }
-        _ => {
-            check.problem(
-                "slack",
-                "it needs token_file or webhook_file, one of them",
-                "",
-            );
-            return None;
-        }
-    };
-    Some(Slack {
-        api_base: section.api_base,
-        channel: section.channel,
-        auth,
-    })
-}
-
-fn secret(path: &Path, key: &str, check: &mut Check<'_>) {
-    if let Err(error) = read_secret(path) {
-        check.problem(key, error.to_string(), "");
-    }
-}
-
-fn resolve_role(
-    read: ReadRole,
-    fleet: &Fleet,
-    findings: &mut Vec<Finding>,
-) -> (carson_core::RoleName, Role) {
+fn resolve_role(read: ReadRole, around: &Around, findings: &mut Vec<Finding>) -> (RoleName, Role) {
     let ReadRole {
         name,
         file,
@@ -333,23 +132,12 @@ fn resolve_role(
         .zone
         .as_ref()
         .and_then(|zone| zone.parse().ok())
-        .unwrap_or(fleet.zone);
+        .unwrap_or(around.zone);
     let span = |text: &str| parse_duration(text).unwrap_or_default();
-    let repos = known_names(
-        "repos",
-        &raw.repos,
-        fleet.repos.keys().map(RepoName::as_str),
-        &mut check,
-    );
-    let accounts = fleet.accounts.keys().map(AccountName::as_str);
+    let repos = known_names("repos", &raw.repos, around.repos.as_deref(), &mut check);
+    let accounts = around.accounts.as_deref();
     let engines = known_names("engines", &raw.engines, accounts, &mut check);
-    if raw.engines.is_empty() {
-        check.problem(
-            "engines",
-            "a role needs at least one account",
-            "engines = [\"claude\"]",
-        );
-    }
+    needed(&raw, &mut check);
     let cadence = cadence(&raw.cadence, zone, &mut check);
     let catch_up = if raw.catch_up == "none" {
         CatchUp::None
@@ -378,12 +166,7 @@ fn resolve_role(
         } else {
             Overlap::Skip
         },
-        work: match raw.work.from.as_str() {
-            "none" => WorkSource::None,
-            _ => WorkSource::Issues {
-                label: raw.work.label,
-            },
-        },
+        work: work(raw.work, &mut check),
         engines,
         stages: stages(&raw.stages, &mut check),
         limits: limits(raw.limits),
@@ -399,22 +182,54 @@ fn resolve_role(
     (name, role)
 }
 
-/// Names that must stand in the settings.
-fn known_names<'a, T: std::str::FromStr>(
+/// What a role cannot do without.
+fn needed(raw: &RoleFile, check: &mut Check<'_>) {
+    if raw.engines.is_empty() {
+        let hint = "engines = [\"claude\"]";
+        check.problem("engines", "a role needs at least one account", hint);
+    }
+    if raw.repos.is_empty() && raw.work.from == "issues" {
+        let problem = "a role that works on issues needs at least one repository";
+        check.problem("repos", problem, "repos = [\"widget\"]");
+    }
+}
+
+fn work(raw: WorkSection, check: &mut Check<'_>) -> WorkSource {
+    if raw.from == "none" {
+        return WorkSource::None;
+    }
+    if raw.label.trim().is_empty() {
+        let hint = "label = \"carson:ready\"";
+        check.problem("work.label", "the label is empty", hint);
+    }
+    WorkSource::Issues { label: raw.label }
+}
+
+/// Names that must stand in the settings, each once.
+fn known_names<T: std::str::FromStr + PartialEq>(
     key: &str,
     wanted: &[String],
-    known: impl Iterator<Item = &'a str>,
+    known: Option<&[String]>,
     check: &mut Check<'_>,
 ) -> Vec<T> {
-    let known: Vec<&str> = known.collect();
     let mut names = Vec::new();
     for name in wanted {
+        let is_known = known.is_none_or(|known| known.contains(name));
         match name.parse() {
-            Ok(parsed) if known.contains(&name.as_str()) => names.push(parsed),
+            Ok(parsed) if names.contains(&parsed) => {
+                check.problem(key, format!("{name:?} is named twice"), "name it once");
+            }
+            Ok(parsed) if is_known => names.push(parsed),
             _ => {
+                let known: Vec<&str> = known
+                    .unwrap_or_default()
+                    .iter()
+                    .map(String::as_str)
+                    .collect();
                 let hint = match nearest(name, &known) {
                     Some(near) => format!("did you mean {near:?}?"),
-                    None => format!("known: {}", known.join(", ")),
+                    None if known.is_empty() => "it has none".to_owned(),
+                    None => format!("it has: {}", known.join(", ")),
                 };
                 check.problem(key, format!("carson.toml has no {name:?}"), &hint);
             }
@@ -464,7 +279,7 @@ fn stages(wanted: &[String], check: &mut Check<'_>) -> Vec<Stage> {
     stages
 }
 
-fn limits(raw: LimitsSection) -> Limits {
+pub(crate) fn limits(raw: LimitsSection) -> Limits {
     let base = Limits::default();
     let span = |text: Option<String>, default| {
         text.and_then(|text| parse_duration(&text).ok())

@@ -8,6 +8,7 @@ use carson_config::{Findings, LoadOptions, Loaded, load};
 
 fn options(home: &Path, env: &[(&str, &str)]) -> LoadOptions {
     LoadOptions {
+        files: None,
         home: home.to_owned(),
         env: env
             .iter()

@@ -86,6 +86,18 @@ impl Cadence {
         })
     }
 
+    /// A role that is never due.
+    #[must_use]
+    pub fn never(zone: Tz) -> Self {
+        Self {
+            lines: Vec::new(),
+            zone,
+            catch_up: CatchUp::None,
+            max_late: TimeDelta::zero(),
+            splay: TimeDelta::zero(),
+        }
+    }
+
     /// Sets what happens to missed slots, and how old one may be (`max_late`).
     #[must_use]
     pub fn catching_up(mut self, catch_up: CatchUp, max_late: Duration) -> Self {

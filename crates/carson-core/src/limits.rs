@@ -61,9 +61,9 @@ impl Default for Limits {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct WorstCase {
     /// CLI invocations.
-    pub sessions: u32,
+    pub sessions: u64,
     /// Turns over all sessions.
-    pub turns: u32,
+    pub turns: u64,
 }
 
 impl Limits {
@@ -72,16 +72,17 @@ impl Limits {
     #[must_use]
     pub fn worst_case(&self, stages: &[Stage]) -> WorstCase {
         let has = |stage| stages.contains(&stage);
-        let (mut reading, mut writing) = (0, 0);
+        // Sums of a few 32-bit counts fit; their products may not.
+        let (mut reading, mut writing) = (0_u64, 0_u64);
         if has(Stage::Plan) {
             reading += 1;
             if has(Stage::Review) {
                 // Each revision is a revise session and a fresh review of its plan.
-                reading += 1 + 2 * self.max_revisions;
+                reading += 1 + 2 * u64::from(self.max_revisions);
             }
         }
         if has(Stage::Execute) {
-            writing += self.max_attempts.max(1);
+            writing += u64::from(self.max_attempts.max(1));
             if has(Stage::DiffReview) {
                 reading += 2;
                 writing += 1;
@@ -89,7 +90,9 @@ impl Limits {
         }
         WorstCase {
             sessions: reading + writing,
-            turns: reading * self.max_turns_read + writing * self.max_turns,
+            turns: reading
+                .saturating_mul(self.max_turns_read.into())
+                .saturating_add(writing.saturating_mul(self.max_turns.into())),
         }
     }
 }
@@ -105,5 +108,17 @@ mod tests {
         assert_eq!(worst.sessions, 10);
         assert_eq!(worst.turns, 6 * 20 + 4 * 60);
         assert_eq!(Limits::default().worst_case(&[]).sessions, 0);
+    }
+
+    #[test]
+    fn the_largest_counts_that_a_role_may_name_do_not_overflow() {
+        let huge = Limits {
+            max_turns: u32::MAX,
+            max_turns_read: u32::MAX,
+            max_attempts: u32::MAX,
+            max_revisions: u32::MAX,
+            ..Limits::default()
+        };
+        assert_eq!(huge.worst_case(&Stage::CHOSEN).turns, u64::MAX);
     }
 }

@@ -1,11 +1,14 @@
 //! The loop.
 
+use std::path::PathBuf;
 use std::sync::{Arc, PoisonError, RwLock};
 
-use carson_config::LoadOptions;
-use carson_firing::claim::{Wish, claim};
+use carson_config::{LoadOptions, Sources};
+use carson_core::FiringId;
+use carson_firing::claim::{Wish, claim_all};
 use carson_firing::{Claimed, Household};
 use carson_store::StoreError;
+use chrono::{DateTime, Utc};
 use thiserror::Error;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::Notify;
@@ -39,6 +42,9 @@ pub enum DaemonError {
         /// What it said.
         source: std::io::Error,
     },
+    /// The checked settings cannot be kept for the firings.
+    #[error("the settings cannot be kept in CARSON_HOME")]
+    Settings(#[source] std::io::Error),
     /// The alarm clock does not start.
     #[error("the alarm clock does not start")]
     Alarm(#[from] JobSchedulerError),
@@ -49,6 +55,8 @@ pub enum DaemonError {
 pub struct Start {
     /// Where the settings are read again from.
     pub options: LoadOptions,
+    /// What the household's settings were made from.
+    pub sources: Sources,
     /// On SIGTERM, wait for the firings that run; else they are left to go on alone.
     pub drain: bool,
 }
@@ -81,6 +89,8 @@ struct Daemon {
     house: Household,
     shared: Shared,
     start: Start,
+    /// The set of settings that firings are started with.
+    settings: PathBuf,
     ledger: Ledger,
     alarm: Alarm,
     look: Arc<Notify>,
@@ -116,6 +126,8 @@ impl Daemon {
             what: "timer",
             source,
         })?;
+        let settings = start.sources.keep(&house.fleet.home);
+        let settings = settings.map_err(DaemonError::Settings)?;
         let mut ledger = Ledger::default();
         ledger
             .learn(&house.fleet, &house.store, &house.clock)
@@ -124,6 +136,7 @@ impl Daemon {
             shared: Arc::new(RwLock::new(house.clone())),
             house,
             start,
+            settings,
             ledger,
             alarm,
             look: Arc::default(),
@@ -174,6 +187,7 @@ impl Daemon {
     async fn pass(&mut self) -> Result<(), StoreError> {
         let fleet = self.house.fleet.clone();
         let now = self.house.clock.now();
+        let mut wishes = Vec::new();
         for (role, due) in self.ledger.due(&fleet, now) {
             if due.too_late {
                 let reason = carson_core::admission::SkipReason::TooLate;
@@ -190,24 +204,30 @@ impl Daemon {
                 missed: due.missed,
                 ..Wish::default()
             };
-            match claim(&self.house, role, &wish).await? {
-                Claimed::Won(id) => {
-                    self.ledger.taken(&role.name, due.slot);
-                    self.fire(id);
+            wishes.push((role, wish));
+        }
+        if wishes.is_empty() {
+            return Ok(());
+        }
+        let claimed = claim_all(&self.house, &wishes).await?;
+        for ((role, wish), claimed) in wishes.iter().zip(claimed) {
+            let Some(slot) = wish.slot else { continue };
+            match claimed {
+                Claimed::Won(id) => self.fire(id, slot),
+                Claimed::Skipped(reason) => info!(role = %role.name, %reason, "slot skipped"),
+                Claimed::Taken => {}
+                Claimed::Wait(why) => {
+                    debug!(role = %role.name, why, "slot waits");
+                    continue;
                 }
-                Claimed::Skipped(reason) => {
-                    info!(role = %role.name, %reason, "slot skipped");
-                    self.ledger.taken(&role.name, due.slot);
-                }
-                Claimed::Taken => self.ledger.taken(&role.name, due.slot),
-                Claimed::Wait(why) => debug!(role = %role.name, why, "slot waits"),
             }
+            self.ledger.taken(&role.name, slot);
         }
         Ok(())
     }
 
-    fn fire(&self, id: carson_core::FiringId) {
-        let child = match start_firing(&self.house, id) {
+    fn fire(&self, id: FiringId, slot: DateTime<Utc>) {
+        let child = match start_firing(&self.house, &self.settings, id) {
             Ok(child) => child,
             Err(error) => {
                 error!(firing.id = %id, %error, "the firing could not be started");
@@ -215,6 +235,13 @@ impl Daemon {
                 return;
             }
         };
+        let late = self.house.clock.now() - slot;
+        info!(
+            firing.id = %id,
+            firing.pid = child.id.pid,
+            late_us = late.num_microseconds().unwrap_or(i64::MAX),
+            "firing process started"
+        );
         let (look, recover) = (self.look.clone(), self.recover.clone());
         tokio::spawn(async move {
             match child.wait().await {
@@ -228,7 +255,7 @@ impl Daemon {
     }
 
     async fn reload(&mut self) {
-        if !reload(&mut self.house, &self.start.options).await {
+        if !reload(&mut self.house, &mut self.settings, &self.start.options).await {
             return;
         }
         let learnt = self

@@ -1,20 +1,29 @@
 //! Starts the process of a claimed firing.
 
+use std::path::Path;
+
 use carson_core::FiringId;
 use carson_firing::Household;
 use carson_proc::{Command, Detached, SpawnError, spawn_detached};
 
-/// Re-executes the binary for one firing, detached, with its own log.
+/// Re-executes the binary for one firing, detached, with its own log. It reads the set of settings
+/// that was checked, whatever an operator is writing meanwhile.
 ///
 /// # Errors
 /// When the process cannot be started.
-pub fn start_firing(house: &Household, id: FiringId) -> Result<Detached, SpawnError> {
+pub fn start_firing(
+    house: &Household,
+    settings: &Path,
+    id: FiringId,
+) -> Result<Detached, SpawnError> {
     let home = &house.fleet.home;
     let command = Command::new(&house.program, &home.root)
         .inherit_env()
         .arg("--home")
         .arg(&home.root)
         .args(["firing", "run"])
-        .arg(id.to_string());
+        .arg(id.to_string())
+        .arg("--settings")
+        .arg(settings);
     spawn_detached(&command, &home.firing_log(&id))
 }

@@ -9,7 +9,7 @@ use carson_proc::ProcessId;
 use tokio::sync::Notify;
 use tracing::{info, warn};
 
-use crate::outbox;
+use crate::outbox::Poster;
 
 /// Between two looks for firings whose process is gone.
 const RECOVER: Duration = Duration::from_secs(5);
@@ -48,9 +48,14 @@ pub(crate) fn start(house: &Shared, recover_now: &Arc<Notify>, freed: &Arc<Notif
         HEARTBEAT,
         |house| async move { heartbeat(&house).await },
     );
-    every(house, OUTBOX, |house| async move {
-        if let Err(error) = outbox::drain(&house).await {
-            warn!(%error, "the outbox could not be drained");
+    let shared = house.clone();
+    tokio::spawn(async move {
+        let mut poster = Poster::default();
+        loop {
+            if let Err(error) = poster.drain(&newest(&shared)).await {
+                warn!(%error, "the outbox could not be drained");
+            }
+            tokio::time::sleep(OUTBOX).await;
         }
     });
 }

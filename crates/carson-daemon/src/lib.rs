@@ -25,9 +25,10 @@ mod dispatch;
 mod due;
 mod jobs;
 mod lock;
-pub mod outbox;
+mod outbox;
 mod reload;
 
 pub use daemon::{DaemonError, Start, run};
 pub use dispatch::start_firing;
 pub use lock::LockError;
+pub use outbox::Poster;

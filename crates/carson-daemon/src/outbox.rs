@@ -1,12 +1,20 @@
-//! Sends what is in the outbox; a chat that is away delays a post and loses none.
+//! Sends what is in the outbox; a chat that is away delays posts and loses none.
+//!
+//! When the chat does not answer, or asks to wait, everything waits: the oldest post is the one
+//! that finds out whether it is back, so that an hour's posts still arrive in their order. Only a
+//! post that the chat *refuses* steps aside, with its thread, for those behind it.
+//!
+//! A post is leased from the store, sent, and marked as sent. A poster that dies between the last
+//! two leaves a lease that runs out, and the post is sent once more: twice rather than never.
 
 use std::time::Duration;
 
 use carson_config::{Slack, SlackAuth, read_secret};
+use carson_core::Clock;
 use carson_firing::Household;
-use carson_notify::{Message, PostError, Posted, Sink};
-use carson_store::{Post, StoreError};
-use chrono::TimeDelta;
+use carson_notify::{Message, Place, PostError, Posted, Sink};
+use carson_store::{Post, PostKind, Store, StoreError};
+use chrono::{DateTime, TimeDelta, Utc};
 use tracing::{info, warn};
 
 /// Posts of one pass.
@@ -15,34 +23,141 @@ const BATCH: u32 = 20;
 const FIRST: Duration = Duration::from_secs(5);
 /// The longest wait.
 const LONGEST: Duration = Duration::from_secs(15 * 60);
+/// The longest wait that the chat may ask for.
+const LONGEST_ASKED: Duration = Duration::from_secs(3_600);
 /// The chat allows one post a second in a channel.
 const PACE: Duration = Duration::from_millis(1_100);
+/// After so many failures it is the post that the chat chokes on, not the chat that is away: some
+/// four hours of waiting.
+const PATIENCE: u32 = 24;
 
-/// Sends what is due; how many arrived. Without a chat in the settings nothing is sent.
-///
-/// # Errors
-/// When the store does not answer.
-pub async fn drain(house: &Household) -> Result<u32, StoreError> {
-    let Some(slack) = &house.fleet.slack else {
-        return Ok(0);
-    };
-    let sink = match sink(slack) {
-        Ok(sink) => sink,
-        Err(error) => {
-            warn!(%error, "the chat's secret cannot be read; posts stay in the outbox");
-            return Ok(0);
-        }
-    };
-    let mut sent = 0;
-    for post in house.store.due_posts(house.clock.now(), BATCH).await? {
-        if sent > 0 {
-            tokio::time::sleep(PACE).await;
-        }
-        if one(house, &sink, &post).await? {
-            sent += 1;
+/// The one that posts. It remembers that the chat is away: a hint, worth one call when it is lost.
+#[derive(Debug)]
+pub struct Poster {
+    pace: Duration,
+    failures: u32,
+    away: Option<Away>,
+}
+
+/// From when until when nothing is sent. A clock that was set back behind it ends it.
+#[derive(Clone, Copy, Debug)]
+struct Away {
+    since: DateTime<Utc>,
+    until: DateTime<Utc>,
+}
+
+impl Default for Poster {
+    fn default() -> Self {
+        Self {
+            pace: PACE,
+            failures: 0,
+            away: None,
         }
     }
-    Ok(sent)
+}
+
+impl Poster {
+    /// Sends what is due; how many arrived. Without a chat in the settings nothing is sent.
+    ///
+    /// # Errors
+    /// When the store does not answer.
+    pub async fn drain(&mut self, house: &Household) -> Result<u32, StoreError> {
+        let Some(slack) = &house.fleet.slack else {
+            return Ok(0);
+        };
+        match sink(slack) {
+            Ok(sink) => self.drain_to(&sink, &house.store, &house.clock).await,
+            Err(error) => {
+                warn!(%error, "the chat's secret cannot be read; posts stay in the outbox");
+                Ok(0)
+            }
+        }
+    }
+
+    async fn drain_to(
+        &mut self,
+        sink: &Sink,
+        store: &Store,
+        clock: &Clock,
+    ) -> Result<u32, StoreError> {
+        let mut sent = 0;
+        while sent < BATCH && !self.is_away(clock.now()) {
+            let Some(post) = store.lease_post(clock.now()).await? else {
+                break;
+            };
+            if self.one(sink, store, clock, &post).await? {
+                sent += 1;
+                tokio::time::sleep(self.pace).await;
+            }
+        }
+        Ok(sent)
+    }
+
+    fn is_away(&self, now: DateTime<Utc>) -> bool {
+        self.away
+            .is_some_and(|away| away.since <= now && now < away.until)
+    }
+
+    /// Sends one post; whether it arrived.
+    async fn one(
+        &mut self,
+        sink: &Sink,
+        store: &Store,
+        clock: &Clock,
+        post: &Post,
+    ) -> Result<bool, StoreError> {
+        let Ok(message) = serde_json::from_value::<Message>(post.body.clone()) else {
+            warn!(post.id = %post.id, "a post cannot be read and is dropped");
+            store.post_sent(post.id, None, clock.now()).await?;
+            return Ok(false);
+        };
+        match send(sink, store, post, &message).await? {
+            Ok(posted) => {
+                (self.failures, self.away) = (0, None);
+                let ts = posted.ts.as_deref();
+                store.post_sent(post.id, ts, clock.now()).await?;
+                info!(post.id = %post.id, "post sent");
+                Ok(true)
+            }
+            Err(error) => {
+                let retry_at = self.failed(&error, post.tries, clock.now());
+                warn!(post.id = %post.id, %error, ?retry_at, "a post did not arrive");
+                let error = error.to_string();
+                store.post_failed(post.id, &error, retry_at).await?;
+                Ok(false)
+            }
+        }
+    }
+
+    /// When the post is due again. When it is the chat that is away, it stays due as it was, and
+    /// nothing is sent until the chat is asked again.
+    fn failed(
+        &mut self,
+        error: &PostError,
+        tries: u32,
+        now: DateTime<Utc>,
+    ) -> Option<DateTime<Utc>> {
+        let wait = match error {
+            PostError::RetryAfter(wait) => (*wait).min(LONGEST_ASKED),
+            PostError::Temporary(_) if tries < PATIENCE => {
+                self.failures = self.failures.saturating_add(1);
+                FIRST
+                    .saturating_mul(1 << (self.failures - 1).min(10))
+                    .min(LONGEST)
+            }
+            // People mend channels and tokens: it is tried again, but seldom.
+            PostError::Temporary(_) | PostError::Permanent(_) => return Some(now + span(LONGEST)),
+        };
+        self.away = Some(Away {
+            since: now,
+            until: now + span(wait),
+        });
+        None
+    }
+}
+
+fn span(wait: Duration) -> TimeDelta {
+    TimeDelta::from_std(wait).unwrap_or(TimeDelta::hours(1))
 }
 
 fn sink(slack: &Slack) -> Result<Sink, carson_config::SecretError> {
@@ -58,74 +173,24 @@ fn sink(slack: &Slack) -> Result<Sink, carson_config::SecretError> {
     })
 }
 
-async fn one(house: &Household, sink: &Sink, post: &Post) -> Result<bool, StoreError> {
-    let now = house.clock.now();
-    let Ok(message) = serde_json::from_value::<Message>(post.body.clone()) else {
-        warn!(post.id = %post.id, "a post cannot be read and is dropped");
-        house.store.post_sent(post.id, None, now).await?;
-        return Ok(false);
-    };
-    match send(house, sink, post, &message).await? {
-        Ok(posted) => {
-            house
-                .store
-                .post_sent(post.id, posted.ts.as_deref(), now)
-                .await?;
-            info!(post.id = %post.id, "post sent");
-            Ok(true)
-        }
-        Err(error) => {
-            let wait = wait_after(&error, post.tries);
-            warn!(post.id = %post.id, %error, ?wait, "a post did not arrive");
-            let retry_at = now + TimeDelta::from_std(wait).unwrap_or(TimeDelta::minutes(15));
-            house
-                .store
-                .post_failed(post.id, &error.to_string(), retry_at)
-                .await?;
-            Ok(false)
-        }
-    }
-}
-
 /// A post of a firing goes into the thread of its first one.
 async fn send(
-    house: &Household,
     sink: &Sink,
+    store: &Store,
     post: &Post,
     message: &Message,
 ) -> Result<Result<Posted, PostError>, StoreError> {
     let thread = match post.thread {
-        Some(firing) => house.store.thread_ts(firing).await?,
+        Some(firing) => store.thread_ts(firing).await?,
         None => None,
     };
-    Ok(match (post.kind.as_str(), thread) {
-        ("update", Some(ts)) => sink.update(message, &ts).await,
-        (_, thread) => sink.post(message, thread.as_deref()).await,
+    Ok(match (post.kind, thread) {
+        (PostKind::Update, Some(ts)) => sink.update(message, &ts).await,
+        (PostKind::Broadcast, Some(ts)) => sink.post(message, Place::Both(&ts)).await,
+        (_, Some(ts)) => sink.post(message, Place::Thread(&ts)).await,
+        (_, None) => sink.post(message, Place::Channel).await,
     })
 }
 
-/// A refusal for good is tried again too, but seldom: people mend channels and tokens.
-fn wait_after(error: &PostError, tries: u32) -> Duration {
-    match error {
-        PostError::RetryAfter(wait) => *wait,
-        PostError::Permanent(_) => LONGEST,
-        PostError::Temporary(_) => FIRST
-            .saturating_mul(1 << tries.saturating_sub(1).min(10))
-            .min(LONGEST),
-    }
-}
-
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn waits_grow_and_the_chat_has_the_last_word() {
-        let away = PostError::Temporary(String::new());
-        assert_eq!(wait_after(&away, 1), FIRST);
-        assert_eq!(wait_after(&away, 3), FIRST * 4);
-        assert_eq!(wait_after(&away, 1_000), LONGEST);
-        let named = PostError::RetryAfter(Duration::from_secs(7));
-        assert_eq!(wait_after(&named, 9), Duration::from_secs(7));
-    }
-}
+mod tests;

@@ -53,9 +53,20 @@ fn watch_roles(watcher: &mut impl Watcher, roles: &Path) -> notify::Result<()> {
 
 /// Reads everything again. A fleet that does not check leaves the last good one in force, and the
 /// findings are said.
-pub(crate) async fn reload(house: &mut Household, options: &LoadOptions) -> bool {
+pub(crate) async fn reload(
+    house: &mut Household,
+    settings: &mut PathBuf,
+    options: &LoadOptions,
+) -> bool {
     match load(options) {
         Ok(loaded) => {
+            match loaded.sources.keep(&house.fleet.home) {
+                Ok(kept) => *settings = kept,
+                Err(error) => {
+                    error!(%error, "the changed settings cannot be kept; the last good ones stay");
+                    return false;
+                }
+            }
             house.fleet = Arc::new(loaded.fleet);
             info!(roles = house.fleet.roles.len(), "settings reloaded");
             true

@@ -23,10 +23,12 @@ mod claude;
 mod command;
 mod engine;
 mod error;
+mod ready;
 pub mod rehearsal;
 mod session;
 mod transcript;
 
 pub use engine::{Engine, EngineKind};
 pub use error::EngineError;
+pub use ready::NotReady;
 pub use session::{Access, Denied, Ended, Event, Hook, Limit, LimitKind, Session, SessionEnd};

@@ -1,10 +1,12 @@
 //! From a due slot, or an operator's wish, to a claimed row.
 
+use std::collections::BTreeSet;
+
 use carson_config::Role;
 use carson_core::admission::{Admission, Gate, SkipReason, admit};
 use carson_core::work::WorkKey;
-use carson_core::{FiringId, RepoName};
-use carson_store::{Claim, NewFiring, StoreError};
+use carson_core::{AccountName, FiringId, RepoName};
+use carson_store::{Claim, GateQuery, NewFiring, StoreError};
 use chrono::{DateTime, TimeDelta, TimeZone, Utc};
 
 use crate::household::Household;
@@ -43,30 +45,79 @@ pub struct Wish {
 /// # Errors
 /// When the store does not answer.
 pub async fn claim(house: &Household, role: &Role, wish: &Wish) -> Result<Claimed, ClaimError> {
+    let mut claimed = claim_all(house, &[(role, wish.clone())]).await?;
+    Ok(claimed.pop().unwrap_or(Claimed::Taken))
+}
+
+/// The same for many roles that are due together, in one read and one durable write: the last of
+/// them must not wait for all the others.
+///
+/// # Errors
+/// When the store does not answer.
+pub async fn claim_all(
+    house: &Household,
+    wishes: &[(&Role, Wish)],
+) -> Result<Vec<Claimed>, ClaimError> {
     let now = house.clock.now();
-    let gate = gate(house, role, now).await?;
-    match admit(&gate, now) {
-        Admission::Wait(why) => Ok(Claimed::Wait(why)),
-        Admission::Skip(reason) => skip(house, role, wish, reason, now).await,
-        Admission::Admit(account) => {
-            let limit = TimeDelta::from_std(role.limits.wall_clock).unwrap_or(TimeDelta::days(1));
-            let firing = NewFiring {
-                id: FiringId::new(),
-                role: role.name.clone(),
-                slot: wish.slot,
-                host: house.fleet.host.clone(),
-                account: Some(account),
-                deadline_at: now + limit,
-                claimed_at: now,
-                missed: wish.missed,
-                repo: wish.repo.clone(),
-                work: wish.work,
-            };
-            Ok(match house.store.claim_firing(&firing).await? {
-                Claim::Won => Claimed::Won(firing.id),
-                Claim::SlotTaken | Claim::RoleBusy(_) => Claimed::Taken,
-            })
+    let roles: Vec<&Role> = wishes.iter().map(|(role, _)| *role).collect();
+    let gates = gates(house, &roles, now).await?;
+    let mut claimed = Vec::with_capacity(wishes.len());
+    let mut wanted = Vec::new();
+    for ((role, wish), mut gate) in wishes.iter().zip(gates) {
+        // Those before it in this very pass will run too.
+        gate.running_here += u32::try_from(wanted.len()).unwrap_or(u32::MAX);
+        claimed.push(match admit(&gate, now) {
+            Admission::Wait(why) => Claimed::Wait(why),
+            Admission::Skip(reason) => skip(house, role, wish, reason, now).await?,
+            Admission::Admit(account) => {
+                let firing = new_firing(house, role, wish, account, now);
+                let id = firing.id;
+                wanted.push(firing);
+                Claimed::Won(id)
+            }
+        });
+    }
+    let mut lost = lost(house, &wanted).await?;
+    for one in &mut claimed {
+        if matches!(one, Claimed::Won(id) if lost.remove(id)) {
+            *one = Claimed::Taken;
         }
+    }
+    Ok(claimed)
+}
+
+/// Claims them; those that somebody else has, or runs.
+async fn lost(house: &Household, wanted: &[NewFiring]) -> Result<BTreeSet<FiringId>, StoreError> {
+    if wanted.is_empty() {
+        return Ok(BTreeSet::new());
+    }
+    let claims = house.store.claim_firings(wanted).await?;
+    let lost = wanted
+        .iter()
+        .zip(claims)
+        .filter(|(_, claim)| *claim != Claim::Won);
+    Ok(lost.map(|(firing, _)| firing.id).collect())
+}
+
+fn new_firing(
+    house: &Household,
+    role: &Role,
+    wish: &Wish,
+    account: AccountName,
+    now: DateTime<Utc>,
+) -> NewFiring {
+    let limit = TimeDelta::from_std(role.limits.wall_clock).unwrap_or(TimeDelta::days(1));
+    NewFiring {
+        id: FiringId::new(),
+        role: role.name.clone(),
+        slot: wish.slot,
+        host: house.fleet.host.clone(),
+        account: Some(account),
+        deadline_at: now + limit,
+        claimed_at: now,
+        missed: wish.missed,
+        repo: wish.repo.clone(),
+        work: wish.work,
     }
 }
 
@@ -86,21 +137,36 @@ async fn skip(
     Ok(Claimed::Skipped(reason))
 }
 
-/// Everything admission looks at.
+/// Everything admission looks at, for one role.
 ///
 /// # Errors
 /// When the store does not answer.
 pub async fn gate(house: &Household, role: &Role, now: DateTime<Utc>) -> Result<Gate, StoreError> {
-    let (from, to) = day_of(role, now);
-    let mut gate = house
-        .store
-        .gate(&role.name, &role.repos, &house.fleet.host, from, to)
-        .await?;
-    gate.accounts.clone_from(&role.engines);
-    gate.max_per_day = role.limits.max_firings_per_day;
-    gate.max_here = house.fleet.max_firings;
-    gate.overlap = role.overlap;
-    Ok(gate)
+    let mut gates = gates(house, &[role], now).await?;
+    Ok(gates.pop().unwrap_or_default())
+}
+
+async fn gates(
+    house: &Household,
+    roles: &[&Role],
+    now: DateTime<Utc>,
+) -> Result<Vec<Gate>, StoreError> {
+    let queries: Vec<GateQuery<'_>> = roles
+        .iter()
+        .map(|role| GateQuery {
+            role: &role.name,
+            repos: &role.repos,
+            day: day_of(role, now),
+        })
+        .collect();
+    let mut gates = house.store.gates(&house.fleet.host, &queries).await?;
+    for (role, gate) in roles.iter().zip(&mut gates) {
+        gate.accounts.clone_from(&role.engines);
+        gate.max_per_day = role.limits.max_firings_per_day;
+        gate.max_here = house.fleet.max_firings;
+        gate.overlap = role.overlap;
+    }
+    Ok(gates)
 }
 
 /// The day of the role's zone in which `now` lies. It may have 23 or 25 hours.

@@ -7,7 +7,7 @@ use carson_core::limits::WorstCase;
 use serde::Serialize;
 
 use crate::bench::{Bench, Wanted};
-use crate::claim;
+use crate::claim::{self, Wish};
 use crate::household::Household;
 use crate::messages::one_line;
 
@@ -45,7 +45,7 @@ pub struct Candidate {
 ///
 /// # Errors
 /// When the store or the forge does not answer.
-pub async fn look(house: &Household, role: &Role) -> Result<Outlook, DryRunError> {
+pub async fn look(house: &Household, role: &Role, wish: &Wish) -> Result<Outlook, DryRunError> {
     let now = house.clock.now();
     let gate = claim::gate(house, role, now).await?;
     let (admission, account) = match admit(&gate, now) {
@@ -56,7 +56,7 @@ pub async fn look(house: &Household, role: &Role) -> Result<Outlook, DryRunError
     Ok(Outlook {
         role: role.name.to_string(),
         admission,
-        work: candidate(house, role).await?,
+        work: candidate(house, role, wish).await?,
         stages: role.stages.clone(),
         worst_case: role.limits.worst_case(&role.stages),
         environment: environment(house, role, account.as_deref()),
@@ -78,17 +78,35 @@ pub enum DryRunError {
     Forge(#[from] carson_forge::ForgeError),
 }
 
-async fn candidate(house: &Household, role: &Role) -> Result<Option<Candidate>, DryRunError> {
+impl DryRunError {
+    /// What the operator can do.
+    #[must_use]
+    pub fn hint(&self) -> &'static str {
+        match self {
+            Self::Store(error) => error.hint(),
+            Self::Open(error) => error.hint(),
+            Self::Forge(error) => error.hint(),
+        }
+    }
+}
+
+async fn candidate(
+    house: &Household,
+    role: &Role,
+    wish: &Wish,
+) -> Result<Option<Candidate>, DryRunError> {
     let WorkSource::Issues { label } = &role.work else {
         return Ok(None);
     };
     for repo in role
         .repos
         .iter()
+        .filter(|name| wish.repo.as_ref().is_none_or(|wanted| wanted == *name))
         .filter_map(|name| house.fleet.repos.get(name))
     {
         let ready = house.forge(repo).await?.ready_issues(label).await?;
-        if let Some(issue) = ready.first() {
+        let wanted = |number| wish.work.is_none_or(|work| work.number() == number);
+        if let Some(issue) = ready.iter().find(|issue| wanted(issue.number)) {
             return Ok(Some(Candidate {
                 repo: repo.name.to_string(),
                 number: issue.number,

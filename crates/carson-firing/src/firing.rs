@@ -1,5 +1,6 @@
 //! One firing, as the list of its stages.
 
+use std::collections::BTreeMap;
 use std::sync::{Mutex, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -106,6 +107,8 @@ pub(crate) struct Tally {
     pub blocked_calls: u32,
     /// The stages of the sessions so far.
     pub stages: Vec<Stage>,
+    /// The final text of the last session of each stage.
+    pub last_words: BTreeMap<Stage, String>,
 }
 
 /// Runs a claimed firing to its end.
@@ -114,12 +117,20 @@ pub(crate) struct Tally {
 /// Only when the firing cannot be read or concluded; every other trouble is an outcome.
 pub async fn run(house: &Household, id: FiringId, cancel: Cancel) -> Result<Ended, FiringError> {
     let row = claimed_row(house, id).await?;
-    let firing = Firing::of_row(house, &row, cancel)?;
+    let gone = || FiringError::RoleGone {
+        id,
+        role: row.role.clone(),
+    };
+    let role = house.fleet.roles.get(&row.role).ok_or_else(gone)?;
+    let firing = Firing::of_row(house, &row, role, cancel);
     let me = ProcessId::current();
-    house
-        .store
-        .start_firing(id, me.pid, me.start, house.clock.now())
-        .await?;
+    let now = house.clock.now();
+    if !house.store.start_firing(id, me.pid, me.start, now).await? {
+        return Err(FiringError::NotClaimed {
+            id,
+            why: "another process was faster".to_owned(),
+        });
+    }
     info!(firing.id = %id, firing.role = %row.role, "firing started");
     let (halt, findings) = firing.through_the_stages().await;
     let facts = facts::gather(&firing, halt, findings).await;
@@ -154,16 +165,7 @@ pub(crate) type Findings = facts::Findings;
 
 impl<'h> Firing<'h> {
     /// A firing as its row tells it.
-    pub(crate) fn of_row(
-        house: &'h Household,
-        row: &Row,
-        cancel: Cancel,
-    ) -> Result<Self, FiringError> {
-        let gone = || FiringError::RoleGone {
-            id: row.id,
-            role: row.role.clone(),
-        };
-        let role = house.fleet.roles.get(&row.role).ok_or_else(gone)?;
+    pub(crate) fn of_row(house: &'h Household, row: &Row, role: &'h Role, cancel: Cancel) -> Self {
         let tally = Tally {
             account: row.account.clone(),
             turns: row.turns,
@@ -173,7 +175,7 @@ impl<'h> Firing<'h> {
             cost_usd: row.cost_usd,
             ..Tally::default()
         };
-        Ok(Self {
+        Self {
             house,
             id: row.id,
             role,
@@ -186,7 +188,7 @@ impl<'h> Firing<'h> {
             taken: OnceLock::new(),
             place: OnceLock::new(),
             tally: Mutex::new(tally),
-        })
+        }
     }
 
     /// The stages in their order. A halt is the only early exit.

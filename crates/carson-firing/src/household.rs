@@ -52,6 +52,18 @@ pub enum ForgeOpenError {
     Forge(#[from] carson_forge::ForgeError),
 }
 
+impl ForgeOpenError {
+    /// What the operator can do.
+    #[must_use]
+    pub fn hint(&self) -> &'static str {
+        match self {
+            Self::NoSection { .. } => "add [github] with token_file or token_command",
+            Self::Token(_) => "mend token_file or token_command under [github]",
+            Self::Forge(error) => error.hint(),
+        }
+    }
+}
+
 impl Household {
     /// Opens the forge of a repository. Cheap for `local`; reads the token for `github`.
     ///

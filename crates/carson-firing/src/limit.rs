@@ -4,6 +4,7 @@ use carson_config::Account;
 use carson_core::admission::Block;
 use carson_core::settle::Halt;
 use carson_engine::{Limit, LimitKind};
+use carson_store::BlockSetter;
 use chrono::{DateTime, TimeDelta, Utc};
 use tracing::{error, warn};
 
@@ -31,7 +32,7 @@ pub(crate) async fn hit(firing: &Firing<'_>, account: &Account, limit: &Limit) -
     warn!(account = %account.name, ?until, "provider limit: the account is blocked");
     if let Err(error) = firing
         .store()
-        .set_block(&block, &firing.id.to_string(), now)
+        .set_block(&block, BlockSetter::Firing(firing.id), now)
         .await
     {
         error!(account = %account.name, %error, "the block flag could not be set");

@@ -7,6 +7,7 @@
 use std::fs::File;
 use std::time::Duration;
 
+use carson_config::Role;
 use carson_core::settle::{Facts, Settled};
 use carson_core::{FiringId, Outcome, Work};
 use carson_forge::Claim;
@@ -85,7 +86,9 @@ fn process_of(row: &Row) -> Option<ProcessId> {
 async fn conclude_dead(house: &Household, row: &Row) -> Result<Ended, FiringError> {
     let left = reap_marked(MARKER, &row.id.to_string(), GRACE).await;
     info!(firing.id = %row.id, processes = left, "concluding a dead firing");
-    let firing = Firing::of_row(house, row, Cancel::new())?;
+    let gone = Role::gone(row.role.clone(), house.fleet.zone);
+    let role = house.fleet.roles.get(&row.role).unwrap_or(&gone);
+    let firing = Firing::of_row(house, row, role, Cancel::new());
     find_again(&firing, row).await;
     let facts = facts::gather(&firing, None, Findings::default()).await;
     let (settled, facts) = match &row.settled {
@@ -114,7 +117,7 @@ fn crashed(row: &Row, facts: &Facts) -> Settled {
 }
 
 /// Finds claim and worktree again, as far as the firing had come.
-async fn find_again(firing: &Firing<'_>, row: &Row) {
+async fn find_again<'h>(firing: &Firing<'h>, row: &Row) {
     let (Some(repo), Some(key)) = (&row.repo, row.work) else {
         return;
     };

@@ -76,7 +76,7 @@ pub(crate) fn environment(
     }))
 }
 
-fn account<'h>(firing: &Firing<'h>) -> Result<&'h Account, Halt> {
+pub(crate) fn account<'h>(firing: &Firing<'h>) -> Result<&'h Account, Halt> {
     firing
         .account()
         .ok_or_else(|| Halt::Broken("the role's account is gone".into()))
@@ -94,7 +94,7 @@ async fn run(
     let prompt = prompt::render(firing.role, stage, &placed.brief, filling)
         .map_err(|error| Halt::Broken(error.to_string()))?;
     let end = start(firing, placed, stage, filling.attempt, account, &prompt).await?;
-    note(firing, &end).await;
+    note(firing, stage, &end).await;
     judge(firing, account, stage, end).await
 }
 
@@ -194,7 +194,7 @@ async fn start(
     end.map_err(|error| Halt::EngineFailed(error.to_string()))
 }
 
-fn engine(firing: &Firing<'_>, account: &Account) -> Result<Engine, Halt> {
+pub(crate) fn engine(firing: &Firing<'_>, account: &Account) -> Result<Engine, Halt> {
     let missing = || Halt::EngineFailed(format!("the {} CLI is not installed", account.engine));
     let program = firing.house.engine_program(account).ok_or_else(missing)?;
     Ok(Engine {
@@ -217,7 +217,7 @@ fn transcript(firing: &Firing<'_>, stage: Stage) -> std::io::Result<PathBuf> {
     Ok(dir.join(format!("{:02}-{stage}.jsonl", firing.tally().sessions + 1)))
 }
 
-async fn note(firing: &Firing<'_>, end: &SessionEnd) {
+async fn note(firing: &Firing<'_>, stage: Stage, end: &SessionEnd) {
     info!(firing.id = %firing.id, session.ended = ?end.ended, session.turns = end.turns, "session ended");
     // What the CLI's own tool rules refused is part of a session's normal life; what the hook
     // stopped is not.
@@ -229,6 +229,9 @@ async fn note(firing: &Firing<'_>, end: &SessionEnd) {
             tally.tokens_in += end.tokens_in;
             tally.tokens_out += end.tokens_out;
             tally.blocked_calls += blocked;
+            if !end.text.trim().is_empty() {
+                tally.last_words.insert(stage, end.text.clone());
+            }
             if let Some(cost) = end.cost_usd {
                 tally.cost_usd = Some(tally.cost_usd.unwrap_or(0.0) + cost);
             }

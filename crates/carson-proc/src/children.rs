@@ -24,7 +24,11 @@ pub(crate) struct Registered(pub ProcessId);
 
 impl Drop for Registered {
     fn drop(&mut self) {
-        running_now().remove(&self.0.pid);
+        // Once it has been reaped, its number may be that of another child of ours.
+        let mut running = running_now();
+        if running.get(&self.0.pid) == Some(&self.0.start) {
+            running.remove(&self.0.pid);
+        }
     }
 }
 

@@ -1,6 +1,7 @@
 //! What to run.
 
 use std::ffi::OsString;
+use std::os::unix::ffi::OsStrExt;
 use std::path::PathBuf;
 
 use crate::marker::{self, Marker};
@@ -8,7 +9,7 @@ use crate::marker::{self, Marker};
 /// A program with everything it needs. Nothing is inherited unless it is said.
 #[derive(Clone, Debug)]
 pub struct Command {
-    /// Path of the program; never searched for.
+    /// Path of the program, from the working directory if it is relative; never searched for.
     pub program: PathBuf,
     /// Its arguments.
     pub args: Vec<OsString>,
@@ -95,13 +96,21 @@ impl Command {
         self
     }
 
+    /// The program as a path: a name without a slash would be searched for.
+    fn path(&self) -> PathBuf {
+        if self.program.as_os_str().as_bytes().contains(&b'/') {
+            return self.program.clone();
+        }
+        PathBuf::from(".").join(&self.program)
+    }
+
     /// The tokio command: own process group, everything explicit.
     #[expect(
         clippy::disallowed_methods,
         reason = "this is the crate that supervises children"
     )]
     pub(crate) fn build(&self, marker: &Marker) -> tokio::process::Command {
-        let mut command = tokio::process::Command::new(&self.program);
+        let mut command = tokio::process::Command::new(self.path());
         command
             .args(&self.args)
             .current_dir(&self.cwd)

@@ -55,9 +55,14 @@ pub fn spawn_detached(command: &Command, log: &Path) -> Result<Detached, SpawnEr
         .stderr(err)
         .kill_on_drop(false);
     let (child, registered) = children::spawn(&mut builder).map_err(fail)?;
+    // Whoever reads this later compares it with the process table, so it must come from there.
+    let id = ProcessId::of(registered.0.pid).unwrap_or(registered.0);
     Ok(Detached {
-        id: registered.0,
+        id,
         child,
         _registered: registered,
     })
 }
+
+#[cfg(test)]
+mod tests;

@@ -22,7 +22,13 @@ pub enum SpawnError {
         /// The program.
         program: PathBuf,
     },
-    /// The working directory is gone.
+    /// The file is a script whose interpreter, or a binary whose loader, is not there.
+    #[error("the interpreter of program {program:?} does not exist")]
+    Interpreter {
+        /// The program.
+        program: PathBuf,
+    },
+    /// The working directory is gone, or is none.
     #[error("working directory {cwd:?} does not exist")]
     Cwd {
         /// The directory.
@@ -42,10 +48,13 @@ impl SpawnError {
     pub(crate) fn of(command: &Command, source: io::Error) -> Self {
         let program = command.program.clone();
         match source.kind() {
-            // The system says "not found" for both; the directory is the rarer surprise.
-            io::ErrorKind::NotFound if !command.cwd.is_dir() => Self::Cwd {
+            // The system says the same of the directory and of the program.
+            _ if !command.cwd.is_dir() => Self::Cwd {
                 cwd: command.cwd.clone(),
             },
+            io::ErrorKind::NotFound if command.cwd.join(&program).is_file() => {
+                Self::Interpreter { program }
+            }
             io::ErrorKind::NotFound => Self::NotFound { program },
             io::ErrorKind::PermissionDenied => Self::NotExecutable { program },
             _ => Self::Io { program, source },
@@ -58,6 +67,7 @@ impl SpawnError {
         match self {
             Self::NotFound { .. } => "install it, or give its path in carson.toml",
             Self::NotExecutable { .. } => "chmod +x it, or give another path in carson.toml",
+            Self::Interpreter { .. } => "install what its first line names, or another build of it",
             Self::Cwd { .. } => "the directory was removed while it was needed",
             Self::Io { .. } => "look at the limits of processes and open files",
         }

@@ -28,6 +28,8 @@ pub(crate) struct Found {
     pub groups: Vec<Group>,
     /// Whether there were fresh corpses. Their children may have been born behind our back.
     pub corpses: bool,
+    /// Who has been killed on sight.
+    pub caught: Vec<ProcessId>,
 }
 
 impl Found {
@@ -64,7 +66,7 @@ impl Found {
         Self {
             groups: groups.difference(&mixed).copied().map(Group).collect(),
             alive,
-            corpses: false,
+            ..Self::default()
         }
     }
 }
@@ -113,7 +115,9 @@ impl Hunt {
             .iter()
             .filter(|entry| !self.immune.contains(&ProcessId::from(**entry)))
             .collect();
-        if prey.is_empty() && !found.corpses {
+        let before = self.killed.len();
+        self.killed.extend(&found.caught);
+        if prey.is_empty() && found.caught.is_empty() && !found.corpses {
             return None;
         }
         if Instant::now() > self.until {
@@ -123,7 +127,6 @@ impl Hunt {
         }
         // Whole groups first: their members cannot fork between the look and the signal.
         found.groups.iter().for_each(|group| group.kill());
-        let before = self.killed.len();
         prey.into_iter().for_each(|entry| self.kill(entry));
         Some(self.killed.len() > before || found.corpses)
     }
@@ -156,7 +159,33 @@ pub(crate) fn reap_orphans(table: &[Entry], spared: impl Fn(&Entry) -> bool) -> 
     table
         .iter()
         .filter(|entry| entry.zombie && entry.parent == me && !spared(entry))
-        .filter(|entry| waitpid(Pid::from_raw(entry.pid), Some(WaitPidFlag::WNOHANG)).is_ok())
+        .filter(|entry| {
+            let reaped = waitpid(Pid::from_raw(entry.pid), Some(WaitPidFlag::WNOHANG));
+            reaped.is_ok_and(|status| status.pid().is_some())
+        })
         .count()
         > 0
+}
+
+/// The same without the process table, which costs more than a small child does.
+pub(crate) fn reap_dead_orphans() {
+    #[cfg(target_os = "linux")]
+    while let Some(pid) = dead_child().filter(|_| children::are_orphans_ours()) {
+        if children::running().contains_key(&pid) {
+            // It hides the others, until whoever started it has reaped it.
+            reap_orphans(&table::all(), |entry| {
+                children::running().contains_key(&entry.pid)
+            });
+            break;
+        }
+        let _ = waitpid(Pid::from_raw(pid), Some(WaitPidFlag::WNOHANG));
+    }
+}
+
+/// A child that has ended and was not reaped. It stays so.
+#[cfg(target_os = "linux")]
+fn dead_child() -> Option<i32> {
+    use nix::sys::wait::{Id, waitid};
+    let look = WaitPidFlag::WEXITED | WaitPidFlag::WNOHANG | WaitPidFlag::WNOWAIT;
+    Some(waitid(Id::All, look).ok()?.pid()?.as_raw())
 }

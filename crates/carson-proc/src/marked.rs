@@ -49,7 +49,10 @@ fn look(name: &str, value: &str) -> Found {
     let running = children::running();
     let me = Pid::this().as_raw();
     let spared = |entry: &Entry| entry.pid == me || running.contains_key(&entry.pid);
-    let mut found = Found::of(&table, spared, |entry| is_marked(entry.pid, name, value));
+    let mut found = Found::of(&table, spared, |entry| is_marked(entry, name, value));
     found.corpses = reap_orphans(&table, spared);
     found
 }
+
+#[cfg(test)]
+mod tests;

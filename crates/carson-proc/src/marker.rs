@@ -6,7 +6,7 @@ use std::sync::LazyLock;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::process_id::ProcessId;
-use crate::table;
+use crate::table::{self, Entry};
 
 /// Its name.
 pub(crate) const VARIABLE: &str = "CARSON_RUN";
@@ -50,8 +50,8 @@ impl Marker {
     }
 
     /// Asks the environment that the process was started with.
-    pub(crate) fn owner_of(&self, pid: i32) -> Owner {
-        let environment = table::environment(pid);
+    pub(crate) fn owner_of(&self, process: &Entry) -> Owner {
+        let environment = table::environment(process);
         match table::value(&environment, VARIABLE.as_bytes()) {
             Some(value) if value == self.0.as_bytes() => Owner::This,
             Some(value) if value.starts_with(PREFIX.as_bytes()) => Owner::Another,
@@ -61,7 +61,7 @@ impl Marker {
 }
 
 /// `NAME=VALUE` for a look-up in other processes.
-pub(crate) fn is_marked(pid: i32, name: &str, value: &str) -> bool {
-    let environment = table::environment(pid);
+pub(crate) fn is_marked(process: &Entry, name: &str, value: &str) -> bool {
+    let environment = table::environment(process);
     table::value(&environment, OsStr::new(name).as_bytes()) == Some(value.as_bytes())
 }

@@ -76,3 +76,6 @@ impl fmt::Display for ProcessId {
         write!(f, "pid {}", self.pid)
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -86,3 +86,8 @@ async fn beside<T>(first: impl Future<Output = ()>, second: impl Future<Output =
         () = &mut first => second.await,
     }
 }
+
+#[cfg(test)]
+mod output_tests;
+#[cfg(test)]
+mod tests;

@@ -5,9 +5,10 @@ use std::collections::BTreeMap;
 use nix::unistd::Pid;
 use tracing::info;
 
+use crate::chase::chase;
 use crate::children::{self, Registered};
 use crate::group::Group;
-use crate::hunt::{Found, Hunt, reap_orphans};
+use crate::hunt::{Found, Hunt, reap_dead_orphans, reap_orphans};
 use crate::limits::Limits;
 use crate::marker::{Marker, Owner};
 use crate::process_id::ProcessId;
@@ -63,6 +64,7 @@ impl Tree {
         // Of two runs that end at the same time, neither may leave an orphan to the other.
         self.registered = None;
         let killed = if self.reach == Reach::Group && self.group().is_empty() {
+            reap_dead_orphans();
             0
         } else {
             Hunt::new().run(|| self.look()).await.len()
@@ -79,6 +81,7 @@ impl Tree {
     }
 
     fn look(&self) -> Found {
+        let youngest = table::youngest();
         let table = table::all();
         // Behind the table: see `children::spawn`.
         let running = children::running();
@@ -86,6 +89,11 @@ impl Tree {
         let spared = |entry: &Entry| entry.pid == me || running.contains_key(&entry.pid);
         let mut found = Found::of(&table, spared, |entry| self.owns(entry, &running));
         found.corpses = reap_orphans(&table, spared);
+        found.caught = chase(youngest, |entry| {
+            let running = children::running();
+            let spared = entry.pid == me || running.contains_key(&entry.pid);
+            !spared && self.owns(entry, &running)
+        });
         found
     }
 
@@ -99,7 +107,7 @@ impl Tree {
         if self.reach == Reach::Group {
             return false;
         }
-        match self.marker.owner_of(entry.pid) {
+        match self.marker.owner_of(entry) {
             Owner::This => true,
             Owner::Another => false,
             Owner::Unknown => is_orphan_of_nobody_else(entry, running),
@@ -122,3 +130,9 @@ impl Drop for Tree {
         }
     }
 }
+
+#[cfg(test)]
+#[cfg(target_os = "linux")]
+mod linux_tests;
+#[cfg(test)]
+mod tests;

@@ -19,8 +19,8 @@ use crate::pipes::Pipes;
 #[derive(Clone, Copy)]
 enum State {
     Running,
-    /// It got SIGTERM and gets SIGKILL then.
-    Asked(StopReason, Instant),
+    /// It got SIGTERM and gets SIGKILL then; never, if the grace has no end.
+    Asked(StopReason, Option<Instant>),
     Killed(StopReason),
     Ended(Option<StopReason>),
 }
@@ -162,9 +162,7 @@ impl<'a, F: FnMut(Line<'_>) -> ControlFlow<()>> Watch<'a, F> {
             State::Running => {
                 debug!(?reason, "stopping a child");
                 self.group.signal(Signal::SIGTERM);
-                let now = Instant::now();
-                self.state =
-                    State::Asked(reason, now.checked_add(self.limits.grace).unwrap_or(now));
+                self.state = State::Asked(reason, Instant::now().checked_add(self.limits.grace));
             }
             State::Ended(None) => self.state = State::Ended(Some(reason)),
             State::Asked(..) | State::Killed(_) | State::Ended(Some(_)) => {}
@@ -180,7 +178,7 @@ impl<'a, F: FnMut(Line<'_>) -> ControlFlow<()>> Watch<'a, F> {
 
     fn kill_at(&self) -> Option<Instant> {
         match self.state {
-            State::Asked(_, at) => Some(at),
+            State::Asked(_, at) => at,
             _ => None,
         }
     }

@@ -7,8 +7,9 @@ use chrono::{DateTime, TimeDelta, Utc};
 use sqlx::query;
 use uuid::Uuid;
 
-use crate::db::{Store, on};
+use crate::db::{Store, on, transaction};
 use crate::error::StoreError;
+use crate::firing::plain;
 
 /// How often a slot may be fired again because the clock was stepped back behind it.
 const STEPS_BACK: i64 = 9;
@@ -49,6 +50,26 @@ pub enum Claim {
     RoleBusy(Option<FiringId>),
 }
 
+/// The row of a claim; nothing where there is one already.
+macro_rules! insertion {
+    ($new:expr, $slot:expr) => {
+        query(
+            "INSERT INTO firing (id, role, slot, host, account, deadline_at, claimed_at, missed, \
+             repo, work) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10) ON CONFLICT DO NOTHING",
+        )
+        .bind($new.id.uuid())
+        .bind($new.role.as_str())
+        .bind($slot)
+        .bind($new.host.as_str())
+        .bind($new.account.as_ref().map(AccountName::as_str))
+        .bind($new.deadline_at)
+        .bind($new.claimed_at)
+        .bind(i64::from($new.missed))
+        .bind($new.repo.as_ref().map(RepoName::as_str))
+        .bind($new.work.map(|work| work.to_string()))
+    };
+}
+
 impl Store {
     /// Claims a slot (or, without one, the right to run the role now).
     ///
@@ -74,31 +95,44 @@ impl Store {
         Ok(Claim::RoleBusy(self.live_of(&new.role).await?))
     }
 
+    /// Claims many slots with one durable write. What each became, in their order; whoever is not
+    /// [`Claim::Won`] here lost to somebody else.
+    ///
+    /// # Errors
+    /// When the database does not answer; then none is claimed.
+    pub async fn claim_firings(&self, all: &[NewFiring]) -> Result<Vec<Claim>, StoreError> {
+        if let [one] = all {
+            return Ok(vec![self.claim_firing(one).await?]);
+        }
+        let won: Vec<bool> = transaction!(self, |tx| {
+            let mut won = vec![false; all.len()];
+            for index in in_order(all) {
+                let insertion = insertion!(all[index], all[index].slot);
+                won[index] = insertion.execute(&mut *tx).await?.rows_affected() == 1;
+            }
+            won
+        });
+        let mut claims = Vec::with_capacity(all.len());
+        for (new, won) in all.iter().zip(won) {
+            // Alone it is told apart what stands in the way, and a clock that was stepped back.
+            claims.push(if won {
+                Claim::Won
+            } else {
+                self.claim_firing(new).await?
+            });
+        }
+        Ok(claims)
+    }
+
     async fn insert(
         &self,
         new: &NewFiring,
         slot: Option<DateTime<Utc>>,
     ) -> Result<bool, StoreError> {
-        let rows = on!(self, |pool| {
-            query(
-            "INSERT INTO firing (id, role, slot, host, account, deadline_at, claimed_at, missed, \
-             repo, work) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10) ON CONFLICT DO NOTHING"
-        )
-        .bind(new.id.uuid())
-        .bind(new.role.as_str())
-        .bind(slot)
-        .bind(new.host.as_str())
-        .bind(new.account.as_ref().map(AccountName::as_str))
-        .bind(new.deadline_at)
-        .bind(new.claimed_at)
-        .bind(i64::from(new.missed))
-        .bind(new.repo.as_ref().map(RepoName::as_str))
-        .bind(new.work.map(|work| work.to_string()))
-        .execute(pool)
-        .await?
-        .rows_affected()
+        let done = on!(self, |pool| {
+            insertion!(new, slot).execute(pool).await?.rows_affected()
         });
-        Ok(rows == 1)
+        Ok(done == 1)
     }
 
     async fn slot_claimed_at(
@@ -149,7 +183,7 @@ impl Store {
         .bind(host.as_str())
         .bind(at)
         .bind(Outcome::Skipped.as_str())
-        .bind(reason.to_string())
+        .bind(plain(&reason.to_string()).as_ref())
         .execute(pool)
         .await?
         .rows_affected()
@@ -175,7 +209,7 @@ impl Store {
         .bind(id.uuid())
         .bind(repo.as_str())
         .bind(work.to_string())
-        .bind(title)
+        .bind(plain(title).as_ref())
         .execute(pool)
         .await
         .map(|done| done.rows_affected())
@@ -186,4 +220,12 @@ impl Store {
             Err(error) => Err(error.into()),
         }
     }
+}
+
+/// Two hosts that claim the same roles in different orders would wait for each other: whoever
+/// claims many goes through them by name.
+fn in_order(all: &[NewFiring]) -> Vec<usize> {
+    let mut order: Vec<usize> = (0..all.len()).collect();
+    order.sort_by_key(|index| &all[*index].role);
+    order
 }

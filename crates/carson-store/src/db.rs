@@ -1,11 +1,13 @@
 //! The two databases behind one name.
 
 use std::fs::DirBuilder;
+use std::io::ErrorKind;
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::Path;
 use std::str::FromStr;
 use std::time::Duration;
 
+use sqlx::migrate::Migrator;
 use sqlx::postgres::{PgConnectOptions, PgPoolOptions};
 use sqlx::sqlite::{SqliteConnectOptions, SqliteJournalMode, SqlitePoolOptions, SqliteSynchronous};
 use sqlx::{PgPool, SqlitePool};
@@ -66,7 +68,7 @@ impl Store {
     pub async fn open(url: &str) -> Result<Self, StoreError> {
         let shown = without_password(url);
         if let Some(path) = url.strip_prefix("sqlite:") {
-            return open_sqlite(Path::new(path.trim_start_matches("//")), shown).await;
+            return open_sqlite(Path::new(path.strip_prefix("//").unwrap_or(path)), shown).await;
         }
         if url.starts_with("postgres://") || url.starts_with("postgresql://") {
             return open_postgres(url, shown).await;
@@ -96,12 +98,7 @@ async fn open_sqlite(path: &Path, url: String) -> Result<Store, StoreError> {
             .create(dir)
             .map_err(io)?;
     }
-    std::fs::OpenOptions::new()
-        .create(true)
-        .append(true)
-        .mode(0o600)
-        .open(path)
-        .map_err(io)?;
+    make_private(path).map_err(io)?;
     let options = SqliteConnectOptions::new()
         .filename(path)
         .journal_mode(SqliteJournalMode::Wal)
@@ -116,11 +113,44 @@ async fn open_sqlite(path: &Path, url: String) -> Result<Store, StoreError> {
         url: url.clone(),
         source,
     })?;
-    let migrated = sqlx::migrate!("../../migrations/sqlite").run(&pool).await;
-    migrated.map_err(|source| StoreError::Schema { url, source })?;
+    let migrator = sqlx::migrate!("../../migrations/sqlite");
+    if !is_up_to_date(&pool, &migrator).await {
+        // The migrator takes no lock of its own here: two processes that open a new file together
+        // would both make its tables.
+        let mut alone = pool.begin_with("BEGIN IMMEDIATE").await?;
+        // Its `run` cannot be sent between threads when it is given a transaction.
+        let migrated = migrator.run_direct(None, &mut *alone, false).await;
+        migrated.map_err(|source| StoreError::Schema { url, source })?;
+        alone.commit().await?;
+    }
     Ok(Store {
         db: Db::Sqlite(pool),
     })
+}
+
+/// Whether exactly these migrations were made. Whoever only reads must not wait for a writer, so
+/// this takes no lock; every doubt is the migrator's to settle.
+async fn is_up_to_date(pool: &SqlitePool, migrator: &Migrator) -> bool {
+    let made: Result<Vec<(i64, Vec<u8>)>, _> = sqlx::query_as(
+        "SELECT version, checksum FROM _sqlx_migrations WHERE success ORDER BY version",
+    )
+    .fetch_all(pool)
+    .await;
+    let ours = migrator
+        .iter()
+        .map(|one| (one.version, one.checksum.to_vec()));
+    made.is_ok_and(|made| made.into_iter().eq(ours))
+}
+
+/// Makes the file for its owner only. One that exists is not even opened: closing it would drop
+/// the locks of every other connection of this process (POSIX locks belong to the file).
+fn make_private(path: &Path) -> std::io::Result<()> {
+    let mut options = std::fs::OpenOptions::new();
+    let made = options.create_new(true).write(true).mode(0o600).open(path);
+    match made {
+        Err(error) if error.kind() == ErrorKind::AlreadyExists => Ok(()),
+        made => made.map(drop),
+    }
 }
 
 async fn open_postgres(url: &str, shown: String) -> Result<Store, StoreError> {
@@ -147,12 +177,14 @@ fn without_password(url: &str) -> String {
     let Some((scheme, rest)) = url.split_once("://") else {
         return url.to_owned();
     };
+    // A password may stand among the parameters too.
+    let rest = rest.split('?').next().unwrap_or_default();
     match rest.rsplit_once('@') {
         Some((user, host)) => {
             let user = user.split(':').next().unwrap_or_default();
             format!("{scheme}://{user}@{host}")
         }
-        None => url.to_owned(),
+        None => format!("{scheme}://{rest}"),
     }
 }
 
@@ -166,6 +198,33 @@ mod tests {
             without_password("postgres://me:secret@host/db"),
             "postgres://me@host/db"
         );
+        assert_eq!(
+            without_password("postgres://me@host/db?password=secret"),
+            "postgres://me@host/db"
+        );
+        assert_eq!(
+            without_password("postgres://host/db?password=secret"),
+            "postgres://host/db"
+        );
         assert_eq!(without_password("sqlite:/tmp/x"), "sqlite:/tmp/x");
+    }
+
+    #[tokio::test]
+    async fn what_was_acknowledged_survives_a_power_cut() {
+        let dir = tempfile::tempdir().unwrap();
+        let url = format!("sqlite:{}/carson.db", dir.path().display());
+        let Db::Sqlite(pool) = Store::open(&url).await.unwrap().db else {
+            panic!("not SQLite");
+        };
+        let mut connections = Vec::new();
+        for _ in 0..4 {
+            let mut connection = pool.acquire().await.unwrap();
+            let synchronous = sqlx::query_scalar::<_, i64>("PRAGMA synchronous");
+            let synchronous = synchronous.fetch_one(&mut *connection).await.unwrap();
+            let journal = sqlx::query_scalar::<_, String>("PRAGMA journal_mode");
+            let journal = journal.fetch_one(&mut *connection).await.unwrap();
+            assert_eq!((synchronous, journal.as_str()), (2, "wal"), "FULL is 2");
+            connections.push(connection);
+        }
     }
 }

@@ -8,6 +8,7 @@ use sqlx::query;
 
 use crate::db::{Store, on, transaction};
 use crate::error::StoreError;
+use crate::firing::plain;
 use crate::outbox::NewPost;
 use crate::stops::BreakerRaw;
 
@@ -38,7 +39,6 @@ impl Store {
         settled: &Settled,
         sentinel: Option<&str>,
         facts: &Facts,
-        _at: DateTime<Utc>,
     ) -> Result<bool, StoreError> {
         let rows = on!(self, |pool| query(
             "UPDATE firing SET settled = $2, sentinel = $3, facts = $4 \
@@ -68,7 +68,7 @@ impl Store {
             .bind(id.uuid())
             .bind(ending.at)
             .bind(ending.outcome.as_str())
-            .bind(&ending.reason)
+            .bind(plain(&ending.reason).as_ref())
             .fetch_optional(&mut *tx)
             .await?;
             if let Some((role,)) = &role {
@@ -77,8 +77,10 @@ impl Store {
                     .bind(ending.at)
                     .execute(&mut *tx)
                     .await?;
+                // Changes nothing, but holds the row: a reset in between would else be undone.
                 let before: Option<BreakerRaw> = sqlx::query_as(
-                    "SELECT role, streak, rejections, opened_at, reason FROM breaker WHERE role = $1",
+                    "UPDATE breaker SET role = role WHERE role = $1 \
+                     RETURNING role, streak, rejections, opened_at, reason",
                 )
                 .bind(role)
                 .fetch_optional(&mut *tx)
@@ -101,19 +103,19 @@ impl Store {
                     .bind(i64::from(after.streak))
                     .bind(i64::from(after.rejections))
                     .bind(after.opened_at)
-                    .bind(after.reason)
+                    .bind(after.reason.as_deref().map(plain))
                     .execute(&mut *tx)
                     .await?;
                 }
                 for post in &ending.posts {
                     query(
-                        "INSERT INTO outbox (id, sink, thread, kind, body, created_at, due_at) \
-                         VALUES ($1, $2, $3, $4, $5, $6, $6) ON CONFLICT DO NOTHING",
+                        "INSERT INTO outbox (id, sink, thread, kind, body, created_at) \
+                         VALUES ($1, $2, $3, $4, $5, $6) ON CONFLICT DO NOTHING",
                     )
                     .bind(post.id)
                     .bind(&post.sink)
                     .bind(post.thread.map(|id| id.uuid()))
-                    .bind(&post.kind)
+                    .bind(post.kind.as_str())
                     .bind(post.body.to_string())
                     .bind(post.created_at)
                     .execute(&mut *tx)

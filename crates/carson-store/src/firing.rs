@@ -1,5 +1,7 @@
 //! The rows of a firing.
 
+use std::borrow::Cow;
+
 use carson_core::settle::{Facts, Settled};
 use carson_core::work::WorkKey;
 use carson_core::{AccountName, FiringId, HostName, Outcome, RepoName, RoleName, Stage};
@@ -187,6 +189,15 @@ impl TryFrom<Raw> for Firing {
             tokens_out: large(raw.tokens_out),
             cost_usd: raw.cost_usd,
         })
+    }
+}
+
+/// Text from outside as both databases take it: PostgreSQL has no NUL.
+pub(crate) fn plain(text: &str) -> Cow<'_, str> {
+    if text.contains('\0') {
+        text.replace('\0', "\u{fffd}").into()
+    } else {
+        text.into()
     }
 }
 

@@ -1,76 +1,147 @@
 //! What admission looks at, read in one go.
 
-use carson_core::admission::{Block, Gate, Pause};
+use std::collections::BTreeMap;
+
+use carson_core::admission::{Gate, Pause};
 use carson_core::{HostName, Outcome, RepoName, RoleName};
 use chrono::{DateTime, Utc};
+use sqlx::query_as;
 
-use crate::db::{Store, on};
+use crate::db::{Db, Store, on};
 use crate::error::StoreError;
 use crate::firing::small;
-use crate::stops::PauseScope;
+use crate::stops::{BreakerRow, PauseRow, PauseScope};
+
+/// Whose admission is asked for.
+#[derive(Clone, Copy, Debug)]
+pub struct GateQuery<'a> {
+    /// The role.
+    pub role: &'a RoleName,
+    /// Its repositories.
+    pub repos: &'a [RepoName],
+    /// The ends of the role's day.
+    pub day: (DateTime<Utc>, DateTime<Utc>),
+}
+
+/// Firings of one role between two instants, but for those that cost nothing.
+macro_rules! fired {
+    ($roles:literal) => {
+        concat!(
+            "SELECT role, COUNT(*) FROM firing WHERE role IN (",
+            $roles,
+            ") AND claimed_at >= $2 AND claimed_at < $3 \
+             AND (outcome IS NULL OR outcome NOT IN ($4, $5)) GROUP BY role"
+        )
+    };
+}
 
 impl Store {
-    /// Reads pauses, blocks, breaker and counts. The day is the role's, given by its ends; the
-    /// caller fills in what the settings say.
+    /// Reads pauses, blocks, breakers and counts for many roles with a fixed number of queries (one
+    /// more for each further zone); the answers are in the order of the questions. The caller fills
+    /// in what the settings say.
     ///
     /// # Errors
     /// When the database does not answer.
-    pub async fn gate(
+    pub async fn gates(
         &self,
-        role: &RoleName,
-        repos: &[RepoName],
         host: &HostName,
-        day_from: DateTime<Utc>,
-        day_to: DateTime<Utc>,
-    ) -> Result<Gate, StoreError> {
-        let counts: (i64, i64, i64) = on!(self, |pool| sqlx::query_as(
-            "SELECT \
-             (SELECT COUNT(*) FROM firing WHERE role = $1 AND claimed_at >= $2 \
-              AND claimed_at < $3 AND (outcome IS NULL OR outcome NOT IN ($4, $5))), \
-             (SELECT COUNT(*) FROM firing WHERE role = $1 AND ended_at IS NULL), \
-             (SELECT COUNT(*) FROM firing WHERE host = $6 AND ended_at IS NULL)"
+        queries: &[GateQuery<'_>],
+    ) -> Result<Vec<Gate>, StoreError> {
+        let (pauses, blocks) = (self.pauses().await?, self.blocks().await?);
+        let breakers = self.breakers().await?;
+        let live: Vec<(String, String)> = on!(self, |pool| query_as(
+            "SELECT role, host FROM firing WHERE ended_at IS NULL"
         )
-        .bind(role.as_str())
-        .bind(day_from)
-        .bind(day_to)
-        .bind(Outcome::Skipped.as_str())
-        .bind(Outcome::RateLimited.as_str())
-        .bind(host.as_str())
-        .fetch_one(pool)
+        .fetch_all(pool)
         .await?);
-        let blocks: Vec<Block> = self.blocks().await?;
-        Ok(Gate {
-            pause: self.pause_of(role, repos).await?,
-            blocks,
-            breaker: self.breaker(role).await?,
-            fired_today: small(counts.0),
-            running: counts.1 > 0,
-            running_here: small(counts.2),
+        let here = live.iter().filter(|(_, on)| on == host.as_str()).count();
+        let fired = self.fired_today(queries).await?;
+        let gate = |query: &GateQuery<'_>| Gate {
+            pause: pause_of(&pauses, query),
+            blocks: blocks.clone(),
+            breaker: breaker_of(&breakers, query.role),
+            fired_today: fired.get(query.role.as_str()).copied().unwrap_or(0),
+            running: live.iter().any(|(role, _)| role == query.role.as_str()),
+            running_here: u32::try_from(here).unwrap_or(u32::MAX),
             ..Gate::default()
-        })
+        };
+        Ok(queries.iter().map(gate).collect())
     }
 
-    async fn pause_of(
-        &self,
-        role: &RoleName,
-        repos: &[RepoName],
-    ) -> Result<Option<Pause>, StoreError> {
-        let pauses = self.pauses().await?;
-        let all_repos_paused = |scope: &PauseScope| match scope {
-            PauseScope::Repo(repo) => repos.len() == 1 && repos.contains(repo),
-            _ => false,
+    /// The repositories that are paused at `now`.
+    ///
+    /// # Errors
+    /// When the database does not answer.
+    pub async fn paused_repos(&self, now: DateTime<Utc>) -> Result<Vec<RepoName>, StoreError> {
+        let pauses = self.pauses().await?.into_iter();
+        let standing = pauses.filter(|row| row.until.is_none_or(|until| now < until));
+        let repo = |row: PauseRow| match row.scope {
+            PauseScope::Repo(repo) => Some(repo),
+            _ => None,
         };
-        Ok(pauses
-            .into_iter()
-            .find(|row| {
-                row.scope == PauseScope::Fleet
-                    || row.scope == PauseScope::Role(role.clone())
-                    || all_repos_paused(&row.scope)
-            })
-            .map(|row| Pause {
-                what: row.scope.to_string(),
-                reason: row.reason,
-                until: row.until,
-            }))
+        Ok(standing.filter_map(repo).collect())
     }
+
+    async fn fired_today(
+        &self,
+        queries: &[GateQuery<'_>],
+    ) -> Result<BTreeMap<String, u32>, StoreError> {
+        let mut roles_by_day: BTreeMap<_, Vec<&str>> = BTreeMap::new();
+        for query in queries {
+            let roles = roles_by_day.entry(query.day).or_default();
+            roles.push(query.role.as_str());
+        }
+        let mut fired = BTreeMap::new();
+        for ((from, to), roles) in roles_by_day {
+            let roles = serde_json::json!(roles).to_string();
+            let free = [Outcome::Skipped.as_str(), Outcome::RateLimited.as_str()];
+            let rows: Vec<(String, i64)> = match &self.db {
+                Db::Sqlite(pool) => {
+                    query_as(fired!("SELECT value FROM json_each($1)"))
+                        .bind(roles)
+                        .bind(from)
+                        .bind(to)
+                        .bind(free[0])
+                        .bind(free[1])
+                        .fetch_all(pool)
+                        .await?
+                }
+                Db::Postgres(pool) => {
+                    query_as(fired!("SELECT json_array_elements_text($1::json)"))
+                        .bind(roles)
+                        .bind(from)
+                        .bind(to)
+                        .bind(free[0])
+                        .bind(free[1])
+                        .fetch_all(pool)
+                        .await?
+                }
+            };
+            fired.extend(rows.into_iter().map(|(role, count)| (role, small(count))));
+        }
+        Ok(fired)
+    }
+}
+
+fn breaker_of(rows: &[BreakerRow], role: &RoleName) -> carson_core::breaker::Breaker {
+    let row = rows.iter().find(|row| row.role == *role);
+    row.map(|row| row.breaker.clone()).unwrap_or_default()
+}
+
+fn pause_of(pauses: &[PauseRow], query: &GateQuery<'_>) -> Option<Pause> {
+    let stops = |scope: &PauseScope| match scope {
+        PauseScope::Fleet => true,
+        PauseScope::Role(role) => role == query.role,
+        // A role with other repositories works there.
+        PauseScope::Repo(repo) => query.repos.len() == 1 && query.repos.contains(repo),
+        PauseScope::Account(_) => false,
+    };
+    // One that has run out must not hide one that stands: the longest is the one to look at.
+    let stopping = pauses.iter().filter(|row| stops(&row.scope));
+    let row = stopping.max_by_key(|row| (row.until.is_none(), row.until))?;
+    Some(Pause {
+        what: row.scope.to_string(),
+        reason: row.reason.clone(),
+        until: row.until,
+    })
 }

@@ -6,7 +6,7 @@ use sqlx::query;
 
 use crate::db::{Store, on, transaction};
 use crate::error::StoreError;
-use crate::firing::signed;
+use crate::firing::{plain, signed};
 
 /// What the sessions add up to so far: absolute values, so writing twice changes nothing.
 #[derive(Clone, Debug, Default)]
@@ -184,9 +184,9 @@ impl Store {
             "INSERT INTO blocked_call (firing, rule, tool, call, at) VALUES ($1, $2, $3, $4, $5)"
         )
         .bind(id.uuid())
-        .bind(rule)
-        .bind(tool)
-        .bind(call)
+        .bind(plain(rule).as_ref())
+        .bind(plain(tool).as_ref())
+        .bind(plain(call).as_ref())
         .bind(at)
         .execute(pool)
         .await?

@@ -3,6 +3,7 @@
 use carson_core::{FiringId, HostName, RoleName};
 use chrono::{DateTime, Utc};
 use sqlx::query_as;
+use uuid::Uuid;
 
 use crate::db::{Store, on};
 use crate::error::StoreError;
@@ -58,19 +59,21 @@ impl Store {
         if text.len() < 4 || !text.bytes().all(|byte| byte.is_ascii_hexdigit()) {
             return Ok(Found::Nothing);
         }
-        let filter = Filter {
-            role: None,
-            since: None,
-            skipped: true,
-            limit: 10_000,
-        };
-        let mut found = self.firings(&filter).await?;
-        found.retain(|row| row.id.short().ends_with(&text));
-        Ok(match found.len() {
-            0 => Found::Nothing,
-            1 => Found::One(Box::new(found.remove(0))),
-            _ => Found::Many(found.into_iter().map(|row| row.id).collect()),
-        })
+        let ids: Vec<(Uuid,)> = on!(self, |pool| query_as(
+            "SELECT id FROM firing ORDER BY seq DESC"
+        )
+        .fetch_all(pool)
+        .await?);
+        let ids = ids.into_iter().map(|(id,)| FiringId::from(id));
+        let found: Vec<FiringId> = ids.filter(|id| id.short().ends_with(&text)).collect();
+        match found[..] {
+            [] => Ok(Found::Nothing),
+            [id] => {
+                let row = self.firing(id).await?;
+                Ok(row.map_or(Found::Nothing, |row| Found::One(Box::new(row))))
+            }
+            _ => Ok(Found::Many(found)),
+        }
     }
 
     /// Firings by a filter.
@@ -78,17 +81,25 @@ impl Store {
     /// # Errors
     /// When the database does not answer.
     pub async fn firings(&self, filter: &Filter) -> Result<Vec<Firing>, StoreError> {
+        // Two statements, because one that covers both cases finds its rows by no index.
+        let statement = match filter.role {
+            Some(_) => {
+                "SELECT * FROM firing WHERE role = $1 AND claimed_at >= COALESCE($2, claimed_at) \
+                 AND ($3 OR outcome IS NULL OR outcome <> 'SKIPPED') ORDER BY seq DESC LIMIT $4"
+            }
+            None => {
+                "SELECT * FROM firing WHERE $1 IS NULL AND claimed_at >= COALESCE($2, claimed_at) \
+                 AND ($3 OR outcome IS NULL OR outcome <> 'SKIPPED') ORDER BY seq DESC LIMIT $4"
+            }
+        };
         let rows: Vec<Raw> = on!(self, |pool| {
-            query_as(
-            "SELECT * FROM firing WHERE role = COALESCE($1, role) \
-             AND claimed_at >= COALESCE($2, claimed_at) AND ($3 OR outcome IS NULL OR outcome <> 'SKIPPED') ORDER BY seq DESC LIMIT $4"
-        )
-        .bind(filter.role.as_ref().map(RoleName::as_str))
-        .bind(filter.since)
-        .bind(filter.skipped)
-        .bind(i64::from(filter.limit))
-        .fetch_all(pool)
-        .await?
+            query_as(statement)
+                .bind(filter.role.as_ref().map(RoleName::as_str))
+                .bind(filter.since)
+                .bind(filter.skipped)
+                .bind(i64::from(filter.limit))
+                .fetch_all(pool)
+                .await?
         });
         rows.into_iter().map(TryInto::try_into).collect()
     }
@@ -98,16 +109,15 @@ impl Store {
     /// # Errors
     /// When the database does not answer.
     pub async fn live_firings(&self, host: Option<&HostName>) -> Result<Vec<Firing>, StoreError> {
-        let rows: Vec<Raw> = on!(self, |pool| query_as(
-            "SELECT * FROM firing WHERE ended_at IS NULL ORDER BY seq"
+        let rows: Vec<Raw> = on!(self, |pool| {
+            query_as(
+            "SELECT * FROM firing WHERE ended_at IS NULL AND host = COALESCE($1, host) ORDER BY seq"
         )
+        .bind(host.map(HostName::as_str))
         .fetch_all(pool)
-        .await?);
-        let firings: Result<Vec<Firing>, StoreError> =
-            rows.into_iter().map(TryInto::try_into).collect();
-        let mut firings = firings?;
-        firings.retain(|row| host.is_none_or(|host| row.host == *host));
-        Ok(firings)
+        .await?
+        });
+        rows.into_iter().map(TryInto::try_into).collect()
     }
 
     /// The slot that a role claimed last, in the order of the claims: after the clock was stepped

@@ -5,14 +5,14 @@ use std::str::FromStr;
 
 use carson_core::admission::Block;
 use carson_core::breaker::Breaker;
-use carson_core::{AccountName, RepoName, RoleName};
+use carson_core::{AccountName, FiringId, RepoName, RoleName};
 use chrono::{DateTime, Utc};
 use serde::Serialize;
 use sqlx::{FromRow, query};
 
 use crate::db::{Store, on};
 use crate::error::StoreError;
-use crate::firing::{parsed, small};
+use crate::firing::{parsed, plain, small};
 
 /// What an operator can pause.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -55,6 +55,24 @@ impl FromStr for PauseScope {
             Some(("repo", name)) => name.parse().map(Self::Repo).map_err(|_| bad()),
             Some(("account", name)) => name.parse().map(Self::Account).map_err(|_| bad()),
             _ => Err(bad()),
+        }
+    }
+}
+
+/// Who sets a block.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum BlockSetter {
+    /// A firing that hit the provider's limit.
+    Firing(FiringId),
+    /// A person, who may also shorten it.
+    Operator,
+}
+
+impl fmt::Display for BlockSetter {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Firing(id) => id.fmt(f),
+            Self::Operator => f.pad("operator"),
         }
     }
 }
@@ -186,35 +204,37 @@ impl Store {
         Ok(rows == 1)
     }
 
-    /// Sets an account's block flag. A shorter block never overwrites a longer one, and one without
-    /// an end stands until it is cleared: all in one statement, so two writers agree.
+    /// Sets an account's block flag; `false` when a longer one stands. Set by a firing, a shorter
+    /// block never overwrites a longer one, and one without an end stands until it is cleared: all
+    /// in one statement, so two writers agree. The operator has the last word.
     ///
     /// # Errors
     /// When the database does not answer.
     pub async fn set_block(
         &self,
         block: &Block,
-        set_by: &str,
+        by: BlockSetter,
         at: DateTime<Utc>,
-    ) -> Result<(), StoreError> {
-        on!(self, |pool| query(
+    ) -> Result<bool, StoreError> {
+        let rows = on!(self, |pool| query(
             "INSERT INTO account_block (account, until, reason, set_by, set_at) \
              VALUES ($1, $2, $3, $4, $5) ON CONFLICT (account) DO UPDATE SET \
              until = excluded.until, reason = excluded.reason, set_by = excluded.set_by, \
              set_at = excluded.set_at, cleared_at = NULL \
-             WHERE account_block.cleared_at IS NOT NULL \
-                OR excluded.until IS NULL \
-                OR (account_block.until IS NOT NULL AND excluded.until > account_block.until)"
+             WHERE $6 OR account_block.cleared_at IS NOT NULL \
+                OR (account_block.until IS NOT NULL \
+                    AND (excluded.until IS NULL OR excluded.until > account_block.until))"
         )
         .bind(block.account.as_str())
         .bind(block.until)
-        .bind(&block.reason)
-        .bind(set_by)
+        .bind(plain(&block.reason).as_ref())
+        .bind(by.to_string())
         .bind(at)
+        .bind(by == BlockSetter::Operator)
         .execute(pool)
         .await?
         .rows_affected());
-        Ok(())
+        Ok(rows == 1)
     }
 
     /// Lifts an account's block; `false` when none was set.
@@ -237,7 +257,8 @@ impl Store {
         Ok(rows == 1)
     }
 
-    /// The block flags that nobody cleared; whether one still stands is a question of the time.
+    /// The block flags that nobody cleared, and the accounts that an operator paused, which for a
+    /// session is the same; whether one still stands is a question of the time.
     ///
     /// # Errors
     /// When the database does not answer.
@@ -248,7 +269,17 @@ impl Store {
             until: row.until,
             reason: row.reason,
         });
-        Ok(open.collect())
+        let paused = self.pauses().await?.into_iter().filter_map(|pause| {
+            let PauseScope::Account(account) = pause.scope else {
+                return None;
+            };
+            Some(Block {
+                account,
+                until: pause.until,
+                reason: format!("paused: {}", pause.reason),
+            })
+        });
+        Ok(open.chain(paused).collect())
     }
 
     /// The same, with who set them and when.
@@ -303,7 +334,7 @@ impl Store {
              set_by = excluded.set_by, set_at = excluded.set_at"
         )
         .bind(scope.to_string())
-        .bind(reason)
+        .bind(plain(reason).as_ref())
         .bind(until)
         .bind(set_by)
         .bind(at)

@@ -3,7 +3,12 @@
 #![cfg(test)]
 
 mod arrows;
+mod bad_input;
+mod bad_world;
 mod claude_firing;
+mod daemon;
+mod help;
+mod kill;
 mod listed;
 mod lockfile;
 mod scripted_model;

@@ -8,7 +8,7 @@ use crate::error::CommandError;
 use crate::print;
 
 pub async fn run(app: &App, action: BreakerAction) -> Result<u8, CommandError> {
-    let house = app.house().await?;
+    let house = app.house_in_any_case().await?;
     match action {
         BreakerAction::List => {
             let breakers = house.store.breakers().await?;
@@ -50,7 +50,12 @@ pub async fn run(app: &App, action: BreakerAction) -> Result<u8, CommandError> {
             } else {
                 "had nothing to reset"
             };
-            print::line(&format!("breaker of {} {what}", role.name));
+            let value = json!({"role": role.name, "reset": reset});
+            print::done(
+                app.json,
+                &format!("breaker of {} {what}", role.name),
+                &value,
+            );
         }
     }
     Ok(0)

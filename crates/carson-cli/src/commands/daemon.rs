@@ -7,9 +7,11 @@ use crate::args::Daemon;
 use crate::error::CommandError;
 
 pub async fn run(app: &App, args: &Daemon) -> Result<u8, CommandError> {
-    let house = app.house().await?;
+    let loaded = app.load()?;
+    let house = app.house_of(loaded.fleet).await?;
     let start = Start {
         options: app.options(),
+        sources: loaded.sources,
         drain: args.drain,
     };
     match carson_daemon::run(house, start).await {
@@ -17,6 +19,6 @@ pub async fn run(app: &App, args: &Daemon) -> Result<u8, CommandError> {
         Err(DaemonError::Lock(error)) => Err(CommandError::failed(error.to_string())
             .hint("one daemon per home: stop that one, or choose another home with --home")),
         Err(DaemonError::Store(error)) => Err(error.into()),
-        Err(error) => Err(CommandError::internal(&error)),
+        Err(error) => Err(CommandError::caused_by(&error)),
     }
 }

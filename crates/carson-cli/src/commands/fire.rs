@@ -1,7 +1,10 @@
 //! `carson fire` and `carson firing run`
 
-use carson_core::Outcome;
+use std::path::PathBuf;
+
+use carson_config::Role;
 use carson_core::work::WorkKey;
+use carson_core::{Outcome, RepoName};
 use carson_firing::claim::{Wish, claim};
 use carson_firing::{Claimed, FiringError, Household, dry_run, firing, recover};
 use carson_proc::{Cancel, become_subreaper};
@@ -21,16 +24,19 @@ pub async fn run(app: &App, args: &Fire) -> Result<u8, CommandError> {
         .as_deref()
         .map(|name| app::repo(&house.fleet, Some(name)))
         .transpose()?;
-    if args.dry_run {
-        return look(app, &house, role).await;
-    }
-    // What a crash left behind is concluded first: it may hold the role, or the work.
-    recover::pass(&house).await?;
     let wish = Wish {
         repo: repo.map(|repo| repo.name.clone()),
         work: args.work.map(WorkKey::Issue),
         ..Wish::default()
     };
+    if let Some(repo) = wish.repo.as_ref().filter(|repo| !role.repos.contains(repo)) {
+        return Err(elsewhere(role, repo));
+    }
+    if args.dry_run {
+        return look(app, &house, role, &wish).await;
+    }
+    // What a crash left behind is concluded first: it may hold the role, or the work.
+    recover::pass(&house).await?;
     match claim(&house, role, &wish).await? {
         Claimed::Won(id) => to_the_end(app, &house, id).await,
         Claimed::Skipped(reason) => {
@@ -48,13 +54,25 @@ pub async fn run(app: &App, args: &Fire) -> Result<u8, CommandError> {
     }
 }
 
+/// `--repo` names a repository that exists, but this role never works there.
+fn elsewhere(role: &Role, repo: &RepoName) -> CommandError {
+    let known: Vec<&str> = role.repos.iter().map(RepoName::as_str).collect();
+    let error = CommandError::usage(format!("role {} does not work in {repo}", role.name));
+    error.hint(format!("it works in: {}", known.join(", ")))
+}
+
 /// Runs a firing that the daemon claimed.
-pub async fn run_claimed(app: &App, id: &str) -> Result<u8, CommandError> {
+pub async fn run_claimed(
+    app: &App,
+    id: &str,
+    settings: Option<PathBuf>,
+) -> Result<u8, CommandError> {
     let id = id
         .parse()
         .map_err(|_| CommandError::usage(format!("{id:?} is not a firing's id")))?;
+    let app = app.with_settings(settings);
     let house = app.house().await?;
-    to_the_end(app, &house, id).await
+    to_the_end(&app, &house, id).await
 }
 
 async fn to_the_end(
@@ -100,14 +118,8 @@ fn cancel_on_signals() -> Result<Cancel, CommandError> {
     Ok(cancel)
 }
 
-async fn look(
-    app: &App,
-    house: &Household,
-    role: &carson_config::Role,
-) -> Result<u8, CommandError> {
-    let outlook = dry_run::look(house, role)
-        .await
-        .map_err(|error| CommandError::internal(&error).hint("nothing was changed"))?;
+async fn look(app: &App, house: &Household, role: &Role, wish: &Wish) -> Result<u8, CommandError> {
+    let outlook = dry_run::look(house, role, wish).await?;
     if app.json {
         print::json(&outlook);
         return Ok(0);

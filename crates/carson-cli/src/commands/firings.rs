@@ -11,7 +11,7 @@ use crate::error::CommandError;
 use crate::print;
 
 pub async fn run(app: &App, args: &Firings) -> Result<u8, CommandError> {
-    let house = app.house().await?;
+    let house = app.house_in_any_case().await?;
     if let Some(id) = &args.id {
         let row = find(&house.store, id).await?;
         return show(app, &house.store, &row).await;

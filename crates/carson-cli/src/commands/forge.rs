@@ -11,14 +11,11 @@ use crate::print;
 
 async fn open(house: &Household, arg: &RepoArg) -> Result<Forge, CommandError> {
     let repo: &Repo = app::repo(&house.fleet, arg.repo.as_deref())?;
-    house
-        .forge(repo)
-        .await
-        .map_err(|error| CommandError::failed(error.to_string()))
+    Ok(house.forge(repo).await?)
 }
 
 pub async fn issue(app: &App, action: IssueAction) -> Result<u8, CommandError> {
-    let house = app.house().await?;
+    let house = app.house_in_any_case().await?;
     match action {
         IssueAction::Create {
             title,
@@ -26,6 +23,10 @@ pub async fn issue(app: &App, action: IssueAction) -> Result<u8, CommandError> {
             labels,
             repo,
         } => {
+            if title.trim().is_empty() || labels.iter().any(|label| label.trim().is_empty()) {
+                return Err(CommandError::usage("a title or a label is empty")
+                    .hint("carson issue create \"What is to be done\" --label carson:ready"));
+            }
             let forge = open(&house, &repo).await?;
             let issue = forge
                 .create_issue(&NewIssue {
@@ -82,7 +83,7 @@ pub async fn issue(app: &App, action: IssueAction) -> Result<u8, CommandError> {
 }
 
 pub async fn pr(app: &App, action: PrAction) -> Result<u8, CommandError> {
-    let house = app.house().await?;
+    let house = app.house_in_any_case().await?;
     match action {
         PrAction::List { all, repo } => {
             let pulls = open(&house, &repo).await?.pulls(!all).await?;

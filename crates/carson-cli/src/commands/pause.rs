@@ -3,6 +3,7 @@
 use carson_config::Fleet;
 use carson_core::AccountName;
 use carson_store::PauseScope;
+use serde_json::json;
 
 use crate::app::{self, App, unknown};
 use crate::args::{Pause, Scope};
@@ -10,7 +11,7 @@ use crate::error::CommandError;
 use crate::print;
 
 pub async fn pause(app: &App, args: &Pause) -> Result<u8, CommandError> {
-    let house = app.house().await?;
+    let house = app.house_in_any_case().await?;
     let scope = scope(&house.fleet, &args.scope)?;
     let now = house.clock.now();
     let until = super::block::span(args.r#for.as_deref())?.map(|span| now + span);
@@ -18,16 +19,22 @@ pub async fn pause(app: &App, args: &Pause) -> Result<u8, CommandError> {
         .store
         .set_pause(&scope, &args.reason, until, "operator", now)
         .await?;
-    print::line(&format!("{scope} is paused; firings that run go on"));
+    let text = match until {
+        Some(until) => format!("{scope} is paused until {until}; firings that run go on"),
+        None => format!("{scope} is paused; firings that run go on"),
+    };
+    let value = json!({"scope": scope.to_string(), "paused": true, "until": until});
+    print::done(app.json, &text, &value);
     Ok(0)
 }
 
 pub async fn resume(app: &App, scope_args: &Scope) -> Result<u8, CommandError> {
-    let house = app.house().await?;
+    let house = app.house_in_any_case().await?;
     let scope = scope(&house.fleet, scope_args)?;
     let resumed = house.store.resume(&scope).await?;
     let what = if resumed { "goes on" } else { "was not paused" };
-    print::line(&format!("{scope} {what}"));
+    let value = json!({"scope": scope.to_string(), "paused": false, "resumed": resumed});
+    print::done(app.json, &format!("{scope} {what}"), &value);
     Ok(0)
 }
 

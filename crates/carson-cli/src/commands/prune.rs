@@ -17,7 +17,7 @@ pub async fn run(app: &App, dry_run: bool) -> Result<u8, CommandError> {
     };
     let pruned = prune::pass(&house, dry_run)
         .await
-        .map_err(|error| CommandError::internal(&error))?;
+        .map_err(|error| CommandError::caused_by(&error))?;
     if app.json {
         let concluded: Vec<_> = concluded.iter().map(|ended| ended.id).collect();
         print::json(&json!({"concluded": concluded, "benches": pruned, "dry_run": dry_run}));

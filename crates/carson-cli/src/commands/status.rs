@@ -10,7 +10,7 @@ use crate::error::CommandError;
 use crate::print;
 
 pub async fn run(app: &App) -> Result<u8, CommandError> {
-    let house = app.house().await?;
+    let house = app.house_in_any_case().await?;
     let live = house.store.live_firings(None).await?;
     let pauses = house.store.pauses().await?;
     let now = house.clock.now();

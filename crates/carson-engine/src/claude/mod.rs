@@ -6,11 +6,13 @@
 //! the hook must see it and say so.
 
 mod output;
+mod ready;
 
 use carson_proc::Command;
 use serde_json::json;
 
 pub(crate) use output::Output;
+pub(crate) use ready::ready;
 
 use crate::engine::Engine;
 use crate::error::EngineError;

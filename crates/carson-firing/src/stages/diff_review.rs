@@ -35,7 +35,6 @@ pub(crate) async fn run(firing: &Firing<'_>, executed: Executed<'_, '_>) -> Resu
         Verdict::Approve => DiffReviewFact::Approved,
         Verdict::Revise | Verdict::Reject => DiffReviewFact::Rejected,
     };
-    found.review = Some(review.text);
     Ok(found)
 }
 

@@ -7,14 +7,12 @@ use tracing::warn;
 
 use crate::firing::Firing;
 
-/// What the executing stages leave for settle and for the report.
+/// What the executing stages leave for settle.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Findings {
     pub sentinel: Option<Sentinel>,
     pub promise: PromiseFact,
     pub diff_review: DiffReviewFact,
-    /// The last diff review, for the pull request.
-    pub review: Option<String>,
 }
 
 /// Measures the worktree and adds what the stages found. Never fails: what cannot be measured is

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use carson_config::Account;
+use carson_config::{Account, Fleet};
 use carson_core::Stage;
 use carson_core::admission::{SkipReason, admit_account};
 use carson_core::settle::Halt;
@@ -11,16 +11,15 @@ use nix::sys::statvfs::statvfs;
 use super::OrBroken;
 use crate::firing::Firing;
 
-/// Free space below which nothing is started: a worktree and a transcript must fit, and a full
-/// disk is where work gets lost.
-const DISK_FLOOR: u64 = 256 * 1024 * 1024;
+/// Files that a disk must still be able to hold.
+const FILES_FLOOR: u64 = 1_000;
 
 /// Preflight passed.
 pub(crate) struct Ready;
 
 pub(crate) async fn run(firing: &Firing<'_>) -> Result<Ready, Halt> {
     firing.enter(Stage::Preflight).await;
-    disk(&firing.house.fleet.home.root)?;
+    disk(&firing.house.fleet)?;
     let account = unblocked_account(firing).await?;
     binary(firing, account)?;
     let name = account.name.clone();
@@ -32,15 +31,23 @@ fn skip(why: String) -> Halt {
     Halt::Skipped(SkipReason::Preflight(why))
 }
 
-fn disk(home: &Path) -> Result<(), Halt> {
-    let stat = statvfs(home).map_err(|error| skip(format!("{}: {error}", home.display())))?;
-    let free = stat.blocks_available() * stat.fragment_size();
-    let nodes_left = stat.files() == 0 || stat.files_available() > 1_000;
-    if free < DISK_FLOOR || !nodes_left {
-        let mib = free / (1024 * 1024);
+/// A worktree and a transcript must fit, and a full disk is where work gets lost.
+fn disk(fleet: &Fleet) -> Result<(), Halt> {
+    let home = fleet.home.root.display();
+    let stat = statvfs(&fleet.home.root).map_err(|error| skip(format!("{home}: {error}")))?;
+    let free = stat.blocks_available() * stat.fragment_size() / (1024 * 1024);
+    let floor = u64::from(fleet.min_free_mb);
+    if free < floor {
         return Err(skip(format!(
-            "the disk of {} is nearly full ({mib} MiB free); make room or move CARSON_HOME",
-            home.display()
+            "the disk of {home} is nearly full: {free} MiB are free and fleet.min_free_mb is \
+             {floor}; make room, or move CARSON_HOME to a larger disk"
+        )));
+    }
+    // Some file systems count no inodes.
+    if stat.files() > 0 && stat.files_available() < FILES_FLOOR {
+        return Err(skip(format!(
+            "the disk of {home} can hold only {} more files; remove some, or move CARSON_HOME",
+            stat.files_available()
         )));
     }
     Ok(())

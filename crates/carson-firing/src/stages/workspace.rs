@@ -1,4 +1,4 @@
-//! Mirror, worktree, branch, bench.
+//! Worktree, branch, bench; the mirror was fetched when the work was found.
 
 use carson_core::Stage;
 use carson_core::settle::Halt;
@@ -23,10 +23,6 @@ pub(crate) async fn run<'f, 'h>(
     firing.enter(Stage::Workspace).await;
     let taken = picked.taken;
     let mirror = firing.house.mirror(taken.repo);
-    mirror
-        .refresh()
-        .await
-        .or_broken("fetching the repository")?;
     let base = mirror
         .resolve(&taken.repo.base)
         .await

@@ -25,9 +25,31 @@ pub(crate) fn start_of_child(pid: i32) -> u64 {
     entry(pid).map_or(0, |entry| entry.start)
 }
 
+/// The number that was given last, to a process or a thread.
+pub(crate) fn youngest() -> Option<i32> {
+    let load = fs::read_to_string("/proc/loadavg").ok()?;
+    load.split_whitespace().next_back()?.parse().ok()
+}
+
 /// What the process was started with; empty for one that is not ours to look at.
-pub(crate) fn environment(pid: i32) -> Vec<u8> {
-    fs::read(format!("/proc/{pid}/environ")).unwrap_or_default()
+pub(crate) fn environment(entry: &Entry) -> Vec<u8> {
+    let whole = fs::read(format!("/proc/{}/environ", entry.pid)).unwrap_or_default();
+    // The kernel's own threads have no group, and nothing to look for.
+    if whole.is_empty() && entry.group != 0 {
+        return environment_of_a_thread(entry.pid);
+    }
+    whole
+}
+
+/// The first thread can end before the others, and takes its view of the memory along.
+fn environment_of_a_thread(pid: i32) -> Vec<u8> {
+    let threads = fs::read_dir(format!("/proc/{pid}/task"))
+        .into_iter()
+        .flatten();
+    threads
+        .filter_map(|thread| fs::read(thread.ok()?.path().join("environ")).ok())
+        .find(|environment| !environment.is_empty())
+        .unwrap_or_default()
 }
 
 /// The name in parentheses may itself hold spaces and parentheses.
@@ -37,9 +59,12 @@ fn parse(pid: i32, stat: &[u8]) -> Option<Entry> {
         .ok()?
         .split_whitespace()
         .collect();
+    let first_is_dead = matches!(*fields.first()?, "Z" | "X");
+    let threads: u32 = fields.get(17)?.parse().ok()?;
     Some(Entry {
         pid,
-        zombie: matches!(*fields.first()?, "Z" | "X"),
+        // The state is that of the first thread; the others may well go on without it.
+        zombie: first_is_dead && threads <= 1,
         parent: fields.get(1)?.parse().ok()?,
         group: fields.get(2)?.parse().ok()?,
         start: fields.get(19)?.parse().ok()?,
@@ -56,6 +81,10 @@ mod tests {
         let entry = parse(7, stat).unwrap();
         assert_eq!((entry.parent, entry.group, entry.start), (1, 5, 4242));
         assert!(!entry.zombie);
+        let gone = b"7 (a) Z 1 5 5 0 -1 0 0 0 0 0 0 0 0 0 20 0 1 0 4242 0 0";
+        assert!(parse(7, gone).unwrap().zombie);
+        let headless = b"7 (a) Z 1 5 5 0 -1 0 0 0 0 0 0 0 0 0 20 0 2 0 4242 0 0";
+        assert!(!parse(7, headless).unwrap().zombie, "a thread is left");
         assert_eq!(parse(7, b"nonsense"), None);
         assert_eq!(parse(7, b"7 (short) S 1"), None);
     }
@@ -64,6 +93,6 @@ mod tests {
     fn we_are_in_the_table() {
         let me = i32::try_from(std::process::id()).unwrap();
         assert!(all().iter().any(|entry| entry.pid == me && !entry.zombie));
-        assert!(super::super::value(&environment(me), b"PATH").is_some());
+        assert!(super::super::value(&environment(&entry(me).unwrap()), b"PATH").is_some());
     }
 }

@@ -25,9 +25,14 @@ pub(crate) fn start_of_child(_pid: i32) -> u64 {
     0
 }
 
+/// Not known here.
+pub(crate) fn youngest() -> Option<i32> {
+    None
+}
+
 /// What the process was started with. Values with spaces are cut there; markers have none.
-pub(crate) fn environment(pid: i32) -> Vec<u8> {
-    let words = ps(&["-Eww", "-o", "command=", "-p", &pid.to_string()]);
+pub(crate) fn environment(entry: &Entry) -> Vec<u8> {
+    let words = ps(&["-Eww", "-o", "command=", "-p", &entry.pid.to_string()]);
     words
         .split_whitespace()
         .collect::<Vec<_>>()

@@ -1,0 +1,42 @@
+//! What is found about one file while its values are worked out.
+
+use std::path::Path;
+
+use crate::document::Document;
+use crate::finding::Finding;
+
+/// Collects findings about one file.
+pub(crate) struct Check<'a> {
+    pub file: &'a Path,
+    pub document: &'a Document,
+    pub findings: &'a mut Vec<Finding>,
+}
+
+impl Check<'_> {
+    pub(crate) fn problem(&mut self, key: &str, problem: impl Into<String>, hint: &str) {
+        // What is missing is shown where it should stand.
+        let above = |key: &str| key.rsplit_once('.').map(|(above, _)| above.to_owned());
+        let mut place = std::iter::successors(Some(key.to_owned()), |key| above(key));
+        let line = place.find_map(|key| self.document.line(&key));
+        let finding = Finding::new(self.file, line, key, problem.into());
+        self.findings.push(if hint.is_empty() {
+            finding
+        } else {
+            finding.hint(hint)
+        });
+    }
+
+    pub(crate) fn name<T: std::str::FromStr<Err: std::fmt::Display>>(
+        &mut self,
+        key: &str,
+        name: &str,
+    ) -> Option<T> {
+        match name.parse() {
+            Ok(name) => Some(name),
+            Err(error) => {
+                self.problem(key, format!("{error}"), "");
+                None
+            }
+        }
+    }
+}

@@ -1,0 +1,120 @@
+//! The texts that a fleet was made from, so that it can be made again.
+//!
+//! An operator edits the files while firings start. What the daemon has checked is kept beside the
+//! database, and a firing is started from there: it never sees half an edit.
+
+use std::collections::BTreeMap;
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::io;
+use std::os::unix::fs::{DirBuilderExt, symlink};
+use std::path::{Path, PathBuf};
+use std::{fs, process};
+
+use crate::home::Home;
+
+/// How many older sets stay: firings that were started a moment ago may still read them.
+const KEPT: usize = 4;
+
+/// Texts by their path in the home.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Sources(BTreeMap<PathBuf, String>);
+
+impl Sources {
+    /// Reads a file below `root` and remembers it.
+    pub(crate) fn read(&mut self, root: &Path, path: &Path) -> io::Result<String> {
+        let text = fs::read_to_string(path)?;
+        if let Ok(inside) = path.strip_prefix(root) {
+            self.0.insert(inside.to_owned(), text.clone());
+        }
+        Ok(text)
+    }
+
+    /// Keeps this set as the last good one of a home; the directory to load it from.
+    ///
+    /// # Errors
+    /// What the file system says.
+    pub fn keep(&self, home: &Home) -> io::Result<PathBuf> {
+        let all = home.kept_settings();
+        let mut hash = DefaultHasher::new();
+        self.0.hash(&mut hash);
+        let name = format!("{:016x}", hash.finish());
+        let dir = all.join(&name);
+        if !dir.exists() {
+            let new = all.join(format!(".new-{}", process::id()));
+            let _ = fs::remove_dir_all(&new);
+            private(&new)?;
+            for (path, text) in &self.0 {
+                let path = new.join(path);
+                path.parent().map_or(Ok(()), private)?;
+                fs::write(path, text)?;
+            }
+            fs::rename(&new, &dir)?;
+        }
+        point(&all, &name)?;
+        forget_old(&all, &name);
+        Ok(dir)
+    }
+}
+
+fn private(dir: &Path) -> io::Result<()> {
+    fs::DirBuilder::new()
+        .recursive(true)
+        .mode(0o700)
+        .create(dir)
+}
+
+/// Makes `current` mean this set, in one step.
+fn point(all: &Path, name: &str) -> io::Result<()> {
+    let new = all.join(format!(".current-{}", process::id()));
+    let _ = fs::remove_file(&new);
+    symlink(name, &new)?;
+    fs::rename(&new, all.join("current"))
+}
+
+fn forget_old(all: &Path, current: &str) {
+    let Ok(items) = fs::read_dir(all) else { return };
+    let mut sets: Vec<_> = items
+        .filter_map(Result::ok)
+        .filter(|item| item.file_type().is_ok_and(|kind| kind.is_dir()))
+        .filter(|item| item.file_name() != current)
+        .filter_map(|item| Some((item.metadata().ok()?.modified().ok()?, item.path())))
+        .collect();
+    sets.sort();
+    sets.reverse();
+    for (_, path) in sets.into_iter().skip(KEPT) {
+        let _ = fs::remove_dir_all(path);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn set(text: &str) -> Sources {
+        Sources(BTreeMap::from([
+            ("carson.toml".into(), text.to_owned()),
+            ("roles/a/role.toml".into(), "x".to_owned()),
+        ]))
+    }
+
+    #[test]
+    fn the_last_good_set_is_found_and_older_ones_go() {
+        let dir = tempfile::tempdir().unwrap();
+        let home = Home::at(dir.path());
+        for number in 0..9 {
+            let kept = set(&number.to_string()).keep(&home).unwrap();
+            let current = home.kept_settings().join("current");
+            assert_eq!(
+                fs::canonicalize(&current).unwrap(),
+                fs::canonicalize(&kept).unwrap()
+            );
+            assert_eq!(
+                fs::read_to_string(kept.join("roles/a/role.toml")).unwrap(),
+                "x"
+            );
+        }
+        let left = fs::read_dir(home.kept_settings()).unwrap().count();
+        assert_eq!(left, KEPT + 2);
+        assert_eq!(set("8").keep(&home).unwrap(), set("8").keep(&home).unwrap());
+    }
+}

@@ -1,0 +1,18 @@
+//! The store as its callers see it: every story is told on SQLite and on PostgreSQL.
+
+#![cfg(test)]
+
+mod claims;
+mod fixture;
+mod openings;
+mod outbox;
+mod plans;
+#[path = "../../../../tests/src/postgres.rs"]
+#[expect(
+    unreachable_pub,
+    reason = "it is public in the crate that it belongs to"
+)]
+mod postgres;
+mod schema;
+mod stops;
+mod story;

@@ -1,0 +1,170 @@
+//! No query reads a table that grows from end to end.
+//!
+//! The statements are those that the store really sends: they are overheard while it works, and
+//! SQLite is asked how it would go about each.
+
+use std::collections::BTreeSet;
+use std::fmt::Debug;
+use std::sync::{Arc, Mutex};
+
+use carson_core::settle::{Facts, settle};
+use carson_core::work::WorkKey;
+use carson_core::{Outcome, Stage};
+use carson_store::{Filter, PostKind, Progress, Store};
+use sqlx::{Row, SqlitePool};
+use tracing::field::{Field, Visit};
+use tracing_subscriber::layer::{Context, Layer, SubscriberExt};
+
+use crate::fixture::{Place, at, claimed, ending, gate, new_firing, post};
+
+/// They have a row for each role, account, host or pause, and no more; or are a list of ours.
+const SMALL: [&str; 5] = ["breaker", "account_block", "pause", "host", "json_each"];
+
+#[derive(Clone, Default)]
+struct Overheard(Arc<Mutex<BTreeSet<String>>>);
+
+impl<S: tracing::Subscriber> Layer<S> for Overheard {
+    fn on_event(&self, event: &tracing::Event<'_>, _: Context<'_, S>) {
+        if event.metadata().target() == "sqlx::query" {
+            event.record(&mut self.clone());
+        }
+    }
+}
+
+impl Visit for Overheard {
+    fn record_str(&mut self, field: &Field, value: &str) {
+        // A short statement is told in its summary alone.
+        if ["summary", "db.statement"].contains(&field.name()) && !value.ends_with('…') {
+            self.0.lock().unwrap().insert(value.trim().to_owned());
+        }
+    }
+
+    fn record_debug(&mut self, field: &Field, value: &dyn Debug) {
+        self.record_str(field, &format!("{value:?}"));
+    }
+}
+
+#[tokio::test]
+async fn every_query_finds_its_rows_by_an_index() {
+    let overheard = Overheard::default();
+    let subscriber = tracing_subscriber::registry().with(overheard.clone());
+    tracing::subscriber::set_global_default(subscriber).unwrap();
+    let place = Place::sqlite();
+    let store = place.open().await;
+    overheard.0.lock().unwrap().clear();
+    work(&store).await;
+
+    let pool = SqlitePool::connect(&place.url()).await.unwrap();
+    let statements = overheard.0.lock().unwrap().clone();
+    let known = |verb: &str| {
+        statements
+            .iter()
+            .filter(|text| text.starts_with(verb))
+            .count()
+    };
+    assert!(
+        known("SELECT") >= 15 && known("UPDATE") >= 10,
+        "{statements:#?}"
+    );
+    for statement in statements.iter().filter(|text| !text.starts_with("BEGIN")) {
+        for step in plan(&pool, statement).await {
+            assert!(is_cheap(&step, statement), "{step}\n{statement}");
+        }
+    }
+}
+
+#[expect(
+    clippy::disallowed_methods,
+    reason = "the statements are the store's own"
+)]
+async fn plan(pool: &SqlitePool, statement: &str) -> Vec<String> {
+    let explain = format!("EXPLAIN QUERY PLAN {statement}");
+    let rows = sqlx::query(sqlx::AssertSqlSafe(explain))
+        .fetch_all(pool)
+        .await
+        .unwrap();
+    rows.iter().map(|row| row.get("detail")).collect()
+}
+
+fn is_cheap(step: &str, statement: &str) -> bool {
+    let Some(rest) = step.strip_prefix("SCAN ") else {
+        return step != "USE TEMP B-TREE FOR ORDER BY" || !statement.ends_with("DESC LIMIT 1");
+    };
+    let table = rest.split(' ').next().unwrap_or_default();
+    // A partial index has a row for each living firing, or each unsent post.
+    let partial = rest.contains("firing_live") || rest.contains("outbox_unsent");
+    // The newest first, up to a limit; and the ids alone, for the eight digits of one.
+    let newest = statement.contains(" ORDER BY seq DESC");
+    partial || SMALL.contains(&table) || ["CONSTANT", "json_each"].contains(&table) || newest
+}
+
+async fn work(store: &Store) {
+    let (role, repo) = ("one".parse().unwrap(), "widget".parse().unwrap());
+    let host = "here".parse().unwrap();
+    let id = claimed(store, "one", 0).await;
+    store
+        .claim_firing(&new_firing("one", Some(0), 1))
+        .await
+        .unwrap();
+    store
+        .claim_firing(&new_firing("one", Some(1), 1))
+        .await
+        .unwrap();
+    store.start_firing(id, 1, 1, at(0)).await.unwrap();
+    store.set_stage(id, Stage::Pick, at(0)).await.unwrap();
+    store
+        .take_work(id, &repo, WorkKey::Issue(1), "t")
+        .await
+        .unwrap();
+    store.progress(id, &Progress::default()).await.unwrap();
+    store
+        .set_place(id, "b", "s", std::path::Path::new("/b"))
+        .await
+        .unwrap();
+    store.set_pull(id, 1, "u").await.unwrap();
+    store.set_salvage_ref(id, "r").await.unwrap();
+    store
+        .add_blocked_call(id, "r", "t", "c", at(0))
+        .await
+        .unwrap();
+    store
+        .event("k", None, None, &serde_json::Value::Null, at(0))
+        .await
+        .unwrap();
+    gate(store, &role, &[repo], &host, (at(-9), at(9))).await;
+    store.live_firings(Some(&host)).await.unwrap();
+    store.live_firings(None).await.unwrap();
+    let facts = Facts::default();
+    store
+        .settle_firing(id, &settle(&facts), None, &facts)
+        .await
+        .unwrap();
+    store
+        .file_post(&post(Some(id), PostKind::Root, "t", 0))
+        .await
+        .unwrap();
+    store
+        .end_firing(id, &ending(Outcome::Failed, "r", 1))
+        .await
+        .unwrap();
+    store.firing(id).await.unwrap();
+    store.find_firing(&id.short()).await.unwrap();
+    store.last_slot(&role).await.unwrap();
+    for (role, since) in [(None, None), (Some(role), None), (None, Some(at(0)))] {
+        let filter = Filter {
+            role,
+            since,
+            skipped: false,
+            limit: 5,
+        };
+        store.firings(&filter).await.unwrap();
+    }
+    store.stages(id).await.unwrap();
+    store.blocked_calls(id).await.unwrap();
+    store.events(5).await.unwrap();
+    let post = store.lease_post(at(2)).await.unwrap().unwrap();
+    store.post_failed(post.id, "e", Some(at(3))).await.unwrap();
+    store.post_sent(post.id, Some("1.1"), at(3)).await.unwrap();
+    store.thread_ts(id).await.unwrap();
+    store.pending_posts().await.unwrap();
+}

@@ -1,0 +1,424 @@
+//! One firing, from its claim to the last read of its row.
+
+use std::path::Path;
+
+use carson_core::settle::{Facts, settle};
+use carson_core::work::WorkKey;
+use carson_core::{FiringId, Outcome, Sentinel, Stage};
+use carson_store::{Ending, Filter, Found, PostKind, Progress, Store};
+use serde_json::json;
+
+use crate::fixture::{Place, at, claimed, ending, new_firing, on_both, post};
+
+on_both!(
+    a_firing_from_claim_to_end,
+    nothing_is_done_twice,
+    lists_are_filtered,
+    a_short_id_finds_its_firing,
+    odd_text_is_kept_readable,
+    times_order_as_they_should,
+);
+
+async fn a_firing_from_claim_to_end(place: Place) {
+    let store = place.open().await;
+    let mut new = new_firing("implementer", Some(0), 3);
+    new.missed = 4;
+    store.claim_firing(&new).await.unwrap();
+    let id = new.id;
+    run(&store, id).await;
+    settle_and_end(&store, id).await;
+
+    // Another process reads what is left.
+    let store = place.open().await;
+    let row = store.firing(id).await.unwrap().unwrap();
+    assert_eq!(
+        (row.id, row.role.as_str(), row.missed),
+        (id, "implementer", 4)
+    );
+    assert_eq!((row.slot, row.claimed_at), (Some(at(0)), at(3)));
+    assert_eq!((row.started_at, row.ended_at), (Some(at(4)), Some(at(90))));
+    assert_eq!((row.pid, row.pid_start), (Some(4_194_303), Some(1 << 40)));
+    assert_eq!(
+        (row.repo.unwrap().as_str(), row.work),
+        ("widget", Some(WorkKey::Issue(7)))
+    );
+    assert_eq!(row.title.as_deref(), Some("Fix the Ärger"));
+    assert_eq!((row.turns, row.attempts, row.sessions), (31, 2, 4));
+    assert_eq!((row.tokens_in, row.tokens_out), (5_000_000_000, 17));
+    assert_eq!(
+        (row.cost_usd, row.engine.as_deref()),
+        (Some(1.25), Some("claude"))
+    );
+    assert_eq!(row.account.unwrap().as_str(), "spare");
+    assert_eq!(
+        (row.branch.as_deref(), row.base_sha.as_deref()),
+        (Some("carson/x/1"), Some("abc"))
+    );
+    assert_eq!(row.bench.as_deref(), Some("/benches/x"));
+    assert_eq!(
+        (row.pr_number, row.pr_url.as_deref()),
+        (Some(12), Some("https://forge/12"))
+    );
+    assert_eq!(row.salvage_ref.as_deref(), Some("refs/carson/salvage/x"));
+    assert_eq!(
+        (row.stage, row.outcome),
+        (Some(Stage::Execute), Some(Outcome::Ok))
+    );
+    assert_eq!(
+        (row.sentinel.as_deref(), row.reason.as_deref()),
+        (Some("[OK]"), Some("done"))
+    );
+    assert_eq!(
+        (row.facts, row.settled),
+        (Some(facts()), Some(settle(&facts())))
+    );
+
+    let stages = store.stages(id).await.unwrap();
+    let ends: Vec<_> = stages
+        .iter()
+        .map(|s| (s.name, s.started_at, s.ended_at))
+        .collect();
+    let expected = [
+        (Stage::Preflight, at(5), Some(at(6))),
+        (Stage::Execute, at(6), Some(at(90))),
+    ];
+    assert_eq!(ends, expected);
+    let blocked = store.blocked_calls(id).await.unwrap();
+    assert_eq!(
+        (blocked[0].rule.as_str(), blocked[0].at),
+        ("rm-outside", at(10))
+    );
+    let events = store.events(1).await.unwrap();
+    assert_eq!(
+        (events[0].kind.as_str(), &events[0].data),
+        ("b.second", &json!({"n": 2}))
+    );
+    assert_eq!((events[0].firing, events[0].at), (Some(id), at(12)));
+    assert!(store.live_firings(None).await.unwrap().is_empty());
+    assert_eq!(
+        store
+            .last_slot(&"implementer".parse().unwrap())
+            .await
+            .unwrap(),
+        Some(at(0))
+    );
+    assert_eq!(
+        store.lease_post(at(91)).await.unwrap().unwrap().body,
+        json!({"title": "ended"})
+    );
+}
+
+fn facts() -> Facts {
+    Facts {
+        sentinel: Some(Sentinel::Ok("done".into())),
+        commits: 2,
+        ..Facts::default()
+    }
+}
+
+async fn run(store: &Store, id: FiringId) {
+    assert!(
+        store
+            .start_firing(id, 4_194_303, 1 << 40, at(4))
+            .await
+            .unwrap()
+    );
+    store.set_stage(id, Stage::Preflight, at(5)).await.unwrap();
+    store.set_stage(id, Stage::Execute, at(6)).await.unwrap();
+    let widget = "widget".parse().unwrap();
+    assert!(
+        store
+            .take_work(id, &widget, WorkKey::Issue(7), "Fix the Ärger")
+            .await
+            .unwrap()
+    );
+    store
+        .set_place(id, "carson/x/1", "abc", Path::new("/benches/x"))
+        .await
+        .unwrap();
+    store
+        .add_blocked_call(id, "rm-outside", "Bash", "rm -rf /", at(10))
+        .await
+        .unwrap();
+    store
+        .event("a.first", None, None, &json!(null), at(11))
+        .await
+        .unwrap();
+    let role = "implementer".parse().unwrap();
+    store
+        .event("b.second", Some(&role), Some(id), &json!({"n": 2}), at(12))
+        .await
+        .unwrap();
+    let mut so_far = Progress {
+        turns: 31,
+        tokens_in: 5_000_000_000,
+        tokens_out: 17,
+        cost_usd: Some(1.25),
+        attempts: 2,
+        sessions: 4,
+        account: Some("spare".parse().unwrap()),
+        engine: Some("claude".into()),
+    };
+    store.progress(id, &so_far).await.unwrap();
+    (so_far.account, so_far.engine) = (None, None);
+    store.progress(id, &so_far).await.unwrap();
+    store.set_pull(id, 12, "https://forge/12").await.unwrap();
+    store
+        .set_salvage_ref(id, "refs/carson/salvage/x")
+        .await
+        .unwrap();
+    let live = store
+        .live_firings(Some(&"here".parse().unwrap()))
+        .await
+        .unwrap();
+    assert_eq!(live.iter().map(|row| row.id).collect::<Vec<_>>(), [id]);
+    assert!(
+        store
+            .live_firings(Some(&"there".parse().unwrap()))
+            .await
+            .unwrap()
+            .is_empty()
+    );
+}
+
+async fn settle_and_end(store: &Store, id: FiringId) {
+    let settled = settle(&facts());
+    assert!(
+        store
+            .settle_firing(id, &settled, Some("[OK]"), &facts())
+            .await
+            .unwrap()
+    );
+    let posts = vec![post(Some(id), PostKind::Root, "ended", 90)];
+    let done = Ending {
+        posts,
+        ..ending(Outcome::Ok, "done", 90)
+    };
+    assert!(store.end_firing(id, &done).await.unwrap());
+}
+
+async fn nothing_is_done_twice(place: Place) {
+    let store = place.open().await;
+    let id = claimed(&store, "implementer", 0).await;
+    assert!(store.start_firing(id, 1, 1, at(1)).await.unwrap());
+    assert!(
+        !store.start_firing(id, 2, 2, at(2)).await.unwrap(),
+        "the first process has the row"
+    );
+
+    let (one, other) = (facts(), Facts::default());
+    assert!(
+        store
+            .settle_firing(id, &settle(&one), None, &one)
+            .await
+            .unwrap()
+    );
+    assert!(
+        !store
+            .settle_firing(id, &settle(&other), None, &other)
+            .await
+            .unwrap()
+    );
+
+    let posts = vec![post(Some(id), PostKind::Root, "failed", 9)];
+    let failed = Ending {
+        posts,
+        ..ending(Outcome::Failed, "first", 9)
+    };
+    assert!(store.end_firing(id, &failed).await.unwrap());
+    assert!(
+        !store
+            .end_firing(id, &ending(Outcome::Ok, "second", 10))
+            .await
+            .unwrap()
+    );
+    let again = Ending {
+        reason: "third".into(),
+        ..failed
+    };
+    assert!(!store.end_firing(id, &again).await.unwrap());
+
+    let row = store.firing(id).await.unwrap().unwrap();
+    assert_eq!(
+        (row.outcome, row.reason.as_deref()),
+        (Some(Outcome::Failed), Some("first"))
+    );
+    assert_eq!((row.pid, row.facts), (Some(1), Some(one)));
+    assert_eq!(store.breaker(&row.role).await.unwrap().streak, 1);
+    assert_eq!(store.pending_posts().await.unwrap(), 1);
+    assert!(
+        !store.start_firing(id, 3, 3, at(11)).await.unwrap(),
+        "it has ended"
+    );
+}
+
+async fn lists_are_filtered(place: Place) {
+    let store = place.open().await;
+    let here = "here".parse().unwrap();
+    let mut ids = Vec::new();
+    for (role, slot) in [("one", 0), ("two", 60), ("one", 120)] {
+        let id = claimed(&store, role, slot).await;
+        store
+            .end_firing(id, &ending(Outcome::Ok, "", slot + 1))
+            .await
+            .unwrap();
+        ids.push(id);
+    }
+    let late = carson_core::admission::SkipReason::TooLate;
+    let two = "two".parse().unwrap();
+    assert!(
+        store
+            .record_skip(&two, at(180), &here, &late, at(181))
+            .await
+            .unwrap()
+    );
+    assert!(
+        !store
+            .record_skip(&two, at(180), &here, &late, at(182))
+            .await
+            .unwrap()
+    );
+    assert_eq!(store.last_slot(&two).await.unwrap(), Some(at(180)));
+
+    let all = Filter {
+        role: None,
+        since: None,
+        skipped: true,
+        limit: 10,
+    };
+    let list = async |filter: Filter| -> Vec<FiringId> {
+        let rows = store.firings(&filter).await.unwrap();
+        rows.into_iter().map(|row| row.id).collect()
+    };
+    assert_eq!(list(all.clone()).await.len(), 4);
+    let loud = Filter {
+        skipped: false,
+        ..all.clone()
+    };
+    assert_eq!(list(loud.clone()).await, [ids[2], ids[1], ids[0]]);
+    assert_eq!(
+        list(Filter {
+            limit: 1,
+            ..loud.clone()
+        })
+        .await,
+        [ids[2]]
+    );
+    assert_eq!(
+        list(Filter {
+            since: Some(at(60)),
+            ..loud.clone()
+        })
+        .await,
+        [ids[2], ids[1]]
+    );
+    let one = Filter {
+        role: "one".parse().ok(),
+        ..loud
+    };
+    assert_eq!(list(one.clone()).await, [ids[2], ids[0]]);
+    assert_eq!(
+        list(Filter {
+            since: Some(at(1)),
+            ..one
+        })
+        .await,
+        [ids[2]]
+    );
+}
+
+async fn a_short_id_finds_its_firing(place: Place) {
+    let store = place.open().await;
+    let id = claimed(&store, "one", 0).await;
+    claimed(&store, "two", 0).await;
+    for text in [id.to_string(), id.short(), id.short().to_uppercase()] {
+        let Found::One(row) = store.find_firing(&text).await.unwrap() else {
+            panic!("{text} is not found");
+        };
+        assert_eq!(row.id, id);
+    }
+    for text in ["", "abc", "no such", "%", &FiringId::new().to_string()] {
+        assert!(
+            matches!(store.find_firing(text).await.unwrap(), Found::Nothing),
+            "{text}"
+        );
+    }
+}
+
+/// PostgreSQL refuses the character NUL in any text, and models do write it.
+async fn odd_text_is_kept_readable(place: Place) {
+    let store = place.open().await;
+    let id = claimed(&store, "one", 0).await;
+    let odd = "a\0b '; DROP TABLE firing; -- \u{1f600} $1 ?";
+    let kept = odd.replace('\0', "\u{fffd}");
+    store
+        .add_blocked_call(id, odd, odd, odd, at(1))
+        .await
+        .unwrap();
+    assert!(
+        store
+            .take_work(id, &"widget".parse().unwrap(), WorkKey::Issue(1), odd)
+            .await
+            .unwrap()
+    );
+    store
+        .event("odd", None, None, &json!({ "odd": odd }), at(1))
+        .await
+        .unwrap();
+    let odd_post = post(None, PostKind::Root, odd, 1);
+    store.file_post(&odd_post).await.unwrap();
+    store.post_failed(odd_post.id, odd, None).await.unwrap();
+    let failed = Facts {
+        halt: Some(carson_core::settle::Halt::Broken(odd.to_owned())),
+        ..Facts::default()
+    };
+    store
+        .settle_firing(id, &settle(&failed), None, &failed)
+        .await
+        .unwrap();
+    store
+        .end_firing(id, &ending(Outcome::Failed, odd, 2))
+        .await
+        .unwrap();
+
+    let row = store.firing(id).await.unwrap().unwrap();
+    assert_eq!(
+        (row.reason.as_ref(), row.title.as_ref()),
+        (Some(&kept), Some(&kept))
+    );
+    assert_eq!(row.facts, Some(failed));
+    assert_eq!(store.blocked_calls(id).await.unwrap()[0].call, kept);
+    assert_eq!(
+        store.events(1).await.unwrap()[0].data,
+        json!({ "odd": odd })
+    );
+    assert_eq!(
+        store.lease_post(at(2)).await.unwrap().unwrap().body,
+        json!({ "title": odd })
+    );
+}
+
+/// SQLite keeps times as text and compares them as text.
+async fn times_order_as_they_should(place: Place) {
+    let store = place.open().await;
+    let micros = [
+        0, 1, 10, 999, 1_000, 1_001, 500_000, 500_001, 999_999, 1_000_000, 10_000_000,
+    ];
+    let time = |micros| at(0) + chrono::TimeDelta::microseconds(micros);
+    for (index, micros) in micros.into_iter().enumerate() {
+        let mut new = new_firing(&format!("role-{index}"), None, 0);
+        new.claimed_at = time(micros);
+        store.claim_firing(&new).await.unwrap();
+    }
+    for (index, since) in micros.into_iter().enumerate() {
+        let filter = Filter {
+            role: None,
+            since: Some(time(since)),
+            skipped: true,
+            limit: 100,
+        };
+        let rows = store.firings(&filter).await.unwrap();
+        assert_eq!(rows.len(), micros.len() - index, "since {since} µs");
+        assert_eq!(rows.last().unwrap().claimed_at, time(since));
+    }
+}

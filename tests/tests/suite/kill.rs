@@ -1,0 +1,310 @@
+//! SIGKILL of a firing's process in every stage. The next pass must lose nothing, give the claim
+//! back, leave no process and no worktree behind, and the work must be done once in the end.
+//!
+//! A firing is held still in two ways, so that the kill never races with it. *Between*: a trigger
+//! in the database keeps its next write from ending. *Within*: the scripted session, or the
+//! promise, waits at a barrier with work in every state that git knows.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Stdio};
+
+use carson_core::Stage;
+use carson_tests::fleet::TestFleet;
+use carson_tests::until;
+use serde_json::Value;
+use sqlx::sqlite::{SqliteConnectOptions, SqliteConnection};
+use sqlx::{ConnectOptions, Executor};
+
+const ROLE: &str = "implementer";
+
+/// The plan is sent back once, so that every stage is passed through.
+const TALK: &str = r#"
+[[when]]
+stage = "plan"
+do = [BARRIER{ say = "Write it.\n[OK] planned" }]
+
+[[when]]
+stage = "review"
+run = 1
+do = [BARRIER{ say = "1. No test.\n[REVISE]" }]
+
+[[when]]
+stage = "review"
+do = [{ say = "[APPROVE]" }]
+
+[[when]]
+stage = "revise"
+do = [BARRIER{ say = "Write it with a test.\n[OK] planned" }]
+
+[[when]]
+stage = "execute"
+do = [
+    { edit = { path = "committed.txt", content = "committed\n" } },
+    { commit = "First half" },
+    { edit = { path = "staged.txt", content = "staged\n" } },
+    { stage = "staged.txt" },
+    { append = { path = "README.md", content = "unstaged\n" } },
+    { edit = { path = "deep/untracked.txt", content = "untracked\n" } },
+    BARRIER{ commit = "Second half" },
+    { say = "[OK] written" },
+]
+
+[[when]]
+stage = "diff-review"
+do = [BARRIER{ say = "[APPROVE]" }]
+"#;
+
+/// The script with a barrier, and with a process that is left behind in front of it, in one stage.
+fn script(held: Option<Stage>, barrier: &Path) -> String {
+    let steps = format!("{{ grandchild = 600 }}, {{ barrier = {barrier:?} }}, ");
+    let mut text = String::new();
+    for part in TALK.split_inclusive("\n\n") {
+        let here = held.is_some_and(|stage| part.contains(&format!("stage = \"{stage}\"")));
+        text.push_str(&part.replace("BARRIER", if here { &steps } else { "" }));
+    }
+    text
+}
+
+/// A fleet with one piece of work, and a firing of it that stands still.
+struct Scene {
+    fleet: TestFleet,
+    firing: Child,
+}
+
+impl Scene {
+    fn fleet(held: Option<Stage>, promise: &str) -> (TestFleet, PathBuf) {
+        let fleet = TestFleet::new();
+        let barrier = fleet.root().join("barrier");
+        let promise = promise.replace("BARRIER", &barrier.display().to_string());
+        fleet.script(&script(held, &barrier));
+        let more = format!("[promise]\nrun = {promise:?}\ntimeout = \"5m\"\n");
+        fleet.role(ROLE, "play", &more);
+        assert_eq!(fleet.issue(ROLE, "Write it", "In committed.txt."), 1);
+        (fleet, barrier)
+    }
+
+    /// Held by the database: the write that `when` describes never ends.
+    fn between(event: &str, when: &str) -> Self {
+        let (fleet, _) = Self::fleet(None, "true");
+        // The database is there from the first command on.
+        let trap = format!(
+            "CREATE VIEW endless AS WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n)
+             SELECT i FROM n;
+             CREATE TRIGGER trap BEFORE {event} WHEN {when} BEGIN
+             SELECT count(*) FROM endless; END;"
+        );
+        database(&fleet, &trap).unwrap();
+        let firing = start(&fleet);
+        // Nobody else writes: a lock that stays is the trap's.
+        let mut busy = 0;
+        until("the firing to be held by the database", || {
+            let free = database(&fleet, "BEGIN IMMEDIATE; ROLLBACK").is_ok();
+            busy = if free { 0 } else { busy + 1 };
+            (busy > 20).then_some(())
+        });
+        Self { fleet, firing }
+    }
+
+    /// Held in a session of this stage, or in the promise.
+    fn within(stage: Stage) -> Self {
+        let waits =
+            "touch BARRIER.reached; (sleep 600 &) ; while [ ! -e BARRIER.go ]; do sleep 0.1; done";
+        let promise = if stage == Stage::Verify {
+            waits
+        } else {
+            "true"
+        };
+        let (fleet, barrier) = Self::fleet(Some(stage), promise);
+        let firing = start(&fleet);
+        let reached = barrier.with_extension("reached");
+        until("the session to reach its barrier", || {
+            reached.exists().then_some(())
+        });
+        Self { fleet, firing }
+    }
+
+    /// Kills it, lets the next pass run, and holds the fleet against every promise.
+    fn survives(mut self, stage: Stage) {
+        let fleet = &self.fleet;
+        let contents = contents(fleet);
+        let before = row(fleet);
+        let id = before["id"].as_str().unwrap().to_owned();
+        // The note of the last stage is the very write that is held.
+        let noted = if stage == Stage::Teardown {
+            Stage::Report
+        } else {
+            stage
+        };
+        assert_eq!(before["stage"], noted.as_str(), "{before:#?}");
+        self.firing.kill().unwrap();
+        self.firing.wait().unwrap();
+        let _ = database(fleet, "DROP TRIGGER trap");
+
+        let pass = fleet.ok(&["prune", "--json"]);
+
+        let row = fleet.firing(&id);
+        eprintln!(
+            "killed in {stage}: {} ({}); {pass}",
+            row["outcome"], row["reason"]
+        );
+        assert!(!row["ended_at"].is_null(), "{row:#?}");
+        let finished = row["outcome"] == "OK";
+        assert!(finished || row["outcome"] == "CRASHED", "{row:#?}");
+        let kept = fleet.kept();
+        let lost: Vec<_> = contents.iter().filter(|oid| !kept.contains(*oid)).collect();
+        assert!(lost.is_empty(), "lost: {lost:?}\n{row:#?}");
+        self.nothing_is_left();
+        let wanted = if finished {
+            "carson:pr-open"
+        } else {
+            "for:implementer"
+        };
+        assert_eq!(fleet.labels(1), [wanted], "{row:#?}");
+
+        self.is_done_once(finished);
+    }
+
+    fn nothing_is_left(&self) {
+        assert_eq!(self.fleet.descendants(), Vec::<i32>::new());
+        assert_eq!(self.fleet.benches(), Vec::<PathBuf>::new());
+        if self.fleet.mirror().exists() {
+            let trees = fs::read_dir(self.fleet.mirror().join("worktrees"));
+            assert_eq!(trees.map_or(0, Iterator::count), 0);
+        }
+    }
+
+    /// The next firing takes the work again, unless it was finished.
+    fn is_done_once(&self, finished: bool) {
+        let fleet = &self.fleet;
+        let barrier = fleet.root().join("barrier");
+        fs::write(fleet.root().join("play.toml"), script(None, &barrier)).unwrap();
+        fs::write(barrier.with_extension("go"), "").unwrap();
+        let again = fleet.fire(ROLE);
+        let outcome = again.json()["outcome"].clone();
+        assert_eq!(
+            outcome,
+            if finished { "SILENT" } else { "OK" },
+            "{again:#?}"
+        );
+        self.nothing_is_left();
+        let pulls = fleet.pulls();
+        let ready = pulls.iter().filter(|pull| pull["draft"] == false);
+        assert_eq!(ready.count(), 1, "{pulls:#?}");
+        assert_eq!(fleet.labels(1), ["carson:pr-open"]);
+    }
+}
+
+impl Drop for Scene {
+    fn drop(&mut self) {
+        // A test that failed must not leave it in its endless write.
+        let _ = self.firing.kill();
+        let _ = self.firing.wait();
+    }
+}
+
+fn start(fleet: &TestFleet) -> Child {
+    let mut command = fleet.command(&["fire", ROLE, "--json"]);
+    command.stdout(Stdio::null()).stderr(Stdio::null());
+    command.spawn().unwrap()
+}
+
+/// The newest firing.
+fn row(fleet: &TestFleet) -> Value {
+    let firings = fleet.ok(&["firings", "--json"]);
+    firings[0].clone()
+}
+
+/// Runs SQL against the fleet's database; an error at once where somebody else writes.
+fn database(fleet: &TestFleet, sql: &str) -> Result<(), sqlx::Error> {
+    #[expect(clippy::disallowed_methods, reason = "every caller's SQL is a literal")]
+    let sql = sqlx::AssertSqlSafe(sql.to_owned());
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build();
+    runtime.unwrap().block_on(async {
+        let options = SqliteConnectOptions::new()
+            .filename(fleet.home().join("state/carson.db"))
+            .busy_timeout(std::time::Duration::ZERO);
+        let mut connection: SqliteConnection = options.connect().await?;
+        connection.execute(sql).await.map(|_| ())
+    })
+}
+
+/// The names that git gives to what lies in the worktrees.
+fn contents(fleet: &TestFleet) -> BTreeSet<String> {
+    let mut found = BTreeSet::new();
+    let mut todo: Vec<_> = fleet.benches().iter().map(|bench| bench.join("")).collect();
+    while let Some(dir) = todo.pop() {
+        for item in fs::read_dir(dir).unwrap() {
+            let path = item.unwrap().path();
+            // What belongs to the bench and not to the worktree is no work.
+            let own = ["home", "tmp", "hook.json", "hook-events.jsonl", ".git"];
+            if own.iter().any(|name| path.ends_with(name)) {
+                continue;
+            }
+            if path.is_dir() {
+                todo.push(path);
+            } else {
+                found.insert(fleet.blob(&path));
+            }
+        }
+    }
+    found
+}
+
+macro_rules! between {
+    ($($name:ident: $stage:ident, $event:literal, $when:literal;)*) => {
+        $(#[test]
+        fn $name() {
+            Scene::between($event, $when).survives(Stage::$stage);
+        })*
+
+        const BETWEEN: &[Stage] = &[$(Stage::$stage),*];
+    };
+}
+
+between! {
+    in_preflight: Preflight, "UPDATE ON firing", "OLD.stage = 'preflight'";
+    in_pick_before_the_work_is_taken: Pick, "UPDATE ON firing", "OLD.stage = 'pick'";
+    in_pick_with_the_claim: Pick, "UPDATE ON firing", "NEW.stage = 'workspace' AND OLD.stage = 'pick'";
+    in_workspace_before_the_place_is_noted: Workspace, "UPDATE ON firing", "OLD.stage = 'workspace'";
+    in_workspace_with_a_worktree: Workspace, "UPDATE ON firing", "OLD.stage = 'workspace' AND NEW.stage = 'plan'";
+    in_plan: Plan, "UPDATE ON firing", "OLD.stage = 'plan' AND NEW.stage = 'review'";
+    in_review: Review, "UPDATE ON firing", "OLD.stage = 'review' AND NEW.stage = 'revise'";
+    in_revise: Revise, "UPDATE ON firing", "OLD.stage = 'revise' AND NEW.stage = 'review'";
+    in_execute: Execute, "UPDATE ON firing", "OLD.stage = 'execute' AND NEW.stage = 'verify'";
+    in_verify: Verify, "UPDATE ON firing", "OLD.stage = 'verify' AND NEW.stage = 'diff-review'";
+    in_diff_review: DiffReview, "UPDATE ON firing", "OLD.stage = 'diff-review' AND NEW.stage = 'settle'";
+    in_settle: Settle, "UPDATE ON firing", "OLD.stage = 'settle'";
+    in_settle_with_the_outcome: Settle, "UPDATE ON firing", "OLD.stage = 'settle' AND NEW.stage = 'salvage'";
+    in_salvage_with_a_pull_request_nobody_noted: Salvage, "UPDATE ON firing", "OLD.stage = 'salvage'";
+    in_salvage_at_its_end: Salvage, "UPDATE ON firing", "OLD.stage = 'salvage' AND NEW.stage = 'report'";
+    in_report_with_the_forge_told: Report, "UPDATE ON firing", "OLD.stage = 'report'";
+    in_teardown: Teardown, "INSERT ON stage", "NEW.name = 'teardown'";
+}
+
+macro_rules! within {
+    ($($name:ident: $stage:ident;)*) => {
+        $(#[test]
+        fn $name() {
+            Scene::within(Stage::$stage).survives(Stage::$stage);
+        })*
+    };
+}
+
+within! {
+    within_the_plan_session: Plan;
+    within_the_review_session: Review;
+    within_the_revise_session: Revise;
+    within_the_execute_session: Execute;
+    within_the_promise: Verify;
+    within_the_diff_review_session: DiffReview;
+}
+
+#[test]
+fn no_stage_is_left_out() {
+    let killed: BTreeSet<Stage> = BETWEEN.iter().copied().collect();
+    assert_eq!(killed, BTreeSet::from(Stage::ALL));
+}

@@ -1,0 +1,111 @@
+//! `cargo xtask bench`: speed and memory as figures, beside peers that run on the same machine.
+//!
+//! Nothing here fails because it is slow: the figures are for people. What is measured is the
+//! release binary, through the same commands that an operator types.
+
+mod fleet;
+mod idle;
+mod lateness;
+mod no_work;
+mod peer;
+mod sample;
+
+use std::path::PathBuf;
+use std::process::{Command, ExitCode};
+use std::time::Instant;
+
+use anyhow::Context;
+
+use crate::interrupt::Interrupt;
+use crate::workspace::{Cache, cargo, root};
+
+/// One row of the report.
+pub struct Figure {
+    /// What was measured.
+    pub what: &'static str,
+    /// Its figures.
+    pub got: String,
+    /// What we mean to hold.
+    pub target: &'static str,
+    /// The peer's figures, and how many times ours they are.
+    pub beside: String,
+}
+
+/// Measures everything and prints the table. With `cold`, a release build from nothing too.
+///
+/// # Errors
+/// When something cannot be built, started or read.
+pub fn run(interrupt: &Interrupt, cold: bool) -> anyhow::Result<ExitCode> {
+    let mut figures = Vec::new();
+    if cold {
+        figures.push(cold_build(interrupt)?);
+    }
+    interrupt.must(cargo().args(["build", "--release", "--locked", "--bins"]))?;
+    let carson = root().join("target/release/carson");
+    let cache = Cache::open()?;
+    let peer = peer::Scheduler::ensure(interrupt, &cache)?;
+    drop(cache);
+    println!("bench: firings without work");
+    figures.extend(no_work::measure(&carson)?);
+    println!("bench: an idle daemon (1 minute)");
+    figures.extend(idle::measure(interrupt, &carson)?);
+    for herd in [lateness::Herd::Spread, lateness::Herd::Together] {
+        println!("bench: 100 roles, {herd} (4 minutes)");
+        figures.push(lateness::measure(interrupt, &carson, &peer, herd)?);
+    }
+    print(&figures);
+    Ok(ExitCode::SUCCESS)
+}
+
+/// `cargo build --release` with every dependency already downloaded and nothing built.
+fn cold_build(interrupt: &Interrupt) -> anyhow::Result<Figure> {
+    println!("bench: a cold release build");
+    interrupt.must(cargo().args(["fetch", "--locked"]))?;
+    let target = tempdir("carson-bench-build")?;
+    let started = Instant::now();
+    let mut build = cargo();
+    build.args(["build", "--release", "--locked", "--target-dir"]);
+    interrupt.must(build.arg(&target))?;
+    let took = started.elapsed();
+    std::fs::remove_dir_all(&target).with_context(|| format!("removing {}", target.display()))?;
+    Ok(Figure {
+        what: "cold cargo build --release",
+        got: format!("{} s", took.as_secs()),
+        target: "< 360 s on 2 cores",
+        beside: String::new(),
+    })
+}
+
+/// An empty directory under the system's temporary one.
+fn tempdir(name: &str) -> anyhow::Result<PathBuf> {
+    let dir = std::env::temp_dir().join(format!("{name}-{}", std::process::id()));
+    if dir.exists() {
+        std::fs::remove_dir_all(&dir)?;
+    }
+    std::fs::create_dir_all(&dir)?;
+    Ok(dir)
+}
+
+fn print(figures: &[Figure]) {
+    let cpus = std::thread::available_parallelism().map_or(0, usize::from);
+    println!("\n| what | measured | target | peer beside it |\n|---|---|---|---|");
+    for figure in figures {
+        let Figure {
+            what,
+            got,
+            target,
+            beside,
+        } = figure;
+        println!("| {what} | {got} | {target} | {beside} |");
+    }
+    let load = std::fs::read_to_string("/proc/loadavg").unwrap_or_default();
+    println!("\n{cpus} cores; load at the end: {}", load.trim());
+}
+
+/// Runs a command that must succeed, and gives its output.
+fn output(command: &mut Command) -> anyhow::Result<String> {
+    let done = command.output()?;
+    let said = String::from_utf8_lossy(&done.stderr);
+    anyhow::ensure!(done.status.success(), "{command:?}: {said}");
+    Ok(String::from_utf8_lossy(&done.stdout).into_owned())
+}
