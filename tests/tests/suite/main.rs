@@ -8,6 +8,7 @@ mod bad_world;
 mod claude_firing;
 mod daemon;
 mod help;
+mod hook_claude;
 mod kill;
 mod listed;
 mod lockfile;
