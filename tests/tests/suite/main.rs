@@ -7,6 +7,7 @@ mod bad_input;
 mod bad_world;
 mod claude_firing;
 mod daemon;
+mod demo;
 mod help;
 mod kill;
 mod listed;
