@@ -101,9 +101,12 @@ async fn curtain(house: &Household) {
     while Instant::now() < until {
         // What a killed process left is concluded as the daemon would.
         let _ = carson_firing::recover::pass(house).await;
-        match house.store.live_firings(None).await {
-            Ok(live) if !live.is_empty() => sleep(Duration::from_millis(200)).await,
-            _ => return,
+        let live = house.store.live_firings(None).await;
+        // A row ends before its bench goes: work that is told is safe, and then only is it removed.
+        let benches = std::fs::read_dir(house.fleet.home.benches()).map_or(0, Iterator::count);
+        if benches == 0 && live.is_ok_and(|live| live.is_empty()) {
+            return;
         }
+        sleep(Duration::from_millis(200)).await;
     }
 }
