@@ -2,7 +2,7 @@
 
 use carson_core::admission::Block;
 use carson_core::{FiringId, Outcome, RoleName};
-use carson_store::{BlockSetter, Ending, PauseScope, Store};
+use carson_store::{BlockSetter, Ending, PauseScope, PostKind, Store};
 use sqlx::{PgPool, SqlitePool};
 
 use crate::fixture::{Place, at, claimed, ending, gate, on_both, post};
@@ -13,7 +13,9 @@ on_both!(
     a_block_only_grows_but_for_the_operator,
     pauses_are_set_changed_and_ended,
     the_gate_counts_what_admission_asks,
+    the_gate_sees_the_pause_that_stands_longest,
     a_paused_account_is_blocked_for_sessions,
+    repositories_are_paused_one_by_one,
 );
 
 async fn fail(store: &Store, slot: i64) -> FiringId {
@@ -68,7 +70,7 @@ async fn an_ending_happens_whole_or_not_at_all(place: Place) {
     let store = place.open().await;
     let id = claimed(&store, "one", 0).await;
     run(&place, "ALTER TABLE outbox RENAME TO away").await;
-    let posts = vec![post(Some(id), "root", "ended", 1)];
+    let posts = vec![post(Some(id), PostKind::Root, "ended", 1)];
     let failed = Ending {
         posts,
         ..ending(Outcome::Failed, "x", 1)
@@ -279,6 +281,25 @@ async fn the_gate_counts_what_admission_asks(place: Place) {
     );
 }
 
+async fn the_gate_sees_the_pause_that_stands_longest(place: Place) {
+    let store = place.open().await;
+    let (role, here) = ("one".parse().unwrap(), "here".parse().unwrap());
+    let pause = async |scope: &str, until: Option<i64>| {
+        let scope: PauseScope = scope.parse().unwrap();
+        store
+            .set_pause(&scope, "r", until.map(at), "operator", at(0))
+            .await
+            .unwrap();
+        let found = gate(&store, &role, &[], &here, (at(0), at(10))).await;
+        found.pause.unwrap().what
+    };
+    assert_eq!(pause("fleet", Some(1)).await, "fleet");
+    assert_eq!(pause("role one", Some(5)).await, "role one");
+    assert_eq!(pause("fleet", Some(6)).await, "fleet");
+    assert_eq!(pause("role one", None).await, "role one");
+    assert_eq!(pause("role two", None).await, "role one");
+}
+
 async fn a_paused_account_is_blocked_for_sessions(place: Place) {
     let store = place.open().await;
     let account: PauseScope = "account main".parse().unwrap();
@@ -297,4 +318,18 @@ async fn a_paused_account_is_blocked_for_sessions(place: Place) {
     assert!(store.block_rows().await.unwrap().is_empty());
     store.resume(&account).await.unwrap();
     assert!(store.blocks().await.unwrap().is_empty());
+}
+
+async fn repositories_are_paused_one_by_one(place: Place) {
+    let store = place.open().await;
+    let widget = PauseScope::Repo("widget".parse().unwrap());
+    store
+        .set_pause(&widget, "freeze", Some(at(9)), "operator", at(0))
+        .await
+        .unwrap();
+    assert_eq!(
+        store.paused_repos(at(8)).await.unwrap(),
+        ["widget".parse().unwrap()]
+    );
+    assert!(store.paused_repos(at(9)).await.unwrap().is_empty());
 }
