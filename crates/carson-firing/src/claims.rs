@@ -109,7 +109,9 @@ async fn outcome_of_dead(
     let ended = row.filter(|row| ours && row.ended_at.is_some());
     Ok(match ended {
         // It tried to take this issue, and worked on another one or none.
-        Some(row) if row.work.map(|key| key.number()) != Some(number) => Some(Outcome::Skipped),
+        Some(row) if row.work.map(carson_core::work::WorkKey::number) != Some(number) => {
+            Some(Outcome::Skipped)
+        }
         Some(row) => Some(row.outcome.unwrap_or(Outcome::Crashed)),
         None if claim.is_stale(house.clock.now()) => Some(Outcome::Crashed),
         None => None,
