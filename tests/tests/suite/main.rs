@@ -12,4 +12,5 @@ mod help;
 mod kill;
 mod listed;
 mod lockfile;
+mod output;
 mod scripted_model;
