@@ -16,14 +16,17 @@
 //! [`recover`] finds rows whose process is gone, ends what is left of their process tree, and
 //! concludes them from the row and from git: with the outcome that was already settled, else as
 //! `CRASHED`. The order of effects makes that safe: claim before work, push before row, row
-//! before delete. [`prune`] does the same for directories that no row knows.
+//! before delete. [`prune`] does the same for directories that no row knows, and [`claims`] for
+//! claims that the forge still shows.
 //!
 //! Reading order: [`household`], [`firing`], the files of `stages/` in the order of a firing,
-//! [`conclude`], [`recover`], [`prune`]. [`session`] is the only place that runs an agent CLI.
+//! [`conclude`], [`recover`], [`prune`], [`claims`].
+//! [`session`] is the only place that runs an agent CLI.
 
 pub mod bench;
 mod chat;
 pub mod claim;
+pub mod claims;
 pub mod conclude;
 pub mod dry_run;
 pub mod firing;

@@ -1,4 +1,5 @@
-//! Benches that no living firing needs: salvage first, then remove.
+//! Benches that no living firing needs: salvage first, then remove. Claims that no living firing
+//! holds: release.
 
 use std::path::PathBuf;
 
@@ -10,6 +11,7 @@ use serde::Serialize;
 use tracing::warn;
 
 use crate::bench::Bench;
+use crate::claims;
 use crate::household::Household;
 use crate::recover;
 
@@ -36,11 +38,14 @@ pub enum Action {
     Kept(String),
 }
 
-/// Looks at every bench. With `dry_run` nothing is changed.
+/// Looks at every bench and at the claims on the forges. With `dry_run` nothing is changed.
 ///
 /// # Errors
 /// When the store does not answer or the directory cannot be read.
 pub async fn pass(house: &Household, dry_run: bool) -> Result<Vec<Pruned>, PruneError> {
+    if !dry_run {
+        claims::sweep(house).await?;
+    }
     let mut done = Vec::new();
     for path in benches(house)? {
         let firing = path

@@ -1,29 +1,20 @@
-//! Claims: structured comments; the earliest living one wins.
+//! Claims: the earliest living one wins.
 
-use carson_core::{FiringId, HostName, RoleName};
-use chrono::{DateTime, SecondsFormat, TimeDelta, Utc};
+use std::collections::BTreeSet;
+use std::time::Duration;
+
+use carson_core::FiringId;
+use tokio::time::sleep;
+use tracing::warn;
 
 use crate::error::ForgeError;
-use crate::forge::{Forge, is_ready};
-use crate::words::Comment;
+use crate::forge::{Forge, IN_FLIGHT, is_ready};
+use crate::marks::{self, Claim, Mark, claim_text, release_text, unreleased};
 
-/// The label of claimed work.
-const IN_FLIGHT: &str = "carson:in-flight";
-/// A claim older than this is dead: no firing may last so long.
-const STALE: TimeDelta = TimeDelta::hours(24);
-
-/// Who takes a piece of work.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Claim {
-    /// The firing.
-    pub firing: FiringId,
-    /// Its role.
-    pub role: RoleName,
-    /// Its host.
-    pub host: HostName,
-    /// When.
-    pub at: DateTime<Utc>,
-}
+/// How often a claim of ours is looked for before it counts as lost.
+const LOOKS: u32 = 5;
+/// Time before the second look; it doubles.
+const PAUSE: Duration = Duration::from_millis(200);
 
 /// What became of a claim.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -35,6 +26,8 @@ pub enum Claimed {
         /// Whose.
         by: FiringId,
     },
+    /// The forge did not show our own claim when it was read back.
+    Unseen,
     /// The issue is not ready any more.
     NotReady,
 }
@@ -54,16 +47,19 @@ pub struct Release {
     pub remove: Vec<String>,
 }
 
-/// A structured comment.
-#[derive(Clone, Debug, PartialEq, Eq)]
-enum Mark {
-    Claim(FiringId, DateTime<Utc>),
-    Release(FiringId, bool),
+/// What the claims of an issue tell.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct History {
+    /// Firings that took this issue and did not finish it.
+    pub attempts: u32,
+    /// Claims that nobody has released, stale ones too, earliest first.
+    pub unreleased: Vec<Claim>,
 }
 
 impl Forge {
     /// Takes an issue: writes a claim, reads back, and the earliest living claim wins. The winner
-    /// swaps `ready` for `carson:in-flight`; a loser releases its claim.
+    /// looks whether the issue is still ready, and swaps `ready` for `carson:in-flight`. A claim
+    /// that did not win is withdrawn, also when a later step failed.
     ///
     /// # Errors
     /// When the forge does not answer.
@@ -73,20 +69,71 @@ impl Forge {
         ready: &str,
         claim: &Claim,
     ) -> Result<Claimed, ForgeError> {
+        // Nothing is written before we know whose comments count.
+        self.me().await?;
         if !is_ready(&self.issue(number).await?, ready) {
             return Ok(Claimed::NotReady);
         }
-        self.comment(number, &claim_text(claim)).await?;
-        match winner(&self.comments(number).await?, claim.at) {
-            Some(firing) if firing != claim.firing => {
-                self.comment(number, &release_text(claim, "LOST", false, ""))
-                    .await?;
-                Ok(Claimed::Lost { by: firing })
+        let result = match self.comment_as_is(number, &claim_text(claim)).await {
+            Ok(_) => self.confirm(number, ready, claim).await,
+            // It may have been written all the same.
+            Err(error @ (ForgeError::Unavailable { .. } | ForgeError::Io { .. })) => Err(error),
+            Err(error) => return Err(error),
+        };
+        if !matches!(result, Ok(Claimed::Won)) {
+            self.withdraw(number, claim).await;
+        }
+        result
+    }
+
+    async fn confirm(
+        &self,
+        number: u64,
+        ready: &str,
+        claim: &Claim,
+    ) -> Result<Claimed, ForgeError> {
+        match self.winner(number, claim).await? {
+            None => return Ok(Claimed::Unseen),
+            Some(by) if by != claim.firing => return Ok(Claimed::Lost { by }),
+            Some(_) => {}
+        }
+        // Somebody may have won, worked and released between the first look and our claim.
+        if !is_ready(&self.issue(number).await?, ready) {
+            return Ok(Claimed::NotReady);
+        }
+        if let Err(error) = self.set_labels(number, &[IN_FLIGHT], &[ready]).await {
+            if let Err(error) = self.set_labels(number, &[ready], &[IN_FLIGHT]).await {
+                warn!(work.issue = number, %error, "the labels could not be put back");
             }
-            _ => {
-                self.set_labels(number, &[IN_FLIGHT], &[ready]).await?;
-                Ok(Claimed::Won)
+            return Err(error);
+        }
+        Ok(Claimed::Won)
+    }
+
+    /// The earliest living claim, once ours is to be seen; `None` if it never is. A list that lacks
+    /// ours may lack earlier ones too.
+    async fn winner(&self, number: u64, claim: &Claim) -> Result<Option<FiringId>, ForgeError> {
+        let mut pause = PAUSE;
+        for look in 1..=LOOKS {
+            let marks = self.marks(number).await?;
+            let living = unreleased(&marks);
+            if living.iter().any(|other| other.firing == claim.firing) {
+                let first = living.iter().find(|other| !other.is_stale(claim.at));
+                return Ok(first.map(|first| first.firing));
             }
+            if look < LOOKS {
+                sleep(pause).await;
+                pause *= 2;
+            }
+        }
+        Ok(None)
+    }
+
+    /// Without reading first: that ours cannot be seen does not mean that nobody sees it.
+    async fn withdraw(&self, number: u64, claim: &Claim) {
+        let text = release_text(claim, "WITHDRAWN", false, "Not taken after all.");
+        if let Err(error) = self.comment_as_is(number, &text).await {
+            warn!(firing.id = %claim.firing, work.issue = number, %error, "a claim could not be withdrawn");
         }
     }
 
@@ -100,11 +147,9 @@ impl Forge {
         claim: &Claim,
         release: &Release,
     ) -> Result<(), ForgeError> {
-        let comments = self.comments(number).await?;
-        let ours = |mark: &Mark| matches!(mark, Mark::Claim(id, _) if *id == claim.firing);
-        let ended = |mark: &Mark| matches!(mark, Mark::Release(id, _) if *id == claim.firing);
-        let marks: Vec<Mark> = comments.iter().filter_map(mark).collect();
-        if !marks.iter().any(ours) || marks.iter().any(ended) {
+        let marks = self.marks(number).await?;
+        let living = unreleased(&marks);
+        if !living.iter().any(|one| one.firing == claim.firing) {
             return Ok(());
         }
         // Labels first: a claim that is released in words but still labelled would hide the issue.
@@ -117,75 +162,35 @@ impl Forge {
             release.attempt_counts,
             &release.note,
         );
-        self.comment(number, &text).await.map(|_| ())
+        self.comment_as_is(number, &text).await.map(|_| ())
     }
 
-    /// Firings that took this issue and did not finish it.
+    /// What the claims of an issue tell.
     ///
     /// # Errors
     /// When the forge does not answer.
-    pub async fn attempts(&self, number: u64) -> Result<u32, ForgeError> {
-        let comments = self.comments(number).await?;
-        let counted = comments.iter().filter_map(mark);
-        let counted = counted
-            .filter(|mark| matches!(mark, Mark::Release(_, true)))
-            .count();
-        Ok(u32::try_from(counted).unwrap_or(u32::MAX))
-    }
-}
-
-fn claim_text(claim: &Claim) -> String {
-    format!(
-        "<!-- carson:claim firing={} role={} host={} at={} -->\n{} on {} takes this.",
-        claim.firing,
-        claim.role,
-        claim.host,
-        claim.at.to_rfc3339_opts(SecondsFormat::Micros, true),
-        claim.role,
-        claim.host,
-    )
-}
-
-fn release_text(claim: &Claim, outcome: &str, counts: bool, note: &str) -> String {
-    let outcome: String = outcome
-        .chars()
-        .filter(|c| c.is_ascii_alphanumeric() || *c == '_')
-        .collect();
-    format!(
-        "<!-- carson:release firing={} outcome={outcome} counts={counts} -->\n{note}",
-        claim.firing
-    )
-}
-
-/// The firing of the earliest claim that is neither released nor stale.
-fn winner(comments: &[Comment], now: DateTime<Utc>) -> Option<FiringId> {
-    let marks: Vec<Mark> = comments.iter().filter_map(mark).collect();
-    let released = |id: FiringId| {
-        marks
+    pub async fn history(&self, number: u64) -> Result<History, ForgeError> {
+        let marks = self.marks(number).await?;
+        let counted: BTreeSet<FiringId> = marks
             .iter()
-            .any(|mark| matches!(mark, Mark::Release(by, _) if *by == id))
-    };
-    marks.iter().find_map(|mark| match mark {
-        Mark::Claim(id, at) if !released(*id) && now - *at < STALE => Some(*id),
-        _ => None,
-    })
-}
+            .filter_map(|mark| match mark {
+                Mark::Release { firing, counts } => counts.then_some(*firing),
+                Mark::Claim(_) => None,
+            })
+            .collect();
+        Ok(History {
+            attempts: u32::try_from(counted.len()).unwrap_or(u32::MAX),
+            unreleased: unreleased(&marks).into_iter().cloned().collect(),
+        })
+    }
 
-/// Reads the structured first line of a comment.
-fn mark(comment: &Comment) -> Option<Mark> {
-    let line = comment.body.lines().next()?.trim();
-    let inner = line.strip_prefix("<!-- carson:")?.strip_suffix(" -->")?;
-    let mut words = inner.split_whitespace();
-    let kind = words.next()?;
-    let value = |name: &str| {
-        inner
-            .split_whitespace()
-            .find_map(|word| word.strip_prefix(name)?.strip_prefix('='))
-    };
-    let firing = value("firing")?.parse().ok()?;
-    match kind {
-        "claim" => Some(Mark::Claim(firing, value("at")?.parse().ok()?)),
-        "release" => Some(Mark::Release(firing, value("counts")? == "true")),
-        _ => None,
+    /// Our own structured comments, oldest first. Anybody can write what looks like one.
+    async fn marks(&self, number: u64) -> Result<Vec<Mark>, ForgeError> {
+        let me = self.me().await?;
+        let comments = self.comments(number).await?;
+        let ours = comments
+            .iter()
+            .filter(|comment| comment.author.eq_ignore_ascii_case(me));
+        Ok(ours.filter_map(marks::read).collect())
     }
 }

@@ -3,14 +3,18 @@
 use crate::error::ForgeError;
 use crate::github::GitHubForge;
 use crate::local::LocalForge;
+use crate::marks;
 use crate::words::{Comment, Issue, NewIssue, NewPull, Pull};
+
+/// The label of claimed work.
+pub const IN_FLIGHT: &str = "carson:in-flight";
 
 /// Labels that keep a fleet away from an issue, whatever else it carries.
 const STICKY: [&str; 6] = [
     "do-not-pickup",
     "needs:human",
     "plan-pending-approval",
-    "carson:in-flight",
+    IN_FLIGHT,
     "carson:pr-open",
     "carson:done",
 ];
@@ -85,12 +89,26 @@ impl Forge {
         each!(self, forge => forge.comments(number).await)
     }
 
-    /// Comments on an issue or a pull request.
+    /// Comments on an issue or a pull request. What looks like a claim in it is shown as the text
+    /// that it is: models and strangers wrote parts of most comments.
     ///
     /// # Errors
     /// When it does not exist or the forge does not answer.
     pub async fn comment(&self, number: u64, body: &str) -> Result<Comment, ForgeError> {
+        self.comment_as_is(number, &marks::defused(body)).await
+    }
+
+    pub(crate) async fn comment_as_is(
+        &self,
+        number: u64,
+        body: &str,
+    ) -> Result<Comment, ForgeError> {
         each!(self, forge => forge.comment(number, body).await)
+    }
+
+    /// The author of our own comments.
+    pub(crate) async fn me(&self) -> Result<&str, ForgeError> {
+        each!(self, forge => forge.me().await)
     }
 
     /// Adds and removes labels; what is so already is no error.

@@ -10,21 +10,29 @@
 //!
 //! A piece of work is taken by a *claim*: a structured comment, written, then read back; the
 //! earliest living one wins. That needs no lock on the far side, so it is the same code for both
-//! kinds (`claims.rs`). A *release* ends a claim and says whether the attempt counts. Only
-//! comments are read for claims, never the text of the issue: that was written by strangers.
+//! kinds (`claims.rs`). A claim that cannot be read back is no win, and every claim that did not
+//! win, for whatever reason, is withdrawn. The winner looks once more whether the issue is still
+//! ready: it may have been worked on between the first look and the claim. A *release* ends a
+//! claim and says whether the attempt counts.
 //!
-//! Reading order: `words.rs`, `claims.rs`, `forge.rs`, `local/`, `github/`.
+//! Only comments by our own login are read for claims, never the text of the issue nor what
+//! others comment: that was written by strangers. So all hosts of a fleet use one account. In a
+//! comment of ours, what models and strangers contributed cannot look like a claim either.
+//!
+//! Reading order: `words.rs`, `forge.rs`, `marks.rs`, `claims.rs`, `local/`, `github/`.
 
 mod claims;
 mod error;
 mod forge;
 mod github;
 mod local;
+mod marks;
 mod words;
 
-pub use claims::{Claim, Claimed, Release};
+pub use claims::{Claimed, History, Release};
 pub use error::ForgeError;
-pub use forge::Forge;
+pub use forge::{Forge, IN_FLIGHT};
 pub use github::GitHubForge;
 pub use local::LocalForge;
+pub use marks::Claim;
 pub use words::{Comment, Issue, NewIssue, NewPull, Pull, PullState, State};

@@ -11,6 +11,7 @@ use tracing::info;
 use super::preflight::Ready;
 use super::{Brief, OrBroken, equip};
 use crate::chat;
+use crate::claims;
 use crate::firing::{Firing, Taken};
 use crate::messages;
 
@@ -116,14 +117,19 @@ async fn take(
     issue: Issue,
 ) -> Result<Option<(Work, Claim)>, Halt> {
     let number = issue.number;
-    let attempts = forge
-        .attempts(number)
+    let history = forge
+        .history(number)
         .await
-        .or_broken("counting the attempts")?;
+        .or_broken("reading the claims")?;
+    let attempts = history.attempts;
     if attempts >= firing.role.limits.max_work_attempts {
         give_to_people(forge, number, attempts).await?;
         return Ok(None);
     }
+    // A dead firing's claim is the earlier one, and would win.
+    claims::release_dead(firing.house, forge, number, &history.unreleased)
+        .await
+        .or_broken("releasing dead claims")?;
     let key = WorkKey::Issue(number);
     let title = messages::one_line(&issue.title);
     let free = firing
@@ -160,7 +166,7 @@ async fn take(
                 claim,
             )))
         }
-        Claimed::Lost { .. } | Claimed::NotReady => Ok(None),
+        Claimed::Lost { .. } | Claimed::Unseen | Claimed::NotReady => Ok(None),
     }
 }
 

@@ -4,7 +4,7 @@ use carson_core::breaker::Thresholds;
 use carson_core::outcome::WorkEffect;
 use carson_core::settle::Settled;
 use carson_core::{Outcome, Stage};
-use carson_forge::Release;
+use carson_forge::{IN_FLIGHT, Release};
 use carson_store::{Ending, StoreError};
 use tracing::warn;
 
@@ -59,17 +59,11 @@ pub(crate) async fn run(
         .map(|_| ())
 }
 
-async fn tell_forge(
-    firing: &Firing<'_>,
-    taken: &Taken<'_>,
-    settled: &Settled,
-    saved: &Saved,
-) -> Result<(), carson_forge::ForgeError> {
-    let number = taken.work.key.number();
-    let effect = settled.outcome.work_effect();
-    // A role that is gone has no queue to go back to: a person decides.
-    let ready = firing.role.work.label().unwrap_or("needs:human");
-    let (add, counts) = match effect {
+/// The labels that an outcome gives an issue, and whether the attempt counts. A role that is gone
+/// has no queue to go back to: then a person decides.
+pub(crate) fn labels_after(outcome: Outcome, ready: Option<&str>) -> (Vec<String>, bool) {
+    let ready = ready.unwrap_or("needs:human");
+    let (add, counts) = match outcome.work_effect() {
         WorkEffect::PullRequestOpen => (vec!["carson:pr-open"], false),
         WorkEffect::Done => (vec!["carson:done"], false),
         // Whoever removes the label lets the fleet try again.
@@ -77,8 +71,19 @@ async fn tell_forge(
         WorkEffect::BackToQueue => (vec![ready], true),
         WorkEffect::BackUncounted => (vec![ready], false),
         // Work that turned out to be none would be found again at every slot: it counts too.
-        WorkEffect::Nothing => (vec![ready], settled.outcome == Outcome::Silent),
+        WorkEffect::Nothing => (vec![ready], outcome == Outcome::Silent),
     };
+    (add.into_iter().map(str::to_owned).collect(), counts)
+}
+
+async fn tell_forge(
+    firing: &Firing<'_>,
+    taken: &Taken<'_>,
+    settled: &Settled,
+    saved: &Saved,
+) -> Result<(), carson_forge::ForgeError> {
+    let number = taken.work.key.number();
+    let (add, counts) = labels_after(settled.outcome, firing.role.work.label());
     let release = Release {
         outcome: settled.outcome.to_string(),
         note: firing
@@ -87,8 +92,8 @@ async fn tell_forge(
             .redact(&messages::forge_note(firing, settled, saved))
             .into_owned(),
         attempt_counts: counts,
-        add: add.into_iter().map(str::to_owned).collect(),
-        remove: vec!["carson:in-flight".to_owned()],
+        add,
+        remove: vec![IN_FLIGHT.to_owned()],
     };
     taken.forge.release(number, &taken.claim, &release).await?;
     if settled.outcome == Outcome::AlreadyDone {

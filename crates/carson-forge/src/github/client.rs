@@ -1,14 +1,18 @@
 //! Requests: bounded in time, tries and pages.
 
+use std::error::Error;
+use std::hash::{BuildHasher, RandomState};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use reqwest::header::{ACCEPT, AUTHORIZATION, HeaderMap, USER_AGENT};
-use reqwest::{Method, Response, StatusCode, Url};
+use reqwest::header::{ACCEPT, AUTHORIZATION, HeaderMap, HeaderValue, LINK, USER_AGENT};
+use reqwest::{Method, Response, Url};
 use secrecy::{ExposeSecret, SecretString};
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 use tokio::time::{Instant, sleep};
 
+use super::refusal::{Refusal, until_reset};
 use crate::error::ForgeError;
 
 /// One request.
@@ -18,7 +22,7 @@ const PATIENCE: Duration = Duration::from_secs(60);
 /// Tries of one request.
 const TRIES: u32 = 4;
 /// Pages of one list, of a hundred entries each.
-const PAGES: u32 = 20;
+const PAGES: u32 = 50;
 
 /// A client of one API with one token.
 #[derive(Clone, Debug)]
@@ -26,24 +30,34 @@ pub(super) struct Client {
     http: reqwest::Client,
     base: Url,
     token: SecretString,
+    /// Until when the other side accepts nothing. Who goes on asking is shut out for longer.
+    shut: Arc<Mutex<Option<Instant>>>,
 }
 
 impl Client {
+    /// # Errors
+    /// When the address is none, or the token cannot be sent. Neither is repeated in the error.
     pub fn new(base: &str, token: SecretString) -> Result<Self, ForgeError> {
-        let bad = |why: String| ForgeError::Invalid {
-            message: format!("api_base {base:?}: {why}"),
-        };
-        let base_url = Url::parse(base).map_err(|error| bad(error.to_string()))?;
+        let bad = |message: String| ForgeError::Invalid { message };
+        let base =
+            Url::parse(base).map_err(|error| bad(format!("api_base is no address: {error}")))?;
+        if !base.username().is_empty() || base.password().is_some() {
+            return Err(bad(
+                "api_base holds a login; [github] names the token".into()
+            ));
+        }
         let http = reqwest::Client::builder()
             .timeout(TIMEOUT)
+            .default_headers(headers(&token)?)
             // A redirect could carry the token to another host; the API needs none.
             .redirect(reqwest::redirect::Policy::none())
             .build()
             .map_err(|error| bad(error.to_string()))?;
         Ok(Self {
             http,
-            base: base_url,
+            base,
             token,
+            shut: Arc::default(),
         })
     }
 
@@ -64,11 +78,9 @@ impl Client {
     }
 
     pub async fn get<T: DeserializeOwned>(&self, path: &[String]) -> Result<T, ForgeError> {
-        decode(
-            self.request(Method::GET, self.url(path, &[])?, None)
-                .await?,
-        )
-        .await
+        let url = self.url(path, &[])?;
+        self.decode(self.request(Method::GET, url, None).await?)
+            .await
     }
 
     pub async fn send<T: DeserializeOwned>(
@@ -77,11 +89,28 @@ impl Client {
         path: &[String],
         body: &Value,
     ) -> Result<T, ForgeError> {
-        decode(
-            self.request(method, self.url(path, &[])?, Some(body))
-                .await?,
-        )
-        .await
+        let url = self.url(path, &[])?;
+        self.decode(self.request(method, url, Some(body)).await?)
+            .await
+    }
+
+    /// One query of the other API; its whole answer.
+    pub async fn graphql(&self, body: &Value) -> Result<Value, ForgeError> {
+        let mut url = self.url(&[], &[])?;
+        // GitHub Enterprise has the one under `/api/v3` and the other under `/api`.
+        if url.path().ends_with("/v3") {
+            url = url.join("graphql").unwrap_or(url);
+        } else {
+            url = self.url(&["graphql".to_owned()], &[])?;
+        }
+        let response = self.request(Method::POST, url, Some(body)).await?;
+        let answer: Value = self.decode(response).await?;
+        match answer.get("errors") {
+            Some(errors) => Err(ForgeError::Invalid {
+                message: self.hide(&errors.to_string()).chars().take(300).collect(),
+            }),
+            None => Ok(answer),
+        }
     }
 
     pub async fn delete(&self, path: &[String]) -> Result<(), ForgeError> {
@@ -90,23 +119,32 @@ impl Client {
             .map(|_| ())
     }
 
-    /// All pages of a list.
+    /// A whole list. Half of one would be worse than none: the claim that counts may stand in the
+    /// other half.
     pub async fn pages<T: DeserializeOwned>(
         &self,
         path: &[String],
         query: &[(&str, &str)],
     ) -> Result<Vec<T>, ForgeError> {
+        let incomplete = |why: String| ForgeError::Unavailable {
+            detail: format!("the list {}: {why}", path.join("/")),
+        };
         let mut query = query.to_vec();
         query.push(("per_page", "100"));
-        let mut next = Some(self.url(path, &query)?);
+        let mut url = self.url(path, &query)?;
         let mut all = Vec::new();
         for _ in 0..PAGES {
-            let Some(url) = next else { break };
             let response = self.request(Method::GET, url, None).await?;
-            next = next_page(response.headers()).filter(|url| url.origin() == self.base.origin());
-            all.extend(decode::<Vec<T>>(response).await?);
+            let next = next_page(response.headers());
+            all.extend(self.decode::<Vec<T>>(response).await?);
+            url = match next {
+                None => return Ok(all),
+                Some(next) if next.origin() == self.base.origin() => next,
+                // The token goes to no other host.
+                Some(_) => return Err(incomplete("its next page is on another host".into())),
+            };
         }
-        Ok(all)
+        Err(incomplete(format!("it has more than {PAGES} pages")))
     }
 
     /// Tries again what may pass: a server error, a lost connection, a limit that ends soon. A
@@ -118,25 +156,47 @@ impl Client {
         body: Option<&Value>,
     ) -> Result<Response, ForgeError> {
         let until = Instant::now() + PATIENCE;
+        self.wait_for_opening(until).await?;
         let mut pause = Duration::from_millis(250);
-        for tries in 1..=TRIES {
+        let mut tries = 1;
+        loop {
             let (error, wait) = match self.once(&method, &url, body).await {
-                Ok(response) if response.status().is_success() => return Ok(response),
-                Ok(response) => refusal(response, &url).await,
-                Err(error) => (unavailable(&error), Some(pause)),
+                Ok(response) => return Ok(response),
+                Err(refusal) => (refusal.error, refusal.wait),
             };
             let repeatable = method != Method::POST || matches!(error, ForgeError::RateLimited(_));
+            let wait = wait.map(|wait| jittered(wait.max(pause)));
             match wait {
                 Some(wait) if repeatable && tries < TRIES && Instant::now() + wait < until => {
-                    sleep(wait.max(pause)).await;
-                    pause *= 2;
+                    sleep(wait).await;
                 }
                 _ => return Err(error),
             }
+            pause *= 2;
+            tries += 1;
         }
-        Err(ForgeError::Unavailable {
-            detail: "all tries failed".into(),
-        })
+    }
+
+    async fn wait_for_opening(&self, until: Instant) -> Result<(), ForgeError> {
+        let shut = *self.shut.lock().unwrap_or_else(PoisonError::into_inner);
+        let left = shut.map_or(Duration::ZERO, |shut| {
+            shut.saturating_duration_since(Instant::now())
+        });
+        if left.is_zero() {
+            return Ok(());
+        }
+        let wait = jittered(left);
+        if Instant::now() + wait >= until {
+            return Err(ForgeError::RateLimited(left));
+        }
+        sleep(wait).await;
+        Ok(())
+    }
+
+    fn shut_for(&self, time: Option<Duration>) {
+        if let Some(until) = time.and_then(|time| Instant::now().checked_add(time)) {
+            *self.shut.lock().unwrap_or_else(PoisonError::into_inner) = Some(until);
+        }
     }
 
     async fn once(
@@ -144,99 +204,99 @@ impl Client {
         method: &Method,
         url: &Url,
         body: Option<&Value>,
-    ) -> Result<Response, reqwest::Error> {
-        let mut request = self
-            .http
-            .request(method.clone(), url.clone())
-            .header(ACCEPT, "application/vnd.github+json")
-            .header("X-GitHub-Api-Version", "2022-11-28")
-            .header(USER_AGENT, "carson")
-            .header(
-                AUTHORIZATION,
-                format!("Bearer {}", self.token.expose_secret()),
-            );
+    ) -> Result<Response, Refusal> {
+        let mut request = self.http.request(method.clone(), url.clone());
         if let Some(body) = body {
             request = request.json(body);
         }
-        request.send().await
-    }
-}
-
-fn unavailable(error: &reqwest::Error) -> ForgeError {
-    // The address may hold nothing secret, but the error's own text repeats it; once is enough.
-    let what = if error.is_timeout() {
-        "no answer in time"
-    } else {
-        "no connection"
-    };
-    ForgeError::Unavailable {
-        detail: format!("{what}: {error}"),
-    }
-}
-
-/// What a refusal means, and after what time it is worth another try.
-async fn refusal(response: Response, url: &Url) -> (ForgeError, Option<Duration>) {
-    let (status, headers) = (response.status(), response.headers().clone());
-    let message = message_of(response).await;
-    let limited = status == StatusCode::TOO_MANY_REQUESTS
-        || (status == StatusCode::FORBIDDEN
-            && (headers.contains_key("retry-after") || message.contains("rate limit")));
-    if limited {
-        let wait = retry_after(&headers).unwrap_or(Duration::from_secs(60));
-        return (ForgeError::RateLimited(wait), Some(wait));
-    }
-    match status {
-        StatusCode::UNAUTHORIZED => (ForgeError::Unauthorized, None),
-        StatusCode::FORBIDDEN => (ForgeError::Forbidden { message }, None),
-        StatusCode::NOT_FOUND | StatusCode::GONE => (
-            ForgeError::NotFound {
-                what: url.path().to_owned(),
-            },
-            None,
-        ),
-        _ if status.is_server_error() => {
-            let detail = format!("{status}: {message}");
-            (ForgeError::Unavailable { detail }, Some(Duration::ZERO))
+        let response = request.send().await.map_err(|error| Refusal {
+            error: self.unavailable(error),
+            wait: Some(Duration::ZERO),
+        })?;
+        if response.status().is_success() {
+            // It was the last one that is accepted for now.
+            self.shut_for(until_reset(response.headers()));
+            return Ok(response);
         }
-        _ => (
-            ForgeError::Invalid {
-                message: format!("{status}: {message}"),
-            },
-            None,
-        ),
+        let refusal = Refusal::read(response, |text| self.hide(text)).await;
+        if let ForgeError::RateLimited(wait) = refusal.error {
+            self.shut_for(Some(wait));
+        }
+        Err(refusal)
+    }
+
+    async fn decode<T: DeserializeOwned>(&self, response: Response) -> Result<T, ForgeError> {
+        response
+            .json()
+            .await
+            .map_err(|error| self.unavailable(error))
+    }
+
+    fn unavailable(&self, error: reqwest::Error) -> ForgeError {
+        let what = if error.is_timeout() {
+            "no answer in time"
+        } else if error.is_decode() {
+            "an answer that is none"
+        } else {
+            "no connection"
+        };
+        let error = error.without_url();
+        let mut detail = format!("{what}: {error}");
+        let mut cause = error.source();
+        while let Some(error) = cause {
+            detail.push_str(&format!(": {error}"));
+            cause = error.source();
+        }
+        ForgeError::Unavailable {
+            detail: self.hide(&detail),
+        }
+    }
+
+    /// Takes the token out of a text: a proxy may repeat in its answer what it was sent.
+    fn hide(&self, text: &str) -> String {
+        match self.token.expose_secret() {
+            "" => text.to_owned(),
+            token => text.replace(token, "[token]"),
+        }
     }
 }
 
-async fn message_of(response: Response) -> String {
-    let text = response.text().await.unwrap_or_default();
-    let json: Option<Value> = serde_json::from_str(&text).ok();
-    let message = json
-        .as_ref()
-        .and_then(|json| json["message"].as_str())
-        .unwrap_or(&text);
-    message.chars().take(300).collect()
+fn headers(token: &SecretString) -> Result<HeaderMap, ForgeError> {
+    let bearer = format!("Bearer {}", token.expose_secret());
+    let mut bearer = HeaderValue::from_str(&bearer).map_err(|_| ForgeError::Invalid {
+        message: "the token holds a character that cannot be sent, such as a newline".into(),
+    })?;
+    bearer.set_sensitive(true);
+    let accept = HeaderValue::from_static("application/vnd.github+json");
+    Ok(HeaderMap::from_iter([
+        (AUTHORIZATION, bearer),
+        (ACCEPT, accept),
+        (USER_AGENT, HeaderValue::from_static("carson")),
+        (
+            reqwest::header::HeaderName::from_static("x-github-api-version"),
+            HeaderValue::from_static("2022-11-28"),
+        ),
+    ]))
 }
 
-fn retry_after(headers: &HeaderMap) -> Option<Duration> {
-    headers
-        .get("retry-after")?
-        .to_str()
-        .ok()?
-        .parse()
-        .ok()
-        .map(Duration::from_secs)
+/// Up to a quarter longer: hosts that were shut out together must not come back together.
+fn jittered(wait: Duration) -> Duration {
+    let random = RandomState::new().hash_one(0u8) % 1000;
+    let share = u32::try_from(random).unwrap_or(0);
+    wait.saturating_add(wait / 4000 * share)
 }
 
-async fn decode<T: DeserializeOwned>(response: Response) -> Result<T, ForgeError> {
-    response.json().await.map_err(|error| unavailable(&error))
-}
-
-/// `Link: <…>; rel="next"` (RFC 8288).
+/// `Link: <…>; rel="next"` (RFC 8288). An address may hold commas and semicolons.
 fn next_page(headers: &HeaderMap) -> Option<Url> {
-    let link = headers.get("link")?.to_str().ok()?;
-    link.split(',').find_map(|part| {
-        let (url, rel) = part.split_once(';')?;
-        let url = url.trim().strip_prefix('<')?.strip_suffix('>')?;
-        rel.contains("rel=\"next\"").then(|| Url::parse(url).ok())?
-    })
+    let links = headers.get_all(LINK).into_iter();
+    links
+        .filter_map(|link| link.to_str().ok())
+        .flat_map(|link| link.split('<').skip(1))
+        .find_map(|link| {
+            let (url, rest) = link.split_once('>')?;
+            let mut params = rest.split([';', ',']).map(str::trim);
+            params
+                .any(|param| matches!(param, "rel=\"next\"" | "rel=next"))
+                .then(|| Url::parse(url).ok())?
+        })
 }

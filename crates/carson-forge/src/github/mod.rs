@@ -1,11 +1,16 @@
 //! GitHub, by its REST API, typed for the few calls that are needed.
 
 mod client;
+mod refusal;
 mod types;
+
+use std::sync::Arc;
 
 use reqwest::Method;
 use secrecy::SecretString;
+use serde::de::IgnoredAny;
 use serde_json::json;
+use tokio::sync::OnceCell;
 
 use crate::error::ForgeError;
 use crate::words::{Comment, Issue, NewIssue, NewPull, Pull, PullState};
@@ -17,6 +22,8 @@ pub struct GitHubForge {
     client: Client,
     owner: String,
     slug: String,
+    /// Whose token it is.
+    me: Arc<OnceCell<String>>,
 }
 
 impl GitHubForge {
@@ -30,7 +37,34 @@ impl GitHubForge {
             client: Client::new(api_base, token)?,
             owner,
             slug: slug.to_owned(),
+            me: Arc::default(),
         })
+    }
+
+    /// The login that the token belongs to; asked once.
+    pub(crate) async fn me(&self) -> Result<&str, ForgeError> {
+        self.me
+            .get_or_try_init(|| self.ask_who())
+            .await
+            .map(String::as_str)
+    }
+
+    async fn ask_who(&self) -> Result<String, ForgeError> {
+        match self
+            .client
+            .get::<types::RawUser>(&["user".to_owned()])
+            .await
+        {
+            Ok(user) => Ok(user.login),
+            // An app's token has no user of its own, but a viewer.
+            Err(ForgeError::Forbidden { .. } | ForgeError::NotFound { .. }) => {
+                let body = json!({"query": "query { viewer { login } }"});
+                let answer = self.client.graphql(&body).await?;
+                let login = answer["data"]["viewer"]["login"].as_str();
+                login.map(str::to_owned).ok_or(ForgeError::Unauthorized)
+            }
+            Err(error) => Err(error),
+        }
     }
 
     /// Path segments below the repository.
@@ -71,7 +105,7 @@ impl GitHubForge {
         let path = self.path(&["issues", &number]);
         let body = json!({"state": "closed", "state_reason": "completed"});
         self.client
-            .send::<types::Anything>(Method::PATCH, &path, &body)
+            .send::<IgnoredAny>(Method::PATCH, &path, &body)
             .await
             .map(|_| ())
     }
@@ -107,7 +141,7 @@ impl GitHubForge {
             let path = self.path(&["issues", &number, "labels"]);
             let body = json!({"labels": add});
             self.client
-                .send::<types::Anything>(Method::POST, &path, &body)
+                .send::<IgnoredAny>(Method::POST, &path, &body)
                 .await?;
         }
         for label in remove {
@@ -154,18 +188,9 @@ impl GitHubForge {
     }
 
     pub(crate) async fn create_pull(&self, new: &NewPull) -> Result<Pull, ForgeError> {
-        let known = self.raw_pull_by_head(&new.head).await?;
-        let raw = match known.filter(|raw| raw.state() == PullState::Open) {
+        let raw = match self.open_pull_by_head(&new.head).await? {
             Some(known) => self.change_pull(known, new).await?,
-            None => {
-                let body = json!({
-                    "title": new.title, "body": new.body, "head": new.head, "base": new.base,
-                    "draft": new.draft,
-                });
-                self.client
-                    .send(Method::POST, &self.path(&["pulls"]), &body)
-                    .await?
-            }
+            None => self.make_pull(new).await?,
         };
         let labels: Vec<&str> = new.labels.iter().map(String::as_str).collect();
         let stale: Vec<String> = raw.labels.iter().map(|label| label.name.clone()).collect();
@@ -179,6 +204,29 @@ impl GitHubForge {
             labels: new.labels.clone(),
             ..raw.into()
         })
+    }
+
+    async fn open_pull_by_head(&self, head: &str) -> Result<Option<types::RawPull>, ForgeError> {
+        let known = self.raw_pull_by_head(head).await?;
+        Ok(known.filter(|raw| raw.state() == PullState::Open))
+    }
+
+    /// Another process may have made it since the look, or our own request whose answer was lost.
+    async fn make_pull(&self, new: &NewPull) -> Result<types::RawPull, ForgeError> {
+        let body = json!({
+            "title": new.title, "body": new.body, "head": new.head, "base": new.base,
+            "draft": new.draft,
+        });
+        let path = self.path(&["pulls"]);
+        match self.client.send(Method::POST, &path, &body).await {
+            Err(error @ (ForgeError::Invalid { .. } | ForgeError::Unavailable { .. })) => {
+                match self.open_pull_by_head(&new.head).await {
+                    Ok(Some(known)) => self.change_pull(known, new).await,
+                    _ => Err(error),
+                }
+            }
+            done => done,
+        }
     }
 
     async fn change_pull(
@@ -208,18 +256,17 @@ impl GitHubForge {
             "mutation($id: ID!) {{ {verb}(input: {{pullRequestId: $id}}) {{ clientMutationId }} }}"
         );
         let body = json!({"query": query, "variables": {"id": node}});
-        let answer: types::Anything = self
-            .client
-            .send(Method::POST, &["graphql".to_owned()], &body)
-            .await?;
-        match answer.0.get("errors") {
-            Some(errors) => Err(ForgeError::Invalid {
-                message: errors.to_string(),
-            }),
-            None => Ok(()),
-        }
+        self.client.graphql(&body).await.map(|_| ())
     }
 }
 
+#[cfg(test)]
+mod claim_tests;
+#[cfg(test)]
+mod fake;
+#[cfg(test)]
+mod limit_tests;
+#[cfg(test)]
+mod secret_tests;
 #[cfg(test)]
 mod tests;

@@ -3,9 +3,9 @@ use wiremock::matchers::{body_partial_json, header, method, path, query_param};
 use wiremock::{Mock, MockServer, ResponseTemplate};
 
 use super::*;
-use crate::{Claim, Claimed, Forge};
+use crate::Forge;
 
-async fn server() -> (MockServer, Forge) {
+pub(super) async fn server() -> (MockServer, Forge) {
     let _ = rustls::crypto::ring::default_provider().install_default();
     let server = MockServer::start().await;
     let token = SecretString::from("ghp_test");
@@ -13,7 +13,7 @@ async fn server() -> (MockServer, Forge) {
     (server, Forge::GitHub(forge))
 }
 
-fn issue(number: u64, labels: &[&str]) -> Value {
+pub(super) fn issue(number: u64, labels: &[&str]) -> Value {
     let labels: Vec<Value> = labels.iter().map(|name| json!({"name": name})).collect();
     json!({
         "number": number, "title": "t", "body": null, "user": {"login": "ann"}, "state": "open",
@@ -67,73 +67,6 @@ async fn lists_follow_pages_and_leave_pull_requests_out() {
 }
 
 #[tokio::test]
-async fn an_earlier_claim_wins() {
-    let (server, forge) = server().await;
-    let claim = |id: &str| Claim {
-        firing: id.parse().unwrap(),
-        role: "r".parse().unwrap(),
-        host: "h".parse().unwrap(),
-        at: "2026-01-01T00:00:00Z".parse().unwrap(),
-    };
-    let (first, second) = (
-        "01890000-0000-7000-8000-000000000001",
-        "01890000-0000-7000-8000-000000000002",
-    );
-    let comment = |id: u64, firing: &str| {
-        json!({
-            "id": id, "user": null, "created_at": "2026-01-01T00:00:00Z",
-            "body": format!("<!-- carson:claim firing={firing} role=r host=h at=2026-01-01T00:00:00Z -->\nx"),
-        })
-    };
-    Mock::given(method("GET"))
-        .and(path("/repos/acme/widget/issues/1"))
-        .respond_with(ResponseTemplate::new(200).set_body_json(issue(1, &["carson:ready"])))
-        .mount(&server)
-        .await;
-    Mock::given(method("GET"))
-        .and(path("/repos/acme/widget/issues/1/comments"))
-        .respond_with(
-            ResponseTemplate::new(200)
-                .set_body_json(json!([comment(2, second), comment(1, first)])),
-        )
-        .mount(&server)
-        .await;
-    Mock::given(method("POST"))
-        .and(path("/repos/acme/widget/issues/1/comments"))
-        .respond_with(ResponseTemplate::new(201).set_body_json(comment(3, second)))
-        .expect(3)
-        .mount(&server)
-        .await;
-    Mock::given(method("POST"))
-        .and(path("/repos/acme/widget/issues/1/labels"))
-        .and(body_partial_json(json!({"labels": ["carson:in-flight"]})))
-        .respond_with(ResponseTemplate::new(200).set_body_json(json!([])))
-        .expect(1)
-        .mount(&server)
-        .await;
-    Mock::given(method("DELETE"))
-        .and(path("/repos/acme/widget/issues/1/labels/carson:ready"))
-        .respond_with(ResponseTemplate::new(404))
-        .expect(1)
-        .mount(&server)
-        .await;
-    let lost = forge
-        .claim(1, "carson:ready", &claim(second))
-        .await
-        .unwrap();
-    assert_eq!(
-        lost,
-        Claimed::Lost {
-            by: first.parse().unwrap()
-        }
-    );
-    assert_eq!(
-        forge.claim(1, "carson:ready", &claim(first)).await.unwrap(),
-        Claimed::Won
-    );
-}
-
-#[tokio::test]
 async fn a_server_error_passes_and_a_refusal_is_named() {
     let (server, forge) = server().await;
     Mock::given(method("GET"))
@@ -168,27 +101,6 @@ async fn a_server_error_passes_and_a_refusal_is_named() {
         forge.issue(10).await,
         Err(ForgeError::NotFound { .. })
     ));
-}
-
-#[tokio::test]
-async fn a_secondary_limit_is_waited_for() {
-    let (server, forge) = server().await;
-    Mock::given(method("GET"))
-        .and(path("/repos/acme/widget/issues/7"))
-        .respond_with(
-            ResponseTemplate::new(403)
-                .insert_header("retry-after", "1")
-                .set_body_json(json!({"message": "You have exceeded a secondary rate limit"})),
-        )
-        .up_to_n_times(1)
-        .mount(&server)
-        .await;
-    Mock::given(method("GET"))
-        .and(path("/repos/acme/widget/issues/7"))
-        .respond_with(ResponseTemplate::new(200).set_body_json(issue(7, &[])))
-        .mount(&server)
-        .await;
-    assert_eq!(forge.issue(7).await.unwrap().number, 7);
 }
 
 #[tokio::test]
@@ -245,4 +157,72 @@ async fn a_new_branch_gets_a_draft() {
         ..NewPull::default()
     };
     assert_eq!(forge.create_pull(&new).await.unwrap().number, 6);
+}
+
+fn new_pull() -> NewPull {
+    NewPull {
+        title: "t".into(),
+        head: "carson/r/1".into(),
+        base: "main".into(),
+        ..NewPull::default()
+    }
+}
+
+/// The branch has no pull request at the first look and this one at the second.
+async fn pull_appears(server: &MockServer, pull: Value) {
+    for (list, times) in [(json!([]), 1), (json!([pull]), 9)] {
+        Mock::given(method("GET"))
+            .and(path("/repos/acme/widget/pulls"))
+            .and(query_param("head", "acme:carson/r/1"))
+            .respond_with(ResponseTemplate::new(200).set_body_json(list))
+            .up_to_n_times(times)
+            .mount(server)
+            .await;
+    }
+}
+
+async fn posting_answers(server: &MockServer, status: u16, why: &str) {
+    let body = json!({"message": "Validation Failed", "errors": [{"message": why}]});
+    Mock::given(method("POST"))
+        .and(path("/repos/acme/widget/pulls"))
+        .respond_with(ResponseTemplate::new(status).set_body_json(body))
+        .expect(1)
+        .mount(server)
+        .await;
+}
+
+#[tokio::test]
+async fn a_pull_request_that_appeared_meanwhile_is_the_one() {
+    for (status, why) in [
+        (422, "A pull request already exists for acme:carson/r/1."),
+        // Ours, and the answer was lost.
+        (502, "Bad Gateway"),
+    ] {
+        let (server, forge) = server().await;
+        pull_appears(&server, pull(5, false)).await;
+        posting_answers(&server, status, why).await;
+        Mock::given(method("PATCH"))
+            .and(path("/repos/acme/widget/pulls/5"))
+            .and(body_partial_json(json!({"title": "t"})))
+            .respond_with(ResponseTemplate::new(200).set_body_json(pull(5, false)))
+            .expect(1)
+            .mount(&server)
+            .await;
+        assert_eq!(forge.create_pull(&new_pull()).await.unwrap().number, 5);
+    }
+}
+
+#[tokio::test]
+async fn a_refusal_for_another_reason_says_which() {
+    let (server, forge) = server().await;
+    let mut closed = pull(5, false);
+    closed["state"] = json!("closed");
+    pull_appears(&server, closed).await;
+    posting_answers(&server, 422, "No commits between main and carson/r/1").await;
+    let error = forge
+        .create_pull(&new_pull())
+        .await
+        .unwrap_err()
+        .to_string();
+    assert!(error.contains("No commits between"), "{error}");
 }

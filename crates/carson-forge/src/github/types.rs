@@ -6,13 +6,9 @@ use serde_json::Value;
 
 use crate::words::{Comment, Issue, Pull, PullState, State};
 
-/// An answer of which nothing, or only errors, is read.
-#[derive(Deserialize)]
-pub(super) struct Anything(pub Value);
-
 #[derive(Deserialize)]
 pub(super) struct RawUser {
-    login: String,
+    pub login: String,
 }
 
 #[derive(Deserialize)]

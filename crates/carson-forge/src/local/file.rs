@@ -11,6 +11,9 @@ use crate::error::ForgeError;
 
 const FENCE: &str = "+++\n";
 
+/// A title that somebody typed over several lines may hold fences; more than these are a mistake.
+const FENCES: usize = 16;
+
 pub(crate) fn io(path: &Path, source: std::io::Error) -> ForgeError {
     ForgeError::Io {
         path: path.to_owned(),
@@ -37,7 +40,7 @@ pub(crate) fn read<H: DeserializeOwned>(path: &Path) -> Result<(H, String), Forg
     let rest = rest.ok_or_else(|| bad("line 1: +++ is missing".into()))?;
     // A title may hold a line of its own that reads +++; only the one that ends the TOML ends it.
     let mut problem = "the second +++ line is missing".to_owned();
-    for (at, fence) in rest.match_indices("\n+++") {
+    for (at, fence) in rest.match_indices("\n+++").take(FENCES) {
         let (head, body) = (&rest[..=at], &rest[at + fence.len()..]);
         let Some(body) = body.strip_prefix('\n').or(body.is_empty().then_some("")) else {
             continue;
@@ -56,7 +59,8 @@ pub(crate) fn write<H: Serialize>(path: &Path, head: &H, body: &str) -> Result<(
         path: path.to_owned(),
         problem: error.to_string(),
     };
-    let head = toml::to_string(head).map_err(bad)?;
+    let table = toml::Table::try_from(head).map_err(bad)?;
+    let head: String = table.iter().map(line).collect();
     let text = format!("{FENCE}{head}{FENCE}{body}");
     let half = path.with_extension("half");
     let written = (|| {
@@ -66,6 +70,13 @@ pub(crate) fn write<H: Serialize>(path: &Path, head: &H, body: &str) -> Result<(
         fs::rename(&half, path)
     })();
     written.map_err(|source| io(path, source))
+}
+
+/// One value on one line, whatever is in it: no line of a title may look like a fence. A string of
+/// JSON is one of TOML too, but for a character that JSON does not escape.
+fn line((key, value): (&String, &toml::Value)) -> String {
+    let value = serde_json::json!(value).to_string();
+    format!("{key} = {}\n", value.replace('\u{7f}', "\\u007f"))
 }
 
 /// The `0007.md` files of a directory, by their numbers.

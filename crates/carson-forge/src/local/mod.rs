@@ -8,6 +8,10 @@
 //! Each file is TOML between two `+++` lines, then the text, to the letter. A Markdown file that
 //! somebody drops into `issues/` without front matter becomes an issue: its first line is the
 //! title. Every write is atomic (a new file, synced, renamed) under one lock.
+//!
+//! All of this is the operator's own disk: whoever can write here can write anything, claims by
+//! the author `carson` included. What comes from outside is only ever text behind the second `+++`
+//! or a quoted value before it.
 
 mod file;
 
@@ -60,6 +64,9 @@ struct CommentHead {
     created_at: chrono::DateTime<chrono::Utc>,
 }
 
+/// The author of what Carson writes.
+const ME: &str = "carson";
+
 fn operator() -> String {
     "operator".to_owned()
 }
@@ -72,6 +79,10 @@ impl LocalForge {
             dir,
             clock: Clock::system(),
         }
+    }
+
+    pub(crate) async fn me(&self) -> Result<&str, ForgeError> {
+        Ok(ME)
     }
 
     fn issues_dir(&self) -> PathBuf {
@@ -222,7 +233,7 @@ impl LocalForge {
         fs::create_dir_all(&dir).map_err(|source| file::io(&dir, source))?;
         let id = file::numbered(&dir)?.last().map_or(1, |(last, _)| last + 1);
         let head = CommentHead {
-            author: "carson".to_owned(),
+            author: ME.to_owned(),
             created_at: self.clock.now(),
         };
         file::write(&dir.join(format!("{id:04}.md")), &head, body)?;
@@ -250,7 +261,8 @@ impl LocalForge {
             }
         };
         if self.pull_file(number).exists() {
-            return self.change_pull(number, |head, _| change(&mut head.labels));
+            let _lock = self.lock()?;
+            return self.edit_pull(number, |head, _| change(&mut head.labels));
         }
         self.change_issue(number, |head| change(&mut head.labels))
     }
@@ -276,16 +288,17 @@ impl LocalForge {
     }
 
     pub(crate) async fn create_pull(&self, new: &NewPull) -> Result<Pull, ForgeError> {
+        // Before the look: of two that open the same branch, the second has to see the first.
+        let _lock = self.lock()?;
         let known = self.pull_by_head(&new.head).await?;
         if let Some(known) = known.filter(|pull| pull.state == PullState::Open) {
-            self.change_pull(known.number, |head, body| {
+            self.edit_pull(known.number, |head, body| {
                 (head.title, head.draft) = (new.title.clone(), new.draft);
                 head.labels.clone_from(&new.labels);
                 body.clone_from(&new.body);
             })?;
             return self.pull(known.number).await;
         }
-        let _lock = self.lock()?;
         let number = self.next_number()?;
         let head = PullHead {
             title: new.title.clone(),
@@ -300,12 +313,12 @@ impl LocalForge {
         read_pull(number, &self.pull_file(number))
     }
 
-    fn change_pull(
+    /// Under the lock.
+    fn edit_pull(
         &self,
         number: u64,
         change: impl FnOnce(&mut PullHead, &mut String),
     ) -> Result<(), ForgeError> {
-        let _lock = self.lock()?;
         let path = self.pull_file(number);
         let (mut head, mut body) = file::read::<PullHead>(&path)?;
         change(&mut head, &mut body);
@@ -360,5 +373,7 @@ fn read_pull(number: u64, path: &Path) -> Result<Pull, ForgeError> {
     })
 }
 
+#[cfg(test)]
+mod hostile_tests;
 #[cfg(test)]
 mod tests;

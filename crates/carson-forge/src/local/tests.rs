@@ -4,15 +4,15 @@ use proptest::prelude::*;
 use super::*;
 use crate::{Claim, Claimed, Forge, Release};
 
-const READY: &str = "carson:ready";
+pub(super) const READY: &str = "carson:ready";
 
-fn forge() -> (tempfile::TempDir, Forge) {
+pub(super) fn forge() -> (tempfile::TempDir, Forge) {
     let dir = tempfile::tempdir().unwrap();
     let forge = Forge::Local(LocalForge::at(dir.path().join("widget")));
     (dir, forge)
 }
 
-fn ready(title: &str, body: &str) -> NewIssue {
+pub(super) fn ready(title: &str, body: &str) -> NewIssue {
     NewIssue {
         title: title.into(),
         body: body.into(),
@@ -20,7 +20,7 @@ fn ready(title: &str, body: &str) -> NewIssue {
     }
 }
 
-fn claim() -> Claim {
+pub(super) fn claim() -> Claim {
     Claim {
         firing: FiringId::new(),
         role: "implementer".parse().unwrap(),
@@ -58,7 +58,7 @@ async fn an_issue_is_claimed_worked_on_and_given_back() {
         forge.release(issue.number, &first, &back()).await.unwrap();
     }
     assert_eq!(
-        forge.attempts(issue.number).await.unwrap(),
+        forge.history(issue.number).await.unwrap().attempts,
         1,
         "a release counts once"
     );
