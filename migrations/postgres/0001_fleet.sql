@@ -107,7 +107,7 @@ CREATE TABLE outbox (
   kind        TEXT NOT NULL,
   body        TEXT NOT NULL,
   created_at  TIMESTAMPTZ NOT NULL,
-  due_at      TIMESTAMPTZ NOT NULL,
+  due_at      TIMESTAMPTZ,
   lease_until TIMESTAMPTZ,
   tries       BIGINT NOT NULL DEFAULT 0,
   error       TEXT,

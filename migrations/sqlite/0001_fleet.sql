@@ -107,7 +107,7 @@ CREATE TABLE outbox (
   kind        TEXT NOT NULL,
   body        TEXT NOT NULL,
   created_at  TEXT NOT NULL,
-  due_at      TEXT NOT NULL,
+  due_at      TEXT,
   lease_until TEXT,
   tries       INTEGER NOT NULL DEFAULT 0,
   error       TEXT,

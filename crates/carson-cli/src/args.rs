@@ -249,7 +249,7 @@ pub enum IssueAction {
         /// Its title.
         title: String,
         /// Its text.
-        #[arg(long, default_value = "")]
+        #[arg(long, default_value = "", allow_hyphen_values = true)]
         body: String,
         /// Its labels.
         #[arg(long = "label", default_value = "carson:ready")]
@@ -321,7 +321,11 @@ pub enum BlockAction {
         #[arg(long, value_name = "DURATION")]
         r#for: Option<String>,
         /// Why.
-        #[arg(long, default_value = "set by the operator")]
+        #[arg(
+            long,
+            default_value = "set by the operator",
+            allow_hyphen_values = true
+        )]
         reason: String,
     },
     /// Lift a block.
@@ -352,7 +356,11 @@ pub struct Pause {
     #[command(flatten)]
     pub scope: Scope,
     /// Why.
-    #[arg(long, default_value = "paused by the operator")]
+    #[arg(
+        long,
+        default_value = "paused by the operator",
+        allow_hyphen_values = true
+    )]
     pub reason: String,
     /// For how long (2h); until it is resumed without it.
     #[arg(long, value_name = "DURATION")]

@@ -6,22 +6,53 @@ use std::io::Write;
 use comfy_table::Table;
 use comfy_table::presets::NOTHING;
 use serde::Serialize;
+use serde_json::Value;
 
-/// A line. A reader that went away (`carson … | head`) is no error.
+/// A line. Much of it comes from issues, models and checks, so it cannot move the cursor.
 pub fn line(text: &str) {
+    raw(&harmless(text));
+}
+
+/// A line as it stands. A reader that went away (`carson … | head`) is no error.
+pub fn raw(text: &str) {
     let _ = writeln!(std::io::stdout(), "{text}");
 }
 
 /// A line on standard error.
 pub fn error(text: &str) {
-    eprintln!("{text}");
+    eprintln!("{}", harmless(text));
+}
+
+/// Control characters, and the marks that reorder text (CVE-2021-42574), become visible.
+fn harmless(text: &str) -> String {
+    let hidden = |c: char| {
+        c.is_control() && !matches!(c, '\n' | '\t')
+            || matches!(c, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+    };
+    let seen = |c| {
+        if hidden(c) {
+            char::REPLACEMENT_CHARACTER
+        } else {
+            c
+        }
+    };
+    text.chars().map(seen).collect()
 }
 
 /// A value as JSON.
 pub fn json(value: &impl Serialize) {
     match serde_json::to_string_pretty(value) {
-        Ok(text) => line(&text),
+        Ok(text) => raw(&text),
         Err(problem) => error(&format!("error: the answer is no JSON: {problem}")),
+    }
+}
+
+/// What was done: a line for people, else the value.
+pub fn done(as_json: bool, text: &str, value: &Value) {
+    if as_json {
+        json(value);
+    } else {
+        line(text);
     }
 }
 
@@ -32,5 +63,19 @@ pub fn table(header: &[&str], rows: Vec<Vec<String>>) {
     table.add_rows(rows);
     for row in table.lines() {
         line(row.trim_end());
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::harmless;
+
+    #[test]
+    fn a_terminal_is_not_steered_by_what_is_printed() {
+        assert_eq!(harmless("a\u{1b}[2Jb\rc\u{202e}d\u{7}"), "a�[2Jb�c�d�");
+        assert_eq!(
+            harmless("two\n\tlines, ümläut → ok"),
+            "two\n\tlines, ümläut → ok"
+        );
     }
 }

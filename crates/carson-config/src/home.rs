@@ -22,7 +22,7 @@ impl Home {
     /// Makes the directories that are always there, readable by their owner only.
     ///
     /// # Errors
-    /// What the file system says.
+    /// What the file system says, and of which directory.
     pub fn create(&self) -> std::io::Result<()> {
         for dir in [
             self.roles(),
@@ -34,7 +34,11 @@ impl Home {
             std::fs::DirBuilder::new()
                 .recursive(true)
                 .mode(0o700)
-                .create(dir)?;
+                .create(&dir)
+                .map_err(|error| {
+                    let what = format!("{} cannot be made: {error}", dir.display());
+                    std::io::Error::new(error.kind(), what)
+                })?;
         }
         Ok(())
     }

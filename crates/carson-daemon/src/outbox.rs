@@ -12,8 +12,8 @@ use std::time::Duration;
 use carson_config::{Slack, SlackAuth, read_secret};
 use carson_core::Clock;
 use carson_firing::Household;
-use carson_notify::{Message, PostError, Posted, Sink};
-use carson_store::{Post, Store, StoreError};
+use carson_notify::{Message, Place, PostError, Posted, Sink};
+use carson_store::{Post, PostKind, Store, StoreError};
 use chrono::{DateTime, TimeDelta, Utc};
 use tracing::{info, warn};
 
@@ -121,7 +121,7 @@ impl Poster {
             }
             Err(error) => {
                 let retry_at = self.failed(&error, post.tries, clock.now());
-                warn!(post.id = %post.id, %error, %retry_at, "a post did not arrive");
+                warn!(post.id = %post.id, %error, ?retry_at, "a post did not arrive");
                 let error = error.to_string();
                 store.post_failed(post.id, &error, retry_at).await?;
                 Ok(false)
@@ -129,9 +129,14 @@ impl Poster {
         }
     }
 
-    /// When the post is due again. When it is the chat that is away, it stays due, and nothing is
-    /// sent until the chat is asked again.
-    fn failed(&mut self, error: &PostError, tries: u32, now: DateTime<Utc>) -> DateTime<Utc> {
+    /// When the post is due again. When it is the chat that is away, it stays due as it was, and
+    /// nothing is sent until the chat is asked again.
+    fn failed(
+        &mut self,
+        error: &PostError,
+        tries: u32,
+        now: DateTime<Utc>,
+    ) -> Option<DateTime<Utc>> {
         let wait = match error {
             PostError::RetryAfter(wait) => (*wait).min(LONGEST_ASKED),
             PostError::Temporary(_) if tries < PATIENCE => {
@@ -141,13 +146,13 @@ impl Poster {
                     .min(LONGEST)
             }
             // People mend channels and tokens: it is tried again, but seldom.
-            PostError::Temporary(_) | PostError::Permanent(_) => return now + span(LONGEST),
+            PostError::Temporary(_) | PostError::Permanent(_) => return Some(now + span(LONGEST)),
         };
         self.away = Some(Away {
             since: now,
             until: now + span(wait),
         });
-        now
+        None
     }
 }
 
@@ -179,9 +184,11 @@ async fn send(
         Some(firing) => store.thread_ts(firing).await?,
         None => None,
     };
-    Ok(match (post.kind.as_str(), thread) {
-        ("update", Some(ts)) => sink.update(message, &ts).await,
-        (_, thread) => sink.post(message, thread.as_deref()).await,
+    Ok(match (post.kind, thread) {
+        (PostKind::Update, Some(ts)) => sink.update(message, &ts).await,
+        (PostKind::Broadcast, Some(ts)) => sink.post(message, Place::Both(&ts)).await,
+        (_, Some(ts)) => sink.post(message, Place::Thread(&ts)).await,
+        (_, None) => sink.post(message, Place::Channel).await,
     })
 }
 

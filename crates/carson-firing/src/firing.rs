@@ -124,10 +124,13 @@ pub async fn run(house: &Household, id: FiringId, cancel: Cancel) -> Result<Ende
     let role = house.fleet.roles.get(&row.role).ok_or_else(gone)?;
     let firing = Firing::of_row(house, &row, role, cancel);
     let me = ProcessId::current();
-    house
-        .store
-        .start_firing(id, me.pid, me.start, house.clock.now())
-        .await?;
+    let now = house.clock.now();
+    if !house.store.start_firing(id, me.pid, me.start, now).await? {
+        return Err(FiringError::NotClaimed {
+            id,
+            why: "another process was faster".to_owned(),
+        });
+    }
     info!(firing.id = %id, firing.role = %row.role, "firing started");
     let (halt, findings) = firing.through_the_stages().await;
     let facts = facts::gather(&firing, halt, findings).await;

@@ -24,6 +24,7 @@
 //! [`session`] is the only place that runs an agent CLI.
 
 pub mod bench;
+mod chat;
 pub mod claim;
 pub mod claims;
 pub mod conclude;

@@ -1,12 +1,7 @@
-//! What people read: pull requests, comments, chat.
+//! What people read on the forge: pull requests and comments.
 
-use carson_core::Work;
-use carson_core::outcome::{Outcome, Severity};
 use carson_core::settle::Settled;
-use carson_notify::Message;
-use carson_store::NewPost;
-use chrono::{DateTime, Utc};
-use uuid::Uuid;
+use carson_core::{Outcome, Work};
 
 use crate::firing::{Firing, Taken};
 use crate::quote;
@@ -88,68 +83,6 @@ pub(crate) fn out_of_attempts(attempts: u32) -> String {
         "{attempts} firings took this issue and none finished it. It needs a person: remove the \
          label `needs:human` to let the fleet try again."
     )
-}
-
-/// What goes to the outbox when a firing ends; nothing for a quiet end.
-pub(crate) fn posts(
-    firing: &Firing<'_>,
-    outcome: Outcome,
-    reason: &str,
-    saved: &Saved,
-    now: DateTime<Utc>,
-) -> Vec<NewPost> {
-    let (Some(_), Some(severity)) = (&firing.house.fleet.slack, outcome.severity()) else {
-        return Vec::new();
-    };
-    let title = match firing.taken() {
-        Some(taken) => format!(
-            "{} · {} · #{} {}",
-            outcome,
-            firing.role.title,
-            taken.work.key.number(),
-            one_line(&taken.work.title)
-        ),
-        None => format!("{} · {}", outcome, firing.role.title),
-    };
-    let message = message(firing, severity, title, reason, saved);
-    let body = serde_json::to_value(&message).unwrap_or_default();
-    vec![NewPost {
-        id: Uuid::now_v7(),
-        sink: "slack".to_owned(),
-        thread: Some(firing.id),
-        kind: "root".to_owned(),
-        body,
-        created_at: now,
-    }]
-}
-
-fn message(
-    firing: &Firing<'_>,
-    severity: Severity,
-    title: String,
-    reason: &str,
-    saved: &Saved,
-) -> Message {
-    let redactor = firing.house.redactor();
-    let mut fields = vec![("Firing".to_owned(), firing.id.short())];
-    if let Some(taken) = firing.taken() {
-        fields.push(("Repository".to_owned(), taken.repo.name.to_string()));
-    }
-    if let Some(kept) = &saved.kept_ref {
-        fields.push(("Kept".to_owned(), kept.clone()));
-    }
-    let tally = firing.tally();
-    fields.push(("Turns".to_owned(), tally.turns.to_string()));
-    if tally.blocked_calls > 0 {
-        fields.push(("Blocked calls".to_owned(), tally.blocked_calls.to_string()));
-    }
-    Message {
-        severity,
-        title: redactor.redact(&title).into_owned(),
-        fields,
-        text: redactor.redact(reason).into_owned(),
-        link: saved.pull.as_ref().map(|pull| pull.url.clone()),
-    }
 }
 
 #[cfg(test)]

@@ -16,4 +16,4 @@ mod sink;
 
 pub use message::Message;
 pub use redact::Redactor;
-pub use sink::{PostError, Posted, Sink};
+pub use sink::{Place, PostError, Posted, Sink};

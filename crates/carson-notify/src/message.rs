@@ -12,8 +12,8 @@ const TEXT_MAX: usize = 2_900;
 /// A message, without any chat's own syntax.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Message {
-    /// How loud.
-    pub severity: Severity,
+    /// How loud; `None` while it is still going on.
+    pub severity: Option<Severity>,
     /// One line.
     pub title: String,
     /// Names and values.
@@ -25,15 +25,22 @@ pub struct Message {
 }
 
 impl Message {
-    /// The title with its sign of loudness: what notifications show.
+    /// The title with its sign of loudness.
     #[must_use]
     pub fn headline(&self) -> String {
         let sign = match self.severity {
-            Severity::Info => "✅",
-            Severity::Warn => "⚠️",
-            Severity::Alert => "🚨",
+            None => "⏳",
+            Some(Severity::Info) => "✅",
+            Some(Severity::Warn) => "⚠️",
+            Some(Severity::Alert) => "🚨",
         };
         format!("{sign} {}", self.title)
+    }
+
+    /// The headline as Slack's `text`, which has syntax: what notifications and old clients show.
+    #[must_use]
+    pub fn slack_text(&self) -> String {
+        cut(&escape(&self.headline()), TEXT_MAX)
     }
 
     /// The message as Slack blocks. Titles go in as plain text, which has no syntax; the rest is
@@ -80,8 +87,8 @@ mod tests {
     #[test]
     fn no_text_can_mention_or_link() {
         let message = Message {
-            severity: Severity::Alert,
-            title: "<!channel>".into(),
+            severity: Some(Severity::Alert),
+            title: "<!channel> & <https://evil|click>".into(),
             fields: vec![("a".into(), "<@U1>".into())],
             text: "<!here> & <https://evil|click>".repeat(300),
             link: None,
@@ -91,5 +98,9 @@ mod tests {
         let text = blocks[1]["text"]["text"].as_str().unwrap();
         assert!(!text.contains('<') && text.chars().count() <= 3_000);
         assert!(!blocks[2].to_string().contains('<'));
+        assert_eq!(
+            message.slack_text(),
+            "🚨 &lt;!channel&gt; &amp; &lt;https://evil|click&gt;"
+        );
     }
 }

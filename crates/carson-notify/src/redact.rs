@@ -65,21 +65,42 @@ fn without_shape(text: &str, shape: &Shape) -> String {
         let (before, found) = rest.split_at(at);
         out.push_str(before);
         let tail = &found[shape.prefix.len()..];
-        let length = tail
-            .find(|c: char| !c.is_ascii_alphanumeric() && !shape.also.contains(c))
-            .unwrap_or(tail.len());
-        let inside_a_word = before.ends_with(|c: char| c.is_ascii_alphanumeric());
-        if length >= shape.least && !inside_a_word {
+        let outside = |c: char| !c.is_ascii_alphanumeric() && !shape.also.contains(c);
+        // The word first: a long run of prefixes must not be read again from each of them.
+        let length = match ends_in_a_word(&out) {
+            true => 0,
+            false => tail.find(outside).unwrap_or(tail.len()),
+        };
+        if length >= shape.least {
             out.push_str("[redacted:");
             out.push_str(shape.name);
             out.push(']');
+            rest = &tail[length..];
         } else {
-            out.push_str(&found[..shape.prefix.len() + length]);
+            // One character on: the tail of this one may hold the beginning of another.
+            out.push_str(&found[..1]);
+            rest = &found[1..];
         }
-        rest = &tail[length..];
     }
     out.push_str(rest);
     out
+}
+
+/// Whether what follows would be the middle of a word. The last character of an escape is no part
+/// of one: `\n` or `\u000a` in JSON and in logs, `%0A` in addresses.
+fn ends_in_a_word(text: &str) -> bool {
+    let bytes = text.as_bytes();
+    let escaped = |opening: &[u8], digits: usize| {
+        let (rest, last) = bytes.split_at(bytes.len().saturating_sub(digits));
+        rest.ends_with(opening) && last.iter().all(u8::is_ascii_hexdigit)
+    };
+    match bytes {
+        [.., b'\\', _] => false,
+        [.., last] if last.is_ascii_alphanumeric() => {
+            !(escaped(b"%", 2) || escaped(b"\\x", 2) || escaped(b"\\u", 4))
+        }
+        _ => false,
+    }
 }
 
 /// PEM blocks (RFC 7468) of private keys, also unfinished ones.
@@ -164,6 +185,31 @@ mod tests {
         ] {
             assert_eq!(redactor.redact(word), word);
         }
+    }
+
+    #[test]
+    fn an_escape_before_a_secret_does_not_hide_it() {
+        let redactor = Redactor::default();
+        let secret = "ghp_a1B2c3D4e5F6a1B2c3D4e5F6a1B2c3D4e5F6";
+        for before in [
+            "\\n", "\\t", "\\u000a", "\\x0a", "%0A", "\n", "ghp_", "ghp_x-", "é",
+        ] {
+            let text = redactor
+                .redact(&format!("{before}{secret}\\n"))
+                .into_owned();
+            assert_eq!(text, format!("{before}[redacted:github]\\n"));
+        }
+        let json = serde_json::json!({ "text": format!("line\n{secret}\nline") }).to_string();
+        assert!(!redactor.redact(&json).contains("ghp_"), "{json}");
+        for word in [
+            format!("x{secret}"),
+            format!("0A{secret}"),
+            format!("u000a{secret}"),
+        ] {
+            assert_eq!(redactor.redact(&word), word, "the middle of a word");
+        }
+        let long = "eyJ".repeat(500_000);
+        assert_eq!(redactor.redact(&format!("x{long}")).len(), long.len() + 1);
     }
 
     #[test]

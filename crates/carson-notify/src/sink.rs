@@ -31,6 +31,17 @@ pub enum Sink {
     },
 }
 
+/// Where in the chat.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Place<'t> {
+    /// In the channel.
+    Channel,
+    /// In the thread of this post.
+    Thread(&'t str),
+    /// In the thread of this post, and shown in the channel too.
+    Both(&'t str),
+}
+
 /// A message that arrived.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Posted {
@@ -53,21 +64,26 @@ pub enum PostError {
 }
 
 impl Sink {
-    /// Posts, into a thread where one is named.
+    /// Posts. A webhook knows no threads: there everything goes into the channel.
     ///
     /// # Errors
     /// When it did not arrive; says whether to try again.
-    pub async fn post(&self, message: &Message, thread: Option<&str>) -> Result<Posted, PostError> {
+    pub async fn post(&self, message: &Message, place: Place<'_>) -> Result<Posted, PostError> {
         match self {
             Self::SlackApi { channel, .. } => {
                 let mut body = json!({
                     "channel": channel,
-                    "text": message.headline(),
+                    "text": message.slack_text(),
                     "blocks": message.slack_blocks(),
                     "unfurl_links": false,
                 });
-                if let Some(thread) = thread {
-                    body["thread_ts"] = json!(thread);
+                match place {
+                    Place::Channel => {}
+                    Place::Thread(root) => body["thread_ts"] = json!(root),
+                    Place::Both(root) => {
+                        body["thread_ts"] = json!(root);
+                        body["reply_broadcast"] = json!(true);
+                    }
                 }
                 let answer = self.call("chat.postMessage", &body).await?;
                 Ok(Posted {
@@ -75,7 +91,7 @@ impl Sink {
                 })
             }
             Self::Webhook { url } => {
-                let body = json!({"text": message.headline(), "blocks": message.slack_blocks()});
+                let body = json!({"text": message.slack_text(), "blocks": message.slack_blocks()});
                 send(client()?.post(url.expose_secret()).json(&body)).await?;
                 Ok(Posted { ts: None })
             }
@@ -88,12 +104,12 @@ impl Sink {
     /// When it did not arrive; says whether to try again.
     pub async fn update(&self, message: &Message, ts: &str) -> Result<Posted, PostError> {
         let Self::SlackApi { channel, .. } = self else {
-            return self.post(message, None).await;
+            return self.post(message, Place::Channel).await;
         };
         let body = json!({
             "channel": channel,
             "ts": ts,
-            "text": message.headline(),
+            "text": message.slack_text(),
             "blocks": message.slack_blocks(),
         });
         self.call("chat.update", &body).await?;

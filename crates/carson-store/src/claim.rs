@@ -105,10 +105,10 @@ impl Store {
             return Ok(vec![self.claim_firing(one).await?]);
         }
         let won: Vec<bool> = transaction!(self, |tx| {
-            let mut won = Vec::with_capacity(all.len());
-            for new in all {
-                let done = insertion!(new, new.slot).execute(&mut *tx).await?;
-                won.push(done.rows_affected() == 1);
+            let mut won = vec![false; all.len()];
+            for index in in_order(all) {
+                let insertion = insertion!(all[index], all[index].slot);
+                won[index] = insertion.execute(&mut *tx).await?.rows_affected() == 1;
             }
             won
         });
@@ -220,4 +220,12 @@ impl Store {
             Err(error) => Err(error.into()),
         }
     }
+}
+
+/// Two hosts that claim the same roles in different orders would wait for each other: whoever
+/// claims many goes through them by name.
+fn in_order(all: &[NewFiring]) -> Vec<usize> {
+    let mut order: Vec<usize> = (0..all.len()).collect();
+    order.sort_by_key(|index| &all[*index].role);
+    order
 }

@@ -7,6 +7,7 @@ use std::path::Path;
 use std::str::FromStr;
 use std::time::Duration;
 
+use sqlx::migrate::Migrator;
 use sqlx::postgres::{PgConnectOptions, PgPoolOptions};
 use sqlx::sqlite::{SqliteConnectOptions, SqliteJournalMode, SqlitePoolOptions, SqliteSynchronous};
 use sqlx::{PgPool, SqlitePool};
@@ -112,17 +113,33 @@ async fn open_sqlite(path: &Path, url: String) -> Result<Store, StoreError> {
         url: url.clone(),
         source,
     })?;
-    // The migrator takes no lock of its own here: two processes that open a new file together
-    // would both make its tables.
-    let mut alone = pool.begin_with("BEGIN IMMEDIATE").await?;
     let migrator = sqlx::migrate!("../../migrations/sqlite");
-    // Its `run` cannot be sent between threads when it is given a transaction.
-    let migrated = migrator.run_direct(None, &mut *alone, false).await;
-    migrated.map_err(|source| StoreError::Schema { url, source })?;
-    alone.commit().await?;
+    if !is_up_to_date(&pool, &migrator).await {
+        // The migrator takes no lock of its own here: two processes that open a new file together
+        // would both make its tables.
+        let mut alone = pool.begin_with("BEGIN IMMEDIATE").await?;
+        // Its `run` cannot be sent between threads when it is given a transaction.
+        let migrated = migrator.run_direct(None, &mut *alone, false).await;
+        migrated.map_err(|source| StoreError::Schema { url, source })?;
+        alone.commit().await?;
+    }
     Ok(Store {
         db: Db::Sqlite(pool),
     })
+}
+
+/// Whether exactly these migrations were made. Whoever only reads must not wait for a writer, so
+/// this takes no lock; every doubt is the migrator's to settle.
+async fn is_up_to_date(pool: &SqlitePool, migrator: &Migrator) -> bool {
+    let made: Result<Vec<(i64, Vec<u8>)>, _> = sqlx::query_as(
+        "SELECT version, checksum FROM _sqlx_migrations WHERE success ORDER BY version",
+    )
+    .fetch_all(pool)
+    .await;
+    let ours = migrator
+        .iter()
+        .map(|one| (one.version, one.checksum.to_vec()));
+    made.is_ok_and(|made| made.into_iter().eq(ours))
 }
 
 /// Makes the file for its owner only. One that exists is not even opened: closing it would drop

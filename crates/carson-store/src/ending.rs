@@ -109,13 +109,13 @@ impl Store {
                 }
                 for post in &ending.posts {
                     query(
-                        "INSERT INTO outbox (id, sink, thread, kind, body, created_at, due_at) \
-                         VALUES ($1, $2, $3, $4, $5, $6, $6) ON CONFLICT DO NOTHING",
+                        "INSERT INTO outbox (id, sink, thread, kind, body, created_at) \
+                         VALUES ($1, $2, $3, $4, $5, $6) ON CONFLICT DO NOTHING",
                     )
                     .bind(post.id)
                     .bind(&post.sink)
                     .bind(post.thread.map(|id| id.uuid()))
-                    .bind(&post.kind)
+                    .bind(post.kind.as_str())
                     .bind(post.body.to_string())
                     .bind(post.created_at)
                     .execute(&mut *tx)

@@ -68,6 +68,20 @@ impl Store {
         Ok(queries.iter().map(gate).collect())
     }
 
+    /// The repositories that are paused at `now`.
+    ///
+    /// # Errors
+    /// When the database does not answer.
+    pub async fn paused_repos(&self, now: DateTime<Utc>) -> Result<Vec<RepoName>, StoreError> {
+        let pauses = self.pauses().await?.into_iter();
+        let standing = pauses.filter(|row| row.until.is_none_or(|until| now < until));
+        let repo = |row: PauseRow| match row.scope {
+            PauseScope::Repo(repo) => Some(repo),
+            _ => None,
+        };
+        Ok(standing.filter_map(repo).collect())
+    }
+
     async fn fired_today(
         &self,
         queries: &[GateQuery<'_>],
@@ -122,7 +136,9 @@ fn pause_of(pauses: &[PauseRow], query: &GateQuery<'_>) -> Option<Pause> {
         PauseScope::Repo(repo) => query.repos.len() == 1 && query.repos.contains(repo),
         PauseScope::Account(_) => false,
     };
-    let row = pauses.iter().find(|row| stops(&row.scope))?;
+    // One that has run out must not hide one that stands: the longest is the one to look at.
+    let stopping = pauses.iter().filter(|row| stops(&row.scope));
+    let row = stopping.max_by_key(|row| (row.until.is_none(), row.until))?;
     Some(Pause {
         what: row.scope.to_string(),
         reason: row.reason.clone(),

@@ -42,7 +42,7 @@ pub use error::StoreError;
 pub use events::{Event, HostRow};
 pub use firing::{BlockedCall, Firing, StageRow};
 pub use gate::GateQuery;
-pub use outbox::{NewPost, Post};
+pub use outbox::{NewPost, Post, PostKind};
 pub use progress::Progress;
 pub use read::{Filter, Found};
 pub use stops::{BlockRow, BlockSetter, BreakerRow, PauseRow, PauseScope};

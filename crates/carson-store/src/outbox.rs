@@ -13,6 +13,38 @@ use crate::firing::{plain, small};
 /// How long one poster may hold a post: longer than any call to the chat takes.
 const LEASE: TimeDelta = TimeDelta::seconds(60);
 
+/// What a post is to the thread of its firing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PostKind {
+    /// It begins the thread.
+    Root,
+    /// It goes into the thread.
+    Reply,
+    /// It goes into the thread, and is shown in the channel too.
+    Broadcast,
+    /// It changes the root.
+    Update,
+}
+
+impl PostKind {
+    const ALL: [Self; 4] = [Self::Root, Self::Reply, Self::Broadcast, Self::Update];
+
+    pub(crate) fn as_str(self) -> &'static str {
+        match self {
+            Self::Root => "root",
+            Self::Reply => "reply",
+            Self::Broadcast => "broadcast",
+            Self::Update => "update",
+        }
+    }
+
+    /// One that this version does not know is still a post.
+    fn of(text: &str) -> Self {
+        let known = Self::ALL.into_iter().find(|kind| kind.as_str() == text);
+        known.unwrap_or(Self::Reply)
+    }
+}
+
 /// A post to be sent.
 #[derive(Clone, Debug)]
 pub struct NewPost {
@@ -22,8 +54,8 @@ pub struct NewPost {
     pub sink: String,
     /// The firing whose thread it belongs to.
     pub thread: Option<FiringId>,
-    /// `root` begins the thread, `reply` goes into it, `update` changes its root.
-    pub kind: String,
+    /// What it is to the thread.
+    pub kind: PostKind,
     /// The message.
     pub body: Value,
     /// When it was filed.
@@ -40,7 +72,7 @@ pub struct Post {
     /// The firing whose thread it belongs to.
     pub thread: Option<FiringId>,
     /// What it is to the thread.
-    pub kind: String,
+    pub kind: PostKind,
     /// The message.
     pub body: Value,
     /// How often it was tried.
@@ -61,6 +93,9 @@ impl Store {
     /// Leases the post whose turn it is: the oldest that is due. Within a thread the order is kept:
     /// a post is not due while an older one of its thread is unsent.
     ///
+    /// A clock that was set back delays nothing that was filed before: a post is due from its
+    /// filing, and a lease that ends further ahead than any can is none.
+    ///
     /// One at a time, so that a lease need only outlast one call to the chat.
     ///
     /// # Errors
@@ -68,12 +103,14 @@ impl Store {
     pub async fn lease_post(&self, now: DateTime<Utc>) -> Result<Option<Post>, StoreError> {
         let row: Option<Raw> = on!(self, |pool| sqlx::query_as(
             "UPDATE outbox SET lease_until = $2, tries = tries + 1 WHERE id = ( \
-               SELECT o.id FROM outbox o WHERE o.sent_at IS NULL AND o.due_at <= $1 \
-               AND (o.lease_until IS NULL OR o.lease_until <= $1) \
+               SELECT o.id FROM outbox o WHERE o.sent_at IS NULL \
+               AND (o.due_at IS NULL OR o.due_at <= $1) \
+               AND (o.lease_until IS NULL OR o.lease_until <= $1 OR o.lease_until > $2) \
                AND NOT EXISTS (SELECT 1 FROM outbox e WHERE e.thread = o.thread \
                                AND e.sent_at IS NULL AND e.seq < o.seq) \
                ORDER BY o.seq LIMIT 1) \
-             AND sent_at IS NULL AND (lease_until IS NULL OR lease_until <= $1) \
+             AND sent_at IS NULL \
+             AND (lease_until IS NULL OR lease_until <= $1 OR lease_until > $2) \
              RETURNING id, sink, thread, kind, body, tries"
         )
         .bind(now)
@@ -105,7 +142,7 @@ impl Store {
         Ok(())
     }
 
-    /// The post did not arrive; it is due again at `retry_at`.
+    /// The post did not arrive; it is due again at `retry_at`, or at once.
     ///
     /// # Errors
     /// When the database does not answer.
@@ -113,17 +150,17 @@ impl Store {
         &self,
         id: Uuid,
         error: &str,
-        retry_at: DateTime<Utc>,
+        retry_at: Option<DateTime<Utc>>,
     ) -> Result<(), StoreError> {
-        on!(self, |pool| query(
-            "UPDATE outbox SET due_at = $2, error = $3, lease_until = NULL WHERE id = $1"
-        )
-        .bind(id)
-        .bind(retry_at)
-        .bind(plain(error).as_ref())
-        .execute(pool)
-        .await?
-        .rows_affected());
+        on!(self, |pool| {
+            query("UPDATE outbox SET due_at = $2, error = $3, lease_until = NULL WHERE id = $1")
+                .bind(id)
+                .bind(retry_at)
+                .bind(plain(error).as_ref())
+                .execute(pool)
+                .await?
+                .rows_affected()
+        });
         Ok(())
     }
 
@@ -175,13 +212,13 @@ impl Store {
     /// When the database does not answer.
     pub async fn file_post(&self, post: &NewPost) -> Result<(), StoreError> {
         on!(self, |pool| query(
-            "INSERT INTO outbox (id, sink, thread, kind, body, created_at, due_at) \
-             VALUES ($1, $2, $3, $4, $5, $6, $6) ON CONFLICT DO NOTHING"
+            "INSERT INTO outbox (id, sink, thread, kind, body, created_at) \
+             VALUES ($1, $2, $3, $4, $5, $6) ON CONFLICT DO NOTHING"
         )
         .bind(post.id)
         .bind(&post.sink)
         .bind(post.thread.map(|id| id.uuid()))
-        .bind(&post.kind)
+        .bind(post.kind.as_str())
         .bind(post.body.to_string())
         .bind(post.created_at)
         .execute(pool)
@@ -196,7 +233,7 @@ fn post(raw: Raw) -> Post {
         id: raw.id,
         sink: raw.sink,
         thread: raw.thread.map(Into::into),
-        kind: raw.kind,
+        kind: PostKind::of(&raw.kind),
         body: serde_json::from_str(&raw.body).unwrap_or(Value::Null),
         tries: small(raw.tries),
     }

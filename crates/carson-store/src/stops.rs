@@ -257,7 +257,8 @@ impl Store {
         Ok(rows == 1)
     }
 
-    /// The block flags that nobody cleared; whether one still stands is a question of the time.
+    /// The block flags that nobody cleared, and the accounts that an operator paused, which for a
+    /// session is the same; whether one still stands is a question of the time.
     ///
     /// # Errors
     /// When the database does not answer.
@@ -268,7 +269,17 @@ impl Store {
             until: row.until,
             reason: row.reason,
         });
-        Ok(open.collect())
+        let paused = self.pauses().await?.into_iter().filter_map(|pause| {
+            let PauseScope::Account(account) = pause.scope else {
+                return None;
+            };
+            Some(Block {
+                account,
+                until: pause.until,
+                reason: format!("paused: {}", pause.reason),
+            })
+        });
+        Ok(open.chain(paused).collect())
     }
 
     /// The same, with who set them and when.

@@ -23,15 +23,19 @@ pub enum Place {
     Unknown,
 }
 
+/// Longest path the kernel takes in one piece.
+const MAX_PATH: usize = 4096;
+
 /// The absolute, normalised path of `text` seen from `cwd`. `None` when it depends on something
-/// unknown: a path that starts with a mark, or a `..` that climbs over one.
+/// unknown (a path that starts with a mark, or a `..` that climbs over one) or is longer than a path
+/// can be.
 pub fn absolute(text: &str, cwd: &str) -> Option<String> {
     let joined = if text.starts_with('/') {
         text.to_owned()
     } else {
         format!("{cwd}/{text}")
     };
-    if !joined.starts_with('/') {
+    if !joined.starts_with('/') || joined.len() > MAX_PATH {
         return None;
     }
     let mut parts: Vec<&str> = Vec::new();

@@ -1,4 +1,6 @@
 //! What the hook learns from the disk: links, branches, upstreams, aliases. With real repositories.
+
+#![cfg(test)]
 #![expect(
     clippy::disallowed_methods,
     reason = "the repositories are made by git itself"

@@ -2,13 +2,15 @@
 //!
 //! The seed is fixed, so a failure repeats; `CARSON_FUZZ_ROUNDS` runs longer.
 
+#![cfg(test)]
+
 use std::time::{Duration, Instant};
 
 use carson_hook::{Call, Context, Json, decide, explain};
 
-/// A debug build on a loaded machine is some twenty times slower than the hook as it is shipped;
-/// what this bound catches is work that grows faster than its input.
-const LIMIT: Duration = Duration::from_secs(20);
+/// The hook as it is shipped takes a tenth of a second at most; a loaded machine is many times slower.
+/// What this bound catches is work that grows faster than its input.
+const LIMIT: Duration = Duration::from_secs(5);
 
 /// A small generator (xorshift64*), so that the crate needs no other.
 struct Random(u64);
@@ -332,6 +334,43 @@ fn a_megabyte_of_anything_is_answered() {
         "export A=",
     ] {
         answer(&unit.repeat(SIZE / unit.len()));
+    }
+}
+
+#[test]
+fn a_quarter_megabyte_of_random_units_is_answered() {
+    let mut random = Random(0xB16_B00C);
+    let mut pick = |most: usize| -> String {
+        let length = random.below(most);
+        (0..=length)
+            .map(|_| TOKENS[random.below(TOKENS.len())])
+            .collect()
+    };
+    for _ in 0..rounds(60) {
+        let (head, unit) = (pick(4), pick(7));
+        answer(&(head + &unit.repeat(256 * 1024 / unit.len())));
+    }
+}
+
+/// Each of these once took seconds: loops without commands, braces around substitutions, a
+/// directory or a stack of them that only grows, a word of many parts, code full of calls.
+#[test]
+fn what_was_slow_once() {
+    const SIZE: usize = 1024 * 1024;
+    for (head, unit) in [
+        ("watch ", "for x in git push ;"),
+        ("", "<<<sudo \nfor x in watch {"),
+        ("=", "{a,{b,c}}git push for x in export elif "),
+        ("python3 -c ", "-S {a,{b,c}}{1..9}$("),
+        ("", "cd a;"),
+        ("", "origin &&pushd "),
+        ("", "$X"),
+        ("", "{1..9}{a,b}coproc "),
+        ("perl -e \")", "eval done [printf &"),
+        ("", "..-printf sh $'+=\""),
+        ("<((", "))\\env ..$((bash -c "),
+    ] {
+        answer(&(head.to_owned() + &unit.repeat(SIZE / unit.len())));
     }
 }
 

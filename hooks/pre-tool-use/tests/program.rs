@@ -1,4 +1,6 @@
 //! The program: exit codes, the line on stderr, the event file, the watchdog, large input.
+
+#![cfg(test)]
 #![expect(
     clippy::disallowed_methods,
     reason = "the hook is tested as the agent CLIs run it: as a process"

@@ -196,6 +196,14 @@ impl Scene {
     }
 }
 
+impl Drop for Scene {
+    fn drop(&mut self) {
+        // A test that failed must not leave it in its endless write.
+        let _ = self.firing.kill();
+        let _ = self.firing.wait();
+    }
+}
+
 fn start(fleet: &TestFleet) -> Child {
     let mut command = fleet.command(&["fire", ROLE, "--json"]);
     command.stdout(Stdio::null()).stderr(Stdio::null());

@@ -3,6 +3,8 @@
 #![cfg(test)]
 
 mod arrows;
+mod bad_input;
+mod bad_world;
 mod claude_firing;
 mod daemon;
 mod help;

@@ -5,6 +5,7 @@ use carson_core::AccountName;
 use carson_core::admission::Block;
 use carson_store::BlockSetter;
 use chrono::TimeDelta;
+use serde_json::json;
 
 use crate::app::{App, unknown};
 use crate::args::BlockAction;
@@ -60,7 +61,12 @@ pub async fn run(app: &App, action: BlockAction) -> Result<u8, CommandError> {
             };
             let by = BlockSetter::Operator;
             house.store.set_block(&block, by, now).await?;
-            print::line(&format!("account {name} is blocked"));
+            let text = match until {
+                Some(until) => format!("account {name} is blocked until {until}"),
+                None => format!("account {name} is blocked until it is cleared"),
+            };
+            let value = json!({"account": name, "blocked": true, "until": until});
+            print::done(app.json, &text, &value);
         }
         BlockAction::Clear { account: name } => {
             let cleared = house.store.clear_block(&account(&name)?, now).await?;
@@ -69,7 +75,8 @@ pub async fn run(app: &App, action: BlockAction) -> Result<u8, CommandError> {
             } else {
                 "was not blocked"
             };
-            print::line(&format!("account {name} {what}"));
+            let value = json!({"account": name, "blocked": false, "cleared": cleared});
+            print::done(app.json, &format!("account {name} {what}"), &value);
         }
     }
     Ok(0)
@@ -79,6 +86,12 @@ pub async fn run(app: &App, action: BlockAction) -> Result<u8, CommandError> {
 pub fn span(text: Option<&str>) -> Result<Option<TimeDelta>, CommandError> {
     let Some(text) = text else { return Ok(None) };
     let span = parse_duration(text).map_err(|why| CommandError::usage(format!("--for: {why}")))?;
+    if span.is_zero() {
+        return Err(
+            CommandError::usage(format!("--for {text} would end at once"))
+                .hint("write 45m, 2h or 3d"),
+        );
+    }
     let span = TimeDelta::from_std(span);
     span.map(Some)
         .map_err(|_| CommandError::usage("--for: that is too long"))

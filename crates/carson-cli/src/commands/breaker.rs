@@ -50,7 +50,12 @@ pub async fn run(app: &App, action: BreakerAction) -> Result<u8, CommandError> {
             } else {
                 "had nothing to reset"
             };
-            print::line(&format!("breaker of {} {what}", role.name));
+            let value = json!({"role": role.name, "reset": reset});
+            print::done(
+                app.json,
+                &format!("breaker of {} {what}", role.name),
+                &value,
+            );
         }
     }
     Ok(0)

@@ -23,6 +23,10 @@ pub async fn issue(app: &App, action: IssueAction) -> Result<u8, CommandError> {
             labels,
             repo,
         } => {
+            if title.trim().is_empty() || labels.iter().any(|label| label.trim().is_empty()) {
+                return Err(CommandError::usage("a title or a label is empty")
+                    .hint("carson issue create \"What is to be done\" --label carson:ready"));
+            }
             let forge = open(&house, &repo).await?;
             let issue = forge
                 .create_issue(&NewIssue {

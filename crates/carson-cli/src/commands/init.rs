@@ -4,6 +4,7 @@ use std::io::IsTerminal;
 use std::path::Path;
 
 use carson_config::shipped_roles;
+use serde_json::json;
 
 use crate::app::App;
 use crate::args::{ForgeChoice, Init};
@@ -24,23 +25,34 @@ pub async fn run(app: &App, args: &Init) -> Result<u8, CommandError> {
     };
     let url = absolute(&repo)?;
     let name = repo_name(&url);
-    app.home.create()?;
-    write(&settings, &settings_text(args, &url, &name))?;
-    write_role(app, &name)?;
-    // What was written is held against the same checks as what people write.
-    app.load()?;
+    app.home.create().map_err(not_writable)?;
+    let role = app.home.roles().join("implementer/role.toml");
+    write(&settings, &settings_text(args, &url, &name)).map_err(not_writable)?;
+    let written = write_role(app, &name).and_then(|()| app.load().map(drop));
+    if let Err(error) = written {
+        // What was written is held against the same checks as what people write; half a home
+        // would be in the way of the next try.
+        let _ = std::fs::remove_file(&settings);
+        return Err(error.hint("nothing was kept: run it again with other options"));
+    }
+    if app.json {
+        print::json(&json!({"home": app.home.root, "settings": settings, "role": role}));
+        return Ok(0);
+    }
     print::line(&format!("home: {}", app.home.root.display()));
     print::line(&format!("settings: {}", settings.display()));
-    print::line(&format!(
-        "role: {}/implementer/role.toml",
-        app.home.roles().display()
-    ));
+    print::line(&format!("role: {}", role.display()));
     print::line("next:");
     print::line("  carson issue create \"What is to be done\"");
     print::line("  carson fire implementer --dry-run");
     print::line("  carson fire implementer");
     print::line("  carson daemon");
     Ok(0)
+}
+
+fn not_writable(error: std::io::Error) -> CommandError {
+    CommandError::from(error)
+        .hint("check that the home can be written, or choose another with --home")
 }
 
 fn ask(args: &Init) -> Result<String, CommandError> {
@@ -64,15 +76,22 @@ fn ask(args: &Init) -> Result<String, CommandError> {
 fn absolute(repo: &str) -> Result<String, CommandError> {
     let path = Path::new(repo);
     if path.is_dir() {
+        if !path.join(".git").exists() && !path.join("HEAD").is_file() {
+            return Err(
+                CommandError::usage(format!("{repo:?} is not a git repository"))
+                    .hint("name the directory that has .git in it, or run `git init` there"),
+            );
+        }
         return Ok(path.canonicalize()?.to_string_lossy().into_owned());
     }
     let is_address = repo.contains("://") || repo.contains('@') && repo.contains(':');
     if is_address {
         return Ok(repo.to_owned());
     }
-    Err(CommandError::usage(format!(
-        "{repo:?} is neither a directory nor an address"
-    )))
+    Err(
+        CommandError::usage(format!("{repo:?} is neither a directory nor an address"))
+            .hint("carson init --repo ~/src/widget, or --repo git@host:owner/name.git"),
+    )
 }
 
 fn repo_name(url: &str) -> String {
@@ -137,7 +156,9 @@ fn write_role(app: &App, repo: &str) -> Result<(), CommandError> {
     };
     let dir = app.home.roles().join(role.name);
     std::fs::create_dir_all(&dir)?;
-    for (file, text) in role.files.iter().filter(|(file, _)| *file == "role.toml") {
+    // A role that lies there already is the operator's own.
+    let missing = |file: &str| file == "role.toml" && !dir.join(file).exists();
+    for (file, text) in role.files.iter().filter(|(file, _)| missing(file)) {
         let text = text
             .replace("repos   = []", &format!("repos   = [{}]", quoted(repo)))
             .replace("engines = []", "engines = [\"claude\"]");
@@ -146,7 +167,7 @@ fn write_role(app: &App, repo: &str) -> Result<(), CommandError> {
     Ok(())
 }
 
-fn write(path: &Path, text: &str) -> Result<(), CommandError> {
+fn write(path: &Path, text: &str) -> std::io::Result<()> {
     use std::io::Write;
     use std::os::unix::fs::OpenOptionsExt;
     let mut options = std::fs::OpenOptions::new();
@@ -155,7 +176,7 @@ fn write(path: &Path, text: &str) -> Result<(), CommandError> {
         .write(true)
         .mode(0o600)
         .open(path)?;
-    file.write_all(text.as_bytes()).map_err(Into::into)
+    file.write_all(text.as_bytes())
 }
 
 #[cfg(test)]

@@ -3,6 +3,7 @@
 use carson_config::Fleet;
 use carson_core::AccountName;
 use carson_store::PauseScope;
+use serde_json::json;
 
 use crate::app::{self, App, unknown};
 use crate::args::{Pause, Scope};
@@ -18,7 +19,12 @@ pub async fn pause(app: &App, args: &Pause) -> Result<u8, CommandError> {
         .store
         .set_pause(&scope, &args.reason, until, "operator", now)
         .await?;
-    print::line(&format!("{scope} is paused; firings that run go on"));
+    let text = match until {
+        Some(until) => format!("{scope} is paused until {until}; firings that run go on"),
+        None => format!("{scope} is paused; firings that run go on"),
+    };
+    let value = json!({"scope": scope.to_string(), "paused": true, "until": until});
+    print::done(app.json, &text, &value);
     Ok(0)
 }
 
@@ -27,7 +33,8 @@ pub async fn resume(app: &App, scope_args: &Scope) -> Result<u8, CommandError> {
     let scope = scope(&house.fleet, scope_args)?;
     let resumed = house.store.resume(&scope).await?;
     let what = if resumed { "goes on" } else { "was not paused" };
-    print::line(&format!("{scope} {what}"));
+    let value = json!({"scope": scope.to_string(), "paused": false, "resumed": resumed});
+    print::done(app.json, &format!("{scope} {what}"), &value);
     Ok(0)
 }
 

@@ -1,1 +1,390 @@
+use std::collections::VecDeque;
+use std::sync::{Arc, Mutex};
+use std::time::Instant;
 
+use carson_core::FiringId;
+use carson_core::outcome::Severity;
+use carson_store::NewPost;
+use secrecy::SecretString;
+use serde_json::{Value, json};
+use tempfile::TempDir;
+use uuid::Uuid;
+use wiremock::matchers::method;
+use wiremock::{Mock, MockServer, Request, Respond, ResponseTemplate};
+
+use super::*;
+
+/// A Slack that answers as it is told, and well when it is told nothing.
+#[derive(Clone, Default)]
+struct Slack(Arc<Mutex<Told>>);
+
+#[derive(Default)]
+struct Told {
+    next: VecDeque<ResponseTemplate>,
+    /// Answered to everything, for as long as it is there.
+    always: Option<ResponseTemplate>,
+    /// Answered to every post whose title contains this.
+    chokes_on: Option<(&'static str, ResponseTemplate)>,
+    calls: usize,
+    arrived: Vec<Value>,
+}
+
+impl Respond for Slack {
+    fn respond(&self, request: &Request) -> ResponseTemplate {
+        let mut told = self.0.lock().unwrap();
+        told.calls += 1;
+        let mut body: Value = request.body_json().unwrap();
+        let title = body["text"].as_str().unwrap().to_owned();
+        if let Some(answer) = told.next.pop_front().or_else(|| told.always.clone()) {
+            return answer;
+        }
+        if let Some((part, answer)) = &told.chokes_on
+            && title.contains(part)
+        {
+            return answer.clone();
+        }
+        body["verb"] = json!(request.url.path());
+        told.arrived.push(body);
+        let ts = format!("1.{:03}", told.arrived.len());
+        ResponseTemplate::new(200).set_body_json(json!({"ok": true, "ts": ts}))
+    }
+}
+
+/// A store with a chat and a clock that stands until it is moved.
+struct Stage {
+    dir: TempDir,
+    slack: Slack,
+    server: MockServer,
+    store: Store,
+    clock: Clock,
+    poster: Poster,
+}
+
+fn start() -> DateTime<Utc> {
+    DateTime::from_timestamp(1_790_000_000, 0).unwrap()
+}
+
+impl Stage {
+    async fn new() -> Self {
+        let _ = rustls::crypto::ring::default_provider().install_default();
+        let dir = tempfile::tempdir().unwrap();
+        let (slack, server) = (Slack::default(), MockServer::start().await);
+        let mock = Mock::given(method("POST")).respond_with(slack.clone());
+        mock.mount(&server).await;
+        let store = Self::open(&dir).await;
+        Self {
+            dir,
+            slack,
+            server,
+            store,
+            clock: Clock::manual(start()),
+            poster: quick(),
+        }
+    }
+
+    async fn open(dir: &TempDir) -> Store {
+        let url = format!("sqlite:{}/carson.db", dir.path().display());
+        Store::open(&url).await.unwrap()
+    }
+
+    fn sink(&self) -> Sink {
+        Sink::SlackApi {
+            api_base: self.server.uri(),
+            channel: "#fleet".into(),
+            token: SecretString::from("xoxb-test"),
+        }
+    }
+
+    fn told(&self) -> std::sync::MutexGuard<'_, Told> {
+        self.slack.0.lock().unwrap()
+    }
+
+    fn after(&self, seconds: i64) {
+        self.clock
+            .set(self.clock.now() + TimeDelta::seconds(seconds));
+    }
+
+    async fn file(&self, thread: Option<FiringId>, kind: PostKind, title: &str) -> Uuid {
+        let message = Message {
+            severity: Some(Severity::Info),
+            title: title.to_owned(),
+            fields: Vec::new(),
+            text: "text".to_owned(),
+            link: None,
+        };
+        let post = NewPost {
+            id: Uuid::now_v7(),
+            sink: "slack".to_owned(),
+            thread,
+            kind,
+            body: serde_json::to_value(&message).unwrap(),
+            created_at: self.clock.now(),
+        };
+        self.store.file_post(&post).await.unwrap();
+        post.id
+    }
+
+    async fn drain(&mut self) -> u32 {
+        let sink = self.sink();
+        self.poster
+            .drain_to(&sink, &self.store, &self.clock)
+            .await
+            .unwrap()
+    }
+
+    /// The titles that arrived, in their order.
+    fn arrived(&self) -> Vec<String> {
+        let told = self.told();
+        let titles = told
+            .arrived
+            .iter()
+            .map(|body| body["text"].as_str().unwrap());
+        titles.map(|title| title.replace("✅ ", "")).collect()
+    }
+}
+
+fn quick() -> Poster {
+    Poster {
+        pace: Duration::ZERO,
+        ..Poster::default()
+    }
+}
+
+fn no(status: u16) -> ResponseTemplate {
+    ResponseTemplate::new(status)
+}
+
+#[tokio::test]
+async fn what_follows_goes_into_the_thread_of_its_root() {
+    let mut stage = Stage::new().await;
+    let (one, two) = (FiringId::new(), FiringId::new());
+    stage.file(Some(one), PostKind::Root, "one begins").await;
+    stage.file(Some(two), PostKind::Root, "two begins").await;
+    assert_eq!(stage.drain().await, 2);
+    // The daemon is another one by the time they end.
+    stage.store = Stage::open(&stage.dir).await;
+    stage.poster = quick();
+    for (kind, title) in [
+        (PostKind::Update, "one ended"),
+        (PostKind::Reply, "one needs"),
+        (PostKind::Broadcast, "one cries"),
+    ] {
+        stage.file(Some(one), kind, title).await;
+    }
+    stage.file(Some(two), PostKind::Reply, "two needs").await;
+    assert_eq!(stage.drain().await, 4);
+    let told = stage.told();
+    let seen: Vec<_> = told
+        .arrived
+        .iter()
+        .map(|body| {
+            let ts = body["thread_ts"].as_str().or(body["ts"].as_str());
+            let title = body["text"].as_str().unwrap().replace("✅ ", "");
+            (
+                body["verb"].as_str().unwrap(),
+                title,
+                ts,
+                body["reply_broadcast"] == true,
+            )
+        })
+        .collect();
+    let (post, update) = ("/chat.postMessage", "/chat.update");
+    let expected = [
+        (post, "one begins", None, false),
+        (post, "two begins", None, false),
+        (update, "one ended", Some("1.001"), false),
+        (post, "one needs", Some("1.001"), false),
+        (post, "one cries", Some("1.001"), true),
+        (post, "two needs", Some("1.002"), false),
+    ];
+    let expected = expected.map(|(verb, title, ts, both)| (verb, title.to_owned(), ts, both));
+    assert_eq!(seen, expected);
+}
+
+#[tokio::test]
+async fn the_chat_is_asked_again_when_it_said_and_not_before() {
+    let mut stage = Stage::new().await;
+    for title in ["1", "2"] {
+        stage.file(None, PostKind::Root, title).await;
+    }
+    let wait = no(429).insert_header("retry-after", "37");
+    stage.told().next.push_back(wait);
+    assert_eq!(stage.drain().await, 0);
+    stage.after(36);
+    stage.file(None, PostKind::Root, "3").await;
+    assert_eq!(stage.drain().await, 0);
+    assert_eq!(
+        stage.told().calls,
+        1,
+        "nothing is sent meanwhile, new posts neither"
+    );
+    stage.after(1);
+    assert_eq!(stage.drain().await, 3);
+    assert_eq!(stage.arrived(), ["1", "2", "3"]);
+
+    let absurd = no(429).insert_header("retry-after", "9000000000000000");
+    stage.told().next.push_back(absurd);
+    stage.file(None, PostKind::Root, "4").await;
+    stage.drain().await;
+    stage.after(3_600);
+    assert_eq!(
+        stage.drain().await,
+        1,
+        "an hour is the longest that it may ask for"
+    );
+}
+
+#[tokio::test]
+async fn failures_wait_longer_each_time_up_to_a_quarter_of_an_hour() {
+    let mut stage = Stage::new().await;
+    stage.file(None, PostKind::Root, "x").await;
+    stage.told().always = Some(no(500));
+    for wait in [5, 10, 20, 40, 80, 160, 320, 640, 900, 900] {
+        let before = stage.told().calls;
+        assert_eq!(stage.drain().await, 0);
+        assert_eq!(stage.told().calls, before + 1);
+        stage.after(wait - 1);
+        stage.drain().await;
+        assert_eq!(stage.told().calls, before + 1, "not before {wait} s");
+        stage.after(1);
+    }
+    stage.told().always = None;
+    assert_eq!(stage.drain().await, 1);
+    stage.told().next.push_back(no(503));
+    stage.file(None, PostKind::Root, "y").await;
+    stage.drain().await;
+    stage.after(5);
+    assert_eq!(
+        stage.drain().await,
+        1,
+        "a post that arrived ends the backoff"
+    );
+}
+
+#[tokio::test]
+async fn after_an_hour_away_everything_arrives_once_and_in_its_order() {
+    let mut stage = Stage::new().await;
+    stage.told().always = Some(no(502));
+    let mut filed = Vec::new();
+    for tick in 0..720 {
+        if tick % 20 == 0 {
+            let (title, thread) = (format!("post {tick:03}"), FiringId::new());
+            stage.file(Some(thread), PostKind::Root, &title).await;
+            stage
+                .file(Some(thread), PostKind::Reply, &format!("reply {tick:03}"))
+                .await;
+            filed.extend([title, format!("reply {tick:03}")]);
+        }
+        assert_eq!(stage.drain().await, 0);
+        stage.after(5);
+        if tick == 300 {
+            // A new daemon knows nothing of it.
+            (stage.poster, stage.store) = (quick(), Stage::open(&stage.dir).await);
+        }
+    }
+    let calls = stage.told().calls;
+    assert!((8..=24).contains(&calls), "{calls} calls in an hour");
+    stage.told().always = None;
+    stage.after(900);
+    let mut sent = 0;
+    for _ in 0..filed.len() {
+        sent += stage.drain().await;
+    }
+    assert_eq!(usize::try_from(sent).unwrap(), filed.len());
+    assert_eq!(stage.arrived(), filed);
+    assert_eq!(stage.store.pending_posts().await.unwrap(), 0);
+}
+
+#[tokio::test]
+async fn a_poster_that_dies_between_sending_and_marking_costs_one_duplicate() {
+    let mut stage = Stage::new().await;
+    stage.file(None, PostKind::Root, "x").await;
+    let slow = ResponseTemplate::new(200).set_delay(Duration::from_secs(60));
+    stage.told().next.push_back(slow);
+    let (sink, store, clock) = (stage.sink(), stage.store.clone(), stage.clock.clone());
+    let dying = tokio::spawn(async move { quick().drain_to(&sink, &store, &clock).await });
+    let deadline = Instant::now() + Duration::from_secs(20);
+    while stage.told().calls == 0 {
+        assert!(Instant::now() < deadline, "nothing was sent");
+        tokio::time::sleep(Duration::from_millis(5)).await;
+    }
+    dying.abort();
+    assert!(dying.await.unwrap_err().is_cancelled());
+
+    stage.store = Stage::open(&stage.dir).await;
+    assert_eq!(stage.drain().await, 0, "it may be on its way still");
+    assert_eq!(stage.store.pending_posts().await.unwrap(), 1);
+    stage.after(60);
+    assert_eq!(stage.drain().await, 1);
+    stage.after(3_600);
+    assert_eq!(stage.drain().await, 0);
+    assert_eq!(stage.told().calls, 2);
+}
+
+#[tokio::test]
+async fn a_refused_post_steps_aside_with_its_thread() {
+    let mut stage = Stage::new().await;
+    let (one, two) = (FiringId::new(), FiringId::new());
+    let refused = json!({"ok": false, "error": "msg_too_long"});
+    stage.told().chokes_on = Some(("bad", no(200).set_body_json(refused)));
+    stage.file(Some(one), PostKind::Root, "bad root").await;
+    stage.file(Some(one), PostKind::Reply, "its reply").await;
+    stage.file(Some(two), PostKind::Root, "good root").await;
+    assert_eq!(stage.drain().await, 1);
+    assert_eq!(stage.arrived(), ["good root"]);
+    stage.after(899);
+    assert_eq!(stage.drain().await, 0);
+    // Somebody mended it.
+    stage.told().chokes_on = None;
+    stage.after(1);
+    assert_eq!(stage.drain().await, 2);
+    assert_eq!(stage.arrived(), ["good root", "bad root", "its reply"]);
+}
+
+#[tokio::test]
+async fn a_post_that_the_chat_chokes_on_does_not_hold_up_the_others_for_ever() {
+    let mut stage = Stage::new().await;
+    stage.told().chokes_on = Some(("bad", no(500)));
+    stage.file(None, PostKind::Root, "bad").await;
+    stage.file(None, PostKind::Root, "good").await;
+    let mut hours = 0;
+    while stage.arrived().is_empty() {
+        assert!(hours < 8, "still waiting");
+        for _ in 0..60 {
+            stage.drain().await;
+            stage.after(60);
+        }
+        hours += 1;
+    }
+    assert_eq!(stage.arrived(), ["good"]);
+    assert!(stage.told().calls < 40);
+}
+
+#[tokio::test]
+async fn a_clock_that_was_set_back_does_not_silence_the_chat() {
+    let mut stage = Stage::new().await;
+    stage.file(None, PostKind::Root, "x").await;
+    stage.after(86_400);
+    stage.told().next.push_back(no(500));
+    assert_eq!(stage.drain().await, 0);
+    stage.file(None, PostKind::Root, "y").await;
+    stage.after(-80_000);
+    assert_eq!(stage.drain().await, 2);
+}
+
+#[tokio::test]
+async fn a_post_that_cannot_be_read_blocks_nobody() {
+    let mut stage = Stage::new().await;
+    let post = NewPost {
+        id: Uuid::now_v7(),
+        sink: "slack".to_owned(),
+        thread: None,
+        kind: PostKind::Root,
+        body: json!({"no": "message"}),
+        created_at: start(),
+    };
+    stage.store.file_post(&post).await.unwrap();
+    stage.file(None, PostKind::Root, "x").await;
+    assert_eq!(stage.drain().await, 1);
+    assert_eq!(stage.store.pending_posts().await.unwrap(), 0);
+}

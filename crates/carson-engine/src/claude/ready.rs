@@ -76,8 +76,8 @@ fn signed_in(env: &[(OsString, OsString)]) -> Result<(), NotReady> {
         let found = env.iter().rfind(|(name, _)| name == wanted);
         found.map(|(_, value)| value.as_os_str())
     };
-    let given = |name: &&str| value(name).is_some_and(|value| !value.is_empty());
-    if SIGN_IN.iter().any(|name| given(&name)) {
+    let given = |name: &str| value(name).is_some_and(|value| !value.is_empty());
+    if SIGN_IN.into_iter().any(given) {
         return Ok(());
     }
     let looked = match value("CLAUDE_CONFIG_DIR").filter(|dir| !dir.is_empty()) {

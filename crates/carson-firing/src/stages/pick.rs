@@ -10,6 +10,7 @@ use tracing::info;
 
 use super::preflight::Ready;
 use super::{Brief, OrBroken, equip};
+use crate::chat;
 use crate::claims;
 use crate::firing::{Firing, Taken};
 use crate::messages;
@@ -38,7 +39,7 @@ pub(crate) async fn run<'f, 'h>(
     let WorkSource::Issues { label } = &firing.role.work else {
         return Err(Halt::NothingToDo);
     };
-    for repo in repositories(firing) {
+    for repo in repositories(firing).await? {
         let forge = firing
             .house
             .forge(repo)
@@ -52,29 +53,32 @@ pub(crate) async fn run<'f, 'h>(
         equip::check(firing, repo).await?;
         for issue in candidates {
             if let Some((work, claim)) = take(firing, repo, &forge, label, issue).await? {
-                return Ok(Picked {
-                    taken: firing.take(Taken {
-                        repo,
-                        forge,
-                        work,
-                        claim,
-                    }),
+                let taken = firing.take(Taken {
+                    repo,
+                    forge,
+                    work,
+                    claim,
                 });
+                chat::begin(firing, taken).await;
+                return Ok(Picked { taken });
             }
         }
     }
     Err(Halt::NothingToDo)
 }
 
-fn repositories<'h>(firing: &Firing<'h>) -> Vec<&'h Repo> {
+async fn repositories<'h>(firing: &Firing<'h>) -> Result<Vec<&'h Repo>, Halt> {
+    let now = firing.house.clock.now();
+    let paused = firing.store().paused_repos(now).await;
+    let paused = paused.or_broken("reading the pauses")?;
     let wanted = firing.wanted.repo.as_ref();
-    firing
+    Ok(firing
         .role
         .repos
         .iter()
-        .filter(|name| wanted.is_none_or(|wanted| wanted == *name))
+        .filter(|name| wanted.is_none_or(|wanted| wanted == *name) && !paused.contains(name))
         .filter_map(|name| firing.house.fleet.repos.get(name))
-        .collect()
+        .collect())
 }
 
 async fn candidates(firing: &Firing<'_>, forge: &Forge, label: &str) -> Result<Vec<Issue>, Halt> {

@@ -9,6 +9,7 @@ use carson_store::{Ending, StoreError};
 use tracing::warn;
 
 use super::salvage::Saved;
+use crate::chat;
 use crate::firing::{Firing, Taken};
 use crate::messages;
 
@@ -33,15 +34,23 @@ pub(crate) async fn run(
     let reason = firing.house.redactor().redact(&reason).into_owned();
     let limits = &firing.role.limits;
     let now = firing.house.clock.now();
+    let thresholds = Thresholds {
+        fail_streak: limits.fail_streak,
+        max_rejections: limits.max_rejections,
+    };
+    let end = chat::End {
+        outcome: settled.outcome,
+        reason: &reason,
+        saved,
+        thresholds,
+        at: now,
+    };
     let ending = Ending {
         outcome: settled.outcome,
-        posts: messages::posts(firing, settled.outcome, &reason, saved, now),
+        posts: chat::end(firing, &end).await?,
         reason,
         at: now,
-        thresholds: Thresholds {
-            fail_streak: limits.fail_streak,
-            max_rejections: limits.max_rejections,
-        },
+        thresholds,
     };
     firing
         .store()

@@ -55,6 +55,17 @@ pub(crate) async fn run(firing: &Firing<'_>, settled: &Settled) -> Saved {
     saved
 }
 
+/// Finished work that nobody can see as a pull request is not done: it goes back to the queue.
+pub(crate) fn as_delivered(settled: Settled, saved: &Saved) -> Settled {
+    if settled.outcome != Outcome::Ok || saved.pull.is_some() {
+        return settled;
+    }
+    Settled {
+        outcome: Outcome::Partial,
+        reason: format!("finished without a pull request: {}", settled.reason),
+    }
+}
+
 /// Commits what lies uncommitted. Beside finished work it is kept aside, out of the pull request;
 /// else it is part of the unfinished work.
 async fn take_up(

@@ -6,7 +6,7 @@ use super::*;
 
 fn message() -> Message {
     Message {
-        severity: Severity::Info,
+        severity: Some(Severity::Info),
         title: "OK · Implementer".into(),
         fields: Vec::new(),
         text: "1 commit".into(),
@@ -39,7 +39,7 @@ async fn slack(answer: ResponseTemplate) -> (MockServer, Sink) {
 async fn a_post_goes_into_its_thread_and_comes_back_with_its_name() {
     let answer = ResponseTemplate::new(200).set_body_json(json!({"ok": true, "ts": "3.4"}));
     let (_server, sink) = slack(answer).await;
-    let posted = sink.post(&message(), Some("1.2")).await.unwrap();
+    let posted = sink.post(&message(), Place::Thread("1.2")).await.unwrap();
     assert_eq!(posted.ts.as_deref(), Some("3.4"));
 }
 
@@ -72,7 +72,10 @@ async fn what_may_pass_is_told_from_what_never_will() {
     ];
     for (answer, expected) in cases {
         let (_server, sink) = slack(answer).await;
-        assert_eq!(sink.post(&message(), Some("1.2")).await, Err(expected));
+        assert_eq!(
+            sink.post(&message(), Place::Thread("1.2")).await,
+            Err(expected)
+        );
     }
 }
 
@@ -81,9 +84,30 @@ async fn an_error_does_not_tell_the_address_of_a_webhook() {
     let _ = rustls::crypto::ring::default_provider().install_default();
     let url = SecretString::from("http://127.0.0.1:9/services/T0/B0/hidden");
     let error = Sink::Webhook { url }
-        .post(&message(), None)
+        .post(&message(), Place::Channel)
         .await
         .unwrap_err();
     assert!(matches!(error, PostError::Temporary(_)));
     assert!(!error.to_string().contains("hidden"), "{error}");
+}
+
+#[tokio::test]
+async fn no_syntax_of_the_chat_gets_through_in_any_of_its_places() {
+    let answer = ResponseTemplate::new(200).set_body_json(json!({"ok": true, "ts": "3.4"}));
+    let (server, sink) = slack(answer).await;
+    let hostile = Message {
+        title: "<!channel> & <https://evil|click>".into(),
+        ..message()
+    };
+    sink.post(&hostile, Place::Both("1.2")).await.unwrap();
+    let sent: Value = server.received_requests().await.unwrap()[0]
+        .body_json()
+        .unwrap();
+    assert_eq!(sent["reply_broadcast"], true);
+    assert_eq!(
+        sent["text"],
+        "✅ &lt;!channel&gt; &amp; &lt;https://evil|click&gt;"
+    );
+    // Plain text has no syntax.
+    assert_eq!(sent["blocks"][0]["text"]["type"], "plain_text");
 }

@@ -15,6 +15,7 @@ const CLAIMERS: usize = 32;
 
 on_both!(
     a_slot_is_claimed_once,
+    many_slots_are_claimed_together_and_each_once,
     a_role_runs_one_firing,
     a_piece_of_work_is_held_by_one_firing,
     a_clock_that_was_stepped_back_does_not_silence_a_role,
@@ -164,4 +165,36 @@ async fn a_clock_that_was_stepped_back_does_not_silence_a_role(place: Place) {
         Claim::SlotTaken,
         "once is enough"
     );
+}
+
+async fn many_slots_are_claimed_together_and_each_once(place: Place) {
+    let all = || -> Vec<NewFiring> {
+        (0..10)
+            .map(|role| new_firing(&format!("role-{role}"), Some(0), 0))
+            .collect()
+    };
+    let answers = race(&place, |store, number| {
+        let mut all = all();
+        // Hosts that go through them in different orders must not wait for each other.
+        all.rotate_left(number % 10);
+        if number % 2 == 0 {
+            all.reverse();
+        }
+        async move {
+            let claims = store.claim_firings(&all).await.unwrap();
+            all.into_iter().zip(claims).collect::<Vec<_>>()
+        }
+    });
+    let answers: Vec<_> = answers.await.into_iter().flatten().collect();
+    let won = answers.iter().filter(|(_, claim)| *claim == Claim::Won);
+    let mut roles: Vec<_> = won.map(|(new, _)| new.role.as_str().to_owned()).collect();
+    roles.sort();
+    let expected: Vec<_> = all()
+        .into_iter()
+        .map(|new| new.role.as_str().to_owned())
+        .collect();
+    assert_eq!(roles, expected);
+    let lost = answers.iter().filter(|(_, claim)| *claim != Claim::Won);
+    assert!(lost.clone().all(|(_, claim)| *claim == Claim::SlotTaken));
+    assert_eq!(lost.count(), (CLAIMERS - 1) * 10);
 }

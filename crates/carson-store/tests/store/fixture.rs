@@ -1,8 +1,9 @@
 //! A fresh store of either kind, and short words for what goes into it.
 
+use carson_core::admission::Gate;
 use carson_core::breaker::Thresholds;
-use carson_core::{FiringId, Outcome};
-use carson_store::{Claim, Ending, NewFiring, NewPost, Store};
+use carson_core::{FiringId, HostName, Outcome, RepoName, RoleName};
+use carson_store::{Claim, Ending, GateQuery, NewFiring, NewPost, PostKind, Store};
 use chrono::{DateTime, TimeDelta, Utc};
 use serde_json::json;
 use tempfile::TempDir;
@@ -95,13 +96,26 @@ pub(crate) fn ending(outcome: Outcome, reason: &str, ended: i64) -> Ending {
     }
 }
 
-pub(crate) fn post(thread: Option<FiringId>, kind: &str, title: &str, filed: i64) -> NewPost {
+pub(crate) fn post(thread: Option<FiringId>, kind: PostKind, title: &str, filed: i64) -> NewPost {
     NewPost {
         id: Uuid::now_v7(),
         sink: "slack".to_owned(),
         thread,
-        kind: kind.to_owned(),
+        kind,
         body: json!({ "title": title }),
         created_at: at(filed),
     }
+}
+
+/// What admission reads of one role.
+pub(crate) async fn gate(
+    store: &Store,
+    role: &RoleName,
+    repos: &[RepoName],
+    host: &HostName,
+    day: (DateTime<Utc>, DateTime<Utc>),
+) -> Gate {
+    let query = GateQuery { role, repos, day };
+    let mut gates = store.gates(host, &[query]).await.unwrap();
+    gates.pop().unwrap()
 }

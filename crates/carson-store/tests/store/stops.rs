@@ -2,10 +2,10 @@
 
 use carson_core::admission::Block;
 use carson_core::{FiringId, Outcome, RoleName};
-use carson_store::{BlockSetter, Ending, PauseScope, Store};
+use carson_store::{BlockSetter, Ending, PauseScope, PostKind, Store};
 use sqlx::{PgPool, SqlitePool};
 
-use crate::fixture::{Place, at, claimed, ending, on_both, post};
+use crate::fixture::{Place, at, claimed, ending, gate, on_both, post};
 
 on_both!(
     the_breaker_opens_in_the_transaction_of_the_ending,
@@ -13,6 +13,9 @@ on_both!(
     a_block_only_grows_but_for_the_operator,
     pauses_are_set_changed_and_ended,
     the_gate_counts_what_admission_asks,
+    the_gate_sees_the_pause_that_stands_longest,
+    a_paused_account_is_blocked_for_sessions,
+    repositories_are_paused_one_by_one,
 );
 
 async fn fail(store: &Store, slot: i64) -> FiringId {
@@ -67,7 +70,7 @@ async fn an_ending_happens_whole_or_not_at_all(place: Place) {
     let store = place.open().await;
     let id = claimed(&store, "one", 0).await;
     run(&place, "ALTER TABLE outbox RENAME TO away").await;
-    let posts = vec![post(Some(id), "root", "ended", 1)];
+    let posts = vec![post(Some(id), PostKind::Root, "ended", 1)];
     let failed = Ending {
         posts,
         ..ending(Outcome::Failed, "x", 1)
@@ -244,15 +247,12 @@ async fn the_gate_counts_what_admission_asks(place: Place) {
         .unwrap();
     claimed(&store, "two", 0).await;
     let repos = ["widget".parse().unwrap()];
-    let gate = store
-        .gate(&one, &repos, &here, at(0), at(10))
-        .await
-        .unwrap();
+    let found = gate(&store, &one, &repos, &here, (at(0), at(10))).await;
     assert_eq!(
-        (gate.fired_today, gate.running, gate.running_here),
+        (found.fired_today, found.running, found.running_here),
         (2, false, 1)
     );
-    assert_eq!((gate.breaker.streak, gate.pause.is_none()), (1, true));
+    assert_eq!((found.breaker.streak, found.pause.is_none()), (1, true));
 
     claimed(&store, "one", 9_000).await;
     let setter = BlockSetter::Operator;
@@ -265,23 +265,71 @@ async fn the_gate_counts_what_admission_asks(place: Place) {
         .set_pause(&widget, "freeze", None, "operator", at(1))
         .await
         .unwrap();
-    let gate = store
-        .gate(&one, &repos, &there, at(0), at(10))
-        .await
-        .unwrap();
+    let found = gate(&store, &one, &repos, &there, (at(0), at(10))).await;
     assert_eq!(
-        (gate.fired_today, gate.running, gate.running_here),
+        (found.fired_today, found.running, found.running_here),
         (2, true, 0)
     );
-    assert_eq!(gate.blocks, [block(None, "limit")]);
-    assert_eq!(gate.pause.unwrap().what, "repo widget");
+    assert_eq!(found.blocks, [block(None, "limit")]);
+    assert_eq!(found.pause.unwrap().what, "repo widget");
     let both = ["widget".parse().unwrap(), "gadget".parse().unwrap()];
     assert!(
-        store
-            .gate(&one, &both, &there, at(0), at(10))
+        gate(&store, &one, &both, &there, (at(0), at(10)))
             .await
-            .unwrap()
             .pause
             .is_none()
     );
+}
+
+async fn the_gate_sees_the_pause_that_stands_longest(place: Place) {
+    let store = place.open().await;
+    let (role, here) = ("one".parse().unwrap(), "here".parse().unwrap());
+    let pause = async |scope: &str, until: Option<i64>| {
+        let scope: PauseScope = scope.parse().unwrap();
+        store
+            .set_pause(&scope, "r", until.map(at), "operator", at(0))
+            .await
+            .unwrap();
+        let found = gate(&store, &role, &[], &here, (at(0), at(10))).await;
+        found.pause.unwrap().what
+    };
+    assert_eq!(pause("fleet", Some(1)).await, "fleet");
+    assert_eq!(pause("role one", Some(5)).await, "role one");
+    assert_eq!(pause("fleet", Some(6)).await, "fleet");
+    assert_eq!(pause("role one", None).await, "role one");
+    assert_eq!(pause("role two", None).await, "role one");
+}
+
+async fn a_paused_account_is_blocked_for_sessions(place: Place) {
+    let store = place.open().await;
+    let account: PauseScope = "account main".parse().unwrap();
+    store
+        .set_pause(&account, "a holiday", Some(at(9)), "me", at(0))
+        .await
+        .unwrap();
+    let blocks = store.blocks().await.unwrap();
+    assert_eq!(blocks.len(), 1);
+    assert_eq!(
+        (blocks[0].account.as_str(), blocks[0].until),
+        ("main", Some(at(9)))
+    );
+    assert!(blocks[0].reason.contains("a holiday"));
+    // It is no block that an operator could clear.
+    assert!(store.block_rows().await.unwrap().is_empty());
+    store.resume(&account).await.unwrap();
+    assert!(store.blocks().await.unwrap().is_empty());
+}
+
+async fn repositories_are_paused_one_by_one(place: Place) {
+    let store = place.open().await;
+    let widget = PauseScope::Repo("widget".parse().unwrap());
+    store
+        .set_pause(&widget, "freeze", Some(at(9)), "operator", at(0))
+        .await
+        .unwrap();
+    assert_eq!(
+        store.paused_repos(at(8)).await.unwrap(),
+        ["widget".parse().unwrap()]
+    );
+    assert!(store.paused_repos(at(9)).await.unwrap().is_empty());
 }

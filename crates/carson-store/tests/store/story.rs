@@ -5,7 +5,7 @@ use std::path::Path;
 use carson_core::settle::{Facts, settle};
 use carson_core::work::WorkKey;
 use carson_core::{FiringId, Outcome, Sentinel, Stage};
-use carson_store::{Ending, Filter, Found, Progress, Store};
+use carson_store::{Ending, Filter, Found, PostKind, Progress, Store};
 use serde_json::json;
 
 use crate::fixture::{Place, at, claimed, ending, new_firing, on_both, post};
@@ -189,7 +189,7 @@ async fn settle_and_end(store: &Store, id: FiringId) {
             .await
             .unwrap()
     );
-    let posts = vec![post(Some(id), "root", "ended", 90)];
+    let posts = vec![post(Some(id), PostKind::Root, "ended", 90)];
     let done = Ending {
         posts,
         ..ending(Outcome::Ok, "done", 90)
@@ -220,7 +220,7 @@ async fn nothing_is_done_twice(place: Place) {
             .unwrap()
     );
 
-    let posts = vec![post(Some(id), "root", "failed", 9)];
+    let posts = vec![post(Some(id), PostKind::Root, "failed", 9)];
     let failed = Ending {
         posts,
         ..ending(Outcome::Failed, "first", 9)
@@ -365,9 +365,9 @@ async fn odd_text_is_kept_readable(place: Place) {
         .event("odd", None, None, &json!({ "odd": odd }), at(1))
         .await
         .unwrap();
-    let odd_post = post(None, "root", odd, 1);
+    let odd_post = post(None, PostKind::Root, odd, 1);
     store.file_post(&odd_post).await.unwrap();
-    store.post_failed(odd_post.id, odd, at(1)).await.unwrap();
+    store.post_failed(odd_post.id, odd, None).await.unwrap();
     let failed = Facts {
         halt: Some(carson_core::settle::Halt::Broken(odd.to_owned())),
         ..Facts::default()

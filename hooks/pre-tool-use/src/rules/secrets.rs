@@ -158,13 +158,14 @@ pub(super) fn is_secret(path: &str, ctx: &Context) -> bool {
 
 /// A quick look: most words of most commands name nothing near a credential.
 fn interesting(part: &str) -> bool {
-    part.starts_with('.')
+    let near = part.starts_with('.')
         || part.contains(marks::is_mark)
         || OTHER_NAMES.iter().any(|name| part.starts_with(name))
         || part.ends_with(".kubeconfig")
         || part.ends_with(".kdbx")
         || part.contains(".keychain")
-        || part == "var"
+        || part == "var";
+    near && evident(part)
 }
 
 fn is_public(parts: &[&str], last: &str) -> bool {
@@ -183,6 +184,9 @@ fn is_template(name: &str) -> bool {
 }
 
 fn fits(row: &str, parts: &[&str], absolute: bool, ctx: &Context) -> bool {
+    if !starts_alike(row, parts) {
+        return false;
+    }
     let home = row.strip_prefix("~/").map(|rest| {
         if ctx.home.is_empty() {
             rest.to_owned()
@@ -214,6 +218,22 @@ fn fits(row: &str, parts: &[&str], absolute: bool, ctx: &Context) -> bool {
     (0..=last_start).any(|at| {
         let ends = at + names.len() == parts.len();
         (ends || below) && names_fit(&names, &parts[at..at + names.len()])
+    })
+}
+
+/// A look at the letters before the first wildcard: it spares most rows the closer one.
+fn starts_alike(row: &str, parts: &[&str]) -> bool {
+    let row = row.trim_start_matches('/');
+    parts.iter().any(|part| {
+        for (theirs, ours) in part.chars().zip(row.chars()) {
+            if marks::is_mark(theirs) || matches!(ours, '*' | '?' | '[' | '~') {
+                return true;
+            }
+            if theirs != ours {
+                return false;
+            }
+        }
+        true
     })
 }
 

@@ -5,6 +5,10 @@ use std::rc::Rc;
 
 use super::syntax::Word;
 
+/// Most commands that are read; what follows is kept as [`Node::Unread`](super::syntax::Node). No
+/// one writes as many, and reading them would cost most of the time a call may take.
+const MAX_COMMANDS: usize = 40_000;
+
 /// A here-document whose lines come after the current line.
 pub(super) struct Pending {
     pub(super) delimiter: String,
@@ -18,6 +22,8 @@ pub struct Parser<'s> {
     pub(super) src: &'s str,
     pub(super) pos: usize,
     pub(super) depth: usize,
+    /// Commands this reader may still read.
+    pub(super) budget: usize,
     pub(super) pending: Vec<Pending>,
 }
 
@@ -28,6 +34,7 @@ impl<'s> Parser<'s> {
             src,
             pos: 0,
             depth,
+            budget: MAX_COMMANDS,
             pending: Vec::new(),
         }
     }

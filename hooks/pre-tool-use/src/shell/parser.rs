@@ -108,9 +108,10 @@ impl Parser<'_> {
 
     fn command(&mut self) -> Node {
         self.skip_blanks();
-        if self.depth >= MAX_DEPTH {
+        if self.depth >= MAX_DEPTH || self.budget == 0 {
             return Node::Unread(self.take_rest().to_owned());
         }
+        self.budget -= 1;
         self.depth += 1;
         let node = self.compound().unwrap_or_else(|| self.simple());
         self.depth -= 1;

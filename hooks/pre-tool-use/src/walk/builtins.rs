@@ -13,7 +13,7 @@ impl Walker<'_> {
         match exec.name() {
             "cd" | "chdir" => self.cd(args, state),
             "pushd" => {
-                state.stack.push(state.cwd.clone());
+                state.push_cwd();
                 self.cd(args, state);
             }
             "popd" => {

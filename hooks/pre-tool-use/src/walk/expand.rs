@@ -37,6 +37,12 @@ impl Build {
         }
     }
 
+    /// Bytes held.
+    fn size(&self) -> usize {
+        let open = self.open.as_ref().map_or(0, String::len);
+        open + self.fields.iter().map(String::len).sum::<usize>()
+    }
+
     fn finish(mut self) -> Vec<String> {
         self.fields.extend(self.open.take());
         self.fields
@@ -48,7 +54,11 @@ impl Walker<'_> {
     pub(crate) fn all_fields(&mut self, words: &[Word], state: &mut State) -> Vec<String> {
         let mut out = Vec::new();
         for word in words {
-            out.extend(self.fields(word, state));
+            let fields = self.fields(word, state);
+            if !self.spend(fields.len()) {
+                break;
+            }
+            out.extend(fields);
         }
         out
     }
@@ -85,6 +95,9 @@ impl Walker<'_> {
     fn builds(&mut self, atoms: &[Atom<'_>], state: &mut State, split: bool) -> Vec<Build> {
         let mut builds = vec![Build::default()];
         for (index, atom) in atoms.iter().enumerate() {
+            if !self.spend_copy(8 * builds.len()) {
+                return Vec::new();
+            }
             match atom {
                 Atom::Bare(text) => {
                     let text = self.tilde(text, index == 0, state);
@@ -101,7 +114,12 @@ impl Walker<'_> {
                 Atom::Part(part) => {
                     let (texts, quoted) = self.part(part, state);
                     let size: usize = texts.iter().map(String::len).sum();
-                    if !self.spend_copy(size * builds.len()) {
+                    let copied = if texts.len() > 1 || builds.len() > 1 {
+                        builds.iter().map(Build::size).sum::<usize>() * texts.len()
+                    } else {
+                        0
+                    };
+                    if !self.spend_copy(copied + size * builds.len()) {
                         return Vec::new();
                     }
                     builds = combine(builds, &texts, split && !quoted);
@@ -177,7 +195,16 @@ impl Walker<'_> {
 }
 
 /// Every build followed by every text.
-fn combine(builds: Vec<Build>, texts: &[String], split: bool) -> Vec<Build> {
+fn combine(mut builds: Vec<Build>, texts: &[String], split: bool) -> Vec<Build> {
+    if let ([build], [text]) = (builds.as_mut_slice(), texts) {
+        // The usual case grows in place: a copy for each part would cost the square of the word.
+        if split {
+            build.push_split(text);
+        } else {
+            build.push(text);
+        }
+        return builds;
+    }
     let mut out = Vec::new();
     for build in &builds {
         for text in texts {

@@ -47,7 +47,7 @@ use crate::shell::syntax::{Link, Node};
 
 /// Most rounds of one loop that are walked one by one.
 const MAX_ROUNDS: usize = 256;
-/// Work allowed on top of one unit per byte of input.
+/// Work allowed on top of one unit for four bytes of input.
 const SPARE_FUEL: usize = 20_000;
 /// Deepest nesting of calls: functions, `eval`, `bash -c`, aliases.
 pub const MAX_CALLS: usize = 40;
@@ -72,7 +72,7 @@ impl<'c> Walker<'c> {
         Self {
             ctx,
             world: World::default(),
-            fuel: size + SPARE_FUEL,
+            fuel: size / 4 + SPARE_FUEL,
             calls: 0,
             found: None,
             trail: None,
@@ -125,6 +125,14 @@ impl<'c> Walker<'c> {
         self.spend(bytes / 32)
     }
 
+    /// Judges by its words what is not read. A loop may come here again and again, so it costs
+    /// fuel; without any left the whole command line is judged that way in the end.
+    fn blunt(&mut self, text: &str) {
+        if self.spend(text.len() / 16) {
+            self.block(rules::blunt(text));
+        }
+    }
+
     /// Runs `body` one call deeper; too deep, the text is judged by its words.
     pub(crate) fn deeper<T: Default>(
         &mut self,
@@ -132,7 +140,7 @@ impl<'c> Walker<'c> {
         body: impl FnOnce(&mut Self) -> T,
     ) -> T {
         if self.calls >= MAX_CALLS || !self.spend(1) {
-            self.block(rules::blunt(text));
+            self.blunt(text);
             return T::default();
         }
         self.calls += 1;
@@ -144,7 +152,7 @@ impl<'c> Walker<'c> {
     /// Walks shell code and returns what it prints.
     pub(crate) fn code(&mut self, code: &str, state: &mut State, stdin: &str) -> String {
         if !self.spend(code.len() / 16 + 1) {
-            self.block(rules::blunt(code));
+            self.blunt(code);
             return String::new();
         }
         self.deeper(code, |walker| {
@@ -155,7 +163,7 @@ impl<'c> Walker<'c> {
 
     /// Walks a node and returns what it prints.
     pub(crate) fn node(&mut self, node: &Node, state: &mut State, stdin: &str) -> String {
-        if self.done() || state.left {
+        if self.done() || state.left || !self.spend(1) {
             return String::new();
         }
         match node {
@@ -183,7 +191,7 @@ impl<'c> Walker<'c> {
             }
             Node::Redirected(body, redirects) => self.redirected(body, redirects, state, stdin),
             Node::Unread(text) => {
-                self.block(rules::blunt(text));
+                self.blunt(text);
                 marks::only(ANY)
             }
         }
@@ -314,7 +322,7 @@ impl<'c> Walker<'c> {
             state.set(name, vec![value.clone()], false);
             append(&mut out, &self.node(body, state, stdin));
             state.left = false;
-            if self.done() {
+            if self.done() || !self.spend(1) {
                 return out;
             }
         }

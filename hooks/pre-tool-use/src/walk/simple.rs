@@ -17,7 +17,8 @@ struct Given {
 
 impl Walker<'_> {
     pub(super) fn simple(&mut self, simple: &Simple, state: &mut State, stdin: &str) -> String {
-        if !self.spend(1 + simple.words.len()) {
+        let pieces = simple.words.len() + 2 * simple.assigns.len() + 4 * simple.redirects.len();
+        if !self.spend(1 + pieces) {
             return String::new();
         }
         let mut given = Vec::new();
@@ -127,7 +128,10 @@ impl Walker<'_> {
     /// Runs an expanded command and returns what it prints.
     pub(crate) fn exec(&mut self, mut exec: Exec, state: &mut State) -> String {
         let copied = exec.stdin.len() + exec.argv.iter().map(String::len).sum::<usize>();
-        if self.done() || !self.spend(1 + exec.argv.len() / 8) || !self.spend_copy(copied) {
+        // The rules look at each argument from each directory the command may run in.
+        let places: usize = state.cwd.iter().map(String::len).sum();
+        let looks = (1 + exec.argv.len()) * places;
+        if self.done() || !self.spend(1 + exec.argv.len()) || !self.spend_copy(copied + looks) {
             return String::new();
         }
         // `$SUDO rm …` with an unset variable runs what follows.

@@ -6,6 +6,9 @@ use std::rc::Rc;
 use crate::marks;
 use crate::shell::syntax::Node;
 
+/// Most directories `pushd` keeps; what lies below them is unknown.
+const MAX_STACK: usize = 32;
+
 /// Most alternatives kept for one variable; more collapse into "unknown".
 const MAX_ALTERNATIVES: usize = 64;
 
@@ -111,6 +114,14 @@ impl State {
     /// Changes the directory.
     pub fn enter(&mut self, cwd: Vec<String>) {
         self.old_cwd = std::mem::replace(&mut self.cwd, limited(cwd));
+    }
+
+    /// Notes the directory for `popd`.
+    pub fn push_cwd(&mut self) {
+        if self.stack.len() == MAX_STACK {
+            self.stack.remove(0);
+        }
+        self.stack.push(self.cwd.clone());
     }
 
     /// What may be true after either this or `other` has happened.

@@ -24,13 +24,15 @@ pub async fn run(app: &App, args: &Demo) -> Result<u8, CommandError> {
     become_subreaper()?;
     let root = temporary()?;
     let home = household::make(&root, args).await?;
-    prologue(args, &root);
+    if !app.json {
+        prologue(args, &root);
+    }
     let app = App::new(Some(home.clone()), app.json)?;
     let house = app.house().await?;
     let cancel = Cancel::new();
     let daemon = daemon(&house, &home)?;
     let (done, ()) = tokio::join!(daemon_until(&daemon, &cancel), async {
-        perform(&house, args.seconds).await;
+        perform(&house, args.seconds, app.json).await;
         cancel.cancel();
     });
     let said = done?;
@@ -80,8 +82,12 @@ async fn daemon_until(command: &Command, cancel: &Cancel) -> Result<String, Comm
     Ok(done.stderr.text())
 }
 
-async fn perform(house: &Household, seconds: u64) {
+async fn perform(house: &Household, seconds: u64, quiet: bool) {
     let until = Instant::now() + Duration::from_secs(seconds);
+    if quiet {
+        tokio::time::sleep_until(until).await;
+        return;
+    }
     let mut stage = show::Live::new(std::io::stdout().is_terminal());
     while Instant::now() < until {
         stage.draw(house).await;

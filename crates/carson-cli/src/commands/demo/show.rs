@@ -54,7 +54,7 @@ impl Live {
     fn redraw(&mut self, house: &Household, rows: &[Firing]) {
         if self.drawn > 0 {
             // Up over the last table, and clear to the end of the screen (ECMA-48).
-            print::line(&format!("\u{1b}[{}A\u{1b}[J\u{1b}[A", self.drawn + 1));
+            print::raw(&format!("\u{1b}[{}A\u{1b}[J\u{1b}[A", self.drawn + 1));
         }
         let now = house.clock.now();
         print::table(

@@ -1,5 +1,8 @@
 //! Calls in a skeleton.
 
+/// Longest argument text; literals stand in it as their numbers.
+const MAX_ARGUMENTS: usize = 8 * 1024;
+
 /// The argument texts of all calls of `name`: `name(…)`, or `name …` up to the end of the statement
 /// where a literal follows directly.
 pub(super) fn of<'s>(skeleton: &'s str, name: &'s str) -> impl Iterator<Item = &'s str> {
@@ -21,10 +24,11 @@ fn arguments(after: &str) -> Option<&str> {
         return None;
     }
     let trimmed = after.trim_start_matches([' ', '\t']);
+    let trimmed = &trimmed[..trimmed.floor_char_boundary(MAX_ARGUMENTS)];
     if let Some(inside) = trimmed.strip_prefix('(') {
         return Some(&inside[..closing(inside)]);
     }
-    let bare = trimmed.len() < after.len()
+    let bare = after.starts_with([' ', '\t'])
         && trimmed.starts_with([super::literals::OPEN, '$', '[', '@', '<'])
             | trimmed.starts_with(|c: char| c.is_ascii_alphabetic());
     bare.then(|| &trimmed[..trimmed.find([';', '\n', '}']).unwrap_or(trimmed.len())])

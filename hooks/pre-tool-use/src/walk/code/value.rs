@@ -1,5 +1,7 @@
 //! What an argument may be: literals, simple variables, path joins, downloads.
 
+use std::cell::Cell;
+
 use crate::marks::{self, ANY, DOWNLOAD, STAR};
 
 use super::Language;
@@ -7,6 +9,9 @@ use super::literals::{CLOSE, OPEN, Source};
 
 /// Most steps through variables.
 const MAX_STEPS: usize = 4;
+
+/// Letters of expressions and of code that are looked through in one piece of code.
+const MAX_WORK: usize = 1024 * 1024;
 
 /// Names that fetch from the network.
 const FETCHES: &[&str] = &[
@@ -83,6 +88,7 @@ pub(super) struct Values<'s> {
     language: Language,
     tmp: &'s str,
     stdin: &'s str,
+    work: Cell<usize>,
 }
 
 /// Whether the text names a way to download.
@@ -102,6 +108,7 @@ impl<'s> Values<'s> {
             language,
             tmp,
             stdin,
+            work: Cell::new(MAX_WORK),
         }
     }
 
@@ -120,7 +127,16 @@ impl<'s> Values<'s> {
         split(&flat).map(|arg| self.evaluate(arg, 0)).collect()
     }
 
+    /// Spends work; false when there is none left.
+    fn spend(&self, letters: usize) -> bool {
+        self.work.set(self.work.get().saturating_sub(letters));
+        self.work.get() > 0
+    }
+
     fn evaluate(&self, arg: &str, steps: usize) -> String {
+        if !self.spend(arg.len()) {
+            return marks::only(ANY);
+        }
         let mut out = String::new();
         let mut rest = arg.trim();
         while let Some(c) = rest.chars().next() {
@@ -180,7 +196,12 @@ impl<'s> Values<'s> {
     /// The expression a variable was given by a plain `name = …`, or as a `with … as name`.
     fn assigned(&self, name: &str) -> Option<&'s str> {
         let skeleton = &self.source.skeleton;
+        let mut seen = 0;
         for (at, _) in skeleton.match_indices(name) {
+            if !self.spend(at - seen + name.len()) {
+                return None;
+            }
+            seen = at;
             if skeleton[..at]
                 .chars()
                 .next_back()
@@ -199,6 +220,7 @@ impl<'s> Values<'s> {
                 .rsplit(['\n', ';'])
                 .next()
                 .unwrap_or_default();
+            self.spend(line.len());
             if let (Some(with), true) = (
                 line.trim_start().strip_prefix("with "),
                 line.ends_with(" as "),
