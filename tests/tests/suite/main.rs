@@ -9,6 +9,7 @@ mod claude_firing;
 mod daemon;
 mod demo;
 mod help;
+mod hook_claude;
 mod kill;
 mod listed;
 mod lockfile;
