@@ -190,15 +190,16 @@ pub fn hook_command(program: &Path) -> String {
     }
 }
 
-/// The hook for a role: an agent CLI lets a call run when its hook is missing, killed or broken, so
-/// a role that wants it refused gets a shell around the hook that says so (CLIS.md §2).
+/// The hook for a role: an agent CLI lets a call run when its hook is missing, killed, slow or
+/// broken, so a role that wants it refused gets a shell around the hook that says so (CLIS.md §2),
+/// and that waits less long than the CLI does where there is a `timeout`.
 #[must_use]
 pub fn guarded_hook(program: &Path, failure: HookFailure) -> String {
     let hook = hook_command(program);
     match failure {
         HookFailure::Open => hook,
         HookFailure::Closed => format!(
-            "{hook} || {{ test $? -eq 2 || \
+            "$(command -v timeout >/dev/null && echo timeout -k 1 2) {hook} || {{ test $? -eq 2 || \
              echo 'carson: the hook gave no answer, so the call is refused' >&2; exit 2; }}"
         ),
     }
@@ -254,10 +255,13 @@ mod tests {
 
     #[test]
     fn a_closed_role_refuses_what_its_hook_does_not_answer() {
-        for body in [None, Some("exit 1"), Some("kill -9 $$"), Some("exit 101")] {
+        let slow = Some("exec sleep 60");
+        for body in [None, Some("exit 1"), Some("kill -9 $$"), slow] {
             let (code, said) = answer(body, HookFailure::Closed);
             assert_eq!(code, Some(2), "{body:?}");
             assert!(said.contains("gave no answer"), "{body:?}: {said}");
+        }
+        for body in [None, Some("exit 1"), Some("kill -9 $$")] {
             assert_ne!(answer(body, HookFailure::Open).0, Some(2), "{body:?}");
         }
     }
