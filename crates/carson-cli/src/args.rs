@@ -163,6 +163,8 @@ pub enum EngineChoice {
     Rehearsal,
     /// Claude Code, signed in as you are.
     Claude,
+    /// Codex, signed in as you are.
+    Codex,
 }
 
 /// `carson demo`
@@ -174,9 +176,10 @@ pub struct Demo {
     /// A repository to copy instead of the generated sample; it is only read.
     #[arg(long, value_name = "PATH")]
     pub repo: Option<PathBuf>,
-    /// How many seconds to run.
-    #[arg(long, value_name = "N", default_value_t = 40, value_parser = clap::value_parser!(u64).range(1..=86_400))]
-    pub seconds: u64,
+    /// How many seconds to run; with a real engine it ends when the work is done [default: 40,
+    /// with a real engine 600].
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=86_400))]
+    pub seconds: Option<u64>,
 }
 
 /// `carson daemon`

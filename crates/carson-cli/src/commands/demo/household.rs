@@ -1,11 +1,15 @@
 //! The demo's home: settings, roles, issues and a sample repository.
 
+use std::fs::OpenOptions;
+use std::io::Write;
+use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use carson_forge::{Forge, LocalForge, NewIssue};
 use carson_proc::{Command, Limits, capture};
 
+use super::accounts;
 use crate::args::{Demo, EngineChoice};
 use crate::error::CommandError;
 
@@ -76,24 +80,18 @@ const PARTS: [Part; 8] = [
 
 /// The work that a real engine is given.
 const REAL: [Part; 2] = [
-    Part {
-        account: "claude",
-        ..part(
-            "butler",
-            "Butler",
-            "*/5 * * * * *",
-            "Add a file greet.txt that says: Good evening.",
-        )
-    },
-    Part {
-        account: "claude",
-        ..part(
-            "cook",
-            "Cook",
-            "2-59/5 * * * * *",
-            "Add a section \"Menu\" with three dishes to README.md",
-        )
-    },
+    part(
+        "butler",
+        "Butler",
+        "*/5 * * * * *",
+        "Add a file greet.txt that says: Good evening.",
+    ),
+    part(
+        "cook",
+        "Cook",
+        "2-59/5 * * * * *",
+        "Add a section \"Menu\" with three dishes to README.md",
+    ),
 ];
 
 /// Makes everything below `root`; the repository is the sample, or a copy of the given one.
@@ -105,20 +103,24 @@ pub async fn make(root: &Path, args: &Demo) -> Result<PathBuf, CommandError> {
     }
     let base = head_of(&remote).await?;
     let home = root.join("home");
-    let parts: &[Part] = if args.engine == EngineChoice::Claude {
-        &REAL
-    } else {
-        &PARTS
+    let parts: &[Part] = match args.engine {
+        EngineChoice::Rehearsal => &PARTS,
+        EngineChoice::Claude | EngineChoice::Codex => &REAL,
     };
     let script = home.join("play.toml");
     std::fs::create_dir_all(&home)?;
     std::fs::write(&script, include_str!("../../../demo/play.toml"))?;
-    std::fs::write(home.join("carson.toml"), settings(&remote, &base, &script))?;
+    let accounts = accounts::sections(args.engine, &script, &std::env::current_exe()?);
+    // It may hold a key out of the operator's environment.
+    let mut file = OpenOptions::new();
+    file.create_new(true).write(true).mode(0o600);
+    let mut file = file.open(home.join("carson.toml"))?;
+    file.write_all(format!("{}{accounts}", settings(&remote, &base)).as_bytes())?;
     let forge = Forge::Local(LocalForge::at(home.join("forge/sample")));
     for part in parts {
         let dir = home.join("roles").join(part.role);
         std::fs::create_dir_all(&dir)?;
-        std::fs::write(dir.join("role.toml"), role(part))?;
+        std::fs::write(dir.join("role.toml"), role(part, args.engine))?;
         forge
             .create_issue(&NewIssue {
                 title: part.issue.to_owned(),
@@ -130,25 +132,23 @@ pub async fn make(root: &Path, args: &Demo) -> Result<PathBuf, CommandError> {
     Ok(home)
 }
 
-fn settings(remote: &Path, base: &str, script: &Path) -> String {
-    let quoted = |path: &Path| serde_json::Value::from(path.to_string_lossy()).to_string();
+fn settings(remote: &Path, base: &str) -> String {
+    let url = serde_json::Value::from(remote.to_string_lossy());
     format!(
-        "[fleet]\nname = \"demo\"\nmax_firings = 4\n\n[repos.sample]\nurl = {}\nbase = {:?}\n\n\
-         [accounts.play]\nengine = \"rehearsal\"\nscript = {}\n\n\
-         [accounts.tired]\nengine = \"rehearsal\"\nscript = {}\n\n\
-         [accounts.claude]\nengine = \"claude\"\nenv = {{ CLAUDE_CONFIG_DIR = \"~/.claude\" }}\n",
-        quoted(remote),
-        base,
-        quoted(script),
-        quoted(script),
+        "[fleet]\nname = \"demo\"\nmax_firings = 4\n\n\
+         [repos.sample]\nurl = {url}\nbase = {base:?}\n\n"
     )
 }
 
-fn role(part: &Part) -> String {
+fn role(part: &Part, engine: EngineChoice) -> String {
+    let account = match engine {
+        EngineChoice::Rehearsal => part.account,
+        real => accounts::name(real),
+    };
     format!(
         "title = {:?}\nrepos = [\"sample\"]\ncadence = [{:?}]\nengines = [{:?}]\n\
          work = {{ from = \"issues\", label = \"for:{}\" }}\n{}",
-        part.title, part.cadence, part.account, part.role, part.more
+        part.title, part.cadence, account, part.role, part.more
     )
 }
 

@@ -1,5 +1,6 @@
 //! `carson demo`: an embedded fleet that does real work in a temporary home.
 
+mod accounts;
 mod household;
 mod show;
 
@@ -8,8 +9,10 @@ use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use carson_core::Outcome;
 use carson_firing::Household;
 use carson_proc::{Cancel, Command, Limits, become_subreaper, run as supervise};
+use carson_store::Filter;
 use tokio::time::{Instant, sleep};
 
 use crate::app::App;
@@ -18,7 +21,12 @@ use crate::error::CommandError;
 use crate::print;
 
 /// How long firings that still run may take to end after the show.
-const CURTAIN: Duration = Duration::from_secs(30);
+fn patience(engine: EngineChoice) -> Duration {
+    Duration::from_secs(match engine {
+        EngineChoice::Rehearsal => 30,
+        EngineChoice::Claude | EngineChoice::Codex => 1_800,
+    })
+}
 
 pub async fn run(app: &App, args: &Demo) -> Result<u8, CommandError> {
     become_subreaper()?;
@@ -32,11 +40,11 @@ pub async fn run(app: &App, args: &Demo) -> Result<u8, CommandError> {
     let cancel = Cancel::new();
     let daemon = daemon(&house, &home)?;
     let (done, ()) = tokio::join!(daemon_until(&daemon, &cancel), async {
-        perform(&house, args.seconds, app.json).await;
+        perform(&house, args, app.json).await;
         cancel.cancel();
     });
     let said = done?;
-    curtain(&house).await;
+    curtain(&house, args.engine).await;
     let code = show::summary(&app, &house, &root).await?;
     if code != 0 {
         print::error(&said);
@@ -62,6 +70,9 @@ fn prologue(args: &Demo, root: &Path) {
         EngineChoice::Claude => {
             print::line("The work is done by Claude Code, signed in as you are. It costs quota.");
         }
+        EngineChoice::Codex => {
+            print::line("The work is done by Codex, signed in as you are. It costs quota.");
+        }
     }
     print::line("");
 }
@@ -82,28 +93,52 @@ async fn daemon_until(command: &Command, cancel: &Cancel) -> Result<String, Comm
     Ok(done.stderr.text())
 }
 
-async fn perform(house: &Household, seconds: u64, quiet: bool) {
+async fn perform(house: &Household, args: &Demo, quiet: bool) {
+    let real = args.engine != EngineChoice::Rehearsal;
+    let seconds = args.seconds.unwrap_or(if real { 600 } else { 40 });
     let until = Instant::now() + Duration::from_secs(seconds);
-    if quiet {
-        tokio::time::sleep_until(until).await;
-        return;
-    }
-    let mut stage = show::Live::new(std::io::stdout().is_terminal());
-    while Instant::now() < until {
-        stage.draw(house).await;
+    let mut stage = (!quiet).then(|| show::Live::new(std::io::stdout().is_terminal()));
+    while Instant::now() < until && !(real && all_done(house).await) {
+        if let Some(stage) = &mut stage {
+            stage.draw(house).await;
+        }
         sleep(Duration::from_millis(250)).await;
     }
-    stage.draw(house).await;
+    if let Some(stage) = &mut stage {
+        stage.draw(house).await;
+    }
 }
 
-async fn curtain(house: &Household) {
-    let until = Instant::now() + CURTAIN;
+/// Whether every role has brought a piece of work to an end, or cannot: a CLI that is not
+/// installed or not signed in will not be so in a minute.
+async fn all_done(house: &Household) -> bool {
+    let filter = Filter {
+        role: None,
+        since: None,
+        skipped: true,
+        limit: 1_000,
+    };
+    let rows = house.store.firings(&filter).await.unwrap_or_default();
+    house.fleet.roles.keys().all(|role| {
+        let mut own = rows.iter().filter(|row| row.role == *role);
+        own.any(|row| match row.outcome {
+            None => false,
+            Some(Outcome::Skipped) => true,
+            Some(_) => row.work.is_some(),
+        })
+    })
+}
+
+async fn curtain(house: &Household, engine: EngineChoice) {
+    let until = Instant::now() + patience(engine);
     while Instant::now() < until {
         // What a killed process left is concluded as the daemon would.
         let _ = carson_firing::recover::pass(house).await;
-        match house.store.live_firings(None).await {
-            Ok(live) if !live.is_empty() => sleep(Duration::from_millis(200)).await,
-            _ => return,
+        let live = house.store.live_firings(None).await;
+        // A row ends before its bench goes.
+        if live.is_ok_and(|live| live.is_empty()) && show::benches(house) == 0 {
+            return;
         }
+        sleep(Duration::from_millis(200)).await;
     }
 }
