@@ -22,6 +22,9 @@ use thiserror::Error;
 /// month.
 pub const MISSED_MAX: u32 = 1_000;
 
+/// A clock that is set back by less was mended, not moved: what has happened stays as it was.
+pub const CLOCK_MENDED: TimeDelta = TimeDelta::seconds(60);
+
 /// How late a slot may be taken when the role does not catch up: enough for a busy machine.
 const PUNCTUAL: TimeDelta = TimeDelta::seconds(60);
 

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use carson_config::{Fleet, Role};
-use carson_core::cadence::Due;
+use carson_core::cadence::{CLOCK_MENDED, Due};
 use carson_core::{Clock, RoleName};
 use carson_store::{Store, StoreError};
 use chrono::{DateTime, Utc};
@@ -32,7 +32,9 @@ impl Ledger {
         for name in fleet.roles.keys() {
             if !self.since.contains_key(name) {
                 self.since.insert(name.clone(), now);
-                if let Some(slot) = store.last_slot(name).await? {
+                // One that lies ahead was claimed by a clock that has been set back since.
+                let last = store.last_slot(name).await?;
+                if let Some(slot) = last.filter(|slot| *slot <= now + CLOCK_MENDED) {
                     self.last.insert(name.clone(), slot);
                 }
             }
@@ -40,14 +42,9 @@ impl Ledger {
         Ok(())
     }
 
-    /// The roles that are due now. A clock that was stepped back makes the slots that lie ahead of
-    /// it worthless as a reference: then a role's time begins anew.
+    /// The roles that are due now.
     pub(crate) fn due<'f>(&mut self, fleet: &'f Fleet, now: DateTime<Utc>) -> Vec<(&'f Role, Due)> {
-        if self.newest_look.is_some_and(|newest| now < newest) {
-            self.since.values_mut().for_each(|since| *since = now);
-            self.last.retain(|_, slot| *slot <= now);
-        }
-        self.newest_look = Some(now);
+        self.mind_the_clock(now);
         let mut due: Vec<(&Role, Due)> = fleet
             .roles
             .values()
@@ -63,10 +60,26 @@ impl Ledger {
         due
     }
 
+    /// A clock that was stepped back makes the slots that lie ahead of it worthless as a reference:
+    /// then a role's time begins anew. A clock that was mended by a moment does not.
+    fn mind_the_clock(&mut self, now: DateTime<Utc>) {
+        let newest = self.newest_look.max(Some(now));
+        if newest > Some(now + CLOCK_MENDED) {
+            self.since.values_mut().for_each(|since| *since = now);
+            self.last.retain(|_, slot| *slot <= now + CLOCK_MENDED);
+            self.newest_look = Some(now);
+        } else {
+            self.newest_look = newest;
+        }
+        for since in self.since.values_mut() {
+            *since = (*since).min(now);
+        }
+    }
+
     fn reference(&self, role: &RoleName, now: DateTime<Utc>) -> DateTime<Utc> {
         let since = self.since.get(role).copied().unwrap_or(now);
         match self.last.get(role) {
-            Some(slot) if *slot <= now => *slot,
+            Some(slot) if *slot <= now + CLOCK_MENDED => *slot,
             _ => since,
         }
     }
@@ -84,3 +97,6 @@ impl Ledger {
             .min()
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -1,6 +1,7 @@
 //! Claiming: by a row that can exist only once.
 
 use carson_core::admission::SkipReason;
+use carson_core::cadence::CLOCK_MENDED;
 use carson_core::work::WorkKey;
 use carson_core::{AccountName, FiringId, HostName, Outcome, RepoName, RoleName};
 use chrono::{DateTime, TimeDelta, Utc};
@@ -73,8 +74,8 @@ macro_rules! insertion {
 impl Store {
     /// Claims a slot (or, without one, the right to run the role now).
     ///
-    /// A slot whose row was claimed at a time that lies in the *future* belongs to a clock that
-    /// was stepped back since. So that a role is not silent until that time has come round again,
+    /// A slot whose row was claimed at a time that lies well in the *future* belongs to a clock
+    /// that was stepped back since. So that a role is not silent until that time has come round again,
     /// the slot is then claimed a microsecond later.
     ///
     /// # Errors
@@ -88,7 +89,7 @@ impl Store {
             let Some(slot) = slot else { break };
             match self.slot_claimed_at(&new.role, slot).await? {
                 None => break,
-                Some(at) if at > new.claimed_at => {}
+                Some(at) if at > new.claimed_at + CLOCK_MENDED => {}
                 Some(_) => return Ok(Claim::SlotTaken),
             }
         }

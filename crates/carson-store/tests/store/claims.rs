@@ -150,6 +150,9 @@ async fn a_clock_that_was_stepped_back_does_not_silence_a_role(place: Place) {
         .end_firing(ahead.id, &ending(Outcome::Ok, "", 3_601))
         .await
         .unwrap();
+    // A clock that is mended by a moment has not moved: the slot was fired.
+    let moment = new_firing("one", Some(0), 3_599);
+    assert_eq!(store.claim_firing(&moment).await.unwrap(), Claim::SlotTaken);
     // The clock was an hour ahead and was set right: the slot comes round again.
     let right = new_firing("one", Some(0), 1);
     assert_eq!(store.claim_firing(&right).await.unwrap(), Claim::Won);

@@ -79,6 +79,11 @@ impl Live {
     }
 }
 
+/// How many benches there are.
+pub fn benches(house: &Household) -> usize {
+    std::fs::read_dir(house.fleet.home.benches()).map_or(0, Iterator::count)
+}
+
 /// Every firing with what became of its work; exit code 0 when some work was done and none lost.
 pub async fn summary(app: &App, house: &Household, root: &Path) -> Result<u8, CommandError> {
     let filter = Filter {
@@ -98,7 +103,7 @@ pub async fn summary(app: &App, house: &Household, root: &Path) -> Result<u8, Co
         .filter(|row| row.outcome == Some(Outcome::Skipped))
         .collect();
     let worked: Vec<&Firing> = rows.iter().filter(|row| row.work.is_some()).collect();
-    let left = std::fs::read_dir(house.fleet.home.benches()).map_or(0, Iterator::count);
+    let left = benches(house);
     let lost = worked.iter().filter(|row| row.outcome.is_none()).count();
     let ok = worked.iter().any(|row| row.outcome == Some(Outcome::Ok)) && lost == 0 && left == 0;
     if app.json {
