@@ -5,10 +5,12 @@
 mod arrows;
 mod bad_input;
 mod bad_world;
+mod chat;
 mod claude_firing;
 mod daemon;
 mod help;
 mod kill;
 mod listed;
 mod lockfile;
+mod postgres;
 mod scripted_model;

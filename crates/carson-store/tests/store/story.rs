@@ -81,6 +81,7 @@ async fn a_firing_from_claim_to_end(place: Place) {
     let expected = [
         (Stage::Preflight, at(5), Some(at(6))),
         (Stage::Execute, at(6), Some(at(90))),
+        (Stage::Teardown, at(91), Some(at(92))),
     ];
     assert_eq!(ends, expected);
     let blocked = store.blocked_calls(id).await.unwrap();
@@ -195,6 +196,8 @@ async fn settle_and_end(store: &Store, id: FiringId) {
         ..ending(Outcome::Ok, "done", 90)
     };
     assert!(store.end_firing(id, &done).await.unwrap());
+    store.set_stage(id, Stage::Teardown, at(91)).await.unwrap();
+    store.end_stage(id, at(92)).await.unwrap();
 }
 
 async fn nothing_is_done_twice(place: Place) {
