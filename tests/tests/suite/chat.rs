@@ -48,6 +48,7 @@ fn fleet(slack: &MockServer) -> TestFleet {
         issue = 2
         do = [
             { edit = { path = "half.txt", content = "half\n" } },
+            { tool = "git push --force origin main" },
             { exit = 3 },
         ]
         [[when]]
@@ -148,6 +149,10 @@ fn thread_of_the_bad_one(calls: &[&Value]) {
         (reply["thread_ts"].as_str(), true)
     );
     let said = reply["blocks"].to_string();
+    assert!(
+        said.contains("Blocked calls: 1") && said.contains("git push --force origin main"),
+        "{reply:#}"
+    );
     assert!(
         said.contains("Draft #") && said.contains("carson why bad"),
         "{reply:#}"
