@@ -12,7 +12,7 @@
     reason = "support of tests: it runs the binary under test, and may panic"
 )]
 
-use std::collections::HashSet;
+use std::collections::{BTreeMap, HashSet};
 use std::ffi::OsString;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -370,6 +370,25 @@ pub fn binary() -> PathBuf {
         );
     }
     binary
+}
+
+/// Every file below a directory with its content.
+#[must_use]
+pub fn tree(dir: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
+    let mut files = BTreeMap::new();
+    let mut todo = vec![dir.to_owned()];
+    while let Some(dir) = todo.pop() {
+        for item in fs::read_dir(dir).unwrap() {
+            let path = item.unwrap().path();
+            if path.is_dir() {
+                todo.push(path);
+            } else {
+                let content = fs::read(&path).unwrap();
+                files.insert(path, content);
+            }
+        }
+    }
+    files
 }
 
 /// Runs git as nobody in particular; it must succeed.

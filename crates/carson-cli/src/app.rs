@@ -55,6 +55,20 @@ impl App {
         }
     }
 
+    /// How to call Carson for this home: with `--home`, unless it finds it by itself.
+    pub fn called(&self) -> String {
+        let named = self.environ.iter().find(|(name, _)| name == "CARSON_HOME");
+        let usual = match named {
+            Some((_, home)) => Some(PathBuf::from(home)),
+            None => self.user_home.as_ref().map(|home| home.join(".carson")),
+        };
+        if usual.is_some_and(|usual| usual == self.home.root) {
+            "carson".to_owned()
+        } else {
+            format!("carson --home {}", self.home.root.display())
+        }
+    }
+
     /// Where the settings are read from.
     pub fn options(&self) -> LoadOptions {
         LoadOptions {

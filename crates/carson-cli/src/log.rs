@@ -1,5 +1,7 @@
 //! Where logs go: standard error, one line each; the daemon's supervisor keeps them.
 
+use std::io::IsTerminal;
+
 use tracing_subscriber::EnvFilter;
 
 /// Starts logging at a level, or as `CARSON_LOG` says.
@@ -11,6 +13,8 @@ pub fn start(level: &str, json: bool) {
     });
     let builder = tracing_subscriber::fmt()
         .with_env_filter(filter)
+        // Logs of daemons and firings are files: colours are for a terminal.
+        .with_ansi(std::io::stderr().is_terminal())
         .with_writer(std::io::stderr);
     // A second start (never in one process) would be refused; there is nothing to do about it.
     let _ = if json {

@@ -3,6 +3,7 @@
 
 use std::io::Write;
 
+use chrono::{DateTime, Utc};
 use comfy_table::Table;
 use comfy_table::presets::NOTHING;
 use serde::Serialize;
@@ -47,6 +48,22 @@ pub fn json(value: &impl Serialize) {
     }
 }
 
+/// `1 firing`, `2 firings`.
+pub fn counted(count: impl Into<u64>, noun: &str) -> String {
+    let count = count.into();
+    let plural = match (count, noun.strip_suffix('y')) {
+        (1, _) => noun.to_owned(),
+        (_, Some(stem)) => format!("{stem}ies"),
+        (_, None) => format!("{noun}s"),
+    };
+    format!("{count} {plural}")
+}
+
+/// An instant for people; JSON has it to the microsecond.
+pub fn time(at: DateTime<Utc>) -> String {
+    at.format("%Y-%m-%d %H:%M:%SZ").to_string()
+}
+
 /// What was done: a line for people, else the value.
 pub fn done(as_json: bool, text: &str, value: &Value) {
     if as_json {
@@ -68,7 +85,17 @@ pub fn table(header: &[&str], rows: Vec<Vec<String>>) {
 
 #[cfg(test)]
 mod tests {
-    use super::harmless;
+    use super::{counted, harmless};
+
+    #[test]
+    fn one_is_no_plural() {
+        let said = [
+            counted(1_u32, "turn"),
+            counted(0_u32, "turn"),
+            counted(2_u32, "repository"),
+        ];
+        assert_eq!(said, ["1 turn", "0 turns", "2 repositories"]);
+    }
 
     #[test]
     fn a_terminal_is_not_steered_by_what_is_printed() {

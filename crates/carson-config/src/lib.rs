@@ -25,6 +25,7 @@ mod keys;
 mod load;
 mod outside;
 mod overrides;
+mod prompt;
 mod provenance;
 mod raw;
 mod resolve;
@@ -40,6 +41,7 @@ pub use fleet::{
 };
 pub use home::Home;
 pub use load::{LoadOptions, Loaded, load};
+pub use prompt::PROMPT_NAMES;
 pub use provenance::{Origin, Provenance};
 pub use raw::schema;
 pub use secret::{SecretError, read_secret};

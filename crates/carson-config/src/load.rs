@@ -14,6 +14,7 @@ use crate::fleet::{Fleet, Prompts};
 use crate::home::Home;
 use crate::keys;
 use crate::overrides::Overrides;
+use crate::prompt;
 use crate::provenance::Provenance;
 use crate::raw::{RoleFile, Settings};
 use crate::resolve;
@@ -223,7 +224,7 @@ fn prompts(
     findings: &mut Vec<Finding>,
 ) -> Prompts {
     let mut prompts = shipped::prompts_of(name.as_str());
-    for (file, prompt) in [
+    for (file, own) in [
         ("plan.md", &mut prompts.plan),
         ("review.md", &mut prompts.review),
         ("revise.md", &mut prompts.revise),
@@ -236,7 +237,10 @@ fn prompts(
                 let finding = Finding::new(&path, None, "", "the prompt is empty".into());
                 findings.push(finding.hint("write it, or remove the file to take the shipped one"));
             }
-            Ok(text) => *prompt = text,
+            Ok(text) => {
+                prompt::check(&path, &text, findings);
+                *own = text;
+            }
             Err(error) if error.kind() == ErrorKind::NotFound => {}
             Err(error) => findings.push(unreadable(&path, &error)),
         }

@@ -98,7 +98,9 @@ pub(crate) fn repos(
             );
         }
         let mut protected = section.protected;
-        protected.push(section.base.clone());
+        if !protected.contains(&section.base) {
+            protected.push(section.base.clone());
+        }
         let url = paths.tilde(&section.url);
         repos.insert(
             name.clone(),

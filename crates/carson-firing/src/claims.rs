@@ -5,6 +5,7 @@
 //! fleet. So what the forge shows is compared with the rows, again and again, until they agree.
 
 use carson_core::Outcome;
+use carson_core::work::WorkKey;
 use carson_forge::{Claim, Forge, ForgeError, IN_FLIGHT, Release};
 use carson_store::StoreError;
 use thiserror::Error;
@@ -109,9 +110,7 @@ async fn outcome_of_dead(
     let ended = row.filter(|row| ours && row.ended_at.is_some());
     Ok(match ended {
         // It tried to take this issue, and worked on another one or none.
-        Some(row) if row.work.map(carson_core::work::WorkKey::number) != Some(number) => {
-            Some(Outcome::Skipped)
-        }
+        Some(row) if row.work.map(WorkKey::number) != Some(number) => Some(Outcome::Skipped),
         Some(row) => Some(row.outcome.unwrap_or(Outcome::Crashed)),
         None if claim.is_stale(house.clock.now()) => Some(Outcome::Crashed),
         None => None,
@@ -132,3 +131,6 @@ fn release(house: &Household, claim: &Claim, outcome: Outcome, labels: bool) -> 
         remove: labels.then(|| IN_FLIGHT.to_owned()).into_iter().collect(),
     }
 }
+
+#[cfg(test)]
+mod tests;

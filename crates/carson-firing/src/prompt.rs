@@ -108,7 +108,43 @@ pub(crate) fn fence(label: &str, text: &str) -> String {
 
 #[cfg(test)]
 mod tests {
+    use carson_config::{ForgeKind, Repo};
+    use carson_core::Work;
+    use carson_core::work::WorkKey;
+
     use super::*;
+
+    #[test]
+    fn every_name_that_a_prompt_may_have_is_filled() {
+        let names: Vec<String> = carson_config::PROMPT_NAMES
+            .iter()
+            .map(|name| format!("{{{{ {name} }}}}"))
+            .collect();
+        let mut role = Role::gone("hand".parse().unwrap(), chrono_tz::Tz::UTC);
+        role.prompts.plan = names.join("\n");
+        let repo = Repo {
+            name: "widget".parse().unwrap(),
+            url: "u".into(),
+            forge: ForgeKind::Local,
+            base: "trunk".into(),
+            protected: Vec::new(),
+        };
+        let work = Work {
+            key: WorkKey::Issue(7),
+            title: "t".into(),
+            body: "b".into(),
+            url: "u".into(),
+            attempts: 0,
+        };
+        let brief = Brief {
+            repo: &repo,
+            work: &work,
+            branch: "carson/hand/7",
+            limits: &role.limits,
+        };
+        let text = render(&role, Stage::Plan, &brief, &Filling::default()).unwrap();
+        assert!(text.contains("trunk") && text.contains("\n7\n"), "{text}");
+    }
 
     #[test]
     fn a_fence_cannot_be_closed_from_inside() {

@@ -40,9 +40,7 @@ pub async fn run(app: &App, action: BlockAction) -> Result<u8, CommandError> {
                 return Ok(0);
             }
             let rows = blocks.into_iter().map(|row| {
-                let until = row
-                    .until
-                    .map_or("cleared".to_owned(), |until| until.to_string());
+                let until = row.until.map_or("it is cleared".to_owned(), print::time);
                 vec![row.account.to_string(), until, row.reason]
             });
             print::table(&["ACCOUNT", "UNTIL", "REASON"], rows.collect());
@@ -62,7 +60,7 @@ pub async fn run(app: &App, action: BlockAction) -> Result<u8, CommandError> {
             let by = BlockSetter::Operator;
             house.store.set_block(&block, by, now).await?;
             let text = match until {
-                Some(until) => format!("account {name} is blocked until {until}"),
+                Some(until) => format!("account {name} is blocked until {}", print::time(until)),
                 None => format!("account {name} is blocked until it is cleared"),
             };
             let value = json!({"account": name, "blocked": true, "until": until});

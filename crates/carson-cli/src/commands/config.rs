@@ -3,7 +3,7 @@
 use crate::app::App;
 use crate::args::ConfigAction;
 use crate::error::CommandError;
-use crate::print;
+use crate::print::{self, counted};
 
 pub fn run(app: &App, action: ConfigAction) -> Result<u8, CommandError> {
     match action {
@@ -13,7 +13,9 @@ pub fn run(app: &App, action: ConfigAction) -> Result<u8, CommandError> {
                 if app.json {
                     print::json(&serde_json::json!({"findings": []}));
                 } else {
-                    print::line(&format!("no findings: {roles} roles, {repos} repositories"));
+                    let roles = counted(roles as u64, "role");
+                    let repos = counted(repos as u64, "repository");
+                    print::line(&format!("no findings: {roles}, {repos}"));
                 }
                 Ok(0)
             }

@@ -14,7 +14,7 @@ use tokio::signal::unix::{SignalKind, signal};
 use crate::app::{self, App};
 use crate::args::Fire;
 use crate::error::CommandError;
-use crate::print;
+use crate::print::{self, counted};
 
 pub async fn run(app: &App, args: &Fire) -> Result<u8, CommandError> {
     let house = app.house().await?;
@@ -139,8 +139,9 @@ async fn look(app: &App, house: &Household, role: &Role, wish: &Wish) -> Result<
     let stages: Vec<&str> = outlook.stages.iter().map(|stage| stage.as_str()).collect();
     print::line(&format!("stages: {}", stages.join(" → ")));
     print::line(&format!(
-        "at most: {} sessions, {} turns",
-        outlook.worst_case.sessions, outlook.worst_case.turns
+        "at most: {}, {}",
+        counted(outlook.worst_case.sessions, "session"),
+        counted(outlook.worst_case.turns, "turn")
     ));
     print::line("environment of a session:");
     outlook

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use crate::app::{self, App};
 use crate::args::Firings;
 use crate::error::CommandError;
-use crate::print;
+use crate::print::{self, counted};
 
 pub async fn run(app: &App, args: &Firings) -> Result<u8, CommandError> {
     let house = app.house_in_any_case().await?;
@@ -123,8 +123,10 @@ pub fn details(row: &Firing) -> Vec<String> {
     add("pull request", row.pr_url.clone());
     add("kept ref", row.salvage_ref.clone());
     let sessions = format!(
-        "{} in {} turns, {} attempts",
-        row.sessions, row.turns, row.attempts
+        "{} in {}, {}",
+        row.sessions,
+        counted(row.turns, "turn"),
+        counted(row.attempts, "attempt")
     );
     add("sessions", (row.sessions > 0).then_some(sessions));
     add("cost", row.cost_usd.map(|cost| format!("${cost:.4}")));
@@ -154,7 +156,9 @@ async fn show(app: &App, store: &Store, row: &Firing) -> Result<u8, CommandError
     details(row).into_iter().for_each(|line| print::line(&line));
     for stage in stages {
         let took = stage.ended_at.map(|end| end - stage.started_at);
-        let took = took.map_or("…".to_owned(), |took| {
+        // The end of the last stage, teardown, is nowhere: the row has ended before it.
+        let open = if row.ended_at.is_some() { "" } else { "…" };
+        let took = took.map_or(open.to_owned(), |took| {
             format!("{} ms", took.num_milliseconds())
         });
         print::line(&format!("  {:<12} {took}", stage.name));

@@ -152,7 +152,8 @@ fn tell(comments: &[Comment]) {
     for comment in comments {
         print::line(&format!(
             "\n--- {} · {}",
-            comment.author, comment.created_at
+            comment.author,
+            print::time(comment.created_at)
         ));
         print::line(&comment.body);
     }

@@ -43,10 +43,15 @@ pub async fn run(app: &App, args: &Init) -> Result<u8, CommandError> {
     print::line(&format!("settings: {}", settings.display()));
     print::line(&format!("role: {}", role.display()));
     print::line("next:");
-    print::line("  carson issue create \"What is to be done\"");
-    print::line("  carson fire implementer --dry-run");
-    print::line("  carson fire implementer");
-    print::line("  carson daemon");
+    let carson = app.called();
+    for rest in [
+        "issue create \"What is to be done\"",
+        "fire implementer --dry-run",
+        "fire implementer",
+        "daemon",
+    ] {
+        print::line(&format!("  {carson} {rest}"));
+    }
     Ok(0)
 }
 

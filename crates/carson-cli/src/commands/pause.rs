@@ -20,7 +20,10 @@ pub async fn pause(app: &App, args: &Pause) -> Result<u8, CommandError> {
         .set_pause(&scope, &args.reason, until, "operator", now)
         .await?;
     let text = match until {
-        Some(until) => format!("{scope} is paused until {until}; firings that run go on"),
+        Some(until) => format!(
+            "{scope} is paused until {}; firings that run go on",
+            print::time(until)
+        ),
         None => format!("{scope} is paused; firings that run go on"),
     };
     let value = json!({"scope": scope.to_string(), "paused": true, "until": until});

@@ -6,7 +6,7 @@ use serde_json::json;
 use crate::app::{self, App};
 use crate::args::Roles;
 use crate::error::CommandError;
-use crate::print;
+use crate::print::{self, counted};
 
 pub async fn run(app: &App, action: Option<Roles>) -> Result<u8, CommandError> {
     let fleet = app.load()?.fleet;
@@ -41,11 +41,15 @@ pub async fn run(app: &App, action: Option<Roles>) -> Result<u8, CommandError> {
 }
 
 fn summary(role: &Role) -> serde_json::Value {
+    let mut limits = serde_json::to_value(&role.limits).unwrap_or_default();
+    // As the role file has them.
+    limits["wall_clock"] = format_duration(role.limits.wall_clock).into();
+    limits["silence"] = format_duration(role.limits.silence).into();
     json!({
         "name": role.name, "title": role.title, "enabled": role.enabled,
         "cadence": role.cadence_lines, "zone": role.cadence.zone().name(),
         "repos": role.repos, "engines": role.engines, "stages": role.stages,
-        "limits": role.limits, "worst_case": role.limits.worst_case(&role.stages),
+        "limits": limits, "worst_case": role.limits.worst_case(&role.stages),
         "promise": role.promise.as_ref().map(|promise| &promise.run),
     })
 }
@@ -78,13 +82,15 @@ fn show(app: &App, role: &Role) {
         print::line(&format!("promise: {} (within {timeout})", promise.run));
     }
     print::line(&format!(
-        "worst case of a firing: {} sessions, {} turns, {}",
-        worst.sessions,
-        worst.turns,
+        "worst case of a firing: {}, {}, {}",
+        counted(worst.sessions, "session"),
+        counted(worst.turns, "turn"),
         format_duration(limits.wall_clock)
     ));
     print::line(&format!(
-        "stops: {} firings a day, breaker at {} bad outcomes, {} open pull requests",
-        limits.max_firings_per_day, limits.fail_streak, limits.max_open_prs
+        "stops: {} a day, breaker at {}, {}",
+        counted(limits.max_firings_per_day, "firing"),
+        counted(limits.fail_streak, "bad outcome"),
+        counted(limits.max_open_prs, "open pull request")
     ));
 }

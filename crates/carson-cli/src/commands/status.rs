@@ -39,12 +39,14 @@ pub async fn run(app: &App) -> Result<u8, CommandError> {
         .iter()
         .filter(|row| row.until.is_none_or(|until| now < until))
     {
-        print::line(&format!("PAUSED {}: {}", row.scope, row.reason));
+        let until = row.until.map_or("it is resumed".to_owned(), print::time);
+        print::line(&format!(
+            "PAUSED {} until {until}: {}",
+            row.scope, row.reason
+        ));
     }
     for row in &blocks {
-        let until = row
-            .until
-            .map_or("it is cleared".to_owned(), |until| until.to_string());
+        let until = row.until.map_or("it is cleared".to_owned(), print::time);
         print::line(&format!(
             "BLOCKED account {} until {until}: {}",
             row.account, row.reason

@@ -59,6 +59,18 @@ fn planned(part: &str) -> Vec<String> {
     keys
 }
 
+#[test]
+fn every_name_that_a_prompt_may_have_is_described() {
+    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/CONFIG.md");
+    let text = std::fs::read_to_string(file).unwrap();
+    let line = text
+        .lines()
+        .find_map(|line| line.strip_prefix("may name: "));
+    let names = line.unwrap().trim_end_matches('.').split(", ");
+    let names: Vec<&str> = names.map(|name| name.trim_matches('`')).collect();
+    assert_eq!(names, crate::PROMPT_NAMES);
+}
+
 fn words(kind: Kind) -> String {
     match kind {
         Text => "text".into(),

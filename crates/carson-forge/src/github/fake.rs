@@ -128,12 +128,8 @@ impl Issue {
             .filter(|at| !blind || self.comments[*at].0 != ME)
             .map(|at| self.comment(at))
             .collect();
-        let answer = ok(all
-            .iter()
-            .skip((page - 1) * PAGE)
-            .take(PAGE)
-            .cloned()
-            .collect());
+        let shown = all.iter().skip((page - 1) * PAGE).take(PAGE);
+        let answer = ok(shown.cloned().collect());
         if all.len() <= page * PAGE {
             return answer;
         }

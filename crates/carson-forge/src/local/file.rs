@@ -45,7 +45,8 @@ pub(crate) fn read<H: DeserializeOwned>(path: &Path) -> Result<(H, String), Forg
         let Some(body) = body.strip_prefix('\n').or(body.is_empty().then_some("")) else {
             continue;
         };
-        match toml::from_str(head) {
+        // With a line in place of the fence, errors name the lines of the file.
+        match toml::from_str(&format!("\n{head}")) {
             Ok(head) => return Ok((head, body.to_owned())),
             Err(error) => problem = error.to_string(),
         }

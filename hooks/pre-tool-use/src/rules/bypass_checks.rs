@@ -95,12 +95,13 @@ pub fn check(view: &View<'_>) -> Option<String> {
             ))
         }
         "rm" | "mv" | "chmod" | "unlink" => check_hook_files(view),
+        "cp" | "ln" | "install" => check_emptied_hook(view),
         _ => None,
     }
 }
 
 fn check_git(view: &View<'_>) -> Option<String> {
-    let line = GitLine::read(view.exec.args());
+    let line = view.git_line();
     if in_scratch(&line, view) {
         return None;
     }
@@ -126,6 +127,7 @@ fn bypasses(key: &str, value: &str) -> bool {
     );
     match key {
         "core.hookspath" | "gpg.program" | "gpg.ssh.program" => true,
+        "gc.reflogexpire" | "gc.reflogexpireunreachable" => matches!(value, "now" | "all" | "0"),
         "commit.gpgsign" | "tag.gpgsign" | "push.gpgsign" | "tag.forcesignannotated" => {
             off || marks::unknown(value)
         }
@@ -137,7 +139,7 @@ fn bypassing_setting(line: &GitLine) -> Option<String> {
     let (key, value) = line
         .settings
         .iter()
-        .find(|(key, value)| bypasses(key, value))?;
+        .find(|(key, value)| key == "include.path" || bypasses(key, value))?;
     Some(format!(
         "git -c {key}={} switches a check off",
         marks::show_short(value, 60)
@@ -222,6 +224,12 @@ fn written_setting(line: &GitLine, view: &View<'_>) -> Option<String> {
         },
     );
     let lower: Vec<String> = operands.iter().map(|word| word.to_lowercase()).collect();
+    let section = |word: &String| matches!(word.as_str(), "core" | "commit" | "tag" | "gpg");
+    let whole = line.has(&["--remove-section"])
+        || lower.first().is_some_and(|verb| verb == "remove-section");
+    if whole && let Some(section) = lower.iter().find(|word| section(word)) {
+        return Some(format!("git config would remove the section {section}"));
+    }
     let removes =
         line.has(&["--unset", "--unset-all"]) || lower.first().is_some_and(|verb| verb == "unset");
     let key = lower.iter().find(|word| word.contains('.'))?;
@@ -300,7 +308,11 @@ fn rewritten_history(line: &GitLine, view: &View<'_>) -> Option<String> {
                     .or_else(|| arg.strip_prefix("--expire-unreachable="));
                 value.is_some_and(|value| matches!(value, "now" | "all" | "0"))
             };
-            let found = line.args.iter().any(now);
+            let apart = line.args.windows(2).any(|pair| {
+                matches!(pair[0].as_str(), "--expire" | "--expire-unreachable")
+                    && matches!(pair[1].as_str(), "now" | "all" | "0")
+            });
+            let found = apart || line.args.iter().any(now);
             found.then(|| "git reflog expire throws away the way back".to_owned())
         }
         _ => None,
@@ -311,11 +323,7 @@ fn rewritten_history(line: &GitLine, view: &View<'_>) -> Option<String> {
 fn check_hook_files(view: &View<'_>) -> Option<String> {
     let args = view.exec.args();
     let name = view.exec.name();
-    if name == "chmod"
-        && !args.iter().any(|mode| {
-            mode.contains("-x") || matches!(mode.as_str(), "000" | "644" | "0644" | "600" | "a-x")
-        })
-    {
+    if name == "chmod" && !args.iter().any(|mode| takes_execution(mode)) {
         return None;
     }
     let mut files: Vec<&String> = args.iter().filter(|arg| !arg.starts_with('-')).collect();
@@ -333,6 +341,33 @@ fn check_hook_files(view: &View<'_>) -> Option<String> {
         "{name} would switch off the hook {}",
         marks::show(file)
     ))
+}
+
+/// Whether a mode of `chmod` takes the right to execute away.
+fn takes_execution(mode: &str) -> bool {
+    let octal = u32::from_str_radix(mode, 8).is_ok_and(|bits| bits & 0o111 == 0);
+    octal || mode.contains("-x")
+}
+
+/// `cp /bin/true HOOK`, `ln -sf /dev/null HOOK`: a hook that checks nothing.
+fn check_emptied_hook(view: &View<'_>) -> Option<String> {
+    let operands = options::operands(
+        view.exec.args(),
+        Spec {
+            short: "tSmgo",
+            long: &["mode", "owner"],
+        },
+    );
+    let empty = |file: &&str| matches!(*file, "/dev/null" | "/bin/true" | "/usr/bin/true");
+    let hook = |file: &&&str| {
+        let paths = view.paths(file);
+        paths.into_iter().flatten().any(|p| is_hook(&p, view))
+    };
+    let file = operands.iter().find(hook)?;
+    operands.iter().any(empty).then(|| {
+        let shown = marks::show_short(file, 80);
+        format!("{} would switch off the hook {shown}", view.exec.name())
+    })
 }
 
 fn is_hook(path: &str, view: &View<'_>) -> bool {

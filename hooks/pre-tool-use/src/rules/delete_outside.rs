@@ -66,6 +66,13 @@ pub fn check(view: &View<'_>) -> Option<String> {
         "cp" => check_emptied(args, view),
         "rsync" => check_rsync(args, view),
         "git" => check_git(view),
+        "tar" | "gtar" | "bsdtar" if args.iter().any(|arg| arg == "--remove-files") => {
+            let spec = Spec {
+                short: "fCTX",
+                long: &["file", "directory", "exclude"],
+            };
+            judge_all("tar --remove-files", &options::operands(args, spec), view)
+        }
         "wipefs" | "blkdiscard" => judge_all(name, &options::operands(args, options::PLAIN), view),
         _ if name == "mkfs" || name.starts_with("mkfs.") => {
             args.last().and_then(|device| judge(name, device, view))
@@ -198,7 +205,18 @@ fn check_rsync(args: &[String], view: &View<'_>) -> Option<String> {
     let read = options::read(args, spec);
     let deletes = |arg: &Arg<'_>| matches!(arg, Arg::Long(name, _) if name.starts_with("del") && *name != "delete-excluded-not");
     let dry = |arg: &Arg<'_>| matches!(arg, Arg::Short('n', _) | Arg::Long("dry-run", _));
-    if !read.iter().any(deletes) || read.iter().any(dry) {
+    if read.iter().any(dry) {
+        return None;
+    }
+    if read
+        .iter()
+        .any(|arg| matches!(arg, Arg::Long("remove-source-files", _)))
+    {
+        let operands = options::operands(args, spec);
+        let sources = &operands[..operands.len().saturating_sub(1)];
+        return judge_all("rsync --remove-source-files", sources, view);
+    }
+    if !read.iter().any(deletes) {
         return None;
     }
     let target = read.iter().rev().find_map(|arg| match arg {
@@ -224,7 +242,7 @@ fn check_rsync(args: &[String], view: &View<'_>) -> Option<String> {
 
 /// `git clean` elsewhere, and removing another worktree by force.
 fn check_git(view: &View<'_>) -> Option<String> {
-    let line = GitLine::read(view.exec.args());
+    let line = view.git_line();
     match line.sub.as_str() {
         "clean" => check_clean(&line, view),
         "worktree"
@@ -255,6 +273,8 @@ fn check_clean(line: &GitLine, view: &View<'_>) -> Option<String> {
     let dry = read
         .iter()
         .any(|arg| matches!(arg, Arg::Short('n', _) | Arg::Long("dry-run", _)));
+    let required = line.setting("clean.requireforce");
+    let forced = forced || required.is_some_and(|value| value == "false");
     if !forced || dry {
         return None;
     }

@@ -163,6 +163,10 @@ fn request(method: &str, path: &str, fields: &[&str], view: &View<'_>) -> Option
         ["git", "refs", rest @ ..] if !rest.is_empty() => {
             guarded(&format!("refs/{}", rest.join("/")), "writes")
         }
+        ["git", "refs"] => {
+            let name = fields.iter().find_map(|field| field.strip_prefix("ref="))?;
+            guarded(name, "makes")
+        }
         ["branches", name] if method == "DELETE" => guarded(name, "deletes"),
         ["branches", name, "protection" | "rename", ..] => guarded(name, "changes"),
         ["contents", _, ..] => contents(&method, &shown, fields, view),

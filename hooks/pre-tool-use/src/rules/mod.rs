@@ -14,6 +14,8 @@ mod push;
 mod secrets;
 
 #[cfg(test)]
+mod everyday;
+#[cfg(test)]
 mod tests;
 
 use crate::decision::{Block, Rule};

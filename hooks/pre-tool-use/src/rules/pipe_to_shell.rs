@@ -116,6 +116,12 @@ pub fn check(view: &View<'_>) -> Option<String> {
             "{name} would run a file this command line downloads"
         ));
     }
+    if RUNNERS.contains(&name)
+        && view.exec.stdin.contains(DOWNLOAD)
+        && args.iter().any(|arg| arg == "-" || arg == "/dev/stdin")
+    {
+        return Some(format!("{name} would run what was just downloaded"));
+    }
     let remote = |arg: &String| arg.starts_with("http://") || arg.starts_with("https://");
     if name == "deno" && args.first().is_some_and(|verb| verb == "run") && args.iter().any(remote) {
         return Some("deno run would run code straight from the network".to_owned());

@@ -27,7 +27,7 @@ struct Push<'a> {
 
 /// Judges a `git` command line.
 pub(super) fn check(view: &View<'_>) -> Option<String> {
-    let line = GitLine::read(view.exec.args());
+    let line = view.git_line();
     match line.sub.as_str() {
         "push" | "send-pack" | "http-push" => check_push(&line, view),
         "subtree" => check_subtree(&line, view),
@@ -181,10 +181,11 @@ fn check_bare(line: &GitLine, remote: Option<&str>, view: &View<'_>) -> Option<S
     if setting(&format!("remote.{remote}.mirror")).is_some_and(|value| value != "false") {
         return Some(format!("the remote {remote} is set to mirror"));
     }
-    let configured = repository
-        .as_ref()
-        .map(|r| r.all(&format!("remote.{remote}.push")));
-    for spec in configured.unwrap_or_default() {
+    let key = format!("remote.{remote}.push");
+    let mut configured = repository.as_ref().map(|r| r.all(&key)).unwrap_or_default();
+    configured.extend(line.setting(&key));
+    configured.extend(view.world.git_setting(&key).map(str::to_owned));
+    for spec in configured {
         if let Some(what) = check_ref(&spec, false, line, view) {
             return Some(what);
         }

@@ -240,8 +240,12 @@ fn starts_alike(row: &str, parts: &[&str]) -> bool {
 /// Whether the names fit. The first must be known by its letters: a path of nothing but unknown
 /// names is no sign of a credential.
 fn names_fit(names: &[&str], parts: &[&str]) -> bool {
-    let shown = parts.first().is_some_and(|part| evident(part));
-    shown
+    // An ending is a sign only when it is written out: `test-*` is no `*.kdbx`.
+    let shown = |part: &&str| match names.first().and_then(|name| name.strip_prefix('*')) {
+        Some(ending) => part.ends_with(ending),
+        None => evident(part),
+    };
+    parts.first().is_some_and(shown)
         && parts
             .iter()
             .zip(names)
@@ -351,6 +355,8 @@ mod tests {
             "/",
             ".",
             "$env",
+            "test/test-*",
+            "nightly-$",
         ] {
             if path == "docs/.envoy" {
                 // `.env*` is what the issue says; a file called `.envoy` pays for it.

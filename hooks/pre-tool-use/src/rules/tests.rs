@@ -1,6 +1,8 @@
 //! The tables of all rules, and what must hold for any of their cases.
 
-use super::{bypass_checks, credential_read, delete_outside, pipe_to_shell, protected_push};
+use super::{
+    bypass_checks, credential_read, delete_outside, everyday, pipe_to_shell, protected_push,
+};
 use crate::{Call, Context, Decision, decide};
 
 /// Identifier, cases to block, cases to allow.
@@ -10,7 +12,7 @@ type Table = (
     &'static [&'static str],
 );
 
-const TABLES: [Table; 5] = [
+const TABLES: [Table; 6] = [
     (
         protected_push::RULE.id,
         protected_push::cases::BLOCK,
@@ -36,6 +38,7 @@ const TABLES: [Table; 5] = [
         pipe_to_shell::cases::BLOCK,
         pipe_to_shell::cases::ALLOW,
     ),
+    ("everyday", &[], everyday::ALLOW),
 ];
 
 fn firing() -> Context {

@@ -103,6 +103,8 @@ impl Parser<'_> {
             }
             self.skip_blanks();
             self.eat_word("-p");
+            self.skip_blanks();
+            self.eat_word("--");
         }
     }
 
@@ -194,6 +196,7 @@ impl Parser<'_> {
             if self.ended() || self.eat(")") {
                 break;
             }
+            self.array_key();
             let start = self.pos;
             values.push(self.word());
             if self.pos == start {
@@ -205,6 +208,16 @@ impl Parser<'_> {
             append,
             values,
             array: true,
+        }
+    }
+
+    /// Skips the `[key]=` of an array's element.
+    fn array_key(&mut self) {
+        if self.peek() == b'[' {
+            let head = self.rest().as_bytes().iter().take(256);
+            let close = head.clone().position(|&b| b == b']');
+            let end = close.filter(|&at| self.peek_at(at + 1) == b'=');
+            self.pos += end.map_or(0, |at| at + 2);
         }
     }
 

@@ -81,6 +81,12 @@ fn declare(exec: &Exec, state: &mut State) {
 
 /// `set -- a b`: other options change nothing that matters here.
 fn set_positional(args: &[String], state: &mut State) {
+    let exports = |arg: &String| {
+        arg == "allexport" || (arg.starts_with('-') && !arg.starts_with("--") && arg.contains('a'))
+    };
+    if args.iter().take_while(|arg| *arg != "--").any(exports) {
+        state.exports_all = true;
+    }
     if let Some(at) = args.iter().position(|arg| arg == "--") {
         state.positional = args[at + 1..].to_vec();
     } else if args.first().is_some_and(|arg| !arg.starts_with(['-', '+'])) {

@@ -1,6 +1,7 @@
 //! One command as it would be executed: words expanded, wrappers taken off.
 
 use crate::context::Context;
+use crate::git::GitLine;
 use crate::marks;
 use crate::path;
 
@@ -67,6 +68,15 @@ impl View<'_> {
             .iter()
             .map(|cwd| path::absolute(text, cwd))
             .collect()
+    }
+
+    /// The command line of `git`, working where the variables in front of it say.
+    pub fn git_line(&self) -> GitLine {
+        let mut line = GitLine::read(self.exec.args());
+        if line.elsewhere.is_none() {
+            line.elsewhere = self.env("GIT_WORK_TREE").or_else(|| self.env("GIT_DIR"));
+        }
+        line
     }
 
     /// The value of an environment variable the command would see, if the line sets it.

@@ -2,7 +2,7 @@
 
 use std::rc::Rc;
 
-use crate::marks::{self, ANY, STAR};
+use crate::marks::{self, ANY, DOWNLOAD, STAR};
 use crate::shell::syntax::{Node, Part, Word};
 
 use super::brace::{self, Atom};
@@ -174,7 +174,12 @@ impl Walker<'_> {
 
     /// What the commands of `$( … )` print.
     pub(crate) fn capture(&mut self, body: &Node, state: &State) -> String {
-        let printed = self.node(body, &mut state.clone(), "");
+        let input = if state.fed_download {
+            marks::only(DOWNLOAD)
+        } else {
+            String::new()
+        };
+        let printed = self.node(body, &mut state.clone(), &input);
         printed.trim_end_matches('\n').to_owned()
     }
 

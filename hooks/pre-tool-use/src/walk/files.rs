@@ -5,6 +5,7 @@ use std::rc::Rc;
 use crate::marks;
 use crate::path;
 
+use super::launch::is_stdin;
 use super::{State, Walker};
 
 impl Walker<'_> {
@@ -23,7 +24,9 @@ impl Walker<'_> {
         }
         let find = |cwd: &String| {
             let path = path::absolute(file, cwd)?;
-            self.world.files.get(&path).cloned()
+            let written = self.world.files.get(&path);
+            let behind = || self.world.files.get(&self.world.follow(&path, true)?);
+            written.or_else(behind).cloned()
         };
         let text = state.cwd.iter().find_map(find)?;
         self.spend_copy(text.len()).then_some(text)
@@ -41,6 +44,10 @@ impl Walker<'_> {
         if path == "/dev/null" {
             return;
         }
+        if text.contains(marks::DOWNLOAD) && path::parent(&path).ends_with("/bin") {
+            let name = path::name(&path).to_owned();
+            self.world.installed.insert(name);
+        }
         let old = self.world.files.get(&path).filter(|_| append);
         let mut whole = old.cloned().unwrap_or_default();
         super::append(&mut whole, text);
@@ -48,8 +55,13 @@ impl Walker<'_> {
     }
 
     /// `cp` and `mv`: the copy holds what the original holds.
-    pub(crate) fn copy_file(&mut self, from: &str, to: &str, state: &mut State) {
-        let Some(text) = self.content(from, state) else {
+    pub(crate) fn copy_file(&mut self, from: &str, to: &str, stdin: &str, state: &mut State) {
+        let text = if is_stdin(from) {
+            Some(stdin.to_owned())
+        } else {
+            self.content(from, state)
+        };
+        let Some(text) = text else {
             return;
         };
         self.write_file(to, &text, false, state);

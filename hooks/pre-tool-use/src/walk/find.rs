@@ -77,11 +77,9 @@ fn with_found(command: &[String], found: &[String]) -> Vec<String> {
             argv.push(word.clone());
         }
     }
-    if argv
-        .first()
-        .is_some_and(|name| crate::path::name(name) == "rm")
-    {
-        argv.insert(1, "-f".to_owned());
+    let name = argv.first().map_or("", |name| crate::path::name(name));
+    if matches!(name, "rm" | "unlink") {
+        argv.splice(..1, ["rm".to_owned(), "-f".to_owned()]);
     }
     argv
 }
@@ -155,11 +153,16 @@ fn found(root: &str, expression: &[String]) -> Vec<String> {
 /// The part of the expression that leads to the action: after the last `-o` outside parentheses.
 /// `find . -name a -o -delete` deletes what is *not* called `a`.
 fn last_alternative(expression: &[String]) -> &[String] {
-    if expression.iter().any(|arg| arg == "(") {
-        return expression;
+    let mut open = 0usize;
+    let mut from = 0;
+    for (at, arg) in expression.iter().enumerate() {
+        match arg.as_str() {
+            "(" => open += 1,
+            ")" => open = open.saturating_sub(1),
+            "-o" | "-or" if open == 0 => from = at + 1,
+            _ => {}
+        }
     }
-    let or = |arg: &String| arg == "-o" || arg == "-or";
-    let from = expression.iter().rposition(or).map_or(0, |at| at + 1);
     let acts =
         |arg: &String| arg == "-delete" || arg.starts_with("-exec") || arg.starts_with("-print");
     if expression[from..].iter().any(acts) {

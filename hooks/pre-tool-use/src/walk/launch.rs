@@ -8,6 +8,7 @@ use crate::rules::pipe_to_shell;
 
 use super::code::Language;
 use super::options::{self, Spec};
+use super::output::only_names;
 use super::{Exec, State, Walker};
 
 /// Names of shells.
@@ -35,7 +36,11 @@ impl Walker<'_> {
             "eval" => Some(self.code_of(&exec.args().join(" "), state, &exec.stdin)),
             "source" | "." => {
                 let file = exec.args().first()?;
-                let text = self.content(file, state)?;
+                let text = if is_stdin(file) {
+                    exec.stdin.clone()
+                } else {
+                    self.content(file, state)?
+                };
                 Some(self.code_of(&text, state, &exec.stdin))
             }
             "trap" => {
@@ -46,6 +51,18 @@ impl Walker<'_> {
             "su" | "runuser" | "at" | "batch" => {
                 Some(self.code_of(&exec.stdin, &mut state.clone(), ""))
             }
+            "tmux" => {
+                for code in tmux_commands(exec.args()) {
+                    self.code_of(&code, &mut state.clone(), "");
+                }
+                Some(String::new())
+            }
+            "vim" | "vi" | "nvim" | "ex" | "ed" => {
+                for code in editor_commands(exec) {
+                    self.code_of(&code, &mut state.clone(), "");
+                }
+                None
+            }
             "watch" | "hyperfine" => Some(self.watched(exec, state)),
             "xargs" | "gxargs" => Some(self.xargs(exec, state)),
             "parallel" => Some(self.parallel(exec, state)),
@@ -55,6 +72,10 @@ impl Walker<'_> {
             "tar" | "gtar" | "bsdtar" => self.tar(exec, state),
             "cmake" => self.cmake(exec, state),
             _ if exec.argv[0].contains('/') => self.script(exec, state),
+            name if self.world.installed.contains(name) => {
+                self.block(pipe_to_shell::downloaded("a program"));
+                None
+            }
             _ => None,
         }
     }
@@ -86,7 +107,7 @@ impl Walker<'_> {
             child.positional = operands.get(2..).unwrap_or_default().to_vec();
             return self.code_of(&first.unwrap_or_default(), &mut child, &exec.stdin);
         }
-        match first.filter(|file| !stdin_flag && file != "/dev/stdin" && file != "-") {
+        match first.filter(|file| !stdin_flag && !is_stdin(file)) {
             Some(file) => {
                 child.positional = operands[1..].to_vec();
                 let text = self.content(&file, state).unwrap_or_default();
@@ -128,10 +149,15 @@ impl Walker<'_> {
         } else if code.contains(OPAQUE) {
             self.block(pipe_to_shell::decoded());
         }
-        if !self.done() {
-            self.scan(language, code, state, stdin);
+        let fetched = if self.done() {
+            false
+        } else {
+            self.scan(language, code, state, stdin)
+        };
+        if language == Language::Awk && !code.contains('"') && only_names(stdin) {
+            return stdin.to_owned();
         }
-        marks::only(if stdin.contains(DOWNLOAD) {
+        marks::only(if fetched || stdin.contains(DOWNLOAD) {
             DOWNLOAD
         } else {
             ANY
@@ -153,7 +179,8 @@ impl Walker<'_> {
             return None;
         }
         let text = match given.file.as_deref() {
-            None | Some("-" | "/dev/stdin") => exec.stdin.clone(),
+            None => exec.stdin.clone(),
+            Some(file) if is_stdin(file) => exec.stdin.clone(),
             Some(file) => self.content(file, state)?,
         };
         Some(self.foreign(language, &text, &mut child, &exec.stdin))
@@ -266,6 +293,54 @@ impl Walker<'_> {
         }
         Some(self.deeper("cmake", |walker| walker.exec(exec.with(argv), state)))
     }
+}
+
+/// What `tmux` runs in a shell, or types into one.
+fn tmux_commands(args: &[String]) -> Vec<String> {
+    let spec = Spec {
+        short: "bcefFnsStxyLT",
+        long: &[],
+    };
+    let operands = options::operands(args, spec);
+    let Some((verb, rest)) = operands.split_first() else {
+        return Vec::new();
+    };
+    let runs = [
+        "new", "neww", "splitw", "split", "respawn", "run", "send", "if", "pipe", "popup",
+    ];
+    if !runs.iter().any(|start| verb.starts_with(start)) {
+        return Vec::new();
+    }
+    let mut out = vec![rest.join(" ")];
+    out.extend(
+        rest.iter()
+            .filter(|word| word.contains(' '))
+            .map(|w| (*w).to_owned()),
+    );
+    out
+}
+
+/// `vim -c '!cmd'` and `ed <<< '!cmd'`.
+fn editor_commands(exec: &Exec) -> Vec<String> {
+    let lines = exec
+        .args()
+        .iter()
+        .map(String::as_str)
+        .chain(exec.stdin.lines());
+    lines
+        .filter_map(|line| {
+            let line = line.trim_start_matches(['+', ':', ' ']);
+            line.strip_prefix('!').map(str::to_owned)
+        })
+        .collect()
+}
+
+/// Whether a file name stands for the standard input.
+pub(super) fn is_stdin(file: &str) -> bool {
+    matches!(
+        file,
+        "-" | "/dev/stdin" | "/dev/fd/0" | "/proc/self/fd/0" | "/proc/$$/fd/0"
+    )
 }
 
 /// Whether `-c` and `-s` are given, and the operands.

@@ -42,9 +42,21 @@ impl Walker<'_> {
             "echo" => printing::echo(args),
             "printf" => self.printf(args, state),
             "cat" | "tac" | "head" | "tail" | "sort" | "uniq" | "less" | "more" | "bat" | "pv"
-            | "sponge" | "fold" | "col" | "dos2unix" | "nl" | "rev" | "shuf" | "strings"
-            | "envsubst" => self.passed_on(exec, state),
+            | "sponge" | "fold" | "col" | "dos2unix" | "nl" | "shuf" | "strings" | "envsubst" => {
+                self.passed_on(exec, state)
+            }
             "tee" => self.tee(exec, state),
+            "rev" if exec.args().is_empty() && marks::exact(&exec.stdin) => {
+                let lines = exec.stdin.lines();
+                let reversed: Vec<String> =
+                    lines.map(|line| line.chars().rev().collect()).collect();
+                reversed.join("\n")
+            }
+            "which" if args.len() == 1 && marks::exact(&args[0]) => {
+                format!("/usr/bin/{}", path::name(&args[0]))
+            }
+            "dd" => self.dd(exec, state),
+            "aws" | "gsutil" | "gcloud" | "gh" if fetches_to_stdout(exec) => marks::only(DOWNLOAD),
             "grep" | "egrep" | "fgrep" | "rg" | "ag" => grep(exec),
             "base64" | "gbase64" | "base32" | "xxd" | "openssl" | "uudecode" => {
                 self.decode(exec, state)
@@ -70,9 +82,13 @@ impl Walker<'_> {
             "mkdir" | "rm" | "touch" | "chmod" | "chown" | "rmdir" | "sleep" | "kill" | "true" => {
                 String::new()
             }
-            "sed" | "gsed" | "tr" | "awk" | "cut" | "gunzip" | "zcat" | "xz" | "bzip2" | "gzip"
-            | "iconv" | "jq" | "yq" | "zstd" | "brotli" | "column" | "paste" | "perl"
-            | "python3" => filtered(exec),
+            "gunzip" | "unxz" | "bunzip2" | "unzstd" | "gzip" | "xz" | "bzip2" | "zstd" => {
+                self.unpacked(exec, state);
+                filtered(exec)
+            }
+            "sed" | "gsed" | "tr" | "awk" | "cut" | "zcat" | "rev" | "tar" | "gtar" | "bsdtar"
+            | "unzip" | "funzip" | "iconv" | "jq" | "yq" | "brotli" | "column" | "paste"
+            | "perl" | "python3" => filtered(exec),
             _ => unknown(exec),
         }
     }
@@ -131,6 +147,37 @@ impl Walker<'_> {
             self.write_file(file, &exec.stdin, append, state);
         }
         exec.stdin.clone()
+    }
+
+    /// `dd of=FILE`, or what flows through it.
+    fn dd(&mut self, exec: &Exec, state: &mut State) -> String {
+        let value = |key: &str| exec.args().iter().find_map(|arg| arg.strip_prefix(key));
+        let text = match value("if=") {
+            Some(file) => self
+                .content(file, state)
+                .unwrap_or_else(|| marks::only(ANY)),
+            None => exec.stdin.clone(),
+        };
+        match value("of=") {
+            Some(file) => {
+                self.write_file(file, &text, false, state);
+                String::new()
+            }
+            None => text,
+        }
+    }
+
+    /// `gunzip FILE.gz`: the file beside it holds what the packed one held.
+    fn unpacked(&mut self, exec: &Exec, state: &mut State) {
+        for file in options::operands(exec.args(), options::PLAIN) {
+            let stem = [".gz", ".xz", ".bz2", ".zst"]
+                .iter()
+                .find_map(|end| file.strip_suffix(end));
+            let text = self.content(file, state);
+            if let (Some(stem), Some(text)) = (stem, text) {
+                self.write_file(stem, &text, false, state);
+            }
+        }
     }
 
     /// `base64 -d`, `xxd -r`, `openssl … -d`: known text is decoded, the rest is opaque.
@@ -196,7 +243,7 @@ impl Walker<'_> {
                 if exec.name() == "ln" {
                     self.link(source, target, state);
                 } else {
-                    self.copy_file(source, target, state);
+                    self.copy_file(source, target, &exec.stdin, state);
                 }
             }
         }
@@ -246,14 +293,35 @@ impl Walker<'_> {
     }
 }
 
+/// Clients of stores and forges that print what they fetch.
+fn fetches_to_stdout(exec: &Exec) -> bool {
+    let args: Vec<&str> = exec.args().iter().map(String::as_str).collect();
+    match args.as_slice() {
+        ["s3", "cp", .., "-"] | ["cat", ..] | ["storage", "cat", ..] => exec.name() != "gh",
+        ["release", "download", rest @ ..] if exec.name() == "gh" => {
+            rest.windows(2).any(|pair| pair == ["-O", "-"]) || rest.contains(&"--output=-")
+        }
+        _ => false,
+    }
+}
+
 /// The output of a command nobody knows: it may print anything, and a download stays one.
 fn unknown(exec: &Exec) -> String {
     let fed = exec.stdin.contains(DOWNLOAD) && matches!(exec.name(), "sudo" | "sshpass");
     marks::only(if fed { DOWNLOAD } else { ANY })
 }
 
+/// Whether a text is nothing but names below a directory: a field of it is such a name.
+pub(super) fn only_names(text: &str) -> bool {
+    let below = |c: char| matches!(c, STAR | DEEP | '/' | '.' | '\n');
+    !text.is_empty() && text.chars().all(below)
+}
+
 /// A command that prints a changed form of its input.
 fn filtered(exec: &Exec) -> String {
+    if matches!(exec.name(), "cut" | "tr") && only_names(&exec.stdin) {
+        return exec.stdin.clone();
+    }
     let from_args = exec.args().iter().any(|arg| arg.contains(DOWNLOAD));
     let mark = if exec.stdin.contains(DOWNLOAD) || from_args {
         DOWNLOAD

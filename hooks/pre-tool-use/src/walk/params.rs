@@ -43,6 +43,10 @@ impl Walker<'_> {
             "0" => one(&state.program),
             "?" | "#" | "$" | "!" | "-" | "RANDOM" | "SECONDS" | "LINENO" | "UID" | "EUID"
             | "PPID" | "BASHPID" | "EPOCHSECONDS" | "SHLVL" => one(&marks::only(STAR)),
+            "SHELL" | "BASH" => {
+                let own = self.ctx.vars.get(name).map(String::as_str);
+                one(own.unwrap_or("/bin/bash"))
+            }
             "PWD" => Some(state.cwd.clone()),
             "OLDPWD" => Some(state.old_cwd.clone()),
             "HOME" => Some(vec![self.home()]),

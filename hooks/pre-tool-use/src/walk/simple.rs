@@ -2,7 +2,7 @@
 
 use std::rc::Rc;
 
-use crate::marks::{self, DOWNLOAD};
+use crate::marks::{self, ANY, DOWNLOAD};
 use crate::rules;
 use crate::shell::syntax::{Assign, Node, Simple};
 
@@ -21,6 +21,7 @@ impl Walker<'_> {
         if !self.spend(1 + pieces) {
             return String::new();
         }
+        state.fed_download = self.spend_copy(stdin.len()) && stdin.contains(DOWNLOAD);
         let mut given = Vec::new();
         for assign in &simple.assigns {
             given.push(self.given(assign, state));
@@ -95,7 +96,10 @@ impl Walker<'_> {
     /// `> file`, `: > file` and `cat /dev/null > file` empty a file; shown to the rules as `:>`.
     fn truncation(&mut self, argv: &[String], streams: &Streams, state: &mut State) {
         let words: Vec<&str> = argv.iter().map(String::as_str).collect();
-        if !matches!(words[..], [] | [":"] | ["true"] | ["cat", "/dev/null"]) {
+        if !matches!(
+            words[..],
+            [] | [":"] | ["true"] | ["echo", "-n"] | ["printf", ""] | ["cat", "/dev/null"]
+        ) {
             return;
         }
         for (file, _) in streams.sinks.iter().filter(|(_, append)| !append) {
@@ -140,6 +144,13 @@ impl Walker<'_> {
             && !exec.argv[0].contains(DOWNLOAD)
         {
             exec.argv.remove(0);
+        }
+        // So does `rm$X …`.
+        if let Some(first) = exec.argv.first_mut()
+            && first.ends_with(ANY)
+            && !first.contains('/')
+        {
+            first.retain(|c| c != ANY);
         }
         let Some(first) = exec.argv.first().cloned() else {
             return String::new();

@@ -1,6 +1,6 @@
 //! What a shell process carries along, and what all of them share.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
 use crate::marks;
@@ -37,6 +37,10 @@ pub struct State {
     pub positional: Vec<String>,
     /// `$0`.
     pub program: String,
+    /// `set -a`: every variable that is set is exported.
+    pub exports_all: bool,
+    /// The command's input came from the network: a `$(cat)` in its words reads it.
+    pub fed_download: bool,
     /// The shell has left: `exit`, `return`, `exec`, `break`.
     pub left: bool,
 }
@@ -53,6 +57,8 @@ impl State {
             aliases: Rc::default(),
             positional: Vec::new(),
             program: "bash".to_owned(),
+            exports_all: false,
+            fed_download: false,
             left: false,
         }
     }
@@ -67,7 +73,7 @@ impl State {
         let old = self.vars.get(name).is_some_and(|var| var.exported);
         let var = Var {
             values: limited(values),
-            exported: exported || old,
+            exported: exported || old || self.exports_all,
         };
         Rc::make_mut(&mut self.vars).insert(name.to_owned(), var);
     }
@@ -185,6 +191,8 @@ fn limited(mut values: Vec<String>) -> Vec<String> {
 pub struct World {
     /// Files the line wrote, by absolute path, with what they hold.
     pub files: BTreeMap<String, String>,
+    /// Names of downloads the line put where programs are looked for.
+    pub installed: BTreeSet<String>,
     /// Symbolic links the line made: path and target.
     pub links: Vec<(String, String)>,
     /// Branches the line checked out, by repository directory.

@@ -74,7 +74,22 @@ const WRAPPERS: &[Wrapper] = &[
     with("ltrace", "oeEpsaunlx", 0),
     with("unshare", "RwSG", 0),
     with("nsenter", "tSGrw", 0),
-    with("systemd-run", "putHME", 0),
+    Wrapper {
+        name: "systemd-run",
+        spec: Spec {
+            short: "putHME",
+            long: &[
+                "unit",
+                "property",
+                "setenv",
+                "working-directory",
+                "uid",
+                "gid",
+            ],
+        },
+        operands: 0,
+    },
+    with("screen", "ScehtTp", 0),
     with("xvfb-run", "nsefp", 0),
     with("caffeinate", "tw", 0),
     plain("busybox"),

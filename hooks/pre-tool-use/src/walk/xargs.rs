@@ -42,11 +42,15 @@ impl Walker<'_> {
                 .unwrap_or_else(|| marks::only(ANY)),
             None => exec.stdin.clone(),
         };
-        let items = items(&input);
+        let mark = replacement(flags);
+        let items = if mark.is_some() {
+            lines(&input)
+        } else {
+            items(&input)
+        };
         if inner.is_empty() {
             return items.join(" ");
         }
-        let mark = replacement(flags);
         let argv = placed(&inner, &items, mark.as_deref());
         let inside = Exec {
             argv,
@@ -97,6 +101,19 @@ fn items(input: &str) -> Vec<String> {
     input
         .split(['\n', '\0', ' ', '\t'])
         .filter(|word| !word.is_empty())
+        .take(MAX_ITEMS)
+        .map(str::to_owned)
+        .collect()
+}
+
+/// The lines of the input: `-I` takes a whole one at a time.
+fn lines(input: &str) -> Vec<String> {
+    if input.is_empty() {
+        return vec![marks::only(ANY)];
+    }
+    let lines = input.split(['\n', '\0']).map(str::trim_start);
+    lines
+        .filter(|line| !line.is_empty())
         .take(MAX_ITEMS)
         .map(str::to_owned)
         .collect()

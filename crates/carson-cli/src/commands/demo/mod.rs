@@ -9,6 +9,7 @@ use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use carson_core::Outcome;
 use carson_firing::Household;
 use carson_proc::{Cancel, Command, Limits, become_subreaper, run as supervise};
 use carson_store::Filter;
@@ -108,18 +109,23 @@ async fn perform(house: &Household, args: &Demo, quiet: bool) {
     }
 }
 
-/// Whether every role has brought a piece of work to an end.
+/// Whether every role has brought a piece of work to an end, or cannot: a CLI that is not
+/// installed or not signed in will not be so in a minute.
 async fn all_done(house: &Household) -> bool {
     let filter = Filter {
         role: None,
         since: None,
-        skipped: false,
+        skipped: true,
         limit: 1_000,
     };
     let rows = house.store.firings(&filter).await.unwrap_or_default();
     house.fleet.roles.keys().all(|role| {
-        rows.iter()
-            .any(|row| row.role == *role && row.work.is_some() && row.ended_at.is_some())
+        let mut own = rows.iter().filter(|row| row.role == *role);
+        own.any(|row| match row.outcome {
+            None => false,
+            Some(Outcome::Skipped) => true,
+            Some(_) => row.work.is_some(),
+        })
     })
 }
 
@@ -128,9 +134,11 @@ async fn curtain(house: &Household, engine: EngineChoice) {
     while Instant::now() < until {
         // What a killed process left is concluded as the daemon would.
         let _ = carson_firing::recover::pass(house).await;
-        match house.store.live_firings(None).await {
-            Ok(live) if !live.is_empty() => sleep(Duration::from_millis(200)).await,
-            _ => return,
+        let live = house.store.live_firings(None).await;
+        // A row ends before its bench goes.
+        if live.is_ok_and(|live| live.is_empty()) && show::benches(house) == 0 {
+            return;
         }
+        sleep(Duration::from_millis(200)).await;
     }
 }

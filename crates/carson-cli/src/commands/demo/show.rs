@@ -11,7 +11,7 @@ use serde_json::json;
 use crate::app::App;
 use crate::commands::firings::{state, table_row};
 use crate::error::CommandError;
-use crate::print;
+use crate::print::{self, counted};
 
 const HEADER: [&str; 7] = ["ID", "ROLE", "OUTCOME", "WORK", "WHEN", "TOOK", "REASON"];
 
@@ -79,6 +79,11 @@ impl Live {
     }
 }
 
+/// How many benches there are.
+pub fn benches(house: &Household) -> usize {
+    std::fs::read_dir(house.fleet.home.benches()).map_or(0, Iterator::count)
+}
+
 /// Every firing with what became of its work; exit code 0 when some work was done and none lost.
 pub async fn summary(app: &App, house: &Household, root: &Path) -> Result<u8, CommandError> {
     let filter = Filter {
@@ -98,7 +103,7 @@ pub async fn summary(app: &App, house: &Household, root: &Path) -> Result<u8, Co
         .filter(|row| row.outcome == Some(Outcome::Skipped))
         .collect();
     let worked: Vec<&Firing> = rows.iter().filter(|row| row.work.is_some()).collect();
-    let left = std::fs::read_dir(house.fleet.home.benches()).map_or(0, Iterator::count);
+    let left = benches(house);
     let lost = worked.iter().filter(|row| row.outcome.is_none()).count();
     let ok = worked.iter().any(|row| row.outcome == Some(Outcome::Ok)) && lost == 0 && left == 0;
     if app.json {
@@ -112,21 +117,22 @@ pub async fn summary(app: &App, house: &Household, root: &Path) -> Result<u8, Co
     for row in &worked {
         tell(house, row).await?;
     }
-    let mut reasons: BTreeMap<String, u32> = BTreeMap::new();
+    let mut reasons: BTreeMap<String, u64> = BTreeMap::new();
     for row in &skipped {
         *reasons
             .entry(row.reason.clone().unwrap_or_default())
             .or_default() += 1;
     }
-    print::line(&format!(
-        "\n{quiet} firings found no work, and said nothing."
-    ));
+    let quiet = counted(quiet as u64, "firing");
+    print::line(&format!("\n{quiet} found no work, and said nothing."));
     for (reason, count) in reasons {
-        print::line(&format!("{count} slots were skipped: {reason}"));
+        print::line(&format!("{} skipped: {reason}", counted(count, "slot")));
     }
-    print::line(&format!(
-        "{lost} firings without an end, {left} worktrees left behind."
-    ));
+    let (lost, left) = (
+        counted(lost as u64, "firing"),
+        counted(left as u64, "worktree"),
+    );
+    print::line(&format!("{lost} without an end, {left} left behind."));
     print::line("\nLook around:");
     let home = house.fleet.home.root.display();
     print::line(&format!("  carson --home {home} status"));

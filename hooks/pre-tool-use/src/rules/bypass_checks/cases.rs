@@ -79,6 +79,15 @@ pub const BLOCK: &[&str] = &[
     "echo 'git commit --no-verify -m x' | bash",
     "timeout 20 git commit --no-verify -m x",
     "python3 -c \"import subprocess; subprocess.run(['git','commit','--no-verify','-m','x'])\"",
+    "git -c include.path=/home/dev/x commit -m x",
+    "git config --remove-section core",
+    "set -a; HUSKY=0; git commit -m x",
+    "git reflog expire --expire now --all",
+    "git -c gc.reflogExpire=now gc --prune=now",
+    "ln -sf /dev/null .git/hooks/pre-commit",
+    "cp /bin/true .git/hooks/pre-commit",
+    "chmod 0 .git/hooks/pre-commit",
+    "install -m 755 /bin/true .git/hooks/pre-commit",
 ];
 
 /// Must be allowed.

@@ -6,7 +6,7 @@ use crate::walk::options::{self, Spec};
 
 /// Options of these commands that take a value and may stand before the command words.
 const GLOBAL: Spec = Spec {
-    short: "RnC",
+    short: "RnCh",
     long: &[
         "repo",
         "profile",
@@ -71,13 +71,26 @@ const PRINTERS: &[&[&str]] = &[
     &["heroku", "auth:token"],
     &["fly", "auth", "token"],
     &["flyctl", "auth", "token"],
-    &["doppler", "secrets", "get"],
+    &["doppler", "secrets"],
+    &["aws", "eks", "get-token"],
+    &["doctl", "auth", "token"],
+    &["vercel", "env", "pull"],
+    &["railway", "variables"],
+    &["npm", "token"],
+    &["ansible-vault", "view"],
+    &["ansible-vault", "decrypt"],
+    &["sops", "decrypt"],
+    &["yarn", "config", "get", "npmAuthToken"],
+    &["gh", "config", "get", "oauth_token"],
+    &["glab", "config", "get", "token"],
     &["firebase", "login:ci"],
     &["systemd-creds", "decrypt"],
 ];
 
 /// Cloud metadata services, also in the spellings that hide the address.
-const METADATA: [&str; 6] = [
+const METADATA: [&str; 8] = [
+    "169.254.170.2",
+    "://metadata/computemetadata",
     "169.254.169.254",
     "metadata.google.internal",
     "[fd00:ec2::254]",
@@ -88,6 +101,7 @@ const METADATA: [&str; 6] = [
 
 /// Whether a text is a request to a metadata service.
 pub fn is_metadata(text: &str) -> bool {
+    let text = text.to_ascii_lowercase();
     METADATA.iter().any(|host| text.contains(host))
 }
 
@@ -123,6 +137,9 @@ fn words(view: &View<'_>) -> bool {
     let name = view.exec.name();
     if name.starts_with("docker-credential-") || name.starts_with("git-credential-") {
         return view.exec.args().first().is_some_and(|verb| verb == "get");
+    }
+    if view.exec.args().iter().any(|arg| arg == "--help") {
+        return false;
     }
     let operands = options::operands(view.exec.args(), GLOBAL);
     PRINTERS
@@ -166,6 +183,14 @@ fn flags(view: &View<'_>) -> bool {
             });
             (starts(&["get"]) && secrets && printed)
                 || (starts(&["config", "view"]) && has(&["--raw"]))
+        }
+        "az" => has(&["--expose-token"]),
+        "sops" => has(&["-d", "--decrypt"]),
+        "pass" => {
+            let verbs = [
+                "ls", "insert", "generate", "rm", "mv", "cp", "git", "init", "find",
+            ];
+            operands.first().is_some_and(|verb| !verbs.contains(verb))
         }
         "npm" => starts(&["config", "get"]) && operands.iter().any(|word| word.contains("_auth")),
         "gpg" | "gpg2" => has(&[

@@ -175,6 +175,20 @@ pub const BLOCK: &[&str] = &[
     "true&rm -rf /opt",
     "if true;then rm -rf /opt;fi",
     "until rm -rf /opt; do :; done",
+    "declare -A x=([a]=/opt); rm -rf ${x[a]}",
+    "echo \"rm -rf /opt\" | xargs -I{} sh -c '{}'",
+    "find . \\( -name x -o -name y \\) -o -exec rm {} \\;",
+    "find / -type f -exec unlink {} \\;",
+    "rm$X -rf /opt",
+    "git -c clean.requireForce=false -C /opt clean -d",
+    "GIT_WORK_TREE=/opt git clean -fd",
+    "rsync --remove-source-files -a /opt/ ./x",
+    "echo -n > /etc/hosts",
+    "tar -cf x.tar --remove-files /opt",
+    "python3 -c \"import os; [os.remove(f) for f in glob.glob('/opt/*')]\"",
+    "python3 - <<'EOF'\nimport os\nfor r, d, f in os.walk('/opt'):\n    for x in f:\n        os.unlink(os.path.join(r, x))\nEOF",
+    "python3 -c \"import pathlib; [p.unlink() for p in pathlib.Path('/opt').rglob('*')]\"",
+    "ruby -e 'require \"fileutils\"; FileUtils.remove_dir(\"/opt\")'",
 ];
 
 /// Must be allowed.

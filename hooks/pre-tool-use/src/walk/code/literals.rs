@@ -63,6 +63,33 @@ impl Source {
             .collect()
     }
 
+    /// Commands that a pipe leads to or from: `open(P, "cmd|")`, AWK's `"cmd" | getline`.
+    pub(super) fn piped_literals(&self, language: Language) -> Vec<String> {
+        let piped = |(index, literal): (usize, &Literal)| {
+            let text = literal.text.trim();
+            let code = match language {
+                Language::Perl | Language::Ruby => {
+                    text.strip_suffix('|').or_else(|| text.strip_prefix('|'))
+                }
+                Language::Awk => self.beside_pipe(index).then_some(text),
+                _ => None,
+            };
+            code.map(str::to_owned)
+        };
+        let literals = self.literals.iter().take(256).enumerate();
+        literals.filter_map(piped).collect()
+    }
+
+    fn beside_pipe(&self, index: usize) -> bool {
+        let sign = format!("{OPEN}{index}{CLOSE}");
+        let Some((before, after)) = self.skeleton.split_once(&sign) else {
+            return false;
+        };
+        let (before, after) = (before.trim_end(), after.trim_start());
+        let or = before.ends_with("||") || after.starts_with("||");
+        !or && (before.ends_with('|') || after.starts_with('|'))
+    }
+
     /// Reads a literal up to `close`; returns what follows it.
     fn literal<'c>(
         &mut self,

@@ -13,7 +13,7 @@ mod value;
 
 pub use language::Language;
 
-use crate::marks::{self, DOWNLOAD};
+use crate::marks::{self, DEEP, DOWNLOAD, STAR};
 use crate::rules::pipe_to_shell;
 
 use super::{Exec, State, Walker};
@@ -97,6 +97,7 @@ const TREE_CALLS: &[&str] = &[
     "rimrafSync",
     "deltree",
     "remove_dir_all",
+    "remove_dir",
     "deleteAsync",
     "deleteSync",
 ];
@@ -109,6 +110,23 @@ const RECURSIVE_CALLS: &[&str] = &[
     "rmdir",
     "Remove-Item",
     "remove",
+];
+
+/// Calls that remove one file.
+const REMOVALS: &[&str] = &["unlink", "remove", "unlinkSync", "rmSync", "delete"];
+
+/// Calls that list what is in a directory.
+const LISTINGS: &[&str] = &[
+    "walk",
+    "glob",
+    "iglob",
+    "rglob",
+    "iterdir",
+    "listdir",
+    "scandir",
+    "readdirSync",
+    "opendir",
+    "find",
 ];
 
 /// Signs that the code opens files.
@@ -129,9 +147,20 @@ const READS: &[&str] = &[
     "source",
 ];
 
+/// Whether the words of an `exec` call start with the program and then its own name.
+fn names_itself(words: &[String]) -> bool {
+    matches!(words, [program, name, _, ..] if crate::path::name(program) == crate::path::name(name))
+}
+
 impl Walker<'_> {
-    /// Looks at code of another language.
-    pub(super) fn scan(&mut self, language: Language, code: &str, state: &mut State, stdin: &str) {
+    /// Looks at code of another language; true when it fetches something from the network.
+    pub(super) fn scan(
+        &mut self,
+        language: Language,
+        code: &str,
+        state: &mut State,
+        stdin: &str,
+    ) -> bool {
         let end = (0..=MAX_CODE.min(code.len()))
             .rev()
             .find(|&at| code.is_char_boundary(at));
@@ -146,7 +175,9 @@ impl Walker<'_> {
         self.scan_shell(language, &source, &values, state, stdin);
         self.scan_eval(language, &source, &values);
         self.scan_trees(&source, &values, state);
+        self.scan_listings(&source, &values, state);
         self.scan_reads(&source, state);
+        value::fetches(&source.skeleton)
     }
 
     fn scan_shell(
@@ -159,7 +190,11 @@ impl Walker<'_> {
     ) {
         // Perl's and Ruby's `system "a", "b"` takes words; elsewhere a second argument is an option.
         let words_follow = matches!(language, Language::Perl | Language::Ruby);
-        for code in source.shell_literals() {
+        for code in source
+            .shell_literals()
+            .into_iter()
+            .chain(source.piped_literals(language))
+        {
             self.code_of(&code, &mut state.clone(), stdin);
         }
         for name in SHELL_CALLS {
@@ -167,7 +202,10 @@ impl Walker<'_> {
                 if self.done() {
                     return;
                 }
-                let words = values.words(args);
+                let mut words = values.words(args);
+                if name.starts_with("exec") && names_itself(&words) {
+                    words.remove(0);
+                }
                 let listed = args.trim_start().starts_with(['[', '(']);
                 let listed = listed || words_follow || WORD_CALLS.contains(name);
                 let list = listed && words.len() > 1;
@@ -212,6 +250,32 @@ impl Walker<'_> {
                     None => target,
                 };
                 let argv = vec!["remove_tree".to_owned(), marks::live_globs(&target)];
+                self.judge_command(&Exec::of(argv), state);
+            }
+        }
+    }
+
+    /// Files removed one by one below a directory that the code lists: a removed tree.
+    fn scan_listings(&mut self, source: &Source, values: &value::Values<'_>, state: &State) {
+        let names = |list: &[&str]| {
+            list.iter()
+                .any(|name| calls::of(&source.skeleton, name).next().is_some())
+        };
+        if !names(REMOVALS) || !names(LISTINGS) {
+            return;
+        }
+        for name in LISTINGS.iter().chain(["Path"].iter()) {
+            for args in calls::of(&source.skeleton, name) {
+                let root = values.words(args).first().cloned().unwrap_or_default();
+                if !root.starts_with(['/', '~', '.']) {
+                    continue;
+                }
+                let root = match root.strip_prefix('~') {
+                    Some(rest) => format!("{}{rest}", self.home()),
+                    None => root,
+                };
+                let root = root.trim_end_matches(['*', '/']);
+                let argv = vec!["remove_tree".to_owned(), format!("{root}/{STAR}/{DEEP}")];
                 self.judge_command(&Exec::of(argv), state);
             }
         }

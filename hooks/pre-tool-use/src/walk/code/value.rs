@@ -174,7 +174,9 @@ impl<'s> Values<'s> {
             return marks::only(DOWNLOAD);
         }
         match lower.as_str() {
-            "stdin" | "argf" if self.stdin.contains(DOWNLOAD) => return marks::only(DOWNLOAD),
+            "stdin" | "argf" | "readfilesync" if self.stdin.contains(DOWNLOAD) => {
+                return marks::only(DOWNLOAD);
+            }
             "mkdtemp" | "temporarydirectory" | "mkdtempsync" | "mktmpdir" | "tempdir" => {
                 return format!("{}/{STAR}", self.tmp);
             }

@@ -1,0 +1,108 @@
+//! `carson demo`, as the README's first command runs it.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::os::unix::fs::{PermissionsExt, symlink};
+use std::path::Path;
+
+use carson_tests::fleet::{TestFleet, tree};
+use carson_tests::model::{Reply, ScriptedModel, bash, claude_binary, claude_env, say, when};
+
+#[test]
+fn the_rehearsal_shows_every_end_and_leaves_nothing() {
+    let fleet = in_own_temporary(TestFleet::new());
+
+    let shown = fleet.ok(&["demo", "--seconds", "30", "--json"]);
+
+    assert_eq!(
+        (&shown["unfinished"], &shown["benches_left"]),
+        (&0.into(), &0.into())
+    );
+    let firings = shown["firings"].as_array().unwrap();
+    let ends: BTreeMap<&str, &str> = firings
+        .iter()
+        .map(|row| {
+            (
+                row["role"].as_str().unwrap(),
+                row["outcome"].as_str().unwrap(),
+            )
+        })
+        .collect();
+    let expected = BTreeMap::from([
+        ("butler", "OK"),
+        ("footman", "OK"),
+        ("cook", "NO_COMMIT"),
+        ("porter", "BLOCKED"),
+        ("maid", "REJECTED"),
+        ("clockmaker", "TIMED_OUT"),
+        ("gardener", "RATE_LIMITED"),
+    ]);
+    for (role, outcome) in &expected {
+        assert_eq!(ends.get(role), Some(outcome), "{ends:?}");
+    }
+    // The groom shares the account that hit its limit.
+    assert_eq!(ends.get("groom"), None, "{ends:?}");
+    assert!(shown["skipped"].as_u64().unwrap() > 0);
+}
+
+#[test]
+fn with_claude_code_it_works_in_a_copy_of_the_given_repository() {
+    let model = ScriptedModel::start().unwrap();
+    let commit = "date +%N > greet.txt && git add greet.txt && git commit -qm 'Greet'";
+    let begins =
+        |text: &'static str| when().matching(move |asked| asked.prompt().starts_with(text));
+    model.on(begins("You plan "), say("Write it.\n[OK] planned"));
+    model.on(begins("You review "), say("[APPROVE]"));
+    model.on(
+        begins("You do "),
+        Reply::turns([bash(commit), say("[OK] done")]),
+    );
+    let mut fleet = in_own_temporary(TestFleet::new());
+    for (name, value) in claude_env(&model, fleet.root()) {
+        if !["HOME", "IS_SANDBOX"].contains(&name.as_str()) {
+            fleet = fleet.with_env(name, value);
+        }
+    }
+    let bin = fleet.root().join("bin");
+    fs::create_dir(&bin).unwrap();
+    symlink(claude_binary().unwrap(), bin.join("claude")).unwrap();
+    let path = std::env::var_os("PATH").unwrap();
+    let path = std::env::join_paths(std::iter::once(bin).chain(std::env::split_paths(&path)));
+    let fleet = fleet.with_env("PATH", path.unwrap());
+    let given = fleet.remote();
+    let before = tree(&given);
+
+    let repo = given.to_str().unwrap();
+    let shown = fleet.ok(&["demo", "--engine", "claude", "--repo", repo, "--json"]);
+
+    let firings = shown["firings"].as_array().unwrap();
+    assert_eq!(firings.len(), 2, "{shown:#?}");
+    assert!(
+        firings.iter().all(|row| row["outcome"] == "OK"),
+        "{shown:#?}"
+    );
+    assert_eq!(shown["benches_left"], 0);
+    assert_eq!(tree(&given), before, "the given repository was written to");
+    assert!(model.unmatched().is_empty());
+    // The settings hold a key.
+    let root = Path::new(shown["root"].as_str().unwrap());
+    let mode = fs::metadata(root.join("home/carson.toml")).unwrap();
+    assert_eq!(mode.permissions().mode() & 0o777, 0o600);
+}
+
+#[test]
+fn without_the_cli_it_ends_at_once_and_says_why() {
+    let fleet = in_own_temporary(TestFleet::new()).with_env("PATH", "/usr/bin:/bin");
+
+    let shown = fleet.carson(&["demo", "--engine", "codex"]);
+
+    assert_eq!(shown.code, Some(1), "{shown:#?}");
+    assert!(shown.stdout.contains("is not installed"), "{shown:#?}");
+}
+
+/// The demo's home goes with the fleet's directory.
+fn in_own_temporary(fleet: TestFleet) -> TestFleet {
+    let dir = fleet.root().join("tmp");
+    fs::create_dir(&dir).unwrap();
+    fleet.with_env("TMPDIR", dir)
+}
