@@ -42,13 +42,13 @@ fn script(fleet: &TestFleet) -> String {
 }
 
 /// A running `carson daemon`; killed when it is dropped.
-struct Daemon {
+pub(crate) struct Daemon {
     child: Child,
     log: PathBuf,
 }
 
 impl Daemon {
-    fn start(fleet: &TestFleet, args: &[&str]) -> Self {
+    pub(crate) fn start(fleet: &TestFleet, args: &[&str]) -> Self {
         let log = fleet.root().join("daemon.log");
         let mut command = fleet.command(&[&["daemon"], args].concat());
         let file = File::options().create(true).append(true).open(&log);
