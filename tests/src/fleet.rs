@@ -28,6 +28,8 @@ pub const REPO: &str = "widget";
 #[derive(Debug)]
 pub struct TestFleet {
     dir: TempDir,
+    /// Its own copies of the binaries, where a test spoils them.
+    binaries: Option<TempDir>,
     env: Vec<(OsString, OsString)>,
 }
 
@@ -75,6 +77,7 @@ impl TestFleet {
         let dir = tempfile::tempdir().unwrap();
         let fleet = Self {
             dir,
+            binaries: None,
             env: Vec::new(),
         };
         for part in ["home/roles", "operator", "seed"] {
@@ -101,6 +104,26 @@ impl TestFleet {
     pub fn with_env(mut self, name: impl Into<OsString>, value: impl Into<OsString>) -> Self {
         self.env.push((name.into(), value.into()));
         self
+    }
+
+    /// Gives it `carson` and `carson-hook` in a directory of its own.
+    #[must_use]
+    pub fn with_own_binaries(mut self) -> Self {
+        let built = binary();
+        let dir = tempfile::tempdir_in(built.parent().unwrap()).unwrap();
+        for name in ["carson", "carson-hook"] {
+            // A second name costs nothing, and removing it leaves the first one alone.
+            fs::hard_link(built.with_file_name(name), dir.path().join(name)).unwrap();
+        }
+        self.binaries = Some(dir);
+        self
+    }
+
+    /// The `carson` that it runs.
+    #[must_use]
+    pub fn binary(&self) -> PathBuf {
+        let own = self.binaries.as_ref();
+        own.map_or_else(binary, |dir| dir.path().join("carson"))
     }
 
     /// The temporary directory of everything.
@@ -195,7 +218,7 @@ impl TestFleet {
     /// `carson ARGS` as the operator would type it, not yet started.
     #[must_use]
     pub fn command(&self, args: &[&str]) -> Command {
-        let mut command = Command::new(binary());
+        let mut command = Command::new(self.binary());
         command
             .args(args)
             .env_clear()

@@ -379,10 +379,16 @@ pub enum ConfigAction {
 /// `carson hook`
 #[derive(Debug, Subcommand)]
 pub enum HookAction {
-    /// Say what the hook makes of a shell command line.
+    /// Say what the hook makes of a shell command line, or of another tool's call.
     Explain {
-        /// The command line.
+        /// The command line; for another tool its input as JSON, or the path it is given.
         command: String,
+        /// The tool, as the agent CLI calls it.
+        #[arg(long, value_name = "TOOL", default_value = "Bash")]
+        tool: String,
+        /// The directory it would run in [default: the worktree].
+        #[arg(long, value_name = "DIR")]
+        cwd: Option<PathBuf>,
         /// The worktree it would run in [default: here].
         #[arg(long, value_name = "DIR")]
         worktree: Option<PathBuf>,

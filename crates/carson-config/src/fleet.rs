@@ -109,6 +109,16 @@ pub struct Account {
     pub script: Option<PathBuf>,
 }
 
+/// What becomes of a tool call that the hook does not answer.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum HookFailure {
+    /// It runs, and the firing says so.
+    #[default]
+    Open,
+    /// It is refused.
+    Closed,
+}
+
 /// A named specialist.
 #[derive(Clone, Debug)]
 pub struct Role {
@@ -126,6 +136,8 @@ pub struct Role {
     pub cadence_lines: Vec<String>,
     /// What happens when its firing still runs at the next slot.
     pub overlap: Overlap,
+    /// What becomes of a tool call that the hook does not answer.
+    pub hook_failure: HookFailure,
     /// What it works on.
     pub work: WorkSource,
     /// Its accounts, in order of preference.
@@ -157,6 +169,7 @@ impl Role {
             cadence: Cadence::never(zone),
             cadence_lines: Vec::new(),
             overlap: Overlap::default(),
+            hook_failure: HookFailure::default(),
             work: WorkSource::None,
             engines: Vec::new(),
             stages: Vec::new(),

@@ -90,6 +90,7 @@ pub(crate) const ROLE: &[(&str, Kind)] = &[
     ("catch_up", OneOf(&["one", "none"])),
     ("max_late", Span),
     ("overlap", OneOf(&["skip", "queue-one"])),
+    ("hook_failure", OneOf(&["open", "closed"])),
     ("splay", Span),
     ("priority", Planned),
     ("hosts", Planned),

@@ -177,6 +177,8 @@ pub(crate) struct RoleFile {
     pub max_late: String,
     /// skip or queue-one: what happens when its firing still runs.
     pub overlap: String,
+    /// open or closed: what becomes of a tool call that the hook does not answer.
+    pub hook_failure: String,
     /// Spreads herds of roles.
     pub splay: String,
     pub limits: LimitsSection,
@@ -200,6 +202,7 @@ impl Default for RoleFile {
             catch_up: "one".into(),
             max_late: "6h".into(),
             overlap: "skip".into(),
+            hook_failure: "open".into(),
             splay: "0s".into(),
             limits: LimitsSection::default(),
             tools: ToolsSection::default(),

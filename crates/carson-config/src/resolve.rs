@@ -12,7 +12,7 @@ use crate::check::Check;
 use crate::document::Document;
 use crate::duration::parse_duration;
 use crate::finding::Finding;
-use crate::fleet::{Fleet, Promise, Role, Tools, WorkSource};
+use crate::fleet::{Fleet, HookFailure, Promise, Role, Tools, WorkSource};
 use crate::home::Home;
 use crate::keys::nearest;
 use crate::load::{LoadOptions, ReadRole};
@@ -165,6 +165,11 @@ fn resolve_role(read: ReadRole, around: &Around, findings: &mut Vec<Finding>) ->
             Overlap::QueueOne
         } else {
             Overlap::Skip
+        },
+        hook_failure: if raw.hook_failure == "closed" {
+            HookFailure::Closed
+        } else {
+            HookFailure::Open
         },
         work: work(raw.work, &mut check),
         engines,

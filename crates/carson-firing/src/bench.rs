@@ -6,7 +6,7 @@
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 
-use carson_config::{Account, Role};
+use carson_config::{Account, HookFailure, Role};
 use carson_core::{FiringId, RepoName};
 
 use crate::household::Household;
@@ -130,7 +130,14 @@ impl Bench {
         env.set("CARSON_BRANCH", wanted.branch);
         env.set("CARSON_PROTECTED", wanted.protected.join("\n"));
         env.set("CARSON_HOOK_EVENTS", self.hook_events());
-        env.set("CARSON_HOOK_COMMAND", hook_command(&wanted.house.program));
+        let failure = wanted.role.hook_failure;
+        env.set(
+            "CARSON_HOOK_COMMAND",
+            guarded_hook(&wanted.house.program, failure),
+        );
+        if failure == HookFailure::Closed {
+            env.set("CARSON_HOOK_FAILURE", "closed");
+        }
     }
 }
 
@@ -183,6 +190,21 @@ pub fn hook_command(program: &Path) -> String {
     }
 }
 
+/// The hook for a role: an agent CLI lets a call run when its hook is missing, killed, slow or
+/// broken, so a role that wants it refused gets a shell around the hook that says so (CLIS.md §2),
+/// and that waits less long than the CLI does where there is a `timeout`.
+#[must_use]
+pub fn guarded_hook(program: &Path, failure: HookFailure) -> String {
+    let hook = hook_command(program);
+    match failure {
+        HookFailure::Open => hook,
+        HookFailure::Closed => format!(
+            "$(command -v timeout >/dev/null && echo timeout -k 1 2) {hook} || {{ test $? -eq 2 || \
+             echo 'carson: the hook gave no answer, so the call is refused' >&2; exit 2; }}"
+        ),
+    }
+}
+
 /// Quotes a path for `sh`.
 fn quoted(path: &Path) -> String {
     format!("'{}'", path.to_string_lossy().replace('\'', r"'\''"))
@@ -195,4 +217,61 @@ pub(crate) fn private_dir(path: &Path) -> std::io::Result<()> {
         .recursive(true)
         .mode(0o700)
         .create(path)
+}
+
+#[cfg(test)]
+mod tests {
+    #![expect(
+        clippy::disallowed_methods,
+        reason = "the hook is run as an agent CLI runs it: by a shell"
+    )]
+
+    use super::*;
+
+    /// Answers of a program in the hook's place, by the exit code that the CLI sees.
+    fn answer(body: Option<&str>, failure: HookFailure) -> (Option<i32>, String) {
+        use std::os::unix::fs::PermissionsExt;
+        let name = format!(
+            "it's {:?} of {}",
+            std::thread::current().id(),
+            std::process::id()
+        );
+        let dir = std::env::temp_dir().join(name);
+        std::fs::create_dir_all(&dir).unwrap();
+        if let Some(body) = body {
+            let hook = dir.join("carson-hook");
+            std::fs::write(&hook, format!("#!/bin/sh\n{body}\n")).unwrap();
+            std::fs::set_permissions(&hook, std::fs::Permissions::from_mode(0o755)).unwrap();
+        }
+        let line = guarded_hook(&dir.join("carson"), failure);
+        let output = std::process::Command::new("/bin/sh")
+            .args(["-c", &line])
+            .output()
+            .unwrap();
+        std::fs::remove_dir_all(&dir).unwrap();
+        let said = String::from_utf8_lossy(&output.stderr).into_owned();
+        (output.status.code(), said)
+    }
+
+    #[test]
+    fn a_closed_role_refuses_what_its_hook_does_not_answer() {
+        let slow = Some("exec sleep 60");
+        for body in [None, Some("exit 1"), Some("kill -9 $$"), slow] {
+            let (code, said) = answer(body, HookFailure::Closed);
+            assert_eq!(code, Some(2), "{body:?}");
+            assert!(said.contains("gave no answer"), "{body:?}: {said}");
+        }
+        for body in [None, Some("exit 1"), Some("kill -9 $$")] {
+            assert_ne!(answer(body, HookFailure::Open).0, Some(2), "{body:?}");
+        }
+    }
+
+    #[test]
+    fn a_hook_that_answers_is_left_alone() {
+        for failure in [HookFailure::Open, HookFailure::Closed] {
+            assert_eq!(answer(Some("exit 0"), failure), (Some(0), String::new()));
+            let refused = answer(Some("echo no >&2; exit 2"), failure);
+            assert_eq!(refused, (Some(2), "no\n".to_owned()));
+        }
+    }
 }

@@ -30,6 +30,7 @@ pub mod claims;
 pub mod conclude;
 pub mod dry_run;
 pub mod firing;
+mod hook_events;
 pub mod household;
 mod limit;
 mod messages;

@@ -14,8 +14,9 @@ use carson_core::settle::Halt;
 use carson_engine::{Access, Ended, Engine, EngineKind, Event, Hook, Session, SessionEnd};
 use tracing::{info, warn};
 
-use crate::bench::{Wanted, hook_command};
+use crate::bench::{Wanted, guarded_hook};
 use crate::firing::Firing;
+use crate::hook_events;
 use crate::limit;
 use crate::prompt::{self, Filling};
 use crate::stages::OrBroken;
@@ -93,8 +94,19 @@ async fn run(
     let account = account(firing)?;
     let prompt = prompt::render(firing.role, stage, &placed.brief, filling)
         .map_err(|error| Halt::Broken(error.to_string()))?;
-    let end = start(firing, placed, stage, filling.attempt, account, &prompt).await?;
+    let hook = guarded_hook(&firing.house.program, firing.role.hook_failure);
+    let started = start(
+        firing,
+        placed,
+        stage,
+        filling.attempt,
+        account,
+        &prompt,
+        &hook,
+    );
+    let end = started.await?;
     note(firing, stage, &end).await;
+    hook_events::report(firing, placed, &hook).await;
     judge(firing, account, stage, end).await
 }
 
@@ -141,6 +153,7 @@ async fn start(
     attempt: u32,
     account: &Account,
     prompt: &str,
+    hook: &str,
 ) -> Result<SessionEnd, Halt> {
     let engine = engine(firing, account)?;
     let (role, bench) = (firing.role, &placed.place.bench);
@@ -151,7 +164,7 @@ async fn start(
     };
     let transcript = transcript(firing, stage).or_broken("making the transcript's folder")?;
     let hook = Hook {
-        command: hook_command(&firing.house.program),
+        command: hook.to_owned(),
         settings_file: bench.hook_settings(),
     };
     let spent = firing.tally().cost_usd.unwrap_or(0.0);

@@ -17,6 +17,16 @@ pub enum Pusher {
     Agent,
 }
 
+/// What becomes of a call when the hook itself fails.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Failure {
+    /// It runs, and the event file says so.
+    #[default]
+    Open,
+    /// It is refused.
+    Closed,
+}
+
 /// Whether deciding may look at the disk.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Sight {
@@ -42,6 +52,8 @@ pub struct Context {
     pub secret_paths: Vec<String>,
     /// `CARSON_HOOK_EVENTS`: file that gets one JSON line per block or failure.
     pub events: Option<PathBuf>,
+    /// `CARSON_HOOK_FAILURE`: what becomes of a call that the hook itself cannot judge.
+    pub failure: Failure,
     /// `CARSON_PUSH`: `carson` or `agent`.
     pub pusher: Pusher,
     /// `HOME`; empty when unknown.
@@ -90,6 +102,11 @@ impl Context {
                 .filter(|p| !p.is_empty())
                 .map(PathBuf::from),
             pusher: if agent { Pusher::Agent } else { Pusher::Carson },
+            failure: if get("CARSON_HOOK_FAILURE") == "closed" {
+                Failure::Closed
+            } else {
+                Failure::Open
+            },
             home: trimmed(&get("HOME")),
             sight: Sight::Disk,
             vars,
@@ -128,12 +145,14 @@ mod tests {
             ("CARSON_SECRET_PATHS", "/srv/keys/**"),
             ("CARSON_HOOK_EVENTS", "/ev"),
             ("CARSON_PUSH", "agent"),
+            ("CARSON_HOOK_FAILURE", "closed"),
         ];
         let own = |(k, v): (&str, &str)| (k.to_owned(), v.to_owned());
         let ctx = Context::from_vars(vars.into_iter().map(own).collect());
         assert_eq!(ctx.worktree, "/wt");
         assert_eq!(ctx.protected, ["trunk", "stable/*"]);
         assert_eq!(ctx.secret_paths, ["/srv/keys/**"]);
+        assert_eq!(ctx.failure, Failure::Closed);
         assert_eq!(ctx.pusher, Pusher::Agent);
         assert_eq!(ctx.events, Some(PathBuf::from("/ev")));
     }
@@ -142,6 +161,7 @@ mod tests {
     fn an_empty_environment_protects_the_default_branches() {
         let ctx = Context::from_vars(BTreeMap::new());
         assert_eq!(ctx.protected, DEFAULT_PROTECTED);
+        assert_eq!(ctx.failure, Failure::Open);
         assert_eq!(ctx.pusher, Pusher::Carson);
         assert_eq!(ctx.events, None);
     }

@@ -8,6 +8,7 @@ use std::io::{self, Write};
 use std::path::Path;
 
 use crate::call::Call;
+use crate::context::Failure;
 use crate::decision::Block;
 use crate::json::escape;
 
@@ -26,12 +27,13 @@ pub fn blocked(call: &Call, block: &Block) -> String {
     )
 }
 
-/// The line for a call that was allowed because the hook itself failed.
-pub fn failed_open(why: &str) -> String {
-    format!(
-        r#"{{"event":"hook_failed_open","reason":"{}"}}"#,
-        escape(why)
-    )
+/// The line for a call that the hook could not judge.
+pub fn failed(failure: Failure, why: &str) -> String {
+    let event = match failure {
+        Failure::Open => "hook_failed_open",
+        Failure::Closed => "hook_failed_closed",
+    };
+    format!(r#"{{"event":"{event}","reason":"{}"}}"#, escape(why))
 }
 
 /// Appends one line.

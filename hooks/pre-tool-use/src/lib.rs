@@ -25,7 +25,8 @@
 //! process. Work is bounded by fuel, nesting by depth. What lies beyond either is judged by its words.
 //!
 //! The program around it ([`run_stdin`]) fails **open**, on its own errors and after 500 ms, and says
-//! so in the event file: the kernel's layer stays closed (DESIGN §8).
+//! so in the event file: the kernel's layer stays closed (DESIGN §8). A role may ask for the opposite
+//! ([`Failure::Closed`]).
 //!
 //! Reading order: `context`, `call`, `decision`, `marks`, `shell`, `walk`, `rules`, `run`.
 
@@ -48,7 +49,7 @@ mod shell;
 mod walk;
 
 pub use call::{Call, ToolKind};
-pub use context::{Context, DEFAULT_PROTECTED, Pusher, Sight};
+pub use context::{Context, DEFAULT_PROTECTED, Failure, Pusher, Sight};
 pub use decide::decide;
 pub use decision::{Block, Decision, Rule};
 pub use explain::{Explanation, explain, explain_call};

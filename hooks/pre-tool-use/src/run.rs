@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use crate::call::Call;
-use crate::context::Context;
+use crate::context::{Context, Failure};
 use crate::decide::decide;
 use crate::decision::Decision;
 use crate::events;
@@ -38,8 +38,8 @@ impl From<Exit> for ExitCode {
     }
 }
 
-/// Reads one event, decides, writes the reason to `out` and the event file. It fails open: an event
-/// it cannot read allows the call and is noted in the event file.
+/// Reads one event, decides, writes the reason to `out` and the event file. An event that it cannot
+/// read ends as [`Context::failure`] says, and is noted in the event file.
 pub fn main_with(input: &mut dyn Read, ctx: &Context, out: &mut dyn Write) -> Exit {
     let ended = catch_unwind(AssertUnwindSafe(|| answer(input, ctx)));
     match ended {
@@ -50,8 +50,8 @@ pub fn main_with(input: &mut dyn Read, ctx: &Context, out: &mut dyn Write) -> Ex
             let _ = writeln!(out, "{reason}");
             Exit::Block
         }
-        Ok(Err(why)) => fail_open(ctx, &why, out),
-        Err(_) => fail_open(ctx, "the hook panicked", out),
+        Ok(Err(why)) => fail(ctx, &why, out),
+        Err(_) => fail(ctx, "the hook panicked", out),
     }
 }
 
@@ -73,10 +73,15 @@ fn answer(input: &mut dyn Read, ctx: &Context) -> Result<Option<(String, String)
     })
 }
 
-fn fail_open(ctx: &Context, why: &str, out: &mut dyn Write) -> Exit {
-    note(ctx, &events::failed_open(why), out);
-    let _ = writeln!(out, "carson: the hook failed and lets the call run: {why}");
-    Exit::Allow
+/// Ends a call that could not be judged the way the role asks for.
+fn fail(ctx: &Context, why: &str, out: &mut dyn Write) -> Exit {
+    note(ctx, &events::failed(ctx.failure, why), out);
+    let (exit, what) = match ctx.failure {
+        Failure::Open => (Exit::Allow, "lets the call run"),
+        Failure::Closed => (Exit::Block, "refuses the call"),
+    };
+    let _ = writeln!(out, "carson: the hook failed and {what}: {why}");
+    exit
 }
 
 /// Writes an event line. A block stands even when the file cannot be written; stderr says so.
@@ -105,18 +110,19 @@ pub fn run_stdin() -> ExitCode {
 
 /// Ends the process when the answer takes too long.
 fn watch(ctx: &Context, finished: &Arc<AtomicBool>) {
-    let events = ctx.events.clone();
+    let ctx = Context {
+        events: ctx.events.clone(),
+        failure: ctx.failure,
+        ..Context::default()
+    };
     let finished = Arc::clone(finished);
     let guard = move || {
         std::thread::sleep(WATCHDOG);
         if finished.swap(true, Ordering::SeqCst) {
             return;
         }
-        if let Some(path) = events {
-            // Nothing is left to tell anyone when this fails.
-            let _ = events::append(&path, &events::failed_open("no answer within 500 ms"));
-        }
-        std::process::exit(0);
+        let exit = fail(&ctx, "no answer within 500 ms", &mut std::io::stderr());
+        std::process::exit(i32::from(exit == Exit::Block) * 2);
     };
     // Without a thread there is no watchdog; the work is bounded all the same.
     let _ = std::thread::Builder::new()

@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
-use carson_tests::fleet::binary;
+use carson_tests::fleet::{TestFleet, binary};
 use carson_tests::model::{
     Reply, ScriptedModel, ToolResult, bash, claude_binary, claude_env, say, tool, when,
 };
@@ -298,4 +298,72 @@ async fn the_hooks_own_failure_is_an_event() {
     let events = desk.events();
     assert_eq!(events.len(), 1, "{events:#?}");
     assert_eq!(events[0]["event"], "hook_failed_open");
+}
+
+/// A whole firing whose model takes the hook away before its next call, in a role that says what
+/// happens then.
+fn hook_taken_away(failure: &str) -> (TestFleet, ScriptedModel, Value) {
+    let fleet = TestFleet::new().with_own_binaries();
+    let model = ScriptedModel::start().unwrap();
+    let mut env = claude_env(&model, fleet.root());
+    env.retain(|(name, _)| name != "HOME" && name != "IS_SANDBOX");
+    let env: Vec<_> = env.iter().map(|(n, v)| format!("{n} = {v:?}")).collect();
+    let account = format!(
+        "engine = \"claude\"\nbinary = {:?}\nmodel = \"claude-sonnet-5\"\nenv = {{ {} }}",
+        claude_binary().unwrap(),
+        env.join(", ")
+    );
+    let role = format!(
+        "stages = [\"execute\"]\nhook_failure = {failure:?}\n[limits]\nwall_clock = \"90s\"\n"
+    );
+    fleet
+        .account("claude", &account)
+        .role("worker", "claude", &role);
+    fleet.issue("worker", "Greet", "In hello.txt.");
+    let hook = fleet.binary().with_file_name("carson-hook");
+    let calls = [
+        bash(format!("mv '{0}' '{0}.gone'", hook.display())),
+        bash("echo hello > hello.txt && git add hello.txt && git commit -qm Greet"),
+        say("[OK] it greets"),
+    ];
+    model.on(when(), Reply::turns(calls));
+    let ran = fleet.fire("worker");
+    let row = fleet.firing(ran.json()["id"].as_str().unwrap());
+    (fleet, model, row)
+}
+
+/// What the firing says of its hook.
+fn failures(row: &Value) -> Vec<&str> {
+    let calls = row["blocked_calls"].as_array().unwrap();
+    let rules = calls.iter().filter_map(|call| call["rule"].as_str());
+    rules.filter(|rule| rule.contains("hook_failed")).collect()
+}
+
+#[test]
+fn a_firing_reports_that_its_hook_failed_open() {
+    let (_fleet, model, row) = hook_taken_away("open");
+
+    let results = model.requests().last().unwrap().tool_results();
+    assert!(!results[1].is_error, "{results:#?}");
+    let said = failures(&row);
+    assert_eq!(said.len(), 1, "{row:#}");
+    assert!(said[0].starts_with("hook_failed_open: "), "{said:?}");
+}
+
+#[test]
+fn a_closed_role_stops_at_a_hook_that_is_gone() {
+    let (_fleet, model, row) = hook_taken_away("closed");
+
+    let results = model.requests().last().unwrap().tool_results();
+    assert!(!results[0].is_error, "{results:#?}");
+    assert!(
+        results[1].is_error && results[1].text.contains("the hook gave no answer"),
+        "{results:#?}"
+    );
+    let said = failures(&row);
+    assert!(!said.is_empty(), "{row:#}");
+    for said in said {
+        assert!(said.starts_with("hook_failed_closed: "), "{said}");
+    }
+    assert_ne!(row["outcome"], "OK", "{row:#}");
 }

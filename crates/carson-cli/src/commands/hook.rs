@@ -1,8 +1,9 @@
 //! `carson hook`
 
+use std::path::Path;
 use std::process::ExitCode;
 
-use carson_hook::{Context, Decision, explain, rules};
+use carson_hook::{Call, Context, Decision, Json, Sight, explain_call, rules};
 use serde_json::json;
 
 use crate::args::HookAction;
@@ -16,12 +17,18 @@ pub fn answer() -> ExitCode {
 
 pub fn run(action: &HookAction, as_json: bool) -> Result<u8, CommandError> {
     match action {
-        HookAction::Explain { command, worktree } => {
-            let here = match worktree {
-                Some(worktree) => std::path::absolute(worktree)?,
-                None => std::env::current_dir()?,
+        HookAction::Explain {
+            command,
+            tool,
+            cwd,
+            worktree,
+        } => {
+            let tree = absolute(worktree.as_deref())?;
+            let cwd = match cwd {
+                Some(cwd) => absolute(Some(cwd))?,
+                None => tree.clone(),
             };
-            let explanation = explain(command, &Context::new(&here.to_string_lossy()));
+            let explanation = explain_call(&call(command, tool, &cwd), &context(&tree));
             let block = match &explanation.decision {
                 Decision::Block(block) => Some(block),
                 Decision::Allow => None,
@@ -61,4 +68,39 @@ pub fn run(action: &HookAction, as_json: bool) -> Result<u8, CommandError> {
             "the hook answers before anything else runs",
         )),
     }
+}
+
+/// A directory as the hook wants it: absolute, this one without another.
+fn absolute(dir: Option<&Path>) -> Result<String, CommandError> {
+    let dir = std::path::absolute(dir.unwrap_or(Path::new(".")))?;
+    Ok(dir.to_string_lossy().into_owned())
+}
+
+/// What the hook would know of a firing in this worktree that Carson says nothing else about.
+fn context(worktree: &str) -> Context {
+    let mut context = Context::new(worktree);
+    context.home = std::env::var("HOME").unwrap_or_default();
+    context.sight = Sight::Disk;
+    context
+}
+
+/// The call: a shell tool takes the text as its command, another one as its input or as a path.
+fn call(text: &str, tool: &str, cwd: &str) -> Call {
+    let mut call = Call::shell(text, cwd);
+    if tool != "Bash" {
+        let input = Json::parse(text).ok();
+        let path = || Json::Map(vec![("file_path".to_owned(), Json::Text(text.to_owned()))]);
+        let shell = Call {
+            tool: tool.to_owned(),
+            input: Json::Map(Vec::new()),
+            cwd: String::new(),
+        };
+        if shell.kind() != carson_hook::ToolKind::Shell {
+            call.input = input
+                .filter(|json| matches!(json, Json::Map(_)))
+                .unwrap_or_else(path);
+        }
+        tool.clone_into(&mut call.tool);
+    }
+    call
 }

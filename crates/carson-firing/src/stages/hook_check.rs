@@ -8,7 +8,7 @@ use carson_core::settle::Halt;
 use carson_hook::{Context, known_bad_call, known_good_call};
 use carson_proc::{Command, Exit, Limits, capture};
 
-use crate::bench::hook_command;
+use crate::bench::guarded_hook;
 use crate::firing::Firing;
 use crate::session;
 use crate::stages::workspace::Placed;
@@ -18,29 +18,47 @@ const PATIENCE: Duration = Duration::from_secs(5);
 
 /// Refuses the firing when either answer is wrong.
 pub(crate) async fn check(firing: &Firing<'_>, placed: &Placed<'_, '_>) -> Result<(), Halt> {
+    let hook = guarded_hook(&firing.house.program, firing.role.hook_failure);
+    match wrong_answer(firing, placed, &hook).await? {
+        Some(why) => Err(broken(&why)),
+        None => Ok(()),
+    }
+}
+
+/// What is wrong with the hook's answers to a known-bad and a known-good call, if anything is.
+pub(crate) async fn wrong_answer(
+    firing: &Firing<'_>,
+    placed: &Placed<'_, '_>,
+    hook: &str,
+) -> Result<Option<String>, Halt> {
     let tree = placed.place.bench.tree();
     let context = Context::new(&tree.to_string_lossy());
     for (call, wanted) in [
         (known_bad_call(&context), Exit::Code(2)),
         (known_good_call(&context), Exit::Code(0)),
     ] {
-        let answered = ask(firing, placed, call).await?;
+        let answered = ask(firing, placed, hook, call).await?;
         if answered != wanted {
-            return Err(broken(&format!(
+            return Ok(Some(format!(
                 "it answered {answered:?} where {wanted:?} is right"
             )));
         }
     }
-    Ok(())
+    Ok(None)
 }
 
-async fn ask(firing: &Firing<'_>, placed: &Placed<'_, '_>, call: String) -> Result<Exit, Halt> {
+async fn ask(
+    firing: &Firing<'_>,
+    placed: &Placed<'_, '_>,
+    hook: &str,
+    call: String,
+) -> Result<Exit, Halt> {
     let mut env = session::environment(firing, placed, 0)?;
-    // These two questions are ours; they are no events of the firing.
+    // These questions are ours; they are no events of the firing.
     env.retain(|(name, _)| name != "CARSON_HOOK_EVENTS");
     let command = Command::new("/bin/sh", placed.place.bench.tree())
         .arg("-c")
-        .arg(hook_command(&firing.house.program))
+        .arg(hook)
         .exact_env(env)
         .stdin_bytes(call);
     let done = capture(&command, &Limits::within(PATIENCE)).await;
