@@ -177,7 +177,7 @@ fn a_firing_that_died_with_its_daemon_is_concluded_and_done_again() {
     let first = Daemon::start(&fleet, &[]);
     reached(&fleet, 1);
     first.killed();
-    let row = kill_firing(&fleet, "butler");
+    kill_firing(&fleet, "butler");
     for issue in [1, 2] {
         release(&fleet, issue);
     }
