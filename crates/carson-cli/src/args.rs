@@ -4,20 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args as ClapArgs, Parser, Subcommand, ValueEnum};
 
-/// What every command may exit with: `ErrorKind::code` and `Outcome::exit_code`.
-const EXIT_CODES: &str = "\
-Exit codes:
-  0   done; of `fire`: OK, SILENT or ALREADY_DONE
-  1   refused, not there, or something Carson stands on does not work (disk, database, forge)
-  2   the command line or the settings are wrong; of `hook`: the call is blocked
-  10  of `fire`: PARTIAL or NO_COMMIT
-  11  of `fire`: BLOCKED
-  12  of `fire`: REJECTED
-  13  of `fire`: FAILED
-  14  of `fire`: TIMED_OUT
-  15  of `fire`: RATE_LIMITED
-  16  of `fire`: SKIPPED
-  70  a bug in Carson";
+use crate::error::EXIT_CODES;
 
 /// The heading of what every command takes.
 const EVERYWHERE: &str = "Options of every command";

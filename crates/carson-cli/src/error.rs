@@ -4,6 +4,21 @@ use serde_json::json;
 
 use crate::print;
 
+/// What `carson --help` says of exit codes: `ErrorKind::code` and `Outcome::exit_code`.
+pub const EXIT_CODES: &str = "\
+Exit codes:
+  0   done; of `fire`: OK, SILENT or ALREADY_DONE
+  1   refused, not there, or something Carson stands on does not work (disk, database, forge)
+  2   the command line or the settings are wrong; of `hook`: the call is blocked
+  10  of `fire`: PARTIAL or NO_COMMIT
+  11  of `fire`: BLOCKED
+  12  of `fire`: REJECTED
+  13  of `fire`: FAILED
+  14  of `fire`: TIMED_OUT
+  15  of `fire`: RATE_LIMITED
+  16  of `fire`: SKIPPED
+  70  a bug in Carson";
+
 /// Kinds of failure. What a firing's *outcome* exits with is `Outcome::exit_code`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ErrorKind {

@@ -192,9 +192,16 @@ fn unknown(
         (is_built && !rest.contains('.') && rest != "*").then_some(rest)
     });
     let siblings: Vec<&str> = siblings.collect();
-    match nearest(name, &siblings) {
-        Some(near) => finding.hint(format!("did you mean {}?", join(parent(path), near))),
-        None => finding.hint(format!("known here: {}", siblings.join(", "))),
+    // A key that is right, but stands in another section: the commonest mistake in TOML.
+    let elsewhere = table.iter().find(|(key, kind)| {
+        !matches!(kind, Kind::Section | Kind::Planned)
+            && !key.contains('*')
+            && key.rsplit('.').next() == Some(name)
+    });
+    match (nearest(name, &siblings), elsewhere) {
+        (Some(near), _) => finding.hint(format!("did you mean {}?", join(parent(path), near))),
+        (None, Some((key, _))) => finding.hint(format!("did you mean {key}?")),
+        (None, None) => finding.hint(format!("known here: {}", siblings.join(", "))),
     }
 }
 

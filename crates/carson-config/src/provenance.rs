@@ -34,8 +34,8 @@ impl fmt::Display for Origin {
     }
 }
 
-/// Every key of the settings with its value and origin. Secrets are not among them: the settings
-/// only name the files that hold them.
+/// Every key of the settings with its value and origin. Secrets are not shown: neither variables
+/// that sound like one, nor a password in an address.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct Provenance(pub BTreeMap<String, (Value, Origin)>);
 
@@ -68,10 +68,33 @@ impl Provenance {
         };
         let with_origin = |(key, value)| {
             let origin = origin(&key);
+            let value = shown(&key, value);
             (key, (value, origin))
         };
         Self(values.into_iter().map(with_origin).collect())
     }
+}
+
+/// A value as it may be printed.
+fn shown(key: &str, value: Value) -> Value {
+    let name = key.rsplit('.').next().unwrap_or_default().to_uppercase();
+    let secret = ["KEY", "TOKEN", "SECRET", "PASSWORD"];
+    if key.contains(".env.") && secret.iter().any(|word| name.contains(word)) {
+        return "[given]".into();
+    }
+    match value.as_str().and_then(without_password) {
+        Some(address) => address.into(),
+        None => value,
+    }
+}
+
+/// `scheme://user:password@rest` without its password; `None` for anything else.
+fn without_password(address: &str) -> Option<String> {
+    let (scheme, rest) = address.split_once("://")?;
+    let host = rest.split('/').next()?;
+    let at = host.rfind('@')?;
+    let (user, _) = host[..at].split_once(':')?;
+    Some(format!("{scheme}://{user}:***{}", &rest[at..]))
 }
 
 fn flatten(value: &Value, path: &str, values: &mut BTreeMap<String, Value>) {

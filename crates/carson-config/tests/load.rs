@@ -174,6 +174,33 @@ fn the_environment_overrides_and_is_told() {
 }
 
 #[test]
+fn what_is_shown_holds_no_secret() {
+    let dir = good_home();
+    let env = [
+        (
+            "CARSON_DATABASE__URL",
+            "postgres://carson:hunter2@db/carson",
+        ),
+        (
+            "CARSON_REPOS__WIDGET__URL",
+            "https://bot:hunter2@git.example/a/b",
+        ),
+        (
+            "CARSON_ACCOUNTS__CLAUDE__ENV",
+            "{ ANTHROPIC_API_KEY = \"hunter2\", LANG = \"C\" }",
+        ),
+    ];
+    let loaded = load(&options(dir.path(), &env)).unwrap();
+    let shown = serde_json::to_string(&loaded.provenance).unwrap();
+    assert!(!shown.contains("hunter2"), "{shown}");
+    for kept in ["postgres://carson:***@db/carson", "[given]", "\"C\""] {
+        assert!(shown.contains(kept), "no {kept}: {shown}");
+    }
+    // What is used is what was written.
+    assert!(loaded.fleet.database.contains("hunter2"));
+}
+
+#[test]
 fn a_missing_home_says_what_to_do() {
     let dir = tempfile::tempdir().unwrap();
     assert!(findings(dir.path()).contains("carson init"));

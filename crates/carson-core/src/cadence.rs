@@ -64,6 +64,8 @@ pub struct CadenceError {
 pub struct Due {
     /// The instant the calendar names.
     pub slot: DateTime<Utc>,
+    /// The instant at which it is due: the slot with the role's share of the splay.
+    pub at: DateTime<Utc>,
     /// Older slots that this one stands for, up to [`MISSED_MAX`].
     pub missed: u32,
     /// Whether it is too old to become a firing.
@@ -138,6 +140,7 @@ impl Cadence {
         };
         Some(Due {
             slot,
+            at: slot + self.splay,
             missed: self.count(reference, slot),
             too_late,
         })

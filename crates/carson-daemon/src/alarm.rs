@@ -141,4 +141,20 @@ mod tests {
                 .is_err()
         );
     }
+
+    /// The loop gives a wait up whenever anything else wakes it.
+    #[tokio::test]
+    async fn a_wait_that_was_given_up_leaves_nothing_behind() {
+        let (alarm, clock) = (Alarm::new().unwrap(), Clock::system());
+        let (moment, limit) = (Duration::from_millis(20), Duration::from_secs(5));
+        for _ in 0..3 {
+            let now = clock.now();
+            let far = alarm.wait(Some(now + TimeDelta::hours(1)), now);
+            assert!(tokio::time::timeout(moment, far).await.is_err());
+            let at = clock.now() + TimeDelta::milliseconds(30);
+            let near = alarm.wait(Some(at), clock.now());
+            tokio::time::timeout(limit, near).await.unwrap();
+            assert!(clock.now() >= at, "not before its time");
+        }
+    }
 }

@@ -8,7 +8,7 @@ use carson_core::FiringId;
 use carson_firing::claim::{Wish, claim_all};
 use carson_firing::{Claimed, Household};
 use carson_store::StoreError;
-use chrono::{DateTime, Utc};
+use chrono::{DateTime, TimeDelta, Utc};
 use thiserror::Error;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::Notify;
@@ -24,6 +24,10 @@ use crate::reload::{SETTLE, Watch, reload};
 
 /// The crate's default of 200 drops wake-ups when more jobs are due at once.
 const ALARM_CHANNEL: usize = 1_024;
+
+/// Slots are claimed this long before they are due: at the instant itself only the process is left
+/// to be started. A durable write takes a millisecond on a good disk and ten on a busy one.
+const LEAD: TimeDelta = TimeDelta::milliseconds(25);
 
 /// A daemon that cannot run.
 #[derive(Debug, Error)]
@@ -167,7 +171,7 @@ impl Daemon {
                 tokio::time::sleep(std::time::Duration::from_secs(1)).await;
             }
             let now = self.house.clock.now();
-            let next = Ledger::next(&self.house.fleet, now);
+            let next = Ledger::next(&self.house.fleet, now + LEAD).map(|next| next - LEAD);
             tokio::select! {
                 biased;
                 _ = signals.terminate.recv() => return Ok(()),
@@ -183,12 +187,13 @@ impl Daemon {
         }
     }
 
-    /// Everything that is due is admitted, skipped, or left waiting.
+    /// Everything that is due, or will be in a moment, is admitted, skipped, or left waiting.
     async fn pass(&mut self) -> Result<(), StoreError> {
         let fleet = self.house.fleet.clone();
         let now = self.house.clock.now();
         let mut wishes = Vec::new();
-        for (role, due) in self.ledger.due(&fleet, now) {
+        let mut instants = Vec::new();
+        for (role, due) in self.ledger.due(&fleet, now + LEAD) {
             if due.too_late {
                 let reason = carson_core::admission::SkipReason::TooLate;
                 let host = &fleet.host;
@@ -205,15 +210,17 @@ impl Daemon {
                 ..Wish::default()
             };
             wishes.push((role, wish));
+            instants.push(due.at);
         }
         if wishes.is_empty() {
             return Ok(());
         }
         let claimed = claim_all(&self.house, &wishes).await?;
-        for ((role, wish), claimed) in wishes.iter().zip(claimed) {
+        let mut won = Vec::new();
+        for (((role, wish), claimed), at) in wishes.iter().zip(claimed).zip(instants) {
             let Some(slot) = wish.slot else { continue };
             match claimed {
-                Claimed::Won(id) => self.fire(id, slot),
+                Claimed::Won(id) => won.push((at, id)),
                 Claimed::Skipped(reason) => info!(role = %role.name, %reason, "slot skipped"),
                 Claimed::Taken => {}
                 Claimed::Wait(why) => {
@@ -223,10 +230,20 @@ impl Daemon {
             }
             self.ledger.taken(&role.name, slot);
         }
+        won.sort();
+        for (at, id) in won {
+            let now = self.house.clock.now();
+            if now < at {
+                // Wakes early when the clock is set; then it is time as well.
+                self.alarm.wait(Some(at), now).await;
+            }
+            self.fire(id, at);
+        }
         Ok(())
     }
 
-    fn fire(&self, id: FiringId, slot: DateTime<Utc>) {
+    /// Starts the process of a claimed firing that was due at an instant.
+    fn fire(&self, id: FiringId, at: DateTime<Utc>) {
         let child = match start_firing(&self.house, &self.settings, id) {
             Ok(child) => child,
             Err(error) => {
@@ -235,7 +252,7 @@ impl Daemon {
                 return;
             }
         };
-        let late = self.house.clock.now() - slot;
+        let late = self.house.clock.now() - at;
         info!(
             firing.id = %id,
             firing.pid = child.id.pid,

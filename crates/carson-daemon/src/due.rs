@@ -42,7 +42,7 @@ impl Ledger {
         Ok(())
     }
 
-    /// The roles that are due now.
+    /// The roles that are due now. The daemon looks a moment ahead of the clock, always the same one.
     pub(crate) fn due<'f>(&mut self, fleet: &'f Fleet, now: DateTime<Utc>) -> Vec<(&'f Role, Due)> {
         self.mind_the_clock(now);
         let mut due: Vec<(&Role, Due)> = fleet

@@ -186,6 +186,8 @@ async fn send(
     };
     Ok(match (post.kind, thread) {
         (PostKind::Update, Some(ts)) => sink.update(message, &ts).await,
+        // A webhook gives no names: there is nothing to change, and the reply says it all.
+        (PostKind::Update, None) => Ok(Posted { ts: None }),
         (PostKind::Broadcast, Some(ts)) => sink.post(message, Place::Both(&ts)).await,
         (_, Some(ts)) => sink.post(message, Place::Thread(&ts)).await,
         (_, None) => sink.post(message, Place::Channel).await,

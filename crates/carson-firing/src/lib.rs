@@ -21,7 +21,7 @@
 //!
 //! Reading order: [`household`], [`firing`], the files of `stages/` in the order of a firing,
 //! [`conclude`], [`recover`], [`prune`], [`claims`].
-//! [`session`] is the only place that runs an agent CLI.
+//! [`session`] is the only place that runs an agent CLI, [`chat`] the only one that files posts.
 
 pub mod bench;
 mod chat;

@@ -93,7 +93,7 @@ pub struct StageRow {
     pub name: Stage,
     /// When it began.
     pub started_at: DateTime<Utc>,
-    /// When the next one began, or the firing ended.
+    /// When the next one began, or it was over.
     pub ended_at: Option<DateTime<Utc>>,
 }
 

@@ -23,15 +23,23 @@ pub struct GateQuery<'a> {
     pub day: (DateTime<Utc>, DateTime<Utc>),
 }
 
-/// Firings of one role between two instants, but for those that cost nothing.
+/// Firings by role between two instants, but for those that cost nothing. Each database has its own
+/// way to take a list of roles.
 macro_rules! fired {
-    ($roles:literal) => {
-        concat!(
+    ($pool:expr, $roles:literal, $list:expr, $day:expr) => {
+        query_as(concat!(
             "SELECT role, COUNT(*) FROM firing WHERE role IN (",
             $roles,
             ") AND claimed_at >= $2 AND claimed_at < $3 \
              AND (outcome IS NULL OR outcome NOT IN ($4, $5)) GROUP BY role"
-        )
+        ))
+        .bind($list)
+        .bind($day.0)
+        .bind($day.1)
+        .bind(Outcome::Skipped.as_str())
+        .bind(Outcome::RateLimited.as_str())
+        .fetch_all($pool)
+        .await?
     };
 }
 
@@ -92,29 +100,17 @@ impl Store {
             roles.push(query.role.as_str());
         }
         let mut fired = BTreeMap::new();
-        for ((from, to), roles) in roles_by_day {
+        for (day, roles) in roles_by_day {
             let roles = serde_json::json!(roles).to_string();
-            let free = [Outcome::Skipped.as_str(), Outcome::RateLimited.as_str()];
             let rows: Vec<(String, i64)> = match &self.db {
-                Db::Sqlite(pool) => {
-                    query_as(fired!("SELECT value FROM json_each($1)"))
-                        .bind(roles)
-                        .bind(from)
-                        .bind(to)
-                        .bind(free[0])
-                        .bind(free[1])
-                        .fetch_all(pool)
-                        .await?
-                }
+                Db::Sqlite(pool) => fired!(pool, "SELECT value FROM json_each($1)", roles, day),
                 Db::Postgres(pool) => {
-                    query_as(fired!("SELECT json_array_elements_text($1::json)"))
-                        .bind(roles)
-                        .bind(from)
-                        .bind(to)
-                        .bind(free[0])
-                        .bind(free[1])
-                        .fetch_all(pool)
-                        .await?
+                    fired!(
+                        pool,
+                        "SELECT json_array_elements_text($1::json)",
+                        roles,
+                        day
+                    )
                 }
             };
             fired.extend(rows.into_iter().map(|(role, count)| (role, small(count))));

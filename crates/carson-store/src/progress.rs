@@ -86,6 +86,22 @@ impl Store {
         Ok(())
     }
 
+    /// The firing's last stage is over. The row has ended before: this one comes after the end.
+    ///
+    /// # Errors
+    /// When the database does not answer.
+    pub async fn end_stage(&self, id: FiringId, at: DateTime<Utc>) -> Result<(), StoreError> {
+        on!(self, |pool| query(
+            "UPDATE stage SET ended_at = $2 WHERE firing = $1 AND ended_at IS NULL"
+        )
+        .bind(id.uuid())
+        .bind(at)
+        .execute(pool)
+        .await?
+        .rows_affected());
+        Ok(())
+    }
+
     /// Writes what the sessions add up to.
     ///
     /// # Errors

@@ -162,7 +162,7 @@ const FILES: &[(&[Put], &[&str])] = &[
     (&[File("roles/hand/plan.md", "{% if %}")], &["plan.md:1: the prompt: ", "{% if plan %}"]),
     (&[File("roles/hand/execute.md", " \n")], &["execute.md: the prompt is empty", "remove the file"]),
     (&[Settings("[repos.x]\nurl = 1\n"), Role("silence = 1\n[limits]\nsilence = 1\n")],
-     &["3 findings", "repos.x.url: 1 is not a text", "silence: there is no such key", "limits.silence: 1 is not a duration"]),
+     &["3 findings", "repos.x.url: 1 is not a text", "silence: there is no such key", "did you mean limits.silence?", "limits.silence: 1 is not a duration"]),
 ];
 
 #[test]

@@ -42,13 +42,13 @@ fn script(fleet: &TestFleet) -> String {
 }
 
 /// A running `carson daemon`; killed when it is dropped.
-struct Daemon {
+pub(crate) struct Daemon {
     child: Child,
     log: PathBuf,
 }
 
 impl Daemon {
-    fn start(fleet: &TestFleet, args: &[&str]) -> Self {
+    pub(crate) fn start(fleet: &TestFleet, args: &[&str]) -> Self {
         let log = fleet.root().join("daemon.log");
         let mut command = fleet.command(&[&["daemon"], args].concat());
         let file = File::options().create(true).append(true).open(&log);
@@ -117,6 +117,14 @@ fn firings(fleet: &TestFleet, role: &str) -> Vec<Value> {
     rows.filter(|row| !row["work"].is_null()).cloned().collect()
 }
 
+/// Kills the process of a role's newest firing; its row.
+fn kill_firing(fleet: &TestFleet, role: &str) -> Value {
+    let row = firings(fleet, role).remove(0);
+    let pid = i32::try_from(row["pid"].as_i64().unwrap()).unwrap();
+    kill(Pid::from_raw(pid), Signal::SIGKILL).unwrap();
+    row
+}
+
 fn outcome(fleet: &TestFleet, role: &str) -> String {
     until("the firing to end", || {
         let rows = firings(fleet, role);
@@ -168,10 +176,8 @@ fn a_firing_that_died_with_its_daemon_is_concluded_and_done_again() {
     let fleet = fleet();
     let first = Daemon::start(&fleet, &[]);
     reached(&fleet, 1);
-    let row = firings(&fleet, "butler").remove(0);
     first.killed();
-    let pid = i32::try_from(row["pid"].as_i64().unwrap()).unwrap();
-    kill(Pid::from_raw(pid), Signal::SIGKILL).unwrap();
+    kill_firing(&fleet, "butler");
     for issue in [1, 2] {
         release(&fleet, issue);
     }
@@ -193,10 +199,8 @@ fn a_firing_that_dies_under_a_running_daemon_is_done_again() {
     let fleet = fleet();
     let _daemon = Daemon::start(&fleet, &[]);
     reached(&fleet, 1);
-    let row = firings(&fleet, "butler").remove(0);
     release(&fleet, 2);
-    let pid = i32::try_from(row["pid"].as_i64().unwrap()).unwrap();
-    kill(Pid::from_raw(pid), Signal::SIGKILL).unwrap();
+    kill_firing(&fleet, "butler");
     release(&fleet, 1);
 
     until("the work to be done again", || {
@@ -308,10 +312,8 @@ fn a_firing_whose_role_was_removed_is_still_concluded() {
     let fleet = fleet();
     let first = Daemon::start(&fleet, &[]);
     reached(&fleet, 1);
-    let row = firings(&fleet, "butler").remove(0);
     first.killed();
-    let pid = i32::try_from(row["pid"].as_i64().unwrap()).unwrap();
-    kill(Pid::from_raw(pid), Signal::SIGKILL).unwrap();
+    let row = kill_firing(&fleet, "butler");
     fs::remove_dir_all(fleet.home().join("roles/butler")).unwrap();
 
     let _ = fleet.ok(&["prune", "--json"]);

@@ -35,13 +35,19 @@ fn the_rehearsal_shows_every_end_and_leaves_nothing() {
         ("porter", "BLOCKED"),
         ("maid", "REJECTED"),
         ("clockmaker", "TIMED_OUT"),
-        ("gardener", "RATE_LIMITED"),
     ]);
     for (role, outcome) in &expected {
         assert_eq!(ends.get(role), Some(outcome), "{ends:?}");
     }
-    // The groom shares the account that hit its limit.
-    assert_eq!(ends.get("groom"), None, "{ends:?}");
+    // These two share an account: the first to ask hits its limit, and then both are skipped.
+    let tired: Vec<_> = ["gardener", "groom"]
+        .iter()
+        .filter_map(|role| ends.get(role))
+        .collect();
+    assert!(
+        !tired.is_empty() && tired.iter().all(|end| **end == "RATE_LIMITED"),
+        "{ends:?}"
+    );
     assert!(shown["skipped"].as_u64().unwrap() > 0);
 }
 

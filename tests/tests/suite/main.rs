@@ -5,6 +5,7 @@
 mod arrows;
 mod bad_input;
 mod bad_world;
+mod chat;
 mod claude_firing;
 mod daemon;
 mod demo;
@@ -14,4 +15,5 @@ mod kill;
 mod listed;
 mod lockfile;
 mod output;
+mod postgres;
 mod scripted_model;

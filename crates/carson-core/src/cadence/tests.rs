@@ -94,6 +94,7 @@ fn three_days_away_are_one_firing_that_says_what_it_stands_for() {
         due,
         Due {
             slot: utc("2026-01-04T00:00:00Z"),
+            at: utc("2026-01-04T00:00:00Z"),
             missed: MISSED_MAX,
             too_late: false
         }

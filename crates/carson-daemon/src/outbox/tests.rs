@@ -388,3 +388,22 @@ async fn a_post_that_cannot_be_read_blocks_nobody() {
     assert_eq!(stage.drain().await, 1);
     assert_eq!(stage.store.pending_posts().await.unwrap(), 0);
 }
+
+#[tokio::test]
+async fn through_a_webhook_the_end_is_told_once() {
+    let mut stage = Stage::new().await;
+    let one = FiringId::new();
+    for (kind, title) in [
+        (PostKind::Root, "begins"),
+        (PostKind::Update, "ended"),
+        (PostKind::Reply, "needs"),
+    ] {
+        stage.file(Some(one), kind, title).await;
+    }
+    let url = SecretString::from(format!("{}/services/hidden", stage.server.uri()));
+    let sink = Sink::Webhook { url };
+    let drained = stage.poster.drain_to(&sink, &stage.store, &stage.clock);
+    drained.await.unwrap();
+    assert_eq!(stage.arrived(), ["begins", "needs"]);
+    assert_eq!(stage.store.pending_posts().await.unwrap(), 0);
+}

@@ -13,6 +13,14 @@ const GRACE: std::time::Duration = std::time::Duration::from_secs(2);
 /// Removes the bench. What cannot be proved safe stays, for the next pass of pruning.
 pub(crate) async fn run(firing: &Firing<'_>) {
     firing.enter(Stage::Teardown).await;
+    remove(firing).await;
+    let now = firing.house.clock.now();
+    if let Err(error) = firing.store().end_stage(firing.id, now).await {
+        warn!(firing.id = %firing.id, %error, "the end of the last stage could not be noted");
+    }
+}
+
+async fn remove(firing: &Firing<'_>) {
     let bench = Bench::of(firing.house, firing.id);
     if !bench.root.exists() {
         return;

@@ -1,13 +1,18 @@
 use std::ops::ControlFlow;
 use std::time::Duration;
 
+use tokio::sync::mpsc::UnboundedReceiver;
+use tokio::task::JoinHandle;
+
 use super::tests::{assert_unharmed, swept};
 use crate::cancel::Cancel;
 use crate::children::become_subreaper;
 use crate::command::Command;
-use crate::finished::Exit;
+use crate::finished::{Exit, Finished};
 use crate::limits::Limits;
+use crate::process_id::ProcessId;
 use crate::run::run;
+use crate::table;
 use crate::testing::{
     alone, children_of_ours, eventually, leaving_behind, limits, noted, perl, run_noting, sh,
 };
@@ -187,37 +192,51 @@ fn runs_of_a_subreaper_at_the_same_time_do_not_harm_each_other() {
     });
 }
 
+type Heard = UnboundedReceiver<Option<ProcessId>>;
+
+/// Runs in the background and tells each line as the process that it names.
+fn background(command: Command, cancel: &Cancel) -> (JoinHandle<Finished>, Heard) {
+    let (said, heard) = tokio::sync::mpsc::unbounded_channel();
+    let cancel = cancel.clone();
+    let running = tokio::spawn(async move {
+        run(&command, &limits(), &cancel, |line| {
+            let _ = said.send(noted(line.bytes));
+            ControlFlow::Continue(())
+        })
+        .await
+        .unwrap()
+    });
+    (running, heard)
+}
+
 #[test]
 fn an_orphan_of_a_run_that_still_goes_on_is_not_swept_by_another() {
     alone(|| async {
         become_subreaper().unwrap();
-        // The child goes on until its input ends it; its orphan carries nothing to be known by.
+        let (earlier, later) = (Cancel::new(), Cancel::new());
+        let endless = "$| = 1; print qq(pid $$\\n); sleep 1000 while 1";
+        let (before, mut started) = background(perl(endless), &earlier);
+        started.recv().await.unwrap();
+
+        // Its orphan carries nothing to be known by, and the run goes on.
         let bare = leaving_behind("%ENV = (); exec '/bin/sleep', '1000'");
-        let script = bare.args[1]
-            .to_str()
-            .unwrap()
-            .replace("exit 0", "sleep 1000");
-        let cancel = Cancel::new();
-        let (said, mut heard) = tokio::sync::mpsc::unbounded_channel();
-        let long = tokio::spawn({
-            let cancel = cancel.clone();
-            async move {
-                run(&perl(&script), &limits(), &cancel, |line| {
-                    said.send(noted(line.bytes)).unwrap();
-                    ControlFlow::Continue(())
-                })
-                .await
-            }
-        });
+        let script = bare.args[1].to_str().unwrap().to_owned();
+        let goes_on = script.replace("exit 0", "sleep 1000");
+        let (between, mut heard) = background(perl(&goes_on), &later);
         let orphan = heard.recv().await.unwrap().unwrap();
-        for _ in 0..10 {
-            let (short, _) = run_noting(&sh("true"), &limits()).await;
-            assert!(short.success());
-            assert!(orphan.is_alive(), "another run took it for its own");
-        }
-        cancel.cancel();
-        let finished = long.await.unwrap().unwrap();
-        assert_eq!(finished.leaked, 1);
+        let entry = || table::entry(orphan.pid).unwrap();
+        assert!(eventually(|| table::environment(&entry()).is_empty()).await);
+
+        // One that began before the orphan was born, and one that began behind it.
+        earlier.cancel();
+        assert_eq!(before.await.unwrap().leaked, 0);
+        assert!(orphan.is_alive(), "the earlier run took it for its own");
+        let (short, _) = run_noting(&sh("true"), &limits()).await;
+        assert_eq!(short.leaked, 0);
+        assert!(orphan.is_alive(), "the later run took it for its own");
+
+        later.cancel();
+        assert_eq!(between.await.unwrap().leaked, 1);
         assert!(!orphan.is_alive());
     });
 }

@@ -13,6 +13,7 @@ mod plans;
     reason = "it is public in the crate that it belongs to"
 )]
 mod postgres;
+mod reads;
 mod schema;
 mod stops;
 mod story;

@@ -5,19 +5,12 @@ use std::path::Path;
 use carson_core::settle::{Facts, settle};
 use carson_core::work::WorkKey;
 use carson_core::{FiringId, Outcome, Sentinel, Stage};
-use carson_store::{Ending, Filter, Found, PostKind, Progress, Store};
+use carson_store::{Ending, PostKind, Progress, Store};
 use serde_json::json;
 
 use crate::fixture::{Place, at, claimed, ending, new_firing, on_both, post};
 
-on_both!(
-    a_firing_from_claim_to_end,
-    nothing_is_done_twice,
-    lists_are_filtered,
-    a_short_id_finds_its_firing,
-    odd_text_is_kept_readable,
-    times_order_as_they_should,
-);
+on_both!(a_firing_from_claim_to_end, nothing_is_done_twice,);
 
 async fn a_firing_from_claim_to_end(place: Place) {
     let store = place.open().await;
@@ -81,6 +74,7 @@ async fn a_firing_from_claim_to_end(place: Place) {
     let expected = [
         (Stage::Preflight, at(5), Some(at(6))),
         (Stage::Execute, at(6), Some(at(90))),
+        (Stage::Teardown, at(91), Some(at(92))),
     ];
     assert_eq!(ends, expected);
     let blocked = store.blocked_calls(id).await.unwrap();
@@ -195,6 +189,8 @@ async fn settle_and_end(store: &Store, id: FiringId) {
         ..ending(Outcome::Ok, "done", 90)
     };
     assert!(store.end_firing(id, &done).await.unwrap());
+    store.set_stage(id, Stage::Teardown, at(91)).await.unwrap();
+    store.end_stage(id, at(92)).await.unwrap();
 }
 
 async fn nothing_is_done_twice(place: Place) {
@@ -250,175 +246,4 @@ async fn nothing_is_done_twice(place: Place) {
         !store.start_firing(id, 3, 3, at(11)).await.unwrap(),
         "it has ended"
     );
-}
-
-async fn lists_are_filtered(place: Place) {
-    let store = place.open().await;
-    let here = "here".parse().unwrap();
-    let mut ids = Vec::new();
-    for (role, slot) in [("one", 0), ("two", 60), ("one", 120)] {
-        let id = claimed(&store, role, slot).await;
-        store
-            .end_firing(id, &ending(Outcome::Ok, "", slot + 1))
-            .await
-            .unwrap();
-        ids.push(id);
-    }
-    let late = carson_core::admission::SkipReason::TooLate;
-    let two = "two".parse().unwrap();
-    assert!(
-        store
-            .record_skip(&two, at(180), &here, &late, at(181))
-            .await
-            .unwrap()
-    );
-    assert!(
-        !store
-            .record_skip(&two, at(180), &here, &late, at(182))
-            .await
-            .unwrap()
-    );
-    assert_eq!(store.last_slot(&two).await.unwrap(), Some(at(180)));
-
-    let all = Filter {
-        role: None,
-        since: None,
-        skipped: true,
-        limit: 10,
-    };
-    let list = async |filter: Filter| -> Vec<FiringId> {
-        let rows = store.firings(&filter).await.unwrap();
-        rows.into_iter().map(|row| row.id).collect()
-    };
-    assert_eq!(list(all.clone()).await.len(), 4);
-    let loud = Filter {
-        skipped: false,
-        ..all.clone()
-    };
-    assert_eq!(list(loud.clone()).await, [ids[2], ids[1], ids[0]]);
-    assert_eq!(
-        list(Filter {
-            limit: 1,
-            ..loud.clone()
-        })
-        .await,
-        [ids[2]]
-    );
-    assert_eq!(
-        list(Filter {
-            since: Some(at(60)),
-            ..loud.clone()
-        })
-        .await,
-        [ids[2], ids[1]]
-    );
-    let one = Filter {
-        role: "one".parse().ok(),
-        ..loud
-    };
-    assert_eq!(list(one.clone()).await, [ids[2], ids[0]]);
-    assert_eq!(
-        list(Filter {
-            since: Some(at(1)),
-            ..one
-        })
-        .await,
-        [ids[2]]
-    );
-}
-
-async fn a_short_id_finds_its_firing(place: Place) {
-    let store = place.open().await;
-    let id = claimed(&store, "one", 0).await;
-    claimed(&store, "two", 0).await;
-    for text in [id.to_string(), id.short(), id.short().to_uppercase()] {
-        let Found::One(row) = store.find_firing(&text).await.unwrap() else {
-            panic!("{text} is not found");
-        };
-        assert_eq!(row.id, id);
-    }
-    for text in ["", "abc", "no such", "%", &FiringId::new().to_string()] {
-        assert!(
-            matches!(store.find_firing(text).await.unwrap(), Found::Nothing),
-            "{text}"
-        );
-    }
-}
-
-/// PostgreSQL refuses the character NUL in any text, and models do write it.
-async fn odd_text_is_kept_readable(place: Place) {
-    let store = place.open().await;
-    let id = claimed(&store, "one", 0).await;
-    let odd = "a\0b '; DROP TABLE firing; -- \u{1f600} $1 ?";
-    let kept = odd.replace('\0', "\u{fffd}");
-    store
-        .add_blocked_call(id, odd, odd, odd, at(1))
-        .await
-        .unwrap();
-    assert!(
-        store
-            .take_work(id, &"widget".parse().unwrap(), WorkKey::Issue(1), odd)
-            .await
-            .unwrap()
-    );
-    store
-        .event("odd", None, None, &json!({ "odd": odd }), at(1))
-        .await
-        .unwrap();
-    let odd_post = post(None, PostKind::Root, odd, 1);
-    store.file_post(&odd_post).await.unwrap();
-    store.post_failed(odd_post.id, odd, None).await.unwrap();
-    let failed = Facts {
-        halt: Some(carson_core::settle::Halt::Broken(odd.to_owned())),
-        ..Facts::default()
-    };
-    store
-        .settle_firing(id, &settle(&failed), None, &failed)
-        .await
-        .unwrap();
-    store
-        .end_firing(id, &ending(Outcome::Failed, odd, 2))
-        .await
-        .unwrap();
-
-    let row = store.firing(id).await.unwrap().unwrap();
-    assert_eq!(
-        (row.reason.as_ref(), row.title.as_ref()),
-        (Some(&kept), Some(&kept))
-    );
-    assert_eq!(row.facts, Some(failed));
-    assert_eq!(store.blocked_calls(id).await.unwrap()[0].call, kept);
-    assert_eq!(
-        store.events(1).await.unwrap()[0].data,
-        json!({ "odd": odd })
-    );
-    assert_eq!(
-        store.lease_post(at(2)).await.unwrap().unwrap().body,
-        json!({ "title": odd })
-    );
-}
-
-/// SQLite keeps times as text and compares them as text.
-async fn times_order_as_they_should(place: Place) {
-    let store = place.open().await;
-    let micros = [
-        0, 1, 10, 999, 1_000, 1_001, 500_000, 500_001, 999_999, 1_000_000, 10_000_000,
-    ];
-    let time = |micros| at(0) + chrono::TimeDelta::microseconds(micros);
-    for (index, micros) in micros.into_iter().enumerate() {
-        let mut new = new_firing(&format!("role-{index}"), None, 0);
-        new.claimed_at = time(micros);
-        store.claim_firing(&new).await.unwrap();
-    }
-    for (index, since) in micros.into_iter().enumerate() {
-        let filter = Filter {
-            role: None,
-            since: Some(time(since)),
-            skipped: true,
-            limit: 100,
-        };
-        let rows = store.firings(&filter).await.unwrap();
-        assert_eq!(rows.len(), micros.len() - index, "since {since} µs");
-        assert_eq!(rows.last().unwrap().claimed_at, time(since));
-    }
 }

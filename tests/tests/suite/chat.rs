@@ -1,0 +1,160 @@
+//! A firing's thread in the chat, from the work that is taken to what the operator needs.
+
+use std::os::unix::fs::PermissionsExt;
+use std::sync::{Arc, Mutex};
+
+use carson_tests::fleet::TestFleet;
+use carson_tests::until;
+use serde_json::{Value, json};
+use wiremock::matchers::method;
+use wiremock::{Mock, MockServer, Request, Respond, ResponseTemplate};
+
+use crate::daemon::Daemon;
+
+/// A Slack that takes everything.
+#[derive(Clone, Default)]
+struct Slack(Arc<Mutex<Vec<Value>>>);
+
+impl Respond for Slack {
+    fn respond(&self, request: &Request) -> ResponseTemplate {
+        let mut calls = self.0.lock().unwrap();
+        let mut body: Value = request.body_json().unwrap();
+        body["verb"] = json!(request.url.path());
+        body["token"] = json!(request.headers["authorization"].to_str().unwrap());
+        calls.push(body);
+        let ts = format!("1.{:03}", calls.len());
+        ResponseTemplate::new(200).set_body_json(json!({"ok": true, "ts": ts}))
+    }
+}
+
+/// One role that ends well, one that fails, and one that finds nothing.
+fn fleet(slack: &MockServer) -> TestFleet {
+    let fleet = TestFleet::new();
+    fleet.script(
+        r#"
+        [[when]]
+        stage = "plan"
+        do = [{ say = "[OK] planned" }]
+        [[when]]
+        stage = "execute"
+        issue = 1
+        do = [
+            { edit = { path = "done.txt", content = "done\n" } },
+            { commit = "Do it" },
+            { say = "[OK] done" },
+        ]
+        [[when]]
+        stage = "execute"
+        issue = 2
+        do = [
+            { edit = { path = "half.txt", content = "half\n" } },
+            { tool = "git push --force origin main" },
+            { exit = 3 },
+        ]
+        [[when]]
+        do = [{ say = "[APPROVE]" }]
+        "#,
+    );
+    let token = fleet.home().join("slack.token");
+    std::fs::write(&token, "xoxb-not-a-real-one\n").unwrap();
+    std::fs::set_permissions(&token, PermissionsExt::from_mode(0o600)).unwrap();
+    let path = fleet.home().join("carson.toml");
+    let settings = std::fs::read_to_string(&path).unwrap();
+    let uri = slack.uri();
+    let section = format!(
+        "\n[slack]\napi_base = {uri:?}\nchannel = \"#fleet\"\ntoken_file = \"slack.token\"\n"
+    );
+    std::fs::write(path, settings + &section).unwrap();
+    fleet
+}
+
+fn of<'c>(calls: &'c [Value], work: &str) -> Vec<&'c Value> {
+    let about = |call: &&Value| call["text"].as_str().unwrap().contains(work);
+    calls.iter().filter(about).collect()
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_firing_has_one_thread() {
+    let (slack, server) = (Slack::default(), MockServer::start().await);
+    let mock = Mock::given(method("POST")).respond_with(slack.clone());
+    mock.mount(&server).await;
+    let fleet = fleet(&server);
+    fleet.role("good", "play", "");
+    fleet.role("bad", "play", "[limits]\nfail_streak = 1\n");
+    fleet.role("idle", "play", "");
+    fleet.issue("good", "Add <!channel> & co", "Please.");
+    fleet.issue("bad", "Break it", "Please.");
+    assert_eq!(fleet.fire("good").code, Some(0));
+    assert_eq!(fleet.fire("bad").code, Some(13));
+    assert_eq!(fleet.fire("idle").code, Some(0));
+    assert_eq!(
+        fleet.ok(&["status", "--json"])["outbox"],
+        6,
+        "filed, and not lost meanwhile"
+    );
+    assert!(slack.0.lock().unwrap().is_empty());
+
+    let _daemon = Daemon::start(&fleet, &[]);
+    let calls = until("the outbox to be drained", || {
+        let calls = slack.0.lock().unwrap();
+        (calls.len() == 6).then(|| calls.clone())
+    });
+    assert!(
+        calls
+            .iter()
+            .all(|call| call["token"] == "Bearer xoxb-not-a-real-one")
+    );
+    thread_of_the_good_one(&of(&calls, "Add "));
+    thread_of_the_bad_one(&of(&calls, "Break it"));
+    assert_eq!(fleet.ok(&["status", "--json"])["outbox"], 0);
+}
+
+fn thread_of_the_good_one(calls: &[&Value]) {
+    let [root, update, reply] = calls else {
+        panic!("{calls:#?}");
+    };
+    assert_eq!(root["verb"], "/chat.postMessage");
+    assert_eq!(root["text"], "⏳ good · #1 Add &lt;!channel&gt; &amp; co");
+    assert!(root["thread_ts"].is_null() && root["channel"] == "#fleet");
+    assert_eq!(update["verb"], "/chat.update");
+    assert_eq!(
+        update["text"],
+        "✅ OK · good · #1 Add &lt;!channel&gt; &amp; co"
+    );
+    assert_eq!(
+        (reply["verb"].as_str(), reply["reply_broadcast"] == true),
+        (Some("/chat.postMessage"), false)
+    );
+    assert_eq!(update["ts"], reply["thread_ts"], "both of the root");
+    assert!(
+        reply["blocks"].to_string().contains("Pull request #"),
+        "{reply:#}"
+    );
+}
+
+fn thread_of_the_bad_one(calls: &[&Value]) {
+    let [root, update, reply] = calls else {
+        panic!("{calls:#?}");
+    };
+    assert!(
+        root["text"].as_str().unwrap().starts_with("⏳ bad"),
+        "{root:#}"
+    );
+    assert!(
+        update["text"].as_str().unwrap().starts_with("🚨 FAILED"),
+        "{update:#}"
+    );
+    assert_eq!(
+        (update["ts"].as_str(), reply["reply_broadcast"] == true),
+        (reply["thread_ts"].as_str(), true)
+    );
+    let said = reply["blocks"].to_string();
+    assert!(
+        said.contains("Blocked calls: 1") && said.contains("git push --force origin main"),
+        "{reply:#}"
+    );
+    assert!(
+        said.contains("Draft #") && said.contains("carson why bad"),
+        "{reply:#}"
+    );
+}

@@ -1,0 +1,212 @@
+//! Carson on PostgreSQL: one host, several processes, several hosts.
+
+use std::path::Path;
+use std::process::{Child, Stdio};
+
+use carson_store::{Filter, Store};
+use carson_tests::fleet::{Ran, TestFleet};
+use carson_tests::postgres::TestDatabase;
+use carson_tests::until;
+use serde_json::Value;
+
+/// Who ask together.
+const PROCESSES: usize = 8;
+
+/// Changes the settings; what is replaced must be there.
+fn change(fleet: &TestFleet, old: &str, new: &str) {
+    let path = fleet.home().join("carson.toml");
+    let settings = std::fs::read_to_string(&path).unwrap();
+    assert!(settings.contains(old), "{settings}");
+    std::fs::write(path, settings.replacen(old, new, 1)).unwrap();
+}
+
+/// A fleet on this database whose role `butler` does its work, past this barrier.
+fn fleet(database: Option<&TestDatabase>, barrier: Option<&Path>) -> TestFleet {
+    let fleet = TestFleet::new();
+    let barrier = barrier.map_or(String::new(), |path| format!("{{ barrier = {path:?} }},"));
+    fleet.script(&format!(
+        r#"
+        [[when]]
+        stage = "plan"
+        do = [{{ say = "[OK] planned" }}]
+        [[when]]
+        stage = "execute"
+        do = [
+            {{ edit = {{ path = "done.txt", content = "done\n" }} }},
+            {{ commit = "Do it" }},
+            {barrier}
+            {{ say = "[OK] done" }},
+        ]
+        [[when]]
+        do = [{{ say = "[APPROVE]" }}]
+        "#
+    ));
+    fleet.role("butler", "play", "");
+    if let Some(database) = database {
+        let section = format!("[database]\nurl = {:?}\n\n[repos.", database.url());
+        change(&fleet, "[repos.", &section);
+    }
+    fleet
+}
+
+fn start(fleet: &TestFleet, args: &[&str]) -> Child {
+    let mut command = fleet.command(args);
+    command.stdout(Stdio::piped()).stderr(Stdio::piped());
+    command.spawn().unwrap()
+}
+
+fn rows(fleet: &TestFleet) -> Vec<Value> {
+    let rows = fleet.ok(&["firings", "--json"]);
+    rows.as_array().unwrap().clone()
+}
+
+#[test]
+fn a_firing_leaves_the_same_rows_there() {
+    let database = TestDatabase::new();
+    let fleet = fleet(Some(&database), None);
+    let issue = fleet.issue("butler", "Fix the Ärger", "Please.");
+    let fired = fleet.fire("butler");
+    assert_eq!(fired.code, Some(0), "{fired:#?}");
+
+    let rows = rows(&fleet);
+    assert_eq!(rows.len(), 1);
+    let row = fleet.firing(rows[0]["id"].as_str().unwrap());
+    assert_eq!(row["outcome"], "OK", "{row:#}");
+    assert_eq!(row["title"], "Fix the Ärger");
+    assert_eq!(
+        (row["role"].as_str(), row["host"].as_str()),
+        (Some("butler"), Some("here"))
+    );
+    assert!(
+        row["pr_url"].is_string() && row["ended_at"].is_string(),
+        "{row:#}"
+    );
+    let stages = row["stages"].as_array().unwrap();
+    assert!(stages.len() >= 10, "{stages:#?}");
+    assert!(
+        stages.iter().all(|stage| stage["ended_at"].is_string()),
+        "{stages:#?}"
+    );
+    assert_eq!(fleet.labels(issue), ["carson:pr-open"]);
+    // An operator's stops are rows there too.
+    let paused = fleet.carson(&["pause", "--role", "butler", "--reason", "a holiday"]);
+    assert_eq!(paused.code, Some(0), "{paused:#?}");
+    assert_eq!(fleet.fire("butler").code, Some(16));
+    assert!(
+        fleet
+            .carson(&["why", "butler"])
+            .stdout
+            .contains("a holiday")
+    );
+    let status = fleet.ok(&["status", "--json"]);
+    assert_eq!(status["pauses"][0]["scope"], "role butler", "{status:#}");
+    let state = std::fs::read_dir(fleet.home().join("state")).unwrap();
+    let files: Vec<_> = state.map(|entry| entry.unwrap().file_name()).collect();
+    assert!(
+        !files
+            .iter()
+            .any(|name| name.to_string_lossy().ends_with(".db")),
+        "{files:?}"
+    );
+}
+
+/// Processes that open a new database together, then ask for the same role and the same work.
+fn race(fleet: &TestFleet, barrier: &Path) {
+    let opened: Vec<Child> = (0..PROCESSES)
+        .map(|_| start(fleet, &["status", "--json"]))
+        .collect();
+    for child in opened {
+        let ran = Ran::from(child.wait_with_output().unwrap());
+        assert_eq!(ran.code, Some(0), "{ran:#?}");
+    }
+    fleet.issue("butler", "Work", "To do.");
+    let mut asking: Vec<Child> = (0..PROCESSES)
+        .map(|_| start(fleet, &["fire", "butler", "--json"]))
+        .collect();
+    // The winner waits at its barrier until all the others were sent away.
+    let mut refused = 0;
+    until("all but one to be refused", || {
+        asking.retain_mut(|child| match child.try_wait().unwrap() {
+            Some(status) => {
+                assert_eq!(status.code(), Some(16));
+                refused += 1;
+                false
+            }
+            None => true,
+        });
+        (refused == PROCESSES - 1).then_some(())
+    });
+    std::fs::write(barrier.with_extension("go"), "").unwrap();
+    let winner = Ran::from(asking.remove(0).wait_with_output().unwrap());
+    assert_eq!(winner.code, Some(0), "{winner:#?}");
+    assert_eq!(
+        rows(fleet)
+            .iter()
+            .filter(|row| !row["work"].is_null())
+            .count(),
+        1
+    );
+    assert_eq!(fleet.pulls().len(), 1);
+}
+
+#[test]
+fn of_many_processes_one_fires_on_postgres() {
+    let (database, dir) = (TestDatabase::new(), tempfile::tempdir().unwrap());
+    let barrier = dir.path().join("barrier");
+    race(&fleet(Some(&database), Some(&barrier)), &barrier);
+}
+
+#[test]
+fn of_many_processes_one_fires_on_sqlite() {
+    let dir = tempfile::tempdir().unwrap();
+    let barrier = dir.path().join("barrier");
+    race(&fleet(None, Some(&barrier)), &barrier);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn two_hosts_share_one_fleet() {
+    let (database, dir) = (TestDatabase::new(), tempfile::tempdir().unwrap());
+    let barrier = dir.path().join("barrier");
+    let here = fleet(Some(&database), Some(&barrier));
+    let there = fleet(Some(&database), None);
+    change(&there, "host = \"here\"", "host = \"there\"");
+    for fleet in [&here, &there] {
+        fleet.issue("butler", "Work", "To do.");
+    }
+    let mut running = start(&here, &["fire", "butler", "--json"]);
+    until("the firing to reach its barrier", || {
+        assert!(running.try_wait().unwrap().is_none(), "it ended");
+        barrier.with_extension("reached").exists().then_some(())
+    });
+
+    let refused = there.fire("butler");
+    assert_eq!(
+        refused.code,
+        Some(16),
+        "one at a time, on one box or many: {refused:#?}"
+    );
+    let seen = rows(&there);
+    assert_eq!(
+        (seen[0]["host"].as_str(), seen[0]["ended_at"].is_null()),
+        (Some("here"), true)
+    );
+    // Housekeeping there leaves alone what runs here: its processes are not there to be seen.
+    let pruned = there.carson(&["prune"]);
+    assert_eq!(pruned.code, Some(0), "{pruned:#?}");
+    assert!(rows(&there)[0]["ended_at"].is_null());
+
+    std::fs::write(barrier.with_extension("go"), "").unwrap();
+    assert_eq!(running.wait().unwrap().code(), Some(0));
+    let fired = there.fire("butler");
+    assert_eq!(fired.code, Some(0), "{fired:#?}");
+    let store = Store::open(&database.url()).await.unwrap();
+    let all = Filter {
+        role: None,
+        since: None,
+        skipped: false,
+        limit: 10,
+    };
+    let firings = store.firings(&all).await.unwrap();
+    let hosts: Vec<&str> = firings.iter().map(|row| row.host.as_str()).collect();
+    assert_eq!(hosts, ["there", "here"]);
+}
