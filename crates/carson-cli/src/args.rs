@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use chrono::{DateTime, Utc};
 use clap::{Args as ClapArgs, Parser, Subcommand, ValueEnum};
 
 use crate::error::EXIT_CODES;
@@ -409,5 +410,8 @@ pub enum FiringAction {
         /// Where carson.toml and roles/ are read from [default: the home].
         #[arg(long, value_name = "DIR")]
         settings: Option<PathBuf>,
+        /// Begin at this instant, if it is not long until then.
+        #[arg(long, value_name = "TIME")]
+        at: Option<DateTime<Utc>>,
     },
 }

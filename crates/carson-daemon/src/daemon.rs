@@ -25,9 +25,10 @@ use crate::reload::{SETTLE, Watch, reload};
 /// The crate's default of 200 drops wake-ups when more jobs are due at once.
 const ALARM_CHANNEL: usize = 1_024;
 
-/// Slots are claimed this long before they are due: at the instant itself only the process is left
-/// to be started. A durable write takes a millisecond on a good disk and ten on a busy one.
-const LEAD: TimeDelta = TimeDelta::milliseconds(25);
+/// Slots are claimed, and their processes started, this long before they are due; a process waits for
+/// its instant by itself. A hundred processes take some 200 ms to start on two cores: whoever
+/// starts them at the instant is late for the last ones.
+const LEAD: TimeDelta = TimeDelta::milliseconds(300);
 
 /// A daemon that cannot run.
 #[derive(Debug, Error)]
@@ -232,11 +233,6 @@ impl Daemon {
         }
         won.sort();
         for (at, id) in won {
-            let now = self.house.clock.now();
-            if now < at {
-                // Wakes early when the clock is set; then it is time as well.
-                self.alarm.wait(Some(at), now).await;
-            }
             self.fire(id, at);
         }
         Ok(())
@@ -244,7 +240,7 @@ impl Daemon {
 
     /// Starts the process of a claimed firing that was due at an instant.
     fn fire(&self, id: FiringId, at: DateTime<Utc>) {
-        let child = match start_firing(&self.house, &self.settings, id) {
+        let child = match start_firing(&self.house, &self.settings, id, at) {
             Ok(child) => child,
             Err(error) => {
                 error!(firing.id = %id, %error, "the firing could not be started");

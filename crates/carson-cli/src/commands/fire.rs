@@ -1,13 +1,15 @@
 //! `carson fire` and `carson firing run`
 
 use std::path::PathBuf;
+use std::time::Duration;
 
 use carson_config::Role;
 use carson_core::work::WorkKey;
-use carson_core::{Outcome, RepoName};
+use carson_core::{Clock, Outcome, RepoName};
 use carson_firing::claim::{Wish, claim};
 use carson_firing::{Claimed, FiringError, Household, dry_run, firing, recover};
 use carson_proc::{Cancel, become_subreaper};
+use chrono::{DateTime, Utc};
 use serde_json::json;
 use tokio::signal::unix::{SignalKind, signal};
 
@@ -59,6 +61,21 @@ fn elsewhere(role: &Role, repo: &RepoName) -> CommandError {
     let known: Vec<&str> = role.repos.iter().map(RepoName::as_str).collect();
     let error = CommandError::usage(format!("role {} does not work in {repo}", role.name));
     error.hint(format!("it works in: {}", known.join(", ")))
+}
+
+/// The longest that a firing waits for its instant: a clock that was set meanwhile must not hold it.
+const WAIT_MAX: Duration = Duration::from_secs(2);
+
+/// Waits until a firing that was started ahead is due.
+pub fn wait_for(at: Option<DateTime<Utc>>) {
+    let Some(at) = at else { return };
+    let clock = Clock::system();
+    if let Ok(wait) = (at - clock.now()).to_std() {
+        std::thread::sleep(wait.min(WAIT_MAX));
+    }
+    let late = clock.now() - at;
+    let late_us = late.num_microseconds().unwrap_or(i64::MAX);
+    tracing::info!(late_us, "firing begins");
 }
 
 /// Runs a firing that the daemon claimed.

@@ -59,8 +59,11 @@ async fn dispatch(app: &App, command: Command) -> Result<u8, CommandError> {
         Command::Daemon(args) => daemon::run(app, &args).await,
         Command::Fire(args) => fire::run(app, &args).await,
         Command::Firing {
-            action: FiringAction::Run { id, settings },
-        } => fire::run_claimed(app, &id, settings).await,
+            action: FiringAction::Run { id, settings, at },
+        } => {
+            fire::wait_for(at);
+            fire::run_claimed(app, &id, settings).await
+        }
         Command::Status => status::run(app).await,
         Command::Why { role } => why::run(app, &role).await,
         Command::Roles { action } => roles::run(app, action).await,
