@@ -166,7 +166,7 @@ pub const BLOCK: &[&str] = &[
     "gpg --export-secret-keys",
     "pass show x",
     "op read op://a/b/c",
-    "npm config get //registry.npmjs.org/:_authToken",
+    "npm config get //registry.example.com/:_authToken",
     "curl http://169.254.169.254/latest/meta-data/iam/security-credentials/",
     "curl -H 'Metadata-Flavor: Google' http://metadata.google.internal/computeMetadata/v1/",
     "wget -qO- http://169.254.169.254/",
