@@ -193,7 +193,7 @@ impl Daemon {
         let fleet = self.house.fleet.clone();
         let now = self.house.clock.now();
         let mut wishes = Vec::new();
-        let mut instants = Vec::new();
+        let mut dues = Vec::new();
         for (role, due) in self.ledger.due(&fleet, now + LEAD) {
             if due.too_late {
                 let reason = carson_core::admission::SkipReason::TooLate;
@@ -211,17 +211,16 @@ impl Daemon {
                 ..Wish::default()
             };
             wishes.push((role, wish));
-            instants.push(due.at);
+            dues.push(due);
         }
         if wishes.is_empty() {
             return Ok(());
         }
         let claimed = claim_all(&self.house, &wishes).await?;
         let mut won = Vec::new();
-        for (((role, wish), claimed), at) in wishes.iter().zip(claimed).zip(instants) {
-            let Some(slot) = wish.slot else { continue };
+        for (((role, _), claimed), due) in wishes.iter().zip(claimed).zip(dues) {
             match claimed {
-                Claimed::Won(id) => won.push((at, id)),
+                Claimed::Won(id) => won.push((due.at, id)),
                 Claimed::Skipped(reason) => info!(role = %role.name, %reason, "slot skipped"),
                 Claimed::Taken => {}
                 Claimed::Wait(why) => {
@@ -229,7 +228,7 @@ impl Daemon {
                     continue;
                 }
             }
-            self.ledger.taken(&role.name, slot);
+            self.ledger.taken(&role.name, due.slot);
         }
         won.sort();
         for (at, id) in won {
@@ -238,7 +237,7 @@ impl Daemon {
         Ok(())
     }
 
-    /// Starts the process of a claimed firing that was due at an instant.
+    /// Starts the process of a claimed firing that is due at an instant.
     fn fire(&self, id: FiringId, at: DateTime<Utc>) {
         let child = match start_firing(&self.house, &self.settings, id, at) {
             Ok(child) => child,
