@@ -16,7 +16,7 @@ use tracing::{info, warn};
 
 use crate::bench::{Wanted, guarded_hook};
 use crate::firing::Firing;
-use crate::hook_events;
+use crate::hook_events::HookEvents;
 use crate::limit;
 use crate::prompt::{self, Filling};
 use crate::stages::OrBroken;
@@ -104,9 +104,14 @@ async fn run(
         &prompt,
         &hook,
     );
-    let end = started.await?;
+    let mut end = started.await?;
+    let mut events = HookEvents::take(&placed.place.bench.hook_events());
+    if account.engine == Configured::Command {
+        // Its output is its answer and nothing else.
+        end.denied.append(&mut events.denied);
+    }
     note(firing, stage, &end).await;
-    hook_events::report(firing, placed, &hook).await;
+    events.report(firing, placed, &hook).await;
     judge(firing, account, stage, end).await
 }
 
