@@ -110,7 +110,7 @@ async fn candidate(
             return Ok(Some(Candidate {
                 repo: repo.name.to_string(),
                 number: issue.number,
-                title: one_line(&issue.title),
+                title: one_line(&house.redactor.redact(&issue.title)),
             }));
         }
     }

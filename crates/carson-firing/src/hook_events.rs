@@ -77,7 +77,7 @@ impl HookEvents {
         let now = firing.house.clock.now();
         for failure in failures {
             warn!(firing.id = %firing.id, failure, "the hook could not judge a call");
-            let failure = firing.house.redactor().redact(&failure);
+            let failure = firing.house.redactor.redact(&failure);
             let noted = firing
                 .store()
                 .add_blocked_call(firing.id, &failure, "hook", "", now)

@@ -38,6 +38,7 @@ mod prompt;
 pub mod prune;
 mod quote;
 pub mod recover;
+pub mod secrets;
 mod session;
 mod stages;
 

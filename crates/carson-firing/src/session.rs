@@ -198,6 +198,7 @@ async fn start(
         silence: role.limits.silence,
         max_output: role.limits.max_output_mb * 1024 * 1024,
         transcript: &transcript,
+        redactor: &firing.house.redactor,
         hook: Some(&hook),
         system: &prompt::system(role),
     };
@@ -256,12 +257,10 @@ async fn note(firing: &Firing<'_>, stage: Stage, end: &SessionEnd) {
         })
         .await;
     let now = firing.house.clock.now();
-    let redactor = firing.house.redactor();
     for denied in &end.denied {
-        let call = redactor.redact(&denied.call);
         let noted = firing
             .store()
-            .add_blocked_call(firing.id, &denied.reason, &denied.tool, &call, now)
+            .add_blocked_call(firing.id, &denied.reason, &denied.tool, &denied.call, now)
             .await;
         if let Err(error) = noted {
             warn!(firing.id = %firing.id, %error, "a blocked call could not be noted");
