@@ -34,16 +34,21 @@
 //!
 //! [`snapshot`]: Worktree::snapshot
 
-mod admin;
+mod abandoned;
 mod branch;
 mod config;
 mod error;
+mod foreign;
 mod git;
 mod index;
+mod intake;
 mod mirror;
 mod nested;
 mod oid;
+mod plain;
+mod private;
 mod push;
+mod quarantine;
 mod remote;
 mod salvaged;
 mod scratch;
@@ -59,6 +64,7 @@ pub use branch::{branch_name, is_protected};
 pub use error::GitError;
 pub use mirror::Mirror;
 pub use oid::Oid;
+pub use private::REPOSITORY;
 pub use push::Pushed;
 pub use remote::{Credential, Remote};
 pub use salvaged::Salvaged;

@@ -85,7 +85,7 @@ impl Worktree {
             }
         };
         let submodule = depth == 0 && self.is_submodule(path).await?;
-        if !(submodule && nested::head_tree(&dir).await.as_ref() == Some(&inner.tree)) {
+        if !(submodule && nested::head_tree(self, &dir).await.as_ref() == Some(&inner.tree)) {
             index.graft(root, path, &inner.tree).await?;
         }
         inner.repositories.push(dir);
