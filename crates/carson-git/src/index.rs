@@ -120,8 +120,12 @@ impl Index {
 
     /// Puts a tree in the place of what is at `path`.
     pub(crate) async fn graft(&self, root: &Path, path: &Path, tree: &Oid) -> Result<(), GitError> {
-        self.feed(root, "--force-remove", &[path.to_owned()])
-            .await?;
+        let listed = self.list().await?;
+        let all = listed.files.into_iter().chain(listed.links);
+        let there: Vec<PathBuf> = all.filter(|one| one.starts_with(path)).collect();
+        if !there.is_empty() {
+            self.feed(root, "--force-remove", &there).await?;
+        }
         let mut prefix = OsString::from("--prefix=");
         prefix.push(path);
         prefix.push("/");

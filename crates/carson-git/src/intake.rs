@@ -288,3 +288,6 @@ impl Mirror {
         .await
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -54,6 +54,7 @@ mod salvaged;
 mod scratch;
 mod snapshot;
 mod take;
+mod traps;
 mod version;
 mod worktree;
 

@@ -33,7 +33,8 @@ impl Worktree {
         self.judge(self.look().await?).await
     }
 
-    async fn judge(&self, look: Look) -> Result<Salvaged, GitError> {
+    /// The same, after a look.
+    pub(crate) async fn judge(&self, look: Look) -> Result<Salvaged, GitError> {
         let tip = self.tip().await?;
         if let Some(trouble) = look.trouble.first() {
             return Ok(no(trouble));

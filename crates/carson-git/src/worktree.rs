@@ -165,13 +165,15 @@ impl Worktree {
     /// # Errors
     /// When something in it is not saved: then nothing is removed.
     pub async fn remove(&self) -> Result<(), GitError> {
-        if let Salvaged::No { why } = self.is_salvaged().await? {
+        let look = self.look().await?;
+        let remembered = look.remembered.clone();
+        if let Salvaged::No { why } = self.judge(look).await? {
             return Err(GitError::NotSalvaged {
                 path: self.path.clone(),
                 why,
             });
         }
-        self.keep_abandoned(self.look().await?.remembered).await?;
+        self.keep_abandoned(remembered).await?;
         let git = self.own().map(|own| own.git);
         for path in [Some(self.path.clone()), git, Some(self.repository())] {
             let Some(path) = path else { continue };
