@@ -59,8 +59,6 @@ mod version;
 mod worktree;
 
 #[cfg(test)]
-mod figures;
-#[cfg(test)]
 mod fixture;
 
 pub use branch::{branch_name, is_protected};
