@@ -34,21 +34,27 @@
 //!
 //! [`snapshot`]: Worktree::snapshot
 
-mod admin;
+mod abandoned;
 mod branch;
 mod config;
 mod error;
+mod foreign;
 mod git;
 mod index;
+mod intake;
 mod mirror;
 mod nested;
 mod oid;
+mod plain;
+mod private;
 mod push;
+mod quarantine;
 mod remote;
 mod salvaged;
 mod scratch;
 mod snapshot;
 mod take;
+mod traps;
 mod version;
 mod worktree;
 
@@ -59,8 +65,9 @@ pub use branch::{branch_name, is_protected};
 pub use error::GitError;
 pub use mirror::Mirror;
 pub use oid::Oid;
+pub use private::REPOSITORY;
 pub use push::Pushed;
 pub use remote::{Credential, Remote};
 pub use salvaged::Salvaged;
 pub use version::{MINIMUM, check_version};
-pub use worktree::{DiffText, TreeFacts, Worktree};
+pub use worktree::{DiffText, TreeFacts, Worktree, remove_tree};
