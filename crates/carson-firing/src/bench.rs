@@ -51,6 +51,12 @@ impl Bench {
         self.root.join(&self.name)
     }
 
+    /// The firing's own repository, of which [`tree`](Self::tree) is a worktree.
+    #[must_use]
+    pub fn repository(&self) -> PathBuf {
+        self.root.join("repo.git")
+    }
+
     /// `HOME` of the sessions.
     #[must_use]
     pub fn home(&self) -> PathBuf {
