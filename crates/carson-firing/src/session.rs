@@ -14,7 +14,8 @@ use carson_core::settle::Halt;
 use carson_engine::{Access, Ended, Engine, EngineKind, Event, Hook, Session, SessionEnd};
 use tracing::{info, warn};
 
-use crate::bench::{Wanted, guarded_hook};
+use crate::bench::guarded_hook;
+use crate::environment::Wanted;
 use crate::firing::Firing;
 use crate::hook_events;
 use crate::limit;
