@@ -59,6 +59,12 @@ impl Bench {
         self.root.join("run")
     }
 
+    /// The profiles of its runs, and the levels that they reached; no session sees it.
+    #[must_use]
+    pub fn sandbox(&self) -> PathBuf {
+        self.root.join("sandbox")
+    }
+
     /// The settings file that puts the hook before every tool call.
     #[must_use]
     pub fn hook_settings(&self) -> PathBuf {
