@@ -11,6 +11,7 @@ mod daemon;
 mod demo;
 mod help;
 mod hook_claude;
+mod hostile;
 mod kill;
 mod listed;
 mod lockfile;
