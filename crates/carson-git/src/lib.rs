@@ -59,6 +59,8 @@ mod version;
 mod worktree;
 
 #[cfg(test)]
+mod figures;
+#[cfg(test)]
 mod fixture;
 
 pub use branch::{branch_name, is_protected};
@@ -70,4 +72,4 @@ pub use push::Pushed;
 pub use remote::{Credential, Remote};
 pub use salvaged::Salvaged;
 pub use version::{MINIMUM, check_version};
-pub use worktree::{DiffText, TreeFacts, Worktree};
+pub use worktree::{DiffText, TreeFacts, Worktree, remove_tree};

@@ -229,7 +229,10 @@ fn discard(path: &Path) -> Result<(), GitError> {
 
 /// Removes a directory with all that is in it; a link or file in its place only itself. Tools
 /// leave directories that even their owner may not change (a Go module cache): those are opened.
-pub(crate) fn remove_tree(path: &Path) -> Result<(), GitError> {
+///
+/// # Errors
+/// When something in it cannot be removed; nothing there is no error.
+pub fn remove_tree(path: &Path) -> Result<(), GitError> {
     let gone = |result: std::io::Result<()>| match result {
         Err(error) if error.kind() == ErrorKind::NotFound => Ok(()),
         other => other,
