@@ -263,6 +263,9 @@ async fn note(firing: &Firing<'_>, stage: Stage, end: &SessionEnd) {
             }
         })
         .await;
+    if end.leaked > 0 {
+        left_behind(firing, stage, end.leaked).await;
+    }
     let now = firing.house.clock.now();
     let redactor = firing.house.redactor();
     for denied in &end.denied {
@@ -274,6 +277,25 @@ async fn note(firing: &Firing<'_>, stage: Stage, end: &SessionEnd) {
         if let Err(error) = noted {
             warn!(firing.id = %firing.id, %error, "a blocked call could not be noted");
         }
+    }
+}
+
+/// Says in the record that a session did not clean up behind itself; what was left is dead.
+async fn left_behind(firing: &Firing<'_>, stage: Stage, leaked: u32) {
+    let now = firing.house.clock.now();
+    let data = serde_json::json!({"stage": stage, "processes": leaked});
+    let noted = firing
+        .store()
+        .event(
+            "session.left_behind",
+            Some(&firing.role.name),
+            Some(firing.id),
+            &data,
+            now,
+        )
+        .await;
+    if let Err(error) = noted {
+        warn!(firing.id = %firing.id, %error, "what a session left behind could not be noted");
     }
 }
 

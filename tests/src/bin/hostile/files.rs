@@ -176,7 +176,12 @@ fn poison() -> Attempt {
         git(&["config", key, value])?;
     }
     fs::create_dir_all("hooks")?;
-    for hook in ["pre-commit", "post-commit", "reference-transaction", "post-checkout"] {
+    for hook in [
+        "pre-commit",
+        "post-commit",
+        "reference-transaction",
+        "post-checkout",
+    ] {
         let path = Path::new("hooks").join(hook);
         fs::write(&path, format!("#!/bin/sh\n{touch}\n"))?;
         fs::set_permissions(&path, fs::Permissions::from_mode(0o755))?;
@@ -198,7 +203,10 @@ fn fill(mb: i64) -> Attempt {
     let mut file = File::create("filler")?;
     for written in 0..mb {
         if let Err(error) = file.write_all(&chunk) {
-            return Err(io::Error::new(error.kind(), format!("{error} after {written} MB")));
+            return Err(io::Error::new(
+                error.kind(),
+                format!("{error} after {written} MB"),
+            ));
         }
     }
     Ok(format!("{mb} MB were written"))

@@ -53,7 +53,10 @@ fn main() -> ExitCode {
         .ok()
         .and_then(|text| serde_json::from_slice(&text).ok());
     let targets = Targets(known.unwrap_or_default());
-    let attempts = targets.0["attempts"].as_array().cloned().unwrap_or_default();
+    let attempts = targets.0["attempts"]
+        .as_array()
+        .cloned()
+        .unwrap_or_default();
     for name in attempts.iter().filter_map(Value::as_str) {
         let went = play(name, &targets);
         let (through, said) = match &went {
@@ -61,7 +64,10 @@ fn main() -> ExitCode {
             Err(error) => (false, error.to_string()),
         };
         let errno = went.err().and_then(|error| error.raw_os_error());
-        println!("attempt {}", json!({"name": name, "through": through, "said": said, "errno": errno}));
+        println!(
+            "attempt {}",
+            json!({"name": name, "through": through, "said": said, "errno": errno})
+        );
     }
     let _ = std::io::stdout().flush();
     // A change, so that the firing has something to show.

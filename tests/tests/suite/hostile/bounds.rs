@@ -14,10 +14,12 @@ fn who_is_left_behind_is_found_and_the_record_says_so() {
         table::print("left behind", &row, &all);
         assert!(all.iter().all(|went| went.through), "{all:?}");
         assert_eq!(scene.sleepers(), [0; 0]);
-        assert!(started.elapsed() < Duration::from_secs(60), "the pipe was waited for");
+        assert!(
+            started.elapsed() < Duration::from_secs(60),
+            "the pipe was waited for"
+        );
         assert_eq!(row["outcome"], "OK", "{row:#}");
-        let blocked = row["blocked_calls"].to_string();
-        assert!(blocked.contains("left_behind"), "{row:#}");
+        assert_eq!(row["events"][0]["kind"], "session.left_behind", "{row:#}");
         scene.is_healthy();
     }
 }
@@ -66,7 +68,11 @@ fn a_gigabyte_of_output_costs_no_memory_and_its_end_is_read() {
     scene.more = serde_json::json!({"flood_mb": 1024});
     let (row, all) = scene.attempt(&["flood"]);
     let peak = scene.peak_kb();
-    table::print(&format!("flood: {base} kB before, {peak} kB with it"), &row, &all);
+    table::print(
+        &format!("flood: {base} kB before, {peak} kB with it"),
+        &row,
+        &all,
+    );
     assert_eq!(row["outcome"], "OK", "{row:#}");
     assert!(peak < base + 16 * 1024, "{peak} kB, {base} kB without");
     scene.is_healthy();
@@ -78,6 +84,9 @@ fn more_output_than_allowed_ends_the_session() {
     scene.more = serde_json::json!({"flood_mb": 64});
     let (row, _) = scene.attempt(&["flood"]);
     assert_eq!(row["outcome"], "FAILED", "{row:#}");
-    assert!(row["reason"].as_str().unwrap().contains("more than 16 MB"), "{row:#}");
+    assert!(
+        row["reason"].as_str().unwrap().contains("more than 16 MB"),
+        "{row:#}"
+    );
     scene.is_healthy();
 }

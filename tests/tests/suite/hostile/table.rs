@@ -21,7 +21,12 @@ pub fn layer(went: &Went) -> String {
         Some(30) => "read-only mount (EROFS)",
         _ => &went.said,
     };
-    by.lines().last().unwrap_or_default().chars().take(90).collect()
+    by.lines()
+        .last()
+        .unwrap_or_default()
+        .chars()
+        .take(90)
+        .collect()
 }
 
 /// Prints it; the harness shows it under `--no-capture`.
@@ -41,6 +46,10 @@ pub fn print(title: &str, row: &Value, all: &[Went]) {
     println!("{:<26} | {:<60} | in the record", "attempt", "stopped by");
     for went in all {
         let record = if went.through { "through" } else { "refused" };
-        println!("{:<26} | {:<60} | transcript: {record}", went.name, layer(went));
+        println!(
+            "{:<26} | {:<60} | transcript: {record}",
+            went.name,
+            layer(went)
+        );
     }
 }
