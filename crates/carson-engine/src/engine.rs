@@ -122,10 +122,15 @@ async fn drive<R: Reader>(
             reader.line(&session.redactor.redact_bytes(line.bytes), on_event)
         }
     };
+    let command = match session.confined {
+        Some(profile) => command.confined(profile),
+        None => command,
+    };
     let done = run(&command, &limits, cancel, each).await?;
     transcript.end();
     let mut end = reader.end(&done, session.redactor);
     (end.elapsed, end.leaked) = (done.elapsed, done.leaked);
+    (end.exit, end.said) = (Some(done.exit), last_words(&done, session.redactor));
     // What Carson did to the process says more than what its output looks like then.
     match done.stopped {
         Some(StopReason::Cancelled) => end.ended = Ended::Cancelled,

@@ -142,6 +142,19 @@ impl Household {
             .learn(secrets::held(&self.fleet, &self.environ));
     }
 
+    /// The files that Carson's own secrets are in.
+    #[must_use]
+    pub fn secret_files(&self) -> Vec<PathBuf> {
+        let github = self.fleet.github.as_ref().map(|github| &github.token);
+        let token = match github {
+            Some(TokenSource::File(path)) => Some(path.clone()),
+            _ => None,
+        };
+        let slack = self.fleet.slack.as_ref();
+        let slack = slack.map(|slack| slack.auth.path().to_owned());
+        token.into_iter().chain(slack).collect()
+    }
+
     /// The program of an account's engine, if it is installed.
     #[must_use]
     pub fn engine_program(&self, account: &Account) -> Option<PathBuf> {

@@ -15,6 +15,7 @@ mod hook_codex;
 mod hook_desk;
 mod hook_firing;
 mod hook_plays;
+mod hostile;
 mod kill;
 mod listed;
 mod lockfile;
