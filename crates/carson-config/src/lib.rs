@@ -27,6 +27,7 @@ mod outside;
 mod overrides;
 mod prompt;
 mod provenance;
+mod provider;
 mod raw;
 mod resolve;
 mod secret;
@@ -36,8 +37,8 @@ mod sources;
 pub use duration::{format_duration, parse_duration};
 pub use finding::{Finding, Findings};
 pub use fleet::{
-    Account, EngineKind, Fleet, ForgeKind, GitHub, HookFailure, Promise, Prompts, Repo, Role,
-    Slack, SlackAuth, TokenSource, Tools, WorkSource,
+    Account, Api, EngineKind, Fleet, ForgeKind, GitHub, HookFailure, Promise, Prompts, ProviderKey,
+    Repo, Role, Slack, SlackAuth, TokenSource, Tools, WorkSource,
 };
 pub use home::Home;
 pub use load::{LoadOptions, Loaded, load};
