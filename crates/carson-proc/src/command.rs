@@ -5,6 +5,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::PathBuf;
 
 use crate::marker::{self, Marker};
+use crate::sandbox::{LAUNCH, OURSELVES};
 
 /// A program with everything it needs. Nothing is inherited unless it is said.
 #[derive(Clone, Debug)]
@@ -19,6 +20,19 @@ pub struct Command {
     pub cwd: PathBuf,
     /// What it reads.
     pub stdin: Stdin,
+    /// The walls around it.
+    pub confined: Option<Confined>,
+}
+
+/// Walls around a child: see [`sandbox`](crate::sandbox).
+#[derive(Clone, Debug)]
+pub struct Confined {
+    /// The file of its [`Profile`](crate::sandbox::Profile). One for each run: what was reached is
+    /// written beside it.
+    pub profile: PathBuf,
+    /// The executable that puts them up: one whose `main` calls
+    /// [`launch_if_asked`](crate::sandbox::launch_if_asked).
+    pub launcher: PathBuf,
 }
 
 /// A child's environment.
@@ -49,6 +63,7 @@ impl Command {
             env: Env::Exactly(Vec::new()),
             cwd: cwd.into(),
             stdin: Stdin::Null,
+            confined: None,
         }
     }
 
@@ -96,6 +111,42 @@ impl Command {
         self
     }
 
+    /// Starts it through the launcher, which is our own executable, with the walls of this profile
+    /// around it. Only [`run`](crate::run) does that.
+    #[must_use]
+    pub fn confined(self, profile: impl Into<PathBuf>) -> Self {
+        self.confined_by(profile, OURSELVES)
+    }
+
+    /// The same through the launcher in another executable, such as that of a test.
+    #[must_use]
+    pub fn confined_by(
+        mut self,
+        profile: impl Into<PathBuf>,
+        launcher: impl Into<PathBuf>,
+    ) -> Self {
+        self.confined = Some(Confined {
+            profile: profile.into(),
+            launcher: launcher.into(),
+        });
+        self
+    }
+
+    /// What is started: the program, or the launcher with the program behind its own arguments.
+    fn call(&self) -> (PathBuf, Vec<OsString>) {
+        let Some(confined) = &self.confined else {
+            return (self.path(), self.args.clone());
+        };
+        let own = [
+            LAUNCH.into(),
+            confined.profile.clone().into(),
+            "--".into(),
+            self.path().into(),
+        ];
+        let args = own.into_iter().chain(self.args.iter().cloned());
+        (confined.launcher.clone(), args.collect())
+    }
+
     /// The program as a path: a name without a slash would be searched for.
     fn path(&self) -> PathBuf {
         if self.program.as_os_str().as_bytes().contains(&b'/') {
@@ -110,11 +161,9 @@ impl Command {
         reason = "this is the crate that supervises children"
     )]
     pub(crate) fn build(&self, marker: &Marker) -> tokio::process::Command {
-        let mut command = tokio::process::Command::new(self.path());
-        command
-            .args(&self.args)
-            .current_dir(&self.cwd)
-            .process_group(0);
+        let (program, args) = self.call();
+        let mut command = tokio::process::Command::new(program);
+        command.args(args).current_dir(&self.cwd).process_group(0);
         match &self.env {
             Env::Inherit(env) => command.envs(env.iter().cloned()),
             Env::Exactly(env) => command.env_clear().envs(env.iter().cloned()),
