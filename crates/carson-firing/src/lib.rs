@@ -29,6 +29,7 @@ pub mod claim;
 pub mod claims;
 pub mod conclude;
 pub mod dry_run;
+pub mod egress;
 pub mod firing;
 mod hook_events;
 pub mod household;
