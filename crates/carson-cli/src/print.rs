@@ -1,7 +1,7 @@
 //! The only place that prints.
 #![expect(clippy::print_stderr, reason = "the one place that prints")]
 
-use std::io::Write;
+use std::io::{IsTerminal, Write};
 
 use chrono::{DateTime, Utc};
 use comfy_table::Table;
@@ -22,6 +22,17 @@ pub fn raw(text: &str) {
 /// A line on standard error.
 pub fn error(text: &str) {
     eprintln!("{}", harmless(text));
+}
+
+/// A line that somebody should see: red where a terminal shows it.
+pub fn alarm(text: &str) {
+    let plain = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
+    if plain || !std::io::stdout().is_terminal() {
+        return line(text);
+    }
+    for one in harmless(text).lines() {
+        raw(&format!("\u{1b}[1;31m{one}\u{1b}[0m"));
+    }
 }
 
 /// Control characters, and the marks that reorder text (CVE-2021-42574), become visible.

@@ -12,6 +12,7 @@ use carson_core::limits::Limits;
 use carson_core::{AccountName, HostName, RepoName, RoleName, Stage};
 use chrono_tz::Tz;
 
+use crate::confine::Confinement;
 use crate::home::Home;
 
 /// Everything an operator decided.
@@ -185,6 +186,8 @@ pub struct Role {
     pub hook_failure: HookFailure,
     /// What its sessions may connect to; everything without it.
     pub egress: Option<Allowlist>,
+    /// What holds its sessions in.
+    pub confinement: Confinement,
     /// What it works on.
     pub work: WorkSource,
     /// Its accounts, in order of preference.
@@ -218,6 +221,7 @@ impl Role {
             overlap: Overlap::default(),
             hook_failure: HookFailure::default(),
             egress: None,
+            confinement: Confinement::default(),
             work: WorkSource::None,
             engines: Vec::new(),
             stages: Vec::new(),

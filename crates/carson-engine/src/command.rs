@@ -53,6 +53,8 @@ impl Reader for Output {
             denied: Vec::new(),
             elapsed: done.elapsed,
             leaked: done.leaked,
+            exit: None,
+            said: String::new(),
         }
     }
 }

@@ -120,9 +120,14 @@ async fn drive<R: Reader>(
             reader.line(line.bytes, on_event)
         }
     };
+    let command = match session.confined {
+        Some(profile) => command.confined(profile),
+        None => command,
+    };
     let done = run(&command, &limits, cancel, each).await?;
     let mut end = reader.end(&done);
     (end.elapsed, end.leaked) = (done.elapsed, done.leaked);
+    (end.exit, end.said) = (Some(done.exit), last_words(&done));
     // What Carson did to the process says more than what its output looks like then.
     match done.stopped {
         Some(StopReason::Cancelled) => end.ended = Ended::Cancelled,

@@ -53,6 +53,8 @@ pub struct Session<'a> {
     pub max_output: u64,
     /// Where the raw output goes.
     pub transcript: &'a Path,
+    /// The sandbox's profile; `None` runs it without any.
+    pub confined: Option<&'a Path>,
     /// The hook; `None` only for engines without tools.
     pub hook: Option<&'a Hook>,
     /// Appended to the CLI's own system prompt.
@@ -185,4 +187,8 @@ pub struct SessionEnd {
     pub elapsed: Duration,
     /// Descendants that outlived it and were killed.
     pub leaked: u32,
+    /// How its process ended.
+    pub exit: Option<Exit>,
+    /// The end of what it wrote to standard error.
+    pub said: String,
 }

@@ -130,6 +130,19 @@ impl Household {
         Mirror::at(self.fleet.home.mirror(&repo.name), &repo.url)
     }
 
+    /// The files that Carson's own secrets are in.
+    #[must_use]
+    pub fn secret_files(&self) -> Vec<PathBuf> {
+        let github = self.fleet.github.as_ref().map(|github| &github.token);
+        let token = match github {
+            Some(TokenSource::File(path)) => Some(path.clone()),
+            _ => None,
+        };
+        let slack = self.fleet.slack.as_ref();
+        let slack = slack.map(|slack| slack.auth.path().to_owned());
+        token.into_iter().chain(slack).collect()
+    }
+
     /// Takes the secrets that Carson holds, and everything shaped like one, out of a text.
     #[must_use]
     pub fn redactor(&self) -> Redactor {

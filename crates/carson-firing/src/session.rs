@@ -14,7 +14,9 @@ use carson_core::settle::Halt;
 use carson_engine::{Access, Ended, Engine, EngineKind, Event, Hook, Session, SessionEnd};
 use tracing::{info, warn};
 
-use crate::bench::{Wanted, guarded_hook};
+use crate::bench::guarded_hook;
+use crate::confine::{self, Walls};
+use crate::environment::Wanted;
 use crate::firing::Firing;
 use crate::hook_events;
 use crate::limit;
@@ -95,6 +97,8 @@ async fn run(
     let prompt = prompt::render(firing.role, stage, &placed.brief, filling)
         .map_err(|error| Halt::Broken(error.to_string()))?;
     let hook = guarded_hook(&firing.house.program, firing.role.hook_failure);
+    let access = access(stage);
+    let walls = confine::walls(firing, placed, access, stage.as_str())?;
     let started = start(
         firing,
         placed,
@@ -103,8 +107,10 @@ async fn run(
         account,
         &prompt,
         &hook,
+        &walls,
     );
     let end = started.await?;
+    confine::note(firing, &walls, end.exit, &end.said).await?;
     note(firing, stage, &end).await;
     hook_events::report(firing, placed, &hook).await;
     judge(firing, account, stage, end).await
@@ -146,6 +152,15 @@ async fn may_start(firing: &Firing<'_>) -> Result<(), Halt> {
     }
 }
 
+/// Only the execute stage writes.
+fn access(stage: Stage) -> Access {
+    if stage == Stage::Execute {
+        Access::Write
+    } else {
+        Access::Read
+    }
+}
+
 async fn start(
     firing: &Firing<'_>,
     placed: &Placed<'_, '_>,
@@ -154,14 +169,11 @@ async fn start(
     account: &Account,
     prompt: &str,
     hook: &str,
+    walls: &Walls,
 ) -> Result<SessionEnd, Halt> {
     let engine = engine(firing, account)?;
     let (role, bench) = (firing.role, &placed.place.bench);
-    let access = if stage == Stage::Execute {
-        Access::Write
-    } else {
-        Access::Read
-    };
+    let access = access(stage);
     let transcript = transcript(firing, stage).or_broken("making the transcript's folder")?;
     let hook = Hook {
         command: hook.to_owned(),
@@ -193,6 +205,7 @@ async fn start(
         silence: role.limits.silence,
         max_output: role.limits.max_output_mb * 1024 * 1024,
         transcript: &transcript,
+        confined: Some(walls.profile()),
         hook: Some(&hook),
         system: &prompt::system(role),
     };

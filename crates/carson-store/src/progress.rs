@@ -2,6 +2,7 @@
 
 use carson_core::{AccountName, FiringId, Stage};
 use chrono::{DateTime, Utc};
+use serde_json::Value;
 use sqlx::query;
 
 use crate::db::{Store, on, transaction};
@@ -96,6 +97,22 @@ impl Store {
         )
         .bind(id.uuid())
         .bind(at)
+        .execute(pool)
+        .await?
+        .rows_affected());
+        Ok(())
+    }
+
+    /// Notes how the firing's sessions are confined.
+    ///
+    /// # Errors
+    /// When the database does not answer.
+    pub async fn set_sandbox(&self, id: FiringId, level: &Value) -> Result<(), StoreError> {
+        on!(self, |pool| query(
+            "UPDATE firing SET sandbox = $2 WHERE id = $1"
+        )
+        .bind(id.uuid())
+        .bind(level.to_string())
         .execute(pool)
         .await?
         .rows_affected());

@@ -54,6 +54,8 @@ impl Reader for Output {
             denied: self.denied,
             elapsed: done.elapsed,
             leaked: done.leaked,
+            exit: None,
+            said: String::new(),
         }
     }
 }
