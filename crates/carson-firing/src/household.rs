@@ -140,23 +140,16 @@ impl Household {
         };
         let slack = self.fleet.slack.as_ref();
         let slack = slack.map(|slack| slack.auth.path().to_owned());
-        token.into_iter().chain(slack).collect()
+        let keys = self.fleet.accounts.values();
+        let keys = keys.filter_map(|account| Some(account.key.as_ref()?.file.clone()));
+        token.into_iter().chain(slack).chain(keys).collect()
     }
 
     /// Takes the secrets that Carson holds, and everything shaped like one, out of a text.
     #[must_use]
     pub fn redactor(&self) -> Redactor {
-        let mut secrets = Vec::new();
-        if let Some(GitHub {
-            token: TokenSource::File(path),
-            ..
-        }) = &self.fleet.github
-        {
-            secrets.extend(read_secret(path).ok());
-        }
-        if let Some(slack) = &self.fleet.slack {
-            secrets.extend(read_secret(slack.auth.path()).ok());
-        }
+        let secrets = self.secret_files();
+        let secrets = secrets.iter().filter_map(|file| read_secret(file).ok());
         Redactor::new(secrets)
     }
 

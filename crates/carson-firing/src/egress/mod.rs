@@ -19,6 +19,8 @@
 mod answer;
 mod bounds;
 mod door;
+mod doorstep;
+mod firing;
 mod forward;
 mod provider;
 mod proxy;
@@ -31,10 +33,11 @@ mod variables;
 mod watched;
 
 pub use bounds::Bounds;
+pub(crate) use firing::{WayOut, begin, end, foreseen, record};
 pub use provider::{Provider, ProviderError};
 pub use proxy::{Egress, EgressError, Plan};
 pub use resolve::Resolver;
-pub use tally::{HostCount, HostRefused};
+pub use tally::HostRefused;
 
 #[cfg(test)]
 mod tests;

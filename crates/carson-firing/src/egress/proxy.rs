@@ -6,6 +6,7 @@ use std::thread::JoinHandle;
 
 use carson_config::Api;
 use carson_core::egress::{Allowlist, Rule};
+use carson_store::EgressHost;
 use thiserror::Error;
 use tokio::sync::{Semaphore, mpsc};
 
@@ -13,7 +14,7 @@ use super::bounds::Bounds;
 use super::door::{Shared, serve};
 use super::provider::{Provider, ProviderError, Upstream};
 use super::resolve::Resolver;
-use super::tally::{HostCount, HostRefused, Tally};
+use super::tally::{HostRefused, Tally};
 use super::token::Token;
 use super::variables::{Offer, variables};
 
@@ -130,7 +131,7 @@ impl Egress {
 
     /// What went where so far.
     #[must_use]
-    pub fn counts(&self) -> Vec<HostCount> {
+    pub fn counts(&self) -> Vec<EgressHost> {
         self.shared.tally.counts()
     }
 

@@ -4,28 +4,13 @@ use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use serde::Serialize;
+use carson_store::EgressHost;
 use tokio::sync::mpsc;
 
 use super::refusal::Refusal;
 
 /// What hosts beyond the bound are counted as.
 const OTHERS: &str = "(other hosts)";
-
-/// What a firing had to do with one host.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
-pub struct HostCount {
-    /// `host:port`.
-    pub host: String,
-    /// Connections, or requests, that were let through.
-    pub allowed: u64,
-    /// Those that were refused.
-    pub refused: u64,
-    /// Bytes to it.
-    pub bytes_up: u64,
-    /// Bytes from it.
-    pub bytes_down: u64,
-}
 
 /// The counters of one host.
 #[derive(Debug, Default)]
@@ -106,9 +91,9 @@ impl Tally {
     }
 
     /// Everything so far, by host.
-    pub(super) fn counts(&self) -> Vec<HostCount> {
+    pub(super) fn counts(&self) -> Vec<EgressHost> {
         let hosts = self.hosts.lock().unwrap_or_else(PoisonError::into_inner);
-        let count = |(host, counters): (&String, &Arc<Counters>)| HostCount {
+        let count = |(host, counters): (&String, &Arc<Counters>)| EgressHost {
             host: host.clone(),
             allowed: counters.allowed.load(Ordering::Relaxed),
             refused: counters.refused.load(Ordering::Relaxed),

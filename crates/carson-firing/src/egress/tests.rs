@@ -11,7 +11,9 @@ use std::time::{Duration, Instant};
 
 use carson_core::egress::Allowlist;
 
-use super::{Bounds, Egress, HostCount, Plan, Provider, Resolver};
+use carson_store::EgressHost;
+
+use super::{Bounds, Egress, Plan, Provider, Resolver};
 
 /// Nothing here takes this long.
 const PATIENCE: Duration = Duration::from_secs(20);
@@ -157,7 +159,7 @@ fn connect_once(host: &str, credential: &str) -> String {
     connect(host, &format!("Connection: close\r\n{credential}"))
 }
 
-fn count(egress: &Egress, host: &str) -> HostCount {
+fn count(egress: &Egress, host: &str) -> EgressHost {
     let counts = egress.counts();
     let found = counts.into_iter().find(|count| count.host == host);
     found.unwrap_or_default()

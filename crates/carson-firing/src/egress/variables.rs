@@ -15,6 +15,9 @@ const PROXY: [&str; 6] = [
 ];
 const NO_PROXY: [&str; 2] = ["NO_PROXY", "no_proxy"];
 
+/// What stands for the token before there is one.
+const FORESEEN: &str = "token-of-the-firing";
+
 /// Which of the proxy's two services a session gets, and where it runs.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Offer {
@@ -29,9 +32,23 @@ pub(super) struct Offer {
 /// The variables by which CLIs and package managers find the proxy, and the API behind it.
 #[must_use]
 pub(super) fn variables(port: u16, token: &Token, offer: Offer) -> Vec<(&'static str, String)> {
+    said(port, token.text(), offer)
+}
+
+/// The same before there is a proxy: for what asks a CLI its version, and for people.
+pub(super) fn foreseen(egress: bool, api: Option<Api>) -> Vec<(&'static str, String)> {
+    let offer = Offer {
+        egress,
+        api,
+        own_loopback: false,
+    };
+    said(1, FORESEEN, offer)
+}
+
+fn said(port: u16, token: &str, offer: Offer) -> Vec<(&'static str, String)> {
     let mut variables = Vec::new();
     if offer.egress {
-        let proxy = format!("http://{USER}:{}@127.0.0.1:{port}", token.text());
+        let proxy = format!("http://{USER}:{token}@127.0.0.1:{port}");
         variables.extend(PROXY.map(|name| (name, proxy.clone())));
         // Servers that a session starts for its own tests are on its own loopback; where it has
         // none, everything goes through the proxy, so that what fails says why.
@@ -46,7 +63,7 @@ pub(super) fn variables(port: u16, token: &Token, offer: Offer) -> Vec<(&'static
     }
     if let Some(api) = offer.api {
         let (key, (address, path)) = api.variables();
-        variables.push((key, token.text().to_owned()));
+        variables.push((key, token.to_owned()));
         variables.push((address, format!("http://127.0.0.1:{port}{path}")));
     }
     variables
