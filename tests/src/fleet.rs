@@ -80,7 +80,7 @@ impl TestFleet {
             binaries: None,
             env: Vec::new(),
         };
-        for part in ["home/roles", "operator", "seed"] {
+        for part in ["home/roles", "operator", "seed", "shared"] {
             fs::create_dir_all(fleet.root().join(part)).unwrap();
         }
         let remote = fleet.remote();
@@ -138,6 +138,12 @@ impl TestFleet {
         self.root().join("home")
     }
 
+    /// A directory that every session may write: where scripts meet their test.
+    #[must_use]
+    pub fn shared(&self) -> PathBuf {
+        self.root().join("shared")
+    }
+
     /// The bare repository that Carson mirrors and pushes to.
     #[must_use]
     pub fn remote(&self) -> PathBuf {
@@ -168,7 +174,9 @@ impl TestFleet {
         fs::create_dir_all(&dir).unwrap();
         let role = format!(
             "title = {name:?}\nrepos = [{REPO:?}]\ncadence = [{cadence:?}]\n\
-             engines = [{account:?}]\nwork = {{ from = \"issues\", label = \"for:{name}\" }}\n{more}"
+             engines = [{account:?}]\nwork = {{ from = \"issues\", label = \"for:{name}\" }}\n\
+             paths = {{ write = [{:?}] }}\n{more}",
+            self.shared()
         );
         fs::write(dir.join("role.toml"), role).unwrap();
         self

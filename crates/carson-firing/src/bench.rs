@@ -38,7 +38,14 @@ impl Bench {
     /// The firing's own repository, of which [`tree`](Self::tree) is a worktree.
     #[must_use]
     pub fn repository(&self) -> PathBuf {
-        self.root.join("repo.git")
+        self.root.join(carson_git::REPOSITORY)
+    }
+
+    /// Whether something may lie in it that is not saved: the worktree, or commits in its
+    /// repository when the session removed the worktree.
+    pub(crate) fn may_hold_work(&self) -> bool {
+        let held = [self.tree(), self.repository()];
+        held.iter().any(|path| path.symlink_metadata().is_ok())
     }
 
     /// `HOME` of the sessions.

@@ -24,13 +24,25 @@ mod probe;
 mod profile;
 
 #[cfg(target_os = "linux")]
+mod init;
+#[cfg(target_os = "linux")]
 mod landlock;
 #[cfg(target_os = "linux")]
 mod linux;
 #[cfg(target_os = "linux")]
+mod mounts;
+#[cfg(target_os = "linux")]
+mod namespaces;
+#[cfg(target_os = "linux")]
+mod plan;
+#[cfg(target_os = "linux")]
 mod rlimits;
 #[cfg(target_os = "linux")]
+mod seccomp;
+#[cfg(target_os = "linux")]
 mod sys;
+#[cfg(target_os = "linux")]
+mod weigh;
 
 pub use handover::receive_listener;
 pub use launch::{LAUNCH, UNMET, launch_if_asked};

@@ -7,8 +7,12 @@ use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::Path;
 use std::time::{Duration, Instant};
 
+use nix::fcntl::{FcntlArg, FdFlag, fcntl};
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use nix::sys::socket::{ControlMessage, ControlMessageOwned, MsgFlags, recvmsg, sendmsg};
+
+/// For somebody to wait there.
+const PATIENCE: Duration = Duration::from_secs(5);
 
 /// Between two attempts to reach whoever has not begun to wait.
 const PAUSE: Duration = Duration::from_millis(1);
@@ -29,20 +33,33 @@ pub fn receive_listener(path: &Path, within: Duration) -> io::Result<TcpListener
 
 fn receive(inbox: &UnixListener, within: Duration) -> io::Result<TcpListener> {
     let until = Instant::now() + within;
-    wait(inbox, until)?;
-    let (stream, _) = inbox.accept()?;
-    wait(&stream, until)?;
+    loop {
+        wait(inbox, until)?;
+        let (stream, _) = inbox.accept()?;
+        wait(&stream, until)?;
+        // A launcher that finds no namespaces goes away and comes again without.
+        if let Some(listener) = taken(&stream)? {
+            return Ok(listener);
+        }
+    }
+}
+
+fn taken(stream: &UnixStream) -> io::Result<Option<TcpListener>> {
     let mut byte = [0_u8; 1];
     let mut iov = [IoSliceMut::new(&mut byte)];
     let mut space = nix::cmsg_space!(RawFd);
-    let flags = MsgFlags::MSG_CMSG_CLOEXEC;
+    let flags = MsgFlags::empty();
     let message = recvmsg::<()>(stream.as_raw_fd(), &mut iov, Some(&mut space), flags)?;
-    let fds = message.cmsgs()?.find_map(|one| match one {
+    let fd = message.cmsgs()?.find_map(|one| match one {
         ControlMessageOwned::ScmRights(fds) => fds.first().copied(),
         _ => None,
     });
-    let fd = fds.ok_or_else(|| io::Error::other("the launcher sent no socket"))?;
-    Ok(TcpListener::from(owned(fd)))
+    let Some(fd) = fd.map(owned) else {
+        return Ok(None);
+    };
+    // Not every system does this on the way.
+    fcntl(&fd, FcntlArg::F_SETFD(FdFlag::FD_CLOEXEC))?;
+    Ok(Some(TcpListener::from(fd)))
 }
 
 #[expect(
@@ -66,16 +83,20 @@ fn wait(on: &impl std::os::fd::AsFd, until: Instant) -> io::Result<()> {
     }
 }
 
-/// Gives a listening socket to whoever waits on this path; patient with those who do not yet.
-pub(super) fn hand_over(path: &Path, listener: &TcpListener, within: Duration) -> io::Result<()> {
-    let until = Instant::now() + within;
-    let stream = loop {
+/// Reaches whoever waits on this path; patient with those who do not yet.
+pub(super) fn reach(path: &Path) -> io::Result<UnixStream> {
+    let until = Instant::now() + PATIENCE;
+    loop {
         match UnixStream::connect(path) {
-            Ok(stream) => break stream,
+            Ok(stream) => return Ok(stream),
             Err(error) if Instant::now() > until => return Err(error),
             Err(_) => std::thread::sleep(PAUSE),
         }
-    };
+    }
+}
+
+/// Gives a listening socket away.
+pub(super) fn give(stream: &UnixStream, listener: &TcpListener) -> io::Result<()> {
     let fds = [listener.as_raw_fd()];
     let message = [ControlMessage::ScmRights(&fds)];
     let iov = [IoSlice::new(b"L")];
@@ -95,7 +116,9 @@ mod tests {
         let theirs = path.clone();
         let sender = std::thread::spawn(move || {
             let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-            hand_over(&theirs, &listener, Duration::from_secs(20)).unwrap();
+            // One that comes with nothing first.
+            drop(reach(&theirs).unwrap());
+            give(&reach(&theirs).unwrap(), &listener).unwrap();
             listener.local_addr().unwrap()
         });
         let listener = receive_listener(&path, Duration::from_secs(20)).unwrap();

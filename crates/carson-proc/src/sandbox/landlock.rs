@@ -1,13 +1,13 @@
 //! Landlock: what may be opened, which ports may be connected to, who may be signalled.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use landlock::{
     ABI, Access, AccessFs, AccessNet, BitFlags, CompatLevel, Compatible, NetPort, Ruleset,
     RulesetAttr, RulesetCreated, RulesetCreatedAttr, RulesetError, Scope, path_beneath_rules,
 };
 
-use crate::sandbox::level::Level;
+use crate::sandbox::level::{Level, Ns};
 use crate::sandbox::profile::{Network, Profile};
 
 /// The newest that we know the meaning of.
@@ -38,23 +38,27 @@ const MACHINE: [&str; 10] = [
     "/proc/vmstat",
 ];
 
-/// Restricts us and our children for good.
-pub(super) fn restrict(profile: &Profile, abi: u8, level: &mut Level) -> Result<(), String> {
+/// What is writable in mounts of our own, whatever is granted.
+const SCRATCH: [&str; 2] = ["/dev/shm", "/tmp"];
+
+/// Restricts us and our children for good, as far as this ABI goes.
+pub(super) fn restrict(profile: &Profile, abi: u8, level: &mut Level) {
     let abi = abi.min(KNOWN);
-    level.landlock_abi = abi;
-    explain(abi, level);
     if abi == 0 {
-        return Ok(());
+        return;
     }
-    enforce(profile, abi).map_err(|error| format!("Landlock: {error}"))
+    match enforce(profile, abi, level) {
+        Ok(()) => level.landlock_abi = abi,
+        Err(error) => level.weaken(format!("no Landlock: {error}")),
+    }
 }
 
-fn enforce(profile: &Profile, abi: u8) -> Result<(), RulesetError> {
+fn enforce(profile: &Profile, abi: u8, level: &Level) -> Result<(), RulesetError> {
     let known = known(abi);
     let mut ruleset = Ruleset::default()
         .set_compatibility(CompatLevel::HardRequirement)
         .handle_access(AccessFs::from_all(known))?;
-    let ports = ports(&profile.network).filter(|_| abi >= 4);
+    let ports = ports(&profile.network).filter(|_| abi >= 4 && !level.has(Ns::Net));
     if ports.is_some() {
         ruleset = ruleset.handle_access(AccessNet::ConnectTcp)?;
     }
@@ -62,7 +66,7 @@ fn enforce(profile: &Profile, abi: u8) -> Result<(), RulesetError> {
         ruleset = ruleset.scope(Scope::AbstractUnixSocket | Scope::Signal)?;
     }
     let ports = ports.unwrap_or_default().into_iter();
-    grant(ruleset.create()?, profile, known)?
+    grant(ruleset.create()?, profile, known, level)?
         .add_rules(
             ports.map(|port| Ok::<_, RulesetError>(NetPort::new(port, AccessNet::ConnectTcp))),
         )?
@@ -74,20 +78,31 @@ fn grant(
     ruleset: RulesetCreated,
     profile: &Profile,
     abi: ABI,
+    level: &Level,
 ) -> Result<RulesetCreated, RulesetError> {
     let all = AccessFs::from_all(abi);
     let read = AccessFs::from_read(abi);
     let device: BitFlags<AccessFs> =
         (AccessFs::ReadFile | AccessFs::WriteFile | AccessFs::IoctlDev) & all;
     let dev: Vec<&Path> = DEVICES.iter().map(Path::new).collect();
-    let machine: Vec<PathBuf> = MACHINE.iter().map(PathBuf::from).collect();
+    // In our own namespaces these are our own.
+    let scratch: &[&str] = if level.has(Ns::Mount) { &SCRATCH } else { &[] };
+    let proc: &[&str] = if level.has(Ns::Pid) {
+        &["/proc"]
+    } else {
+        &MACHINE
+    };
+    // In a root of our own there is nothing to list but what is granted, and the way to it.
+    let root: &[&str] = if level.has(Ns::Mount) { &["/"] } else { &[] };
     ruleset
+        .add_rules(path_beneath_rules(root, AccessFs::ReadDir))?
+        .add_rules(path_beneath_rules(scratch, all))?
         .add_rules(path_beneath_rules(&profile.read, read))?
         .add_rules(path_beneath_rules(&profile.write, all))?
         .add_rules(path_beneath_rules(dev, device))?
         .add_rules(path_beneath_rules(["/dev/pts"], device | (read & all)))?
         .add_rules(path_beneath_rules(["/dev/fd"], read))?
-        .add_rules(path_beneath_rules(machine, read))
+        .add_rules(path_beneath_rules(proc, read))
 }
 
 /// The ports that stay open; `None` for all.
@@ -109,20 +124,5 @@ fn known(abi: u8) -> ABI {
         5 => ABI::V5,
         6 => ABI::V6,
         _ => ABI::V7,
-    }
-}
-
-/// Says what an older kernel leaves open.
-fn explain(abi: u8, level: &mut Level) {
-    if abi == 0 {
-        level
-            .weaker
-            .push("no Landlock: files are not limited to what is granted".into());
-        return;
-    }
-    if abi < 2 {
-        level
-            .weaker
-            .push("Landlock ABI 1: files cannot be moved between directories".into());
     }
 }

@@ -38,7 +38,7 @@ pub fn launch_if_asked() -> Option<ExitCode> {
     let done = if args.first().is_some_and(|first| first == PROBE) {
         outside::probe()
     } else {
-        parse(args).and_then(|call| outside::launch(&call))
+        parse(args).and_then(outside::launch)
     };
     Some(done.unwrap_or_else(|why| {
         let _ = writeln!(std::io::stderr(), "carson sandbox: {why}");

@@ -1,47 +1,66 @@
 //! Linux: the order in which the walls go up.
 
-use std::convert::Infallible;
-use std::fs::File;
+use std::fs::{self, File};
 use std::io::{self, Write};
 use std::net::{Ipv4Addr, TcpListener};
 use std::os::unix::fs::OpenOptionsExt;
+use std::os::unix::net::UnixStream;
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
-use std::time::Duration;
 
-use crate::sandbox::handover::hand_over;
+use crate::sandbox::handover;
 use crate::sandbox::launch::{Call, UNMET};
-use crate::sandbox::level::{Level, NetworkLevel};
+use crate::sandbox::level::{CgroupLevel, Level, Ns};
+use crate::sandbox::mounts::Parts;
+use crate::sandbox::namespaces::{self, Outcome};
+use crate::sandbox::plan::Plan;
 use crate::sandbox::profile::{Demand, Network, Profile};
-use crate::sandbox::{landlock, rlimits, sys};
+use crate::sandbox::weigh::weigh;
+use crate::sandbox::{init, landlock, rlimits, seccomp, sys};
 
-/// For whoever serves the proxy to be there.
-const PATIENCE: Duration = Duration::from_secs(5);
+/// Who is to go first when memory runs out: the agent rather than Carson.
+const OOM_SCORE: &str = "500";
+
+/// Everything that is known before the first wall.
+struct Launch {
+    profile: Profile,
+    plan: Plan,
+    cwd: PathBuf,
+    then: Then,
+    report: Option<File>,
+    cgroup: CgroupLevel,
+    /// Whether a network of its own is wanted.
+    net: bool,
+}
+
+/// What happens behind the walls.
+enum Then {
+    Program(PathBuf, Vec<std::ffi::OsString>),
+    /// The level is printed.
+    Tell,
+}
 
 /// Puts the walls up and becomes the program.
-pub(super) fn launch(call: &Call) -> Result<ExitCode, String> {
+pub(super) fn launch(call: Call) -> Result<ExitCode, String> {
     let profile = Profile::read_from(&call.profile)
         .map_err(|error| format!("profile {:?}: {error}", call.profile))?;
-    let report = report(&call.profile)?;
-    for cgroup in &call.cgroups {
-        std::fs::write(cgroup.join("cgroup.procs"), "0")
-            .map_err(|error| format!("control group {cgroup:?}: {error}"))?;
+    let launch = Launch {
+        plan: Plan::of(&profile),
+        cwd: std::env::current_dir().map_err(|error| format!("working directory: {error}"))?,
+        report: report(&call.profile)?,
+        cgroup: join(&call.cgroups)?,
+        net: matches!(profile.network, Network::Isolated { .. }),
+        then: Then::Program(call.program, call.args),
+        profile,
+    };
+    // A kernel without it has worse worries.
+    let _ = fs::write("/proc/self/oom_score_adj", OOM_SCORE);
+    let (code, left) = launch.everywhere()?;
+    if left > 0 {
+        let _ = fs::write(Profile::left_path(&call.profile), left.to_string());
     }
-    if let Network::Isolated { proxy, socket } = &profile.network {
-        listen(*proxy, socket)?;
-    }
-    let mut level = Level::default();
-    rlimits::apply(&profile.resources, &mut level)?;
-    if profile.demand != Demand::Off {
-        confine(&profile, &mut level)?;
-        if let Some(missing) = level.unmet(&profile) {
-            return Err(format!("sandbox required, not available: {missing}"));
-        }
-    }
-    tell(report, &level)?;
-    let Err(code) = become_program(call);
-    Ok(ExitCode::from(code))
+    Ok(code)
 }
 
 /// Prints the level that this kernel reaches for this user.
@@ -51,33 +70,149 @@ pub(super) fn probe() -> Result<ExitCode, String> {
         network: Network::Ports(Vec::new()),
         ..Profile::default()
     };
-    let mut level = Level::default();
-    rlimits::apply(&profile.resources, &mut level)?;
-    confine(&profile, &mut level)?;
-    let text = serde_json::to_string(&level).map_err(|error| error.to_string())?;
-    writeln!(io::stdout(), "{text}").map_err(|error| error.to_string())?;
-    Ok(ExitCode::SUCCESS)
-}
-
-/// The walls that need no helper process.
-fn confine(profile: &Profile, level: &mut Level) -> Result<(), String> {
-    let force = profile.force.unwrap_or_default();
-    sys::no_new_privileges().map_err(|error| format!("no_new_privs: {error}"))?;
-    landlock::restrict(profile, sys::landlock_abi().min(force.landlock), level)?;
-    level.network = match profile.network {
-        Network::Open => NetworkLevel::Open,
-        Network::Ports(_) if level.landlock_abi >= 4 => NetworkLevel::Ports,
-        Network::Isolated { .. } if level.landlock_abi >= 4 => NetworkLevel::ProxyPort,
-        _ => NetworkLevel::TcpOnly,
+    let launch = Launch {
+        plan: Plan::of(&profile),
+        cwd: PathBuf::from("/"),
+        then: Then::Tell,
+        report: None,
+        cgroup: CgroupLevel::default(),
+        net: true,
+        profile,
     };
-    Ok(())
+    launch.everywhere().map(|(code, _)| code)
 }
 
-/// Listens where the program will look for its proxy, for whoever serves it.
-fn listen(port: u16, socket: &Path) -> Result<(), String> {
-    let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, port))
-        .map_err(|error| format!("127.0.0.1:{port}: {error}"))?;
-    hand_over(socket, &listener, PATIENCE).map_err(|error| format!("{socket:?}: {error}"))
+impl Launch {
+    /// In as many namespaces as there are to be had; how many processes the program has left.
+    fn everywhere(&self) -> Result<(ExitCode, u32), String> {
+        let mut level = Level {
+            cgroup: self.cgroup,
+            ..Level::default()
+        };
+        let force = self.profile.force.unwrap_or_default();
+        if self.profile.demand != Demand::Off && force.namespaces {
+            for set in namespaces::attempts(self.net) {
+                level.namespaces.clone_from(&set);
+                let inside = || self.inside(&set);
+                let program = || self.behind(level.clone());
+                match namespaces::run(&set, inside, program) {
+                    Outcome::Done(code, left) => return Ok((code, left)),
+                    Outcome::Unavailable(why) => {
+                        let names: Vec<_> = set.iter().map(ToString::to_string).collect();
+                        level.weaken(format!("no namespaces {}: {why}", names.join("+")));
+                    }
+                }
+            }
+            level.namespaces.clear();
+        }
+        let socket = self.reach_server()?;
+        self.listen(socket)?;
+        init::release_signals();
+        Ok((ExitCode::from(self.behind(level)), 0))
+    }
+
+    /// The first process in the namespaces makes its world.
+    fn inside(&self, set: &[Ns]) -> Result<(), String> {
+        // The way to the server is not to be seen later.
+        let server = self.reach_server()?;
+        if set.contains(&Ns::Net) {
+            sys::loopback_up().map_err(|error| format!("loopback: {error}"))?;
+        }
+        if set.contains(&Ns::Mount) {
+            Parts::collect(&self.plan, set.contains(&Ns::Pid))?.put_together()?;
+        }
+        // Last, because it can be given away once only.
+        self.listen(server)
+    }
+
+    fn reach_server(&self) -> Result<Option<(u16, UnixStream)>, String> {
+        let Network::Isolated { proxy, socket } = &self.profile.network else {
+            return Ok(None);
+        };
+        let stream = handover::reach(socket).map_err(|error| format!("{socket:?}: {error}"))?;
+        Ok(Some((*proxy, stream)))
+    }
+
+    /// Listens where the program will look for its proxy, for whoever serves it.
+    fn listen(&self, server: Option<(u16, UnixStream)>) -> Result<(), String> {
+        let Some((port, server)) = server else {
+            return Ok(());
+        };
+        TcpListener::bind((Ipv4Addr::LOCALHOST, port))
+            .and_then(|listener| handover::give(&server, &listener))
+            .map_err(|error| format!("127.0.0.1:{port}: {error}"))
+    }
+
+    /// The walls around one process and its children, then the program. Comes back with an exit
+    /// code only if there is no program.
+    fn behind(&self, level: Level) -> u8 {
+        let done = self.confine(level).and_then(|level| self.tell(&level));
+        if let Err(why) = done {
+            let _ = writeln!(io::stderr(), "carson sandbox: {why}");
+            return UNMET;
+        }
+        match &self.then {
+            Then::Program(program, args) => become_program(program, args),
+            Then::Tell => 0,
+        }
+    }
+
+    fn confine(&self, mut level: Level) -> Result<Level, String> {
+        let profile = &self.profile;
+        std::env::set_current_dir(&self.cwd)
+            .map_err(|error| format!("working directory {:?}: {error}", self.cwd))?;
+        rlimits::apply(&profile.resources, &mut level)?;
+        if profile.demand == Demand::Off {
+            return Ok(level);
+        }
+        if sys::drop_capabilities() != 0 {
+            level.weaken("capabilities of root are kept: the kernel does not let go of them");
+        }
+        nix::sys::prctl::set_no_new_privs().map_err(|error| format!("no_new_privs: {error}"))?;
+        let force = profile.force.unwrap_or_default();
+        let abi = sys::landlock_abi().min(force.landlock);
+        landlock::restrict(profile, abi, &mut level);
+        let closed = seccomp::Closed {
+            all_but_tcp: profile.network != Network::Open && !level.has(Ns::Net),
+            unix_sockets: !level.has(Ns::Mount),
+        };
+        if force.seccomp {
+            match seccomp::filter(closed) {
+                Ok(()) => level.seccomp = true,
+                Err(why) => level.weaken(format!("no seccomp: {why}")),
+            }
+        }
+        weigh(profile, &mut level);
+        match level.unmet(profile) {
+            Some(missing) => Err(format!("sandbox required, not available: {missing}")),
+            None => Ok(level),
+        }
+    }
+
+    /// Says what was reached, while it can still be said.
+    fn tell(&self, level: &Level) -> Result<(), String> {
+        let fail = |error: io::Error| format!("the level cannot be told: {error}");
+        let text = serde_json::to_vec(level).map_err(|error| fail(error.into()))?;
+        match (&self.then, self.report.as_ref()) {
+            (Then::Tell, _) => io::stdout().write_all(&text).map_err(fail),
+            (_, Some(mut report)) => report.write_all(&text).map_err(fail),
+            (_, None) => Ok(()),
+        }
+    }
+}
+
+/// Joins control groups; what they can do.
+fn join(cgroups: &[PathBuf]) -> Result<CgroupLevel, String> {
+    let mut level = CgroupLevel::default();
+    for cgroup in cgroups {
+        fs::write(cgroup.join("cgroup.procs"), "0")
+            .map_err(|error| format!("control group {cgroup:?}: {error}"))?;
+        let has = |file: &str| cgroup.join(file).exists();
+        level.kill |= has("cgroup.kill");
+        level.pids |= has("pids.max");
+        level.memory |= has("memory.max") || has("memory.limit_in_bytes");
+    }
+    Ok(level)
 }
 
 /// The file that says what was reached; none for a profile that is a descriptor.
@@ -86,7 +221,7 @@ fn report(profile: &Path) -> Result<Option<File>, String> {
         return Ok(None);
     }
     let path = Profile::level_path(profile);
-    std::fs::OpenOptions::new()
+    fs::OpenOptions::new()
         .write(true)
         .create(true)
         .truncate(true)
@@ -96,30 +231,18 @@ fn report(profile: &Path) -> Result<Option<File>, String> {
         .map_err(|error| format!("{path:?}: {error}"))
 }
 
-fn tell(report: Option<File>, level: &Level) -> Result<(), String> {
-    let Some(mut report) = report else {
-        return Ok(());
-    };
-    let text = serde_json::to_vec_pretty(level).map_err(|error| error.to_string())?;
-    report
-        .write_all(&text)
-        .map_err(|error| format!("the level cannot be written: {error}"))
-}
-
-/// The exit code of a shell for what cannot be run.
+/// Comes back with the exit code of a shell for what cannot be run.
 #[expect(
     clippy::disallowed_methods,
     reason = "this process becomes the program; nobody is started"
 )]
-fn become_program(call: &Call) -> Result<Infallible, u8> {
-    let error = std::process::Command::new(&call.program)
-        .args(&call.args)
-        .exec();
-    let program: &PathBuf = &call.program;
+fn become_program(program: &Path, args: &[std::ffi::OsString]) -> u8 {
+    sys::close_at_exec();
+    let error = std::process::Command::new(program).args(args).exec();
     let _ = writeln!(io::stderr(), "carson sandbox: {program:?}: {error}");
-    Err(match error.kind() {
+    match error.kind() {
         io::ErrorKind::NotFound => 127,
         io::ErrorKind::PermissionDenied => 126,
         _ => UNMET,
-    })
+    }
 }

@@ -5,7 +5,7 @@ use std::process::ExitCode;
 use crate::sandbox::launch::Call;
 
 /// Becomes the program.
-pub(super) fn launch(call: &Call) -> Result<ExitCode, String> {
+pub(super) fn launch(call: Call) -> Result<ExitCode, String> {
     Err(format!("{:?}: not built yet", call.program))
 }
 

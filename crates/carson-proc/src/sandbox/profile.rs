@@ -143,9 +143,13 @@ impl Profile {
     /// Where the launcher writes the level that it reached: beside the profile.
     #[must_use]
     pub fn level_path(profile: &Path) -> PathBuf {
-        let mut name = profile.as_os_str().to_owned();
-        name.push(".level");
-        PathBuf::from(name)
+        beside(profile, ".level")
+    }
+
+    /// Where the launcher writes how many processes the program has left behind, if any: beside
+    /// the profile.
+    pub(crate) fn left_path(profile: &Path) -> PathBuf {
+        beside(profile, ".left")
     }
 
     /// What programs of the system need to run at all: to be added to `read`. What is secret in
@@ -172,6 +176,12 @@ impl Profile {
         paths.retain(|path| path.symlink_metadata().is_ok());
         paths
     }
+}
+
+fn beside(profile: &Path, ending: &str) -> PathBuf {
+    let mut name = profile.as_os_str().to_owned();
+    name.push(ending);
+    PathBuf::from(name)
 }
 
 const SYSTEM: [&str; 10] = [
