@@ -5,7 +5,8 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::PathBuf;
 
 use crate::marker::{self, Marker};
-use crate::sandbox::{LAUNCH, OURSELVES};
+use crate::sandbox::cgroup::Cgroup;
+use crate::sandbox::{LAUNCH, OURSELVES, Profile};
 
 /// A program with everything it needs. Nothing is inherited unless it is said.
 #[derive(Clone, Debug)]
@@ -132,19 +133,42 @@ impl Command {
         self
     }
 
+    /// The control group of a confined run, where there are any.
+    pub(crate) fn cgroup(&self, marker: &Marker) -> Option<Cgroup> {
+        // A profile that cannot be read is the launcher's to complain of.
+        let profile = Profile::read_from(&self.confined.as_ref()?.profile).ok()?;
+        let wanted = profile.force.unwrap_or_default().cgroup;
+        let name = marker.value().to_str()?;
+        wanted.then(|| Cgroup::make(name, &profile.resources))?
+    }
+
+    /// How many processes a confined program has left in its namespace, where they died with it.
+    pub(crate) fn left(&self) -> u32 {
+        let left = || {
+            let path = Profile::left_path(&self.confined.as_ref()?.profile);
+            let text = std::fs::read_to_string(&path).ok()?;
+            let _ = std::fs::remove_file(path);
+            text.parse().ok()
+        };
+        left().unwrap_or(0)
+    }
+
     /// What is started: the program, or the launcher with the program behind its own arguments.
-    fn call(&self) -> (PathBuf, Vec<OsString>) {
+    fn call(&self, cgroup: Option<&Cgroup>) -> (PathBuf, Vec<OsString>) {
         let Some(confined) = &self.confined else {
             return (self.path(), self.args.clone());
         };
-        let own = [
-            LAUNCH.into(),
+        let mut args = vec![OsString::from(LAUNCH)];
+        for dir in cgroup.map(Cgroup::dirs).unwrap_or_default() {
+            args.extend(["--cgroup".into(), dir.into()]);
+        }
+        args.extend([
             confined.profile.clone().into(),
             "--".into(),
             self.path().into(),
-        ];
-        let args = own.into_iter().chain(self.args.iter().cloned());
-        (confined.launcher.clone(), args.collect())
+        ]);
+        args.extend(self.args.iter().cloned());
+        (confined.launcher.clone(), args)
     }
 
     /// The program as a path: a name without a slash would be searched for.
@@ -160,8 +184,12 @@ impl Command {
         clippy::disallowed_methods,
         reason = "this is the crate that supervises children"
     )]
-    pub(crate) fn build(&self, marker: &Marker) -> tokio::process::Command {
-        let (program, args) = self.call();
+    pub(crate) fn build(
+        &self,
+        marker: &Marker,
+        cgroup: Option<&Cgroup>,
+    ) -> tokio::process::Command {
+        let (program, args) = self.call(cgroup);
         let mut command = tokio::process::Command::new(program);
         command.args(args).current_dir(&self.cwd).process_group(0);
         match &self.env {

@@ -15,6 +15,8 @@
 //!
 //! Reading order: [`Profile`], [`Level`], `launch.rs`, then one file per wall.
 
+#[cfg(target_os = "linux")]
+mod attend;
 mod handover;
 mod launch;
 mod level;
@@ -23,6 +25,11 @@ mod macos_launch;
 mod probe;
 mod profile;
 
+#[cfg(target_os = "linux")]
+pub(crate) mod cgroup;
+#[cfg(not(target_os = "linux"))]
+#[path = "sandbox/no_cgroup.rs"]
+pub(crate) mod cgroup;
 #[cfg(target_os = "linux")]
 mod init;
 #[cfg(target_os = "linux")]
@@ -44,8 +51,10 @@ mod sys;
 #[cfg(target_os = "linux")]
 mod weigh;
 
+#[cfg(target_os = "linux")]
+pub use attend::{Attended, attend};
 pub use handover::receive_listener;
-pub use launch::{LAUNCH, UNMET, launch_if_asked};
+pub use launch::{LAUNCH, Say, UNMET, launch_if_asked};
 pub use level::{CgroupLevel, Level, NetworkLevel, Ns};
 pub(crate) use probe::OURSELVES;
 pub use probe::probe;

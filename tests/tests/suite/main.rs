@@ -16,4 +16,5 @@ mod listed;
 mod lockfile;
 mod output;
 mod postgres;
+mod sandbox;
 mod scripted_model;

@@ -10,7 +10,6 @@
 use std::fs::File;
 use std::io::{Read, Write};
 use std::os::fd::{AsFd, OwnedFd};
-use std::process::ExitCode;
 
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use nix::sys::prctl;
@@ -24,6 +23,24 @@ pub(super) enum End {
     Code(i32),
     Signal(i32),
 }
+
+/// What a program may be told.
+pub(super) const ALL: &[Signal] = &[
+    Signal::SIGTERM,
+    Signal::SIGINT,
+    Signal::SIGHUP,
+    Signal::SIGQUIT,
+    Signal::SIGUSR1,
+    Signal::SIGUSR2,
+];
+
+/// The same without what a terminal sends to everybody in its foreground.
+pub(super) const FROM_ELSEWHERE: &[Signal] = &[
+    Signal::SIGTERM,
+    Signal::SIGHUP,
+    Signal::SIGUSR1,
+    Signal::SIGUSR2,
+];
 
 /// From now on signals wait until they are asked for; SIGPIPE and the child's end too.
 pub(super) fn hold_signals() {
@@ -55,7 +72,7 @@ pub(super) fn die_with_parent(parent_is_there: impl FnOnce() -> bool) {
 
 /// Waits for a child and hands signals on to it, or to its whole group; everybody else who ends
 /// meanwhile is reaped.
-pub(super) fn stay_with(child: Pid, to: Pid) -> End {
+pub(super) fn stay_with(child: Pid, to: Pid, handed_on: &[Signal]) -> End {
     let signals = SigSet::all();
     loop {
         match signals.wait() {
@@ -64,14 +81,7 @@ pub(super) fn stay_with(child: Pid, to: Pid) -> End {
                     return end;
                 }
             }
-            Ok(
-                signal @ (Signal::SIGTERM
-                | Signal::SIGINT
-                | Signal::SIGHUP
-                | Signal::SIGQUIT
-                | Signal::SIGUSR1
-                | Signal::SIGUSR2),
-            ) => {
+            Ok(signal) if handed_on.contains(&signal) => {
                 let _ = kill(to, signal);
             }
             _ => {}
@@ -142,9 +152,9 @@ impl Word {
 }
 
 /// Ends as the program did: our parent sees the same.
-pub(super) fn end_likewise(end: End) -> ExitCode {
+pub(super) fn end_likewise(end: End) -> u8 {
     let number = match end {
-        End::Code(code) => return ExitCode::from(u8::try_from(code).unwrap_or(1)),
+        End::Code(code) => return u8::try_from(code).unwrap_or(1),
         End::Signal(number) => number,
     };
     if let Ok(signal) = Signal::try_from(number) {
@@ -152,7 +162,7 @@ pub(super) fn end_likewise(end: End) -> ExitCode {
         let _ = kill(Pid::this(), signal);
         let _ = SigSet::empty().thread_set_mask();
     }
-    ExitCode::from(u8::try_from(128 + number).unwrap_or(1))
+    u8::try_from(128 + number).unwrap_or(1)
 }
 
 #[cfg(test)]

@@ -21,8 +21,29 @@ pub(crate) struct Call {
     pub profile: PathBuf,
     /// Control groups to join, made by whoever calls.
     pub cgroups: Vec<PathBuf>,
+    /// How the level is said on standard error.
+    pub say: Option<Say>,
     pub program: PathBuf,
     pub args: Vec<OsString>,
+}
+
+/// How a level is said.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Say {
+    /// For people.
+    Words,
+    /// As one line of JSON.
+    Json,
+}
+
+impl Say {
+    /// The launcher's option for it.
+    pub(crate) fn option(self) -> &'static str {
+        match self {
+            Self::Words => "--say",
+            Self::Json => "--say-json",
+        }
+    }
 }
 
 /// Becomes the launcher if the command line says so; `None` for an ordinary start.
@@ -46,17 +67,24 @@ pub fn launch_if_asked() -> Option<ExitCode> {
     }))
 }
 
-/// `[--cgroup DIR]… PROFILE -- PROGRAM [ARGUMENT]…`
+/// `[--cgroup DIR]… [--say|--say-json] PROFILE -- PROGRAM [ARGUMENT]…`
 fn parse(args: Vec<OsString>) -> Result<Call, String> {
     let mut args = args.into_iter();
     let mut cgroups = Vec::new();
+    let mut say = None;
     let wrong = || format!("usage: {LAUNCH} [--cgroup DIR]… PROFILE -- PROGRAM [ARGUMENT]…");
     let profile = loop {
         let arg = args.next().ok_or_else(wrong)?;
-        if arg != "--cgroup" {
+        if arg == "--cgroup" {
+            cgroups.push(PathBuf::from(args.next().ok_or_else(wrong)?));
+        } else if let Some(how) = [Say::Words, Say::Json]
+            .into_iter()
+            .find(|how| arg == how.option())
+        {
+            say = Some(how);
+        } else {
             break PathBuf::from(arg);
         }
-        cgroups.push(PathBuf::from(args.next().ok_or_else(wrong)?));
     };
     if args.next().is_none_or(|arg| arg != "--") {
         return Err(wrong());
@@ -64,6 +92,7 @@ fn parse(args: Vec<OsString>) -> Result<Call, String> {
     Ok(Call {
         profile,
         cgroups,
+        say,
         program: args.next().ok_or_else(wrong)?.into(),
         args: args.collect(),
     })

@@ -10,14 +10,14 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use crate::sandbox::handover;
-use crate::sandbox::launch::{Call, UNMET};
+use crate::sandbox::launch::{Call, Say, UNMET};
 use crate::sandbox::level::{CgroupLevel, Level, Ns};
 use crate::sandbox::mounts::Parts;
 use crate::sandbox::namespaces::{self, Outcome};
 use crate::sandbox::plan::Plan;
 use crate::sandbox::profile::{Demand, Network, Profile};
 use crate::sandbox::weigh::weigh;
-use crate::sandbox::{init, landlock, rlimits, seccomp, sys};
+use crate::sandbox::{cgroup, init, landlock, rlimits, seccomp, sys};
 
 /// Who is to go first when memory runs out: the agent rather than Carson.
 const OOM_SCORE: &str = "500";
@@ -29,6 +29,7 @@ struct Launch {
     cwd: PathBuf,
     then: Then,
     report: Option<File>,
+    say: Option<Say>,
     cgroup: CgroupLevel,
     /// Whether a network of its own is wanted.
     net: bool,
@@ -49,6 +50,7 @@ pub(super) fn launch(call: Call) -> Result<ExitCode, String> {
         plan: Plan::of(&profile),
         cwd: std::env::current_dir().map_err(|error| format!("working directory: {error}"))?,
         report: report(&call.profile)?,
+        say: call.say,
         cgroup: join(&call.cgroups)?,
         net: matches!(profile.network, Network::Isolated { .. }),
         then: Then::Program(call.program, call.args),
@@ -60,7 +62,7 @@ pub(super) fn launch(call: Call) -> Result<ExitCode, String> {
     if left > 0 {
         let _ = fs::write(Profile::left_path(&call.profile), left.to_string());
     }
-    Ok(code)
+    Ok(ExitCode::from(code))
 }
 
 /// Prints the level that this kernel reaches for this user.
@@ -75,16 +77,17 @@ pub(super) fn probe() -> Result<ExitCode, String> {
         cwd: PathBuf::from("/"),
         then: Then::Tell,
         report: None,
+        say: None,
         cgroup: CgroupLevel::default(),
         net: true,
         profile,
     };
-    launch.everywhere().map(|(code, _)| code)
+    launch.everywhere().map(|(code, _)| ExitCode::from(code))
 }
 
 impl Launch {
     /// In as many namespaces as there are to be had; how many processes the program has left.
-    fn everywhere(&self) -> Result<(ExitCode, u32), String> {
+    fn everywhere(&self) -> Result<(u8, u32), String> {
         let mut level = Level {
             cgroup: self.cgroup,
             ..Level::default()
@@ -108,7 +111,7 @@ impl Launch {
         let socket = self.reach_server()?;
         self.listen(socket)?;
         init::release_signals();
-        Ok((ExitCode::from(self.behind(level)), 0))
+        Ok((self.behind(level), 0))
     }
 
     /// The first process in the namespaces makes its world.
@@ -193,6 +196,14 @@ impl Launch {
     fn tell(&self, level: &Level) -> Result<(), String> {
         let fail = |error: io::Error| format!("the level cannot be told: {error}");
         let text = serde_json::to_vec(level).map_err(|error| fail(error.into()))?;
+        match self.say {
+            Some(Say::Words) => writeln!(io::stderr(), "{level}").map_err(fail)?,
+            Some(Say::Json) => {
+                let line = [text.as_slice(), b"\n"].concat();
+                io::stderr().write_all(&line).map_err(fail)?;
+            }
+            None => {}
+        }
         match (&self.then, self.report.as_ref()) {
             (Then::Tell, _) => io::stdout().write_all(&text).map_err(fail),
             (_, Some(mut report)) => report.write_all(&text).map_err(fail),
@@ -203,16 +214,11 @@ impl Launch {
 
 /// Joins control groups; what they can do.
 fn join(cgroups: &[PathBuf]) -> Result<CgroupLevel, String> {
-    let mut level = CgroupLevel::default();
-    for cgroup in cgroups {
-        fs::write(cgroup.join("cgroup.procs"), "0")
-            .map_err(|error| format!("control group {cgroup:?}: {error}"))?;
-        let has = |file: &str| cgroup.join(file).exists();
-        level.kill |= has("cgroup.kill");
-        level.pids |= has("pids.max");
-        level.memory |= has("memory.max") || has("memory.limit_in_bytes");
+    for group in cgroups {
+        fs::write(group.join("cgroup.procs"), "0")
+            .map_err(|error| format!("control group {group:?}: {error}"))?;
     }
-    Ok(level)
+    Ok(cgroup::level_of(cgroups))
 }
 
 /// The file that says what was reached; none for a profile that is a descriptor.

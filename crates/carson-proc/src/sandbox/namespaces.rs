@@ -2,7 +2,6 @@
 
 use std::fs;
 use std::os::fd::OwnedFd;
-use std::process::ExitCode;
 
 use nix::sched::CloneFlags;
 use nix::sys::signal::{Signal, kill};
@@ -40,7 +39,7 @@ pub(super) fn attempts(net: bool) -> Vec<Vec<Ns>> {
 /// How one attempt ended.
 pub(super) enum Outcome {
     /// The program has run to its end in there.
-    Done(ExitCode, u32),
+    Done(u8, u32),
     /// These namespaces are not to be had.
     Unavailable(String),
 }
@@ -84,7 +83,7 @@ pub(super) fn run(
 
 /// The launcher: stays until the first process inside has ended.
 fn outside(first: Pid, hear: OwnedFd) -> Outcome {
-    let end = init::stay_with(first, first);
+    let end = init::stay_with(first, first, init::ALL);
     match Word::hear(hear) {
         Some(Word::Failed(why)) => Outcome::Unavailable(why),
         Some(Word::Ended(end, left)) => Outcome::Done(init::end_likewise(end), left),
@@ -115,7 +114,7 @@ fn stay(own_pids: bool, say: OwnedFd, program: impl FnOnce() -> u8) -> ! {
         }
     };
     sys::be_undumpable();
-    let end = init::stay_with(child, Pid::from_raw(-child.as_raw()));
+    let end = init::stay_with(child, Pid::from_raw(-child.as_raw()), init::ALL);
     let left = if own_pids { others() } else { 0 };
     if own_pids {
         let _ = kill(Pid::from_raw(-1), Signal::SIGKILL);

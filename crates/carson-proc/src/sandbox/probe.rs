@@ -19,11 +19,22 @@ pub fn probe() -> Level {
             std::io::Error::other(format!("{error}: {}", said.trim()))
         })
     });
-    answer.unwrap_or_else(|error| {
+    let mut level: Level = answer.unwrap_or_else(|error| {
         let mut level = Level::default();
         level.weaken(format!("the launcher does not answer: {error}"));
         level
-    })
+    });
+    #[cfg(target_os = "linux")]
+    {
+        level.cgroup = crate::sandbox::cgroup::probe();
+        if !level.cgroup.pids {
+            level.weaken("no control group bounds the number of processes: see Delegate=yes");
+        }
+        if !level.cgroup.memory {
+            level.weaken("no control group bounds memory: see Delegate=yes");
+        }
+    }
+    level
 }
 
 /// Our own executable, also when its file has been replaced.

@@ -147,8 +147,9 @@ impl Profile {
     }
 
     /// Where the launcher writes how many processes the program has left behind, if any: beside
-    /// the profile.
-    pub(crate) fn left_path(profile: &Path) -> PathBuf {
+    /// the profile. Whoever calls [`run`](crate::run) finds it in [`Finished`](crate::Finished).
+    #[must_use]
+    pub fn left_path(profile: &Path) -> PathBuf {
         beside(profile, ".left")
     }
 

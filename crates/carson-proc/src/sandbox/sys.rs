@@ -127,6 +127,26 @@ pub(super) fn be_undumpable() {
     let _ = nix::sys::prctl::set_dumpable(false);
 }
 
+/// Whether the service manager has left a control group to us.
+pub(super) fn is_delegated(group: &Path) -> bool {
+    let Ok(group) = c_path(group) else {
+        return false;
+    };
+    [c"user.delegate", c"trusted.delegate"].iter().any(|name| {
+        let mut value = [0_u8; 1];
+        // SAFETY: both texts end with a NUL, and the size is that of the buffer.
+        let length = unsafe {
+            libc::getxattr(
+                group.as_ptr(),
+                name.as_ptr(),
+                value.as_mut_ptr().cast(),
+                value.len(),
+            )
+        };
+        length == 1 && value == *b"1"
+    })
+}
+
 fn check(answer: libc::c_long) -> io::Result<libc::c_long> {
     if answer < 0 {
         return Err(io::Error::last_os_error());

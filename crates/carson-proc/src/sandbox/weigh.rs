@@ -30,7 +30,7 @@ fn network(profile: &Profile, level: &Level) -> NetworkLevel {
 
 type Gap = (fn(&Profile, &Level) -> bool, &'static str);
 
-const GAPS: [Gap; 15] = [
+const GAPS: [Gap; 16] = [
     (
         |_, level| level.landlock_abi == 0 && level.has(Ns::Mount),
         "no Landlock: what is granted is limited by mounts alone",
@@ -50,6 +50,10 @@ const GAPS: [Gap; 15] = [
     (
         |_, level| !level.has(Ns::Mount),
         "no mounts of its own: files outside can be seen by stat and changed by chmod",
+    ),
+    (
+        |profile, level| !level.has(Ns::Mount) && !profile.hide.is_empty(),
+        "no mounts of its own: what is hidden beneath something granted can be read",
     ),
     (
         |_, level| !level.has(Ns::Mount) && level.seccomp,
