@@ -3,6 +3,7 @@
 //! Nothing here fails because it is slow: the figures are for people. What is measured is the
 //! release binary, through the same commands that an operator types.
 
+mod egress;
 mod fleet;
 mod hook;
 mod idle;
@@ -73,6 +74,24 @@ pub fn run_hook(interrupt: &Interrupt) -> anyhow::Result<ExitCode> {
     ];
     interrupt.must(cargo().args(build))?;
     print(&hook::measure(&root().join("target/dist/carson-hook"))?);
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Measures the egress proxy beside tinyproxy.
+///
+/// # Errors
+/// When one of them cannot be built or started.
+pub fn run_egress(interrupt: &Interrupt) -> anyhow::Result<ExitCode> {
+    let build = [
+        "build",
+        "--release",
+        "--locked",
+        "--package",
+        "carson-firing",
+    ];
+    interrupt.must(cargo().args(build).args(["--example", "egress_proxy"]))?;
+    let ours = root().join("target/release/examples/egress_proxy");
+    print(&egress::measure(&ours)?);
     Ok(ExitCode::SUCCESS)
 }
 

@@ -119,6 +119,11 @@ pub(crate) fn confinement(raw: &RoleFile, at: &Paths<'_>, check: &mut Check<'_>)
         let hint = "sandbox = \"best-effort\", unless the machine itself is thrown away";
         let warning = "nothing but the hook stands between its sessions and your files";
         check.warning("sandbox", warning, hint);
+        if raw.egress.is_some() {
+            let warning = "without a sandbox nothing cuts other ways: a program that does not ask \
+                           the proxy gets out";
+            check.warning("egress", warning, hint);
+        }
     }
     let push = if raw.push == "agent" {
         let warning = "its sessions may push by themselves, past Carson's checks";

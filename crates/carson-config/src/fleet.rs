@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use carson_core::admission::Overlap;
 use carson_core::cadence::Cadence;
+use carson_core::egress::Allowlist;
 use carson_core::limits::Limits;
 use carson_core::{AccountName, HostName, RepoName, RoleName, Stage};
 use chrono_tz::Tz;
@@ -108,6 +109,50 @@ pub struct Account {
     pub model: Option<String>,
     /// The script of a rehearsal.
     pub script: Option<PathBuf>,
+    /// The provider's key, where Carson's proxy uses it in the sessions' place.
+    pub key: Option<ProviderKey>,
+}
+
+/// A key that sessions use without seeing it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ProviderKey {
+    /// The file, readable by its owner only.
+    pub file: PathBuf,
+    /// Whose API it is for.
+    pub api: Api,
+    /// Where that API is: `https://host`, without a final slash.
+    pub upstream: String,
+    /// The header that carries it; the API's own without it.
+    pub header: Option<String>,
+}
+
+/// The APIs that Carson can hold a key for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Api {
+    /// Anthropic's.
+    Anthropic,
+    /// OpenAI's, and what is compatible with it.
+    OpenAi,
+}
+
+impl Api {
+    /// Where its provider serves it.
+    #[must_use]
+    pub fn upstream(self) -> &'static str {
+        match self {
+            Self::Anthropic => "https://api.anthropic.com",
+            Self::OpenAi => "https://api.openai.com",
+        }
+    }
+
+    /// The variables of its clients: the key's, and the address's with what stands behind the host.
+    #[must_use]
+    pub fn variables(self) -> (&'static str, (&'static str, &'static str)) {
+        match self {
+            Self::Anthropic => ("ANTHROPIC_API_KEY", ("ANTHROPIC_BASE_URL", "")),
+            Self::OpenAi => ("OPENAI_API_KEY", ("OPENAI_BASE_URL", "/v1")),
+        }
+    }
 }
 
 /// What becomes of a tool call that the hook does not answer.
@@ -139,6 +184,8 @@ pub struct Role {
     pub overlap: Overlap,
     /// What becomes of a tool call that the hook does not answer.
     pub hook_failure: HookFailure,
+    /// What its sessions may connect to; everything without it.
+    pub egress: Option<Allowlist>,
     /// What holds its sessions in.
     pub confinement: Confinement,
     /// What it works on.
@@ -173,6 +220,7 @@ impl Role {
             cadence_lines: Vec::new(),
             overlap: Overlap::default(),
             hook_failure: HookFailure::default(),
+            egress: None,
             confinement: Confinement::default(),
             work: WorkSource::None,
             engines: Vec::new(),

@@ -29,6 +29,7 @@ mod outside;
 mod overrides;
 mod prompt;
 mod provenance;
+mod provider;
 mod raw;
 mod resolve;
 mod secret;
@@ -40,8 +41,8 @@ pub use duration::{format_duration, parse_duration};
 pub use families::{Family, family, passes};
 pub use finding::{Finding, Findings, Severity};
 pub use fleet::{
-    Account, EngineKind, Fleet, ForgeKind, GitHub, HookFailure, Promise, Prompts, Repo, Role,
-    Slack, SlackAuth, TokenSource, Tools, WorkSource,
+    Account, Api, EngineKind, Fleet, ForgeKind, GitHub, HookFailure, Promise, Prompts, ProviderKey,
+    Repo, Role, Slack, SlackAuth, TokenSource, Tools, WorkSource,
 };
 pub use home::Home;
 pub use load::{LoadOptions, Loaded, load};

@@ -8,6 +8,7 @@ use carson_core::{AccountName, RepoName};
 
 use crate::check::Check;
 use crate::fleet::{Account, EngineKind, ForgeKind, GitHub, Repo, Slack, SlackAuth, TokenSource};
+use crate::provider;
 use crate::raw::{AccountSection, GitHubSection, RepoSection, SlackSection};
 use crate::secret::read_secret;
 
@@ -150,6 +151,7 @@ pub(crate) fn accounts(
                 "script = \"play.toml\"",
             );
         }
+        let key = provider::key(&at, engine, &section, paths, check);
         let default = (engine == EngineKind::Claude).then(|| PathBuf::from("claude"));
         let binary = section
             .binary
@@ -166,6 +168,7 @@ pub(crate) fn accounts(
             env: env.collect(),
             model: section.model,
             script: section.script.map(|script| paths.expand(&script)),
+            key,
         };
         accounts.insert(name, account);
     }
@@ -233,7 +236,7 @@ pub(crate) fn slack(
     })
 }
 
-fn secret(path: &Path, key: &str, check: &mut Check<'_>) {
+pub(crate) fn secret(path: &Path, key: &str, check: &mut Check<'_>) {
     if let Err(error) = read_secret(path) {
         check.problem(key, error.to_string(), "");
     }

@@ -93,6 +93,14 @@ pub(crate) struct AccountSection {
     pub model: Option<String>,
     /// The script of a rehearsal.
     pub script: Option<String>,
+    /// File with the provider's key, mode 0600; the firing's proxy uses it, sessions never see it.
+    pub key_file: Option<String>,
+    /// anthropic or openai: whose API the key is for.
+    pub api: Option<String>,
+    /// Where that API is; the provider's own address without it.
+    pub upstream: Option<String>,
+    /// The header that carries the key; the API's own without it.
+    pub key_header: Option<String>,
 }
 
 /// `[github]`
@@ -187,6 +195,8 @@ pub(crate) struct RoleFile {
     pub pass: Vec<String>,
     /// Spreads herds of roles.
     pub splay: String,
+    /// host:port that sessions may connect to; everything without it.
+    pub egress: Option<Vec<String>>,
     pub limits: LimitsSection,
     pub tools: ToolsSection,
     pub promise: Option<PromiseSection>,
@@ -214,6 +224,7 @@ impl Default for RoleFile {
             push: "carson".into(),
             pass: Vec::new(),
             splay: "0s".into(),
+            egress: None,
             limits: LimitsSection::default(),
             tools: ToolsSection::default(),
             promise: None,

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use carson_core::admission::Overlap;
 use carson_core::cadence::{Cadence, CatchUp};
+use carson_core::egress::{Allowlist, Rule};
 use carson_core::limits::Limits;
 use carson_core::{HostName, RoleName, Stage};
 use chrono_tz::Tz;
@@ -180,6 +181,7 @@ fn resolve_role(
         } else {
             HookFailure::Open
         },
+        egress: raw.egress.map(|rules| egress(&rules, &mut check)),
         confinement,
         work: work(raw.work, &mut check),
         engines,
@@ -218,6 +220,22 @@ fn work(raw: WorkSection, check: &mut Check<'_>) -> WorkSource {
         check.problem("work.label", "the label is empty", hint);
     }
     WorkSource::Issues { label: raw.label }
+}
+
+/// What is no rule is left out, so that it opens nothing.
+fn egress(rules: &[String], check: &mut Check<'_>) -> Allowlist {
+    let mut allowed: Vec<Rule> = Vec::new();
+    for (index, text) in rules.iter().enumerate() {
+        let key = format!("egress.{index}");
+        match text.trim().parse::<Rule>() {
+            Ok(rule) if allowed.contains(&rule) => {
+                check.problem(&key, format!("{text:?} is named twice"), "name it once");
+            }
+            Ok(rule) => allowed.push(rule),
+            Err(error) => check.problem(&key, error.to_string(), &error.hint()),
+        }
+    }
+    Allowlist(allowed)
 }
 
 /// Names that must stand in the settings, each once.

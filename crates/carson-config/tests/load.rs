@@ -1,6 +1,9 @@
 //! Loading: the examples of the documentation, every kind of mistake, the environment.
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
+#[path = "load/egress.rs"]
+mod egress;
+
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 

@@ -53,6 +53,7 @@ pub(crate) fn walls(
         bench,
         mirror: placed.place.mirror.path(),
         access,
+        network: firing.way_out.network(),
     };
     // What is granted must be there; the hook makes its file anew each time.
     let events = std::fs::OpenOptions::new()

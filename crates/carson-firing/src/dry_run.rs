@@ -1,13 +1,15 @@
 //! What a firing of a role would do, without doing it.
 
-use carson_config::{Role, WorkSource};
+use carson_config::{Account, Role, WorkSource};
 use carson_core::Stage;
 use carson_core::admission::{Admission, admit};
+use carson_core::egress::Allowlist;
 use carson_core::limits::WorstCase;
 use serde::Serialize;
 
 use crate::bench::Bench;
 use crate::claim::{self, Wish};
+use crate::egress;
 use crate::environment::Wanted;
 use crate::household::Household;
 use crate::messages::one_line;
@@ -27,6 +29,10 @@ pub struct Outlook {
     pub stages: Vec<Stage>,
     /// Its bound.
     pub worst_case: WorstCase,
+    /// The hosts that its sessions could connect to; all without it.
+    pub egress: Option<Allowlist>,
+    /// How its account signs in.
+    pub sign_in: Option<String>,
     /// Everything a session would see, with values left out where they may be secret.
     pub environment: Vec<Shown>,
 }
@@ -72,6 +78,8 @@ pub async fn look(house: &Household, role: &Role, wish: &Wish) -> Result<Outlook
         stages: role.stages.clone(),
         worst_case: role.limits.worst_case(&role.stages),
         environment: environment(house, role, account.as_deref()),
+        egress: role.egress.clone(),
+        sign_in: chosen(house, role, account.as_deref()).map(sign_in),
         account,
     })
 }
@@ -129,12 +137,31 @@ async fn candidate(
     Ok(None)
 }
 
+/// The account that would be used; the first one when none is free.
+fn chosen<'h>(house: &'h Household, role: &Role, account: Option<&str>) -> Option<&'h Account> {
+    let mut engines = role.engines.iter();
+    let name = engines.find(|name| account.is_none_or(|a| a == name.as_str()));
+    name.and_then(|name| house.fleet.accounts.get(name))
+}
+
+/// How an account signs in, and who can read what it signs in with.
+fn sign_in(account: &Account) -> String {
+    match &account.key {
+        Some(key) => format!(
+            "with the key in {}, which only the firing's proxy reads; it goes to {}",
+            key.file.display(),
+            key.upstream
+        ),
+        None if account.env.is_empty() => "by itself: the account names nothing".to_owned(),
+        None => {
+            let names: Vec<&str> = account.env.keys().map(String::as_str).collect();
+            format!("by {}, which its sessions can read", names.join(", "))
+        }
+    }
+}
+
 fn environment(house: &Household, role: &Role, account: Option<&str>) -> Vec<Shown> {
-    let account = role
-        .engines
-        .iter()
-        .find(|name| account.is_none_or(|a| a == name.as_str()));
-    let account = account.and_then(|name| house.fleet.accounts.get(name));
+    let account = chosen(house, role, account);
     let repo = role
         .repos
         .first()
@@ -153,6 +180,7 @@ fn environment(house: &Household, role: &Role, account: Option<&str>) -> Vec<Sho
         work: 0,
         branch: "carson/…",
         attempt: 1,
+        egress: egress::foreseen(role, account),
     };
     let redactor = &house.redactor;
     let mut shown: Vec<Shown> = Bench::of(house, id)

@@ -41,6 +41,8 @@ pub enum From {
     Account,
     /// The role's `[identity] env`.
     Identity,
+    /// The firing's proxy.
+    Egress,
 }
 
 impl fmt::Display for From {
@@ -52,6 +54,7 @@ impl fmt::Display for From {
             Self::Carson => "Carson",
             Self::Account => "the account's env",
             Self::Identity => "the role's identity",
+            Self::Egress => "the firing's proxy, made for each firing",
         })
     }
 }
@@ -105,6 +108,8 @@ pub struct Wanted<'a> {
     pub branch: &'a str,
     /// Which execute attempt this is, from 1; 0 outside execute.
     pub attempt: u32,
+    /// What the firing's proxy says of itself; it wins over everything.
+    pub egress: Vec<(&'static str, String)>,
 }
 
 impl Bench {
@@ -129,6 +134,9 @@ impl Bench {
         }
         for (name, value) in &wanted.role.identity {
             env.set(From::Identity, name, value);
+        }
+        for (name, value) in &wanted.egress {
+            env.set(From::Egress, name, value);
         }
         env.0
     }

@@ -17,6 +17,7 @@ use tracing::{info, warn};
 
 use crate::bench::Bench;
 use crate::conclude;
+use crate::egress::{self, WayOut};
 use crate::household::Household;
 use crate::stages::{diff_review, execute, facts, pick, plan, preflight, review, workspace};
 
@@ -68,6 +69,7 @@ pub struct Firing<'h> {
     pub(crate) cancel: Cancel,
     pub(crate) deadline: Instant,
     pub(crate) wanted: Wanted,
+    pub(crate) way_out: WayOut,
     taken: OnceLock<Taken<'h>>,
     place: OnceLock<Place>,
     tally: Mutex<Tally>,
@@ -136,6 +138,7 @@ pub async fn run(house: &Household, id: FiringId, cancel: Cancel) -> Result<Ende
     }
     info!(firing.id = %id, firing.role = %row.role, "firing started");
     let (halt, findings) = firing.through_the_stages().await;
+    egress::end(&firing).await;
     let facts = facts::gather(&firing, halt, findings).await;
     firing.enter(Stage::Settle).await;
     let settled = settle(&facts);
@@ -190,6 +193,7 @@ impl<'h> Firing<'h> {
             },
             taken: OnceLock::new(),
             place: OnceLock::new(),
+            way_out: WayOut::default(),
             tally: Mutex::new(tally),
             level: Mutex::new(None),
         }

@@ -152,7 +152,9 @@ impl Household {
         };
         let slack = self.fleet.slack.as_ref();
         let slack = slack.map(|slack| slack.auth.path().to_owned());
-        token.into_iter().chain(slack).collect()
+        let keys = self.fleet.accounts.values();
+        let keys = keys.filter_map(|account| Some(account.key.as_ref()?.file.clone()));
+        token.into_iter().chain(slack).chain(keys).collect()
     }
 
     /// The program of an account's engine, if it is installed.

@@ -30,6 +30,7 @@ pub mod claims;
 pub mod conclude;
 mod confine;
 pub mod dry_run;
+pub mod egress;
 pub mod environment;
 pub mod firing;
 mod hook_events;

@@ -35,6 +35,8 @@ pub struct Reach<'a> {
     pub mirror: &'a Path,
     /// What the session may do in the worktree.
     pub access: Access,
+    /// Whom it may talk to.
+    pub network: Network,
 }
 
 impl Reach<'_> {
@@ -53,14 +55,14 @@ impl Reach<'_> {
             read: grants.read.into_iter().collect(),
             write: grants.write.into_iter().collect(),
             hide,
-            network: Network::Open,
+            network: self.network.clone(),
             resources: Resources {
                 processes: Some(limits.max_processes.into()),
                 file_size_mb: Some(limits.max_file_mb),
                 memory_mb: limits.max_memory_mb,
                 ..Resources::default()
             },
-            force: self.forced(),
+            force: forced(self.house),
         }
     }
 
@@ -165,11 +167,12 @@ impl Reach<'_> {
         });
         places.into_iter().collect()
     }
+}
 
-    fn forced(&self) -> Option<Abi> {
-        let forced = self.house.environ.iter().find(|(name, _)| name == FORCE);
-        serde_json::from_str(forced?.1.to_str()?).ok()
-    }
+/// The kernel that is pretended, if one is.
+pub(crate) fn forced(house: &Household) -> Option<Abi> {
+    let forced = house.environ.iter().find(|(name, _)| name == FORCE);
+    serde_json::from_str(forced?.1.to_str()?).ok()
 }
 
 fn demand(sandbox: Sandbox) -> Demand {

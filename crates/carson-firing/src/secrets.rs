@@ -58,6 +58,9 @@ pub(crate) fn held(fleet: &Fleet, environ: &[(OsString, OsString)]) -> Vec<Secre
         values.extend(passwords(&repo.url));
     }
     for account in fleet.accounts.values() {
+        if let Some(key) = &account.key {
+            held.extend(read_secret(&key.file).ok());
+        }
         values.extend(given(&account.env));
         values.extend(sign_in(account));
     }

@@ -16,6 +16,7 @@ use tracing::{info, warn};
 
 use crate::bench::guarded_hook;
 use crate::confine::{self, Walls};
+use crate::egress;
 use crate::environment::Wanted;
 use crate::firing::Firing;
 use crate::hook_events::HookEvents;
@@ -76,6 +77,7 @@ pub(crate) fn environment(
         work: placed.taken.work.key.number(),
         branch: placed.brief.branch,
         attempt,
+        egress: firing.way_out.variables(),
     }))
 }
 
@@ -117,6 +119,7 @@ async fn run(
     }
     confine::note(firing, &walls, end.exit, &end.said).await?;
     note(firing, stage, &end).await;
+    egress::record(firing).await;
     events.report(firing, placed, &hook).await;
     judge(firing, account, stage, end).await
 }

@@ -25,6 +25,7 @@
 
 mod claim;
 mod db;
+mod egress;
 mod ending;
 mod error;
 mod events;
@@ -37,6 +38,7 @@ mod stops;
 
 pub use claim::{Claim, NewFiring};
 pub use db::Store;
+pub use egress::EgressHost;
 pub use ending::Ending;
 pub use error::StoreError;
 pub use events::{Event, HostRow};

@@ -9,6 +9,7 @@ mod chat;
 mod claude_firing;
 mod daemon;
 mod demo;
+mod egress;
 mod help;
 mod hook_claude;
 mod hook_codex;

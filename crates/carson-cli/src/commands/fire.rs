@@ -160,6 +160,10 @@ async fn look(app: &App, house: &Household, role: &Role, wish: &Wish) -> Result<
         counted(outlook.worst_case.sessions, "session"),
         counted(outlook.worst_case.turns, "turn")
     ));
+    print::line(&super::roles::egress(role.egress.as_ref()));
+    if let Some(sign_in) = &outlook.sign_in {
+        print::line(&format!("signs in: {sign_in}"));
+    }
     print::line("environment of a session, and nothing else:");
     for variable in &outlook.environment {
         let dry_run::Shown { name, value, from } = variable;

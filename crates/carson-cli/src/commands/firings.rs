@@ -1,7 +1,7 @@
 //! `carson firings`
 
 use carson_config::parse_duration;
-use carson_store::{Filter, Firing, Found, Store};
+use carson_store::{EgressHost, Filter, Firing, Found, Store};
 use chrono::{DateTime, TimeDelta, Utc};
 use serde_json::{Value, json};
 
@@ -161,11 +161,26 @@ fn sandbox(level: &Value) -> String {
     line
 }
 
+/// What a firing had to do with a host, in one line.
+pub fn connection(host: &EgressHost) -> String {
+    let mut text = host.host.clone();
+    if host.refused > 0 {
+        text.push_str(&format!(": refused {}", counted(host.refused, "time")));
+    }
+    if host.allowed > 0 {
+        let (up, down) = (host.bytes_up, host.bytes_down);
+        let times = counted(host.allowed, "time");
+        text.push_str(&format!(": connected {times}, {up} bytes up, {down} down"));
+    }
+    text
+}
+
 async fn show(app: &App, store: &Store, row: &Firing) -> Result<u8, CommandError> {
-    let (stages, blocked, events) = (
+    let (stages, blocked, events, egress) = (
         store.stages(row.id).await?,
         store.blocked_calls(row.id).await?,
         store.events_of(row.id).await?,
+        store.egress(row.id).await?,
     );
     if app.json {
         let mut value = serde_json::to_value(row).unwrap_or_default();
@@ -173,6 +188,7 @@ async fn show(app: &App, store: &Store, row: &Firing) -> Result<u8, CommandError
             map.insert("stages".into(), json!(stages));
             map.insert("blocked_calls".into(), json!(blocked));
             map.insert("events".into(), json!(events));
+            map.insert("egress".into(), json!(egress));
             map.insert("tokens".into(), json!(row.tokens_in + row.tokens_out));
         }
         print::json(&value);
@@ -201,6 +217,9 @@ async fn show(app: &App, store: &Store, row: &Firing) -> Result<u8, CommandError
     }
     for event in events {
         print::line(&format!("  {}: {}", event.kind, event.data));
+    }
+    for host in &egress {
+        print::line(&format!("  {}", connection(host)));
     }
     Ok(0)
 }

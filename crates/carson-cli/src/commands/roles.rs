@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use carson_config::{Loaded, Push, Role, format_duration};
+use carson_core::egress::Allowlist;
 use serde_json::json;
 
 use crate::app::{self, App};
@@ -67,6 +68,7 @@ fn summary(role: &Role) -> serde_json::Value {
         "pass": role.confinement.pass, "paths": {
             "read": role.confinement.read, "write": role.confinement.write,
         },
+        "egress": role.egress,
         "promise": role.promise.as_ref().map(|promise| &promise.run),
     })
 }
@@ -89,6 +91,18 @@ fn confinement(role: &Role) {
     }
     if !confinement.pass.is_empty() {
         print::line(&format!("passes: {}", confinement.pass.join(", ")));
+    }
+}
+
+/// Where its sessions may connect to, in one line.
+pub fn egress(rules: Option<&Allowlist>) -> String {
+    match rules {
+        None => "egress: everywhere".to_owned(),
+        Some(Allowlist(rules)) if rules.is_empty() => "egress: nowhere".to_owned(),
+        Some(Allowlist(rules)) => {
+            let rules: Vec<String> = rules.iter().map(ToString::to_string).collect();
+            format!("egress: only {}", rules.join(", "))
+        }
     }
 }
 
@@ -120,6 +134,7 @@ fn show(app: &App, role: &Role) {
         print::line(&format!("promise: {} (within {timeout})", promise.run));
     }
     confinement(role);
+    print::line(&egress(role.egress.as_ref()));
     print::line(&format!(
         "worst case of a firing: {}, {}, {}",
         counted(worst.sessions, "session"),

@@ -2,10 +2,10 @@
 
 use carson_core::admission::{Admission, admit};
 use carson_firing::claim;
-use carson_store::Filter;
+use carson_store::{EgressHost, Filter, Firing, Store};
 use serde_json::json;
 
-use super::firings::{ago, state};
+use super::firings::{ago, connection, state};
 use crate::app::{self, App};
 use crate::error::CommandError;
 use crate::print;
@@ -34,11 +34,12 @@ pub async fn run(app: &App, name: &str) -> Result<u8, CommandError> {
         limit: 5,
     };
     let last = house.store.firings(&filter).await?;
+    let refused = refused(&house.store, last.first()).await?;
     if app.json {
         print::json(&json!({
             "role": role.name, "verdict": verdict, "next": next, "enabled": role.enabled,
             "fired_today": gate.fired_today, "max_per_day": gate.max_per_day,
-            "streak": gate.breaker.streak, "last": last,
+            "streak": gate.breaker.streak, "last": last, "refused_hosts": refused,
         }));
         return Ok(0);
     }
@@ -60,5 +61,21 @@ pub async fn run(app: &App, name: &str) -> Result<u8, CommandError> {
             why
         ));
     }
+    if !refused.is_empty() {
+        print::line("its last firing was refused these hosts, which its `egress` does not name:");
+    }
+    for host in &refused {
+        print::line(&format!("  {}", connection(host)));
+    }
     Ok(0)
+}
+
+/// The hosts that a firing's sessions were refused.
+async fn refused(store: &Store, row: Option<&Firing>) -> Result<Vec<EgressHost>, CommandError> {
+    let Some(row) = row else {
+        return Ok(Vec::new());
+    };
+    let mut hosts = store.egress(row.id).await?;
+    hosts.retain(|host| host.refused > 0);
+    Ok(hosts)
 }

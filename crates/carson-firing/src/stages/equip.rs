@@ -11,6 +11,7 @@ use carson_core::settle::Halt;
 
 use super::told;
 use crate::bench::Bench;
+use crate::egress::{self, Provider};
 use crate::environment::Wanted;
 use crate::firing::Firing;
 use crate::session;
@@ -31,6 +32,10 @@ fn skip(why: String) -> Halt {
 async fn engine(firing: &Firing<'_>, repo: &Repo) -> Result<(), Halt> {
     let account = session::account(firing)?;
     let engine = session::engine(firing, account)?;
+    if let Some(key) = &account.key {
+        let unusable = |error| skip(format!("account {}: {error}", account.name));
+        Provider::of(key).map_err(unusable)?;
+    }
     let env = environment(firing, account, repo);
     let ready = engine.ready(&firing.house.fleet.home.root, &env).await;
     ready.map_err(|error| skip(format!("account {}: {}", account.name, told(&error))))
@@ -48,5 +53,6 @@ fn environment(firing: &Firing<'_>, account: &Account, repo: &Repo) -> Vec<(OsSt
         work: 0,
         branch: "",
         attempt: 0,
+        egress: egress::foreseen(firing.role, account),
     })
 }

@@ -3,6 +3,7 @@
 #![cfg(test)]
 
 mod claims;
+mod egress;
 mod fixture;
 mod openings;
 mod outbox;
