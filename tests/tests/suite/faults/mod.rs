@@ -1,13 +1,14 @@
 //! What must survive what: one fault a test, against the real binary, and the same oracle after
 //! each of them.
 //!
-//! The rows are numbered F1 to F38. [`TABLE`] says which promises (P1 to P10, DESIGN §1) a row is
-//! about and which tests hold it; a test below holds the table against the sources, so that no row
+//! The rows are numbered F1 to F38. The table in `table.rs` says which promises (P1 to P10, DESIGN §1) a row is
+//! about and which tests hold it; a test below holds it against the sources, so that no row
 //! can lose its test without a word.
 
 mod agent;
 mod clock;
 mod place;
+mod table;
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -15,6 +16,8 @@ use std::path::{Path, PathBuf};
 
 use carson_tests::fleet::TestFleet;
 use serde_json::Value;
+
+use table::{OPEN, TABLE};
 
 /// An account whose CLI is this shell script, and a role that only executes.
 pub(super) fn fleet(agent: &str, more: &str) -> TestFleet {
@@ -65,28 +68,6 @@ pub(super) fn nothing_lost(fleet: &TestFleet, row: &Value, contents: &[&str]) {
         "the claim is still there: {labels:?}"
     );
 }
-
-/// A row of the table: what it is about, and who holds it: `file::test` of this suite, or
-/// `crate: file::test` of a crate.
-struct Fault {
-    row: &'static str,
-    promises: &'static str,
-    held_by: &'static [&'static str],
-}
-
-const fn fault(
-    row: &'static str,
-    promises: &'static str,
-    held_by: &'static [&'static str],
-) -> Fault {
-    Fault {
-        row,
-        promises,
-        held_by,
-    }
-}
-
-include!("table.rs");
 
 #[test]
 fn every_row_has_its_tests() {
