@@ -51,6 +51,19 @@ impl Bench {
         self.root.join(&self.name)
     }
 
+    /// The firing's own repository, of which [`tree`](Self::tree) is a worktree.
+    #[must_use]
+    pub fn repository(&self) -> PathBuf {
+        self.root.join(carson_git::REPOSITORY)
+    }
+
+    /// Whether something may lie in it that is not saved: the worktree, or commits in its
+    /// repository when the session removed the worktree.
+    pub(crate) fn may_hold_work(&self) -> bool {
+        let held = [self.tree(), self.repository()];
+        held.iter().any(|path| path.symlink_metadata().is_ok())
+    }
+
     /// `HOME` of the sessions.
     #[must_use]
     pub fn home(&self) -> PathBuf {

@@ -101,7 +101,7 @@ fn benches(house: &Household) -> Result<Vec<PathBuf>, PruneError> {
 
 async fn one(house: &Household, id: FiringId, dry_run: bool) -> Result<Action, StoreError> {
     let bench = Bench::of(house, id);
-    if !bench.tree().exists() {
+    if !bench.may_hold_work() {
         return Ok(remove(&bench, dry_run));
     }
     let Some((mirror, worktree)) = worktree_of(house, id, &bench).await? else {

@@ -34,21 +34,27 @@
 //!
 //! [`snapshot`]: Worktree::snapshot
 
-mod admin;
+mod abandoned;
 mod branch;
 mod config;
 mod error;
+mod foreign;
 mod git;
 mod index;
+mod intake;
 mod mirror;
 mod nested;
 mod oid;
+mod plain;
+mod private;
 mod push;
+mod quarantine;
 mod remote;
 mod salvaged;
 mod scratch;
 mod snapshot;
 mod take;
+mod traps;
 mod version;
 mod worktree;
 
@@ -59,6 +65,7 @@ pub use branch::{branch_name, is_protected};
 pub use error::GitError;
 pub use mirror::Mirror;
 pub use oid::Oid;
+pub use private::REPOSITORY;
 pub use push::Pushed;
 pub use remote::{Credential, Remote};
 pub use salvaged::Salvaged;

@@ -240,7 +240,14 @@ fn contents(fleet: &TestFleet) -> BTreeSet<String> {
         for item in fs::read_dir(dir).unwrap() {
             let path = item.unwrap().path();
             // What belongs to the bench and not to the worktree is no work.
-            let own = ["home", "tmp", "hook.json", "hook-events.jsonl", ".git"];
+            let own = [
+                "home",
+                "tmp",
+                "hook.json",
+                "hook-events.jsonl",
+                "repo.git",
+                ".git",
+            ];
             if own.iter().any(|name| path.ends_with(name)) {
                 continue;
             }

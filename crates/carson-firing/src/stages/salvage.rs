@@ -40,6 +40,7 @@ pub(crate) async fn run(firing: &Firing<'_>, settled: &Settled) -> Saved {
         }
     };
     let tree = take_up(firing, place, settled, tree, &mut saved).await;
+    saved.trouble.extend(tree.trouble.iter().cloned());
     if tree.commits == 0 {
         return saved;
     }

@@ -43,7 +43,7 @@ async fn remove(firing: &Firing<'_>) {
                 return;
             }
         }
-    } else if bench.tree().exists() {
+    } else if bench.may_hold_work() {
         // Without a place nothing vouches for what is in there; pruning will look.
         return;
     }

@@ -15,7 +15,7 @@ async fn a_push_says_what_it_did() {
     let world = World::new().await;
     let tree = world.worktree("one").await;
     tree.put("a", "1");
-    tree.commit_as_session("First");
+    tree.commit_seen("First").await;
     assert_eq!(world.mirror.remote_head(&tree.branch).await.unwrap(), None);
     assert_eq!(
         world.mirror.push(&tree.branch, &[]).await.unwrap(),
@@ -26,7 +26,7 @@ async fn a_push_says_what_it_did() {
         Pushed::UpToDate
     );
     tree.put("a", "2");
-    let tip = tree.commit_as_session("Second");
+    let tip = tree.commit_seen("Second").await;
     assert_eq!(
         world.mirror.push(&tree.branch, &[]).await.unwrap(),
         Pushed::Updated
@@ -42,7 +42,7 @@ async fn a_branch_that_was_deleted_there_is_pushed_again() {
     let world = World::new().await;
     let tree = world.worktree("one").await;
     tree.put("a", "1");
-    tree.commit_as_session("First");
+    tree.commit_seen("First").await;
     world.mirror.push(&tree.branch, &[]).await.unwrap();
     git(&world.origin(), ["branch", "--quiet", "-D", &tree.branch]);
     assert_eq!(
@@ -67,7 +67,7 @@ async fn what_a_hook_of_the_remote_says_is_the_reason() {
     let world = World::new().await;
     let tree = world.worktree("one").await;
     tree.put("a", "1");
-    tree.commit_as_session("Work");
+    tree.commit_seen("Work").await;
     let hook = world.origin().join("hooks/pre-receive");
     write(
         &hook,
@@ -88,7 +88,7 @@ async fn nothing_is_ever_forced() {
     let tree = world.worktree("one").await;
     let theirs = world.upstream(&tree.branch, "theirs", "theirs");
     tree.put("a", "1");
-    tree.commit_as_session("Work");
+    tree.commit_seen("Work").await;
     let error = world.mirror.push(&tree.branch, &[]).await.unwrap_err();
     assert!(matches!(error, GitError::PushRejected { .. }), "{error}");
     assert_eq!(
@@ -108,7 +108,7 @@ async fn the_operators_checkout_is_left_alone() {
     world.mirror.refresh().await.unwrap();
     let tree = world.worktree("one").await;
     tree.put("a", "1");
-    let tip = tree.commit_as_session("Work");
+    let tip = tree.commit_seen("Work").await;
     assert_eq!(
         world.mirror.push(&tree.branch, &[]).await.unwrap(),
         Pushed::Created
@@ -131,7 +131,7 @@ async fn a_remote_that_is_gone_is_named() {
     let world = World::new().await;
     let tree = world.worktree("one").await;
     tree.put("a", "1");
-    tree.commit_as_session("Work");
+    tree.commit_seen("Work").await;
     fs::remove_dir_all(world.origin()).unwrap();
     let error = world.mirror.push(&tree.branch, &[]).await.unwrap_err();
     assert!(matches!(error, GitError::RemoteGone { .. }), "{error}");
