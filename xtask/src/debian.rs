@@ -16,7 +16,7 @@ struct Package {
     present: fn() -> bool,
 }
 
-const PACKAGES: [Package; 4] = [
+const PACKAGES: [Package; 5] = [
     Package {
         name: "git",
         present: || on_path("git"),
@@ -28,6 +28,11 @@ const PACKAGES: [Package; 4] = [
     Package {
         name: "python3",
         present: || on_path("python3"),
+    },
+    // Sets the clock of one process.
+    Package {
+        name: "faketime",
+        present: || on_path("faketime"),
     },
     // The release's own server: version 15 on Debian 12.
     Package {

@@ -39,6 +39,7 @@ mod debian;
 mod interrupt;
 mod postgres;
 mod runner;
+mod soak;
 mod test;
 mod workspace;
 
@@ -55,6 +56,8 @@ usage: cargo xtask COMMAND
 commands:
   test [-- ARGS]  set up what the tests need, then run them all; ARGS go to cargo nextest run
   ci              run .ci/run: format check, lints, tests
+  soak [--minutes N] [--seed N]
+                  50 roles for so long (10) while the daemon, firings and CLIs are killed at random
   bench [--cold]  measure speed and memory beside peers; --cold times a release build too
   bench hook      measure one call of the pre-tool-use hook beside /bin/true and python3
   bench egress    measure the egress proxy beside tinyproxy";
@@ -75,9 +78,10 @@ fn main() -> ExitCode {
 fn dispatch(interrupt: &Interrupt, args: &[String]) -> anyhow::Result<ExitCode> {
     let args: Vec<&str> = args.iter().map(String::as_str).collect();
     match args.as_slice() {
-        ["test"] => test::run(interrupt, &[]),
-        ["test", "--", rest @ ..] => test::run(interrupt, rest),
+        ["test"] => test::run(interrupt, &[], &[]),
+        ["test", "--", rest @ ..] => test::run(interrupt, rest, &[]),
         ["ci"] => ci(interrupt),
+        ["soak", rest @ ..] => soak::run(interrupt, rest),
         ["bench"] => bench::run(interrupt, false),
         ["bench", "--cold"] => bench::run(interrupt, true),
         ["bench", "hook"] => bench::run_hook(interrupt),

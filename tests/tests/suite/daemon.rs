@@ -59,16 +59,16 @@ impl Daemon {
         }
     }
 
-    fn signal(&self, signal: Signal) {
+    pub(crate) fn signal(&self, signal: Signal) {
         let pid = i32::try_from(self.child.id()).unwrap();
         kill(Pid::from_raw(pid), signal).unwrap();
     }
 
-    fn ended(&mut self) -> ExitStatus {
+    pub(crate) fn ended(&mut self) -> ExitStatus {
         until("the daemon to end", || self.child.try_wait().unwrap())
     }
 
-    fn killed(mut self) {
+    pub(crate) fn killed(mut self) {
         self.child.kill().unwrap();
         self.child.wait().unwrap();
     }
