@@ -10,6 +10,7 @@ mod lateness;
 mod no_work;
 mod peer;
 mod sample;
+mod sandbox;
 
 use std::path::PathBuf;
 use std::process::{Command, ExitCode};
@@ -73,6 +74,17 @@ pub fn run_hook(interrupt: &Interrupt) -> anyhow::Result<ExitCode> {
     ];
     interrupt.must(cargo().args(build))?;
     print(&hook::measure(&root().join("target/dist/carson-hook"))?);
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Measures the sandbox alone.
+///
+/// # Errors
+/// When it cannot be built or started.
+pub fn run_sandbox(interrupt: &Interrupt) -> anyhow::Result<ExitCode> {
+    crate::debian::ensure_peers(interrupt)?;
+    interrupt.must(cargo().args(["build", "--release", "--locked", "--bins"]))?;
+    print(&sandbox::measure(&root().join("target/release/carson"))?);
     Ok(ExitCode::SUCCESS)
 }
 

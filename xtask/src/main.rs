@@ -55,7 +55,8 @@ commands:
   test [-- ARGS]  set up what the tests need, then run them all; ARGS go to cargo nextest run
   ci              run .ci/run: format check, lints, tests
   bench [--cold]  measure speed and memory beside peers; --cold times a release build too
-  bench hook      measure one call of the pre-tool-use hook beside /bin/true and python3";
+  bench hook      measure one call of the pre-tool-use hook beside /bin/true and python3
+  bench sandbox   measure what the sandbox adds to a start, beside bubblewrap";
 
 fn main() -> ExitCode {
     let args: Vec<String> = env::args().skip(1).collect();
@@ -78,6 +79,7 @@ fn dispatch(interrupt: &Interrupt, args: &[String]) -> anyhow::Result<ExitCode> 
         ["ci"] => ci(interrupt),
         ["bench"] => bench::run(interrupt, false),
         ["bench", "--cold"] => bench::run(interrupt, true),
+        ["bench", "sandbox"] => bench::run_sandbox(interrupt),
         ["bench", "hook"] => bench::run_hook(interrupt),
         ["help" | "--help" | "-h"] => {
             println!("{USAGE}");
