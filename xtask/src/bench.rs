@@ -11,6 +11,7 @@ mod lateness;
 mod no_work;
 mod peer;
 mod sample;
+mod sandbox;
 
 use std::path::PathBuf;
 use std::process::{Command, ExitCode};
@@ -92,6 +93,17 @@ pub fn run_egress(interrupt: &Interrupt) -> anyhow::Result<ExitCode> {
     interrupt.must(cargo().args(build).args(["--example", "egress_proxy"]))?;
     let ours = root().join("target/release/examples/egress_proxy");
     print(&egress::measure(&ours)?);
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Measures the sandbox alone.
+///
+/// # Errors
+/// When it cannot be built or started.
+pub fn run_sandbox(interrupt: &Interrupt) -> anyhow::Result<ExitCode> {
+    crate::debian::ensure_peers(interrupt)?;
+    interrupt.must(cargo().args(["build", "--release", "--locked", "--bins"]))?;
+    print(&sandbox::measure(&root().join("target/release/carson"))?);
     Ok(ExitCode::SUCCESS)
 }
 

@@ -41,6 +41,12 @@ const PACKAGES: [Package; 5] = [
     },
 ];
 
+/// What benches compare with.
+const PEERS: [Package; 1] = [Package {
+    name: "bubblewrap",
+    present: || on_path("bwrap"),
+}];
+
 /// Read by the package's installation script. We need the programs; a cluster that listens on
 /// the machine's port 5432 is nothing that a test run may leave behind.
 const NO_CLUSTER: &str = "/etc/postgresql-common/createcluster.d/carson-tests.conf";
@@ -50,20 +56,32 @@ const NO_CLUSTER: &str = "/etc/postgresql-common/createcluster.d/carson-tests.co
 /// # Errors
 /// When something is missing and we are not root on Debian, or the installation fails.
 pub fn ensure(interrupt: &Interrupt) -> anyhow::Result<()> {
-    let missing = missing();
+    ensure_all(interrupt, &PACKAGES)
+}
+
+/// Installs what is missing of the benches' peers.
+///
+/// # Errors
+/// As [`ensure`].
+pub fn ensure_peers(interrupt: &Interrupt) -> anyhow::Result<()> {
+    ensure_all(interrupt, &PEERS)
+}
+
+fn ensure_all(interrupt: &Interrupt, packages: &[Package]) -> anyhow::Result<()> {
+    let missing = missing(packages);
     if missing.is_empty() {
         return Ok(());
     }
     let list = missing.join(" ");
     if !on_path("apt-get") {
-        bail!("the tests need {list}: install them, this machine has no apt-get to do it with");
+        bail!("this needs {list}: install them, this machine has no apt-get to do it with");
     }
     if !nix::unistd::geteuid().is_root() {
-        bail!("the tests need {list}: run `sudo apt-get install {list}`, then try again");
+        bail!("this needs {list}: run `sudo apt-get install {list}`, then try again");
     }
     println!("xtask: installing Debian packages: {list}");
     install(interrupt, &missing)?;
-    match self::missing().as_slice() {
+    match self::missing(packages).as_slice() {
         [] => Ok(()),
         still => bail!(
             "installed {list}, but {} is still not usable",
@@ -72,8 +90,8 @@ pub fn ensure(interrupt: &Interrupt) -> anyhow::Result<()> {
     }
 }
 
-fn missing() -> Vec<&'static str> {
-    PACKAGES
+fn missing(packages: &[Package]) -> Vec<&'static str> {
+    packages
         .iter()
         .filter(|package| !(package.present)())
         .map(|package| package.name)

@@ -60,7 +60,8 @@ commands:
                   50 roles for so long (10) while the daemon, firings and CLIs are killed at random
   bench [--cold]  measure speed and memory beside peers; --cold times a release build too
   bench hook      measure one call of the pre-tool-use hook beside /bin/true and python3
-  bench egress    measure the egress proxy beside tinyproxy";
+  bench egress    measure the egress proxy beside tinyproxy
+  bench sandbox   measure what the sandbox adds to a start, beside bubblewrap";
 
 fn main() -> ExitCode {
     let args: Vec<String> = env::args().skip(1).collect();
@@ -84,6 +85,7 @@ fn dispatch(interrupt: &Interrupt, args: &[String]) -> anyhow::Result<ExitCode> 
         ["soak", rest @ ..] => soak::run(interrupt, rest),
         ["bench"] => bench::run(interrupt, false),
         ["bench", "--cold"] => bench::run(interrupt, true),
+        ["bench", "sandbox"] => bench::run_sandbox(interrupt),
         ["bench", "hook"] => bench::run_hook(interrupt),
         ["bench", "egress"] => bench::run_egress(interrupt),
         ["help" | "--help" | "-h"] => {

@@ -15,23 +15,24 @@
 //!
 //! Reading order: [`Profile`], [`Level`], `launch.rs`, then one file per wall.
 
-#[cfg(target_os = "linux")]
 mod attend;
 mod handover;
 mod launch;
 mod level;
-#[cfg(not(target_os = "linux"))]
-mod macos_launch;
+mod macos;
 mod probe;
 mod profile;
+mod rlimits;
+mod stay;
+
+#[cfg(not(target_os = "linux"))]
+mod macos_launch;
 
 #[cfg(target_os = "linux")]
 pub(crate) mod cgroup;
 #[cfg(not(target_os = "linux"))]
 #[path = "sandbox/no_cgroup.rs"]
 pub(crate) mod cgroup;
-#[cfg(target_os = "linux")]
-mod init;
 #[cfg(target_os = "linux")]
 mod landlock;
 #[cfg(target_os = "linux")]
@@ -43,15 +44,14 @@ mod namespaces;
 #[cfg(target_os = "linux")]
 mod plan;
 #[cfg(target_os = "linux")]
-mod rlimits;
-#[cfg(target_os = "linux")]
 mod seccomp;
 #[cfg(target_os = "linux")]
 mod sys;
 #[cfg(target_os = "linux")]
 mod weigh;
-
 #[cfg(target_os = "linux")]
+mod word;
+
 pub use attend::{Attended, attend};
 pub use handover::receive_listener;
 pub use launch::{LAUNCH, Say, UNMET, launch_if_asked};

@@ -8,10 +8,10 @@ use nix::unistd::Pid;
 
 use crate::marker::Marker;
 use crate::sandbox::cgroup::Cgroup;
-use crate::sandbox::init::{self, End};
 use crate::sandbox::launch::{LAUNCH, Say};
 use crate::sandbox::probe::OURSELVES;
 use crate::sandbox::profile::Profile;
+use crate::sandbox::stay::{self, End};
 
 /// How it ended.
 #[derive(Clone, Copy, Debug)]
@@ -21,7 +21,7 @@ impl Attended {
     /// Ends us by the same signal, or gives the exit code to end with.
     #[must_use]
     pub fn end_likewise(self) -> u8 {
-        init::end_likewise(self.0)
+        stay::end_likewise(self.0)
     }
 }
 
@@ -52,10 +52,10 @@ pub fn attend(profile: &Path, say: Say, program: &Path, args: &[OsString]) -> io
     }
     command.arg(profile).arg("--").arg(program).args(args);
     command.env(crate::marker::VARIABLE, marker.value());
-    init::hold_signals();
+    stay::hold_signals();
     let child = command.spawn()?;
     let child = Pid::from_raw(i32::try_from(child.id()).map_err(io::Error::other)?);
-    let end = init::stay_with(child, child, init::FROM_ELSEWHERE);
+    let end = stay::stay_with(child, child, stay::FROM_ELSEWHERE);
     drop(cgroup);
     Ok(Attended(end))
 }

@@ -20,6 +20,7 @@ pub(crate) const PROBE: &str = "--probe";
 pub(crate) struct Call {
     pub profile: PathBuf,
     /// Control groups to join, made by whoever calls.
+    #[cfg_attr(not(target_os = "linux"), expect(dead_code, reason = "there are none"))]
     pub cgroups: Vec<PathBuf>,
     /// How the level is said on standard error.
     pub say: Option<Say>,

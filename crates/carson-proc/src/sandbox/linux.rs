@@ -17,7 +17,7 @@ use crate::sandbox::namespaces::{self, Outcome};
 use crate::sandbox::plan::Plan;
 use crate::sandbox::profile::{Demand, Network, Profile};
 use crate::sandbox::weigh::weigh;
-use crate::sandbox::{cgroup, init, landlock, rlimits, seccomp, sys};
+use crate::sandbox::{cgroup, landlock, rlimits, seccomp, stay, sys};
 
 /// Who is to go first when memory runs out: the agent rather than Carson.
 const OOM_SCORE: &str = "500";
@@ -110,7 +110,7 @@ impl Launch {
         }
         let socket = self.reach_server()?;
         self.listen(socket)?;
-        init::release_signals();
+        stay::release_signals();
         Ok((self.behind(level), 0))
     }
 

@@ -1,4 +1,11 @@
 //! Namespaces of the child's own: what is outside is not forbidden but not there.
+//!
+//! ```text
+//! run ── launcher (the group that run knows) ── init (pid 1, own session) ── program (own session)
+//! ```
+//! A signal goes down this line one by one, so that the program gets it once; the end goes up, with
+//! the program's own exit code or signal. Should anybody in the line be killed, the kernel kills
+//! who is below, and with init everybody in its namespace.
 
 use std::fs;
 use std::os::fd::OwnedFd;
@@ -7,9 +14,10 @@ use nix::sched::CloneFlags;
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::{Pid, getegid, geteuid, getppid, setsid};
 
-use crate::sandbox::init::{self, End, Word};
 use crate::sandbox::level::Ns;
+use crate::sandbox::stay::{self, End};
 use crate::sandbox::sys;
+use crate::sandbox::word::{Word, die_with_parent};
 use crate::table;
 
 /// Which namespaces, in the order in which they are given up.
@@ -57,7 +65,7 @@ pub(super) fn run(
         Ok(pipe) => pipe,
         Err(error) => return unavailable(&error),
     };
-    init::hold_signals();
+    stay::hold_signals();
     let user = set.contains(&Ns::User).then(|| (geteuid(), getegid()));
     match sys::fork_into(flags(set)) {
         Err(error) => unavailable(&error),
@@ -75,24 +83,24 @@ pub(super) fn run(
                 std::process::exit(1);
             }
             // Behind every change of credentials: these take it back.
-            init::die_with_parent(|| Word::is_heard(&say));
-            stay(set.contains(&Ns::Pid), say, program)
+            die_with_parent(|| Word::is_heard(&say));
+            lead(set.contains(&Ns::Pid), say, program)
         }
     }
 }
 
 /// The launcher: stays until the first process inside has ended.
 fn outside(first: Pid, hear: OwnedFd) -> Outcome {
-    let end = init::stay_with(first, first, init::ALL);
+    let end = stay::stay_with(first, first, stay::ALL);
     match Word::hear(hear) {
         Some(Word::Failed(why)) => Outcome::Unavailable(why),
-        Some(Word::Ended(end, left)) => Outcome::Done(init::end_likewise(end), left),
-        None => Outcome::Done(init::end_likewise(end), 0),
+        Some(Word::Ended(end, left)) => Outcome::Done(stay::end_likewise(end), left),
+        None => Outcome::Done(stay::end_likewise(end), 0),
     }
 }
 
 /// The first process inside: starts the program, stays with it, and takes everybody along.
-fn stay(own_pids: bool, say: OwnedFd, program: impl FnOnce() -> u8) -> ! {
+fn lead(own_pids: bool, say: OwnedFd, program: impl FnOnce() -> u8) -> ! {
     let _ = setsid();
     sys::drop_capabilities();
     if !own_pids {
@@ -104,8 +112,8 @@ fn stay(own_pids: bool, say: OwnedFd, program: impl FnOnce() -> u8) -> ! {
         Ok(None) => {
             drop(say);
             let _ = setsid();
-            init::die_with_parent(|| getppid() == first);
-            init::release_signals();
+            die_with_parent(|| getppid() == first);
+            stay::release_signals();
             std::process::exit(i32::from(program()));
         }
         Err(error) => {
@@ -114,7 +122,7 @@ fn stay(own_pids: bool, say: OwnedFd, program: impl FnOnce() -> u8) -> ! {
         }
     };
     sys::be_undumpable();
-    let end = init::stay_with(child, Pid::from_raw(-child.as_raw()), init::ALL);
+    let end = stay::stay_with(child, Pid::from_raw(-child.as_raw()), stay::ALL);
     let left = if own_pids { others() } else { 0 };
     if own_pids {
         let _ = kill(Pid::from_raw(-1), Signal::SIGKILL);

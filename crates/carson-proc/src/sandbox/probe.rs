@@ -2,6 +2,8 @@
 
 use crate::sandbox::launch::{LAUNCH, PROBE};
 use crate::sandbox::level::Level;
+#[cfg(target_os = "linux")]
+use crate::sandbox::level::Ns;
 
 /// What this machine can do for this user. Asks the launcher, which is our own executable; nothing
 /// lasting is started.
@@ -19,21 +21,28 @@ pub fn probe() -> Level {
             std::io::Error::other(format!("{error}: {}", said.trim()))
         })
     });
-    let mut level: Level = answer.unwrap_or_else(|error| {
+    let level: Level = answer.unwrap_or_else(|error| {
         let mut level = Level::default();
         level.weaken(format!("the launcher does not answer: {error}"));
         level
     });
-    #[cfg(target_os = "linux")]
-    {
-        level.cgroup = crate::sandbox::cgroup::probe();
-        if !level.cgroup.pids {
-            level.weaken("no control group bounds the number of processes: see Delegate=yes");
-        }
-        if !level.cgroup.memory {
-            level.weaken("no control group bounds memory: see Delegate=yes");
-        }
+    with_cgroup(level)
+}
+
+#[cfg(target_os = "linux")]
+fn with_cgroup(mut level: Level) -> Level {
+    level.cgroup = crate::sandbox::cgroup::probe();
+    if !level.cgroup.pids && !level.has(Ns::User) {
+        level.weaken("no control group bounds the number of processes: see Delegate=yes");
     }
+    if !level.cgroup.memory {
+        level.weaken("no control group: memory is bounded for each process only");
+    }
+    level
+}
+
+#[cfg(not(target_os = "linux"))]
+fn with_cgroup(level: Level) -> Level {
     level
 }
 

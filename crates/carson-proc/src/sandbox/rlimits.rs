@@ -2,7 +2,7 @@
 
 use nix::sys::resource::{Resource, getrlimit, setrlimit};
 
-use crate::sandbox::level::{Level, Ns};
+use crate::sandbox::level::Level;
 use crate::sandbox::profile::Resources;
 
 const MIB: u64 = 1024 * 1024;
@@ -11,16 +11,14 @@ const MIB: u64 = 1024 * 1024;
 pub(super) fn apply(resources: &Resources, level: &mut Level) -> Result<(), String> {
     lower(Resource::RLIMIT_CORE, 0)?;
     let megabytes = |mb: Option<u64>| mb.map(|mb| mb.saturating_mul(MIB));
-    // Elsewhere the kernel counts every process of the user, or none if that is root.
-    let counts_ours = level.has(Ns::User) && !level.cgroup.pids;
-    let processes = resources.processes.filter(|_| counts_ours);
     // Of the address space much is only reserved; this counts what can be written.
     let memory = resources.memory_mb.filter(|_| !level.cgroup.memory);
     for (resource, bound) in [
         (Resource::RLIMIT_FSIZE, megabytes(resources.file_size_mb)),
         (Resource::RLIMIT_NOFILE, resources.open_files),
         (Resource::RLIMIT_CPU, resources.cpu_seconds),
-        (Resource::RLIMIT_NPROC, processes),
+        #[cfg(target_os = "linux")]
+        (Resource::RLIMIT_NPROC, processes(resources, level)),
         (Resource::RLIMIT_DATA, megabytes(memory)),
     ] {
         if let Some(bound) = bound {
@@ -28,6 +26,15 @@ pub(super) fn apply(resources: &Resources, level: &mut Level) -> Result<(), Stri
         }
     }
     Ok(())
+}
+
+/// Outside a namespace of users the kernel counts every process of the user, or none if that is
+/// root.
+#[cfg(target_os = "linux")]
+fn processes(resources: &Resources, level: &Level) -> Option<u64> {
+    use crate::sandbox::level::Ns;
+    let counts_ours = level.has(Ns::User) && !level.cgroup.pids;
+    resources.processes.filter(|_| counts_ours)
 }
 
 fn lower(resource: Resource, bound: u64) -> Result<(), String> {
