@@ -11,6 +11,7 @@ use carson_core::limits::Limits;
 use carson_core::{AccountName, HostName, RepoName, RoleName, Stage};
 use chrono_tz::Tz;
 
+use crate::confine::Confinement;
 use crate::home::Home;
 
 /// Everything an operator decided.
@@ -138,6 +139,8 @@ pub struct Role {
     pub overlap: Overlap,
     /// What becomes of a tool call that the hook does not answer.
     pub hook_failure: HookFailure,
+    /// What holds its sessions in.
+    pub confinement: Confinement,
     /// What it works on.
     pub work: WorkSource,
     /// Its accounts, in order of preference.
@@ -170,6 +173,7 @@ impl Role {
             cadence_lines: Vec::new(),
             overlap: Overlap::default(),
             hook_failure: HookFailure::default(),
+            confinement: Confinement::default(),
             work: WorkSource::None,
             engines: Vec::new(),
             stages: Vec::new(),

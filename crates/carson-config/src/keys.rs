@@ -91,6 +91,9 @@ pub(crate) const ROLE: &[(&str, Kind)] = &[
     ("max_late", Span),
     ("overlap", OneOf(&["skip", "queue-one"])),
     ("hook_failure", OneOf(&["open", "closed"])),
+    ("sandbox", OneOf(&["required", "best-effort", "off"])),
+    ("push", OneOf(&["carson", "agent"])),
+    ("pass", Texts),
     ("splay", Span),
     ("priority", Planned),
     ("hosts", Planned),
@@ -105,6 +108,9 @@ pub(crate) const ROLE: &[(&str, Kind)] = &[
     ("limits.max_firings_per_day", Count(1)),
     ("limits.max_cost_usd", Money),
     ("limits.max_output_mb", Count(1)),
+    ("limits.max_processes", Count(16)),
+    ("limits.max_file_mb", Count(1)),
+    ("limits.max_memory_mb", Count(64)),
     ("limits.max_open_prs", Count(1)),
     ("limits.fail_streak", Count(1)),
     ("limits.max_rejections", Count(0)),
@@ -121,6 +127,9 @@ pub(crate) const ROLE: &[(&str, Kind)] = &[
     ("promise.verify_runs", Planned),
     ("identity", Section),
     ("identity.env", TextMap),
+    ("paths", Section),
+    ("paths.read", Texts),
+    ("paths.write", Texts),
 ];
 
 pub(crate) fn join(path: &str, name: &str) -> String {

@@ -16,8 +16,10 @@
 //! `load.rs`, `resolve.rs`.
 
 mod check;
+mod confine;
 mod document;
 mod duration;
+mod families;
 mod finding;
 mod fleet;
 mod home;
@@ -33,8 +35,10 @@ mod secret;
 mod shipped;
 mod sources;
 
+pub use confine::{CREDENTIALS, Confinement, Push, Sandbox};
 pub use duration::{format_duration, parse_duration};
-pub use finding::{Finding, Findings};
+pub use families::{Family, family, passes};
+pub use finding::{Finding, Findings, Severity};
 pub use fleet::{
     Account, EngineKind, Fleet, ForgeKind, GitHub, HookFailure, Promise, Prompts, Repo, Role,
     Slack, SlackAuth, TokenSource, Tools, WorkSource,

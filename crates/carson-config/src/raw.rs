@@ -179,12 +179,19 @@ pub(crate) struct RoleFile {
     pub overlap: String,
     /// open or closed: what becomes of a tool call that the hook does not answer.
     pub hook_failure: String,
+    /// required, best-effort or off: whether the kernel must confine its sessions.
+    pub sandbox: String,
+    /// carson or agent: who pushes.
+    pub push: String,
+    /// Names of variables that pass from the operator's environment, or beginnings with a `*`.
+    pub pass: Vec<String>,
     /// Spreads herds of roles.
     pub splay: String,
     pub limits: LimitsSection,
     pub tools: ToolsSection,
     pub promise: Option<PromiseSection>,
     pub identity: IdentitySection,
+    pub paths: PathsSection,
 }
 
 impl Default for RoleFile {
@@ -203,11 +210,15 @@ impl Default for RoleFile {
             max_late: "6h".into(),
             overlap: "skip".into(),
             hook_failure: "open".into(),
+            sandbox: "best-effort".into(),
+            push: "carson".into(),
+            pass: Vec::new(),
             splay: "0s".into(),
             limits: LimitsSection::default(),
             tools: ToolsSection::default(),
             promise: None,
             identity: IdentitySection::default(),
+            paths: PathsSection::default(),
         }
     }
 }
@@ -253,6 +264,12 @@ pub(crate) struct LimitsSection {
     pub max_cost_usd: Option<f64>,
     /// Output of one session, in mebibytes.
     pub max_output_mb: Option<u64>,
+    /// Processes and threads of one session at once.
+    pub max_processes: Option<u32>,
+    /// The largest file that a session may write, in mebibytes.
+    pub max_file_mb: Option<u64>,
+    /// Memory of one session, in mebibytes, where the kernel's cgroups can hold it to that.
+    pub max_memory_mb: Option<u64>,
     /// Open pull requests of this role.
     pub max_open_prs: Option<u32>,
     /// Consecutive bad outcomes that open the breaker.
@@ -316,6 +333,16 @@ impl Default for PromiseSection {
 pub(crate) struct IdentitySection {
     /// Variables that only this role's sessions see.
     pub env: BTreeMap<String, String>,
+}
+
+/// `[paths]`
+#[derive(Clone, Debug, Default, Deserialize, Serialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub(crate) struct PathsSection {
+    /// What its sessions may read and run, beside what every session may.
+    pub read: Vec<String>,
+    /// What its sessions may write, beside their bench.
+    pub write: Vec<String>,
 }
 
 /// The JSON schemas of `carson.toml` and of `role.toml`.

@@ -9,6 +9,7 @@ use carson_core::{HostName, RoleName, Stage};
 use chrono_tz::Tz;
 
 use crate::check::Check;
+use crate::confine::confinement;
 use crate::document::Document;
 use crate::duration::parse_duration;
 use crate::finding::Finding;
@@ -39,18 +40,19 @@ pub(crate) fn fleet(
         user: options.user_home.as_deref(),
     };
     let around = Around {
+        paths,
         zone: raw.fleet.zone.parse().unwrap_or(Tz::UTC),
         repos: Some(raw.repos.keys().cloned().collect()),
         accounts: Some(raw.accounts.keys().cloned().collect()),
     };
-    let repos = repos(raw.repos, &raw.github.is_some(), &paths, &mut check);
-    let accounts = accounts(raw.accounts, &paths, &mut check);
+    let repos = repos(raw.repos, &raw.github.is_some(), &around.paths, &mut check);
+    let accounts = accounts(raw.accounts, &around.paths, &mut check);
     let github = raw
         .github
-        .and_then(|section| github(section, &paths, &mut check));
+        .and_then(|section| github(section, &around.paths, &mut check));
     let slack = raw
         .slack
-        .and_then(|section| slack(section, &paths, &mut check));
+        .and_then(|section| slack(section, &around.paths, &mut check));
     let host = match &raw.fleet.host {
         Some(host) => check.name("fleet.host", host),
         None => None,
@@ -67,7 +69,7 @@ pub(crate) fn fleet(
         github,
         slack,
         database: database(raw.database.url, &home, &mut check),
-        home,
+        home: home.clone(),
     };
     for role in read {
         let (name, role) = resolve_role(role, &around, findings);
@@ -77,8 +79,9 @@ pub(crate) fn fleet(
 }
 
 /// Findings of roles whose fleet cannot be read: what they name in it is not held against it.
-pub(crate) fn roles_alone(read: Vec<ReadRole>, findings: &mut Vec<Finding>) {
+pub(crate) fn roles_alone(paths: Paths<'_>, read: Vec<ReadRole>, findings: &mut Vec<Finding>) {
     let unknown = Around {
+        paths,
         zone: Tz::UTC,
         repos: None,
         accounts: None,
@@ -90,7 +93,8 @@ pub(crate) fn roles_alone(read: Vec<ReadRole>, findings: &mut Vec<Finding>) {
 
 /// What a role refers to. The names are those that were written, rightly or not: one mistake is
 /// one finding.
-struct Around {
+struct Around<'a> {
+    paths: Paths<'a>,
     zone: Tz,
     repos: Option<Vec<String>>,
     accounts: Option<Vec<String>>,
@@ -115,7 +119,11 @@ fn database(url: Option<String>, home: &Home, check: &mut Check<'_>) -> String {
     }
 }
 
-fn resolve_role(read: ReadRole, around: &Around, findings: &mut Vec<Finding>) -> (RoleName, Role) {
+fn resolve_role(
+    read: ReadRole,
+    around: &Around<'_>,
+    findings: &mut Vec<Finding>,
+) -> (RoleName, Role) {
     let ReadRole {
         name,
         file,
@@ -144,6 +152,7 @@ fn resolve_role(read: ReadRole, around: &Around, findings: &mut Vec<Finding>) ->
     } else {
         CatchUp::One
     };
+    let confinement = confinement(&raw, &around.paths, &mut check);
     let promise = raw.promise.map(|promise| {
         if promise.run.trim().is_empty() {
             check.problem("promise.run", "it is missing", "run = \"cargo test\"");
@@ -171,6 +180,7 @@ fn resolve_role(read: ReadRole, around: &Around, findings: &mut Vec<Finding>) ->
         } else {
             HookFailure::Open
         },
+        confinement,
         work: work(raw.work, &mut check),
         engines,
         stages: stages(&raw.stages, &mut check),
@@ -300,6 +310,9 @@ pub(crate) fn limits(raw: LimitsSection) -> Limits {
         max_firings_per_day: raw.max_firings_per_day.unwrap_or(base.max_firings_per_day),
         max_cost_usd: raw.max_cost_usd.or(base.max_cost_usd),
         max_output_mb: raw.max_output_mb.unwrap_or(base.max_output_mb),
+        max_processes: raw.max_processes.unwrap_or(base.max_processes),
+        max_file_mb: raw.max_file_mb.unwrap_or(base.max_file_mb),
+        max_memory_mb: raw.max_memory_mb.or(base.max_memory_mb),
         max_open_prs: raw.max_open_prs.unwrap_or(base.max_open_prs),
         fail_streak: raw.fail_streak.unwrap_or(base.fail_streak),
         max_rejections: raw.max_rejections.unwrap_or(base.max_rejections),

@@ -27,6 +27,12 @@ pub struct Limits {
     pub max_cost_usd: Option<f64>,
     /// Output of one session, in mebibytes.
     pub max_output_mb: u64,
+    /// Processes and threads of one session at once.
+    pub max_processes: u32,
+    /// The largest file that a session may write, in mebibytes.
+    pub max_file_mb: u64,
+    /// Memory of one session, in mebibytes, where cgroups can hold it to that.
+    pub max_memory_mb: Option<u64>,
     /// Open pull requests of this role on one repository.
     pub max_open_prs: u32,
     /// Consecutive bad outcomes that open the breaker.
@@ -49,6 +55,9 @@ impl Default for Limits {
             max_firings_per_day: 96,
             max_cost_usd: None,
             max_output_mb: 64,
+            max_processes: 2048,
+            max_file_mb: 4096,
+            max_memory_mb: None,
             max_open_prs: 3,
             fail_streak: 5,
             max_rejections: 2,

@@ -46,6 +46,8 @@ pub enum Halt {
     LostWorktree(String),
     /// The CLI failed in a way that is not a limit.
     EngineFailed(String),
+    /// The role requires a sandbox that this machine does not have.
+    Unconfined(String),
     /// Git, the forge or the store failed underneath.
     Broken(String),
     /// Somebody asked the firing to stop.
@@ -157,6 +159,7 @@ fn settle_halt(halt: &Halt, facts: &Facts) -> Settled {
         ),
         Halt::Exhausted(why) => settled(Outcome::Failed, format!("EXHAUSTED: {why}")),
         Halt::Stagnated(why) => settled(Outcome::Failed, format!("STAGNATED: {why}")),
+        Halt::Unconfined(why) => settled(Outcome::Blocked, why.clone()),
         Halt::LostWorktree(why) => settled(Outcome::Failed, format!("worktree lost: {why}")),
         Halt::EngineFailed(why) => settled(Outcome::Failed, format!("engine: {why}")),
         Halt::Broken(why) => settled(Outcome::Failed, why),

@@ -6,8 +6,9 @@ use carson_core::admission::{Admission, admit};
 use carson_core::limits::WorstCase;
 use serde::Serialize;
 
-use crate::bench::{Bench, Wanted};
+use crate::bench::Bench;
 use crate::claim::{self, Wish};
+use crate::environment::Wanted;
 use crate::household::Household;
 use crate::messages::one_line;
 
@@ -26,8 +27,19 @@ pub struct Outlook {
     pub stages: Vec<Stage>,
     /// Its bound.
     pub worst_case: WorstCase,
-    /// Names of the variables a session would see, with values left out where they may be secret.
-    pub environment: Vec<String>,
+    /// Everything a session would see, with values left out where they may be secret.
+    pub environment: Vec<Shown>,
+}
+
+/// A variable as people may see it.
+#[derive(Debug, Serialize)]
+pub struct Shown {
+    /// Its name.
+    pub name: String,
+    /// Its value, if that may be seen.
+    pub value: String,
+    /// Where it comes from.
+    pub from: String,
 }
 
 /// A piece of work that is ready.
@@ -110,14 +122,14 @@ async fn candidate(
             return Ok(Some(Candidate {
                 repo: repo.name.to_string(),
                 number: issue.number,
-                title: one_line(&issue.title),
+                title: one_line(&house.redactor.redact(&issue.title)),
             }));
         }
     }
     Ok(None)
 }
 
-fn environment(house: &Household, role: &Role, account: Option<&str>) -> Vec<String> {
+fn environment(house: &Household, role: &Role, account: Option<&str>) -> Vec<Shown> {
     let account = role
         .engines
         .iter()
@@ -131,7 +143,6 @@ fn environment(house: &Household, role: &Role, account: Option<&str>) -> Vec<Str
         return Vec::new();
     };
     let id = carson_core::FiringId::new();
-    let given = |name: &str| account.env.contains_key(name) || role.identity.contains_key(name);
     let wanted = Wanted {
         house,
         id,
@@ -143,19 +154,16 @@ fn environment(house: &Household, role: &Role, account: Option<&str>) -> Vec<Str
         branch: "carson/…",
         attempt: 1,
     };
-    let mut lines: Vec<String> = Bench::of(house, id)
-        .environment(&wanted)
+    let redactor = &house.redactor;
+    let mut shown: Vec<Shown> = Bench::of(house, id)
+        .variables(&wanted)
         .into_iter()
-        .map(|(name, value)| {
-            let name = name.to_string_lossy().into_owned();
-            let value = if given(&name) {
-                "[given]".into()
-            } else {
-                value.to_string_lossy()
-            };
-            format!("{name}={}", value.replace('\n', ","))
+        .map(|variable| Shown {
+            value: redactor.redact(&variable.shown()).into_owned(),
+            from: variable.from.to_string(),
+            name: variable.name.to_string_lossy().into_owned(),
         })
         .collect();
-    lines.sort();
-    lines
+    shown.sort_by(|a, b| a.name.cmp(&b.name));
+    shown
 }

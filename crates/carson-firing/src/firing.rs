@@ -9,6 +9,7 @@ use carson_core::settle::{Halt, Settled, settle};
 use carson_core::{AccountName, FiringId, RoleName, Stage, Work};
 use carson_forge::{Claim, Forge};
 use carson_git::{Mirror, Worktree};
+use carson_proc::sandbox::Level;
 use carson_proc::{Cancel, ProcessId};
 use carson_store::{Firing as Row, Progress, Store, StoreError};
 use thiserror::Error;
@@ -70,6 +71,8 @@ pub struct Firing<'h> {
     taken: OnceLock<Taken<'h>>,
     place: OnceLock<Place>,
     tally: Mutex<Tally>,
+    /// The weakest confinement so far.
+    level: Mutex<Option<Level>>,
 }
 
 /// What an operator asked for with `--repo` and `--work`.
@@ -188,6 +191,7 @@ impl<'h> Firing<'h> {
             taken: OnceLock::new(),
             place: OnceLock::new(),
             tally: Mutex::new(tally),
+            level: Mutex::new(None),
         }
     }
 
@@ -261,6 +265,20 @@ impl<'h> Firing<'h> {
             .lock()
             .unwrap_or_else(PoisonError::into_inner)
             .clone()
+    }
+
+    /// Takes note of how a run was confined: whether it is the first of this firing, and the level
+    /// if it is weaker than what was noted before.
+    pub(crate) fn confined(&self, level: Level) -> (bool, Option<Level>) {
+        let mut noted = self.level.lock().unwrap_or_else(PoisonError::into_inner);
+        let first = noted.is_none();
+        let weaker = noted
+            .as_ref()
+            .is_none_or(|noted| level.weaker.len() > noted.weaker.len());
+        if weaker {
+            *noted = Some(level.clone());
+        }
+        (first, weaker.then_some(level))
     }
 
     /// Changes the tally and writes it to the row.

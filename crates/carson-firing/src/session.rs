@@ -14,9 +14,11 @@ use carson_core::settle::Halt;
 use carson_engine::{Access, Ended, Engine, EngineKind, Event, Hook, Session, SessionEnd};
 use tracing::{info, warn};
 
-use crate::bench::{Wanted, guarded_hook};
+use crate::bench::guarded_hook;
+use crate::confine::{self, Walls};
+use crate::environment::Wanted;
 use crate::firing::Firing;
-use crate::hook_events;
+use crate::hook_events::HookEvents;
 use crate::limit;
 use crate::prompt::{self, Filling};
 use crate::stages::OrBroken;
@@ -95,6 +97,8 @@ async fn run(
     let prompt = prompt::render(firing.role, stage, &placed.brief, filling)
         .map_err(|error| Halt::Broken(error.to_string()))?;
     let hook = guarded_hook(&firing.house.program, firing.role.hook_failure);
+    let access = access(stage);
+    let walls = confine::walls(firing, placed, access, stage.as_str())?;
     let started = start(
         firing,
         placed,
@@ -103,10 +107,17 @@ async fn run(
         account,
         &prompt,
         &hook,
+        &walls,
     );
-    let end = started.await?;
+    let mut end = started.await?;
+    let mut events = HookEvents::take(&placed.place.bench.hook_events());
+    if account.engine == Configured::Command {
+        // Its output is its answer and nothing else.
+        end.denied.append(&mut events.denied);
+    }
+    confine::note(firing, &walls, end.exit, &end.said).await?;
     note(firing, stage, &end).await;
-    hook_events::report(firing, placed, &hook).await;
+    events.report(firing, placed, &hook).await;
     judge(firing, account, stage, end).await
 }
 
@@ -146,6 +157,15 @@ async fn may_start(firing: &Firing<'_>) -> Result<(), Halt> {
     }
 }
 
+/// Only the execute stage writes.
+fn access(stage: Stage) -> Access {
+    if stage == Stage::Execute {
+        Access::Write
+    } else {
+        Access::Read
+    }
+}
+
 async fn start(
     firing: &Firing<'_>,
     placed: &Placed<'_, '_>,
@@ -154,14 +174,11 @@ async fn start(
     account: &Account,
     prompt: &str,
     hook: &str,
+    walls: &Walls,
 ) -> Result<SessionEnd, Halt> {
     let engine = engine(firing, account)?;
     let (role, bench) = (firing.role, &placed.place.bench);
-    let access = if stage == Stage::Execute {
-        Access::Write
-    } else {
-        Access::Read
-    };
+    let access = access(stage);
     let transcript = transcript(firing, stage).or_broken("making the transcript's folder")?;
     let hook = Hook {
         command: hook.to_owned(),
@@ -193,6 +210,8 @@ async fn start(
         silence: role.limits.silence,
         max_output: role.limits.max_output_mb * 1024 * 1024,
         transcript: &transcript,
+        redactor: &firing.house.redactor,
+        confined: Some(walls.profile()),
         hook: Some(&hook),
         system: &prompt::system(role),
     };
@@ -250,17 +269,37 @@ async fn note(firing: &Firing<'_>, stage: Stage, end: &SessionEnd) {
             }
         })
         .await;
+    if end.leaked > 0 {
+        left_behind(firing, stage, end.leaked).await;
+    }
     let now = firing.house.clock.now();
-    let redactor = firing.house.redactor();
     for denied in &end.denied {
-        let call = redactor.redact(&denied.call);
         let noted = firing
             .store()
-            .add_blocked_call(firing.id, &denied.reason, &denied.tool, &call, now)
+            .add_blocked_call(firing.id, &denied.reason, &denied.tool, &denied.call, now)
             .await;
         if let Err(error) = noted {
             warn!(firing.id = %firing.id, %error, "a blocked call could not be noted");
         }
+    }
+}
+
+/// Says in the record that a session did not clean up behind itself; what was left is dead.
+async fn left_behind(firing: &Firing<'_>, stage: Stage, leaked: u32) {
+    let now = firing.house.clock.now();
+    let data = serde_json::json!({"stage": stage, "processes": leaked});
+    let noted = firing
+        .store()
+        .event(
+            "session.left_behind",
+            Some(&firing.role.name),
+            Some(firing.id),
+            &data,
+            now,
+        )
+        .await;
+    if let Err(error) = noted {
+        warn!(firing.id = %firing.id, %error, "what a session left behind could not be noted");
     }
 }
 

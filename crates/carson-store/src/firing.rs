@@ -7,6 +7,7 @@ use carson_core::work::WorkKey;
 use carson_core::{AccountName, FiringId, HostName, Outcome, RepoName, RoleName, Stage};
 use chrono::{DateTime, Utc};
 use serde::Serialize;
+use serde_json::Value;
 use sqlx::FromRow;
 use uuid::Uuid;
 
@@ -84,6 +85,8 @@ pub struct Firing {
     pub tokens_out: u64,
     /// Money over all sessions, where the engine reports it.
     pub cost_usd: Option<f64>,
+    /// The weakest confinement that one of its sessions had, as the launcher reported it.
+    pub sandbox: Option<Value>,
 }
 
 /// One stage of a firing.
@@ -147,6 +150,7 @@ pub(crate) struct Raw {
     tokens_in: i64,
     tokens_out: i64,
     cost_usd: Option<f64>,
+    sandbox: Option<String>,
 }
 
 impl TryFrom<Raw> for Firing {
@@ -188,6 +192,7 @@ impl TryFrom<Raw> for Firing {
             tokens_in: large(raw.tokens_in),
             tokens_out: large(raw.tokens_out),
             cost_usd: raw.cost_usd,
+            sandbox: json("sandbox", raw.sandbox.as_deref())?,
         })
     }
 }

@@ -1,6 +1,8 @@
 //! `carson roles`
 
-use carson_config::{Role, format_duration};
+use std::path::Path;
+
+use carson_config::{Loaded, Push, Role, format_duration};
 use serde_json::json;
 
 use crate::app::{self, App};
@@ -9,9 +11,20 @@ use crate::error::CommandError;
 use crate::print::{self, counted};
 
 pub async fn run(app: &App, action: Option<Roles>) -> Result<u8, CommandError> {
-    let fleet = app.load()?.fleet;
+    let Loaded {
+        fleet, warnings, ..
+    } = app.load()?;
     if let Some(Roles::Show { role }) = action {
-        show(app, app::role(&fleet, &role)?);
+        let role = app::role(&fleet, &role)?;
+        show(app, role);
+        if !app.json {
+            let file = Path::new("roles")
+                .join(role.name.as_str())
+                .join("role.toml");
+            for warning in warnings.iter().filter(|one| one.file.ends_with(&file)) {
+                print::alarm(&format!("{}: {}", warning.key, warning.problem));
+            }
+        }
         return Ok(0);
     }
     if app.json {
@@ -50,8 +63,33 @@ fn summary(role: &Role) -> serde_json::Value {
         "cadence": role.cadence_lines, "zone": role.cadence.zone().name(),
         "repos": role.repos, "engines": role.engines, "stages": role.stages,
         "limits": limits, "worst_case": role.limits.worst_case(&role.stages),
+        "sandbox": role.confinement.sandbox.as_str(), "push": role.confinement.push.as_str(),
+        "pass": role.confinement.pass, "paths": {
+            "read": role.confinement.read, "write": role.confinement.write,
+        },
         "promise": role.promise.as_ref().map(|promise| &promise.run),
     })
+}
+
+fn confinement(role: &Role) {
+    let confinement = &role.confinement;
+    let pushed = match confinement.push {
+        Push::Carson => "Carson pushes",
+        Push::Agent => "the agent pushes",
+    };
+    print::line(&format!("sandbox: {}, {pushed}", confinement.sandbox));
+    for (what, paths) in [("reads", &confinement.read), ("writes", &confinement.write)] {
+        if !paths.is_empty() {
+            let shown: Vec<_> = paths
+                .iter()
+                .map(|path| path.display().to_string())
+                .collect();
+            print::line(&format!("{what}, beside the usual: {}", shown.join(", ")));
+        }
+    }
+    if !confinement.pass.is_empty() {
+        print::line(&format!("passes: {}", confinement.pass.join(", ")));
+    }
 }
 
 fn show(app: &App, role: &Role) {
@@ -81,6 +119,7 @@ fn show(app: &App, role: &Role) {
         let timeout = format_duration(promise.timeout);
         print::line(&format!("promise: {} (within {timeout})", promise.run));
     }
+    confinement(role);
     print::line(&format!(
         "worst case of a firing: {}, {}, {}",
         counted(worst.sessions, "session"),

@@ -10,7 +10,8 @@ use carson_core::admission::SkipReason;
 use carson_core::settle::Halt;
 
 use super::told;
-use crate::bench::{Bench, Wanted};
+use crate::bench::Bench;
+use crate::environment::Wanted;
 use crate::firing::Firing;
 use crate::session;
 

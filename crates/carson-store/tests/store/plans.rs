@@ -121,6 +121,13 @@ async fn work(store: &Store) {
         .set_place(id, "b", "s", std::path::Path::new("/b"))
         .await
         .unwrap();
+    store
+        .set_sandbox(id, &serde_json::Value::Null)
+        .await
+        .unwrap();
+    let row = store.firing(id).await.unwrap().unwrap();
+    store.events_of(id).await.unwrap();
+    store.sandbox_before(&row).await.unwrap();
     store.set_pull(id, 1, "u").await.unwrap();
     store.set_salvage_ref(id, "r").await.unwrap();
     store
