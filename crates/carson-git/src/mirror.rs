@@ -75,7 +75,7 @@ impl Mirror {
         let fetch = self.remote_git("fetch")?.within(within).args([
             "--quiet",
             "--prune",
-            // A tag that moved is followed; tags that sessions made are not pruned.
+            // A tag that moved is followed; none is pruned.
             "--tags",
             "--force",
             "--no-recurse-submodules",
