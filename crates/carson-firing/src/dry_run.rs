@@ -122,7 +122,7 @@ async fn candidate(
             return Ok(Some(Candidate {
                 repo: repo.name.to_string(),
                 number: issue.number,
-                title: one_line(&issue.title),
+                title: one_line(&house.redactor.redact(&issue.title)),
             }));
         }
     }
@@ -154,7 +154,7 @@ fn environment(house: &Household, role: &Role, account: Option<&str>) -> Vec<Sho
         branch: "carson/…",
         attempt: 1,
     };
-    let redactor = house.redactor();
+    let redactor = &house.redactor;
     let mut shown: Vec<Shown> = Bench::of(house, id)
         .variables(&wanted)
         .into_iter()

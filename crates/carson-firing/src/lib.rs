@@ -43,6 +43,7 @@ pub mod prune;
 mod quote;
 pub mod reach;
 pub mod recover;
+pub mod secrets;
 mod session;
 mod stages;
 

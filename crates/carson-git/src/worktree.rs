@@ -13,7 +13,8 @@ use crate::mirror::Mirror;
 use crate::oid::Oid;
 use crate::salvaged::Salvaged;
 
-/// A worktree of a mirror, as the row of its firing describes it. It may be damaged or gone.
+/// A worktree of a firing's own repository, as the row of the firing describes it. Both may be
+/// damaged or gone.
 #[derive(Clone, Debug)]
 pub struct Worktree {
     /// Its directory.

@@ -73,7 +73,7 @@ impl Store {
         .bind(kind)
         .bind(role.map(RoleName::as_str))
         .bind(firing.map(|id| id.uuid()))
-        .bind(data.to_string())
+        .bind(self.outside(&data.to_string()).into_owned())
         .execute(pool)
         .await?
         .rows_affected());

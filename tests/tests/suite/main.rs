@@ -5,12 +5,17 @@
 mod arrows;
 mod bad_input;
 mod bad_world;
+mod bulk;
 mod chat;
 mod claude_firing;
 mod daemon;
 mod demo;
 mod help;
 mod hook_claude;
+mod hook_codex;
+mod hook_desk;
+mod hook_firing;
+mod hook_plays;
 mod hostile;
 mod kill;
 mod listed;
