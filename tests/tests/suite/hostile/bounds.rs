@@ -46,7 +46,13 @@ fn a_file_has_a_largest_size() {
     scene.more = serde_json::json!({"fill_mb": 64});
     let (row, all) = scene.attempt(&["fill-disk"]);
     table::print("file size", &row, &all);
-    assert!(all.iter().all(|went| !went.through), "{all:?}");
+    // SIGXFSZ ended the agent.
+    assert!(all.is_empty(), "{all:?}");
+    assert_eq!(row["outcome"], "FAILED", "{row:#}");
+    assert!(
+        row["reason"].as_str().unwrap().contains("Signal(25)"),
+        "{row:#}"
+    );
     scene.is_healthy();
 }
 

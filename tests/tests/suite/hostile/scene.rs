@@ -167,7 +167,13 @@ impl Scene {
             .unwrap_or_else(|| panic!("{ran:#?}"))
             .to_owned();
         let row = self.fleet.firing(&id);
-        let said = self.fleet.transcripts(&id).concat();
+        // A session that never began has none.
+        let there = self.fleet.home().join("transcripts").join(&id).exists();
+        let said = if there {
+            self.fleet.transcripts(&id).concat()
+        } else {
+            String::new()
+        };
         (row, said.lines().filter_map(went).collect())
     }
 
