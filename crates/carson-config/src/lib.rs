@@ -19,6 +19,7 @@ mod check;
 mod confine;
 mod document;
 mod duration;
+mod egress;
 mod families;
 mod finding;
 mod fleet;

@@ -4,7 +4,6 @@ use std::collections::BTreeMap;
 
 use carson_core::admission::Overlap;
 use carson_core::cadence::{Cadence, CatchUp};
-use carson_core::egress::{Allowlist, Rule};
 use carson_core::limits::Limits;
 use carson_core::{HostName, RoleName, Stage};
 use chrono_tz::Tz;
@@ -13,6 +12,7 @@ use crate::check::Check;
 use crate::confine::confinement;
 use crate::document::Document;
 use crate::duration::parse_duration;
+use crate::egress::{Providers, providers};
 use crate::finding::Finding;
 use crate::fleet::{Fleet, HookFailure, Promise, Role, Tools, WorkSource};
 use crate::home::Home;
@@ -40,14 +40,16 @@ pub(crate) fn fleet(
         home: &home.root,
         user: options.user_home.as_deref(),
     };
-    let around = Around {
+    let mut around = Around {
         paths,
+        providers: Providers::new(),
         zone: raw.fleet.zone.parse().unwrap_or(Tz::UTC),
         repos: Some(raw.repos.keys().cloned().collect()),
         accounts: Some(raw.accounts.keys().cloned().collect()),
     };
     let repos = repos(raw.repos, &raw.github.is_some(), &around.paths, &mut check);
     let accounts = accounts(raw.accounts, &around.paths, &mut check);
+    around.providers = providers(&accounts);
     let github = raw
         .github
         .and_then(|section| github(section, &around.paths, &mut check));
@@ -83,6 +85,7 @@ pub(crate) fn fleet(
 pub(crate) fn roles_alone(paths: Paths<'_>, read: Vec<ReadRole>, findings: &mut Vec<Finding>) {
     let unknown = Around {
         paths,
+        providers: Providers::new(),
         zone: Tz::UTC,
         repos: None,
         accounts: None,
@@ -97,6 +100,7 @@ pub(crate) fn roles_alone(paths: Paths<'_>, read: Vec<ReadRole>, findings: &mut 
 struct Around<'a> {
     paths: Paths<'a>,
     zone: Tz,
+    providers: Providers,
     repos: Option<Vec<String>>,
     accounts: Option<Vec<String>>,
 }
@@ -153,6 +157,9 @@ fn resolve_role(
     } else {
         CatchUp::One
     };
+    let egress = raw.egress.as_ref();
+    let egress = egress
+        .map(|rules| crate::egress::egress(rules, &raw.engines, &around.providers, &mut check));
     let confinement = confinement(&raw, &around.paths, &mut check);
     let promise = raw.promise.map(|promise| {
         if promise.run.trim().is_empty() {
@@ -181,7 +188,7 @@ fn resolve_role(
         } else {
             HookFailure::Open
         },
-        egress: raw.egress.map(|rules| egress(&rules, &mut check)),
+        egress,
         confinement,
         work: work(raw.work, &mut check),
         engines,
@@ -220,22 +227,6 @@ fn work(raw: WorkSection, check: &mut Check<'_>) -> WorkSource {
         check.problem("work.label", "the label is empty", hint);
     }
     WorkSource::Issues { label: raw.label }
-}
-
-/// What is no rule is left out, so that it opens nothing.
-fn egress(rules: &[String], check: &mut Check<'_>) -> Allowlist {
-    let mut allowed: Vec<Rule> = Vec::new();
-    for (index, text) in rules.iter().enumerate() {
-        let key = format!("egress.{index}");
-        match text.trim().parse::<Rule>() {
-            Ok(rule) if allowed.contains(&rule) => {
-                check.problem(&key, format!("{text:?} is named twice"), "name it once");
-            }
-            Ok(rule) => allowed.push(rule),
-            Err(error) => check.problem(&key, error.to_string(), &error.hint()),
-        }
-    }
-    Allowlist(allowed)
 }
 
 /// Names that must stand in the settings, each once.

@@ -106,7 +106,13 @@ fn fired(fleet: &TestFleet) -> (Value, String) {
         .unwrap_or_else(|| panic!("{ran:#?}"))
         .to_owned();
     let row = fleet.firing(&id);
-    (row, fleet.transcripts(&id).join("\n"))
+    let began = row["sessions"].as_u64() > Some(0);
+    let said = if began {
+        fleet.transcripts(&id)
+    } else {
+        Vec::new()
+    };
+    (row, said.join("\n"))
 }
 
 /// What the row says of a host.

@@ -98,3 +98,34 @@ fn a_key_file_is_a_sign_in_of_its_own() {
     std::fs::set_permissions(&file, PermissionsExt::from_mode(0o640)).unwrap();
     assert!(found(home.path()).join(" ").contains("chmod 600"));
 }
+
+#[test]
+fn a_role_that_could_not_reach_its_provider_is_warned_of() {
+    let home = good_home();
+    let with = |rules: &str| {
+        let role = ROLE.replace("splay = ", &format!("egress = {rules}\nsplay = "));
+        write(home.path(), "roles/implementer/role.toml", &role);
+        let warnings = load(&options(home.path(), &[])).unwrap().warnings;
+        warnings.iter().map(ToString::to_string).collect::<String>()
+    };
+    let warned = with("[\"*.crates.io:443\"]");
+    assert!(
+        warned.contains("could not reach its provider at api.anthropic.com:443"),
+        "{warned}"
+    );
+    assert!(warned.contains("add \"api.anthropic.com:443\""), "{warned}");
+    for good in ["[\"api.anthropic.com:443\"]", "[\"*.anthropic.com:443\"]"] {
+        assert_eq!(with(good), "");
+    }
+    // Another address is another host; a key that Carson holds needs none.
+    let settings = |lines: &str| {
+        let env = "env = { CLAUDE_CONFIG_DIR = \"~/.claude\" }";
+        write(home.path(), "carson.toml", &SETTINGS.replace(env, lines));
+    };
+    settings("env = { ANTHROPIC_BASE_URL = \"http://gateway.example:8080/x\" }");
+    assert!(with("[]").contains("gateway.example:8080"));
+    assert_eq!(with("[\"gateway.example:8080\"]"), "");
+    write(home.path(), "provider.key", "sk-real\n");
+    settings("key_file = \"provider.key\"");
+    assert_eq!(with("[]"), "");
+}

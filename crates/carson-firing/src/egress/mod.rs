@@ -18,6 +18,7 @@
 
 mod answer;
 mod bounds;
+pub mod doctor;
 mod door;
 mod doorstep;
 mod firing;

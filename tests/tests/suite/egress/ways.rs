@@ -4,7 +4,7 @@ use super::*;
 
 /// Prints `NAME: what came`, or `NAME: nothing`.
 const TRY: &str = r#"
-try() { name=$1; shift; if said=$("$@" 2>/dev/null) && [ -n "$said" ]; then echo "$name: $said"; else echo "$name: nothing"; fi; }
+try() { name=$1; shift; said=$("$@" 2>/dev/null); if [ -n "$said" ]; then echo "$name: $said"; else echo "$name: nothing"; fi; }
 tcp() { timeout 5 bash -c "exec 3<>/dev/tcp/$1/$2 && printf 'GET / HTTP/1.0\r\n\r\n' >&3 && cat <&3"; }
 page() { curl --silent --max-time 10 "$@"; }
 "#;
@@ -184,9 +184,12 @@ fn where_nothing_can_be_cut_the_best_effort_still_judges_and_says_so() {
 #[test]
 fn an_empty_egress_is_no_way_out_and_none_is_every_way() {
     let page = Page::at("127.0.0.1").unwrap();
-    for (egress, answer) in [("egress = []", "is not allowed"), ("", "page: the page")] {
+    for (egress, answer) in [("egress = []", "named: carson: "), ("", "page: the page")] {
         let fleet = TestFleet::new();
-        let script = format!("{TRY}\ntry page page http://{}/", page.address);
+        let script = format!(
+            "{TRY}\ntry page page http://{}/\ntry named page http://host.invalid/",
+            page.address
+        );
         scripted(&fleet, &script, egress);
         let (row, said) = fired(&fleet);
         assert!(said.contains(answer), "{egress}: {said}\n{row:#}");

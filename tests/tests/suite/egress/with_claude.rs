@@ -6,10 +6,13 @@ use super::*;
 
 const KEY: &str = "sk-ant-api03-real-7c1e-key";
 
-/// What a session can look at: its environment, that of its CLI, and everything in its bench.
-const LOOK: &str = "env; tr '\\0' '\\n' < /proc/$PPID/environ; \
-                    grep -r -e 7c1e-key \"$HOME\" \"$TMPDIR\" \"$CARSON_WORKTREE\" && echo FOUND; \
-                    cat KEYFILE; echo looked";
+/// What a session of a CLI can look at without its hook in the way.
+const LOOK: &str = "env; grep -r -e '7c1e''-key' \"$HOME\" \"$TMPDIR\" \"$CARSON_WORKTREE\" && \
+                    echo FO''UND; echo looked";
+
+/// The same where there is no hook, and more.
+const LOOK_DEEPER: &str = "tr '\\0' '\\n' < /proc/$PPID/environ; tr '\\0' '\\n' < /proc/$$/environ; \
+                           cat KEYFILE 2>&1; cat /proc/[0-9]*/environ 2>/dev/null | tr '\\0' '\\n'";
 
 struct Scene {
     model: ScriptedModel,
@@ -29,9 +32,7 @@ impl Scene {
         let address = address.strip_prefix("http://").unwrap();
         fleet.role(ROLE, "claude", &bounded(&more(address)));
         fleet.issue(ROLE, "Look around", "");
-        let key = fleet.home().join("provider.key");
-        let look = LOOK.replace("KEYFILE", &key.display().to_string());
-        model.on(when(), Reply::turns([bash(look), say("[SILENT]")]));
+        model.on(when(), Reply::turns([bash(LOOK), say("[SILENT]")]));
         Self { model, fleet }
     }
 
@@ -106,22 +107,27 @@ fn claude_code_works_behind_the_proxy() {
 }
 
 #[test]
-fn claude_code_says_what_happens_when_its_provider_is_not_allowed() {
+fn a_provider_that_is_not_allowed_is_said_to_be_the_reason() {
     let sign_in = |model: &ScriptedModel, fleet: &TestFleet| {
         let mut env = without_sign_in(model, fleet);
         env.push(("ANTHROPIC_API_KEY".into(), "sk-test".into()));
-        env.push(("ANTHROPIC_BASE_URL".into(), model.base_url()));
+        env.push(("ANTHROPIC_BASE_URL".into(), "https://model.invalid".into()));
         claude(&env, "")
     };
-    let scene = Scene::new(sign_in, |_| "egress = [\"elsewhere.example:443\"]".into());
+    let scene = Scene::new(sign_in, |_| "egress = [\"elsewhere.invalid:443\"]".into());
+    let check = scene.fleet.carson(&["config", "check"]);
+    assert!(
+        format!("{check:?}").contains("could not reach its provider"),
+        "{check:#?}"
+    );
 
     let (row, said) = fired(&scene.fleet);
 
-    assert_eq!(scene.model.count(), 0);
-    assert_ne!(row["outcome"], "OK", "{row:#}\n{said}");
-    let address = scene.model.base_url();
-    let counted = host(&row, address.strip_prefix("http://").unwrap());
+    assert_eq!(row["outcome"], "FAILED", "{row:#}\n{said}");
+    let counted = host(&row, "model.invalid:443");
     assert!(counted["refused"].as_u64().unwrap() >= 1, "{row:#}");
+    let why = scene.fleet.carson(&["why", ROLE]).stdout;
+    assert!(why.contains("model.invalid:443: refused"), "{why}");
 }
 
 #[test]
@@ -149,7 +155,7 @@ fn a_key_is_used_and_never_seen() {
         let seen = scene.everything(&row);
         assert!(seen.contains("looked"), "{seen}");
         assert!(seen.contains("ANTHROPIC_API_KEY=carson-firing-"), "{seen}");
-        for secret in [KEY, "7c1e-key", "FOUND"] {
+        for secret in [KEY, "FOUND"] {
             assert!(
                 !seen.contains(secret),
                 "egress {egress}: {secret} in {seen}"
@@ -160,6 +166,43 @@ fn a_key_is_used_and_never_seen() {
             assert_eq!(hits(&scene.fleet.home().join(kept)), 0, "{kept}");
         }
     }
+}
+
+#[test]
+fn a_program_without_a_hook_does_not_find_the_key_either() {
+    let fleet = TestFleet::new();
+    let page = Page::at("127.0.0.1").unwrap();
+    let key = fleet.home().join("provider.key");
+    fs::write(&key, KEY).unwrap();
+    fs::set_permissions(&key, fs::Permissions::from_mode(0o600)).unwrap();
+    let deeper = LOOK_DEEPER.replace("KEYFILE", &key.display().to_string());
+    let ask = "curl --silent --data '{}' --header \"Authorization: Bearer $OPENAI_API_KEY\" \
+               \"$OPENAI_BASE_URL/responses\"; \
+               curl --silent --data '{}' \"$OPENAI_BASE_URL/responses\"";
+    scripted(&fleet, &format!("{ask}\n{LOOK}\n{deeper}"), "");
+    let settings = fleet.home().join("carson.toml");
+    let text = fs::read_to_string(&settings).unwrap();
+    let account = format!(
+        "engine = \"command\"\nkey_file = {key:?}\nupstream = \"http://{}/v1\"",
+        page.address
+    );
+    fs::write(&settings, text.replace("engine = \"command\"", &account)).unwrap();
+
+    let (row, said) = fired(&fleet);
+
+    assert!(said.contains("the page"), "{said}\n{row:#}");
+    assert!(said.contains("the API of one firing only"), "{said}");
+    assert!(said.contains("OPENAI_API_KEY=carson-firing-"), "{said}");
+    assert_eq!(page.asked(), 1, "{said}");
+    for secret in [KEY, "FOUND"] {
+        assert!(!said.contains(secret), "{secret}: {said}");
+    }
+    // Its token and its address are of no use any more.
+    let base = said
+        .lines()
+        .find_map(|line| line.strip_prefix("OPENAI_BASE_URL=http://"));
+    let address = base.unwrap().split('/').next().unwrap();
+    assert!(std::net::TcpStream::connect(address).is_err(), "{address}");
 }
 
 /// Files below a folder that have the key in them.
