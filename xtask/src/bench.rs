@@ -60,7 +60,7 @@ pub fn run(interrupt: &Interrupt, cold: bool) -> anyhow::Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Measures the hook alone, built as it is shipped.
+/// Measures the hook alone, built as the README installs it.
 ///
 /// # Errors
 /// When it cannot be built or started.
@@ -68,13 +68,13 @@ pub fn run_hook(interrupt: &Interrupt) -> anyhow::Result<ExitCode> {
     let build = [
         "build",
         "--profile",
-        "dist",
+        "hook",
         "--locked",
         "--package",
         "carson-hook",
     ];
     interrupt.must(cargo().args(build))?;
-    print(&hook::measure(&root().join("target/dist/carson-hook"))?);
+    print(&hook::measure(&root().join("target/hook/carson-hook"))?);
     Ok(ExitCode::SUCCESS)
 }
 
