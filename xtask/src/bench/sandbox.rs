@@ -51,7 +51,8 @@ impl Way {
             Start::Plain(command) => command.status()?.success(),
             Start::Run(command) => {
                 let limits = Limits::within(Duration::from_secs(60));
-                let running = carson_proc::run(command, &limits, &Cancel::new(), |_| {
+                let never = Cancel::new();
+                let running = carson_proc::run(command, &limits, &never, |_| {
                     ControlFlow::Continue(())
                 });
                 runtime.block_on(running)?.success()
