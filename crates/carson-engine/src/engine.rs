@@ -5,9 +5,12 @@ use std::ops::ControlFlow;
 use std::path::PathBuf;
 use std::time::Duration;
 
+use chrono::{DateTime, Utc};
+
 use carson_proc::{Cancel, Command, Finished, Limits, Line, StopReason, Stream, run};
 
 use crate::error::EngineError;
+use crate::rules::RuleSet;
 use crate::session::{Ended, Event, Session, SessionEnd};
 use crate::transcript::Transcript;
 use crate::{claude, command, rehearsal};
@@ -46,6 +49,20 @@ pub struct Engine {
     pub model: Option<String>,
     /// The script, for `rehearsal`.
     pub script: Option<PathBuf>,
+    /// Whose words a program of `command` speaks, where the operator said so.
+    pub limits: Option<RuleSet>,
+}
+
+impl Engine {
+    /// The rules by which its refusals are read.
+    #[must_use]
+    pub fn rules(&self) -> Option<RuleSet> {
+        match self.kind {
+            EngineKind::Claude => Some(RuleSet::Claude),
+            EngineKind::Command => self.limits,
+            EngineKind::Rehearsal => None,
+        }
+    }
 }
 
 /// Reads one CLI's output.
@@ -53,7 +70,7 @@ pub(crate) trait Reader {
     /// One line of standard output. `Break` stops the CLI.
     fn line(&mut self, line: &[u8], on_event: &mut dyn FnMut(&Event)) -> ControlFlow<()>;
     /// Everything it said, once it has ended.
-    fn end(self, done: &Finished) -> SessionEnd;
+    fn end(self, done: &Finished, now: DateTime<Utc>) -> SessionEnd;
 }
 
 impl Engine {
@@ -81,7 +98,8 @@ impl Engine {
             }
             EngineKind::Command => {
                 let command = command::command(self, session)?;
-                drive(command, session, command::Output, cancel, on_event).await
+                let reader = command::Output::new(self.limits);
+                drive(command, session, reader, cancel, on_event).await
             }
             EngineKind::Rehearsal => {
                 let command = rehearsal::command(self, session)?;
@@ -121,7 +139,7 @@ async fn drive<R: Reader>(
         }
     };
     let done = run(&command, &limits, cancel, each).await?;
-    let mut end = reader.end(&done);
+    let mut end = reader.end(&done, session.clock.now());
     (end.elapsed, end.leaked) = (done.elapsed, done.leaked);
     // What Carson did to the process says more than what its output looks like then.
     match done.stopped {

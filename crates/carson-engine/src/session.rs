@@ -4,7 +4,7 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use carson_core::Stage;
+use carson_core::{Clock, Stage};
 use carson_proc::{Exit, StopReason};
 use chrono::{DateTime, Utc};
 
@@ -57,6 +57,8 @@ pub struct Session<'a> {
     pub hook: Option<&'a Hook>,
     /// Appended to the CLI's own system prompt.
     pub system: &'a str,
+    /// Tells when a limit ends that names a time of day.
+    pub clock: &'a Clock,
 }
 
 /// Something a session did, as it happens.
@@ -118,7 +120,16 @@ pub enum Ended {
     MaxCost,
     /// At the provider's limit.
     Limited(Limit),
-    /// With an API error that is no limit.
+    /// The provider was overloaded or not reached: trying again later may do.
+    Unavailable {
+        /// HTTP status, when there was one.
+        status: Option<u16>,
+        /// Not before then, where the provider says so.
+        not_before: Option<DateTime<Utc>>,
+        /// What the CLI said.
+        message: String,
+    },
+    /// With an API error that is none of these.
     ApiError {
         /// HTTP status, when there was one.
         status: Option<u16>,
@@ -149,6 +160,10 @@ pub struct Limit {
     pub resets_at: Option<DateTime<Utc>>,
     /// What the CLI said.
     pub message: String,
+    /// What a person does about it, where only a person can.
+    pub remedy: Option<&'static str>,
+    /// The usage window, where it is one.
+    pub window: Option<String>,
 }
 
 /// What kind of limit it is.
