@@ -28,6 +28,10 @@ pub struct Fleet {
     pub max_firings: u32,
     /// Free mebibytes of the home's disk below which nothing is started.
     pub min_free_mb: u32,
+    /// Money of all roles in one day of the zone.
+    pub max_cost_usd_per_day: Option<f64>,
+    /// Money of all roles in one month of the zone.
+    pub max_cost_usd_per_month: Option<f64>,
     /// Repositories.
     pub repos: BTreeMap<RepoName, Repo>,
     /// Accounts.
@@ -107,6 +111,22 @@ pub struct Account {
     pub model: Option<String>,
     /// The script of a rehearsal.
     pub script: Option<PathBuf>,
+    /// Whose words a program of `command` speaks: `codex`, `gemini`, `opencode` or `openai`.
+    pub limits: Option<String>,
+    /// How much of a usage window may be used, from 0 to 1, before roles of low priority wait.
+    pub warn_at: f64,
+    /// Which part of each usage window is kept for people, from 0 to 1.
+    pub reserve: f64,
+}
+
+/// Who waits first.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Priority {
+    /// Goes on as long as it may.
+    #[default]
+    Normal,
+    /// Waits when a usage window is nearly used up.
+    Low,
 }
 
 /// What becomes of a tool call that the hook does not answer.
@@ -138,6 +158,8 @@ pub struct Role {
     pub overlap: Overlap,
     /// What becomes of a tool call that the hook does not answer.
     pub hook_failure: HookFailure,
+    /// Who waits first.
+    pub priority: Priority,
     /// What it works on.
     pub work: WorkSource,
     /// Its accounts, in order of preference.
@@ -170,6 +192,7 @@ impl Role {
             cadence_lines: Vec::new(),
             overlap: Overlap::default(),
             hook_failure: HookFailure::default(),
+            priority: Priority::default(),
             work: WorkSource::None,
             engines: Vec::new(),
             stages: Vec::new(),

@@ -36,8 +36,8 @@ mod sources;
 pub use duration::{format_duration, parse_duration};
 pub use finding::{Finding, Findings};
 pub use fleet::{
-    Account, EngineKind, Fleet, ForgeKind, GitHub, HookFailure, Promise, Prompts, Repo, Role,
-    Slack, SlackAuth, TokenSource, Tools, WorkSource,
+    Account, EngineKind, Fleet, ForgeKind, GitHub, HookFailure, Priority, Promise, Prompts, Repo,
+    Role, Slack, SlackAuth, TokenSource, Tools, WorkSource,
 };
 pub use home::Home;
 pub use load::{LoadOptions, Loaded, load};

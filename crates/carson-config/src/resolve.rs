@@ -12,7 +12,7 @@ use crate::check::Check;
 use crate::document::Document;
 use crate::duration::parse_duration;
 use crate::finding::Finding;
-use crate::fleet::{Fleet, HookFailure, Promise, Role, Tools, WorkSource};
+use crate::fleet::{Fleet, HookFailure, Priority, Promise, Role, Tools, WorkSource};
 use crate::home::Home;
 use crate::keys::nearest;
 use crate::load::{LoadOptions, ReadRole};
@@ -61,6 +61,8 @@ pub(crate) fn fleet(
         host: host.unwrap_or_else(|| HostName::from_machine(&options.machine)),
         max_firings: raw.fleet.max_firings,
         min_free_mb: raw.fleet.min_free_mb,
+        max_cost_usd_per_day: raw.fleet.max_cost_usd_per_day,
+        max_cost_usd_per_month: raw.fleet.max_cost_usd_per_month,
         repos,
         accounts,
         roles: BTreeMap::new(),
@@ -170,6 +172,11 @@ fn resolve_role(read: ReadRole, around: &Around, findings: &mut Vec<Finding>) ->
             HookFailure::Closed
         } else {
             HookFailure::Open
+        },
+        priority: if raw.priority == "low" {
+            Priority::Low
+        } else {
+            Priority::Normal
         },
         work: work(raw.work, &mut check),
         engines,
@@ -299,6 +306,8 @@ pub(crate) fn limits(raw: LimitsSection) -> Limits {
         max_revisions: raw.max_revisions.unwrap_or(base.max_revisions),
         max_firings_per_day: raw.max_firings_per_day.unwrap_or(base.max_firings_per_day),
         max_cost_usd: raw.max_cost_usd.or(base.max_cost_usd),
+        max_cost_usd_per_day: raw.max_cost_usd_per_day,
+        cooldown: raw.cooldown.and_then(|text| parse_duration(&text).ok()),
         max_output_mb: raw.max_output_mb.unwrap_or(base.max_output_mb),
         max_open_prs: raw.max_open_prs.unwrap_or(base.max_open_prs),
         fail_streak: raw.fail_streak.unwrap_or(base.fail_streak),

@@ -6,6 +6,9 @@ use serde::{Deserialize, Serialize};
 
 use crate::stage::Stage;
 
+/// How often one firing asks a provider again that was overloaded or not reached.
+pub const MAX_RETRIES: u32 = 3;
+
 /// `[limits]` of a role. Every firing ends because each of these is finite.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Limits {
@@ -25,12 +28,16 @@ pub struct Limits {
     pub max_firings_per_day: u32,
     /// Money of one firing, where the engine reports it.
     pub max_cost_usd: Option<f64>,
+    /// Money in one day of the role's zone.
+    pub max_cost_usd_per_day: Option<f64>,
     /// Output of one session, in mebibytes.
     pub max_output_mb: u64,
     /// Open pull requests of this role on one repository.
     pub max_open_prs: u32,
     /// Consecutive bad outcomes that open the breaker.
     pub fail_streak: u32,
+    /// After how long an open breaker lets one firing try; never without it.
+    pub cooldown: Option<Duration>,
     /// Rejections in a row that do not yet count as bad.
     pub max_rejections: u32,
     /// Firings that may take one piece of work before a person must.
@@ -48,6 +55,8 @@ impl Default for Limits {
             max_revisions: 1,
             max_firings_per_day: 96,
             max_cost_usd: None,
+            max_cost_usd_per_day: None,
+            cooldown: None,
             max_output_mb: 64,
             max_open_prs: 3,
             fail_streak: 5,
@@ -64,6 +73,8 @@ pub struct WorstCase {
     pub sessions: u64,
     /// Turns over all sessions.
     pub turns: u64,
+    /// Sessions more, where the provider was not available before they did anything.
+    pub retries: u32,
 }
 
 impl Limits {
@@ -89,6 +100,7 @@ impl Limits {
             }
         }
         WorstCase {
+            retries: MAX_RETRIES,
             sessions: reading + writing,
             turns: reading
                 .saturating_mul(self.max_turns_read.into())

@@ -26,6 +26,7 @@ mod claude;
 mod command;
 mod engine;
 mod error;
+mod price;
 mod ready;
 pub mod rehearsal;
 pub mod rules;
@@ -34,5 +35,6 @@ mod transcript;
 
 pub use engine::{Engine, EngineKind};
 pub use error::EngineError;
+pub use price::estimate;
 pub use ready::NotReady;
 pub use session::{Access, Denied, Ended, Event, Hook, Limit, LimitKind, Session, SessionEnd};

@@ -1,6 +1,7 @@
 //! The words of one session.
 
 use std::ffi::OsString;
+use std::fmt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -164,6 +165,17 @@ pub struct Limit {
     pub remedy: Option<&'static str>,
     /// The usage window, where it is one.
     pub window: Option<String>,
+}
+
+impl fmt::Display for LimitKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(match self {
+            Self::UsageWindow => "usage window",
+            Self::RateLimit => "rate limit",
+            Self::Billing => "billing",
+            Self::Auth => "sign-in",
+        })
+    }
 }
 
 /// What kind of limit it is.

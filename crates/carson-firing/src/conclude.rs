@@ -26,7 +26,7 @@ pub(crate) async fn conclude(
         .await?;
     let saved = salvage::run(firing, &settled).await;
     let settled = salvage::as_delivered(settled, &saved);
-    report::run(firing, &settled, &saved).await?;
+    report::run(firing, &settled, &saved, facts).await?;
     info!(firing.id = %firing.id, firing.outcome = %settled.outcome, reason = %settled.reason, "firing ended");
     teardown::run(firing).await;
     Ok(Ended {

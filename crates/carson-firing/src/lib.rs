@@ -24,20 +24,24 @@
 //! [`session`] is the only place that runs an agent CLI, [`chat`] the only one that files posts.
 
 pub mod bench;
+mod calendar;
 mod chat;
 pub mod claim;
 pub mod claims;
 pub mod conclude;
 pub mod dry_run;
+mod failover;
 pub mod firing;
 mod hook_events;
 pub mod household;
 mod limit;
 mod messages;
+mod money;
 mod prompt;
 pub mod prune;
 mod quote;
 pub mod recover;
+mod retry;
 mod session;
 mod stages;
 

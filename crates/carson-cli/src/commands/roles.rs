@@ -44,6 +44,7 @@ fn summary(role: &Role) -> serde_json::Value {
     let mut limits = serde_json::to_value(&role.limits).unwrap_or_default();
     // As the role file has them.
     limits["wall_clock"] = format_duration(role.limits.wall_clock).into();
+    limits["cooldown"] = role.limits.cooldown.map(format_duration).into();
     limits["silence"] = format_duration(role.limits.silence).into();
     json!({
         "name": role.name, "title": role.title, "enabled": role.enabled,

@@ -16,7 +16,7 @@ use crate::session;
 
 /// Skips the firing when it could not go on with work in this repository.
 pub(crate) async fn check(firing: &Firing<'_>, repo: &Repo) -> Result<(), Halt> {
-    engine(firing, repo).await?;
+    engine(firing, session::account(firing)?, repo).await?;
     let mirror = firing.house.mirror(repo);
     mirror.refresh().await.map_err(|error| skip(told(&error)))?;
     let base = mirror.resolve(&repo.base).await;
@@ -27,8 +27,12 @@ fn skip(why: String) -> Halt {
     Halt::Skipped(SkipReason::Preflight(why))
 }
 
-async fn engine(firing: &Firing<'_>, repo: &Repo) -> Result<(), Halt> {
-    let account = session::account(firing)?;
+/// Skips the firing when the account's CLI cannot be used.
+pub(crate) async fn engine(
+    firing: &Firing<'_>,
+    account: &Account,
+    repo: &Repo,
+) -> Result<(), Halt> {
     let engine = session::engine(firing, account)?;
     let env = environment(firing, account, repo);
     let ready = engine.ready(&firing.house.fleet.home.root, &env).await;
