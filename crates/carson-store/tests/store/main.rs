@@ -17,3 +17,4 @@ mod reads;
 mod schema;
 mod stops;
 mod story;
+mod usage;
