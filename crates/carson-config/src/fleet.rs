@@ -139,6 +139,17 @@ pub enum HookFailure {
     Closed,
 }
 
+impl Priority {
+    /// Its name in the role file.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Normal => "normal",
+            Self::Low => "low",
+        }
+    }
+}
+
 /// A named specialist.
 #[derive(Clone, Debug)]
 pub struct Role {

@@ -115,7 +115,7 @@ pub struct Shares {
 }
 
 /// Money that may be spent in a time.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Budget {
     /// Whose, and in which time: `this role a day`.
     pub what: &'static str,

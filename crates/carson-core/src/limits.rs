@@ -77,7 +77,44 @@ pub struct WorstCase {
     pub retries: u32,
 }
 
+/// What the firings of one day can cost at most.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct WorstDay {
+    /// Firings.
+    pub firings: u32,
+    /// CLI invocations.
+    pub sessions: u64,
+    /// Turns.
+    pub turns: u64,
+    /// Wall clock, one firing after the other.
+    pub wall_clock: Duration,
+    /// Money; `None` when no budget bounds it.
+    pub cost_usd: Option<f64>,
+}
+
 impl Limits {
+    /// The worst day: each firing its worst, as often as the daily cap and the clock allow.
+    #[must_use]
+    pub fn worst_day(&self, stages: &[Stage]) -> WorstDay {
+        let one = self.worst_case(stages);
+        let firings = self.max_firings_per_day;
+        let by_firing = self.max_cost_usd.map(|max| max * f64::from(firings));
+        // The last firing that the day's budget lets in is itself held to what is left of it.
+        let cost_usd = match (self.max_cost_usd_per_day, by_firing) {
+            (Some(day), Some(all)) => Some(day.min(all)),
+            (day, all) => day.or(all),
+        };
+        // A role runs one firing at a time.
+        let wall_clock = self.wall_clock.saturating_mul(firings);
+        WorstDay {
+            firings,
+            sessions: one.sessions.saturating_mul(firings.into()),
+            turns: one.turns.saturating_mul(firings.into()),
+            wall_clock: wall_clock.min(Duration::from_secs(25 * 60 * 60)),
+            cost_usd,
+        }
+    }
+
     /// Sessions and turns of the longest firing that `stages` allow: each attempt executes once,
     /// and a diff review that asks for a fix costs one more execute and one more review.
     #[must_use]
@@ -120,6 +157,25 @@ mod tests {
         assert_eq!(worst.sessions, 10);
         assert_eq!(worst.turns, 6 * 20 + 4 * 60);
         assert_eq!(Limits::default().worst_case(&[]).sessions, 0);
+    }
+
+    #[test]
+    fn the_worst_day_is_the_cap_times_the_worst_firing_within_the_budget() {
+        let limits = Limits {
+            max_firings_per_day: 10,
+            max_cost_usd: Some(2.0),
+            ..Limits::default()
+        };
+        let day = limits.worst_day(&Stage::CHOSEN);
+        assert_eq!((day.sessions, day.turns), (100, 3_600));
+        assert_eq!(day.wall_clock, Duration::from_secs(450 * 60));
+        assert_eq!(day.cost_usd, Some(20.0));
+        let budget = Limits {
+            max_cost_usd_per_day: Some(5.0),
+            ..limits
+        };
+        assert_eq!(budget.worst_day(&Stage::CHOSEN).cost_usd, Some(5.0));
+        assert_eq!(Limits::default().worst_day(&[]).cost_usd, None);
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! `carson roles`
 
-use carson_config::{Role, format_duration};
+use carson_config::{Priority, Role, format_duration};
 use serde_json::json;
 
 use crate::app::{self, App};
@@ -51,6 +51,7 @@ fn summary(role: &Role) -> serde_json::Value {
         "cadence": role.cadence_lines, "zone": role.cadence.zone().name(),
         "repos": role.repos, "engines": role.engines, "stages": role.stages,
         "limits": limits, "worst_case": role.limits.worst_case(&role.stages),
+        "worst_day": role.limits.worst_day(&role.stages), "priority": role.priority.as_str(),
         "promise": role.promise.as_ref().map(|promise| &promise.run),
     })
 }
@@ -83,10 +84,24 @@ fn show(app: &App, role: &Role) {
         print::line(&format!("promise: {} (within {timeout})", promise.run));
     }
     print::line(&format!(
-        "worst case of a firing: {}, {}, {}",
+        "worst case of a firing: {}, {}, {}{}",
         counted(worst.sessions, "session"),
         counted(worst.turns, "turn"),
-        format_duration(limits.wall_clock)
+        format_duration(limits.wall_clock),
+        money(limits.max_cost_usd)
+    ));
+    let day = limits.worst_day(&role.stages);
+    print::line(&format!(
+        "worst case of a day: {}, {}, {}, {}{}",
+        counted(day.firings, "firing"),
+        counted(day.sessions, "session"),
+        counted(day.turns, "turn"),
+        format_duration(day.wall_clock),
+        money(day.cost_usd)
+    ));
+    print::line(&format!(
+        "retries of a firing: {}, where the provider is not available before anything was done",
+        worst.retries
     ));
     print::line(&format!(
         "stops: {} a day, breaker at {}, {}",
@@ -94,4 +109,20 @@ fn show(app: &App, role: &Role) {
         counted(limits.fail_streak, "bad outcome"),
         counted(limits.max_open_prs, "open pull request")
     ));
+    if let Some(cooldown) = limits.cooldown {
+        let cooldown = format_duration(cooldown);
+        print::line(&format!(
+            "an open breaker lets one firing try after {cooldown}"
+        ));
+    }
+    if role.priority == Priority::Low {
+        print::line("low priority: it waits when an account's usage window is nearly used up");
+    }
+}
+
+/// An amount at the end of a list; nothing bounds the money without one.
+fn money(max: Option<f64>) -> String {
+    max.map_or(", money without a bound".to_owned(), |max| {
+        format!(", ${max:.2}")
+    })
 }

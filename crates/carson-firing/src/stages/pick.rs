@@ -124,11 +124,18 @@ async fn take(
     let attempts = history.attempts;
     if attempts >= firing.role.limits.max_work_attempts {
         let tried = tried(firing, repo, number).await;
-        give_to_people(forge, number, &messages::out_of_attempts(attempts, &tried)).await?;
+        let text = messages::out_of_attempts(attempts, &tried);
+        forge
+            .hand_over(number, firing.id, &text)
+            .await
+            .or_broken("giving the issue to people")?;
         return Ok(None);
     }
     if let Some(pull) = refused(firing, repo, forge, number).await? {
-        give_to_people(forge, number, &messages::refused(&pull)).await?;
+        forge
+            .hand_over(number, firing.id, &messages::refused(&pull))
+            .await
+            .or_broken("giving the issue to people")?;
         return Ok(None);
     }
     // A dead firing's claim is the earlier one, and would win.
@@ -220,15 +227,4 @@ async fn refused(
         .await
         .or_broken("remembering the answer")?;
     Ok(is_new.then_some(pull))
-}
-
-async fn give_to_people(forge: &Forge, number: u64, text: &str) -> Result<(), Halt> {
-    forge
-        .comment(number, text)
-        .await
-        .or_broken("commenting the issue")?;
-    forge
-        .set_labels(number, &["needs:human"], &[])
-        .await
-        .or_broken("labelling the issue")
 }
