@@ -30,6 +30,10 @@ pub struct Fleet {
     pub max_firings: u32,
     /// Free mebibytes of the home's disk below which nothing is started.
     pub min_free_mb: u32,
+    /// Money of all roles in one day of the zone.
+    pub max_cost_usd_per_day: Option<f64>,
+    /// Money of all roles in one month of the zone.
+    pub max_cost_usd_per_month: Option<f64>,
     /// Repositories.
     pub repos: BTreeMap<RepoName, Repo>,
     /// Accounts.
@@ -111,6 +115,12 @@ pub struct Account {
     pub script: Option<PathBuf>,
     /// The provider's key, where Carson's proxy uses it in the sessions' place.
     pub key: Option<ProviderKey>,
+    /// Whose words a program of `command` speaks: `codex`, `gemini`, `opencode` or `openai`.
+    pub limits: Option<String>,
+    /// How much of a usage window may be used, from 0 to 1, before roles of low priority wait.
+    pub warn_at: f64,
+    /// Which part of each usage window is kept for people, from 0 to 1.
+    pub reserve: f64,
 }
 
 /// A key that sessions use without seeing it.
@@ -155,6 +165,16 @@ impl Api {
     }
 }
 
+/// Who waits first.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Priority {
+    /// Goes on as long as it may.
+    #[default]
+    Normal,
+    /// Waits when a usage window is nearly used up.
+    Low,
+}
+
 /// What becomes of a tool call that the hook does not answer.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum HookFailure {
@@ -163,6 +183,17 @@ pub enum HookFailure {
     Open,
     /// It is refused.
     Closed,
+}
+
+impl Priority {
+    /// Its name in the role file.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Normal => "normal",
+            Self::Low => "low",
+        }
+    }
 }
 
 /// A named specialist.
@@ -188,6 +219,8 @@ pub struct Role {
     pub egress: Option<Allowlist>,
     /// What holds its sessions in.
     pub confinement: Confinement,
+    /// Who waits first.
+    pub priority: Priority,
     /// What it works on.
     pub work: WorkSource,
     /// Its accounts, in order of preference.
@@ -222,6 +255,7 @@ impl Role {
             hook_failure: HookFailure::default(),
             egress: None,
             confinement: Confinement::default(),
+            priority: Priority::default(),
             work: WorkSource::None,
             engines: Vec::new(),
             stages: Vec::new(),

@@ -15,6 +15,8 @@ pub(crate) enum Kind {
     /// A whole number from here on.
     Count(i64),
     Money,
+    /// A share in percent, in quotes.
+    Share,
     Span,
     /// A duration above nothing.
     SomeTime,
@@ -27,7 +29,7 @@ pub(crate) enum Kind {
 }
 
 use Kind::{
-    Bool, Count, Money, OneOf, Planned, Section, SomeTime, Span, Text, TextMap, Texts, Zone,
+    Bool, Count, Money, OneOf, Planned, Section, Share, SomeTime, Span, Text, TextMap, Texts, Zone,
 };
 
 /// `*` is a name that the operator chooses.
@@ -38,8 +40,8 @@ pub(crate) const SETTINGS: &[(&str, Kind)] = &[
     ("fleet.host", Text),
     ("fleet.max_firings", Count(1)),
     ("fleet.min_free_mb", Count(0)),
-    ("fleet.max_cost_usd_per_day", Planned),
-    ("fleet.max_cost_usd_per_month", Planned),
+    ("fleet.max_cost_usd_per_day", Money),
+    ("fleet.max_cost_usd_per_month", Money),
     ("repos", Section),
     ("repos.*", Section),
     ("repos.*.url", Text),
@@ -62,7 +64,12 @@ pub(crate) const SETTINGS: &[(&str, Kind)] = &[
     ("accounts.*.api", OneOf(&["anthropic", "openai"])),
     ("accounts.*.upstream", Text),
     ("accounts.*.key_header", Text),
-    ("accounts.*.reserve", Planned),
+    (
+        "accounts.*.limits",
+        OneOf(&["codex", "gemini", "opencode", "openai"]),
+    ),
+    ("accounts.*.warn_at", Share),
+    ("accounts.*.reserve", Share),
     ("github", Section),
     ("github.api_base", Text),
     ("github.token_file", Text),
@@ -100,7 +107,7 @@ pub(crate) const ROLE: &[(&str, Kind)] = &[
     ("pass", Texts),
     ("splay", Span),
     ("egress", Texts),
-    ("priority", Planned),
+    ("priority", OneOf(&["normal", "low"])),
     ("hosts", Planned),
     ("scope", Planned),
     ("limits", Section),
@@ -121,8 +128,8 @@ pub(crate) const ROLE: &[(&str, Kind)] = &[
     ("limits.max_rejections", Count(0)),
     ("limits.max_work_attempts", Count(1)),
     ("limits.max_tool_calls", Planned),
-    ("limits.max_cost_usd_per_day", Planned),
-    ("limits.cooldown", Planned),
+    ("limits.max_cost_usd_per_day", Money),
+    ("limits.cooldown", SomeTime),
     ("tools", Section),
     ("tools.read", Texts),
     ("tools.write", Texts),
@@ -136,6 +143,12 @@ pub(crate) const ROLE: &[(&str, Kind)] = &[
     ("paths.read", Texts),
     ("paths.write", Texts),
 ];
+
+/// `25%` is 0.25.
+pub(crate) fn parse_share(text: &str) -> Option<f64> {
+    let number: f64 = text.strip_suffix('%')?.trim().parse().ok()?;
+    (0.0..=100.0).contains(&number).then_some(number / 100.0)
+}
 
 pub(crate) fn join(path: &str, name: &str) -> String {
     if path.is_empty() {
@@ -207,6 +220,10 @@ pub(crate) fn fits(kind: Kind, item: &Item) -> Result<(), String> {
         {
             Some(amount) if amount > 0.0 && amount.is_finite() => Ok(()),
             _ => want("an amount above 0"),
+        },
+        Share => match item.as_str().map(parse_share) {
+            Some(Some(_)) => Ok(()),
+            _ => want("a share in quotes, from \"0%\" to \"100%\""),
         },
         Span => match item.as_str() {
             Some(text) => parse_duration(text).map(|_| ()),

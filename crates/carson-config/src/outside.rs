@@ -8,6 +8,7 @@ use carson_core::{AccountName, RepoName};
 
 use crate::check::Check;
 use crate::fleet::{Account, EngineKind, ForgeKind, GitHub, Repo, Slack, SlackAuth, TokenSource};
+use crate::keys::parse_share;
 use crate::provider;
 use crate::raw::{AccountSection, GitHubSection, RepoSection, SlackSection};
 use crate::secret::read_secret;
@@ -144,6 +145,11 @@ pub(crate) fn accounts(
                 "binary = \"my-agent\"",
             );
         }
+        if engine != EngineKind::Command && section.limits.is_some() {
+            let key = format!("{at}.limits");
+            let problem = "only a program of engine \"command\" needs it";
+            check.problem(&key, problem, "leave it out");
+        }
         if engine == EngineKind::Rehearsal && section.script.is_none() {
             check.problem(
                 &at,
@@ -169,6 +175,9 @@ pub(crate) fn accounts(
             model: section.model,
             script: section.script.map(|script| paths.expand(&script)),
             key,
+            limits: section.limits,
+            warn_at: parse_share(&section.warn_at).unwrap_or(1.0),
+            reserve: parse_share(&section.reserve).unwrap_or(0.0),
         };
         accounts.insert(name, account);
     }

@@ -35,6 +35,10 @@ pub(crate) struct FleetSection {
     pub max_firings: u32,
     /// Free mebibytes of the home's disk below which nothing is started.
     pub min_free_mb: u32,
+    /// Money of all roles in one day of the fleet's zone.
+    pub max_cost_usd_per_day: Option<f64>,
+    /// Money of all roles in one month of the fleet's zone.
+    pub max_cost_usd_per_month: Option<f64>,
 }
 
 impl Default for FleetSection {
@@ -45,6 +49,8 @@ impl Default for FleetSection {
             host: None,
             max_firings: 2,
             min_free_mb: 256,
+            max_cost_usd_per_day: None,
+            max_cost_usd_per_month: None,
         }
     }
 }
@@ -78,7 +84,7 @@ impl Default for RepoSection {
 }
 
 /// `[accounts.NAME]`
-#[derive(Clone, Debug, Default, Deserialize, Serialize, JsonSchema)]
+#[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub(crate) struct AccountSection {
     /// claude, command or rehearsal.
@@ -101,6 +107,32 @@ pub(crate) struct AccountSection {
     pub upstream: Option<String>,
     /// The header that carries the key; the API's own without it.
     pub key_header: Option<String>,
+    /// codex, gemini, opencode or openai: whose words a program of `command` speaks.
+    pub limits: Option<String>,
+    /// How much of a usage window may be used before roles of low priority wait.
+    pub warn_at: String,
+    /// Which part of each usage window is kept for people.
+    pub reserve: String,
+}
+
+impl Default for AccountSection {
+    fn default() -> Self {
+        Self {
+            engine: String::new(),
+            binary: None,
+            args: Vec::new(),
+            env: BTreeMap::new(),
+            model: None,
+            script: None,
+            key_file: None,
+            api: None,
+            upstream: None,
+            key_header: None,
+            limits: None,
+            warn_at: "90%".into(),
+            reserve: "0%".into(),
+        }
+    }
 }
 
 /// `[github]`
@@ -197,6 +229,8 @@ pub(crate) struct RoleFile {
     pub splay: String,
     /// host:port that sessions may connect to; everything without it.
     pub egress: Option<Vec<String>>,
+    /// normal or low: one of low priority waits first when a usage window runs out.
+    pub priority: String,
     pub limits: LimitsSection,
     pub tools: ToolsSection,
     pub promise: Option<PromiseSection>,
@@ -225,6 +259,7 @@ impl Default for RoleFile {
             pass: Vec::new(),
             splay: "0s".into(),
             egress: None,
+            priority: "normal".into(),
             limits: LimitsSection::default(),
             tools: ToolsSection::default(),
             promise: None,
@@ -273,6 +308,8 @@ pub(crate) struct LimitsSection {
     pub max_firings_per_day: Option<u32>,
     /// Money of one firing.
     pub max_cost_usd: Option<f64>,
+    /// Money of this role in one day of its zone.
+    pub max_cost_usd_per_day: Option<f64>,
     /// Output of one session, in mebibytes.
     pub max_output_mb: Option<u64>,
     /// Processes and threads of one session at once.
@@ -285,6 +322,8 @@ pub(crate) struct LimitsSection {
     pub max_open_prs: Option<u32>,
     /// Consecutive bad outcomes that open the breaker.
     pub fail_streak: Option<u32>,
+    /// After how long an open breaker lets one firing try.
+    pub cooldown: Option<String>,
     /// Rejections in a row that do not yet count as bad.
     pub max_rejections: Option<u32>,
     /// Firings that may take one piece of work.

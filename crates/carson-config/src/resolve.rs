@@ -14,7 +14,7 @@ use crate::document::Document;
 use crate::duration::parse_duration;
 use crate::egress::{Providers, providers};
 use crate::finding::Finding;
-use crate::fleet::{Fleet, HookFailure, Promise, Role, Tools, WorkSource};
+use crate::fleet::{Fleet, HookFailure, Priority, Promise, Role, Tools, WorkSource};
 use crate::home::Home;
 use crate::keys::nearest;
 use crate::load::{LoadOptions, ReadRole};
@@ -66,6 +66,8 @@ pub(crate) fn fleet(
         host: host.unwrap_or_else(|| HostName::from_machine(&options.machine)),
         max_firings: raw.fleet.max_firings,
         min_free_mb: raw.fleet.min_free_mb,
+        max_cost_usd_per_day: raw.fleet.max_cost_usd_per_day,
+        max_cost_usd_per_month: raw.fleet.max_cost_usd_per_month,
         repos,
         accounts,
         roles: BTreeMap::new(),
@@ -190,6 +192,11 @@ fn resolve_role(
         },
         egress,
         confinement,
+        priority: if raw.priority == "low" {
+            Priority::Low
+        } else {
+            Priority::Normal
+        },
         work: work(raw.work, &mut check),
         engines,
         stages: stages(&raw.stages, &mut check),
@@ -318,6 +325,8 @@ pub(crate) fn limits(raw: LimitsSection) -> Limits {
         max_revisions: raw.max_revisions.unwrap_or(base.max_revisions),
         max_firings_per_day: raw.max_firings_per_day.unwrap_or(base.max_firings_per_day),
         max_cost_usd: raw.max_cost_usd.or(base.max_cost_usd),
+        max_cost_usd_per_day: raw.max_cost_usd_per_day,
+        cooldown: raw.cooldown.and_then(|text| parse_duration(&text).ok()),
         max_output_mb: raw.max_output_mb.unwrap_or(base.max_output_mb),
         max_processes: raw.max_processes.unwrap_or(base.max_processes),
         max_file_mb: raw.max_file_mb.unwrap_or(base.max_file_mb),

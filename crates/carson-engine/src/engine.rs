@@ -5,10 +5,13 @@ use std::ops::ControlFlow;
 use std::path::PathBuf;
 use std::time::Duration;
 
+use chrono::{DateTime, Utc};
+
 use carson_proc::{Cancel, Command, Finished, Limits, Line, StopReason, Stream, run};
 use carson_redact::Redactor;
 
 use crate::error::EngineError;
+use crate::rules::RuleSet;
 use crate::session::{Ended, Event, Session, SessionEnd};
 use crate::transcript::Transcript;
 use crate::{claude, command, rehearsal};
@@ -47,6 +50,20 @@ pub struct Engine {
     pub model: Option<String>,
     /// The script, for `rehearsal`.
     pub script: Option<PathBuf>,
+    /// Whose words a program of `command` speaks, where the operator said so.
+    pub limits: Option<RuleSet>,
+}
+
+impl Engine {
+    /// The rules by which its refusals are read.
+    #[must_use]
+    pub fn rules(&self) -> Option<RuleSet> {
+        match self.kind {
+            EngineKind::Claude => Some(RuleSet::Claude),
+            EngineKind::Command => self.limits,
+            EngineKind::Rehearsal => None,
+        }
+    }
 }
 
 /// Reads one CLI's output.
@@ -54,7 +71,7 @@ pub(crate) trait Reader {
     /// One line of standard output. `Break` stops the CLI.
     fn line(&mut self, line: &[u8], on_event: &mut dyn FnMut(&Event)) -> ControlFlow<()>;
     /// Everything it said, once it has ended.
-    fn end(self, done: &Finished, redactor: &Redactor) -> SessionEnd;
+    fn end(self, done: &Finished, redactor: &Redactor, now: DateTime<Utc>) -> SessionEnd;
 }
 
 impl Engine {
@@ -82,7 +99,8 @@ impl Engine {
             }
             EngineKind::Command => {
                 let command = command::command(self, session)?;
-                drive(command, session, command::Output, cancel, on_event).await
+                let reader = command::Output::new(self.limits);
+                drive(command, session, reader, cancel, on_event).await
             }
             EngineKind::Rehearsal => {
                 let command = rehearsal::command(self, session)?;
@@ -128,7 +146,7 @@ async fn drive<R: Reader>(
     };
     let done = run(&command, &limits, cancel, each).await?;
     transcript.end();
-    let mut end = reader.end(&done, session.redactor);
+    let mut end = reader.end(&done, session.redactor, session.clock.now());
     (end.elapsed, end.leaked) = (done.elapsed, done.leaked);
     (end.exit, end.said) = (Some(done.exit), last_words(&done, session.redactor));
     // What Carson did to the process says more than what its output looks like then.

@@ -102,7 +102,8 @@ async fn opens_the_breaker(
 ) -> Result<bool, StoreError> {
     let before = store.breaker(&firing.role.name).await?;
     let was_open = before.is_open();
-    let after = before.after(end.outcome, end.reason, end.at, end.thresholds);
+    let claimed_at = firing.claimed_at;
+    let after = before.after_firing(claimed_at, end.outcome, end.reason, end.at, end.thresholds);
     Ok(after.is_open() && !was_open)
 }
 

@@ -27,7 +27,7 @@ pub(crate) async fn conclude(
     let saved = salvage::run(firing, &settled).await;
     let mut settled = salvage::as_delivered(settled, &saved);
     settled.reason = firing.house.redactor.redact(&settled.reason).into_owned();
-    report::run(firing, &settled, &saved).await?;
+    report::run(firing, &settled, &saved, facts).await?;
     info!(firing.id = %firing.id, firing.outcome = %settled.outcome, reason = %settled.reason, "firing ended");
     teardown::run(firing).await;
     Ok(Ended {

@@ -12,6 +12,7 @@ use carson_git::{Mirror, Worktree};
 use carson_proc::sandbox::Level;
 use carson_proc::{Cancel, ProcessId};
 use carson_store::{Firing as Row, Progress, Store, StoreError};
+use chrono::{DateTime, Utc};
 use thiserror::Error;
 use tracing::{info, warn};
 
@@ -65,6 +66,7 @@ pub struct Ended {
 pub struct Firing<'h> {
     pub(crate) house: &'h Household,
     pub(crate) id: FiringId,
+    pub(crate) claimed_at: DateTime<Utc>,
     pub(crate) role: &'h Role,
     pub(crate) cancel: Cancel,
     pub(crate) deadline: Instant,
@@ -108,7 +110,11 @@ pub(crate) struct Tally {
     pub tokens_in: u64,
     pub tokens_out: u64,
     pub cost_usd: Option<f64>,
+    /// Whether part of it was priced from tokens.
+    pub cost_estimated: bool,
     pub attempts: u32,
+    /// Sessions that were tried again because the provider was not available.
+    pub retries: u32,
     pub blocked_calls: u32,
     /// The stages of the sessions so far.
     pub stages: Vec<Stage>,
@@ -179,11 +185,14 @@ impl<'h> Firing<'h> {
             tokens_in: row.tokens_in,
             tokens_out: row.tokens_out,
             cost_usd: row.cost_usd,
+            cost_estimated: row.cost_estimated,
+            retries: row.retries,
             ..Tally::default()
         };
         Self {
             house,
             id: row.id,
+            claimed_at: row.claimed_at,
             role,
             cancel,
             deadline: Instant::now() + role.limits.wall_clock,
@@ -298,6 +307,8 @@ impl<'h> Firing<'h> {
             tokens_out: tally.tokens_out,
             cost_usd: tally.cost_usd,
             attempts: tally.attempts,
+            retries: tally.retries,
+            cost_estimated: tally.cost_estimated,
             sessions: tally.sessions,
             engine: self.account().map(|account| account.engine.to_string()),
             account: tally.account,

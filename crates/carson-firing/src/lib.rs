@@ -24,6 +24,7 @@
 //! [`session`] is the only place that runs an agent CLI, [`chat`] the only one that files posts.
 
 pub mod bench;
+mod calendar;
 mod chat;
 pub mod claim;
 pub mod claims;
@@ -33,17 +34,20 @@ pub mod doctor;
 pub mod dry_run;
 pub mod egress;
 pub mod environment;
+mod failover;
 pub mod firing;
 mod hook_events;
 pub mod household;
 mod limit;
 mod messages;
+mod money;
 mod programs;
 mod prompt;
 pub mod prune;
 mod quote;
 pub mod reach;
 pub mod recover;
+mod retry;
 pub mod secrets;
 mod session;
 mod stages;

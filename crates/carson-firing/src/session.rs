@@ -11,17 +11,22 @@ use carson_config::{Account, EngineKind as Configured};
 use carson_core::Stage;
 use carson_core::admission::admit_account;
 use carson_core::settle::Halt;
-use carson_engine::{Access, Ended, Engine, EngineKind, Event, Hook, Session, SessionEnd};
+use carson_engine::{
+    Access, Ended, Engine, EngineKind, Event, Hook, Session, SessionEnd, estimate,
+};
 use tracing::{info, warn};
 
 use crate::bench::guarded_hook;
 use crate::confine::{self, Walls};
 use crate::egress;
 use crate::environment::Wanted;
+use crate::failover;
 use crate::firing::Firing;
 use crate::hook_events::HookEvents;
-use crate::limit;
+use crate::limit::{self, Seen};
+use crate::money;
 use crate::prompt::{self, Filling};
+use crate::retry;
 use crate::stages::OrBroken;
 use crate::stages::workspace::Placed;
 
@@ -94,34 +99,74 @@ async fn run(
     filling: &Filling,
 ) -> Result<SessionEnd, Halt> {
     firing.enter(stage).await;
-    may_start(firing).await?;
-    let account = account(firing)?;
     let prompt = prompt::render(firing.role, stage, &placed.brief, filling)
         .map_err(|error| Halt::Broken(error.to_string()))?;
     let hook = guarded_hook(&firing.house.program, firing.role.hook_failure);
-    let access = access(stage);
-    let walls = confine::walls(firing, placed, access, stage.as_str())?;
-    let started = start(
-        firing,
-        placed,
-        stage,
-        filling.attempt,
-        account,
-        &prompt,
-        &hook,
-        &walls,
-    );
-    let mut end = started.await?;
-    let mut events = HookEvents::take(&placed.place.bench.hook_events());
-    if account.engine == Configured::Command {
-        // Its output is its answer and nothing else.
-        end.denied.append(&mut events.denied);
+    let before = firing.tally().sessions;
+    loop {
+        may_start(firing).await?;
+        let account = account(firing)?;
+        let walls = confine::walls(firing, placed, access(stage), stage.as_str())?;
+        let mut watch = Watch::default();
+        let started = start(
+            firing,
+            placed,
+            stage,
+            filling.attempt,
+            account,
+            &prompt,
+            &hook,
+            &walls,
+            &mut watch,
+        );
+        let mut end = started.await?;
+        let mut events = HookEvents::take(&placed.place.bench.hook_events());
+        if account.engine == Configured::Command {
+            // Its output is its answer and nothing else.
+            end.denied.append(&mut events.denied);
+        }
+        confine::note(firing, &walls, end.exit, &end.said).await?;
+        note(firing, stage, account, &watch, &end).await;
+        limit::note_windows(firing, account, watch.windows).await;
+        egress::record(firing).await;
+        events.report(firing, placed, &hook).await;
+        if retry::again(firing, placed, stage, &end.ended, watch.calls).await? {
+            continue;
+        }
+        match judge(firing, account, stage, end).await {
+            // Only the first session of a firing moves on: later ones would lose what was done.
+            Err(Halt::RateLimited { .. })
+                if before == 0 && failover::moves_on(firing, placed, account).await => {}
+            judged => return judged,
+        }
     }
-    confine::note(firing, &walls, end.exit, &end.said).await?;
-    note(firing, stage, &end).await;
-    egress::record(firing).await;
-    events.report(firing, placed, &hook).await;
-    judge(firing, account, stage, end).await
+}
+
+/// What is kept of a session's events.
+#[derive(Default)]
+struct Watch {
+    calls: u32,
+    model: Option<String>,
+    windows: Vec<Seen>,
+}
+
+impl Watch {
+    fn see(&mut self, event: &Event) {
+        match event {
+            Event::ToolCall { .. } => self.calls += 1,
+            Event::Started { model } => self.model.clone_from(model),
+            Event::LimitWarning {
+                window,
+                utilization: Some(utilization),
+                resets_at,
+            } => self.windows.push(Seen {
+                name: window.clone(),
+                utilization: *utilization,
+                resets_at: *resets_at,
+            }),
+            _ => {}
+        }
+    }
 }
 
 /// The stops that are checked before every session.
@@ -132,11 +177,7 @@ async fn may_start(firing: &Firing<'_>) -> Result<(), Halt> {
     if firing.remaining().is_zero() {
         return Err(Halt::TimedOut("the wall clock ran out".into()));
     }
-    let limits = &firing.role.limits;
-    if limits
-        .max_cost_usd
-        .is_some_and(|max| firing.tally().cost_usd.unwrap_or(0.0) >= max)
-    {
+    if money::left(firing).await?.is_some_and(|left| left <= 0.0) {
         return Err(Halt::OutOfMoney);
     }
     let account = &account(firing)?.name;
@@ -151,10 +192,10 @@ async fn may_start(firing: &Firing<'_>) -> Result<(), Halt> {
         Err(reason) if firing.tally().sessions == 0 => Err(Halt::Skipped(reason)),
         Err(_) => {
             let until = blocks.iter().find(|block| block.account == *account);
-            let until = until.and_then(|block| block.until);
             Err(Halt::RateLimited {
                 account: account.clone(),
-                until,
+                until: until.and_then(|block| block.until),
+                why: until.map(|block| block.reason.clone()).unwrap_or_default(),
             })
         }
     }
@@ -169,6 +210,7 @@ fn access(stage: Stage) -> Access {
     }
 }
 
+#[expect(clippy::too_many_arguments, reason = "what one session is made of")]
 async fn start(
     firing: &Firing<'_>,
     placed: &Placed<'_, '_>,
@@ -178,6 +220,7 @@ async fn start(
     prompt: &str,
     hook: &str,
     walls: &Walls,
+    watch: &mut Watch,
 ) -> Result<SessionEnd, Halt> {
     let engine = engine(firing, account)?;
     let (role, bench) = (firing.role, &placed.place.bench);
@@ -187,7 +230,7 @@ async fn start(
         command: hook.to_owned(),
         settings_file: bench.hook_settings(),
     };
-    let spent = firing.tally().cost_usd.unwrap_or(0.0);
+    let money = money::left(firing).await?;
     let mut env = environment(firing, placed, attempt)?;
     let run = 1 + firing
         .tally()
@@ -208,7 +251,7 @@ async fn start(
             &role.tools.read
         },
         max_turns: placed.brief.max_turns(stage),
-        max_cost_usd: role.limits.max_cost_usd.map(|max| (max - spent).max(0.0)),
+        max_cost_usd: money.map(|left| left.max(0.0)),
         wall_clock: firing.remaining(),
         silence: role.limits.silence,
         max_output: role.limits.max_output_mb * 1024 * 1024,
@@ -217,6 +260,7 @@ async fn start(
         confined: Some(walls.profile()),
         hook: Some(&hook),
         system: &prompt::system(role),
+        clock: &firing.house.clock,
     };
     firing
         .count(|tally| {
@@ -224,7 +268,10 @@ async fn start(
             tally.stages.push(stage);
         })
         .await;
-    let mut seen = |event: &Event| tracing::debug!(firing.id = %firing.id, ?event, "session event");
+    let mut seen = |event: &Event| {
+        tracing::debug!(firing.id = %firing.id, ?event, "session event");
+        watch.see(event);
+    };
     let end = engine.run(&session, &firing.cancel, &mut seen).await;
     end.map_err(|error| Halt::EngineFailed(error.to_string()))
 }
@@ -242,6 +289,7 @@ pub(crate) fn engine(firing: &Firing<'_>, account: &Account) -> Result<Engine, H
         args: account.args.clone(),
         model: account.model.clone(),
         script: account.script.clone(),
+        limits: account.limits.as_deref().and_then(|name| name.parse().ok()),
     })
 }
 
@@ -252,12 +300,21 @@ fn transcript(firing: &Firing<'_>, stage: Stage) -> std::io::Result<PathBuf> {
     Ok(dir.join(format!("{:02}-{stage}.jsonl", firing.tally().sessions + 1)))
 }
 
-async fn note(firing: &Firing<'_>, stage: Stage, end: &SessionEnd) {
+async fn note(
+    firing: &Firing<'_>,
+    stage: Stage,
+    account: &Account,
+    watch: &Watch,
+    end: &SessionEnd,
+) {
     info!(firing.id = %firing.id, session.ended = ?end.ended, session.turns = end.turns, "session ended");
     // What the CLI's own tool rules refused is part of a session's normal life; what the hook
     // stopped is not.
     let blocked = end.denied.iter().filter(|denied| denied.by_hook).count();
     let blocked = u32::try_from(blocked).unwrap_or(u32::MAX);
+    let model = watch.model.as_deref().or(account.model.as_deref());
+    let estimate = || estimate(model, end.tokens_in, end.tokens_out);
+    let cost = end.cost_usd.or_else(estimate);
     firing
         .count(|tally| {
             tally.turns += end.turns;
@@ -267,7 +324,8 @@ async fn note(firing: &Firing<'_>, stage: Stage, end: &SessionEnd) {
             if !end.text.trim().is_empty() {
                 tally.last_words.insert(stage, end.text.clone());
             }
-            if let Some(cost) = end.cost_usd {
+            if let Some(cost) = cost {
+                tally.cost_estimated |= end.cost_usd.is_none();
                 tally.cost_usd = Some(tally.cost_usd.unwrap_or(0.0) + cost);
             }
         })
@@ -324,6 +382,12 @@ async fn judge(
             firing.role.limits.max_output_mb
         ))),
         Ended::Cancelled => Err(Halt::Cancelled),
+        Ended::Unavailable {
+            status, message, ..
+        } => {
+            let status = status.map_or(String::new(), |status| format!("{status} "));
+            Err(Halt::Unavailable(format!("{stage}: {status}{message}")))
+        }
         Ended::ApiError { status, message } => {
             let status = status.map_or(String::new(), |status| format!("{status} "));
             Err(Halt::EngineFailed(format!("{stage}: {status}{message}")))

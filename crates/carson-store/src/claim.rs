@@ -37,6 +37,8 @@ pub struct NewFiring {
     pub repo: Option<RepoName>,
     /// The only piece of work it may take.
     pub work: Option<WorkKey>,
+    /// When the breaker opened that this firing probes: it is claimed only while that holds.
+    pub probes: Option<DateTime<Utc>>,
 }
 
 /// What became of a claim.
@@ -55,7 +57,10 @@ macro_rules! insertion {
     ($new:expr, $slot:expr) => {
         query(
             "INSERT INTO firing (id, role, slot, host, account, deadline_at, claimed_at, missed, \
-             repo, work) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10) ON CONFLICT DO NOTHING",
+             repo, work) SELECT $1, $2, $3, $4, $5, $6, $7, $8, $9, $10 \
+             WHERE $11 IS NULL OR EXISTS \
+             (SELECT 1 FROM breaker WHERE breaker.role = $2 AND breaker.opened_at = $11) \
+             ON CONFLICT DO NOTHING",
         )
         .bind($new.id.uuid())
         .bind($new.role.as_str())
@@ -67,6 +72,7 @@ macro_rules! insertion {
         .bind(i64::from($new.missed))
         .bind($new.repo.as_ref().map(RepoName::as_str))
         .bind($new.work.map(|work| work.to_string()))
+        .bind($new.probes)
     };
 }
 

@@ -60,9 +60,9 @@ impl Store {
     /// When the database does not answer.
     pub async fn end_firing(&self, id: FiringId, ending: &Ending) -> Result<bool, StoreError> {
         let ended = transaction!(self, |tx| {
-            let role: Option<(String,)> = sqlx::query_as(
+            let role: Option<(String, DateTime<Utc>)> = sqlx::query_as(
                 "UPDATE firing SET ended_at = $2, outcome = $3, reason = $4 \
-                 WHERE id = $1 AND ended_at IS NULL RETURNING role",
+                 WHERE id = $1 AND ended_at IS NULL RETURNING role, claimed_at",
             )
             .bind(id.uuid())
             .bind(ending.at)
@@ -70,7 +70,7 @@ impl Store {
             .bind(self.outside(&ending.reason).as_ref())
             .fetch_optional(&mut *tx)
             .await?;
-            if let Some((role,)) = &role {
+            if let Some((role, claimed_at)) = &role {
                 query("UPDATE stage SET ended_at = $2 WHERE firing = $1 AND ended_at IS NULL")
                     .bind(id.uuid())
                     .bind(ending.at)
@@ -85,7 +85,8 @@ impl Store {
                 .fetch_optional(&mut *tx)
                 .await?;
                 let before = before.map(BreakerRaw::breaker).unwrap_or_default();
-                let after: Breaker = before.clone().after(
+                let after: Breaker = before.clone().after_firing(
+                    *claimed_at,
                     ending.outcome,
                     &ending.reason,
                     ending.at,

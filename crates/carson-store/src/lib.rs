@@ -21,7 +21,7 @@
 //! come that far before. None of them fails because it is repeated.
 //!
 //! Reading order: `db.rs`, `firing.rs` (the rows), `claim.rs`, `progress.rs`, `ending.rs`,
-//! `gate.rs`, `stops.rs`, `outbox.rs`.
+//! `gate.rs`, `stops.rs`, `usage.rs`, `outbox.rs`.
 
 mod claim;
 mod db;
@@ -35,6 +35,7 @@ mod outbox;
 mod progress;
 mod read;
 mod stops;
+mod usage;
 
 pub use claim::{Claim, NewFiring};
 pub use db::Store;

@@ -20,6 +20,10 @@ pub struct Progress {
     pub tokens_out: u64,
     /// Money.
     pub cost_usd: Option<f64>,
+    /// Whether part of it was priced from tokens.
+    pub cost_estimated: bool,
+    /// Sessions that were tried again.
+    pub retries: u32,
     /// Execute attempts.
     pub attempts: u32,
     /// CLI invocations.
@@ -127,7 +131,7 @@ impl Store {
         on!(self, |pool| query(
             "UPDATE firing SET turns = $2, tokens_in = $3, tokens_out = $4, cost_usd = $5, \
              attempts = $6, sessions = $7, account = COALESCE($8, account), \
-             engine = COALESCE($9, engine) WHERE id = $1"
+             engine = COALESCE($9, engine), retries = $10, cost_estimated = $11 WHERE id = $1"
         )
         .bind(id.uuid())
         .bind(i64::from(so_far.turns))
@@ -138,6 +142,8 @@ impl Store {
         .bind(i64::from(so_far.sessions))
         .bind(so_far.account.as_ref().map(AccountName::as_str))
         .bind(so_far.engine.as_deref())
+        .bind(i64::from(so_far.retries))
+        .bind(i64::from(so_far.cost_estimated))
         .execute(pool)
         .await?
         .rows_affected());

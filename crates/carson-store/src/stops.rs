@@ -3,7 +3,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-use carson_core::admission::Block;
+use carson_core::admission::{BLOCK_HORIZON, Block};
 use carson_core::breaker::Breaker;
 use carson_core::{AccountName, FiringId, RepoName, RoleName};
 use chrono::{DateTime, Utc};
@@ -382,9 +382,16 @@ impl Store {
 }
 
 fn block_row(raw: BlockRaw) -> Result<BlockRow, StoreError> {
+    // What a firing set is never longer than a provider's longest limit; a value that is was
+    // damaged, or written by a clock that was far ahead.
+    let by_operator = raw.set_by == BlockSetter::Operator.to_string();
+    let until = raw.until.map(|until| match by_operator {
+        true => until,
+        false => until.min(raw.set_at + BLOCK_HORIZON),
+    });
     Ok(BlockRow {
         account: parsed("account", &raw.account)?,
-        until: raw.until,
+        until,
         reason: raw.reason,
         set_by: raw.set_by,
         set_at: raw.set_at,

@@ -52,9 +52,8 @@ impl Way {
             Start::Run(command) => {
                 let limits = Limits::within(Duration::from_secs(60));
                 let never = Cancel::new();
-                let running = carson_proc::run(command, &limits, &never, |_| {
-                    ControlFlow::Continue(())
-                });
+                let running =
+                    carson_proc::run(command, &limits, &never, |_| ControlFlow::Continue(()));
                 runtime.block_on(running)?.success()
             }
         };

@@ -130,7 +130,13 @@ pub fn details(row: &Firing) -> Vec<String> {
     );
     add("sessions", (row.sessions > 0).then_some(sessions));
     add("sandbox", row.sandbox.as_ref().map(sandbox));
-    add("cost", row.cost_usd.map(|cost| format!("${cost:.4}")));
+    let about = if row.cost_estimated { "~" } else { "" };
+    add(
+        "cost",
+        row.cost_usd.map(|cost| format!("{about}${cost:.4}")),
+    );
+    let retries = (row.retries > 0).then(|| counted(row.retries, "session"));
+    add("tried again", retries);
     lines
 }
 

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use carson_config::{Loaded, Push, Role, format_duration};
+use carson_config::{Loaded, Priority, Push, Role, format_duration};
 use carson_core::egress::Allowlist;
 use serde_json::json;
 
@@ -58,6 +58,7 @@ fn summary(role: &Role) -> serde_json::Value {
     let mut limits = serde_json::to_value(&role.limits).unwrap_or_default();
     // As the role file has them.
     limits["wall_clock"] = format_duration(role.limits.wall_clock).into();
+    limits["cooldown"] = role.limits.cooldown.map(format_duration).into();
     limits["silence"] = format_duration(role.limits.silence).into();
     json!({
         "name": role.name, "title": role.title, "enabled": role.enabled,
@@ -69,6 +70,7 @@ fn summary(role: &Role) -> serde_json::Value {
             "read": role.confinement.read, "write": role.confinement.write,
         },
         "egress": role.egress,
+        "worst_day": role.limits.worst_day(&role.stages), "priority": role.priority.as_str(),
         "promise": role.promise.as_ref().map(|promise| &promise.run),
     })
 }
@@ -136,10 +138,24 @@ fn show(app: &App, role: &Role) {
     confinement(role);
     print::line(&egress(role.egress.as_ref()));
     print::line(&format!(
-        "worst case of a firing: {}, {}, {}",
+        "worst case of a firing: {}, {}, {}{}",
         counted(worst.sessions, "session"),
         counted(worst.turns, "turn"),
-        format_duration(limits.wall_clock)
+        format_duration(limits.wall_clock),
+        money(limits.max_cost_usd)
+    ));
+    let day = limits.worst_day(&role.stages);
+    print::line(&format!(
+        "worst case of a day: {}, {}, {}, {}{}",
+        counted(day.firings, "firing"),
+        counted(day.sessions, "session"),
+        counted(day.turns, "turn"),
+        format_duration(day.wall_clock),
+        money(day.cost_usd)
+    ));
+    print::line(&format!(
+        "retries of a firing: {}, where the provider is not available before anything was done",
+        worst.retries
     ));
     print::line(&format!(
         "stops: {} a day, breaker at {}, {}",
@@ -147,4 +163,20 @@ fn show(app: &App, role: &Role) {
         counted(limits.fail_streak, "bad outcome"),
         counted(limits.max_open_prs, "open pull request")
     ));
+    if let Some(cooldown) = limits.cooldown {
+        let cooldown = format_duration(cooldown);
+        print::line(&format!(
+            "an open breaker lets one firing try after {cooldown}"
+        ));
+    }
+    if role.priority == Priority::Low {
+        print::line("low priority: it waits when an account's usage window is nearly used up");
+    }
+}
+
+/// An amount at the end of a list; nothing bounds the money without one.
+fn money(max: Option<f64>) -> String {
+    max.map_or(", money without a bound".to_owned(), |max| {
+        format!(", ${max:.2}")
+    })
 }

@@ -1,6 +1,6 @@
 //! `carson status`: one screen.
 
-use carson_firing::Household;
+use carson_firing::{Household, claim};
 use carson_store::{Filter, Firing};
 use serde_json::json;
 
@@ -8,6 +8,9 @@ use super::firings::{ago, state};
 use crate::app::App;
 use crate::error::CommandError;
 use crate::print;
+
+/// A usage window that is worth a line.
+const FULL: f64 = 0.75;
 
 pub async fn run(app: &App) -> Result<u8, CommandError> {
     let house = app.house_in_any_case().await?;
@@ -19,11 +22,14 @@ pub async fn run(app: &App) -> Result<u8, CommandError> {
     let breakers = house.store.breakers().await?;
     let pending = house.store.pending_posts().await?;
     let roles = roles(&house).await?;
+    let spent = claim::spent_today(&house, now).await?;
+    let mut windows = house.store.windows().await?;
+    windows.retain(|window| window.stands(now));
     if app.json {
         print::json(&json!({
             "fleet": house.fleet.name, "host": house.fleet.host, "hosts": house.store.hosts().await?,
             "roles": roles, "running": live, "pauses": pauses, "blocks": blocks,
-            "breakers": breakers, "outbox": pending,
+            "breakers": breakers, "outbox": pending, "spent_today": spent, "windows": windows,
         }));
         return Ok(0);
     }
@@ -55,6 +61,12 @@ pub async fn run(app: &App) -> Result<u8, CommandError> {
     for row in breakers.iter().filter(|row| row.breaker.is_open()) {
         let why = row.breaker.reason.as_deref().unwrap_or_default();
         print::line(&format!("BREAKER of {} is open: {why}", row.role));
+    }
+    for window in windows.iter().filter(|window| window.utilization >= FULL) {
+        print::line(&format!("NEARLY USED UP: {window}"));
+    }
+    if spent > 0.0 {
+        print::line(&format!("spent today: ${spent:.2}"));
     }
     let rows = roles.iter().map(|role| {
         let text = |key: &str| role[key].as_str().unwrap_or_default().to_owned();

@@ -35,11 +35,18 @@ pub async fn run(app: &App, name: &str) -> Result<u8, CommandError> {
     };
     let last = house.store.firings(&filter).await?;
     let refused = refused(&house.store, last.first()).await?;
+    let windows: Vec<_> = gate
+        .windows
+        .iter()
+        .filter(|window| role.engines.contains(&window.account) && window.stands(now))
+        .collect();
     if app.json {
         print::json(&json!({
             "role": role.name, "verdict": verdict, "next": next, "enabled": role.enabled,
             "fired_today": gate.fired_today, "max_per_day": gate.max_per_day,
             "streak": gate.breaker.streak, "last": last, "refused_hosts": refused,
+            "spent_today": gate.spent_today,
+            "budgets": gate.budgets, "windows": windows, "breaker": gate.breaker,
         }));
         return Ok(0);
     }
@@ -52,6 +59,15 @@ pub async fn run(app: &App, name: &str) -> Result<u8, CommandError> {
         "today: {} of {} firings; streak {} of {}",
         gate.fired_today, gate.max_per_day, gate.breaker.streak, role.limits.fail_streak
     ));
+    for budget in &gate.budgets {
+        print::line(&format!(
+            "spent: ${:.2} of ${:.2} for {}",
+            budget.spent, budget.max, budget.what
+        ));
+    }
+    for window in windows {
+        print::line(&format!("usage: {window}"));
+    }
     for row in &last {
         let why = row.reason.as_deref().unwrap_or_default();
         print::line(&format!(

@@ -79,6 +79,7 @@ fn words(kind: Kind) -> String {
         Bool => "true or false".into(),
         Count(least) => format!("number from {least}"),
         Money => "amount above 0".into(),
+        Share => "share".into(),
         Span => "duration".into(),
         SomeTime => "duration above 0".into(),
         Zone => "IANA zone".into(),

@@ -18,7 +18,7 @@ use std::ops::ControlFlow;
 
 use carson_proc::{Command, Exit, Finished};
 use carson_redact::Redactor;
-use chrono::DateTime;
+use chrono::{DateTime, Utc};
 use serde_json::Value;
 
 pub use play::{Part, play};
@@ -87,6 +87,8 @@ impl Reader for Output {
                     kind: LimitKind::UsageWindow,
                     resets_at: resets_at.and_then(|at| DateTime::from_timestamp(at, 0)),
                     message: "the script hit a limit".to_owned(),
+                    remedy: None,
+                    window: None,
                 });
             }
             Some("max_turns") => self.max_turns = true,
@@ -95,7 +97,7 @@ impl Reader for Output {
         ControlFlow::Continue(())
     }
 
-    fn end(self, done: &Finished, redactor: &Redactor) -> SessionEnd {
+    fn end(self, done: &Finished, redactor: &Redactor, _now: DateTime<Utc>) -> SessionEnd {
         let ended = match (self.limit, done.exit) {
             (Some(limit), _) => Ended::Limited(limit),
             (None, _) if self.max_turns => Ended::MaxTurns,

@@ -121,6 +121,7 @@ impl Home {
             missed: 0,
             repo: None,
             work: Some(WorkKey::Issue(number)),
+            probes: None,
         };
         let claimed = self.house.store.claim_firing(&firing).await.unwrap();
         assert_eq!(claimed, carson_store::Claim::Won);

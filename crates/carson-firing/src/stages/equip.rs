@@ -18,7 +18,7 @@ use crate::session;
 
 /// Skips the firing when it could not go on with work in this repository.
 pub(crate) async fn check(firing: &Firing<'_>, repo: &Repo) -> Result<(), Halt> {
-    engine(firing, repo).await?;
+    engine(firing, session::account(firing)?, repo).await?;
     let mirror = firing.house.mirror(repo);
     mirror.refresh().await.map_err(|error| skip(told(&error)))?;
     let base = mirror.resolve(&repo.base).await;
@@ -29,8 +29,12 @@ fn skip(why: String) -> Halt {
     Halt::Skipped(SkipReason::Preflight(why))
 }
 
-async fn engine(firing: &Firing<'_>, repo: &Repo) -> Result<(), Halt> {
-    let account = session::account(firing)?;
+/// Skips the firing when the account's CLI cannot be used.
+pub(crate) async fn engine(
+    firing: &Firing<'_>,
+    account: &Account,
+    repo: &Repo,
+) -> Result<(), Halt> {
     let engine = session::engine(firing, account)?;
     if let Some(key) = &account.key {
         let unusable = |error| skip(format!("account {}: {error}", account.name));

@@ -18,3 +18,4 @@ mod reads;
 mod schema;
 mod stops;
 mod story;
+mod usage;

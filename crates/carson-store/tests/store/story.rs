@@ -158,6 +158,8 @@ async fn run(store: &Store, id: FiringId) {
         .await
         .unwrap();
     let mut so_far = Progress {
+        retries: 2,
+        cost_estimated: true,
         turns: 31,
         tokens_in: 5_000_000_000,
         tokens_out: 17,
