@@ -88,6 +88,11 @@ pub enum Command {
         #[arg(long)]
         dry_run: bool,
     },
+    /// List backups of the database, make one, or put one in its place.
+    Backup {
+        #[command(subcommand)]
+        action: BackupAction,
+    },
     /// Check, show or describe the settings.
     Config {
         #[command(subcommand)]
@@ -323,6 +328,20 @@ pub enum BlockAction {
     Clear {
         /// The account.
         account: String,
+    },
+}
+
+/// `carson backup`
+#[derive(Debug, Subcommand)]
+pub enum BackupAction {
+    /// List the backups, oldest first.
+    List,
+    /// Make one now; the daemon makes one a day.
+    Make,
+    /// Put one in the place of the database, which is kept beside it. No daemon may run.
+    Restore {
+        /// Its name or path [default: the newest].
+        backup: Option<PathBuf>,
     },
 }
 

@@ -30,5 +30,5 @@ mod reload;
 
 pub use daemon::{DaemonError, Start, run};
 pub use dispatch::start_firing;
-pub use lock::LockError;
+pub use lock::{DaemonLock, LockError};
 pub use outbox::Poster;

@@ -27,10 +27,14 @@ pub enum LockError {
 
 /// Held for as long as the daemon lives; the system frees it when it dies.
 #[derive(Debug)]
-pub(crate) struct DaemonLock(#[expect(dead_code, reason = "held for its lock")] File);
+pub struct DaemonLock(#[expect(dead_code, reason = "held for its lock")] File);
 
 impl DaemonLock {
-    pub(crate) fn take(path: &Path) -> Result<Self, LockError> {
+    /// Takes the lock of a home; also for what may only be done while no daemon runs.
+    ///
+    /// # Errors
+    /// When a daemon has it, or the file cannot be used.
+    pub fn take(path: &Path) -> Result<Self, LockError> {
         let io = |source| LockError::Io {
             path: path.to_owned(),
             source,

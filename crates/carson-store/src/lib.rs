@@ -23,6 +23,7 @@
 //! Reading order: `db.rs`, `firing.rs` (the rows), `claim.rs`, `progress.rs`, `ending.rs`,
 //! `gate.rs`, `stops.rs`, `outbox.rs`.
 
+pub mod backup;
 mod claim;
 mod db;
 mod ending;
@@ -33,12 +34,13 @@ mod gate;
 mod outbox;
 mod progress;
 mod read;
+mod sqlite;
 mod stops;
 
 pub use claim::{Claim, NewFiring};
-pub use db::Store;
+pub use db::{Opening, Store};
 pub use ending::Ending;
-pub use error::StoreError;
+pub use error::{StoreError, Trouble};
 pub use events::{Event, HostRow};
 pub use firing::{BlockedCall, Firing, StageRow};
 pub use gate::GateQuery;

@@ -1,5 +1,6 @@
 //! One file per command.
 
+mod backup;
 mod block;
 mod breaker;
 mod config;
@@ -76,6 +77,7 @@ async fn dispatch(app: &App, command: Command) -> Result<u8, CommandError> {
         Command::Pause(args) => pause::pause(app, &args).await,
         Command::Resume(scope) => pause::resume(app, &scope).await,
         Command::Prune { dry_run } => prune::run(app, dry_run).await,
+        Command::Backup { action } => backup::run(app, &action).await,
         Command::Config { action } => config::run(app, action),
         Command::Rehearsal { .. } | Command::Hook { .. } | Command::Completions { .. } => Ok(0),
     }

@@ -2,7 +2,9 @@
 
 #![cfg(test)]
 
+mod backups;
 mod claims;
+mod damage;
 mod fixture;
 mod openings;
 mod outbox;
