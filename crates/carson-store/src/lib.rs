@@ -21,7 +21,7 @@
 //! come that far before. None of them fails because it is repeated.
 //!
 //! Reading order: `db.rs`, `firing.rs` (the rows), `claim.rs`, `progress.rs`, `ending.rs`,
-//! `gate.rs`, `stops.rs`, `outbox.rs`.
+//! `gate.rs`, `stops.rs`, `outbox.rs`, `jobs.rs`; then `sqlite.rs` and `backup.rs`.
 
 pub mod backup;
 mod claim;
@@ -31,6 +31,7 @@ mod error;
 mod events;
 mod firing;
 mod gate;
+mod jobs;
 mod outbox;
 mod progress;
 mod read;
@@ -44,6 +45,7 @@ pub use error::{StoreError, Trouble};
 pub use events::{Event, HostRow};
 pub use firing::{BlockedCall, Firing, StageRow};
 pub use gate::GateQuery;
+pub use jobs::{JobRow, Stale};
 pub use outbox::{NewPost, Post, PostKind};
 pub use progress::Progress;
 pub use read::{Filter, Found};

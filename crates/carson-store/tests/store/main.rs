@@ -6,6 +6,7 @@ mod backups;
 mod claims;
 mod damage;
 mod fixture;
+mod jobs;
 mod openings;
 mod outbox;
 mod plans;
