@@ -12,6 +12,7 @@ use carson_core::{AccountName, HostName, RepoName, RoleName, Stage};
 use chrono_tz::Tz;
 
 use crate::home::Home;
+use crate::upkeep::{Heartbeat, Housekeeping};
 
 /// Everything an operator decided.
 #[derive(Clone, Debug)]
@@ -40,6 +41,10 @@ pub struct Fleet {
     pub slack: Option<Slack>,
     /// `sqlite:PATH` or `postgres://…`.
     pub database: String,
+    /// How Carson cleans up after itself.
+    pub housekeeping: Housekeeping,
+    /// How others learn that the daemon lives.
+    pub heartbeat: Heartbeat,
 }
 
 /// A repository.

@@ -32,6 +32,7 @@ mod resolve;
 mod secret;
 mod shipped;
 mod sources;
+mod upkeep;
 
 pub use duration::{format_duration, parse_duration};
 pub use finding::{Finding, Findings};
@@ -47,3 +48,4 @@ pub use raw::schema;
 pub use secret::{SecretError, read_secret};
 pub use shipped::{ShippedRole, shipped_roles};
 pub use sources::Sources;
+pub use upkeep::{Heartbeat, HeartbeatUrl, Hours, Housekeeping};
