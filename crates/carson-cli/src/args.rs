@@ -37,11 +37,16 @@ pub enum Command {
     /// Fire a role now and wait for its end.
     Fire(Fire),
     /// Show roles, stops and running firings on one screen.
-    Status,
-    /// Say why a role fired or did not, and what comes next.
+    Status {
+        /// List every housekeeping job with its last run, its result and its next run.
+        #[arg(long)]
+        jobs: bool,
+    },
+    /// Say why a role fired or did not, what would change it, and what comes next.
     Why {
-        /// The role.
-        role: String,
+        /// The role, or a firing: its id, or the eight digits that tables show.
+        #[arg(value_name = "ROLE|FIRING")]
+        what: String,
     },
     /// List roles, or show one with its worst case.
     Roles {

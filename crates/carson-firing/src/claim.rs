@@ -8,6 +8,7 @@ use carson_core::work::WorkKey;
 use carson_core::{AccountName, FiringId, RepoName};
 use carson_store::{Claim, GateQuery, NewFiring, StoreError};
 use chrono::{DateTime, TimeDelta, TimeZone, Utc};
+use chrono_tz::Tz;
 
 use crate::household::Household;
 
@@ -156,7 +157,7 @@ async fn gates(
         .map(|role| GateQuery {
             role: &role.name,
             repos: &role.repos,
-            day: day_of(role, now),
+            day: day(role.cadence.zone(), now),
         })
         .collect();
     let mut gates = house.store.gates(&house.fleet.host, &queries).await?;
@@ -169,9 +170,9 @@ async fn gates(
     Ok(gates)
 }
 
-/// The day of the role's zone in which `now` lies. It may have 23 or 25 hours.
-fn day_of(role: &Role, now: DateTime<Utc>) -> (DateTime<Utc>, DateTime<Utc>) {
-    let zone = role.cadence.zone();
+/// The day of a zone in which `now` lies. It may have 23 or 25 hours.
+#[must_use]
+pub fn day(zone: Tz, now: DateTime<Utc>) -> (DateTime<Utc>, DateTime<Utc>) {
     let today = now.with_timezone(&zone).date_naive();
     let midnight = |date: chrono::NaiveDate| {
         // Where midnight falls into a gap, the day begins with the first instant after it.

@@ -38,8 +38,10 @@ mod prompt;
 pub mod prune;
 mod quote;
 pub mod recover;
+pub mod room;
 mod session;
 mod stages;
+pub mod strays;
 
 pub use claim::{ClaimError, Claimed};
 pub use firing::{Ended, FiringError};

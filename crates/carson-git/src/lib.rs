@@ -49,6 +49,7 @@ mod salvaged;
 mod scratch;
 mod snapshot;
 mod take;
+mod tidy;
 mod version;
 mod worktree;
 

@@ -106,7 +106,9 @@ fn unusable(path: &Path, wrong: String) -> StoreError {
 
 /// What SQLite says of a file that it cannot read.
 pub(crate) fn damage(error: &sqlx::Error) -> String {
-    let said = error.as_database_error().map(|error| error.message());
+    let said = error
+        .as_database_error()
+        .map(sqlx::error::DatabaseError::message);
     let said = said.map_or_else(|| error.to_string(), str::to_owned);
     format!("it is damaged or no database ({said})")
 }

@@ -43,8 +43,8 @@ fn script(fleet: &TestFleet) -> String {
 
 /// A running `carson daemon`; killed when it is dropped.
 pub(crate) struct Daemon {
-    child: Child,
-    log: PathBuf,
+    pub(crate) child: Child,
+    pub(crate) log: PathBuf,
 }
 
 impl Daemon {
@@ -59,21 +59,21 @@ impl Daemon {
         }
     }
 
-    fn signal(&self, signal: Signal) {
+    pub(crate) fn signal(&self, signal: Signal) {
         let pid = i32::try_from(self.child.id()).unwrap();
         kill(Pid::from_raw(pid), signal).unwrap();
     }
 
-    fn ended(&mut self) -> ExitStatus {
+    pub(crate) fn ended(&mut self) -> ExitStatus {
         until("the daemon to end", || self.child.try_wait().unwrap())
     }
 
-    fn killed(mut self) {
+    pub(crate) fn killed(mut self) {
         self.child.kill().unwrap();
         self.child.wait().unwrap();
     }
 
-    fn says(&self, words: &str) {
+    pub(crate) fn says(&self, words: &str) {
         until(words, || {
             let log = fs::read_to_string(&self.log).unwrap();
             log.contains(words).then_some(())

@@ -65,8 +65,8 @@ async fn dispatch(app: &App, command: Command) -> Result<u8, CommandError> {
             fire::wait_for(at);
             fire::run_claimed(app, &id, settings).await
         }
-        Command::Status => status::run(app).await,
-        Command::Why { role } => why::run(app, &role).await,
+        Command::Status { jobs } => status::run(app, jobs).await,
+        Command::Why { what } => why::run(app, &what).await,
         Command::Roles { action } => roles::run(app, action).await,
         Command::Firings(args) => firings::run(app, &args).await,
         Command::Logs { id, transcripts } => logs::run(app, &id, transcripts).await,
