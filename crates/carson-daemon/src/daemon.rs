@@ -101,7 +101,7 @@ pub async fn run(house: Household, start: Start) -> Result<(), DaemonError> {
         pulse: pulse.clone(),
         health: daemon.health.clone(),
     });
-    let status = format!("{} roles", daemon.house.fleet.roles.len());
+    let status = format!("roles: {}", daemon.house.fleet.roles.len());
     pulse::say(&[NotifyState::Ready, NotifyState::Status(&status)]);
     pulse::watch_over(pulse);
     info!(

@@ -133,7 +133,7 @@ fn a_locked_database_delays_firings_and_loses_none() {
         let lock = pool.begin_with("BEGIN EXCLUSIVE").await.unwrap();
         // The session ends, and the firing has its outcome to write.
         fs::write(fleet.root().join("barrier.go"), "").unwrap();
-        daemon.says("another process holds the database locked");
+        daemon.says("nothing fires until it does");
         lock.rollback().await.unwrap();
         pool.close().await;
     });
@@ -220,7 +220,7 @@ fn every_job_is_seen_with_its_last_and_next_run() {
         shown.contains("NEXT IN") && shown.contains("there is room"),
         "{shown}"
     );
-    assert!(shown.contains("today: $0.00"), "{shown}");
+    assert!(shown.contains("spent today: $0.00"), "{shown}");
     daemon.killed();
     let shown = fleet.carson(&["status"]).stdout;
     assert!(

@@ -19,4 +19,5 @@ mod lockfile;
 mod output;
 mod postgres;
 mod scripted_model;
+mod signs;
 mod why;

@@ -72,7 +72,11 @@ fn pauses_blocks_and_breakers_are_ended_by_the_command_that_is_named() {
             "block",
             "account play until 2",
         ),
-        (&["block", "set", "play"], "block", "until somebody does"),
+        (
+            &["block", "set", "play"],
+            "block",
+            "until an operator ends that",
+        ),
     ] {
         let ran = fleet.carson(args);
         assert_eq!(ran.code, Some(0), "{ran:#?}");
@@ -88,7 +92,7 @@ fn pauses_blocks_and_breakers_are_ended_by_the_command_that_is_named() {
     let _ = fleet.fire("hand");
     let says = fleet.carson(&["why", "hand"]).stdout;
     assert!(says.contains("breaker"), "{says}");
-    ended_by_its_command(&fleet, "breaker", "1 bad outcomes in a row");
+    ended_by_its_command(&fleet, "breaker", "1 bad outcome in a row");
 }
 
 #[test]

@@ -54,8 +54,8 @@ pub async fn run(app: &App, with_jobs: bool) -> Result<u8, CommandError> {
     running(&seen);
     let (usd, firings) = seen.spent;
     print::line(&format!(
-        "today: ${usd:.2} in {}",
-        counted(firings, "firing with sessions")
+        "spent today: ${usd:.2} in {}",
+        counted(firings, "firing")
     ));
     if seen.pending > 0 {
         print::line(&format!(

@@ -71,7 +71,8 @@ pub async fn of(
 fn admission(carson: &str, role: &Role, gate: &Gate, now: DateTime<Utc>) -> Vec<Stop> {
     let mut stops = Vec::new();
     let mut add = |stop, why: String, change: String| stops.push(Stop { stop, why, change });
-    let until = |until: Option<DateTime<Utc>>| until.map_or("somebody does".into(), print::time);
+    let until =
+        |until: Option<DateTime<Utc>>| until.map_or("an operator ends that".into(), print::time);
     if let Some(pause) = gate.pause.as_ref().filter(|pause| pause.stands(now)) {
         let why = format!(
             "{} is paused until {}: {}",
@@ -109,8 +110,8 @@ fn admission(carson: &str, role: &Role, gate: &Gate, now: DateTime<Utc>) -> Vec<
     if gate.breaker.is_open() {
         let why = gate.breaker.reason.clone().unwrap_or_default();
         let why = format!(
-            "{} bad outcomes in a row, the last: {why}",
-            gate.breaker.streak
+            "{} in a row, the last: {why}",
+            print::counted(gate.breaker.streak, "bad outcome")
         );
         add(
             "breaker",
