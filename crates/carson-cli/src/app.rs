@@ -3,14 +3,18 @@
 use std::ffi::OsString;
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::time::Duration;
 
 use carson_config::{Findings, Fleet, Home, LoadOptions, Loaded, Role, load};
 use carson_core::{Clock, RepoName, RoleName};
 use carson_firing::Household;
-use carson_store::Store;
+use carson_store::{Opening, Store, StoreError};
 
 use crate::error::CommandError;
 use crate::print;
+
+/// How long a firing waits for a database that another process holds.
+const LOCK_PATIENCE: Duration = Duration::from_secs(120);
 
 /// What the process was started with.
 #[derive(Clone, Debug)]
@@ -112,13 +116,32 @@ impl App {
         self.house_of(last_good.fleet).await
     }
 
+    /// The home for a firing that was claimed: its row is in a database that exists, and nothing
+    /// that it has to write is given up because somebody holds that for a while.
+    pub async fn house_of_a_firing(&self) -> Result<Household, CommandError> {
+        let opening = Opening {
+            create: false,
+            patience: LOCK_PATIENCE,
+        };
+        self.house_opened(self.load()?.fleet, opening).await
+    }
+
     /// The same, with settings that were read before.
     pub async fn house_of(&self, fleet: Fleet) -> Result<Household, CommandError> {
+        self.house_opened(fleet, Opening::default()).await
+    }
+
+    async fn house_opened(
+        &self,
+        fleet: Fleet,
+        opening: Opening,
+    ) -> Result<Household, CommandError> {
         fleet.home.create().map_err(|error| {
             CommandError::caused_by(&error).hint("check that CARSON_HOME is writable")
         })?;
         let redactor = print::redactor();
-        let store = Store::open(&fleet.database).await?;
+        let store = Store::open_as(&fleet.database, opening).await;
+        let store = store.map_err(|error| self.store_error(error))?;
         let house = Household {
             store: store.redacting(redactor.clone()),
             fleet: Arc::new(fleet),
@@ -130,6 +153,25 @@ impl App {
         };
         house.learn_secrets();
         Ok(house)
+    }
+}
+
+impl App {
+    /// A failure of the store; for a database that is lost with the very command to type.
+    pub fn store_error(&self, error: StoreError) -> CommandError {
+        let StoreError::Unusable {
+            backup: Some(backup),
+            ..
+        } = &error
+        else {
+            return error.into();
+        };
+        let name = backup.file_name().unwrap_or_default().to_string_lossy();
+        CommandError::caused_by(&error).hint(format!(
+            "the newest backup is {name}: `{} backup restore {name}` puts it in its place, and \
+             keeps what is there now",
+            self.called()
+        ))
     }
 }
 

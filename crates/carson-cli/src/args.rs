@@ -38,11 +38,16 @@ pub enum Command {
     /// Fire a role now and wait for its end.
     Fire(Fire),
     /// Show roles, stops and running firings on one screen.
-    Status,
-    /// Say why a role fired or did not, and what comes next.
+    Status {
+        /// List every housekeeping job with its last run, its result and its next run.
+        #[arg(long)]
+        jobs: bool,
+    },
+    /// Say why a role fired or did not, what would change it, and what comes next.
     Why {
-        /// The role.
-        role: String,
+        /// The role, or a firing: its id, or the eight digits that tables show.
+        #[arg(value_name = "ROLE|FIRING")]
+        what: String,
     },
     /// List roles, or show one with its worst case.
     Roles {
@@ -91,6 +96,11 @@ pub enum Command {
     },
     /// Examine this machine and this home, and say what would mend what is amiss.
     Doctor,
+    /// List backups of the database, make one, or put one in its place.
+    Backup {
+        #[command(subcommand)]
+        action: BackupAction,
+    },
     /// Check, show or describe the settings.
     Config {
         #[command(subcommand)]
@@ -328,6 +338,20 @@ pub enum BlockAction {
     Clear {
         /// The account.
         account: String,
+    },
+}
+
+/// `carson backup`
+#[derive(Debug, Subcommand)]
+pub enum BackupAction {
+    /// List the backups, oldest first.
+    List,
+    /// Make one now; the daemon makes one a day.
+    Make,
+    /// Put one in the place of the database, which is kept beside it. No daemon may run.
+    Restore {
+        /// Its name or path [default: the newest].
+        backup: Option<PathBuf>,
     },
 }
 

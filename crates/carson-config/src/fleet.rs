@@ -14,6 +14,7 @@ use chrono_tz::Tz;
 
 use crate::confine::Confinement;
 use crate::home::Home;
+use crate::upkeep::{Heartbeat, Housekeeping};
 
 /// Everything an operator decided.
 #[derive(Clone, Debug)]
@@ -46,6 +47,10 @@ pub struct Fleet {
     pub slack: Option<Slack>,
     /// `sqlite:PATH` or `postgres://…`.
     pub database: String,
+    /// How Carson cleans up after itself.
+    pub housekeeping: Housekeeping,
+    /// How others learn that the daemon lives.
+    pub heartbeat: Heartbeat,
 }
 
 /// A repository.

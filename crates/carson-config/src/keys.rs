@@ -4,6 +4,7 @@
 use toml_edit::{Item, Value};
 
 use crate::duration::parse_duration;
+use crate::upkeep::Hours;
 
 /// What a value must be.
 #[derive(Clone, Copy, Debug)]
@@ -21,6 +22,8 @@ pub(crate) enum Kind {
     /// A duration above nothing.
     SomeTime,
     Zone,
+    /// A span of hours of the day.
+    TimeOfDay,
     OneOf(&'static [&'static str]),
     /// A whole section.
     Section,
@@ -29,7 +32,8 @@ pub(crate) enum Kind {
 }
 
 use Kind::{
-    Bool, Count, Money, OneOf, Planned, Section, Share, SomeTime, Span, Text, TextMap, Texts, Zone,
+    Bool, Count, Money, OneOf, Planned, Section, Share, SomeTime, Span, Text, TextMap, Texts,
+    TimeOfDay, Zone,
 };
 
 /// `*` is a name that the operator chooses.
@@ -84,6 +88,16 @@ pub(crate) const SETTINGS: &[(&str, Kind)] = &[
     ("slack.trusted", Planned),
     ("database", Section),
     ("database.url", Text),
+    ("housekeeping", Section),
+    ("housekeeping.quiet_hours", TimeOfDay),
+    ("housekeeping.keep_days", Count(1)),
+    ("housekeeping.keep_mb", Count(1)),
+    ("housekeeping.keep_backups", Count(1)),
+    ("heartbeat", Section),
+    ("heartbeat.url", Text),
+    ("heartbeat.url_file", Text),
+    ("heartbeat.every", SomeTime),
+    ("heartbeat.alert_after_down", SomeTime),
     ("page", Planned),
 ];
 
@@ -236,6 +250,10 @@ pub(crate) fn fits(kind: Kind, item: &Item) -> Result<(), String> {
         Zone => match item.as_str() {
             Some(text) if text.parse::<chrono_tz::Tz>().is_ok() => Ok(()),
             _ => want("an IANA zone, such as \"Europe/Berlin\""),
+        },
+        TimeOfDay => match item.as_str() {
+            Some(text) => text.parse::<Hours>().map(drop),
+            None => want("a span of hours in quotes, such as \"02:00-05:00\""),
         },
         OneOf(words) => match item.as_str() {
             Some(text) if words.contains(&text) => Ok(()),

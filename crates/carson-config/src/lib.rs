@@ -36,6 +36,7 @@ mod resolve;
 mod secret;
 mod shipped;
 mod sources;
+mod upkeep;
 
 pub use confine::{CREDENTIALS, Confinement, Push, Sandbox};
 pub use duration::{format_duration, parse_duration};
@@ -53,3 +54,4 @@ pub use raw::schema;
 pub use secret::{SecretError, read_secret};
 pub use shipped::{ShippedRole, shipped_roles};
 pub use sources::Sources;
+pub use upkeep::{Heartbeat, HeartbeatUrl, Hours, Housekeeping};

@@ -19,6 +19,8 @@ pub(crate) struct Settings {
     pub github: Option<GitHubSection>,
     pub slack: Option<SlackSection>,
     pub database: DatabaseSection,
+    pub housekeeping: HousekeepingSection,
+    pub heartbeat: HeartbeatSection,
 }
 
 /// `[fleet]`
@@ -189,6 +191,56 @@ impl Default for SlackSection {
 pub(crate) struct DatabaseSection {
     /// sqlite:PATH or postgres://…; a relative path lies in the home.
     pub url: Option<String>,
+}
+
+/// `[housekeeping]`
+#[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub(crate) struct HousekeepingSection {
+    /// When heavy work on mirrors and database is done, in the fleet's zone.
+    pub quiet_hours: String,
+    /// Days that logs, transcripts, posts and events are kept.
+    pub keep_days: u32,
+    /// Mebibytes that logs and transcripts may take together.
+    pub keep_mb: u32,
+    /// Backups of the database that are kept.
+    pub keep_backups: u32,
+}
+
+impl Default for HousekeepingSection {
+    fn default() -> Self {
+        Self {
+            quiet_hours: "02:00-05:00".into(),
+            keep_days: 30,
+            keep_mb: 2_048,
+            keep_backups: 7,
+        }
+    }
+}
+
+/// `[heartbeat]`
+#[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub(crate) struct HeartbeatSection {
+    /// Address that is asked for while the daemon lives.
+    pub url: Option<String>,
+    /// File with that address, mode 0600.
+    pub url_file: Option<String>,
+    /// How often.
+    pub every: String,
+    /// How long the daemon may have been away without the chat being told.
+    pub alert_after_down: String,
+}
+
+impl Default for HeartbeatSection {
+    fn default() -> Self {
+        Self {
+            url: None,
+            url_file: None,
+            every: "5m".into(),
+            alert_after_down: "30m".into(),
+        }
+    }
 }
 
 /// `role.toml`.

@@ -20,6 +20,7 @@ use crate::keys::nearest;
 use crate::load::{LoadOptions, ReadRole};
 use crate::outside::{Paths, accounts, github, repos, slack};
 use crate::raw::{LimitsSection, RoleFile, Settings, WorkSection};
+use crate::upkeep::{heartbeat, housekeeping};
 
 /// The whole fleet. What could not be read is left out; there is a finding for it then.
 pub(crate) fn fleet(
@@ -74,6 +75,8 @@ pub(crate) fn fleet(
         github,
         slack,
         database: database(raw.database.url, &home, &mut check),
+        housekeeping: housekeeping(&raw.housekeeping),
+        heartbeat: heartbeat(raw.heartbeat, &around.paths, &mut check),
         home: home.clone(),
     };
     for role in read {

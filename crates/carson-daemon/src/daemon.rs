@@ -6,9 +6,10 @@ use std::sync::{Arc, PoisonError, RwLock};
 use carson_config::{LoadOptions, Sources};
 use carson_core::FiringId;
 use carson_firing::claim::{Wish, claim_all};
-use carson_firing::{Claimed, Household};
+use carson_firing::{Claimed, Household, room};
 use carson_store::StoreError;
 use chrono::{DateTime, TimeDelta, Utc};
+use sd_notify::NotifyState;
 use thiserror::Error;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::Notify;
@@ -16,10 +17,13 @@ use tokio_cron_scheduler::{Job, JobScheduler, JobSchedulerError};
 use tracing::{debug, error, info, warn};
 
 use crate::alarm::Alarm;
+use crate::alert;
 use crate::dispatch::start_firing;
 use crate::due::Ledger;
-use crate::jobs::{self, Shared};
+use crate::health::Health;
+use crate::jobs::{self, Shared, Wires};
 use crate::lock::{DaemonLock, LockError};
+use crate::pulse::{self, Heart};
 use crate::reload::{SETTLE, Watch, reload};
 
 /// The crate's default of 200 drops wake-ups when more jobs are due at once.
@@ -29,6 +33,12 @@ const ALARM_CHANNEL: usize = 1_024;
 /// its instant by itself. A hundred processes take some 200 ms to start on two cores: whoever
 /// starts them at the instant is late for the last ones.
 const LEAD: TimeDelta = TimeDelta::milliseconds(300);
+
+/// A database file up to this size is looked through before anything is done with it: less than a
+/// second. A larger one waits for its nightly check.
+const LOOK_THROUGH: u64 = 256 << 20;
+
+const NO_ROOM: &str = "there is no room";
 
 /// A daemon that cannot run.
 #[derive(Debug, Error)]
@@ -72,17 +82,36 @@ pub struct Start {
 /// When it cannot start.
 pub async fn run(house: Household, start: Start) -> Result<(), DaemonError> {
     let _lock = DaemonLock::take(&house.fleet.home.daemon_lock())?;
+    if house
+        .store
+        .file_bytes()
+        .is_some_and(|size| size < LOOK_THROUGH)
+    {
+        house.store.must_be_whole(true).await?;
+    }
+    alert::was_down(&house).await?;
     let mut daemon = Daemon::new(house, start).await?;
     let _alarm_clock = daemon.alarm_clock().await?;
     let _watch = Watch::start(&daemon.house.fleet.home, daemon.changed.clone());
-    jobs::start(&daemon.shared, &daemon.recover, &daemon.look);
+    let (heart, pulse) = pulse::pair(&daemon.look);
+    jobs::start(&Wires {
+        house: daemon.shared.clone(),
+        recover_now: daemon.recover.clone(),
+        freed: daemon.look.clone(),
+        pulse: pulse.clone(),
+        health: daemon.health.clone(),
+    });
+    let status = format!("roles: {}", daemon.house.fleet.roles.len());
+    pulse::say(&[NotifyState::Ready, NotifyState::Status(&status)]);
+    pulse::watch_over(pulse);
     info!(
         home = %daemon.house.fleet.home.root.display(),
         roles = daemon.house.fleet.roles.len(),
         store = daemon.house.store.kind(),
         "daemon started"
     );
-    daemon.go_round().await?;
+    daemon.go_round(&heart).await?;
+    pulse::say(&[NotifyState::Stopping]);
     if daemon.start.drain {
         daemon.drain().await?;
     }
@@ -98,6 +127,7 @@ struct Daemon {
     settings: PathBuf,
     ledger: Ledger,
     alarm: Alarm,
+    health: Health,
     look: Arc<Notify>,
     changed: Arc<Notify>,
     recover: Arc<Notify>,
@@ -144,6 +174,7 @@ impl Daemon {
             settings,
             ledger,
             alarm,
+            health: Health::default(),
             look: Arc::default(),
             changed: Arc::default(),
             recover: Arc::default(),
@@ -164,13 +195,14 @@ impl Daemon {
         Ok(clock)
     }
 
-    async fn go_round(&mut self) -> Result<(), DaemonError> {
+    async fn go_round(&mut self, heart: &Heart) -> Result<(), DaemonError> {
         let mut signals = Signals::new()?;
         loop {
             if let Err(error) = self.pass().await {
-                error!(%error, "the store does not answer; nothing fires until it does");
+                self.store_failed(&error);
                 tokio::time::sleep(std::time::Duration::from_secs(1)).await;
             }
+            heart.beat();
             let now = self.house.clock.now();
             let next = Ledger::next(&self.house.fleet, now + LEAD).map(|next| next - LEAD);
             tokio::select! {
@@ -188,13 +220,65 @@ impl Daemon {
         }
     }
 
+    /// Says it once: with a cadence of seconds it would else fill the disk that may be full.
+    fn store_failed(&self, error: &StoreError) {
+        if error.is_damage() {
+            jobs::lost(&self.health, error);
+        } else if self.health.trouble("the store does not answer") {
+            let hint = error.hint();
+            error!(%error, hint, "the store does not answer; nothing fires until it does");
+        }
+    }
+
+    /// Whether something that the fleet stands on forbids to claim anything now. Slots stay due,
+    /// and no row is written: there may be no room for one.
+    async fn is_stopped(&self) -> bool {
+        if self.health.lost().is_some() {
+            return true;
+        }
+        if let Err(gone) = self.house.store.still_there() {
+            jobs::lost(&self.health, &gone);
+            self.save_what_is_open().await;
+            return true;
+        }
+        let Err(why) = room::check(&self.house.fleet) else {
+            return false;
+        };
+        if self.health.trouble(NO_ROOM) {
+            error!(why, "nothing fires until there is room; slots wait");
+            alert::tell(
+                &self.house,
+                "fleet.stopped",
+                "Carson stopped: no room",
+                &why,
+            )
+            .await;
+        }
+        true
+    }
+
+    /// The rows of a database that was deleted in use are still there for us, and for nobody else.
+    async fn save_what_is_open(&self) {
+        match self.house.store.back_up(self.house.clock.now()).await {
+            Ok(Some(path)) => {
+                warn!(backup = %path.display(), "what it held is saved as its newest backup");
+            }
+            Ok(None) => {}
+            Err(error) => error!(%error, "what it held could not be saved"),
+        }
+    }
+
     /// Everything that is due, or will be in a moment, is admitted, skipped, or left waiting.
     async fn pass(&mut self) -> Result<(), StoreError> {
         let fleet = self.house.fleet.clone();
         let now = self.house.clock.now();
         let mut wishes = Vec::new();
         let mut dues = Vec::new();
-        for (role, due) in self.ledger.due(&fleet, now + LEAD) {
+        let due = self.ledger.due(&fleet, now + LEAD);
+        if due.is_empty() || self.is_stopped().await {
+            return Ok(());
+        }
+        for (role, due) in due {
             if due.too_late {
                 let reason = carson_core::admission::SkipReason::TooLate;
                 let host = &fleet.host;
@@ -217,6 +301,9 @@ impl Daemon {
             return Ok(());
         }
         let claimed = claim_all(&self.house, &wishes).await?;
+        if let Some(over) = self.health.well() {
+            info!(over, "it is over; firings go on");
+        }
         let mut won = Vec::new();
         for (((role, _), claimed), due) in wishes.iter().zip(claimed).zip(dues) {
             match claimed {
@@ -267,6 +354,14 @@ impl Daemon {
     }
 
     async fn reload(&mut self) {
+        if let Ok(now) = NotifyState::monotonic_usec_now() {
+            pulse::say(&[NotifyState::Reloading, now]);
+        }
+        self.read_again().await;
+        pulse::say(&[NotifyState::Ready]);
+    }
+
+    async fn read_again(&mut self) {
         if !reload(&mut self.house, &mut self.settings, &self.start.options).await {
             return;
         }

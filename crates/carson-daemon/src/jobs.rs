@@ -1,122 +1,163 @@
-//! Housekeeping: jobs that take no input and run beside the loop, one of a kind at a time.
+//! Housekeeping: jobs that take no input and run beside the loop.
+//!
+//! Each looks at the world as it is, does a bounded amount of what there is to do, and says how it
+//! went; what is left is found again next time. One that fails, hangs or panics stops no other.
+//! [`all`] is the list; `runner.rs` runs one of them.
+
+mod database;
+mod leftovers;
+mod mirrors;
+mod room;
+mod runner;
+mod transcripts;
 
 use std::sync::Arc;
 use std::time::Duration;
 
-use carson_firing::prune::Action;
-use carson_firing::{Household, prune, recover};
+use carson_firing::{Household, claims, recover, strays};
 use carson_proc::ProcessId;
-use tokio::sync::Notify;
-use tracing::{info, warn};
+use tokio::sync::{Mutex, Notify};
 
+use crate::health::Health;
 use crate::outbox::Poster;
+use crate::ping;
+use crate::pulse::Pulse;
+pub(crate) use database::lost;
+use runner::{Done, Job, Report};
 
-/// Between two looks for firings whose process is gone.
-const RECOVER: Duration = Duration::from_secs(5);
-/// Between two looks into the outbox.
-const OUTBOX: Duration = Duration::from_secs(5);
-/// Between two signs of life.
-const HEARTBEAT: Duration = Duration::from_secs(60);
-/// Between two prunings.
-const PRUNE: Duration = Duration::from_secs(3_600);
+const SECOND: Duration = Duration::from_secs(1);
+const MINUTE: Duration = Duration::from_secs(60);
+const HOUR: Duration = Duration::from_secs(3_600);
+/// Less than a day, so that a job of the quiet hours finds them every night.
+const NIGHTLY: Duration = Duration::from_secs(20 * 3_600);
 
 /// Shares the newest settings with the jobs.
 pub(crate) type Shared = Arc<std::sync::RwLock<Household>>;
 
-/// Starts all jobs. `recover_now` asks for a recovery at once; `freed` is told when one ended a
-/// firing, for a role may fire again then.
-pub(crate) fn start(house: &Shared, recover_now: &Arc<Notify>, freed: &Arc<Notify>) {
-    let (shared, now, freed) = (house.clone(), recover_now.clone(), freed.clone());
-    tokio::spawn(async move {
-        loop {
-            if recover_once(&newest(&shared)).await {
-                freed.notify_one();
-            }
-            tokio::select! {
-                () = now.notified() => {}
-                () = tokio::time::sleep(RECOVER) => {}
-            }
-        }
-    });
-    every(
-        house,
-        PRUNE,
-        |house| async move { prune_once(&house).await },
-    );
-    every(
-        house,
-        HEARTBEAT,
-        |house| async move { heartbeat(&house).await },
-    );
-    let shared = house.clone();
-    tokio::spawn(async move {
-        let mut poster = Poster::default();
-        loop {
-            if let Err(error) = poster.drain(&newest(&shared)).await {
-                warn!(%error, "the outbox could not be drained");
-            }
-            tokio::time::sleep(OUTBOX).await;
-        }
-    });
+/// What the jobs are connected with.
+pub(crate) struct Wires {
+    /// The newest settings.
+    pub house: Shared,
+    /// Asks for a recovery at once.
+    pub recover_now: Arc<Notify>,
+    /// Is told when a firing was ended: its role may fire again.
+    pub freed: Arc<Notify>,
+    /// Whether the loop turns.
+    pub pulse: Pulse,
+    /// What is wrong with the daemon itself.
+    pub health: Health,
 }
 
-fn every<F: Future<Output = ()> + Send>(
-    house: &Shared,
-    period: Duration,
-    job: impl Fn(Household) -> F + Send + 'static,
-) {
-    let shared = house.clone();
-    tokio::spawn(async move {
-        loop {
-            job(newest(&shared)).await;
-            tokio::time::sleep(period).await;
-        }
-    });
-}
-
-fn newest(shared: &Shared) -> Household {
-    shared
-        .read()
-        .unwrap_or_else(std::sync::PoisonError::into_inner)
-        .clone()
-}
-
-async fn recover_once(house: &Household) -> bool {
-    match recover::pass(house).await {
-        Ok(ended) => !ended.is_empty(),
-        Err(error) => {
-            warn!(%error, "dead firings could not be looked for");
-            false
-        }
+/// Starts all jobs.
+pub(crate) fn start(wires: &Wires) {
+    for job in all(wires) {
+        tokio::spawn(runner::keep(job, wires.house.clone(), wires.health.clone()));
     }
 }
 
-async fn prune_once(house: &Household) {
-    match prune::pass(house, false).await {
-        Ok(done) => {
-            for one in done {
-                match &one.action {
-                    Action::Removed => info!(bench = %one.path.display(), "bench pruned"),
-                    Action::Salvaged(kept) => {
-                        info!(bench = %one.path.display(), kept, "work was found and kept");
-                    }
-                    Action::Kept(why) => warn!(bench = %one.path.display(), why, "bench stays"),
-                }
-            }
-        }
-        Err(error) => warn!(%error, "pruning failed"),
-    }
+/// Every job there is.
+fn all(wires: &Wires) -> Vec<Job> {
+    let poster = Arc::new(Mutex::new(Poster::default()));
+    let (pulse, health) = (wires.pulse.clone(), wires.health.clone());
+    let last_rescue = Arc::new(Mutex::new(None));
+    vec![
+        Job::new("recover", 5 * SECOND, 30 * MINUTE, dead_firings)
+            .woken_by(&wires.recover_now)
+            .telling(&wires.freed),
+        Job::new("strays", MINUTE, 5 * MINUTE, stray_processes),
+        Job::new("benches", HOUR, 15 * MINUTE, leftovers::benches),
+        Job::new("claims", HOUR, 15 * MINUTE, stale_claims),
+        Job::new("outbox", 5 * SECOND, 10 * MINUTE, move |house| {
+            let poster = poster.clone();
+            async move { posts(&house, &mut *poster.lock().await).await }
+        })
+        .quiet_success(),
+        Job::new("transcripts", HOUR, 5 * MINUTE, transcripts::sweep),
+        Job::new("rows", HOUR, 5 * MINUTE, leftovers::rows),
+        Job::new("mirrors", NIGHTLY, HOUR, mirrors::tidy).at_night(),
+        Job::new("checkpoint", HOUR, 5 * MINUTE, database::checkpoint),
+        Job::new("check", NIGHTLY, HOUR, move |house| {
+            let health = health.clone();
+            async move { database::check(&house, &health).await }
+        })
+        .at_night(),
+        Job::new("backup", NIGHTLY, HOUR, database::back_up).at_night(),
+        Job::new("room", 30 * SECOND, 30 * MINUTE, move |house| {
+            let last = last_rescue.clone();
+            async move { room::watch(&house, &mut *last.lock().await).await }
+        }),
+        Job::new("alive", MINUTE, MINUTE, alive).quiet_success(),
+        Job::new("heartbeat", HOUR, MINUTE, move |house| {
+            let pulse = pulse.clone();
+            async move { heartbeat(&house, &pulse).await }
+        })
+        .every(|fleet| fleet.heartbeat.every)
+        .quiet_success(),
+    ]
 }
 
-async fn heartbeat(house: &Household) {
+async fn dead_firings(house: Household) -> Done {
+    let ended = recover::pass(&house).await.map_err(said)?;
+    Ok(Report::counted(
+        ended.len(),
+        "dead firing concluded",
+        "dead firings concluded",
+    ))
+}
+
+async fn stray_processes(house: Household) -> Done {
+    let ended = strays::reap(&house).await.map_err(said)?;
+    Ok(Report::counted(
+        ended as usize,
+        "process of an ended firing ended",
+        "processes of ended firings ended",
+    ))
+}
+
+async fn stale_claims(house: Household) -> Done {
+    let released = claims::sweep(&house).await.map_err(said)?;
+    Ok(Report::counted(
+        released as usize,
+        "stale claim released",
+        "stale claims released",
+    ))
+}
+
+async fn posts(house: &Household, poster: &mut Poster) -> Done {
+    let sent = poster.drain(house).await.map_err(said)?;
+    Ok(Report::counted(sent as usize, "post sent", "posts sent"))
+}
+
+/// Writes down that we live: what a later start reads to know how long nobody did.
+async fn alive(house: Household) -> Done {
     let me = ProcessId::current();
     let version = env!("CARGO_PKG_VERSION");
     let now = house.clock.now();
     let beat = house
         .store
-        .heartbeat(&house.fleet.host, me.pid, me.start, version, now)
-        .await;
-    if let Err(error) = beat {
-        warn!(%error, "no sign of life could be written");
+        .heartbeat(&house.fleet.host, me.pid, me.start, version, now);
+    beat.await.map_err(said)?;
+    Ok(Report::counted(1, "sign of life", ""))
+}
+
+async fn heartbeat(house: &Household, pulse: &Pulse) -> Done {
+    if house.fleet.heartbeat.to.is_none() {
+        return Ok(Report::nothing("no address is set"));
     }
+    if !pulse.is_felt(30 * SECOND).await {
+        return Err("the loop does not turn".into());
+    }
+    ping::send(house).await?;
+    Ok(Report::counted(1, "sign of life", ""))
+}
+
+/// An error with its causes, as one line.
+fn said(error: impl std::error::Error) -> String {
+    let mut text = error.to_string();
+    let mut cause = error.source();
+    while let Some(error) = cause {
+        text = format!("{text}: {error}");
+        cause = error.source();
+    }
+    text
 }

@@ -13,22 +13,30 @@
 //! in the store and leaves them alone while they live. Dead ones are concluded by
 //! [`carson_firing::recover`].
 //!
-//! Beside the loop run the housekeeping jobs ([`jobs`]): recovery, pruning, the outbox, the
-//! heartbeat. Each takes no input.
+//! Beside the loop run the housekeeping jobs ([`jobs`]): recovery, pruning, the outbox, backups.
+//! Each takes no input, is bounded, and leaves a row that says how it went.
 //!
-//! Reading order: `daemon.rs`, `due.rs`, `alarm.rs`, `dispatch.rs`, `reload.rs`, `jobs.rs`,
-//! `outbox.rs`.
+//! What the daemon stands on may fail: a full disk, a database that is locked, deleted or damaged.
+//! Then nothing is claimed, slots stay due, it is said once, and it goes on when it may
+//! ([`health`]). That the loop itself turns is what the watchdog and the heartbeat ask ([`pulse`]).
+//!
+//! Reading order: `daemon.rs`, `due.rs`, `alarm.rs`, `dispatch.rs`, `reload.rs`, `health.rs`,
+//! `pulse.rs`, `jobs.rs`, `outbox.rs`.
 
 mod alarm;
+mod alert;
 mod daemon;
 mod dispatch;
 mod due;
+mod health;
 mod jobs;
 mod lock;
 mod outbox;
+mod ping;
+mod pulse;
 mod reload;
 
 pub use daemon::{DaemonError, Start, run};
 pub use dispatch::start_firing;
-pub use lock::LockError;
+pub use lock::{DaemonLock, LockError};
 pub use outbox::Poster;

@@ -3,8 +3,13 @@
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{Read, Seek, Write};
 use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
 
+use carson_proc::ProcessId;
 use thiserror::Error;
+
+/// How long an owner may take to write its name down.
+const PATIENCE: Duration = Duration::from_secs(1);
 
 /// The lock could not be had.
 #[derive(Debug, Error)]
@@ -27,10 +32,14 @@ pub enum LockError {
 
 /// Held for as long as the daemon lives; the system frees it when it dies.
 #[derive(Debug)]
-pub(crate) struct DaemonLock(#[expect(dead_code, reason = "held for its lock")] File);
+pub struct DaemonLock(#[expect(dead_code, reason = "held for its lock")] File);
 
 impl DaemonLock {
-    pub(crate) fn take(path: &Path) -> Result<Self, LockError> {
+    /// Takes the lock of a home; also for what may only be done while no daemon runs.
+    ///
+    /// # Errors
+    /// When a daemon has it, or the file cannot be used.
+    pub fn take(path: &Path) -> Result<Self, LockError> {
         let io = |source| LockError::Io {
             path: path.to_owned(),
             source,
@@ -41,10 +50,8 @@ impl DaemonLock {
         match file.try_lock() {
             Ok(()) => {}
             Err(TryLockError::WouldBlock) => {
-                let mut owner = String::new();
-                let _ = file.read_to_string(&mut owner);
                 return Err(LockError::Held {
-                    owner: owner.trim().to_owned(),
+                    owner: owner(&mut file),
                 });
             }
             Err(TryLockError::Error(source)) => return Err(io(source)),
@@ -53,6 +60,25 @@ impl DaemonLock {
         file.rewind().map_err(io)?;
         writeln!(file, "pid {}", std::process::id()).map_err(io)?;
         Ok(Self(file))
+    }
+}
+
+/// Who wrote the file. Whoever has just taken the lock may not have come to that yet: until then
+/// there is nothing, or the name of one that is dead.
+fn owner(file: &mut File) -> String {
+    let started = Instant::now();
+    loop {
+        let mut owner = String::new();
+        let read = file.rewind().and_then(|()| file.read_to_string(&mut owner));
+        let pid = owner
+            .trim()
+            .strip_prefix("pid ")
+            .and_then(|pid| pid.parse().ok());
+        let lives = read.is_ok() && pid.is_some_and(|pid| ProcessId::of(pid).is_some());
+        if lives || started.elapsed() > PATIENCE {
+            return owner.trim().to_owned();
+        }
+        std::thread::sleep(Duration::from_millis(5));
     }
 }
 

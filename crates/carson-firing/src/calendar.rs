@@ -4,7 +4,8 @@ use chrono::{DateTime, Datelike, Months, NaiveDate, TimeZone, Utc};
 use chrono_tz::Tz;
 
 /// The day of the zone in which `now` lies: its first instant, and that of the next.
-pub(crate) fn day_of(zone: Tz, now: DateTime<Utc>) -> (DateTime<Utc>, DateTime<Utc>) {
+#[must_use]
+pub fn day_of(zone: Tz, now: DateTime<Utc>) -> (DateTime<Utc>, DateTime<Utc>) {
     let today = now.with_timezone(&zone).date_naive();
     let next = today.succ_opt();
     (
@@ -14,7 +15,8 @@ pub(crate) fn day_of(zone: Tz, now: DateTime<Utc>) -> (DateTime<Utc>, DateTime<U
 }
 
 /// The same for the month.
-pub(crate) fn month_of(zone: Tz, now: DateTime<Utc>) -> (DateTime<Utc>, DateTime<Utc>) {
+#[must_use]
+pub fn month_of(zone: Tz, now: DateTime<Utc>) -> (DateTime<Utc>, DateTime<Utc>) {
     let today = now.with_timezone(&zone).date_naive();
     let first = today.with_day(1).unwrap_or(today);
     let next = first.checked_add_months(Months::new(1));

@@ -24,7 +24,7 @@
 //! [`session`] is the only place that runs an agent CLI, [`chat`] the only one that files posts.
 
 pub mod bench;
-mod calendar;
+pub mod calendar;
 mod chat;
 pub mod claim;
 pub mod claims;
@@ -48,9 +48,11 @@ mod quote;
 pub mod reach;
 pub mod recover;
 mod retry;
+pub mod room;
 pub mod secrets;
 mod session;
 mod stages;
+pub mod strays;
 
 pub use claim::{ClaimError, Claimed};
 pub use firing::{Ended, FiringError};

@@ -1,19 +1,25 @@
-//! Benches that no living firing needs: salvage first, then remove. Claims that no living firing
-//! holds: release.
+//! Benches that no living firing needs: salvage first, then remove.
+//!
+//! Never one with a living process, one that somebody locked (a file `locked` in it), one whose
+//! repository nobody knows, and none before everything in it is saved.
 
-use std::path::PathBuf;
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
 
 use carson_config::Repo;
 use carson_core::FiringId;
 use carson_git::{GitError, Mirror, Salvaged, Worktree};
+use carson_proc::ProcessId;
 use carson_store::StoreError;
+use chrono::{DateTime, Utc};
 use serde::Serialize;
 use tracing::warn;
 
 use crate::bench::Bench;
-use crate::claims;
 use crate::household::Household;
 use crate::recover;
+use crate::strays;
 
 /// What pruning did, or would do, with one bench.
 #[derive(Clone, Debug, Serialize)]
@@ -38,23 +44,58 @@ pub enum Action {
     Kept(String),
 }
 
-/// Looks at every bench and at the claims on the forges. With `dry_run` nothing is changed.
+/// How a pass goes about it.
+#[derive(Clone, Copy, Debug)]
+pub struct Plan {
+    /// Only say what would be done.
+    pub dry_run: bool,
+    /// A bench that changed more recently is left for later: somebody may look into it.
+    pub youth: Duration,
+    /// No further bench is begun after this long: the next pass goes on.
+    pub within: Duration,
+}
+
+impl Plan {
+    /// What an operator asks for: everything, now.
+    #[must_use]
+    pub fn by_hand(dry_run: bool) -> Self {
+        Self {
+            dry_run,
+            youth: Duration::ZERO,
+            within: Duration::MAX,
+        }
+    }
+}
+
+/// A pass: what it did, and whether it came to the end.
+#[derive(Clone, Debug, Default)]
+pub struct Pass {
+    /// The benches that it looked at, but for those in use.
+    pub benches: Vec<Pruned>,
+    /// Benches that it had no time for.
+    pub left: usize,
+}
+
+/// Looks at every bench.
 ///
 /// # Errors
 /// When the store does not answer or the directory cannot be read.
-pub async fn pass(house: &Household, dry_run: bool) -> Result<Vec<Pruned>, PruneError> {
-    if !dry_run {
-        claims::sweep(house).await?;
-    }
-    let benches = benches(house)?;
-    let lane = |at: usize| lane(house, benches.iter().skip(at).step_by(LANES), dry_run);
+pub async fn pass(house: &Household, plan: &Plan) -> Result<Pass, PruneError> {
+    let until = Instant::now().checked_add(plan.within);
+    let (all, alive) = (benches(house)?, strays::alive());
+    let lane = |at: usize| {
+        let benches = all.iter().skip(at).step_by(LANES);
+        lane(house, benches, plan, &alive, until)
+    };
     // Most of a bench's time is waiting for git.
     let lanes: [_; LANES] = tokio::join!(lane(0), lane(1), lane(2), lane(3)).into();
-    let mut done = Vec::new();
+    let mut done = Pass::default();
     for lane in lanes {
-        done.extend(lane?);
+        let lane = lane?;
+        done.benches.extend(lane.benches);
+        done.left += lane.left;
     }
-    done.sort_by(|one: &Pruned, other| one.path.cmp(&other.path));
+    done.benches.sort_by(|one, other| one.path.cmp(&other.path));
     Ok(done)
 }
 
@@ -64,10 +105,16 @@ const LANES: usize = 4;
 async fn lane(
     house: &Household,
     benches: impl Iterator<Item = &PathBuf>,
-    dry_run: bool,
-) -> Result<Vec<Pruned>, PruneError> {
-    let mut done = Vec::new();
+    plan: &Plan,
+    alive: &BTreeMap<FiringId, Vec<ProcessId>>,
+    until: Option<Instant>,
+) -> Result<Pass, PruneError> {
+    let mut done = Pass::default();
     for path in benches {
+        if until.is_some_and(|until| Instant::now() >= until) {
+            done.left += 1;
+            continue;
+        }
         let firing = path
             .file_name()
             .and_then(|n| n.to_str())
@@ -75,15 +122,47 @@ async fn lane(
         let action = match firing {
             None => Action::Kept("its name is not that of a firing".into()),
             Some(id) if recover::is_live(house, id).await? => continue,
-            Some(id) => one(house, id, dry_run).await?,
+            Some(id) => match stays(house, path, plan, alive.get(&id)) {
+                Some(why) => Action::Kept(why),
+                None => one(house, id, plan.dry_run).await?,
+            },
         };
-        done.push(Pruned {
+        done.benches.push(Pruned {
             path: path.clone(),
             firing,
             action,
         });
     }
     Ok(done)
+}
+
+/// Why a bench of an ended firing is not touched now.
+fn stays(
+    house: &Household,
+    bench: &Path,
+    plan: &Plan,
+    alive: Option<&Vec<ProcessId>>,
+) -> Option<String> {
+    if let Some(process) = alive.and_then(|processes| processes.first()) {
+        return Some(format!("{process} of its firing still runs"));
+    }
+    if bench.join("locked").exists() {
+        return Some("it is locked: remove the file `locked` in it".into());
+    }
+    let now = house.clock.now();
+    let young = |path: &Path| {
+        let changed = path.metadata().and_then(|found| found.modified()).ok();
+        changed.is_some_and(|changed| {
+            let changed = DateTime::<Utc>::from(changed);
+            // One from the future is as young as can be, but must not stay for ever.
+            (now - changed).abs().to_std().unwrap_or_default() < plan.youth
+        })
+    };
+    let inside = std::fs::read_dir(bench).into_iter().flatten().flatten();
+    let mut places = std::iter::once(bench.to_owned()).chain(inside.map(|item| item.path()));
+    places
+        .any(|path| young(&path))
+        .then(|| "it changed only a moment ago".into())
 }
 
 /// A pass of pruning that could not look.
@@ -212,4 +291,32 @@ fn remove(bench: &Bench, dry_run: bool) -> Action {
         Ok(()) => Action::Removed,
         Err(error) => Action::Kept(error.to_string()),
     }
+}
+
+/// Removes what sessions cached (`HOME` and `TMPDIR`) in the benches of firings that have ended and
+/// that stay for some reason; how many had any. The worktree is not touched.
+///
+/// # Errors
+/// When the store does not answer or the directory cannot be read.
+pub async fn clear_caches(house: &Household) -> Result<usize, PruneError> {
+    let alive = strays::alive();
+    let mut cleared = 0;
+    for path in benches(house)? {
+        let name = path.file_name().and_then(|name| name.to_str());
+        let Some(id) = name.and_then(|name| name.parse::<FiringId>().ok()) else {
+            continue;
+        };
+        let ended = house.store.firing(id).await?;
+        let ended = ended.is_some_and(|row| row.ended_at.is_some());
+        let by_hand = Plan::by_hand(false);
+        if !ended || stays(house, &path, &by_hand, alive.get(&id)).is_some() {
+            continue;
+        }
+        let bench = Bench::of(house, id);
+        let gone = |dir: PathBuf| std::fs::remove_dir_all(dir).is_ok();
+        if gone(bench.home()) | gone(bench.temp()) {
+            cleared += 1;
+        }
+    }
+    Ok(cleared)
 }

@@ -41,7 +41,7 @@ pub async fn pass(house: &Household) -> Result<Vec<Ended>, StoreError> {
         return Ok(ended);
     };
     for row in house.store.live_firings(Some(&house.fleet.host)).await? {
-        if is_alive(house, &row).await {
+        if is_alive(house, &row).await || !seize(house, &row).await? {
             continue;
         }
         match conclude_dead(house, &row).await {
@@ -65,7 +65,8 @@ async fn is_alive(house: &Household, row: &Row) -> bool {
     let Some(process) = process_of(row) else {
         return now - row.claimed_at < START;
     };
-    if !process.is_alive() {
+    // No firing runs in a process that recovers: its number in a row says that it seized that.
+    if process == ProcessId::current() || !process.is_alive() {
         return false;
     }
     if now > row.deadline_at + OVERTIME {
@@ -80,6 +81,17 @@ fn process_of(row: &Row) -> Option<ProcessId> {
         pid: row.pid?,
         start: row.pid_start?,
     })
+}
+
+/// Takes a row that no process ever took, so that one that starts late is refused. Whether the row
+/// is dead for sure then.
+async fn seize(house: &Household, row: &Row) -> Result<bool, StoreError> {
+    if row.pid.is_some() {
+        return Ok(true);
+    }
+    let (me, now) = (ProcessId::current(), house.clock.now());
+    let seized = house.store.start_firing(row.id, me.pid, me.start, now);
+    seized.await
 }
 
 /// Ends what is left of the process tree, then goes the way every firing goes.

@@ -62,6 +62,7 @@ mod salvaged;
 mod scratch;
 mod snapshot;
 mod take;
+mod tidy;
 mod traps;
 mod version;
 mod worktree;

@@ -1,21 +1,17 @@
 //! The two databases behind one name.
 
 use std::borrow::Cow;
-use std::fs::DirBuilder;
-use std::io::ErrorKind;
-use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::Path;
 use std::str::FromStr;
 use std::time::Duration;
 
 use carson_redact::Redactor;
-use sqlx::migrate::Migrator;
 use sqlx::postgres::{PgConnectOptions, PgPoolOptions};
-use sqlx::sqlite::{SqliteConnectOptions, SqliteJournalMode, SqlitePoolOptions, SqliteSynchronous};
 use sqlx::{PgPool, SqlitePool};
 
 use crate::error::StoreError;
 use crate::firing::plain;
+use crate::sqlite::{self, DbFile};
 
 /// One of the two.
 #[derive(Clone, Debug)]
@@ -60,7 +56,27 @@ pub(crate) use {on, transaction};
 #[derive(Clone, Debug)]
 pub struct Store {
     pub(crate) db: Db,
-    redactor: Redactor,
+    pub(crate) redactor: Redactor,
+    /// Where it lies, when it is a file.
+    pub(crate) file: Option<DbFile>,
+}
+
+/// How to open a store.
+#[derive(Clone, Copy, Debug)]
+pub struct Opening {
+    /// Make a database file that is missing.
+    pub create: bool,
+    /// How long to wait for another process that holds the file locked.
+    pub patience: Duration,
+}
+
+impl Default for Opening {
+    fn default() -> Self {
+        Self {
+            create: true,
+            patience: Duration::from_secs(5),
+        }
+    }
 }
 
 impl Store {
@@ -70,9 +86,18 @@ impl Store {
     /// # Errors
     /// When it cannot be opened, or its schema is newer than this version.
     pub async fn open(url: &str) -> Result<Self, StoreError> {
+        Self::open_as(url, Opening::default()).await
+    }
+
+    /// The same, with a say in how.
+    ///
+    /// # Errors
+    /// When it cannot be opened, or its schema is newer than this version.
+    pub async fn open_as(url: &str, opening: Opening) -> Result<Self, StoreError> {
         let shown = without_password(url);
         if let Some(path) = url.strip_prefix("sqlite:") {
-            return open_sqlite(Path::new(path.strip_prefix("//").unwrap_or(path)), shown).await;
+            let path = Path::new(path.strip_prefix("//").unwrap_or(path));
+            return sqlite::open(path, shown, opening).await;
         }
         if url.starts_with("postgres://") || url.starts_with("postgresql://") {
             return open_postgres(url, shown).await;
@@ -95,6 +120,11 @@ impl Store {
         }
     }
 
+    /// Closes every connection, also those of its clones, and waits until that is done.
+    pub async fn close(&self) {
+        on!(self, |pool| pool.close().await);
+    }
+
     /// `sqlite` or `postgres`.
     #[must_use]
     pub fn kind(&self) -> &'static str {
@@ -102,74 +132,6 @@ impl Store {
             Db::Sqlite(_) => "sqlite",
             Db::Postgres(_) => "postgres",
         }
-    }
-}
-
-async fn open_sqlite(path: &Path, url: String) -> Result<Store, StoreError> {
-    let io = |source: std::io::Error| StoreError::Open {
-        url: url.clone(),
-        source: source.into(),
-    };
-    if let Some(dir) = path.parent().filter(|dir| !dir.as_os_str().is_empty()) {
-        DirBuilder::new()
-            .recursive(true)
-            .mode(0o700)
-            .create(dir)
-            .map_err(io)?;
-    }
-    make_private(path).map_err(io)?;
-    let options = SqliteConnectOptions::new()
-        .filename(path)
-        .journal_mode(SqliteJournalMode::Wal)
-        .synchronous(SqliteSynchronous::Full)
-        .busy_timeout(Duration::from_secs(5))
-        .foreign_keys(true);
-    let pool = SqlitePoolOptions::new()
-        .max_connections(4)
-        .connect_with(options)
-        .await;
-    let pool = pool.map_err(|source| StoreError::Open {
-        url: url.clone(),
-        source,
-    })?;
-    let migrator = sqlx::migrate!("../../migrations/sqlite");
-    if !is_up_to_date(&pool, &migrator).await {
-        // The migrator takes no lock of its own here: two processes that open a new file together
-        // would both make its tables.
-        let mut alone = pool.begin_with("BEGIN IMMEDIATE").await?;
-        // Its `run` cannot be sent between threads when it is given a transaction.
-        let migrated = migrator.run_direct(None, &mut *alone, false).await;
-        migrated.map_err(|source| StoreError::Schema { url, source })?;
-        alone.commit().await?;
-    }
-    Ok(Store {
-        db: Db::Sqlite(pool),
-        redactor: Redactor::default(),
-    })
-}
-
-/// Whether exactly these migrations were made. Whoever only reads must not wait for a writer, so
-/// this takes no lock; every doubt is the migrator's to settle.
-async fn is_up_to_date(pool: &SqlitePool, migrator: &Migrator) -> bool {
-    let made: Result<Vec<(i64, Vec<u8>)>, _> = sqlx::query_as(
-        "SELECT version, checksum FROM _sqlx_migrations WHERE success ORDER BY version",
-    )
-    .fetch_all(pool)
-    .await;
-    let ours = migrator
-        .iter()
-        .map(|one| (one.version, one.checksum.to_vec()));
-    made.is_ok_and(|made| made.into_iter().eq(ours))
-}
-
-/// Makes the file for its owner only. One that exists is not even opened: closing it would drop
-/// the locks of every other connection of this process (POSIX locks belong to the file).
-fn make_private(path: &Path) -> std::io::Result<()> {
-    let mut options = std::fs::OpenOptions::new();
-    let made = options.create_new(true).write(true).mode(0o600).open(path);
-    match made {
-        Err(error) if error.kind() == ErrorKind::AlreadyExists => Ok(()),
-        made => made.map(drop),
     }
 }
 
@@ -189,6 +151,7 @@ async fn open_postgres(url: &str, shown: String) -> Result<Store, StoreError> {
     migrated.map_err(|source| StoreError::Schema { url: shown, source })?;
     Ok(Store {
         db: Db::Postgres(pool),
+        file: None,
         redactor: Redactor::default(),
     })
 }
@@ -240,6 +203,9 @@ mod tests {
         let mut connections = Vec::new();
         for _ in 0..4 {
             let mut connection = pool.acquire().await.unwrap();
+            // Before its first read a connection does not know the mode of the file.
+            let read = sqlx::query("SELECT seq FROM firing LIMIT 1");
+            read.execute(&mut *connection).await.unwrap();
             let synchronous = sqlx::query_scalar::<_, i64>("PRAGMA synchronous");
             let synchronous = synchronous.fetch_one(&mut *connection).await.unwrap();
             let journal = sqlx::query_scalar::<_, String>("PRAGMA journal_mode");

@@ -1,5 +1,7 @@
 //! What can go wrong with the store.
 
+use std::path::PathBuf;
+
 use thiserror::Error;
 
 /// A store that cannot be opened, read or written.
@@ -27,9 +29,35 @@ pub enum StoreError {
         /// What the migrator said.
         source: sqlx::migrate::MigrateError,
     },
+    /// The file is not one that may be written to: damaged, somebody else's, or gone.
+    #[error("the database {path:?} cannot be opened: {wrong}; nothing was written to it")]
+    Unusable {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong with it.
+        wrong: String,
+        /// The newest backup beside it.
+        backup: Option<PathBuf>,
+    },
+    /// A query failed for a reason that an operator can mend.
+    #[error("{trouble}")]
+    Trouble {
+        /// Which.
+        trouble: Trouble,
+        /// What the driver said.
+        source: sqlx::Error,
+    },
     /// A query failed.
     #[error("the database did not answer")]
-    Query(#[from] sqlx::Error),
+    Query(#[source] sqlx::Error),
+    /// A backup cannot be made, read or restored.
+    #[error("the backup {path:?} {wrong}")]
+    Backup {
+        /// Its file.
+        path: PathBuf,
+        /// What is wrong, as the rest of a sentence.
+        wrong: String,
+    },
     /// A row holds something that this version cannot read.
     #[error("column {column} of a row holds {value:?}, which cannot be read")]
     Row {
@@ -40,7 +68,74 @@ pub enum StoreError {
     },
 }
 
+/// Why a database in a file fails, as far as it says so.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
+pub enum Trouble {
+    /// Its pages do not make sense.
+    #[error("the database is damaged")]
+    Damaged,
+    /// There is no room for another page.
+    #[error("the disk of the database is full")]
+    Full,
+    /// Its disk cannot be written.
+    #[error("the database cannot be written: its disk or file is read-only")]
+    ReadOnly,
+    /// The disk fails.
+    #[error("the disk of the database cannot be read or written")]
+    Disk,
+    /// Somebody else holds it.
+    #[error("another process holds the database locked")]
+    Locked,
+}
+
+impl Trouble {
+    /// From what the driver said.
+    pub(crate) fn of(error: &sqlx::Error) -> Option<Self> {
+        let code = error.as_database_error()?.code()?;
+        // PostgreSQL's codes have five places.
+        if code.len() == 5 {
+            return match code.as_ref() {
+                "53100" => Some(Self::Full),
+                "25006" => Some(Self::ReadOnly),
+                "XX001" | "XX002" => Some(Self::Damaged),
+                _ => None,
+            };
+        }
+        // The low byte of SQLite's is the kind: https://sqlite.org/rescode.html
+        match code.parse::<u32>().ok()? & 0xff {
+            5 | 6 => Some(Self::Locked),
+            8 => Some(Self::ReadOnly),
+            10 | 14 => Some(Self::Disk),
+            11 | 26 => Some(Self::Damaged),
+            13 => Some(Self::Full),
+            _ => None,
+        }
+    }
+}
+
+impl From<sqlx::Error> for StoreError {
+    fn from(source: sqlx::Error) -> Self {
+        match Trouble::of(&source) {
+            Some(trouble) => Self::Trouble { trouble, source },
+            None => Self::Query(source),
+        }
+    }
+}
+
 impl StoreError {
+    /// Whether the database itself is beyond use: nothing may fire until a person has looked.
+    #[must_use]
+    pub fn is_damage(&self) -> bool {
+        matches!(
+            self,
+            Self::Unusable { .. }
+                | Self::Trouble {
+                    trouble: Trouble::Damaged,
+                    ..
+                }
+        )
+    }
+
     /// What the operator can do.
     #[must_use]
     pub fn hint(&self) -> &'static str {
@@ -51,7 +146,21 @@ impl StoreError {
                  moved away and restored from a backup"
             }
             Self::Schema { .. } => "a newer carson wrote it: install that version again",
+            Self::Unusable {
+                backup: Some(_), ..
+            } => "`carson backup restore` puts the newest backup in its place and keeps this file",
+            Self::Unusable { backup: None, .. } => {
+                "there is no backup beside it; move the file away to begin with an empty one"
+            }
+            Self::Trouble { trouble, .. } => match trouble {
+                Trouble::Damaged => "stop the daemon, then `carson backup restore`",
+                Trouble::Full => "make room on its disk; nothing is lost, and work goes on then",
+                Trouble::ReadOnly => "mount the disk writable again, or mend the file's mode",
+                Trouble::Disk => "look at the disk and at the kernel's log",
+                Trouble::Locked => "find the process that holds it (`fuser`), and try again",
+            },
             Self::Query(_) => "look at the disk and at the database server's log",
+            Self::Backup { .. } => "`carson backup list` shows what there is",
             Self::Row { .. } => "a newer carson may have written it: install that version again",
         }
     }

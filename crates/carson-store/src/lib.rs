@@ -21,8 +21,9 @@
 //! come that far before. None of them fails because it is repeated.
 //!
 //! Reading order: `db.rs`, `firing.rs` (the rows), `claim.rs`, `progress.rs`, `ending.rs`,
-//! `gate.rs`, `stops.rs`, `usage.rs`, `outbox.rs`.
+//! `gate.rs`, `stops.rs`, `usage.rs`, `outbox.rs`, `jobs.rs`; then `sqlite.rs` and `backup.rs`.
 
+pub mod backup;
 mod claim;
 mod db;
 mod egress;
@@ -31,20 +32,23 @@ mod error;
 mod events;
 mod firing;
 mod gate;
+mod jobs;
 mod outbox;
 mod progress;
 mod read;
+mod sqlite;
 mod stops;
 mod usage;
 
 pub use claim::{Claim, NewFiring};
-pub use db::Store;
+pub use db::{Opening, Store};
 pub use egress::EgressHost;
 pub use ending::Ending;
-pub use error::StoreError;
+pub use error::{StoreError, Trouble};
 pub use events::{Event, HostRow};
 pub use firing::{BlockedCall, Firing, StageRow};
 pub use gate::GateQuery;
+pub use jobs::{JobRow, Stale};
 pub use outbox::{NewPost, Post, PostKind};
 pub use progress::Progress;
 pub use read::{Filter, Found};

@@ -6,7 +6,7 @@ use serde_json::Value;
 use sqlx::{query_as, query_scalar};
 use uuid::Uuid;
 
-use crate::db::{Store, on};
+use crate::db::{Db, Store, on};
 use crate::error::StoreError;
 use crate::firing::{BlockedCall, Firing, Raw, StageRow, parsed};
 
@@ -120,6 +120,36 @@ impl Store {
                 .fetch_all(pool)
                 .await?
         });
+        rows.into_iter().map(TryInto::try_into).collect()
+    }
+
+    /// The newest row of each of these roles, in one query.
+    ///
+    /// # Errors
+    /// When the database does not answer.
+    pub async fn newest_of(&self, roles: &[&RoleName]) -> Result<Vec<Firing>, StoreError> {
+        let names: Vec<&str> = roles.iter().map(|role| role.as_str()).collect();
+        let names = serde_json::json!(names).to_string();
+        let rows: Vec<Raw> = match &self.db {
+            Db::Sqlite(pool) => {
+                query_as(
+                    "SELECT f.* FROM json_each($1) r JOIN firing f \
+                     ON f.seq = (SELECT MAX(seq) FROM firing WHERE role = r.value)",
+                )
+                .bind(names)
+                .fetch_all(pool)
+                .await?
+            }
+            Db::Postgres(pool) => {
+                query_as(
+                    "SELECT f.* FROM json_array_elements_text($1::json) r(value) JOIN firing f \
+                     ON f.seq = (SELECT MAX(seq) FROM firing WHERE role = r.value)",
+                )
+                .bind(names)
+                .fetch_all(pool)
+                .await?
+            }
+        };
         rows.into_iter().map(TryInto::try_into).collect()
     }
 

@@ -43,8 +43,8 @@ fn script(fleet: &TestFleet) -> String {
 
 /// A running `carson daemon`; killed when it is dropped.
 pub(crate) struct Daemon {
-    child: Child,
-    log: PathBuf,
+    pub(crate) child: Child,
+    pub(crate) log: PathBuf,
 }
 
 impl Daemon {
@@ -73,7 +73,7 @@ impl Daemon {
         self.child.wait().unwrap();
     }
 
-    fn says(&self, words: &str) {
+    pub(crate) fn says(&self, words: &str) {
         until(words, || {
             let log = fs::read_to_string(&self.log).unwrap();
             log.contains(words).then_some(())

@@ -18,7 +18,7 @@ pub async fn run(app: &App, args: &Daemon) -> Result<u8, CommandError> {
         Ok(()) => Ok(0),
         Err(DaemonError::Lock(error)) => Err(CommandError::failed(error.to_string())
             .hint("one daemon per home: stop that one, or choose another home with --home")),
-        Err(DaemonError::Store(error)) => Err(error.into()),
+        Err(DaemonError::Store(error)) => Err(app.store_error(error)),
         Err(error) => Err(CommandError::caused_by(&error)),
     }
 }

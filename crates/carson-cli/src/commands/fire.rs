@@ -88,7 +88,7 @@ pub async fn run_claimed(
         .parse()
         .map_err(|_| CommandError::usage(format!("{id:?} is not a firing's id")))?;
     let app = app.with_settings(settings);
-    let house = app.house().await?;
+    let house = app.house_of_a_firing().await?;
     to_the_end(&app, &house, id).await
 }
 

@@ -1,5 +1,6 @@
 //! One file per command.
 
+mod backup;
 mod block;
 mod breaker;
 mod config;
@@ -68,8 +69,8 @@ async fn dispatch(app: &App, command: Command) -> Result<u8, CommandError> {
             fire::wait_for(at);
             fire::run_claimed(app, &id, settings).await
         }
-        Command::Status => status::run(app).await,
-        Command::Why { role } => why::run(app, &role).await,
+        Command::Status { jobs } => status::run(app, jobs).await,
+        Command::Why { what } => why::run(app, &what).await,
         Command::Roles { action } => roles::run(app, action).await,
         Command::Firings(args) => firings::run(app, &args).await,
         Command::Logs { id, transcripts } => logs::run(app, &id, transcripts).await,
@@ -81,6 +82,7 @@ async fn dispatch(app: &App, command: Command) -> Result<u8, CommandError> {
         Command::Resume(scope) => pause::resume(app, &scope).await,
         Command::Prune { dry_run } => prune::run(app, dry_run).await,
         Command::Doctor => doctor::run(app).await,
+        Command::Backup { action } => backup::run(app, &action).await,
         Command::Config { action } => config::run(app, action),
         Command::Rehearsal { .. }
         | Command::Hook { .. }

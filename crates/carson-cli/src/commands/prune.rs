@@ -1,7 +1,7 @@
 //! `carson prune`
 
-use carson_firing::prune::Action;
-use carson_firing::{prune, recover};
+use carson_firing::prune::{Action, Plan};
+use carson_firing::{claims, prune, recover};
 use serde_json::json;
 
 use crate::app::App;
@@ -15,9 +15,13 @@ pub async fn run(app: &App, dry_run: bool) -> Result<u8, CommandError> {
     } else {
         recover::pass(&house).await?
     };
-    let pruned = prune::pass(&house, dry_run)
+    if !dry_run {
+        claims::sweep(&house).await?;
+    }
+    let pruned = prune::pass(&house, &Plan::by_hand(dry_run))
         .await
-        .map_err(|error| CommandError::caused_by(&error))?;
+        .map_err(|error| CommandError::caused_by(&error))?
+        .benches;
     if app.json {
         let concluded: Vec<_> = concluded.iter().map(|ended| ended.id).collect();
         print::json(&json!({"concluded": concluded, "benches": pruned, "dry_run": dry_run}));

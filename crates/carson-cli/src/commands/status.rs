@@ -1,122 +1,234 @@
 //! `carson status`: one screen.
 
-use carson_firing::{Household, claim};
-use carson_store::{Filter, Firing};
-use serde_json::json;
+use std::collections::BTreeMap;
+
+use carson_core::RoleName;
+use carson_core::admission::UsageWindow;
+use carson_firing::{Household, calendar, room};
+use carson_store::{BlockRow, BreakerRow, Firing, HostRow, JobRow, PauseRow};
+use chrono::{DateTime, TimeDelta, Utc};
+use serde_json::{Value, json};
 
 use super::firings::{ago, state};
 use crate::app::App;
 use crate::error::CommandError;
-use crate::print;
+use crate::print::{self, counted};
 
 /// A usage window that is worth a line.
 const FULL: f64 = 0.75;
 
-pub async fn run(app: &App) -> Result<u8, CommandError> {
+/// A daemon says every minute that it lives.
+const SILENCE: TimeDelta = TimeDelta::minutes(3);
+
+/// Everything that the screen shows, read at one time.
+struct Seen {
+    now: DateTime<Utc>,
+    hosts: Vec<HostRow>,
+    newest: BTreeMap<RoleName, Firing>,
+    live: Vec<Firing>,
+    pauses: Vec<PauseRow>,
+    blocks: Vec<BlockRow>,
+    breakers: Vec<BreakerRow>,
+    windows: Vec<UsageWindow>,
+    jobs: Vec<JobRow>,
+    pending: u32,
+    spent: (f64, u64),
+    no_room: Option<String>,
+}
+
+pub async fn run(app: &App, with_jobs: bool) -> Result<u8, CommandError> {
     let house = app.house_in_any_case().await?;
-    let live = house.store.live_firings(None).await?;
-    let pauses = house.store.pauses().await?;
-    let now = house.clock.now();
-    let mut blocks = house.store.block_rows().await?;
-    blocks.retain(|row| row.until.is_none_or(|until| now < until));
-    let breakers = house.store.breakers().await?;
-    let pending = house.store.pending_posts().await?;
-    let roles = roles(&house).await?;
-    let spent = claim::spent_today(&house, now).await?;
-    let mut windows = house.store.windows().await?;
-    windows.retain(|window| window.stands(now));
+    let seen = look(&house).await?;
     if app.json {
-        print::json(&json!({
-            "fleet": house.fleet.name, "host": house.fleet.host, "hosts": house.store.hosts().await?,
-            "roles": roles, "running": live, "pauses": pauses, "blocks": blocks,
-            "breakers": breakers, "outbox": pending, "spent_today": spent, "windows": windows,
-        }));
+        print::json(&as_json(&house, &seen));
         return Ok(0);
     }
     print::line(&format!("{} on {}", house.fleet.name, house.fleet.host));
-    for host in house.store.hosts().await? {
-        let seen = ago(now - host.beat_at);
+    daemons(&seen);
+    stops(&seen);
+    let rows = house.fleet.roles.values().map(|role| {
+        let (next, last) = moments(&seen, role);
+        vec![
+            role.name.to_string(),
+            next,
+            last,
+            streak(&seen, &role.name).to_string(),
+        ]
+    });
+    print::table(&["ROLE", "NEXT", "LAST", "STREAK"], rows.collect());
+    running(&seen);
+    let (usd, firings) = seen.spent;
+    print::line(&format!(
+        "spent today: ${usd:.2} in {}",
+        counted(firings, "firing")
+    ));
+    if seen.pending > 0 {
         print::line(&format!(
-            "daemon on {}: pid {}, heard of {seen}",
-            host.name, host.pid
+            "{} wait for the chat",
+            counted(seen.pending, "post")
         ));
     }
-    for row in pauses
-        .iter()
-        .filter(|row| row.until.is_none_or(|until| now < until))
-    {
+    jobs(&seen, with_jobs);
+    Ok(0)
+}
+
+async fn look(house: &Household) -> Result<Seen, CommandError> {
+    let store = &house.store;
+    let now = house.clock.now();
+    let roles: Vec<&RoleName> = house.fleet.roles.keys().collect();
+    let newest = store.newest_of(&roles).await?.into_iter();
+    let mut blocks = store.block_rows().await?;
+    blocks.retain(|row| row.until.is_none_or(|until| now < until));
+    let mut windows = store.windows().await?;
+    windows.retain(|window| window.stands(now));
+    Ok(Seen {
+        now,
+        windows,
+        hosts: store.hosts().await?,
+        newest: newest.map(|row| (row.role.clone(), row)).collect(),
+        live: store.live_firings(None).await?,
+        pauses: store.pauses().await?,
+        blocks,
+        breakers: store.breakers().await?,
+        jobs: store.jobs(None).await?,
+        pending: store.pending_posts().await?,
+        spent: store
+            .spent_since(calendar::day_of(house.fleet.zone, now).0)
+            .await?,
+        no_room: room::check(&house.fleet).err(),
+    })
+}
+
+fn as_json(house: &Household, seen: &Seen) -> Value {
+    let roles = house.fleet.roles.values().map(|role| {
+        let (next, last) = moments(seen, role);
+        json!({"name": role.name, "next": next, "last": last, "streak": streak(seen, &role.name)})
+    });
+    let (usd, firings) = seen.spent;
+    json!({
+        "fleet": house.fleet.name, "host": house.fleet.host, "hosts": seen.hosts,
+        "roles": roles.collect::<Vec<_>>(), "running": seen.live, "pauses": seen.pauses,
+        "blocks": seen.blocks, "breakers": seen.breakers, "outbox": seen.pending,
+        "no_room": seen.no_room, "today": {"cost_usd": usd, "firings": firings},
+        "jobs": seen.jobs, "windows": seen.windows,
+    })
+}
+
+/// When a role fires next, and how it went last.
+fn moments(seen: &Seen, role: &carson_config::Role) -> (String, String) {
+    let next = role.cadence.next_after(seen.now).filter(|_| role.enabled);
+    let zone = role.cadence.zone();
+    let next = next.map_or("never".to_owned(), |next| {
+        let local = next.with_timezone(&zone);
+        local.format("%Y-%m-%d %H:%M:%S %Z").to_string()
+    });
+    let last = seen.newest.get(&role.name);
+    let last = last.map(|row| format!("{} {}", state(row), ago(seen.now - row.claimed_at)));
+    (next, last.unwrap_or_default())
+}
+
+fn streak(seen: &Seen, role: &RoleName) -> u32 {
+    let row = seen.breakers.iter().find(|row| row.role == *role);
+    row.map_or(0, |row| row.breaker.streak)
+}
+
+fn daemons(seen: &Seen) {
+    if seen.hosts.is_empty() {
+        print::line("no daemon was ever here: `carson daemon` starts one");
+    }
+    for host in &seen.hosts {
+        let silent = seen.now - host.beat_at;
+        let gone = if silent > SILENCE { "; it is gone" } else { "" };
+        print::line(&format!(
+            "daemon on {}: pid {}, heard of {}{gone}",
+            host.name,
+            host.pid,
+            ago(silent)
+        ));
+    }
+}
+
+fn stops(seen: &Seen) {
+    if let Some(why) = &seen.no_room {
+        print::line(&format!("NO ROOM: {why}"));
+    }
+    let standing = |row: &&PauseRow| row.until.is_none_or(|until| seen.now < until);
+    for row in seen.pauses.iter().filter(standing) {
         let until = row.until.map_or("it is resumed".to_owned(), print::time);
         print::line(&format!(
             "PAUSED {} until {until}: {}",
             row.scope, row.reason
         ));
     }
-    for row in &blocks {
+    for row in &seen.blocks {
         let until = row.until.map_or("it is cleared".to_owned(), print::time);
         print::line(&format!(
             "BLOCKED account {} until {until}: {}",
             row.account, row.reason
         ));
     }
-    for row in breakers.iter().filter(|row| row.breaker.is_open()) {
+    for row in seen.breakers.iter().filter(|row| row.breaker.is_open()) {
         let why = row.breaker.reason.as_deref().unwrap_or_default();
         print::line(&format!("BREAKER of {} is open: {why}", row.role));
     }
-    for window in windows.iter().filter(|window| window.utilization >= FULL) {
+    for window in seen
+        .windows
+        .iter()
+        .filter(|window| window.utilization >= FULL)
+    {
         print::line(&format!("NEARLY USED UP: {window}"));
     }
-    if spent > 0.0 {
-        print::line(&format!("spent today: ${spent:.2}"));
-    }
-    let rows = roles.iter().map(|role| {
-        let text = |key: &str| role[key].as_str().unwrap_or_default().to_owned();
-        vec![
-            text("name"),
-            text("next"),
-            text("last"),
-            role["streak"].to_string(),
-        ]
-    });
-    print::table(&["ROLE", "NEXT", "LAST", "STREAK"], rows.collect());
-    for row in &live {
+}
+
+fn running(seen: &Seen) {
+    for row in &seen.live {
         let work = row
             .work
             .map_or_else(String::new, |work| format!(" #{}", work.number()));
-        let (id, turns) = (row.id.short(), row.turns);
         print::line(&format!(
-            "running {id} {}{work}: {}, {turns} turns",
+            "running {} {}{work}: {}, {}",
+            row.id.short(),
             row.role,
-            state(row)
+            state(row),
+            counted(row.turns, "turn")
         ));
     }
-    if pending > 0 {
-        print::line(&format!("{pending} posts wait for the chat"));
-    }
-    Ok(0)
 }
 
-async fn roles(house: &Household) -> Result<Vec<serde_json::Value>, CommandError> {
-    let mut roles = Vec::new();
-    let now = house.clock.now();
-    for role in house.fleet.roles.values() {
-        let filter = Filter {
-            role: Some(role.name.clone()),
-            since: None,
-            skipped: true,
-            limit: 1,
-        };
-        let last = house.store.firings(&filter).await?;
-        let next = role.cadence.next_after(now).filter(|_| role.enabled);
-        let zone = role.cadence.zone();
-        let shown = |row: &Firing| format!("{} {}", state(row), ago(now - row.claimed_at));
-        roles.push(json!({
-            "name": role.name,
-            "next": next.map_or("never".to_owned(), |next| {
-                next.with_timezone(&zone).format("%Y-%m-%d %H:%M:%S %Z").to_string()
-            }),
-            "last": last.first().map(shown).unwrap_or_default(),
-            "streak": house.store.breaker(&role.name).await?.streak,
-        }));
+/// One line when all is well; those that failed are told in any case.
+fn jobs(seen: &Seen, all: bool) {
+    if seen.jobs.is_empty() {
+        return;
     }
-    Ok(roles)
+    let failed = seen.jobs.iter().filter(|row| row.failures > 0).count();
+    let well = seen.jobs.len() - failed;
+    print::line(&format!(
+        "jobs: {well} well, {failed} failing (`carson status --jobs` lists them)"
+    ));
+    for row in seen.jobs.iter().filter(|row| row.failures > 0 && !all) {
+        let times = counted(u64::try_from(row.failures).unwrap_or(0), "time");
+        print::line(&format!(
+            "JOB {} on {} failed {times}: {}",
+            row.name, row.host, row.said
+        ));
+    }
+    if !all {
+        return;
+    }
+    let rows = seen.jobs.iter().map(|row| {
+        let result = if row.failures > 0 { "failed" } else { "well" };
+        let until = (row.next_at - seen.now).num_seconds().max(0);
+        vec![
+            row.name.clone(),
+            row.host.clone(),
+            ago(seen.now - row.ended_at),
+            result.to_owned(),
+            carson_config::format_duration(std::time::Duration::from_secs(until.unsigned_abs())),
+            row.said.chars().take(60).collect(),
+        ]
+    });
+    print::table(
+        &["JOB", "HOST", "LAST", "RESULT", "NEXT IN", "SAID"],
+        rows.collect(),
+    );
 }

@@ -83,6 +83,7 @@ fn words(kind: Kind) -> String {
         Span => "duration".into(),
         SomeTime => "duration above 0".into(),
         Zone => "IANA zone".into(),
+        TimeOfDay => "span of hours".into(),
         OneOf(words) => {
             let words: Vec<String> = words.iter().map(|word| format!("`{word:?}`")).collect();
             words.join(" or ")

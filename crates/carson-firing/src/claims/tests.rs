@@ -186,18 +186,6 @@ async fn the_claim_of_an_ended_firing_ends_as_the_firing_did() {
 }
 
 #[tokio::test]
-async fn pruning_sweeps_and_a_dry_run_does_not() {
-    let home = Home::new().await;
-    let number = home.issue().await;
-    let claim = home.won(number, "box").await;
-    home.end(&claim, Outcome::Failed).await;
-    crate::prune::pass(&home.house, true).await.unwrap();
-    assert_eq!(home.labels(number).await, [IN_FLIGHT]);
-    crate::prune::pass(&home.house, false).await.unwrap();
-    assert_eq!(home.labels(number).await, [READY]);
-}
-
-#[tokio::test]
 async fn what_others_hold_is_theirs_until_it_is_stale() {
     let home = Home::new().await;
     let (other, unknown) = (home.issue().await, home.issue().await);

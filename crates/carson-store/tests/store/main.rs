@@ -2,9 +2,12 @@
 
 #![cfg(test)]
 
+mod backups;
 mod claims;
+mod damage;
 mod egress;
 mod fixture;
+mod jobs;
 mod openings;
 mod outbox;
 mod plans;

@@ -1,0 +1,71 @@
+//! What the operator hears of the daemon itself: an event, and a post where there is a chat.
+
+use carson_core::outcome::Severity;
+use carson_firing::Household;
+use carson_notify::Message;
+use carson_store::{NewPost, PostKind, StoreError};
+use serde_json::json;
+use tracing::{info, warn};
+use uuid::Uuid;
+
+/// Writes an event of this kind, and files a post. Best effort: what is told is often that the
+/// store or its disk does not work.
+pub(crate) async fn tell(house: &Household, kind: &str, title: &str, text: &str) {
+    let now = house.clock.now();
+    let data = json!({ "text": text });
+    let noted = house.store.event(kind, None, None, &data, now).await;
+    if let Err(error) = noted {
+        warn!(%error, kind, "this could not be noted");
+        return;
+    }
+    if house.fleet.slack.is_none() {
+        return;
+    }
+    let message = Message {
+        severity: Some(Severity::Alert),
+        title: title.to_owned(),
+        fields: vec![("Host".into(), house.fleet.host.to_string())],
+        text: text.to_owned(),
+        link: None,
+    };
+    let post = NewPost {
+        id: Uuid::now_v7(),
+        sink: "slack".to_owned(),
+        thread: None,
+        kind: PostKind::Root,
+        body: json!(message),
+        created_at: now,
+    };
+    if let Err(error) = house.store.file_post(&post).await {
+        warn!(%error, kind, "the chat could not be told");
+    }
+}
+
+/// Tells when the daemon of this host was away for longer than the settings find normal.
+///
+/// # Errors
+/// When the store does not answer.
+pub(crate) async fn was_down(house: &Household) -> Result<(), StoreError> {
+    let hosts = house.store.hosts().await?;
+    let Some(before) = hosts
+        .iter()
+        .find(|row| row.name == house.fleet.host.as_str())
+    else {
+        return Ok(());
+    };
+    let away = house.clock.now() - before.beat_at;
+    let patience = house.fleet.heartbeat.alert_after_down;
+    if away.to_std().is_ok_and(|away| away > patience) {
+        let minutes = away.num_minutes();
+        let text = format!(
+            "Nothing was heard of the daemon for {}h {:02}m, since {}. Of the slots that passed, at \
+             most one per role is caught up.",
+            minutes / 60,
+            minutes % 60,
+            before.beat_at.format("%Y-%m-%d %H:%M:%SZ")
+        );
+        info!(since = %before.beat_at, "the daemon was away");
+        tell(house, "daemon.was-down", "Carson is back", &text).await;
+    }
+    Ok(())
+}

@@ -1,0 +1,84 @@
+//! Benches and rows that nobody needs any more.
+
+use std::time::Duration;
+
+use carson_firing::prune::{Action, Plan};
+use carson_firing::{Household, prune};
+use carson_store::Stale;
+use chrono::TimeDelta;
+use serde_json::json;
+use tracing::{info, warn};
+
+use super::runner::{Done, Report};
+use super::said;
+
+/// A bench that changed more recently is somebody's: a teardown, or a person who looks.
+const YOUTH: Duration = Duration::from_secs(600);
+/// No bench is begun after this long.
+const WITHIN: Duration = Duration::from_secs(300);
+/// At most so many batches of rows of a kind in one run.
+const BATCHES: u32 = 20;
+/// The memory that a block's doubling needs.
+const BLOCKS: TimeDelta = TimeDelta::days(7);
+
+pub(super) async fn benches(house: Household) -> Done {
+    let plan = Plan {
+        dry_run: false,
+        youth: YOUTH,
+        within: WITHIN,
+    };
+    let pass = prune::pass(&house, &plan).await.map_err(said)?;
+    let (mut removed, mut kept) = (0, 0);
+    for one in &pass.benches {
+        let bench = one.path.display();
+        match &one.action {
+            Action::Removed => info!(%bench, "bench pruned"),
+            Action::Salvaged(kept) => info!(%bench, kept, "work was found and kept"),
+            Action::Kept(why) => warn!(%bench, why, "bench stays"),
+        }
+        match one.action {
+            Action::Kept(_) => kept += 1,
+            Action::Removed | Action::Salvaged(_) => removed += 1,
+        }
+    }
+    let mut report = Report::counted(removed, "bench removed", "benches removed");
+    if kept > 0 {
+        report.said.push_str(&format!("; {kept} stay"));
+    }
+    if pass.left > 0 {
+        report
+            .said
+            .push_str(&format!("; {} wait for the next run", pass.left));
+    }
+    Ok(report)
+}
+
+/// Pauses and blocks that ran out, posts and events that are old.
+pub(super) async fn rows(house: Household) -> Done {
+    let now = house.clock.now();
+    let mut dropped = 0;
+    for scope in house.store.drop_ended_pauses(now).await.map_err(said)? {
+        let data = json!({ "scope": scope });
+        let noted = house
+            .store
+            .event("pause.ended", None, None, &data, now)
+            .await;
+        noted.map_err(said)?;
+        dropped += 1;
+    }
+    let old = now - TimeDelta::days(i64::from(house.fleet.housekeeping.keep_days));
+    for (kind, before) in [
+        (Stale::SentPosts, old),
+        (Stale::Events, old),
+        (Stale::EndedBlocks, now - BLOCKS),
+    ] {
+        for _ in 0..BATCHES {
+            let gone = house.store.drop_stale(kind, before).await.map_err(said)?;
+            dropped += usize::try_from(gone).unwrap_or(usize::MAX);
+            if gone == 0 {
+                break;
+            }
+        }
+    }
+    Ok(Report::counted(dropped, "row removed", "rows removed"))
+}

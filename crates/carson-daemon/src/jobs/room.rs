@@ -1,0 +1,88 @@
+//! Makes room when the disk has none left: only of what can be made again or was to go anyway.
+
+use std::time::{Duration, Instant};
+
+use carson_firing::prune::{self, Plan};
+use carson_firing::{Household, room};
+use tracing::{info, warn};
+
+use super::runner::{Done, Report};
+use super::{mirrors, said, transcripts};
+
+/// Between two attempts.
+const PAUSE: Duration = Duration::from_secs(600);
+/// How long the benches may take.
+const WITHIN: Duration = Duration::from_secs(300);
+
+/// Looks, and does something about it. `last` is when that was done.
+pub(super) async fn watch(house: &Household, last: &mut Option<Instant>) -> Done {
+    let Err(before) = room::check(&house.fleet) else {
+        *last = None;
+        return Ok(Report::nothing("there is room"));
+    };
+    if last.is_some_and(|at| at.elapsed() < PAUSE) {
+        return Err(before);
+    }
+    *last = Some(Instant::now());
+    warn!(why = before, "making room");
+    make(house).await;
+    match room::check(&house.fleet) {
+        Ok(()) => Ok(Report {
+            did: 1,
+            said: "room was made".into(),
+        }),
+        Err(still) => Err(still),
+    }
+}
+
+/// Each step for itself: on a full disk some of them fail.
+async fn make(house: &Household) {
+    let steps = [
+        ("transcripts", transcripts::sweep(house.clone()).await),
+        ("caches", caches(house).await),
+        ("benches", benches(house).await),
+        ("log of the database", log_of_database(house).await),
+        ("mirrors", packs(house).await),
+    ];
+    for (step, done) in steps {
+        match done {
+            Ok(report) => info!(step, did = report.said, "looked for room"),
+            Err(why) => warn!(step, why, "no room was made there"),
+        }
+    }
+}
+
+async fn caches(house: &Household) -> Done {
+    let cleared = prune::clear_caches(house).await.map_err(said)?;
+    Ok(Report::counted(
+        cleared,
+        "bench cleared of caches",
+        "benches cleared of caches",
+    ))
+}
+
+async fn benches(house: &Household) -> Done {
+    let plan = Plan {
+        within: WITHIN,
+        ..Plan::by_hand(false)
+    };
+    let pass = prune::pass(house, &plan).await.map_err(said)?;
+    Ok(Report::counted(
+        pass.benches.len(),
+        "bench looked at",
+        "benches looked at",
+    ))
+}
+
+async fn log_of_database(house: &Household) -> Done {
+    house.store.checkpoint().await.map_err(said)?;
+    Ok(Report::nothing("it is in the file"))
+}
+
+async fn packs(house: &Household) -> Done {
+    let mut packed = 0;
+    for repo in house.fleet.repos.values() {
+        packed += usize::from(mirrors::pack(house, repo).await?);
+    }
+    Ok(Report::counted(packed, "mirror packed", "mirrors packed"))
+}

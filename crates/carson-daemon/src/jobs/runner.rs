@@ -1,0 +1,274 @@
+//! Runs one job, again and again.
+
+use std::future::Future;
+use std::pin::Pin;
+use std::sync::{Arc, PoisonError};
+use std::time::Duration;
+
+use carson_config::Fleet;
+use carson_firing::Household;
+use carson_store::JobRow;
+use chrono::{DateTime, TimeDelta, Utc};
+use serde_json::json;
+use tokio::sync::Notify;
+use tracing::{info, warn};
+
+use super::{MINUTE, Shared};
+use crate::health::Health;
+
+/// A job that did nothing new writes its row no more often than this.
+const NEWS: TimeDelta = TimeDelta::minutes(10);
+/// A job that was never run, or long ago, does not wait for the night; but for the start.
+const SETTLE: TimeDelta = TimeDelta::minutes(10);
+
+/// How a run went.
+pub(crate) type Done = Result<Report, String>;
+type Running = Pin<Box<dyn Future<Output = Done> + Send>>;
+
+/// What a run did.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Report {
+    pub did: usize,
+    pub said: String,
+}
+
+impl Report {
+    pub(crate) fn nothing(said: &str) -> Self {
+        Self {
+            did: 0,
+            said: said.to_owned(),
+        }
+    }
+
+    /// So many of something, in words for one and for several.
+    pub(crate) fn counted(did: usize, one: &str, several: &str) -> Self {
+        let said = match did {
+            0 => "nothing to do".to_owned(),
+            1 => format!("1 {one}"),
+            _ => format!("{did} {several}"),
+        };
+        Self { did, said }
+    }
+}
+
+/// One job.
+pub(crate) struct Job {
+    name: &'static str,
+    every: Box<dyn Fn(&Fleet) -> Duration + Send + Sync>,
+    within: Duration,
+    at_night: bool,
+    loud: bool,
+    wake: Option<Arc<Notify>>,
+    tell: Option<Arc<Notify>>,
+    run: Box<dyn Fn(Household) -> Running + Send + Sync>,
+}
+
+impl Job {
+    /// A job that runs this often, and is dropped when it takes longer than `within`.
+    pub(crate) fn new<F: Future<Output = Done> + Send + 'static>(
+        name: &'static str,
+        every: Duration,
+        within: Duration,
+        run: impl Fn(Household) -> F + Send + Sync + 'static,
+    ) -> Self {
+        Self {
+            name,
+            every: Box::new(move |_| every),
+            within,
+            at_night: false,
+            loud: true,
+            wake: None,
+            tell: None,
+            run: Box::new(move |house| Box::pin(run(house))),
+        }
+    }
+
+    /// As often as the settings say.
+    pub(crate) fn every(mut self, every: fn(&Fleet) -> Duration) -> Self {
+        self.every = Box::new(every);
+        self
+    }
+
+    /// Only in the quiet hours.
+    pub(crate) fn at_night(mut self) -> Self {
+        self.at_night = true;
+        self
+    }
+
+    /// What it does every time is no news.
+    pub(crate) fn quiet_success(mut self) -> Self {
+        self.loud = false;
+        self
+    }
+
+    /// Runs at once when this is notified.
+    pub(crate) fn woken_by(mut self, wake: &Arc<Notify>) -> Self {
+        self.wake = Some(wake.clone());
+        self
+    }
+
+    /// Notifies this when it did something.
+    pub(crate) fn telling(mut self, tell: &Arc<Notify>) -> Self {
+        self.tell = Some(tell.clone());
+        self
+    }
+
+    /// When it runs again after a run at `now`.
+    fn next(&self, fleet: &Fleet, now: DateTime<Utc>) -> DateTime<Utc> {
+        let every = span((self.every)(fleet));
+        if self.at_night {
+            fleet.housekeeping.quiet.next(now + every, fleet.zone)
+        } else {
+            now + every
+        }
+    }
+
+    /// When it runs first, in a daemon that starts `now`.
+    fn first(&self, fleet: &Fleet, last: Option<&JobRow>, now: DateTime<Utc>) -> DateTime<Utc> {
+        if !self.at_night {
+            return now;
+        }
+        // Where nights pass without us, heavy work is done by day, but not at the very start.
+        let overdue = now - span((self.every)(fleet)) * 3;
+        match last {
+            Some(row) if row.ended_at > overdue => row.next_at.min(self.next(fleet, now)),
+            _ => now + SETTLE,
+        }
+    }
+}
+
+fn span(duration: Duration) -> TimeDelta {
+    TimeDelta::from_std(duration).unwrap_or(TimeDelta::days(1))
+}
+
+pub(super) fn newest(shared: &Shared) -> Household {
+    let house = shared.read().unwrap_or_else(PoisonError::into_inner);
+    house.clone()
+}
+
+/// Runs a job for as long as the daemon lives.
+pub(crate) async fn keep(job: Job, shared: Shared, health: Health) {
+    let house = newest(&shared);
+    let rows = house.store.jobs(Some(&house.fleet.host)).await;
+    let mut last = rows
+        .unwrap_or_default()
+        .into_iter()
+        .find(|row| row.name == job.name);
+    let mut due = job.first(&house.fleet, last.as_ref(), house.clock.now());
+    let mut noted = None;
+    loop {
+        wait(&job, &shared, &mut due).await;
+        let house = newest(&shared);
+        due = job.next(&house.fleet, house.clock.now());
+        if health.lost().is_some() {
+            continue;
+        }
+        let row = once(&job, &house, last.as_ref()).await;
+        due = row.next_at;
+        if is_news(&job, &row, last.as_ref(), noted) {
+            noted = Some(row.ended_at);
+            note(&job, &house, &row, last.as_ref()).await;
+        }
+        last = Some(row);
+    }
+}
+
+/// Waits until the job is due or woken. A clock that was set is noticed within a minute, and one
+/// that was set back brings the job no later than after its usual time.
+async fn wait(job: &Job, shared: &Shared, due: &mut DateTime<Utc>) {
+    loop {
+        let house = newest(shared);
+        let now = house.clock.now();
+        *due = (*due).min(job.next(&house.fleet, now));
+        let left = (*due - now).to_std().unwrap_or_default();
+        if left.is_zero() {
+            return;
+        }
+        let woken = async {
+            match &job.wake {
+                Some(wake) => wake.notified().await,
+                None => std::future::pending().await,
+            }
+        };
+        tokio::select! {
+            () = woken => return,
+            () = tokio::time::sleep(left.min(MINUTE)) => {}
+        }
+    }
+}
+
+/// One run, whatever becomes of it.
+pub(crate) async fn once(job: &Job, house: &Household, last: Option<&JobRow>) -> JobRow {
+    let started_at = house.clock.now();
+    let mut task = tokio::spawn((job.run)(house.clone()));
+    let done = match tokio::time::timeout(job.within, &mut task).await {
+        Ok(Ok(done)) => done,
+        Ok(Err(_)) => Err("a bug in Carson: the job panicked; its log has more".to_owned()),
+        Err(_) => {
+            task.abort();
+            Err(format!(
+                "it took longer than {} s and was given up",
+                job.within.as_secs()
+            ))
+        }
+    };
+    let ended_at = house.clock.now();
+    let failures = last.map_or(0, |row| row.failures);
+    let (did, failures, said) = match done {
+        Ok(report) => (report.did, 0, report.said),
+        Err(why) => (0, failures.saturating_add(1), why),
+    };
+    if did > 0
+        && let Some(tell) = &job.tell
+    {
+        tell.notify_one();
+    }
+    JobRow {
+        host: house.fleet.host.to_string(),
+        name: job.name.to_owned(),
+        started_at,
+        ended_at,
+        next_at: job.next(&house.fleet, ended_at),
+        did: i64::try_from(did).unwrap_or(i64::MAX),
+        failures,
+        said,
+    }
+}
+
+/// Whether a run is worth a write to the disk.
+fn is_news(job: &Job, row: &JobRow, last: Option<&JobRow>, noted: Option<DateTime<Utc>>) -> bool {
+    let stale = noted.is_none_or(|at| (row.ended_at - at).abs() >= NEWS);
+    let changed = last.is_none_or(|last| (last.failures > 0) != (row.failures > 0));
+    stale || changed || (job.loud && row.did > 0)
+}
+
+/// Log, row, and an event for what an operator may look for later.
+async fn note(job: &Job, house: &Household, row: &JobRow, last: Option<&JobRow>) {
+    let failed_before = last.is_some_and(|last| last.failures > 0);
+    let kind = match (row.failures > 0, failed_before) {
+        (true, false) => Some("job.failed"),
+        (false, true) => Some("job.mended"),
+        (false, false) if job.loud && row.did > 0 => Some("job.done"),
+        _ => None,
+    };
+    match kind {
+        Some("job.failed") => warn!(job = job.name, why = row.said, "a job failed"),
+        Some(_) => info!(job = job.name, did = row.said, "a job is done"),
+        None => {}
+    }
+    let written = async {
+        house.store.job_ran(row).await?;
+        if let Some(kind) = kind {
+            let data = json!({"job": row.name, "did": row.did, "said": row.said});
+            let at = row.ended_at;
+            house.store.event(kind, None, None, &data, at).await?;
+        }
+        Ok::<(), carson_store::StoreError>(())
+    };
+    if let Err(error) = written.await {
+        warn!(job = job.name, %error, "its run could not be noted");
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,212 @@
+//! Backups of a database file: whole copies, made while it is in use, looked through before they
+//! count.
+//!
+//! A copy is `backups/carson-20260102T030405Z.db` beside the database: by name, the last one is the
+//! newest. It is written under another name, checked, made durable, and only then renamed, so a
+//! file with this name is always whole.
+
+use std::fs::{self, DirBuilder, File};
+use std::io;
+use std::os::unix::fs::DirBuilderExt;
+use std::path::{Path, PathBuf};
+
+use chrono::{DateTime, Utc};
+use sqlx::sqlite::{SqliteConnectOptions, SqliteConnection};
+use sqlx::{Connection, SqlitePool, query, query_scalar};
+
+use crate::db::{Db, Store};
+use crate::error::StoreError;
+use crate::sqlite::{damage, make_private};
+
+const PREFIX: &str = "carson-";
+const SUFFIX: &str = ".db";
+
+/// Where the backups of a database file are.
+fn dir_of(db: &Path) -> PathBuf {
+    db.with_file_name("backups")
+}
+
+/// The backups beside a database file, oldest first.
+#[must_use]
+pub fn beside(db: &Path) -> Vec<PathBuf> {
+    let items = fs::read_dir(dir_of(db)).into_iter().flatten().flatten();
+    let ours = |path: &PathBuf| {
+        let name = path.file_name().and_then(|name| name.to_str());
+        name.is_some_and(|name| name.starts_with(PREFIX) && name.ends_with(SUFFIX))
+    };
+    let mut found: Vec<PathBuf> = items.map(|item| item.path()).filter(ours).collect();
+    found.sort();
+    found
+}
+
+pub(crate) fn newest_beside(db: &Path) -> Option<PathBuf> {
+    beside(db).pop()
+}
+
+impl Store {
+    /// Copies the database into a new backup and looks through the copy; `None` for a server,
+    /// which has means of its own.
+    ///
+    /// # Errors
+    /// When it cannot be written, or the copy is not whole.
+    pub async fn back_up(&self, now: DateTime<Utc>) -> Result<Option<PathBuf>, StoreError> {
+        let (Db::Sqlite(pool), Some(file)) = (&self.db, &self.file) else {
+            return Ok(None);
+        };
+        let dir = dir_of(&file.path);
+        let name = format!("{PREFIX}{}{SUFFIX}", now.format("%Y%m%dT%H%M%SZ"));
+        let (whole, part) = (dir.join(&name), dir.join(format!("{name}.part")));
+        let fail = |source: io::Error| broken(&whole, &format!("cannot be written: {source}"));
+        let mut builder = DirBuilder::new();
+        builder.recursive(true).mode(0o700);
+        builder.create(&dir).map_err(fail)?;
+        // What a killed one left.
+        let _ = fs::remove_file(&part);
+        make_private(&part).map_err(fail)?;
+        let made = match copy(pool, &part).await {
+            Ok(()) => check(&part).await,
+            Err(error) => Err(error.into()),
+        };
+        if let Err(error) = made {
+            let _ = fs::remove_file(&part);
+            return Err(error);
+        }
+        durable(&part)
+            .and_then(|()| fs::rename(&part, &whole))
+            .and_then(|()| durable(&dir))
+            .map_err(fail)?;
+        Ok(Some(whole))
+    }
+
+    /// Removes all but the newest `keep` backups; how many those were.
+    ///
+    /// # Errors
+    /// When one cannot be removed.
+    pub fn drop_old_backups(&self, keep: usize) -> Result<u32, StoreError> {
+        let Some(file) = &self.file else {
+            return Ok(0);
+        };
+        let all = beside(&file.path);
+        let mut dropped = 0;
+        for old in all.iter().take(all.len().saturating_sub(keep)) {
+            fs::remove_file(old)
+                .map_err(|error| broken(old, &format!("cannot be removed: {error}")))?;
+            dropped += 1;
+        }
+        Ok(dropped)
+    }
+
+    /// Moves what the write-ahead log holds into the database file and empties the log, as far as
+    /// no reader needs it.
+    ///
+    /// # Errors
+    /// When the database does not answer.
+    pub async fn checkpoint(&self) -> Result<(), StoreError> {
+        if let Db::Sqlite(pool) = &self.db {
+            query("PRAGMA wal_checkpoint(TRUNCATE)")
+                .execute(pool)
+                .await?;
+        }
+        Ok(())
+    }
+}
+
+/// Puts a backup into the place of a database that nobody has open. What was there before is moved
+/// aside, not removed; where it is now.
+///
+/// # Errors
+/// When the backup is not whole, or a file cannot be moved or written. Then the database is as it
+/// was.
+pub async fn restore(
+    db: &Path,
+    backup: &Path,
+    now: DateTime<Utc>,
+) -> Result<Option<PathBuf>, StoreError> {
+    check(backup).await?;
+    let fail = |source: io::Error| broken(backup, &format!("cannot be restored: {source}"));
+    let new = with_ending(db, ".restored");
+    fs::copy(backup, &new)
+        .and_then(|_| durable(&new))
+        .map_err(fail)?;
+    let aside = db.with_file_name(format!("replaced-{}", now.format("%Y%m%dT%H%M%SZ")));
+    let mut moved = false;
+    // The log first: without it the old file is older, but with a foreign log the new one is wrong.
+    for ending in ["-wal", "-shm", ""] {
+        let from = with_ending(db, ending);
+        if from.symlink_metadata().is_err() {
+            continue;
+        }
+        fs::create_dir_all(&aside).map_err(fail)?;
+        let to = aside.join(from.file_name().unwrap_or_default());
+        fs::rename(&from, &to).map_err(fail)?;
+        moved = true;
+    }
+    let dir = db.parent().unwrap_or(Path::new("."));
+    fs::rename(&new, db)
+        .and_then(|()| durable(dir))
+        .map_err(fail)?;
+    Ok(moved.then_some(aside))
+}
+
+/// When the file was deleted in use, only a connection that has its log open can still read it.
+async fn copy(pool: &SqlitePool, to: &Path) -> Result<(), sqlx::Error> {
+    let mut tried = Vec::new();
+    loop {
+        let mut connection = pool.acquire().await?;
+        let copied = query("VACUUM INTO $1")
+            .bind(to.to_string_lossy().into_owned())
+            .execute(&mut *connection)
+            .await;
+        tried.push(connection);
+        match copied {
+            Ok(_) => return Ok(()),
+            Err(error) if tried.len() >= pool.size() as usize => return Err(error),
+            Err(_) => {}
+        }
+    }
+}
+
+fn with_ending(path: &Path, ending: &str) -> PathBuf {
+    let mut name = path.as_os_str().to_owned();
+    name.push(ending);
+    PathBuf::from(name)
+}
+
+/// A backup must be whole, and ours.
+async fn check(path: &Path) -> Result<(), StoreError> {
+    if !path.is_file() {
+        return Err(broken(path, "is not there"));
+    }
+    let unreadable = |error: &sqlx::Error| broken(path, &format!("is no use: {}", damage(error)));
+    let options = SqliteConnectOptions::new()
+        .filename(path)
+        .immutable(true)
+        .read_only(true);
+    let mut copy = SqliteConnection::connect_with(&options)
+        .await
+        .map_err(|error| unreadable(&error))?;
+    let said: Vec<String> = query_scalar("PRAGMA integrity_check(5)")
+        .fetch_all(&mut copy)
+        .await
+        .map_err(|error| unreadable(&error))?;
+    if said != ["ok"] {
+        return Err(broken(path, &format!("is damaged: {}", said.join("; "))));
+    }
+    let ours: Result<i64, _> = query_scalar("SELECT COUNT(*) FROM firing")
+        .fetch_one(&mut copy)
+        .await;
+    ours.map_err(|_| broken(path, "is not a database of Carson's"))?;
+    let _ = copy.close().await;
+    Ok(())
+}
+
+fn broken(path: &Path, wrong: &str) -> StoreError {
+    StoreError::Backup {
+        path: path.to_owned(),
+        wrong: wrong.to_owned(),
+    }
+}
+
+fn durable(path: &Path) -> io::Result<()> {
+    File::open(path)?.sync_all()
+}

@@ -1,0 +1,259 @@
+//! Opening a database file: looked at first, written to only when it is ours and whole.
+//!
+//! A file that is missing or empty is a new database, unless there are backups beside it: then it
+//! is a lost one, and beginning anew would forget breakers, pauses and what was fired.
+
+use std::fs::DirBuilder;
+use std::io::ErrorKind;
+use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
+use std::path::{Path, PathBuf};
+
+use sqlx::SqlitePool;
+use sqlx::migrate::Migrator;
+use sqlx::sqlite::{SqliteConnectOptions, SqlitePoolOptions, SqliteSynchronous};
+
+use crate::backup;
+use crate::db::{Db, Opening, Store};
+use crate::error::{StoreError, Trouble};
+
+/// The file of an open database, and which one it was.
+#[derive(Clone, Debug)]
+pub(crate) struct DbFile {
+    pub(crate) path: PathBuf,
+    inode: Option<(u64, u64)>,
+}
+
+pub(crate) async fn open(path: &Path, url: String, opening: Opening) -> Result<Store, StoreError> {
+    let io = |source: std::io::Error| StoreError::Open {
+        url: url.clone(),
+        source: source.into(),
+    };
+    let size = path.metadata().map_or(0, |found| found.len());
+    if size == 0 {
+        may_begin(path, opening)?;
+        if let Some(dir) = path.parent().filter(|dir| !dir.as_os_str().is_empty()) {
+            let mut builder = DirBuilder::new();
+            builder.recursive(true).mode(0o700);
+            builder.create(dir).map_err(io)?;
+        }
+        make_private(path).map_err(io)?;
+    }
+    // The journal mode stands in the file: it is set once the file is known to be ours.
+    let options = SqliteConnectOptions::new()
+        .filename(path)
+        .synchronous(SqliteSynchronous::Full)
+        .busy_timeout(opening.patience)
+        .foreign_keys(true);
+    let pool = SqlitePoolOptions::new()
+        .max_connections(4)
+        .acquire_timeout(opening.patience * 2 + std::time::Duration::from_secs(20))
+        .connect_with(options)
+        .await
+        .map_err(|source| refused(path, &url, source))?;
+    let migrator = sqlx::migrate!("../../migrations/sqlite");
+    if !is_up_to_date(&pool, &migrator).await {
+        judge(&pool, path, &url).await?;
+        bring_up(&pool, &migrator)
+            .await
+            .map_err(|source| StoreError::Schema { url, source })?;
+    }
+    keep_a_log(&pool).await?;
+    Ok(Store {
+        db: Db::Sqlite(pool),
+        file: Some(DbFile {
+            path: path.to_owned(),
+            inode: inode(path),
+        }),
+        redactor: carson_redact::Redactor::default(),
+    })
+}
+
+/// Whether a file that is missing or empty may become a new database.
+fn may_begin(path: &Path, opening: Opening) -> Result<(), StoreError> {
+    let exists = path.exists();
+    let backup = backup::newest_beside(path);
+    if (opening.create || exists) && backup.is_none() {
+        return Ok(());
+    }
+    let wrong = if exists {
+        "the file is empty"
+    } else {
+        "the file is gone"
+    };
+    Err(StoreError::Unusable {
+        path: path.to_owned(),
+        wrong: wrong.to_owned(),
+        backup,
+    })
+}
+
+fn refused(path: &Path, url: &str, source: sqlx::Error) -> StoreError {
+    if Trouble::of(&source) == Some(Trouble::Damaged) {
+        return unusable(path, damage(&source));
+    }
+    StoreError::Open {
+        url: url.to_owned(),
+        source,
+    }
+}
+
+fn unusable(path: &Path, wrong: String) -> StoreError {
+    StoreError::Unusable {
+        path: path.to_owned(),
+        wrong,
+        backup: backup::newest_beside(path),
+    }
+}
+
+/// What SQLite says of a file that it cannot read.
+pub(crate) fn damage(error: &sqlx::Error) -> String {
+    let said = error
+        .as_database_error()
+        .map(sqlx::error::DatabaseError::message);
+    let said = said.map_or_else(|| error.to_string(), str::to_owned);
+    format!("it is damaged or no database ({said})")
+}
+
+/// Looks what the file is, and reads only: ours, somebody else's, or damaged.
+async fn judge(pool: &SqlitePool, path: &Path, url: &str) -> Result<(), StoreError> {
+    let tables: Result<Vec<String>, _> =
+        sqlx::query_scalar("SELECT name FROM sqlite_schema WHERE type = 'table' ORDER BY name")
+            .fetch_all(pool)
+            .await;
+    let tables = tables.map_err(|source| refused(path, url, source))?;
+    let has = |name: &str| tables.iter().any(|table| table == name);
+    if tables.is_empty() || has("_sqlx_migrations") && has("firing") {
+        return Ok(());
+    }
+    let some: Vec<&str> = tables.iter().take(5).map(String::as_str).collect();
+    let wrong = format!("it is another program's (tables {})", some.join(", "));
+    Err(unusable(path, wrong))
+}
+
+/// Makes or changes the tables. The migrator takes no lock of its own here: two processes that
+/// open a new file together would both make its tables.
+async fn bring_up(
+    pool: &SqlitePool,
+    migrator: &Migrator,
+) -> Result<(), sqlx::migrate::MigrateError> {
+    let mut alone = pool.begin_with("BEGIN IMMEDIATE").await?;
+    // Its `run` cannot be sent between threads when it is given a transaction.
+    migrator.run_direct(None, &mut *alone, false).await?;
+    alone.commit().await?;
+    Ok(())
+}
+
+/// Write-ahead logging stands in the file; a copy that somebody put there may be without it.
+/// A connection that has read nothing yet does not know; asking for it twice does no harm.
+async fn keep_a_log(pool: &SqlitePool) -> Result<(), StoreError> {
+    let mode: String = sqlx::query_scalar("PRAGMA journal_mode")
+        .fetch_one(pool)
+        .await?;
+    if mode != "wal" {
+        sqlx::query("PRAGMA journal_mode = WAL")
+            .execute(pool)
+            .await?;
+    }
+    Ok(())
+}
+
+/// Whether exactly these migrations were made. Whoever only reads
+/// must not wait for a writer, so this takes no lock; every doubt is the migrator's to settle.
+async fn is_up_to_date(pool: &SqlitePool, migrator: &Migrator) -> bool {
+    let made: Result<Vec<(i64, Vec<u8>)>, _> = sqlx::query_as(
+        "SELECT version, checksum FROM _sqlx_migrations WHERE success ORDER BY version",
+    )
+    .fetch_all(pool)
+    .await;
+    let ours = migrator
+        .iter()
+        .map(|one| (one.version, one.checksum.to_vec()));
+    made.is_ok_and(|made| made.into_iter().eq(ours))
+}
+
+/// Makes the file for its owner only. One that exists is not even opened: closing it would drop
+/// the locks of every other connection of this process (POSIX locks belong to the file).
+pub(crate) fn make_private(path: &Path) -> std::io::Result<()> {
+    let mut options = std::fs::OpenOptions::new();
+    let made = options.create_new(true).write(true).mode(0o600).open(path);
+    match made {
+        Err(error) if error.kind() == ErrorKind::AlreadyExists => Ok(()),
+        made => made.map(drop),
+    }
+}
+
+/// Device and number: another file under the same name has others.
+fn inode(path: &Path) -> Option<(u64, u64)> {
+    let found = path.metadata().ok()?;
+    Some((found.dev(), found.ino()))
+}
+
+impl Store {
+    /// Whether the file under the database's name is the one that was opened. One that was deleted
+    /// or replaced would still take rows, which nobody would ever find again.
+    ///
+    /// # Errors
+    /// When it is another one, or gone.
+    pub fn still_there(&self) -> Result<(), StoreError> {
+        let Some(file) = &self.file else {
+            return Ok(());
+        };
+        let now = inode(&file.path);
+        if file.inode.is_none() || now == file.inode {
+            return Ok(());
+        }
+        let wrong = match now {
+            None => "the file was deleted while it was in use",
+            Some(_) => "the file was replaced by another one while it was in use",
+        };
+        Err(unusable(&file.path, wrong.to_owned()))
+    }
+
+    /// Looks through the whole database, or with `quick` at all but the order of its indexes; what
+    /// is wrong with it. A server looks after its own: then nothing is.
+    ///
+    /// # Errors
+    /// When it cannot be read at all.
+    pub async fn damage(&self, quick: bool) -> Result<Vec<String>, StoreError> {
+        let Db::Sqlite(pool) = &self.db else {
+            return Ok(Vec::new());
+        };
+        let said: Vec<String> = if quick {
+            sqlx::query_scalar("PRAGMA quick_check(5)")
+                .fetch_all(pool)
+                .await?
+        } else {
+            sqlx::query_scalar("PRAGMA integrity_check(5)")
+                .fetch_all(pool)
+                .await?
+        };
+        Ok(said.into_iter().filter(|line| line != "ok").collect())
+    }
+
+    /// The same as an error that says what to do.
+    ///
+    /// # Errors
+    /// When something is wrong with it.
+    pub async fn must_be_whole(&self, quick: bool) -> Result<(), StoreError> {
+        let Some(file) = &self.file else {
+            return Ok(());
+        };
+        let wrong = match self.damage(quick).await {
+            Ok(wrong) if wrong.is_empty() => return Ok(()),
+            Ok(wrong) => format!("it is damaged ({})", wrong.join("; ")),
+            Err(StoreError::Trouble {
+                trouble: Trouble::Damaged,
+                source,
+            }) => damage(&source),
+            Err(other) => return Err(other),
+        };
+        Err(unusable(&file.path, wrong))
+    }
+
+    /// The size of the database's file.
+    #[must_use]
+    pub fn file_bytes(&self) -> Option<u64> {
+        let file = self.file.as_ref()?;
+        Some(file.path.metadata().ok()?.len())
+    }
+}

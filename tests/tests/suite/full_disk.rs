@@ -1,0 +1,145 @@
+//! A disk that fills up under a daemon: a small one of its own, in a mount namespace.
+
+#![expect(
+    clippy::disallowed_methods,
+    reason = "mounts and fills a disk with the system's own tools"
+)]
+
+use std::fs::{self, File};
+use std::path::PathBuf;
+use std::process::{Child, Command, Output, Stdio};
+
+use carson_tests::fleet::TestFleet;
+use carson_tests::judge::sound;
+use carson_tests::until;
+
+/// A daemon whose home lies on a disk of so many mebibytes.
+struct Confined {
+    child: Child,
+    log: PathBuf,
+    home: PathBuf,
+    carson: PathBuf,
+}
+
+impl Confined {
+    fn start(fleet: &TestFleet, size: u32) -> Self {
+        let (home, log) = (fleet.home(), fleet.root().join("daemon.log"));
+        let seed = fleet.root().join("home-before");
+        fs::rename(&home, &seed).unwrap();
+        fs::create_dir(&home).unwrap();
+        let carson = fleet.binary();
+        // In a user namespace the disk needs no rights that a user does not have.
+        let script = "mount -t tmpfs -o size=$1m carson \"$2\" && cp -a \"$3/.\" \"$2/\" && \
+                      exec \"$4\" --home \"$2\" daemon";
+        let child = Command::new("unshare")
+            .args([
+                "--user",
+                "--map-root-user",
+                "--mount",
+                "--",
+                "sh",
+                "-c",
+                script,
+                "sh",
+            ])
+            .arg(size.to_string())
+            .args([&home, &seed, &carson])
+            .env("HOME", fleet.root().join("operator"))
+            .stdin(Stdio::null())
+            .stdout(Stdio::null())
+            .stderr(File::create(&log).unwrap())
+            .spawn()
+            .unwrap();
+        Self {
+            child,
+            log,
+            home,
+            carson,
+        }
+    }
+
+    /// Runs something where the daemon is.
+    fn inside(&self, script: &str) -> Output {
+        Command::new("nsenter")
+            .args(["--user", "--preserve-credentials", "--mount", "--target"])
+            .arg(self.child.id().to_string())
+            .args(["--", "sh", "-c", script, "sh"])
+            .args([&self.home, &self.carson])
+            .output()
+            .unwrap()
+    }
+
+    fn says(&self, words: &str) -> usize {
+        until(words, || {
+            let log = fs::read_to_string(&self.log).unwrap();
+            log.contains(words).then(|| log.matches(words).count())
+        })
+    }
+
+    fn fill(&self) {
+        let done = self.inside("dd if=/dev/zero of=\"$1/filled\" bs=64k 2>&1; true");
+        let said = String::from_utf8_lossy(&done.stdout).into_owned();
+        assert!(said.contains("No space left"), "{done:?}");
+    }
+}
+
+impl Drop for Confined {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// A role that is due every second; its disk keeps so many mebibytes free.
+fn fleet(min_free_mb: u32) -> TestFleet {
+    let fleet = sound();
+    fleet.role_at("eager", "play", "* * * * * *", "max_late = \"1h\"\n");
+    let path = fleet.home().join("carson.toml");
+    let text = fs::read_to_string(&path).unwrap();
+    let floor = format!("[fleet]\nmin_free_mb = {min_free_mb}\n");
+    fs::write(path, text.replace("[fleet]\n", &floor)).unwrap();
+    // The database is there from the start.
+    let _ = fleet.ok(&["status", "--json"]);
+    fleet
+}
+
+#[test]
+fn below_the_floor_nothing_is_claimed_it_is_said_once_and_it_goes_on_by_itself() {
+    let fleet = fleet(4);
+    let daemon = Confined::start(&fleet, 24);
+    daemon.says("firing process started");
+    daemon.fill();
+    daemon.says("nothing fires until there is room");
+    let status = daemon.inside("\"$2\" --home \"$1\" status");
+    let shown = String::from_utf8_lossy(&status.stdout).into_owned();
+    assert!(
+        shown.contains("NO ROOM: ") && shown.contains("nearly full"),
+        "{status:?}"
+    );
+    assert!(daemon.inside("rm \"$1/filled\"").status.success());
+    daemon.says("it is over; firings go on");
+    assert_eq!(daemon.says("nothing fires until there is room"), 1);
+    let whole = daemon.inside("\"$2\" --home \"$1\" backup make");
+    assert!(whole.status.success(), "{whole:?}");
+}
+
+#[test]
+fn a_database_without_room_stops_the_firing_and_loses_nothing() {
+    let fleet = fleet(0);
+    let daemon = Confined::start(&fleet, 24);
+    daemon.says("firing process started");
+    daemon.fill();
+    daemon.says("nothing fires until it does");
+    daemon.says("disk of the database is full");
+    assert!(daemon.inside("rm \"$1/filled\"").status.success());
+    daemon.says("it is over; firings go on");
+    let whole = daemon.inside("\"$2\" --home \"$1\" backup make");
+    assert!(whole.status.success(), "{whole:?}");
+    let list = daemon.inside("\"$2\" --home \"$1\" firings --all --limit 1000 --json");
+    let rows: serde_json::Value = serde_json::from_slice(&list.stdout).unwrap();
+    let rows = rows.as_array().unwrap();
+    let mut slots: Vec<_> = rows.iter().map(|row| row["slot"].to_string()).collect();
+    slots.sort();
+    slots.dedup();
+    assert_eq!(slots.len(), rows.len(), "a slot fired twice");
+}
