@@ -1,6 +1,7 @@
 //! What a program in the sandbox can do: real attempts on a real kernel, as root and as an ordinary
 //! user, on all of this kernel and on less.
 
+mod cli;
 mod outside;
 mod runs;
 

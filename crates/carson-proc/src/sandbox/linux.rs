@@ -93,20 +93,31 @@ impl Launch {
             ..Level::default()
         };
         let force = self.profile.force.unwrap_or_default();
-        if self.profile.demand != Demand::Off && force.namespaces {
-            for set in namespaces::attempts(self.net) {
-                level.namespaces.clone_from(&set);
-                let inside = || self.inside(&set);
-                let program = || self.behind(level.clone());
-                match namespaces::run(&set, inside, program) {
-                    Outcome::Done(code, left) => return Ok((code, left)),
-                    Outcome::Unavailable(why) => {
-                        let names: Vec<_> = set.iter().map(ToString::to_string).collect();
-                        level.weaken(format!("no namespaces {}: {why}", names.join("+")));
-                    }
+        let wanted = self.profile.demand != Demand::Off && force.namespaces;
+        let attempts = wanted.then(|| namespaces::attempts(self.net));
+        let full = if self.net { 4 } else { 3 };
+        let mut first_refusal = None;
+        for set in attempts.unwrap_or_default() {
+            level.namespaces.clone_from(&set);
+            if let Some(why) = &first_refusal
+                && set.iter().filter(|one| **one != Ns::User).count() < full
+            {
+                level.weaken(why);
+            }
+            let inside = || self.inside(&set);
+            let program = || self.behind(level.clone());
+            match namespaces::run(&set, inside, program) {
+                Outcome::Done(code, left) => return Ok((code, left)),
+                Outcome::Unavailable(why) => {
+                    let names: Vec<_> = set.iter().map(ToString::to_string).collect();
+                    let refusal = || format!("no namespaces {}: {why}", names.join("+"));
+                    first_refusal.get_or_insert_with(refusal);
                 }
             }
-            level.namespaces.clear();
+        }
+        level.namespaces.clear();
+        if let Some(why) = &first_refusal {
+            level.weaken(why);
         }
         let socket = self.reach_server()?;
         self.listen(socket)?;

@@ -379,3 +379,32 @@ fn files_and_dumps_are_bounded() {
     file.unwrap().read_to_end(&mut big).unwrap();
     assert_eq!(big.len(), 1 << 20);
 }
+
+#[test]
+fn a_sandbox_in_a_sandbox_has_what_is_left() {
+    let mut world = World::new(Abi::default());
+    world.profile.read.push(binary());
+    let inner = world.tree().join("inner.json");
+    let profile = Profile {
+        force: None,
+        ..world.profile.clone()
+    };
+    profile.write_to(&inner).unwrap();
+    let mut command = world.command("sh");
+    command.program = binary();
+    let command = command.args([
+        "sandbox-launch".as_ref(),
+        inner.as_os_str(),
+        "--".as_ref(),
+        "/bin/sh".as_ref(),
+        "-c".as_ref(),
+        "echo > file && echo inside; echo > /etc/no 2>/dev/null || echo closed".as_ref(),
+    ]);
+    let finished = finish(&command);
+    assert_eq!(finished.stdout.text(), "inside\nclosed\n", "{finished:?}");
+    let level = Level::read_beside(&inner).unwrap();
+    assert_eq!(level.namespaces, []);
+    assert!(level.landlock_abi > 0 && level.seccomp, "{level}");
+    let refused = |one: &&String| one.starts_with("no namespaces");
+    assert_eq!(level.weaker.iter().filter(refused).count(), 1, "{level}");
+}
