@@ -68,7 +68,8 @@ async fn left_behind(fleet: &TestFleet, rows: &mut SqliteConnection, at: usize) 
 #[test]
 fn very_many_benches_are_pruned_and_none_loses_work() {
     let fleet = sound();
-    assert_eq!(fleet.fire("hand").code, Some(0));
+    let first = fleet.fire("hand");
+    assert_eq!(first.code, Some(0), "{first:#?}");
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build()
