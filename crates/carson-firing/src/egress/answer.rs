@@ -47,7 +47,8 @@ async fn attempt(shared: &Shared, request: Request<Incoming>) -> Result<Response
         if refusal.is_by_rule() {
             shared.tally.refuse(&target.to_string(), refusal);
         }
-        tracing::info!(egress.host = %target, why = refusal.text(), "no connection was made");
+        // The first refusal of a host is told by the tally; a flood of them fills no log.
+        tracing::debug!(egress.host = %target, why = refusal.text(), "no connection was made");
     }
     done
 }

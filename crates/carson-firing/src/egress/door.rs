@@ -1,10 +1,11 @@
 //! Who comes in: the listeners, and how many at once.
 
 use std::io::Write as _;
+use std::net::Ipv4Addr;
 use std::sync::Arc;
 use std::time::Duration;
 
-use carson_core::egress::{Allowlist, Target};
+use carson_core::egress::{Allowlist, Host, Target};
 use hyper::body::Incoming;
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
@@ -18,7 +19,7 @@ use super::bounds::Bounds;
 use super::provider::Upstream;
 use super::refusal::Refusal;
 use super::resolve::{Resolver, connect};
-use super::tally::Tally;
+use super::tally::{Counters, Tally};
 use super::token::Token;
 
 /// A place among the connections at once.
@@ -39,6 +40,13 @@ pub(super) struct Shared {
 
 impl Shared {
     pub(super) async fn connect(&self, target: &Target) -> Result<TcpStream, Refusal> {
+        if self.is_api(target) {
+            let own = TcpStream::connect((Ipv4Addr::LOCALHOST, self.port)).await;
+            return own.map_err(|error| Refusal::Unreachable {
+                host: target.to_string(),
+                why: error.to_string(),
+            });
+        }
         connect(
             &self.resolver,
             &self.rules,
@@ -46,6 +54,22 @@ impl Shared {
             self.bounds.connect_within,
         )
         .await
+    }
+
+    /// Whether this is the API that the proxy itself serves. Some clients reach every address
+    /// through a tunnel, and so this one; what comes out of it is judged as all that comes in.
+    fn is_api(&self, target: &Target) -> bool {
+        let own = Host::Address(Ipv4Addr::LOCALHOST.into());
+        self.upstream.is_some() && target.port == self.port && target.host == own
+    }
+
+    /// Where a connection to this host is counted.
+    pub(super) fn counters(&self, target: &Target) -> Arc<Counters> {
+        if self.is_api(target) {
+            // The provider's own are.
+            return Arc::default();
+        }
+        self.tally.of(&target.to_string())
     }
 
     /// To the provider's API, when this proxy has its key.

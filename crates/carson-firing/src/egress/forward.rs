@@ -49,7 +49,7 @@ pub(super) async fn pass_on(
     mut request: Request<Incoming>,
 ) -> Result<Response<Body>, Refusal> {
     let stream = shared.connect(target).await?;
-    let counters = shared.tally.of(&target.to_string());
+    let counters = shared.counters(target);
     counters.allow();
     let broke = |error: &hyper::Error| Refusal::Unreachable {
         host: target.to_string(),

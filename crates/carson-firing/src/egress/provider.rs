@@ -117,7 +117,7 @@ impl Upstream {
         let path = request.uri().path();
         if !is_open(self.api, request.method(), path) {
             let what = format!("{} {path}", request.method());
-            tracing::info!(egress.request = what, "the provider was not asked");
+            tracing::debug!(egress.request = what, "the provider was not asked");
             return Err(Refusal::NotTheApi(what));
         }
         let counters = shared.tally.of(&self.host);

@@ -20,6 +20,9 @@ use super::variables::{Offer, variables};
 
 type JoinTask = tokio::task::JoinHandle<()>;
 
+/// Names that are looked up at once, a thread each.
+const LOOKUPS: usize = 16;
+
 /// What a proxy is begun with.
 #[derive(Clone, Debug)]
 pub struct Plan {
@@ -82,6 +85,7 @@ impl Egress {
         let (stop, stopped) = tokio::sync::oneshot::channel();
         let runtime = tokio::runtime::Builder::new_current_thread()
             .enable_all()
+            .max_blocking_threads(LOOKUPS)
             .build()?;
         let serving = Arc::clone(&shared);
         let work = move || {

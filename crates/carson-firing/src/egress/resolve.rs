@@ -13,6 +13,9 @@ use tokio::time::{Duration, timeout};
 
 use super::refusal::Refusal;
 
+/// How long an address may say nothing before the next one is tried.
+const NEXT_ADDRESS: Duration = Duration::from_secs(2);
+
 /// How names become addresses.
 #[derive(Clone, Debug, Default)]
 pub struct Resolver {
@@ -80,7 +83,8 @@ async fn first_that_answers(
     let host = target.to_string();
     let own = own_addresses();
     let mut refusal = Refusal::Unknown(host.clone());
-    for address in resolver.addresses(target).await {
+    let mut addresses = resolver.addresses(target).await.into_iter().peekable();
+    while let Some(address) = addresses.next() {
         let address = address.to_canonical();
         let there = Target {
             host: Host::Address(address),
@@ -95,7 +99,11 @@ async fn first_that_answers(
             };
             continue;
         }
-        match TcpStream::connect(SocketAddr::new(address, target.port)).await {
+        let connecting = TcpStream::connect(SocketAddr::new(address, target.port));
+        // An address that says nothing must not use up the time of the next one.
+        let patience = addresses.peek().map_or(Duration::MAX, |_| NEXT_ADDRESS);
+        let connected = timeout(patience, connecting).await;
+        match connected.unwrap_or_else(|_| Err(std::io::ErrorKind::TimedOut.into())) {
             Ok(stream) => return Ok(stream),
             Err(error) => {
                 refusal = Refusal::Unreachable {

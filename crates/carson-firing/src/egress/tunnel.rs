@@ -20,7 +20,7 @@ pub(super) async fn open(
     request: Request<Incoming>,
 ) -> Result<(), Refusal> {
     let stream = shared.connect(target).await?;
-    let counters = shared.tally.of(&target.to_string());
+    let counters = shared.counters(target);
     counters.allow();
     let mut there = Watched::new(stream, counters);
     let (watch, bounds) = (there.watch(), shared.bounds);

@@ -197,3 +197,29 @@ fn an_upstream_that_is_away_is_said_without_its_address() {
         "{said}"
     );
 }
+
+#[test]
+fn a_client_that_tunnels_everything_reaches_the_api_too() {
+    let server = Server::answering(ANSWER);
+    let egress = keeper(&server, Api::Anthropic);
+    let own = format!("127.0.0.1:{}", egress.port());
+    let token = format!("x-api-key: {}\r\n", variable(&egress, "ANTHROPIC_API_KEY"));
+    let mut stream = dial(&egress);
+    let said = head_of(&mut stream, &connect(&own, &credential(&egress)));
+    assert!(said.starts_with("HTTP/1.1 200"), "{said}");
+    stream
+        .write_all(post("/v1/messages", &token).as_bytes())
+        .unwrap();
+    let mut said = String::new();
+    stream.read_to_string(&mut said).unwrap();
+    assert!(
+        said.starts_with("HTTP/1.1 200") && said.ends_with("done"),
+        "{said}"
+    );
+    assert_eq!(egress.counts().len(), 1, "{:?}", egress.counts());
+    // A proxy that serves no API is no host of its own.
+    let closed = proxy(&[]);
+    let own = format!("127.0.0.1:{}", closed.port());
+    let said = all_of(&closed, &connect_once(&own, &credential(&closed)));
+    assert!(said.starts_with("HTTP/1.1 403"), "{said}");
+}
