@@ -55,7 +55,8 @@ commands:
   test [-- ARGS]  set up what the tests need, then run them all; ARGS go to cargo nextest run
   ci              run .ci/run: format check, lints, tests
   bench [--cold]  measure speed and memory beside peers; --cold times a release build too
-  bench hook      measure one call of the pre-tool-use hook beside /bin/true and python3";
+  bench hook      measure one call of the pre-tool-use hook beside /bin/true and python3
+  bench redact    measure redaction of a gigabyte of output";
 
 fn main() -> ExitCode {
     let args: Vec<String> = env::args().skip(1).collect();
@@ -79,6 +80,7 @@ fn dispatch(interrupt: &Interrupt, args: &[String]) -> anyhow::Result<ExitCode> 
         ["bench"] => bench::run(interrupt, false),
         ["bench", "--cold"] => bench::run(interrupt, true),
         ["bench", "hook"] => bench::run_hook(interrupt),
+        ["bench", "redact"] => bench::run_redact(interrupt),
         ["help" | "--help" | "-h"] => {
             println!("{USAGE}");
             Ok(ExitCode::SUCCESS)

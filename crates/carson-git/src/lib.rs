@@ -43,6 +43,7 @@ mod index;
 mod mirror;
 mod nested;
 mod oid;
+mod outgoing;
 mod push;
 mod remote;
 mod salvaged;
@@ -55,10 +56,11 @@ mod worktree;
 #[cfg(test)]
 mod fixture;
 
-pub use branch::{branch_name, is_protected};
+pub use branch::{branch_name, is_protected, matches};
 pub use error::GitError;
 pub use mirror::Mirror;
 pub use oid::Oid;
+pub use outgoing::{Brought, Outgoing, Part};
 pub use push::Pushed;
 pub use remote::{Credential, Remote};
 pub use salvaged::Salvaged;

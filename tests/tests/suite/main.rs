@@ -17,3 +17,4 @@ mod lockfile;
 mod output;
 mod postgres;
 mod scripted_model;
+mod secrets;
