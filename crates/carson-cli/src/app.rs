@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use carson_config::{Findings, Fleet, Home, LoadOptions, Loaded, Role, load};
 use carson_core::{Clock, RepoName, RoleName};
-use carson_firing::Household;
+use carson_firing::{Household, secrets};
 use carson_store::Store;
 
 use crate::error::CommandError;
@@ -82,7 +82,11 @@ impl App {
 
     /// Reads and checks the settings.
     pub fn load(&self) -> Result<Loaded, CommandError> {
-        load(&self.options()).map_err(|findings| CommandError::usage(not_right(&findings)))
+        let loaded = load(&self.options());
+        let loaded = loaded.map_err(|findings| CommandError::usage(not_right(&findings)))?;
+        // From here on nothing that the settings hold is shown.
+        print::redactor().learn(secrets::held(&loaded.fleet, &self.environ));
+        Ok(loaded)
     }
 
     /// The home with its store open.

@@ -17,7 +17,7 @@ use crate::daemon::Daemon;
 /// A value of the account's environment: it has no form by which it could be recognised.
 pub(crate) const GIVEN: &str = "quiet-otter/9+mellow=hill";
 /// The same in base64, behind `me:`.
-const GIVEN_BASE64: &str = "cXVpZXQtb3R0ZXIvOSttZWxsb3c9aGls";
+const GIVEN_BASE64: &str = "cXVpZXQtb3R0ZXIvOSttZWxsb3c9aGlsbA==";
 /// And in an address.
 const GIVEN_URL: &str = "quiet-otter%2F9%2Bmellow%3Dhill";
 
@@ -65,7 +65,7 @@ fn canaries() -> String {
 /// What must be nowhere.
 fn planted() -> Vec<String> {
     let forms = FORMS.map(|(_, _, rest)| rest.to_owned());
-    let known = [GIVEN, GIVEN_BASE64, GIVEN_URL, KEY_LINE].map(str::to_owned);
+    let known = [GIVEN, &GIVEN_BASE64[..32], GIVEN_URL, KEY_LINE].map(str::to_owned);
     forms.into_iter().chain(known).collect()
 }
 
@@ -231,7 +231,8 @@ async fn what_a_session_leaks_is_nowhere() {
     for says in [
         "nothing was pushed",
         "known in the message",
-        "private-key in the file keys.txt",
+        "known in the file keys.txt",
+        " more; a false alarm",
     ] {
         assert!(reason.contains(says), "{reason}");
     }
@@ -281,7 +282,7 @@ fn a_program_that_prints_them_in_pieces_is_no_way_out() {
     fs::write(fleet.root().join("all"), &all).unwrap();
     let all = fleet.root().join("all");
     text.push_str(&format!(
-        "dd if={0} bs=1 2>/dev/null\necho\nbase64 {0}\ndd if={0} bs=1 2>/dev/null >&2\nexit 3\n",
+        "dd if={0} bs=1 2>/dev/null\necho\nbase64 {0}\ndd if={0} bs=1 2>/dev/null | cat >&2\nexit 3\n",
         all.display()
     ));
     fs::write(&program, text).unwrap();
