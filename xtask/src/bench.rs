@@ -107,6 +107,16 @@ pub fn run_sandbox(interrupt: &Interrupt) -> anyhow::Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
+/// Measures redaction alone: it prints its figures itself.
+///
+/// # Errors
+/// When it cannot be built or started.
+pub fn run_redact(interrupt: &Interrupt) -> anyhow::Result<ExitCode> {
+    let example = ["run", "--release", "--locked", "--package", "carson-redact"];
+    interrupt.must(cargo().args(example).args(["--example", "speed"]))?;
+    Ok(ExitCode::SUCCESS)
+}
+
 /// `cargo build --release` with every dependency already downloaded and nothing built.
 fn cold_build(interrupt: &Interrupt) -> anyhow::Result<Figure> {
     println!("bench: a cold release build");

@@ -61,7 +61,8 @@ commands:
   bench [--cold]  measure speed and memory beside peers; --cold times a release build too
   bench hook      measure one call of the pre-tool-use hook beside /bin/true and python3
   bench egress    measure the egress proxy beside tinyproxy
-  bench sandbox   measure what the sandbox adds to a start, beside bubblewrap";
+  bench sandbox   measure what the sandbox adds to a start, beside bubblewrap
+  bench redact    measure redaction of a gigabyte of output";
 
 fn main() -> ExitCode {
     let args: Vec<String> = env::args().skip(1).collect();
@@ -88,6 +89,7 @@ fn dispatch(interrupt: &Interrupt, args: &[String]) -> anyhow::Result<ExitCode> 
         ["bench", "sandbox"] => bench::run_sandbox(interrupt),
         ["bench", "hook"] => bench::run_hook(interrupt),
         ["bench", "egress"] => bench::run_egress(interrupt),
+        ["bench", "redact"] => bench::run_redact(interrupt),
         ["help" | "--help" | "-h"] => {
             println!("{USAGE}");
             Ok(ExitCode::SUCCESS)

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use carson_config::{Findings, Fleet, Home, LoadOptions, Loaded, Role, load};
 use carson_core::{Clock, RepoName, RoleName};
-use carson_firing::Household;
+use carson_firing::{Household, secrets};
 use carson_store::{Opening, Store, StoreError};
 
 use crate::error::CommandError;
@@ -86,7 +86,11 @@ impl App {
 
     /// Reads and checks the settings.
     pub fn load(&self) -> Result<Loaded, CommandError> {
-        load(&self.options()).map_err(|findings| CommandError::usage(not_right(&findings)))
+        let loaded = load(&self.options());
+        let loaded = loaded.map_err(|findings| CommandError::usage(not_right(&findings)))?;
+        // From here on nothing that the settings hold is shown.
+        print::redactor().learn(secrets::held(&loaded.fleet, &self.environ));
+        Ok(loaded)
     }
 
     /// The home with its store open.

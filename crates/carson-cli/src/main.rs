@@ -30,6 +30,8 @@ fn main() -> ExitCode {
         return commands::hook::answer();
     }
     let json = args.json;
+    // A panic tells the values that surprised it.
+    std::panic::set_hook(Box::new(|panic| print::error(&panic.to_string())));
     // A panic prints itself; what is left to say is what it means. Nothing is used after it.
     let done = catch_unwind(AssertUnwindSafe(|| commands::run(args)));
     match done.unwrap_or_else(|_| Err(CommandError::bug())) {

@@ -66,6 +66,17 @@ pub struct Repo {
     pub base: String,
     /// Branches that are never pushed; the base is among them.
     pub protected: Vec<String>,
+    /// What looks like a secret and may be pushed all the same.
+    pub allow_secrets: Vec<AllowedSecret>,
+}
+
+/// A false alarm that the operator knows.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct AllowedSecret {
+    /// The rule that sees it.
+    pub rule: String,
+    /// Files where it may; `*` stands for anything.
+    pub files: String,
 }
 
 /// A kind of forge.

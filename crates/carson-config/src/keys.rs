@@ -53,6 +53,7 @@ pub(crate) const SETTINGS: &[(&str, Kind)] = &[
     ("repos.*.slug", Text),
     ("repos.*.base", Text),
     ("repos.*.protected", Texts),
+    ("repos.*.allow_secrets", Texts),
     ("accounts", Section),
     ("accounts.*", Section),
     (

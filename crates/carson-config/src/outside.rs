@@ -5,9 +5,12 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use carson_core::{AccountName, RepoName};
+use carson_redact::rule_names;
 
 use crate::check::Check;
-use crate::fleet::{Account, EngineKind, ForgeKind, GitHub, Repo, Slack, SlackAuth, TokenSource};
+use crate::fleet::{
+    Account, AllowedSecret, EngineKind, ForgeKind, GitHub, Repo, Slack, SlackAuth, TokenSource,
+};
 use crate::keys::parse_share;
 use crate::provider;
 use crate::raw::{AccountSection, GitHubSection, RepoSection, SlackSection};
@@ -103,6 +106,7 @@ pub(crate) fn repos(
         if !protected.contains(&section.base) {
             protected.push(section.base.clone());
         }
+        let allow_secrets = allowed_secrets(&at, &section.allow_secrets, check);
         let url = paths.tilde(&section.url);
         repos.insert(
             name.clone(),
@@ -112,10 +116,31 @@ pub(crate) fn repos(
                 forge,
                 base: section.base,
                 protected,
+                allow_secrets,
             },
         );
     }
     repos
+}
+
+/// `RULE:FILE`. A value that Carson itself holds is no false alarm, whatever file it is in.
+fn allowed_secrets(at: &str, written: &[String], check: &mut Check<'_>) -> Vec<AllowedSecret> {
+    let mut allowed = Vec::new();
+    for text in written {
+        let key = format!("{at}.allow_secrets");
+        let (rule, files) = text.split_once(':').unwrap_or((text, ""));
+        if files.is_empty() || !rule_names().contains(&rule) {
+            let problem = format!("{text:?} is not RULE:FILE with a known rule");
+            let hint = format!("one of {}: \"jwt:tests/*\"", rule_names().join(", "));
+            check.problem(&key, problem, &hint);
+            continue;
+        }
+        allowed.push(AllowedSecret {
+            rule: rule.to_owned(),
+            files: files.to_owned(),
+        });
+    }
+    allowed
 }
 
 pub(crate) fn accounts(

@@ -71,6 +71,8 @@ pub(crate) struct RepoSection {
     pub base: String,
     /// Branches that are never pushed; `*` stands for anything.
     pub protected: Vec<String>,
+    /// RULE:FILE of what looks like a secret and may be pushed all the same; `*` stands for anything.
+    pub allow_secrets: Vec<String>,
 }
 
 impl Default for RepoSection {
@@ -81,6 +83,7 @@ impl Default for RepoSection {
             slug: None,
             base: "main".into(),
             protected: vec!["main".into(), "master".into(), "release/*".into()],
+            allow_secrets: Vec::new(),
         }
     }
 }

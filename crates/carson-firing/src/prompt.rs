@@ -128,6 +128,7 @@ mod tests {
             forge: ForgeKind::Local,
             base: "trunk".into(),
             protected: Vec::new(),
+            allow_secrets: Vec::new(),
         };
         let work = Work {
             key: WorkKey::Issue(7),

@@ -41,7 +41,8 @@ const LEAST: usize = 6;
 
 /// Every secret that these settings and the operator's environment hold. A file that cannot be read
 /// is left out here: whoever needs it says so.
-pub(crate) fn held(fleet: &Fleet, environ: &[(OsString, OsString)]) -> Vec<SecretString> {
+#[must_use]
+pub fn held(fleet: &Fleet, environ: &[(OsString, OsString)]) -> Vec<SecretString> {
     let mut held = Vec::new();
     if let Some(GitHub {
         token: TokenSource::File(path),

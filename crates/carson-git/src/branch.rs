@@ -45,7 +45,9 @@ pub fn is_protected(patterns: &[String], branch: &str) -> bool {
     patterns.iter().any(|pattern| matches(pattern, branch))
 }
 
-fn matches(pattern: &str, text: &str) -> bool {
+/// Whether a text matches a pattern; `*` stands for anything.
+#[must_use]
+pub fn matches(pattern: &str, text: &str) -> bool {
     let mut parts = pattern.split('*');
     let Some(first) = parts.next() else {
         return text.is_empty();

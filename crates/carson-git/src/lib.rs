@@ -53,6 +53,7 @@ mod intake;
 mod mirror;
 mod nested;
 mod oid;
+mod outgoing;
 mod plain;
 mod private;
 mod push;
@@ -70,10 +71,11 @@ mod worktree;
 #[cfg(test)]
 mod fixture;
 
-pub use branch::{branch_name, is_protected};
+pub use branch::{branch_name, is_protected, matches};
 pub use error::GitError;
 pub use mirror::Mirror;
 pub use oid::Oid;
+pub use outgoing::{Brought, Outgoing, Part};
 pub use private::REPOSITORY;
 pub use push::Pushed;
 pub use remote::{Credential, Remote};

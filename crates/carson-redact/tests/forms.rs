@@ -330,6 +330,8 @@ fn private_keys_go_whole() {
         numbered.join("\n"),
         key.replace('\n', "\n+"),
         key.replace('\n', "\n    "),
+        key.replace("Proc-Type: 4,ENCRYPTED\n\n", "")
+            .replace('\n', " "),
     ] {
         for text in [text.clone(), text[..text.len() - 40].to_owned()] {
             let json = serde_json::json!({"a": [text, "kept"]}).to_string();

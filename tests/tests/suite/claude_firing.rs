@@ -704,3 +704,47 @@ impl Scene {
         assert!(output.status.success(), "{output:?}");
     }
 }
+
+#[test]
+fn secrets_that_the_model_reads_and_tells_are_nowhere() {
+    let scene = Scene::of(
+        TestFleet::new(),
+        "ANTHROPIC_API_KEY",
+        crate::secrets::GIVEN,
+        "",
+    );
+    let token = format!("ghp_{}", "Zk3vQ9xLmB7tR2wY5nC8aD1eF4gH6jK0pSuV");
+    let read = format!(
+        "echo {token}; echo {0}; printf 'me:%s' {0} | base64; echo {0} >&2",
+        crate::secrets::GIVEN
+    );
+    let commit =
+        format!("echo {token} > token.txt && git add token.txt && git commit -qm 'Add it'");
+    scene
+        .on(planning(), say("1. Write it.\n[OK] planned"))
+        .on(
+            executing(),
+            Reply::turns([
+                bash(&read),
+                bash(&commit),
+                say(format!(
+                    "{token} and {}\n[OK] told {token}",
+                    crate::secrets::GIVEN
+                )),
+            ]),
+        )
+        .else_all_goes_well();
+
+    let fired = scene.fire();
+
+    assert_eq!(fired.end(), ("BLOCKED", 11), "{fired:#?}");
+    assert!(
+        fired
+            .text("reason")
+            .contains("github in the file token.txt")
+    );
+    assert_eq!(scene.fleet.branches(), Vec::<String>::new());
+    let secrets = [&token[4..], crate::secrets::GIVEN, "cXVpZXQtb3R0ZXIv"];
+    let said = format!("{}{}", fired.ran.stdout, fired.ran.stderr);
+    crate::secrets::nowhere(&scene.fleet, &secrets, &said);
+}

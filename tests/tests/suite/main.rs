@@ -28,6 +28,7 @@ mod output;
 mod postgres;
 mod sandbox;
 mod scripted_model;
+mod secrets;
 mod signs;
 mod soak;
 mod why;

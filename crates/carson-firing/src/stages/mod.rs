@@ -18,6 +18,7 @@ pub(crate) mod preflight;
 pub(crate) mod report;
 pub(crate) mod review;
 pub(crate) mod salvage;
+pub(crate) mod secret_check;
 pub(crate) mod teardown;
 pub(crate) mod verify;
 pub(crate) mod workspace;

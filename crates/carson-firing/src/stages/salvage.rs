@@ -9,6 +9,7 @@ use carson_forge::{NewPull, Pull};
 use carson_git::{GitError, TreeFacts};
 use tracing::{error, info, warn};
 
+use super::secret_check::{self, Leak};
 use crate::firing::{Firing, Place, Taken};
 use crate::messages;
 
@@ -22,6 +23,8 @@ pub(crate) struct Saved {
     pub kept_ref: Option<String>,
     /// What went wrong on the way, for the report.
     pub trouble: Vec<String>,
+    /// Secrets in what was to be pushed: it was not.
+    pub leaks: Vec<Leak>,
 }
 
 pub(crate) async fn run(firing: &Firing<'_>, settled: &Settled) -> Saved {
@@ -45,8 +48,10 @@ pub(crate) async fn run(firing: &Firing<'_>, settled: &Settled) -> Saved {
         return saved;
     }
     let pushed = match firing.taken() {
-        Some(taken) => push(firing, place, taken, &mut saved).await,
-        None => false,
+        Some(taken) if may_leave(firing, place, taken, &mut saved).await => {
+            push(firing, place, taken, &mut saved).await
+        }
+        _ => false,
     };
     if !pushed {
         keep(firing, place, &mut saved).await;
@@ -56,8 +61,34 @@ pub(crate) async fn run(firing: &Firing<'_>, settled: &Settled) -> Saved {
     saved
 }
 
-/// Finished work that nobody can see as a pull request is not done: it goes back to the queue.
+/// Whether nothing in the branch must stay in the house. What cannot be looked at stays.
+async fn may_leave(
+    firing: &Firing<'_>,
+    place: &Place,
+    taken: &Taken<'_>,
+    saved: &mut Saved,
+) -> bool {
+    match secret_check::leaks(firing, place, taken.repo).await {
+        Ok(leaks) => saved.leaks = leaks,
+        Err(error) => {
+            warn!(firing.id = %firing.id, %error, "the branch could not be searched for secrets");
+            let trouble = format!("the branch could not be searched for secrets: {error}");
+            saved.trouble.push(trouble);
+            return false;
+        }
+    }
+    saved.leaks.is_empty()
+}
+
+/// Work with a secret in it is for a person, however it ended. Finished work that nobody can see
+/// as a pull request is not done: it goes back to the queue.
 pub(crate) fn as_delivered(settled: Settled, saved: &Saved) -> Settled {
+    if let Some(reason) = secret_check::told(&saved.leaks) {
+        return Settled {
+            outcome: Outcome::Blocked,
+            reason,
+        };
+    }
     if settled.outcome != Outcome::Ok || saved.pull.is_some() {
         return settled;
     }
@@ -81,7 +112,8 @@ async fn take_up(
     }
     let message = format!(
         "Unfinished work of firing {}\n\n{}",
-        firing.id, settled.reason
+        firing.id,
+        firing.house.redactor.redact(&settled.reason)
     );
     let taken = if settled.outcome == Outcome::Ok {
         aside(firing, place, &message, saved).await

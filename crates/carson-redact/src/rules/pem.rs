@@ -130,6 +130,11 @@ fn line(text: &[u8]) -> Option<usize> {
     let base64 = |byte: &&u8| byte.is_ascii_alphanumeric() || b"+/=".contains(byte);
     let length = text.iter().take_while(base64).count();
     let rest = &text[length..];
+    // Whoever makes one line of many puts blanks for the breaks.
+    let flat = rest.starts_with(b" ") && (length >= FIRST_LINE || rest.starts_with(b" -----END "));
+    if flat {
+        return Some(length);
+    }
     if length > 0 && (rest.is_empty() || break_of(rest) > 0 || b"\"'`<\\".contains(&rest[0])) {
         return Some(length);
     }
