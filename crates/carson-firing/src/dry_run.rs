@@ -1,9 +1,13 @@
 //! What a firing of a role would do, without doing it.
 
+use std::path::PathBuf;
+
 use carson_config::{Role, WorkSource};
 use carson_core::Stage;
 use carson_core::admission::{Admission, admit};
 use carson_core::limits::WorstCase;
+use carson_engine::Access;
+use carson_proc::sandbox::{Level, Profile, probe};
 use serde::Serialize;
 
 use crate::bench::Bench;
@@ -11,6 +15,7 @@ use crate::claim::{self, Wish};
 use crate::environment::Wanted;
 use crate::household::Household;
 use crate::messages::one_line;
+use crate::reach::Reach;
 
 /// The answer of `carson fire ROLE --dry-run`.
 #[derive(Debug, Serialize)]
@@ -27,8 +32,25 @@ pub struct Outlook {
     pub stages: Vec<Stage>,
     /// Its bound.
     pub worst_case: WorstCase,
+    /// The walls around an execute session, and what this machine can do.
+    pub sandbox: Option<Walls>,
     /// Everything a session would see, with values left out where they may be secret.
     pub environment: Vec<Shown>,
+}
+
+/// The walls around a session, before they are put up.
+#[derive(Debug, Serialize)]
+pub struct Walls {
+    /// What the role asks for.
+    pub asked: String,
+    /// What an execute session may read beside the system's own places.
+    pub read: Vec<PathBuf>,
+    /// What it may write, too.
+    pub write: Vec<PathBuf>,
+    /// What stays closed within these.
+    pub hidden: Vec<PathBuf>,
+    /// What this machine can do for this user.
+    pub level: Level,
 }
 
 /// A variable as people may see it.
@@ -71,6 +93,7 @@ pub async fn look(house: &Household, role: &Role, wish: &Wish) -> Result<Outlook
         work: candidate(house, role, wish).await?,
         stages: role.stages.clone(),
         worst_case: role.limits.worst_case(&role.stages),
+        sandbox: walls(house, role, account.as_deref()),
         environment: environment(house, role, account.as_deref()),
         account,
     })
@@ -127,6 +150,35 @@ async fn candidate(
         }
     }
     Ok(None)
+}
+
+fn walls(house: &Household, role: &Role, account: Option<&str>) -> Option<Walls> {
+    let mut engines = role.engines.iter();
+    let account = engines.find(|name| account.is_none_or(|a| a == name.as_str()))?;
+    let repo = house.fleet.repos.get(role.repos.first()?)?;
+    let bench = Bench::of(house, carson_core::FiringId::new());
+    let mirror = house.mirror(repo);
+    let reach = Reach {
+        house,
+        role,
+        account: house.fleet.accounts.get(account)?,
+        bench: &bench,
+        mirror: mirror.path(),
+        access: Access::Write,
+    };
+    let profile = reach.profile();
+    let system = Profile::system_reads();
+    Some(Walls {
+        asked: role.confinement.sandbox.to_string(),
+        read: profile
+            .read
+            .into_iter()
+            .filter(|path| !system.contains(path))
+            .collect(),
+        write: profile.write,
+        hidden: profile.hide,
+        level: probe(),
+    })
 }
 
 fn environment(house: &Household, role: &Role, account: Option<&str>) -> Vec<Shown> {
