@@ -10,6 +10,8 @@ mod chat;
 mod claude_firing;
 mod daemon;
 mod demo;
+mod doctor;
+mod environment;
 mod help;
 mod hook_claude;
 mod hook_codex;
