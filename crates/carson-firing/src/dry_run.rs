@@ -1,10 +1,14 @@
 //! What a firing of a role would do, without doing it.
 
+use std::path::PathBuf;
+
 use carson_config::{Account, Role, WorkSource};
 use carson_core::Stage;
 use carson_core::admission::{Admission, admit};
 use carson_core::egress::Allowlist;
 use carson_core::limits::WorstCase;
+use carson_engine::Access;
+use carson_proc::sandbox::{Level, Profile, probe};
 use serde::Serialize;
 
 use crate::bench::Bench;
@@ -13,6 +17,7 @@ use crate::egress;
 use crate::environment::Wanted;
 use crate::household::Household;
 use crate::messages::one_line;
+use crate::reach::Reach;
 
 /// The answer of `carson fire ROLE --dry-run`.
 #[derive(Debug, Serialize)]
@@ -33,8 +38,25 @@ pub struct Outlook {
     pub egress: Option<Allowlist>,
     /// How its account signs in.
     pub sign_in: Option<String>,
+    /// The walls around an execute session, and what this machine can do.
+    pub sandbox: Option<Walls>,
     /// Everything a session would see, with values left out where they may be secret.
     pub environment: Vec<Shown>,
+}
+
+/// The walls around a session, before they are put up.
+#[derive(Debug, Serialize)]
+pub struct Walls {
+    /// What the role asks for.
+    pub asked: String,
+    /// What an execute session may read beside the system's own places.
+    pub read: Vec<PathBuf>,
+    /// What it may write, too.
+    pub write: Vec<PathBuf>,
+    /// What stays closed within these.
+    pub hidden: Vec<PathBuf>,
+    /// What this machine can do for this user.
+    pub level: Level,
 }
 
 /// A variable as people may see it.
@@ -77,6 +99,7 @@ pub async fn look(house: &Household, role: &Role, wish: &Wish) -> Result<Outlook
         work: candidate(house, role, wish).await?,
         stages: role.stages.clone(),
         worst_case: role.limits.worst_case(&role.stages),
+        sandbox: walls(house, role, account.as_deref()),
         environment: environment(house, role, account.as_deref()),
         egress: role.egress.clone(),
         sign_in: chosen(house, role, account.as_deref()).map(sign_in),
@@ -158,6 +181,33 @@ fn sign_in(account: &Account) -> String {
             format!("by {}, which its sessions can read", names.join(", "))
         }
     }
+}
+
+fn walls(house: &Household, role: &Role, account: Option<&str>) -> Option<Walls> {
+    let repo = house.fleet.repos.get(role.repos.first()?)?;
+    let bench = Bench::of(house, carson_core::FiringId::new());
+    let mirror = house.mirror(repo);
+    let reach = Reach {
+        house,
+        role,
+        account: chosen(house, role, account)?,
+        bench: &bench,
+        mirror: mirror.path(),
+        access: Access::Write,
+    };
+    let profile = reach.profile();
+    let system = Profile::system_reads();
+    Some(Walls {
+        asked: role.confinement.sandbox.to_string(),
+        read: profile
+            .read
+            .into_iter()
+            .filter(|path| !system.contains(path))
+            .collect(),
+        write: profile.write,
+        hidden: profile.hide,
+        level: probe(),
+    })
 }
 
 fn environment(house: &Household, role: &Role, account: Option<&str>) -> Vec<Shown> {

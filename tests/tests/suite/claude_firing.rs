@@ -604,7 +604,8 @@ fn nothing_of_the_operators_environment_reaches_a_session() {
 #[test]
 fn what_the_repository_wants_to_run_does_not_run() {
     let fleet = TestFleet::new();
-    let touched = fleet.root().join("touched");
+    // Where the session may write: that nothing is there is not the sandbox's doing.
+    let touched = fleet.shared().join("touched");
     fs::create_dir(&touched).unwrap();
     let touch = |name: &str| format!("touch '{}/{name}'", touched.display());
     let hook = |name: &str| serde_json::json!([{ "matcher": "", "hooks": [{ "type": "command", "command": touch(name) }] }]);

@@ -130,7 +130,18 @@ impl<'f> Session<'f> {
             (r"\b\d+\.\ds\b", "[TOOK]"),
             (r"\b\d+ ms\b", "[TOOK]"),
             (r#""(pid|pid_start)": \d+"#, r#""$1": "[PID]""#),
-            (r"PATH=[^\n\x22]*", "PATH=[PATH]"),
+            (r"\bPATH=[^\n\x22]*", "PATH=[PATH]"),
+            (r#"("name": "PATH",\s+"value": )"[^"]*""#, r#"$1"[PATH]""#),
+            // What this machine has, and where its toolchains are.
+            (
+                r#""sandbox": \{[^{}]*(\{[^{}]*(\{[^{}]*\}[^{}]*)*\}[^{}]*)*\}"#,
+                r#""sandbox": [WALLS]"#,
+            ),
+            (
+                r"(?s)(sandbox of an execute session: [a-z-]+).*?(environment of)",
+                "$1 [WALLS]\n$2",
+            ),
+            (r"(?m)^(\s*sandbox: )\S*Landlock.*$", "$1[WALLS]"),
             // Columns are as wide as what stood there before.
             (r"(\S) {2,}", "$1  "),
         ] {

@@ -164,12 +164,35 @@ async fn look(app: &App, house: &Household, role: &Role, wish: &Wish) -> Result<
     if let Some(sign_in) = &outlook.sign_in {
         print::line(&format!("signs in: {sign_in}"));
     }
+    outlook.sandbox.iter().for_each(walls);
     print::line("environment of a session, and nothing else:");
     for variable in &outlook.environment {
         let dry_run::Shown { name, value, from } = variable;
         print::line(&format!("  {name}={value}    # {from}"));
     }
     Ok(0)
+}
+
+fn walls(walls: &dry_run::Walls) {
+    let list = |what: &str, paths: &[PathBuf]| {
+        let mut paths: Vec<String> = paths
+            .iter()
+            .map(|path| path.display().to_string())
+            .collect();
+        paths.sort();
+        paths
+            .iter()
+            .for_each(|path| print::line(&format!("  {what} {path}")));
+    };
+    print::line(&format!("sandbox of an execute session: {}", walls.asked));
+    print::line("  reads  the system's own places");
+    list("reads ", &walls.read);
+    list("writes", &walls.write);
+    list("closed", &walls.hidden);
+    print::line("what this machine can do:");
+    for line in walls.level.to_string().lines() {
+        print::line(&format!("  {line}"));
+    }
 }
 
 fn tell_skipped(app: &App, why: &str) {

@@ -30,7 +30,8 @@ pub fn play(name: &str, targets: &Targets) -> Option<Attempt> {
         "write-system" => create(&targets.path("system")),
         "write-own-profile" => create(Path::new("../sandbox/000.json")),
         "mount" => mount(),
-        "poison-own-repository" => poison(),
+        "poison-own-repository" => poison(&targets.path("trap")),
+        "break-dot-git" => break_dot_git(),
         "fill-disk" => fill(targets.number("fill_mb")),
         _ => return None,
     })
@@ -159,10 +160,16 @@ fn edit_dot_git() -> Attempt {
     }
 }
 
+/// Leaves a worktree that is no longer one of its repository.
+fn break_dot_git() -> Attempt {
+    let _ = fs::rename(".git", "dot-git");
+    fs::write(".git", "gitdir: /evil\n")?;
+    Ok(".git leads elsewhere".to_owned())
+}
+
 /// Traps for whoever runs git here later, in our own repository: this is allowed, and must be
 /// without effect outside.
-fn poison() -> Attempt {
-    let trap = std::env::temp_dir().join("sprung");
+fn poison(trap: &Path) -> Attempt {
     let touch = format!("touch {}", trap.display());
     for (key, value) in [
         ("core.fsmonitor", touch.as_str()),

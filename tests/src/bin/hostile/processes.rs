@@ -89,7 +89,9 @@ fn bomb(most: i64, seconds: &str) -> Attempt {
 }
 
 fn flood(mb: i64) -> Attempt {
-    let line = [vec![b'x'; 1023], b"\n".to_vec()].concat().repeat(64);
+    let line = [vec![b'x'; (1 << 14) - 1], b"\n".to_vec()]
+        .concat()
+        .repeat(4);
     let started = Instant::now();
     let mut out = std::io::stdout().lock();
     for _ in 0..mb * 16 {

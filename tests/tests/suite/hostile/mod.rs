@@ -6,6 +6,8 @@
 //! checked against.
 
 mod bounds;
+mod claude;
+mod repository;
 mod scene;
 mod table;
 mod walls;

@@ -147,6 +147,7 @@ impl Scene {
             "token": self.fleet.home().join("github.token"),
             "tmp_of_another": self.another.path().join("file"),
             "system": self.system(),
+            "trap": self.trap(),
             "socket": self.fleet.root().join("agent.sock"),
             "port": self.port.local_addr().unwrap().port(),
             "victim": self.victim.id(),
@@ -206,6 +207,16 @@ impl Scene {
         self
     }
 
+    /// What exists once somebody ran what the agent left in its repository.
+    pub fn trap(&self) -> PathBuf {
+        self.fleet.shared().join("sprung")
+    }
+
+    /// The outsider's number.
+    pub fn victim(&self) -> u32 {
+        self.victim.id()
+    }
+
     /// A file in a place of the system's.
     fn system(&self) -> PathBuf {
         PathBuf::from(format!("/usr/local/lib/carson-test-{}", std::process::id()))
@@ -221,7 +232,14 @@ impl Scene {
             let file = other.join(file);
             all.insert(file.clone(), fs::read(&file).unwrap_or_default());
         }
-        for file in [self.system(), self.fleet.home().join("carson.toml")] {
+        let home = self.fleet.home();
+        let evil = [
+            "carson.toml",
+            "state/evil",
+            "mirrors/widget.git/refs/heads/evil",
+        ];
+        let evil = evil.map(|file| home.join(file));
+        for file in evil.into_iter().chain([self.system()]) {
             all.insert(file.clone(), fs::read(&file).unwrap_or_default());
         }
         let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode();

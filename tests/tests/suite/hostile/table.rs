@@ -7,14 +7,19 @@ use super::scene::Went;
 /// What stopped an attempt, by the kernel's answer.
 pub fn layer(went: &Went) -> String {
     if went.through {
-        return format!("nothing: {}", went.said);
+        let made = went.said.ends_with("was made");
+        return if made {
+            "its own private /tmp, gone with the session".to_owned()
+        } else {
+            format!("nothing: {}", went.said)
+        };
     }
     let by = match went.errno {
         Some(1) => "seccomp, capabilities or signal scope (EPERM)",
         Some(2) => "mount namespace: it is not there (ENOENT)",
         Some(3) => "PID namespace: nobody has that number (ESRCH)",
         Some(11) => "process limit (EAGAIN)",
-        Some(13) => "Landlock (EACCES)",
+        Some(13) => "Landlock, or a cover (EACCES)",
         Some(18) => "another file system (EXDEV)",
         Some(20) => "mount namespace: it is covered (ENOTDIR)",
         Some(27) => "file size limit (EFBIG)",

@@ -41,12 +41,21 @@ const MUST_FAIL: &[&str] = &[
     "read-memory-of-outsider",
 ];
 
+/// Where the private `/tmp` of a session is above the fleet, as it is in tests, these make files
+/// there, which nobody else sees.
+const IN_PRIVATE_TMP: &[&str] = &[
+    "create-in-home",
+    "write-mirror-ref",
+    "write-carson-home",
+    "write-own-profile",
+];
+
 /// These get through, and reach nothing outside the bench.
 const HARMLESS: &[&str] = &["git-config-global", "poison-own-repository"];
 
 fn through(all: &[Went]) -> Vec<&str> {
     all.iter()
-        .filter(|went| went.through)
+        .filter(|went| went.through && !IN_PRIVATE_TMP.contains(&went.name.as_str()))
         .map(|went| went.name.as_str())
         .collect()
 }
@@ -61,6 +70,10 @@ fn everything(title: &str, ordinary: bool) {
     assert_eq!(all.len(), names.len(), "{row:#}");
     assert_eq!(through(&all), HARMLESS, "{row:#}");
     assert!(scene.outside() == before, "something outside is different");
+    assert!(
+        !scene.trap().exists(),
+        "Carson ran what the agent left in its repository"
+    );
     assert_eq!(row["sandbox"]["asked"], "best-effort", "{row:#}");
     scene.is_healthy();
 }
@@ -110,8 +123,15 @@ fn with_less(force: &str, ordinary: bool, open: &[&str], says: &[&str]) {
 #[test]
 fn without_namespaces_landlock_and_seccomp_hold() {
     for ordinary in [false, true] {
-        let open = ["chmod-outside"];
-        with_less("{\"namespaces\":false}", ordinary, &open, &["namespaces"]);
+        // The record says so: files outside can be changed by chmod, what is hidden beneath
+        // something granted can be read (by root, /etc/shadow), and .git can be written.
+        let open = ["chmod-outside", "edit-dot-git", "read-shadow"];
+        with_less(
+            "{\"namespaces\":false}",
+            ordinary,
+            &open,
+            &["no mounts of its own"],
+        );
     }
 }
 

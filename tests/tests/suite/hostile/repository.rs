@@ -1,0 +1,71 @@
+//! What a repository brings along does not run in Carson's own process, and git's own caution
+//! about foreign directories stays in force.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+
+use super::scene::Scene;
+
+/// The operator's git would run hooks out of the repository and reach out for submodules. A filter
+/// that the operator installed, such as git-lfs, is the operator's program and does run.
+#[test]
+fn hooks_submodules_and_planted_filters_do_not_run_outside() {
+    let mut scene = Scene::new("", &[], false);
+    let trap = scene.trap();
+    let touch = format!("touch {}", trap.display());
+    let config = format!(
+        "[core]\n\thooksPath = hooks\n\tfsmonitor = {touch}\n\
+         [diff]\n\texternal = {touch}\n[submodule]\n\trecurse = true\n\
+         [protocol \"ext\"]\n\tallow = always\n"
+    );
+    fs::write(scene.fleet.root().join("operator/.gitconfig"), config).unwrap();
+    let hook = format!("#!/bin/sh\n{touch}\n");
+    let module = format!("[submodule \"x\"]\n\tpath = x\n\turl = ext::{touch}\n");
+    scene.fleet.commit_to_main(&[
+        (".gitattributes", "*.bin filter=lfs diff=lfs\n"),
+        ("big.bin", "version https://git-lfs.github.com/spec/v1\n"),
+        ("hooks/post-checkout", &hook),
+        ("hooks/reference-transaction", &hook),
+        ("hooks/pre-commit", &hook),
+        ("hooks/pre-push", &hook),
+        (".gitmodules", &module),
+    ]);
+    let (row, _) = scene.attempt(&["poison-own-repository"]);
+    assert_eq!(row["outcome"], "OK", "{row:#}");
+    assert!(!trap.exists(), "something of the repository's ran");
+    scene.is_healthy();
+    assert!(!trap.exists(), "something of the repository's ran later");
+}
+
+/// Without mounts of its own, a session can make its worktree point elsewhere.
+#[test]
+fn a_worktree_that_leads_elsewhere_harms_only_itself() {
+    let force = [("CARSON_SANDBOX_FORCE", "{\"namespaces\":false}")];
+    let mut scene = Scene::new("", &force, false);
+    let before = scene.outside();
+    let (row, all) = scene.attempt(&["break-dot-git"]);
+    assert!(all.first().is_some_and(|went| went.through), "{all:?}");
+    assert!(!row["outcome"].is_null(), "{row:#}");
+    assert!(scene.outside() == before, "something outside is different");
+    scene.is_healthy();
+}
+
+/// A remote of somebody else's is refused by git, and Carson does not talk it out of that.
+#[test]
+fn a_repository_of_somebody_else_s_is_not_trusted() {
+    if !nix::unistd::geteuid().is_root() {
+        // Only root can give things away; an ordinary user's case is the same code in git.
+        return;
+    }
+    let scene = Scene::new("", &[], false);
+    let remote = scene.fleet.remote();
+    fs::set_permissions(&remote, fs::Permissions::from_mode(0o755)).unwrap();
+    std::os::unix::fs::lchown(&remote, Some(65_534), Some(65_534)).unwrap();
+    let (row, all) = scene.attempt(&["list-home"]);
+    assert_eq!(row["outcome"], "SKIPPED", "{row:#}");
+    assert!(
+        row["reason"].to_string().contains("safe.directory"),
+        "{row:#}"
+    );
+    assert!(all.is_empty());
+}
