@@ -9,7 +9,7 @@ use std::path::PathBuf;
 
 use carson_config::{Account, EngineKind as Configured};
 use carson_core::Stage;
-use carson_core::admission::admit_account;
+use carson_core::admission::{SkipReason, admit_account};
 use carson_core::settle::Halt;
 use carson_engine::{
     Access, Ended, Engine, EngineKind, Event, Hook, Session, SessionEnd, estimate,
@@ -165,7 +165,11 @@ async fn may_start(firing: &Firing<'_>) -> Result<(), Halt> {
         return Err(Halt::TimedOut("the wall clock ran out".into()));
     }
     if money::left(firing).await?.is_some_and(|left| left <= 0.0) {
-        return Err(Halt::OutOfMoney);
+        // Before the first session it is others who spent it: the work has nothing to do with it.
+        return Err(match firing.tally().sessions {
+            0 => Halt::Skipped(SkipReason::Budget("others spent it meanwhile".into())),
+            _ => Halt::OutOfMoney,
+        });
     }
     let account = &account(firing)?.name;
     let blocks = firing

@@ -12,6 +12,7 @@ mod demo;
 mod help;
 mod hook_claude;
 mod kill;
+mod limits;
 mod listed;
 mod lockfile;
 mod output;
