@@ -21,7 +21,7 @@
 //! come that far before. None of them fails because it is repeated.
 //!
 //! Reading order: `db.rs`, `firing.rs` (the rows), `claim.rs`, `progress.rs`, `ending.rs`,
-//! `gate.rs`, `stops.rs`, `usage.rs`, `outbox.rs`.
+//! `gate.rs`, `stops.rs`, `pauses.rs`, `usage.rs`, `outbox.rs`.
 
 mod claim;
 mod db;
@@ -31,6 +31,7 @@ mod events;
 mod firing;
 mod gate;
 mod outbox;
+mod pauses;
 mod progress;
 mod read;
 mod stops;
@@ -44,6 +45,7 @@ pub use events::{Event, HostRow};
 pub use firing::{BlockedCall, Firing, StageRow};
 pub use gate::GateQuery;
 pub use outbox::{NewPost, Post, PostKind};
+pub use pauses::{PauseRow, PauseScope};
 pub use progress::Progress;
 pub use read::{Filter, Found};
-pub use stops::{BlockRow, BlockSetter, BreakerRow, PauseRow, PauseScope};
+pub use stops::{BlockRow, BlockSetter, BreakerRow};
