@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::breaker::Breaker;
 use crate::id::AccountName;
+pub use crate::usage::{Budget, Shares, UsageWindow};
 
 /// What the role asks for when its firing still runs at the next slot.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -60,69 +61,6 @@ impl Pause {
     pub fn stands(&self, now: DateTime<Utc>) -> bool {
         self.until.is_none_or(|until| now < until)
     }
-}
-
-/// How much of an account's usage window is used.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct UsageWindow {
-    /// The account.
-    pub account: AccountName,
-    /// The window, as the provider names it.
-    pub name: String,
-    /// How much is used, from 0 to 1.
-    pub utilization: f64,
-    /// When it starts again.
-    pub resets_at: Option<DateTime<Utc>>,
-    /// When this was told.
-    pub seen_at: DateTime<Utc>,
-}
-
-/// A window without a known end is believed so long.
-const UNKNOWN_WINDOW: TimeDelta = TimeDelta::hours(5);
-
-impl UsageWindow {
-    /// Whether this still says something at `now`.
-    #[must_use]
-    pub fn stands(&self, now: DateTime<Utc>) -> bool {
-        now < self.resets_at.unwrap_or(self.seen_at + UNKNOWN_WINDOW)
-    }
-}
-
-impl fmt::Display for UsageWindow {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let used = self.utilization * 100.0;
-        write!(f, "{} used {used:.0} % of {}", self.account, self.name)?;
-        match self.resets_at {
-            Some(at) => write!(
-                f,
-                ", which starts again {}",
-                at.format("%Y-%m-%d %H:%M:%SZ")
-            ),
-            None => Ok(()),
-        }
-    }
-}
-
-/// How much of its usage windows an account leaves alone.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Shares {
-    /// The account.
-    pub account: AccountName,
-    /// Roles of low priority wait when so much is used.
-    pub warn_at: f64,
-    /// So much is kept for people.
-    pub reserve: f64,
-}
-
-/// Money that may be spent in a time.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Budget {
-    /// Whose, and in which time: `this role a day`.
-    pub what: &'static str,
-    /// What was spent.
-    pub spent: f64,
-    /// What may be.
-    pub max: f64,
 }
 
 /// What admission looks at, gathered in one read of the store.
@@ -368,107 +306,4 @@ pub fn admit_account(
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn at(seconds: i64) -> DateTime<Utc> {
-        DateTime::from_timestamp(seconds, 0).unwrap()
-    }
-
-    fn gate() -> Gate {
-        Gate {
-            accounts: vec!["a".parse().unwrap(), "b".parse().unwrap()],
-            max_per_day: 10,
-            max_here: 2,
-            ..Gate::default()
-        }
-    }
-
-    fn block(account: &str, until: Option<i64>) -> Block {
-        let account = account.parse().unwrap();
-        Block {
-            account,
-            until: until.map(at),
-            reason: "limit".into(),
-        }
-    }
-
-    fn kind(admission: Admission) -> &'static str {
-        match admission {
-            Admission::Skip(reason) => reason.kind(),
-            Admission::Wait(_) => "wait",
-            Admission::Admit(_) => "admit",
-        }
-    }
-
-    #[test]
-    fn a_blocked_account_moves_to_the_next() {
-        let one = Gate {
-            blocks: vec![block("a", Some(100))],
-            ..gate()
-        };
-        assert_eq!(admit(&one, at(99)), Admission::Admit("b".parse().unwrap()));
-        assert_eq!(admit(&one, at(100)), Admission::Admit("a".parse().unwrap()));
-        let both = Gate {
-            blocks: vec![block("a", Some(100)), block("b", None)],
-            ..gate()
-        };
-        assert_eq!(kind(admit(&both, at(99))), "blocked");
-    }
-
-    #[test]
-    fn each_stop_stops() {
-        let pause = Pause {
-            what: "fleet".into(),
-            reason: "r".into(),
-            until: Some(at(10)),
-        };
-        let paused = Gate {
-            pause: Some(pause),
-            ..gate()
-        };
-        assert_eq!(kind(admit(&paused, at(9))), "paused");
-        assert_eq!(kind(admit(&paused, at(10))), "admit");
-        let breaker = Breaker {
-            opened_at: Some(at(0)),
-            ..Breaker::default()
-        };
-        assert_eq!(kind(admit(&Gate { breaker, ..gate() }, at(1))), "breaker");
-        assert_eq!(
-            kind(admit(
-                &Gate {
-                    fired_today: 10,
-                    ..gate()
-                },
-                at(1)
-            )),
-            "daily-cap"
-        );
-        assert_eq!(
-            kind(admit(
-                &Gate {
-                    running: true,
-                    ..gate()
-                },
-                at(1)
-            )),
-            "overlap"
-        );
-        let queue = Gate {
-            running: true,
-            overlap: Overlap::QueueOne,
-            ..gate()
-        };
-        assert_eq!(kind(admit(&queue, at(1))), "wait");
-        assert_eq!(
-            kind(admit(
-                &Gate {
-                    running_here: 2,
-                    ..gate()
-                },
-                at(1)
-            )),
-            "wait"
-        );
-    }
-}
+mod tests;

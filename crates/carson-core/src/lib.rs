@@ -33,6 +33,7 @@ pub mod outcome;
 pub mod sentinel;
 pub mod settle;
 pub mod stage;
+mod usage;
 pub mod work;
 
 pub use clock::Clock;

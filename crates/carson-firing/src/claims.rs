@@ -79,15 +79,16 @@ pub(crate) async fn release_dead(
 ) -> Result<u32, SweepError> {
     let mut dead = Vec::new();
     for claim in claims {
-        if let Some(outcome) = outcome_of_dead(house, number, claim).await? {
-            dead.push((claim, outcome));
+        if let Some((outcome, spares)) = outcome_of_dead(house, number, claim).await? {
+            dead.push((claim, outcome, spares));
         }
     }
     let in_flight =
         dead.len() == claims.len() && !dead.is_empty() && forge.issue(number).await?.has(IN_FLIGHT);
     let mut released = 0;
-    for (claim, outcome) in dead {
-        let release = release(house, claim, outcome, in_flight);
+    for (claim, outcome, spares) in dead {
+        let mut release = release(house, claim, outcome, in_flight);
+        release.attempt_counts &= !spares;
         forge.release(number, claim, &release).await?;
         if in_flight && outcome == Outcome::AlreadyDone {
             forge.close_issue(number).await?;
@@ -98,21 +99,26 @@ pub(crate) async fn release_dead(
     Ok(released)
 }
 
-/// How the firing of a claim ended; `None` while it may live. Other hosts judge their own firings,
+/// How the firing of a claim ended, and whether it spares the work; `None` while it may live. Other hosts judge their own firings,
 /// and a firing that no row knows may be that of another fleet: both only die of old age.
 async fn outcome_of_dead(
     house: &Household,
     number: u64,
     claim: &Claim,
-) -> Result<Option<Outcome>, StoreError> {
+) -> Result<Option<(Outcome, bool)>, StoreError> {
     let row = house.store.firing(claim.firing).await?;
     let ours = claim.host == house.fleet.host;
     let ended = row.filter(|row| ours && row.ended_at.is_some());
     Ok(match ended {
         // It tried to take this issue, and worked on another one or none.
-        Some(row) if row.work.map(WorkKey::number) != Some(number) => Some(Outcome::Skipped),
-        Some(row) => Some(row.outcome.unwrap_or(Outcome::Crashed)),
-        None if claim.is_stale(house.clock.now()) => Some(Outcome::Crashed),
+        Some(row) if row.work.map(WorkKey::number) != Some(number) => {
+            Some((Outcome::Skipped, false))
+        }
+        Some(row) => {
+            let spares = row.facts.is_some_and(|facts| facts.spares_the_work());
+            Some((row.outcome.unwrap_or(Outcome::Crashed), spares))
+        }
+        None if claim.is_stale(house.clock.now()) => Some((Outcome::Crashed, false)),
         None => None,
     })
 }

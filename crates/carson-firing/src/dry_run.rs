@@ -8,7 +8,7 @@ use carson_core::admission::{Admission, admit};
 use carson_core::egress::Allowlist;
 use carson_core::limits::WorstCase;
 use carson_engine::Access;
-use carson_proc::sandbox::{Level, Profile, probe};
+use carson_proc::sandbox::{Level, Network, Profile, probe};
 use serde::Serialize;
 
 use crate::bench::Bench;
@@ -194,6 +194,8 @@ fn walls(house: &Household, role: &Role, account: Option<&str>) -> Option<Walls>
         bench: &bench,
         mirror: mirror.path(),
         access: Access::Write,
+        // The proxy begins with a firing; what it lets through is told apart from the walls.
+        network: Network::Open,
     };
     let profile = reach.profile();
     let system = Profile::system_reads();

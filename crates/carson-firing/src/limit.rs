@@ -48,7 +48,9 @@ pub(crate) async fn hit(firing: &Firing<'_>, account: &Account, limit: &Limit) -
 /// What the provider said, and what a person does about it where only a person can.
 fn reason(firing: &Firing<'_>, account: &Account, limit: &Limit) -> String {
     let said = firing.house.redactor.redact(&limit.message).into_owned();
-    let mut reason = format!("{}: {}", limit.kind, one_line(&said));
+    let window = limit.window.as_ref();
+    let window = window.map_or(String::new(), |name| format!(" {}", one_line(name)));
+    let mut reason = format!("{}{window}: {}", limit.kind, one_line(&said));
     if matches!(limit.kind, LimitKind::Auth | LimitKind::Billing) {
         let remedy = limit.remedy.unwrap_or("renew the account's access");
         let name = &account.name;

@@ -9,7 +9,7 @@ use std::path::PathBuf;
 
 use carson_config::{Account, EngineKind as Configured};
 use carson_core::Stage;
-use carson_core::admission::admit_account;
+use carson_core::admission::{SkipReason, admit_account};
 use carson_core::settle::Halt;
 use carson_engine::{
     Access, Ended, Engine, EngineKind, Event, Hook, Session, SessionEnd, estimate,
@@ -136,7 +136,12 @@ async fn run(
         match judge(firing, account, stage, end).await {
             // Only the first session of a firing moves on: later ones would lose what was done.
             Err(Halt::RateLimited { .. })
-                if before == 0 && failover::moves_on(firing, placed, account).await => {}
+                if before == 0 && failover::moves_on(firing, placed, account).await =>
+            {
+                // Another account may have another provider, and a key of its own.
+                egress::end(firing).await;
+                egress::begin(firing, self::account(firing)?, &placed.place.bench.root)?;
+            }
             judged => return judged,
         }
     }
@@ -178,7 +183,11 @@ async fn may_start(firing: &Firing<'_>) -> Result<(), Halt> {
         return Err(Halt::TimedOut("the wall clock ran out".into()));
     }
     if money::left(firing).await?.is_some_and(|left| left <= 0.0) {
-        return Err(Halt::OutOfMoney);
+        // Before the first session it is others who spent it: the work has nothing to do with it.
+        return Err(match firing.tally().sessions {
+            0 => Halt::Skipped(SkipReason::Budget("others spent it meanwhile".into())),
+            _ => Halt::OutOfMoney,
+        });
     }
     let account = &account(firing)?.name;
     let blocks = firing

@@ -6,7 +6,7 @@ use sqlx::{query, query_as};
 
 use crate::db::{Store, on, transaction};
 use crate::error::StoreError;
-use crate::firing::{large, plain, signed};
+use crate::firing::{large, signed};
 
 /// What a firing had to do with one host. The field names are those of `carson firings ID --json`.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
@@ -38,7 +38,7 @@ impl Store {
                      bytes_up = excluded.bytes_up, bytes_down = excluded.bytes_down",
                 )
                 .bind(id.uuid())
-                .bind(plain(&host.host).as_ref())
+                .bind(self.outside(&host.host).as_ref())
                 .bind(signed(host.allowed))
                 .bind(signed(host.refused))
                 .bind(signed(host.bytes_up))

@@ -10,7 +10,8 @@ use sqlx::query_as;
 use crate::db::{Db, Store, on};
 use crate::error::StoreError;
 use crate::firing::small;
-use crate::stops::{BreakerRow, PauseRow, PauseScope};
+use crate::pauses::{PauseRow, PauseScope};
+use crate::stops::BreakerRow;
 
 /// Whose admission is asked for.
 #[derive(Clone, Copy, Debug)]

@@ -7,7 +7,6 @@ use sqlx::{FromRow, query, query_as};
 
 use crate::db::{Store, on};
 use crate::error::StoreError;
-use crate::firing::plain;
 
 /// At most so many rows go in one statement, so that no writer waits for long.
 const BATCH: i64 = 1_000;
@@ -64,7 +63,7 @@ impl Store {
         .bind(row.next_at)
         .bind(row.did)
         .bind(row.failures)
-        .bind(plain(&row.said).as_ref())
+        .bind(self.outside(&row.said).as_ref())
         .execute(pool)
         .await?
         .rows_affected());

@@ -21,7 +21,8 @@
 //! come that far before. None of them fails because it is repeated.
 //!
 //! Reading order: `db.rs`, `firing.rs` (the rows), `claim.rs`, `progress.rs`, `ending.rs`,
-//! `gate.rs`, `stops.rs`, `usage.rs`, `outbox.rs`, `jobs.rs`; then `sqlite.rs` and `backup.rs`.
+//! `gate.rs`, `stops.rs`, `pauses.rs`, `usage.rs`, `outbox.rs`, `jobs.rs`; then `sqlite.rs` and
+//! `backup.rs`.
 
 pub mod backup;
 mod claim;
@@ -34,6 +35,7 @@ mod firing;
 mod gate;
 mod jobs;
 mod outbox;
+mod pauses;
 mod progress;
 mod read;
 mod sqlite;
@@ -50,6 +52,7 @@ pub use firing::{BlockedCall, Firing, StageRow};
 pub use gate::GateQuery;
 pub use jobs::{JobRow, Stale};
 pub use outbox::{NewPost, Post, PostKind};
+pub use pauses::{PauseRow, PauseScope};
 pub use progress::Progress;
 pub use read::{Filter, Found};
-pub use stops::{BlockRow, BlockSetter, BreakerRow, PauseRow, PauseScope};
+pub use stops::{BlockRow, BlockSetter, BreakerRow};

@@ -8,7 +8,7 @@ use sqlx::{FromRow, query, query_as};
 
 use crate::db::{Store, on};
 use crate::error::StoreError;
-use crate::firing::{Firing, Raw, parsed, plain, signed};
+use crate::firing::{Firing, Raw, parsed, signed};
 
 #[derive(FromRow)]
 struct WindowRaw {
@@ -33,7 +33,7 @@ impl Store {
              seen_at = excluded.seen_at WHERE usage_window.seen_at <= excluded.seen_at"
         )
         .bind(window.account.as_str())
-        .bind(plain(&window.name).as_ref())
+        .bind(self.outside(&window.name).as_ref())
         .bind(window.utilization)
         .bind(window.resets_at)
         .bind(window.seen_at)

@@ -12,45 +12,45 @@ use carson_tests::model::{
 use serde_json::Value;
 
 const ROLE: &str = "implementer";
-const COMMIT: &str =
+pub(crate) const COMMIT: &str =
     "echo 'Good evening.' > hello.txt && git add hello.txt && git commit -qm 'Add a greeting'";
 
 /// A fleet whose one account is Claude Code, and the model that it talks to.
-struct Scene {
-    model: ScriptedModel,
-    fleet: TestFleet,
+pub(crate) struct Scene {
+    pub(crate) model: ScriptedModel,
+    pub(crate) fleet: TestFleet,
 }
 
 /// One firing after its end.
 #[derive(Debug)]
-struct Fired {
+pub(crate) struct Fired {
     ran: Ran,
-    row: Value,
+    pub(crate) row: Value,
 }
 
 impl Fired {
-    fn text(&self, key: &str) -> &str {
+    pub(crate) fn text(&self, key: &str) -> &str {
         self.row[key].as_str().unwrap_or_default()
     }
 
     /// The outcome and the exit code, which must not contradict each other.
-    fn end(&self) -> (&str, i32) {
+    pub(crate) fn end(&self) -> (&str, i32) {
         (self.text("outcome"), self.ran.code.unwrap_or(-1))
     }
 }
 
 impl Scene {
-    fn new() -> Self {
+    pub(crate) fn new() -> Self {
         Self::with_role("")
     }
 
     /// The role with more in its file; there is one issue for it, number 1.
-    fn with_role(more: &str) -> Self {
+    pub(crate) fn with_role(more: &str) -> Self {
         Self::of(TestFleet::new(), "ANTHROPIC_API_KEY", "sk-test", more)
     }
 
     /// An OAuth token in place of the key makes the CLI a subscription's.
-    fn of_a_subscriber() -> Self {
+    pub(crate) fn of_a_subscriber() -> Self {
         Self::of(
             TestFleet::new(),
             "CLAUDE_CODE_OAUTH_TOKEN",
@@ -67,13 +67,13 @@ impl Scene {
         Self { model, fleet }
     }
 
-    fn on(&self, when: When, reply: impl Into<Reply>) -> &Self {
+    pub(crate) fn on(&self, when: When, reply: impl Into<Reply>) -> &Self {
         self.model.on(when, reply);
         self
     }
 
     /// Rules for every session that a test has no rule of its own for: all goes well.
-    fn else_all_goes_well(&self) -> &Self {
+    pub(crate) fn else_all_goes_well(&self) -> &Self {
         self.on(planning(), say("1. Write hello.txt.\n[OK] planned"))
             .on(reviewing(), say("[APPROVE]"))
             .on(
@@ -83,7 +83,7 @@ impl Scene {
             .on(judging(), say("[APPROVE]"))
     }
 
-    fn fire(&self) -> Fired {
+    pub(crate) fn fire(&self) -> Fired {
         let ran = self.fleet.fire(ROLE);
         let unmatched = self.model.unmatched();
         assert!(unmatched.is_empty(), "{unmatched:#?}\n{ran:#?}");
@@ -143,11 +143,11 @@ fn begins(prompt: &'static str) -> When {
     when().matching(move |request| request.prompt().starts_with(prompt))
 }
 
-fn planning() -> When {
+pub(crate) fn planning() -> When {
     begins(PLAN)
 }
 
-fn reviewing() -> When {
+pub(crate) fn reviewing() -> When {
     begins(REVIEW)
 }
 
@@ -155,7 +155,7 @@ fn revising() -> When {
     begins(REVISE)
 }
 
-fn executing() -> When {
+pub(crate) fn executing() -> When {
     begins(EXECUTE)
 }
 
@@ -661,13 +661,13 @@ fn what_the_repository_wants_to_run_does_not_run() {
 
 impl Scene {
     /// `carson block list --json`
-    fn blocks(&self) -> Vec<Value> {
+    pub(crate) fn blocks(&self) -> Vec<Value> {
         let blocks = self.fleet.ok(&["block", "list", "--json"]);
         blocks.as_array().unwrap().clone()
     }
 
     /// Everything that was said on an issue.
-    fn comments(&self, issue: u64) -> String {
+    pub(crate) fn comments(&self, issue: u64) -> String {
         let shown = self
             .fleet
             .ok(&["issue", "show", &issue.to_string(), "--json"]);

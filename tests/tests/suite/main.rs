@@ -24,6 +24,7 @@ mod hook_plays;
 mod hostile;
 mod keep;
 mod kill;
+mod limits;
 mod listed;
 mod lockfile;
 mod output;

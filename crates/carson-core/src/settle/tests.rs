@@ -140,6 +140,7 @@ fn halts() -> impl Strategy<Value = Option<Halt>> {
         1 => Just(Some(Halt::Exhausted("x".into()))),
         1 => Just(Some(Halt::Stagnated("x".into()))),
         1 => Just(Some(Halt::LostWorktree("x".into()))),
+        1 => Just(Some(Halt::Unavailable("x".into()))),
         1 => Just(Some(Halt::EngineFailed("x".into()))),
         1 => Just(Some(Halt::Broken("x".into()))),
         1 => Just(Some(Halt::Cancelled)),
@@ -204,4 +205,24 @@ proptest! {
             prop_assert!(facts.dirty && facts.commits == 0);
         }
     }
+}
+
+#[test]
+fn a_provider_that_was_away_costs_the_work_nothing_as_long_as_there_is_none() {
+    let away = Facts {
+        halt: Some(Halt::Unavailable("refused".into())),
+        ..Facts::default()
+    };
+    assert_eq!(settle(&away).outcome, Outcome::Failed);
+    assert!(away.spares_the_work());
+    let begun = Facts {
+        commits: 1,
+        ..away.clone()
+    };
+    assert!(!begun.spares_the_work());
+    let broken = Facts {
+        halt: Some(Halt::EngineFailed("x".into())),
+        ..away
+    };
+    assert!(!broken.spares_the_work());
 }

@@ -43,6 +43,10 @@ async fn the_newest_word_on_a_window_counts(place: Place) {
     )
     .await;
     assert_eq!(gate.windows, other);
+    // Whoever lifts the block of an account knows better than its CLI did.
+    let account = "claude".parse().unwrap();
+    assert!(!store.clear_block(&account, at(30)).await.unwrap());
+    assert!(store.windows().await.unwrap().is_empty());
 }
 
 async fn cost(store: &Store, role: &str, slot: i64, cost: Option<f64>, outcome: Outcome) {

@@ -1,0 +1,202 @@
+use proptest::prelude::*;
+
+use super::*;
+
+fn at(seconds: i64) -> DateTime<Utc> {
+    DateTime::from_timestamp(seconds, 0).unwrap()
+}
+
+fn gate() -> Gate {
+    Gate {
+        accounts: vec!["a".parse().unwrap(), "b".parse().unwrap()],
+        max_per_day: 10,
+        max_here: 2,
+        ..Gate::default()
+    }
+}
+
+fn block(account: &str, until: Option<i64>) -> Block {
+    let account = account.parse().unwrap();
+    Block {
+        account,
+        until: until.map(at),
+        reason: "limit".into(),
+    }
+}
+
+fn kind(admission: Admission) -> &'static str {
+    match admission {
+        Admission::Skip(reason) => reason.kind(),
+        Admission::Wait(_) => "wait",
+        Admission::Admit(_) => "admit",
+    }
+}
+
+fn window(account: &str, utilization: f64, resets: Option<i64>) -> UsageWindow {
+    UsageWindow {
+        account: account.parse().unwrap(),
+        name: "five_hour".into(),
+        utilization,
+        resets_at: resets.map(at),
+        seen_at: at(0),
+    }
+}
+
+fn shares(account: &str, reserve: f64) -> Shares {
+    Shares {
+        account: account.parse().unwrap(),
+        warn_at: 0.9,
+        reserve,
+    }
+}
+
+#[test]
+fn windows_hold_back_the_low_ones_first_and_the_reserve_everybody() {
+    let mut gate = Gate {
+        shares: vec![shares("a", 0.25), shares("b", 0.0)],
+        windows: vec![window("a", 0.75, Some(100)), window("b", 0.91, Some(200))],
+        ..gate()
+    };
+    let to = |account: &str| Admission::Admit(account.parse().unwrap());
+    assert_eq!(admit(&gate, at(99)), to("b"), "the reserve of the first");
+    assert_eq!(admit(&gate, at(100)), to("a"), "its window began anew");
+    gate.is_low = true;
+    assert_eq!(kind(admit(&gate, at(99))), "reserved");
+    gate.accounts = vec!["b".parse().unwrap()];
+    assert_eq!(kind(admit(&gate, at(199))), "low-priority");
+    assert_eq!(admit(&gate, at(200)), to("b"));
+    // One without an end is not believed for ever.
+    gate.windows = vec![window("b", 1.0, None)];
+    assert_eq!(kind(admit(&gate, at(5 * 3_600 - 1))), "low-priority");
+    assert_eq!(admit(&gate, at(5 * 3_600)), to("b"));
+}
+
+#[test]
+fn a_cooldown_lets_one_try_and_a_budget_lets_none() {
+    let breaker = Breaker {
+        opened_at: Some(at(0)),
+        ..Breaker::default()
+    };
+    let half = Gate {
+        breaker,
+        cooldown: Some(Duration::from_secs(60)),
+        ..gate()
+    };
+    assert_eq!(kind(admit(&half, at(59))), "breaker");
+    assert_eq!(kind(admit(&half, at(60))), "admit");
+    let budget = |spent| Budget {
+        what: "this role a day",
+        spent,
+        max: 2.0,
+    };
+    let spent = Gate {
+        budgets: vec![budget(1.99), budget(2.0)],
+        ..gate()
+    };
+    assert_eq!(kind(admit(&spent, at(0))), "budget");
+}
+
+proptest! {
+    /// Whatever is admitted broke no stop.
+    #[test]
+    fn nothing_gets_past_a_stop(
+        blocked in any::<[bool; 2]>(), used in any::<[u8; 2]>(), reserve in 0..100_u8, low in any::<bool>(),
+        opened in any::<bool>(), cooldown in proptest::option::of(0..200_u64),
+        spent in 0..40_u8, fired in 0..20_u32, running in any::<bool>(), now in 0..200_i64,
+    ) {
+        let share = |percent: u8| f64::from(percent) / 100.0;
+        let gate = Gate {
+            blocks: ["a", "b"].iter().zip(blocked).filter(|(_, is)| *is)
+                .map(|(name, _)| block(name, Some(100))).collect(),
+            shares: vec![shares("a", share(reserve)), shares("b", share(reserve))],
+            windows: vec![window("a", share(used[0]), Some(150)), window("b", share(used[1]), Some(150))],
+            is_low: low,
+            breaker: Breaker { opened_at: opened.then(|| at(0)), ..Breaker::default() },
+            cooldown: cooldown.map(Duration::from_secs),
+            budgets: vec![Budget { what: "x", spent: spent.into(), max: 20.0 }],
+            fired_today: fired,
+            running,
+            ..gate()
+        };
+        if let Admission::Admit(account) = admit(&gate, at(now)) {
+            let place = usize::from(account.as_str() == "b");
+            let used = share(used[place]);
+            prop_assert!(!(blocked[place] && now < 100));
+            prop_assert!(now >= 150 || reserve == 0 || used < 1.0 - share(reserve));
+            prop_assert!(now >= 150 || !low || used < 0.9);
+            prop_assert!(!opened || cooldown.is_some_and(|cooldown| now >= cooldown as i64));
+            prop_assert!(spent < 20 && fired < 10 && !running);
+        }
+    }
+}
+
+#[test]
+fn a_blocked_account_moves_to_the_next() {
+    let one = Gate {
+        blocks: vec![block("a", Some(100))],
+        ..gate()
+    };
+    assert_eq!(admit(&one, at(99)), Admission::Admit("b".parse().unwrap()));
+    assert_eq!(admit(&one, at(100)), Admission::Admit("a".parse().unwrap()));
+    let both = Gate {
+        blocks: vec![block("a", Some(100)), block("b", None)],
+        ..gate()
+    };
+    assert_eq!(kind(admit(&both, at(99))), "blocked");
+}
+
+#[test]
+fn each_stop_stops() {
+    let pause = Pause {
+        what: "fleet".into(),
+        reason: "r".into(),
+        until: Some(at(10)),
+    };
+    let paused = Gate {
+        pause: Some(pause),
+        ..gate()
+    };
+    assert_eq!(kind(admit(&paused, at(9))), "paused");
+    assert_eq!(kind(admit(&paused, at(10))), "admit");
+    let breaker = Breaker {
+        opened_at: Some(at(0)),
+        ..Breaker::default()
+    };
+    assert_eq!(kind(admit(&Gate { breaker, ..gate() }, at(1))), "breaker");
+    assert_eq!(
+        kind(admit(
+            &Gate {
+                fired_today: 10,
+                ..gate()
+            },
+            at(1)
+        )),
+        "daily-cap"
+    );
+    assert_eq!(
+        kind(admit(
+            &Gate {
+                running: true,
+                ..gate()
+            },
+            at(1)
+        )),
+        "overlap"
+    );
+    let queue = Gate {
+        running: true,
+        overlap: Overlap::QueueOne,
+        ..gate()
+    };
+    assert_eq!(kind(admit(&queue, at(1))), "wait");
+    assert_eq!(
+        kind(admit(
+            &Gate {
+                running_here: 2,
+                ..gate()
+            },
+            at(1)
+        )),
+        "wait"
+    );
+}
