@@ -1,0 +1,223 @@
+//! Upkeep of a home: benches that may not go, processes that must, rows that nobody took.
+
+#![cfg(test)]
+#![expect(
+    clippy::disallowed_methods,
+    reason = "the processes are ones that Carson did not start"
+)]
+
+use std::fs;
+use std::process::{Child, Command, Stdio};
+use std::sync::Arc;
+use std::time::Duration;
+
+use carson_config::{LoadOptions, load};
+use carson_core::breaker::Thresholds;
+use carson_core::{Clock, FiringId, Outcome};
+use carson_firing::prune::{Action, Plan};
+use carson_firing::{Household, prune, recover, strays};
+use carson_store::{Claim, Ending, NewFiring, Store};
+use chrono::TimeDelta;
+use tempfile::TempDir;
+
+async fn home() -> (TempDir, Household) {
+    let dir = tempfile::tempdir().unwrap();
+    let write = |file: &str, text: &str| {
+        let path = dir.path().join(file);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, text).unwrap();
+    };
+    write(
+        "carson.toml",
+        "[fleet]\nhost = \"box\"\n[repos.widget]\nurl = \"/nowhere\"\n\
+         [accounts.claude]\nengine = \"claude\"\n",
+    );
+    let options = LoadOptions {
+        home: dir.path().to_owned(),
+        files: None,
+        env: Vec::new(),
+        user_home: None,
+        machine: "box".into(),
+    };
+    let fleet = load(&options).unwrap().fleet;
+    fleet.home.create().unwrap();
+    let house = Household {
+        store: Store::open(&fleet.database).await.unwrap(),
+        fleet: Arc::new(fleet),
+        clock: Clock::system(),
+        program: "/nowhere/carson".into(),
+        environ: Vec::new(),
+        user_home: None,
+        redactor: carson_redact::Redactor::default(),
+    };
+    (dir, house)
+}
+
+/// A row that was claimed so many seconds ago, on a host.
+async fn claimed(house: &Household, host: &str, ago: i64) -> FiringId {
+    let id = FiringId::new();
+    let at = house.clock.now() - TimeDelta::seconds(ago);
+    let new = NewFiring {
+        id,
+        role: format!("r{}", &id.short()).parse().unwrap(),
+        slot: None,
+        host: host.parse().unwrap(),
+        account: None,
+        deadline_at: at + TimeDelta::hours(1),
+        claimed_at: at,
+        missed: 0,
+        repo: None,
+        work: None,
+        probes: None,
+    };
+    assert_eq!(house.store.claim_firing(&new).await.unwrap(), Claim::Won);
+    id
+}
+
+/// The same, and it ended so many seconds ago.
+async fn ended(house: &Household, host: &str, ago: i64) -> FiringId {
+    let id = claimed(house, host, ago + 10).await;
+    let ending = Ending {
+        outcome: Outcome::Failed,
+        reason: String::new(),
+        at: house.clock.now() - TimeDelta::seconds(ago),
+        thresholds: Thresholds {
+            fail_streak: 5,
+            max_rejections: 2,
+        },
+        posts: Vec::new(),
+    };
+    assert!(house.store.end_firing(id, &ending).await.unwrap());
+    id
+}
+
+/// A process with the marker of a firing; it is killed when it is dropped.
+struct Stray(Child);
+
+impl Stray {
+    fn of(id: FiringId) -> Self {
+        let mut command = Command::new("sleep");
+        command.arg("600").env("CARSON_FIRING", id.to_string());
+        Self(command.stdin(Stdio::null()).spawn().unwrap())
+    }
+
+    /// Whether somebody ended it; a corpse waits for us.
+    fn is_ended(&mut self) -> bool {
+        self.0.try_wait().unwrap().is_some()
+    }
+}
+
+impl Drop for Stray {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+#[tokio::test]
+async fn processes_of_firings_that_ended_are_ended_and_no_others() {
+    let (_dir, house) = home().await;
+    let old = Stray::of(ended(&house, "box", 120).await);
+    let spared = [
+        Stray::of(ended(&house, "box", 5).await),
+        Stray::of(claimed(&house, "box", 5).await),
+        Stray::of(ended(&house, "elsewhere", 120).await),
+        Stray::of(FiringId::new()),
+    ];
+    assert_eq!(strays::reap(&house).await.unwrap(), 1);
+    let mut old = old;
+    assert!(old.is_ended());
+    for mut one in spared {
+        assert!(!one.is_ended());
+    }
+    assert_eq!(strays::reap(&house).await.unwrap(), 0);
+}
+
+fn bench(house: &Household, id: FiringId) -> std::path::PathBuf {
+    let bench = house.fleet.home.bench(&id);
+    for dir in ["home", "tmp"] {
+        fs::create_dir_all(bench.join(dir)).unwrap();
+        fs::write(bench.join(dir).join("cache"), "x").unwrap();
+    }
+    bench
+}
+
+#[tokio::test]
+async fn a_bench_with_a_process_a_lock_or_a_young_mtime_stays() {
+    let (_dir, house) = home().await;
+    let busy = ended(&house, "box", 120).await;
+    let locked = ended(&house, "box", 120).await;
+    let plain = ended(&house, "box", 120).await;
+    let live = claimed(&house, "box", 5).await;
+    let benches: Vec<_> = [busy, locked, plain, live]
+        .map(|id| bench(&house, id))
+        .into();
+    fs::write(benches[1].join("locked"), "").unwrap();
+    let _process = Stray::of(busy);
+    let young = Plan {
+        youth: Duration::from_secs(600),
+        ..Plan::by_hand(false)
+    };
+    let pass = prune::pass(&house, &young).await.unwrap();
+    assert_eq!(pass.benches.len(), 3);
+    assert!(
+        pass.benches
+            .iter()
+            .all(|one| matches!(one.action, Action::Kept(_)))
+    );
+    // By hand youth does not count; a process and a lock do.
+    let pass = prune::pass(&house, &Plan::by_hand(false)).await.unwrap();
+    for one in &pass.benches {
+        let removed = one.firing == Some(plain);
+        assert_eq!(one.action == Action::Removed, removed, "{one:?}");
+    }
+    let left: Vec<bool> = benches.iter().map(|bench| bench.exists()).collect();
+    assert_eq!(left, [true, true, false, true]);
+    // In need of room the caches of what may be touched go; nothing is left of that here.
+    assert_eq!(prune::clear_caches(&house).await.unwrap(), 0);
+    fs::remove_file(benches[1].join("locked")).unwrap();
+    assert_eq!(prune::clear_caches(&house).await.unwrap(), 1);
+    assert!(benches[1].exists() && !benches[1].join("home").exists());
+    assert!(benches[0].join("home").exists() && benches[3].join("home").exists());
+}
+
+#[tokio::test]
+async fn a_pass_without_time_begins_nothing_and_says_what_is_left() {
+    let (_dir, house) = home().await;
+    for _ in 0..3 {
+        let id = ended(&house, "box", 120).await;
+        bench(&house, id);
+    }
+    let none = Plan {
+        within: Duration::ZERO,
+        ..Plan::by_hand(false)
+    };
+    let pass = prune::pass(&house, &none).await.unwrap();
+    assert_eq!((pass.benches.len(), pass.left), (0, 3));
+    let pass = prune::pass(&house, &Plan::by_hand(false)).await.unwrap();
+    assert_eq!((pass.benches.len(), pass.left), (3, 0));
+}
+
+/// A row that was claimed long ago may belong to a process that only now comes to write its number
+/// (a database that was locked, a machine that was suspended). Whoever writes first has the row.
+#[tokio::test]
+async fn a_process_that_starts_late_and_recovery_never_both_have_a_row() {
+    let (_dir, house) = home().await;
+    let id = claimed(&house, "box", 120).await;
+    let done = recover::pass(&house).await.unwrap();
+    assert_eq!(done.len(), 1);
+    assert_eq!(done[0].settled.outcome, Outcome::Crashed);
+    let late = house.store.start_firing(id, 1, 1, house.clock.now());
+    assert!(!late.await.unwrap(), "the late process is refused");
+
+    // One that recovery seized and did not come to conclude is concluded by the next pass.
+    let half = claimed(&house, "box", 120).await;
+    let me = carson_proc::ProcessId::current();
+    let seized = house
+        .store
+        .start_firing(half, me.pid, me.start, house.clock.now());
+    assert!(seized.await.unwrap());
+    let done = recover::pass(&house).await.unwrap();
+    assert_eq!(done.len(), 1);
+    assert_eq!(done[0].id, half);
+}
