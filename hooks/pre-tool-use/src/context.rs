@@ -80,7 +80,11 @@ impl Context {
         let text = |(name, value): (std::ffi::OsString, std::ffi::OsString)| {
             Some((name.into_string().ok()?, value.into_string().ok()?))
         };
-        Self::from_vars(std::env::vars_os().filter_map(text).collect())
+        let mut vars = BTreeMap::new();
+        for (name, value) in std::env::vars_os().filter_map(text) {
+            vars.insert(name, value);
+        }
+        Self::from_vars(vars)
     }
 
     /// The context from a map of variables, with a look at the disk.

@@ -36,12 +36,10 @@ const COMMAND_SETTINGS: [&str; 9] = [
 ];
 
 /// Variables whose value is a command.
-const COMMAND_VARIABLES: [&str; 8] = [
+const COMMAND_VARIABLES: [&str; 6] = [
     "GIT_SSH_COMMAND",
     "GIT_EDITOR",
     "GIT_SEQUENCE_EDITOR",
-    "EDITOR",
-    "VISUAL",
     "GIT_PAGER",
     "GIT_EXTERNAL_DIFF",
     "GIT_PROXY_COMMAND",
@@ -189,6 +187,7 @@ impl GitLine {
         match self.sub.as_str() {
             "rebase" => [after(&["-x", "--exec"]), attached("--exec=")].concat(),
             "difftool" => [after(&["-x", "--extcmd"]), attached("--extcmd=")].concat(),
+            "grep" => [attached("-O"), attached("--open-files-in-pager=")].concat(),
             "submodule" => {
                 let words = self.args.iter().skip_while(|arg| *arg != "foreach").skip(1);
                 let words: Vec<_> = words

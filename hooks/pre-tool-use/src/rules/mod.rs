@@ -16,6 +16,8 @@ mod secrets;
 #[cfg(test)]
 mod everyday;
 #[cfg(test)]
+mod lookalikes;
+#[cfg(test)]
 mod tests;
 
 use crate::decision::{Block, Rule};
@@ -63,9 +65,9 @@ pub(crate) fn judge(view: &View<'_>) -> Option<Block> {
 /// The words by which a text is judged that is nested too deep, or too long, to be read: all words
 /// of a row must occur. A text that names none of these is allowed.
 const BLUNT: [(usize, &[&str]); 10] = [
-    (0, &["push", "main"]),
-    (0, &["push", "master"]),
-    (0, &["push", "--force"]),
+    (0, &[" push ", "main"]),
+    (0, &[" push ", "master"]),
+    (0, &[" push ", "--force"]),
     (1, &["--no-verify"]),
     (1, &["hookspath"]),
     (2, &["rm ", "-r"]),

@@ -1,7 +1,8 @@
 //! The tables of all rules, and what must hold for any of their cases.
 
 use super::{
-    bypass_checks, credential_read, delete_outside, everyday, pipe_to_shell, protected_push,
+    bypass_checks, credential_read, delete_outside, everyday, lookalikes, pipe_to_shell,
+    protected_push,
 };
 use crate::{Call, Context, Decision, decide};
 
@@ -12,7 +13,7 @@ type Table = (
     &'static [&'static str],
 );
 
-const TABLES: [Table; 6] = [
+const TABLES: [Table; 7] = [
     (
         protected_push::RULE.id,
         protected_push::cases::BLOCK,
@@ -39,6 +40,7 @@ const TABLES: [Table; 6] = [
         pipe_to_shell::cases::ALLOW,
     ),
     ("everyday", &[], everyday::ALLOW),
+    ("lookalikes", &[], lookalikes::ALLOW),
 ];
 
 fn firing() -> Context {

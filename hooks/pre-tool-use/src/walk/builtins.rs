@@ -20,7 +20,12 @@ impl Walker<'_> {
                 let back = state.stack.pop().unwrap_or_else(|| vec![marks::only(ANY)]);
                 state.enter(back);
             }
-            "export" | "declare" | "local" | "readonly" | "typeset" => declare(exec, state),
+            "export" | "declare" | "local" | "readonly" | "typeset" => {
+                declare(exec, state);
+                for prompt in args.iter().filter_map(|arg| arg.strip_prefix("PS4=")) {
+                    self.trace_prompt(prompt, state);
+                }
+            }
             "unset" => args.iter().for_each(|name| state.unset(name)),
             "set" => set_positional(args, state),
             "shift" => {
@@ -28,7 +33,7 @@ impl Walker<'_> {
                     state.positional.remove(0);
                 }
             }
-            "read" => read(args, &exec.stdin, state),
+            "read" => read(exec, state),
             "mapfile" | "readarray" => mapfile(args, &exec.stdin, state),
             "alias" => {
                 for (name, text) in args.iter().filter_map(|arg| arg.split_once('=')) {
@@ -36,6 +41,13 @@ impl Walker<'_> {
                 }
             }
             "exit" | "return" | "break" | "continue" | "logout" => state.left = true,
+            "hash" => {
+                if let [flag, program, name] = args
+                    && flag == "-p"
+                {
+                    state.set_alias(name, program);
+                }
+            }
             "getopts" => {
                 if let Some(name) = args.get(1) {
                     state.set(name, vec![marks::only(ANY)], false);
@@ -43,7 +55,7 @@ impl Walker<'_> {
                 }
             }
             ":" | "true" | "false" | "unalias" | "let" | "wait" | "ulimit" | "umask" | "shopt"
-            | "[" | "test" | "[[" | "hash" | "bg" | "fg" | "disown" | "enable" => {}
+            | "[" | "test" | "[[" | "bg" | "fg" | "disown" | "enable" => {}
             _ => return None,
         }
         Some(String::new())
@@ -95,7 +107,10 @@ fn set_positional(args: &[String], state: &mut State) {
 }
 
 /// `read x y`: each variable may hold a line or a word of the input.
-fn read(args: &[String], stdin: &str, state: &mut State) {
+fn read(exec: &Exec, state: &mut State) {
+    let (args, stdin) = (exec.args(), exec.stdin.as_str());
+    let given = exec.env.iter().rev().find(|(name, _)| name == "IFS");
+    let blanks = given.map_or_else(|| state.blanks(), |(_, value)| value.clone());
     let spec = Spec {
         short: "adinNptu",
         long: &[],
@@ -113,7 +128,7 @@ fn read(args: &[String], stdin: &str, state: &mut State) {
     } else {
         names
     } {
-        let words = || value.split_whitespace().map(str::to_owned).collect();
+        let words = || words_of(&value, &blanks);
         let values = if many { words() } else { vec![value.clone()] };
         state.set(name, values, false);
     }
@@ -121,12 +136,15 @@ fn read(args: &[String], stdin: &str, state: &mut State) {
         .windows(2)
         .filter(|pair| pair[0] == "-a" || pair[0] == "-ra")
     {
-        state.set(
-            &pair[1],
-            value.split_whitespace().map(str::to_owned).collect(),
-            false,
-        );
+        state.set(&pair[1], words_of(&value, &blanks), false);
     }
+}
+
+/// A text split at `IFS`.
+fn words_of(text: &str, blanks: &str) -> Vec<String> {
+    let words = text.split(|c: char| blanks.contains(c));
+    let words = words.filter(|word| !word.is_empty());
+    words.map(str::to_owned).collect()
 }
 
 fn mapfile(args: &[String], stdin: &str, state: &mut State) {

@@ -23,10 +23,18 @@ impl Build {
         self.open.get_or_insert_default().push_str(text);
     }
 
+    /// Adds a value, split where there are blanks to split at.
+    fn push_value(&mut self, text: &str, blanks: Option<&str>) {
+        match blanks {
+            Some(blanks) => self.push_split(text, blanks),
+            None => self.push(text),
+        }
+    }
+
     /// Adds an unquoted value: blanks in it separate fields.
-    fn push_split(&mut self, text: &str) {
+    fn push_split(&mut self, text: &str, blanks: &str) {
         let live = marks::live_globs(text);
-        for (at, piece) in live.split([' ', '\t', '\n']).enumerate() {
+        for (at, piece) in live.split(|c: char| blanks.contains(c)).enumerate() {
             if at > 0 {
                 self.fields
                     .extend(self.open.take().filter(|field| !field.is_empty()));
@@ -122,7 +130,8 @@ impl Walker<'_> {
                     if !self.spend_copy(copied + size * builds.len()) {
                         return Vec::new();
                     }
-                    builds = combine(builds, &texts, split && !quoted);
+                    let blanks = (split && !quoted).then(|| state.blanks());
+                    builds = combine(builds, &texts, blanks.as_deref());
                 }
             }
         }
@@ -200,25 +209,17 @@ impl Walker<'_> {
 }
 
 /// Every build followed by every text.
-fn combine(mut builds: Vec<Build>, texts: &[String], split: bool) -> Vec<Build> {
+fn combine(mut builds: Vec<Build>, texts: &[String], blanks: Option<&str>) -> Vec<Build> {
     if let ([build], [text]) = (builds.as_mut_slice(), texts) {
         // The usual case grows in place: a copy for each part would cost the square of the word.
-        if split {
-            build.push_split(text);
-        } else {
-            build.push(text);
-        }
+        build.push_value(text, blanks);
         return builds;
     }
     let mut out = Vec::new();
     for build in &builds {
         for text in texts {
             let mut next = build.clone();
-            if split {
-                next.push_split(text);
-            } else {
-                next.push(text);
-            }
+            next.push_value(text, blanks);
             out.push(next);
         }
     }

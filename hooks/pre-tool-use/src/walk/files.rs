@@ -46,7 +46,7 @@ impl Walker<'_> {
         }
         if text.contains(marks::DOWNLOAD) && path::parent(&path).ends_with("/bin") {
             let name = path::name(&path).to_owned();
-            self.world.installed.insert(name);
+            self.world.installed.push(name);
         }
         let old = self.world.files.get(&path).filter(|_| append);
         let mut whole = old.cloned().unwrap_or_default();
@@ -62,11 +62,34 @@ impl Walker<'_> {
             self.content(from, state)
         };
         let Some(text) = text else {
+            self.note_program(from, to, state);
             return;
         };
         self.write_file(to, &text, false, state);
         let inside = format!("{}/{}", to.trim_end_matches('/'), path::name(from));
         self.write_file(&inside, &text, false, state);
+    }
+
+    /// A copy of a program does what the program does.
+    fn note_program(&mut self, from: &str, to: &str, state: &State) {
+        let original = self.certain_path(from, state);
+        if let (Some(from), Some(to)) = (original, self.certain_path(to, state))
+            && path::parent(&from).ends_with("bin")
+        {
+            let inside = format!("{to}/{}", path::name(&from));
+            self.world.programs.push((to, from.clone()));
+            self.world.programs.push((inside, from));
+        }
+    }
+
+    /// The program behind a path that is a copy of it, or a link to it, made by this line.
+    pub(crate) fn program_behind(&self, program: &str, state: &State) -> Option<String> {
+        let path = self.certain_path(program, state)?;
+        let copies = self.world.programs.iter().rev();
+        let copied = copies
+            .filter(|(copy, _)| *copy == path)
+            .map(|(_, it)| it.clone());
+        copied.chain(self.world.follow(&path, true)).next()
     }
 
     /// `ln -s`.

@@ -12,8 +12,8 @@ use super::output::only_names;
 use super::{Exec, State, Walker};
 
 /// Names of shells.
-pub(crate) const SHELLS: [&str; 11] = [
-    "sh", "bash", "dash", "zsh", "ksh", "ash", "mksh", "fish", "rbash", "csh", "tcsh",
+pub(crate) const SHELLS: [&str; 12] = [
+    "sh", "bash", "dash", "zsh", "ksh", "ash", "mksh", "fish", "rbash", "csh", "tcsh", "yash",
 ];
 
 /// `ssh` options that take a value.
@@ -26,7 +26,9 @@ impl Walker<'_> {
     /// Follows a command into the code it runs; `None` when it runs none that is known.
     pub(super) fn launch(&mut self, exec: &Exec, state: &mut State) -> Option<String> {
         let name = exec.name();
+        self.embedded(exec, state);
         if SHELLS.contains(&name) {
+            self.startup(exec, state);
             return Some(self.shell(exec, state));
         }
         if let Some(language) = Language::of(name) {
@@ -72,7 +74,7 @@ impl Walker<'_> {
             "tar" | "gtar" | "bsdtar" => self.tar(exec, state),
             "cmake" => self.cmake(exec, state),
             _ if exec.argv[0].contains('/') => self.script(exec, state),
-            name if self.world.installed.contains(name) => {
+            name if self.world.installed.iter().any(|it| it == name) => {
                 self.block(pipe_to_shell::downloaded("a program"));
                 None
             }
@@ -270,6 +272,10 @@ impl Walker<'_> {
             "--to-command=",
             "--use-compress-program=",
         ];
+        let after = exec.args().windows(2).filter(|pair| pair[0] == "-I");
+        for pair in after {
+            self.code_of(&pair[1], &mut state.clone(), "");
+        }
         for arg in exec.args() {
             if let Some(code) = flags.iter().find_map(|flag| arg.strip_prefix(flag)) {
                 self.code_of(code, &mut state.clone(), "");
@@ -330,7 +336,11 @@ fn editor_commands(exec: &Exec) -> Vec<String> {
     lines
         .filter_map(|line| {
             let line = line.trim_start_matches(['+', ':', ' ']);
-            line.strip_prefix('!').map(str::to_owned)
+            let called = || {
+                let (_, text) = line.split_once("system(")?.1.split_once(['"', '\''])?;
+                Some(text.trim_end_matches(['"', '\'', ')']))
+            };
+            line.strip_prefix('!').or_else(called).map(str::to_owned)
         })
         .collect()
 }

@@ -16,6 +16,7 @@
 mod brace;
 mod builtins;
 mod code;
+mod embedded;
 mod exec;
 mod expand;
 mod files;
@@ -26,6 +27,7 @@ mod output;
 mod params;
 mod printing;
 mod redirect;
+mod sed;
 mod simple;
 mod state;
 mod wrappers;
@@ -49,6 +51,8 @@ use crate::shell::syntax::{Link, Node};
 const MAX_ROUNDS: usize = 256;
 /// Work allowed on top of one unit for four bytes of input.
 const SPARE_FUEL: usize = 20_000;
+/// Most commands that are walked; at 50 microseconds each the answer comes before the watchdog.
+const MAX_COMMANDS: usize = 5_000;
 /// Deepest nesting of calls: functions, `eval`, `bash -c`, aliases.
 pub const MAX_CALLS: usize = 40;
 
@@ -58,6 +62,8 @@ pub struct Walker<'c> {
     pub(crate) world: World,
     /// Units of work left.
     fuel: usize,
+    /// Commands left.
+    commands: usize,
     calls: usize,
     found: Option<Block>,
     /// The trail for `explain`, when wanted.
@@ -73,6 +79,7 @@ impl<'c> Walker<'c> {
             ctx,
             world: World::default(),
             fuel: size / 4 + SPARE_FUEL,
+            commands: MAX_COMMANDS,
             calls: 0,
             found: None,
             trail: None,
@@ -117,6 +124,15 @@ impl<'c> Walker<'c> {
     /// Spends fuel; false when there is none left.
     pub(crate) fn spend(&mut self, units: usize) -> bool {
         self.fuel = self.fuel.saturating_sub(units);
+        self.fuel > 0
+    }
+
+    /// Counts a command; the last one takes the rest of the fuel.
+    fn spend_command(&mut self) -> bool {
+        self.commands = self.commands.saturating_sub(1);
+        if self.commands == 0 {
+            self.fuel = 0;
+        }
         self.fuel > 0
     }
 

@@ -58,9 +58,8 @@ impl Walker<'_> {
             "dd" => self.dd(exec, state),
             "aws" | "gsutil" | "gcloud" | "gh" if fetches_to_stdout(exec) => marks::only(DOWNLOAD),
             "grep" | "egrep" | "fgrep" | "rg" | "ag" => grep(exec),
-            "base64" | "gbase64" | "base32" | "xxd" | "openssl" | "uudecode" => {
-                self.decode(exec, state)
-            }
+            "base64" | "gbase64" | "base32" | "xxd" | "openssl" | "uudecode" | "gpg" | "gpg2"
+            | "age" => self.decode(exec, state),
             "pwd" => state.cwd.join("\n"),
             "mktemp" => format!("{}/{STAR}", self.temp()),
             "dirname" => self.dirname(args),
@@ -79,6 +78,7 @@ impl Walker<'_> {
             "date" | "nproc" | "wc" | "id" | "uname" | "hostname" | "whoami" | "seq"
             | "sha256sum" | "md5sum" | "uuidgen" | "jot" | "getconf" => marks::only(STAR),
             "cp" | "mv" | "ln" | "install" => self.moved(exec, state),
+            "scp" => self.fetched(exec, state),
             "mkdir" | "rm" | "touch" | "chmod" | "chown" | "rmdir" | "sleep" | "kill" | "true" => {
                 String::new()
             }
@@ -187,8 +187,10 @@ impl Walker<'_> {
             let cluster = arg
                 .strip_prefix('-')
                 .is_some_and(|rest| !rest.starts_with('-'));
-            matches!(arg.as_str(), "--decode" | "-D" | "-revert" | "enc")
-                || (cluster && arg.len() < 5 && arg.contains(['d', 'r']))
+            matches!(
+                arg.as_str(),
+                "--decode" | "--decrypt" | "-D" | "-revert" | "enc"
+            ) || (cluster && arg.len() < 5 && arg.contains(['d', 'r']))
         };
         if exec.name() != "uudecode" && !args.iter().any(flag) {
             return filtered(exec);
@@ -244,6 +246,23 @@ impl Walker<'_> {
                     self.link(source, target, state);
                 } else {
                     self.copy_file(source, target, &exec.stdin, state);
+                }
+            }
+        }
+        String::new()
+    }
+
+    /// `scp HOST:FILE DIR`.
+    fn fetched(&mut self, exec: &Exec, state: &mut State) -> String {
+        let spec = Spec {
+            short: "cDFiJloPSX",
+            long: &[],
+        };
+        if let [sources @ .., target] = options::operands(exec.args(), spec).as_slice() {
+            for file in sources.iter().filter_map(|source| source.split_once(':')) {
+                let name = path::name(file.1);
+                for copy in [(*target).to_owned(), format!("{target}/{name}")] {
+                    self.write_file(&copy, &marks::only(DOWNLOAD), false, state);
                 }
             }
         }

@@ -18,7 +18,7 @@ struct Given {
 impl Walker<'_> {
     pub(super) fn simple(&mut self, simple: &Simple, state: &mut State, stdin: &str) -> String {
         let pieces = simple.words.len() + 2 * simple.assigns.len() + 4 * simple.redirects.len();
-        if !self.spend(1 + pieces) {
+        if !self.spend_command() || !self.spend(1 + pieces) {
             return String::new();
         }
         state.fed_download = self.spend_copy(stdin.len()) && stdin.contains(DOWNLOAD);
@@ -85,6 +85,11 @@ impl Walker<'_> {
         self.truncation(&[], &streams, state);
         let assigns = !given.is_empty();
         for Given { name, values } in given {
+            if name == "PS4" {
+                for value in &values {
+                    self.trace_prompt(value, state);
+                }
+            }
             state.set(&name, values, false);
         }
         if assigns || !streams.fed {
@@ -158,6 +163,11 @@ impl Walker<'_> {
         if first.contains(DOWNLOAD) {
             self.block(rules::pipe_to_shell::downloaded("a command line"));
             return String::new();
+        }
+        if first.contains('/')
+            && let Some(program) = self.program_behind(&first, state)
+        {
+            exec.argv[0] = program;
         }
         if let Some(body) = state.function(&first) {
             return self.call_function(&first, &body, &exec, state);

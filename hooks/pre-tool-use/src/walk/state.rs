@@ -1,6 +1,6 @@
 //! What a shell process carries along, and what all of them share.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::rc::Rc;
 
 use crate::marks;
@@ -68,6 +68,14 @@ impl State {
         self.vars.get(name)
     }
 
+    /// The letters at which an unquoted value falls into words.
+    pub fn blanks(&self) -> String {
+        let given = self.var("IFS").map(|var| var.values.concat());
+        given
+            .filter(|text| marks::exact(text))
+            .unwrap_or_else(|| " \t\n".to_owned())
+    }
+
     /// Sets a variable.
     pub fn set(&mut self, name: &str, values: Vec<String>, exported: bool) {
         let old = self.vars.get(name).is_some_and(|var| var.exported);
@@ -78,9 +86,13 @@ impl State {
         Rc::make_mut(&mut self.vars).insert(name.to_owned(), var);
     }
 
-    /// Forgets a variable.
+    /// Forgets a variable: it is empty from now on, whatever the environment holds.
     pub fn unset(&mut self, name: &str) {
-        Rc::make_mut(&mut self.vars).remove(name);
+        let nothing = Var {
+            values: vec![String::new()],
+            exported: false,
+        };
+        Rc::make_mut(&mut self.vars).insert(name.to_owned(), nothing);
     }
 
     /// Marks a variable as exported.
@@ -102,7 +114,8 @@ impl State {
 
     /// An alias's text.
     pub fn alias(&self, name: &str) -> Option<&str> {
-        self.aliases.get(name).map(String::as_str)
+        let text = self.aliases.get(name).map(String::as_str);
+        text.filter(|text| !text.is_empty())
     }
 
     /// Sets an alias.
@@ -113,7 +126,7 @@ impl State {
     /// Removes an alias for the time it is expanded.
     pub fn without_alias(&self, name: &str) -> Self {
         let mut state = self.clone();
-        Rc::make_mut(&mut state.aliases).remove(name);
+        state.set_alias(name, "");
         state
     }
 
@@ -192,7 +205,9 @@ pub struct World {
     /// Files the line wrote, by absolute path, with what they hold.
     pub files: BTreeMap<String, String>,
     /// Names of downloads the line put where programs are looked for.
-    pub installed: BTreeSet<String>,
+    pub installed: Vec<String>,
+    /// Copies of programs the line made: path and original.
+    pub programs: Vec<(String, String)>,
     /// Symbolic links the line made: path and target.
     pub links: Vec<(String, String)>,
     /// Branches the line checked out, by repository directory.

@@ -121,6 +121,10 @@ const WRAPPERS: &[Wrapper] = &[
     with("coproc", "", 0),
     with("script", "cEIOoTtm", usize::MAX),
     with("flock", "wE", 1),
+    with("runuser", "ugGs", 0),
+    plain("entr"),
+    plain("firejail"),
+    with("ssh-agent", "aEPt", 0),
 ];
 
 /// Commands that run another one when a certain word follows.
@@ -145,6 +149,7 @@ const PREFIXES: &[[&str; 2]] = &[
     ["pyenv", "exec"],
     ["perf", "stat"],
     ["perf", "record"],
+    ["gdb", "--args"],
     ["rustup", "run"],
     ["conda", "run"],
     ["direnv", "exec"],
@@ -338,6 +343,7 @@ fn inner(name: &str, args: &[String]) -> Option<usize> {
 fn code_option(name: &str, args: &[String]) -> Option<String> {
     let flags: &[&str] = match name {
         "su" | "runuser" | "script" | "flock" => &["-c", "--command", "-qc", "-qec"],
+        "entr" => &["-s", "-rs", "-cs"],
         "npx" | "npm" | "nix" => &["-c", "--call", "--command"],
         "nix-shell" => &["--run", "--command"],
         "watch" | "hyperfine" | "ssh" | "parallel" => return None,

@@ -190,6 +190,8 @@ pub const BLOCK: &[&str] = &[
     "curl http://metadata/computeMetadata/v1/",
     "curl http://169.254.170.2$AWS_CONTAINER_CREDENTIALS_RELATIVE_URI",
     "curl http://0xA9FEA9FE/latest",
+    // Code in options, variables and inputs of commands that are no shells.
+    "BASH_ENV=~/.ssh/id_rsa bash -c true",
 ];
 
 /// Must be allowed.
