@@ -40,8 +40,8 @@ const PLACEHOLDERS: [&[u8]; 15] = [
 /// Whether it says itself that it is none.
 pub(crate) fn is_placeholder(text: &[u8]) -> bool {
     let lower = text.to_ascii_lowercase();
-    let says = |word: &&[u8]| lower.windows(word.len()).any(|window| window == *word);
-    PLACEHOLDERS.iter().any(|word| says(&word))
+    let says = |word: &[u8]| lower.windows(word.len()).any(|window| window == word);
+    PLACEHOLDERS.iter().any(|word| says(word))
 }
 
 /// Whether one of its pieces is no word, name or number: letters and digits change places, or it
