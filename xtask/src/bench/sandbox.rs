@@ -51,9 +51,9 @@ impl Way {
             Start::Plain(command) => command.status()?.success(),
             Start::Run(command) => {
                 let limits = Limits::within(Duration::from_secs(60));
-                let never = Cancel::new();
+                let cancel = Cancel::new();
                 let running =
-                    carson_proc::run(command, &limits, &never, |_| ControlFlow::Continue(()));
+                    carson_proc::run(command, &limits, &cancel, |_| ControlFlow::Continue(()));
                 runtime.block_on(running)?.success()
             }
         };
