@@ -235,20 +235,17 @@ fn database(fleet: &TestFleet, sql: &str) -> Result<(), sqlx::Error> {
 /// The names that git gives to what lies in the worktrees.
 fn contents(fleet: &TestFleet) -> BTreeSet<String> {
     let mut found = BTreeSet::new();
-    let mut todo: Vec<_> = fleet.benches().iter().map(|bench| bench.join("")).collect();
+    let mut todo = Vec::new();
+    for bench in fleet.benches() {
+        // What else is in a bench belongs to the bench and is no work.
+        let items = fs::read_dir(bench).unwrap().map(|item| item.unwrap());
+        let trees = items.filter(|item| item.file_name().to_string_lossy().starts_with("tree-"));
+        todo.extend(trees.map(|item| item.path()));
+    }
     while let Some(dir) = todo.pop() {
         for item in fs::read_dir(dir).unwrap() {
             let path = item.unwrap().path();
-            // What belongs to the bench and not to the worktree is no work.
-            let own = [
-                "home",
-                "tmp",
-                "hook.json",
-                "hook-events.jsonl",
-                "repo.git",
-                ".git",
-            ];
-            if own.iter().any(|name| path.ends_with(name)) {
+            if path.ends_with(".git") {
                 continue;
             }
             if path.is_dir() {
