@@ -2,7 +2,7 @@
 //!
 //! # Theory of operation
 //! `cargo xtask test` is the one command that runs every test. It makes sure that what the tests
-//! need is there, in this order: Debian packages ([`debian`]), the pinned agent CLI ([`claude`]),
+//! need is there, in this order: Debian packages ([`debian`]), the pinned agent CLIs ([`agents`]),
 //! the test runner ([`runner`]). Each step looks first and installs only what is missing, so a
 //! second run goes straight to the tests. Nothing that is missing is ever skipped over: the
 //! command stops and says what to do.
@@ -14,6 +14,7 @@
 //! |---|---|
 //! | `CARSON_TEST_POSTGRES` | URL of the private server, as its superuser |
 //! | `CARSON_TEST_CLAUDE` | path of the pinned Claude Code |
+//! | `CARSON_TEST_CODEX` | path of the pinned Codex |
 //!
 //! Downloads go to `.cache` in the checkout, or to `CARSON_TEST_CACHE`. Every child runs under
 //! [`interrupt`], so that Ctrl-C and SIGTERM end the child first, and then the server.
@@ -32,8 +33,8 @@
     reason = "a command line program"
 )]
 
+mod agents;
 mod bench;
-mod claude;
 mod debian;
 mod interrupt;
 mod postgres;

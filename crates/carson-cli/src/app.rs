@@ -117,14 +117,19 @@ impl App {
         fleet.home.create().map_err(|error| {
             CommandError::caused_by(&error).hint("check that CARSON_HOME is writable")
         })?;
-        Ok(Household {
-            store: Store::open(&fleet.database).await?,
+        let redactor = print::redactor();
+        let store = Store::open(&fleet.database).await?;
+        let house = Household {
+            store: store.redacting(redactor.clone()),
             fleet: Arc::new(fleet),
             clock: Clock::system(),
             program: std::env::current_exe()?,
             environ: self.environ.clone(),
             user_home: self.user_home.clone(),
-        })
+            redactor,
+        };
+        house.learn_secrets();
+        Ok(house)
     }
 }
 

@@ -89,6 +89,8 @@ pub enum Command {
         #[arg(long)]
         dry_run: bool,
     },
+    /// Examine this machine and this home, and say what would mend what is amiss.
+    Doctor,
     /// Check, show or describe the settings.
     Config {
         #[command(subcommand)]

@@ -6,6 +6,7 @@
 use std::ops::ControlFlow;
 
 use carson_proc::{Command, Exit, Finished};
+use carson_redact::Redactor;
 
 use crate::engine::{Engine, Reader, last_words};
 use crate::error::EngineError;
@@ -30,22 +31,22 @@ impl Reader for Output {
         ControlFlow::Continue(())
     }
 
-    fn end(self, done: &Finished) -> SessionEnd {
+    fn end(self, done: &Finished, redactor: &Redactor) -> SessionEnd {
         let ended = match done.exit {
             Exit::Code(0) => Ended::Completed,
             Exit::Code(TRY_LATER) => Ended::Limited(Limit {
                 kind: LimitKind::RateLimit,
                 resets_at: None,
-                message: last_words(done),
+                message: last_words(done, redactor),
             }),
             exit => Ended::Crashed {
                 exit,
-                message: last_words(done),
+                message: last_words(done, redactor),
             },
         };
         SessionEnd {
             ended,
-            text: done.stdout.text(),
+            text: redactor.redact(&done.stdout.text()).into_owned(),
             turns: 1,
             tokens_in: 0,
             tokens_out: 0,

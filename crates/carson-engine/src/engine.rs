@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use carson_proc::{Cancel, Command, Finished, Limits, Line, StopReason, Stream, run};
+use carson_redact::Redactor;
 
 use crate::error::EngineError;
 use crate::session::{Ended, Event, Session, SessionEnd};
@@ -53,7 +54,7 @@ pub(crate) trait Reader {
     /// One line of standard output. `Break` stops the CLI.
     fn line(&mut self, line: &[u8], on_event: &mut dyn FnMut(&Event)) -> ControlFlow<()>;
     /// Everything it said, once it has ended.
-    fn end(self, done: &Finished) -> SessionEnd;
+    fn end(self, done: &Finished, redactor: &Redactor) -> SessionEnd;
 }
 
 impl Engine {
@@ -106,7 +107,7 @@ async fn drive<R: Reader>(
     cancel: &Cancel,
     on_event: &mut dyn FnMut(&Event),
 ) -> Result<SessionEnd, EngineError> {
-    let mut transcript = Transcript::create(session.transcript)?;
+    let mut transcript = Transcript::create(session.transcript, session.redactor)?;
     let limits = Limits {
         silence: Some(session.silence),
         max_output: session.max_output,
@@ -116,8 +117,9 @@ async fn drive<R: Reader>(
     let each = |line: Line<'_>| match line.stream {
         Stream::Stderr => ControlFlow::Continue(()),
         Stream::Stdout => {
-            transcript.line(line.bytes);
-            reader.line(line.bytes, on_event)
+            transcript.line(&line);
+            // Everything that is made of a session's output is made of this.
+            reader.line(&session.redactor.redact_bytes(line.bytes), on_event)
         }
     };
     let command = match session.confined {
@@ -125,9 +127,10 @@ async fn drive<R: Reader>(
         None => command,
     };
     let done = run(&command, &limits, cancel, each).await?;
-    let mut end = reader.end(&done);
+    transcript.end();
+    let mut end = reader.end(&done, session.redactor);
     (end.elapsed, end.leaked) = (done.elapsed, done.leaked);
-    (end.exit, end.said) = (Some(done.exit), last_words(&done));
+    (end.exit, end.said) = (Some(done.exit), last_words(&done, session.redactor));
     // What Carson did to the process says more than what its output looks like then.
     match done.stopped {
         Some(StopReason::Cancelled) => end.ended = Ended::Cancelled,
@@ -141,8 +144,10 @@ async fn drive<R: Reader>(
 }
 
 /// The end of what a process wrote to standard error, for a message.
-pub(crate) fn last_words(done: &Finished) -> String {
+pub(crate) fn last_words(done: &Finished, redactor: &Redactor) -> String {
+    // First redacted, then cut: half a secret would not be found.
     let said = done.stderr.text();
+    let said = redactor.redact(&said);
     let lines: Vec<&str> = said
         .lines()
         .filter(|line| !line.trim().is_empty())

@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use carson_core::Stage;
 use carson_proc::{Exit, StopReason};
+use carson_redact::Redactor;
 use chrono::{DateTime, Utc};
 
 /// What a session may do.
@@ -51,8 +52,10 @@ pub struct Session<'a> {
     pub silence: Duration,
     /// Bytes of output.
     pub max_output: u64,
-    /// Where the raw output goes.
+    /// Where the output goes, without secrets.
     pub transcript: &'a Path,
+    /// Takes them out, before anything else sees what the session says.
+    pub redactor: &'a Redactor,
     /// The sandbox's profile; `None` runs it without any.
     pub confined: Option<&'a Path>,
     /// The hook; `None` only for engines without tools.

@@ -178,11 +178,8 @@ fn fields(
     all.map(|(name, value)| (name.to_owned(), value)).collect()
 }
 
-fn post(firing: &Firing<'_>, kind: PostKind, mut message: Message, at: DateTime<Utc>) -> NewPost {
-    let redactor = firing.house.redactor();
-    for text in [&mut message.title, &mut message.text] {
-        *text = redactor.redact(text).into_owned();
-    }
+fn post(firing: &Firing<'_>, kind: PostKind, message: Message, at: DateTime<Utc>) -> NewPost {
+    let message = message.redacted(&firing.house.redactor);
     NewPost {
         id: Uuid::now_v7(),
         sink: "slack".to_owned(),

@@ -130,7 +130,7 @@ async fn candidate(
             return Ok(Some(Candidate {
                 repo: repo.name.to_string(),
                 number: issue.number,
-                title: one_line(&issue.title),
+                title: one_line(&house.redactor.redact(&issue.title)),
             }));
         }
     }
@@ -182,7 +182,7 @@ fn environment(house: &Household, role: &Role, account: Option<&str>) -> Vec<Sho
         attempt: 1,
         egress: egress::foreseen(role, account),
     };
-    let redactor = house.redactor();
+    let redactor = &house.redactor;
     let mut shown: Vec<Shown> = Bench::of(house, id)
         .variables(&wanted)
         .into_iter()

@@ -9,11 +9,13 @@ use carson_config::{Account, Fleet, ForgeKind, GitHub, Repo, TokenSource, read_s
 use carson_core::Clock;
 use carson_forge::{Forge, GitHubForge, LocalForge};
 use carson_git::Mirror;
-use carson_notify::Redactor;
 use carson_proc::{Command, Limits, capture, find_on_path};
+use carson_redact::Redactor;
 use carson_store::Store;
 use secrecy::SecretString;
 use thiserror::Error;
+
+use crate::secrets;
 
 /// How long a token command may take.
 const TOKEN_COMMAND: Duration = Duration::from_secs(15);
@@ -33,6 +35,8 @@ pub struct Household {
     pub environ: Vec<(OsString, OsString)>,
     /// The operator's own home directory.
     pub user_home: Option<PathBuf>,
+    /// Takes secrets out of what is written or leaves; one for the whole process.
+    pub redactor: Redactor,
 }
 
 /// A forge that cannot be opened.
@@ -78,6 +82,7 @@ impl Household {
             ForgeKind::GitHub { slug } => {
                 let github = self.github(repo)?;
                 let token = self.token(github).await?;
+                self.redactor.learn([token.clone()]);
                 Ok(Forge::GitHub(GitHubForge::new(
                     &github.api_base,
                     slug,
@@ -130,6 +135,13 @@ impl Household {
         Mirror::at(self.fleet.home.mirror(&repo.name), &repo.url)
     }
 
+    /// Tells the redactor what these settings and the operator's environment hold. Called when the
+    /// settings are read, and again when they have changed.
+    pub fn learn_secrets(&self) {
+        self.redactor
+            .learn(secrets::held(&self.fleet, &self.environ));
+    }
+
     /// The files that Carson's own secrets are in.
     #[must_use]
     pub fn secret_files(&self) -> Vec<PathBuf> {
@@ -143,14 +155,6 @@ impl Household {
         let keys = self.fleet.accounts.values();
         let keys = keys.filter_map(|account| Some(account.key.as_ref()?.file.clone()));
         token.into_iter().chain(slack).chain(keys).collect()
-    }
-
-    /// Takes the secrets that Carson holds, and everything shaped like one, out of a text.
-    #[must_use]
-    pub fn redactor(&self) -> Redactor {
-        let secrets = self.secret_files();
-        let secrets = secrets.iter().filter_map(|file| read_secret(file).ok());
-        Redactor::new(secrets)
     }
 
     /// The program of an account's engine, if it is installed.

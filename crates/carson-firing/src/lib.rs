@@ -29,6 +29,7 @@ pub mod claim;
 pub mod claims;
 pub mod conclude;
 mod confine;
+pub mod doctor;
 pub mod dry_run;
 pub mod egress;
 pub mod environment;
@@ -43,6 +44,7 @@ pub mod prune;
 mod quote;
 pub mod reach;
 pub mod recover;
+pub mod secrets;
 mod session;
 mod stages;
 

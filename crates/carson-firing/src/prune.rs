@@ -46,8 +46,28 @@ pub async fn pass(house: &Household, dry_run: bool) -> Result<Vec<Pruned>, Prune
     if !dry_run {
         claims::sweep(house).await?;
     }
+    let benches = benches(house)?;
+    let lane = |at: usize| lane(house, benches.iter().skip(at).step_by(LANES), dry_run);
+    // Most of a bench's time is waiting for git.
+    let lanes: [_; LANES] = tokio::join!(lane(0), lane(1), lane(2), lane(3)).into();
     let mut done = Vec::new();
-    for path in benches(house)? {
+    for lane in lanes {
+        done.extend(lane?);
+    }
+    done.sort_by(|one: &Pruned, other| one.path.cmp(&other.path));
+    Ok(done)
+}
+
+/// Benches that are looked at side by side.
+const LANES: usize = 4;
+
+async fn lane(
+    house: &Household,
+    benches: impl Iterator<Item = &PathBuf>,
+    dry_run: bool,
+) -> Result<Vec<Pruned>, PruneError> {
+    let mut done = Vec::new();
+    for path in benches {
         let firing = path
             .file_name()
             .and_then(|n| n.to_str())
@@ -58,7 +78,7 @@ pub async fn pass(house: &Household, dry_run: bool) -> Result<Vec<Pruned>, Prune
             Some(id) => one(house, id, dry_run).await?,
         };
         done.push(Pruned {
-            path,
+            path: path.clone(),
             firing,
             action,
         });
@@ -109,26 +129,48 @@ async fn one(house: &Household, id: FiringId, dry_run: bool) -> Result<Action, S
             "no row tells which repository it belongs to".into(),
         ));
     };
-    match save(&mirror, &worktree, id, dry_run).await {
-        Ok(None) => {
-            if !dry_run && let Err(error) = worktree.remove().await {
-                return Ok(Action::Kept(error.to_string()));
-            }
-            Ok(remove(&bench, dry_run))
-        }
-        Ok(Some(kept)) if dry_run => Ok(Action::Salvaged(kept)),
-        Ok(Some(kept)) => {
-            if let Err(error) = house.store.set_salvage_ref(id, &kept).await {
-                warn!(firing.id = %id, %error, "the kept ref could not be noted");
-            }
-            if let Err(error) = worktree.remove().await {
-                return Ok(Action::Kept(error.to_string()));
-            }
-            remove(&bench, dry_run);
-            Ok(Action::Salvaged(kept))
-        }
+    let looked = match dry_run {
+        true => worktree
+            .is_salvaged()
+            .await
+            .map(|found| found == Salvaged::Yes),
+        false => removed(&worktree).await,
+    };
+    match looked {
+        Ok(true) => Ok(remove(&bench, dry_run)),
+        Ok(false) if dry_run => Ok(Action::Salvaged(format!("refs/carson/salvage/{id}"))),
+        Ok(false) => salvage(house, &mirror, &worktree, id).await,
         Err(error) => Ok(Action::Kept(error.to_string())),
     }
+}
+
+/// The gate is part of removal, so what is clean is looked at once.
+async fn removed(worktree: &Worktree) -> Result<bool, GitError> {
+    match worktree.remove().await {
+        Ok(()) => Ok(true),
+        Err(GitError::NotSalvaged { .. }) => Ok(false),
+        Err(error) => Err(error),
+    }
+}
+
+async fn salvage(
+    house: &Household,
+    mirror: &Mirror,
+    worktree: &Worktree,
+    id: FiringId,
+) -> Result<Action, StoreError> {
+    let kept = match save(mirror, worktree, id).await {
+        Ok(kept) => kept,
+        Err(error) => return Ok(Action::Kept(error.to_string())),
+    };
+    if let Err(error) = house.store.set_salvage_ref(id, &kept).await {
+        warn!(firing.id = %id, %error, "the kept ref could not be noted");
+    }
+    if let Err(error) = worktree.remove().await {
+        return Ok(Action::Kept(error.to_string()));
+    }
+    remove(&Bench::of(house, id), false);
+    Ok(Action::Salvaged(kept))
 }
 
 async fn worktree_of(
@@ -152,34 +194,22 @@ async fn worktree_of(
     Ok(Some((mirror, worktree)))
 }
 
-/// The ref that holds the worktree's work; `None` when all of it was safe already.
-async fn save(
-    mirror: &Mirror,
-    worktree: &Worktree,
-    id: FiringId,
-    dry_run: bool,
-) -> Result<Option<String>, GitError> {
-    if worktree.is_salvaged().await? == Salvaged::Yes {
-        return Ok(None);
-    }
-    if dry_run {
-        return Ok(Some(format!("refs/carson/salvage/{id}")));
-    }
+/// The ref that holds the worktree's work.
+async fn save(mirror: &Mirror, worktree: &Worktree, id: FiringId) -> Result<String, GitError> {
     let message = format!("Unfinished work of firing {id}\n\nFound by pruning.");
     let tip = match worktree.snapshot(&message).await? {
         Some(oid) => oid,
         None => worktree.tip().await?,
     };
-    mirror.keep_ref(&id.to_string(), &tip).await.map(Some)
+    mirror.keep_ref(&id.to_string(), &tip).await
 }
 
 fn remove(bench: &Bench, dry_run: bool) -> Action {
     if dry_run {
         return Action::Removed;
     }
-    match std::fs::remove_dir_all(&bench.root) {
+    match carson_git::remove_tree(&bench.root) {
         Ok(()) => Action::Removed,
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Action::Removed,
         Err(error) => Action::Kept(error.to_string()),
     }
 }

@@ -19,7 +19,7 @@ use crate::confine::{self, Walls};
 use crate::egress;
 use crate::environment::Wanted;
 use crate::firing::Firing;
-use crate::hook_events;
+use crate::hook_events::HookEvents;
 use crate::limit;
 use crate::prompt::{self, Filling};
 use crate::stages::OrBroken;
@@ -111,11 +111,16 @@ async fn run(
         &hook,
         &walls,
     );
-    let end = started.await?;
+    let mut end = started.await?;
+    let mut events = HookEvents::take(&placed.place.bench.hook_events());
+    if account.engine == Configured::Command {
+        // Its output is its answer and nothing else.
+        end.denied.append(&mut events.denied);
+    }
     confine::note(firing, &walls, end.exit, &end.said).await?;
     note(firing, stage, &end).await;
     egress::record(firing).await;
-    hook_events::report(firing, placed, &hook).await;
+    events.report(firing, placed, &hook).await;
     judge(firing, account, stage, end).await
 }
 
@@ -208,6 +213,7 @@ async fn start(
         silence: role.limits.silence,
         max_output: role.limits.max_output_mb * 1024 * 1024,
         transcript: &transcript,
+        redactor: &firing.house.redactor,
         confined: Some(walls.profile()),
         hook: Some(&hook),
         system: &prompt::system(role),
@@ -266,17 +272,37 @@ async fn note(firing: &Firing<'_>, stage: Stage, end: &SessionEnd) {
             }
         })
         .await;
+    if end.leaked > 0 {
+        left_behind(firing, stage, end.leaked).await;
+    }
     let now = firing.house.clock.now();
-    let redactor = firing.house.redactor();
     for denied in &end.denied {
-        let call = redactor.redact(&denied.call);
         let noted = firing
             .store()
-            .add_blocked_call(firing.id, &denied.reason, &denied.tool, &call, now)
+            .add_blocked_call(firing.id, &denied.reason, &denied.tool, &denied.call, now)
             .await;
         if let Err(error) = noted {
             warn!(firing.id = %firing.id, %error, "a blocked call could not be noted");
         }
+    }
+}
+
+/// Says in the record that a session did not clean up behind itself; what was left is dead.
+async fn left_behind(firing: &Firing<'_>, stage: Stage, leaked: u32) {
+    let now = firing.house.clock.now();
+    let data = serde_json::json!({"stage": stage, "processes": leaked});
+    let noted = firing
+        .store()
+        .event(
+            "session.left_behind",
+            Some(&firing.role.name),
+            Some(firing.id),
+            &data,
+            now,
+        )
+        .await;
+    if let Err(error) = noted {
+        warn!(firing.id = %firing.id, %error, "what a session left behind could not be noted");
     }
 }
 

@@ -4,6 +4,7 @@
 use std::ffi::{OsStr, OsString};
 use std::fs;
 use std::os::unix::ffi::{OsStrExt as _, OsStringExt as _};
+use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 
 use crate::abandoned::parse;
@@ -53,6 +54,12 @@ impl Index {
 
     pub(crate) fn path(&self) -> &Path {
         self.file.path()
+    }
+
+    /// Tells one state of the file from another.
+    pub(crate) fn stamp(&self) -> Option<(u64, i64, i64)> {
+        let found = fs::metadata(self.path()).ok()?;
+        Some((found.ino(), found.mtime(), found.mtime_nsec()))
     }
 
     /// A command with this index and no files.

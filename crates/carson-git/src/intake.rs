@@ -102,7 +102,13 @@ impl Worktree {
         {
             look.discard_index().await;
         }
-        self.follow(&said).await?;
+        if let Err(error) = self.follow(&said).await {
+            let why = format!(
+                "branch {} cannot follow the session's: {error}",
+                self.branch
+            );
+            look.trouble.push(why);
+        }
         Ok(look)
     }
 

@@ -59,9 +59,14 @@ impl Mirror {
         };
         remove_tree(&half.path)?;
         // No template: the operator's hooks and ignore rules have no place here.
-        let init = Git::new(&half.path, "init").args(["--bare", "--quiet", "--template=", "--"]);
-        init.arg(&half.path).text().await?;
+        let init = Git::new(&half.path, "init").args(["--bare", "--quiet", "--template="]);
+        // Nor has their choice of formats: libgit2 reads these.
+        let init = init.config("init.defaultRefFormat", "files");
+        let init = init.args(["--object-format=sha1", "--"]).arg(&half.path);
+        init.text().await?;
         half.fetch(CLONE).await?;
+        // Each was a file of its own; every set-up and every taking-in reads them all.
+        half.git("pack-refs").arg("--all").text().await?;
         info!(mirror = %self.path.display(), "repository cloned");
         std::fs::rename(&half.path, &self.path).map_err(|source| io(&self.path, source))
     }
@@ -70,7 +75,7 @@ impl Mirror {
         let fetch = self.remote_git("fetch")?.within(within).args([
             "--quiet",
             "--prune",
-            // A tag that moved is followed; tags that sessions made are not pruned.
+            // A tag that moved is followed; none is pruned.
             "--tags",
             "--force",
             "--no-recurse-submodules",

@@ -39,6 +39,7 @@ impl Mirror {
                 branch: branch.to_owned(),
             });
         }
+        worktree.is_nameable().await?;
         let own = worktree.repository();
         let (dir, objects) = (own.clone(), self.path().join("objects"));
         self.read(move |repo| Ok(make(&dir, &objects, &packed_refs(repo)?)))
@@ -56,6 +57,23 @@ impl Worktree {
     #[must_use]
     pub fn repository(&self) -> PathBuf {
         self.path.with_file_name(REPOSITORY)
+    }
+
+    /// Git keeps a branch in a directory named after its first parts: a branch that has one of
+    /// those names is in the way, and that shall be known before there is work.
+    async fn is_nameable(&self) -> Result<(), GitError> {
+        let name = self.branch_ref();
+        for (at, _) in name.match_indices('/') {
+            let above = &name[..at];
+            if self.mirror.ref_target(above).await?.is_some() {
+                let detail = format!("{above} is in the way of {name} in the mirror");
+                return Err(GitError::Failed {
+                    verb: "worktree add".into(),
+                    detail,
+                });
+            }
+        }
+        Ok(())
     }
 }
 

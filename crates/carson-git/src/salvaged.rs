@@ -63,18 +63,18 @@ impl Worktree {
         look: Look,
     ) -> Result<Salvaged, GitError> {
         let trees = self.trees(stray.unwrap_or(tip), look).await?;
-        let mut saved = self.saved_trees().await?;
+        let mut saved = Vec::new();
         for commit in [Some(tip), stray].into_iter().flatten() {
             saved.push(self.mirror.tree_of(commit).await?);
         }
         let files = trees.files.as_ref().map(|files| &files.tree);
-        if trees
-            .staged
-            .iter()
-            .chain(files)
-            .any(|tree| !saved.contains(tree))
-        {
-            return Ok(no("there are uncommitted changes"));
+        let mut held: Vec<&Oid> = trees.staged.iter().chain(files).collect();
+        held.retain(|tree| !saved.contains(tree));
+        if !held.is_empty() {
+            let kept = self.saved_trees().await?;
+            if held.iter().any(|tree| !kept.contains(tree)) {
+                return Ok(no("there are uncommitted changes"));
+            }
         }
         let Some(files) = &trees.files else {
             return Ok(Salvaged::Yes);

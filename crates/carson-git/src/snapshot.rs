@@ -191,7 +191,7 @@ impl Worktree {
         };
         let mut files = None;
         if self.is_there() {
-            let mut taken = self.take(&self.path, &index, 0).await?;
+            let mut taken = self.take(&self.path, &index, 0, staged.as_ref()).await?;
             taken.repositories.extend(self.stranger());
             files = Some(taken);
         }

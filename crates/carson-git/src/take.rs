@@ -33,14 +33,17 @@ pub(crate) struct Taken {
 
 impl Worktree {
     /// Takes up everything below `root` that is not ignored, beginning with what `index` has. A
-    /// repository of its own comes in as ordinary files: git alone would take its name only.
+    /// repository of its own comes in as ordinary files: git alone would take its name only. What
+    /// is known of the index is its tree.
     pub(crate) fn take<'t>(
         &'t self,
         root: &'t Path,
         index: &'t Index,
         depth: usize,
+        known: Option<&'t Oid>,
     ) -> Pin<Box<dyn Future<Output = Result<Taken, GitError>> + Send + 't>> {
         Box::pin(async move {
+            let before = index.stamp();
             index.unhide(root).await?;
             let (below, bench) = (root.to_owned(), self.path.parent().map(Path::to_owned));
             let odd = move || traps::clear(&below, &bench.unwrap_or_default());
@@ -66,7 +69,11 @@ impl Worktree {
                 trouble.extend(inner.trouble);
                 repositories.extend(inner.repositories);
             }
-            let tree = index.write_tree().await?;
+            // Git replaces the file when anything in it changes.
+            let tree = match known {
+                Some(known) if index.stamp() == before => known.clone(),
+                _ => index.write_tree().await?,
+            };
             Ok(Taken {
                 tree,
                 trouble,
@@ -86,7 +93,7 @@ impl Worktree {
         let dir = root.join(path);
         let own = Index::empty(&self.mirror)?;
         let mut inner = if depth < DEPTH {
-            self.take(&dir, &own, depth + 1).await?
+            self.take(&dir, &own, depth + 1, None).await?
         } else {
             let deep = format!("{} lies too deep", dir.display());
             Taken {

@@ -13,7 +13,8 @@ use crate::mirror::Mirror;
 use crate::oid::Oid;
 use crate::salvaged::Salvaged;
 
-/// A worktree of a mirror, as the row of its firing describes it. It may be damaged or gone.
+/// A worktree of a firing's own repository, as the row of the firing describes it. Both may be
+/// damaged or gone.
 #[derive(Clone, Debug)]
 pub struct Worktree {
     /// Its directory.
@@ -229,7 +230,10 @@ fn discard(path: &Path) -> Result<(), GitError> {
 
 /// Removes a directory with all that is in it; a link or file in its place only itself. Tools
 /// leave directories that even their owner may not change (a Go module cache): those are opened.
-pub(crate) fn remove_tree(path: &Path) -> Result<(), GitError> {
+///
+/// # Errors
+/// When something in it cannot be removed; nothing there is no error.
+pub fn remove_tree(path: &Path) -> Result<(), GitError> {
     let gone = |result: std::io::Result<()>| match result {
         Err(error) if error.kind() == ErrorKind::NotFound => Ok(()),
         other => other,

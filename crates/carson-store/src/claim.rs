@@ -10,7 +10,6 @@ use uuid::Uuid;
 
 use crate::db::{Store, on, transaction};
 use crate::error::StoreError;
-use crate::firing::plain;
 
 /// How often a slot may be fired again because the clock was stepped back behind it.
 const STEPS_BACK: i64 = 9;
@@ -184,7 +183,7 @@ impl Store {
         .bind(host.as_str())
         .bind(at)
         .bind(Outcome::Skipped.as_str())
-        .bind(plain(&reason.to_string()).as_ref())
+        .bind(self.outside(&reason.to_string()).as_ref())
         .execute(pool)
         .await?
         .rows_affected()
@@ -210,7 +209,7 @@ impl Store {
         .bind(id.uuid())
         .bind(repo.as_str())
         .bind(work.to_string())
-        .bind(plain(title).as_ref())
+        .bind(self.outside(title).as_ref())
         .execute(pool)
         .await
         .map(|done| done.rows_affected())

@@ -1,5 +1,6 @@
 //! The two databases behind one name.
 
+use std::borrow::Cow;
 use std::fs::DirBuilder;
 use std::io::ErrorKind;
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
@@ -7,12 +8,14 @@ use std::path::Path;
 use std::str::FromStr;
 use std::time::Duration;
 
+use carson_redact::Redactor;
 use sqlx::migrate::Migrator;
 use sqlx::postgres::{PgConnectOptions, PgPoolOptions};
 use sqlx::sqlite::{SqliteConnectOptions, SqliteJournalMode, SqlitePoolOptions, SqliteSynchronous};
 use sqlx::{PgPool, SqlitePool};
 
 use crate::error::StoreError;
+use crate::firing::plain;
 
 /// One of the two.
 #[derive(Clone, Debug)]
@@ -57,6 +60,7 @@ pub(crate) use {on, transaction};
 #[derive(Clone, Debug)]
 pub struct Store {
     pub(crate) db: Db,
+    redactor: Redactor,
 }
 
 impl Store {
@@ -74,6 +78,21 @@ impl Store {
             return open_postgres(url, shown).await;
         }
         Err(StoreError::Url { url: shown })
+    }
+
+    /// The same store, which takes out of what it writes what this one knows.
+    #[must_use]
+    pub fn redacting(mut self, redactor: Redactor) -> Self {
+        self.redactor = redactor;
+        self
+    }
+
+    /// Text from outside as it is written: without secrets, and as both databases take it.
+    pub(crate) fn outside<'t>(&self, text: &'t str) -> Cow<'t, str> {
+        match self.redactor.redact(text) {
+            Cow::Borrowed(text) => plain(text),
+            Cow::Owned(text) => plain(&text).into_owned().into(),
+        }
     }
 
     /// `sqlite` or `postgres`.
@@ -125,6 +144,7 @@ async fn open_sqlite(path: &Path, url: String) -> Result<Store, StoreError> {
     }
     Ok(Store {
         db: Db::Sqlite(pool),
+        redactor: Redactor::default(),
     })
 }
 
@@ -169,6 +189,7 @@ async fn open_postgres(url: &str, shown: String) -> Result<Store, StoreError> {
     migrated.map_err(|source| StoreError::Schema { url: shown, source })?;
     Ok(Store {
         db: Db::Postgres(pool),
+        redactor: Redactor::default(),
     })
 }
 

@@ -8,7 +8,6 @@ use sqlx::query;
 
 use crate::db::{Store, on, transaction};
 use crate::error::StoreError;
-use crate::firing::plain;
 use crate::outbox::NewPost;
 use crate::stops::BreakerRaw;
 
@@ -45,9 +44,9 @@ impl Store {
              WHERE id = $1 AND settled IS NULL AND ended_at IS NULL"
         )
         .bind(id.uuid())
-        .bind(to_json(settled))
+        .bind(self.outside(&to_json(settled)).into_owned())
         .bind(sentinel)
-        .bind(to_json(facts))
+        .bind(self.outside(&to_json(facts)).into_owned())
         .execute(pool)
         .await?
         .rows_affected());
@@ -68,7 +67,7 @@ impl Store {
             .bind(id.uuid())
             .bind(ending.at)
             .bind(ending.outcome.as_str())
-            .bind(plain(&ending.reason).as_ref())
+            .bind(self.outside(&ending.reason).as_ref())
             .fetch_optional(&mut *tx)
             .await?;
             if let Some((role,)) = &role {
@@ -103,7 +102,7 @@ impl Store {
                     .bind(i64::from(after.streak))
                     .bind(i64::from(after.rejections))
                     .bind(after.opened_at)
-                    .bind(after.reason.as_deref().map(plain))
+                    .bind(after.reason.as_deref().map(|reason| self.outside(reason)))
                     .execute(&mut *tx)
                     .await?;
                 }
@@ -116,7 +115,7 @@ impl Store {
                     .bind(&post.sink)
                     .bind(post.thread.map(|id| id.uuid()))
                     .bind(post.kind.as_str())
-                    .bind(post.body.to_string())
+                    .bind(self.outside(&post.body.to_string()).into_owned())
                     .bind(post.created_at)
                     .execute(&mut *tx)
                     .await?;

@@ -7,7 +7,7 @@ use sqlx::query;
 
 use crate::db::{Store, on, transaction};
 use crate::error::StoreError;
-use crate::firing::{plain, signed};
+use crate::firing::signed;
 
 /// What the sessions add up to so far: absolute values, so writing twice changes nothing.
 #[derive(Clone, Debug, Default)]
@@ -159,7 +159,7 @@ impl Store {
             "UPDATE firing SET branch = $2, base_sha = $3, bench = $4 WHERE id = $1"
         )
         .bind(id.uuid())
-        .bind(branch)
+        .bind(self.outside(branch).as_ref())
         .bind(base_sha)
         .bind(bench.to_string_lossy().into_owned())
         .execute(pool)
@@ -178,7 +178,7 @@ impl Store {
         )
         .bind(id.uuid())
         .bind(signed(number))
-        .bind(url)
+        .bind(self.outside(url).as_ref())
         .execute(pool)
         .await?
         .rows_affected());
@@ -217,9 +217,9 @@ impl Store {
             "INSERT INTO blocked_call (firing, rule, tool, call, at) VALUES ($1, $2, $3, $4, $5)"
         )
         .bind(id.uuid())
-        .bind(plain(rule).as_ref())
-        .bind(plain(tool).as_ref())
-        .bind(plain(call).as_ref())
+        .bind(self.outside(rule).as_ref())
+        .bind(self.outside(tool).as_ref())
+        .bind(self.outside(call).as_ref())
         .bind(at)
         .execute(pool)
         .await?

@@ -12,7 +12,7 @@ use sqlx::{FromRow, query};
 
 use crate::db::{Store, on};
 use crate::error::StoreError;
-use crate::firing::{parsed, plain, small};
+use crate::firing::{parsed, small};
 
 /// What an operator can pause.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -227,7 +227,7 @@ impl Store {
         )
         .bind(block.account.as_str())
         .bind(block.until)
-        .bind(plain(&block.reason).as_ref())
+        .bind(self.outside(&block.reason).as_ref())
         .bind(by.to_string())
         .bind(at)
         .bind(by == BlockSetter::Operator)
@@ -334,7 +334,7 @@ impl Store {
              set_by = excluded.set_by, set_at = excluded.set_at"
         )
         .bind(scope.to_string())
-        .bind(plain(reason).as_ref())
+        .bind(self.outside(reason).as_ref())
         .bind(until)
         .bind(set_by)
         .bind(at)

@@ -129,6 +129,7 @@ pub fn details(row: &Firing) -> Vec<String> {
         counted(row.attempts, "attempt")
     );
     add("sessions", (row.sessions > 0).then_some(sessions));
+    add("sandbox", row.sandbox.as_ref().map(sandbox));
     add("cost", row.cost_usd.map(|cost| format!("${cost:.4}")));
     lines
 }
@@ -147,10 +148,38 @@ pub fn connection(host: &EgressHost) -> String {
     text
 }
 
+/// The level in one line, and what is weaker.
+fn sandbox(level: &Value) -> String {
+    let words = |name: &str| -> Vec<&str> {
+        let list = level[name].as_array().into_iter().flatten();
+        list.filter_map(Value::as_str).collect()
+    };
+    if level["asked"] == "off" {
+        return "off".to_owned();
+    }
+    let mut walls = words("namespaces")
+        .iter()
+        .map(|one| format!("{one} namespace"))
+        .collect::<Vec<_>>();
+    if let Some(abi) = level["landlock_abi"].as_u64().filter(|abi| *abi > 0) {
+        walls.insert(0, format!("Landlock {abi}"));
+    }
+    if level["seccomp"] == true {
+        walls.push("seccomp".to_owned());
+    }
+    let weaker = words("weaker");
+    let mut line = walls.join(", ");
+    if !weaker.is_empty() {
+        line.push_str(&format!("; weaker: {}", weaker.join("; ")));
+    }
+    line
+}
+
 async fn show(app: &App, store: &Store, row: &Firing) -> Result<u8, CommandError> {
-    let (stages, blocked, egress) = (
+    let (stages, blocked, events, egress) = (
         store.stages(row.id).await?,
         store.blocked_calls(row.id).await?,
+        store.events_of(row.id).await?,
         store.egress(row.id).await?,
     );
     if app.json {
@@ -159,6 +188,7 @@ async fn show(app: &App, store: &Store, row: &Firing) -> Result<u8, CommandError
             map.insert("stages".into(), json!(stages));
             map.insert("blocked_calls".into(), json!(blocked));
             map.insert("egress".into(), json!(egress));
+            map.insert("events".into(), json!(events));
             map.insert("tokens".into(), json!(row.tokens_in + row.tokens_out));
         }
         print::json(&value);
@@ -184,6 +214,9 @@ async fn show(app: &App, store: &Store, row: &Firing) -> Result<u8, CommandError
             "  blocked {}: {} ({})",
             call.tool, call.call, call.rule
         ));
+    }
+    for event in events {
+        print::line(&format!("  {}: {}", event.kind, event.data));
     }
     for host in &egress {
         print::line(&format!("  {}", connection(host)));

@@ -5,6 +5,7 @@ mod breaker;
 mod config;
 mod daemon;
 mod demo;
+mod doctor;
 mod fire;
 mod firings;
 mod forge;
@@ -79,6 +80,7 @@ async fn dispatch(app: &App, command: Command) -> Result<u8, CommandError> {
         Command::Pause(args) => pause::pause(app, &args).await,
         Command::Resume(scope) => pause::resume(app, &scope).await,
         Command::Prune { dry_run } => prune::run(app, dry_run).await,
+        Command::Doctor => doctor::run(app).await,
         Command::Config { action } => config::run(app, action),
         Command::Rehearsal { .. }
         | Command::Hook { .. }

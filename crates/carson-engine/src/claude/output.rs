@@ -8,6 +8,7 @@ use std::collections::HashMap;
 use std::ops::ControlFlow;
 
 use carson_proc::Finished;
+use carson_redact::Redactor;
 use chrono::{DateTime, Utc};
 use serde_json::Value;
 
@@ -38,12 +39,12 @@ impl Reader for Output {
         ControlFlow::Continue(())
     }
 
-    fn end(self, done: &Finished) -> SessionEnd {
+    fn end(self, done: &Finished, redactor: &Redactor) -> SessionEnd {
         let result = self.result.clone().unwrap_or_default();
         let usage = &result["usage"];
         let tokens = |name: &str| usage[name].as_u64().unwrap_or(0);
         SessionEnd {
-            ended: self.ended(done),
+            ended: self.ended(done, redactor),
             text: result["result"].as_str().unwrap_or_default().to_owned(),
             turns: number(&result["num_turns"]).unwrap_or(self.turns),
             tokens_in: tokens("input_tokens")
@@ -160,9 +161,9 @@ impl Output {
         });
     }
 
-    fn ended(&self, done: &Finished) -> Ended {
+    fn ended(&self, done: &Finished, redactor: &Redactor) -> Ended {
         let Some(result) = &self.result else {
-            return self.cut_off(done);
+            return self.cut_off(done, redactor);
         };
         match result["terminal_reason"].as_str() {
             Some("max_turns") => return Ended::MaxTurns,
@@ -178,8 +179,8 @@ impl Output {
     }
 
     /// The stream ended without a result. What it was waiting for then says why, if anything does.
-    fn cut_off(&self, done: &Finished) -> Ended {
-        let message = last_words(done);
+    fn cut_off(&self, done: &Finished, redactor: &Redactor) -> Ended {
+        let message = last_words(done, redactor);
         let kind = match (&self.limit, self.retried) {
             (Some(limit), _) => return Ended::Limited(limit.clone()),
             (None, Some(401)) => LimitKind::Auth,

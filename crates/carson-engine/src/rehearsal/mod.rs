@@ -17,6 +17,7 @@ mod script;
 use std::ops::ControlFlow;
 
 use carson_proc::{Command, Exit, Finished};
+use carson_redact::Redactor;
 use chrono::DateTime;
 use serde_json::Value;
 
@@ -94,14 +95,14 @@ impl Reader for Output {
         ControlFlow::Continue(())
     }
 
-    fn end(self, done: &Finished) -> SessionEnd {
+    fn end(self, done: &Finished, redactor: &Redactor) -> SessionEnd {
         let ended = match (self.limit, done.exit) {
             (Some(limit), _) => Ended::Limited(limit),
             (None, _) if self.max_turns => Ended::MaxTurns,
             (None, Exit::Code(0)) => Ended::Completed,
             (None, exit) => Ended::Crashed {
                 exit,
-                message: last_words(done),
+                message: last_words(done, redactor),
             },
         };
         SessionEnd {

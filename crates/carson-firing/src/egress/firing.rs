@@ -138,7 +138,7 @@ fn socket(bench: &Path, id: FiringId) -> std::io::Result<PathBuf> {
 fn tell(firing: &Firing<'_>, mut news: UnboundedReceiver<HostRefused>) -> JoinHandle<()> {
     let (store, clock) = (firing.store().clone(), firing.house.clock.clone());
     let (id, role) = (firing.id, firing.role.name.clone());
-    let redactor = firing.house.redactor();
+    let redactor = firing.house.redactor.clone();
     tokio::spawn(async move {
         while let Some(HostRefused { host, why }) = news.recv().await {
             // A name can carry a secret, as everything that a session says.
@@ -161,7 +161,7 @@ pub(crate) async fn record(firing: &Firing<'_>) {
     let Some(open) = firing.way_out.get() else {
         return;
     };
-    let redactor = firing.house.redactor();
+    let redactor = &firing.house.redactor;
     let mut hosts: Vec<EgressHost> = open.egress.counts();
     for host in &mut hosts {
         host.host = redactor.redact(&host.host).into_owned();

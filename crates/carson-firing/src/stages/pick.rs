@@ -131,7 +131,8 @@ async fn take(
         .await
         .or_broken("releasing dead claims")?;
     let key = WorkKey::Issue(number);
-    let title = messages::one_line(&issue.title);
+    // From here on the title stands in rows, branches and messages.
+    let title = messages::one_line(&firing.house.redactor.redact(&issue.title));
     let free = firing
         .store()
         .take_work(firing.id, &repo.name, key, &title)
@@ -152,9 +153,7 @@ async fn take(
     {
         Claimed::Won => {
             info!(firing.id = %firing.id, work.issue = number, "work claimed");
-            let Issue {
-                title, body, url, ..
-            } = issue;
+            let Issue { body, url, .. } = issue;
             Ok(Some((
                 Work {
                     key,

@@ -31,7 +31,7 @@ pub(crate) async fn run(
         warn!(firing.id = %firing.id, %error, "the forge could not be told");
         reason.push_str(&format!("; the forge could not be told: {error}"));
     }
-    let reason = firing.house.redactor().redact(&reason).into_owned();
+    let reason = firing.house.redactor.redact(&reason).into_owned();
     let limits = &firing.role.limits;
     let now = firing.house.clock.now();
     let thresholds = Thresholds {
@@ -88,7 +88,7 @@ async fn tell_forge(
         outcome: settled.outcome.to_string(),
         note: firing
             .house
-            .redactor()
+            .redactor
             .redact(&messages::forge_note(firing, settled, saved))
             .into_owned(),
         attempt_counts: counts,

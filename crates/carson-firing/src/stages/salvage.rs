@@ -161,10 +161,14 @@ async fn open_pull(
 ) {
     let draft = settled.outcome != Outcome::Ok;
     let pull = NewPull {
-        title: messages::pull_title(&taken.work),
+        title: firing
+            .house
+            .redactor
+            .redact(&messages::pull_title(&taken.work))
+            .into_owned(),
         body: firing
             .house
-            .redactor()
+            .redactor
             .redact(&messages::pull_body(firing, taken, settled))
             .into_owned(),
         head: place.worktree.branch.clone(),

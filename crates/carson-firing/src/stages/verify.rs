@@ -67,5 +67,7 @@ pub(crate) async fn check(firing: &Firing<'_>, placed: &Placed<'_, '_>) -> Resul
         done.stdout.text(),
         done.stderr.text()
     ));
-    Ok(Check::Failed(output))
+    Ok(Check::Failed(
+        firing.house.redactor.redact(&output).into_owned(),
+    ))
 }

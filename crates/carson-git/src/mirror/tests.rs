@@ -224,6 +224,25 @@ async fn what_a_session_writes_into_the_configuration_does_not_stay() {
 }
 
 #[tokio::test]
+async fn a_repository_with_other_names_for_objects_is_refused() {
+    let world = World::bare();
+    let made = try_git(
+        world.dir.path(),
+        ["init", "--quiet", "--object-format=sha256", "strange"],
+    );
+    assert!(made.status.success());
+    let strange = world.dir.path().join("strange");
+    git(&strange, ["commit", "--quiet", "--allow-empty", "-m", "x"]);
+    let mirror = Mirror::at(
+        world.dir.path().join("home/strange.git"),
+        strange.to_str().unwrap(),
+    );
+    let error = mirror.refresh().await.unwrap_err();
+    assert!(error.to_string().contains("sha256"), "{error}");
+    assert!(!mirror.path().exists());
+}
+
+#[tokio::test]
 async fn a_session_has_nowhere_to_push() {
     let world = World::new().await;
     let tree = world.worktree("one").await;

@@ -196,6 +196,42 @@ async fn a_credential_reaches_the_server_and_stays_nowhere() {
 }
 
 #[tokio::test]
+async fn a_bench_holds_no_credential() {
+    let world = World::new().await;
+    let credential = Credential {
+        username: "bot".into(),
+        password: "correct-horse".into(),
+    };
+    let remote = Remote {
+        url: "https://x:battery-staple@git.example/acme/widget".into(),
+        credential: Some(credential),
+    };
+    let mirror = Mirror::at(world.mirror.path().to_owned(), remote);
+    let world = World { mirror, ..world };
+    let tree = world.worktree("one").await;
+    tree.put("a", "1");
+    tree.commit_seen("Work").await;
+    let (mut todo, mut read) = (vec![world.dir.path().to_owned()], 0);
+    while let Some(dir) = todo.pop() {
+        for item in fs::read_dir(dir).unwrap() {
+            let path = item.unwrap().path();
+            if path.is_dir() {
+                todo.push(path);
+                continue;
+            }
+            let bytes = String::from_utf8_lossy(&fs::read(&path).unwrap()).into_owned();
+            for secret in ["correct-horse", "battery-staple"] {
+                assert!(!bytes.contains(secret), "{}", path.display());
+            }
+            read += 1;
+        }
+    }
+    assert!(read > 20, "the search looked at {read} files");
+    let config = fs::read_to_string(tree.repository().join("config")).unwrap();
+    assert!(!config.contains("remote"), "{config}");
+}
+
+#[tokio::test]
 async fn being_refused_is_told_from_being_gone() {
     let world = World::new().await;
     let (url, server) = web_server();

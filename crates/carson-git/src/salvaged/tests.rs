@@ -2,8 +2,8 @@
 
 use std::fs;
 
-use crate::fixture::{World, git};
-use crate::{GitError, Salvaged};
+use crate::fixture::{World, blob, git};
+use crate::{GitError, Salvaged, Worktree};
 
 fn why(answer: Salvaged) -> String {
     match answer {
@@ -100,4 +100,32 @@ async fn removal_keeps_commits_that_the_session_let_go_of() {
     // They are no part of what was pushed.
     let pushed = git(&world.origin(), ["rev-list", &tree.branch]);
     assert!(!pushed.contains(first.as_str()) && !pushed.contains(second.as_str()));
+}
+
+/// A bench from before firings had repositories of their own: linked to the mirror itself.
+#[tokio::test]
+async fn a_worktree_of_the_mirror_is_salvaged_too() {
+    let world = World::new().await;
+    let base = world.mirror.resolve("main").await.unwrap();
+    let path = world.dir.path().join("benches/old/old");
+    fs::create_dir_all(path.parent().unwrap()).unwrap();
+    let branch = "carson/implementer/old";
+    let add = ["worktree", "add", "--quiet", "-b", branch];
+    let at = [path.to_str().unwrap(), base.as_str()];
+    git(world.mirror.path(), add.into_iter().chain(at));
+    let tree = Worktree::open(&world.mirror, path, branch.to_owned(), base);
+    tree.put("a", "1");
+    let commit = tree.commit_as_session("Work");
+    tree.put("b", "staged");
+    tree.run(["add", "b"]);
+    tree.put("c", "untracked");
+    let facts = tree.facts().await.unwrap();
+    assert!(facts.dirty && facts.commits == 1, "{facts:?}");
+    let taken = tree.snapshot("Salvage").await.unwrap().unwrap();
+    world.mirror.keep_ref("firing", &taken).await.unwrap();
+    tree.remove().await.unwrap();
+    assert!(!tree.path.exists() && !world.mirror.path().join("worktrees/old").exists());
+    let kept = world.reachable("refs/carson/salvage/firing");
+    assert!(kept.contains(&commit) && kept.contains(&blob(b"staged")));
+    assert!(kept.contains(&blob(b"untracked")));
 }

@@ -126,6 +126,7 @@ async fn work(store: &Store) {
         .await
         .unwrap();
     let row = store.firing(id).await.unwrap().unwrap();
+    store.events_of(id).await.unwrap();
     store.sandbox_before(&row).await.unwrap();
     store.set_pull(id, 1, "u").await.unwrap();
     store.set_salvage_ref(id, "r").await.unwrap();

@@ -22,7 +22,7 @@ async fn replay(name: &str, exit: i32) -> (SessionEnd, Vec<Event>) {
     let done = capture(&command, &Limits::within(Duration::from_secs(5)))
         .await
         .unwrap();
-    (output.end(&done), events)
+    (output.end(&done, &Redactor::default()), events)
 }
 
 fn limit(end: &SessionEnd) -> &Limit {
