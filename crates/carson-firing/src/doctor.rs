@@ -4,6 +4,7 @@
 //! what would mend it. None changes anything; none needs another.
 
 mod accounts;
+mod egress;
 mod hook;
 mod sandbox;
 
@@ -72,6 +73,7 @@ pub fn machine() -> Vec<Checked> {
 /// What can be told of a home, beside its findings.
 pub async fn home(house: &Household) -> Vec<Checked> {
     let mut all = sandbox::roles(house);
+    all.extend(egress::roles(house));
     all.push(hook::answers(house).await);
     all.extend(accounts::sign_ins(house));
     all

@@ -59,9 +59,8 @@ pub fn held(fleet: &Fleet, environ: &[(OsString, OsString)]) -> Vec<SecretString
         values.extend(passwords(&repo.url));
     }
     for account in fleet.accounts.values() {
-        if let Some(key) = &account.key {
-            held.extend(read_secret(&key.file).ok());
-        }
+        let key = account.key.as_ref();
+        held.extend(key.and_then(|key| read_secret(&key.file).ok()));
         values.extend(given(&account.env));
         values.extend(sign_in(account));
     }

@@ -112,7 +112,19 @@ fn fired(fleet: &TestFleet) -> (Value, String) {
     } else {
         Vec::new()
     };
-    (row, said.join("\n"))
+    let said = said.join("\n");
+    // What redaction would take out of a transcript, a script says in this way.
+    let hidden: String = said.chars().map(rot13).collect();
+    (row, format!("{said}\n{hidden}"))
+}
+
+/// `tr A-Za-z N-ZA-Mn-za-m`
+fn rot13(letter: char) -> char {
+    match letter {
+        'a'..='m' | 'A'..='M' => char::from(letter as u8 + 13),
+        'n'..='z' | 'N'..='Z' => char::from(letter as u8 - 13),
+        _ => letter,
+    }
 }
 
 /// What the row says of a host.

@@ -19,6 +19,13 @@ fn sign_in(account: &Account) -> Option<Checked> {
         return None;
     }
     let id = format!("account.{}.sign_in", account.name);
+    if let Some(key) = &account.key {
+        let found = format!("the proxy holds the key in {}", key.file.display());
+        return Some(Checked::ok(
+            id,
+            format!("{found}: its sessions never see it"),
+        ));
+    }
     let has = |name: &str| account.env.contains_key(name);
     let mut secrets = account
         .env

@@ -18,7 +18,6 @@
 
 mod answer;
 mod bounds;
-pub mod doctor;
 mod door;
 mod doorstep;
 mod firing;

@@ -35,7 +35,7 @@ impl Place {
             try directother tcp 127.0.0.1 {}
             try directv6 tcp ::1 {}
             (echo question > /dev/udp/127.0.0.1/{}) 2>/dev/null && echo "udp: sent" || echo "udp: nothing"
-            echo "names: $HTTPS_PROXY $https_proxy $HTTP_PROXY $http_proxy $ALL_PROXY $all_proxy"
+            echo "names: $HTTPS_PROXY $https_proxy $HTTP_PROXY $http_proxy $ALL_PROXY $all_proxy" | tr A-Za-z N-ZA-Mn-za-m
             echo "none: [$NO_PROXY$no_proxy]"
             "#,
             named.port,

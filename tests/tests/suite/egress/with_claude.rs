@@ -179,7 +179,11 @@ fn a_program_without_a_hook_does_not_find_the_key_either() {
     let ask = "curl --silent --data '{}' --header \"Authorization: Bearer $OPENAI_API_KEY\" \
                \"$OPENAI_BASE_URL/responses\"; \
                curl --silent --data '{}' \"$OPENAI_BASE_URL/responses\"";
-    scripted(&fleet, &format!("{ask}\n{LOOK}\n{deeper}"), "");
+    scripted(
+        &fleet,
+        &format!("{ask}\n{{ {LOOK}\n{deeper}; }} 2>&1 | tr A-Za-z N-ZA-Mn-za-m"),
+        "",
+    );
     let settings = fleet.home().join("carson.toml");
     let text = fs::read_to_string(&settings).unwrap();
     let account = format!(
