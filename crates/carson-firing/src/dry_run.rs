@@ -3,9 +3,9 @@
 use std::path::PathBuf;
 
 use carson_config::{Role, WorkSource};
-use carson_core::Stage;
 use carson_core::admission::{Admission, admit};
 use carson_core::limits::WorstCase;
+use carson_core::{FiringId, Stage};
 use carson_engine::Access;
 use carson_proc::sandbox::{Level, Profile, probe};
 use serde::Serialize;
@@ -87,14 +87,16 @@ pub async fn look(house: &Household, role: &Role, wish: &Wish) -> Result<Outlook
         Admission::Wait(why) => (format!("would wait: {why}"), None),
         Admission::Skip(reason) => (format!("would be skipped: {reason}"), None),
     };
+    // As if there were a firing: its bench is nowhere yet.
+    let id = FiringId::new();
     Ok(Outlook {
         role: role.name.to_string(),
         admission,
         work: candidate(house, role, wish).await?,
         stages: role.stages.clone(),
         worst_case: role.limits.worst_case(&role.stages),
-        sandbox: walls(house, role, account.as_deref()),
-        environment: environment(house, role, account.as_deref()),
+        sandbox: walls(house, role, account.as_deref(), id),
+        environment: environment(house, role, account.as_deref(), id),
         account,
     })
 }
@@ -152,11 +154,11 @@ async fn candidate(
     Ok(None)
 }
 
-fn walls(house: &Household, role: &Role, account: Option<&str>) -> Option<Walls> {
+fn walls(house: &Household, role: &Role, account: Option<&str>, id: FiringId) -> Option<Walls> {
     let mut engines = role.engines.iter();
     let account = engines.find(|name| account.is_none_or(|a| a == name.as_str()))?;
     let repo = house.fleet.repos.get(role.repos.first()?)?;
-    let bench = Bench::of(house, carson_core::FiringId::new());
+    let bench = Bench::of(house, id);
     let mirror = house.mirror(repo);
     let reach = Reach {
         house,
@@ -181,7 +183,7 @@ fn walls(house: &Household, role: &Role, account: Option<&str>) -> Option<Walls>
     })
 }
 
-fn environment(house: &Household, role: &Role, account: Option<&str>) -> Vec<Shown> {
+fn environment(house: &Household, role: &Role, account: Option<&str>, id: FiringId) -> Vec<Shown> {
     let account = role
         .engines
         .iter()
@@ -194,7 +196,6 @@ fn environment(house: &Household, role: &Role, account: Option<&str>) -> Vec<Sho
     let (Some(account), Some(repo)) = (account, repo) else {
         return Vec::new();
     };
-    let id = carson_core::FiringId::new();
     let wanted = Wanted {
         house,
         id,

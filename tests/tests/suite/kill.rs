@@ -243,6 +243,8 @@ fn contents(fleet: &TestFleet) -> BTreeSet<String> {
             let own = [
                 "home",
                 "tmp",
+                "run",
+                "sandbox",
                 "hook.json",
                 "hook-events.jsonl",
                 "repo.git",
