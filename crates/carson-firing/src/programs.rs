@@ -45,8 +45,8 @@ fn one(program: &Path, user: Option<&Path>, places: &mut BTreeSet<PathBuf>) {
             continue;
         };
         // Packages of npm read each other, and themselves, from their root on.
-        let mut up = file.ancestors();
-        if let Some(packages) = up.rfind(|dir| dir.ends_with("node_modules")) {
+        let packages = |dir: &&Path| dir.ends_with("node_modules");
+        if let Some(packages) = file.ancestors().filter(packages).last() {
             places.insert(packages.to_owned());
         }
         match file.parent() {
