@@ -92,7 +92,11 @@ pub fn settings(findings: &[Finding]) -> Vec<Checked> {
             .map(|line| format!(":{line}"))
             .unwrap_or_default();
         let place = finding.file.display();
-        let found = format!("{place}{line}: {}: {}", finding.key, finding.problem);
+        let key = match finding.key.as_str() {
+            "" => String::new(),
+            key => format!("{key}: "),
+        };
+        let found = format!("{place}{line}: {key}{}", finding.problem);
         match finding.severity {
             Severity::Error => Checked::broken("settings", found, remedy),
             Severity::Warning => {

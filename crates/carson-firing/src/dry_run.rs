@@ -3,10 +3,10 @@
 use std::path::PathBuf;
 
 use carson_config::{Account, Role, WorkSource};
-use carson_core::Stage;
 use carson_core::admission::{Admission, admit};
 use carson_core::egress::Allowlist;
 use carson_core::limits::WorstCase;
+use carson_core::{FiringId, Stage};
 use carson_engine::Access;
 use carson_proc::sandbox::{Level, Network, Profile, probe};
 use serde::Serialize;
@@ -93,14 +93,16 @@ pub async fn look(house: &Household, role: &Role, wish: &Wish) -> Result<Outlook
         Admission::Wait(why) => (format!("would wait: {why}"), None),
         Admission::Skip(reason) => (format!("would be skipped: {reason}"), None),
     };
+    // As if there were a firing: its bench is nowhere yet.
+    let id = FiringId::new();
     Ok(Outlook {
         role: role.name.to_string(),
         admission,
         work: candidate(house, role, wish).await?,
         stages: role.stages.clone(),
         worst_case: role.limits.worst_case(&role.stages),
-        sandbox: walls(house, role, account.as_deref()),
-        environment: environment(house, role, account.as_deref()),
+        sandbox: walls(house, role, account.as_deref(), id),
+        environment: environment(house, role, account.as_deref(), id),
         egress: role.egress.clone(),
         sign_in: chosen(house, role, account.as_deref()).map(sign_in),
         account,
@@ -183,9 +185,9 @@ fn sign_in(account: &Account) -> String {
     }
 }
 
-fn walls(house: &Household, role: &Role, account: Option<&str>) -> Option<Walls> {
+fn walls(house: &Household, role: &Role, account: Option<&str>, id: FiringId) -> Option<Walls> {
     let repo = house.fleet.repos.get(role.repos.first()?)?;
-    let bench = Bench::of(house, carson_core::FiringId::new());
+    let bench = Bench::of(house, id);
     let mirror = house.mirror(repo);
     let reach = Reach {
         house,
@@ -212,7 +214,7 @@ fn walls(house: &Household, role: &Role, account: Option<&str>) -> Option<Walls>
     })
 }
 
-fn environment(house: &Household, role: &Role, account: Option<&str>) -> Vec<Shown> {
+fn environment(house: &Household, role: &Role, account: Option<&str>, id: FiringId) -> Vec<Shown> {
     let account = chosen(house, role, account);
     let repo = role
         .repos
@@ -221,7 +223,6 @@ fn environment(house: &Household, role: &Role, account: Option<&str>) -> Vec<Sho
     let (Some(account), Some(repo)) = (account, repo) else {
         return Vec::new();
     };
-    let id = carson_core::FiringId::new();
     let wanted = Wanted {
         house,
         id,

@@ -44,6 +44,11 @@ fn one(program: &Path, user: Option<&Path>, places: &mut BTreeSet<PathBuf>) {
         let Some(file) = file.filter(|file| !in_system(file)) else {
             continue;
         };
+        // Packages of npm read each other, and themselves, from their root on.
+        let packages = |dir: &&Path| dir.ends_with("node_modules");
+        if let Some(packages) = file.ancestors().filter(packages).last() {
+            places.insert(packages.to_owned());
+        }
         match file.parent() {
             Some(dir) if is_bin(dir) && !too_wide(dir, user) => directory(dir, user, places),
             Some(dir) if installed(dir) && !too_wide(dir, user) => {
@@ -114,12 +119,9 @@ fn is_bin(dir: &Path) -> bool {
 
 /// Whether a directory is that of one installed thing, so that its files belong together.
 fn installed(dir: &Path) -> bool {
-    ["package.json", "versions", "node_modules"]
+    ["package.json", "versions"]
         .iter()
         .any(|sign| dir.join(sign).exists())
-        || dir
-            .components()
-            .any(|part| part.as_os_str() == "node_modules")
         || dir.file_name().is_some_and(|name| name == "versions")
 }
 

@@ -14,7 +14,8 @@ fn hook_taken_away(cli: Cli, failure: &str) -> (TestFleet, ScriptedModel, Value)
     let fleet = TestFleet::new().with_own_binaries();
     let model = ScriptedModel::start().unwrap();
     let role = format!(
-        "stages = [\"execute\"]\nhook_failure = {failure:?}\n[limits]\nwall_clock = \"90s\"\n"
+        // Behind the walls it could not.
+        "stages = [\"execute\"]\nsandbox = \"off\"\nhook_failure = {failure:?}\n[limits]\nwall_clock = \"90s\"\n"
     );
     fleet
         .account("agent", &account(cli, &model, &fleet))

@@ -96,3 +96,17 @@ fn more_output_than_allowed_ends_the_session() {
     );
     scene.is_healthy();
 }
+
+#[test]
+fn a_full_disk_ends_in_an_outcome() {
+    let mut scene = Scene::new("", &[], false);
+    scene.more = serde_json::json!({"fill_mb": 128});
+    scene.small_disk_mb = Some(48);
+    let (row, all) = scene.attempt(&["fill-disk"]);
+    table::print("full disk", &row, &all);
+    assert!(row["outcome"].is_string(), "{row:#}");
+    let said = &all.first().unwrap_or_else(|| panic!("{row:#}")).said;
+    assert!(said.contains("No space left"), "{said}");
+    scene.small_disk_mb = None;
+    scene.is_healthy();
+}

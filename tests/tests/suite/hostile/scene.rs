@@ -53,6 +53,8 @@ pub struct Scene {
     another: tempfile::TempDir,
     sleep: String,
     peak_kb: Cell<u64>,
+    /// Benches lie on a disk of this size.
+    pub small_disk_mb: Option<u32>,
 }
 
 impl Drop for Scene {
@@ -108,6 +110,7 @@ impl Scene {
             another: tempfile::tempdir().unwrap(),
             sleep,
             peak_kb: Cell::new(0),
+            small_disk_mb: None,
         };
         fs::write(scene.another.path().join("file"), "theirs\n").unwrap();
         scene
@@ -181,6 +184,9 @@ impl Scene {
     /// `carson fire hostile`, by way of `time`-keeping: the kernel tells the peak of its memory.
     fn fire(&self) -> Ran {
         let mut command = self.fleet.command(&["fire", "hostile", "--json"]);
+        if let Some(mb) = self.small_disk_mb {
+            command = on_a_small_disk(&command, &self.fleet.home().join("benches"), mb);
+        }
         command.stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut child = command.spawn().unwrap();
         let status = format!("/proc/{}/status", child.id());
@@ -311,6 +317,29 @@ impl Scene {
             .filter(holds)
             .collect()
     }
+}
+
+/// The same command where a directory is a small disk of its own, which goes with it.
+fn on_a_small_disk(command: &Command, dir: &Path, mb: u32) -> Command {
+    let mount = format!(
+        "mount -t tmpfs -o size={mb}m none '{}' && exec \"$0\" \"$@\"",
+        dir.display()
+    );
+    let mut small = Command::new("unshare");
+    let root = nix::unistd::geteuid().is_root();
+    small
+        .arg(if root { "-m" } else { "-rm" })
+        .args(["/bin/sh", "-c", &mount])
+        .arg(command.get_program())
+        .args(command.get_args())
+        .env_clear()
+        .envs(
+            command
+                .get_envs()
+                .filter_map(|(name, value)| Some((name, value?))),
+        )
+        .current_dir(dir);
+    small
 }
 
 fn sleeper(seconds: &str) -> Child {
