@@ -93,7 +93,7 @@ impl Place {
         assert_eq!(names.len(), 6, "{proxy}");
         assert!(names.iter().all(|name| *name == names[0]), "{proxy}");
         assert!(
-            names[0].starts_with("http://carson:carson-firing-"),
+            names[0].starts_with("http://carson:") && names[0].contains("@127.0.0.1:"),
             "{proxy}"
         );
     }
