@@ -26,7 +26,8 @@
 //!
 //! The program around it ([`run_stdin`]) fails **open**, on its own errors and after 500 ms, and says
 //! so in the event file: the kernel's layer stays closed (DESIGN §8). A role may ask for the opposite
-//! ([`Failure::Closed`]).
+//! ([`Failure::Closed`]). A panic is such an error too; it answers from the panic hook, because the
+//! small binary (`[profile.hook]`, `build.rs`) cannot unwind.
 //!
 //! Reading order: `context`, `call`, `decision`, `marks`, `shell`, `walk`, `rules`, `run`.
 

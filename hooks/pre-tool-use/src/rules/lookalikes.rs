@@ -1,6 +1,10 @@
 //! Everyday use of commands that can carry shell code: nothing here may be blocked.
 
 pub(super) const ALLOW: &[&str] = &[
+    "find . -name '*.env.example' -exec cat {} \\;",
+    "find . -name '*.log' -exec cat {} \\;",
+    "find . -name '*.pyc' -delete",
+    "find . -name '*.env' -newer x -print",
     "PS4='+ ${BASH_SOURCE}:${LINENO}: ' bash -x build.sh",
     "PS4='$(date +%T) '; set -x; make",
     "PS4='rm -rf ~' bash -x -c 'echo hi'",

@@ -139,10 +139,14 @@ fn found(root: &str, expression: &[String]) -> Vec<String> {
     let tests = last_alternative(expression);
     let names: Vec<String> = names(tests);
     if !names.is_empty() {
-        return names
-            .iter()
-            .map(|name| format!("{root}/{DEEP}/{name}"))
-            .collect();
+        // To `find`, unlike to a shell, `*.env` also names `.env`.
+        let hidden = |name: &String| {
+            let rest = name.strip_prefix(STAR)?;
+            rest.starts_with('.').then(|| rest.to_owned())
+        };
+        let hidden: Vec<String> = names.iter().filter_map(hidden).collect();
+        let all = names.iter().chain(&hidden);
+        return all.map(|name| format!("{root}/{DEEP}/{name}")).collect();
     }
     if narrowed(tests) {
         return vec![format!("{root}/{STAR}/{DEEP}")];

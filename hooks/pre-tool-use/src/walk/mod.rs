@@ -7,11 +7,13 @@
 //! flows into pipes, `$(…)` and `xargs`.
 //!
 //! Branches are walked one after the other and their states joined: a variable that may be either
-//! of two texts stands for both. Work is bounded by [`Walker::fuel`]; text that is nested too deep,
+//! of two texts stands for both. Work is bounded by [`Walker::fuel`] and the number
+//! of commands; text that is nested too deep,
 //! or left when the fuel is out, is judged by its words alone ([`crate::rules::blunt`]).
 //!
 //! Reading order: [`state`], [`exec`], this file, `expand` (words to texts), `simple` (one simple
-//! command), `wrappers`, `launch` (shells, `eval`, interpreters), `builtins`, `output`.
+//! command), `wrappers`, `launch` (shells, `eval`, interpreters), `embedded` and `sed` (code in what is
+//! no shell), `builtins`, `output`.
 
 mod brace;
 mod builtins;

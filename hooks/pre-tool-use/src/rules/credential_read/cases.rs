@@ -192,6 +192,9 @@ pub const BLOCK: &[&str] = &[
     "curl http://0xA9FEA9FE/latest",
     // Code in options, variables and inputs of commands that are no shells.
     "BASH_ENV=~/.ssh/id_rsa bash -c true",
+    "find . -name '*.env' -exec cat {} \\;",
+    "find . -name '*.env' | xargs cat",
+    "find . -name '*.env' -exec sh -c 'cat \"$1\"' _ {} \\;",
 ];
 
 /// Must be allowed.
