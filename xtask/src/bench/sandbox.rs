@@ -150,6 +150,8 @@ fn ways(profiles: &Profiles, carson: &Path) -> anyhow::Result<Vec<Way>> {
     };
     let launched = |name: &str, profile: &Profile| -> anyhow::Result<Start> {
         let mut command = Command::new(carson);
+        // Where it starts must be granted too.
+        command.current_dir(profiles.0.join("tree"));
         command.arg("sandbox-launch");
         command
             .arg(profiles.file(name, profile)?)
