@@ -188,6 +188,10 @@ fn the_real_claude_code_passes_the_check_when_it_is_signed_in() {
     let token = r#"{"claudeAiOauth":{"accessToken":"sk-ant-oat01-x","refreshToken":"x",
         "expiresAt":4102444800000,"scopes":["user:inference"]}}"#;
     fs::write(config.join(".credentials.json"), token).unwrap();
+    // Too short to wait for a provider that is not there, and to try again.
+    let role = fleet.home().join("roles/hand/role.toml");
+    let text = fs::read_to_string(&role).unwrap();
+    fs::write(role, format!("{text}\n[limits]\nwall_clock = \"29s\"\n")).unwrap();
     let ran = fleet.fire("hand");
     let row = ran.json();
     // It came as far as a session, which could not reach its provider.

@@ -60,6 +60,9 @@ fn summary(role: &Role) -> serde_json::Value {
     limits["wall_clock"] = format_duration(role.limits.wall_clock).into();
     limits["cooldown"] = role.limits.cooldown.map(format_duration).into();
     limits["silence"] = format_duration(role.limits.silence).into();
+    let day = role.limits.worst_day(&role.stages);
+    let mut worst_day = serde_json::to_value(day).unwrap_or_default();
+    worst_day["wall_clock"] = format_duration(day.wall_clock).into();
     json!({
         "name": role.name, "title": role.title, "enabled": role.enabled,
         "cadence": role.cadence_lines, "zone": role.cadence.zone().name(),
@@ -70,7 +73,7 @@ fn summary(role: &Role) -> serde_json::Value {
             "read": role.confinement.read, "write": role.confinement.write,
         },
         "egress": role.egress,
-        "worst_day": role.limits.worst_day(&role.stages), "priority": role.priority.as_str(),
+        "worst_day": worst_day, "priority": role.priority.as_str(),
         "promise": role.promise.as_ref().map(|promise| &promise.run),
     })
 }
