@@ -15,6 +15,7 @@
 use std::collections::{BTreeMap, HashSet};
 use std::ffi::OsString;
 use std::fs;
+use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
@@ -24,12 +25,17 @@ use tempfile::TempDir;
 /// The one repository of a [`TestFleet`], as its settings call it.
 pub const REPO: &str = "widget";
 
+/// `nobody`: a user without a home, a name that matters, or rights.
+const ORDINARY: u32 = 65_534;
+
 /// A fleet of its own; goes with its directory when it is dropped.
 #[derive(Debug)]
 pub struct TestFleet {
     dir: TempDir,
     /// Its own copies of the binaries, where a test spoils them.
     binaries: Option<TempDir>,
+    /// Who runs `carson`, where that is somebody else.
+    user: Option<u32>,
     env: Vec<(OsString, OsString)>,
 }
 
@@ -78,9 +84,10 @@ impl TestFleet {
         let fleet = Self {
             dir,
             binaries: None,
+            user: None,
             env: Vec::new(),
         };
-        for part in ["home/roles", "operator", "seed"] {
+        for part in ["home/roles", "operator", "seed", "shared"] {
             fs::create_dir_all(fleet.root().join(part)).unwrap();
         }
         let remote = fleet.remote();
@@ -106,6 +113,11 @@ impl TestFleet {
         self
     }
 
+    /// Sets a variable of every command from now on.
+    pub fn set_env(&mut self, name: impl Into<OsString>, value: impl Into<OsString>) {
+        self.env.push((name.into(), value.into()));
+    }
+
     /// Gives it `carson` and `carson-hook` in a directory of its own.
     #[must_use]
     pub fn with_own_binaries(mut self) -> Self {
@@ -117,6 +129,31 @@ impl TestFleet {
         }
         self.binaries = Some(dir);
         self
+    }
+
+    /// Lets an ordinary user run `carson` from now on, where we are root: everything so far becomes
+    /// theirs, with copies of the binaries, because the build's own may lie where nobody else reads.
+    /// Does nothing where we are an ordinary user already.
+    #[must_use]
+    pub fn as_ordinary_user(mut self) -> Self {
+        if !nix::unistd::geteuid().is_root() {
+            return self;
+        }
+        let (built, own) = (self.binary(), tempfile::tempdir_in(self.root()).unwrap());
+        for name in ["carson", "carson-hook"] {
+            fs::copy(built.with_file_name(name), own.path().join(name)).unwrap();
+        }
+        self.binaries = Some(own);
+        self.user = Some(ORDINARY);
+        self.hand_over();
+        self
+    }
+
+    /// Gives everything to the user who runs `carson`.
+    pub fn hand_over(&self) {
+        if let Some(user) = self.user {
+            own(self.root(), user);
+        }
     }
 
     /// The `carson` that it runs.
@@ -136,6 +173,12 @@ impl TestFleet {
     #[must_use]
     pub fn home(&self) -> PathBuf {
         self.root().join("home")
+    }
+
+    /// A directory that every session may write: where scripts meet their test.
+    #[must_use]
+    pub fn shared(&self) -> PathBuf {
+        self.root().join("shared")
     }
 
     /// The bare repository that Carson mirrors and pushes to.
@@ -168,7 +211,9 @@ impl TestFleet {
         fs::create_dir_all(&dir).unwrap();
         let role = format!(
             "title = {name:?}\nrepos = [{REPO:?}]\ncadence = [{cadence:?}]\n\
-             engines = [{account:?}]\nwork = {{ from = \"issues\", label = \"for:{name}\" }}\n{more}"
+             engines = [{account:?}]\nwork = {{ from = \"issues\", label = \"for:{name}\" }}\n\
+             paths = {{ write = [{:?}] }}\n{more}",
+            self.shared()
         );
         fs::write(dir.join("role.toml"), role).unwrap();
         self
@@ -228,6 +273,9 @@ impl TestFleet {
             .envs(self.env.iter().map(|(name, value)| (name, value)))
             .current_dir(self.root())
             .stdin(Stdio::null());
+        if let Some(user) = self.user {
+            command.uid(user).gid(user);
+        }
         command
     }
 
@@ -414,9 +462,21 @@ pub fn tree(dir: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
     files
 }
 
+/// Gives a tree to a user.
+fn own(path: &Path, user: u32) {
+    std::os::unix::fs::lchown(path, Some(user), Some(user)).unwrap();
+    if path.symlink_metadata().unwrap().is_dir() {
+        for item in fs::read_dir(path).unwrap() {
+            own(&item.unwrap().path(), user);
+        }
+    }
+}
+
 /// Runs git as nobody in particular; it must succeed.
 fn git(dir: &Path, args: &[&str]) -> String {
     let output = Command::new("git")
+        // The repository may belong to the user who runs `carson`.
+        .args(["-c", "safe.directory=*"])
         .args(args)
         .current_dir(dir)
         .env("GIT_CONFIG_GLOBAL", "/dev/null")

@@ -3,6 +3,7 @@
 //! Nothing here fails because it is slow: the figures are for people. What is measured is the
 //! release binary, through the same commands that an operator types.
 
+mod egress;
 mod fleet;
 mod hook;
 mod idle;
@@ -10,6 +11,7 @@ mod lateness;
 mod no_work;
 mod peer;
 mod sample;
+mod sandbox;
 
 use std::path::PathBuf;
 use std::process::{Command, ExitCode};
@@ -58,7 +60,7 @@ pub fn run(interrupt: &Interrupt, cold: bool) -> anyhow::Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Measures the hook alone, built as it is shipped.
+/// Measures the hook alone, built as the README installs it.
 ///
 /// # Errors
 /// When it cannot be built or started.
@@ -66,13 +68,42 @@ pub fn run_hook(interrupt: &Interrupt) -> anyhow::Result<ExitCode> {
     let build = [
         "build",
         "--profile",
-        "dist",
+        "hook",
         "--locked",
         "--package",
         "carson-hook",
     ];
     interrupt.must(cargo().args(build))?;
-    print(&hook::measure(&root().join("target/dist/carson-hook"))?);
+    print(&hook::measure(&root().join("target/hook/carson-hook"))?);
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Measures the egress proxy beside tinyproxy.
+///
+/// # Errors
+/// When one of them cannot be built or started.
+pub fn run_egress(interrupt: &Interrupt) -> anyhow::Result<ExitCode> {
+    let build = [
+        "build",
+        "--release",
+        "--locked",
+        "--package",
+        "carson-firing",
+    ];
+    interrupt.must(cargo().args(build).args(["--example", "egress_proxy"]))?;
+    let ours = root().join("target/release/examples/egress_proxy");
+    print(&egress::measure(&ours)?);
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Measures the sandbox alone.
+///
+/// # Errors
+/// When it cannot be built or started.
+pub fn run_sandbox(interrupt: &Interrupt) -> anyhow::Result<ExitCode> {
+    crate::debian::ensure_peers(interrupt)?;
+    interrupt.must(cargo().args(["build", "--release", "--locked", "--bins"]))?;
+    print(&sandbox::measure(&root().join("target/release/carson"))?);
     Ok(ExitCode::SUCCESS)
 }
 

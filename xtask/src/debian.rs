@@ -16,7 +16,7 @@ struct Package {
     present: fn() -> bool,
 }
 
-const PACKAGES: [Package; 4] = [
+const PACKAGES: [Package; 5] = [
     Package {
         name: "git",
         present: || on_path("git"),
@@ -29,12 +29,23 @@ const PACKAGES: [Package; 4] = [
         name: "python3",
         present: || on_path("python3"),
     },
+    // Sets the clock of one process.
+    Package {
+        name: "faketime",
+        present: || on_path("faketime"),
+    },
     // The release's own server: version 15 on Debian 12.
     Package {
         name: "postgresql",
         present: || postgres::bin_dir().is_some(),
     },
 ];
+
+/// What benches compare with.
+const PEERS: [Package; 1] = [Package {
+    name: "bubblewrap",
+    present: || on_path("bwrap"),
+}];
 
 /// Read by the package's installation script. We need the programs; a cluster that listens on
 /// the machine's port 5432 is nothing that a test run may leave behind.
@@ -45,20 +56,32 @@ const NO_CLUSTER: &str = "/etc/postgresql-common/createcluster.d/carson-tests.co
 /// # Errors
 /// When something is missing and we are not root on Debian, or the installation fails.
 pub fn ensure(interrupt: &Interrupt) -> anyhow::Result<()> {
-    let missing = missing();
+    ensure_all(interrupt, &PACKAGES)
+}
+
+/// Installs what is missing of the benches' peers.
+///
+/// # Errors
+/// As [`ensure`].
+pub fn ensure_peers(interrupt: &Interrupt) -> anyhow::Result<()> {
+    ensure_all(interrupt, &PEERS)
+}
+
+fn ensure_all(interrupt: &Interrupt, packages: &[Package]) -> anyhow::Result<()> {
+    let missing = missing(packages);
     if missing.is_empty() {
         return Ok(());
     }
     let list = missing.join(" ");
     if !on_path("apt-get") {
-        bail!("the tests need {list}: install them, this machine has no apt-get to do it with");
+        bail!("this needs {list}: install them, this machine has no apt-get to do it with");
     }
     if !nix::unistd::geteuid().is_root() {
-        bail!("the tests need {list}: run `sudo apt-get install {list}`, then try again");
+        bail!("this needs {list}: run `sudo apt-get install {list}`, then try again");
     }
     println!("xtask: installing Debian packages: {list}");
     install(interrupt, &missing)?;
-    match self::missing().as_slice() {
+    match self::missing(packages).as_slice() {
         [] => Ok(()),
         still => bail!(
             "installed {list}, but {} is still not usable",
@@ -67,8 +90,8 @@ pub fn ensure(interrupt: &Interrupt) -> anyhow::Result<()> {
     }
 }
 
-fn missing() -> Vec<&'static str> {
-    PACKAGES
+fn missing(packages: &[Package]) -> Vec<&'static str> {
+    packages
         .iter()
         .filter(|package| !(package.present)())
         .map(|package| package.name)

@@ -2,7 +2,7 @@
 //!
 //! # Theory of operation
 //! `cargo xtask test` is the one command that runs every test. It makes sure that what the tests
-//! need is there, in this order: Debian packages ([`debian`]), the pinned agent CLI ([`claude`]),
+//! need is there, in this order: Debian packages ([`debian`]), the pinned agent CLIs ([`agents`]),
 //! the test runner ([`runner`]). Each step looks first and installs only what is missing, so a
 //! second run goes straight to the tests. Nothing that is missing is ever skipped over: the
 //! command stops and says what to do.
@@ -14,6 +14,7 @@
 //! |---|---|
 //! | `CARSON_TEST_POSTGRES` | URL of the private server, as its superuser |
 //! | `CARSON_TEST_CLAUDE` | path of the pinned Claude Code |
+//! | `CARSON_TEST_CODEX` | path of the pinned Codex |
 //!
 //! Downloads go to `.cache` in the checkout, or to `CARSON_TEST_CACHE`. Every child runs under
 //! [`interrupt`], so that Ctrl-C and SIGTERM end the child first, and then the server.
@@ -32,12 +33,13 @@
     reason = "a command line program"
 )]
 
+mod agents;
 mod bench;
-mod claude;
 mod debian;
 mod interrupt;
 mod postgres;
 mod runner;
+mod soak;
 mod test;
 mod workspace;
 
@@ -54,8 +56,12 @@ usage: cargo xtask COMMAND
 commands:
   test [-- ARGS]  set up what the tests need, then run them all; ARGS go to cargo nextest run
   ci              run .ci/run: format check, lints, tests
+  soak [--minutes N] [--seed N]
+                  50 roles for so long (10) while the daemon, firings and CLIs are killed at random
   bench [--cold]  measure speed and memory beside peers; --cold times a release build too
-  bench hook      measure one call of the pre-tool-use hook beside /bin/true and python3";
+  bench hook      measure one call of the pre-tool-use hook beside /bin/true and python3
+  bench egress    measure the egress proxy beside tinyproxy
+  bench sandbox   measure what the sandbox adds to a start, beside bubblewrap";
 
 fn main() -> ExitCode {
     let args: Vec<String> = env::args().skip(1).collect();
@@ -73,12 +79,15 @@ fn main() -> ExitCode {
 fn dispatch(interrupt: &Interrupt, args: &[String]) -> anyhow::Result<ExitCode> {
     let args: Vec<&str> = args.iter().map(String::as_str).collect();
     match args.as_slice() {
-        ["test"] => test::run(interrupt, &[]),
-        ["test", "--", rest @ ..] => test::run(interrupt, rest),
+        ["test"] => test::run(interrupt, &[], &[]),
+        ["test", "--", rest @ ..] => test::run(interrupt, rest, &[]),
         ["ci"] => ci(interrupt),
+        ["soak", rest @ ..] => soak::run(interrupt, rest),
         ["bench"] => bench::run(interrupt, false),
         ["bench", "--cold"] => bench::run(interrupt, true),
+        ["bench", "sandbox"] => bench::run_sandbox(interrupt),
         ["bench", "hook"] => bench::run_hook(interrupt),
+        ["bench", "egress"] => bench::run_egress(interrupt),
         ["help" | "--help" | "-h"] => {
             println!("{USAGE}");
             Ok(ExitCode::SUCCESS)

@@ -6,16 +6,21 @@ use crate::interrupt::{self, Interrupt};
 use crate::postgres::Postgres;
 use crate::runner::Runner;
 use crate::workspace::{Cache, cargo};
-use crate::{claude, debian};
+use crate::{agents, debian};
 
-/// Runs every test, or those that `args` choose. The exit code is that of the test runner.
+/// Runs every test, or those that `args` choose, with these variables beside the usual ones. The
+/// exit code is that of the test runner.
 ///
 /// # Errors
 /// When something the tests need is missing and cannot be installed, or does not start.
-pub fn run(interrupt: &Interrupt, args: &[&str]) -> anyhow::Result<ExitCode> {
+pub fn run(
+    interrupt: &Interrupt,
+    args: &[&str],
+    env: &[(&str, String)],
+) -> anyhow::Result<ExitCode> {
     let cache = Cache::open()?;
     debian::ensure(interrupt)?;
-    let claude = claude::ensure(interrupt, &cache)?;
+    let agents = agents::ensure(interrupt, &cache)?;
     let runner = Runner::ensure(interrupt, &cache)?;
     // Another run in this checkout need not wait for our tests, only for our downloads.
     drop(cache);
@@ -24,7 +29,9 @@ pub fn run(interrupt: &Interrupt, args: &[&str]) -> anyhow::Result<ExitCode> {
     let with_env = |mut command: Command| {
         command
             .env("CARSON_TEST_POSTGRES", postgres.url())
-            .env("CARSON_TEST_CLAUDE", &claude);
+            .env("CARSON_TEST_CLAUDE", &agents.claude)
+            .env("CARSON_TEST_CODEX", &agents.codex)
+            .envs(env.iter().map(|(name, value)| (name, value)));
         command
     };
     // Tests of the whole run the binaries, which building the tests alone does not bring up to date.

@@ -139,15 +139,20 @@ impl App {
         fleet.home.create().map_err(|error| {
             CommandError::caused_by(&error).hint("check that CARSON_HOME is writable")
         })?;
+        let redactor = print::redactor();
         let store = Store::open_as(&fleet.database, opening).await;
-        Ok(Household {
-            store: store.map_err(|error| self.store_error(error))?,
+        let store = store.map_err(|error| self.store_error(error))?;
+        let house = Household {
+            store: store.redacting(redactor.clone()),
             fleet: Arc::new(fleet),
             clock: Clock::system(),
             program: std::env::current_exe()?,
             environ: self.environ.clone(),
             user_home: self.user_home.clone(),
-        })
+            redactor,
+        };
+        house.learn_secrets();
+        Ok(house)
     }
 }
 

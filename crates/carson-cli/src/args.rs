@@ -1,5 +1,6 @@
 //! The command line.
 
+use std::ffi::OsString;
 use std::path::PathBuf;
 
 use chrono::{DateTime, Utc};
@@ -98,6 +99,8 @@ pub enum Command {
         #[command(subcommand)]
         action: BackupAction,
     },
+    /// Examine this machine and this home, and say what would mend what is amiss.
+    Doctor,
     /// Check, show or describe the settings.
     Config {
         #[command(subcommand)]
@@ -108,6 +111,8 @@ pub enum Command {
         #[command(subcommand)]
         action: HookAction,
     },
+    /// Run a command with the walls of a session around it, and say which there are.
+    Sandbox(Sandbox),
     /// Run a claimed firing (the daemon calls this).
     Firing {
         #[command(subcommand)]
@@ -422,6 +427,49 @@ pub enum HookAction {
     List,
     /// Answer one call on standard input, as agent CLIs ask.
     Run,
+}
+
+/// What `carson sandbox --help` shows at its end.
+const SANDBOX_EXAMPLE: &str = "\
+Example: no file but those here can be written, and nobody but HTTPS servers be talked to
+  carson sandbox --write . --port 443 -- npm test
+
+The exit code is the command's own; 125 when it was not started.";
+
+/// `carson sandbox`
+#[derive(Debug, ClapArgs)]
+#[command(after_help = SANDBOX_EXAMPLE)]
+pub struct Sandbox {
+    /// A profile, such as one of a firing; the other options add to it.
+    #[arg(long, value_name = "FILE")]
+    pub profile: Option<PathBuf>,
+    /// A file or a tree that may be read and executed, beside those of the system.
+    #[arg(long, value_name = "PATH")]
+    pub read: Vec<PathBuf>,
+    /// A file or a tree that may be written too.
+    #[arg(long, value_name = "PATH")]
+    pub write: Vec<PathBuf>,
+    /// A file or a tree that is not to be seen, though it lies in one that may be read.
+    #[arg(long, value_name = "PATH")]
+    pub hide: Vec<PathBuf>,
+    /// A TCP port that may be connected to; without any, the network is open.
+    #[arg(long, value_name = "PORT")]
+    pub port: Vec<u16>,
+    /// Processes and threads at the same time.
+    #[arg(long, value_name = "N")]
+    pub processes: Option<u64>,
+    /// Memory in MiB.
+    #[arg(long, value_name = "MB")]
+    pub memory: Option<u64>,
+    /// Do not start it if the kernel cannot do all this.
+    #[arg(long)]
+    pub required: bool,
+    /// Only say what this machine can do.
+    #[arg(long, conflicts_with = "command")]
+    pub probe: bool,
+    /// The command and its arguments.
+    #[arg(last = true, required_unless_present = "probe", value_name = "COMMAND")]
+    pub command: Vec<OsString>,
 }
 
 /// `carson firing`

@@ -18,6 +18,10 @@ use clap::Parser;
 use crate::error::CommandError;
 
 fn main() -> ExitCode {
+    // Before there is a second thread or an open file.
+    if let Some(code) = carson_proc::sandbox::launch_if_asked() {
+        return code;
+    }
     let args = args::Args::parse();
     if let args::Command::Hook {
         action: args::HookAction::Run,

@@ -1,13 +1,24 @@
 //! The only place that prints.
 #![expect(clippy::print_stderr, reason = "the one place that prints")]
 
-use std::io::Write;
+use std::io::{IsTerminal, Write};
+use std::sync::LazyLock;
 
+use carson_redact::Redactor;
 use chrono::{DateTime, Utc};
 use comfy_table::Table;
 use comfy_table::presets::NOTHING;
 use serde::Serialize;
 use serde_json::Value;
+
+/// The one redactor of this process: what the log, the rows, the forge, the chat and the terminal
+/// know as secret is the same.
+static REDACTOR: LazyLock<Redactor> = LazyLock::new(Redactor::default);
+
+/// A handle to it.
+pub fn redactor() -> Redactor {
+    REDACTOR.clone()
+}
 
 /// A line. Much of it comes from issues, models and checks, so it cannot move the cursor.
 pub fn line(text: &str) {
@@ -16,12 +27,23 @@ pub fn line(text: &str) {
 
 /// A line as it stands. A reader that went away (`carson … | head`) is no error.
 pub fn raw(text: &str) {
-    let _ = writeln!(std::io::stdout(), "{text}");
+    let _ = writeln!(std::io::stdout(), "{}", REDACTOR.redact(text));
 }
 
 /// A line on standard error.
 pub fn error(text: &str) {
-    eprintln!("{}", harmless(text));
+    eprintln!("{}", REDACTOR.redact(&harmless(text)));
+}
+
+/// A line that somebody should see: red where a terminal shows it.
+pub fn alarm(text: &str) {
+    let plain = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
+    if plain || !std::io::stdout().is_terminal() {
+        return line(text);
+    }
+    for one in harmless(text).lines() {
+        raw(&format!("\u{1b}[1;31m{one}\u{1b}[0m"));
+    }
 }
 
 /// Control characters, and the marks that reorder text (CVE-2021-42574), become visible.

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use crate::document::Document;
-use crate::finding::Finding;
+use crate::finding::{Finding, Severity};
 
 /// Collects findings about one file.
 pub(crate) struct Check<'a> {
@@ -13,6 +13,14 @@ pub(crate) struct Check<'a> {
 }
 
 impl Check<'_> {
+    /// Something that is allowed, and that an operator should see.
+    pub(crate) fn warning(&mut self, key: &str, warning: impl Into<String>, hint: &str) {
+        self.problem(key, warning, hint);
+        if let Some(last) = self.findings.last_mut() {
+            last.severity = Severity::Warning;
+        }
+    }
+
     pub(crate) fn problem(&mut self, key: &str, problem: impl Into<String>, hint: &str) {
         // What is missing is shown where it should stand.
         let above = |key: &str| key.rsplit_once('.').map(|(above, _)| above.to_owned());

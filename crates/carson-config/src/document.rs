@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use carson_core::RepoName;
-use toml_edit::{Document as Toml, Item, TableLike};
+use toml_edit::{Document as Toml, Item, TableLike, Value};
 
 use crate::finding::Finding;
 use crate::keys::{Kind, fits, join, kind_of, nearest};
@@ -31,11 +31,15 @@ impl Document {
         }
     }
 
-    /// The line of a dotted key.
+    /// The line of a dotted key; the place in a list is a part of it too.
     pub(crate) fn line(&self, key: &str) -> Option<usize> {
         let mut item = self.parsed.as_item();
         let mut line = None;
         for part in key.split('.') {
+            if let (Some(array), Ok(index)) = (item.as_array(), part.parse()) {
+                let value: &Value = array.get(index)?;
+                return value.span().map(|span| line_of(&self.text, span.start));
+            }
             let table = item.as_table_like()?;
             let (name, next) = table.get_key_value(part)?;
             line = name

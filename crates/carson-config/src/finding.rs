@@ -5,6 +5,17 @@ use std::path::{Path, PathBuf};
 
 use serde::Serialize;
 
+/// What a finding means for the settings.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Severity {
+    /// They are not taken.
+    #[default]
+    Error,
+    /// They are, and somebody should look.
+    Warning,
+}
+
 /// One finding.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Finding {
@@ -16,6 +27,8 @@ pub struct Finding {
     pub key: String,
     /// What is wrong.
     pub problem: String,
+    /// Whether the settings are taken all the same.
+    pub severity: Severity,
     /// What to do.
     pub hint: Option<String>,
 }
@@ -27,6 +40,7 @@ impl Finding {
             line,
             key: key.to_owned(),
             problem,
+            severity: Severity::Error,
             hint: None,
         }
     }
@@ -59,6 +73,9 @@ impl fmt::Display for Finding {
         }
         if !self.key.is_empty() {
             write!(f, ": {}", self.key)?;
+        }
+        if self.severity == Severity::Warning {
+            f.write_str(": warning")?;
         }
         write!(f, ": {}", self.problem)?;
         if let Some(hint) = &self.hint {

@@ -7,10 +7,12 @@ use std::time::Duration;
 
 use carson_core::admission::Overlap;
 use carson_core::cadence::Cadence;
+use carson_core::egress::Allowlist;
 use carson_core::limits::Limits;
 use carson_core::{AccountName, HostName, RepoName, RoleName, Stage};
 use chrono_tz::Tz;
 
+use crate::confine::Confinement;
 use crate::home::Home;
 use crate::upkeep::{Heartbeat, Housekeeping};
 
@@ -29,6 +31,10 @@ pub struct Fleet {
     pub max_firings: u32,
     /// Free mebibytes of the home's disk below which nothing is started.
     pub min_free_mb: u32,
+    /// Money of all roles in one day of the zone.
+    pub max_cost_usd_per_day: Option<f64>,
+    /// Money of all roles in one month of the zone.
+    pub max_cost_usd_per_month: Option<f64>,
     /// Repositories.
     pub repos: BTreeMap<RepoName, Repo>,
     /// Accounts.
@@ -112,6 +118,66 @@ pub struct Account {
     pub model: Option<String>,
     /// The script of a rehearsal.
     pub script: Option<PathBuf>,
+    /// The provider's key, where Carson's proxy uses it in the sessions' place.
+    pub key: Option<ProviderKey>,
+    /// Whose words a program of `command` speaks: `codex`, `gemini`, `opencode` or `openai`.
+    pub limits: Option<String>,
+    /// How much of a usage window may be used, from 0 to 1, before roles of low priority wait.
+    pub warn_at: f64,
+    /// Which part of each usage window is kept for people, from 0 to 1.
+    pub reserve: f64,
+}
+
+/// A key that sessions use without seeing it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ProviderKey {
+    /// The file, readable by its owner only.
+    pub file: PathBuf,
+    /// Whose API it is for.
+    pub api: Api,
+    /// Where that API is: `https://host`, without a final slash.
+    pub upstream: String,
+    /// The header that carries it; the API's own without it.
+    pub header: Option<String>,
+}
+
+/// The APIs that Carson can hold a key for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Api {
+    /// Anthropic's.
+    Anthropic,
+    /// OpenAI's, and what is compatible with it.
+    OpenAi,
+}
+
+impl Api {
+    /// Where its provider serves it.
+    #[must_use]
+    pub fn upstream(self) -> &'static str {
+        match self {
+            Self::Anthropic => "https://api.anthropic.com",
+            Self::OpenAi => "https://api.openai.com",
+        }
+    }
+
+    /// The variables of its clients: the key's, and the address's with what stands behind the host.
+    #[must_use]
+    pub fn variables(self) -> (&'static str, (&'static str, &'static str)) {
+        match self {
+            Self::Anthropic => ("ANTHROPIC_API_KEY", ("ANTHROPIC_BASE_URL", "")),
+            Self::OpenAi => ("OPENAI_API_KEY", ("OPENAI_BASE_URL", "/v1")),
+        }
+    }
+}
+
+/// Who waits first.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Priority {
+    /// Goes on as long as it may.
+    #[default]
+    Normal,
+    /// Waits when a usage window is nearly used up.
+    Low,
 }
 
 /// What becomes of a tool call that the hook does not answer.
@@ -122,6 +188,17 @@ pub enum HookFailure {
     Open,
     /// It is refused.
     Closed,
+}
+
+impl Priority {
+    /// Its name in the role file.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Normal => "normal",
+            Self::Low => "low",
+        }
+    }
 }
 
 /// A named specialist.
@@ -143,6 +220,12 @@ pub struct Role {
     pub overlap: Overlap,
     /// What becomes of a tool call that the hook does not answer.
     pub hook_failure: HookFailure,
+    /// What its sessions may connect to; everything without it.
+    pub egress: Option<Allowlist>,
+    /// What holds its sessions in.
+    pub confinement: Confinement,
+    /// Who waits first.
+    pub priority: Priority,
     /// What it works on.
     pub work: WorkSource,
     /// Its accounts, in order of preference.
@@ -175,6 +258,9 @@ impl Role {
             cadence_lines: Vec::new(),
             overlap: Overlap::default(),
             hook_failure: HookFailure::default(),
+            egress: None,
+            confinement: Confinement::default(),
+            priority: Priority::default(),
             work: WorkSource::None,
             engines: Vec::new(),
             stages: Vec::new(),

@@ -16,6 +16,8 @@ pub(crate) enum Kind {
     /// A whole number from here on.
     Count(i64),
     Money,
+    /// A share in percent, in quotes.
+    Share,
     Span,
     /// A duration above nothing.
     SomeTime,
@@ -30,8 +32,8 @@ pub(crate) enum Kind {
 }
 
 use Kind::{
-    Bool, Count, Money, OneOf, Planned, Section, SomeTime, Span, Text, TextMap, Texts, TimeOfDay,
-    Zone,
+    Bool, Count, Money, OneOf, Planned, Section, Share, SomeTime, Span, Text, TextMap, Texts,
+    TimeOfDay, Zone,
 };
 
 /// `*` is a name that the operator chooses.
@@ -42,8 +44,8 @@ pub(crate) const SETTINGS: &[(&str, Kind)] = &[
     ("fleet.host", Text),
     ("fleet.max_firings", Count(1)),
     ("fleet.min_free_mb", Count(0)),
-    ("fleet.max_cost_usd_per_day", Planned),
-    ("fleet.max_cost_usd_per_month", Planned),
+    ("fleet.max_cost_usd_per_day", Money),
+    ("fleet.max_cost_usd_per_month", Money),
     ("repos", Section),
     ("repos.*", Section),
     ("repos.*.url", Text),
@@ -62,7 +64,16 @@ pub(crate) const SETTINGS: &[(&str, Kind)] = &[
     ("accounts.*.env", TextMap),
     ("accounts.*.model", Text),
     ("accounts.*.script", Text),
-    ("accounts.*.reserve", Planned),
+    ("accounts.*.key_file", Text),
+    ("accounts.*.api", OneOf(&["anthropic", "openai"])),
+    ("accounts.*.upstream", Text),
+    ("accounts.*.key_header", Text),
+    (
+        "accounts.*.limits",
+        OneOf(&["codex", "gemini", "opencode", "openai"]),
+    ),
+    ("accounts.*.warn_at", Share),
+    ("accounts.*.reserve", Share),
     ("github", Section),
     ("github.api_base", Text),
     ("github.token_file", Text),
@@ -105,8 +116,12 @@ pub(crate) const ROLE: &[(&str, Kind)] = &[
     ("max_late", Span),
     ("overlap", OneOf(&["skip", "queue-one"])),
     ("hook_failure", OneOf(&["open", "closed"])),
+    ("sandbox", OneOf(&["required", "best-effort", "off"])),
+    ("push", OneOf(&["carson", "agent"])),
+    ("pass", Texts),
     ("splay", Span),
-    ("priority", Planned),
+    ("egress", Texts),
+    ("priority", OneOf(&["normal", "low"])),
     ("hosts", Planned),
     ("scope", Planned),
     ("limits", Section),
@@ -119,13 +134,16 @@ pub(crate) const ROLE: &[(&str, Kind)] = &[
     ("limits.max_firings_per_day", Count(1)),
     ("limits.max_cost_usd", Money),
     ("limits.max_output_mb", Count(1)),
+    ("limits.max_processes", Count(16)),
+    ("limits.max_file_mb", Count(1)),
+    ("limits.max_memory_mb", Count(64)),
     ("limits.max_open_prs", Count(1)),
     ("limits.fail_streak", Count(1)),
     ("limits.max_rejections", Count(0)),
     ("limits.max_work_attempts", Count(1)),
     ("limits.max_tool_calls", Planned),
-    ("limits.max_cost_usd_per_day", Planned),
-    ("limits.cooldown", Planned),
+    ("limits.max_cost_usd_per_day", Money),
+    ("limits.cooldown", SomeTime),
     ("tools", Section),
     ("tools.read", Texts),
     ("tools.write", Texts),
@@ -135,7 +153,16 @@ pub(crate) const ROLE: &[(&str, Kind)] = &[
     ("promise.verify_runs", Planned),
     ("identity", Section),
     ("identity.env", TextMap),
+    ("paths", Section),
+    ("paths.read", Texts),
+    ("paths.write", Texts),
 ];
+
+/// `25%` is 0.25.
+pub(crate) fn parse_share(text: &str) -> Option<f64> {
+    let number: f64 = text.strip_suffix('%')?.trim().parse().ok()?;
+    (0.0..=100.0).contains(&number).then_some(number / 100.0)
+}
 
 pub(crate) fn join(path: &str, name: &str) -> String {
     if path.is_empty() {
@@ -207,6 +234,10 @@ pub(crate) fn fits(kind: Kind, item: &Item) -> Result<(), String> {
         {
             Some(amount) if amount > 0.0 && amount.is_finite() => Ok(()),
             _ => want("an amount above 0"),
+        },
+        Share => match item.as_str().map(parse_share) {
+            Some(Some(_)) => Ok(()),
+            _ => want("a share in quotes, from \"0%\" to \"100%\""),
         },
         Span => match item.as_str() {
             Some(text) => parse_duration(text).map(|_| ()),

@@ -16,8 +16,11 @@
 //! `load.rs`, `resolve.rs`.
 
 mod check;
+mod confine;
 mod document;
 mod duration;
+mod egress;
+mod families;
 mod finding;
 mod fleet;
 mod home;
@@ -27,6 +30,7 @@ mod outside;
 mod overrides;
 mod prompt;
 mod provenance;
+mod provider;
 mod raw;
 mod resolve;
 mod secret;
@@ -34,11 +38,13 @@ mod shipped;
 mod sources;
 mod upkeep;
 
+pub use confine::{CREDENTIALS, Confinement, Push, Sandbox};
 pub use duration::{format_duration, parse_duration};
-pub use finding::{Finding, Findings};
+pub use families::{Family, family, passes};
+pub use finding::{Finding, Findings, Severity};
 pub use fleet::{
-    Account, EngineKind, Fleet, ForgeKind, GitHub, HookFailure, Promise, Prompts, Repo, Role,
-    Slack, SlackAuth, TokenSource, Tools, WorkSource,
+    Account, Api, EngineKind, Fleet, ForgeKind, GitHub, HookFailure, Priority, Promise, Prompts,
+    ProviderKey, Repo, Role, Slack, SlackAuth, TokenSource, Tools, WorkSource,
 };
 pub use home::Home;
 pub use load::{LoadOptions, Loaded, load};

@@ -9,10 +9,11 @@ use figment::Figment;
 use figment::providers::{Format, Toml};
 
 use crate::document::Document;
-use crate::finding::{Finding, Findings};
+use crate::finding::{Finding, Findings, Severity};
 use crate::fleet::{Fleet, Prompts};
 use crate::home::Home;
 use crate::keys;
+use crate::outside::Paths;
 use crate::overrides::Overrides;
 use crate::prompt;
 use crate::provenance::Provenance;
@@ -45,6 +46,8 @@ pub struct Loaded {
     pub provenance: Provenance,
     /// What it was made from.
     pub sources: Sources,
+    /// What is allowed, and somebody should look at.
+    pub warnings: Vec<Finding>,
 }
 
 /// A role as it was read.
@@ -79,10 +82,15 @@ pub fn load(options: &LoadOptions) -> Result<Loaded, Findings> {
                 fleet,
                 provenance,
                 sources,
+                warnings: Vec::new(),
             })
         }
         None => {
-            resolve::roles_alone(roles, &mut findings);
+            let paths = Paths {
+                home: &home.root,
+                user: options.user_home.as_deref(),
+            };
+            resolve::roles_alone(paths, roles, &mut findings);
             None
         }
     };
@@ -91,9 +99,12 @@ pub fn load(options: &LoadOptions) -> Result<Loaded, Findings> {
     findings.append(&mut meant);
     // By file and line, as an editor shows them; what has no line is about the whole file.
     findings.sort_by(|a, b| (&a.file, a.line).cmp(&(&b.file, b.line)));
+    let (warnings, errors): (Vec<_>, Vec<_>) = findings
+        .into_iter()
+        .partition(|finding| finding.severity == Severity::Warning);
     match loaded {
-        Some(loaded) if findings.is_empty() => Ok(loaded),
-        _ => Err(Findings(findings)),
+        Some(loaded) if errors.is_empty() => Ok(Loaded { warnings, ..loaded }),
+        _ => Err(Findings([errors, warnings].concat())),
     }
 }
 

@@ -8,10 +8,13 @@ use carson_core::{AccountName, RepoName};
 
 use crate::check::Check;
 use crate::fleet::{Account, EngineKind, ForgeKind, GitHub, Repo, Slack, SlackAuth, TokenSource};
+use crate::keys::parse_share;
+use crate::provider;
 use crate::raw::{AccountSection, GitHubSection, RepoSection, SlackSection};
 use crate::secret::read_secret;
 
 /// Where relative paths and `~` lead.
+#[derive(Clone, Copy)]
 pub(crate) struct Paths<'a> {
     pub home: &'a Path,
     pub user: Option<&'a Path>,
@@ -143,6 +146,11 @@ pub(crate) fn accounts(
                 "binary = \"my-agent\"",
             );
         }
+        if engine != EngineKind::Command && section.limits.is_some() {
+            let key = format!("{at}.limits");
+            let problem = "only a program of engine \"command\" needs it";
+            check.problem(&key, problem, "leave it out");
+        }
         if engine == EngineKind::Rehearsal && section.script.is_none() {
             check.problem(
                 &at,
@@ -150,6 +158,7 @@ pub(crate) fn accounts(
                 "script = \"play.toml\"",
             );
         }
+        let key = provider::key(&at, engine, &section, paths, check);
         let default = (engine == EngineKind::Claude).then(|| PathBuf::from("claude"));
         let binary = section
             .binary
@@ -166,6 +175,10 @@ pub(crate) fn accounts(
             env: env.collect(),
             model: section.model,
             script: section.script.map(|script| paths.expand(&script)),
+            key,
+            limits: section.limits,
+            warn_at: parse_share(&section.warn_at).unwrap_or(1.0),
+            reserve: parse_share(&section.reserve).unwrap_or(0.0),
         };
         accounts.insert(name, account);
     }
@@ -233,7 +246,7 @@ pub(crate) fn slack(
     })
 }
 
-fn secret(path: &Path, key: &str, check: &mut Check<'_>) {
+pub(crate) fn secret(path: &Path, key: &str, check: &mut Check<'_>) {
     if let Err(error) = read_secret(path) {
         check.problem(key, error.to_string(), "");
     }

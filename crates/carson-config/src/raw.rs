@@ -37,6 +37,10 @@ pub(crate) struct FleetSection {
     pub max_firings: u32,
     /// Free mebibytes of the home's disk below which nothing is started.
     pub min_free_mb: u32,
+    /// Money of all roles in one day of the fleet's zone.
+    pub max_cost_usd_per_day: Option<f64>,
+    /// Money of all roles in one month of the fleet's zone.
+    pub max_cost_usd_per_month: Option<f64>,
 }
 
 impl Default for FleetSection {
@@ -47,6 +51,8 @@ impl Default for FleetSection {
             host: None,
             max_firings: 2,
             min_free_mb: 256,
+            max_cost_usd_per_day: None,
+            max_cost_usd_per_month: None,
         }
     }
 }
@@ -80,7 +86,7 @@ impl Default for RepoSection {
 }
 
 /// `[accounts.NAME]`
-#[derive(Clone, Debug, Default, Deserialize, Serialize, JsonSchema)]
+#[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub(crate) struct AccountSection {
     /// claude, command or rehearsal.
@@ -95,6 +101,40 @@ pub(crate) struct AccountSection {
     pub model: Option<String>,
     /// The script of a rehearsal.
     pub script: Option<String>,
+    /// File with the provider's key, mode 0600; the firing's proxy uses it, sessions never see it.
+    pub key_file: Option<String>,
+    /// anthropic or openai: whose API the key is for.
+    pub api: Option<String>,
+    /// Where that API is; the provider's own address without it.
+    pub upstream: Option<String>,
+    /// The header that carries the key; the API's own without it.
+    pub key_header: Option<String>,
+    /// codex, gemini, opencode or openai: whose words a program of `command` speaks.
+    pub limits: Option<String>,
+    /// How much of a usage window may be used before roles of low priority wait.
+    pub warn_at: String,
+    /// Which part of each usage window is kept for people.
+    pub reserve: String,
+}
+
+impl Default for AccountSection {
+    fn default() -> Self {
+        Self {
+            engine: String::new(),
+            binary: None,
+            args: Vec::new(),
+            env: BTreeMap::new(),
+            model: None,
+            script: None,
+            key_file: None,
+            api: None,
+            upstream: None,
+            key_header: None,
+            limits: None,
+            warn_at: "90%".into(),
+            reserve: "0%".into(),
+        }
+    }
 }
 
 /// `[github]`
@@ -231,12 +271,23 @@ pub(crate) struct RoleFile {
     pub overlap: String,
     /// open or closed: what becomes of a tool call that the hook does not answer.
     pub hook_failure: String,
+    /// required, best-effort or off: whether the kernel must confine its sessions.
+    pub sandbox: String,
+    /// carson or agent: who pushes.
+    pub push: String,
+    /// Names of variables that pass from the operator's environment, or beginnings with a `*`.
+    pub pass: Vec<String>,
     /// Spreads herds of roles.
     pub splay: String,
+    /// host:port that sessions may connect to; everything without it.
+    pub egress: Option<Vec<String>>,
+    /// normal or low: one of low priority waits first when a usage window runs out.
+    pub priority: String,
     pub limits: LimitsSection,
     pub tools: ToolsSection,
     pub promise: Option<PromiseSection>,
     pub identity: IdentitySection,
+    pub paths: PathsSection,
 }
 
 impl Default for RoleFile {
@@ -255,11 +306,17 @@ impl Default for RoleFile {
             max_late: "6h".into(),
             overlap: "skip".into(),
             hook_failure: "open".into(),
+            sandbox: "best-effort".into(),
+            push: "carson".into(),
+            pass: Vec::new(),
             splay: "0s".into(),
+            egress: None,
+            priority: "normal".into(),
             limits: LimitsSection::default(),
             tools: ToolsSection::default(),
             promise: None,
             identity: IdentitySection::default(),
+            paths: PathsSection::default(),
         }
     }
 }
@@ -303,12 +360,22 @@ pub(crate) struct LimitsSection {
     pub max_firings_per_day: Option<u32>,
     /// Money of one firing.
     pub max_cost_usd: Option<f64>,
+    /// Money of this role in one day of its zone.
+    pub max_cost_usd_per_day: Option<f64>,
     /// Output of one session, in mebibytes.
     pub max_output_mb: Option<u64>,
+    /// Processes and threads of one session at once.
+    pub max_processes: Option<u32>,
+    /// The largest file that a session may write, in mebibytes.
+    pub max_file_mb: Option<u64>,
+    /// Memory of one session, in mebibytes, where the kernel's cgroups can hold it to that.
+    pub max_memory_mb: Option<u64>,
     /// Open pull requests of this role.
     pub max_open_prs: Option<u32>,
     /// Consecutive bad outcomes that open the breaker.
     pub fail_streak: Option<u32>,
+    /// After how long an open breaker lets one firing try.
+    pub cooldown: Option<String>,
     /// Rejections in a row that do not yet count as bad.
     pub max_rejections: Option<u32>,
     /// Firings that may take one piece of work.
@@ -368,6 +435,16 @@ impl Default for PromiseSection {
 pub(crate) struct IdentitySection {
     /// Variables that only this role's sessions see.
     pub env: BTreeMap<String, String>,
+}
+
+/// `[paths]`
+#[derive(Clone, Debug, Default, Deserialize, Serialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub(crate) struct PathsSection {
+    /// What its sessions may read and run, beside what every session may.
+    pub read: Vec<String>,
+    /// What its sessions may write, beside their bench.
+    pub write: Vec<String>,
 }
 
 /// The JSON schemas of `carson.toml` and of `role.toml`.

@@ -9,10 +9,12 @@ use carson_core::{HostName, RoleName, Stage};
 use chrono_tz::Tz;
 
 use crate::check::Check;
+use crate::confine::confinement;
 use crate::document::Document;
 use crate::duration::parse_duration;
+use crate::egress::{Providers, providers};
 use crate::finding::Finding;
-use crate::fleet::{Fleet, HookFailure, Promise, Role, Tools, WorkSource};
+use crate::fleet::{Fleet, HookFailure, Priority, Promise, Role, Tools, WorkSource};
 use crate::home::Home;
 use crate::keys::nearest;
 use crate::load::{LoadOptions, ReadRole};
@@ -39,19 +41,22 @@ pub(crate) fn fleet(
         home: &home.root,
         user: options.user_home.as_deref(),
     };
-    let around = Around {
+    let mut around = Around {
+        paths,
+        providers: Providers::new(),
         zone: raw.fleet.zone.parse().unwrap_or(Tz::UTC),
         repos: Some(raw.repos.keys().cloned().collect()),
         accounts: Some(raw.accounts.keys().cloned().collect()),
     };
-    let repos = repos(raw.repos, &raw.github.is_some(), &paths, &mut check);
-    let accounts = accounts(raw.accounts, &paths, &mut check);
+    let repos = repos(raw.repos, &raw.github.is_some(), &around.paths, &mut check);
+    let accounts = accounts(raw.accounts, &around.paths, &mut check);
+    around.providers = providers(&accounts);
     let github = raw
         .github
-        .and_then(|section| github(section, &paths, &mut check));
+        .and_then(|section| github(section, &around.paths, &mut check));
     let slack = raw
         .slack
-        .and_then(|section| slack(section, &paths, &mut check));
+        .and_then(|section| slack(section, &around.paths, &mut check));
     let host = match &raw.fleet.host {
         Some(host) => check.name("fleet.host", host),
         None => None,
@@ -62,6 +67,8 @@ pub(crate) fn fleet(
         host: host.unwrap_or_else(|| HostName::from_machine(&options.machine)),
         max_firings: raw.fleet.max_firings,
         min_free_mb: raw.fleet.min_free_mb,
+        max_cost_usd_per_day: raw.fleet.max_cost_usd_per_day,
+        max_cost_usd_per_month: raw.fleet.max_cost_usd_per_month,
         repos,
         accounts,
         roles: BTreeMap::new(),
@@ -70,7 +77,7 @@ pub(crate) fn fleet(
         database: database(raw.database.url, &home, &mut check),
         housekeeping: housekeeping(&raw.housekeeping),
         heartbeat: heartbeat(raw.heartbeat, &paths, &mut check),
-        home,
+        home: home.clone(),
     };
     for role in read {
         let (name, role) = resolve_role(role, &around, findings);
@@ -80,8 +87,10 @@ pub(crate) fn fleet(
 }
 
 /// Findings of roles whose fleet cannot be read: what they name in it is not held against it.
-pub(crate) fn roles_alone(read: Vec<ReadRole>, findings: &mut Vec<Finding>) {
+pub(crate) fn roles_alone(paths: Paths<'_>, read: Vec<ReadRole>, findings: &mut Vec<Finding>) {
     let unknown = Around {
+        paths,
+        providers: Providers::new(),
         zone: Tz::UTC,
         repos: None,
         accounts: None,
@@ -93,8 +102,10 @@ pub(crate) fn roles_alone(read: Vec<ReadRole>, findings: &mut Vec<Finding>) {
 
 /// What a role refers to. The names are those that were written, rightly or not: one mistake is
 /// one finding.
-struct Around {
+struct Around<'a> {
+    paths: Paths<'a>,
     zone: Tz,
+    providers: Providers,
     repos: Option<Vec<String>>,
     accounts: Option<Vec<String>>,
 }
@@ -118,7 +129,11 @@ fn database(url: Option<String>, home: &Home, check: &mut Check<'_>) -> String {
     }
 }
 
-fn resolve_role(read: ReadRole, around: &Around, findings: &mut Vec<Finding>) -> (RoleName, Role) {
+fn resolve_role(
+    read: ReadRole,
+    around: &Around<'_>,
+    findings: &mut Vec<Finding>,
+) -> (RoleName, Role) {
     let ReadRole {
         name,
         file,
@@ -147,6 +162,10 @@ fn resolve_role(read: ReadRole, around: &Around, findings: &mut Vec<Finding>) ->
     } else {
         CatchUp::One
     };
+    let egress = raw.egress.as_ref();
+    let egress = egress
+        .map(|rules| crate::egress::egress(rules, &raw.engines, &around.providers, &mut check));
+    let confinement = confinement(&raw, &around.paths, &mut check);
     let promise = raw.promise.map(|promise| {
         if promise.run.trim().is_empty() {
             check.problem("promise.run", "it is missing", "run = \"cargo test\"");
@@ -173,6 +192,13 @@ fn resolve_role(read: ReadRole, around: &Around, findings: &mut Vec<Finding>) ->
             HookFailure::Closed
         } else {
             HookFailure::Open
+        },
+        egress,
+        confinement,
+        priority: if raw.priority == "low" {
+            Priority::Low
+        } else {
+            Priority::Normal
         },
         work: work(raw.work, &mut check),
         engines,
@@ -302,7 +328,12 @@ pub(crate) fn limits(raw: LimitsSection) -> Limits {
         max_revisions: raw.max_revisions.unwrap_or(base.max_revisions),
         max_firings_per_day: raw.max_firings_per_day.unwrap_or(base.max_firings_per_day),
         max_cost_usd: raw.max_cost_usd.or(base.max_cost_usd),
+        max_cost_usd_per_day: raw.max_cost_usd_per_day,
+        cooldown: raw.cooldown.and_then(|text| parse_duration(&text).ok()),
         max_output_mb: raw.max_output_mb.unwrap_or(base.max_output_mb),
+        max_processes: raw.max_processes.unwrap_or(base.max_processes),
+        max_file_mb: raw.max_file_mb.unwrap_or(base.max_file_mb),
+        max_memory_mb: raw.max_memory_mb.or(base.max_memory_mb),
         max_open_prs: raw.max_open_prs.unwrap_or(base.max_open_prs),
         fail_streak: raw.fail_streak.unwrap_or(base.fail_streak),
         max_rejections: raw.max_rejections.unwrap_or(base.max_rejections),

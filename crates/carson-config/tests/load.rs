@@ -1,6 +1,9 @@
 //! Loading: the examples of the documentation, every kind of mistake, the environment.
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
+#[path = "load/egress.rs"]
+mod egress;
+
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
@@ -221,4 +224,35 @@ fn the_schemas_that_are_checked_in_are_the_ones_that_hold() {
         let written = std::fs::read_to_string(&file).unwrap_or_default();
         assert_eq!(written, held, "run this test with CARSON_UPDATE=1");
     }
+}
+
+#[test]
+fn what_opens_a_sandbox_is_found_or_warned_of() {
+    let dir = good_home();
+    let role = |more: &str| {
+        write(
+            dir.path(),
+            "roles/implementer/role.toml",
+            &format!("{more}\n{ROLE}"),
+        );
+    };
+    role("sandbox = \"off\"\npush = \"agent\"\npass = [\"CARGO_*\", \"GH_TOKEN\"]");
+    let loaded = load(&options(dir.path(), &[])).unwrap();
+    let warned: Vec<(&str, Option<usize>)> = loaded
+        .warnings
+        .iter()
+        .map(|warning| (warning.key.as_str(), warning.line))
+        .collect();
+    assert_eq!(
+        warned,
+        [("sandbox", Some(1)), ("push", Some(2)), ("pass", Some(3))]
+    );
+    let role_file = "sandbox = \"maybe\"\npush = \"model\"\npass = [\"*\"]\n\
+         paths = { read = [\"/\", \"~/.ssh/config\", \"a/../b\"], write = [\"~\", \".\"] }";
+    role(role_file);
+    let found = load(&options(dir.path(), &[])).unwrap_err();
+    let about = |key: &str| found.0.iter().filter(|one| one.key == key).count();
+    let counts = ["sandbox", "push", "pass", "paths.read", "paths.write"].map(about);
+    assert_eq!(counts, [1, 1, 1, 3, 2], "{found}");
+    assert!(found.0.iter().all(|one| one.line.is_some()), "{found}");
 }

@@ -2,7 +2,9 @@
 
 use std::fmt;
 
-use chrono::{DateTime, Utc};
+use std::time::Duration;
+
+use chrono::{DateTime, TimeDelta, Utc};
 use serde::{Deserialize, Serialize};
 
 use crate::breaker::Breaker;
@@ -29,6 +31,9 @@ pub struct Block {
     /// Why.
     pub reason: String,
 }
+
+/// No provider's limit lasts longer: a block that claims to is held to this.
+pub const BLOCK_HORIZON: TimeDelta = TimeDelta::days(31);
 
 impl Block {
     /// Whether the block stands at `now`.
@@ -57,6 +62,69 @@ impl Pause {
     }
 }
 
+/// How much of an account's usage window is used.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct UsageWindow {
+    /// The account.
+    pub account: AccountName,
+    /// The window, as the provider names it.
+    pub name: String,
+    /// How much is used, from 0 to 1.
+    pub utilization: f64,
+    /// When it starts again.
+    pub resets_at: Option<DateTime<Utc>>,
+    /// When this was told.
+    pub seen_at: DateTime<Utc>,
+}
+
+/// A window without a known end is believed so long.
+const UNKNOWN_WINDOW: TimeDelta = TimeDelta::hours(5);
+
+impl UsageWindow {
+    /// Whether this still says something at `now`.
+    #[must_use]
+    pub fn stands(&self, now: DateTime<Utc>) -> bool {
+        now < self.resets_at.unwrap_or(self.seen_at + UNKNOWN_WINDOW)
+    }
+}
+
+impl fmt::Display for UsageWindow {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let used = self.utilization * 100.0;
+        write!(f, "{} used {used:.0} % of {}", self.account, self.name)?;
+        match self.resets_at {
+            Some(at) => write!(
+                f,
+                ", which starts again {}",
+                at.format("%Y-%m-%d %H:%M:%SZ")
+            ),
+            None => Ok(()),
+        }
+    }
+}
+
+/// How much of its usage windows an account leaves alone.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Shares {
+    /// The account.
+    pub account: AccountName,
+    /// Roles of low priority wait when so much is used.
+    pub warn_at: f64,
+    /// So much is kept for people.
+    pub reserve: f64,
+}
+
+/// Money that may be spent in a time.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Budget {
+    /// Whose, and in which time: `this role a day`.
+    pub what: &'static str,
+    /// What was spent.
+    pub spent: f64,
+    /// What may be.
+    pub max: f64,
+}
+
 /// What admission looks at, gathered in one read of the store.
 #[derive(Clone, Debug, Default)]
 pub struct Gate {
@@ -66,8 +134,20 @@ pub struct Gate {
     pub blocks: Vec<Block>,
     /// The accounts the role may use, in its order.
     pub accounts: Vec<AccountName>,
+    /// The usage windows of all accounts.
+    pub windows: Vec<UsageWindow>,
+    /// What the role's accounts leave alone.
+    pub shares: Vec<Shares>,
+    /// Whether the role waits first.
+    pub is_low: bool,
     /// The role's breaker.
     pub breaker: Breaker,
+    /// After how long one firing may try although it is open.
+    pub cooldown: Option<Duration>,
+    /// Money that may be spent.
+    pub budgets: Vec<Budget>,
+    /// What the role spent in its zone's day.
+    pub spent_today: f64,
     /// Firings of this role in its zone's day, skipped ones left out.
     pub fired_today: u32,
     /// The role's daily cap.
@@ -101,6 +181,12 @@ pub enum SkipReason {
     Paused(String),
     /// Every account of the role is blocked.
     Blocked(String),
+    /// What is left of every account's usage windows is kept for people.
+    Reserved(String),
+    /// The usage windows are nearly used up, and the role is of low priority.
+    LowPriority(String),
+    /// Money is used up.
+    Budget(String),
     /// The role's breaker is open.
     BreakerOpen(String),
     /// The daily cap is used up.
@@ -122,6 +208,9 @@ impl SkipReason {
         match self {
             Self::Paused(_) => "paused",
             Self::Blocked(_) => "blocked",
+            Self::Reserved(_) => "reserved",
+            Self::LowPriority(_) => "low-priority",
+            Self::Budget(_) => "budget",
             Self::BreakerOpen(_) => "breaker",
             Self::DailyCap(_) => "daily-cap",
             Self::Overlap => "overlap",
@@ -137,6 +226,9 @@ impl fmt::Display for SkipReason {
         match self {
             Self::Paused(why) => write!(f, "paused: {why}"),
             Self::Blocked(why) => write!(f, "blocked: {why}"),
+            Self::Reserved(why) => write!(f, "kept for people: {why}"),
+            Self::LowPriority(why) => write!(f, "low priority: {why}"),
+            Self::Budget(why) => write!(f, "budget used up: {why}"),
             Self::BreakerOpen(why) => write!(f, "breaker open: {why}"),
             Self::DailyCap(cap) => write!(f, "daily cap of {cap} firings used up"),
             Self::Overlap => f.write_str("its firing still runs"),
@@ -158,13 +250,22 @@ pub fn admit(gate: &Gate, now: DateTime<Utc>) -> Admission {
             pause.what, pause.reason
         )));
     }
-    let account = match admit_account(&gate.accounts, &gate.blocks, now) {
+    let account = match choose_account(gate, now) {
         Ok(account) => account,
         Err(reason) => return Admission::Skip(reason),
     };
-    if gate.breaker.is_open() {
-        let why = gate.breaker.reason.clone().unwrap_or_default();
-        return Admission::Skip(SkipReason::BreakerOpen(why));
+    if let Some(reason) = open_breaker(gate, now) {
+        return Admission::Skip(reason);
+    }
+    if let Some(budget) = gate
+        .budgets
+        .iter()
+        .find(|budget| budget.spent >= budget.max)
+    {
+        let (spent, max, what) = (budget.spent, budget.max, budget.what);
+        return Admission::Skip(SkipReason::Budget(format!(
+            "${spent:.2} of ${max:.2} for {what}"
+        )));
     }
     if gate.fired_today >= gate.max_per_day {
         return Admission::Skip(SkipReason::DailyCap(gate.max_per_day));
@@ -179,6 +280,59 @@ pub fn admit(gate: &Gate, now: DateTime<Utc>) -> Admission {
         return Admission::Wait("this host runs as many firings as it may");
     }
     Admission::Admit(account)
+}
+
+/// An open breaker stops the role until its cooldown is over: then one firing may try.
+fn open_breaker(gate: &Gate, now: DateTime<Utc>) -> Option<SkipReason> {
+    if !gate.breaker.is_open() {
+        return None;
+    }
+    let why = gate.breaker.reason.clone().unwrap_or_default();
+    match gate.breaker.half_opens_at(gate.cooldown) {
+        Some(at) if now >= at => None,
+        Some(at) => Some(SkipReason::BreakerOpen(format!(
+            "{why}; one firing may try from {}",
+            at.format("%Y-%m-%d %H:%M:%SZ")
+        ))),
+        None => Some(SkipReason::BreakerOpen(why)),
+    }
+}
+
+/// The first account that is not blocked and whose windows leave something for this role.
+fn choose_account(gate: &Gate, now: DateTime<Utc>) -> Result<AccountName, SkipReason> {
+    let mut held = Vec::new();
+    let mut free = Vec::new();
+    for account in &gate.accounts {
+        match used_up(gate, account, now) {
+            Some(reason) => held.push(reason),
+            None => free.push(account.clone()),
+        }
+    }
+    match admit_account(&free, &gate.blocks, now) {
+        Err(SkipReason::Blocked(why)) if why.is_empty() => {
+            let first = held.into_iter().next();
+            Err(first.unwrap_or_else(|| SkipReason::Blocked("the role has no account".into())))
+        }
+        other => other,
+    }
+}
+
+/// Why an account's usage windows leave nothing for this role.
+fn used_up(gate: &Gate, account: &AccountName, now: DateTime<Utc>) -> Option<SkipReason> {
+    let shares = gate
+        .shares
+        .iter()
+        .find(|shares| shares.account == *account)?;
+    let windows = gate.windows.iter();
+    let fullest = windows
+        .filter(|window| window.account == *account && window.stands(now))
+        .max_by(|a, b| a.utilization.total_cmp(&b.utilization))?;
+    if shares.reserve > 0.0 && fullest.utilization >= 1.0 - shares.reserve {
+        let kept = shares.reserve * 100.0;
+        return Some(SkipReason::Reserved(format!("{kept:.0} %; {fullest}")));
+    }
+    let is_late = gate.is_low && fullest.utilization >= shares.warn_at;
+    is_late.then(|| SkipReason::LowPriority(fullest.to_string()))
 }
 
 /// The first account without a standing block.

@@ -1,6 +1,9 @@
-//! The breaker: enough bad outcomes in a row and a role stops until an operator resets it.
+//! The breaker: enough bad outcomes in a row and a role stops until an operator resets it, or
+//! until one firing after its cooldown ends well.
 
-use chrono::{DateTime, Utc};
+use std::time::Duration;
+
+use chrono::{DateTime, TimeDelta, Utc};
 use serde::{Deserialize, Serialize};
 
 use crate::outcome::{Outcome, StreakEffect};
@@ -32,6 +35,40 @@ impl Breaker {
     #[must_use]
     pub fn is_open(&self) -> bool {
         self.opened_at.is_some()
+    }
+
+    /// When one firing may try whether the role works again.
+    #[must_use]
+    pub fn half_opens_at(&self, cooldown: Option<Duration>) -> Option<DateTime<Utc>> {
+        let cooldown = TimeDelta::from_std(cooldown?).ok()?;
+        self.opened_at?.checked_add_signed(cooldown)
+    }
+
+    /// The breaker after a firing has ended. One that was claimed while the breaker was open is
+    /// its probe: a good end closes it, and one that is neither good nor quiet opens it anew.
+    #[must_use]
+    pub fn after_firing(
+        self,
+        claimed_at: DateTime<Utc>,
+        outcome: Outcome,
+        why: &str,
+        now: DateTime<Utc>,
+        at: Thresholds,
+    ) -> Self {
+        if self.opened_at.is_none_or(|opened| claimed_at <= opened) {
+            return self.after(outcome, why, now, at);
+        }
+        match outcome {
+            // Nothing was tried: the next slot is the probe.
+            Outcome::Silent | Outcome::Skipped | Outcome::RateLimited => self,
+            _ if outcome.streak() == StreakEffect::Resets => Self::default(),
+            _ => Self {
+                streak: self.streak.saturating_add(1),
+                rejections: self.rejections,
+                opened_at: Some(now),
+                reason: Some(format!("tried again: {why}")),
+            },
+        }
     }
 
     /// The breaker after one more outcome. An open breaker stays open, whatever follows: only a
@@ -102,7 +139,33 @@ mod tests {
         assert!(run(&[Rejected; 5]).is_open());
     }
 
+    fn at(seconds: i64) -> DateTime<Utc> {
+        DateTime::from_timestamp(seconds, 0).unwrap()
+    }
+
     proptest! {
+        #[test]
+        fn a_probe_closes_it_opens_it_anew_or_proves_nothing(
+            pick in 0..Outcome::ALL.len(), opened in 0..1_000_i64, later in 1..1_000_i64,
+        ) {
+            let outcome = Outcome::ALL[pick];
+            let open = Breaker { streak: 3, opened_at: Some(at(opened)), ..Breaker::default() };
+            let end = at(opened + later + 1);
+            let next = open.clone().after_firing(at(opened + later), outcome, "w", end, AT);
+            match outcome.streak() {
+                StreakEffect::Resets => prop_assert_eq!(next, Breaker::default()),
+                StreakEffect::Counts => prop_assert_eq!(next.opened_at, Some(end)),
+                _ => prop_assert!(next == open || next.opened_at == Some(end)),
+            }
+            // A firing of before it opened is none: only `after` speaks then.
+            let before = open.clone().after_firing(at(opened), outcome, "w", end, AT);
+            prop_assert_eq!(before.opened_at, open.opened_at);
+            let half = open.half_opens_at(Some(Duration::from_secs(60)));
+            prop_assert_eq!(half, Some(at(opened + 60)));
+            prop_assert_eq!(open.half_opens_at(None), None);
+            prop_assert_eq!(open.half_opens_at(Some(Duration::MAX)), None);
+        }
+
         #[test]
         fn open_stays_open_and_quiet_outcomes_change_nothing(
             picks in proptest::collection::vec(0..Outcome::ALL.len(), 0..40)

@@ -14,6 +14,7 @@
 //!   that control flow ever reads.
 //! - [`settle`] turns sentinel and facts into an [`Outcome`](outcome::Outcome), by one table.
 //!   Facts win over what a model says of itself.
+//! - [`egress`] says which hosts a session may connect to, by name and by address.
 //! - [`breaker`] says what an outcome does to a role's fail streak.
 //!
 //! Around them stand the nouns: [`id`] (typed names), [`stage`], [`work`], [`limits`], and the
@@ -25,6 +26,7 @@ pub mod admission;
 pub mod breaker;
 pub mod cadence;
 pub mod clock;
+pub mod egress;
 pub mod id;
 pub mod limits;
 pub mod outcome;

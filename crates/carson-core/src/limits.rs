@@ -6,6 +6,9 @@ use serde::{Deserialize, Serialize};
 
 use crate::stage::Stage;
 
+/// How often one firing asks a provider again that was overloaded or not reached.
+pub const MAX_RETRIES: u32 = 3;
+
 /// `[limits]` of a role. Every firing ends because each of these is finite.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Limits {
@@ -25,12 +28,22 @@ pub struct Limits {
     pub max_firings_per_day: u32,
     /// Money of one firing, where the engine reports it.
     pub max_cost_usd: Option<f64>,
+    /// Money in one day of the role's zone.
+    pub max_cost_usd_per_day: Option<f64>,
     /// Output of one session, in mebibytes.
     pub max_output_mb: u64,
+    /// Processes and threads of one session at once.
+    pub max_processes: u32,
+    /// The largest file that a session may write, in mebibytes.
+    pub max_file_mb: u64,
+    /// Memory of one session, in mebibytes, where cgroups can hold it to that.
+    pub max_memory_mb: Option<u64>,
     /// Open pull requests of this role on one repository.
     pub max_open_prs: u32,
     /// Consecutive bad outcomes that open the breaker.
     pub fail_streak: u32,
+    /// After how long an open breaker lets one firing try; never without it.
+    pub cooldown: Option<Duration>,
     /// Rejections in a row that do not yet count as bad.
     pub max_rejections: u32,
     /// Firings that may take one piece of work before a person must.
@@ -48,7 +61,12 @@ impl Default for Limits {
             max_revisions: 1,
             max_firings_per_day: 96,
             max_cost_usd: None,
+            max_cost_usd_per_day: None,
+            cooldown: None,
             max_output_mb: 64,
+            max_processes: 2048,
+            max_file_mb: 4096,
+            max_memory_mb: None,
             max_open_prs: 3,
             fail_streak: 5,
             max_rejections: 2,
@@ -64,9 +82,48 @@ pub struct WorstCase {
     pub sessions: u64,
     /// Turns over all sessions.
     pub turns: u64,
+    /// Sessions more, where the provider was not available before they did anything.
+    pub retries: u32,
+}
+
+/// What the firings of one day can cost at most.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct WorstDay {
+    /// Firings.
+    pub firings: u32,
+    /// CLI invocations.
+    pub sessions: u64,
+    /// Turns.
+    pub turns: u64,
+    /// Wall clock, one firing after the other.
+    pub wall_clock: Duration,
+    /// Money; `None` when no budget bounds it.
+    pub cost_usd: Option<f64>,
 }
 
 impl Limits {
+    /// The worst day: each firing its worst, as often as the daily cap and the clock allow.
+    #[must_use]
+    pub fn worst_day(&self, stages: &[Stage]) -> WorstDay {
+        let one = self.worst_case(stages);
+        let firings = self.max_firings_per_day;
+        let by_firing = self.max_cost_usd.map(|max| max * f64::from(firings));
+        // The last firing that the day's budget lets in is itself held to what is left of it.
+        let cost_usd = match (self.max_cost_usd_per_day, by_firing) {
+            (Some(day), Some(all)) => Some(day.min(all)),
+            (day, all) => day.or(all),
+        };
+        // A role runs one firing at a time.
+        let wall_clock = self.wall_clock.saturating_mul(firings);
+        WorstDay {
+            firings,
+            sessions: one.sessions.saturating_mul(firings.into()),
+            turns: one.turns.saturating_mul(firings.into()),
+            wall_clock: wall_clock.min(Duration::from_secs(25 * 60 * 60)),
+            cost_usd,
+        }
+    }
+
     /// Sessions and turns of the longest firing that `stages` allow: each attempt executes once,
     /// and a diff review that asks for a fix costs one more execute and one more review.
     #[must_use]
@@ -89,6 +146,7 @@ impl Limits {
             }
         }
         WorstCase {
+            retries: MAX_RETRIES,
             sessions: reading + writing,
             turns: reading
                 .saturating_mul(self.max_turns_read.into())
@@ -108,6 +166,25 @@ mod tests {
         assert_eq!(worst.sessions, 10);
         assert_eq!(worst.turns, 6 * 20 + 4 * 60);
         assert_eq!(Limits::default().worst_case(&[]).sessions, 0);
+    }
+
+    #[test]
+    fn the_worst_day_is_the_cap_times_the_worst_firing_within_the_budget() {
+        let limits = Limits {
+            max_firings_per_day: 10,
+            max_cost_usd: Some(2.0),
+            ..Limits::default()
+        };
+        let day = limits.worst_day(&Stage::CHOSEN);
+        assert_eq!((day.sessions, day.turns), (100, 3_600));
+        assert_eq!(day.wall_clock, Duration::from_secs(450 * 60));
+        assert_eq!(day.cost_usd, Some(20.0));
+        let budget = Limits {
+            max_cost_usd_per_day: Some(5.0),
+            ..limits
+        };
+        assert_eq!(budget.worst_day(&Stage::CHOSEN).cost_usd, Some(5.0));
+        assert_eq!(Limits::default().worst_day(&[]).cost_usd, None);
     }
 
     #[test]

@@ -25,6 +25,9 @@ pub enum Halt {
         account: AccountName,
         /// Until when; `None` until an operator clears it.
         until: Option<DateTime<Utc>>,
+        /// What the provider said, and what a person can do.
+        #[serde(default)]
+        why: String,
     },
     /// The firing's own wall clock ran out, or a session fell silent too long.
     TimedOut(String),
@@ -44,8 +47,12 @@ pub enum Halt {
     Stagnated(String),
     /// The worktree vanished, or its branch was taken away, under the session.
     LostWorktree(String),
+    /// The provider was overloaded or not reached, and stayed so.
+    Unavailable(String),
     /// The CLI failed in a way that is not a limit.
     EngineFailed(String),
+    /// The role requires a sandbox that this machine does not have.
+    Unconfined(String),
     /// Git, the forge or the store failed underneath.
     Broken(String),
     /// Somebody asked the firing to stop.
@@ -101,6 +108,13 @@ impl Facts {
     fn has_work(&self) -> bool {
         self.commits > 0 || self.dirty
     }
+
+    /// Whether the firing tells nothing about the work: its provider was away before any of it was
+    /// done. Such a firing costs the work no attempt.
+    #[must_use]
+    pub fn spares_the_work(&self) -> bool {
+        matches!(self.halt, Some(Halt::Unavailable(_))) && !self.has_work()
+    }
 }
 
 /// An outcome with the reason an operator reads.
@@ -135,10 +149,20 @@ fn settle_halt(halt: &Halt, facts: &Facts) -> Settled {
     match halt {
         Halt::NothingToDo => settled(Outcome::Silent, "no work found"),
         Halt::Skipped(reason) => settled(Outcome::Skipped, reason.to_string()),
-        Halt::RateLimited { account, until } => settled(
-            Outcome::RateLimited,
-            format!("account {account} is blocked until {}", until_text(*until)),
-        ),
+        Halt::RateLimited {
+            account,
+            until,
+            why,
+        } => {
+            let until = until_text(*until);
+            let why = if why.is_empty() {
+                String::new()
+            } else {
+                format!(": {why}")
+            };
+            let text = format!("account {account} is blocked until {until}{why}");
+            settled(Outcome::RateLimited, text)
+        }
         Halt::TimedOut(what) => settled(Outcome::TimedOut, what),
         Halt::OutOfTurns => out_of_budget("turn", facts),
         Halt::OutOfMoney => out_of_budget("cost", facts),
@@ -157,7 +181,12 @@ fn settle_halt(halt: &Halt, facts: &Facts) -> Settled {
         ),
         Halt::Exhausted(why) => settled(Outcome::Failed, format!("EXHAUSTED: {why}")),
         Halt::Stagnated(why) => settled(Outcome::Failed, format!("STAGNATED: {why}")),
+        Halt::Unconfined(why) => settled(Outcome::Blocked, why.clone()),
         Halt::LostWorktree(why) => settled(Outcome::Failed, format!("worktree lost: {why}")),
+        Halt::Unavailable(why) => settled(
+            Outcome::Failed,
+            format!("the provider is not available: {why}"),
+        ),
         Halt::EngineFailed(why) => settled(Outcome::Failed, format!("engine: {why}")),
         Halt::Broken(why) => settled(Outcome::Failed, why),
         Halt::Cancelled if facts.has_work() => {

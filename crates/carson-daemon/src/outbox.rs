@@ -13,6 +13,7 @@ use carson_config::{Slack, SlackAuth, read_secret};
 use carson_core::Clock;
 use carson_firing::Household;
 use carson_notify::{Message, Place, PostError, Posted, Sink};
+use carson_redact::Redactor;
 use carson_store::{Post, PostKind, Store, StoreError};
 use chrono::{DateTime, TimeDelta, Utc};
 use tracing::{info, warn};
@@ -37,6 +38,7 @@ pub struct Poster {
     pace: Duration,
     failures: u32,
     away: Option<Away>,
+    redactor: Redactor,
 }
 
 /// From when until when nothing is sent. A clock that was set back behind it ends it.
@@ -52,6 +54,7 @@ impl Default for Poster {
             pace: PACE,
             failures: 0,
             away: None,
+            redactor: Redactor::default(),
         }
     }
 }
@@ -65,6 +68,7 @@ impl Poster {
         let Some(slack) = &house.fleet.slack else {
             return Ok(0);
         };
+        self.redactor = house.redactor.clone();
         match sink(slack) {
             Ok(sink) => self.drain_to(&sink, &house.store, &house.clock).await,
             Err(error) => {
@@ -111,6 +115,8 @@ impl Poster {
             store.post_sent(post.id, None, clock.now()).await?;
             return Ok(false);
         };
+        // Rows of other hosts are sent too: what they did not know, this one may.
+        let message = message.redacted(&self.redactor);
         match send(sink, store, post, &message).await? {
             Ok(posted) => {
                 (self.failures, self.away) = (0, None);

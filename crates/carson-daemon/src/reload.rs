@@ -68,6 +68,7 @@ pub(crate) async fn reload(
                 }
             }
             house.fleet = Arc::new(loaded.fleet);
+            house.learn_secrets();
             info!(roles = house.fleet.roles.len(), "settings reloaded");
             true
         }

@@ -5,9 +5,13 @@ use std::ops::ControlFlow;
 use std::path::PathBuf;
 use std::time::Duration;
 
+use chrono::{DateTime, Utc};
+
 use carson_proc::{Cancel, Command, Finished, Limits, Line, StopReason, Stream, run};
+use carson_redact::Redactor;
 
 use crate::error::EngineError;
+use crate::rules::RuleSet;
 use crate::session::{Ended, Event, Session, SessionEnd};
 use crate::transcript::Transcript;
 use crate::{claude, command, rehearsal};
@@ -46,6 +50,20 @@ pub struct Engine {
     pub model: Option<String>,
     /// The script, for `rehearsal`.
     pub script: Option<PathBuf>,
+    /// Whose words a program of `command` speaks, where the operator said so.
+    pub limits: Option<RuleSet>,
+}
+
+impl Engine {
+    /// The rules by which its refusals are read.
+    #[must_use]
+    pub fn rules(&self) -> Option<RuleSet> {
+        match self.kind {
+            EngineKind::Claude => Some(RuleSet::Claude),
+            EngineKind::Command => self.limits,
+            EngineKind::Rehearsal => None,
+        }
+    }
 }
 
 /// Reads one CLI's output.
@@ -53,7 +71,7 @@ pub(crate) trait Reader {
     /// One line of standard output. `Break` stops the CLI.
     fn line(&mut self, line: &[u8], on_event: &mut dyn FnMut(&Event)) -> ControlFlow<()>;
     /// Everything it said, once it has ended.
-    fn end(self, done: &Finished) -> SessionEnd;
+    fn end(self, done: &Finished, redactor: &Redactor, now: DateTime<Utc>) -> SessionEnd;
 }
 
 impl Engine {
@@ -81,7 +99,8 @@ impl Engine {
             }
             EngineKind::Command => {
                 let command = command::command(self, session)?;
-                drive(command, session, command::Output, cancel, on_event).await
+                let reader = command::Output::new(self.limits);
+                drive(command, session, reader, cancel, on_event).await
             }
             EngineKind::Rehearsal => {
                 let command = rehearsal::command(self, session)?;
@@ -106,7 +125,7 @@ async fn drive<R: Reader>(
     cancel: &Cancel,
     on_event: &mut dyn FnMut(&Event),
 ) -> Result<SessionEnd, EngineError> {
-    let mut transcript = Transcript::create(session.transcript)?;
+    let mut transcript = Transcript::create(session.transcript, session.redactor)?;
     let limits = Limits {
         silence: Some(session.silence),
         max_output: session.max_output,
@@ -116,13 +135,20 @@ async fn drive<R: Reader>(
     let each = |line: Line<'_>| match line.stream {
         Stream::Stderr => ControlFlow::Continue(()),
         Stream::Stdout => {
-            transcript.line(line.bytes);
-            reader.line(line.bytes, on_event)
+            transcript.line(&line);
+            // Everything that is made of a session's output is made of this.
+            reader.line(&session.redactor.redact_bytes(line.bytes), on_event)
         }
     };
+    let command = match session.confined {
+        Some(profile) => command.confined(profile),
+        None => command,
+    };
     let done = run(&command, &limits, cancel, each).await?;
-    let mut end = reader.end(&done);
+    transcript.end();
+    let mut end = reader.end(&done, session.redactor, session.clock.now());
     (end.elapsed, end.leaked) = (done.elapsed, done.leaked);
+    (end.exit, end.said) = (Some(done.exit), last_words(&done, session.redactor));
     // What Carson did to the process says more than what its output looks like then.
     match done.stopped {
         Some(StopReason::Cancelled) => end.ended = Ended::Cancelled,
@@ -136,8 +162,10 @@ async fn drive<R: Reader>(
 }
 
 /// The end of what a process wrote to standard error, for a message.
-pub(crate) fn last_words(done: &Finished) -> String {
+pub(crate) fn last_words(done: &Finished, redactor: &Redactor) -> String {
+    // First redacted, then cut: half a secret would not be found.
     let said = done.stderr.text();
+    let said = redactor.redact(&said);
     let lines: Vec<&str> = said
         .lines()
         .filter(|line| !line.trim().is_empty())

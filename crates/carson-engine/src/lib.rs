@@ -17,18 +17,24 @@
 //! through the same process, hook and event paths as a real CLI: it is how `carson demo` and the
 //! tests show every end that a session can have.
 //!
+//! What a provider's refusal means stands in `rules`: a versioned file per CLI says which events
+//! are a limit, a missing sign-in, or worth another try. Nothing a model says is read there.
+//!
 //! Reading order: `session.rs` (the words), `engine.rs`, then one adapter: `claude/mod.rs`.
 
 mod claude;
 mod command;
 mod engine;
 mod error;
+mod price;
 mod ready;
 pub mod rehearsal;
+pub mod rules;
 mod session;
 mod transcript;
 
 pub use engine::{Engine, EngineKind};
 pub use error::EngineError;
+pub use price::estimate;
 pub use ready::NotReady;
 pub use session::{Access, Denied, Ended, Event, Hook, Limit, LimitKind, Session, SessionEnd};

@@ -1,11 +1,13 @@
 //! The words of one session.
 
 use std::ffi::OsString;
+use std::fmt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use carson_core::Stage;
+use carson_core::{Clock, Stage};
 use carson_proc::{Exit, StopReason};
+use carson_redact::Redactor;
 use chrono::{DateTime, Utc};
 
 /// What a session may do.
@@ -51,12 +53,18 @@ pub struct Session<'a> {
     pub silence: Duration,
     /// Bytes of output.
     pub max_output: u64,
-    /// Where the raw output goes.
+    /// Where the output goes, without secrets.
     pub transcript: &'a Path,
+    /// Takes them out, before anything else sees what the session says.
+    pub redactor: &'a Redactor,
+    /// The sandbox's profile; `None` runs it without any.
+    pub confined: Option<&'a Path>,
     /// The hook; `None` only for engines without tools.
     pub hook: Option<&'a Hook>,
     /// Appended to the CLI's own system prompt.
     pub system: &'a str,
+    /// Tells when a limit ends that names a time of day.
+    pub clock: &'a Clock,
 }
 
 /// Something a session did, as it happens.
@@ -118,7 +126,16 @@ pub enum Ended {
     MaxCost,
     /// At the provider's limit.
     Limited(Limit),
-    /// With an API error that is no limit.
+    /// The provider was overloaded or not reached: trying again later may do.
+    Unavailable {
+        /// HTTP status, when there was one.
+        status: Option<u16>,
+        /// Not before then, where the provider says so.
+        not_before: Option<DateTime<Utc>>,
+        /// What the CLI said.
+        message: String,
+    },
+    /// With an API error that is none of these.
     ApiError {
         /// HTTP status, when there was one.
         status: Option<u16>,
@@ -149,6 +166,21 @@ pub struct Limit {
     pub resets_at: Option<DateTime<Utc>>,
     /// What the CLI said.
     pub message: String,
+    /// What a person does about it, where only a person can.
+    pub remedy: Option<&'static str>,
+    /// The usage window, where it is one.
+    pub window: Option<String>,
+}
+
+impl fmt::Display for LimitKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(match self {
+            Self::UsageWindow => "usage window",
+            Self::RateLimit => "rate limit",
+            Self::Billing => "billing",
+            Self::Auth => "sign-in",
+        })
+    }
 }
 
 /// What kind of limit it is.
@@ -185,4 +217,8 @@ pub struct SessionEnd {
     pub elapsed: Duration,
     /// Descendants that outlived it and were killed.
     pub leaked: u32,
+    /// How its process ended.
+    pub exit: Option<Exit>,
+    /// The end of what it wrote to standard error.
+    pub said: String,
 }

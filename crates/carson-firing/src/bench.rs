@@ -1,28 +1,12 @@
-//! A firing's bench: worktree, private home and temp, stripped environment, hook settings.
-//!
-//! The environment is built from nothing. A few harmless names pass from the operator's own; the
-//! account brings its sign-in, the role its identity; nothing else is there to leak.
+//! A firing's bench: worktree, private home and temp, hook settings. What its sessions see of the
+//! environment is in `environment.rs`, what they reach in `confine.rs`.
 
-use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 
-use carson_config::{Account, HookFailure, Role};
-use carson_core::{FiringId, RepoName};
+use carson_config::{HookFailure, Role};
+use carson_core::FiringId;
 
 use crate::household::Household;
-
-/// Names that pass from the operator's environment.
-const PASSED: [&str; 9] = [
-    "PATH",
-    "LANG",
-    "LC_ALL",
-    "LC_CTYPE",
-    "TZ",
-    "USER",
-    "LOGNAME",
-    "SHELL",
-    "RUSTUP_HOME",
-];
 
 /// The variable by which everything that a firing started can be found again.
 pub const MARKER: &str = "CARSON_FIRING";
@@ -51,6 +35,19 @@ impl Bench {
         self.root.join(&self.name)
     }
 
+    /// The firing's own repository, of which [`tree`](Self::tree) is a worktree.
+    #[must_use]
+    pub fn repository(&self) -> PathBuf {
+        self.root.join(carson_git::REPOSITORY)
+    }
+
+    /// Whether something may lie in it that is not saved: the worktree, or commits in its
+    /// repository when the session removed the worktree.
+    pub(crate) fn may_hold_work(&self) -> bool {
+        let held = [self.tree(), self.repository()];
+        held.iter().any(|path| path.symlink_metadata().is_ok())
+    }
+
     /// `HOME` of the sessions.
     #[must_use]
     pub fn home(&self) -> PathBuf {
@@ -61,6 +58,18 @@ impl Bench {
     #[must_use]
     pub fn temp(&self) -> PathBuf {
         self.root.join("tmp")
+    }
+
+    /// `XDG_RUNTIME_DIR` of the sessions: short, because sockets live there.
+    #[must_use]
+    pub fn runtime(&self) -> PathBuf {
+        self.root.join("run")
+    }
+
+    /// The profiles of its runs, and the levels that they reached; no session sees it.
+    #[must_use]
+    pub fn sandbox(&self) -> PathBuf {
+        self.root.join("sandbox")
     }
 
     /// The settings file that puts the hook before every tool call.
@@ -80,7 +89,7 @@ impl Bench {
     /// # Errors
     /// Whatever the file system says.
     pub fn create(&self, role: &Role) -> std::io::Result<()> {
-        for dir in [&self.root, &self.home(), &self.temp()] {
+        for dir in [&self.root, &self.home(), &self.temp(), &self.runtime()] {
             private_dir(dir)?;
         }
         let identity = format!(
@@ -89,92 +98,6 @@ impl Bench {
             role.name
         );
         std::fs::write(self.home().join(".gitconfig"), identity)
-    }
-
-    /// The complete environment of a session.
-    #[must_use]
-    pub fn environment(&self, wanted: &Wanted<'_>) -> Vec<(OsString, OsString)> {
-        let mut env = Environment::default();
-        for (name, value) in &wanted.house.environ {
-            if PASSED.iter().any(|passed| OsStr::new(passed) == name) {
-                env.set(name, value);
-            }
-        }
-        if let Some(home) = &wanted.house.user_home
-            && !env.has("RUSTUP_HOME")
-            && home.join(".rustup").is_dir()
-        {
-            // Toolchains are programs, not state; without this a promise of `cargo test` would
-            // find no compiler under the bench's own HOME.
-            env.set("RUSTUP_HOME", home.join(".rustup"));
-        }
-        env.set("HOME", self.home());
-        env.set("TMPDIR", self.temp());
-        env.set("TERM", "dumb");
-        env.set("GIT_TERMINAL_PROMPT", "0");
-        self.carson_names(wanted, &mut env);
-        for (name, value) in wanted.account.env.iter().chain(&wanted.role.identity) {
-            env.set(name, value);
-        }
-        env.0
-    }
-
-    fn carson_names(&self, wanted: &Wanted<'_>, env: &mut Environment) {
-        env.set(MARKER, wanted.id.to_string());
-        env.set("CARSON_ROLE", wanted.role.name.as_str());
-        env.set("CARSON_REPO", wanted.repo.as_str());
-        env.set("CARSON_WORK", wanted.work.to_string());
-        env.set("CARSON_ATTEMPT", wanted.attempt.to_string());
-        env.set("CARSON_WORKTREE", self.tree());
-        env.set("CARSON_TMP", self.temp());
-        env.set("CARSON_BRANCH", wanted.branch);
-        env.set("CARSON_PROTECTED", wanted.protected.join("\n"));
-        env.set("CARSON_HOOK_EVENTS", self.hook_events());
-        let failure = wanted.role.hook_failure;
-        env.set(
-            "CARSON_HOOK_COMMAND",
-            guarded_hook(&wanted.house.program, failure),
-        );
-        if failure == HookFailure::Closed {
-            env.set("CARSON_HOOK_FAILURE", "closed");
-        }
-    }
-}
-
-/// What an environment is built for.
-pub struct Wanted<'a> {
-    /// The home.
-    pub house: &'a Household,
-    /// The firing.
-    pub id: FiringId,
-    /// Its role.
-    pub role: &'a Role,
-    /// The account whose sign-in the session uses.
-    pub account: &'a Account,
-    /// The repository.
-    pub repo: &'a RepoName,
-    /// Its protected patterns.
-    pub protected: &'a [String],
-    /// Number of the issue.
-    pub work: u64,
-    /// The firing's branch.
-    pub branch: &'a str,
-    /// Which execute attempt this is, from 1; 0 outside execute.
-    pub attempt: u32,
-}
-
-#[derive(Default)]
-struct Environment(Vec<(OsString, OsString)>);
-
-impl Environment {
-    fn set(&mut self, name: impl AsRef<OsStr>, value: impl AsRef<OsStr>) {
-        let name = name.as_ref();
-        self.0.retain(|(known, _)| known != name);
-        self.0.push((name.to_owned(), value.as_ref().to_owned()));
-    }
-
-    fn has(&self, name: &str) -> bool {
-        self.0.iter().any(|(known, _)| known == name)
     }
 }
 

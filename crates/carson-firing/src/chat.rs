@@ -102,7 +102,8 @@ async fn opens_the_breaker(
 ) -> Result<bool, StoreError> {
     let before = store.breaker(&firing.role.name).await?;
     let was_open = before.is_open();
-    let after = before.after(end.outcome, end.reason, end.at, end.thresholds);
+    let claimed_at = firing.claimed_at;
+    let after = before.after_firing(claimed_at, end.outcome, end.reason, end.at, end.thresholds);
     Ok(after.is_open() && !was_open)
 }
 
@@ -178,11 +179,8 @@ fn fields(
     all.map(|(name, value)| (name.to_owned(), value)).collect()
 }
 
-fn post(firing: &Firing<'_>, kind: PostKind, mut message: Message, at: DateTime<Utc>) -> NewPost {
-    let redactor = firing.house.redactor();
-    for text in [&mut message.title, &mut message.text] {
-        *text = redactor.redact(text).into_owned();
-    }
+fn post(firing: &Firing<'_>, kind: PostKind, message: Message, at: DateTime<Utc>) -> NewPost {
+    let message = message.redacted(&firing.house.redactor);
     NewPost {
         id: Uuid::now_v7(),
         sink: "slack".to_owned(),

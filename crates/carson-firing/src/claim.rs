@@ -2,15 +2,16 @@
 
 use std::collections::BTreeSet;
 
-use carson_config::Role;
-use carson_core::admission::{Admission, Gate, SkipReason, admit};
+use carson_config::{Priority, Role};
+use carson_core::admission::{Admission, Gate, Shares, SkipReason, admit};
 use carson_core::work::WorkKey;
 use carson_core::{AccountName, FiringId, RepoName};
 use carson_store::{Claim, GateQuery, NewFiring, StoreError};
-use chrono::{DateTime, TimeDelta, TimeZone, Utc};
-use chrono_tz::Tz;
+use chrono::{DateTime, TimeDelta, Utc};
 
+use crate::calendar::day_of;
 use crate::household::Household;
+use crate::money::{fleet_budgets, role_budget};
 
 /// What became of the wish.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -71,7 +72,8 @@ pub async fn claim_all(
             Admission::Wait(why) => Claimed::Wait(why),
             Admission::Skip(reason) => skip(house, role, wish, reason, now).await?,
             Admission::Admit(account) => {
-                let firing = new_firing(house, role, wish, account, now);
+                let mut firing = new_firing(house, role, wish, account, now);
+                firing.probes = gate.breaker.opened_at;
                 let id = firing.id;
                 wanted.push(firing);
                 Claimed::Won(id)
@@ -119,6 +121,7 @@ fn new_firing(
         missed: wish.missed,
         repo: wish.repo.clone(),
         work: wish.work,
+        probes: None,
     }
 }
 
@@ -157,11 +160,17 @@ async fn gates(
         .map(|role| GateQuery {
             role: &role.name,
             repos: &role.repos,
-            day: day(role.cadence.zone(), now),
+            day: day_of(role.cadence.zone(), now),
         })
         .collect();
     let mut gates = house.store.gates(&house.fleet.host, &queries).await?;
+    let fleet_budgets = fleet_budgets(&house.store, &house.fleet, now).await?;
     for (role, gate) in roles.iter().zip(&mut gates) {
+        gate.shares = shares(house, role);
+        gate.is_low = role.priority == Priority::Low;
+        gate.cooldown = role.limits.cooldown;
+        gate.budgets.clone_from(&fleet_budgets);
+        gate.budgets.extend(role_budget(role, gate.spent_today));
         gate.accounts.clone_from(&role.engines);
         gate.max_per_day = role.limits.max_firings_per_day;
         gate.max_here = house.fleet.max_firings;
@@ -170,16 +179,23 @@ async fn gates(
     Ok(gates)
 }
 
-/// The day of a zone in which `now` lies. It may have 23 or 25 hours.
-#[must_use]
-pub fn day(zone: Tz, now: DateTime<Utc>) -> (DateTime<Utc>, DateTime<Utc>) {
-    let today = now.with_timezone(&zone).date_naive();
-    let midnight = |date: chrono::NaiveDate| {
-        // Where midnight falls into a gap, the day begins with the first instant after it.
-        (0..24)
-            .filter_map(|hour| date.and_hms_opt(hour, 0, 0))
-            .find_map(|local| zone.from_local_datetime(&local).earliest())
-            .map_or(now, |local| local.with_timezone(&Utc))
-    };
-    (midnight(today), today.succ_opt().map_or(now, midnight))
+/// What the whole fleet spent in its zone's day.
+///
+/// # Errors
+/// When the store does not answer.
+pub async fn spent_today(house: &Household, now: DateTime<Utc>) -> Result<f64, StoreError> {
+    house.store.spent(day_of(house.fleet.zone, now)).await
+}
+
+/// What the role's accounts leave alone.
+fn shares(house: &Household, role: &Role) -> Vec<Shares> {
+    let accounts = role.engines.iter();
+    let known = accounts.filter_map(|name| house.fleet.accounts.get(name));
+    known
+        .map(|account| Shares {
+            account: account.name.clone(),
+            warn_at: account.warn_at,
+            reserve: account.reserve,
+        })
+        .collect()
 }

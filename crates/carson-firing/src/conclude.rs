@@ -25,8 +25,9 @@ pub(crate) async fn conclude(
         .settle_firing(firing.id, &settled, sentinel.as_deref(), facts)
         .await?;
     let saved = salvage::run(firing, &settled).await;
-    let settled = salvage::as_delivered(settled, &saved);
-    report::run(firing, &settled, &saved).await?;
+    let mut settled = salvage::as_delivered(settled, &saved);
+    settled.reason = firing.house.redactor.redact(&settled.reason).into_owned();
+    report::run(firing, &settled, &saved, facts).await?;
     info!(firing.id = %firing.id, firing.outcome = %settled.outcome, reason = %settled.reason, "firing ended");
     teardown::run(firing).await;
     Ok(Ended {

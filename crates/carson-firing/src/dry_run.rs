@@ -1,13 +1,16 @@
 //! What a firing of a role would do, without doing it.
 
-use carson_config::{Role, WorkSource};
+use carson_config::{Account, Role, WorkSource};
 use carson_core::Stage;
 use carson_core::admission::{Admission, admit};
+use carson_core::egress::Allowlist;
 use carson_core::limits::WorstCase;
 use serde::Serialize;
 
-use crate::bench::{Bench, Wanted};
+use crate::bench::Bench;
 use crate::claim::{self, Wish};
+use crate::egress;
+use crate::environment::Wanted;
 use crate::household::Household;
 use crate::messages::one_line;
 
@@ -26,8 +29,23 @@ pub struct Outlook {
     pub stages: Vec<Stage>,
     /// Its bound.
     pub worst_case: WorstCase,
-    /// Names of the variables a session would see, with values left out where they may be secret.
-    pub environment: Vec<String>,
+    /// The hosts that its sessions could connect to; all without it.
+    pub egress: Option<Allowlist>,
+    /// How its account signs in.
+    pub sign_in: Option<String>,
+    /// Everything a session would see, with values left out where they may be secret.
+    pub environment: Vec<Shown>,
+}
+
+/// A variable as people may see it.
+#[derive(Debug, Serialize)]
+pub struct Shown {
+    /// Its name.
+    pub name: String,
+    /// Its value, if that may be seen.
+    pub value: String,
+    /// Where it comes from.
+    pub from: String,
 }
 
 /// A piece of work that is ready.
@@ -60,6 +78,8 @@ pub async fn look(house: &Household, role: &Role, wish: &Wish) -> Result<Outlook
         stages: role.stages.clone(),
         worst_case: role.limits.worst_case(&role.stages),
         environment: environment(house, role, account.as_deref()),
+        egress: role.egress.clone(),
+        sign_in: chosen(house, role, account.as_deref()).map(sign_in),
         account,
     })
 }
@@ -110,19 +130,38 @@ async fn candidate(
             return Ok(Some(Candidate {
                 repo: repo.name.to_string(),
                 number: issue.number,
-                title: one_line(&issue.title),
+                title: one_line(&house.redactor.redact(&issue.title)),
             }));
         }
     }
     Ok(None)
 }
 
-fn environment(house: &Household, role: &Role, account: Option<&str>) -> Vec<String> {
-    let account = role
-        .engines
-        .iter()
-        .find(|name| account.is_none_or(|a| a == name.as_str()));
-    let account = account.and_then(|name| house.fleet.accounts.get(name));
+/// The account that would be used; the first one when none is free.
+fn chosen<'h>(house: &'h Household, role: &Role, account: Option<&str>) -> Option<&'h Account> {
+    let mut engines = role.engines.iter();
+    let name = engines.find(|name| account.is_none_or(|a| a == name.as_str()));
+    name.and_then(|name| house.fleet.accounts.get(name))
+}
+
+/// How an account signs in, and who can read what it signs in with.
+fn sign_in(account: &Account) -> String {
+    match &account.key {
+        Some(key) => format!(
+            "with the key in {}, which only the firing's proxy reads; it goes to {}",
+            key.file.display(),
+            key.upstream
+        ),
+        None if account.env.is_empty() => "by itself: the account names nothing".to_owned(),
+        None => {
+            let names: Vec<&str> = account.env.keys().map(String::as_str).collect();
+            format!("by {}, which its sessions can read", names.join(", "))
+        }
+    }
+}
+
+fn environment(house: &Household, role: &Role, account: Option<&str>) -> Vec<Shown> {
+    let account = chosen(house, role, account);
     let repo = role
         .repos
         .first()
@@ -131,7 +170,6 @@ fn environment(house: &Household, role: &Role, account: Option<&str>) -> Vec<Str
         return Vec::new();
     };
     let id = carson_core::FiringId::new();
-    let given = |name: &str| account.env.contains_key(name) || role.identity.contains_key(name);
     let wanted = Wanted {
         house,
         id,
@@ -142,20 +180,18 @@ fn environment(house: &Household, role: &Role, account: Option<&str>) -> Vec<Str
         work: 0,
         branch: "carson/…",
         attempt: 1,
+        egress: egress::foreseen(role, account),
     };
-    let mut lines: Vec<String> = Bench::of(house, id)
-        .environment(&wanted)
+    let redactor = &house.redactor;
+    let mut shown: Vec<Shown> = Bench::of(house, id)
+        .variables(&wanted)
         .into_iter()
-        .map(|(name, value)| {
-            let name = name.to_string_lossy().into_owned();
-            let value = if given(&name) {
-                "[given]".into()
-            } else {
-                value.to_string_lossy()
-            };
-            format!("{name}={}", value.replace('\n', ","))
+        .map(|variable| Shown {
+            value: redactor.redact(&variable.shown()).into_owned(),
+            from: variable.from.to_string(),
+            name: variable.name.to_string_lossy().into_owned(),
         })
         .collect();
-    lines.sort();
-    lines
+    shown.sort_by(|a, b| a.name.cmp(&b.name));
+    shown
 }

@@ -9,13 +9,16 @@ use carson_core::settle::{Halt, Settled, settle};
 use carson_core::{AccountName, FiringId, RoleName, Stage, Work};
 use carson_forge::{Claim, Forge};
 use carson_git::{Mirror, Worktree};
+use carson_proc::sandbox::Level;
 use carson_proc::{Cancel, ProcessId};
 use carson_store::{Firing as Row, Progress, Store, StoreError};
+use chrono::{DateTime, Utc};
 use thiserror::Error;
 use tracing::{info, warn};
 
 use crate::bench::Bench;
 use crate::conclude;
+use crate::egress::{self, WayOut};
 use crate::household::Household;
 use crate::stages::{diff_review, execute, facts, pick, plan, preflight, review, workspace};
 
@@ -63,13 +66,17 @@ pub struct Ended {
 pub struct Firing<'h> {
     pub(crate) house: &'h Household,
     pub(crate) id: FiringId,
+    pub(crate) claimed_at: DateTime<Utc>,
     pub(crate) role: &'h Role,
     pub(crate) cancel: Cancel,
     pub(crate) deadline: Instant,
     pub(crate) wanted: Wanted,
+    pub(crate) way_out: WayOut,
     taken: OnceLock<Taken<'h>>,
     place: OnceLock<Place>,
     tally: Mutex<Tally>,
+    /// The weakest confinement so far.
+    level: Mutex<Option<Level>>,
 }
 
 /// What an operator asked for with `--repo` and `--work`.
@@ -103,7 +110,11 @@ pub(crate) struct Tally {
     pub tokens_in: u64,
     pub tokens_out: u64,
     pub cost_usd: Option<f64>,
+    /// Whether part of it was priced from tokens.
+    pub cost_estimated: bool,
     pub attempts: u32,
+    /// Sessions that were tried again because the provider was not available.
+    pub retries: u32,
     pub blocked_calls: u32,
     /// The stages of the sessions so far.
     pub stages: Vec<Stage>,
@@ -133,6 +144,7 @@ pub async fn run(house: &Household, id: FiringId, cancel: Cancel) -> Result<Ende
     }
     info!(firing.id = %id, firing.role = %row.role, "firing started");
     let (halt, findings) = firing.through_the_stages().await;
+    egress::end(&firing).await;
     let facts = facts::gather(&firing, halt, findings).await;
     firing.enter(Stage::Settle).await;
     let settled = settle(&facts);
@@ -173,11 +185,14 @@ impl<'h> Firing<'h> {
             tokens_in: row.tokens_in,
             tokens_out: row.tokens_out,
             cost_usd: row.cost_usd,
+            cost_estimated: row.cost_estimated,
+            retries: row.retries,
             ..Tally::default()
         };
         Self {
             house,
             id: row.id,
+            claimed_at: row.claimed_at,
             role,
             cancel,
             deadline: Instant::now() + role.limits.wall_clock,
@@ -187,7 +202,9 @@ impl<'h> Firing<'h> {
             },
             taken: OnceLock::new(),
             place: OnceLock::new(),
+            way_out: WayOut::default(),
             tally: Mutex::new(tally),
+            level: Mutex::new(None),
         }
     }
 
@@ -263,6 +280,20 @@ impl<'h> Firing<'h> {
             .clone()
     }
 
+    /// Takes note of how a run was confined: whether it is the first of this firing, and the level
+    /// if it is weaker than what was noted before.
+    pub(crate) fn confined(&self, level: Level) -> (bool, Option<Level>) {
+        let mut noted = self.level.lock().unwrap_or_else(PoisonError::into_inner);
+        let first = noted.is_none();
+        let weaker = noted
+            .as_ref()
+            .is_none_or(|noted| level.weaker.len() > noted.weaker.len());
+        if weaker {
+            *noted = Some(level.clone());
+        }
+        (first, weaker.then_some(level))
+    }
+
     /// Changes the tally and writes it to the row.
     pub(crate) async fn count(&self, change: impl FnOnce(&mut Tally)) {
         let tally = {
@@ -276,6 +307,8 @@ impl<'h> Firing<'h> {
             tokens_out: tally.tokens_out,
             cost_usd: tally.cost_usd,
             attempts: tally.attempts,
+            retries: tally.retries,
+            cost_estimated: tally.cost_estimated,
             sessions: tally.sessions,
             engine: self.account().map(|account| account.engine.to_string()),
             account: tally.account,

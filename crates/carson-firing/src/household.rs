@@ -9,11 +9,13 @@ use carson_config::{Account, Fleet, ForgeKind, GitHub, Repo, TokenSource, read_s
 use carson_core::Clock;
 use carson_forge::{Forge, GitHubForge, LocalForge};
 use carson_git::Mirror;
-use carson_notify::Redactor;
 use carson_proc::{Command, Limits, capture, find_on_path};
+use carson_redact::Redactor;
 use carson_store::Store;
 use secrecy::SecretString;
 use thiserror::Error;
+
+use crate::secrets;
 
 /// How long a token command may take.
 const TOKEN_COMMAND: Duration = Duration::from_secs(15);
@@ -33,6 +35,8 @@ pub struct Household {
     pub environ: Vec<(OsString, OsString)>,
     /// The operator's own home directory.
     pub user_home: Option<PathBuf>,
+    /// Takes secrets out of what is written or leaves; one for the whole process.
+    pub redactor: Redactor,
 }
 
 /// A forge that cannot be opened.
@@ -78,6 +82,7 @@ impl Household {
             ForgeKind::GitHub { slug } => {
                 let github = self.github(repo)?;
                 let token = self.token(github).await?;
+                self.redactor.learn([token.clone()]);
                 Ok(Forge::GitHub(GitHubForge::new(
                     &github.api_base,
                     slug,
@@ -130,21 +135,26 @@ impl Household {
         Mirror::at(self.fleet.home.mirror(&repo.name), &repo.url)
     }
 
-    /// Takes the secrets that Carson holds, and everything shaped like one, out of a text.
+    /// Tells the redactor what these settings and the operator's environment hold. Called when the
+    /// settings are read, and again when they have changed.
+    pub fn learn_secrets(&self) {
+        self.redactor
+            .learn(secrets::held(&self.fleet, &self.environ));
+    }
+
+    /// The files that Carson's own secrets are in.
     #[must_use]
-    pub fn redactor(&self) -> Redactor {
-        let mut secrets = Vec::new();
-        if let Some(GitHub {
-            token: TokenSource::File(path),
-            ..
-        }) = &self.fleet.github
-        {
-            secrets.extend(read_secret(path).ok());
-        }
-        if let Some(slack) = &self.fleet.slack {
-            secrets.extend(read_secret(slack.auth.path()).ok());
-        }
-        Redactor::new(secrets)
+    pub fn secret_files(&self) -> Vec<PathBuf> {
+        let github = self.fleet.github.as_ref().map(|github| &github.token);
+        let token = match github {
+            Some(TokenSource::File(path)) => Some(path.clone()),
+            _ => None,
+        };
+        let slack = self.fleet.slack.as_ref();
+        let slack = slack.map(|slack| slack.auth.path().to_owned());
+        let keys = self.fleet.accounts.values();
+        let keys = keys.filter_map(|account| Some(account.key.as_ref()?.file.clone()));
+        token.into_iter().chain(slack).chain(keys).collect()
     }
 
     /// The program of an account's engine, if it is installed.

@@ -24,21 +24,32 @@
 //! [`session`] is the only place that runs an agent CLI, [`chat`] the only one that files posts.
 
 pub mod bench;
+mod calendar;
 mod chat;
 pub mod claim;
 pub mod claims;
 pub mod conclude;
+mod confine;
+pub mod doctor;
 pub mod dry_run;
+pub mod egress;
+pub mod environment;
+mod failover;
 pub mod firing;
 mod hook_events;
 pub mod household;
 mod limit;
 mod messages;
+mod money;
+mod programs;
 mod prompt;
 pub mod prune;
 mod quote;
+pub mod reach;
 pub mod recover;
+mod retry;
 pub mod room;
+pub mod secrets;
 mod session;
 mod stages;
 pub mod strays;

@@ -1,7 +1,7 @@
 //! The block flag: one wall, one stop.
 
 use carson_config::Account;
-use carson_core::admission::Block;
+use carson_core::admission::{BLOCK_HORIZON, Block, UsageWindow};
 use carson_core::settle::Halt;
 use carson_engine::{Limit, LimitKind};
 use carson_store::BlockSetter;
@@ -9,6 +9,7 @@ use chrono::{DateTime, TimeDelta, Utc};
 use tracing::{error, warn};
 
 use crate::firing::Firing;
+use crate::messages::one_line;
 
 /// The first block when the provider names no reset time; each one that follows closely doubles.
 const FIRST: TimeDelta = TimeDelta::minutes(15);
@@ -23,11 +24,11 @@ pub(crate) async fn hit(firing: &Firing<'_>, account: &Account, limit: &Limit) -
         LimitKind::Auth | LimitKind::Billing => None,
         _ => Some(reset(firing, account, limit, now).await),
     };
-    let reason = format!("{:?}: {}", limit.kind, limit.message);
+    let reason = reason(firing, account, limit);
     let block = Block {
         account: account.name.clone(),
         until,
-        reason,
+        reason: reason.clone(),
     };
     warn!(account = %account.name, ?until, "provider limit: the account is blocked");
     if let Err(error) = firing
@@ -40,7 +41,20 @@ pub(crate) async fn hit(firing: &Firing<'_>, account: &Account, limit: &Limit) -
     Halt::RateLimited {
         account: account.name.clone(),
         until,
+        why: reason,
     }
+}
+
+/// What the provider said, and what a person does about it where only a person can.
+fn reason(firing: &Firing<'_>, account: &Account, limit: &Limit) -> String {
+    let said = firing.house.redactor.redact(&limit.message).into_owned();
+    let mut reason = format!("{}: {}", limit.kind, one_line(&said));
+    if matches!(limit.kind, LimitKind::Auth | LimitKind::Billing) {
+        let remedy = limit.remedy.unwrap_or("renew the account's access");
+        let name = &account.name;
+        reason.push_str(&format!("; {remedy}, then `carson block clear {name}`"));
+    }
+    reason
 }
 
 async fn reset(
@@ -50,7 +64,7 @@ async fn reset(
     now: DateTime<Utc>,
 ) -> DateTime<Utc> {
     if let Some(named) = limit.resets_at.filter(|at| *at > now) {
-        return named;
+        return named.min(now + BLOCK_HORIZON);
     }
     let before = firing
         .store()
@@ -59,6 +73,31 @@ async fn reset(
         .ok()
         .flatten();
     now + before.map_or(FIRST, |(set_at, until)| next_wait(set_at, until, now))
+}
+
+/// How much of a usage window is used: what roles of low priority and the reserve go by.
+pub(crate) async fn note_windows(firing: &Firing<'_>, account: &Account, seen: Vec<Seen>) {
+    let now = firing.house.clock.now();
+    for seen in seen {
+        let window = UsageWindow {
+            account: account.name.clone(),
+            name: one_line(&seen.name),
+            utilization: seen.utilization.clamp(0.0, 1.0),
+            // A reset that nobody would live to see is none.
+            resets_at: seen.resets_at.map(|at| at.min(now + BLOCK_HORIZON)),
+            seen_at: now,
+        };
+        if let Err(error) = firing.store().note_window(&window).await {
+            warn!(account = %account.name, %error, "a usage window could not be noted");
+        }
+    }
+}
+
+/// A usage window as a session told it.
+pub(crate) struct Seen {
+    pub name: String,
+    pub utilization: f64,
+    pub resets_at: Option<DateTime<Utc>>,
 }
 
 /// Doubles the last wait when it ended no longer ago than it lasted.

@@ -7,6 +7,8 @@ use crate::firing::{Firing, Taken};
 use crate::quote;
 use crate::stages::salvage::Saved;
 
+/// Firings that are told one by one in the last comment.
+const ATTEMPTS_MAX: usize = 10;
 /// Longest title that is passed on.
 const TITLE_MAX: usize = 200;
 
@@ -78,10 +80,46 @@ pub(crate) fn forge_note(firing: &Firing<'_>, settled: &Settled, saved: &Saved) 
     note
 }
 
-pub(crate) fn out_of_attempts(attempts: u32) -> String {
-    format!(
+pub(crate) fn out_of_attempts(attempts: u32, tried: &[String]) -> String {
+    let mut text = format!(
         "{attempts} firings took this issue and none finished it. It needs a person: remove the \
          label `needs:human` to let the fleet try again."
+    );
+    if !tried.is_empty() {
+        text.push_str("\n\nWhat was tried:\n");
+        // The last ones say most.
+        for line in tried.iter().rev().take(ATTEMPTS_MAX).rev() {
+            text.push_str(&format!("\n- {line}"));
+        }
+    }
+    text
+}
+
+/// One firing that took the issue, in a line.
+pub(crate) fn attempt(row: &carson_store::Firing) -> String {
+    let outcome = row
+        .outcome
+        .map_or("?".to_owned(), |outcome| outcome.to_string());
+    let reason = one_line(row.reason.as_deref().unwrap_or_default());
+    let mut line = format!("{} {outcome}: {reason}", row.id);
+    for (what, place) in [
+        ("pull request", &row.pr_url),
+        ("branch", &row.branch),
+        ("kept under", &row.salvage_ref),
+    ] {
+        if let Some(place) = place {
+            line.push_str(&format!("; {what} `{place}`"));
+        }
+    }
+    line
+}
+
+/// A pull request was closed: the work is not taken up again by itself.
+pub(crate) fn refused(pull: &carson_forge::Pull) -> String {
+    format!(
+        "Pull request {} for this issue was closed without merging, which reads as a no. Remove \
+         the label `needs:human` to let the fleet try once more.",
+        pull.url
     )
 }
 

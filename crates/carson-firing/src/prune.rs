@@ -3,6 +3,7 @@
 //! Never one with a living process, one that somebody locked (a file `locked` in it), one whose
 //! repository nobody knows, and none before everything in it is saved.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
@@ -80,13 +81,46 @@ pub struct Pass {
 /// # Errors
 /// When the store does not answer or the directory cannot be read.
 pub async fn pass(house: &Household, plan: &Plan) -> Result<Pass, PruneError> {
-    let started = Instant::now();
-    let (all, alive) = (benches(house)?, strays::alive());
+    let benches = benches(house)?;
+    let round = Round {
+        started: Instant::now(),
+        alive: strays::alive(),
+        plan: *plan,
+    };
+    let lane = |at: usize| lane(house, benches.iter().skip(at).step_by(LANES), &round);
+    // Most of a bench's time is waiting for git.
+    let lanes: [_; LANES] = tokio::join!(lane(0), lane(1), lane(2), lane(3)).into();
     let mut done = Pass::default();
-    for (at, path) in all.iter().enumerate() {
-        if started.elapsed() >= plan.within {
-            done.left = all.len() - at;
-            break;
+    for lane in lanes {
+        let lane = lane?;
+        done.benches.extend(lane.benches);
+        done.left += lane.left;
+    }
+    done.benches.sort_by(|one, other| one.path.cmp(&other.path));
+    Ok(done)
+}
+
+/// Benches that are looked at side by side.
+const LANES: usize = 4;
+
+/// What all lanes of a pass know.
+struct Round {
+    started: Instant,
+    alive: BTreeMap<FiringId, Vec<ProcessId>>,
+    plan: Plan,
+}
+
+async fn lane(
+    house: &Household,
+    benches: impl Iterator<Item = &PathBuf>,
+    round: &Round,
+) -> Result<Pass, PruneError> {
+    let plan = &round.plan;
+    let mut done = Pass::default();
+    for path in benches {
+        if round.started.elapsed() >= plan.within {
+            done.left += 1;
+            continue;
         }
         let firing = path
             .file_name()
@@ -95,7 +129,7 @@ pub async fn pass(house: &Household, plan: &Plan) -> Result<Pass, PruneError> {
         let action = match firing {
             None => Action::Kept("its name is not that of a firing".into()),
             Some(id) if recover::is_live(house, id).await? => continue,
-            Some(id) => match stays(house, path, plan, alive.get(&id)) {
+            Some(id) => match stays(house, path, plan, round.alive.get(&id)) {
                 Some(why) => Action::Kept(why),
                 None => one(house, id, plan.dry_run).await?,
             },
@@ -173,7 +207,7 @@ fn benches(house: &Household) -> Result<Vec<PathBuf>, PruneError> {
 
 async fn one(house: &Household, id: FiringId, dry_run: bool) -> Result<Action, StoreError> {
     let bench = Bench::of(house, id);
-    if !bench.tree().exists() {
+    if !bench.may_hold_work() {
         return Ok(remove(&bench, dry_run));
     }
     let Some((mirror, worktree)) = worktree_of(house, id, &bench).await? else {
@@ -181,26 +215,48 @@ async fn one(house: &Household, id: FiringId, dry_run: bool) -> Result<Action, S
             "no row tells which repository it belongs to".into(),
         ));
     };
-    match save(&mirror, &worktree, id, dry_run).await {
-        Ok(None) => {
-            if !dry_run && let Err(error) = worktree.remove().await {
-                return Ok(Action::Kept(error.to_string()));
-            }
-            Ok(remove(&bench, dry_run))
-        }
-        Ok(Some(kept)) if dry_run => Ok(Action::Salvaged(kept)),
-        Ok(Some(kept)) => {
-            if let Err(error) = house.store.set_salvage_ref(id, &kept).await {
-                warn!(firing.id = %id, %error, "the kept ref could not be noted");
-            }
-            if let Err(error) = worktree.remove().await {
-                return Ok(Action::Kept(error.to_string()));
-            }
-            remove(&bench, dry_run);
-            Ok(Action::Salvaged(kept))
-        }
+    let looked = match dry_run {
+        true => worktree
+            .is_salvaged()
+            .await
+            .map(|found| found == Salvaged::Yes),
+        false => removed(&worktree).await,
+    };
+    match looked {
+        Ok(true) => Ok(remove(&bench, dry_run)),
+        Ok(false) if dry_run => Ok(Action::Salvaged(format!("refs/carson/salvage/{id}"))),
+        Ok(false) => salvage(house, &mirror, &worktree, id).await,
         Err(error) => Ok(Action::Kept(error.to_string())),
     }
+}
+
+/// The gate is part of removal, so what is clean is looked at once.
+async fn removed(worktree: &Worktree) -> Result<bool, GitError> {
+    match worktree.remove().await {
+        Ok(()) => Ok(true),
+        Err(GitError::NotSalvaged { .. }) => Ok(false),
+        Err(error) => Err(error),
+    }
+}
+
+async fn salvage(
+    house: &Household,
+    mirror: &Mirror,
+    worktree: &Worktree,
+    id: FiringId,
+) -> Result<Action, StoreError> {
+    let kept = match save(mirror, worktree, id).await {
+        Ok(kept) => kept,
+        Err(error) => return Ok(Action::Kept(error.to_string())),
+    };
+    if let Err(error) = house.store.set_salvage_ref(id, &kept).await {
+        warn!(firing.id = %id, %error, "the kept ref could not be noted");
+    }
+    if let Err(error) = worktree.remove().await {
+        return Ok(Action::Kept(error.to_string()));
+    }
+    remove(&Bench::of(house, id), false);
+    Ok(Action::Salvaged(kept))
 }
 
 async fn worktree_of(
@@ -224,34 +280,22 @@ async fn worktree_of(
     Ok(Some((mirror, worktree)))
 }
 
-/// The ref that holds the worktree's work; `None` when all of it was safe already.
-async fn save(
-    mirror: &Mirror,
-    worktree: &Worktree,
-    id: FiringId,
-    dry_run: bool,
-) -> Result<Option<String>, GitError> {
-    if worktree.is_salvaged().await? == Salvaged::Yes {
-        return Ok(None);
-    }
-    if dry_run {
-        return Ok(Some(format!("refs/carson/salvage/{id}")));
-    }
+/// The ref that holds the worktree's work.
+async fn save(mirror: &Mirror, worktree: &Worktree, id: FiringId) -> Result<String, GitError> {
     let message = format!("Unfinished work of firing {id}\n\nFound by pruning.");
     let tip = match worktree.snapshot(&message).await? {
         Some(oid) => oid,
         None => worktree.tip().await?,
     };
-    mirror.keep_ref(&id.to_string(), &tip).await.map(Some)
+    mirror.keep_ref(&id.to_string(), &tip).await
 }
 
 fn remove(bench: &Bench, dry_run: bool) -> Action {
     if dry_run {
         return Action::Removed;
     }
-    match std::fs::remove_dir_all(&bench.root) {
+    match carson_git::remove_tree(&bench.root) {
         Ok(()) => Action::Removed,
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Action::Removed,
         Err(error) => Action::Kept(error.to_string()),
     }
 }

@@ -139,11 +139,12 @@ async fn find_again<'h>(firing: &Firing<'h>, row: &Row) {
     match firing.house.forge(repo).await {
         Ok(forge) => {
             let issue = forge.issue(key.number()).await.ok();
+            let clean = |title: &str| firing.house.redactor.redact(title).into_owned();
             let work = Work {
                 key,
                 title: issue
                     .as_ref()
-                    .map_or_else(|| key.to_string(), |i| i.title.clone()),
+                    .map_or_else(|| key.to_string(), |i| clean(&i.title)),
                 body: String::new(),
                 url: issue.map(|i| i.url).unwrap_or_default(),
                 attempts: 0,

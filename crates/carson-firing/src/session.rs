@@ -11,14 +11,22 @@ use carson_config::{Account, EngineKind as Configured};
 use carson_core::Stage;
 use carson_core::admission::admit_account;
 use carson_core::settle::Halt;
-use carson_engine::{Access, Ended, Engine, EngineKind, Event, Hook, Session, SessionEnd};
+use carson_engine::{
+    Access, Ended, Engine, EngineKind, Event, Hook, Session, SessionEnd, estimate,
+};
 use tracing::{info, warn};
 
-use crate::bench::{Wanted, guarded_hook};
+use crate::bench::guarded_hook;
+use crate::confine::{self, Walls};
+use crate::egress;
+use crate::environment::Wanted;
+use crate::failover;
 use crate::firing::Firing;
-use crate::hook_events;
-use crate::limit;
+use crate::hook_events::HookEvents;
+use crate::limit::{self, Seen};
+use crate::money;
 use crate::prompt::{self, Filling};
+use crate::retry;
 use crate::stages::OrBroken;
 use crate::stages::workspace::Placed;
 
@@ -74,6 +82,7 @@ pub(crate) fn environment(
         work: placed.taken.work.key.number(),
         branch: placed.brief.branch,
         attempt,
+        egress: firing.way_out.variables(),
     }))
 }
 
@@ -90,24 +99,74 @@ async fn run(
     filling: &Filling,
 ) -> Result<SessionEnd, Halt> {
     firing.enter(stage).await;
-    may_start(firing).await?;
-    let account = account(firing)?;
     let prompt = prompt::render(firing.role, stage, &placed.brief, filling)
         .map_err(|error| Halt::Broken(error.to_string()))?;
     let hook = guarded_hook(&firing.house.program, firing.role.hook_failure);
-    let started = start(
-        firing,
-        placed,
-        stage,
-        filling.attempt,
-        account,
-        &prompt,
-        &hook,
-    );
-    let end = started.await?;
-    note(firing, stage, &end).await;
-    hook_events::report(firing, placed, &hook).await;
-    judge(firing, account, stage, end).await
+    let before = firing.tally().sessions;
+    loop {
+        may_start(firing).await?;
+        let account = account(firing)?;
+        let walls = confine::walls(firing, placed, access(stage), stage.as_str())?;
+        let mut watch = Watch::default();
+        let started = start(
+            firing,
+            placed,
+            stage,
+            filling.attempt,
+            account,
+            &prompt,
+            &hook,
+            &walls,
+            &mut watch,
+        );
+        let mut end = started.await?;
+        let mut events = HookEvents::take(&placed.place.bench.hook_events());
+        if account.engine == Configured::Command {
+            // Its output is its answer and nothing else.
+            end.denied.append(&mut events.denied);
+        }
+        confine::note(firing, &walls, end.exit, &end.said).await?;
+        note(firing, stage, account, &watch, &end).await;
+        limit::note_windows(firing, account, watch.windows).await;
+        egress::record(firing).await;
+        events.report(firing, placed, &hook).await;
+        if retry::again(firing, placed, stage, &end.ended, watch.calls).await? {
+            continue;
+        }
+        match judge(firing, account, stage, end).await {
+            // Only the first session of a firing moves on: later ones would lose what was done.
+            Err(Halt::RateLimited { .. })
+                if before == 0 && failover::moves_on(firing, placed, account).await => {}
+            judged => return judged,
+        }
+    }
+}
+
+/// What is kept of a session's events.
+#[derive(Default)]
+struct Watch {
+    calls: u32,
+    model: Option<String>,
+    windows: Vec<Seen>,
+}
+
+impl Watch {
+    fn see(&mut self, event: &Event) {
+        match event {
+            Event::ToolCall { .. } => self.calls += 1,
+            Event::Started { model } => self.model.clone_from(model),
+            Event::LimitWarning {
+                window,
+                utilization: Some(utilization),
+                resets_at,
+            } => self.windows.push(Seen {
+                name: window.clone(),
+                utilization: *utilization,
+                resets_at: *resets_at,
+            }),
+            _ => {}
+        }
+    }
 }
 
 /// The stops that are checked before every session.
@@ -118,11 +177,7 @@ async fn may_start(firing: &Firing<'_>) -> Result<(), Halt> {
     if firing.remaining().is_zero() {
         return Err(Halt::TimedOut("the wall clock ran out".into()));
     }
-    let limits = &firing.role.limits;
-    if limits
-        .max_cost_usd
-        .is_some_and(|max| firing.tally().cost_usd.unwrap_or(0.0) >= max)
-    {
+    if money::left(firing).await?.is_some_and(|left| left <= 0.0) {
         return Err(Halt::OutOfMoney);
     }
     let account = &account(firing)?.name;
@@ -137,15 +192,25 @@ async fn may_start(firing: &Firing<'_>) -> Result<(), Halt> {
         Err(reason) if firing.tally().sessions == 0 => Err(Halt::Skipped(reason)),
         Err(_) => {
             let until = blocks.iter().find(|block| block.account == *account);
-            let until = until.and_then(|block| block.until);
             Err(Halt::RateLimited {
                 account: account.clone(),
-                until,
+                until: until.and_then(|block| block.until),
+                why: until.map(|block| block.reason.clone()).unwrap_or_default(),
             })
         }
     }
 }
 
+/// Only the execute stage writes.
+fn access(stage: Stage) -> Access {
+    if stage == Stage::Execute {
+        Access::Write
+    } else {
+        Access::Read
+    }
+}
+
+#[expect(clippy::too_many_arguments, reason = "what one session is made of")]
 async fn start(
     firing: &Firing<'_>,
     placed: &Placed<'_, '_>,
@@ -154,20 +219,18 @@ async fn start(
     account: &Account,
     prompt: &str,
     hook: &str,
+    walls: &Walls,
+    watch: &mut Watch,
 ) -> Result<SessionEnd, Halt> {
     let engine = engine(firing, account)?;
     let (role, bench) = (firing.role, &placed.place.bench);
-    let access = if stage == Stage::Execute {
-        Access::Write
-    } else {
-        Access::Read
-    };
+    let access = access(stage);
     let transcript = transcript(firing, stage).or_broken("making the transcript's folder")?;
     let hook = Hook {
         command: hook.to_owned(),
         settings_file: bench.hook_settings(),
     };
-    let spent = firing.tally().cost_usd.unwrap_or(0.0);
+    let money = money::left(firing).await?;
     let mut env = environment(firing, placed, attempt)?;
     let run = 1 + firing
         .tally()
@@ -188,13 +251,16 @@ async fn start(
             &role.tools.read
         },
         max_turns: placed.brief.max_turns(stage),
-        max_cost_usd: role.limits.max_cost_usd.map(|max| (max - spent).max(0.0)),
+        max_cost_usd: money.map(|left| left.max(0.0)),
         wall_clock: firing.remaining(),
         silence: role.limits.silence,
         max_output: role.limits.max_output_mb * 1024 * 1024,
         transcript: &transcript,
+        redactor: &firing.house.redactor,
+        confined: Some(walls.profile()),
         hook: Some(&hook),
         system: &prompt::system(role),
+        clock: &firing.house.clock,
     };
     firing
         .count(|tally| {
@@ -202,7 +268,10 @@ async fn start(
             tally.stages.push(stage);
         })
         .await;
-    let mut seen = |event: &Event| tracing::debug!(firing.id = %firing.id, ?event, "session event");
+    let mut seen = |event: &Event| {
+        tracing::debug!(firing.id = %firing.id, ?event, "session event");
+        watch.see(event);
+    };
     let end = engine.run(&session, &firing.cancel, &mut seen).await;
     end.map_err(|error| Halt::EngineFailed(error.to_string()))
 }
@@ -220,6 +289,7 @@ pub(crate) fn engine(firing: &Firing<'_>, account: &Account) -> Result<Engine, H
         args: account.args.clone(),
         model: account.model.clone(),
         script: account.script.clone(),
+        limits: account.limits.as_deref().and_then(|name| name.parse().ok()),
     })
 }
 
@@ -230,12 +300,21 @@ fn transcript(firing: &Firing<'_>, stage: Stage) -> std::io::Result<PathBuf> {
     Ok(dir.join(format!("{:02}-{stage}.jsonl", firing.tally().sessions + 1)))
 }
 
-async fn note(firing: &Firing<'_>, stage: Stage, end: &SessionEnd) {
+async fn note(
+    firing: &Firing<'_>,
+    stage: Stage,
+    account: &Account,
+    watch: &Watch,
+    end: &SessionEnd,
+) {
     info!(firing.id = %firing.id, session.ended = ?end.ended, session.turns = end.turns, "session ended");
     // What the CLI's own tool rules refused is part of a session's normal life; what the hook
     // stopped is not.
     let blocked = end.denied.iter().filter(|denied| denied.by_hook).count();
     let blocked = u32::try_from(blocked).unwrap_or(u32::MAX);
+    let model = watch.model.as_deref().or(account.model.as_deref());
+    let estimate = || estimate(model, end.tokens_in, end.tokens_out);
+    let cost = end.cost_usd.or_else(estimate);
     firing
         .count(|tally| {
             tally.turns += end.turns;
@@ -245,22 +324,43 @@ async fn note(firing: &Firing<'_>, stage: Stage, end: &SessionEnd) {
             if !end.text.trim().is_empty() {
                 tally.last_words.insert(stage, end.text.clone());
             }
-            if let Some(cost) = end.cost_usd {
+            if let Some(cost) = cost {
+                tally.cost_estimated |= end.cost_usd.is_none();
                 tally.cost_usd = Some(tally.cost_usd.unwrap_or(0.0) + cost);
             }
         })
         .await;
+    if end.leaked > 0 {
+        left_behind(firing, stage, end.leaked).await;
+    }
     let now = firing.house.clock.now();
-    let redactor = firing.house.redactor();
     for denied in &end.denied {
-        let call = redactor.redact(&denied.call);
         let noted = firing
             .store()
-            .add_blocked_call(firing.id, &denied.reason, &denied.tool, &call, now)
+            .add_blocked_call(firing.id, &denied.reason, &denied.tool, &denied.call, now)
             .await;
         if let Err(error) = noted {
             warn!(firing.id = %firing.id, %error, "a blocked call could not be noted");
         }
+    }
+}
+
+/// Says in the record that a session did not clean up behind itself; what was left is dead.
+async fn left_behind(firing: &Firing<'_>, stage: Stage, leaked: u32) {
+    let now = firing.house.clock.now();
+    let data = serde_json::json!({"stage": stage, "processes": leaked});
+    let noted = firing
+        .store()
+        .event(
+            "session.left_behind",
+            Some(&firing.role.name),
+            Some(firing.id),
+            &data,
+            now,
+        )
+        .await;
+    if let Err(error) = noted {
+        warn!(firing.id = %firing.id, %error, "what a session left behind could not be noted");
     }
 }
 
@@ -282,6 +382,12 @@ async fn judge(
             firing.role.limits.max_output_mb
         ))),
         Ended::Cancelled => Err(Halt::Cancelled),
+        Ended::Unavailable {
+            status, message, ..
+        } => {
+            let status = status.map_or(String::new(), |status| format!("{status} "));
+            Err(Halt::Unavailable(format!("{stage}: {status}{message}")))
+        }
         Ended::ApiError { status, message } => {
             let status = status.map_or(String::new(), |status| format!("{status} "));
             Err(Halt::EngineFailed(format!("{stage}: {status}{message}")))

@@ -48,6 +48,7 @@ async fn home() -> (TempDir, Household) {
         program: "/nowhere/carson".into(),
         environ: Vec::new(),
         user_home: None,
+        redactor: carson_redact::Redactor::default(),
     };
     (dir, house)
 }
@@ -67,6 +68,7 @@ async fn claimed(house: &Household, host: &str, ago: i64) -> FiringId {
         missed: 0,
         repo: None,
         work: None,
+        probes: None,
     };
     assert_eq!(house.store.claim_firing(&new).await.unwrap(), Claim::Won);
     id

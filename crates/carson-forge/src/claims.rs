@@ -165,19 +165,43 @@ impl Forge {
         self.comment_as_is(number, &text).await.map(|_| ())
     }
 
+    /// Gives an issue to people: the label keeps the fleet away until somebody removes it, and the
+    /// attempts are counted anew then.
+    ///
+    /// # Errors
+    /// When the forge does not answer.
+    pub async fn hand_over(
+        &self,
+        number: u64,
+        firing: FiringId,
+        note: &str,
+    ) -> Result<(), ForgeError> {
+        // Label first: without it the next slot would begin anew by itself.
+        self.set_labels(number, &["needs:human"], &[]).await?;
+        let text = marks::hand_over_text(firing, note);
+        self.comment_as_is(number, &text).await.map(|_| ())
+    }
+
     /// What the claims of an issue tell.
     ///
     /// # Errors
     /// When the forge does not answer.
     pub async fn history(&self, number: u64) -> Result<History, ForgeError> {
         let marks = self.marks(number).await?;
-        let counted: BTreeSet<FiringId> = marks
-            .iter()
-            .filter_map(|mark| match mark {
-                Mark::Release { firing, counts } => counts.then_some(*firing),
-                Mark::Claim(_) => None,
-            })
-            .collect();
+        let mut counted = BTreeSet::new();
+        for mark in &marks {
+            match mark {
+                Mark::Release {
+                    firing,
+                    counts: true,
+                } => {
+                    counted.insert(*firing);
+                }
+                // Whoever gives it back lets the fleet begin anew.
+                Mark::HandOver => counted.clear(),
+                Mark::Release { .. } | Mark::Claim(_) => {}
+            }
+        }
         Ok(History {
             attempts: u32::try_from(counted.len()).unwrap_or(u32::MAX),
             unreleased: unreleased(&marks).into_iter().cloned().collect(),

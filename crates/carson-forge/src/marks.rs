@@ -36,7 +36,12 @@ impl Claim {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Mark {
     Claim(Claim),
-    Release { firing: FiringId, counts: bool },
+    Release {
+        firing: FiringId,
+        counts: bool,
+    },
+    /// The issue was given to people: what came before does not count any more.
+    HandOver,
 }
 
 pub(crate) fn claim_text(claim: &Claim) -> String {
@@ -61,6 +66,10 @@ pub(crate) fn release_text(claim: &Claim, outcome: &str, counts: bool, note: &st
         claim.firing,
         defused(note)
     )
+}
+
+pub(crate) fn hand_over_text(firing: FiringId, note: &str) -> String {
+    format!("{OPENING}hand-over firing={firing} -->\n{}", defused(note))
 }
 
 /// The text with every line that could pass for one of ours made visible.
@@ -91,6 +100,7 @@ pub(crate) fn read(comment: &Comment) -> Option<Mark> {
             firing,
             counts: value("counts")? == "true",
         }),
+        "hand-over" => Some(Mark::HandOver),
         _ => None,
     }
 }
@@ -103,7 +113,7 @@ pub(crate) fn unreleased(marks: &[Mark]) -> Vec<&Claim> {
     };
     let claims = marks.iter().filter_map(|mark| match mark {
         Mark::Claim(claim) => Some(claim),
-        Mark::Release { .. } => None,
+        Mark::Release { .. } | Mark::HandOver => None,
     });
     claims.filter(|claim| !released(claim.firing)).collect()
 }

@@ -1,9 +1,8 @@
 //! The mirror's configuration belongs to Carson.
 //!
-//! A session works in a worktree of the mirror, and git lets it write the mirror's `config`: a
+//! Where no kernel layer confines it, a session can write the mirror's `config` by its path: a
 //! filter with a program of its choice, an address, an identity for everybody. So the file's
-//! content is fixed, and it is put right before every command of ours. The kernel layer closes
-//! the window that remains.
+//! content is fixed, and it is put right before every command of ours.
 
 use std::fs;
 use std::path::PathBuf;
@@ -13,7 +12,7 @@ use tracing::warn;
 use crate::error::{GitError, io};
 use crate::scratch::Scratch;
 
-/// What sessions see as the push address of `origin`: Carson pushes, the model cannot.
+/// The push address of `origin`: Carson pushes under another name, for one command.
 const NO_PUSH: &str = "/dev/null/carson-pushes-for-you";
 
 /// The configuration of one mirror.

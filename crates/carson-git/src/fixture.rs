@@ -122,11 +122,16 @@ impl World {
     /// A worktree of a firing.
     pub(crate) async fn worktree(&self, name: &str) -> Worktree {
         let base = self.mirror.resolve("main").await.unwrap();
-        let path = self.dir.path().join("benches").join(name);
+        self.worktree_at(name, &base).await
+    }
+
+    /// The same, begun at a commit.
+    pub(crate) async fn worktree_at(&self, name: &str, base: &Oid) -> Worktree {
+        let path = self.dir.path().join("benches").join(name).join(name);
         fs::create_dir_all(path.parent().unwrap()).unwrap();
         let branch = format!("carson/implementer/{name}");
         self.mirror
-            .add_worktree(&path, &branch, &base)
+            .add_worktree(&path, &branch, base)
             .await
             .unwrap()
     }
@@ -178,6 +183,11 @@ impl Worktree {
         write(&self.path.join(path), content);
     }
 
+    /// Git's own directory for it.
+    pub(crate) fn admin(&self) -> PathBuf {
+        self.repository().join("worktrees").join(self.name())
+    }
+
     /// Runs git as the session.
     pub(crate) fn run<const N: usize>(&self, args: [&str; N]) -> String {
         git(&self.path, args)
@@ -188,6 +198,13 @@ impl Worktree {
         self.run(["add", "--all"]);
         self.run(["commit", "--quiet", "-m", message]);
         self.head()
+    }
+
+    /// The same, and Carson has looked.
+    pub(crate) async fn commit_seen(&self, message: &str) -> Oid {
+        let oid = self.commit_as_session(message);
+        self.facts().await.unwrap();
+        oid
     }
 
     pub(crate) fn head(&self) -> Oid {

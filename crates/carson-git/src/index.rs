@@ -4,13 +4,15 @@
 use std::ffi::{OsStr, OsString};
 use std::fs;
 use std::os::unix::ffi::{OsStrExt as _, OsStringExt as _};
+use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 
-use crate::admin::parse;
+use crate::abandoned::parse;
 use crate::error::GitError;
 use crate::git::Git;
 use crate::mirror::Mirror;
 use crate::oid::Oid;
+use crate::quarantine::Quarantine;
 use crate::scratch::Scratch;
 
 /// Mode of an entry that is the name of a commit: a submodule, or a repository of its own.
@@ -29,6 +31,8 @@ pub(crate) struct Index {
 pub(crate) struct Listed {
     /// Entries that are names of commits.
     pub links: Vec<PathBuf>,
+    /// All other entries.
+    pub files: Vec<PathBuf>,
     /// All directories that hold entries, without the top.
     pub dirs: Vec<PathBuf>,
 }
@@ -52,6 +56,12 @@ impl Index {
         self.file.path()
     }
 
+    /// Tells one state of the file from another.
+    pub(crate) fn stamp(&self) -> Option<(u64, i64, i64)> {
+        let found = fs::metadata(self.path()).ok()?;
+        Some((found.ino(), found.mtime(), found.mtime_nsec()))
+    }
+
     /// A command with this index and no files.
     pub(crate) fn git(&self, verb: &str) -> Git {
         self.mirror.git(verb).env("GIT_INDEX_FILE", self.path())
@@ -69,6 +79,42 @@ impl Index {
         parse(&self.git("write-tree").text().await?)
     }
 
+    /// The same in the quarantine: what the session staged is not the mirror's yet.
+    pub(crate) async fn write_tree_in(&self, quarantine: &Quarantine) -> Result<Oid, GitError> {
+        let write = quarantine.git("write-tree");
+        parse(&write.env("GIT_INDEX_FILE", self.path()).text().await?)
+    }
+
+    /// Takes out what is in the middle of a conflict; whether there was any.
+    pub(crate) async fn drop_unmerged(&self) -> Result<bool, GitError> {
+        let list = self.git("ls-files").args(["--unmerged", "-z"]).finish();
+        let list = list.await?.stdout.bytes();
+        let path = |line: &OsStr| {
+            let at = line.as_bytes().iter().position(|byte| *byte == b'\t')?;
+            Some(path_of(&line.as_bytes()[at + 1..]))
+        };
+        let unmerged: Vec<PathBuf> = paths(&list).filter_map(path).collect();
+        if unmerged.is_empty() {
+            return Ok(false);
+        }
+        self.feed(self.mirror.path(), "--force-remove", &unmerged)
+            .await?;
+        Ok(true)
+    }
+
+    /// Takes up files by their content, ignored ones too; those that are gone are left out.
+    pub(crate) async fn add(&self, root: &Path, files: &[PathBuf]) -> Result<(), GitError> {
+        let there = |path: &&PathBuf| {
+            let found = root.join(path).symlink_metadata();
+            found.is_ok_and(|found| found.is_file() || found.is_symlink())
+        };
+        let there: Vec<PathBuf> = files.iter().filter(there).cloned().collect();
+        if there.is_empty() {
+            return Ok(());
+        }
+        self.feed(root, "--add", &there).await
+    }
+
     /// Begins again with a commit's tree.
     pub(crate) async fn read_tree(&self, commit: &Oid) -> Result<(), GitError> {
         let _ = fs::remove_file(self.path());
@@ -79,20 +125,14 @@ impl Index {
             .map(drop)
     }
 
-    /// Whether git can read it; one in the middle of a conflict it can.
-    pub(crate) async fn is_readable(&self) -> Result<bool, GitError> {
-        Ok(self
-            .git("ls-files")
-            .arg("--unmerged")
-            .finish()
-            .await?
-            .success())
-    }
-
     /// Puts a tree in the place of what is at `path`.
     pub(crate) async fn graft(&self, root: &Path, path: &Path, tree: &Oid) -> Result<(), GitError> {
-        self.feed(root, "--force-remove", &[path.to_owned()])
-            .await?;
+        let listed = self.list().await?;
+        let all = listed.files.into_iter().chain(listed.links);
+        let there: Vec<PathBuf> = all.filter(|one| one.starts_with(path)).collect();
+        if !there.is_empty() {
+            self.feed(root, "--force-remove", &there).await?;
+        }
         let mut prefix = OsString::from("--prefix=");
         prefix.push(path);
         prefix.push("/");
@@ -165,6 +205,8 @@ fn listed(file: &Path) -> Result<Listed, git2::Error> {
         let path = path_of(&entry.path);
         if entry.mode == GITLINK {
             found.links.push(path.clone());
+        } else {
+            found.files.push(path.clone());
         }
         // Entries are sorted, so a directory seen last is the usual case.
         let mut dir = path.parent();

@@ -5,51 +5,65 @@
 //! Carson never works in the operator's checkout. It keeps a bare clone of each repository, the
 //! [`Mirror`]; what the remote has lies under `refs/remotes/origin/*`, the firings' own branches
 //! under `refs/heads/carson/*`, and kept work under `refs/carson/salvage/*`. A firing gets a
-//! throwaway [`Worktree`] of the mirror.
+//! repository of its own that borrows the mirror's objects (`private.rs`), and a throwaway
+//! [`Worktree`] of that. The mirror may be read-only for the session.
 //!
 //! libgit2 *reads and judges* (refs, ancestry, blobs); the `git` program *writes*, through the one
 //! wrapper in `git.rs`: fixed overrides, no hooks, no prompts, a deadline on every call. libgit2
 //! runs no filters, so a tree it wrote could hold content that git would not.
 //!
-//! Nothing in the worktree is trusted, least of all its `.git` file: every command names the
-//! mirror as its git directory and the worktree's path as its work tree. The mirror's own `config`
-//! is within a session's reach too; it is put right before every command (`config.rs`).
+//! Nothing that a session could write is trusted. Neither git nor libgit2 ever opens its
+//! repository: names of commits are read as text from plain files (`foreign.rs`), object files go
+//! through a throwaway repository of ours (`quarantine.rs`) and come into the mirror by a fetch
+//! that checks them. Every look ([`Worktree::facts`] and all that follow) begins with that
+//! (`intake.rs`); this firing's branch follows the session's, and no other ref moves. Commands name
+//! the mirror as their git directory and the worktree's path as their work tree, never its `.git`.
+//! What would block git in there, pipes above all, is cleared away first (`traps.rs`). Without a
+//! kernel layer the mirror is within a session's reach by its path: its `config` is put right
+//! before every command (`config.rs`).
 //!
 //! A [`snapshot`] is made with an index file of our own, so a lock that a killed tool left behind
 //! does not matter. It takes up what is staged, what is changed, and what is untracked but not
 //! ignored (`take.rs`), and it joins commits on which HEAD strayed away from the branch. A
 //! repository inside the worktree comes in as ordinary files, and commits that only it has are
-//! fetched to `refs/carson/nested/*` (`nested.rs`).
+//! kept under `refs/carson/nested/*` (`nested.rs`).
 //!
 //! [`Worktree::is_salvaged`] is the only gate to removal: the files must equal a saved tree, the
 //! branch must be at its base, pushed, or under a kept ref, and whatever could not be taken up
-//! keeps the directory where it is. Commits that the session amended or reset away are kept under
-//! `refs/carson/abandoned/*` when git's log of them goes with the worktree (`admin.rs`).
+//! keeps the directory where it is. Commits that the session amended, reset away, stashed or left
+//! on other branches are kept under `refs/carson/abandoned/*` when its repository goes
+//! (`abandoned.rs`).
 //!
 //! What is not guaranteed: a process that still writes while a snapshot is made can be seen half
-//! way (the gate looks again before anything is removed), and until the kernel layer confines
-//! sessions, one that means harm can write into the mirror's object store.
+//! way (the gate looks again before anything is removed).
 //!
-//! Reading order: `mirror.rs`, `push.rs`, `worktree.rs`, `snapshot.rs`, `take.rs`, `salvaged.rs`.
+//! Reading order: `mirror.rs`, `push.rs`, `private.rs`, `worktree.rs`, `intake.rs`, `snapshot.rs`,
+//! `take.rs`, `salvaged.rs`.
 //!
 //! [`snapshot`]: Worktree::snapshot
 
-mod admin;
+mod abandoned;
 mod branch;
 mod config;
 mod error;
+mod foreign;
 mod git;
 mod index;
+mod intake;
 mod mirror;
 mod nested;
 mod oid;
+mod plain;
+mod private;
 mod push;
+mod quarantine;
 mod remote;
 mod salvaged;
 mod scratch;
 mod snapshot;
 mod take;
 mod tidy;
+mod traps;
 mod version;
 mod worktree;
 
@@ -60,8 +74,9 @@ pub use branch::{branch_name, is_protected};
 pub use error::GitError;
 pub use mirror::Mirror;
 pub use oid::Oid;
+pub use private::REPOSITORY;
 pub use push::Pushed;
 pub use remote::{Credential, Remote};
 pub use salvaged::Salvaged;
 pub use version::{MINIMUM, check_version};
-pub use worktree::{DiffText, TreeFacts, Worktree};
+pub use worktree::{DiffText, TreeFacts, Worktree, remove_tree};

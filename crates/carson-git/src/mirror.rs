@@ -13,7 +13,7 @@ use crate::git::{CLONE, Git, REMOTE};
 use crate::oid::Oid;
 use crate::remote::Remote;
 use crate::scratch;
-use crate::worktree::{Worktree, remove_tree};
+use crate::worktree::remove_tree;
 
 /// How long to wait for another firing that fetches into the same mirror.
 const LOCK_WAIT: Duration = Duration::from_secs(300);
@@ -59,9 +59,14 @@ impl Mirror {
         };
         remove_tree(&half.path)?;
         // No template: the operator's hooks and ignore rules have no place here.
-        let init = Git::new(&half.path, "init").args(["--bare", "--quiet", "--template=", "--"]);
-        init.arg(&half.path).text().await?;
+        let init = Git::new(&half.path, "init").args(["--bare", "--quiet", "--template="]);
+        // Nor has their choice of formats: libgit2 reads these.
+        let init = init.config("init.defaultRefFormat", "files");
+        let init = init.args(["--object-format=sha1", "--"]).arg(&half.path);
+        init.text().await?;
         half.fetch(CLONE).await?;
+        // Each was a file of its own; every set-up and every taking-in reads them all.
+        half.git("pack-refs").arg("--all").text().await?;
         info!(mirror = %self.path.display(), "repository cloned");
         std::fs::rename(&half.path, &self.path).map_err(|source| io(&self.path, source))
     }
@@ -70,7 +75,7 @@ impl Mirror {
         let fetch = self.remote_git("fetch")?.within(within).args([
             "--quiet",
             "--prune",
-            // A tag that moved is followed; tags that sessions made are not pruned.
+            // A tag that moved is followed; none is pruned.
             "--tags",
             "--force",
             "--no-recurse-submodules",
@@ -152,37 +157,6 @@ impl Mirror {
         .await
     }
 
-    /// Makes a worktree with a new branch at `base`.
-    ///
-    /// # Errors
-    /// When the branch exists or the checkout fails.
-    pub async fn add_worktree(
-        &self,
-        path: &Path,
-        branch: &str,
-        base: &Oid,
-    ) -> Result<Worktree, GitError> {
-        if self
-            .ref_target(&format!("refs/heads/{branch}"))
-            .await?
-            .is_some()
-        {
-            return Err(GitError::BranchExists {
-                branch: branch.to_owned(),
-            });
-        }
-        let add = self
-            .git("worktree")
-            .args(["add", "--quiet", "--no-track", "-b", branch, "--"]);
-        add.arg(path).arg(base.as_str()).text().await?;
-        Ok(Worktree::open(
-            self,
-            path.to_owned(),
-            branch.to_owned(),
-            base.clone(),
-        ))
-    }
-
     /// Keeps a commit under `refs/carson/salvage/<firing>`; the ref's name. What the ref held
     /// before stays reachable: when the commit does not descend from it, a number is appended.
     ///
@@ -224,10 +198,13 @@ impl Mirror {
     /// # Errors
     /// When it moved, or the ref cannot be written.
     pub async fn delete_branch(&self, branch: &str, at: &Oid) -> Result<(), GitError> {
-        let name = format!("refs/heads/{branch}");
+        self.delete_ref(&format!("refs/heads/{branch}"), at).await
+    }
+
+    pub(crate) async fn delete_ref(&self, name: &str, at: &Oid) -> Result<(), GitError> {
         let delete = self
             .git("update-ref")
-            .args(["--no-deref", "-d", "--", &name, at.as_str()]);
+            .args(["--no-deref", "-d", "--", name, at.as_str()]);
         delete.text().await.map(drop)
     }
 
@@ -294,19 +271,26 @@ impl Mirror {
         &self,
         read: impl FnOnce(&git2::Repository) -> Result<T, git2::Error> + Send + 'static,
     ) -> Result<T, GitError> {
-        let path = self.path.clone();
-        let result = tokio::task::spawn_blocking(move || {
-            let repo = git2::Repository::open_bare(&path);
-            repo.and_then(|repo| read(&repo))
-                .map_err(|source| GitError::Read { path, source })
-        });
-        result.await.unwrap_or_else(|panic| {
-            Err(GitError::Failed {
-                verb: "read".into(),
-                detail: panic.to_string(),
-            })
-        })
+        self::read(self.path.clone(), read).await
     }
+}
+
+/// Reads a repository of ours with libgit2, off the async threads.
+pub(crate) async fn read<T: Send + 'static>(
+    path: PathBuf,
+    read: impl FnOnce(&git2::Repository) -> Result<T, git2::Error> + Send + 'static,
+) -> Result<T, GitError> {
+    let result = tokio::task::spawn_blocking(move || {
+        let repo = git2::Repository::open_bare(&path);
+        repo.and_then(|repo| read(&repo))
+            .map_err(|source| GitError::Read { path, source })
+    });
+    result.await.unwrap_or_else(|panic| {
+        Err(GitError::Failed {
+            verb: "read".into(),
+            detail: panic.to_string(),
+        })
+    })
 }
 
 #[cfg(test)]

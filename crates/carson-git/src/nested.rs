@@ -2,19 +2,19 @@
 
 use std::path::{Path, PathBuf};
 
-use git2::{ErrorCode, Repository, RepositoryOpenFlags};
 use tracing::info;
 
 use crate::error::GitError;
-use crate::git::REMOTE;
+use crate::foreign::Foreign;
 use crate::oid::Oid;
+use crate::plain::Within;
+use crate::quarantine::Quarantine;
 use crate::worktree::Worktree;
 
-/// A commit of a repository inside the worktree, and a ref there that leads to it.
+/// A commit or tag of a repository inside the worktree.
 #[derive(Clone, Debug)]
 pub(crate) struct Inner {
     dir: PathBuf,
-    name: String,
     oid: Oid,
 }
 
@@ -24,67 +24,97 @@ impl Inner {
     }
 }
 
+/// Those that the mirror does not keep, and their objects.
+#[derive(Default)]
+pub(crate) struct Unsaved {
+    pub inner: Vec<Inner>,
+    objects: Option<Quarantine>,
+}
+
 impl Worktree {
-    /// The commits of these repositories that are not kept in the mirror.
-    pub(crate) async fn unsaved(&self, repositories: &[PathBuf]) -> Result<Vec<Inner>, GitError> {
-        let (repositories, mirror) = (repositories.to_owned(), self.mirror.path().to_owned());
-        let found = tokio::task::spawn_blocking(move || {
-            let own =
-                |dir: &PathBuf| own_commits(dir, &mirror).map_err(|error| (dir.clone(), error));
-            repositories.iter().map(own).collect::<Result<Vec<_>, _>>()
-        });
-        let found = found.await.map_err(|panic| fail(panic.to_string()))?;
-        let found = found.map_err(|(path, source)| GitError::Read { path, source })?;
-        let mut unsaved = Vec::new();
-        for inner in found.into_iter().flatten() {
-            if self
-                .mirror
-                .ref_target(&self.kept_name(&inner))
-                .await?
-                .is_none()
-            {
-                unsaved.push(inner);
+    /// The commits of these repositories that are not kept in the mirror. A repository whose git
+    /// directory lies outside the bench does not go with the bench: it is not looked at.
+    pub(crate) async fn unsaved(&self, repositories: &[PathBuf]) -> Result<Unsaved, GitError> {
+        let bench = self.path.parent().and_then(Within::of);
+        let Some(within) = bench.filter(|_| !repositories.is_empty()) else {
+            return Ok(Unsaved::default());
+        };
+        let (mut claims, mut sources) = (Vec::new(), Vec::new());
+        for dir in repositories {
+            if let Some(inner) = Foreign::at(dir, &within) {
+                claims.push(self.claim(dir, &inner)?);
+                sources.push(inner);
             }
         }
+        claims.retain(|claim| !claim.tips.is_empty());
+        if claims.is_empty() {
+            return Ok(Unsaved::default());
+        }
+        let objects = Quarantine::of(&self.mirror, sources).await?;
+        let own =
+            objects.read(move |repo| Ok(claims.iter().flat_map(|one| one.own(repo)).collect()));
+        let own: Vec<Inner> = own.await?;
+        let mut unsaved = Unsaved::default();
+        for inner in own {
+            let kept = self.mirror.ref_target(&self.kept_name(&inner)).await?;
+            let known = |one: &Inner| one.oid == inner.oid;
+            if kept.is_none() && !unsaved.inner.iter().any(known) {
+                unsaved.inner.push(inner);
+            }
+        }
+        unsaved.objects = Some(objects);
         Ok(unsaved)
+    }
+
+    /// `HEAD`, branches, tags and stash of a repository.
+    fn claim(&self, dir: &Path, inner: &Foreign) -> Result<Claim, GitError> {
+        let mut claim = Claim {
+            dir: dir.to_owned(),
+            tips: inner.head().into_iter().collect(),
+            fetched: Vec::new(),
+        };
+        // Of a second worktree of the firing's own repository only `HEAD` is news.
+        let ours = self.own().is_some_and(|own| own.common == inner.common);
+        if ours {
+            return Ok(claim);
+        }
+        let memory = inner.memory();
+        if memory.cut {
+            return Err(fail(format!("{} has too many refs", dir.display())));
+        }
+        for (name, oid) in memory.refs {
+            if name.starts_with("refs/remotes/") {
+                claim.fetched.push(oid);
+            } else if ["refs/heads/", "refs/tags/", "refs/stash"]
+                .iter()
+                .any(|own| name.starts_with(own))
+            {
+                claim.tips.push(oid);
+            }
+        }
+        Ok(claim)
     }
 
     /// Named after the commit, so nothing kept is ever written over.
     fn kept_name(&self, inner: &Inner) -> String {
-        format!("refs/carson/nested/{}/{}", self.admin().name(), inner.oid)
+        format!("refs/carson/nested/{}/{}", self.name(), inner.oid)
     }
 
-    /// Fetches commits of inner repositories into the mirror.
-    pub(crate) async fn save(&self, unsaved: &[Inner]) -> Result<(), GitError> {
-        for inner in unsaved {
+    /// Takes the objects into the mirror, each under its ref.
+    pub(crate) async fn save(&self, unsaved: &Unsaved) -> Result<(), GitError> {
+        let Some(objects) = &unsaved.objects else {
+            return Ok(());
+        };
+        let mut trouble = Ok(());
+        for inner in &unsaved.inner {
             let kept = self.kept_name(inner);
-            let fetch = self.mirror.git("fetch").within(REMOTE).args([
-                "--quiet",
-                "--no-tags",
-                "--no-write-fetch-head",
-                "--no-auto-maintenance",
-                "--no-recurse-submodules",
-                "--",
-            ]);
-            // The other side is what a session wrote: nothing but plain files may be asked.
-            let fetch = fetch
-                .env("GIT_ALLOW_PROTOCOL", "file")
-                .env("GIT_NO_LAZY_FETCH", "1");
-            fetch
-                .arg(&inner.dir)
-                .arg(format!("{}:{kept}", inner.name))
-                .text()
-                .await?;
-            let found = self.mirror.ref_target(&kept).await?;
-            if found.as_ref() != Some(&inner.oid) {
-                return Err(fail(format!(
-                    "{} moved while it was saved",
-                    inner.dir.display()
-                )));
+            let wanted = [(inner.oid.clone(), Some(kept.clone()))];
+            match objects.release(&wanted, &self.base).await {
+                Ok(()) => info!(%kept, from = %inner.dir.display(), "inner commits are kept"),
+                Err(error) => trouble = Err(error),
             }
-            info!(kept = %kept, from = %inner.dir.display(), "commits of an inner repository kept");
         }
-        Ok(())
+        trouble
     }
 }
 
@@ -95,80 +125,46 @@ fn fail(detail: String) -> GitError {
     }
 }
 
-/// Opens exactly this directory; `None` when it only looks like a repository.
-fn open(dir: &Path) -> Result<Option<Repository>, git2::Error> {
-    let none: [&Path; 0] = [];
-    match Repository::open_ext(dir, RepositoryOpenFlags::NO_SEARCH, none) {
-        Ok(repo) => Ok(Some(repo)),
-        Err(error) if error.code() == ErrorCode::NotFound => Ok(None),
-        Err(error) => Err(error),
-    }
+/// What a repository says it has, less what it says it had fetched from elsewhere.
+struct Claim {
+    dir: PathBuf,
+    tips: Vec<Oid>,
+    fetched: Vec<Oid>,
 }
 
-/// The tree of a repository's `HEAD`.
-pub(crate) async fn head_tree(dir: &Path) -> Option<Oid> {
-    let dir = dir.to_owned();
-    let read = move || {
-        Some(
-            open(&dir)
-                .ok()??
-                .head()
-                .ok()?
-                .peel_to_tree()
-                .ok()?
-                .id()
-                .into(),
-        )
-    };
-    tokio::task::spawn_blocking(read).await.ok()?
-}
-
-/// `HEAD`, branches, tags and stash of a repository, less what it had fetched from elsewhere.
-fn own_commits(dir: &Path, mirror: &Path) -> Result<Vec<Inner>, git2::Error> {
-    let Some(repo) = open(dir)? else {
-        return Ok(Vec::new());
-    };
-    let mut names = vec!["HEAD".to_owned()];
-    // In a second worktree of the mirror the branches are the mirror's, and safe there.
-    if !is_same(repo.commondir(), mirror) {
-        let all = repo.references()?;
-        let all = all
-            .flatten()
-            .filter_map(|one| one.name().ok().map(str::to_owned));
-        let own = |name: &String| {
-            name.starts_with("refs/heads/")
-                || name.starts_with("refs/tags/")
-                || name == "refs/stash"
+impl Claim {
+    fn own(&self, repo: &git2::Repository) -> Vec<Inner> {
+        let own = self
+            .tips
+            .iter()
+            .filter(|oid| self.is_own(repo, oid).unwrap_or(false));
+        let inner = |oid: &Oid| Inner {
+            dir: self.dir.clone(),
+            oid: oid.clone(),
         };
-        names.extend(all.filter(own));
+        own.map(inner).collect()
     }
-    let mut found: Vec<Inner> = Vec::new();
-    for name in names {
-        let Ok(object) = repo.revparse_single(&name) else {
-            continue;
-        };
-        let Ok(commit) = object.peel_to_commit() else {
-            continue;
-        };
-        let oid = Oid::from(object.id());
-        if found.iter().all(|known| known.oid != oid) && is_own(&repo, commit.id())? {
-            found.push(Inner {
-                dir: dir.to_owned(),
-                name,
-                oid,
-            });
+
+    /// A name without an object is no commit: an error, and not its own.
+    fn is_own(&self, repo: &git2::Repository, tip: &Oid) -> Result<bool, git2::Error> {
+        let commit = repo.find_object(tip.git2(), None)?.peel_to_commit()?;
+        let mut walk = repo.revwalk()?;
+        walk.push(commit.id())?;
+        for oid in &self.fetched {
+            if repo.find_commit(oid.git2()).is_ok() {
+                walk.hide(oid.git2())?;
+            }
         }
+        Ok(walk.next().is_some())
     }
-    Ok(found)
 }
 
-fn is_own(repo: &Repository, oid: git2::Oid) -> Result<bool, git2::Error> {
-    let mut walk = repo.revwalk()?;
-    walk.push(oid)?;
-    walk.hide_glob("refs/remotes/*")?;
-    Ok(walk.next().is_some())
-}
-
-fn is_same(one: &Path, other: &Path) -> bool {
-    one == other || matches!((one.canonicalize(), other.canonicalize()), (Ok(a), Ok(b)) if a == b)
+/// The tree of a submodule's `HEAD`.
+pub(crate) async fn head_tree(worktree: &Worktree, dir: &Path) -> Option<Oid> {
+    let within = Within::of(worktree.path.parent()?)?;
+    let inner = Foreign::at(dir, &within)?;
+    let head = inner.head()?;
+    let objects = Quarantine::of(&worktree.mirror, vec![inner]).await.ok()?;
+    let read = objects.read(move |repo| Ok(repo.find_commit(head.git2())?.tree_id().into()));
+    read.await.ok()
 }

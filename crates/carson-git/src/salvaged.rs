@@ -1,6 +1,7 @@
 //! May a worktree go?
 
 use crate::error::GitError;
+use crate::intake::Look;
 use crate::oid::Oid;
 use crate::worktree::Worktree;
 
@@ -29,14 +30,22 @@ impl Worktree {
     /// # Errors
     /// When the mirror cannot be read: then nobody may assume anything.
     pub async fn is_salvaged(&self) -> Result<Salvaged, GitError> {
+        self.judge(self.look().await?).await
+    }
+
+    /// The same, after a look.
+    pub(crate) async fn judge(&self, look: Look) -> Result<Salvaged, GitError> {
         let tip = self.tip().await?;
+        if let Some(trouble) = look.trouble.first() {
+            return Ok(no(trouble));
+        }
         if !self.is_kept(&tip).await? {
             return Ok(no(format!(
                 "branch {} is neither pushed nor kept",
                 self.branch
             )));
         }
-        let stray = self.stray_head(&tip).await?;
+        let stray = self.stray_head(&tip, &look).await?;
         if let Some(stray) = &stray
             && !self.is_kept(stray).await?
         {
@@ -44,23 +53,28 @@ impl Worktree {
                 "HEAD stands on commit {stray}, which is not kept"
             )));
         }
-        self.judge_files(&tip, stray.as_ref()).await
+        self.judge_files(&tip, stray.as_ref(), look).await
     }
 
-    async fn judge_files(&self, tip: &Oid, stray: Option<&Oid>) -> Result<Salvaged, GitError> {
-        let trees = self.trees(stray.unwrap_or(tip)).await?;
-        let mut saved = self.saved_trees().await?;
+    async fn judge_files(
+        &self,
+        tip: &Oid,
+        stray: Option<&Oid>,
+        look: Look,
+    ) -> Result<Salvaged, GitError> {
+        let trees = self.trees(stray.unwrap_or(tip), look).await?;
+        let mut saved = Vec::new();
         for commit in [Some(tip), stray].into_iter().flatten() {
             saved.push(self.mirror.tree_of(commit).await?);
         }
         let files = trees.files.as_ref().map(|files| &files.tree);
-        if trees
-            .staged
-            .iter()
-            .chain(files)
-            .any(|tree| !saved.contains(tree))
-        {
-            return Ok(no("there are uncommitted changes"));
+        let mut held: Vec<&Oid> = trees.staged.iter().chain(files).collect();
+        held.retain(|tree| !saved.contains(tree));
+        if !held.is_empty() {
+            let kept = self.saved_trees().await?;
+            if held.iter().any(|tree| !kept.contains(tree)) {
+                return Ok(no("there are uncommitted changes"));
+            }
         }
         let Some(files) = &trees.files else {
             return Ok(Salvaged::Yes);
@@ -68,7 +82,8 @@ impl Worktree {
         if let Some(trouble) = files.trouble.first() {
             return Ok(no(format!("something in it cannot be taken up: {trouble}")));
         }
-        if let Some(inner) = self.unsaved(&files.repositories).await?.first() {
+        let unsaved = self.unsaved(&files.repositories).await?;
+        if let Some(inner) = unsaved.inner.first() {
             return Ok(no(format!(
                 "{} has commits of its own",
                 inner.dir().display()

@@ -18,15 +18,7 @@ pub(crate) struct Scratch(PathBuf);
 impl Scratch {
     /// A name for a file that is not there yet.
     pub(crate) fn name(mirror: &Path, kind: &str) -> Result<Self, GitError> {
-        static NEXT: AtomicU64 = AtomicU64::new(0);
-        let dir = dir(mirror);
-        let made = fs::DirBuilder::new()
-            .recursive(true)
-            .mode(0o700)
-            .create(&dir);
-        made.map_err(|source| io(&dir, source))?;
-        let (pid, at) = (std::process::id(), NEXT.fetch_add(1, Ordering::Relaxed));
-        Ok(Self(dir.join(format!("{pid}-{at}-{kind}"))))
+        fresh(mirror, kind).map(Self)
     }
 
     /// A file with this content, for our eyes only.
@@ -57,6 +49,42 @@ impl Drop for Scratch {
     }
 }
 
+/// A directory of the same kind.
+#[derive(Debug)]
+pub(crate) struct ScratchDir(PathBuf);
+
+impl ScratchDir {
+    pub(crate) fn new(mirror: &Path, kind: &str) -> Result<Self, GitError> {
+        let dir = Self(fresh(mirror, kind)?);
+        let made = fs::DirBuilder::new().mode(0o700).create(&dir.0);
+        made.map_err(|source| io(&dir.0, source))?;
+        Ok(dir)
+    }
+
+    pub(crate) fn path(&self) -> &Path {
+        &self.0
+    }
+}
+
+impl Drop for ScratchDir {
+    fn drop(&mut self) {
+        let _ = fs::remove_dir_all(&self.0);
+    }
+}
+
+/// A name that no other process and no other part of this one uses.
+fn fresh(mirror: &Path, kind: &str) -> Result<PathBuf, GitError> {
+    static NEXT: AtomicU64 = AtomicU64::new(0);
+    let dir = dir(mirror);
+    let made = fs::DirBuilder::new()
+        .recursive(true)
+        .mode(0o700)
+        .create(&dir);
+    made.map_err(|source| io(&dir, source))?;
+    let (pid, at) = (std::process::id(), NEXT.fetch_add(1, Ordering::Relaxed));
+    Ok(dir.join(format!("{pid}-{at}-{kind}")))
+}
+
 fn dir(mirror: &Path) -> PathBuf {
     mirror.with_extension("scratch")
 }
@@ -72,7 +100,10 @@ pub(crate) fn sweep(mirror: &Path) {
             .to_str()
             .and_then(|name| name.split('-').next()?.parse().ok());
         if pid.is_some_and(|pid| ProcessId::of(pid).is_none_or(|process| !process.is_alive())) {
-            let _ = fs::remove_file(item.path());
+            let _ = match item.file_type().is_ok_and(|kind| kind.is_dir()) {
+                true => fs::remove_dir_all(item.path()),
+                false => fs::remove_file(item.path()),
+            };
         }
     }
 }

@@ -5,9 +5,10 @@ use std::path::PathBuf;
 
 use tracing::warn;
 
-use crate::admin::parse;
+use crate::abandoned::parse;
 use crate::error::GitError;
 use crate::index::Index;
+use crate::intake::Look;
 use crate::oid::Oid;
 use crate::take::Taken;
 use crate::worktree::Worktree;
@@ -53,9 +54,10 @@ impl Worktree {
     pub async fn snapshot(&self, message: &str) -> Result<Option<Oid>, GitError> {
         let mut tries = 1;
         loop {
+            let look = self.look().await?;
             let at = self.branch_tip().await?;
             let tip = at.clone().unwrap_or_else(|| self.base.clone());
-            let Some(taken) = self.commit_all(&tip, message).await? else {
+            let Some(taken) = self.commit_all(&tip, look, message).await? else {
                 return Ok(None);
             };
             match self
@@ -80,17 +82,23 @@ impl Worktree {
     /// # Errors
     /// When git fails.
     pub async fn snapshot_aside(&self, message: &str) -> Result<Option<Oid>, GitError> {
+        let look = self.look().await?;
         let tip = self.tip().await?;
-        let Some(taken) = self.commit_all(&tip, message).await? else {
+        let Some(taken) = self.commit_all(&tip, look, message).await? else {
             return Ok(None);
         };
         self.adopt_index(&taken.trees);
         Ok(Some(taken.oid))
     }
 
-    async fn commit_all(&self, tip: &Oid, message: &str) -> Result<Option<Snapshot>, GitError> {
+    async fn commit_all(
+        &self,
+        tip: &Oid,
+        look: Look,
+        message: &str,
+    ) -> Result<Option<Snapshot>, GitError> {
         let mut parents = vec![tip.clone()];
-        if let Some(stray) = self.stray_head(tip).await? {
+        if let Some(stray) = self.stray_head(tip, &look).await? {
             // One that descends from the branch brings the branch along.
             if self.mirror.descends(&stray, tip).await? {
                 parents.clear();
@@ -100,7 +108,7 @@ impl Worktree {
         let Some(newest) = parents.last().cloned() else {
             return Ok(None);
         };
-        let trees = self.trees(&newest).await?;
+        let trees = self.trees(&newest, look).await?;
         self.save_inner(&trees).await;
         let ground = self.mirror.tree_of(&newest).await?;
         if let Some(staged) = trees.staged_apart(&ground) {
@@ -136,20 +144,21 @@ impl Worktree {
 
     /// The session's index becomes what was committed, so that a second look finds nothing new.
     fn adopt_index(&self, trees: &Trees) {
-        let admin = self.admin();
-        if trees.files.is_none() || !admin.path().is_dir() {
+        let (Some(own), Some(_)) = (self.own(), &trees.files) else {
             return;
-        }
+        };
         // A failure costs one more commit of the same content, no more.
-        let fresh = admin.path().join("index.carson");
+        let fresh = own.git.join("index.carson");
+        let _ = fs::remove_file(&fresh);
         if fs::copy(trees.index.path(), &fresh).is_ok() {
-            let _ = fs::rename(&fresh, admin.index());
+            let _ = fs::rename(&fresh, own.git.join("index"));
         }
     }
 
-    pub(crate) async fn is_dirty(&self, tip: &Oid) -> Result<bool, GitError> {
-        let newest = self.stray_head(tip).await?.unwrap_or_else(|| tip.clone());
-        let trees = self.trees(&newest).await?;
+    pub(crate) async fn is_dirty(&self, tip: &Oid, look: Look) -> Result<bool, GitError> {
+        let stray = self.stray_head(tip, &look).await?;
+        let newest = stray.unwrap_or_else(|| tip.clone());
+        let trees = self.trees(&newest, look).await?;
         let ground = self.mirror.tree_of(&newest).await?;
         if trees.staged_apart(&ground).is_some() {
             return Ok(true);
@@ -161,26 +170,28 @@ impl Worktree {
         let inner = self
             .unsaved(&files.repositories)
             .await
-            .map_or(true, |found| !found.is_empty());
+            .map_or(true, |unsaved| !unsaved.inner.is_empty());
         Ok(files.tree != ground || inner || !files.trouble.is_empty())
     }
 
     /// Writes the trees of the staged state and of the files, through an index of our own. Without
     /// an index that can be read it begins with the tree of `newest`.
-    pub(crate) async fn trees(&self, newest: &Oid) -> Result<Trees, GitError> {
-        let (mut index, mut staged) = (Index::empty(&self.mirror)?, None);
-        let mut begun = false;
-        if let Some(copy) = Index::copy_of(&self.mirror, &self.admin().index())? {
-            staged = copy.write_tree().await.ok();
-            begun = staged.is_some() || copy.is_readable().await?;
-            index = copy;
-        }
-        if !begun {
-            index.read_tree(newest).await?;
-        }
+    pub(crate) async fn trees(&self, newest: &Oid, look: Look) -> Result<Trees, GitError> {
+        let (staged, listed) = (look.staged, look.listed);
+        let index = match look.index {
+            Some(index) => index,
+            None => {
+                let index = Index::empty(&self.mirror)?;
+                index.read_tree(newest).await?;
+                if self.is_there() {
+                    index.add(&self.path, &listed).await?;
+                }
+                index
+            }
+        };
         let mut files = None;
         if self.is_there() {
-            let mut taken = self.take(&self.path, &index, 0).await?;
+            let mut taken = self.take(&self.path, &index, 0, staged.as_ref()).await?;
             taken.repositories.extend(self.stranger());
             files = Some(taken);
         }
@@ -202,7 +213,7 @@ impl Worktree {
         };
         let leads = PathBuf::from(text.strip_prefix("gitdir: ").unwrap_or_default().trim_end());
         let ours = leads.is_absolute()
-            && leads.canonicalize().ok() == self.admin().path().canonicalize().ok();
+            && leads.canonicalize().ok() == self.own().and_then(|own| own.git.canonicalize().ok());
         (!ours).then(|| self.path.clone())
     }
 

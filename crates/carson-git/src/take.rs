@@ -1,5 +1,6 @@
 //! Takes up the files of a directory as a tree.
 
+use std::collections::BTreeSet;
 use std::ffi::OsString;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
@@ -12,6 +13,7 @@ use crate::git::detail;
 use crate::index::{Index, path_of, paths};
 use crate::nested;
 use crate::oid::Oid;
+use crate::traps;
 use crate::worktree::{Worktree, loosen};
 
 /// Repositories inside repositories are followed this deep.
@@ -31,16 +33,22 @@ pub(crate) struct Taken {
 
 impl Worktree {
     /// Takes up everything below `root` that is not ignored, beginning with what `index` has. A
-    /// repository of its own comes in as ordinary files: git alone would take its name only.
+    /// repository of its own comes in as ordinary files: git alone would take its name only. What
+    /// is known of the index is its tree.
     pub(crate) fn take<'t>(
         &'t self,
         root: &'t Path,
         index: &'t Index,
         depth: usize,
+        known: Option<&'t Oid>,
     ) -> Pin<Box<dyn Future<Output = Result<Taken, GitError>> + Send + 't>> {
         Box::pin(async move {
+            let before = index.stamp();
             index.unhide(root).await?;
-            let (strangers, mut trouble) = add(root, index).await?;
+            let (below, bench) = (root.to_owned(), self.path.parent().map(Path::to_owned));
+            let odd = move || traps::clear(&below, &bench.unwrap_or_default());
+            let odd = blocking(odd).await;
+            let (strangers, mut trouble) = add(root, index, odd).await?;
             let listed = index.list().await?;
             let has_git = |path: &PathBuf| root.join(path).join(".git").symlink_metadata().is_ok();
             let mut repositories: Vec<PathBuf> = listed
@@ -50,12 +58,22 @@ impl Worktree {
                 .map(|dir| root.join(dir))
                 .collect();
             let linked = listed.links.into_iter().filter(has_git);
-            for path in strangers.into_iter().chain(linked) {
-                let inner = self.take_inner(root, &path, index, depth).await?;
+            let inner: BTreeSet<PathBuf> = strangers.into_iter().chain(linked).collect();
+            // What lies inside another of them is found there.
+            let outermost = |path: &&PathBuf| {
+                let above = |other: &PathBuf| other != *path && path.starts_with(other);
+                !inner.iter().any(above)
+            };
+            for path in inner.iter().filter(outermost) {
+                let inner = self.take_inner(root, path, index, depth).await?;
                 trouble.extend(inner.trouble);
                 repositories.extend(inner.repositories);
             }
-            let tree = index.write_tree().await?;
+            // Git replaces the file when anything in it changes.
+            let tree = match known {
+                Some(known) if index.stamp() == before => known.clone(),
+                _ => index.write_tree().await?,
+            };
             Ok(Taken {
                 tree,
                 trouble,
@@ -75,7 +93,7 @@ impl Worktree {
         let dir = root.join(path);
         let own = Index::empty(&self.mirror)?;
         let mut inner = if depth < DEPTH {
-            self.take(&dir, &own, depth + 1).await?
+            self.take(&dir, &own, depth + 1, None).await?
         } else {
             let deep = format!("{} lies too deep", dir.display());
             Taken {
@@ -85,7 +103,7 @@ impl Worktree {
             }
         };
         let submodule = depth == 0 && self.is_submodule(path).await?;
-        if !(submodule && nested::head_tree(&dir).await.as_ref() == Some(&inner.tree)) {
+        if !(submodule && nested::head_tree(self, &dir).await.as_ref() == Some(&inner.tree)) {
             index.graft(root, path, &inner.tree).await?;
         }
         inner.repositories.push(dir);
@@ -105,23 +123,29 @@ impl Worktree {
     }
 }
 
-/// Adds everything to the index. Gives the repositories without a commit, which git cannot add at
-/// all, and what is missing.
-async fn add(root: &Path, index: &Index) -> Result<(Vec<PathBuf>, Vec<String>), GitError> {
-    let done = add_all(root, index, &[], false).await?;
+/// Adds everything to the index but the odd repositories. Gives these and the ones without a
+/// commit, which git cannot add at all, and what is missing.
+async fn add(
+    root: &Path,
+    index: &Index,
+    odd: Vec<PathBuf>,
+) -> Result<(Vec<PathBuf>, Vec<String>), GitError> {
+    let done = add_all(root, index, &odd, false).await?;
     if is_whole(&done) {
-        return Ok((Vec::new(), Vec::new()));
+        return Ok((odd, Vec::new()));
     }
     // The usual reasons: a repository without a commit, and permissions that tools take away.
     let others = index.git_on(root, "ls-files");
     let others = others
-        .args(["-z", "--others", "--exclude-standard"])
+        .args(["-z", "--others", "--exclude-standard", "--", ":/"])
+        .args(without(&odd))
         .bytes()
         .await?;
     let inner = paths(&others).filter_map(|path| path.as_bytes().strip_suffix(b"/"));
-    let strangers: Vec<PathBuf> = inner.map(path_of).collect();
+    let mut strangers: Vec<PathBuf> = inner.map(path_of).collect();
+    strangers.extend(odd);
     let owned = root.to_owned();
-    let _ = tokio::task::spawn_blocking(move || loosen(&owned)).await;
+    blocking(move || loosen(&owned)).await;
     let done = add_all(root, index, &strangers, false).await?;
     if is_whole(&done) {
         return Ok((strangers, Vec::new()));
@@ -140,21 +164,32 @@ async fn add(root: &Path, index: &Index) -> Result<(Vec<PathBuf>, Vec<String>), 
 async fn add_all(
     root: &Path,
     index: &Index,
-    without: &[PathBuf],
+    left_out: &[PathBuf],
     raw: bool,
 ) -> Result<Finished, GitError> {
     let mut add = index
         .git_on(root, "add")
-        .args(["--all", "--ignore-errors", "--", ":/"]);
-    for path in without {
-        let mut spec = OsString::from(":(top,exclude,literal)");
-        spec.push(path);
-        add = add.arg(spec);
-    }
+        .args(["--all", "--ignore-errors", "--", ":/"])
+        .args(without(left_out));
     if raw {
         add = add.env("GIT_ATTR_SOURCE", EMPTY_TREE);
     }
     add.finish().await
+}
+
+/// Patterns that leave these paths out.
+fn without(paths: &[PathBuf]) -> Vec<OsString> {
+    let spec = |path: &PathBuf| {
+        let mut spec = OsString::from(":(top,exclude,literal)");
+        spec.push(path);
+        spec
+    };
+    paths.iter().map(spec).collect()
+}
+
+/// A walk that fails half way found nothing.
+async fn blocking<T: Default + Send + 'static>(walk: impl FnOnce() -> T + Send + 'static) -> T {
+    tokio::task::spawn_blocking(walk).await.unwrap_or_default()
 }
 
 /// A directory that cannot be opened is only a warning to git.

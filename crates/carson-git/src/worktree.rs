@@ -7,13 +7,14 @@ use std::path::{Path, PathBuf};
 
 use tracing::warn;
 
-use crate::admin::Admin;
 use crate::error::{GitError, io};
+use crate::intake::Look;
 use crate::mirror::Mirror;
 use crate::oid::Oid;
 use crate::salvaged::Salvaged;
 
-/// A worktree of a mirror, as the row of its firing describes it. It may be damaged or gone.
+/// A worktree of a firing's own repository, as the row of the firing describes it. Both may be
+/// damaged or gone.
 #[derive(Clone, Debug)]
 pub struct Worktree {
     /// Its directory.
@@ -37,6 +38,8 @@ pub struct TreeFacts {
     pub dirty: bool,
     /// HEAD stands on commits that the branch does not have.
     pub head_strayed: bool,
+    /// What the session's repository has and Carson cannot take over, and why.
+    pub trouble: Vec<String>,
 }
 
 /// A diff as text.
@@ -60,7 +63,8 @@ impl Worktree {
         }
     }
 
-    /// The branch's newest commit; the base when the branch was never made.
+    /// The branch's newest commit, as of the last look at the session's repository; the base when
+    /// it never had another.
     ///
     /// # Errors
     /// When the mirror cannot be read.
@@ -84,12 +88,14 @@ impl Worktree {
     /// # Errors
     /// When the mirror cannot be read.
     pub async fn facts(&self) -> Result<TreeFacts, GitError> {
+        let look = self.look().await?;
         let tip = self.tip().await?;
         Ok(TreeFacts {
             exists: self.is_there(),
             commits: self.ahead(&tip).await?,
-            dirty: self.is_dirty(&tip).await?,
-            head_strayed: self.stray_head(&tip).await?.is_some(),
+            head_strayed: self.stray_head(&tip, &look).await?.is_some(),
+            trouble: look.trouble.clone(),
+            dirty: self.is_dirty(&tip, look).await?,
         })
     }
 
@@ -110,12 +116,14 @@ impl Worktree {
     }
 
     /// The commit of HEAD, when neither the branch nor its history has it.
-    pub(crate) async fn stray_head(&self, tip: &Oid) -> Result<Option<Oid>, GitError> {
-        let Some(head) = self.admin().head(&self.mirror).await? else {
+    pub(crate) async fn stray_head(&self, tip: &Oid, look: &Look) -> Result<Option<Oid>, GitError> {
+        let Some(head) = &look.head else {
             return Ok(None);
         };
-        let known = self.mirror.descends(tip, &head).await?;
-        Ok((!known).then_some(head))
+        if !self.mirror.has_commit(head).await? || self.mirror.descends(tip, head).await? {
+            return Ok(None);
+        }
+        Ok(Some(head.clone()))
     }
 
     /// What the commits since the base changed, up to `max_bytes`. Neither programs nor attributes
@@ -124,6 +132,7 @@ impl Worktree {
     /// # Errors
     /// When git fails.
     pub async fn diff(&self, max_bytes: usize) -> Result<DiffText, GitError> {
+        self.look().await?;
         let tip = self.tip().await?;
         let plain = [
             "--no-ext-diff",
@@ -151,32 +160,38 @@ impl Worktree {
         Ok(DiffText { text, truncated })
     }
 
-    /// Removes the directory and git's note of it. The branch goes only when it is at the base, or
-    /// the remote says that it has the same commit.
+    /// Removes the directory and the firing's own repository. The branch goes only when it is at
+    /// the base, or the remote says that it has the same commit.
     ///
     /// # Errors
     /// When something in it is not saved: then nothing is removed.
     pub async fn remove(&self) -> Result<(), GitError> {
-        if let Salvaged::No { why } = self.is_salvaged().await? {
+        let look = self.look().await?;
+        let remembered = look.remembered.clone();
+        if let Salvaged::No { why } = self.judge(look).await? {
             return Err(GitError::NotSalvaged {
                 path: self.path.clone(),
                 why,
             });
         }
-        let admin = self.admin();
-        admin.keep_abandoned(&self.mirror).await?;
-        let path = self.path.clone();
-        let removed = tokio::task::spawn_blocking(move || remove_tree(&path)).await;
-        removed.map_err(|panic| GitError::Failed {
-            verb: "worktree remove".into(),
-            detail: panic.to_string(),
-        })??;
-        admin.remove()?;
+        self.keep_abandoned(remembered).await?;
+        let git = self.own().map(|own| own.git);
+        for path in [Some(self.path.clone()), git, Some(self.repository())] {
+            let Some(path) = path else { continue };
+            let removed = tokio::task::spawn_blocking(move || discard(&path)).await;
+            removed.map_err(|panic| GitError::Failed {
+                verb: "worktree remove".into(),
+                detail: panic.to_string(),
+            })??;
+        }
         let Some(tip) = self.branch_tip().await? else {
             return Ok(());
         };
         if tip == self.base || self.is_on_remote(&tip).await {
             self.mirror.delete_branch(&self.branch, &tip).await?;
+        }
+        if let Some(seen) = self.mirror.ref_target(&self.seen_ref()).await? {
+            self.mirror.delete_ref(&self.seen_ref(), &seen).await?;
         }
         Ok(())
     }
@@ -192,15 +207,33 @@ impl Worktree {
         }
     }
 
-    /// Git's own directory for this worktree.
-    pub(crate) fn admin(&self) -> Admin {
-        Admin::of(&self.mirror, &self.path)
+    /// Its name among the worktrees.
+    pub(crate) fn name(&self) -> String {
+        let name = self.path.file_name().unwrap_or_default();
+        name.to_string_lossy().into_owned()
+    }
+}
+
+/// Takes a directory out of sight before it is removed: one that is half removed would look like
+/// a session that deleted files.
+fn discard(path: &Path) -> Result<(), GitError> {
+    let mut gone = path.as_os_str().to_owned();
+    gone.push(".gone");
+    let gone = PathBuf::from(gone);
+    remove_tree(&gone)?;
+    match fs::rename(path, &gone) {
+        Ok(()) => remove_tree(&gone),
+        Err(error) if error.kind() == ErrorKind::NotFound => Ok(()),
+        Err(source) => Err(io(path, source)),
     }
 }
 
 /// Removes a directory with all that is in it; a link or file in its place only itself. Tools
 /// leave directories that even their owner may not change (a Go module cache): those are opened.
-pub(crate) fn remove_tree(path: &Path) -> Result<(), GitError> {
+///
+/// # Errors
+/// When something in it cannot be removed; nothing there is no error.
+pub fn remove_tree(path: &Path) -> Result<(), GitError> {
     let gone = |result: std::io::Result<()>| match result {
         Err(error) if error.kind() == ErrorKind::NotFound => Ok(()),
         other => other,

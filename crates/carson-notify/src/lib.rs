@@ -1,4 +1,4 @@
-//! What leaves the house: chat posts, and the redaction that everything passes first.
+//! What leaves the house: chat posts.
 //!
 //! # Theory of operation
 //!
@@ -6,14 +6,10 @@
 //! goes. Posting answers with what the outbox needs to know: it arrived (under which name), it may
 //! be tried again (and when), or it never will. Nothing here waits or retries: the outbox does.
 //!
-//! [`Redactor`] takes secrets out of text: the exact values that Carson itself holds, in the
-//! forms in which they travel, and everything that has the shape of a well-known credential.
+//! [`Message::redacted`] is what may leave: `carson-redact` takes the secrets out.
 
 mod message;
-mod redact;
-mod shapes;
 mod sink;
 
 pub use message::Message;
-pub use redact::Redactor;
 pub use sink::{Place, PostError, Posted, Sink};

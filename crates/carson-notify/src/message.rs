@@ -1,6 +1,7 @@
 //! A message to people.
 
 use carson_core::outcome::Severity;
+use carson_redact::Redactor;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
@@ -25,6 +26,20 @@ pub struct Message {
 }
 
 impl Message {
+    /// The message without secrets.
+    #[must_use]
+    pub fn redacted(&self, redactor: &Redactor) -> Self {
+        let clean = |text: &String| redactor.redact(text).into_owned();
+        let field = |(name, value): &(String, String)| (clean(name), clean(value));
+        Self {
+            severity: self.severity,
+            title: clean(&self.title),
+            fields: self.fields.iter().map(field).collect(),
+            text: clean(&self.text),
+            link: self.link.as_ref().map(clean),
+        }
+    }
+
     /// The title with its sign of loudness.
     #[must_use]
     pub fn headline(&self) -> String {

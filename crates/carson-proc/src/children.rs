@@ -49,6 +49,25 @@ pub(crate) fn spawn(builder: &mut Command) -> io::Result<(Child, Registered)> {
     Ok((child, Registered(ProcessId { pid, start })))
 }
 
+/// Runs a child that ends by itself at once, and registers it meanwhile.
+pub(crate) fn output(mut command: std::process::Command) -> io::Result<std::process::Output> {
+    use std::process::Stdio;
+    command
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped());
+    let mut running = running_now();
+    let child = command.spawn()?;
+    let pid = i32::try_from(child.id()).map_err(io::Error::other)?;
+    let start = table::start_of_child(pid);
+    running.insert(pid, start);
+    drop(running);
+    let registered = Registered(ProcessId { pid, start });
+    let output = child.wait_with_output();
+    drop(registered);
+    output
+}
+
 /// The children that run: number and start.
 pub(crate) fn running() -> BTreeMap<i32, u64> {
     running_now().clone()

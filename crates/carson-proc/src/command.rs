@@ -5,6 +5,8 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::PathBuf;
 
 use crate::marker::{self, Marker};
+use crate::sandbox::cgroup::Cgroup;
+use crate::sandbox::{LAUNCH, OURSELVES, Profile};
 
 /// A program with everything it needs. Nothing is inherited unless it is said.
 #[derive(Clone, Debug)]
@@ -19,6 +21,19 @@ pub struct Command {
     pub cwd: PathBuf,
     /// What it reads.
     pub stdin: Stdin,
+    /// The walls around it.
+    pub confined: Option<Confined>,
+}
+
+/// Walls around a child: see [`sandbox`](crate::sandbox).
+#[derive(Clone, Debug)]
+pub struct Confined {
+    /// The file of its [`Profile`](crate::sandbox::Profile). One for each run: what was reached is
+    /// written beside it.
+    pub profile: PathBuf,
+    /// The executable that puts them up: one whose `main` calls
+    /// [`launch_if_asked`](crate::sandbox::launch_if_asked).
+    pub launcher: PathBuf,
 }
 
 /// A child's environment.
@@ -49,6 +64,7 @@ impl Command {
             env: Env::Exactly(Vec::new()),
             cwd: cwd.into(),
             stdin: Stdin::Null,
+            confined: None,
         }
     }
 
@@ -96,6 +112,65 @@ impl Command {
         self
     }
 
+    /// Starts it through the launcher, which is our own executable, with the walls of this profile
+    /// around it. Only [`run`](crate::run) does that.
+    #[must_use]
+    pub fn confined(self, profile: impl Into<PathBuf>) -> Self {
+        self.confined_by(profile, OURSELVES)
+    }
+
+    /// The same through the launcher in another executable, such as that of a test.
+    #[must_use]
+    pub fn confined_by(
+        mut self,
+        profile: impl Into<PathBuf>,
+        launcher: impl Into<PathBuf>,
+    ) -> Self {
+        self.confined = Some(Confined {
+            profile: profile.into(),
+            launcher: launcher.into(),
+        });
+        self
+    }
+
+    /// The control group of a confined run, where there are any.
+    pub(crate) fn cgroup(&self, marker: &Marker) -> Option<Cgroup> {
+        // A profile that cannot be read is the launcher's to complain of.
+        let profile = Profile::read_from(&self.confined.as_ref()?.profile).ok()?;
+        let wanted = profile.force.unwrap_or_default().cgroup;
+        let name = marker.value().to_str()?;
+        wanted.then(|| Cgroup::make(name, &profile.resources))?
+    }
+
+    /// How many processes a confined program has left in its namespace, where they died with it.
+    pub(crate) fn left(&self) -> u32 {
+        let left = || {
+            let path = Profile::left_path(&self.confined.as_ref()?.profile);
+            let text = std::fs::read_to_string(&path).ok()?;
+            let _ = std::fs::remove_file(path);
+            text.parse().ok()
+        };
+        left().unwrap_or(0)
+    }
+
+    /// What is started: the program, or the launcher with the program behind its own arguments.
+    fn call(&self, cgroup: Option<&Cgroup>) -> (PathBuf, Vec<OsString>) {
+        let Some(confined) = &self.confined else {
+            return (self.path(), self.args.clone());
+        };
+        let mut args = vec![OsString::from(LAUNCH)];
+        for dir in cgroup.map(Cgroup::dirs).unwrap_or_default() {
+            args.extend(["--cgroup".into(), dir.into()]);
+        }
+        args.extend([
+            confined.profile.clone().into(),
+            "--".into(),
+            self.path().into(),
+        ]);
+        args.extend(self.args.iter().cloned());
+        (confined.launcher.clone(), args)
+    }
+
     /// The program as a path: a name without a slash would be searched for.
     fn path(&self) -> PathBuf {
         if self.program.as_os_str().as_bytes().contains(&b'/') {
@@ -109,12 +184,14 @@ impl Command {
         clippy::disallowed_methods,
         reason = "this is the crate that supervises children"
     )]
-    pub(crate) fn build(&self, marker: &Marker) -> tokio::process::Command {
-        let mut command = tokio::process::Command::new(self.path());
-        command
-            .args(&self.args)
-            .current_dir(&self.cwd)
-            .process_group(0);
+    pub(crate) fn build(
+        &self,
+        marker: &Marker,
+        cgroup: Option<&Cgroup>,
+    ) -> tokio::process::Command {
+        let (program, args) = self.call(cgroup);
+        let mut command = tokio::process::Command::new(program);
+        command.args(args).current_dir(&self.cwd).process_group(0);
         match &self.env {
             Env::Inherit(env) => command.envs(env.iter().cloned()),
             Env::Exactly(env) => command.env_clear().envs(env.iter().cloned()),

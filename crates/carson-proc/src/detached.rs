@@ -48,7 +48,7 @@ pub fn spawn_detached(command: &Command, log: &Path) -> Result<Detached, SpawnEr
             source,
         })?;
     let err = log.try_clone().map_err(fail)?;
-    let mut builder = command.build(&Marker::detached());
+    let mut builder = command.build(&Marker::detached(), None);
     builder
         .stdin(Stdio::null())
         .stdout(log)

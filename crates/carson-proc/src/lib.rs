@@ -36,7 +36,7 @@
 //!
 //! Reading order: [`Command`], [`Limits`], `run.rs`, `watch.rs`, `sweep.rs`, `hunt.rs`,
 //! `chase.rs`,
-//! `children.rs`, then [`ProcessId`] and [`Detached`].
+//! `children.rs`, then [`ProcessId`] and [`Detached`]; [`sandbox`] is a world of its own.
 
 mod cancel;
 mod captured;
@@ -57,6 +57,7 @@ mod path;
 mod pipes;
 mod process_id;
 mod run;
+pub mod sandbox;
 mod sweep;
 mod table;
 #[cfg(test)]
@@ -66,7 +67,7 @@ mod watch;
 pub use cancel::Cancel;
 pub use captured::Captured;
 pub use children::become_subreaper;
-pub use command::{Command, Env, Stdin};
+pub use command::{Command, Confined, Env, Stdin};
 pub use detached::{Detached, spawn_detached};
 pub use error::SpawnError;
 pub use finished::{Exit, Finished, StopReason};

@@ -11,6 +11,7 @@ use crate::children;
 use crate::hunt::{Found, Hunt, reap_orphans};
 use crate::marker::is_marked;
 use crate::process_id::ProcessId;
+use crate::sandbox::cgroup;
 use crate::table::{self, Entry};
 
 /// Time between two looks at who has obeyed SIGTERM.
@@ -22,6 +23,8 @@ const PAUSE: Duration = Duration::from_millis(20);
 pub async fn reap_marked(name: &str, value: &str, grace: Duration) -> u32 {
     let mut seen = ask(name, value, grace).await;
     seen.extend(Hunt::new().run(|| look(name, value)).await);
+    // Their owner died with them, and could not remove them.
+    cgroup::remove_stale();
     u32::try_from(seen.len()).unwrap_or(u32::MAX)
 }
 

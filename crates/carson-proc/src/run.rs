@@ -49,7 +49,8 @@ pub async fn run(
     let started = Instant::now();
     let fail = |source| SpawnError::of(command, source);
     let marker = Marker::next();
-    let mut builder = command.build(&marker);
+    let cgroup = command.cgroup(&marker);
+    let mut builder = command.build(&marker, cgroup.as_ref());
     builder
         .stdin(match command.stdin {
             Stdin::Null => Stdio::null(),
@@ -60,7 +61,7 @@ pub async fn run(
         .kill_on_drop(true);
     let (mut child, registered) = children::spawn(&mut builder).map_err(fail)?;
     // From here on, dropping the tree kills it.
-    let mut tree = Tree::new(registered, marker, Reach::of(limits));
+    let mut tree = Tree::new(registered, marker, Reach::of(limits)).within(cgroup);
     let mut pipes = Pipes::of(&mut child);
     let feeding = feed(child.stdin.take(), &command.stdin);
     let mut watch = Watch::new(limits, tree.group(), started, on_line);
@@ -70,7 +71,7 @@ pub async fn run(
     if !violent {
         watch.drain(&mut pipes).await;
     }
-    let leaked = tree.sweep().await;
+    let leaked = tree.sweep().await + command.left();
     if violent || leaked > 0 {
         // Whoever held the pipes open is dead: what they wrote ends now.
         watch.drain(&mut pipes).await;

@@ -12,6 +12,7 @@ use crate::hunt::{Found, Hunt, reap_dead_orphans, reap_orphans};
 use crate::limits::Limits;
 use crate::marker::{Marker, Owner};
 use crate::process_id::ProcessId;
+use crate::sandbox::cgroup::Cgroup;
 use crate::table::{self, Entry};
 
 /// How far a tree reaches.
@@ -42,6 +43,8 @@ pub(crate) struct Tree {
     /// The child still counts as ours.
     registered: Option<Registered>,
     swept: bool,
+    /// Nobody gets out of it.
+    cgroup: Option<Cgroup>,
 }
 
 impl Tree {
@@ -52,7 +55,14 @@ impl Tree {
             reach,
             registered: Some(registered),
             swept: false,
+            cgroup: None,
         }
+    }
+
+    /// All of it is in a control group.
+    pub(crate) fn within(mut self, cgroup: Option<Cgroup>) -> Self {
+        self.cgroup = cgroup;
+        self
     }
 
     pub(crate) fn group(&self) -> Group {
@@ -63,12 +73,14 @@ impl Tree {
     pub(crate) async fn sweep(&mut self) -> u32 {
         // Of two runs that end at the same time, neither may leave an orphan to the other.
         self.registered = None;
+        let at_once = self.cgroup.as_ref().map_or(0, Cgroup::kill);
         let killed = if self.reach == Reach::Group && self.group().is_empty() {
             reap_dead_orphans();
-            0
+            at_once
         } else {
-            Hunt::new().run(|| self.look()).await.len()
+            at_once + Hunt::new().run(|| self.look()).await.len()
         };
+        self.cgroup = None;
         self.swept = true;
         if killed > 0 {
             info!(
@@ -126,6 +138,7 @@ impl Drop for Tree {
     fn drop(&mut self) {
         if !self.swept {
             self.registered = None;
+            self.cgroup = None;
             Hunt::new().run_blocking(|| self.look());
         }
     }

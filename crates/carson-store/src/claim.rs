@@ -10,7 +10,6 @@ use uuid::Uuid;
 
 use crate::db::{Store, on, transaction};
 use crate::error::StoreError;
-use crate::firing::plain;
 
 /// How often a slot may be fired again because the clock was stepped back behind it.
 const STEPS_BACK: i64 = 9;
@@ -38,6 +37,8 @@ pub struct NewFiring {
     pub repo: Option<RepoName>,
     /// The only piece of work it may take.
     pub work: Option<WorkKey>,
+    /// When the breaker opened that this firing probes: it is claimed only while that holds.
+    pub probes: Option<DateTime<Utc>>,
 }
 
 /// What became of a claim.
@@ -56,7 +57,10 @@ macro_rules! insertion {
     ($new:expr, $slot:expr) => {
         query(
             "INSERT INTO firing (id, role, slot, host, account, deadline_at, claimed_at, missed, \
-             repo, work) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10) ON CONFLICT DO NOTHING",
+             repo, work) SELECT $1, $2, $3, $4, $5, $6, $7, $8, $9, $10 \
+             WHERE $11 IS NULL OR EXISTS \
+             (SELECT 1 FROM breaker WHERE breaker.role = $2 AND breaker.opened_at = $11) \
+             ON CONFLICT DO NOTHING",
         )
         .bind($new.id.uuid())
         .bind($new.role.as_str())
@@ -68,6 +72,7 @@ macro_rules! insertion {
         .bind(i64::from($new.missed))
         .bind($new.repo.as_ref().map(RepoName::as_str))
         .bind($new.work.map(|work| work.to_string()))
+        .bind($new.probes)
     };
 }
 
@@ -184,7 +189,7 @@ impl Store {
         .bind(host.as_str())
         .bind(at)
         .bind(Outcome::Skipped.as_str())
-        .bind(plain(&reason.to_string()).as_ref())
+        .bind(self.outside(&reason.to_string()).as_ref())
         .execute(pool)
         .await?
         .rows_affected()
@@ -210,7 +215,7 @@ impl Store {
         .bind(id.uuid())
         .bind(repo.as_str())
         .bind(work.to_string())
-        .bind(plain(title).as_ref())
+        .bind(self.outside(title).as_ref())
         .execute(pool)
         .await
         .map(|done| done.rows_affected())

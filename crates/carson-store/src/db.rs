@@ -1,13 +1,16 @@
 //! The two databases behind one name.
 
+use std::borrow::Cow;
 use std::path::Path;
 use std::str::FromStr;
 use std::time::Duration;
 
+use carson_redact::Redactor;
 use sqlx::postgres::{PgConnectOptions, PgPoolOptions};
 use sqlx::{PgPool, SqlitePool};
 
 use crate::error::StoreError;
+use crate::firing::plain;
 use crate::sqlite::{self, DbFile};
 
 /// One of the two.
@@ -55,6 +58,7 @@ pub struct Store {
     pub(crate) db: Db,
     /// Where it lies, when it is a file.
     pub(crate) file: Option<DbFile>,
+    pub(crate) redactor: Redactor,
 }
 
 /// How to open a store.
@@ -106,6 +110,21 @@ impl Store {
         on!(self, |pool| pool.close().await);
     }
 
+    /// The same store, which takes out of what it writes what this one knows.
+    #[must_use]
+    pub fn redacting(mut self, redactor: Redactor) -> Self {
+        self.redactor = redactor;
+        self
+    }
+
+    /// Text from outside as it is written: without secrets, and as both databases take it.
+    pub(crate) fn outside<'t>(&self, text: &'t str) -> Cow<'t, str> {
+        match self.redactor.redact(text) {
+            Cow::Borrowed(text) => plain(text),
+            Cow::Owned(text) => plain(&text).into_owned().into(),
+        }
+    }
+
     /// `sqlite` or `postgres`.
     #[must_use]
     pub fn kind(&self) -> &'static str {
@@ -133,6 +152,7 @@ async fn open_postgres(url: &str, shown: String) -> Result<Store, StoreError> {
     Ok(Store {
         db: Db::Postgres(pool),
         file: None,
+        redactor: Redactor::default(),
     })
 }
 

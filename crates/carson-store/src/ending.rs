@@ -8,7 +8,6 @@ use sqlx::query;
 
 use crate::db::{Store, on, transaction};
 use crate::error::StoreError;
-use crate::firing::plain;
 use crate::outbox::NewPost;
 use crate::stops::BreakerRaw;
 
@@ -45,9 +44,9 @@ impl Store {
              WHERE id = $1 AND settled IS NULL AND ended_at IS NULL"
         )
         .bind(id.uuid())
-        .bind(to_json(settled))
+        .bind(self.outside(&to_json(settled)).into_owned())
         .bind(sentinel)
-        .bind(to_json(facts))
+        .bind(self.outside(&to_json(facts)).into_owned())
         .execute(pool)
         .await?
         .rows_affected());
@@ -61,17 +60,17 @@ impl Store {
     /// When the database does not answer.
     pub async fn end_firing(&self, id: FiringId, ending: &Ending) -> Result<bool, StoreError> {
         let ended = transaction!(self, |tx| {
-            let role: Option<(String,)> = sqlx::query_as(
+            let role: Option<(String, DateTime<Utc>)> = sqlx::query_as(
                 "UPDATE firing SET ended_at = $2, outcome = $3, reason = $4 \
-                 WHERE id = $1 AND ended_at IS NULL RETURNING role",
+                 WHERE id = $1 AND ended_at IS NULL RETURNING role, claimed_at",
             )
             .bind(id.uuid())
             .bind(ending.at)
             .bind(ending.outcome.as_str())
-            .bind(plain(&ending.reason).as_ref())
+            .bind(self.outside(&ending.reason).as_ref())
             .fetch_optional(&mut *tx)
             .await?;
-            if let Some((role,)) = &role {
+            if let Some((role, claimed_at)) = &role {
                 query("UPDATE stage SET ended_at = $2 WHERE firing = $1 AND ended_at IS NULL")
                     .bind(id.uuid())
                     .bind(ending.at)
@@ -86,7 +85,8 @@ impl Store {
                 .fetch_optional(&mut *tx)
                 .await?;
                 let before = before.map(BreakerRaw::breaker).unwrap_or_default();
-                let after: Breaker = before.clone().after(
+                let after: Breaker = before.clone().after_firing(
+                    *claimed_at,
                     ending.outcome,
                     &ending.reason,
                     ending.at,
@@ -103,7 +103,7 @@ impl Store {
                     .bind(i64::from(after.streak))
                     .bind(i64::from(after.rejections))
                     .bind(after.opened_at)
-                    .bind(after.reason.as_deref().map(plain))
+                    .bind(after.reason.as_deref().map(|reason| self.outside(reason)))
                     .execute(&mut *tx)
                     .await?;
                 }
@@ -116,7 +116,7 @@ impl Store {
                     .bind(&post.sink)
                     .bind(post.thread.map(|id| id.uuid()))
                     .bind(post.kind.as_str())
-                    .bind(post.body.to_string())
+                    .bind(self.outside(&post.body.to_string()).into_owned())
                     .bind(post.created_at)
                     .execute(&mut *tx)
                     .await?;

@@ -41,6 +41,18 @@ pub struct HostRow {
     pub beat_at: DateTime<Utc>,
 }
 
+type Raw = (DateTime<Utc>, String, Option<String>, Option<Uuid>, String);
+
+fn event((at, kind, role, firing, data): Raw) -> Event {
+    Event {
+        at,
+        kind,
+        role,
+        firing: firing.map(Into::into),
+        data: serde_json::from_str(&data).unwrap_or(Value::Null),
+    }
+}
+
 impl Store {
     /// Writes a decision down.
     ///
@@ -61,7 +73,7 @@ impl Store {
         .bind(kind)
         .bind(role.map(RoleName::as_str))
         .bind(firing.map(|id| id.uuid()))
-        .bind(data.to_string())
+        .bind(self.outside(&data.to_string()).into_owned())
         .execute(pool)
         .await?
         .rows_affected());
@@ -73,20 +85,26 @@ impl Store {
     /// # Errors
     /// When the database does not answer.
     pub async fn events(&self, limit: u32) -> Result<Vec<Event>, StoreError> {
-        type Raw = (DateTime<Utc>, String, Option<String>, Option<Uuid>, String);
         let rows: Vec<Raw> = on!(self, |pool| sqlx::query_as(
             "SELECT at, kind, role, firing, data FROM event ORDER BY seq DESC LIMIT $1"
         )
         .bind(i64::from(limit))
         .fetch_all(pool)
         .await?);
-        let event = |(at, kind, role, firing, data): Raw| Event {
-            at,
-            kind,
-            role,
-            firing: firing.map(Into::into),
-            data: serde_json::from_str(&data).unwrap_or(Value::Null),
-        };
+        Ok(rows.into_iter().map(event).collect())
+    }
+
+    /// The decisions about one firing, oldest first.
+    ///
+    /// # Errors
+    /// When the database does not answer.
+    pub async fn events_of(&self, firing: FiringId) -> Result<Vec<Event>, StoreError> {
+        let rows: Vec<Raw> = on!(self, |pool| sqlx::query_as(
+            "SELECT at, kind, role, firing, data FROM event WHERE firing = $1 ORDER BY seq"
+        )
+        .bind(firing.uuid())
+        .fetch_all(pool)
+        .await?);
         Ok(rows.into_iter().map(event).collect())
     }
 

@@ -7,6 +7,7 @@ use carson_core::work::WorkKey;
 use carson_core::{AccountName, FiringId, HostName, Outcome, RepoName, RoleName, Stage};
 use chrono::{DateTime, Utc};
 use serde::Serialize;
+use serde_json::Value;
 use sqlx::FromRow;
 use uuid::Uuid;
 
@@ -82,8 +83,14 @@ pub struct Firing {
     pub tokens_in: u64,
     /// Output tokens over all sessions.
     pub tokens_out: u64,
-    /// Money over all sessions, where the engine reports it.
+    /// Money over all sessions: as the engine reports it, else priced from tokens.
     pub cost_usd: Option<f64>,
+    /// The weakest confinement that one of its sessions had, as the launcher reported it.
+    pub sandbox: Option<Value>,
+    /// Whether part of that was priced from tokens.
+    pub cost_estimated: bool,
+    /// Sessions that were tried again because the provider was not available.
+    pub retries: u32,
 }
 
 /// One stage of a firing.
@@ -147,6 +154,9 @@ pub(crate) struct Raw {
     tokens_in: i64,
     tokens_out: i64,
     cost_usd: Option<f64>,
+    sandbox: Option<String>,
+    cost_estimated: i64,
+    retries: i64,
 }
 
 impl TryFrom<Raw> for Firing {
@@ -188,6 +198,9 @@ impl TryFrom<Raw> for Firing {
             tokens_in: large(raw.tokens_in),
             tokens_out: large(raw.tokens_out),
             cost_usd: raw.cost_usd,
+            sandbox: json("sandbox", raw.sandbox.as_deref())?,
+            cost_estimated: raw.cost_estimated != 0,
+            retries: small(raw.retries),
         })
     }
 }

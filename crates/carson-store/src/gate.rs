@@ -23,15 +23,15 @@ pub struct GateQuery<'a> {
     pub day: (DateTime<Utc>, DateTime<Utc>),
 }
 
-/// Firings by role between two instants, but for those that cost nothing. Each database has its own
+/// Firings by role between two instants, but for those that did nothing, and what they cost. Each database has its own
 /// way to take a list of roles.
 macro_rules! fired {
     ($pool:expr, $roles:literal, $list:expr, $day:expr) => {
         query_as(concat!(
-            "SELECT role, COUNT(*) FROM firing WHERE role IN (",
+            "SELECT role, COUNT(CASE WHEN outcome IN ($4, $5) THEN NULL ELSE 1 END), \
+             SUM(cost_usd) FROM firing WHERE role IN (",
             $roles,
-            ") AND claimed_at >= $2 AND claimed_at < $3 \
-             AND (outcome IS NULL OR outcome NOT IN ($4, $5)) GROUP BY role"
+            ") AND claimed_at >= $2 AND claimed_at < $3 GROUP BY role"
         ))
         .bind($list)
         .bind($day.0)
@@ -56,6 +56,7 @@ impl Store {
         queries: &[GateQuery<'_>],
     ) -> Result<Vec<Gate>, StoreError> {
         let (pauses, blocks) = (self.pauses().await?, self.blocks().await?);
+        let windows = self.windows().await?;
         let breakers = self.breakers().await?;
         let live: Vec<(String, String)> = on!(self, |pool| query_as(
             "SELECT role, host FROM firing WHERE ended_at IS NULL"
@@ -64,11 +65,17 @@ impl Store {
         .await?);
         let here = live.iter().filter(|(_, on)| on == host.as_str()).count();
         let fired = self.fired_today(queries).await?;
+        let of_day = |query: &GateQuery<'_>| {
+            let of_role = fired.get(query.role.as_str());
+            of_role.copied().unwrap_or_default()
+        };
         let gate = |query: &GateQuery<'_>| Gate {
             pause: pause_of(&pauses, query),
             blocks: blocks.clone(),
             breaker: breaker_of(&breakers, query.role),
-            fired_today: fired.get(query.role.as_str()).copied().unwrap_or(0),
+            windows: windows.clone(),
+            fired_today: of_day(query).0,
+            spent_today: of_day(query).1,
             running: live.iter().any(|(role, _)| role == query.role.as_str()),
             running_here: u32::try_from(here).unwrap_or(u32::MAX),
             ..Gate::default()
@@ -93,7 +100,7 @@ impl Store {
     async fn fired_today(
         &self,
         queries: &[GateQuery<'_>],
-    ) -> Result<BTreeMap<String, u32>, StoreError> {
+    ) -> Result<BTreeMap<String, (u32, f64)>, StoreError> {
         let mut roles_by_day: BTreeMap<_, Vec<&str>> = BTreeMap::new();
         for query in queries {
             let roles = roles_by_day.entry(query.day).or_default();
@@ -102,7 +109,7 @@ impl Store {
         let mut fired = BTreeMap::new();
         for (day, roles) in roles_by_day {
             let roles = serde_json::json!(roles).to_string();
-            let rows: Vec<(String, i64)> = match &self.db {
+            let rows: Vec<(String, i64, Option<f64>)> = match &self.db {
                 Db::Sqlite(pool) => fired!(pool, "SELECT value FROM json_each($1)", roles, day),
                 Db::Postgres(pool) => {
                     fired!(
@@ -113,7 +120,10 @@ impl Store {
                     )
                 }
             };
-            fired.extend(rows.into_iter().map(|(role, count)| (role, small(count))));
+            fired.extend(
+                rows.into_iter()
+                    .map(|(role, count, spent)| (role, (small(count), spent.unwrap_or(0.0)))),
+            );
         }
         Ok(fired)
     }

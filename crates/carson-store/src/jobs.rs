@@ -7,7 +7,6 @@ use sqlx::{FromRow, query, query_as};
 
 use crate::db::{Store, on};
 use crate::error::StoreError;
-use crate::firing::plain;
 
 /// At most so many rows go in one statement, so that no writer waits for long.
 const BATCH: i64 = 1_000;
@@ -64,7 +63,7 @@ impl Store {
         .bind(row.next_at)
         .bind(row.did)
         .bind(row.failures)
-        .bind(plain(&row.said).as_ref())
+        .bind(self.outside(&row.said).as_ref())
         .execute(pool)
         .await?
         .rows_affected());
@@ -132,22 +131,5 @@ impl Store {
             .execute(pool)
             .await?
             .rows_affected()))
-    }
-
-    /// The money of all firings since an instant, and how many there were that cost a session.
-    ///
-    /// # Errors
-    /// When the database does not answer.
-    pub async fn spent_since(&self, since: DateTime<Utc>) -> Result<(f64, u64), StoreError> {
-        let (cost, firings): (f64, i64) = on!(self, |pool| {
-            query_as(
-            "SELECT COALESCE(SUM(cost_usd), 0.0), COALESCE(SUM(CASE WHEN sessions > 0 THEN 1 ELSE 0 END), 0) \
-             FROM firing WHERE claimed_at >= $1"
-        )
-        .bind(since)
-        .fetch_one(pool)
-        .await?
-        });
-        Ok((cost, crate::firing::large(firings)))
     }
 }

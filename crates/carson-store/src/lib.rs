@@ -21,11 +21,12 @@
 //! come that far before. None of them fails because it is repeated.
 //!
 //! Reading order: `db.rs`, `firing.rs` (the rows), `claim.rs`, `progress.rs`, `ending.rs`,
-//! `gate.rs`, `stops.rs`, `outbox.rs`, `jobs.rs`; then `sqlite.rs` and `backup.rs`.
+//! `gate.rs`, `stops.rs`, `usage.rs`, `outbox.rs`, `jobs.rs`; then `sqlite.rs` and `backup.rs`.
 
 pub mod backup;
 mod claim;
 mod db;
+mod egress;
 mod ending;
 mod error;
 mod events;
@@ -37,9 +38,11 @@ mod progress;
 mod read;
 mod sqlite;
 mod stops;
+mod usage;
 
 pub use claim::{Claim, NewFiring};
 pub use db::{Opening, Store};
+pub use egress::EgressHost;
 pub use ending::Ending;
 pub use error::{StoreError, Trouble};
 pub use events::{Event, HostRow};

@@ -8,7 +8,7 @@ use uuid::Uuid;
 
 use crate::db::{Store, on};
 use crate::error::StoreError;
-use crate::firing::{plain, small};
+use crate::firing::small;
 
 /// How long one poster may hold a post: longer than any call to the chat takes.
 const LEASE: TimeDelta = TimeDelta::seconds(60);
@@ -156,7 +156,7 @@ impl Store {
             query("UPDATE outbox SET due_at = $2, error = $3, lease_until = NULL WHERE id = $1")
                 .bind(id)
                 .bind(retry_at)
-                .bind(plain(error).as_ref())
+                .bind(self.outside(error).as_ref())
                 .execute(pool)
                 .await?
                 .rows_affected()
@@ -219,7 +219,7 @@ impl Store {
         .bind(&post.sink)
         .bind(post.thread.map(|id| id.uuid()))
         .bind(post.kind.as_str())
-        .bind(post.body.to_string())
+        .bind(self.outside(&post.body.to_string()).into_owned())
         .bind(post.created_at)
         .execute(pool)
         .await?

@@ -2,11 +2,12 @@
 
 use carson_core::{AccountName, FiringId, Stage};
 use chrono::{DateTime, Utc};
+use serde_json::Value;
 use sqlx::query;
 
 use crate::db::{Store, on, transaction};
 use crate::error::StoreError;
-use crate::firing::{plain, signed};
+use crate::firing::signed;
 
 /// What the sessions add up to so far: absolute values, so writing twice changes nothing.
 #[derive(Clone, Debug, Default)]
@@ -19,6 +20,10 @@ pub struct Progress {
     pub tokens_out: u64,
     /// Money.
     pub cost_usd: Option<f64>,
+    /// Whether part of it was priced from tokens.
+    pub cost_estimated: bool,
+    /// Sessions that were tried again.
+    pub retries: u32,
     /// Execute attempts.
     pub attempts: u32,
     /// CLI invocations.
@@ -102,6 +107,22 @@ impl Store {
         Ok(())
     }
 
+    /// Notes how the firing's sessions are confined.
+    ///
+    /// # Errors
+    /// When the database does not answer.
+    pub async fn set_sandbox(&self, id: FiringId, level: &Value) -> Result<(), StoreError> {
+        on!(self, |pool| query(
+            "UPDATE firing SET sandbox = $2 WHERE id = $1"
+        )
+        .bind(id.uuid())
+        .bind(level.to_string())
+        .execute(pool)
+        .await?
+        .rows_affected());
+        Ok(())
+    }
+
     /// Writes what the sessions add up to.
     ///
     /// # Errors
@@ -110,7 +131,7 @@ impl Store {
         on!(self, |pool| query(
             "UPDATE firing SET turns = $2, tokens_in = $3, tokens_out = $4, cost_usd = $5, \
              attempts = $6, sessions = $7, account = COALESCE($8, account), \
-             engine = COALESCE($9, engine) WHERE id = $1"
+             engine = COALESCE($9, engine), retries = $10, cost_estimated = $11 WHERE id = $1"
         )
         .bind(id.uuid())
         .bind(i64::from(so_far.turns))
@@ -121,6 +142,8 @@ impl Store {
         .bind(i64::from(so_far.sessions))
         .bind(so_far.account.as_ref().map(AccountName::as_str))
         .bind(so_far.engine.as_deref())
+        .bind(i64::from(so_far.retries))
+        .bind(i64::from(so_far.cost_estimated))
         .execute(pool)
         .await?
         .rows_affected());
@@ -142,7 +165,7 @@ impl Store {
             "UPDATE firing SET branch = $2, base_sha = $3, bench = $4 WHERE id = $1"
         )
         .bind(id.uuid())
-        .bind(branch)
+        .bind(self.outside(branch).as_ref())
         .bind(base_sha)
         .bind(bench.to_string_lossy().into_owned())
         .execute(pool)
@@ -161,7 +184,7 @@ impl Store {
         )
         .bind(id.uuid())
         .bind(signed(number))
-        .bind(url)
+        .bind(self.outside(url).as_ref())
         .execute(pool)
         .await?
         .rows_affected());
@@ -200,9 +223,9 @@ impl Store {
             "INSERT INTO blocked_call (firing, rule, tool, call, at) VALUES ($1, $2, $3, $4, $5)"
         )
         .bind(id.uuid())
-        .bind(plain(rule).as_ref())
-        .bind(plain(tool).as_ref())
-        .bind(plain(call).as_ref())
+        .bind(self.outside(rule).as_ref())
+        .bind(self.outside(tool).as_ref())
+        .bind(self.outside(call).as_ref())
         .bind(at)
         .execute(pool)
         .await?

@@ -2,7 +2,8 @@
 
 use carson_core::{FiringId, HostName, RoleName};
 use chrono::{DateTime, Utc};
-use sqlx::query_as;
+use serde_json::Value;
+use sqlx::{query_as, query_scalar};
 use uuid::Uuid;
 
 use crate::db::{Db, Store, on};
@@ -44,6 +45,24 @@ impl Store {
             .fetch_optional(pool)
             .await?);
         row.map(TryInto::try_into).transpose()
+    }
+
+    /// How the sessions of a role's newest firing before this one on its host were confined.
+    ///
+    /// # Errors
+    /// When the database does not answer.
+    pub async fn sandbox_before(&self, firing: &Firing) -> Result<Option<Value>, StoreError> {
+        let text: Option<String> = on!(self, |pool| query_scalar(
+            "SELECT sandbox FROM firing WHERE role = $1 AND host = $2 AND id <> $3 \
+             AND sandbox IS NOT NULL ORDER BY seq DESC LIMIT 1"
+        )
+        .bind(firing.role.as_str())
+        .bind(firing.host.as_str())
+        .bind(firing.id.uuid())
+        .fetch_optional(pool)
+        .await?);
+        // What cannot be read is compared with nothing.
+        Ok(text.and_then(|text| serde_json::from_str(&text).ok()))
     }
 
     /// A firing by its whole id, or by the eight digits that tables show.

@@ -8,6 +8,7 @@ use std::io::ErrorKind;
 use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
+use carson_redact::Redactor;
 use sqlx::SqlitePool;
 use sqlx::migrate::Migrator;
 use sqlx::sqlite::{SqliteConnectOptions, SqlitePoolOptions, SqliteSynchronous};
@@ -64,6 +65,7 @@ pub(crate) async fn open(path: &Path, url: String, opening: Opening) -> Result<S
             path: path.to_owned(),
             inode: inode(path),
         }),
+        redactor: Redactor::default(),
     })
 }
 

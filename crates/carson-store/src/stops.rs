@@ -3,7 +3,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-use carson_core::admission::Block;
+use carson_core::admission::{BLOCK_HORIZON, Block};
 use carson_core::breaker::Breaker;
 use carson_core::{AccountName, FiringId, RepoName, RoleName};
 use chrono::{DateTime, Utc};
@@ -12,7 +12,7 @@ use sqlx::{FromRow, query};
 
 use crate::db::{Store, on};
 use crate::error::StoreError;
-use crate::firing::{parsed, plain, small};
+use crate::firing::{parsed, small};
 
 /// What an operator can pause.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -227,7 +227,7 @@ impl Store {
         )
         .bind(block.account.as_str())
         .bind(block.until)
-        .bind(plain(&block.reason).as_ref())
+        .bind(self.outside(&block.reason).as_ref())
         .bind(by.to_string())
         .bind(at)
         .bind(by == BlockSetter::Operator)
@@ -334,7 +334,7 @@ impl Store {
              set_by = excluded.set_by, set_at = excluded.set_at"
         )
         .bind(scope.to_string())
-        .bind(plain(reason).as_ref())
+        .bind(self.outside(reason).as_ref())
         .bind(until)
         .bind(set_by)
         .bind(at)
@@ -382,9 +382,16 @@ impl Store {
 }
 
 fn block_row(raw: BlockRaw) -> Result<BlockRow, StoreError> {
+    // What a firing set is never longer than a provider's longest limit; a value that is was
+    // damaged, or written by a clock that was far ahead.
+    let by_operator = raw.set_by == BlockSetter::Operator.to_string();
+    let until = raw.until.map(|until| match by_operator {
+        true => until,
+        false => until.min(raw.set_at + BLOCK_HORIZON),
+    });
     Ok(BlockRow {
         account: parsed("account", &raw.account)?,
-        until: raw.until,
+        until,
         reason: raw.reason,
         set_by: raw.set_by,
         set_at: raw.set_at,

@@ -76,6 +76,16 @@ impl Json {
     }
 }
 
+/// Whether this is a number; its value is nobody's concern here.
+fn is_number(word: &str) -> bool {
+    let digits = |text: &str| !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit());
+    let word = word.strip_prefix('-').unwrap_or(word);
+    let (base, exponent) = word.split_once(['e', 'E']).unwrap_or((word, "0"));
+    let (whole, part) = base.split_once('.').unwrap_or((base, "0"));
+    let exponent = exponent.strip_prefix(['-', '+']).unwrap_or(exponent);
+    digits(whole) && digits(part) && digits(exponent)
+}
+
 /// The text as the inside of a JSON string.
 pub fn escape(text: &str) -> String {
     let mut out = String::with_capacity(text.len() + 8);
@@ -148,8 +158,7 @@ impl Reader<'_> {
             self.at += 1;
         }
         let word = &self.text[from..self.at];
-        let known = matches!(word, "null" | "true" | "false") || word.parse::<f64>().is_ok();
-        if known {
+        if matches!(word, "null" | "true" | "false") || is_number(word) {
             Ok(Json::Plain(word.to_owned()))
         } else {
             Err(self.error("unknown word"))

@@ -1,7 +1,6 @@
 //! The hook as a program: an event on stdin, an exit code, one line on stderr.
 
 use std::io::{Read, Write};
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -41,17 +40,15 @@ impl From<Exit> for ExitCode {
 /// Reads one event, decides, writes the reason to `out` and the event file. An event that it cannot
 /// read ends as [`Context::failure`] says, and is noted in the event file.
 pub fn main_with(input: &mut dyn Read, ctx: &Context, out: &mut dyn Write) -> Exit {
-    let ended = catch_unwind(AssertUnwindSafe(|| answer(input, ctx)));
-    match ended {
-        Ok(Ok(None)) => Exit::Allow,
-        Ok(Ok(Some((line, reason)))) => {
+    match answer(input, ctx) {
+        Ok(None) => Exit::Allow,
+        Ok(Some((line, reason))) => {
             note(ctx, &line, out);
             // When stderr is closed the exit code still blocks.
             let _ = writeln!(out, "{reason}");
             Exit::Block
         }
-        Ok(Err(why)) => fail(ctx, &why, out),
-        Err(_) => fail(ctx, "the hook panicked", out),
+        Err(why) => fail(ctx, &why, out),
     }
 }
 
@@ -96,33 +93,44 @@ fn note(ctx: &Context, line: &str, out: &mut dyn Write) {
     }
 }
 
-/// The whole program: stdin, the environment's context, stderr, and the watchdog.
+/// The whole program: stdin, the environment's context, stderr, and an answer also when there is
+/// none in time, or when the hook itself has a fault.
 pub fn run_stdin() -> ExitCode {
     let ctx = Context::from_env();
     let finished = Arc::new(AtomicBool::new(false));
     watch(&ctx, &finished);
-    // The message of a panic would be a second line for the model to read.
-    std::panic::set_hook(Box::new(|_| {}));
+    let guard = of_failures(&ctx);
+    // Its own message would be a second line for the model to read.
+    std::panic::set_hook(Box::new(move |_| give_up(&guard, "the hook panicked")));
     let exit = main_with(&mut std::io::stdin().lock(), &ctx, &mut std::io::stderr());
     finished.store(true, Ordering::SeqCst);
     exit.into()
 }
 
-/// Ends the process when the answer takes too long.
-fn watch(ctx: &Context, finished: &Arc<AtomicBool>) {
-    let ctx = Context {
+/// As much of the context as a failure needs.
+fn of_failures(ctx: &Context) -> Context {
+    Context {
         events: ctx.events.clone(),
         failure: ctx.failure,
         ..Context::default()
-    };
+    }
+}
+
+/// Ends the process as a failure ends.
+fn give_up(ctx: &Context, why: &str) {
+    let exit = fail(ctx, why, &mut std::io::stderr());
+    std::process::exit(i32::from(exit == Exit::Block) * 2);
+}
+
+/// Ends the process when the answer takes too long.
+fn watch(ctx: &Context, finished: &Arc<AtomicBool>) {
+    let ctx = of_failures(ctx);
     let finished = Arc::clone(finished);
     let guard = move || {
         std::thread::sleep(WATCHDOG);
-        if finished.swap(true, Ordering::SeqCst) {
-            return;
+        if !finished.swap(true, Ordering::SeqCst) {
+            give_up(&ctx, "no answer within 500 ms");
         }
-        let exit = fail(&ctx, "no answer within 500 ms", &mut std::io::stderr());
-        std::process::exit(i32::from(exit == Exit::Block) * 2);
     };
     // Without a thread there is no watchdog; the work is bounded all the same.
     let _ = std::thread::Builder::new()

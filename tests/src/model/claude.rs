@@ -1,11 +1,9 @@
 //! The real Claude Code CLI, and the environment in which it talks to a scripted model only.
 
-use std::env;
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context, ensure};
-
 use super::ScriptedModel;
+use super::installed::installed;
 
 /// Where the pinned Claude Code is: `CARSON_TEST_CLAUDE`, which `cargo xtask test` exports, else
 /// the cache that it keeps.
@@ -13,25 +11,7 @@ use super::ScriptedModel;
 /// # Errors
 /// When it is in neither place. It is part of the tests: without it they fail, they do not skip.
 pub fn claude_binary() -> anyhow::Result<PathBuf> {
-    let binary = match env::var_os("CARSON_TEST_CLAUDE") {
-        Some(path) => PathBuf::from(path),
-        None => cache_dir().join("npm/node_modules/.bin/claude"),
-    };
-    ensure!(
-        binary.exists(),
-        "Claude Code is not at {}: run `cargo xtask test` once, which installs it",
-        binary.display()
-    );
-    binary
-        .canonicalize()
-        .with_context(|| format!("cannot resolve {}", binary.display()))
-}
-
-fn cache_dir() -> PathBuf {
-    env::var_os("CARSON_TEST_CACHE").map_or_else(
-        || Path::new(env!("CARGO_MANIFEST_DIR")).join("../.cache"),
-        PathBuf::from,
-    )
+    installed("CARSON_TEST_CLAUDE", "claude")
 }
 
 /// The environment for a session against this model as an API user, in addition to `PATH`. With

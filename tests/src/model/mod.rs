@@ -1,9 +1,9 @@
-//! A scripted model: a small HTTP server on loopback that speaks Anthropic Messages over SSE to
-//! the real Claude Code CLI.
+//! A scripted model: a small HTTP server on loopback that speaks Anthropic's Messages to the real
+//! Claude Code and OpenAI's Responses to the real Codex, both over SSE.
 //!
 //! # Theory of operation
 //! A test starts a [`ScriptedModel`], tells it what to answer with [`ScriptedModel::on`], points a
-//! CLI at it with [`claude_env`] and reads afterwards what was asked with
+//! CLI at it with [`claude_env`] or [`codex_env`] and reads afterwards what was asked with
 //! [`ScriptedModel::requests`].
 //!
 //! A rule is a [`When`] and a [`Reply`]. The first rule that matches a request answers it, so the
@@ -21,16 +21,19 @@
 //!
 //! # Reading order
 //! [`ScriptedModel`] (`server.rs`), [`Request`], [`When`], [`Reply`] and [`Message`], then what
-//! goes over the wire: `sse.rs` and `http.rs`.
+//! goes over the wire: `sse.rs`, `responses` and `http.rs`.
 
 mod answer;
 mod claude;
+mod codex;
 mod gate;
 mod http;
+mod installed;
 mod limits;
 mod message;
 mod reply;
 mod request;
+mod responses;
 mod server;
 mod sse;
 #[cfg(test)]
@@ -38,6 +41,7 @@ mod tests;
 mod when;
 
 pub use self::claude::{claude_binary, claude_env};
+pub use self::codex::{codex_binary, codex_env};
 pub use self::gate::Gate;
 pub use self::limits::{Window, subscription_limit, subscription_usage, too_many_requests};
 pub use self::message::{Block, Message, bash, say, tool, write};

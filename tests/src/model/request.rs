@@ -2,6 +2,17 @@
 
 use serde_json::Value;
 
+use super::responses::Asked;
+
+/// Which provider's API a request is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Api {
+    /// Anthropic's Messages, spoken by Claude Code.
+    Messages,
+    /// OpenAI's Responses, spoken by Codex.
+    Responses,
+}
+
 /// One request that reached the server.
 #[derive(Clone, Debug)]
 pub struct Request {
@@ -16,6 +27,9 @@ pub struct Request {
     /// How many requests of the same session came before this one, retries included.
     pub nth: usize,
 }
+
+/// What Claude Code writes before the working directory.
+const CWD: &str = "Primary working directory: ";
 
 /// What a tool of the CLI returned to the model.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -36,10 +50,11 @@ impl Request {
             .map(|(_, value)| value.as_str())
     }
 
-    /// Which CLI invocation asked: the session id that Claude Code sends along, else the prompt.
+    /// Which CLI invocation asked: the session id that the CLI sends along, else the prompt.
     #[must_use]
     pub fn session(&self) -> &str {
         self.header("x-claude-code-session-id")
+            .or(self.header("session-id"))
             .or(self.prompt_blocks().next())
             .unwrap_or_default()
     }
@@ -53,6 +68,9 @@ impl Request {
     /// The whole system prompt.
     #[must_use]
     pub fn system(&self) -> String {
+        if let Some(asked) = self.asked() {
+            return asked.system();
+        }
         texts(&self.body["system"]).collect::<Vec<_>>().join("\n")
     }
 
@@ -74,6 +92,9 @@ impl Request {
     /// How many assistant messages the conversation holds already: 0 for the first request.
     #[must_use]
     pub fn turn(&self) -> usize {
+        if let Some(asked) = self.asked() {
+            return asked.turn();
+        }
         self.messages()
             .filter(|message| message["role"] == "assistant")
             .count()
@@ -82,6 +103,9 @@ impl Request {
     /// Every tool result so far, oldest first.
     #[must_use]
     pub fn tool_results(&self) -> Vec<ToolResult> {
+        if let Some(asked) = self.asked() {
+            return asked.tool_results();
+        }
         self.messages()
             .flat_map(|message| array(&message["content"]))
             .filter(|block| block["type"] == "tool_result")
@@ -92,16 +116,18 @@ impl Request {
             .collect()
     }
 
-    /// The session's working directory, which Claude Code states in its environment notes.
+    /// The session's working directory, which the CLIs state in their notes on the environment.
     #[must_use]
     pub fn cwd(&self) -> Option<String> {
-        const LABEL: &str = "Primary working directory: ";
+        if let Some(asked) = self.asked() {
+            return asked.cwd();
+        }
         let everything = self
             .messages()
             .flat_map(|message| texts(&message["content"]));
         everything
             .chain(texts(&self.body["system"]))
-            .find_map(|text| text.split_once(LABEL)?.1.lines().next())
+            .find_map(|text| text.split_once(CWD)?.1.lines().next())
             .map(|line| line.trim().to_owned())
     }
 
@@ -110,10 +136,17 @@ impl Request {
         self.body["stream"] == true
     }
 
-    /// Whether this asks the model for a message; anything else is answered with 404.
-    pub(super) fn is_messages(&self) -> bool {
-        let path = self.path.split('?').next();
-        self.method == "POST" && path == Some("/v1/messages")
+    /// The API by which this asks for a message; anything else is answered with 404.
+    pub(super) fn api(&self) -> Option<Api> {
+        match (self.method.as_str(), self.path.split('?').next()?) {
+            ("POST", "/v1/messages") => Some(Api::Messages),
+            ("POST", "/v1/responses") => Some(Api::Responses),
+            _ => None,
+        }
+    }
+
+    fn asked(&self) -> Option<Asked<'_>> {
+        (self.api() == Some(Api::Responses)).then_some(Asked(&self.body))
     }
 
     fn messages(&self) -> impl Iterator<Item = &Value> {
@@ -122,19 +155,21 @@ impl Request {
 
     fn prompt_blocks(&self) -> impl Iterator<Item = &str> {
         let first = self.messages().find(|message| message["role"] == "user");
-        first
+        let of_messages = first
             .into_iter()
             .flat_map(|message| texts(&message["content"]))
-            .filter(|text| !text.starts_with("<system-reminder>"))
+            .filter(|text| !text.starts_with("<system-reminder>"));
+        let of_responses = self.asked().into_iter().flat_map(|it| it.prompt_blocks());
+        of_messages.chain(of_responses)
     }
 }
 
-fn array(value: &Value) -> &[Value] {
+pub(super) fn array(value: &Value) -> &[Value] {
     value.as_array().map_or(&[], Vec::as_slice)
 }
 
 /// Content is either one string or a list of blocks, of which only some carry text.
-fn texts(content: &Value) -> impl Iterator<Item = &str> {
+pub(super) fn texts(content: &Value) -> impl Iterator<Item = &str> {
     let blocks = array(content)
         .iter()
         .filter_map(|block| block["text"].as_str());

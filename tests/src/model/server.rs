@@ -11,8 +11,9 @@ use tokio::runtime::{Builder, Runtime};
 
 use super::answer::{Answer, Body};
 use super::http::{read_request, respond, respond_with_events};
+use super::request::Api;
 use super::sse::Sent;
-use super::{Reply, Request, When};
+use super::{Reply, Request, When, responses};
 
 /// A scripted model on a port of its own; see the module's documentation.
 #[derive(Debug)]
@@ -150,7 +151,7 @@ impl Stage {
     }
 
     fn answer(&self, rules: &[(When, Reply)], request: &Request) -> Answer {
-        if !request.is_messages() {
+        if request.api().is_none() {
             return not_found(request);
         }
         let rule = rules.iter().find(|(when, _)| when.holds(request));
@@ -199,7 +200,10 @@ async fn send(
         Body::Status { code, body } => respond(stream, *code, &headers, body).await,
         Body::Hang => until_closed(stream).await,
         Body::Message(message) if request.wants_stream() => {
-            let events = Sent::new(message, request, serial).events();
+            let events = match request.api() {
+                Some(Api::Responses) => responses::Sent { message, serial }.events(),
+                _ => Sent::new(message, request, serial).events(),
+            };
             respond_with_events(stream, &headers, &events, true).await
         }
         Body::Message(message) => {
@@ -207,7 +211,10 @@ async fn send(
             respond(stream, 200, &headers, &document.to_string()).await
         }
         Body::CutStream(message) => {
-            let events = Sent::new(message, request, serial).events_until_cut();
+            let events = match request.api() {
+                Some(Api::Responses) => responses::Sent { message, serial }.events_until_cut(),
+                _ => Sent::new(message, request, serial).events_until_cut(),
+            };
             respond_with_events(stream, &headers, &events, false).await
         }
     }

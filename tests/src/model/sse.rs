@@ -124,7 +124,8 @@ impl<'a> Sent<'a> {
     }
 }
 
-fn event(name: &str, mut data: Value) -> String {
+/// One event of a stream; its data repeats its name.
+pub(super) fn event(name: &str, mut data: Value) -> String {
     data["type"] = name.into();
     format!("event: {name}\ndata: {data}\n\n")
 }

@@ -5,9 +5,10 @@ use std::collections::BTreeMap;
 use cargo_metadata::MetadataCommand;
 
 /// Floor of each crate (docs/ARCHITECTURE.md).
-const FLOORS: [(&str, u32); 12] = [
+const FLOORS: [(&str, u32); 13] = [
     ("carson-core", 0),
     ("carson-hook", 0),
+    ("carson-redact", 0),
     ("carson-config", 1),
     ("carson-proc", 1),
     ("carson-store", 1),

@@ -14,7 +14,7 @@ use serde_json::Value;
 fn script(fleet: &TestFleet) -> String {
     let mut text = String::new();
     for issue in [1, 2, 3] {
-        let barrier = fleet.root().join(format!("barrier-{issue}"));
+        let barrier = fleet.shared().join(format!("barrier-{issue}"));
         text.push_str(&format!(
             r#"
             [[when]]
@@ -100,14 +100,14 @@ fn fleet() -> TestFleet {
 }
 
 fn reached(fleet: &TestFleet, issue: u64) {
-    let file = fleet.root().join(format!("barrier-{issue}.reached"));
+    let file = fleet.shared().join(format!("barrier-{issue}.reached"));
     until("the session to reach its barrier", || {
         file.exists().then_some(())
     });
 }
 
 fn release(fleet: &TestFleet, issue: u64) {
-    fs::write(fleet.root().join(format!("barrier-{issue}.go")), "").unwrap();
+    fs::write(fleet.shared().join(format!("barrier-{issue}.go")), "").unwrap();
 }
 
 /// The firings of a role that took work, newest first.

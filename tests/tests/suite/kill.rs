@@ -76,7 +76,7 @@ struct Scene {
 impl Scene {
     fn fleet(held: Option<Stage>, promise: &str) -> (TestFleet, PathBuf) {
         let fleet = TestFleet::new();
-        let barrier = fleet.root().join("barrier");
+        let barrier = fleet.shared().join("barrier");
         let promise = promise.replace("BARRIER", &barrier.display().to_string());
         fleet.script(&script(held, &barrier));
         let more = format!("[promise]\nrun = {promise:?}\ntimeout = \"5m\"\n");
@@ -178,7 +178,7 @@ impl Scene {
     /// The next firing takes the work again, unless it was finished.
     fn is_done_once(&self, finished: bool) {
         let fleet = &self.fleet;
-        let barrier = fleet.root().join("barrier");
+        let barrier = fleet.shared().join("barrier");
         fs::write(fleet.root().join("play.toml"), script(None, &barrier)).unwrap();
         fs::write(barrier.with_extension("go"), "").unwrap();
         let again = fleet.fire(ROLE);
@@ -240,7 +240,14 @@ fn contents(fleet: &TestFleet) -> BTreeSet<String> {
         for item in fs::read_dir(dir).unwrap() {
             let path = item.unwrap().path();
             // What belongs to the bench and not to the worktree is no work.
-            let own = ["home", "tmp", "hook.json", "hook-events.jsonl", ".git"];
+            let own = [
+                "home",
+                "tmp",
+                "hook.json",
+                "hook-events.jsonl",
+                "repo.git",
+                ".git",
+            ];
             if own.iter().any(|name| path.ends_with(name)) {
                 continue;
             }

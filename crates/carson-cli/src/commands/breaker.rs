@@ -9,6 +9,7 @@ use crate::print;
 
 pub async fn run(app: &App, action: BreakerAction) -> Result<u8, CommandError> {
     let house = app.house_in_any_case().await?;
+    let now = house.clock.now();
     match action {
         BreakerAction::List => {
             let breakers = house.store.breakers().await?;
@@ -21,15 +22,18 @@ pub async fn run(app: &App, action: BreakerAction) -> Result<u8, CommandError> {
                 return Ok(0);
             }
             let rows = breakers.iter().map(|row| {
-                let state = if row.breaker.is_open() {
-                    "open"
-                } else {
-                    "closed"
+                let role = house.fleet.roles.get(&row.role);
+                let cooldown = role.and_then(|role| role.limits.cooldown);
+                let state = match row.breaker.half_opens_at(cooldown) {
+                    Some(at) if now >= at => "half-open: the next firing tries".to_owned(),
+                    Some(at) => format!("open; one firing may try from {}", print::time(at)),
+                    None if row.breaker.is_open() => "open".to_owned(),
+                    None => "closed".to_owned(),
                 };
                 let why = row.breaker.reason.clone().unwrap_or_default();
                 vec![
                     row.role.to_string(),
-                    state.into(),
+                    state,
                     row.breaker.streak.to_string(),
                     why,
                 ]
@@ -39,7 +43,6 @@ pub async fn run(app: &App, action: BreakerAction) -> Result<u8, CommandError> {
         BreakerAction::Reset { role } => {
             let role = app::role(&house.fleet, &role)?;
             let reset = house.store.reset_breaker(&role.name).await?;
-            let now = house.clock.now();
             let data = json!({"by": "operator"});
             house
                 .store

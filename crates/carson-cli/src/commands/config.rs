@@ -10,12 +10,21 @@ pub fn run(app: &App, action: ConfigAction) -> Result<u8, CommandError> {
         ConfigAction::Check => match carson_config::load(&app.options()) {
             Ok(loaded) => {
                 let (roles, repos) = (loaded.fleet.roles.len(), loaded.fleet.repos.len());
+                let warnings = &loaded.warnings;
                 if app.json {
-                    print::json(&serde_json::json!({"findings": []}));
+                    print::json(&serde_json::json!({"findings": warnings}));
                 } else {
+                    for warning in warnings {
+                        print::alarm(&warning.to_string());
+                    }
                     let roles = counted(roles as u64, "role");
+                    let found = if warnings.is_empty() {
+                        "no findings".to_owned()
+                    } else {
+                        counted(warnings.len() as u64, "warning")
+                    };
                     let repos = counted(repos as u64, "repository");
-                    print::line(&format!("no findings: {roles}, {repos}"));
+                    print::line(&format!("{found}: {roles}, {repos}"));
                 }
                 Ok(0)
             }

@@ -160,11 +160,15 @@ async fn look(app: &App, house: &Household, role: &Role, wish: &Wish) -> Result<
         counted(outlook.worst_case.sessions, "session"),
         counted(outlook.worst_case.turns, "turn")
     ));
-    print::line("environment of a session:");
-    outlook
-        .environment
-        .iter()
-        .for_each(|line| print::line(&format!("  {line}")));
+    print::line(&super::roles::egress(role.egress.as_ref()));
+    if let Some(sign_in) = &outlook.sign_in {
+        print::line(&format!("signs in: {sign_in}"));
+    }
+    print::line("environment of a session, and nothing else:");
+    for variable in &outlook.environment {
+        let dry_run::Shown { name, value, from } = variable;
+        print::line(&format!("  {name}={value}    # {from}"));
+    }
     Ok(0)
 }
 

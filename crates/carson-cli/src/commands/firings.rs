@@ -1,7 +1,7 @@
 //! `carson firings`
 
 use carson_config::parse_duration;
-use carson_store::{Filter, Firing, Found, Store};
+use carson_store::{EgressHost, Filter, Firing, Found, Store};
 use chrono::{DateTime, TimeDelta, Utc};
 use serde_json::{Value, json};
 
@@ -129,20 +129,72 @@ pub fn details(row: &Firing) -> Vec<String> {
         counted(row.attempts, "attempt")
     );
     add("sessions", (row.sessions > 0).then_some(sessions));
-    add("cost", row.cost_usd.map(|cost| format!("${cost:.4}")));
+    add("sandbox", row.sandbox.as_ref().map(sandbox));
+    let about = if row.cost_estimated { "~" } else { "" };
+    add(
+        "cost",
+        row.cost_usd.map(|cost| format!("{about}${cost:.4}")),
+    );
+    let retries = (row.retries > 0).then(|| counted(row.retries, "session"));
+    add("tried again", retries);
     lines
 }
 
+/// The level in one line, and what is weaker.
+fn sandbox(level: &Value) -> String {
+    let words = |name: &str| -> Vec<&str> {
+        let list = level[name].as_array().into_iter().flatten();
+        list.filter_map(Value::as_str).collect()
+    };
+    if level["asked"] == "off" {
+        return "off".to_owned();
+    }
+    let mut walls = words("namespaces")
+        .iter()
+        .map(|one| format!("{one} namespace"))
+        .collect::<Vec<_>>();
+    if let Some(abi) = level["landlock_abi"].as_u64().filter(|abi| *abi > 0) {
+        walls.insert(0, format!("Landlock {abi}"));
+    }
+    if level["seccomp"] == true {
+        walls.push("seccomp".to_owned());
+    }
+    let weaker = words("weaker");
+    let mut line = walls.join(", ");
+    if !weaker.is_empty() {
+        line.push_str(&format!("; weaker: {}", weaker.join("; ")));
+    }
+    line
+}
+
+/// What a firing had to do with a host, in one line.
+pub fn connection(host: &EgressHost) -> String {
+    let mut text = host.host.clone();
+    if host.refused > 0 {
+        text.push_str(&format!(": refused {}", counted(host.refused, "time")));
+    }
+    if host.allowed > 0 {
+        let (up, down) = (host.bytes_up, host.bytes_down);
+        let times = counted(host.allowed, "time");
+        text.push_str(&format!(": connected {times}, {up} bytes up, {down} down"));
+    }
+    text
+}
+
 async fn show(app: &App, store: &Store, row: &Firing) -> Result<u8, CommandError> {
-    let (stages, blocked) = (
+    let (stages, blocked, events, egress) = (
         store.stages(row.id).await?,
         store.blocked_calls(row.id).await?,
+        store.events_of(row.id).await?,
+        store.egress(row.id).await?,
     );
     if app.json {
         let mut value = serde_json::to_value(row).unwrap_or_default();
         if let Value::Object(map) = &mut value {
             map.insert("stages".into(), json!(stages));
             map.insert("blocked_calls".into(), json!(blocked));
+            map.insert("events".into(), json!(events));
+            map.insert("egress".into(), json!(egress));
             map.insert("tokens".into(), json!(row.tokens_in + row.tokens_out));
         }
         print::json(&value);
@@ -168,6 +220,12 @@ async fn show(app: &App, store: &Store, row: &Firing) -> Result<u8, CommandError
             "  blocked {}: {} ({})",
             call.tool, call.call, call.rule
         ));
+    }
+    for event in events {
+        print::line(&format!("  {}: {}", event.kind, event.data));
+    }
+    for host in &egress {
+        print::line(&format!("  {}", connection(host)));
     }
     Ok(0)
 }

@@ -30,8 +30,8 @@ pub async fn issue(app: &App, action: IssueAction) -> Result<u8, CommandError> {
             let forge = open(&house, &repo).await?;
             let issue = forge
                 .create_issue(&NewIssue {
-                    title,
-                    body,
+                    title: house.redactor.redact(&title).into_owned(),
+                    body: house.redactor.redact(&body).into_owned(),
                     labels,
                 })
                 .await?;

@@ -6,6 +6,7 @@ mod breaker;
 mod config;
 mod daemon;
 mod demo;
+mod doctor;
 mod fire;
 mod firings;
 mod forge;
@@ -16,6 +17,7 @@ mod pause;
 mod prune;
 mod rehearsal;
 mod roles;
+mod sandbox;
 mod status;
 mod why;
 
@@ -32,6 +34,8 @@ pub fn run(args: Args) -> Result<u8, CommandError> {
         // An agent CLI of its own: no runtime, no home, one thread.
         Command::Rehearsal { script } => return rehearsal::run(&script),
         Command::Hook { action } => return hook::run(&action, args.json),
+        // While there is one thread.
+        Command::Sandbox(action) => return sandbox::run(&action, args.json),
         Command::Completions { shell } => {
             let out = &mut std::io::stdout();
             clap_complete::generate(shell, &mut Args::command(), "carson", out);
@@ -78,7 +82,11 @@ async fn dispatch(app: &App, command: Command) -> Result<u8, CommandError> {
         Command::Resume(scope) => pause::resume(app, &scope).await,
         Command::Prune { dry_run } => prune::run(app, dry_run).await,
         Command::Backup { action } => backup::run(app, &action).await,
+        Command::Doctor => doctor::run(app).await,
         Command::Config { action } => config::run(app, action),
-        Command::Rehearsal { .. } | Command::Hook { .. } | Command::Completions { .. } => Ok(0),
+        Command::Rehearsal { .. }
+        | Command::Hook { .. }
+        | Command::Sandbox(_)
+        | Command::Completions { .. } => Ok(0),
     }
 }

@@ -1,6 +1,9 @@
 //! `carson roles`
 
-use carson_config::{Role, format_duration};
+use std::path::Path;
+
+use carson_config::{Loaded, Priority, Push, Role, format_duration};
+use carson_core::egress::Allowlist;
 use serde_json::json;
 
 use crate::app::{self, App};
@@ -9,9 +12,20 @@ use crate::error::CommandError;
 use crate::print::{self, counted};
 
 pub async fn run(app: &App, action: Option<Roles>) -> Result<u8, CommandError> {
-    let fleet = app.load()?.fleet;
+    let Loaded {
+        fleet, warnings, ..
+    } = app.load()?;
     if let Some(Roles::Show { role }) = action {
-        show(app, app::role(&fleet, &role)?);
+        let role = app::role(&fleet, &role)?;
+        show(app, role);
+        if !app.json {
+            let file = Path::new("roles")
+                .join(role.name.as_str())
+                .join("role.toml");
+            for warning in warnings.iter().filter(|one| one.file.ends_with(&file)) {
+                print::alarm(&format!("{}: {}", warning.key, warning.problem));
+            }
+        }
         return Ok(0);
     }
     if app.json {
@@ -44,14 +58,54 @@ fn summary(role: &Role) -> serde_json::Value {
     let mut limits = serde_json::to_value(&role.limits).unwrap_or_default();
     // As the role file has them.
     limits["wall_clock"] = format_duration(role.limits.wall_clock).into();
+    limits["cooldown"] = role.limits.cooldown.map(format_duration).into();
     limits["silence"] = format_duration(role.limits.silence).into();
     json!({
         "name": role.name, "title": role.title, "enabled": role.enabled,
         "cadence": role.cadence_lines, "zone": role.cadence.zone().name(),
         "repos": role.repos, "engines": role.engines, "stages": role.stages,
         "limits": limits, "worst_case": role.limits.worst_case(&role.stages),
+        "sandbox": role.confinement.sandbox.as_str(), "push": role.confinement.push.as_str(),
+        "pass": role.confinement.pass, "paths": {
+            "read": role.confinement.read, "write": role.confinement.write,
+        },
+        "egress": role.egress,
+        "worst_day": role.limits.worst_day(&role.stages), "priority": role.priority.as_str(),
         "promise": role.promise.as_ref().map(|promise| &promise.run),
     })
+}
+
+fn confinement(role: &Role) {
+    let confinement = &role.confinement;
+    let pushed = match confinement.push {
+        Push::Carson => "Carson pushes",
+        Push::Agent => "the agent pushes",
+    };
+    print::line(&format!("sandbox: {}, {pushed}", confinement.sandbox));
+    for (what, paths) in [("reads", &confinement.read), ("writes", &confinement.write)] {
+        if !paths.is_empty() {
+            let shown: Vec<_> = paths
+                .iter()
+                .map(|path| path.display().to_string())
+                .collect();
+            print::line(&format!("{what}, beside the usual: {}", shown.join(", ")));
+        }
+    }
+    if !confinement.pass.is_empty() {
+        print::line(&format!("passes: {}", confinement.pass.join(", ")));
+    }
+}
+
+/// Where its sessions may connect to, in one line.
+pub fn egress(rules: Option<&Allowlist>) -> String {
+    match rules {
+        None => "egress: everywhere".to_owned(),
+        Some(Allowlist(rules)) if rules.is_empty() => "egress: nowhere".to_owned(),
+        Some(Allowlist(rules)) => {
+            let rules: Vec<String> = rules.iter().map(ToString::to_string).collect();
+            format!("egress: only {}", rules.join(", "))
+        }
+    }
 }
 
 fn show(app: &App, role: &Role) {
@@ -81,11 +135,27 @@ fn show(app: &App, role: &Role) {
         let timeout = format_duration(promise.timeout);
         print::line(&format!("promise: {} (within {timeout})", promise.run));
     }
+    confinement(role);
+    print::line(&egress(role.egress.as_ref()));
     print::line(&format!(
-        "worst case of a firing: {}, {}, {}",
+        "worst case of a firing: {}, {}, {}{}",
         counted(worst.sessions, "session"),
         counted(worst.turns, "turn"),
-        format_duration(limits.wall_clock)
+        format_duration(limits.wall_clock),
+        money(limits.max_cost_usd)
+    ));
+    let day = limits.worst_day(&role.stages);
+    print::line(&format!(
+        "worst case of a day: {}, {}, {}, {}{}",
+        counted(day.firings, "firing"),
+        counted(day.sessions, "session"),
+        counted(day.turns, "turn"),
+        format_duration(day.wall_clock),
+        money(day.cost_usd)
+    ));
+    print::line(&format!(
+        "retries of a firing: {}, where the provider is not available before anything was done",
+        worst.retries
     ));
     print::line(&format!(
         "stops: {} a day, breaker at {}, {}",
@@ -93,4 +163,20 @@ fn show(app: &App, role: &Role) {
         counted(limits.fail_streak, "bad outcome"),
         counted(limits.max_open_prs, "open pull request")
     ));
+    if let Some(cooldown) = limits.cooldown {
+        let cooldown = format_duration(cooldown);
+        print::line(&format!(
+            "an open breaker lets one firing try after {cooldown}"
+        ));
+    }
+    if role.priority == Priority::Low {
+        print::line("low priority: it waits when an account's usage window is nearly used up");
+    }
+}
+
+/// An amount at the end of a list; nothing bounds the money without one.
+fn money(max: Option<f64>) -> String {
+    max.map_or(", money without a bound".to_owned(), |max| {
+        format!(", ${max:.2}")
+    })
 }

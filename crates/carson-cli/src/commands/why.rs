@@ -5,11 +5,11 @@ mod stops;
 use carson_config::Role;
 use carson_core::admission::{Admission, Gate, admit};
 use carson_firing::{Household, claim};
-use carson_store::{Filter, Firing, Found};
+use carson_store::{EgressHost, Filter, Firing, Found, Store};
 use chrono::{DateTime, Utc};
 use serde_json::json;
 
-use super::firings::{ago, details, find, state};
+use super::firings::{ago, connection, details, find, state};
 use crate::app::{self, App};
 use crate::error::CommandError;
 use crate::print::{self, counted};
@@ -38,12 +38,20 @@ async fn of_role(app: &App, house: &Household, role: &Role) -> Result<u8, Comman
     let last = house.store.firings(&filter).await?;
     let stops = stops::of(app, house, role, &gate, last.first(), now).await?;
     let verdict = verdict(&gate, &stops, now);
+    let refused = refused(&house.store, last.first()).await?;
+    let windows: Vec<_> = gate
+        .windows
+        .iter()
+        .filter(|window| role.engines.contains(&window.account) && window.stands(now))
+        .collect();
     let next = next(role, now);
     if app.json {
         print::json(&json!({
             "role": role.name, "verdict": verdict, "next": next, "enabled": role.enabled,
             "fired_today": gate.fired_today, "max_per_day": gate.max_per_day,
-            "streak": gate.breaker.streak, "stops": stops, "last": last,
+            "streak": gate.breaker.streak, "stops": stops, "last": last, "refused_hosts": refused,
+            "spent_today": gate.spent_today, "budgets": gate.budgets, "windows": windows,
+            "breaker": gate.breaker,
         }));
         return Ok(0);
     }
@@ -60,10 +68,35 @@ async fn of_role(app: &App, house: &Household, role: &Role) -> Result<u8, Comman
         gate.breaker.streak,
         role.limits.fail_streak
     ));
+    for budget in &gate.budgets {
+        print::line(&format!(
+            "spent: ${:.2} of ${:.2} for {}",
+            budget.spent, budget.max, budget.what
+        ));
+    }
+    for window in windows {
+        print::line(&format!("usage: {window}"));
+    }
     for row in &last {
         print::line(&told(row, now));
     }
+    if !refused.is_empty() {
+        print::line("its last firing was refused these hosts, which its `egress` does not name:");
+    }
+    for host in &refused {
+        print::line(&format!("  {}", connection(host)));
+    }
     Ok(0)
+}
+
+/// The hosts that a firing's sessions were refused.
+async fn refused(store: &Store, row: Option<&Firing>) -> Result<Vec<EgressHost>, CommandError> {
+    let Some(row) = row else {
+        return Ok(Vec::new());
+    };
+    let mut hosts = store.egress(row.id).await?;
+    hosts.retain(|host| host.refused > 0);
+    Ok(hosts)
 }
 
 /// The one line: the first stop is the one that an operator wants to hear of.

@@ -79,6 +79,7 @@ fn words(kind: Kind) -> String {
         Bool => "true or false".into(),
         Count(least) => format!("number from {least}"),
         Money => "amount above 0".into(),
+        Share => "share".into(),
         Span => "duration".into(),
         SomeTime => "duration above 0".into(),
         Zone => "IANA zone".into(),
@@ -188,5 +189,5 @@ fn the_limits_that_are_described_are_those_that_hold() {
     let role: RoleFile = toml_edit::de::from_str(&file).unwrap();
     let set = role.limits;
     assert_eq!(limits(set), Limits::default());
-    assert_eq!(file.lines().count(), 1 + 12, "{file}");
+    assert_eq!(file.lines().count(), 1 + 14, "{file}");
 }

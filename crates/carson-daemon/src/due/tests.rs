@@ -150,6 +150,7 @@ async fn claim(store: &Store, role: &RoleName, due: Due, now: DateTime<Utc>) -> 
         missed: due.missed,
         repo: None,
         work: None,
+        probes: None,
     };
     let won = store.claim_firing(&new).await.unwrap() == Claim::Won;
     let ending = Ending {

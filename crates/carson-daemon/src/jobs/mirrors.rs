@@ -41,7 +41,6 @@ async fn one(house: &Household, repo: &Repo) -> Result<bool, String> {
         return Ok(false);
     }
     mirror.refresh().await.map_err(said)?;
-    mirror.prune_worktrees().await.map_err(said)?;
     pack(house, repo).await
 }
 

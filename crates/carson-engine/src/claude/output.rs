@@ -8,26 +8,36 @@ use std::collections::HashMap;
 use std::ops::ControlFlow;
 
 use carson_proc::Finished;
+use carson_redact::Redactor;
 use chrono::{DateTime, Utc};
 use serde_json::Value;
 
 use crate::engine::{Reader, last_words};
-use crate::session::{Denied, Ended, Event, Limit, LimitKind, SessionEnd};
+use crate::rules::{Facts, RuleSet, failure};
+use crate::session::{Denied, Ended, Event, SessionEnd};
 
 /// A call is cut to this many characters in records.
 const CALL_MAX: usize = 300;
 
 /// What the stream said so far.
-#[derive(Default)]
 pub(crate) struct Output {
     calls: HashMap<String, (String, String)>,
     denied: Vec<Denied>,
-    limit: Option<Limit>,
-    assistant_error: Option<String>,
-    /// Status of the request that was tried again last.
-    retried: Option<u16>,
+    facts: Facts,
     turns: u32,
     result: Option<Value>,
+}
+
+impl Default for Output {
+    fn default() -> Self {
+        Self {
+            facts: Facts::new(RuleSet::Claude),
+            calls: HashMap::new(),
+            denied: Vec::new(),
+            turns: 0,
+            result: None,
+        }
+    }
 }
 
 impl Reader for Output {
@@ -38,12 +48,13 @@ impl Reader for Output {
         ControlFlow::Continue(())
     }
 
-    fn end(self, done: &Finished) -> SessionEnd {
+    fn end(mut self, done: &Finished, redactor: &Redactor, now: DateTime<Utc>) -> SessionEnd {
+        let ended = self.ended(done, redactor, now);
         let result = self.result.clone().unwrap_or_default();
         let usage = &result["usage"];
         let tokens = |name: &str| usage[name].as_u64().unwrap_or(0);
         SessionEnd {
-            ended: self.ended(done),
+            ended,
             text: result["result"].as_str().unwrap_or_default().to_owned(),
             turns: number(&result["num_turns"]).unwrap_or(self.turns),
             tokens_in: tokens("input_tokens")
@@ -54,12 +65,15 @@ impl Reader for Output {
             denied: self.denied,
             elapsed: done.elapsed,
             leaked: done.leaked,
+            exit: None,
+            said: String::new(),
         }
     }
 }
 
 impl Output {
     fn event(&mut self, event: Value, on_event: &mut dyn FnMut(&Event)) {
+        self.facts.event(&event);
         match event["type"].as_str() {
             Some("system") => self.system(&event, on_event),
             Some("assistant") => self.assistant(&event, on_event),
@@ -78,9 +92,8 @@ impl Output {
                 });
             }
             Some("api_retry") => {
-                self.retried = status(&event["error_status"]);
                 on_event(&Event::Retrying {
-                    status: self.retried,
+                    status: status(&event["error_status"]),
                 });
             }
             _ => {}
@@ -88,9 +101,6 @@ impl Output {
     }
 
     fn assistant(&mut self, event: &Value, on_event: &mut dyn FnMut(&Event)) {
-        if let Some(error) = event["error"].as_str() {
-            self.assistant_error = Some(error.to_owned());
-        }
         self.turns += 1;
         for block in blocks(event) {
             match block["type"].as_str() {
@@ -140,15 +150,6 @@ impl Output {
             .as_str()
             .unwrap_or("unknown")
             .to_owned();
-        if info["status"] == "rejected" {
-            let message = format!("usage limit of window {window}");
-            self.limit = Some(Limit {
-                kind: LimitKind::UsageWindow,
-                resets_at,
-                message,
-            });
-            return;
-        }
         let utilization = info["unifiedWindows"][&window]["utilization"].as_f64();
         let utilization = utilization.or_else(|| info["utilization"].as_f64());
         on_event(&Event::LimitWarning {
@@ -158,73 +159,36 @@ impl Output {
         });
     }
 
-    fn ended(&self, done: &Finished) -> Ended {
+    fn ended(&mut self, done: &Finished, redactor: &Redactor, now: DateTime<Utc>) -> Ended {
+        let result = self.result.as_ref();
+        let of = |key: &str| result.and_then(|result| result[key].as_str());
+        match (of("terminal_reason"), of("subtype")) {
+            (Some("max_turns"), _) | (_, Some("error_max_turns")) => Ended::MaxTurns,
+            (Some("budget_exhausted"), _) | (_, Some("error_max_budget_usd")) => Ended::MaxCost,
+            _ if result.is_some_and(|result| result["is_error"] != true) => Ended::Completed,
+            _ => self.failed(done, redactor, now),
+        }
+    }
+
+    /// What the rules know of it. Without a result, what the stream was waiting for then says why,
+    /// if anything does.
+    fn failed(&mut self, done: &Finished, redactor: &Redactor, now: DateTime<Utc>) -> Ended {
+        if let Some(known) = failure(&mut self.facts, done, redactor, now) {
+            return known;
+        }
         let Some(result) = &self.result else {
-            return self.cut_off(done);
+            return Ended::Crashed {
+                exit: done.exit,
+                message: last_words(done, redactor),
+            };
         };
-        match result["terminal_reason"].as_str() {
-            Some("max_turns") => return Ended::MaxTurns,
-            Some("budget_exhausted") => return Ended::MaxCost,
-            _ => {}
-        }
-        match result["subtype"].as_str() {
-            Some("error_max_turns") => Ended::MaxTurns,
-            Some("error_max_budget_usd") => Ended::MaxCost,
-            _ if result["is_error"] == true => self.api_error(result),
-            _ => Ended::Completed,
-        }
-    }
-
-    /// The stream ended without a result. What it was waiting for then says why, if anything does.
-    fn cut_off(&self, done: &Finished) -> Ended {
-        let message = last_words(done);
-        let kind = match (&self.limit, self.retried) {
-            (Some(limit), _) => return Ended::Limited(limit.clone()),
-            (None, Some(401)) => LimitKind::Auth,
-            (None, Some(429)) => LimitKind::RateLimit,
-            _ => {
-                return Ended::Crashed {
-                    exit: done.exit,
-                    message,
-                };
-            }
+        let message = match result["result"].as_str() {
+            Some(text) => text.to_owned(),
+            None => result["errors"].to_string(),
         };
-        Ended::Limited(Limit {
-            kind,
-            resets_at: None,
-            message,
-        })
-    }
-
-    fn api_error(&self, result: &Value) -> Ended {
-        let message: String = match result["result"].as_str() {
-            Some(text) => text.chars().take(CALL_MAX).collect(),
-            None => result["errors"]
-                .to_string()
-                .chars()
-                .take(CALL_MAX)
-                .collect(),
-        };
-        if let Some(limit) = &self.limit {
-            return Ended::Limited(Limit {
-                message,
-                ..limit.clone()
-            });
-        }
-        let status = status(&result["api_error_status"]);
-        let kind = match (self.assistant_error.as_deref(), status) {
-            (Some("billing_error"), _) => Some(LimitKind::Billing),
-            (Some("authentication_failed"), _) | (_, Some(401)) => Some(LimitKind::Auth),
-            (Some("rate_limit"), _) | (_, Some(429)) => Some(LimitKind::RateLimit),
-            _ => None,
-        };
-        match kind {
-            Some(kind) => Ended::Limited(Limit {
-                kind,
-                resets_at: None,
-                message,
-            }),
-            None => Ended::ApiError { status, message },
+        Ended::ApiError {
+            status: status(&result["api_error_status"]),
+            message: message.chars().take(CALL_MAX).collect(),
         }
     }
 }

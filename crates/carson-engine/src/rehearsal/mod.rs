@@ -17,7 +17,8 @@ mod script;
 use std::ops::ControlFlow;
 
 use carson_proc::{Command, Exit, Finished};
-use chrono::DateTime;
+use carson_redact::Redactor;
+use chrono::{DateTime, Utc};
 use serde_json::Value;
 
 pub use play::{Part, play};
@@ -86,6 +87,8 @@ impl Reader for Output {
                     kind: LimitKind::UsageWindow,
                     resets_at: resets_at.and_then(|at| DateTime::from_timestamp(at, 0)),
                     message: "the script hit a limit".to_owned(),
+                    remedy: None,
+                    window: None,
                 });
             }
             Some("max_turns") => self.max_turns = true,
@@ -94,14 +97,14 @@ impl Reader for Output {
         ControlFlow::Continue(())
     }
 
-    fn end(self, done: &Finished) -> SessionEnd {
+    fn end(self, done: &Finished, redactor: &Redactor, _now: DateTime<Utc>) -> SessionEnd {
         let ended = match (self.limit, done.exit) {
             (Some(limit), _) => Ended::Limited(limit),
             (None, _) if self.max_turns => Ended::MaxTurns,
             (None, Exit::Code(0)) => Ended::Completed,
             (None, exit) => Ended::Crashed {
                 exit,
-                message: last_words(done),
+                message: last_words(done, redactor),
             },
         };
         SessionEnd {
@@ -114,6 +117,8 @@ impl Reader for Output {
             denied: self.denied,
             elapsed: done.elapsed,
             leaked: done.leaked,
+            exit: None,
+            said: String::new(),
         }
     }
 }

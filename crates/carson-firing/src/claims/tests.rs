@@ -6,6 +6,7 @@ use carson_config::{LoadOptions, load};
 use carson_core::breaker::Thresholds;
 use carson_core::{Clock, FiringId};
 use carson_forge::{Claimed, NewIssue};
+use carson_redact::Redactor;
 use carson_store::{Ending, NewFiring, Store};
 use chrono::TimeDelta;
 
@@ -70,6 +71,7 @@ impl Home {
             program: "/nowhere/carson".into(),
             environ: Vec::new(),
             user_home: None,
+            redactor: Redactor::default(),
         };
         let repo = house.fleet.repos.values().next().unwrap();
         let forge = house.forge(repo).await.unwrap();
@@ -119,6 +121,7 @@ impl Home {
             missed: 0,
             repo: None,
             work: Some(WorkKey::Issue(number)),
+            probes: None,
         };
         let claimed = self.house.store.claim_firing(&firing).await.unwrap();
         assert_eq!(claimed, carson_store::Claim::Won);

@@ -10,13 +10,15 @@ use carson_core::admission::SkipReason;
 use carson_core::settle::Halt;
 
 use super::told;
-use crate::bench::{Bench, Wanted};
+use crate::bench::Bench;
+use crate::egress::{self, Provider};
+use crate::environment::Wanted;
 use crate::firing::Firing;
 use crate::session;
 
 /// Skips the firing when it could not go on with work in this repository.
 pub(crate) async fn check(firing: &Firing<'_>, repo: &Repo) -> Result<(), Halt> {
-    engine(firing, repo).await?;
+    engine(firing, session::account(firing)?, repo).await?;
     let mirror = firing.house.mirror(repo);
     mirror.refresh().await.map_err(|error| skip(told(&error)))?;
     let base = mirror.resolve(&repo.base).await;
@@ -27,9 +29,17 @@ fn skip(why: String) -> Halt {
     Halt::Skipped(SkipReason::Preflight(why))
 }
 
-async fn engine(firing: &Firing<'_>, repo: &Repo) -> Result<(), Halt> {
-    let account = session::account(firing)?;
+/// Skips the firing when the account's CLI cannot be used.
+pub(crate) async fn engine(
+    firing: &Firing<'_>,
+    account: &Account,
+    repo: &Repo,
+) -> Result<(), Halt> {
     let engine = session::engine(firing, account)?;
+    if let Some(key) = &account.key {
+        let unusable = |error| skip(format!("account {}: {error}", account.name));
+        Provider::of(key).map_err(unusable)?;
+    }
     let env = environment(firing, account, repo);
     let ready = engine.ready(&firing.house.fleet.home.root, &env).await;
     ready.map_err(|error| skip(format!("account {}: {}", account.name, told(&error))))
@@ -47,5 +57,6 @@ fn environment(firing: &Firing<'_>, account: &Account, repo: &Repo) -> Vec<(OsSt
         work: 0,
         branch: "",
         attempt: 0,
+        egress: egress::foreseen(firing.role, account),
     })
 }

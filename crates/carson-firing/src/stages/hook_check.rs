@@ -5,10 +5,12 @@ use std::time::Duration;
 
 use carson_core::admission::SkipReason;
 use carson_core::settle::Halt;
+use carson_engine::Access;
 use carson_hook::{Context, known_bad_call, known_good_call};
 use carson_proc::{Command, Exit, Limits, capture};
 
 use crate::bench::guarded_hook;
+use crate::confine::{self, Walls};
 use crate::firing::Firing;
 use crate::session;
 use crate::stages::workspace::Placed;
@@ -32,12 +34,14 @@ pub(crate) async fn wrong_answer(
     hook: &str,
 ) -> Result<Option<String>, Halt> {
     let tree = placed.place.bench.tree();
+    // Asked where the sessions will ask it: a hook that cannot be reached from inside is none.
+    let walls = confine::walls(firing, placed, Access::Write, "hook")?;
     let context = Context::new(&tree.to_string_lossy());
     for (call, wanted) in [
         (known_bad_call(&context), Exit::Code(2)),
         (known_good_call(&context), Exit::Code(0)),
     ] {
-        let answered = ask(firing, placed, hook, call).await?;
+        let answered = ask(firing, placed, &walls, hook, call).await?;
         if answered != wanted {
             return Ok(Some(format!(
                 "it answered {answered:?} where {wanted:?} is right"
@@ -50,6 +54,7 @@ pub(crate) async fn wrong_answer(
 async fn ask(
     firing: &Firing<'_>,
     placed: &Placed<'_, '_>,
+    walls: &Walls,
     hook: &str,
     call: String,
 ) -> Result<Exit, Halt> {
@@ -60,10 +65,12 @@ async fn ask(
         .arg("-c")
         .arg(hook)
         .exact_env(env)
+        .confined(walls.profile())
         .stdin_bytes(call);
     let done = capture(&command, &Limits::within(PATIENCE)).await;
-    done.map(|done| done.exit)
-        .map_err(|error| broken(&error.to_string()))
+    let done = done.map_err(|error| broken(&error.to_string()))?;
+    confine::note(firing, walls, Some(done.exit), &done.stderr.text()).await?;
+    Ok(done.exit)
 }
 
 fn broken(why: &str) -> Halt {

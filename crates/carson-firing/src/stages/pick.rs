@@ -5,7 +5,7 @@ use carson_core::admission::SkipReason;
 use carson_core::settle::Halt;
 use carson_core::work::WorkKey;
 use carson_core::{Stage, Work};
-use carson_forge::{Claim, Claimed, Forge, Issue};
+use carson_forge::{Claim, Claimed, Forge, Issue, Pull, PullState};
 use tracing::info;
 
 use super::preflight::Ready;
@@ -123,7 +123,19 @@ async fn take(
         .or_broken("reading the claims")?;
     let attempts = history.attempts;
     if attempts >= firing.role.limits.max_work_attempts {
-        give_to_people(forge, number, attempts).await?;
+        let tried = tried(firing, repo, number).await;
+        let text = messages::out_of_attempts(attempts, &tried);
+        forge
+            .hand_over(number, firing.id, &text)
+            .await
+            .or_broken("giving the issue to people")?;
+        return Ok(None);
+    }
+    if let Some(pull) = refused(firing, repo, forge, number).await? {
+        forge
+            .hand_over(number, firing.id, &messages::refused(&pull))
+            .await
+            .or_broken("giving the issue to people")?;
         return Ok(None);
     }
     // A dead firing's claim is the earlier one, and would win.
@@ -131,7 +143,8 @@ async fn take(
         .await
         .or_broken("releasing dead claims")?;
     let key = WorkKey::Issue(number);
-    let title = messages::one_line(&issue.title);
+    // From here on the title stands in rows, branches and messages.
+    let title = messages::one_line(&firing.house.redactor.redact(&issue.title));
     let free = firing
         .store()
         .take_work(firing.id, &repo.name, key, &title)
@@ -152,9 +165,7 @@ async fn take(
     {
         Claimed::Won => {
             info!(firing.id = %firing.id, work.issue = number, "work claimed");
-            let Issue {
-                title, body, url, ..
-            } = issue;
+            let Issue { body, url, .. } = issue;
             Ok(Some((
                 Work {
                     key,
@@ -170,14 +181,49 @@ async fn take(
     }
 }
 
-async fn give_to_people(forge: &Forge, number: u64, attempts: u32) -> Result<(), Halt> {
-    let text = messages::out_of_attempts(attempts);
-    forge
-        .comment(number, &text)
+/// What this fleet's firings made of an issue. Those of other fleets stand in its comments.
+async fn tried(firing: &Firing<'_>, repo: &Repo, number: u64) -> Vec<String> {
+    let rows = firing
+        .store()
+        .firings_of(&repo.name, WorkKey::Issue(number))
+        .await;
+    let rows = rows.unwrap_or_default();
+    let redactor = &firing.house.redactor;
+    let counted = rows.iter().filter(|row| row.outcome.is_some());
+    counted
+        .map(|row| redactor.redact(&messages::attempt(row)).into_owned())
+        .collect()
+}
+
+/// A pull request for this issue that people closed without merging: their answer. It is said once;
+/// whoever then takes the label away again, or names the issue in `carson fire`, means it.
+async fn refused(
+    firing: &Firing<'_>,
+    repo: &Repo,
+    forge: &Forge,
+    number: u64,
+) -> Result<Option<Pull>, Halt> {
+    if firing.wanted.work.is_some() {
+        return Ok(None);
+    }
+    let key = WorkKey::Issue(number);
+    let rows = firing.store().firings_of(&repo.name, key).await;
+    let rows = rows.or_broken("reading who worked on the issue")?;
+    let Some(newest) = rows.iter().rev().find_map(|row| row.pr_number) else {
+        return Ok(None);
+    };
+    let pull = forge
+        .pull(newest)
         .await
-        .or_broken("commenting the issue")?;
-    forge
-        .set_labels(number, &["needs:human"], &[])
+        .or_broken("reading the last pull request")?;
+    if pull.state != PullState::Closed {
+        return Ok(None);
+    }
+    let now = firing.house.clock.now();
+    let is_new = firing
+        .store()
+        .remember_refusal(&repo.name, key, newest, now)
         .await
-        .or_broken("labelling the issue")
+        .or_broken("remembering the answer")?;
+    Ok(is_new.then_some(pull))
 }

@@ -2,7 +2,7 @@
 
 use carson_core::breaker::Thresholds;
 use carson_core::outcome::WorkEffect;
-use carson_core::settle::Settled;
+use carson_core::settle::{Facts, Settled};
 use carson_core::{Outcome, Stage};
 use carson_forge::{IN_FLIGHT, Release};
 use carson_store::{Ending, StoreError};
@@ -18,6 +18,7 @@ pub(crate) async fn run(
     firing: &Firing<'_>,
     settled: &Settled,
     saved: &Saved,
+    facts: &Facts,
 ) -> Result<(), StoreError> {
     firing.enter(Stage::Report).await;
     let mut reason = settled.reason.clone();
@@ -26,12 +27,12 @@ pub(crate) async fn run(
         reason.push_str(trouble);
     }
     if let Some(taken) = firing.taken()
-        && let Err(error) = tell_forge(firing, taken, settled, saved).await
+        && let Err(error) = tell_forge(firing, taken, settled, saved, facts).await
     {
         warn!(firing.id = %firing.id, %error, "the forge could not be told");
         reason.push_str(&format!("; the forge could not be told: {error}"));
     }
-    let reason = firing.house.redactor().redact(&reason).into_owned();
+    let reason = firing.house.redactor.redact(&reason).into_owned();
     let limits = &firing.role.limits;
     let now = firing.house.clock.now();
     let thresholds = Thresholds {
@@ -81,6 +82,7 @@ async fn tell_forge(
     taken: &Taken<'_>,
     settled: &Settled,
     saved: &Saved,
+    facts: &Facts,
 ) -> Result<(), carson_forge::ForgeError> {
     let number = taken.work.key.number();
     let (add, counts) = labels_after(settled.outcome, firing.role.work.label());
@@ -88,10 +90,10 @@ async fn tell_forge(
         outcome: settled.outcome.to_string(),
         note: firing
             .house
-            .redactor()
+            .redactor
             .redact(&messages::forge_note(firing, settled, saved))
             .into_owned(),
-        attempt_counts: counts,
+        attempt_counts: counts && !facts.spares_the_work(),
         add,
         remove: vec![IN_FLIGHT.to_owned()],
     };

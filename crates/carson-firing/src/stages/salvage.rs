@@ -40,6 +40,7 @@ pub(crate) async fn run(firing: &Firing<'_>, settled: &Settled) -> Saved {
         }
     };
     let tree = take_up(firing, place, settled, tree, &mut saved).await;
+    saved.trouble.extend(tree.trouble.iter().cloned());
     if tree.commits == 0 {
         return saved;
     }
@@ -160,10 +161,14 @@ async fn open_pull(
 ) {
     let draft = settled.outcome != Outcome::Ok;
     let pull = NewPull {
-        title: messages::pull_title(&taken.work),
+        title: firing
+            .house
+            .redactor
+            .redact(&messages::pull_title(&taken.work))
+            .into_owned(),
         body: firing
             .house
-            .redactor()
+            .redactor
             .redact(&messages::pull_body(firing, taken, settled))
             .into_owned(),
         head: place.worktree.branch.clone(),

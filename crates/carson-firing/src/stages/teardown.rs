@@ -22,7 +22,7 @@ pub(crate) async fn run(firing: &Firing<'_>) {
 
 async fn remove(firing: &Firing<'_>) {
     let bench = Bench::of(firing.house, firing.id);
-    if !bench.root.exists() {
+    if bench.root.symlink_metadata().is_err() {
         return;
     }
     carson_proc::reap_marked(MARKER, &firing.id.to_string(), GRACE).await;
@@ -43,11 +43,11 @@ async fn remove(firing: &Firing<'_>) {
                 return;
             }
         }
-    } else if bench.tree().exists() {
+    } else if bench.may_hold_work() {
         // Without a place nothing vouches for what is in there; pruning will look.
         return;
     }
-    match std::fs::remove_dir_all(&bench.root) {
+    match carson_git::remove_tree(&bench.root) {
         Ok(()) => info!(firing.id = %firing.id, "bench removed"),
         Err(error) => warn!(firing.id = %firing.id, %error, "the bench could not be removed"),
     }

@@ -4,11 +4,13 @@ use std::path::PathBuf;
 
 use carson_core::Stage;
 use carson_core::settle::Halt;
+use carson_engine::Access;
 use carson_proc::{Command, Limits, StopReason, run as supervise};
 use tracing::info;
 
 use super::OrBroken;
 use super::workspace::Placed;
+use crate::confine;
 use crate::firing::Firing;
 use crate::session;
 
@@ -37,15 +39,18 @@ pub(crate) async fn check(firing: &Firing<'_>, placed: &Placed<'_, '_>) -> Resul
         keep: FEEDBACK,
         ..Limits::within(promise.timeout.min(firing.remaining()))
     };
+    let walls = confine::walls(firing, placed, Access::Write, "promise")?;
     let command = Command::new(PathBuf::from("/bin/sh"), placed.place.bench.tree())
         .arg("-c")
         .arg(&promise.run)
-        .exact_env(session::environment(firing, placed, 0)?);
+        .exact_env(session::environment(firing, placed, 0)?)
+        .confined(walls.profile());
     let done = supervise(&command, &limits, &firing.cancel, |_| {
         std::ops::ControlFlow::Continue(())
     })
     .await
     .or_broken("running the promise")?;
+    confine::note(firing, &walls, Some(done.exit), &done.stderr.text()).await?;
     info!(firing.id = %firing.id, promise.passed = done.success(), "promise run");
     if done.success() && done.stopped.is_none() {
         return Ok(Check::Passed);
@@ -62,5 +67,7 @@ pub(crate) async fn check(firing: &Firing<'_>, placed: &Placed<'_, '_>) -> Resul
         done.stdout.text(),
         done.stderr.text()
     ));
-    Ok(Check::Failed(output))
+    Ok(Check::Failed(
+        firing.house.redactor.redact(&output).into_owned(),
+    ))
 }

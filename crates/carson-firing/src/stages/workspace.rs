@@ -7,7 +7,9 @@ use carson_git::branch_name;
 use super::pick::Picked;
 use super::{Brief, OrBroken, hook_check};
 use crate::bench::Bench;
+use crate::egress;
 use crate::firing::{Firing, Place, Taken};
+use crate::session;
 
 /// The firing has a place to work in.
 pub(crate) struct Placed<'f, 'h> {
@@ -35,6 +37,7 @@ pub(crate) async fn run<'f, 'h>(
         &taken.work.title,
         &firing.id.short(),
     );
+    egress::begin(firing, session::account(firing)?, &bench.root)?;
     // The row knows the place before the place exists: whatever dies in between, recovery looks
     // there and finds either nothing or the worktree.
     let noted = firing

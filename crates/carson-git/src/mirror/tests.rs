@@ -87,7 +87,7 @@ async fn a_refresh_leaves_the_firings_branches_and_kept_refs() {
     world.mirror.refresh().await.unwrap();
     let tree = world.worktree("one").await;
     tree.put("work.txt", "work");
-    let work = tree.commit_as_session("Work");
+    let work = tree.commit_seen("Work").await;
     world.mirror.keep_ref("firing", &work).await.unwrap();
     // A branch of the same name on the remote stands elsewhere, and another one goes.
     world.upstream("carson/implementer/one", "other", "other");
@@ -132,7 +132,9 @@ async fn refreshes_take_turns() {
 async fn a_branch_that_exists_is_never_taken_over() {
     let world = World::new().await;
     let tree = world.worktree("one").await;
-    let path = world.dir.path().join("benches/two");
+    tree.put("a", "1");
+    tree.commit_seen("Work").await;
+    let path = world.dir.path().join("benches/two/two");
     let again = world
         .mirror
         .add_worktree(&path, &tree.branch, &tree.base)
@@ -146,13 +148,13 @@ async fn a_kept_ref_never_drops_what_it_held() {
     let world = World::new().await;
     let tree = world.worktree("one").await;
     tree.put("a", "1");
-    let first = tree.commit_as_session("First");
+    let first = tree.commit_seen("First").await;
     assert_eq!(
         world.mirror.keep_ref("f", &first).await.unwrap(),
         "refs/carson/salvage/f"
     );
     tree.put("a", "2");
-    let second = tree.commit_as_session("Second");
+    let second = tree.commit_seen("Second").await;
     // A descendant moves the ref; a stranger gets another.
     assert_eq!(
         world.mirror.keep_ref("f", &second).await.unwrap(),
@@ -160,7 +162,7 @@ async fn a_kept_ref_never_drops_what_it_held() {
     );
     tree.run(["reset", "--quiet", "--hard", "HEAD~2"]);
     tree.put("b", "3");
-    let third = tree.commit_as_session("Third");
+    let third = tree.commit_seen("Third").await;
     for _ in 0..2 {
         let kept = world.mirror.keep_ref("f", &third).await.unwrap();
         assert_eq!(kept, "refs/carson/salvage/f-2");
@@ -222,19 +224,39 @@ async fn what_a_session_writes_into_the_configuration_does_not_stay() {
 }
 
 #[tokio::test]
-async fn a_session_cannot_push() {
+async fn a_repository_with_other_names_for_objects_is_refused() {
+    let world = World::bare();
+    let made = try_git(
+        world.dir.path(),
+        ["init", "--quiet", "--object-format=sha256", "strange"],
+    );
+    assert!(made.status.success());
+    let strange = world.dir.path().join("strange");
+    git(&strange, ["commit", "--quiet", "--allow-empty", "-m", "x"]);
+    let mirror = Mirror::at(
+        world.dir.path().join("home/strange.git"),
+        strange.to_str().unwrap(),
+    );
+    let error = mirror.refresh().await.unwrap_err();
+    assert!(error.to_string().contains("sha256"), "{error}");
+    assert!(!mirror.path().exists());
+}
+
+#[tokio::test]
+async fn a_session_has_nowhere_to_push() {
     let world = World::new().await;
     let tree = world.worktree("one").await;
     tree.put("a", "1");
-    tree.commit_as_session("Work");
+    tree.commit_seen("Work").await;
+    let before = git(&world.origin(), ["for-each-ref"]);
     for args in [
         ["push", "origin", "HEAD:refs/heads/main"],
         ["push", "origin", "HEAD"],
+        ["fetch", "--quiet", "origin"],
     ] {
         let done = try_git(&tree.path, args);
-        assert!(!done.status.success());
-        assert!(String::from_utf8_lossy(&done.stderr).contains("carson-pushes"));
+        assert!(!done.status.success(), "{args:?}");
     }
-    // Reading is another matter.
-    tree.run(["fetch", "--quiet", "origin"]);
+    assert_eq!(tree.run(["remote"]), "");
+    assert_eq!(git(&world.origin(), ["for-each-ref"]), before);
 }

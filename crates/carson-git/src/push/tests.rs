@@ -15,7 +15,7 @@ async fn a_push_says_what_it_did() {
     let world = World::new().await;
     let tree = world.worktree("one").await;
     tree.put("a", "1");
-    tree.commit_as_session("First");
+    tree.commit_seen("First").await;
     assert_eq!(world.mirror.remote_head(&tree.branch).await.unwrap(), None);
     assert_eq!(
         world.mirror.push(&tree.branch, &[]).await.unwrap(),
@@ -26,7 +26,7 @@ async fn a_push_says_what_it_did() {
         Pushed::UpToDate
     );
     tree.put("a", "2");
-    let tip = tree.commit_as_session("Second");
+    let tip = tree.commit_seen("Second").await;
     assert_eq!(
         world.mirror.push(&tree.branch, &[]).await.unwrap(),
         Pushed::Updated
@@ -42,7 +42,7 @@ async fn a_branch_that_was_deleted_there_is_pushed_again() {
     let world = World::new().await;
     let tree = world.worktree("one").await;
     tree.put("a", "1");
-    tree.commit_as_session("First");
+    tree.commit_seen("First").await;
     world.mirror.push(&tree.branch, &[]).await.unwrap();
     git(&world.origin(), ["branch", "--quiet", "-D", &tree.branch]);
     assert_eq!(
@@ -67,7 +67,7 @@ async fn what_a_hook_of_the_remote_says_is_the_reason() {
     let world = World::new().await;
     let tree = world.worktree("one").await;
     tree.put("a", "1");
-    tree.commit_as_session("Work");
+    tree.commit_seen("Work").await;
     let hook = world.origin().join("hooks/pre-receive");
     write(
         &hook,
@@ -88,7 +88,7 @@ async fn nothing_is_ever_forced() {
     let tree = world.worktree("one").await;
     let theirs = world.upstream(&tree.branch, "theirs", "theirs");
     tree.put("a", "1");
-    tree.commit_as_session("Work");
+    tree.commit_seen("Work").await;
     let error = world.mirror.push(&tree.branch, &[]).await.unwrap_err();
     assert!(matches!(error, GitError::PushRejected { .. }), "{error}");
     assert_eq!(
@@ -108,7 +108,7 @@ async fn the_operators_checkout_is_left_alone() {
     world.mirror.refresh().await.unwrap();
     let tree = world.worktree("one").await;
     tree.put("a", "1");
-    let tip = tree.commit_as_session("Work");
+    let tip = tree.commit_seen("Work").await;
     assert_eq!(
         world.mirror.push(&tree.branch, &[]).await.unwrap(),
         Pushed::Created
@@ -131,7 +131,7 @@ async fn a_remote_that_is_gone_is_named() {
     let world = World::new().await;
     let tree = world.worktree("one").await;
     tree.put("a", "1");
-    tree.commit_as_session("Work");
+    tree.commit_seen("Work").await;
     fs::remove_dir_all(world.origin()).unwrap();
     let error = world.mirror.push(&tree.branch, &[]).await.unwrap_err();
     assert!(matches!(error, GitError::RemoteGone { .. }), "{error}");
@@ -193,6 +193,42 @@ async fn a_credential_reaches_the_server_and_stays_nowhere() {
     assert_eq!(fs::read_dir(scratch).unwrap().count(), 0);
     let config = fs::read_to_string(world.mirror.path().join("config")).unwrap();
     assert!(!config.contains("secret"));
+}
+
+#[tokio::test]
+async fn a_bench_holds_no_credential() {
+    let world = World::new().await;
+    let credential = Credential {
+        username: "bot".into(),
+        password: "correct-horse".into(),
+    };
+    let remote = Remote {
+        url: "https://x:battery-staple@git.example/acme/widget".into(),
+        credential: Some(credential),
+    };
+    let mirror = Mirror::at(world.mirror.path().to_owned(), remote);
+    let world = World { mirror, ..world };
+    let tree = world.worktree("one").await;
+    tree.put("a", "1");
+    tree.commit_seen("Work").await;
+    let (mut todo, mut read) = (vec![world.dir.path().to_owned()], 0);
+    while let Some(dir) = todo.pop() {
+        for item in fs::read_dir(dir).unwrap() {
+            let path = item.unwrap().path();
+            if path.is_dir() {
+                todo.push(path);
+                continue;
+            }
+            let bytes = String::from_utf8_lossy(&fs::read(&path).unwrap()).into_owned();
+            for secret in ["correct-horse", "battery-staple"] {
+                assert!(!bytes.contains(secret), "{}", path.display());
+            }
+            read += 1;
+        }
+    }
+    assert!(read > 20, "the search looked at {read} files");
+    let config = fs::read_to_string(tree.repository().join("config")).unwrap();
+    assert!(!config.contains("remote"), "{config}");
 }
 
 #[tokio::test]

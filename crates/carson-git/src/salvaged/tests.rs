@@ -2,8 +2,8 @@
 
 use std::fs;
 
-use crate::fixture::{World, git, try_git};
-use crate::{GitError, Salvaged};
+use crate::fixture::{World, blob, git};
+use crate::{GitError, Salvaged, Worktree};
 
 fn why(answer: Salvaged) -> String {
     match answer {
@@ -18,7 +18,7 @@ async fn a_worktree_without_work_may_go_with_its_branch() {
     let tree = world.worktree("one").await;
     assert_eq!(tree.is_salvaged().await.unwrap(), Salvaged::Yes);
     tree.remove().await.unwrap();
-    assert!(!tree.path.exists() && !tree.admin().path().exists());
+    assert!(!tree.path.exists() && !tree.admin().exists());
     assert!(!world.has_ref(&tree.branch_ref()));
     // Again, by somebody who did not know.
     tree.remove().await.unwrap();
@@ -44,7 +44,7 @@ async fn each_kind_of_unsaved_work_holds_it() {
     assert!(why(tree.is_salvaged().await.unwrap()).contains("neither pushed nor kept"));
     tree.run(["checkout", "--quiet", "--detach", "HEAD~1"]);
     tree.put("b", "2");
-    let stray = tree.commit_as_session("Stray");
+    let stray = tree.commit_seen("Stray").await;
     world.mirror.push(&tree.branch, &[]).await.unwrap();
     assert!(why(tree.is_salvaged().await.unwrap()).contains("HEAD"));
     world.mirror.keep_ref("firing", &stray).await.unwrap();
@@ -57,7 +57,7 @@ async fn a_pushed_branch_goes_when_the_remote_confirms() {
     let (pushed, told) = (world.worktree("pushed").await, world.worktree("told").await);
     for tree in [&pushed, &told] {
         tree.put("a", "1");
-        tree.commit_as_session("Work");
+        tree.commit_seen("Work").await;
         world.mirror.push(&tree.branch, &[]).await.unwrap();
     }
     pushed.remove().await.unwrap();
@@ -73,7 +73,7 @@ async fn a_kept_branch_stays_in_the_mirror() {
     let world = World::new().await;
     let tree = world.worktree("one").await;
     tree.put("a", "1");
-    let tip = tree.commit_as_session("Work");
+    let tip = tree.commit_seen("Work").await;
     fs::remove_dir_all(world.origin()).unwrap();
     world.mirror.keep_ref("firing", &tip).await.unwrap();
     tree.remove().await.unwrap();
@@ -85,11 +85,12 @@ async fn removal_keeps_commits_that_the_session_let_go_of() {
     let world = World::new().await;
     let tree = world.worktree("one").await;
     tree.put("a", "1");
-    let first = tree.commit_as_session("First");
+    let first = tree.commit_seen("First").await;
     tree.run(["reset", "--quiet", "--hard", "HEAD~1"]);
     tree.put("b", "2");
-    let second = tree.commit_as_session("Second");
+    let second = tree.commit_seen("Second").await;
     tree.run(["commit", "--quiet", "--amend", "-m", "Amended"]);
+    tree.facts().await.unwrap();
     world.mirror.push(&tree.branch, &[]).await.unwrap();
     tree.remove().await.unwrap();
     git(world.mirror.path(), ["gc", "--quiet", "--prune=now"]);
@@ -101,45 +102,30 @@ async fn removal_keeps_commits_that_the_session_let_go_of() {
     assert!(!pushed.contains(first.as_str()) && !pushed.contains(second.as_str()));
 }
 
+/// A bench from before firings had repositories of their own: linked to the mirror itself.
 #[tokio::test]
-async fn notes_of_worktrees_that_are_gone_are_pruned_with_care() {
+async fn a_worktree_of_the_mirror_is_salvaged_too() {
     let world = World::new().await;
-    let (gone, alive) = (world.worktree("gone").await, world.worktree("alive").await);
-    gone.run(["checkout", "--quiet", "--detach"]);
-    gone.put("a", "1");
-    let commit = gone.commit_as_session("Detached");
-    gone.put("b", "staged");
-    gone.run(["add", "b"]);
-    fs::remove_dir_all(&gone.path).unwrap();
-    // A session that cleans up on its own must not get there first.
-    assert!(
-        try_git(&alive.path, ["gc", "--quiet", "--prune=now"])
-            .status
-            .success()
-    );
-    assert!(gone.admin().path().exists());
-    assert_eq!(world.mirror.prune_worktrees().await.unwrap(), ["gone"]);
-    assert!(!gone.admin().path().exists() && alive.admin().path().exists());
-    let kept = world.reachable("--all");
-    assert!(kept.contains(&commit) && kept.contains(&crate::fixture::blob(b"staged")));
-    assert!(world.mirror.prune_worktrees().await.unwrap().is_empty());
-}
-
-#[tokio::test]
-async fn a_worktree_whose_name_was_taken_is_found_by_its_path() {
-    let world = World::new().await;
-    let first = world.worktree("one").await;
-    let path = world.dir.path().join("other/one");
-    fs::create_dir(path.parent().unwrap()).unwrap();
-    let second = world
-        .mirror
-        .add_worktree(&path, "carson/x/two", &first.base)
-        .await
-        .unwrap();
-    assert_ne!(first.admin().path(), second.admin().path());
-    second.run(["checkout", "--quiet", "--detach"]);
-    second.put("a", "1");
-    second.commit_as_session("Detached");
-    assert!(!first.facts().await.unwrap().head_strayed);
-    assert!(second.facts().await.unwrap().head_strayed);
+    let base = world.mirror.resolve("main").await.unwrap();
+    let path = world.dir.path().join("benches/old/old");
+    fs::create_dir_all(path.parent().unwrap()).unwrap();
+    let branch = "carson/implementer/old";
+    let add = ["worktree", "add", "--quiet", "-b", branch];
+    let at = [path.to_str().unwrap(), base.as_str()];
+    git(world.mirror.path(), add.into_iter().chain(at));
+    let tree = Worktree::open(&world.mirror, path, branch.to_owned(), base);
+    tree.put("a", "1");
+    let commit = tree.commit_as_session("Work");
+    tree.put("b", "staged");
+    tree.run(["add", "b"]);
+    tree.put("c", "untracked");
+    let facts = tree.facts().await.unwrap();
+    assert!(facts.dirty && facts.commits == 1, "{facts:?}");
+    let taken = tree.snapshot("Salvage").await.unwrap().unwrap();
+    world.mirror.keep_ref("firing", &taken).await.unwrap();
+    tree.remove().await.unwrap();
+    assert!(!tree.path.exists() && !world.mirror.path().join("worktrees/old").exists());
+    let kept = world.reachable("refs/carson/salvage/firing");
+    assert!(kept.contains(&commit) && kept.contains(&blob(b"staged")));
+    assert!(kept.contains(&blob(b"untracked")));
 }

@@ -135,7 +135,7 @@ async fn left_locks_do_not_matter() {
     let tree = world.worktree("one").await;
     tree.put("a", "1");
     for lock in ["index.lock", "HEAD.lock", "config.lock"] {
-        fs::write(tree.admin().path().join(lock), "").unwrap();
+        fs::write(tree.admin().join(lock), "").unwrap();
     }
     let taken = salvage(&world, &tree).await;
     assert!(world.show(&taken, "a").is_some());
@@ -166,7 +166,7 @@ async fn a_broken_index_does_not_matter() {
     let tree = world.worktree("one").await;
     tree.put("src/lib.rs", "changed");
     for content in [b"DIRC\0\0\0\x02".as_slice(), b"", b"garbage"] {
-        fs::write(tree.admin().index(), content).unwrap();
+        fs::write(tree.admin().join("index"), content).unwrap();
         assert!(tree.facts().await.unwrap().dirty);
     }
     let taken = salvage(&world, &tree).await;
@@ -226,13 +226,14 @@ async fn a_conflict_in_progress_is_taken_up_with_its_marks() {
 #[tokio::test]
 async fn a_rebase_in_progress_keeps_both_sides() {
     let world = World::new().await;
-    let tree = world.worktree("one").await;
+    let base = world.mirror.resolve("main").await.unwrap();
+    world.upstream("main", "src/lib.rs", "theirs\n");
+    world.mirror.refresh().await.unwrap();
+    let tree = world.worktree_at("one", &base).await;
     tree.put("a", "1");
     tree.commit_as_session("First");
     tree.put("src/lib.rs", "ours\n");
     let ours = tree.commit_as_session("Second");
-    world.upstream("main", "src/lib.rs", "theirs\n");
-    world.mirror.refresh().await.unwrap();
     assert!(
         !try_git(&tree.path, ["rebase", "origin/main"])
             .status
@@ -295,7 +296,7 @@ async fn a_directory_that_is_gone_leaves_its_commits_and_its_index() {
     }
     assert_eq!(world.show(&taken, "c").unwrap(), b"staged");
     tree.remove().await.unwrap();
-    assert!(!tree.admin().path().exists());
+    assert!(!tree.admin().exists());
 }
 
 #[tokio::test]
@@ -519,11 +520,12 @@ async fn a_branch_that_moves_meanwhile_is_not_moved_back() {
     let world = World::new().await;
     let tree = world.worktree("one").await;
     tree.put("a", "1");
-    let late = tree.commit_as_session("A late commit");
+    let late = tree.commit_seen("A late commit").await;
     let old = world
         .mirror
         .move_ref(&tree.branch_ref(), &tree.base, Some(&tree.base))
         .await;
     assert!(old.is_err());
+    tree.facts().await.unwrap();
     assert_eq!(tree.tip().await.unwrap(), late);
 }

@@ -73,6 +73,7 @@ pub(crate) fn new_firing(role: &str, slot: Option<i64>, claimed: i64) -> NewFiri
         missed: 0,
         repo: None,
         work: None,
+        probes: None,
     }
 }
 

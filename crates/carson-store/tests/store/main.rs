@@ -5,6 +5,7 @@
 mod backups;
 mod claims;
 mod damage;
+mod egress;
 mod fixture;
 mod jobs;
 mod openings;
@@ -20,3 +21,4 @@ mod reads;
 mod schema;
 mod stops;
 mod story;
+mod usage;

@@ -18,7 +18,14 @@ use tracing_subscriber::layer::{Context, Layer, SubscriberExt};
 use crate::fixture::{Place, at, claimed, ending, gate, new_firing, post};
 
 /// They have a row for each role, account, host or pause, and no more; or are a list of ours.
-const SMALL: [&str; 5] = ["breaker", "account_block", "pause", "host", "json_each"];
+const SMALL: [&str; 6] = [
+    "breaker",
+    "account_block",
+    "usage_window",
+    "pause",
+    "host",
+    "json_each",
+];
 
 #[derive(Clone, Default)]
 struct Overheard(Arc<Mutex<BTreeSet<String>>>);
@@ -121,6 +128,13 @@ async fn work(store: &Store) {
         .set_place(id, "b", "s", std::path::Path::new("/b"))
         .await
         .unwrap();
+    store
+        .set_sandbox(id, &serde_json::Value::Null)
+        .await
+        .unwrap();
+    let row = store.firing(id).await.unwrap().unwrap();
+    store.events_of(id).await.unwrap();
+    store.sandbox_before(&row).await.unwrap();
     store.set_pull(id, 1, "u").await.unwrap();
     store.set_salvage_ref(id, "r").await.unwrap();
     store
@@ -148,6 +162,16 @@ async fn work(store: &Store) {
         .await
         .unwrap();
     store.firing(id).await.unwrap();
+    let widget = "widget".parse().unwrap();
+    let day = (at(0), at(9));
+    store.spent(day).await.unwrap();
+    store.spent_by(&role, day).await.unwrap();
+    store.windows().await.unwrap();
+    store.firings_of(&widget, WorkKey::Issue(1)).await.unwrap();
+    store
+        .remember_refusal(&widget, WorkKey::Issue(1), 1, at(0))
+        .await
+        .unwrap();
     store.find_firing(&id.short()).await.unwrap();
     store.last_slot(&role).await.unwrap();
     for (role, since) in [(None, None), (Some(role), None), (None, Some(at(0)))] {

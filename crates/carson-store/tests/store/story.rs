@@ -5,7 +5,7 @@ use std::path::Path;
 use carson_core::settle::{Facts, settle};
 use carson_core::work::WorkKey;
 use carson_core::{FiringId, Outcome, Sentinel, Stage};
-use carson_store::{Ending, PostKind, Progress, Store};
+use carson_store::{Ending, Firing, PostKind, Progress, Store};
 use serde_json::json;
 
 use crate::fixture::{Place, at, claimed, ending, new_firing, on_both, post};
@@ -138,12 +138,28 @@ async fn run(store: &Store, id: FiringId) {
         .event("a.first", None, None, &json!(null), at(11))
         .await
         .unwrap();
+    let level = json!({"landlock_abi": 7, "weaker": ["ümläut"]});
+    store.set_sandbox(id, &level).await.unwrap();
+    let row = store.firing(id).await.unwrap().unwrap();
+    assert_eq!(row.sandbox.as_ref(), Some(&level));
+    assert_eq!(
+        store.sandbox_before(&row).await.unwrap(),
+        None,
+        "its own is no earlier one"
+    );
+    let other = Firing {
+        id: FiringId::new(),
+        ..row
+    };
+    assert_eq!(store.sandbox_before(&other).await.unwrap(), Some(level));
     let role = "implementer".parse().unwrap();
     store
         .event("b.second", Some(&role), Some(id), &json!({"n": 2}), at(12))
         .await
         .unwrap();
     let mut so_far = Progress {
+        retries: 2,
+        cost_estimated: true,
         turns: 31,
         tokens_in: 5_000_000_000,
         tokens_out: 17,

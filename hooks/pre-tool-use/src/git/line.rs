@@ -110,12 +110,14 @@ impl GitLine {
     fn setting_given(&mut self, pair: &str) {
         // `-c key` alone means true.
         let (key, value) = pair.split_once('=').unwrap_or((pair, "true"));
-        self.settings.push((key.to_lowercase(), value.to_owned()));
+        self.settings
+            .push((key.to_ascii_lowercase(), value.to_owned()));
     }
 
     fn setting_from_env(&mut self, pair: &str) {
         let key = pair.split('=').next().unwrap_or_default();
-        self.settings.push((key.to_lowercase(), marks::only(ANY)));
+        self.settings
+            .push((key.to_ascii_lowercase(), marks::only(ANY)));
     }
 
     /// The value `-c` gives a setting.
@@ -274,10 +276,10 @@ impl GitLine {
             .collect();
         match (self.sub.as_str(), operands.as_slice()) {
             ("config", [verb, key, value, ..]) if *verb == "set" => {
-                Some((key.to_lowercase(), (*value).clone()))
+                Some((key.to_ascii_lowercase(), (*value).clone()))
             }
             ("config", [key, value]) if *key != "get" && *key != "unset" => {
-                Some((key.to_lowercase(), (*value).clone()))
+                Some((key.to_ascii_lowercase(), (*value).clone()))
             }
             ("remote", [verb, name, url]) if *verb == "add" || *verb == "set-url" => {
                 Some((format!("remote.{name}.url"), (*url).clone()))

@@ -102,7 +102,10 @@ fn parse(text: &str) -> Vec<(String, String)> {
         } else if !line.is_empty() && !line.starts_with(['#', ';']) {
             let (name, value) = line.split_once('=').unwrap_or((line, "true"));
             let value = value.trim().trim_matches('"').replace("\\\"", "\"");
-            out.push((format!("{section}.{}", name.trim().to_lowercase()), value));
+            out.push((
+                format!("{section}.{}", name.trim().to_ascii_lowercase()),
+                value,
+            ));
         }
     }
     out
@@ -112,10 +115,10 @@ fn section_name(head: &str) -> String {
     match head.split_once(' ') {
         Some((section, sub)) => format!(
             "{}.{}",
-            section.to_lowercase(),
+            section.to_ascii_lowercase(),
             sub.trim().trim_matches('"')
         ),
-        None => head.to_lowercase(),
+        None => head.to_ascii_lowercase(),
     }
 }
 

@@ -169,7 +169,9 @@ fn bypassing_variable(line: &GitLine, view: &View<'_>) -> Option<String> {
     }
     view.env("GIT_CONFIG_COUNT")?;
     (0..32).find_map(|index| {
-        let key = view.env(&format!("GIT_CONFIG_KEY_{index}"))?.to_lowercase();
+        let key = view
+            .env(&format!("GIT_CONFIG_KEY_{index}"))?
+            .to_ascii_lowercase();
         let value = view
             .env(&format!("GIT_CONFIG_VALUE_{index}"))
             .unwrap_or_default();
@@ -223,7 +225,10 @@ fn written_setting(line: &GitLine, view: &View<'_>) -> Option<String> {
             long: &["file", "type"],
         },
     );
-    let lower: Vec<String> = operands.iter().map(|word| word.to_lowercase()).collect();
+    let lower: Vec<String> = operands
+        .iter()
+        .map(|word| word.to_ascii_lowercase())
+        .collect();
     let section = |word: &String| matches!(word.as_str(), "core" | "commit" | "tag" | "gpg");
     let whole = line.has(&["--remove-section"])
         || lower.first().is_some_and(|verb| verb == "remove-section");

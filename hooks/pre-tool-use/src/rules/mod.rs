@@ -77,7 +77,7 @@ const BLUNT: [(usize, &[&str]); 10] = [
 
 /// Judges a text by its words alone.
 pub(crate) fn blunt(text: &str) -> Option<Block> {
-    let text = text.to_lowercase();
+    let text = text.to_ascii_lowercase();
     let (index, words) = BLUNT
         .into_iter()
         .find(|(_, words)| words.iter().all(|w| text.contains(w)))?;

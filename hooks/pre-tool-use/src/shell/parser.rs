@@ -179,7 +179,7 @@ impl Parser<'_> {
         self.pos += length;
         let name: String = head
             .chars()
-            .take_while(|c| *c == '_' || c.is_alphanumeric())
+            .take_while(|c| *c == '_' || c.is_ascii_alphanumeric())
             .collect();
         let append = head.ends_with("+=");
         if !self.eat("(") {

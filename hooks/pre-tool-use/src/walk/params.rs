@@ -163,13 +163,13 @@ fn replaced(value: &str, operator: &str, detail: &str) -> String {
 fn recased(value: &str, operator: &str) -> String {
     let mut chars = value.chars();
     match operator {
-        "^^" => value.to_uppercase(),
-        ",," => value.to_lowercase(),
+        "^^" => value.to_ascii_uppercase(),
+        ",," => value.to_ascii_lowercase(),
         _ => chars.next().map_or(String::new(), |first| {
             let first = if operator == "^" {
-                first.to_uppercase().to_string()
+                first.to_ascii_uppercase().to_string()
             } else {
-                first.to_lowercase().to_string()
+                first.to_ascii_lowercase().to_string()
             };
             first + chars.as_str()
         }),

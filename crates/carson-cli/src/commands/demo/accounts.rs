@@ -2,8 +2,7 @@
 
 use std::path::Path;
 
-use carson_firing::bench::hook_command;
-use serde_json::{Value, json};
+use serde_json::json;
 
 use crate::args::EngineChoice;
 
@@ -31,7 +30,7 @@ pub fn name(engine: EngineChoice) -> &'static str {
 }
 
 /// Their sections of `carson.toml`.
-pub fn sections(engine: EngineChoice, script: &Path, program: &Path) -> String {
+pub fn sections(engine: EngineChoice, script: &Path) -> String {
     match engine {
         EngineChoice::Rehearsal => {
             let script = json!(script.to_string_lossy());
@@ -47,7 +46,7 @@ pub fn sections(engine: EngineChoice, script: &Path, program: &Path) -> String {
         ),
         EngineChoice::Codex => format!(
             "[accounts.codex]\nengine = \"command\"\nbinary = \"codex\"\nargs = {}\n{}",
-            json!(codex_args(program)),
+            json!(CODEX_ARGS),
             sign_in("CODEX_HOME", "~/.codex", &CODEX)
         ),
     }
@@ -55,45 +54,22 @@ pub fn sections(engine: EngineChoice, script: &Path, program: &Path) -> String {
 
 /// `codex exec` with the prompt on standard input; the answer is all it prints. Its own sandbox
 /// makes a linked worktree's git directory read-only, so that nothing could be committed: the hook
-/// is what stands before its tools here.
-fn codex_args(program: &Path) -> Vec<String> {
-    let hook = json!([{"matcher": ".*", "hooks": [
-        {"type": "command", "command": hook_command(program), "timeout": 5}
-    ]}]);
-    let mut args: Vec<String> = [
-        "exec",
-        "--ephemeral",
-        "--skip-git-repo-check",
-        "--dangerously-bypass-approvals-and-sandbox",
-        "--dangerously-bypass-hook-trust",
-        "-c",
-        "analytics.enabled=false",
-        "-c",
-        "check_for_update_on_startup=false",
-        "-c",
-    ]
-    .map(str::to_owned)
-    .into();
-    args.push(format!("hooks.PreToolUse={}", inline(&hook)));
-    args.push("-".to_owned());
-    args
-}
-
-/// A value as TOML writes it on one line.
-fn inline(value: &Value) -> String {
-    match value {
-        Value::Array(items) => {
-            let items: Vec<String> = items.iter().map(inline).collect();
-            format!("[{}]", items.join(", "))
-        }
-        Value::Object(fields) => {
-            let field = |(name, value): (&String, &Value)| format!("{name} = {}", inline(value));
-            let fields: Vec<String> = fields.iter().map(field).collect();
-            format!("{{{}}}", fields.join(", "))
-        }
-        plain => plain.to_string(),
-    }
-}
+/// is what stands before its tools here. Carson's environment says which program that is, and what
+/// becomes of a call when it fails.
+const CODEX_ARGS: [&str; 12] = [
+    "exec",
+    "--ephemeral",
+    "--skip-git-repo-check",
+    "--dangerously-bypass-approvals-and-sandbox",
+    "--dangerously-bypass-hook-trust",
+    "-c",
+    "analytics.enabled=false",
+    "-c",
+    "check_for_update_on_startup=false",
+    "-c",
+    r#"hooks.PreToolUse=[{matcher=".*",hooks=[{type="command",command='eval "${CARSON_HOOK_COMMAND:?}"',timeout=5}]}]"#,
+    "-",
+];
 
 fn sign_in(folder: &str, default: &str, passed: &[&str]) -> String {
     let given = |name: &str| std::env::var(name).ok().filter(|value| !value.is_empty());
@@ -118,27 +94,11 @@ mod tests {
             EngineChoice::Claude,
             EngineChoice::Codex,
         ] {
-            let text = sections(
-                engine,
-                Path::new("/a \"b\"/play.toml"),
-                Path::new("/c'd/carson"),
-            );
+            let text = sections(engine, Path::new("/a \"b\"/play.toml"));
             let parsed: toml::Table = text
                 .parse()
                 .unwrap_or_else(|error| panic!("{error}\n{text}"));
             assert!(parsed["accounts"].get(name(engine)).is_some(), "{text}");
         }
-    }
-
-    #[test]
-    fn the_hook_of_codex_is_toml_too() {
-        let args = codex_args(Path::new("/c'd/carson"));
-        let hooks = args.iter().find(|arg| arg.starts_with("hooks.")).unwrap();
-        let parsed: toml::Table = hooks.parse().unwrap();
-        let command = &parsed["hooks"]["PreToolUse"][0]["hooks"][0]["command"];
-        assert!(
-            command.as_str().unwrap().contains("/c'\\''d/carson"),
-            "{command}"
-        );
     }
 }

@@ -110,7 +110,7 @@ pub async fn make(root: &Path, args: &Demo) -> Result<PathBuf, CommandError> {
     let script = home.join("play.toml");
     std::fs::create_dir_all(&home)?;
     std::fs::write(&script, include_str!("../../../demo/play.toml"))?;
-    let accounts = accounts::sections(args.engine, &script, &std::env::current_exe()?);
+    let accounts = accounts::sections(args.engine, &script);
     // It may hold a key out of the operator's environment.
     let mut file = OpenOptions::new();
     file.create_new(true).write(true).mode(0o600);

@@ -28,6 +28,7 @@ async fn home() -> (TempDir, Household) {
         program: "/nowhere/carson".into(),
         environ: Vec::new(),
         user_home: None,
+        redactor: carson_redact::Redactor::default(),
     };
     (dir, house)
 }

@@ -4,6 +4,7 @@ use std::time::Duration;
 use carson_proc::{Command, Limits, capture};
 
 use super::*;
+use crate::session::{Limit, LimitKind};
 
 /// Replays a transcript of the real CLI through the reader. The process that carries it exits as
 /// the CLI did.
@@ -22,7 +23,8 @@ async fn replay(name: &str, exit: i32) -> (SessionEnd, Vec<Event>) {
     let done = capture(&command, &Limits::within(Duration::from_secs(5)))
         .await
         .unwrap();
-    (output.end(&done), events)
+    let now = DateTime::from_timestamp(1_795_230_000, 0).unwrap();
+    (output.end(&done, &Redactor::default(), now), events)
 }
 
 fn limit(end: &SessionEnd) -> &Limit {
@@ -95,7 +97,7 @@ async fn other_refusals_are_told_apart() {
     );
     for (name, code) in [("claude-500-r2", 500), ("claude-529-r2", 529)] {
         match replay(name, 1).await.0.ended {
-            Ended::ApiError { status, .. } => assert_eq!(status, Some(code), "{name}"),
+            Ended::Unavailable { status, .. } => assert_eq!(status, Some(code), "{name}"),
             other => panic!("{name}: {other:?}"),
         }
     }

@@ -102,7 +102,7 @@ fn play(tree: &Worktree, name: &str, act: &Act, commits: &mut HashSet<Oid>) {
         }
         Act::InnerCommit(_) => {}
         Act::Hide(path) => run(&["update-index", "--assume-unchanged", "--", PATHS[*path]]),
-        Act::Lock => drop(fs::write(tree.admin().path().join("index.lock"), "")),
+        Act::Lock => drop(fs::write(tree.admin().join("index.lock"), "")),
         Act::RemoveAll => drop(fs::remove_dir_all(&tree.path)),
     }
     if matches!(act, Act::Commit | Act::Amend) && tree.path.exists() {
@@ -130,8 +130,8 @@ fn contents(tree: &Worktree) -> HashSet<Oid> {
         }
     }
     let admin = tree.admin();
-    if admin.index().exists() {
-        let list = git(admin.path(), ["ls-files", "--stage"]);
+    if admin.join("index").exists() {
+        let list = git(&admin, ["ls-files", "--stage"]);
         let staged = list.lines().filter(|line| !line.starts_with("160000"));
         found.extend(staged.map(|line| line.split(' ').nth(1).unwrap().parse::<Oid>().unwrap()));
     }
@@ -159,7 +159,7 @@ async fn play_all(world: &World, name: &str, acts: &[Act]) {
     assert!(missing.is_empty(), "lost content: {missing:?}");
     assert_eq!(tree.is_salvaged().await.unwrap(), Salvaged::Yes);
     tree.remove().await.unwrap();
-    assert!(!tree.path.exists() && !tree.admin().path().exists());
+    assert!(!tree.path.exists() && !tree.admin().exists());
     // Every commit is under some ref, also those that the session moved away from.
     let all = world.reachable("--all");
     let missing: Vec<_> = commits

@@ -16,7 +16,7 @@ pub(super) fn of<'s>(skeleton: &'s str, name: &'s str) -> impl Iterator<Item = &
 }
 
 fn is_name(c: char) -> bool {
-    c == '_' || c.is_alphanumeric()
+    c == '_' || c.is_ascii_alphanumeric()
 }
 
 fn arguments(after: &str) -> Option<&str> {

@@ -104,7 +104,7 @@ impl Language {
             Self::Php => matches!(arg, "-r" | "--run"),
             Self::Lua | Self::R | Self::AppleScript => arg == "-e",
             Self::PowerShell => matches!(
-                arg.to_lowercase().as_str(),
+                arg.to_ascii_lowercase().as_str(),
                 "-c" | "-command" | "-encodedcommand"
             ),
             Self::Awk => false,

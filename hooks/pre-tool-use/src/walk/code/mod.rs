@@ -230,7 +230,7 @@ impl Walker<'_> {
             && value::fetches(&source.skeleton)
             && ["iex", "invoke-expression"]
                 .iter()
-                .any(|w| source.skeleton.to_lowercase().contains(w));
+                .any(|w| source.skeleton.to_ascii_lowercase().contains(w));
         if downloaded || piped || shell {
             self.block(pipe_to_shell::downloaded(language.name()));
         }

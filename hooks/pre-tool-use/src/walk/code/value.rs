@@ -235,7 +235,7 @@ impl<'s> Values<'s> {
 }
 
 fn is_name(c: char) -> bool {
-    c == '_' || c == '-' || c.is_alphanumeric()
+    c == '_' || c == '-' || c.is_ascii_alphanumeric()
 }
 
 fn names(text: &str) -> impl Iterator<Item = &str> {

@@ -1,0 +1,95 @@
+//! `carson sandbox`
+
+use std::fs;
+use std::path::{Path, PathBuf, absolute};
+
+use carson_proc::find_on_path;
+use carson_proc::sandbox::{Demand, Network, Profile, Say, attend, probe};
+
+use crate::args::Sandbox;
+use crate::error::CommandError;
+use crate::print;
+
+pub fn run(args: &Sandbox, as_json: bool) -> Result<u8, CommandError> {
+    if args.probe {
+        let level = probe();
+        if as_json {
+            print::json(&level);
+        } else {
+            print::line(&level.to_string());
+        }
+        return Ok(0);
+    }
+    let (name, rest) = args
+        .command
+        .split_first()
+        .ok_or_else(|| CommandError::usage("there is no command"))?;
+    let path = std::env::var_os("PATH");
+    let program = find_on_path(Path::new(name), path.as_deref())
+        .ok_or_else(|| CommandError::failed(format!("{name:?} is not on PATH")))?;
+    let file = ProfileFile::write(&profile(args)?)?;
+    let say = if as_json { Say::Json } else { Say::Words };
+    let ended = attend(&file.0, say, &absolute(program)?, rest)?;
+    // Should we end by a signal, nothing is dropped.
+    drop(file);
+    Ok(ended.end_likewise())
+}
+
+fn profile(args: &Sandbox) -> Result<Profile, CommandError> {
+    let mut profile = match &args.profile {
+        Some(file) => Profile::read_from(file)
+            .map_err(|error| CommandError::usage(format!("{}: {error}", file.display())))?,
+        None => Profile {
+            read: Profile::system_reads(),
+            hide: Profile::system_secrets(),
+            ..Profile::default()
+        },
+    };
+    for (given, list) in [
+        (&args.read, &mut profile.read),
+        (&args.write, &mut profile.write),
+        (&args.hide, &mut profile.hide),
+    ] {
+        for path in given {
+            if !path.exists() {
+                let message = format!("{} does not exist", path.display());
+                return Err(CommandError::usage(message));
+            }
+            list.push(absolute(path)?);
+        }
+    }
+    // Where we are can be read at least: the command starts here.
+    profile.read.push(std::env::current_dir()?);
+    if !args.port.is_empty() {
+        profile.network = Network::Ports(args.port.clone());
+    }
+    if args.required {
+        profile.demand = Demand::Required;
+    }
+    let resources = &mut profile.resources;
+    resources.processes = args.processes.or(resources.processes);
+    resources.memory_mb = args.memory.or(resources.memory_mb);
+    Ok(profile)
+}
+
+/// A profile for this one run; goes with what the launcher writes beside it.
+struct ProfileFile(PathBuf);
+
+impl ProfileFile {
+    fn write(profile: &Profile) -> Result<Self, CommandError> {
+        let name = format!("carson-sandbox-{}.json", std::process::id());
+        let file = Self(std::env::temp_dir().join(name));
+        profile.write_to(&file.0)?;
+        Ok(file)
+    }
+}
+
+impl Drop for ProfileFile {
+    fn drop(&mut self) {
+        let mut paths = vec![Profile::level_path(&self.0), Profile::left_path(&self.0)];
+        paths.push(std::mem::take(&mut self.0));
+        for path in paths {
+            let _ = fs::remove_file(path);
+        }
+    }
+}

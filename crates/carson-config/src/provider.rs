@@ -1,0 +1,143 @@
+//! A provider's key that Carson's proxy holds: what an account says of it.
+
+use url::{Host, Url};
+
+use crate::check::Check;
+use crate::fleet::{Api, EngineKind, ProviderKey};
+use crate::outside::{Paths, secret};
+use crate::raw::AccountSection;
+
+pub(crate) fn key(
+    at: &str,
+    engine: EngineKind,
+    section: &AccountSection,
+    paths: &Paths<'_>,
+    check: &mut Check<'_>,
+) -> Option<ProviderKey> {
+    let Some(file) = &section.key_file else {
+        let others = [
+            ("api", &section.api),
+            ("upstream", &section.upstream),
+            ("key_header", &section.key_header),
+        ];
+        for (name, _) in others.iter().filter(|(_, value)| value.is_some()) {
+            let hint = "key_file = \"provider.key\", or remove this key";
+            check.problem(&format!("{at}.{name}"), "it needs a key_file", hint);
+        }
+        return None;
+    };
+    let file = paths.expand(file);
+    secret(&file, &format!("{at}.key_file"), check);
+    let api = match section.api.as_deref() {
+        Some("openai") => Api::OpenAi,
+        Some(_) => Api::Anthropic,
+        None if engine == EngineKind::Claude => Api::Anthropic,
+        None => Api::OpenAi,
+    };
+    if engine == EngineKind::Claude && api != Api::Anthropic {
+        let hint = "api = \"anthropic\", or remove this key";
+        check.problem(
+            &format!("{at}.api"),
+            "Claude Code speaks to Anthropic's API",
+            hint,
+        );
+    }
+    other_sign_ins(at, api, section, check);
+    let upstream = section.upstream.as_deref().unwrap_or(api.upstream());
+    if let Err(problem) = is_upstream(upstream) {
+        let hint = format!("upstream = \"{}\"", api.upstream());
+        check.problem(&format!("{at}.upstream"), problem, &hint);
+    }
+    if let Some(header) = &section.key_header {
+        let named = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'-';
+        if header.is_empty() || !header.bytes().all(named) {
+            let problem = format!("{header:?} is no name of a header");
+            check.problem(
+                &format!("{at}.key_header"),
+                problem,
+                "key_header = \"api-key\"",
+            );
+        }
+    }
+    Some(ProviderKey {
+        file,
+        api,
+        upstream: upstream.trim_end_matches('/').to_owned(),
+        header: section
+            .key_header
+            .as_ref()
+            .map(|header| header.to_ascii_lowercase()),
+    })
+}
+
+/// Two sign-ins in one account would leave open which of them a session uses.
+fn other_sign_ins(at: &str, api: Api, section: &AccountSection, check: &mut Check<'_>) {
+    let (key, (address, _)) = api.variables();
+    let subscription = [
+        "ANTHROPIC_AUTH_TOKEN",
+        "CLAUDE_CODE_OAUTH_TOKEN",
+        "CLAUDE_CONFIG_DIR",
+    ];
+    for name in [key, address].into_iter().chain(subscription) {
+        if section.env.contains_key(name) {
+            let problem = format!("key_file signs in, and {name} would sign in or lead elsewhere");
+            let hint = "remove it, or use upstream for another address";
+            check.problem(&format!("{at}.env.{name}"), problem, hint);
+        }
+    }
+}
+
+/// The key goes there, so it must be one place, and nobody on the way may read it.
+fn is_upstream(text: &str) -> Result<(), String> {
+    let url = Url::parse(text).map_err(|error| format!("{text:?} is no address: {error}"))?;
+    let here = match url.host() {
+        Some(Host::Domain(name)) => name == "localhost",
+        Some(Host::Ipv4(address)) => address.is_loopback(),
+        Some(Host::Ipv6(address)) => address.is_loopback(),
+        None => false,
+    };
+    if url.scheme() != "https" && !(url.scheme() == "http" && here) {
+        return Err(format!(
+            "{text:?} is not https, and the key would be readable on the way"
+        ));
+    }
+    let bare = url.username().is_empty()
+        && url.password().is_none()
+        && url.query().is_none()
+        && url.fragment().is_none();
+    if bare {
+        Ok(())
+    } else {
+        // It is not shown: it may hold a password.
+        Err("it is more than https://host/path".to_owned())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_key_goes_to_one_place_that_nobody_can_read_on_the_way() {
+        for good in [
+            "https://api.example.com",
+            "https://gateway.example/anthropic/",
+            "http://127.0.0.1:8080",
+            "http://[::1]:8080",
+            "http://localhost:8080",
+        ] {
+            assert_eq!(is_upstream(good), Ok(()), "{good}");
+        }
+        for bad in [
+            "http://api.example.com",
+            "api.example.com",
+            "ftp://127.0.0.1",
+            "https://user:secret@api.example.com",
+            "https://api.example.com?x=1",
+            "",
+        ] {
+            let problem = is_upstream(bad).unwrap_err();
+            assert!(!problem.contains("secret"), "{problem}");
+        }
+    }
+}

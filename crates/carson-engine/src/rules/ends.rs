@@ -1,0 +1,72 @@
+//! A verdict as the end of a session.
+
+use carson_proc::{Exit, Finished};
+use carson_redact::Redactor;
+use chrono::{DateTime, Local, NaiveDateTime, TimeZone, Utc};
+
+use super::classify::{Class, Verdict, classify};
+use super::facts::Facts;
+use crate::session::{Ended, Limit, LimitKind};
+
+/// What made the session fail; `None` when no rule knows it.
+pub(crate) fn failure(
+    facts: &mut Facts,
+    done: &Finished,
+    redactor: &Redactor,
+    now: DateTime<Utc>,
+) -> Option<Ended> {
+    let exit = match done.exit {
+        Exit::Code(code) => Some(code),
+        Exit::Signal(_) => None,
+    };
+    facts.ended(exit, &redactor.redact(&done.stderr.text()));
+    let verdict = classify(facts, now, &local);
+    tracing::debug!(?verdict, rules = %facts.set.edition(), "the session failed");
+    ended(facts, verdict)
+}
+
+/// CLIs print times of day in the zone of the machine.
+fn local(at: NaiveDateTime) -> Option<DateTime<Utc>> {
+    let at = Local.from_local_datetime(&at).latest()?;
+    Some(at.with_timezone(&Utc))
+}
+
+fn ended(facts: &Facts, verdict: Verdict) -> Option<Ended> {
+    let kind = match verdict.class {
+        Class::Limit if verdict.window.is_some() => LimitKind::UsageWindow,
+        Class::Limit => LimitKind::RateLimit,
+        Class::Auth => LimitKind::Auth,
+        Class::Billing => LimitKind::Billing,
+        Class::Overloaded | Class::Transient => {
+            return Some(Ended::Unavailable {
+                status: verdict.status,
+                not_before: verdict.resets_at,
+                message: verdict.message,
+            });
+        }
+        Class::Other => return None,
+    };
+    Some(Ended::Limited(Limit {
+        kind,
+        resets_at: verdict.resets_at,
+        remedy: match kind {
+            LimitKind::Auth => Some(facts.set.sign_in_remedy()),
+            LimitKind::Billing => Some(facts.set.billing_remedy()),
+            LimitKind::UsageWindow | LimitKind::RateLimit => None,
+        },
+        message: said(&verdict),
+        window: verdict.window,
+    }))
+}
+
+/// The message, and what was not believed of it.
+fn said(verdict: &Verdict) -> String {
+    match verdict.capped_from {
+        None => verdict.message.clone(),
+        Some(claimed) => format!(
+            "{} (it named {}, which is too far to believe)",
+            verdict.message,
+            claimed.format("%Y-%m-%d")
+        ),
+    }
+}

@@ -1,0 +1,69 @@
+//! What is kept of a session to tell how it failed.
+
+use std::collections::BTreeMap;
+
+use serde_json::Value;
+
+use super::file::{RuleSet, holds};
+
+/// Standard error is cut to this many bytes, from its end.
+const STDERR_MAX: usize = 4096;
+
+/// The evidence of one session. Small, however long the session is.
+#[derive(Clone, Debug)]
+pub struct Facts {
+    pub(crate) set: RuleSet,
+    /// The newest event of each kind of evidence, by the kind's place in the file.
+    pub(crate) notes: BTreeMap<usize, Value>,
+    /// Whether the session said anything.
+    pub(crate) spoke: bool,
+    /// The end of standard error.
+    pub(crate) stderr: String,
+    /// The exit code, when there was one.
+    pub(crate) exit: Option<i32>,
+}
+
+impl Facts {
+    /// Of a session of which nothing is known yet.
+    #[must_use]
+    pub fn new(set: RuleSet) -> Self {
+        Self {
+            set,
+            notes: BTreeMap::new(),
+            spoke: false,
+            stderr: String::new(),
+            exit: None,
+        }
+    }
+
+    /// Takes in one event of the stream.
+    pub fn event(&mut self, event: &Value) {
+        let rules = self.set.rules();
+        let mut kinds = rules.evidence.iter();
+        let kind = kinds.position(|kind| holds(&kind.when, event));
+        self.notes.retain(|place, _| {
+            let pending = rules.evidence.get(*place).is_some_and(|kind| kind.pending);
+            !pending || kind == Some(*place)
+        });
+        if let Some(place) = kind {
+            self.notes.insert(place, event.clone());
+        } else if !is_quiet(&rules.quiet, event) {
+            self.spoke = true;
+        }
+    }
+
+    /// Takes in how the process ended.
+    pub fn ended(&mut self, exit: Option<i32>, stderr: &str) {
+        let mut from = stderr.len().saturating_sub(STDERR_MAX);
+        while !stderr.is_char_boundary(from) {
+            from += 1;
+        }
+        stderr[from..].clone_into(&mut self.stderr);
+        self.exit = exit;
+    }
+}
+
+fn is_quiet(quiet: &[String], event: &Value) -> bool {
+    let kind = event["type"].as_str().unwrap_or_default();
+    quiet.iter().any(|name| name == kind)
+}

@@ -1,0 +1,212 @@
+//! The rule files, as written.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::str::FromStr;
+use std::sync::LazyLock;
+
+use serde::Deserialize;
+use serde_json::Value;
+
+use super::classify::Class;
+
+/// Whose words are read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum RuleSet {
+    /// Claude Code.
+    Claude,
+    /// `codex exec --json`.
+    Codex,
+    /// `gemini -o stream-json`.
+    Gemini,
+    /// `opencode run --format json`.
+    Opencode,
+    /// Any program around an OpenAI-compatible API.
+    Openai,
+}
+
+impl RuleSet {
+    /// Every one.
+    pub const ALL: [Self; 5] = [
+        Self::Claude,
+        Self::Codex,
+        Self::Gemini,
+        Self::Opencode,
+        Self::Openai,
+    ];
+
+    fn as_str(self) -> &'static str {
+        match self {
+            Self::Claude => "claude",
+            Self::Codex => "codex",
+            Self::Gemini => "gemini",
+            Self::Opencode => "opencode",
+            Self::Openai => "openai",
+        }
+    }
+
+    fn text(self) -> &'static str {
+        match self {
+            Self::Claude => include_str!("../../rules/claude.toml"),
+            Self::Codex => include_str!("../../rules/codex.toml"),
+            Self::Gemini => include_str!("../../rules/gemini.toml"),
+            Self::Opencode => include_str!("../../rules/opencode.toml"),
+            Self::Openai => include_str!("../../rules/openai.toml"),
+        }
+    }
+
+    /// What a person does when an account of this CLI is no longer signed in.
+    #[must_use]
+    pub fn sign_in_remedy(self) -> &'static str {
+        &self.rules().remedy
+    }
+
+    /// What a person does when it is no longer paid for.
+    #[must_use]
+    pub fn billing_remedy(self) -> &'static str {
+        &self.rules().billing_remedy
+    }
+
+    /// `1 of 2026-11-21`: which rules these are.
+    #[must_use]
+    pub fn edition(self) -> String {
+        let rules = self.rules();
+        format!("{} of {}", rules.version, rules.dated)
+    }
+
+    pub(crate) fn rules(self) -> &'static Rules {
+        static READ: LazyLock<BTreeMap<RuleSet, Rules>> = LazyLock::new(|| {
+            // The files are part of the program, and a test reads each.
+            let read = |set: RuleSet| (set, set.read().unwrap_or_default());
+            RuleSet::ALL.into_iter().map(read).collect()
+        });
+        static NONE: LazyLock<Rules> = LazyLock::new(Rules::default);
+        READ.get(&self).unwrap_or(&NONE)
+    }
+
+    pub(crate) fn read(self) -> Result<Rules, toml::de::Error> {
+        toml::from_str(self.text())
+    }
+}
+
+impl fmt::Display for RuleSet {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.as_str())
+    }
+}
+
+impl FromStr for RuleSet {
+    type Err = String;
+    fn from_str(text: &str) -> Result<Self, String> {
+        let found = Self::ALL.into_iter().find(|set| set.as_str() == text);
+        found.ok_or_else(|| format!("{text:?} names no rules"))
+    }
+}
+
+/// One file.
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Rules {
+    pub version: u32,
+    pub dated: String,
+    pub remedy: String,
+    pub billing_remedy: String,
+    /// No window of this provider lasts longer: what a reset time may be at most.
+    pub horizon_days: u32,
+    /// Events that are not the session saying something.
+    #[serde(default)]
+    pub quiet: Vec<String>,
+    /// Lines at the end of standard error that count; 0 is none.
+    #[serde(default)]
+    pub stderr_lines: usize,
+    pub answer: Option<Answer>,
+    pub usage: Option<Usage>,
+    pub calls: Option<Calls>,
+    #[serde(default)]
+    pub evidence: Vec<Evidence>,
+    #[serde(default, rename = "rule")]
+    pub rules: Vec<Rule>,
+}
+
+/// JSON pointers, and the value that each must have.
+pub(crate) type When = BTreeMap<String, Value>;
+
+pub(crate) fn holds(when: &When, event: &Value) -> bool {
+    when.iter()
+        .all(|(pointer, value)| event.pointer(pointer) == Some(value))
+}
+
+/// Where the final text is.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Answer {
+    pub when: When,
+    pub text: String,
+    /// The pieces are one text; else the last one is it.
+    #[serde(default)]
+    pub join: bool,
+    /// Type of the event after which a new text begins.
+    pub breaks: Option<String>,
+}
+
+/// Where tokens and money are; they add up.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Usage {
+    pub when: When,
+    pub tokens_in: Vec<String>,
+    pub tokens_out: Vec<String>,
+    pub cost: Option<String>,
+    /// Whether each of them is one turn.
+    #[serde(default)]
+    pub step: bool,
+}
+
+/// Which events are tool calls.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Calls {
+    pub when: When,
+    pub name: String,
+    /// Only these names; empty is all.
+    #[serde(default)]
+    pub names: Vec<String>,
+}
+
+/// An event that counts.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Evidence {
+    pub name: String,
+    pub when: When,
+    pub message: String,
+    pub code: Option<String>,
+    pub status: Option<String>,
+    pub epoch: Option<String>,
+    pub retry_after: Option<String>,
+    #[serde(default)]
+    pub pending: bool,
+}
+
+/// What a piece of evidence means.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Rule {
+    pub id: String,
+    /// Names of evidence; empty is any, standard error included.
+    #[serde(default)]
+    pub on: Vec<String>,
+    #[serde(default)]
+    pub status: Vec<u16>,
+    #[serde(default)]
+    pub exit: Vec<i32>,
+    #[serde(default)]
+    pub text: Vec<String>,
+    pub class: Class,
+    /// Pointer to the window's name.
+    pub window: Option<String>,
+    /// The window's name.
+    pub window_name: Option<String>,
+    /// Pointer to how much of it is used; `{window}` is its name.
+    pub utilization: Option<String>,
+}

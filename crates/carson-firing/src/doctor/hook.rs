@@ -1,0 +1,41 @@
+//! Whether the hook gives the two answers that every session depends on.
+
+use std::time::Duration;
+
+use carson_config::HookFailure;
+use carson_hook::{Context, known_bad_call, known_good_call};
+use carson_proc::{Command, Exit, Limits, capture};
+
+use super::Checked;
+use crate::bench::guarded_hook;
+use crate::household::Household;
+
+const ID: &str = "hook.answers";
+const REMEDY: &str = "install carson-hook beside carson: cargo install --path hooks/pre-tool-use";
+
+pub(super) async fn answers(house: &Household) -> Checked {
+    let hook = guarded_hook(&house.program, HookFailure::Open);
+    let home = &house.fleet.home.root;
+    let context = Context::new(&home.to_string_lossy());
+    for (call, wanted) in [
+        (known_bad_call(&context), Exit::Code(2)),
+        (known_good_call(&context), Exit::Code(0)),
+    ] {
+        let command = Command::new("/bin/sh", home)
+            .arg("-c")
+            .arg(&hook)
+            .env("PATH", house.path().unwrap_or_default())
+            .env("HOME", home)
+            .env("CARSON_WORKTREE", home)
+            .stdin_bytes(call);
+        match capture(&command, &Limits::within(Duration::from_secs(5))).await {
+            Ok(done) if done.exit == wanted => {}
+            Ok(done) => {
+                let found = format!("the hook answers {:?} where {wanted:?} is right", done.exit);
+                return Checked::broken(ID, found, REMEDY);
+            }
+            Err(error) => return Checked::broken(ID, error.to_string(), REMEDY),
+        }
+    }
+    Checked::ok(ID, "the hook blocks what it must and passes what it must")
+}

@@ -1,0 +1,267 @@
+//! The provider's API, reached with a key that sessions never see.
+//!
+//! A session has this firing's token as its key and the proxy as the API's address. Here the token
+//! is taken off and the key put on, and the request goes to the one upstream, on the API's own
+//! paths only. Bodies stream through unread in both directions.
+
+use std::sync::Arc;
+
+use carson_config::{Api, ProviderKey, SecretError, read_secret};
+use http_body_util::BodyExt;
+use hyper::body::{Bytes, Frame, Incoming};
+use hyper::header::{AUTHORIZATION, COOKIE, HOST, HeaderMap, HeaderName, HeaderValue};
+use hyper::{Method, Request, Response, Version};
+use secrecy::{ExposeSecret, SecretString};
+
+use super::answer::Body;
+use super::bounds::Bounds;
+use super::door::Shared;
+use super::forward::without_hop_by_hop;
+use super::refusal::Refusal;
+use super::tally::Counters;
+use super::token::Token;
+
+const API_KEY: HeaderName = HeaderName::from_static("x-api-key");
+
+/// A provider's API and the key to it.
+#[derive(Clone, Debug)]
+pub struct Provider {
+    api: Api,
+    base: String,
+    header: Option<String>,
+    key: SecretString,
+}
+
+impl Provider {
+    /// Reads the key of an account.
+    ///
+    /// # Errors
+    /// When its file cannot be read, is readable by others, or is empty.
+    pub fn of(account: &ProviderKey) -> Result<Self, SecretError> {
+        Ok(Self {
+            api: account.api,
+            base: account.upstream.clone(),
+            header: account.header.clone(),
+            key: read_secret(&account.file)?,
+        })
+    }
+
+    /// Whose API it is.
+    #[must_use]
+    pub fn api(&self) -> Api {
+        self.api
+    }
+
+    /// The header that signs a request in.
+    fn credential(&self) -> Option<(HeaderName, HeaderValue)> {
+        let key = self.key.expose_secret();
+        let (name, value) = match (self.header.as_deref(), self.api) {
+            (Some("authorization"), _) | (None, Api::OpenAi) => {
+                (AUTHORIZATION, format!("Bearer {key}"))
+            }
+            (None, Api::Anthropic) => (API_KEY, key.to_owned()),
+            (Some(name), _) => (name.parse().ok()?, key.to_owned()),
+        };
+        let mut value = HeaderValue::from_str(&value).ok()?;
+        value.set_sensitive(true);
+        Some((name, value))
+    }
+}
+
+/// The same, ready to be asked.
+#[derive(Debug)]
+pub(super) struct Upstream {
+    client: reqwest::Client,
+    api: Api,
+    base: String,
+    /// `host:port`, as it is counted.
+    host: String,
+    credential: (HeaderName, HeaderValue),
+}
+
+/// A provider whose key or address cannot be used; which is not said, because it may be shown.
+#[derive(Debug, thiserror::Error)]
+#[error("the account's key_file holds what no header can carry, or its upstream is no address")]
+pub struct ProviderError;
+
+impl Upstream {
+    pub(super) fn new(provider: &Provider, bounds: &Bounds) -> Result<Self, ProviderError> {
+        let client = reqwest::Client::builder()
+            .connect_timeout(bounds.connect_within)
+            .read_timeout(bounds.idle)
+            .timeout(bounds.total)
+            // The key goes to the one upstream, and not where that one points to.
+            .redirect(reqwest::redirect::Policy::none())
+            .build()
+            .map_err(|_| ProviderError)?;
+        let address = reqwest::Url::parse(&provider.base).map_err(|_| ProviderError)?;
+        let host = address.host_str().ok_or(ProviderError)?;
+        let port = address.port_or_known_default().ok_or(ProviderError)?;
+        Ok(Self {
+            client,
+            api: provider.api,
+            base: provider.base.clone(),
+            host: format!("{host}:{port}"),
+            credential: provider.credential().ok_or(ProviderError)?,
+        })
+    }
+
+    pub(super) async fn pass_on(
+        &self,
+        shared: &Shared,
+        request: Request<Incoming>,
+    ) -> Result<Response<Body>, Refusal> {
+        if !is_signed(request.headers(), &shared.token) {
+            return Err(Refusal::NoKey);
+        }
+        let path = request.uri().path();
+        if !is_open(self.api, request.method(), path) {
+            let what = format!("{} {path}", request.method());
+            tracing::info!(egress.request = what, "the provider was not asked");
+            return Err(Refusal::NotTheApi(what));
+        }
+        let counters = shared.tally.of(&self.host);
+        counters.allow();
+        let answer = self.ask(request, &counters).await;
+        let answer = answer.map_err(|error| Refusal::Unreachable {
+            host: self.host.clone(),
+            // The address may hold what a gateway's operator would not show.
+            why: error.without_url().to_string(),
+        })?;
+        Ok(to_the_session(answer.into(), counters))
+    }
+
+    async fn ask(
+        &self,
+        request: Request<Incoming>,
+        counters: &Arc<Counters>,
+    ) -> reqwest::Result<reqwest::Response> {
+        let (parts, body) = request.into_parts();
+        let path = parts.uri.path_and_query().map_or("/", |path| path.as_str());
+        let mut headers = parts.headers;
+        without_hop_by_hop(&mut headers);
+        for name in [HOST, COOKIE, AUTHORIZATION, API_KEY] {
+            headers.remove(name);
+        }
+        let (name, value) = &self.credential;
+        headers.insert(name, value.clone());
+        let counters = Arc::clone(counters);
+        let body = body.map_frame(move |frame| counted(frame, |bytes| counters.sent(bytes)));
+        self.client
+            .request(parts.method, format!("{}{path}", self.base))
+            .headers(headers)
+            .body(reqwest::Body::wrap(body))
+            .send()
+            .await
+    }
+}
+
+fn to_the_session(answer: Response<reqwest::Body>, counters: Arc<Counters>) -> Response<Body> {
+    let (mut parts, body) = answer.into_parts();
+    parts.version = Version::HTTP_11;
+    without_hop_by_hop(&mut parts.headers);
+    let body = body.map_frame(move |frame| counted(frame, |bytes| counters.received(bytes)));
+    Response::from_parts(parts, body.map_err(Into::into).boxed_unsync())
+}
+
+fn counted(frame: Frame<Bytes>, count: impl Fn(usize)) -> Frame<Bytes> {
+    if let Some(data) = frame.data_ref() {
+        count(data.len());
+    }
+    frame
+}
+
+/// Whether the firing's token stands where clients put their key.
+fn is_signed(headers: &HeaderMap, token: &Token) -> bool {
+    let key = headers.get(API_KEY).map(HeaderValue::as_bytes);
+    let bearer = headers.get(AUTHORIZATION).map(HeaderValue::as_bytes);
+    let bearer = bearer.and_then(|value| value.strip_prefix(b"Bearer "));
+    [key, bearer]
+        .into_iter()
+        .flatten()
+        .any(|sent| token.is(sent))
+}
+
+/// Whether a request is one that a model's client makes. Files, batches and administration are
+/// not: what they leave behind outlives the firing.
+fn is_open(api: Api, method: &Method, path: &str) -> bool {
+    let asks: &[&str] = match api {
+        Api::Anthropic => &["/v1/messages", "/v1/messages/count_tokens"],
+        Api::OpenAi => &[
+            "/v1/responses",
+            "/v1/chat/completions",
+            "/v1/completions",
+            "/v1/embeddings",
+        ],
+    };
+    match *method {
+        Method::POST => asks.contains(&path),
+        Method::GET => path.strip_prefix("/v1/models").is_some_and(|rest| {
+            let is_name = |name: &str| {
+                let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-_.:".contains(&byte);
+                !name.is_empty() && !name.starts_with('.') && name.bytes().all(plain)
+            };
+            rest.is_empty() || rest.strip_prefix('/').is_some_and(is_name)
+        }),
+        _ => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_what_a_models_client_asks_is_open() {
+        for (api, method, path) in [
+            (Api::Anthropic, Method::POST, "/v1/messages"),
+            (Api::Anthropic, Method::POST, "/v1/messages/count_tokens"),
+            (Api::Anthropic, Method::GET, "/v1/models"),
+            (Api::Anthropic, Method::GET, "/v1/models/claude-sonnet-5"),
+            (Api::OpenAi, Method::POST, "/v1/responses"),
+        ] {
+            assert!(is_open(api, &method, path), "{method} {path}");
+        }
+        for (api, method, path) in [
+            (Api::Anthropic, Method::GET, "/v1/messages"),
+            (Api::Anthropic, Method::POST, "/v1/messages/batches"),
+            (Api::Anthropic, Method::POST, "/v1/files"),
+            (Api::Anthropic, Method::GET, "/v1/organizations/api_keys"),
+            (Api::Anthropic, Method::GET, "/v1/models/../organizations"),
+            (Api::Anthropic, Method::GET, "/v1/models/..%2forganizations"),
+            (Api::Anthropic, Method::POST, "/v1/messages/"),
+            (Api::Anthropic, Method::POST, "//v1/messages"),
+            (Api::Anthropic, Method::POST, "/v1/responses"),
+            (Api::OpenAi, Method::DELETE, "/v1/models/mine"),
+            (Api::OpenAi, Method::POST, "/v1/files"),
+        ] {
+            assert!(!is_open(api, &method, path), "{method} {path}");
+        }
+    }
+
+    #[test]
+    fn a_key_never_shows_itself() {
+        let provider = Provider {
+            api: Api::OpenAi,
+            base: "https://api.example".into(),
+            header: None,
+            key: SecretString::from("sk-real"),
+        };
+        let (name, value) = provider.credential().unwrap();
+        assert_eq!(
+            (name.as_str(), value.as_bytes()),
+            ("authorization", &b"Bearer sk-real"[..])
+        );
+        assert!(!format!("{provider:?} {value:?}").contains("sk-real"));
+        let header = |header: &str| Provider {
+            header: Some(header.into()),
+            ..provider.clone()
+        };
+        assert_eq!(
+            header("api-key").credential().unwrap().1.as_bytes(),
+            b"sk-real"
+        );
+        let bearer = header("authorization").credential().unwrap();
+        assert_eq!(bearer.1.as_bytes(), b"Bearer sk-real");
+    }
+}

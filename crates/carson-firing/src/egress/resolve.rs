@@ -1,0 +1,122 @@
+//! From a host that the rules name to a connection at an address that they admit.
+//!
+//! The proxy looks names up itself and connects to the very address that was judged, so a name
+//! cannot lead elsewhere between the two. A name that no rule names is not even looked up: a
+//! query would carry it out.
+
+use std::collections::BTreeMap;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
+
+use carson_core::egress::{Allowlist, Host, Target};
+use tokio::net::{TcpStream, lookup_host};
+use tokio::time::{Duration, timeout};
+
+use super::refusal::Refusal;
+
+/// How names become addresses.
+#[derive(Clone, Debug, Default)]
+pub struct Resolver {
+    fixed: BTreeMap<String, Vec<IpAddr>>,
+}
+
+impl Resolver {
+    /// As the system does it.
+    #[must_use]
+    pub fn system() -> Self {
+        Self::default()
+    }
+
+    /// This name is at these addresses, whatever the system says.
+    #[must_use]
+    pub fn with(mut self, name: &str, addresses: &[IpAddr]) -> Self {
+        self.fixed.insert(name.to_owned(), addresses.to_vec());
+        self
+    }
+
+    async fn addresses(&self, target: &Target) -> Vec<IpAddr> {
+        let name = match &target.host {
+            Host::Address(address) => return vec![*address],
+            Host::Name(name) => name,
+        };
+        if let Some(addresses) = self.fixed.get(name) {
+            return addresses.clone();
+        }
+        if name == "localhost" {
+            return vec![Ipv4Addr::LOCALHOST.into(), Ipv6Addr::LOCALHOST.into()];
+        }
+        match lookup_host((name.as_str(), target.port)).await {
+            Ok(found) => found.map(|address| address.ip()).collect(),
+            Err(error) => {
+                tracing::debug!(%target, %error, "a host cannot be looked up");
+                Vec::new()
+            }
+        }
+    }
+}
+
+/// Connects to a host that the rules name, at an address that they admit.
+pub(super) async fn connect(
+    resolver: &Resolver,
+    rules: &Allowlist,
+    target: &Target,
+    within: Duration,
+) -> Result<TcpStream, Refusal> {
+    if !rules.names(target) {
+        return Err(Refusal::NotNamed(target.to_string()));
+    }
+    let connecting = first_that_answers(resolver, rules, target);
+    let too_slow = |_| Refusal::TooSlow(target.to_string());
+    let stream = timeout(within, connecting).await.map_err(too_slow)??;
+    // Small writes of a handshake wait for nothing; without it they are only slower.
+    let _ = stream.set_nodelay(true);
+    Ok(stream)
+}
+
+async fn first_that_answers(
+    resolver: &Resolver,
+    rules: &Allowlist,
+    target: &Target,
+) -> Result<TcpStream, Refusal> {
+    let host = target.to_string();
+    let own = own_addresses();
+    let mut refusal = Refusal::Unknown(host.clone());
+    for address in resolver.addresses(target).await {
+        let address = address.to_canonical();
+        let there = Target {
+            host: Host::Address(address),
+            port: target.port,
+        };
+        // Another of this machine's addresses is this machine too.
+        let is_own = own.contains(&address) && !rules.names(&there);
+        if is_own || !rules.admits(target, address) {
+            refusal = Refusal::Guarded {
+                host: host.clone(),
+                address,
+            };
+            continue;
+        }
+        match TcpStream::connect(SocketAddr::new(address, target.port)).await {
+            Ok(stream) => return Ok(stream),
+            Err(error) => {
+                refusal = Refusal::Unreachable {
+                    host: host.clone(),
+                    why: error.to_string(),
+                };
+            }
+        }
+    }
+    Err(refusal)
+}
+
+/// The addresses of this machine's interfaces; none where they cannot be listed.
+fn own_addresses() -> Vec<IpAddr> {
+    let Ok(interfaces) = nix::ifaddrs::getifaddrs() else {
+        return Vec::new();
+    };
+    let address = |interface: nix::ifaddrs::InterfaceAddress| {
+        let address = interface.address?;
+        let v4 = address.as_sockaddr_in().map(|it| IpAddr::V4(it.ip()));
+        v4.or_else(|| address.as_sockaddr_in6().map(|it| IpAddr::V6(it.ip())))
+    };
+    interfaces.filter_map(address).collect()
+}

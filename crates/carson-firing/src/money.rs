@@ -1,0 +1,67 @@
+//! What may still be spent.
+
+use carson_config::{Fleet, Role};
+use carson_core::admission::Budget;
+use carson_core::settle::Halt;
+use carson_store::{Store, StoreError};
+use chrono::{DateTime, Utc};
+
+use crate::calendar::{day_of, month_of};
+use crate::firing::Firing;
+use crate::stages::OrBroken;
+
+/// The budgets of the whole fleet, with what was spent of them.
+pub(crate) async fn fleet_budgets(
+    store: &Store,
+    fleet: &Fleet,
+    now: DateTime<Utc>,
+) -> Result<Vec<Budget>, StoreError> {
+    let mut budgets = Vec::new();
+    if let Some(max) = fleet.max_cost_usd_per_day {
+        budgets.push(Budget {
+            what: "the fleet a day",
+            spent: store.spent(day_of(fleet.zone, now)).await?,
+            max,
+        });
+    }
+    if let Some(max) = fleet.max_cost_usd_per_month {
+        budgets.push(Budget {
+            what: "the fleet a month",
+            spent: store.spent(month_of(fleet.zone, now)).await?,
+            max,
+        });
+    }
+    Ok(budgets)
+}
+
+/// The role's own budget of a day.
+pub(crate) fn role_budget(role: &Role, spent: f64) -> Option<Budget> {
+    let max = role.limits.max_cost_usd_per_day?;
+    Some(Budget {
+        what: "this role a day",
+        spent,
+        max,
+    })
+}
+
+/// What the next session of this firing may cost: the least that any budget leaves.
+pub(crate) async fn left(firing: &Firing<'_>) -> Result<Option<f64>, Halt> {
+    let own = firing.role.limits.max_cost_usd;
+    let own = own.map(|max| max - firing.tally().cost_usd.unwrap_or(0.0));
+    let (fleet, role) = (&firing.house.fleet, firing.role);
+    let now = firing.house.clock.now();
+    let mut budgets = fleet_budgets(firing.store(), fleet, now)
+        .await
+        .or_broken("reading what was spent")?;
+    if role.limits.max_cost_usd_per_day.is_some() {
+        let spent = firing
+            .store()
+            .spent_by(&role.name, day_of(role.cadence.zone(), now));
+        budgets.extend(role_budget(
+            role,
+            spent.await.or_broken("reading what was spent")?,
+        ));
+    }
+    let all = budgets.iter().map(|budget| budget.max - budget.spent);
+    Ok(all.chain(own).reduce(f64::min))
+}

@@ -1,0 +1,212 @@
+//! What a session reaches: the profile of its sandbox, from the role, the account and the bench.
+//!
+//! It reads the system, the toolchains on `PATH`, the CLI itself and the mirror's objects; it
+//! writes its bench and what its role and its account name. Everything else is simply not granted.
+//! Places of credentials stay closed even inside what is.
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+
+use carson_config::{Account, CREDENTIALS, Role, Sandbox};
+use carson_engine::Access;
+use carson_proc::sandbox::{Abi, Demand, Network, Profile, Resources};
+
+use crate::bench::Bench;
+use crate::household::Household;
+use crate::programs;
+
+/// Variables whose directory a CLI signs in from and refreshes its sign-in in.
+const SIGN_IN: [&str; 3] = ["CLAUDE_CONFIG_DIR", "CODEX_HOME", "GEMINI_CLI_HOME"];
+
+/// Pretends that the kernel has less, as JSON; for tests, and for an operator who wants to see it.
+const FORCE: &str = "CARSON_SANDBOX_FORCE";
+
+/// What a profile is made for.
+pub struct Reach<'a> {
+    /// The home.
+    pub house: &'a Household,
+    /// The role.
+    pub role: &'a Role,
+    /// The account whose CLI runs.
+    pub account: &'a Account,
+    /// The bench.
+    pub bench: &'a Bench,
+    /// Carson's own clone of the repository.
+    pub mirror: &'a Path,
+    /// What the session may do in the worktree.
+    pub access: Access,
+    /// Whom it may talk to.
+    pub network: Network,
+}
+
+impl Reach<'_> {
+    /// The profile of such a session, and of the promise.
+    #[must_use]
+    pub fn profile(&self) -> Profile {
+        let limits = &self.role.limits;
+        let mut grants = Grants::default();
+        self.system(&mut grants);
+        self.cli(&mut grants);
+        self.bench(&mut grants);
+        self.asked(&mut grants);
+        let hide = self.hidden(&grants);
+        Profile {
+            demand: demand(self.role.confinement.sandbox),
+            read: grants.read.into_iter().collect(),
+            write: grants.write.into_iter().collect(),
+            hide,
+            network: self.network.clone(),
+            resources: Resources {
+                processes: Some(limits.max_processes.into()),
+                file_size_mb: Some(limits.max_file_mb),
+                memory_mb: limits.max_memory_mb,
+                ..Resources::default()
+            },
+            force: forced(self.house),
+        }
+    }
+
+    fn system(&self, grants: &mut Grants) {
+        grants.read.extend(Profile::system_reads());
+        if let Some(path) = self.house.path() {
+            let avoid = self.house.user_home.as_deref();
+            for place in programs::on_path(path, avoid) {
+                grants.read(place);
+            }
+        }
+        let rustup = self.house.environ.iter();
+        let rustup = rustup.filter(|(name, _)| name == "RUSTUP_HOME");
+        for (_, place) in rustup {
+            grants.read(PathBuf::from(place));
+        }
+        if let Some(home) = &self.house.user_home {
+            grants.read(home.join(".rustup"));
+        }
+    }
+
+    /// The CLI, what it signs in with, and what its account names.
+    fn cli(&self, grants: &mut Grants) {
+        let carson = &self.house.program;
+        grants.read(carson.clone());
+        grants.read(carson.with_file_name("carson-hook"));
+        if let Some(program) = self.house.engine_program(self.account) {
+            let avoid = self.house.user_home.as_deref();
+            for place in programs::of(&program, avoid) {
+                grants.read(place);
+            }
+        }
+        if let Some(script) = &self.account.script {
+            grants.read(script.clone());
+        }
+        for arg in self.account.args.iter().map(Path::new) {
+            if arg.is_absolute() && arg.is_file() {
+                grants.read(arg.to_owned());
+            }
+        }
+        for (name, value) in self.account.env.iter().chain(&self.role.identity) {
+            let place = PathBuf::from(value);
+            if SIGN_IN.contains(&name.as_str()) {
+                grants.write(place);
+            } else if place.is_absolute() && place.is_file() {
+                grants.read(place);
+            }
+        }
+    }
+
+    fn bench(&self, grants: &mut Grants) {
+        let bench = self.bench;
+        grants.read.insert(self.mirror.join("objects"));
+        grants.read.insert(bench.hook_settings());
+        for place in [
+            bench.home(),
+            bench.temp(),
+            bench.runtime(),
+            bench.hook_events(),
+        ] {
+            grants.write.insert(place);
+        }
+        for place in [bench.tree(), bench.repository()] {
+            match self.access {
+                Access::Write => grants.write.insert(place),
+                Access::Read => grants.read.insert(place),
+            };
+        }
+        // The tree stays a worktree of its own repository, whatever is written in it.
+        grants.read.insert(bench.tree().join(".git"));
+    }
+
+    fn asked(&self, grants: &mut Grants) {
+        let confinement = &self.role.confinement;
+        confinement
+            .read
+            .iter()
+            .for_each(|path| grants.read(path.clone()));
+        confinement
+            .write
+            .iter()
+            .for_each(|path| grants.write(path.clone()));
+    }
+
+    /// What is never seen, where it lies inside of what is granted.
+    fn hidden(&self, grants: &Grants) -> Vec<PathBuf> {
+        let mut places: BTreeSet<PathBuf> = Profile::system_secrets().into_iter().collect();
+        if let Some(home) = &self.house.user_home {
+            places.extend(CREDENTIALS.iter().map(|place| home.join(place)));
+        }
+        let fleet = &self.house.fleet;
+        for account in fleet.accounts.values() {
+            let sign_ins = account.env.iter().map(|(_, value)| PathBuf::from(value));
+            places.extend(sign_ins.filter(|place| place.is_absolute()));
+        }
+        places.insert(fleet.home.state());
+        places.insert(fleet.home.settings());
+        places.extend(self.house.secret_files());
+        let granted = |place: &Path| grants.all().any(|grant| place.starts_with(grant));
+        places.retain(|place| {
+            !grants.all().any(|grant| grant == place) && granted(place) && exists(place)
+        });
+        places.into_iter().collect()
+    }
+}
+
+/// The kernel that is pretended, if one is.
+pub(crate) fn forced(house: &Household) -> Option<Abi> {
+    let forced = house.environ.iter().find(|(name, _)| name == FORCE);
+    serde_json::from_str(forced?.1.to_str()?).ok()
+}
+
+fn demand(sandbox: Sandbox) -> Demand {
+    match sandbox {
+        Sandbox::Required => Demand::Required,
+        Sandbox::BestEffort => Demand::BestEffort,
+        Sandbox::Off => Demand::Off,
+    }
+}
+
+fn exists(path: &Path) -> bool {
+    path.symlink_metadata().is_ok()
+}
+
+/// Paths, each once.
+#[derive(Default)]
+struct Grants {
+    read: BTreeSet<PathBuf>,
+    write: BTreeSet<PathBuf>,
+}
+
+impl Grants {
+    /// What leads elsewhere is granted where it leads, too.
+    fn read(&mut self, path: PathBuf) {
+        self.read.extend(path.canonicalize());
+        self.read.insert(path);
+    }
+
+    fn write(&mut self, path: PathBuf) {
+        self.write.extend(path.canonicalize());
+        self.write.insert(path);
+    }
+
+    fn all(&self) -> impl Iterator<Item = &PathBuf> {
+        self.read.iter().chain(&self.write)
+    }
+}

@@ -1,0 +1,198 @@
+//! A git directory that a session could write: read as plain text, never by git.
+//!
+//! Git trusts the directory it works in: its configuration names programs, its alternates name
+//! object stores, a pipe in the place of a ref blocks for ever. So nothing but names of commits is
+//! read here; the objects themselves pass through [`Quarantine`](crate::quarantine::Quarantine).
+
+use std::collections::{HashMap, HashSet};
+use std::path::{Path, PathBuf};
+
+use crate::oid::Oid;
+use crate::plain::{Within, tail, walk};
+
+/// Refs and logs beyond this many are not read, and the directory stays because of it.
+const MOST: usize = 250_000;
+/// A ref is one line.
+const REF: u64 = 4096;
+/// Enough for all refs of a very large repository.
+const PACKED: u64 = 256 << 20;
+/// The newest entries of a log: more than 300,000 of them.
+const LOG: u64 = 64 << 20;
+/// Symbolic refs are followed this deep, as git does.
+const DEEP: usize = 5;
+/// Files that hold the only name of a commit while a rebase or merge is under way.
+const UNDER_WAY: [&str; 5] = [
+    "ORIG_HEAD",
+    "MERGE_HEAD",
+    "MERGE_AUTOSTASH",
+    "rebase-merge/autostash",
+    "rebase-apply/autostash",
+];
+
+/// The directory of one worktree, and the repository it belongs to; often the same.
+#[derive(Clone, Debug)]
+pub(crate) struct Foreign {
+    /// `HEAD`, index and log.
+    pub git: PathBuf,
+    /// Refs and objects.
+    pub common: PathBuf,
+    pub within: Within,
+}
+
+/// What a repository remembers.
+#[derive(Debug, Default)]
+pub(crate) struct Memory {
+    /// Every ref, by its full name.
+    pub refs: HashMap<String, Oid>,
+    /// Commits that logs and operations under way name, newest first in each.
+    pub logged: Vec<Oid>,
+    /// There is more than was read.
+    pub cut: bool,
+}
+
+impl Foreign {
+    /// The git directory of the repository at `dir`, if it has one and it lies inside. One that
+    /// lies elsewhere does not go when the bench goes.
+    pub(crate) fn at(dir: &Path, within: &Within) -> Option<Self> {
+        let path = dir.join(".git");
+        let git = match path.symlink_metadata().ok()?.is_file() {
+            false => within.dir(&path)?,
+            true => {
+                let text = within.tail(&path, REF)?;
+                let text = String::from_utf8(text).ok()?;
+                within.dir(&dir.join(text.strip_prefix("gitdir: ")?.trim_end()))?
+            }
+        };
+        let common = match within.tail(&git.join("commondir"), REF) {
+            Some(text) => within.dir(&git.join(String::from_utf8(text).ok()?.trim_end()))?,
+            None => git.clone(),
+        };
+        Some(Self {
+            git,
+            common,
+            within: within.clone(),
+        })
+    }
+
+    /// The commit of `HEAD`.
+    pub(crate) fn head(&self) -> Option<Oid> {
+        self.resolve("HEAD", DEEP)
+    }
+
+    /// The commit of a ref.
+    pub(crate) fn target(&self, name: &str) -> Option<Oid> {
+        self.resolve(name, DEEP)
+    }
+
+    fn resolve(&self, name: &str, deep: usize) -> Option<Oid> {
+        let loose = [&self.git, &self.common]
+            .into_iter()
+            .find_map(|dir| self.within.tail(&dir.join(name), REF));
+        let Some(loose) = loose else {
+            return packed(&self.packed()).find_map(|(oid, found)| (found == name).then_some(oid));
+        };
+        let loose = String::from_utf8(loose).ok()?;
+        match loose.trim().strip_prefix("ref:") {
+            Some(next) if deep > 0 && is_ref(next.trim()) => self.resolve(next.trim(), deep - 1),
+            Some(_) => None,
+            None => loose.parse().ok(),
+        }
+    }
+
+    fn packed(&self) -> String {
+        let bytes = self.within.tail(&self.common.join("packed-refs"), PACKED);
+        String::from_utf8_lossy(&bytes.unwrap_or_default()).into_owned()
+    }
+
+    /// Where a ref, or `HEAD`, has been, newest first.
+    pub(crate) fn log(&self, name: &str) -> Vec<Oid> {
+        let dir = if name == "HEAD" {
+            &self.git
+        } else {
+            &self.common
+        };
+        let log = self.within.tail(&dir.join("logs").join(name), LOG);
+        entries(&log.unwrap_or_default())
+    }
+
+    /// All refs, and every commit that a log or an operation under way still names.
+    pub(crate) fn memory(&self) -> Memory {
+        let mut memory = Memory::default();
+        memory.logged.extend(self.log("HEAD"));
+        for (oid, name) in packed(&self.packed()) {
+            memory.refs.insert(name.to_owned(), oid);
+        }
+        let mut whole = true;
+        if let Some(refs) = self.within.dir(&self.common.join("refs")) {
+            whole &= walk(&refs, MOST, |path, name| {
+                let oid =
+                    tail(path, REF).and_then(|text| String::from_utf8(text).ok()?.parse().ok());
+                if let Some(oid) = oid {
+                    memory.refs.insert(format!("refs/{}", name.display()), oid);
+                }
+            });
+        }
+        if let Some(logs) = self.within.dir(&self.common.join("logs")) {
+            whole &= walk(&logs, MOST, |path, _| {
+                memory
+                    .logged
+                    .extend(entries(&tail(path, LOG).unwrap_or_default()));
+            });
+        }
+        self.under_way(&self.git, &mut memory.logged);
+        for dir in self.worktrees() {
+            let one = Self {
+                git: dir,
+                ..self.clone()
+            };
+            memory.logged.extend(one.head());
+            memory.logged.extend(one.log("HEAD"));
+            self.under_way(&one.git, &mut memory.logged);
+        }
+        let mut seen = HashSet::new();
+        memory.logged.retain(|oid| seen.insert(oid.clone()));
+        memory.cut = !whole || memory.refs.len() + memory.logged.len() > 2 * MOST;
+        memory
+    }
+
+    /// The worktrees that the session made beside its own.
+    fn worktrees(&self) -> Vec<PathBuf> {
+        let dir = self.within.dir(&self.common.join("worktrees"));
+        let items = dir.and_then(|dir| std::fs::read_dir(dir).ok());
+        let items = items.into_iter().flatten().flatten();
+        items.map(|item| item.path()).take(MOST).collect()
+    }
+
+    fn under_way(&self, git: &Path, found: &mut Vec<Oid>) {
+        for name in UNDER_WAY {
+            let text = self
+                .within
+                .tail(&git.join(name), PACKED)
+                .unwrap_or_default();
+            let text = String::from_utf8_lossy(&text);
+            found.extend(text.lines().filter_map(|line| line.parse::<Oid>().ok()));
+        }
+    }
+}
+
+/// A name that stays inside the directory.
+fn is_ref(name: &str) -> bool {
+    name.starts_with("refs/") && name.split('/').all(|part| !matches!(part, "" | "." | ".."))
+}
+
+fn packed(text: &str) -> impl Iterator<Item = (Oid, &str)> {
+    text.lines().filter_map(|line| {
+        let (oid, name) = line.split_once(' ')?;
+        Some((oid.parse().ok()?, name))
+    })
+}
+
+/// The second name in each line of a log is where the ref went.
+fn entries(log: &[u8]) -> Vec<Oid> {
+    let log = String::from_utf8_lossy(log);
+    let second = |line: &str| line.split(' ').nth(1)?.parse().ok();
+    let mut seen = HashSet::new();
+    let all = log.lines().rev().filter_map(second);
+    all.filter(|oid: &Oid| oid.as_str() != Oid::NONE && seen.insert(oid.clone()))
+        .collect()
+}

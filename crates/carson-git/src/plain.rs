@@ -1,0 +1,70 @@
+//! Reading files that a session could have put there: only plain ones, only inside its bench, only
+//! up to a size. A pipe would block whoever opens it, a link leads to somebody else's files.
+
+use std::fs::{self, File};
+use std::io::{Read as _, Seek as _, SeekFrom};
+use std::path::{Path, PathBuf};
+
+/// A directory beyond which nothing is read, with its links resolved.
+#[derive(Clone, Debug)]
+pub(crate) struct Within(PathBuf);
+
+impl Within {
+    /// `None` when the directory is gone.
+    pub(crate) fn of(dir: &Path) -> Option<Self> {
+        dir.canonicalize().ok().map(Self)
+    }
+
+    /// A directory, when it lies inside.
+    pub(crate) fn dir(&self, path: &Path) -> Option<PathBuf> {
+        let real = path.canonicalize().ok()?;
+        (real.starts_with(&self.0) && real.is_dir()).then_some(real)
+    }
+
+    /// A plain file's path, when its directory lies inside.
+    pub(crate) fn file(&self, path: &Path) -> Option<PathBuf> {
+        let real = self.dir(path.parent()?)?.join(path.file_name()?);
+        real.symlink_metadata().ok()?.is_file().then_some(real)
+    }
+
+    /// The end of a plain file, up to `most` bytes.
+    pub(crate) fn tail(&self, path: &Path, most: u64) -> Option<Vec<u8>> {
+        tail(&self.file(path)?, most)
+    }
+}
+
+/// The end of a file that is known to be plain.
+pub(crate) fn tail(path: &Path, most: u64) -> Option<Vec<u8>> {
+    let mut file = File::open(path).ok()?;
+    let size = file.metadata().ok()?.len();
+    file.seek(SeekFrom::Start(size.saturating_sub(most))).ok()?;
+    let mut bytes = Vec::new();
+    file.take(most).read_to_end(&mut bytes).ok()?;
+    Some(bytes)
+}
+
+/// Calls `on` with every plain file below `root` and its path from there, without following links.
+/// Stops after `most` entries; whether it saw everything.
+pub(crate) fn walk(root: &Path, most: usize, mut on: impl FnMut(&Path, &Path)) -> bool {
+    let (mut todo, mut seen) = (vec![PathBuf::new()], 0_usize);
+    while let Some(dir) = todo.pop() {
+        for item in fs::read_dir(root.join(&dir))
+            .into_iter()
+            .flatten()
+            .flatten()
+        {
+            seen += 1;
+            if seen > most {
+                return false;
+            }
+            let Ok(kind) = item.file_type() else { continue };
+            let path = dir.join(item.file_name());
+            if kind.is_dir() {
+                todo.push(path);
+            } else if kind.is_file() {
+                on(&item.path(), &path);
+            }
+        }
+    }
+    true
+}

@@ -1,0 +1,335 @@
+//! A control group for each confined run: bounds for the whole tree, and a way to end all of it at
+//! once that nobody gets out of.
+//!
+//! Made, emptied and removed by whoever runs the tree, which outlives it; the launcher only joins.
+//! The group lies beneath our own one. Version 2 kills; its limits need a subtree that the service
+//! manager has delegated to us (`Delegate=yes`), whose own processes are moved to a group beside
+//! ours first, because a group with limited children may have none. Where the limits are those of
+//! version 1, as on a hybrid machine, groups there are made too.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::Pid;
+use tracing::{debug, warn};
+
+use crate::process_id::ProcessId;
+use crate::sandbox::level::CgroupLevel;
+use crate::sandbox::profile::Resources;
+
+/// All our groups begin so; then comes who made them.
+const PREFIX: &str = "carson-";
+
+/// Where we ourselves are, beside the groups that we make.
+const MAIN: &str = "carson-main";
+
+/// For the killed to be gone.
+const PATIENCE: Duration = Duration::from_secs(5);
+const PAUSE: Duration = Duration::from_millis(1);
+
+/// The groups of one run. Dropping them kills who is left and removes them.
+#[derive(Debug)]
+pub(crate) struct Cgroup {
+    dirs: Vec<PathBuf>,
+}
+
+impl Cgroup {
+    /// Makes what can be made; `None` if that is nothing. The name is that of the run's marker.
+    pub(crate) fn make(name: &str, resources: &Resources) -> Option<Self> {
+        let dirs: Vec<PathBuf> = parents(resources)
+            .into_iter()
+            .map(|parent| parent.join(format!("{PREFIX}{name}")))
+            .filter(|dir| fs::create_dir(dir).is_ok())
+            .collect();
+        let made = Self { dirs };
+        made.limit(resources);
+        (!made.dirs.is_empty()).then_some(made)
+    }
+
+    /// What the launcher joins.
+    pub(crate) fn dirs(&self) -> &[PathBuf] {
+        &self.dirs
+    }
+
+    /// What it can do.
+    pub(crate) fn level(&self) -> CgroupLevel {
+        level_of(&self.dirs)
+    }
+
+    fn limit(&self, resources: &Resources) {
+        let bytes = resources
+            .memory_mb
+            .map(|mb| mb.saturating_mul(1024 * 1024).to_string());
+        // The launcher and the first process of the namespace are in it too.
+        let processes = resources
+            .processes
+            .map(|processes| processes.saturating_add(2).to_string());
+        let no_swap = bytes.is_some().then(|| "0".to_owned());
+        for (file, bound) in [
+            ("pids.max", processes),
+            ("memory.max", bytes.clone()),
+            ("memory.swap.max", no_swap),
+            ("memory.limit_in_bytes", bytes.clone()),
+            ("memory.memsw.limit_in_bytes", bytes),
+        ] {
+            let Some(bound) = bound else { continue };
+            for path in self.dirs.iter().map(|dir| dir.join(file)) {
+                if path.exists()
+                    && let Err(error) = fs::write(&path, &bound)
+                {
+                    warn!(?path, %error, "a bound of a control group cannot be set");
+                }
+            }
+        }
+    }
+
+    /// Kills everybody in it; how many there were. They are gone when this comes back.
+    pub(crate) fn kill(&self) -> usize {
+        let until = Instant::now() + PATIENCE;
+        let mut killed = 0;
+        loop {
+            let members = self.members();
+            killed = killed.max(members.len());
+            if members.is_empty() {
+                return killed;
+            }
+            if Instant::now() > until {
+                warn!(?members, "processes of a control group survive SIGKILL");
+                return killed;
+            }
+            self.strike(&members);
+            std::thread::sleep(PAUSE);
+        }
+    }
+
+    /// With version 2 at once, else nobody new from now on and then one by one.
+    fn strike(&self, members: &[i32]) {
+        let mut dirs = self.dirs.iter();
+        if dirs.any(|dir| fs::write(dir.join("cgroup.kill"), "1").is_ok()) {
+            return;
+        }
+        for dir in &self.dirs {
+            let _ = fs::write(dir.join("pids.max"), "0");
+        }
+        for pid in members {
+            let _ = kill(Pid::from_raw(*pid), Signal::SIGKILL);
+        }
+    }
+
+    fn members(&self) -> Vec<i32> {
+        let mut members: Vec<i32> = Vec::new();
+        for dir in &self.dirs {
+            let text = fs::read_to_string(dir.join("cgroup.procs")).unwrap_or_default();
+            members.extend(text.lines().filter_map(|line| line.parse::<i32>().ok()));
+        }
+        members.sort_unstable();
+        members.dedup();
+        // One that is not to be seen from here has the number 0.
+        members.retain(|pid| *pid > 0);
+        members
+    }
+}
+
+impl Drop for Cgroup {
+    fn drop(&mut self) {
+        self.kill();
+        let until = Instant::now() + PATIENCE;
+        for dir in &self.dirs {
+            // The kernel needs a moment after the last one has gone.
+            while let Err(error) = fs::remove_dir(dir) {
+                if error.kind() == std::io::ErrorKind::NotFound {
+                    break;
+                }
+                if Instant::now() > until {
+                    debug!(?dir, %error, "a control group cannot be removed");
+                    break;
+                }
+                std::thread::sleep(PAUSE);
+            }
+        }
+    }
+}
+
+/// What groups can do, by the files that they have.
+pub(super) fn level_of(dirs: &[PathBuf]) -> CgroupLevel {
+    let has = |file: &str| dirs.iter().any(|dir| dir.join(file).exists());
+    CgroupLevel {
+        kill: has("cgroup.kill"),
+        pids: has("pids.max"),
+        memory: has("memory.max") || has("memory.limit_in_bytes"),
+    }
+}
+
+/// What can be had here, by making one and removing it.
+pub(super) fn probe() -> CgroupLevel {
+    let resources = Resources {
+        processes: Some(1),
+        memory_mb: Some(1),
+        ..Resources::default()
+    };
+    let me = ProcessId::current();
+    let name = format!("{}.{}.probe", me.pid, me.start);
+    Cgroup::make(&name, &resources).map_or_else(CgroupLevel::default, |made| made.level())
+}
+
+/// Ends and removes the groups of runs whose owner is dead.
+pub(crate) fn remove_stale() {
+    let all = Resources {
+        processes: Some(1),
+        memory_mb: Some(1),
+        ..Resources::default()
+    };
+    for parent in parents(&all) {
+        let entries = fs::read_dir(parent).into_iter().flatten().flatten();
+        let dirs = entries.filter(|entry| owner(entry).is_some_and(|owner| !owner.is_alive()));
+        dirs.for_each(|entry| {
+            drop(Cgroup {
+                dirs: vec![entry.path()],
+            });
+        });
+    }
+}
+
+/// `carson-PID.START.NUMBER`
+fn owner(entry: &fs::DirEntry) -> Option<ProcessId> {
+    let name = entry.file_name();
+    let mut numbers = name.to_str()?.strip_prefix(PREFIX)?.split('.');
+    Some(ProcessId {
+        pid: numbers.next()?.parse().ok()?,
+        start: numbers.next()?.parse().ok()?,
+    })
+}
+
+/// The groups beneath which we can make ours. Those with version 1 only if they are needed: they
+/// cost a system call each.
+fn parents(resources: &Resources) -> Vec<PathBuf> {
+    let Ok(own) = fs::read_to_string("/proc/self/cgroup") else {
+        return Vec::new();
+    };
+    let mut parents: Vec<PathBuf> = Vec::new();
+    let mounts = ["/sys/fs/cgroup", "/sys/fs/cgroup/unified"].map(Path::new);
+    let unified = mounts
+        .iter()
+        .find(|mount| mount.join("cgroup.procs").exists());
+    let unified = unified.and_then(|mount| own_group(mount, &own, ""));
+    if let Some(group) = unified {
+        parents.push(delegated(group));
+    }
+    let bounded = |file: &str| parents.iter().any(|group| enables(group, file));
+    let (pids, memory) = (bounded("pids"), bounded("memory"));
+    if !pids && (resources.processes.is_some() || parents.is_empty()) {
+        parents.extend(own_group(Path::new("/sys/fs/cgroup/pids"), &own, "pids"));
+    }
+    if !memory && resources.memory_mb.is_some() {
+        parents.extend(own_group(
+            Path::new("/sys/fs/cgroup/memory"),
+            &own,
+            "memory",
+        ));
+    }
+    parents
+}
+
+/// `NUMBER:CONTROLLERS:PATH`; version 2 has none.
+fn own_group(mount: &Path, own: &str, controller: &str) -> Option<PathBuf> {
+    let path = own.lines().find_map(|line| {
+        let (_, rest) = line.split_once(':')?;
+        let (controllers, path) = rest.split_once(':')?;
+        let named = controllers.split(',').any(|one| one == controller);
+        named.then(|| path.trim_start_matches('/').to_owned())
+    })?;
+    let group = mount.join(path);
+    group.join("cgroup.procs").exists().then_some(group)
+}
+
+fn enables(group: &Path, controller: &str) -> bool {
+    listed(&group.join("cgroup.subtree_control"), controller)
+}
+
+fn listed(file: &Path, controller: &str) -> bool {
+    let text = fs::read_to_string(file).unwrap_or_default();
+    text.split_whitespace().any(|one| one == controller)
+}
+
+/// The group beneath which ours are made; with limits for its children, if it is ours to say so.
+fn delegated(own: PathBuf) -> PathBuf {
+    if own.file_name().is_some_and(|name| name == MAIN) {
+        return own.parent().map_or(own.clone(), Path::to_owned);
+    }
+    let wanted = ["pids", "memory"];
+    let available = |one: &&str| listed(&own.join("cgroup.controllers"), one);
+    let missing: Vec<&str> = wanted
+        .into_iter()
+        .filter(available)
+        .filter(|one| !enables(&own, one))
+        .collect();
+    if !missing.is_empty() && super::sys::is_delegated(&own) {
+        move_over(&own);
+        for one in missing {
+            if let Err(error) = fs::write(own.join("cgroup.subtree_control"), format!("+{one}")) {
+                debug!(controller = one, %error, "a delegated controller cannot be used");
+            }
+        }
+    }
+    own
+}
+
+/// Moves everybody in a group that was delegated to us, which is us and ours, to one beneath.
+fn move_over(own: &Path) {
+    let main = own.join(MAIN);
+    let _ = fs::create_dir(&main);
+    let procs = fs::read_to_string(own.join("cgroup.procs")).unwrap_or_default();
+    for pid in procs.lines() {
+        let _ = fs::write(main.join("cgroup.procs"), pid);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const HYBRID: &str = "8:pids:/\n4:memory:/a/b\n3:cpu,cpuacct:/\n0::/x\n";
+
+    #[test]
+    fn our_own_group_is_found_by_its_controller() {
+        let dir = tempfile::tempdir().unwrap();
+        for group in ["", "a/b", "x"] {
+            fs::create_dir_all(dir.path().join(group)).unwrap();
+            fs::write(dir.path().join(group).join("cgroup.procs"), "").unwrap();
+        }
+        let found = |controller| own_group(dir.path(), HYBRID, controller);
+        assert_eq!(found("memory"), Some(dir.path().join("a/b")));
+        assert_eq!(found(""), Some(dir.path().join("x")));
+        assert_eq!(found("pids"), Some(dir.path().join("")));
+        assert_eq!(found("cpu"), Some(dir.path().join("")));
+        assert_eq!(found("io"), None);
+    }
+
+    #[test]
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "a process to be killed, outside of any run"
+    )]
+    fn everybody_in_it_is_killed_and_it_is_gone() {
+        let me = ProcessId::current();
+        let name = format!("{}.{}.test", me.pid, me.start);
+        let Some(cgroup) = Cgroup::make(&name, &Resources::default()) else {
+            assert_eq!(probe(), CgroupLevel::default(), "nothing can be made here");
+            return;
+        };
+        let dirs = cgroup.dirs().to_vec();
+        let mut child = std::process::Command::new("/bin/sleep")
+            .arg("1000")
+            .spawn()
+            .unwrap();
+        for dir in &dirs {
+            fs::write(dir.join("cgroup.procs"), child.id().to_string()).unwrap();
+        }
+        assert_eq!(cgroup.kill(), 1);
+        assert!(!child.wait().unwrap().success());
+        drop(cgroup);
+        assert!(dirs.iter().all(|dir| !dir.exists()));
+    }
+}

@@ -1,0 +1,254 @@
+//! Linux: the order in which the walls go up.
+
+use std::fs::{self, File};
+use std::io::{self, Write};
+use std::net::{Ipv4Addr, TcpListener};
+use std::os::unix::fs::OpenOptionsExt;
+use std::os::unix::net::UnixStream;
+use std::os::unix::process::CommandExt;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use crate::sandbox::handover;
+use crate::sandbox::launch::{Call, Say, UNMET};
+use crate::sandbox::level::{CgroupLevel, Level, Ns};
+use crate::sandbox::mounts::Parts;
+use crate::sandbox::namespaces::{self, Outcome};
+use crate::sandbox::plan::Plan;
+use crate::sandbox::profile::{Demand, Network, Profile};
+use crate::sandbox::weigh::weigh;
+use crate::sandbox::{cgroup, landlock, rlimits, seccomp, stay, sys};
+
+/// Who is to go first when memory runs out: the agent rather than Carson.
+const OOM_SCORE: &str = "500";
+
+/// Everything that is known before the first wall.
+struct Launch {
+    profile: Profile,
+    plan: Plan,
+    cwd: PathBuf,
+    then: Then,
+    report: Option<File>,
+    say: Option<Say>,
+    cgroup: CgroupLevel,
+    /// Whether a network of its own is wanted.
+    net: bool,
+}
+
+/// What happens behind the walls.
+enum Then {
+    Program(PathBuf, Vec<std::ffi::OsString>),
+    /// The level is printed.
+    Tell,
+}
+
+/// Puts the walls up and becomes the program.
+pub(super) fn launch(call: Call) -> Result<ExitCode, String> {
+    let profile = Profile::read_from(&call.profile)
+        .map_err(|error| format!("profile {:?}: {error}", call.profile))?;
+    let launch = Launch {
+        plan: Plan::of(&profile),
+        cwd: std::env::current_dir().map_err(|error| format!("working directory: {error}"))?,
+        report: report(&call.profile)?,
+        say: call.say,
+        cgroup: join(&call.cgroups)?,
+        net: matches!(profile.network, Network::Isolated { .. }),
+        then: Then::Program(call.program, call.args),
+        profile,
+    };
+    // A kernel without it has worse worries.
+    let _ = fs::write("/proc/self/oom_score_adj", OOM_SCORE);
+    let (code, left) = launch.everywhere()?;
+    if left > 0 {
+        let _ = fs::write(Profile::left_path(&call.profile), left.to_string());
+    }
+    Ok(ExitCode::from(code))
+}
+
+/// Prints the level that this kernel reaches for this user.
+pub(super) fn probe() -> Result<ExitCode, String> {
+    let profile = Profile {
+        read: Profile::system_reads(),
+        network: Network::Ports(Vec::new()),
+        ..Profile::default()
+    };
+    let launch = Launch {
+        plan: Plan::of(&profile),
+        cwd: PathBuf::from("/"),
+        then: Then::Tell,
+        report: None,
+        say: None,
+        cgroup: CgroupLevel::default(),
+        net: true,
+        profile,
+    };
+    launch.everywhere().map(|(code, _)| ExitCode::from(code))
+}
+
+impl Launch {
+    /// In as many namespaces as there are to be had; how many processes the program has left.
+    fn everywhere(&self) -> Result<(u8, u32), String> {
+        let mut level = Level {
+            cgroup: self.cgroup,
+            ..Level::default()
+        };
+        let force = self.profile.force.unwrap_or_default();
+        if self.profile.demand != Demand::Off && force.namespaces {
+            for set in namespaces::attempts(self.net) {
+                level.namespaces.clone_from(&set);
+                let inside = || self.inside(&set);
+                let program = || self.behind(level.clone());
+                match namespaces::run(&set, inside, program) {
+                    Outcome::Done(code, left) => return Ok((code, left)),
+                    Outcome::Unavailable(why) => {
+                        let names: Vec<_> = set.iter().map(ToString::to_string).collect();
+                        level.weaken(format!("no namespaces {}: {why}", names.join("+")));
+                    }
+                }
+            }
+            level.namespaces.clear();
+        }
+        let socket = self.reach_server()?;
+        self.listen(socket)?;
+        stay::release_signals();
+        Ok((self.behind(level), 0))
+    }
+
+    /// The first process in the namespaces makes its world.
+    fn inside(&self, set: &[Ns]) -> Result<(), String> {
+        // The way to the server is not to be seen later.
+        let server = self.reach_server()?;
+        if set.contains(&Ns::Net) {
+            sys::loopback_up().map_err(|error| format!("loopback: {error}"))?;
+        }
+        if set.contains(&Ns::Mount) {
+            Parts::collect(&self.plan, set.contains(&Ns::Pid))?.put_together()?;
+        }
+        // Last, because it can be given away once only.
+        self.listen(server)
+    }
+
+    fn reach_server(&self) -> Result<Option<(u16, UnixStream)>, String> {
+        let Network::Isolated { proxy, socket } = &self.profile.network else {
+            return Ok(None);
+        };
+        let stream = handover::reach(socket).map_err(|error| format!("{socket:?}: {error}"))?;
+        Ok(Some((*proxy, stream)))
+    }
+
+    /// Listens where the program will look for its proxy, for whoever serves it.
+    fn listen(&self, server: Option<(u16, UnixStream)>) -> Result<(), String> {
+        let Some((port, server)) = server else {
+            return Ok(());
+        };
+        TcpListener::bind((Ipv4Addr::LOCALHOST, port))
+            .and_then(|listener| handover::give(&server, &listener))
+            .map_err(|error| format!("127.0.0.1:{port}: {error}"))
+    }
+
+    /// The walls around one process and its children, then the program. Comes back with an exit
+    /// code only if there is no program.
+    fn behind(&self, level: Level) -> u8 {
+        let done = self.confine(level).and_then(|level| self.tell(&level));
+        if let Err(why) = done {
+            let _ = writeln!(io::stderr(), "carson sandbox: {why}");
+            return UNMET;
+        }
+        match &self.then {
+            Then::Program(program, args) => become_program(program, args),
+            Then::Tell => 0,
+        }
+    }
+
+    fn confine(&self, mut level: Level) -> Result<Level, String> {
+        let profile = &self.profile;
+        std::env::set_current_dir(&self.cwd)
+            .map_err(|error| format!("working directory {:?}: {error}", self.cwd))?;
+        rlimits::apply(&profile.resources, &mut level)?;
+        if profile.demand == Demand::Off {
+            return Ok(level);
+        }
+        if sys::drop_capabilities() != 0 {
+            level.weaken("capabilities of root are kept: the kernel does not let go of them");
+        }
+        nix::sys::prctl::set_no_new_privs().map_err(|error| format!("no_new_privs: {error}"))?;
+        let force = profile.force.unwrap_or_default();
+        let abi = sys::landlock_abi().min(force.landlock);
+        landlock::restrict(profile, abi, &mut level);
+        let closed = seccomp::Closed {
+            all_but_tcp: profile.network != Network::Open && !level.has(Ns::Net),
+            unix_sockets: !level.has(Ns::Mount),
+        };
+        if force.seccomp {
+            match seccomp::filter(closed) {
+                Ok(()) => level.seccomp = true,
+                Err(why) => level.weaken(format!("no seccomp: {why}")),
+            }
+        }
+        weigh(profile, &mut level);
+        match level.unmet(profile) {
+            Some(missing) => Err(format!("sandbox required, not available: {missing}")),
+            None => Ok(level),
+        }
+    }
+
+    /// Says what was reached, while it can still be said.
+    fn tell(&self, level: &Level) -> Result<(), String> {
+        let fail = |error: io::Error| format!("the level cannot be told: {error}");
+        let text = serde_json::to_vec(level).map_err(|error| fail(error.into()))?;
+        match self.say {
+            Some(Say::Words) => writeln!(io::stderr(), "{level}").map_err(fail)?,
+            Some(Say::Json) => {
+                let line = [text.as_slice(), b"\n"].concat();
+                io::stderr().write_all(&line).map_err(fail)?;
+            }
+            None => {}
+        }
+        match (&self.then, self.report.as_ref()) {
+            (Then::Tell, _) => io::stdout().write_all(&text).map_err(fail),
+            (_, Some(mut report)) => report.write_all(&text).map_err(fail),
+            (_, None) => Ok(()),
+        }
+    }
+}
+
+/// Joins control groups; what they can do.
+fn join(cgroups: &[PathBuf]) -> Result<CgroupLevel, String> {
+    for group in cgroups {
+        fs::write(group.join("cgroup.procs"), "0")
+            .map_err(|error| format!("control group {group:?}: {error}"))?;
+    }
+    Ok(cgroup::level_of(cgroups))
+}
+
+/// The file that says what was reached; none for a profile that is a descriptor.
+fn report(profile: &Path) -> Result<Option<File>, String> {
+    if profile.starts_with("/dev/fd") {
+        return Ok(None);
+    }
+    let path = Profile::level_path(profile);
+    fs::OpenOptions::new()
+        .write(true)
+        .create(true)
+        .truncate(true)
+        .mode(0o600)
+        .open(&path)
+        .map(Some)
+        .map_err(|error| format!("{path:?}: {error}"))
+}
+
+/// Comes back with the exit code of a shell for what cannot be run.
+#[expect(
+    clippy::disallowed_methods,
+    reason = "this process becomes the program; nobody is started"
+)]
+fn become_program(program: &Path, args: &[std::ffi::OsString]) -> u8 {
+    sys::close_at_exec();
+    let error = std::process::Command::new(program).args(args).exec();
+    let _ = writeln!(io::stderr(), "carson sandbox: {program:?}: {error}");
+    match error.kind() {
+        io::ErrorKind::NotFound => 127,
+        io::ErrorKind::PermissionDenied => 126,
+        _ => UNMET,
+    }
+}

@@ -1,0 +1,113 @@
+//! Elsewhere than on Linux: limits of resources, and `sandbox-exec` where there is one.
+
+use std::fs;
+use std::io::{self, Write};
+use std::net::{Ipv4Addr, TcpListener};
+use std::os::unix::process::CommandExt;
+use std::path::{Path, PathBuf};
+use std::process::{Command, ExitCode};
+
+use crate::sandbox::launch::{Call, Say, UNMET};
+use crate::sandbox::level::{Level, NetworkLevel};
+use crate::sandbox::macos::seatbelt;
+use crate::sandbox::profile::{Demand, Network, Profile};
+use crate::sandbox::{handover, rlimits, stay};
+
+const SANDBOX_EXEC: &str = "/usr/bin/sandbox-exec";
+
+/// Puts the walls up and becomes the program.
+pub(super) fn launch(call: Call) -> Result<ExitCode, String> {
+    let profile = Profile::read_from(&call.profile)
+        .map_err(|error| format!("profile {:?}: {error}", call.profile))?;
+    let profile = without_links(profile);
+    if let Network::Isolated { proxy, socket } = &profile.network {
+        let server = handover::reach(socket).map_err(|error| format!("{socket:?}: {error}"))?;
+        TcpListener::bind((Ipv4Addr::LOCALHOST, *proxy))
+            .and_then(|listener| handover::give(&server, &listener))
+            .map_err(|error| format!("127.0.0.1:{proxy}: {error}"))?;
+    }
+    let mut level = level(&profile);
+    rlimits::apply(&profile.resources, &mut level)?;
+    if let Some(missing) = level.unmet(&profile) {
+        return Err(format!("sandbox required, not available: {missing}"));
+    }
+    tell(&call, &level)?;
+    stay::release_signals();
+    Ok(ExitCode::from(become_program(&call, &profile, &level)))
+}
+
+/// Prints the level.
+pub(super) fn probe() -> Result<ExitCode, String> {
+    let profile = Profile {
+        network: Network::Ports(Vec::new()),
+        ..Profile::default()
+    };
+    let text = serde_json::to_string(&level(&profile)).map_err(|error| error.to_string())?;
+    writeln!(io::stdout(), "{text}").map_err(|error| error.to_string())?;
+    Ok(ExitCode::SUCCESS)
+}
+
+fn level(profile: &Profile) -> Level {
+    let mut level = Level::default();
+    if profile.demand == Demand::Off {
+        return level;
+    }
+    level.seatbelt = cfg!(target_os = "macos") && Path::new(SANDBOX_EXEC).exists();
+    if level.seatbelt {
+        level.network = match profile.network {
+            Network::Open => NetworkLevel::Open,
+            Network::Ports(_) => NetworkLevel::Ports,
+            Network::Isolated { .. } => NetworkLevel::ProxyPort,
+        };
+    } else {
+        level.weaken("no sandbox: it reads and writes whatever its user may");
+    }
+    level.weaken("no process namespace: who is left at its end is looked for one by one");
+    level.weaken("no control group: memory is bounded for each process only");
+    level
+}
+
+/// Rules are about real paths: `/tmp` is one of `/private`.
+fn without_links(mut profile: Profile) -> Profile {
+    for paths in [&mut profile.read, &mut profile.write, &mut profile.hide] {
+        let real = paths.iter().filter_map(|path| path.canonicalize().ok());
+        *paths = real.collect::<Vec<PathBuf>>();
+    }
+    profile
+}
+
+fn tell(call: &Call, level: &Level) -> Result<(), String> {
+    let fail = |error: io::Error| format!("the level cannot be told: {error}");
+    let text = serde_json::to_string(level).map_err(|error| fail(error.into()))?;
+    match call.say {
+        Some(Say::Words) => writeln!(io::stderr(), "{level}").map_err(fail)?,
+        Some(Say::Json) => writeln!(io::stderr(), "{text}").map_err(fail)?,
+        None => {}
+    }
+    if call.profile.starts_with("/dev/fd") {
+        return Ok(());
+    }
+    fs::write(Profile::level_path(&call.profile), text).map_err(fail)
+}
+
+/// Comes back with the exit code of a shell for what cannot be run.
+#[expect(
+    clippy::disallowed_methods,
+    reason = "this process becomes the program; nobody is started"
+)]
+fn become_program(call: &Call, profile: &Profile, level: &Level) -> u8 {
+    let mut command = if level.seatbelt {
+        let mut command = Command::new(SANDBOX_EXEC);
+        command.arg("-p").arg(seatbelt(profile)).arg(&call.program);
+        command
+    } else {
+        Command::new(&call.program)
+    };
+    let error = command.args(&call.args).exec();
+    let _ = writeln!(io::stderr(), "carson sandbox: {:?}: {error}", call.program);
+    match error.kind() {
+        io::ErrorKind::NotFound => 127,
+        io::ErrorKind::PermissionDenied => 126,
+        _ => UNMET,
+    }
+}

@@ -1,0 +1,196 @@
+//! A root of our own in which only what was granted exists.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::io;
+use std::os::fd::{AsFd, OwnedFd};
+use std::os::unix::fs::{PermissionsExt, symlink};
+use std::path::{Path, PathBuf};
+
+use nix::mount::{MntFlags, umount2};
+use nix::unistd::pivot_root;
+
+use crate::sandbox::landlock::DEVICES;
+use crate::sandbox::plan::{Place, Plan};
+use crate::sandbox::sys::{
+    self, ATTR_NODEV, ATTR_NOEXEC, ATTR_NOSUID, ATTR_RDONLY, attach, fresh, restrict, tree,
+};
+
+/// Room in each file system of our own that can be written.
+const SCRATCH: &str = "256m";
+
+/// Room in those that hold nothing but places to mount at.
+const SKELETON: &str = "1m";
+
+/// Everything that is to be mounted, while the old root can still be seen.
+pub(super) struct Parts {
+    root: OwnedFd,
+    mounts: BTreeMap<PathBuf, (OwnedFd, bool)>,
+    devices: Vec<(&'static str, OwnedFd)>,
+    /// What is complete only when everything is in its place, and is then made read-only.
+    skeletons: Vec<OwnedFd>,
+    links: BTreeMap<PathBuf, PathBuf>,
+}
+
+/// Says which step it was that failed.
+trait Step<T> {
+    fn step(self, what: impl AsRef<Path>) -> Result<T, String>;
+}
+
+impl<T> Step<T> for io::Result<T> {
+    fn step(self, what: impl AsRef<Path>) -> Result<T, String> {
+        self.map_err(|error| format!("{}: {error}", what.as_ref().display()))
+    }
+}
+
+impl Parts {
+    /// Collects them. `own_proc`: whether processes have a namespace too.
+    pub(super) fn collect(plan: &Plan, own_proc: bool) -> Result<Self, String> {
+        sys::make_private().step("private mounts")?;
+        let mut skeletons = Vec::new();
+        let mut mounts = BTreeMap::new();
+        for (path, place) in &plan.places {
+            let mount = mount_of(path, *place).step(path)?;
+            if *place == Place::Covered {
+                skeletons.push(mount.try_clone().step(path)?);
+            }
+            mounts.insert(
+                path.clone(),
+                (mount, *place != Place::Covered && !path.is_dir()),
+            );
+        }
+        let root = match mounts.remove(Path::new("/")) {
+            Some((root, _)) => root,
+            None => {
+                let root = skeleton().step("a new root")?;
+                skeletons.push(root.try_clone().step("a new root")?);
+                root
+            }
+        };
+        let proc = if own_proc {
+            let attributes = ATTR_RDONLY | ATTR_NOSUID | ATTR_NODEV | ATTR_NOEXEC;
+            fresh("proc", &[], attributes).step("proc")?
+        } else {
+            let proc = tree(Path::new("/proc")).step("proc")?;
+            restrict(proc.as_fd(), ATTR_RDONLY).step("proc")?;
+            proc
+        };
+        mounts.insert("/proc".into(), (proc, false));
+        let dev = skeleton().step("dev")?;
+        skeletons.push(dev.try_clone().step("dev")?);
+        mounts.insert("/dev".into(), (dev, false));
+        mounts.insert("/dev/shm".into(), (scratch().step("dev/shm")?, false));
+        let terminals = [("ptmxmode", "0666"), ("mode", "0620")];
+        let terminals = fresh("devpts", &terminals, ATTR_NOSUID | ATTR_NOEXEC);
+        mounts.insert("/dev/pts".into(), (terminals.step("dev/pts")?, false));
+        Ok(Self {
+            root,
+            mounts,
+            devices: devices(),
+            skeletons,
+            links: plan.links.clone(),
+        })
+    }
+
+    /// Changes over to the new root; the old one is gone then.
+    pub(super) fn put_together(self) -> Result<(), String> {
+        attach(self.root.as_fd(), Path::new("/")).step("the new root")?;
+        sys::enter(self.root.as_fd()).step("the new root")?;
+        pivot_root(".", ".")
+            .map_err(io::Error::from)
+            .step("the new root")?;
+        umount2(".", MntFlags::MNT_DETACH)
+            .map_err(io::Error::from)
+            .step("the old root")?;
+        nix::unistd::chdir("/")
+            .map_err(io::Error::from)
+            .step("the new root")?;
+        for (path, (mount, is_file)) in &self.mounts {
+            make_place(path, *is_file).step(path)?;
+            attach(mount.as_fd(), path).step(path)?;
+        }
+        for (path, device) in &self.devices {
+            make_place(Path::new(path), true).step(path)?;
+            attach(device.as_fd(), Path::new(path)).step(path)?;
+        }
+        self.links();
+        for skeleton in &self.skeletons {
+            sys::restrict_one(skeleton.as_fd(), ATTR_RDONLY).step("read-only")?;
+        }
+        Ok(())
+    }
+
+    /// Links, where they are not there already as part of what was granted.
+    fn links(&self) {
+        let own = [
+            ("/dev/fd", "/proc/self/fd"),
+            ("/dev/stdin", "/proc/self/fd/0"),
+            ("/dev/stdout", "/proc/self/fd/1"),
+            ("/dev/stderr", "/proc/self/fd/2"),
+            ("/dev/ptmx", "pts/ptmx"),
+        ];
+        let own = own.map(|(path, target)| (Path::new(path), Path::new(target)));
+        let granted = self
+            .links
+            .iter()
+            .map(|(path, target)| (path.as_path(), target.as_path()));
+        for (path, target) in granted.chain(own) {
+            // One that is there, or lies in what cannot be written, is part of a granted tree.
+            if let Some(parent) = path.parent() {
+                let _ = fs::create_dir_all(parent);
+            }
+            let _ = symlink(target, path);
+        }
+    }
+}
+
+fn mount_of(path: &Path, place: Place) -> io::Result<OwnedFd> {
+    let attributes = match place {
+        Place::Scratch => return scratch(),
+        Place::Covered if path.is_dir() => return skeleton(),
+        Place::Covered => {
+            let nothing = tree(Path::new("/dev/null"))?;
+            restrict(nothing.as_fd(), ATTR_RDONLY | ATTR_NODEV)?;
+            return Ok(nothing);
+        }
+        Place::Read => ATTR_RDONLY | ATTR_NOSUID | ATTR_NODEV,
+        Place::Write => ATTR_NOSUID | ATTR_NODEV,
+    };
+    let mount = tree(path)?;
+    restrict(mount.as_fd(), attributes)?;
+    Ok(mount)
+}
+
+fn skeleton() -> io::Result<OwnedFd> {
+    let options = [("size", SKELETON), ("mode", "0755")];
+    fresh("tmpfs", &options, ATTR_NOSUID | ATTR_NODEV)
+}
+
+fn scratch() -> io::Result<OwnedFd> {
+    let options = [("size", SCRATCH), ("mode", "1777")];
+    fresh("tmpfs", &options, ATTR_NOSUID | ATTR_NODEV)
+}
+
+/// The devices of this machine that every program expects; `/dev/ptmx` is that of our own
+/// terminals.
+fn devices() -> Vec<(&'static str, OwnedFd)> {
+    DEVICES
+        .into_iter()
+        .filter(|path| *path != "/dev/ptmx")
+        .filter_map(|path| Some((path, tree(Path::new(path)).ok()?)))
+        .collect()
+}
+
+/// Something to mount at, where there is nothing yet.
+fn make_place(path: &Path, is_file: bool) -> io::Result<()> {
+    if fs::symlink_metadata(path).is_ok() {
+        return Ok(());
+    }
+    if !is_file {
+        return fs::create_dir_all(path);
+    }
+    if let Some(parent) = path.parent() {
+        fs::create_dir_all(parent)?;
+    }
+    fs::File::create(path)?.set_permissions(fs::Permissions::from_mode(0o644))
+}

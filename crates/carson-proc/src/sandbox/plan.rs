@@ -1,0 +1,194 @@
+//! Which mounts make a profile: decided before any is made.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::io;
+use std::path::{Component, Path, PathBuf};
+
+use crate::sandbox::profile::Profile;
+
+/// Links in one path before we give up, as the kernel does.
+const MAX_LINKS: usize = 40;
+
+/// What is at a path.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Place {
+    /// The machine's own, to be read.
+    Read,
+    /// The machine's own, to be written too.
+    Write,
+    /// Nothing that can be seen.
+    Covered,
+    /// A small file system of our own, to be written.
+    Scratch,
+}
+
+/// A new root: what is where, in an order in which it can be built, and the links that lead there.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(super) struct Plan {
+    /// Paths without links, parents first.
+    pub places: BTreeMap<PathBuf, Place>,
+    /// Links on the way to these, and where they point.
+    pub links: BTreeMap<PathBuf, PathBuf>,
+}
+
+impl Plan {
+    /// Looks at the file system as it is now. What does not exist is left out.
+    pub(super) fn of(profile: &Profile) -> Self {
+        let mut plan = Self::default();
+        plan.places.insert("/tmp".into(), Place::Scratch);
+        for path in &profile.hide {
+            plan.put(path, Place::Covered);
+        }
+        for path in &profile.read {
+            plan.put(path, Place::Read);
+        }
+        for path in &profile.write {
+            plan.put(path, Place::Write);
+        }
+        plan.without_repetition()
+    }
+
+    fn put(&mut self, path: &Path, place: Place) {
+        let Ok((real, links)) = resolve(path) else {
+            return;
+        };
+        // These are made anew, or hold nothing but what every program gets.
+        if real.starts_with("/proc") || real.starts_with("/dev") {
+            return;
+        }
+        self.links.extend(links);
+        // What is hidden as the system's own temporary directory is still there to be used.
+        let scratch = place == Place::Covered && real == Path::new("/tmp");
+        if !scratch {
+            self.places.insert(real, place);
+        }
+    }
+
+    /// What is already so because of what is above it.
+    fn without_repetition(mut self) -> Self {
+        let same: BTreeSet<PathBuf> = self
+            .places
+            .iter()
+            .filter(|(path, place)| match (self.above(path), place) {
+                // There is nothing to be covered.
+                (None | Some(Place::Covered | Place::Scratch), Place::Covered) => true,
+                (above, place) => above == Some(**place),
+            })
+            .map(|(path, _)| path.clone())
+            .collect();
+        self.places.retain(|path, _| !same.contains(path));
+        self
+    }
+
+    /// What is at the nearest path above.
+    pub(super) fn above(&self, path: &Path) -> Option<Place> {
+        let mut above = path.ancestors().skip(1);
+        above.find_map(|path| self.places.get(path)).copied()
+    }
+}
+
+/// The path without links, and the links on the way with where they point.
+fn resolve(path: &Path) -> io::Result<(PathBuf, Vec<(PathBuf, PathBuf)>)> {
+    let mut links = Vec::new();
+    let mut real = PathBuf::from("/");
+    let mut left: Vec<PathBuf> = parts(path);
+    while let Some(part) = left.pop() {
+        if part == Path::new("..") {
+            real.pop();
+            continue;
+        }
+        let next = real.join(part);
+        if !fs::symlink_metadata(&next)?.is_symlink() {
+            real = next;
+            continue;
+        }
+        let target = fs::read_link(&next)?;
+        if target.is_absolute() {
+            real = PathBuf::from("/");
+        }
+        left.extend(parts(&target));
+        links.push((next, target));
+        if links.len() > MAX_LINKS {
+            return Err(io::Error::other("too many links"));
+        }
+    }
+    Ok((real, links))
+}
+
+/// Its names, the last one first.
+fn parts(path: &Path) -> Vec<PathBuf> {
+    let part = |component: Component<'_>| match component {
+        Component::Normal(_) | Component::ParentDir => Some(PathBuf::from(component.as_os_str())),
+        _ => None,
+    };
+    path.components().rev().filter_map(part).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::os::unix::fs::symlink;
+
+    /// A directory without links in its path, outside /tmp's special meaning.
+    fn dir() -> (tempfile::TempDir, PathBuf) {
+        let dir = tempfile::tempdir().unwrap();
+        let real = dir.path().canonicalize().unwrap();
+        (dir, real)
+    }
+
+    #[test]
+    fn nested_grants_keep_what_differs_from_above() {
+        let (_keep, dir) = dir();
+        let (tree, git) = (dir.join("tree"), dir.join("tree/.git"));
+        fs::create_dir_all(tree.join("src")).unwrap();
+        fs::write(&git, "gitdir: x").unwrap();
+        let plan = Plan::of(&Profile {
+            write: vec![tree.clone(), tree.join("src"), dir.join("no-such")],
+            read: vec![git.clone(), "/dev/null".into(), "/proc".into()],
+            ..Profile::default()
+        });
+        let expected = [
+            (PathBuf::from("/tmp"), Place::Scratch),
+            (tree, Place::Write),
+            (git, Place::Read),
+        ];
+        assert_eq!(plan.places, expected.into());
+    }
+
+    #[test]
+    fn covers_are_made_only_where_something_is_seen() {
+        let (_keep, dir) = dir();
+        let (home, keys) = (dir.join("home"), dir.join("home/.ssh"));
+        let elsewhere = dir.join("elsewhere");
+        fs::create_dir_all(&keys).unwrap();
+        fs::create_dir_all(&elsewhere).unwrap();
+        let plan = Plan::of(&Profile {
+            read: vec![home.clone()],
+            hide: vec![keys.clone(), elsewhere, "/tmp".into()],
+            ..Profile::default()
+        });
+        let expected = [
+            (PathBuf::from("/tmp"), Place::Scratch),
+            (home, Place::Read),
+            (keys, Place::Covered),
+        ];
+        assert_eq!(plan.places, expected.into());
+    }
+
+    #[test]
+    fn links_on_the_way_are_kept() {
+        let (_keep, dir) = dir();
+        fs::create_dir_all(dir.join("real/sub")).unwrap();
+        symlink("real", dir.join("link")).unwrap();
+        symlink("../link/sub", dir.join("real/around")).unwrap();
+        let plan = Plan::of(&Profile {
+            read: vec![dir.join("link/around")],
+            ..Profile::default()
+        });
+        assert_eq!(plan.places.get(&dir.join("real/sub")), Some(&Place::Read));
+        assert_eq!(plan.links.len(), 2, "{:?}", plan.links);
+        symlink("loop", dir.join("loop")).unwrap();
+        assert!(resolve(&dir.join("loop")).is_err());
+    }
+}

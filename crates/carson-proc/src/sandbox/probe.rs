@@ -1,0 +1,54 @@
+//! What this machine can do.
+
+use crate::sandbox::launch::{LAUNCH, PROBE};
+use crate::sandbox::level::Level;
+#[cfg(target_os = "linux")]
+use crate::sandbox::level::Ns;
+
+/// What this machine can do for this user. Asks the launcher, which is our own executable; nothing
+/// lasting is started.
+#[must_use]
+#[expect(
+    clippy::disallowed_methods,
+    reason = "the launcher itself, which ends at once; the register keeps it from a sweep"
+)]
+pub fn probe() -> Level {
+    let mut command = std::process::Command::new(OURSELVES);
+    command.arg(LAUNCH).arg(PROBE);
+    let answer = crate::children::output(command).and_then(|answer| {
+        serde_json::from_slice(&answer.stdout).map_err(|error| {
+            let said = String::from_utf8_lossy(&answer.stderr);
+            std::io::Error::other(format!("{error}: {}", said.trim()))
+        })
+    });
+    let level: Level = answer.unwrap_or_else(|error| {
+        let mut level = Level::default();
+        level.weaken(format!("the launcher does not answer: {error}"));
+        level
+    });
+    with_cgroup(level)
+}
+
+#[cfg(target_os = "linux")]
+fn with_cgroup(mut level: Level) -> Level {
+    level.cgroup = crate::sandbox::cgroup::probe();
+    if !level.cgroup.pids && !level.has(Ns::User) {
+        level.weaken("no control group bounds the number of processes: see Delegate=yes");
+    }
+    if !level.cgroup.memory {
+        level.weaken("no control group: memory is bounded for each process only");
+    }
+    level
+}
+
+#[cfg(not(target_os = "linux"))]
+fn with_cgroup(level: Level) -> Level {
+    level
+}
+
+/// Our own executable, also when its file has been replaced.
+#[cfg(target_os = "linux")]
+pub(crate) const OURSELVES: &str = "/proc/self/exe";
+/// Our own executable.
+#[cfg(not(target_os = "linux"))]
+pub(crate) const OURSELVES: &str = "/usr/local/bin/carson";

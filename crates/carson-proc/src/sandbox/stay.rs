@@ -1,0 +1,99 @@
+//! Staying with a child until its end: signals go down to it, its end comes back.
+
+use nix::sys::signal::{SaFlags, SigAction, SigHandler, SigSet, Signal, kill, sigaction};
+use nix::sys::wait::{WaitPidFlag, WaitStatus, waitpid};
+use nix::unistd::Pid;
+
+/// How a child ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum End {
+    Code(i32),
+    Signal(i32),
+}
+
+/// What a program may be told.
+#[cfg(target_os = "linux")]
+pub(super) const ALL: &[Signal] = &[
+    Signal::SIGTERM,
+    Signal::SIGINT,
+    Signal::SIGHUP,
+    Signal::SIGQUIT,
+    Signal::SIGUSR1,
+    Signal::SIGUSR2,
+];
+
+/// The same without what a terminal sends to everybody in its foreground.
+pub(super) const FROM_ELSEWHERE: &[Signal] = &[
+    Signal::SIGTERM,
+    Signal::SIGHUP,
+    Signal::SIGUSR1,
+    Signal::SIGUSR2,
+];
+
+/// From now on signals wait until they are asked for; SIGPIPE and the child's end too.
+pub(super) fn hold_signals() {
+    // Whoever started us may have ignored the end of children: then nobody could wait for them.
+    set_default(Signal::SIGCHLD);
+    let _ = SigSet::all().thread_block();
+}
+
+/// As a program expects to be started: no signal held back, and none ignored by us.
+pub(super) fn release_signals() {
+    set_default(Signal::SIGPIPE);
+    let _ = SigSet::empty().thread_set_mask();
+}
+
+#[expect(unsafe_code, reason = "the default handler of a signal")]
+fn set_default(signal: Signal) {
+    let default = SigAction::new(SigHandler::SigDfl, SaFlags::empty(), SigSet::empty());
+    // SAFETY: the default handler runs none of our code.
+    let _ = unsafe { sigaction(signal, &default) };
+}
+
+/// Waits for a child and hands signals on to it, or to its whole group; everybody else who ends
+/// meanwhile is reaped.
+pub(super) fn stay_with(child: Pid, to: Pid, handed_on: &[Signal]) -> End {
+    let signals = SigSet::all();
+    loop {
+        match signals.wait() {
+            Ok(Signal::SIGCHLD) => {
+                if let Some(end) = reap(child) {
+                    return end;
+                }
+            }
+            Ok(signal) if handed_on.contains(&signal) => {
+                let _ = kill(to, signal);
+            }
+            _ => {}
+        }
+    }
+}
+
+fn reap(child: Pid) -> Option<End> {
+    loop {
+        match waitpid(None, Some(WaitPidFlag::WNOHANG)) {
+            Ok(WaitStatus::Exited(pid, code)) if pid == child => return Some(End::Code(code)),
+            Ok(WaitStatus::Signaled(pid, signal, _)) if pid == child => {
+                return Some(End::Signal(signal as i32));
+            }
+            Ok(WaitStatus::StillAlive) => return None,
+            Err(nix::errno::Errno::EINTR) | Ok(_) => {}
+            // The child is gone and nobody said how: somebody else has waited for it.
+            Err(_) => return Some(End::Code(1)),
+        }
+    }
+}
+
+/// Ends as the program did: our parent sees the same.
+pub(super) fn end_likewise(end: End) -> u8 {
+    let number = match end {
+        End::Code(code) => return u8::try_from(code).unwrap_or(1),
+        End::Signal(number) => number,
+    };
+    if let Ok(signal) = Signal::try_from(number) {
+        set_default(signal);
+        let _ = kill(Pid::this(), signal);
+        let _ = SigSet::empty().thread_set_mask();
+    }
+    u8::try_from(128 + number).unwrap_or(1)
+}

@@ -1,0 +1,75 @@
+//! Does it look random?
+
+/// Longest piece whose randomness is measured.
+const MEASURED: usize = 256;
+
+/// Shannon entropy in bits a byte.
+pub(crate) fn entropy(text: &[u8]) -> f64 {
+    let text = &text[..text.len().min(MEASURED)];
+    let mut counts = [0_u32; 256];
+    for byte in text {
+        counts[usize::from(*byte)] += 1;
+    }
+    let length = text.len() as f64;
+    let shares = counts.iter().filter(|count| **count > 0);
+    shares
+        .map(|count| f64::from(*count) / length)
+        .map(|share| -share * share.log2())
+        .sum()
+}
+
+/// Words of which examples are made.
+const PLACEHOLDERS: [&[u8]; 15] = [
+    b"example",
+    b"placeholder",
+    b"changeme",
+    b"change-me",
+    b"change_me",
+    b"your",
+    b"xxxx",
+    b"****",
+    b"....",
+    b"dummy",
+    b"redacted",
+    b"fake",
+    b"sample",
+    b"insert",
+    b"1234567890",
+];
+
+/// Whether it says itself that it is none.
+pub(crate) fn is_placeholder(text: &[u8]) -> bool {
+    let lower = text.to_ascii_lowercase();
+    let says = |word: &&[u8]| lower.windows(word.len()).any(|window| window == *word);
+    PLACEHOLDERS.iter().any(|word| says(&word))
+}
+
+/// Whether one of its pieces is no word, name or number: letters and digits change places, or it
+/// is long, mixed and of high entropy.
+pub(crate) fn is_random(text: &[u8]) -> bool {
+    let pieces = text.split(|byte| b"-_./:@+=~".contains(byte));
+    let mixed = |piece: &&[u8]| {
+        let switches = piece
+            .windows(2)
+            .filter(|pair| pair[0].is_ascii_digit() != pair[1].is_ascii_digit());
+        switches.count() >= 3
+    };
+    pieces.into_iter().any(|piece| mixed(&piece))
+}
+
+/// Whether a word of a text is of so high an entropy that it may be a secret of an unknown kind:
+/// worth a warning, never taken out. Hashes are not: they are everywhere, and hexadecimal.
+#[must_use]
+pub fn suspicious(word: &str) -> bool {
+    let bytes = word.as_bytes();
+    (24..=MEASURED).contains(&bytes.len())
+        && !bytes.iter().all(u8::is_ascii_hexdigit)
+        && bytes.iter().any(u8::is_ascii_uppercase)
+        && bytes.iter().any(u8::is_ascii_lowercase)
+        && bytes.iter().any(u8::is_ascii_digit)
+        && bytes
+            .iter()
+            .all(|byte| byte.is_ascii_alphanumeric() || b"+/=-_".contains(byte))
+        && entropy(bytes) > 4.2
+        && is_random(bytes)
+}

@@ -1,0 +1,75 @@
+//! What firings connected to.
+
+use carson_core::FiringId;
+use serde::Serialize;
+use sqlx::{query, query_as};
+
+use crate::db::{Store, on, transaction};
+use crate::error::StoreError;
+use crate::firing::{large, plain, signed};
+
+/// What a firing had to do with one host. The field names are those of `carson firings ID --json`.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct EgressHost {
+    /// `host:port`.
+    pub host: String,
+    /// Connections, or requests, that were let through.
+    pub allowed: u64,
+    /// Those that were refused.
+    pub refused: u64,
+    /// Bytes to it.
+    pub bytes_up: u64,
+    /// Bytes from it.
+    pub bytes_down: u64,
+}
+
+impl Store {
+    /// Writes what a firing connected to so far: absolute values, so writing twice changes nothing.
+    ///
+    /// # Errors
+    /// When the database does not answer.
+    pub async fn set_egress(&self, id: FiringId, hosts: &[EgressHost]) -> Result<(), StoreError> {
+        transaction!(self, |tx| {
+            for host in hosts {
+                query(
+                    "INSERT INTO egress (firing, host, allowed, refused, bytes_up, bytes_down) \
+                     VALUES ($1, $2, $3, $4, $5, $6) ON CONFLICT (firing, host) DO UPDATE SET \
+                     allowed = excluded.allowed, refused = excluded.refused, \
+                     bytes_up = excluded.bytes_up, bytes_down = excluded.bytes_down",
+                )
+                .bind(id.uuid())
+                .bind(plain(&host.host).as_ref())
+                .bind(signed(host.allowed))
+                .bind(signed(host.refused))
+                .bind(signed(host.bytes_up))
+                .bind(signed(host.bytes_down))
+                .execute(&mut *tx)
+                .await?;
+            }
+        });
+        Ok(())
+    }
+
+    /// What a firing connected to, by host.
+    ///
+    /// # Errors
+    /// When the database does not answer.
+    pub async fn egress(&self, id: FiringId) -> Result<Vec<EgressHost>, StoreError> {
+        type Raw = (String, i64, i64, i64, i64);
+        let rows: Vec<Raw> = on!(self, |pool| query_as(
+            "SELECT host, allowed, refused, bytes_up, bytes_down FROM egress WHERE firing = $1 \
+             ORDER BY host"
+        )
+        .bind(id.uuid())
+        .fetch_all(pool)
+        .await?);
+        let host = |(host, allowed, refused, up, down): Raw| EgressHost {
+            host,
+            allowed: large(allowed),
+            refused: large(refused),
+            bytes_up: large(up),
+            bytes_down: large(down),
+        };
+        Ok(rows.into_iter().map(host).collect())
+    }
+}

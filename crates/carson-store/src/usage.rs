@@ -1,0 +1,150 @@
+//! What accounts have used, what the fleet has spent, and what people refused.
+
+use carson_core::admission::UsageWindow;
+use carson_core::work::WorkKey;
+use carson_core::{AccountName, RepoName, RoleName};
+use chrono::{DateTime, Utc};
+use sqlx::{FromRow, query, query_as};
+
+use crate::db::{Store, on};
+use crate::error::StoreError;
+use crate::firing::{Firing, Raw, parsed, plain, signed};
+
+#[derive(FromRow)]
+struct WindowRaw {
+    account: String,
+    name: String,
+    utilization: f64,
+    resets_at: Option<DateTime<Utc>>,
+    seen_at: DateTime<Utc>,
+}
+
+impl Store {
+    /// Notes how much of a usage window is used. What was seen last counts: an older note of
+    /// another host never overwrites a newer one.
+    ///
+    /// # Errors
+    /// When the database does not answer.
+    pub async fn note_window(&self, window: &UsageWindow) -> Result<(), StoreError> {
+        on!(self, |pool| query(
+            "INSERT INTO usage_window (account, name, utilization, resets_at, seen_at) \
+             VALUES ($1, $2, $3, $4, $5) ON CONFLICT (account, name) DO UPDATE SET \
+             utilization = excluded.utilization, resets_at = excluded.resets_at, \
+             seen_at = excluded.seen_at WHERE usage_window.seen_at <= excluded.seen_at"
+        )
+        .bind(window.account.as_str())
+        .bind(plain(&window.name).as_ref())
+        .bind(window.utilization)
+        .bind(window.resets_at)
+        .bind(window.seen_at)
+        .execute(pool)
+        .await?
+        .rows_affected());
+        Ok(())
+    }
+
+    /// The usage windows of all accounts, standing or not.
+    ///
+    /// # Errors
+    /// When the database does not answer.
+    pub async fn windows(&self) -> Result<Vec<UsageWindow>, StoreError> {
+        let rows: Vec<WindowRaw> = on!(self, |pool| query_as(
+            "SELECT account, name, utilization, resets_at, seen_at FROM usage_window \
+             ORDER BY account, name"
+        )
+        .fetch_all(pool)
+        .await?);
+        let window = |raw: WindowRaw| {
+            Ok(UsageWindow {
+                account: parsed::<AccountName>("account", &raw.account)?,
+                name: raw.name,
+                utilization: raw.utilization,
+                resets_at: raw.resets_at,
+                seen_at: raw.seen_at,
+            })
+        };
+        rows.into_iter().map(window).collect()
+    }
+
+    /// Money of all firings that were claimed between two instants.
+    ///
+    /// # Errors
+    /// When the database does not answer.
+    pub async fn spent(&self, span: (DateTime<Utc>, DateTime<Utc>)) -> Result<f64, StoreError> {
+        let row: (Option<f64>,) = on!(self, |pool| query_as(
+            "SELECT SUM(cost_usd) FROM firing \
+             WHERE cost_usd IS NOT NULL AND claimed_at >= $1 AND claimed_at < $2"
+        )
+        .bind(span.0)
+        .bind(span.1)
+        .fetch_one(pool)
+        .await?);
+        Ok(row.0.unwrap_or(0.0))
+    }
+
+    /// Money of a role's firings that were claimed between two instants.
+    ///
+    /// # Errors
+    /// When the database does not answer.
+    pub async fn spent_by(
+        &self,
+        role: &RoleName,
+        span: (DateTime<Utc>, DateTime<Utc>),
+    ) -> Result<f64, StoreError> {
+        let row: (Option<f64>,) = on!(self, |pool| query_as(
+            "SELECT SUM(cost_usd) FROM firing \
+             WHERE role = $1 AND claimed_at >= $2 AND claimed_at < $3"
+        )
+        .bind(role.as_str())
+        .bind(span.0)
+        .bind(span.1)
+        .fetch_one(pool)
+        .await?);
+        Ok(row.0.unwrap_or(0.0))
+    }
+
+    /// The firings that took a piece of work, oldest first.
+    ///
+    /// # Errors
+    /// When the database does not answer.
+    pub async fn firings_of(
+        &self,
+        repo: &RepoName,
+        work: WorkKey,
+    ) -> Result<Vec<Firing>, StoreError> {
+        let rows: Vec<Raw> = on!(self, |pool| query_as(
+            "SELECT * FROM firing WHERE repo = $1 AND work = $2 AND ended_at IS NOT NULL \
+             ORDER BY seq"
+        )
+        .bind(repo.as_str())
+        .bind(work.to_string())
+        .fetch_all(pool)
+        .await?);
+        rows.into_iter().map(TryInto::try_into).collect()
+    }
+
+    /// Remembers that people closed a pull request for this work; `false` when that is known.
+    ///
+    /// # Errors
+    /// When the database does not answer.
+    pub async fn remember_refusal(
+        &self,
+        repo: &RepoName,
+        work: WorkKey,
+        pull: u64,
+        at: DateTime<Utc>,
+    ) -> Result<bool, StoreError> {
+        let rows = on!(self, |pool| query(
+            "INSERT INTO refused_work (repo, work, pull, seen_at) VALUES ($1, $2, $3, $4) \
+             ON CONFLICT DO NOTHING"
+        )
+        .bind(repo.as_str())
+        .bind(work.to_string())
+        .bind(signed(pull))
+        .bind(at)
+        .execute(pool)
+        .await?
+        .rows_affected());
+        Ok(rows == 1)
+    }
+}

@@ -1,0 +1,219 @@
+//! Usage windows, spending, probes and refusals.
+
+use carson_core::admission::{BLOCK_HORIZON, Block, UsageWindow};
+use carson_core::work::WorkKey;
+use carson_core::{AccountName, Outcome, RepoName, RoleName};
+use carson_store::{BlockSetter, Claim, NewFiring, Progress, Store};
+use chrono::{DateTime, Utc};
+
+use crate::fixture::{Place, at, claimed, ending, gate, new_firing, on_both};
+
+on_both!(
+    the_newest_word_on_a_window_counts,
+    spending_is_summed_by_role_and_by_time,
+    an_open_breaker_lets_one_of_two_hosts_probe,
+    two_writers_of_a_block_agree_on_the_longer,
+    a_block_that_no_provider_could_mean_is_held_to_the_horizon,
+    a_refusal_is_remembered_once,
+);
+
+fn window(utilization: f64, seen: i64) -> UsageWindow {
+    UsageWindow {
+        account: "claude".parse().unwrap(),
+        name: "five_hour".into(),
+        utilization,
+        resets_at: Some(at(9_000)),
+        seen_at: at(seen),
+    }
+}
+
+async fn the_newest_word_on_a_window_counts(place: Place) {
+    let store = place.open().await;
+    for (used, seen) in [(0.5, 10), (0.92, 20), (0.1, 15)] {
+        store.note_window(&window(used, seen)).await.unwrap();
+    }
+    let other = place.open().await.windows().await.unwrap();
+    assert_eq!(other, [window(0.92, 20)]);
+    let gate = gate(
+        &store,
+        &"one".parse().unwrap(),
+        &[],
+        &"here".parse().unwrap(),
+        (at(0), at(9)),
+    )
+    .await;
+    assert_eq!(gate.windows, other);
+}
+
+async fn cost(store: &Store, role: &str, slot: i64, cost: Option<f64>, outcome: Outcome) {
+    let id = claimed(store, role, slot).await;
+    let so_far = Progress {
+        cost_usd: cost,
+        ..Progress::default()
+    };
+    store.progress(id, &so_far).await.unwrap();
+    store
+        .end_firing(id, &ending(outcome, "", slot + 1))
+        .await
+        .unwrap();
+}
+
+async fn spending_is_summed_by_role_and_by_time(place: Place) {
+    let store = place.open().await;
+    cost(&store, "one", 0, Some(1.0), Outcome::Ok).await;
+    cost(&store, "one", 10, None, Outcome::Silent).await;
+    // A firing that met a limit counts as none, but its money is gone all the same.
+    cost(&store, "one", 20, Some(0.5), Outcome::RateLimited).await;
+    cost(&store, "two", 30, Some(4.0), Outcome::Failed).await;
+    let (one, day): (RoleName, _) = ("one".parse().unwrap(), (at(0), at(30)));
+    assert!((store.spent(day).await.unwrap() - 1.5).abs() < 1e-9);
+    assert!((store.spent((at(0), at(31))).await.unwrap() - 5.5).abs() < 1e-9);
+    assert!((store.spent((at(100), at(200))).await.unwrap()).abs() < 1e-9);
+    assert!((store.spent_by(&one, (at(0), at(31))).await.unwrap() - 1.5).abs() < 1e-9);
+    let gate = gate(&store, &one, &[], &"here".parse().unwrap(), day).await;
+    assert_eq!(gate.fired_today, 2);
+    assert!((gate.spent_today - 1.5).abs() < 1e-9);
+}
+
+fn probe(slot: i64, host: &str, opened: DateTime<Utc>) -> NewFiring {
+    NewFiring {
+        host: host.parse().unwrap(),
+        probes: Some(opened),
+        ..new_firing("one", Some(slot), slot)
+    }
+}
+
+async fn an_open_breaker_lets_one_of_two_hosts_probe(place: Place) {
+    let store = place.open().await;
+    let role: RoleName = "one".parse().unwrap();
+    for slot in [0, 10, 20] {
+        cost(&store, "one", slot, None, Outcome::Failed).await;
+    }
+    let opened = store.breaker(&role).await.unwrap().opened_at.unwrap();
+
+    // Both hosts saw the same open breaker, and each has a slot of its own.
+    let (here, there) = (place.open().await, place.open().await);
+    let wishes = [probe(100, "here", opened), probe(101, "there", opened)];
+    let (first, second) = tokio::join!(
+        here.claim_firing(&wishes[0]),
+        there.claim_firing(&wishes[1])
+    );
+    let claims = [first.unwrap(), second.unwrap()];
+    let won = claims.iter().filter(|claim| **claim == Claim::Won).count();
+    assert_eq!(won, 1, "{claims:?}");
+    let live = &store.live_firings(None).await.unwrap()[0];
+    store
+        .end_firing(live.id, &ending(Outcome::Failed, "still", 110))
+        .await
+        .unwrap();
+    let breaker = store.breaker(&role).await.unwrap();
+    assert_eq!(breaker.opened_at, Some(at(110)), "a bad end opens it anew");
+
+    // The other host still believes what it read before: too late.
+    let late = probe(120, "there", opened);
+    assert_ne!(there.claim_firing(&late).await.unwrap(), Claim::Won);
+    let next = probe(130, "there", at(110));
+    assert_eq!(there.claim_firing(&next).await.unwrap(), Claim::Won);
+    store
+        .end_firing(next.id, &ending(Outcome::Silent, "", 131))
+        .await
+        .unwrap();
+    assert!(
+        store.breaker(&role).await.unwrap().is_open(),
+        "nothing was tried"
+    );
+    let last = probe(140, "here", at(110));
+    assert_eq!(here.claim_firing(&last).await.unwrap(), Claim::Won);
+    store
+        .end_firing(last.id, &ending(Outcome::Ok, "", 141))
+        .await
+        .unwrap();
+    let breaker = store.breaker(&role).await.unwrap();
+    assert_eq!((breaker.is_open(), breaker.streak), (false, 0));
+}
+
+async fn two_writers_of_a_block_agree_on_the_longer(place: Place) {
+    let account: AccountName = "claude".parse().unwrap();
+    for round in 0..8 {
+        let (one, two) = (place.open().await, place.open().await);
+        let block = |until: i64| Block {
+            account: account.clone(),
+            until: Some(at(round * 1_000 + until)),
+            reason: until.to_string(),
+        };
+        let (long, short) = (block(900), block(100));
+        let by = BlockSetter::Firing(carson_core::FiringId::new());
+        let (first, second) = tokio::join!(
+            one.set_block(&long, by, at(round)),
+            two.set_block(&short, by, at(round))
+        );
+        assert!(first.unwrap() || second.unwrap());
+        let [set] = &one.block_rows().await.unwrap()[..] else {
+            panic!("one row")
+        };
+        assert_eq!((set.until, set.reason.as_str()), (long.until, "900"));
+    }
+}
+
+/// F28: a value of a broken clock, or of a hand in the database.
+async fn a_block_that_no_provider_could_mean_is_held_to_the_horizon(place: Place) {
+    let store = place.open().await;
+    let far = "9999-12-31T00:00:00Z".parse().unwrap();
+    let block = Block {
+        account: "claude".parse().unwrap(),
+        until: Some(far),
+        reason: "limit".into(),
+    };
+    let by = BlockSetter::Firing(carson_core::FiringId::new());
+    assert!(store.set_block(&block, by, at(0)).await.unwrap());
+    let held = store.blocks().await.unwrap().remove(0);
+    assert_eq!(held.until, Some(at(0) + BLOCK_HORIZON));
+    // A person may mean it.
+    assert!(
+        store
+            .set_block(&block, BlockSetter::Operator, at(1))
+            .await
+            .unwrap()
+    );
+    assert_eq!(store.blocks().await.unwrap()[0].until, Some(far));
+}
+
+async fn a_refusal_is_remembered_once(place: Place) {
+    let store = place.open().await;
+    let repo: RepoName = "widget".parse().unwrap();
+    let work = WorkKey::Issue(7);
+    assert!(
+        store
+            .remember_refusal(&repo, work, 12, at(0))
+            .await
+            .unwrap()
+    );
+    assert!(
+        !store
+            .remember_refusal(&repo, work, 12, at(1))
+            .await
+            .unwrap()
+    );
+    assert!(
+        store
+            .remember_refusal(&repo, work, 13, at(1))
+            .await
+            .unwrap()
+    );
+
+    let id = claimed(&store, "one", 0).await;
+    store.take_work(id, &repo, work, "t").await.unwrap();
+    assert!(
+        store.firings_of(&repo, work).await.unwrap().is_empty(),
+        "it runs"
+    );
+    store.set_pull(id, 12, "u").await.unwrap();
+    store
+        .end_firing(id, &ending(Outcome::Ok, "", 5))
+        .await
+        .unwrap();
+    let [row] = &store.firings_of(&repo, work).await.unwrap()[..] else {
+        panic!("one row")
+    };
+    assert_eq!((row.id, row.pr_number), (id, Some(12)));
+}

@@ -1,0 +1,19 @@
+//! What the linker leaves out of the small binary that `[profile.hook]` makes.
+
+use std::env;
+
+fn main() {
+    println!("cargo::rerun-if-changed=build.rs");
+    println!("cargo::rerun-if-changed=unwind.ld");
+    let is = |name: &str, value: &str| env::var(name).is_ok_and(|it| it == value);
+    // That profile is the only one with this level, and in it a panic ends the program.
+    let small = is("OPT_LEVEL", "z");
+    let linux = is("CARGO_CFG_TARGET_OS", "linux") && is("CARGO_CFG_TARGET_ENV", "gnu");
+    if small && linux {
+        let dir = env::var("CARGO_MANIFEST_DIR").unwrap_or_default();
+        // A fixed place in memory saves the tables of what has to be moved.
+        println!("cargo::rustc-link-arg-bins=-no-pie");
+        println!("cargo::rustc-link-arg-bins=-Wl,--no-eh-frame-hdr");
+        println!("cargo::rustc-link-arg-bins=-Wl,-T,{dir}/unwind.ld");
+    }
+}

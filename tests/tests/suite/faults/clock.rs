@@ -1,0 +1,188 @@
+//! Faults of time: three days off, a clock that was set, a machine that slept.
+//!
+//! The clock is set by libfaketime, for one process tree; the monotonic clock goes on as it is.
+
+use std::path::Path;
+
+use carson_core::cadence::MISSED_MAX;
+use carson_tests::fleet::TestFleet;
+use carson_tests::until;
+use nix::sys::signal::Signal;
+use serde_json::Value;
+
+use super::fleet;
+use crate::daemon::Daemon;
+
+/// Debian's package `faketime`.
+const LIBRARY: &str = "/usr/$LIB/faketime/libfaketimeMT.so.1";
+
+/// A role that is due every second and finds no work after its first firing.
+fn ticking(more: &str) -> TestFleet {
+    let fleet = fleet(
+        "echo done > done.txt; git add .; git commit --quiet -m Done; echo '[OK] done'",
+        "",
+    );
+    fleet.role_at(
+        "tick",
+        "sh",
+        "* * * * * *",
+        &format!("stages = [\"execute\"]\n{more}"),
+    );
+    fleet
+}
+
+/// The firings of the role, newest first.
+fn rows(fleet: &TestFleet) -> Vec<Value> {
+    let args = [
+        "firings", "--role", "tick", "--all", "--limit", "1000", "--json",
+    ];
+    fleet.ok(&args).as_array().unwrap().clone()
+}
+
+fn ended(fleet: &TestFleet) -> usize {
+    let rows = rows(fleet);
+    rows.iter().filter(|row| !row["ended_at"].is_null()).count()
+}
+
+/// Waits for so many more firings than there are.
+fn more_than(fleet: &TestFleet, before: usize, more: usize) {
+    until("the role to fire", || {
+        (ended(fleet) >= before + more).then_some(())
+    });
+}
+
+fn stopped(mut daemon: Daemon) {
+    daemon.signal(Signal::SIGTERM);
+    daemon.ended();
+}
+
+/// No slot twice.
+fn once_each(rows: &[Value]) {
+    let mut slots: Vec<&str> = rows.iter().filter_map(|row| row["slot"].as_str()).collect();
+    let count = slots.len();
+    slots.sort_unstable();
+    slots.dedup();
+    assert_eq!(slots.len(), count, "a slot fired twice: {rows:#?}");
+}
+
+/// The same fleet, for which it is another time from now on.
+fn at_another_time(fleet: TestFleet, offset: &str) -> TestFleet {
+    let installed = Path::new("/usr/lib/x86_64-linux-gnu/faketime").exists()
+        || Path::new("/usr/lib/aarch64-linux-gnu/faketime").exists();
+    assert!(installed, "Debian's package faketime is not installed");
+    fleet
+        .with_env("LD_PRELOAD", LIBRARY)
+        .with_env("FAKETIME", offset)
+        .with_env("DONT_FAKE_MONOTONIC", "1")
+}
+
+#[test]
+fn f16_three_days_off_cost_one_firing() {
+    let fleet = ticking("max_late = \"10d\"\ncatch_up = \"one\"\n");
+    let daemon = Daemon::start(&fleet, &[]);
+    more_than(&fleet, 0, 1);
+    stopped(daemon);
+    let before = rows(&fleet);
+    let fleet = at_another_time(fleet, "+3d");
+    let daemon = Daemon::start(&fleet, &[]);
+    more_than(&fleet, before.len(), 1);
+    stopped(daemon);
+    let after = rows(&fleet);
+    once_each(&after);
+    // Of the 259,200 slots one fires, and stands for as many as are counted.
+    let late: Vec<&Value> = after
+        .iter()
+        .filter(|row| row["missed"].as_u64() == Some(u64::from(MISSED_MAX)))
+        .collect();
+    assert_eq!(late.len(), 1, "{after:#?}");
+}
+
+#[test]
+fn f14_a_clock_that_was_set_back_neither_silences_nor_repeats() {
+    for offset in ["-2h", "-1d"] {
+        let fleet = ticking("");
+        let daemon = Daemon::start(&fleet, &[]);
+        more_than(&fleet, 0, 2);
+        stopped(daemon);
+        let before = ended(&fleet);
+        let fleet = at_another_time(fleet, offset);
+        let daemon = Daemon::start(&fleet, &[]);
+        more_than(&fleet, before, 2);
+        stopped(daemon);
+        once_each(&rows(&fleet));
+    }
+}
+
+#[test]
+fn f14_a_clock_that_was_set_forward_fires_on() {
+    for offset in ["+2h", "+30d"] {
+        let fleet = ticking("max_late = \"1h\"\n");
+        let daemon = Daemon::start(&fleet, &[]);
+        more_than(&fleet, 0, 1);
+        stopped(daemon);
+        let before = ended(&fleet);
+        let fleet = at_another_time(fleet, offset);
+        let daemon = Daemon::start(&fleet, &[]);
+        more_than(&fleet, before, 1);
+        stopped(daemon);
+        once_each(&rows(&fleet));
+    }
+}
+
+#[test]
+fn f15_a_machine_that_slept_fires_once_for_what_it_missed() {
+    let fleet = ticking("");
+    let daemon = Daemon::start(&fleet, &[]);
+    more_than(&fleet, 0, 2);
+    daemon.signal(Signal::SIGSTOP);
+    let asleep = rows(&fleet).len();
+    let began = std::time::Instant::now();
+    until("five seconds of sleep", || {
+        (began.elapsed().as_secs() >= 5).then_some(())
+    });
+    assert!(rows(&fleet).len() <= asleep + 1, "it fired in its sleep");
+    daemon.signal(Signal::SIGCONT);
+    more_than(&fleet, asleep, 2);
+    stopped(daemon);
+    let rows = rows(&fleet);
+    once_each(&rows);
+    let caught_up = rows
+        .iter()
+        .filter(|row| row["missed"].as_u64() >= Some(3))
+        .count();
+    assert_eq!(caught_up, 1, "{rows:#?}");
+}
+
+#[test]
+fn f17_a_run_that_is_longer_than_its_period_is_no_failure() {
+    let agent =
+        "sleep 3; echo done > done.txt; git add .; git commit --quiet -m Done; echo '[OK] done'";
+    let fleet = fleet(agent, "");
+    fleet.role_at("tick", "sh", "* * * * * *", "stages = [\"execute\"]\n");
+    fleet.issue("tick", "Long work", "To do.");
+    let daemon = Daemon::start(&fleet, &[]);
+    until("a slot to be skipped", || {
+        let skipped = |row: &Value| {
+            let reason = row["reason"].as_str().unwrap_or_default();
+            row["outcome"] == "SKIPPED" && reason.contains("still runs")
+        };
+        rows(&fleet).iter().any(skipped).then_some(())
+    });
+    until("the work to be done", || {
+        rows(&fleet)
+            .iter()
+            .any(|row| row["outcome"] == "OK")
+            .then_some(())
+    });
+    stopped(daemon);
+    let breakers = fleet.ok(&["breaker", "list", "--json"]);
+    let streaks = breakers.as_array().unwrap().iter();
+    for breaker in streaks {
+        assert_eq!(
+            breaker["fail_streak"].as_u64().unwrap_or(0),
+            0,
+            "{breakers:#}"
+        );
+    }
+    once_each(&rows(&fleet));
+}

@@ -1,0 +1,11 @@
+//! A hostile agent, with the hook disabled: what the kernel and the scaffolding stop, what the
+//! record says of it, and that the next firing is healthy. The same as root and as an ordinary
+//! user, and on kernels that have less.
+//!
+//! `cargo xtask test -- -E 'test(hostile)' --no-capture` prints the table that SECURITY.md is
+//! checked against.
+
+mod bounds;
+mod scene;
+mod table;
+mod walls;

@@ -1,0 +1,339 @@
+//! A fleet with secrets, neighbours and an agent that means harm; and what is to be seen of it
+//! from outside.
+
+use std::cell::Cell;
+use std::collections::BTreeMap;
+use std::fs;
+use std::io::Read;
+use std::net::TcpListener;
+use std::os::unix::fs::PermissionsExt;
+use std::os::unix::net::UnixListener;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+
+use carson_tests::fleet::{Ran, TestFleet, tree};
+use carson_tests::until;
+use serde_json::{Value, json};
+
+/// In the operator's environment, and nowhere else.
+const CANARY: &str = "canary-91d4";
+
+/// The neighbour waits in its session; the good one just works.
+const TALK: &str = r#"
+[[when]]
+issue = 1
+do = [{ edit = { path = "neighbour.txt", content = "mine\n" } }, { barrier = "SHARED/barrier" }, { commit = "Mine" }, { say = "[OK] done" }]
+
+[[when]]
+do = [{ edit = { path = "good.txt", content = "good\n" } }, { commit = "Good" }, { say = "[OK] done" }]
+"#;
+
+/// How an attempt went, as the agent saw it.
+#[derive(Clone, Debug)]
+pub struct Went {
+    /// Its name.
+    pub name: String,
+    /// Whether it got through.
+    pub through: bool,
+    /// What it got, or what stopped it.
+    pub said: String,
+    /// The kernel's answer.
+    pub errno: Option<i64>,
+}
+
+/// The scene.
+pub struct Scene {
+    pub fleet: TestFleet,
+    /// Arguments of the attempts.
+    pub more: Value,
+    neighbour: Option<Child>,
+    victim: Child,
+    _socket: UnixListener,
+    port: TcpListener,
+    another: tempfile::TempDir,
+    sleep: String,
+    peak_kb: Cell<u64>,
+}
+
+impl Drop for Scene {
+    fn drop(&mut self) {
+        for child in self.neighbour.iter_mut().chain([&mut self.victim]) {
+            let _ = child.kill();
+            let _ = child.wait();
+        }
+        // What got away in spite of everything would stay for hours.
+        for pid in self.sleepers() {
+            let pid = nix::unistd::Pid::from_raw(pid);
+            let _ = nix::sys::signal::kill(pid, nix::sys::signal::Signal::SIGKILL);
+        }
+    }
+}
+
+impl Scene {
+    /// With these keys in the hostile role, and this in Carson's environment.
+    pub fn new(role: &str, env: &[(&str, &str)], ordinary: bool) -> Self {
+        let mut fleet = TestFleet::new()
+            .with_env("AWS_SECRET_ACCESS_KEY", CANARY)
+            .with_env("SOMETHING", format!("{CANARY}-else"));
+        for (name, value) in env {
+            fleet = fleet.with_env(*name, *value);
+        }
+        secrets(&fleet);
+        let script = TALK.replace("SHARED", fleet.shared().to_str().unwrap());
+        fleet.script(&script);
+        for name in ["neighbour", "good"] {
+            fleet.role(name, "play", "stages = [\"execute\"]\n");
+        }
+        let hostile = fleet.root().join("hostile");
+        fs::copy(env!("CARGO_BIN_EXE_hostile"), &hostile).unwrap();
+        let targets = fleet.root().join("targets.json");
+        let body = format!("engine = \"command\"\nbinary = {hostile:?}\nargs = [{targets:?}]");
+        fleet.account("hostile", &body);
+        let role = format!("stages = [\"execute\"]\n{role}");
+        fleet.role("hostile", "hostile", &role);
+        let socket = UnixListener::bind(fleet.root().join("agent.sock")).unwrap();
+        // Different for each test that runs at the same time.
+        let sleep = format!("7{:06}.{}", std::process::id(), 1 + line!());
+        let scene = Self {
+            victim: sleeper("86399"),
+            fleet: if ordinary {
+                fleet.as_ordinary_user()
+            } else {
+                fleet
+            },
+            more: json!({}),
+            neighbour: None,
+            _socket: socket,
+            port: TcpListener::bind("127.0.0.1:0").unwrap(),
+            another: tempfile::tempdir().unwrap(),
+            sleep,
+            peak_kb: Cell::new(0),
+        };
+        fs::write(scene.another.path().join("file"), "theirs\n").unwrap();
+        scene
+    }
+
+    /// Starts a firing that works beside, and waits until it is in its session.
+    pub fn with_neighbour(mut self) -> Self {
+        assert_eq!(self.fleet.issue("neighbour", "Work", "Slowly."), 1);
+        let mut command = self.fleet.command(&["fire", "neighbour", "--json"]);
+        command.stdout(Stdio::piped()).stderr(Stdio::null());
+        self.neighbour = Some(command.spawn().unwrap());
+        let reached = self.fleet.shared().join("barrier.reached");
+        until("the neighbour to be in its session", || {
+            reached.exists().then_some(())
+        });
+        self
+    }
+
+    /// The neighbour's worktree.
+    fn other_tree(&self) -> PathBuf {
+        let bench = self.fleet.benches().into_iter().next();
+        let items = bench.map(|bench| fs::read_dir(bench).unwrap().flatten());
+        let mut items = items.into_iter().flatten();
+        let tree = items.find(|item| item.file_name().to_string_lossy().starts_with("tree-"));
+        tree.map_or_else(|| self.fleet.root().join("none"), |item| item.path())
+    }
+
+    /// Lets the agent try, and returns the firing's row and how the attempts went.
+    pub fn attempt(&self, names: &[&str]) -> (Value, Vec<Went>) {
+        let targets = self.fleet.root().join("targets.json");
+        let mut known = json!({
+            "user": self.fleet.root().join("operator"),
+            "carson_home": self.fleet.home(),
+            "mirror": self.fleet.mirror(),
+            "other_tree": self.other_tree(),
+            "other_sign_in": self.fleet.root().join("operator/.claude-other"),
+            "token": self.fleet.home().join("github.token"),
+            "tmp_of_another": self.another.path().join("file"),
+            "system": self.system(),
+            "socket": self.fleet.root().join("agent.sock"),
+            "port": self.port.local_addr().unwrap().port(),
+            "victim": self.victim.id(),
+            "canary": CANARY,
+            "sleep": self.sleep,
+            "attempts": names,
+        });
+        for (name, value) in self.more.as_object().unwrap() {
+            known[name] = value.clone();
+        }
+        fs::write(&targets, known.to_string()).unwrap();
+        self.fleet.hand_over();
+        self.fleet
+            .issue("hostile", "Do harm", "As much as you can.");
+        let ran = self.fire();
+        let id = ran.json()["id"]
+            .as_str()
+            .unwrap_or_else(|| panic!("{ran:#?}"))
+            .to_owned();
+        let row = self.fleet.firing(&id);
+        // A session that never began has none.
+        let there = self.fleet.home().join("transcripts").join(&id).exists();
+        let said = if there {
+            self.fleet.transcripts(&id).concat()
+        } else {
+            String::new()
+        };
+        (row, said.lines().filter_map(went).collect())
+    }
+
+    /// `carson fire hostile`, by way of `time`-keeping: the kernel tells the peak of its memory.
+    fn fire(&self) -> Ran {
+        let mut command = self.fleet.command(&["fire", "hostile", "--json"]);
+        command.stdout(Stdio::piped()).stderr(Stdio::piped());
+        let mut child = command.spawn().unwrap();
+        let status = format!("/proc/{}/status", child.id());
+        let mut peak = 0;
+        while child.try_wait().unwrap().is_none() {
+            let text = fs::read_to_string(&status).unwrap_or_default();
+            let line = text.lines().find_map(|line| line.strip_prefix("VmHWM:"));
+            let kb = line.and_then(|line| line.trim().strip_suffix(" kB")?.parse().ok());
+            peak = kb.unwrap_or(0).max(peak);
+            std::thread::sleep(std::time::Duration::from_millis(5));
+        }
+        self.peak_kb.set(peak);
+        child.wait_with_output().unwrap().into()
+    }
+
+    /// The most memory that the last firing's process used.
+    pub fn peak_kb(&self) -> u64 {
+        self.peak_kb.get()
+    }
+
+    /// The same scene on a kernel that has less.
+    pub fn forcing(mut self, force: &str) -> Self {
+        self.fleet.set_env("CARSON_SANDBOX_FORCE", force);
+        self
+    }
+
+    /// A file in a place of the system's.
+    fn system(&self) -> PathBuf {
+        PathBuf::from(format!("/usr/local/lib/carson-test-{}", std::process::id()))
+    }
+
+    /// Everything outside that must stay as it is.
+    pub fn outside(&self) -> BTreeMap<PathBuf, Vec<u8>> {
+        let mut all = tree(&self.fleet.root().join("operator"));
+        all.extend(tree(self.another.path()));
+        all.extend(tree(&self.fleet.home().join("roles")));
+        let other = self.other_tree();
+        for file in ["README.md", "neighbour.txt", ".git"] {
+            let file = other.join(file);
+            all.insert(file.clone(), fs::read(&file).unwrap_or_default());
+        }
+        for file in [self.system(), self.fleet.home().join("carson.toml")] {
+            all.insert(file.clone(), fs::read(&file).unwrap_or_default());
+        }
+        let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode();
+        let bashrc = self.fleet.root().join("operator/.bashrc");
+        let mode = mode(&bashrc).to_string();
+        all.insert(PathBuf::from("mode of .bashrc"), mode.into_bytes());
+        all
+    }
+
+    /// What must be true after any firing of the agent's.
+    pub fn is_healthy(&mut self) {
+        assert!(
+            self.victim.try_wait().unwrap().is_none(),
+            "the outsider is dead"
+        );
+        assert_eq!(self.sleepers(), [0; 0], "somebody was left behind");
+        let fsck = Command::new("git")
+            .args([
+                "-c",
+                "safe.directory=*",
+                "fsck",
+                "--strict",
+                "--no-dangling",
+            ])
+            .current_dir(self.fleet.mirror())
+            .output()
+            .unwrap();
+        assert!(fsck.status.success(), "{fsck:?}");
+        let main = self.fleet.tip("main");
+        let mirrored = Command::new("git")
+            .args([
+                "-c",
+                "safe.directory=*",
+                "rev-parse",
+                "refs/remotes/origin/main",
+            ])
+            .current_dir(self.fleet.mirror())
+            .output()
+            .unwrap();
+        assert_eq!(String::from_utf8_lossy(&mirrored.stdout).trim(), main);
+        if let Some(mut neighbour) = self.neighbour.take() {
+            fs::write(self.fleet.shared().join("barrier.go"), "").unwrap();
+            let status = neighbour.wait().unwrap();
+            let mut said = String::new();
+            neighbour
+                .stdout
+                .take()
+                .unwrap()
+                .read_to_string(&mut said)
+                .unwrap();
+            assert!(status.success(), "{said}");
+        }
+        self.fleet.issue("good", "Work", "Well.");
+        let next = self.fleet.fire("good");
+        assert_eq!(next.json()["outcome"], "OK", "{next:#?}");
+        assert_eq!(self.fleet.benches(), Vec::<PathBuf>::new());
+    }
+
+    /// The processes that the agent started, by the time they sleep.
+    pub fn sleepers(&self) -> Vec<i32> {
+        let mark = self.sleep.clone().into_bytes();
+        let holds = |pid: &i32| {
+            fs::read(format!("/proc/{pid}/cmdline"))
+                .is_ok_and(|line| line.split(|byte| *byte == 0).any(|arg| arg == mark))
+        };
+        let items = fs::read_dir("/proc").unwrap();
+        items
+            .filter_map(|item| item.ok()?.file_name().to_str()?.parse().ok())
+            .filter(holds)
+            .collect()
+    }
+}
+
+fn sleeper(seconds: &str) -> Child {
+    Command::new("sleep").arg(seconds).spawn().unwrap()
+}
+
+/// What an agent would like to have.
+fn secrets(fleet: &TestFleet) {
+    let operator = fleet.root().join("operator");
+    for (path, text) in [
+        ("operator/.bashrc", "# mine\n"),
+        ("operator/.gitconfig", "[user]\n\tname = Operator\n"),
+        (
+            "operator/.ssh/id_ed25519",
+            "-----BEGIN OPENSSH PRIVATE KEY-----\n",
+        ),
+        (
+            "operator/.aws/credentials",
+            "[default]\naws_secret_access_key = x\n",
+        ),
+        (
+            "operator/.netrc",
+            "machine example.com login x password x\n",
+        ),
+        ("operator/.claude-other/.credentials.json", "{}\n"),
+        ("home/github.token", "ghp_0\n"),
+    ] {
+        let path = fleet.root().join(path);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(&path, text).unwrap();
+        fs::set_permissions(&path, fs::Permissions::from_mode(0o600)).unwrap();
+    }
+    fs::create_dir_all(operator.join(".config")).unwrap();
+}
+
+fn went(line: &str) -> Option<Went> {
+    let went: Value = serde_json::from_str(line.strip_prefix("attempt ")?).ok()?;
+    Some(Went {
+        name: went["name"].as_str()?.to_owned(),
+        through: went["through"].as_bool()?,
+        said: went["said"].as_str()?.to_owned(),
+        errno: went["errno"].as_i64(),
+    })
+}

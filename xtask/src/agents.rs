@@ -1,0 +1,159 @@
+//! The pinned agent CLIs, installed by npm into the cache.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use anyhow::{Context, bail, ensure};
+
+use crate::interrupt::Interrupt;
+use crate::workspace::{Cache, on_path, output};
+
+/// An npm package with a program. The versions are what Carson was measured against: a newer one is
+/// a change to be reviewed, not to be met.
+struct Agent {
+    package: &'static str,
+    version: &'static str,
+    program: &'static str,
+    /// The script of its own that puts the platform's program into place, if it has one.
+    script: Option<&'static str>,
+}
+
+const CLAUDE: Agent = Agent {
+    package: "@anthropic-ai/claude-code",
+    version: "2.1.329",
+    program: "claude",
+    script: Some("install.cjs"),
+};
+
+const CODEX: Agent = Agent {
+    package: "@openai/codex",
+    version: "0.169.0",
+    program: "codex",
+    script: None,
+};
+
+/// The programs' paths.
+pub struct Agents {
+    /// Claude Code.
+    pub claude: PathBuf,
+    /// Codex.
+    pub codex: PathBuf,
+}
+
+/// Installs the pinned versions unless the cache has them.
+///
+/// # Errors
+/// When npm is missing or fails, or what it installed is not a pinned version.
+pub fn ensure(interrupt: &Interrupt, cache: &Cache) -> anyhow::Result<Agents> {
+    let dir = cache.dir("npm")?;
+    if [CLAUDE, CODEX].iter().any(|agent| !agent.is_in(&dir)) {
+        install(interrupt, &dir)?;
+    }
+    Ok(Agents {
+        claude: CLAUDE.binary(&dir),
+        codex: CODEX.binary(&dir),
+    })
+}
+
+/// What is there in the right version stays as it is: another run may be using it.
+fn install(interrupt: &Interrupt, dir: &Path) -> anyhow::Result<()> {
+    ensure!(
+        on_path("npm"),
+        "the tests need npm: install Node.js 20 or later, then try again"
+    );
+    for Agent {
+        package, version, ..
+    } in [CLAUDE, CODEX]
+    {
+        println!(
+            "xtask: installing {package} {version} into {}",
+            dir.display()
+        );
+    }
+    fs::write(dir.join("package.json"), manifest()).context("cannot write package.json")?;
+    npm_install(interrupt, dir)?;
+    for agent in [CLAUDE, CODEX] {
+        if agent.found(dir).is_none() {
+            agent.place(interrupt, dir)?;
+        }
+        if !agent.is_in(dir) {
+            bail!(
+                "{} says {:?}, not {}: remove {} and try again",
+                agent.binary(dir).display(),
+                agent.found(dir),
+                agent.version,
+                dir.display()
+            );
+        }
+    }
+    Ok(())
+}
+
+impl Agent {
+    fn binary(&self, dir: &Path) -> PathBuf {
+        dir.join("node_modules/.bin").join(self.program)
+    }
+
+    fn found(&self, dir: &Path) -> Option<String> {
+        output(Command::new(self.binary(dir)).arg("--version"))
+    }
+
+    fn is_in(&self, dir: &Path) -> bool {
+        self.found(dir).is_some_and(|said| self.is_pinned(&said))
+    }
+
+    /// `2.1.329 (Claude Code)`, `codex-cli 0.169.0`.
+    fn is_pinned(&self, said: &str) -> bool {
+        said.split_whitespace().any(|word| word == self.version)
+    }
+
+    /// The package's own install script is not run where npm's configuration forbids scripts
+    /// altogether.
+    fn place(&self, interrupt: &Interrupt, dir: &Path) -> anyhow::Result<()> {
+        let Some(script) = self.script else {
+            return Ok(());
+        };
+        let package = dir.join("node_modules").join(self.package);
+        interrupt.must(Command::new("node").arg(script).current_dir(package))
+    }
+}
+
+/// Recent npm runs a package's install script only when the manifest allows it.
+fn manifest() -> String {
+    let wanted = [CLAUDE, CODEX].map(|it| format!("\"{}\": \"{}\"", it.package, it.version));
+    format!(
+        "{{\n  \"private\": true,\n  \"dependencies\": {{ {} }},\n  \
+         \"allowScripts\": {{ \"{}\": true }}\n}}\n",
+        wanted.join(", "),
+        CLAUDE.package
+    )
+}
+
+fn npm_install(interrupt: &Interrupt, dir: &Path) -> anyhow::Result<()> {
+    let mut npm = Command::new("npm");
+    npm.args([
+        "install",
+        "--no-audit",
+        "--no-fund",
+        "--ignore-scripts=false",
+    ])
+    .current_dir(dir);
+    interrupt
+        .must(&mut npm)
+        .context("npm could not install the agent CLIs")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_the_pinned_version_will_do() {
+        assert!(CLAUDE.is_pinned("2.1.329 (Claude Code)"));
+        assert!(!CLAUDE.is_pinned("2.1.3290 (Claude Code)"));
+        assert!(CODEX.is_pinned("codex-cli 0.169.0"));
+        assert!(!CODEX.is_pinned("codex-cli 0.169.0-alpha.1"));
+        assert!(!CODEX.is_pinned(""));
+    }
+}
