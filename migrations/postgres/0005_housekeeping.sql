@@ -11,7 +11,5 @@ CREATE TABLE job (
   PRIMARY KEY (host, name)
 );
 
--- The fleet's day, for what it spent; what was decided about a role, for `carson why`.
-CREATE INDEX firing_by_time ON firing (claimed_at);
-CREATE INDEX event_by_role ON event (role, seq);
+-- Events go by age.
 CREATE INDEX event_by_time ON event (at);

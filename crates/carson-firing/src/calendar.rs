@@ -4,8 +4,7 @@ use chrono::{DateTime, Datelike, Months, NaiveDate, TimeZone, Utc};
 use chrono_tz::Tz;
 
 /// The day of the zone in which `now` lies: its first instant, and that of the next.
-#[must_use]
-pub fn day_of(zone: Tz, now: DateTime<Utc>) -> (DateTime<Utc>, DateTime<Utc>) {
+pub(crate) fn day_of(zone: Tz, now: DateTime<Utc>) -> (DateTime<Utc>, DateTime<Utc>) {
     let today = now.with_timezone(&zone).date_naive();
     let next = today.succ_opt();
     (
@@ -15,8 +14,7 @@ pub fn day_of(zone: Tz, now: DateTime<Utc>) -> (DateTime<Utc>, DateTime<Utc>) {
 }
 
 /// The same for the month.
-#[must_use]
-pub fn month_of(zone: Tz, now: DateTime<Utc>) -> (DateTime<Utc>, DateTime<Utc>) {
+pub(crate) fn month_of(zone: Tz, now: DateTime<Utc>) -> (DateTime<Utc>, DateTime<Utc>) {
     let today = now.with_timezone(&zone).date_naive();
     let first = today.with_day(1).unwrap_or(today);
     let next = first.checked_add_months(Months::new(1));

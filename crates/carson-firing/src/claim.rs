@@ -179,6 +179,14 @@ async fn gates(
     Ok(gates)
 }
 
+/// What the whole fleet spent in its zone's day.
+///
+/// # Errors
+/// When the store does not answer.
+pub async fn spent_today(house: &Household, now: DateTime<Utc>) -> Result<f64, StoreError> {
+    house.store.spent(day_of(house.fleet.zone, now)).await
+}
+
 /// What the role's accounts leave alone.
 fn shares(house: &Household, role: &Role) -> Vec<Shares> {
     let accounts = role.engines.iter();

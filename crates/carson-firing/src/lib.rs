@@ -24,7 +24,7 @@
 //! [`session`] is the only place that runs an agent CLI, [`chat`] the only one that files posts.
 
 pub mod bench;
-pub mod calendar;
+mod calendar;
 mod chat;
 pub mod claim;
 pub mod claims;

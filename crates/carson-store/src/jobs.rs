@@ -132,21 +132,4 @@ impl Store {
             .await?
             .rows_affected()))
     }
-
-    /// The money of all firings since an instant, and how many there were that cost a session.
-    ///
-    /// # Errors
-    /// When the database does not answer.
-    pub async fn spent_since(&self, since: DateTime<Utc>) -> Result<(f64, u64), StoreError> {
-        let (cost, firings): (f64, i64) = on!(self, |pool| {
-            query_as(
-            "SELECT COALESCE(SUM(cost_usd), 0.0), COALESCE(SUM(CASE WHEN sessions > 0 THEN 1 ELSE 0 END), 0) \
-             FROM firing WHERE claimed_at >= $1"
-        )
-        .bind(since)
-        .fetch_one(pool)
-        .await?
-        });
-        Ok((cost, crate::firing::large(firings)))
-    }
 }

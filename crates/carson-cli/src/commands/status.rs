@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use carson_core::RoleName;
 use carson_core::admission::UsageWindow;
-use carson_firing::{Household, calendar, room};
+use carson_firing::{Household, claim, room};
 use carson_store::{BlockRow, BreakerRow, Firing, HostRow, JobRow, PauseRow};
 use chrono::{DateTime, TimeDelta, Utc};
 use serde_json::{Value, json};
@@ -14,11 +14,11 @@ use crate::app::App;
 use crate::error::CommandError;
 use crate::print::{self, counted};
 
-/// A usage window that is worth a line.
-const FULL: f64 = 0.75;
-
 /// A daemon says every minute that it lives.
 const SILENCE: TimeDelta = TimeDelta::minutes(3);
+
+/// A usage window that is worth a line.
+const FULL: f64 = 0.75;
 
 /// Everything that the screen shows, read at one time.
 struct Seen {
@@ -29,10 +29,10 @@ struct Seen {
     pauses: Vec<PauseRow>,
     blocks: Vec<BlockRow>,
     breakers: Vec<BreakerRow>,
-    windows: Vec<UsageWindow>,
     jobs: Vec<JobRow>,
     pending: u32,
-    spent: (f64, u64),
+    spent: f64,
+    windows: Vec<UsageWindow>,
     no_room: Option<String>,
 }
 
@@ -57,11 +57,9 @@ pub async fn run(app: &App, with_jobs: bool) -> Result<u8, CommandError> {
     });
     print::table(&["ROLE", "NEXT", "LAST", "STREAK"], rows.collect());
     running(&seen);
-    let (usd, firings) = seen.spent;
-    print::line(&format!(
-        "spent today: ${usd:.2} in {}",
-        counted(firings, "firing")
-    ));
+    if seen.spent > 0.0 {
+        print::line(&format!("spent today: ${:.2}", seen.spent));
+    }
     if seen.pending > 0 {
         print::line(&format!(
             "{} wait for the chat",
@@ -83,7 +81,6 @@ async fn look(house: &Household) -> Result<Seen, CommandError> {
     windows.retain(|window| window.stands(now));
     Ok(Seen {
         now,
-        windows,
         hosts: store.hosts().await?,
         newest: newest.map(|row| (row.role.clone(), row)).collect(),
         live: store.live_firings(None).await?,
@@ -92,9 +89,8 @@ async fn look(house: &Household) -> Result<Seen, CommandError> {
         breakers: store.breakers().await?,
         jobs: store.jobs(None).await?,
         pending: store.pending_posts().await?,
-        spent: store
-            .spent_since(calendar::day_of(house.fleet.zone, now).0)
-            .await?,
+        spent: claim::spent_today(house, now).await?,
+        windows,
         no_room: room::check(&house.fleet).err(),
     })
 }
@@ -104,13 +100,12 @@ fn as_json(house: &Household, seen: &Seen) -> Value {
         let (next, last) = moments(seen, role);
         json!({"name": role.name, "next": next, "last": last, "streak": streak(seen, &role.name)})
     });
-    let (usd, firings) = seen.spent;
     json!({
         "fleet": house.fleet.name, "host": house.fleet.host, "hosts": seen.hosts,
         "roles": roles.collect::<Vec<_>>(), "running": seen.live, "pauses": seen.pauses,
         "blocks": seen.blocks, "breakers": seen.breakers, "outbox": seen.pending,
-        "no_room": seen.no_room, "today": {"cost_usd": usd, "firings": firings},
-        "jobs": seen.jobs, "windows": seen.windows,
+        "no_room": seen.no_room, "spent_today": seen.spent, "windows": seen.windows,
+        "jobs": seen.jobs,
     })
 }
 
@@ -171,11 +166,8 @@ fn stops(seen: &Seen) {
         let why = row.breaker.reason.as_deref().unwrap_or_default();
         print::line(&format!("BREAKER of {} is open: {why}", row.role));
     }
-    for window in seen
-        .windows
-        .iter()
-        .filter(|window| window.utilization >= FULL)
-    {
+    let full = |window: &&UsageWindow| window.utilization >= FULL;
+    for window in seen.windows.iter().filter(full) {
         print::line(&format!("NEARLY USED UP: {window}"));
     }
 }

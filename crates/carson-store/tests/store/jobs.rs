@@ -9,8 +9,7 @@ use crate::fixture::{Place, at, claimed, ending, on_both, post};
 on_both!(
     a_job_is_known_by_its_last_run,
     pauses_that_ran_out_go_and_others_stay,
-    only_old_rows_go,
-    the_day_is_added_up
+    only_old_rows_go
 );
 
 fn ran(host: &str, said: &str, seconds: i64) -> JobRow {
@@ -101,20 +100,4 @@ async fn only_old_rows_go(place: Place) {
     );
     assert_eq!(drop(Stale::EndedBlocks, 20).await, 1);
     assert_eq!(store.blocks().await.unwrap().len(), 2);
-}
-
-async fn the_day_is_added_up(place: Place) {
-    let store = place.open().await;
-    assert_eq!(store.spent_since(at(0)).await.unwrap(), (0.0, 0));
-    for (role, when, cost) in [("a", 0, Some(1.5)), ("b", 10, Some(0.25)), ("c", 11, None)] {
-        let id = claimed(&store, role, when).await;
-        let progress = carson_store::Progress {
-            sessions: u32::from(cost.is_some()),
-            cost_usd: cost,
-            ..Default::default()
-        };
-        store.progress(id, &progress).await.unwrap();
-    }
-    assert_eq!(store.spent_since(at(0)).await.unwrap(), (1.75, 2));
-    assert_eq!(store.spent_since(at(10)).await.unwrap(), (0.25, 1));
 }

@@ -2,7 +2,7 @@
 
 use carson_config::Role;
 use carson_core::AccountName;
-use carson_core::admission::Gate;
+use carson_core::admission::{Admission, Gate, SkipReason, admit};
 use carson_firing::{Household, room};
 use carson_store::Firing;
 use chrono::{DateTime, TimeDelta, Utc};
@@ -107,7 +107,8 @@ fn admission(carson: &str, role: &Role, gate: &Gate, now: DateTime<Utc>) -> Vec<
             add("block", why, change);
         }
     }
-    if gate.breaker.is_open() {
+    let half_open = gate.breaker.half_opens_at(gate.cooldown);
+    if gate.breaker.is_open() && half_open.is_none_or(|at| now < at) {
         let why = gate.breaker.reason.clone().unwrap_or_default();
         let why = format!(
             "{} in a row, the last: {why}",
@@ -118,6 +119,22 @@ fn admission(carson: &str, role: &Role, gate: &Gate, now: DateTime<Utc>) -> Vec<
             why,
             format!("`{carson} breaker reset {}`", role.name),
         );
+    }
+    for budget in gate
+        .budgets
+        .iter()
+        .filter(|budget| budget.spent >= budget.max)
+    {
+        let (spent, max) = (budget.spent, budget.max);
+        let why = format!("${spent:.2} of ${max:.2} for {} are spent", budget.what);
+        let change = "raise the max_cost_usd_… that says so in carson.toml or role.toml, or wait \
+                      for the next day or month";
+        add("budget", why, change.into());
+    }
+    if let Admission::Skip(reason) = admit(gate, now)
+        && let Some((stop, change)) = used_up(&reason)
+    {
+        add(stop, reason.to_string(), change.into());
     }
     if gate.fired_today >= gate.max_per_day {
         let why = format!(
@@ -146,6 +163,21 @@ fn admission(carson: &str, role: &Role, gate: &Gate, now: DateTime<Utc>) -> Vec<
         );
     }
     stops
+}
+
+/// Usage windows that leave nothing for this role.
+fn used_up(reason: &SkipReason) -> Option<(&'static str, &'static str)> {
+    match reason {
+        SkipReason::Reserved(_) => Some((
+            "reserved",
+            "lower accounts.NAME.reserve in carson.toml, or wait until the window starts again",
+        )),
+        SkipReason::LowPriority(_) => Some((
+            "low-priority",
+            "raise the role's `priority`, or wait until the window starts again",
+        )),
+        _ => None,
+    }
 }
 
 fn cadence(carson: &str, role: &Role) -> Option<Stop> {
