@@ -104,7 +104,6 @@ async fn run(
         placed,
         stage,
         filling.attempt,
-        account,
         &prompt,
         &hook,
         &walls,
@@ -171,12 +170,11 @@ async fn start(
     placed: &Placed<'_, '_>,
     stage: Stage,
     attempt: u32,
-    account: &Account,
     prompt: &str,
     hook: &str,
     walls: &Walls,
 ) -> Result<SessionEnd, Halt> {
-    let engine = engine(firing, account)?;
+    let engine = engine(firing, account(firing)?)?;
     let (role, bench) = (firing.role, &placed.place.bench);
     let access = access(stage);
     let transcript = transcript(firing, stage).or_broken("making the transcript's folder")?;
