@@ -188,9 +188,9 @@ fn too_much(path: &Path, at: &Paths<'_>) -> Option<&'static str> {
     if user.starts_with(path) {
         return Some("holds your whole home directory");
     }
-    let inside = |place: &&str| path.starts_with(user.join(place));
+    let inside = |place: &str| path.starts_with(user.join(place));
     CREDENTIALS
         .iter()
-        .any(|place| inside(&place))
+        .any(|place| inside(place))
         .then_some("holds credentials")
 }

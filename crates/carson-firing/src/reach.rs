@@ -155,7 +155,7 @@ impl Reach<'_> {
         }
         let fleet = &self.house.fleet;
         for account in fleet.accounts.values() {
-            let sign_ins = account.env.iter().map(|(_, value)| PathBuf::from(value));
+            let sign_ins = account.env.values().map(PathBuf::from);
             places.extend(sign_ins.filter(|place| place.is_absolute()));
         }
         places.insert(fleet.home.state());

@@ -5,7 +5,8 @@
 //! that no other firing walks into the same wall.
 
 use std::ffi::OsString;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use carson_config::{Account, EngineKind as Configured};
 use carson_core::Stage;
@@ -29,6 +30,9 @@ use crate::prompt::{self, Filling};
 use crate::retry;
 use crate::stages::OrBroken;
 use crate::stages::workspace::Placed;
+
+/// How often somebody looks whether the worktree is still there.
+const WATCHED_EVERY: Duration = Duration::from_secs(1);
 
 /// How an execute session ended, when it did not end the firing.
 pub(crate) enum ExecuteEnd {
@@ -281,8 +285,23 @@ async fn start(
         tracing::debug!(firing.id = %firing.id, ?event, "session event");
         watch.see(event);
     };
-    let end = engine.run(&session, &firing.cancel, &mut seen).await;
-    end.map_err(|error| Halt::EngineFailed(error.to_string()))
+    let tree = &placed.place.worktree.path;
+    tokio::select! {
+        end = engine.run(&session, &firing.cancel, &mut seen) => {
+            end.map_err(|error| Halt::EngineFailed(error.to_string()))
+        }
+        // The session ends with this future.
+        () = lost(tree) => Err(Halt::EngineFailed(format!(
+            "the worktree was taken away while the {stage} session ran; what it had committed is kept"
+        ))),
+    }
+}
+
+/// Comes to an end when the worktree is gone: nothing that is done then can be saved.
+async fn lost(tree: &Path) {
+    while tree.symlink_metadata().is_ok() {
+        tokio::time::sleep(WATCHED_EVERY).await;
+    }
 }
 
 pub(crate) fn engine(firing: &Firing<'_>, account: &Account) -> Result<Engine, Halt> {

@@ -13,7 +13,7 @@ do = [{ edit = { path = "a.txt", content = "a\n" } }, { commit = "A" }, { say = 
 "#;
 
 /// What a shell adds by itself, and what each run of the supervisor carries.
-const NOT_OURS: [&str; 5] = ["PWD", "OLDPWD", "SHLVL", "_", "CARSON_PROC"];
+const NOT_OURS: [&str; 5] = ["PWD", "OLDPWD", "SHLVL", "_", "CARSON_RUN"];
 
 fn fleet() -> TestFleet {
     let fleet = TestFleet::new()

@@ -43,7 +43,7 @@ impl Scene {
         seen.extend(
             requests
                 .iter()
-                .flat_map(|one| one.tool_results())
+                .flat_map(carson_tests::model::Request::tool_results)
                 .map(|one| one.text),
         );
         seen.join("\n")

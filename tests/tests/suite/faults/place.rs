@@ -2,6 +2,10 @@
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
+use std::process::Stdio;
+
+use carson_tests::until;
+use serde_json::Value;
 
 use super::{fire, fleet, nothing_lost};
 
@@ -16,6 +20,31 @@ fn f22_a_worktree_that_is_deleted_keeps_its_commits() {
     let fleet = fleet(&agent, "");
     let row = fire(&fleet);
     assert_ne!(row["outcome"], "CRASHED", "{row:#}");
+    nothing_lost(&fleet, &row, &["committed\n"]);
+}
+
+#[test]
+fn f22_a_session_without_its_worktree_is_stopped() {
+    let agent = format!("{COMMIT}\ntouch ready; sleep 605");
+    let fleet = fleet(&agent, "[limits]\nwall_clock = \"5m\"\n");
+    let mut command = fleet.command(&["fire", "hand", "--json"]);
+    let firing = command.stdout(Stdio::piped()).stderr(Stdio::null()).spawn();
+    let firing = firing.unwrap();
+    let tree = until("the session to work", || {
+        let bench = fleet.benches().into_iter().next()?;
+        let mut inside = fs::read_dir(bench)
+            .ok()?
+            .filter_map(|item| Some(item.ok()?.path()));
+        inside.find(|path| path.join("ready").exists())
+    });
+    fs::rename(&tree, fleet.root().join("away")).unwrap();
+    let output = firing.wait_with_output().unwrap();
+    let row: Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(row["outcome"], "FAILED", "{row:#}");
+    assert!(
+        row["reason"].as_str().unwrap().contains("worktree"),
+        "{row:#}"
+    );
     nothing_lost(&fleet, &row, &["committed\n"]);
 }
 

@@ -196,6 +196,7 @@ pub(super) const TABLE: &[Fault] = &[
         "P1 P2",
         &[
             "faults::place::f22_a_worktree_that_is_deleted_keeps_its_commits",
+            "faults::place::f22_a_session_without_its_worktree_is_stopped",
             "faults::place::f22_a_head_that_moved_keeps_every_commit",
         ],
     ),

@@ -1,6 +1,11 @@
 //! A fleet with secrets, neighbours and an agent that means harm; and what is to be seen of it
 //! from outside.
 
+#![expect(
+    clippy::disallowed_methods,
+    reason = "it looks from outside, and starts what is looked at"
+)]
+
 use std::cell::Cell;
 use std::collections::BTreeMap;
 use std::fs;

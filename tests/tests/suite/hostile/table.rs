@@ -35,7 +35,6 @@ pub fn layer(went: &Went) -> String {
 }
 
 /// Prints it; the harness shows it under `--no-capture`.
-#[expect(clippy::print_stdout, reason = "the evidence that the issue asks for")]
 pub fn print(title: &str, row: &Value, all: &[Went]) {
     let weaker: Vec<&str> = row["sandbox"]["weaker"]
         .as_array()
