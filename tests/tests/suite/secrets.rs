@@ -279,8 +279,8 @@ fn a_program_that_prints_them_in_pieces_is_no_way_out() {
     let mut text = "#!/bin/sh\ncat > /dev/null\n".to_owned();
     // Byte by byte, so that every secret is split over writes; on both streams.
     let all = canaries();
-    fs::write(fleet.root().join("all"), &all).unwrap();
-    let all = fleet.root().join("all");
+    fs::write(fleet.shared().join("all"), &all).unwrap();
+    let all = fleet.shared().join("all");
     text.push_str(&format!(
         "dd if={0} bs=1 2>/dev/null\necho\nbase64 {0}\ndd if={0} bs=1 2>/dev/null | cat >&2\nexit 3\n",
         all.display()
@@ -440,11 +440,11 @@ fn what_only_looks_random_is_pushed_and_noted() {
     let ran = commits(&fleet, &steps.join(", "));
     assert_eq!(ran.code, Some(0), "{ran:#?}");
     assert_eq!(fleet.pulls().len(), 1);
-    let log = fleet.with_env("CARSON_LOG", "warn");
-    log.issue("hand", "Once more", "Please.");
-    let again = log.fire("hand");
-    assert!(
-        again.stderr.contains("may be a secret") && again.stderr.contains("the file a.txt"),
-        "{again:#?}"
-    );
+    let row = fleet.firing(ran.json()["id"].as_str().unwrap());
+    let events = row["events"].as_array().unwrap().iter();
+    let suspected: Vec<_> = events
+        .filter(|event| event["kind"] == "secret.suspected")
+        .map(|event| event["data"]["place"].as_str().unwrap())
+        .collect();
+    assert_eq!(suspected, ["the file a.txt"], "{row:#}");
 }

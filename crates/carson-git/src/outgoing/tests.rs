@@ -22,6 +22,8 @@ async fn seen(tree: &Worktree, max_bytes: u64) -> (Seen, Outgoing) {
             .unwrap()
             .push((part, text(brought.text), text(brought.gone)));
     };
+    // What is searched is what the mirror took in, as that is what is pushed.
+    tree.facts().await.unwrap();
     let outgoing = tree.outgoing(max_bytes, look).await.unwrap();
     let seen = all.lock().unwrap().clone();
     (seen, outgoing)
@@ -58,7 +60,7 @@ async fn what_the_remote_has_or_only_moved_is_not_handed_on() {
     let world = World::new().await;
     let tree = world.worktree("one").await;
     tree.put("kept.txt", "a line\nand another\nand a third one\n");
-    tree.commit_as_session("Pushed before");
+    tree.commit_seen("Pushed before").await;
     world.mirror.push(&tree.branch, &[]).await.unwrap();
     world.mirror.refresh().await.unwrap();
     tree.run(["mv", "kept.txt", "moved.txt"]);
