@@ -118,7 +118,8 @@ impl TestFleet {
         self.env.push((name.into(), value.into()));
     }
 
-    /// Gives it `carson` and `carson-hook` in a directory of its own.
+    /// Gives it `carson` and `carson-hook` in a directory of its own, where `carson` is its own
+    /// launcher.
     #[must_use]
     pub fn with_own_binaries(mut self) -> Self {
         let built = binary();
@@ -426,14 +427,14 @@ impl TestFleet {
 }
 
 /// The `carson` binary of the build that this test belongs to. `cargo xtask test` builds it, and
-/// `carson-hook` beside it.
+/// `carson-hook` and `carson-launch` beside it.
 #[must_use]
 pub fn binary() -> PathBuf {
     // target/debug/deps/suite-0123abcd
     let test = std::env::current_exe().unwrap();
     let target = test.parent().and_then(Path::parent).unwrap();
     let binary = target.join("carson");
-    for wanted in [&binary, &target.join("carson-hook")] {
+    for wanted in ["carson", "carson-hook", "carson-launch"].map(|name| target.join(name)) {
         assert!(
             wanted.is_file(),
             "{} is not built: run `cargo xtask test`, or `cargo build --bins` first",

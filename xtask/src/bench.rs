@@ -102,8 +102,10 @@ pub fn run_egress(interrupt: &Interrupt) -> anyhow::Result<ExitCode> {
 /// When it cannot be built or started.
 pub fn run_sandbox(interrupt: &Interrupt) -> anyhow::Result<ExitCode> {
     crate::debian::ensure_peers(interrupt)?;
-    interrupt.must(cargo().args(["build", "--release", "--locked", "--bins"]))?;
-    print(&sandbox::measure(&root().join("target/release/carson"))?);
+    interrupt.must(cargo().args(["build", "--release", "--locked", "--package", "carson-proc"]))?;
+    print(&sandbox::measure(
+        &root().join("target/release/carson-launch"),
+    )?);
     Ok(ExitCode::SUCCESS)
 }
 

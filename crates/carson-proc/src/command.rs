@@ -6,7 +6,7 @@ use std::path::PathBuf;
 
 use crate::marker::{self, Marker};
 use crate::sandbox::cgroup::Cgroup;
-use crate::sandbox::{LAUNCH, OURSELVES, Profile};
+use crate::sandbox::{LAUNCH, Profile, launcher};
 
 /// A program with everything it needs. Nothing is inherited unless it is said.
 #[derive(Clone, Debug)]
@@ -116,7 +116,7 @@ impl Command {
     /// around it. Only [`run`](crate::run) does that.
     #[must_use]
     pub fn confined(self, profile: impl Into<PathBuf>) -> Self {
-        self.confined_by(profile, OURSELVES)
+        self.confined_by(profile, launcher())
     }
 
     /// The same through the launcher in another executable, such as that of a test.

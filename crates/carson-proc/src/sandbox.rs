@@ -56,6 +56,6 @@ pub use attend::{Attended, attend};
 pub use handover::receive_listener;
 pub use launch::{LAUNCH, Say, UNMET, launch_if_asked};
 pub use level::{CgroupLevel, Level, NetworkLevel, Ns};
-pub(crate) use probe::OURSELVES;
+pub(crate) use probe::launcher;
 pub use probe::probe;
 pub use profile::{Abi, Demand, Network, Profile, Resources};

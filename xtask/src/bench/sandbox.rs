@@ -85,20 +85,20 @@ impl Profiles {
     }
 }
 
-/// Measures the release binary.
-pub fn measure(carson: &Path) -> anyhow::Result<Vec<Figure>> {
+/// Measures the launcher as it is installed.
+pub fn measure(launcher: &Path) -> anyhow::Result<Vec<Figure>> {
     let profiles = Profiles(super::tempdir("carson-bench-sandbox")?);
     std::fs::create_dir(profiles.0.join("tree"))?;
     become_subreaper()?;
     let runtime = Runtime::new()?;
-    let mut figures = starts(&profiles, carson, &runtime)?;
-    figures.extend(reapings(&profiles, carson, &runtime)?);
+    let mut figures = starts(&profiles, launcher, &runtime)?;
+    figures.extend(reapings(&profiles, launcher, &runtime)?);
     std::fs::remove_dir_all(&profiles.0)?;
     Ok(figures)
 }
 
-fn starts(profiles: &Profiles, carson: &Path, runtime: &Runtime) -> anyhow::Result<Vec<Figure>> {
-    let mut ways = ways(profiles, carson)?;
+fn starts(profiles: &Profiles, launcher: &Path, runtime: &Runtime) -> anyhow::Result<Vec<Figure>> {
+    let mut ways = ways(profiles, launcher)?;
     for round in 0..WARM + ROUNDS {
         for way in &mut ways {
             let took = way.once(runtime)?;
@@ -129,7 +129,7 @@ fn starts(profiles: &Profiles, carson: &Path, runtime: &Runtime) -> anyhow::Resu
     Ok(figures.collect())
 }
 
-fn ways(profiles: &Profiles, carson: &Path) -> anyhow::Result<Vec<Way>> {
+fn ways(profiles: &Profiles, launcher: &Path) -> anyhow::Result<Vec<Way>> {
     let bare = Abi {
         landlock: 0,
         namespaces: false,
@@ -153,7 +153,7 @@ fn ways(profiles: &Profiles, carson: &Path) -> anyhow::Result<Vec<Way>> {
         ..profiles.session(bare)
     };
     let launched = |name: &str, profile: &Profile| -> anyhow::Result<Start> {
-        let mut command = Command::new(carson);
+        let mut command = Command::new(launcher);
         // Where it starts must be granted too.
         command.current_dir(profiles.0.join("tree"));
         command.arg("sandbox-launch");
@@ -171,7 +171,7 @@ fn ways(profiles: &Profiles, carson: &Path) -> anyhow::Result<Vec<Way>> {
         let cwd = profiles.0.join("tree");
         let command = carson_proc::Command::new(TRUE, cwd);
         Ok(Start::Run(
-            command.confined_by(profiles.file(name, profile)?, carson),
+            command.confined_by(profiles.file(name, profile)?, launcher),
         ))
     };
     Ok(vec![
@@ -226,7 +226,11 @@ fn bubblewrap() -> Command {
     command
 }
 
-fn reapings(profiles: &Profiles, carson: &Path, runtime: &Runtime) -> anyhow::Result<Vec<Figure>> {
+fn reapings(
+    profiles: &Profiles,
+    launcher: &Path,
+    runtime: &Runtime,
+) -> anyhow::Result<Vec<Figure>> {
     let all = Abi::default();
     let alone = Abi {
         namespaces: false,
@@ -250,7 +254,7 @@ fn reapings(profiles: &Profiles, carson: &Path, runtime: &Runtime) -> anyhow::Re
         let file = profiles.file(name, &profiles.session(force))?;
         let mut took = Vec::new();
         for _ in 0..REAPINGS {
-            took.push(reaping(profiles, &file, carson, runtime)?);
+            took.push(reaping(profiles, &file, launcher, runtime)?);
         }
         figures.push(Figure {
             what,
@@ -266,7 +270,7 @@ fn reapings(profiles: &Profiles, carson: &Path, runtime: &Runtime) -> anyhow::Re
 fn reaping(
     profiles: &Profiles,
     profile: &Path,
-    carson: &Path,
+    launcher: &Path,
     runtime: &Runtime,
 ) -> anyhow::Result<Duration> {
     const DESCENDANTS: &str = "use POSIX; pipe(R, W); for (1..200) { if (!fork) { \
@@ -274,7 +278,7 @@ fn reaping(
         for (1..200) { sysread(R, my $x, 1) } $| = 1; print qq(ready\n); sleep 1000 while 1";
     let command = carson_proc::Command::new("/usr/bin/perl", profiles.0.join("tree"))
         .args(["-e", DESCENDANTS])
-        .confined_by(profile, carson);
+        .confined_by(profile, launcher);
     let limits = Limits::within(Duration::from_secs(60));
     let cancel = Cancel::new();
     let mut ready = None;

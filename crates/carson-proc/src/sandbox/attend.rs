@@ -9,7 +9,7 @@ use nix::unistd::Pid;
 use crate::marker::Marker;
 use crate::sandbox::cgroup::Cgroup;
 use crate::sandbox::launch::{LAUNCH, Say};
-use crate::sandbox::probe::OURSELVES;
+use crate::sandbox::probe::launcher;
 use crate::sandbox::profile::Profile;
 use crate::sandbox::stay::{self, End};
 
@@ -45,7 +45,7 @@ pub fn attend(profile: &Path, say: Say, program: &Path, args: &[OsString]) -> io
     let cgroup = wanted
         .then(|| Cgroup::make(&name, &known.resources))
         .flatten();
-    let mut command = std::process::Command::new(OURSELVES);
+    let mut command = std::process::Command::new(launcher());
     command.arg(LAUNCH).arg(say.option());
     for dir in cgroup.as_ref().map(Cgroup::dirs).unwrap_or_default() {
         command.arg("--cgroup").arg(dir);

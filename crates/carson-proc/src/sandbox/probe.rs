@@ -1,19 +1,20 @@
 //! What this machine can do.
 
+use std::path::PathBuf;
+
 use crate::sandbox::launch::{LAUNCH, PROBE};
 use crate::sandbox::level::Level;
 #[cfg(target_os = "linux")]
 use crate::sandbox::level::Ns;
 
-/// What this machine can do for this user. Asks the launcher, which is our own executable; nothing
-/// lasting is started.
+/// What this machine can do for this user. Asks the launcher; nothing lasting is started.
 #[must_use]
 #[expect(
     clippy::disallowed_methods,
     reason = "the launcher itself, which ends at once; the register keeps it from a sweep"
 )]
 pub fn probe() -> Level {
-    let mut command = std::process::Command::new(OURSELVES);
+    let mut command = std::process::Command::new(launcher());
     command.arg(LAUNCH).arg(PROBE);
     let answer = crate::children::output(command).and_then(|answer| {
         serde_json::from_slice(&answer.stdout).map_err(|error| {
@@ -46,9 +47,18 @@ fn with_cgroup(level: Level) -> Level {
     level
 }
 
+/// The launcher: the small program of its own where it lies beside our executable, else our
+/// executable itself, which does the same and is thirty times as large: starting that is most of
+/// what the walls cost.
+pub(crate) fn launcher() -> PathBuf {
+    let beside = std::env::current_exe().map(|me| me.with_file_name("carson-launch"));
+    let small = beside.ok().filter(|path| path.is_file());
+    small.unwrap_or_else(|| OURSELVES.into())
+}
+
 /// Our own executable, also when its file has been replaced.
 #[cfg(target_os = "linux")]
-pub(crate) const OURSELVES: &str = "/proc/self/exe";
+const OURSELVES: &str = "/proc/self/exe";
 /// Our own executable.
 #[cfg(not(target_os = "linux"))]
-pub(crate) const OURSELVES: &str = "/usr/local/bin/carson";
+const OURSELVES: &str = "/usr/local/bin/carson";

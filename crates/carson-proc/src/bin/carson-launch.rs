@@ -1,0 +1,14 @@
+//! The launcher as a program of its own: the `carson` binary does the same, but it is thirty times
+//! as large, and its size is most of what a session's walls cost.
+
+use std::io::Write;
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    // Before there is a second thread or an open file.
+    carson_proc::sandbox::launch_if_asked().unwrap_or_else(|| {
+        let usage = "carson-launch is started by carson; try `carson sandbox -- COMMAND`";
+        let _ = writeln!(std::io::stderr(), "{usage}");
+        ExitCode::from(2)
+    })
+}
