@@ -166,7 +166,7 @@ async fn copy(pool: &SqlitePool, to: &Path) -> Result<(), sqlx::Error> {
     }
 }
 
-fn with_ending(path: &Path, ending: &str) -> PathBuf {
+pub(crate) fn with_ending(path: &Path, ending: &str) -> PathBuf {
     let mut name = path.as_os_str().to_owned();
     name.push(ending);
     PathBuf::from(name)

@@ -7,10 +7,11 @@ use std::fs::DirBuilder;
 use std::io::ErrorKind;
 use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
 
-use sqlx::SqlitePool;
 use sqlx::migrate::Migrator;
-use sqlx::sqlite::{SqliteConnectOptions, SqlitePoolOptions, SqliteSynchronous};
+use sqlx::sqlite::{SqliteConnectOptions, SqliteConnection, SqlitePoolOptions, SqliteSynchronous};
+use sqlx::{Connection, SqlitePool};
 
 use crate::backup;
 use crate::db::{Db, Opening, Store};
@@ -38,6 +39,17 @@ pub(crate) async fn open(path: &Path, url: String, opening: Opening) -> Result<S
         }
         make_private(path).map_err(io)?;
     }
+    let log = hold_log(path, opening.patience).await;
+    let opened = open_file(path, url, opening).await;
+    match (log, &opened) {
+        (log, Err(StoreError::Unusable { .. })) => std::mem::forget(log),
+        (Some(log), _) => drop(log.close().await),
+        (None, _) => {}
+    }
+    opened
+}
+
+async fn open_file(path: &Path, url: String, opening: Opening) -> Result<Store, StoreError> {
     // The journal mode stands in the file: it is set once the file is known to be ours.
     let options = SqliteConnectOptions::new()
         .filename(path)
@@ -46,7 +58,7 @@ pub(crate) async fn open(path: &Path, url: String, opening: Opening) -> Result<S
         .foreign_keys(true);
     let pool = SqlitePoolOptions::new()
         .max_connections(4)
-        .acquire_timeout(opening.patience * 2 + std::time::Duration::from_secs(20))
+        .acquire_timeout(opening.patience * 2 + Duration::from_secs(20))
         .connect_with(options)
         .await
         .map_err(|source| refused(path, &url, source))?;
@@ -57,7 +69,7 @@ pub(crate) async fn open(path: &Path, url: String, opening: Opening) -> Result<S
             .await
             .map_err(|source| StoreError::Schema { url, source })?;
     }
-    keep_a_log(&pool).await?;
+    keep_a_log(&pool, opening.patience).await?;
     Ok(Store {
         db: Db::Sqlite(pool),
         file: Some(DbFile {
@@ -145,7 +157,25 @@ async fn bring_up(
 
 /// Write-ahead logging stands in the file; a copy that somebody put there may be without it.
 /// A connection that has read nothing yet does not know; asking for it twice does no harm.
-async fn keep_a_log(pool: &SqlitePool) -> Result<(), StoreError> {
+///
+/// To change the mode, a connection reads first and then asks for more. Of two that do so together
+/// SQLite refuses one at once, whatever its busy timeout, because each would wait for the other.
+async fn keep_a_log(pool: &SqlitePool, patience: Duration) -> Result<(), StoreError> {
+    let since = Instant::now();
+    loop {
+        match log(pool).await {
+            Err(error) if Trouble::of(&error) == Some(Trouble::Locked) => {
+                if since.elapsed() >= patience {
+                    return Err(error.into());
+                }
+                tokio::time::sleep(Duration::from_millis(10)).await;
+            }
+            done => return Ok(done?),
+        }
+    }
+}
+
+async fn log(pool: &SqlitePool) -> Result<(), sqlx::Error> {
     let mode: String = sqlx::query_scalar("PRAGMA journal_mode")
         .fetch_one(pool)
         .await?;
@@ -180,6 +210,26 @@ pub(crate) fn make_private(path: &Path) -> std::io::Result<()> {
         Err(error) if error.kind() == ErrorKind::AlreadyExists => Ok(()),
         made => made.map(drop),
     }
+}
+
+/// Who closes a database last moves its log into the file and removes it. After a crash the log may
+/// be what is whole of a damaged one, so nobody may be the last there: this connection can write
+/// nothing itself, and is never closed then. `None` where there is no log to keep.
+async fn hold_log(path: &Path, patience: Duration) -> Option<SqliteConnection> {
+    let log = backup::with_ending(path, "-wal");
+    if log.metadata().map_or(0, |found| found.len()) == 0 {
+        return None;
+    }
+    let options = SqliteConnectOptions::new()
+        .filename(path)
+        .read_only(true)
+        .busy_timeout(patience);
+    let mut held = SqliteConnection::connect_with(&options).await.ok()?;
+    // The first read opens the log, also when it fails; why it does is for others to say.
+    let _ = sqlx::query("SELECT name FROM sqlite_schema")
+        .fetch_all(&mut held)
+        .await;
+    Some(held)
 }
 
 /// Device and number: another file under the same name has others.
@@ -247,6 +297,7 @@ impl Store {
             }) => damage(&source),
             Err(other) => return Err(other),
         };
+        std::mem::forget(hold_log(&file.path, Opening::default().patience).await);
         Err(unusable(&file.path, wrong))
     }
 

@@ -31,6 +31,14 @@ fn slots(fleet: &TestFleet) -> usize {
     list.as_array().unwrap().len()
 }
 
+/// Waits until a daemon wrote down that it lives.
+fn sign_of_life(fleet: &TestFleet) {
+    until("its first sign of life", || {
+        let status = fleet.ok(&["status", "--json"]);
+        status["hosts"].get(0).map(drop)
+    });
+}
+
 fn goes_on(fleet: &TestFleet) {
     let before = slots(fleet);
     until("the next slot", || (slots(fleet) > before).then_some(()));
@@ -80,13 +88,27 @@ fn a_database_that_is_deleted_under_the_daemon_is_saved_and_can_be_restored() {
     goes_on(&fleet);
 }
 
+/// A daemon that was killed leaves a log beside the file: refusing, nobody moves it in there.
 #[test]
 fn damaged_pages_keep_the_daemon_from_starting() {
-    let fleet = eager();
+    let fleet = sound();
     assert_eq!(fleet.fire("hand").code, Some(0));
     let made = fleet.carson(&["backup", "make"]);
     assert_eq!(made.code, Some(0), "{made:#?}");
     let db = database(&fleet);
+    tokio::runtime::Runtime::new().unwrap().block_on(async {
+        let url = format!("sqlite:{}", db.display());
+        let pool = SqlitePool::connect(&url).await.unwrap();
+        let empty = sqlx::query("PRAGMA wal_checkpoint(TRUNCATE)");
+        empty.execute(&pool).await.unwrap();
+        pool.close().await;
+    });
+    let daemon = Daemon::start(&fleet, &[]);
+    sign_of_life(&fleet);
+    daemon.killed();
+    let log = db.with_extension("db-wal");
+    let logged = fs::read(&log).unwrap();
+    assert!(!logged.is_empty());
     let mut bytes = fs::read(&db).unwrap();
     let middle = bytes.len() / 4_096 / 2 * 4_096;
     bytes[middle..].fill(0xa5);
@@ -100,6 +122,7 @@ fn damaged_pages_keep_the_daemon_from_starting() {
     ];
     judge(&ran, 1, &says).unwrap_or_else(|why| panic!("{why}"));
     assert!(fs::read(&db).unwrap() == bytes);
+    assert!(fs::read(&log).unwrap() == logged);
     let restored = fleet.carson(&["backup", "restore"]);
     assert_eq!(restored.code, Some(0), "{restored:#?}");
     let list = fleet.ok(&["firings", "--json"]);
@@ -109,7 +132,7 @@ fn damaged_pages_keep_the_daemon_from_starting() {
 #[test]
 fn a_locked_database_delays_firings_and_loses_none() {
     let fleet = eager();
-    let barrier = fleet.root().join("barrier");
+    let barrier = fleet.shared().join("barrier");
     let script = format!(
         "[[when]]\ndo = [{{ edit = {{ path = \"a.txt\", content = \"a\\n\" }} }}, \
          {{ commit = \"Work\" }}, {{ barrier = {barrier:?} }}, {{ say = \"[OK] done\" }}]\n"
@@ -121,7 +144,7 @@ fn a_locked_database_delays_firings_and_loses_none() {
         .stderr(Stdio::piped())
         .spawn()
         .unwrap();
-    let reached = fleet.root().join("barrier.reached");
+    let reached = fleet.shared().join("barrier.reached");
     until("the session", || reached.exists().then_some(()));
     let daemon = Daemon::start(&fleet, &[]);
     daemon.says("firing process started");
@@ -132,7 +155,7 @@ fn a_locked_database_delays_firings_and_loses_none() {
         let pool = SqlitePool::connect(&url).await.unwrap();
         let lock = pool.begin_with("BEGIN EXCLUSIVE").await.unwrap();
         // The session ends, and the firing has its outcome to write.
-        fs::write(fleet.root().join("barrier.go"), "").unwrap();
+        fs::write(fleet.shared().join("barrier.go"), "").unwrap();
         daemon.says("nothing fires until it does");
         lock.rollback().await.unwrap();
         pool.close().await;
@@ -235,14 +258,11 @@ fn a_daemon_that_was_away_for_long_says_so_when_it_is_back() {
     let text = fs::read_to_string(&path).unwrap();
     fs::write(
         path,
-        format!("{text}\n[heartbeat]\nalert_after_down = \"50ms\"\n"),
+        format!("{text}\n[heartbeat]\nalert_after_down = \"1ms\"\n"),
     )
     .unwrap();
     let first = Daemon::start(&fleet, &[]);
-    until("its first sign of life", || {
-        let status = fleet.ok(&["status", "--json"]);
-        status["hosts"].get(0).map(drop)
-    });
+    sign_of_life(&fleet);
     first.killed();
     let second = Daemon::start(&fleet, &[]);
     second.says("the daemon was away");

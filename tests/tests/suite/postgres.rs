@@ -1,6 +1,6 @@
 //! Carson on PostgreSQL: one host, several processes, several hosts.
 
-use std::path::Path;
+use std::path::PathBuf;
 use std::process::{Child, Stdio};
 
 use carson_store::{Filter, Store};
@@ -20,10 +20,19 @@ fn change(fleet: &TestFleet, old: &str, new: &str) {
     std::fs::write(path, settings.replacen(old, new, 1)).unwrap();
 }
 
-/// A fleet on this database whose role `butler` does its work, past this barrier.
-fn fleet(database: Option<&TestDatabase>, barrier: Option<&Path>) -> TestFleet {
+/// Where the session of [`fleet`] waits.
+fn barrier(fleet: &TestFleet) -> PathBuf {
+    fleet.shared().join("barrier")
+}
+
+/// A fleet on this database whose role `butler` does its work, past its barrier if it `waits`.
+fn fleet(database: Option<&TestDatabase>, waits: bool) -> TestFleet {
     let fleet = TestFleet::new();
-    let barrier = barrier.map_or(String::new(), |path| format!("{{ barrier = {path:?} }},"));
+    let barrier = if waits {
+        format!("{{ barrier = {:?} }},", barrier(&fleet))
+    } else {
+        String::new()
+    };
     fleet.script(&format!(
         r#"
         [[when]]
@@ -63,7 +72,7 @@ fn rows(fleet: &TestFleet) -> Vec<Value> {
 #[test]
 fn a_firing_leaves_the_same_rows_there() {
     let database = TestDatabase::new();
-    let fleet = fleet(Some(&database), None);
+    let fleet = fleet(Some(&database), false);
     let issue = fleet.issue("butler", "Fix the Ärger", "Please.");
     let fired = fleet.fire("butler");
     assert_eq!(fired.code, Some(0), "{fired:#?}");
@@ -111,7 +120,7 @@ fn a_firing_leaves_the_same_rows_there() {
 }
 
 /// Processes that open a new database together, then ask for the same role and the same work.
-fn race(fleet: &TestFleet, barrier: &Path) {
+fn race(fleet: &TestFleet) {
     let opened: Vec<Child> = (0..PROCESSES)
         .map(|_| start(fleet, &["status", "--json"]))
         .collect();
@@ -136,7 +145,7 @@ fn race(fleet: &TestFleet, barrier: &Path) {
         });
         (refused == PROCESSES - 1).then_some(())
     });
-    std::fs::write(barrier.with_extension("go"), "").unwrap();
+    std::fs::write(barrier(fleet).with_extension("go"), "").unwrap();
     let winner = Ran::from(asking.remove(0).wait_with_output().unwrap());
     assert_eq!(winner.code, Some(0), "{winner:#?}");
     assert_eq!(
@@ -151,28 +160,29 @@ fn race(fleet: &TestFleet, barrier: &Path) {
 
 #[test]
 fn of_many_processes_one_fires_on_postgres() {
-    let (database, dir) = (TestDatabase::new(), tempfile::tempdir().unwrap());
-    let barrier = dir.path().join("barrier");
-    race(&fleet(Some(&database), Some(&barrier)), &barrier);
+    let database = TestDatabase::new();
+    race(&fleet(Some(&database), true));
 }
 
 #[test]
 fn of_many_processes_one_fires_on_sqlite() {
-    let dir = tempfile::tempdir().unwrap();
-    let barrier = dir.path().join("barrier");
-    race(&fleet(None, Some(&barrier)), &barrier);
+    race(&fleet(None, true));
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn two_hosts_share_one_fleet() {
-    let (database, dir) = (TestDatabase::new(), tempfile::tempdir().unwrap());
-    let barrier = dir.path().join("barrier");
-    let here = fleet(Some(&database), Some(&barrier));
-    let there = fleet(Some(&database), None);
+    let database = TestDatabase::new();
+    let here = fleet(Some(&database), true);
+    let barrier = barrier(&here);
+    let there = fleet(Some(&database), false);
     change(&there, "host = \"here\"", "host = \"there\"");
-    for fleet in [&here, &there] {
-        fleet.issue("butler", "Work", "To do.");
+    // One fleet has one forge and one remote, wherever it runs.
+    let remote = |fleet: &TestFleet| format!("url = {:?}\nbase", fleet.remote());
+    change(&there, &remote(&there), &remote(&here));
+    for _ in 0..2 {
+        here.issue("butler", "Work", "To do.");
     }
+    std::os::unix::fs::symlink(here.home().join("forge"), there.home().join("forge")).unwrap();
     let mut running = start(&here, &["fire", "butler", "--json"]);
     until("the firing to reach its barrier", || {
         assert!(running.try_wait().unwrap().is_none(), "it ended");

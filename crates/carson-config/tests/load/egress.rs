@@ -30,10 +30,10 @@ fn egress_is_closed_by_being_there_and_open_without() {
     };
     with("[]");
     assert!(of(home.path()).unwrap().egress.unwrap().0.is_empty());
-    with("[\"API.Example.com.:443\", \"*.crates.io:443\"]");
+    with("[\"API.Example.com.:443\", \"*.example.org:443\"]");
     let rules = of(home.path()).unwrap().egress.unwrap().0;
     let shown: Vec<String> = rules.iter().map(ToString::to_string).collect();
-    assert_eq!(shown, ["api.example.com:443", "*.crates.io:443"]);
+    assert_eq!(shown, ["api.example.com:443", "*.example.org:443"]);
 }
 
 #[test]
@@ -108,7 +108,7 @@ fn a_role_that_could_not_reach_its_provider_is_warned_of() {
         let warnings = load(&options(home.path(), &[])).unwrap().warnings;
         warnings.iter().map(ToString::to_string).collect::<String>()
     };
-    let warned = with("[\"*.crates.io:443\"]");
+    let warned = with("[\"*.example.org:443\"]");
     assert!(
         warned.contains("could not reach its provider at api.anthropic.com:443"),
         "{warned}"

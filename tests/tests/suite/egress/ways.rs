@@ -219,9 +219,9 @@ fn a_dry_run_and_the_role_say_where_it_leads() {
     scripted(
         &fleet,
         "",
-        "egress = [\"API.example.com:443\", \"*.crates.io:443\"]",
+        "egress = [\"API.example.com:443\", \"*.example.org:443\"]",
     );
-    let only = "egress: only api.example.com:443, *.crates.io:443";
+    let only = "egress: only api.example.com:443, *.example.org:443";
     for args in [&["roles", "show", ROLE][..], &["fire", ROLE, "--dry-run"]] {
         let said = fleet.carson(args).stdout;
         assert!(said.contains(only), "{args:?}: {said}");
@@ -229,7 +229,7 @@ fn a_dry_run_and_the_role_say_where_it_leads() {
     let outlook = fleet.ok(&["fire", ROLE, "--dry-run", "--json"]);
     assert_eq!(
         outlook["egress"],
-        serde_json::json!(["api.example.com:443", "*.crates.io:443"])
+        serde_json::json!(["api.example.com:443", "*.example.org:443"])
     );
     let names = outlook["environment"].as_array().unwrap().iter();
     assert!(names.clone().any(|one| one["name"] == "HTTPS_PROXY"));
