@@ -12,7 +12,7 @@ use carson_redact::Redactor;
 
 use crate::error::EngineError;
 use crate::rules::RuleSet;
-use crate::session::{Ended, Event, Session, SessionEnd};
+use crate::session::{Access, Ended, Event, Session, SessionEnd};
 use crate::transcript::Transcript;
 use crate::{claude, command, rehearsal};
 
@@ -34,6 +34,20 @@ impl fmt::Display for EngineKind {
             Self::Command => "command",
             Self::Rehearsal => "rehearsal",
         })
+    }
+}
+
+impl EngineKind {
+    /// What a session gets beside the environment that it is given. A value of `…` is another one
+    /// in each session.
+    #[must_use]
+    pub fn adds(self, access: Access) -> Vec<(&'static str, &'static str)> {
+        match self {
+            Self::Claude => claude::switches(access),
+            Self::Command | Self::Rehearsal => {
+                vec![("CARSON_MAX_TURNS", "…"), ("CARSON_STAGE", "…")]
+            }
+        }
     }
 }
 

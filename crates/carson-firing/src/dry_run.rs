@@ -245,6 +245,16 @@ fn environment(house: &Household, role: &Role, account: Option<&str>, id: Firing
             name: variable.name.to_string_lossy().into_owned(),
         })
         .collect();
+    let own = crate::session::kind(account).adds(Access::Write);
+    let runs = [("CARSON_RUN", "…"), ("CARSON_STAGE_RUN", "…")];
+    for (name, value) in own.into_iter().chain(runs) {
+        shown.retain(|one| one.name != name);
+        shown.push(Shown {
+            name: name.to_owned(),
+            value: value.to_owned(),
+            from: "the session itself".to_owned(),
+        });
+    }
     shown.sort_by(|a, b| a.name.cmp(&b.name));
     shown
 }

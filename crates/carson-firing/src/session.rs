@@ -304,15 +304,20 @@ async fn lost(tree: &Path) {
     }
 }
 
+/// The adapter of an account's CLI.
+pub(crate) fn kind(account: &Account) -> EngineKind {
+    match account.engine {
+        Configured::Claude => EngineKind::Claude,
+        Configured::Command => EngineKind::Command,
+        Configured::Rehearsal => EngineKind::Rehearsal,
+    }
+}
+
 pub(crate) fn engine(firing: &Firing<'_>, account: &Account) -> Result<Engine, Halt> {
     let missing = || Halt::EngineFailed(format!("the {} CLI is not installed", account.engine));
     let program = firing.house.engine_program(account).ok_or_else(missing)?;
     Ok(Engine {
-        kind: match account.engine {
-            Configured::Claude => EngineKind::Claude,
-            Configured::Command => EngineKind::Command,
-            Configured::Rehearsal => EngineKind::Rehearsal,
-        },
+        kind: kind(account),
         program,
         args: account.args.clone(),
         model: account.model.clone(),

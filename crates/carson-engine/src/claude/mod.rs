@@ -31,6 +31,16 @@ const SWITCHES: [(&str, &str); 5] = [
 /// Seconds that the CLI waits for the hook; the hook's own watchdog is far shorter.
 const HOOK_TIMEOUT_S: u32 = 10;
 
+/// The variables that make the CLI behave.
+pub(crate) fn switches(access: Access) -> Vec<(&'static str, &'static str)> {
+    let mut switches = SWITCHES.to_vec();
+    if access == Access::Write && nix::unistd::geteuid().is_root() {
+        // The CLI refuses full trust for root unless it is told that it is contained.
+        switches.push(("IS_SANDBOX", "1"));
+    }
+    switches
+}
+
 pub(crate) fn command(engine: &Engine, session: &Session<'_>) -> Result<Command, EngineError> {
     let mut command = Command::new(&engine.program, session.cwd)
         .exact_env(session.env.clone())
@@ -49,12 +59,8 @@ pub(crate) fn command(engine: &Engine, session: &Session<'_>) -> Result<Command,
         .args(["--max-turns", &session.max_turns.to_string()])
         .args(access(session))
         .stdin_bytes(session.prompt);
-    for (name, value) in SWITCHES {
+    for (name, value) in switches(session.access) {
         command = command.env(name, value);
-    }
-    if session.access == Access::Write && nix::unistd::geteuid().is_root() {
-        // The CLI refuses full trust for root unless it is told that it is contained.
-        command = command.env("IS_SANDBOX", "1");
     }
     if let Some(model) = &engine.model {
         command = command.args(["--model", model]);

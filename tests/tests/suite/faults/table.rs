@@ -21,7 +21,7 @@ const fn fault(
 }
 
 /// Rows that no test holds yet.
-pub(super) const OPEN: [&str; 7] = ["F11", "F19", "F27", "F31", "F34", "F37", "F38"];
+pub(super) const OPEN: [&str; 2] = ["F19", "F34"];
 
 pub(super) const TABLE: &[Fault] = &[
     // SIGKILL of the supervisor, of the firing, in every stage.
@@ -59,7 +59,10 @@ pub(super) const TABLE: &[Fault] = &[
     fault(
         "F4",
         "P2",
-        &["faults::agent::f4_daemons_that_it_leaves_behind_are_ended"],
+        &[
+            "faults::agent::f4_daemons_that_it_leaves_behind_are_ended",
+            "hostile::bounds::who_is_left_behind_is_found_and_the_record_says_so",
+        ],
     ),
     // A grandchild holds the output.
     fault(
@@ -84,6 +87,8 @@ pub(super) const TABLE: &[Fault] = &[
             "crates/carson-proc/src/run/output_tests.rs::a_hundred_megabytes_are_read_and_not_kept",
             "crates/carson-proc/src/run/output_tests.rs::a_line_without_an_end_is_cut",
             "crates/carson-proc/src/run/output_tests.rs::too_much_output_stops_it",
+            "hostile::bounds::a_gigabyte_of_output_costs_no_memory_and_its_end_is_read",
+            "hostile::bounds::more_output_than_allowed_ends_the_session",
         ],
     ),
     // Bytes that are no text; sentinels that are none.
@@ -105,7 +110,15 @@ pub(super) const TABLE: &[Fault] = &[
         &["faults::agent::f10_a_task_and_a_diff_of_megabytes_arrive_whole"],
     ),
     // The disk is full.
-    fault("F11", "P1 P2", &[]),
+    fault(
+        "F11",
+        "P1 P2",
+        &[
+            "full_disk::below_the_floor_nothing_is_claimed_it_is_said_once_and_it_goes_on_by_itself",
+            "full_disk::a_database_without_room_stops_the_firing_and_loses_nothing",
+            "hostile::bounds::a_full_disk_ends_in_an_outcome",
+        ],
+    ),
     // The forge is ill.
     fault(
         "F12",
@@ -166,6 +179,9 @@ pub(super) const TABLE: &[Fault] = &[
         &[
             "bad_world::a_database_that_is_no_database_stays_as_it_is",
             "bad_world::a_home_that_cannot_be_written_is_told",
+            "keep::a_database_that_is_deleted_under_the_daemon_is_saved_and_can_be_restored",
+            "keep::damaged_pages_keep_the_daemon_from_starting",
+            "keep::a_locked_database_delays_firings_and_loses_none",
         ],
     ),
     // The power goes.
@@ -178,6 +194,7 @@ pub(super) const TABLE: &[Fault] = &[
             "daemon::a_second_daemon_is_refused_with_the_name_of_the_first",
             "postgres::of_many_processes_one_fires_on_sqlite",
             "postgres::of_many_processes_one_fires_on_postgres",
+            "keep::of_a_hundred_daemons_that_start_together_one_runs_and_is_named_by_the_others",
         ],
     ),
     // Settings break while it runs.
@@ -232,12 +249,19 @@ pub(super) const TABLE: &[Fault] = &[
         ],
     ),
     // Ten thousand orphans.
-    fault("F27", "P1", &[]),
+    fault(
+        "F27",
+        "P1",
+        &["bulk::very_many_benches_are_pruned_and_none_loses_work"],
+    ),
     // The block flag is wrong.
     fault(
         "F28",
         "P6",
-        &["crates/carson-store/tests/store/stops.rs::a_block_only_grows_but_for_the_operator"],
+        &[
+            "crates/carson-store/tests/store/stops.rs::a_block_only_grows_but_for_the_operator",
+            "limits::codex_through_command_blocks_its_account_until_the_time_that_it_names",
+        ],
     ),
     // Hostile titles.
     fault(
@@ -252,10 +276,22 @@ pub(super) const TABLE: &[Fault] = &[
         &[
             "crates/carson-git/src/snapshot/tests.rs::a_link_in_the_directorys_place_is_not_followed",
             "claude_firing::what_the_repository_wants_to_run_does_not_run",
+            "hostile::walls::nothing_outside_is_reached_by_whoever_runs_the_tests",
+            "hostile::walls::nothing_outside_is_reached_as_an_ordinary_user",
+            "hostile::repository::hooks_submodules_and_planted_filters_do_not_run_outside",
+            "hostile::repository::a_worktree_that_leads_elsewhere_harms_only_itself",
         ],
     ),
     // Secrets in what the agent says and commits.
-    fault("F31", "P8", &[]),
+    fault(
+        "F31",
+        "P8",
+        &[
+            "secrets::what_a_session_leaks_is_nowhere",
+            "secrets::a_secret_that_was_added_and_removed_is_not_pushed",
+            "secrets::a_value_of_the_household_is_not_pushed_in_any_form",
+        ],
+    ),
     // The hook fails.
     fault(
         "F32",
@@ -275,6 +311,8 @@ pub(super) const TABLE: &[Fault] = &[
         &[
             "claude_firing::a_used_up_subscription_stops_other_roles_before_they_ask_the_model",
             "claude_firing::a_long_retry_after_blocks_the_account_and_counts_no_attempt",
+            "limits::a_limit_at_the_first_session_moves_on_to_the_next_account",
+            "limits::a_sign_in_or_a_bill_blocks_until_a_person_acts_and_says_how",
         ],
     ),
     // The judge and the embedder: there is no memory yet.
@@ -299,7 +337,15 @@ pub(super) const TABLE: &[Fault] = &[
         ],
     ),
     // Fork bombs and 20 GB.
-    fault("F37", "P2 P8", &[]),
+    fault(
+        "F37",
+        "P2 P8",
+        &["hostile::bounds::a_fork_bomb_ends_with_its_session"],
+    ),
     // Logs and rows without end.
-    fault("F38", "P2 P10", &[]),
+    fault(
+        "F38",
+        "P2 P10",
+        &["crates/carson-store/tests/store/jobs.rs::only_old_rows_go"],
+    ),
 ];
