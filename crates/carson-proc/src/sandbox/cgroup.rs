@@ -62,7 +62,7 @@ impl Cgroup {
         let bytes = resources
             .memory_mb
             .map(|mb| mb.saturating_mul(1024 * 1024).to_string());
-        // The launcher and the first process of the namespace are in it too.
+        // The launcher may be in it too, and the first process of the namespace is.
         let processes = resources
             .processes
             .map(|processes| processes.saturating_add(2).to_string());
