@@ -380,21 +380,8 @@ async fn note(
 
 /// Says in the record that a session did not clean up behind itself; what was left is dead.
 async fn left_behind(firing: &Firing<'_>, stage: Stage, leaked: u32) {
-    let now = firing.house.clock.now();
     let data = serde_json::json!({"stage": stage, "processes": leaked});
-    let noted = firing
-        .store()
-        .event(
-            "session.left_behind",
-            Some(&firing.role.name),
-            Some(firing.id),
-            &data,
-            now,
-        )
-        .await;
-    if let Err(error) = noted {
-        warn!(firing.id = %firing.id, %error, "what a session left behind could not be noted");
-    }
+    firing.event("session.left_behind", &data).await;
 }
 
 async fn judge(
