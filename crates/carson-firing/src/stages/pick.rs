@@ -9,11 +9,13 @@ use carson_forge::{Claim, Claimed, Forge, Issue, Pull, PullState};
 use tracing::info;
 
 use super::preflight::Ready;
-use super::{Brief, OrBroken, equip};
+use super::{Brief, OrBroken, told};
 use crate::chat;
+use crate::checks;
 use crate::claims;
 use crate::firing::{Firing, Taken};
 use crate::messages;
+use crate::session;
 
 /// The firing holds a piece of work.
 pub(crate) struct Picked<'f, 'h> {
@@ -40,17 +42,14 @@ pub(crate) async fn run<'f, 'h>(
         return Err(Halt::NothingToDo);
     };
     for repo in repositories(firing).await? {
-        let forge = firing
-            .house
-            .forge(repo)
-            .await
-            .or_broken("opening the forge")?;
-        let candidates = candidates(firing, &forge, label).await?;
+        let forge = firing.house.forge(repo).await;
+        let forge = forge.map_err(|error| away(firing, repo, told(&error)))?;
+        let candidates = candidates(firing, repo, &forge, label).await?;
         if candidates.is_empty() {
             continue;
         }
         review_queue(firing, &forge).await?;
-        equip::check(firing, repo).await?;
+        checks::with_work(firing, session::account(firing)?, repo, &forge).await?;
         for issue in candidates {
             if let Some((work, claim)) = take(firing, repo, &forge, label, issue).await? {
                 let taken = firing.take(Taken {
@@ -81,11 +80,20 @@ async fn repositories<'h>(firing: &Firing<'h>) -> Result<Vec<&'h Repo>, Halt> {
         .collect())
 }
 
-async fn candidates(firing: &Firing<'_>, forge: &Forge, label: &str) -> Result<Vec<Issue>, Halt> {
-    let mut ready = forge
-        .ready_issues(label)
-        .await
-        .or_broken("listing the issues")?;
+/// Nothing was taken yet: a forge that cannot be asked costs a slot, and counts against nobody.
+fn away(firing: &Firing<'_>, repo: &Repo, why: String) -> Halt {
+    checks::refuse(firing, format!("repo.{}.forge", repo.name), why)
+}
+
+async fn candidates(
+    firing: &Firing<'_>,
+    repo: &Repo,
+    forge: &Forge,
+    label: &str,
+) -> Result<Vec<Issue>, Halt> {
+    let ready = forge.ready_issues(label).await;
+    let mut ready = ready.map_err(|error| away(firing, repo, told(&error)))?;
+    firing.checks.pass(format!("repo.{}.forge", repo.name));
     if let Some(wanted) = firing.wanted.work {
         ready.retain(|issue| issue.number == wanted);
     }
