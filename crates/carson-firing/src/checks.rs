@@ -9,7 +9,6 @@
 //! hold (`measured.rs`). What needs a process or the network is asked once there is work.
 
 mod accounts;
-mod chat;
 mod clock;
 mod database;
 mod disk;

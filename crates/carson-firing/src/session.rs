@@ -321,14 +321,19 @@ pub(crate) fn engine(firing: &Firing<'_>, account: &Account) -> Result<Engine, H
 
 /// The account's CLI, when it is installed.
 pub(crate) fn engine_of(house: &Household, account: &Account) -> Option<Engine> {
-    Some(Engine {
+    Some(engine_at(house.engine_program(account)?, account))
+}
+
+/// The account's CLI as if it were installed there.
+pub(crate) fn engine_at(program: PathBuf, account: &Account) -> Engine {
+    Engine {
         kind: kind(account),
-        program: house.engine_program(account)?,
+        program,
         args: account.args.clone(),
         model: account.model.clone(),
         script: account.script.clone(),
         limits: account.limits.as_deref().and_then(|name| name.parse().ok()),
-    })
+    }
 }
 
 /// One file a session, numbered in their order.

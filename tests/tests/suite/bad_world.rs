@@ -159,7 +159,7 @@ fn claude_code_must_be_new_enough_and_signed_in() {
             &fleet,
             &format!("engine = \"claude\"\nbinary = {binary:?}\n{env}"),
         );
-        skipped(&fleet, &[&["account other: "], says].concat());
+        skipped(&fleet, &[&["account.other."], says].concat());
         // A quiet slot asks nothing: without work it is silent.
         let ran = fleet.carson(&["fire", "hand", "--work", "77", "--json"]);
         assert_eq!(
@@ -207,7 +207,10 @@ fn a_script_that_cannot_be_played_is_told_before_the_work_is_claimed() {
         "[[when]]\ndo = [{ dance = 1 }]\n",
     )
     .unwrap();
-    skipped(&fleet, &["account play: script", "line 2", "mend the file"]);
+    skipped(
+        &fleet,
+        &["account.play.script: ", "line 2", "mend the file"],
+    );
 }
 
 #[test]

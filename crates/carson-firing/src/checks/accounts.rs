@@ -1,11 +1,12 @@
 //! Accounts: their programs, their sign-ins, and who can read those.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use carson_config::{Account, EngineKind, Family, family};
 
 use super::{Scene, Verdict};
 use crate::egress::Provider;
+use crate::session;
 
 const SUBSCRIPTION: &str = "the hook stops reads of it and redaction keeps it out of what leaves, but \
      no wall can: give the role an egress list, or use an account with a key that Carson holds";
@@ -43,7 +44,8 @@ pub(super) async fn sign_in(scene: &Scene<'_>, account: &Account) -> Option<Verd
                 .mend(format!("write the key into {file}, with mode 0600")),
         });
     }
-    let engine = scene.engine(account)?;
+    // Independent of whether it is installed.
+    let engine = session::engine_at(PathBuf::new(), account);
     Some(match engine.signed_in(&scene.environment(account)) {
         Ok(()) if account.engine == EngineKind::Command => {
             Verdict::ok("the program signs in by itself")

@@ -6,7 +6,7 @@ use carson_config::{Account, Repo, Role};
 
 use super::{Checked, Machine, Scene, Verdict, checked};
 use super::{
-    accounts, chat, clock, database, disk, forges, hook, memory, place, remote, sandbox, versions,
+    accounts, clock, database, disk, forges, hook, memory, place, remote, sandbox, versions,
     ways_out,
 };
 
@@ -203,10 +203,6 @@ pub const LIST: &[Check] = checks![
         "the pre-tool-use hook stops what it must and passes what it must",
         "install carson-hook beside carson: cargo install --path hooks/pre-tool-use",
         Home(|scene| Box::pin(hook::answers(scene)));
-    "chat.sign_in", Never,
-        "the chat's token or webhook can be read, by its owner only",
-        "mend token_file or webhook_file under [slack]: a file of mode 0600",
-        Home(|scene| Box::pin(chat::sign_in(scene)));
     "account.NAME.program", Always,
         "the account's CLI is installed",
         "install it, or set accounts.NAME.binary",

@@ -102,6 +102,11 @@ fn a_full_disk_ends_in_an_outcome() {
     let mut scene = Scene::new("", &[], false);
     scene.more = serde_json::json!({"fill_mb": 128});
     scene.small_disk_mb = Some(48);
+    // As small as it is, preflight must let the session begin.
+    let settings = scene.fleet.home().join("carson.toml");
+    let text = std::fs::read_to_string(&settings).unwrap();
+    let text = text.replace("[fleet]\n", "[fleet]\nmin_free_mb = 16\n");
+    std::fs::write(settings, text).unwrap();
     let (row, all) = scene.attempt(&["fill-disk"]);
     table::print("full disk", &row, &all);
     assert!(row["outcome"].is_string(), "{row:#}");
