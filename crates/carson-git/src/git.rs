@@ -24,7 +24,9 @@ const KEEP: usize = 32 * 1024 * 1024;
 
 /// Overrides on every command: nothing that a repository configured may run, and nothing of the
 /// operator's taste may change what is written.
-const OVERRIDES: [&str; 14] = [
+const OVERRIDES: [&str; 16] = [
+    "core.attributesFile=/dev/null",
+    "core.excludesFile=/dev/null",
     "core.fsmonitor=false",
     "core.untrackedCache=false",
     "core.hooksPath=/dev/null",
@@ -39,6 +41,15 @@ const OVERRIDES: [&str; 14] = [
     "diff.ignoreSubmodules=dirty",
     "http.lowSpeedLimit=1000",
     "http.lowSpeedTime=60",
+];
+
+/// What keeps the files away that the machine and the operator configure git with. A filter of
+/// theirs, such as git-lfs, would run on what a repository says, and work that they let git ignore
+/// would be lost.
+const NO_SETTINGS: [(&str, &str); 3] = [
+    ("GIT_CONFIG_GLOBAL", "/dev/null"),
+    ("GIT_CONFIG_NOSYSTEM", "1"),
+    ("GIT_ATTR_NOSYSTEM", "1"),
 ];
 
 /// The `GIT_*` variables that are the operator's way to reach a remote. All others are dropped:
@@ -82,6 +93,8 @@ pub(crate) struct Git {
     config: Vec<(String, OsString)>,
     stdin: Option<Vec<u8>>,
     limits: Limits,
+    /// Whether the operator's settings count.
+    settings: bool,
     /// Restored before the command runs.
     own: Option<Own>,
     /// Files that must live as long as the command.
@@ -104,6 +117,7 @@ impl Git {
                 sweep: false,
                 ..Limits::within(LOCAL)
             },
+            settings: false,
             own: None,
             _holds: None,
         }
@@ -148,6 +162,13 @@ impl Git {
         self
     }
 
+    /// Reads the operator's settings, which say how a remote is reached: proxies, credential
+    /// helpers, other addresses. Not for commands that write a work tree.
+    pub(crate) fn with_settings(mut self) -> Self {
+        self.settings = true;
+        self
+    }
+
     pub(crate) fn owning(mut self, own: Own) -> Self {
         self.own = Some(own);
         self
@@ -172,7 +193,8 @@ impl Git {
             command = command.arg("-c").arg(one);
         }
         command = command.arg(&self.verb).args(self.args.iter().cloned());
-        for (name, value) in FIXED {
+        let none: &[(&str, &str)] = if self.settings { &[] } else { &NO_SETTINGS };
+        for (name, value) in FIXED.iter().chain(none) {
             command = command.env(name, value);
         }
         for (name, value) in &self.env {

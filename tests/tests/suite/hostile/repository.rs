@@ -6,8 +6,8 @@ use std::os::unix::fs::PermissionsExt;
 
 use super::scene::Scene;
 
-/// The operator's git would run hooks out of the repository and reach out for submodules. A filter
-/// that the operator installed, such as git-lfs, is the operator's program and does run.
+/// The operator's git would run hooks out of the repository, reach out for submodules, and have a
+/// filter installed, such as git-lfs, that fetches what the repository says.
 #[test]
 fn hooks_submodules_and_planted_filters_do_not_run_outside() {
     let mut scene = Scene::new("", &[], false);
@@ -16,7 +16,8 @@ fn hooks_submodules_and_planted_filters_do_not_run_outside() {
     let config = format!(
         "[core]\n\thooksPath = hooks\n\tfsmonitor = {touch}\n\
          [diff]\n\texternal = {touch}\n[submodule]\n\trecurse = true\n\
-         [protocol \"ext\"]\n\tallow = always\n"
+         [protocol \"ext\"]\n\tallow = always\n\
+         [filter \"lfs\"]\n\tsmudge = {touch}\n\tclean = {touch}\n\tprocess = {touch}\n"
     );
     fs::write(scene.fleet.root().join("operator/.gitconfig"), config).unwrap();
     let hook = format!("#!/bin/sh\n{touch}\n");
