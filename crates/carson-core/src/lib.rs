@@ -27,6 +27,7 @@ pub mod breaker;
 pub mod cadence;
 pub mod clock;
 pub mod egress;
+mod engine_kind;
 pub mod id;
 pub mod limits;
 pub mod outcome;
@@ -37,6 +38,7 @@ mod usage;
 pub mod work;
 
 pub use clock::Clock;
+pub use engine_kind::EngineKind;
 pub use id::{AccountName, FiringId, HostName, RepoName, RoleName};
 pub use outcome::Outcome;
 pub use sentinel::{Sentinel, Verdict};

@@ -1,3 +1,5 @@
+//! Who may fire: the order of the stops, and what each combination of them says.
+
 use proptest::prelude::*;
 
 use super::*;
