@@ -11,6 +11,7 @@ use crate::admission::SkipReason;
 use crate::id::AccountName;
 use crate::outcome::Outcome;
 use crate::sentinel::Sentinel;
+use crate::skip::SkipKind;
 
 /// Why a firing left its stages early. The only early exit there is.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -124,13 +125,25 @@ pub struct Settled {
     pub outcome: Outcome,
     /// One line that says why.
     pub reason: String,
+    /// Which stop it was, when it was one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub skip: Option<SkipKind>,
+}
+
+impl Settled {
+    /// An outcome that no stop made.
+    #[must_use]
+    pub fn new(outcome: Outcome, reason: impl Into<String>) -> Self {
+        Self {
+            outcome,
+            reason: reason.into(),
+            skip: None,
+        }
+    }
 }
 
 fn settled(outcome: Outcome, reason: impl Into<String>) -> Settled {
-    Settled {
-        outcome,
-        reason: reason.into(),
-    }
+    Settled::new(outcome, reason)
 }
 
 /// The table (DESIGN §6).
@@ -148,7 +161,10 @@ pub fn settle(facts: &Facts) -> Settled {
 fn settle_halt(halt: &Halt, facts: &Facts) -> Settled {
     match halt {
         Halt::NothingToDo => settled(Outcome::Silent, "no work found"),
-        Halt::Skipped(reason) => settled(Outcome::Skipped, reason.to_string()),
+        Halt::Skipped(reason) => Settled {
+            skip: Some(reason.kind()),
+            ..settled(Outcome::Skipped, reason.to_string())
+        },
         Halt::RateLimited {
             account,
             until,

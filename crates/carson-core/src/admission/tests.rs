@@ -23,12 +23,13 @@ fn block(account: &str, until: Option<i64>) -> Block {
         account,
         until: until.map(at),
         reason: "limit".into(),
+        kind: None,
     }
 }
 
 fn kind(admission: Admission) -> &'static str {
     match admission {
-        Admission::Skip(reason) => reason.kind(),
+        Admission::Skip(reason) => reason.kind().as_str(),
         Admission::Wait(_) => "wait",
         Admission::Admit(_) => "admit",
     }
@@ -144,7 +145,7 @@ fn a_blocked_account_moves_to_the_next() {
         blocks: vec![block("a", Some(100)), block("b", None)],
         ..gate()
     };
-    assert_eq!(kind(admit(&both, at(99))), "blocked");
+    assert_eq!(kind(admit(&both, at(99))), "block");
 }
 
 #[test]
@@ -158,7 +159,7 @@ fn each_stop_stops() {
         pause: Some(pause),
         ..gate()
     };
-    assert_eq!(kind(admit(&paused, at(9))), "paused");
+    assert_eq!(kind(admit(&paused, at(9))), "pause");
     assert_eq!(kind(admit(&paused, at(10))), "admit");
     let breaker = Breaker {
         opened_at: Some(at(0)),
