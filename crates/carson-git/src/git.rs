@@ -24,7 +24,10 @@ const KEEP: usize = 32 * 1024 * 1024;
 
 /// Overrides on every command: nothing that a repository configured may run, and nothing of the
 /// operator's taste may change what is written.
-const OVERRIDES: [&str; 14] = [
+const OVERRIDES: [&str; 15] = [
+    // Git itself leaves loose objects and refs to the kernel. Then the power goes, and a ref that
+    // a row names is empty, or leads to an object that is.
+    "core.fsync=committed,reference",
     "core.fsmonitor=false",
     "core.untrackedCache=false",
     "core.hooksPath=/dev/null",
