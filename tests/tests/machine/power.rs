@@ -97,6 +97,9 @@ struct Seen {
     outcomes: HashMap<String, String>,
     /// Issues that somebody was told to have made.
     issues: BTreeSet<u64>,
+    /// Firings that had no outcome when the power went. What they wrote and nobody had taken in
+    /// may never have reached the disk.
+    cut_off: BTreeSet<String>,
 }
 
 struct Scene {
@@ -156,11 +159,28 @@ impl Scene {
     /// Work comes in and is done for a while.
     fn works(&mut self, dice: &mut Dice, time: Duration) {
         let began = Instant::now();
+        let mut next = Duration::ZERO;
         while began.elapsed() < time {
+            self.look();
+            if began.elapsed() < next {
+                continue;
+            }
+            next = began.elapsed() + Duration::from_millis(400);
             let role = name(dice.roll(ROLES));
             let issue = self.fleet.issue(&role, "Work", "To do.");
             self.seen.issues.insert(issue);
-            self.look();
+        }
+    }
+
+    /// Everybody dies, and there is what the disk holds.
+    fn loses_power(&mut self, mut machine: Machine) {
+        machine.dies();
+        self.disk.cut();
+        for item in fs::read_dir(self.fleet.shared().join("wrote")).unwrap() {
+            let id = item.unwrap().file_name().into_string().unwrap();
+            if !self.seen.outcomes.contains_key(&id) {
+                self.seen.cut_off.insert(id);
+            }
         }
     }
 
@@ -193,6 +213,8 @@ impl Scene {
         .map(|row| word(row, "id"))
         .collect();
         assert_eq!(integrity(&self.fleet), "ok");
+        // First, because every moment more of them come.
+        let out = self.fleet.branches();
         let rows = self.rows();
         let outcomes: HashMap<String, String> = rows
             .iter()
@@ -207,7 +229,7 @@ impl Scene {
         }
         // Nothing went out that the books do not know.
         let branches: BTreeSet<String> = rows.iter().map(|row| word(row, "branch")).collect();
-        for branch in self.fleet.branches() {
+        for branch in out {
             assert!(branches.contains(&branch), "{branch} belongs to no firing");
         }
         until("the next firing", || {
@@ -227,10 +249,12 @@ impl Scene {
         let mut lost = Vec::new();
         for row in rows {
             let id = word(row, "id");
-            // One that was cut off may have lost what was never written to the disk.
-            let Some(outcome) = self.seen.outcomes.get(&id).filter(|one| *one != "CRASHED") else {
+            let Some(outcome) = self.seen.outcomes.get(&id) else {
                 continue;
             };
+            if self.seen.cut_off.contains(&id) {
+                continue;
+            }
             let wrote = fs::read_to_string(self.fleet.shared().join("wrote").join(&id));
             for content in wrote.unwrap_or_default().lines() {
                 fs::write(&file, format!("{content}\n")).unwrap();
@@ -240,6 +264,22 @@ impl Scene {
             }
         }
         lost
+    }
+
+    /// Firings that have no end, and issues that somebody still holds.
+    fn waiting(&mut self) -> Vec<String> {
+        let rows = self.look();
+        let open = rows
+            .iter()
+            .filter(|row| row["ended_at"].is_null() && !row["work"].is_null());
+        let mut waiting: Vec<String> = open.map(|row| format!("{row:#}")).collect();
+        for issue in &self.seen.issues {
+            let labels = self.fleet.labels(*issue);
+            if labels.iter().any(|label| label == "carson:in-flight") {
+                waiting.push(format!("issue {issue}: {labels:?}"));
+            }
+        }
+        waiting
     }
 
     fn log(&self) -> String {
@@ -252,20 +292,21 @@ impl Scene {
     fn ends(mut self, cuts: u64) {
         let mut machine = Machine::boot(&self.fleet);
         self.holds(&mut machine);
-        // Nothing new comes in, and what there is is done or given up.
-        until("all work to be done", || {
-            let rows = self.look();
-            let open = rows
-                .iter()
-                .any(|row| row["ended_at"].is_null() && !row["work"].is_null());
-            let waiting = self.seen.issues.iter().any(|issue| {
-                let labels = self.fleet.labels(*issue);
-                labels
-                    .iter()
-                    .any(|label| label.starts_with("for:") || label == "carson:in-flight")
-            });
-            (!open && !waiting).then_some(())
-        });
+        // Nothing new begins, and what has begun is done or given up.
+        let paused = self.fleet.carson(&["pause"]);
+        assert_eq!(paused.code, Some(0), "{paused:#?}");
+        let patience = Instant::now() + Duration::from_secs(90);
+        loop {
+            let waiting = self.waiting();
+            if waiting.is_empty() {
+                break;
+            }
+            assert!(
+                Instant::now() < patience,
+                "never done: {waiting:#?}\n{}",
+                self.log()
+            );
+        }
         machine.dies();
         let _ = self.fleet.ok(&["prune", "--json"]);
         let rows = self.look();
@@ -327,8 +368,7 @@ fn cuts(forge: Forge) {
         scene.holds(&mut machine);
         let time = Duration::from_millis(200 + dice.roll(4_000));
         scene.works(&mut dice, time);
-        machine.dies();
-        scene.disk.cut();
+        scene.loses_power(machine);
         eprintln!(
             "cut {cut} after {time:?}: {} outcomes seen",
             scene.seen.outcomes.len()
