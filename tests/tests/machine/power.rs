@@ -308,7 +308,7 @@ impl Scene {
             );
         }
         machine.dies();
-        let _ = self.fleet.ok(&["prune", "--json"]);
+        let pruned = self.fleet.ok(&["prune", "--json"]);
         let rows = self.look();
         let mut outcomes: BTreeMap<String, u32> = BTreeMap::new();
         let mut finished = BTreeSet::new();
@@ -328,7 +328,7 @@ impl Scene {
             heads.len()
         );
         assert_eq!(self.lost(&rows), Vec::<String>::new());
-        assert_eq!(self.fleet.benches(), Vec::<PathBuf>::new());
+        assert_eq!(self.fleet.benches(), Vec::<PathBuf>::new(), "{pruned:#}");
         assert!(
             outcomes.contains_key("OK") && outcomes.contains_key("CRASHED"),
             "{outcomes:?}"
