@@ -24,9 +24,12 @@ const KEEP: usize = 32 * 1024 * 1024;
 
 /// Overrides on every command: nothing that a repository configured may run, and nothing of the
 /// operator's taste may change what is written.
-const OVERRIDES: [&str; 16] = [
+const OVERRIDES: [&str; 17] = [
     "core.attributesFile=/dev/null",
     "core.excludesFile=/dev/null",
+const OVERRIDES: [&str; 15] = [
+    // a row names is empty, or leads to an object that is.
+    "core.fsync=committed,reference",
     "core.fsmonitor=false",
     "core.untrackedCache=false",
     "core.hooksPath=/dev/null",

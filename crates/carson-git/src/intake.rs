@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 use git2::OdbLookupFlags;
 use tracing::warn;
 
+use crate::durable;
 use crate::error::GitError;
 use crate::foreign::{Foreign, Memory};
 use crate::index::Index;
@@ -236,7 +237,12 @@ impl Worktree {
             .mirror
             .git("update-ref")
             .args(["--no-deref", "--stdin"]);
-        git.stdin(update.into_bytes()).text().await.map(drop)
+        git.stdin(update.into_bytes()).text().await?;
+        // The outcome that is written next rests on it, and the bench may not survive a power cut.
+        durable::name(
+            &self.mirror.path().join(self.branch_ref()),
+            self.mirror.path(),
+        )
     }
 
     async fn newest_whole(&self, said: &Said) -> Result<Option<Oid>, GitError> {

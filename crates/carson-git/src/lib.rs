@@ -45,6 +45,7 @@
 mod abandoned;
 mod branch;
 mod config;
+mod durable;
 mod error;
 mod foreign;
 mod git;

@@ -8,6 +8,7 @@ use tokio::time::{Instant, sleep};
 use tracing::info;
 
 use crate::config::Own;
+use crate::durable;
 use crate::error::{GitError, io};
 use crate::git::{CLONE, Git, REMOTE};
 use crate::oid::Oid;
@@ -67,8 +68,10 @@ impl Mirror {
         half.fetch(CLONE).await?;
         // Each was a file of its own; every set-up and every taking-in reads them all.
         half.git("pack-refs").arg("--all").text().await?;
+        durable::tree(&half.path)?;
+        std::fs::rename(&half.path, &self.path).map_err(|source| io(&self.path, source))?;
         info!(mirror = %self.path.display(), "repository cloned");
-        std::fs::rename(&half.path, &self.path).map_err(|source| io(&self.path, source))
+        durable::name(&self.path, self.path.parent().unwrap_or(&self.path))
     }
 
     async fn fetch(&self, within: Duration) -> Result<(), GitError> {
@@ -172,6 +175,8 @@ impl Mirror {
             };
             if free {
                 self.move_ref(&name, oid, held.as_ref()).await?;
+                // The row is going to say that it is there.
+                durable::name(&self.path.join(&name), &self.path)?;
                 return Ok(name);
             }
             name = format!("refs/carson/salvage/{firing}-{next}");
