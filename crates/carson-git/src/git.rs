@@ -27,7 +27,7 @@ const KEEP: usize = 32 * 1024 * 1024;
 const OVERRIDES: [&str; 17] = [
     "core.attributesFile=/dev/null",
     "core.excludesFile=/dev/null",
-const OVERRIDES: [&str; 15] = [
+    // Git itself leaves loose objects and refs to the kernel. Then the power goes, and a ref that
     // a row names is empty, or leads to an object that is.
     "core.fsync=committed,reference",
     "core.fsmonitor=false",
