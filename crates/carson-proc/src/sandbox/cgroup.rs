@@ -185,7 +185,7 @@ pub(crate) fn remove_stale() {
     for parent in parents(&all) {
         let entries = fs::read_dir(parent).into_iter().flatten().flatten();
         let dirs = entries
-            .filter(|entry| is_ours(entry))
+            .filter(is_ours)
             .filter(|entry| owner(entry).is_some_and(|owner| !owner.is_alive()));
         dirs.for_each(|entry| {
             drop(Cgroup {

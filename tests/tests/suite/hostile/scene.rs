@@ -16,7 +16,7 @@ use std::os::unix::net::UnixListener;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
-use carson_tests::fleet::{Ran, TestFleet, tree};
+use carson_tests::fleet::{Ran, TestFleet, binary, tree};
 use carson_tests::until;
 use serde_json::{Value, json};
 
@@ -105,7 +105,8 @@ impl Scene {
             fleet.role(name, "play", "stages = [\"execute\"]\n");
         }
         let hostile = fleet.root().join("hostile");
-        fs::copy(env!("CARGO_BIN_EXE_hostile"), &hostile).unwrap();
+        // Beside the others; not where it was built, which an ordinary user may not reach.
+        fs::copy(binary().with_file_name("hostile"), &hostile).unwrap();
         let targets = fleet.root().join("targets.json");
         let body = format!("engine = \"command\"\nbinary = {hostile:?}\nargs = [{targets:?}]");
         fleet.account("hostile", &body);
