@@ -89,6 +89,7 @@ fn a_cooldown_lets_one_try_and_a_budget_lets_none() {
     assert_eq!(kind(admit(&half, at(60))), "admit");
     let budget = |spent| Budget {
         what: "this role a day",
+        key: "limits.max_cost_usd_per_day",
         spent,
         max: 2.0,
     };
@@ -116,7 +117,7 @@ proptest! {
             is_low: low,
             breaker: Breaker { opened_at: opened.then(|| at(0)), ..Breaker::default() },
             cooldown: cooldown.map(Duration::from_secs),
-            budgets: vec![Budget { what: "x", spent: spent.into(), max: 20.0 }],
+            budgets: vec![Budget { what: "x", key: "y", spent: spent.into(), max: 20.0 }],
             fired_today: fired,
             running,
             ..gate()
