@@ -40,6 +40,7 @@ mod agents;
 mod bench;
 mod debian;
 mod interrupt;
+mod machine;
 mod ordinary;
 mod postgres;
 mod runner;
@@ -64,6 +65,9 @@ commands:
   ci              run .ci/run: format check, lints, tests
   soak [--minutes N] [--seed N]
                   50 roles for so long (10) while the daemon, firings and CLIs are killed at random
+  machine [--cuts N] [--seed N] [--required]
+                  power cuts on a disk of its own, and the unit file in a systemd of its own; says
+                  what this machine has not, and fails for it when that is --required
   bench [--cold]  measure speed and memory beside peers; --cold times a release build too
   bench hook      measure one call of the pre-tool-use hook beside /bin/true and python3
   bench egress    measure the egress proxy beside tinyproxy
@@ -92,6 +96,7 @@ fn dispatch(interrupt: &Interrupt, args: &[String]) -> anyhow::Result<ExitCode> 
         ["test", "--ordinary", "--", rest @ ..] => test::run_ordinary(interrupt, rest),
         ["ci"] => ci(interrupt),
         ["soak", rest @ ..] => soak::run(interrupt, rest),
+        ["machine", rest @ ..] => machine::run(interrupt, rest),
         ["bench"] => bench::run(interrupt, false),
         ["bench", "--cold"] => bench::run(interrupt, true),
         ["bench", "sandbox"] => bench::run_sandbox(interrupt),

@@ -11,6 +11,8 @@
 
 mod disk;
 mod power;
+mod service;
+mod systemd;
 
 use std::process::Command;
 
