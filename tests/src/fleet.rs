@@ -255,6 +255,8 @@ impl TestFleet {
         let push = [
             "push",
             "--quiet",
+            // The other end does not hear what we say to our own git.
+            "--receive-pack=git -c safe.directory=* receive-pack",
             remote.to_str().unwrap(),
             "HEAD:refs/heads/main",
         ];

@@ -16,6 +16,9 @@
 //! | `CARSON_TEST_CLAUDE` | path of the pinned Claude Code |
 //! | `CARSON_TEST_CODEX` | path of the pinned Codex |
 //!
+//! Where root runs it, the tests of what holds a hostile agent are run once more as an ordinary user
+//! ([`ordinary`]).
+//!
 //! Downloads go to `.cache` in the checkout, or to `CARSON_TEST_CACHE`. Every child runs under
 //! [`interrupt`], so that Ctrl-C and SIGTERM end the child first, and then the server.
 //!
@@ -38,6 +41,7 @@ mod bench;
 mod debian;
 mod interrupt;
 mod machine;
+mod ordinary;
 mod postgres;
 mod runner;
 mod soak;
@@ -56,6 +60,8 @@ usage: cargo xtask COMMAND
 
 commands:
   test [-- ARGS]  set up what the tests need, then run them all; ARGS go to cargo nextest run
+  test --ordinary [-- ARGS]
+                  as root: only the tests of the walls, as an ordinary user (part of `test`)
   ci              run .ci/run: format check, lints, tests
   soak [--minutes N] [--seed N]
                   50 roles for so long (10) while the daemon, firings and CLIs are killed at random
@@ -86,6 +92,8 @@ fn dispatch(interrupt: &Interrupt, args: &[String]) -> anyhow::Result<ExitCode> 
     match args.as_slice() {
         ["test"] => test::run(interrupt, &[], &[]),
         ["test", "--", rest @ ..] => test::run(interrupt, rest, &[]),
+        ["test", "--ordinary"] => test::run_ordinary(interrupt, &[]),
+        ["test", "--ordinary", "--", rest @ ..] => test::run_ordinary(interrupt, rest),
         ["ci"] => ci(interrupt),
         ["soak", rest @ ..] => soak::run(interrupt, rest),
         ["machine", rest @ ..] => machine::run(interrupt, rest),

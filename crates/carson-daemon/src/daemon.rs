@@ -5,9 +5,10 @@ use std::sync::{Arc, PoisonError, RwLock};
 
 use carson_config::{LoadOptions, Sources};
 use carson_core::FiringId;
+use carson_core::admission::SkipReason;
 use carson_firing::claim::{Wish, claim_all};
 use carson_firing::{Claimed, Household, room};
-use carson_store::StoreError;
+use carson_store::{NewSkip, StoreError};
 use chrono::{DateTime, TimeDelta, Utc};
 use sd_notify::NotifyState;
 use thiserror::Error;
@@ -273,20 +274,18 @@ impl Daemon {
         let fleet = self.house.fleet.clone();
         let now = self.house.clock.now();
         let mut wishes = Vec::new();
-        let mut dues = Vec::new();
+        let (mut dues, mut late) = (Vec::new(), Vec::new());
         let due = self.ledger.due(&fleet, now + LEAD);
         if due.is_empty() || self.is_stopped().await {
             return Ok(());
         }
         for (role, due) in due {
             if due.too_late {
-                let reason = carson_core::admission::SkipReason::TooLate;
-                let host = &fleet.host;
-                self.house
-                    .store
-                    .record_skip(&role.name, due.slot, host, &reason, now)
-                    .await?;
-                self.ledger.taken(&role.name, due.slot);
+                late.push(NewSkip {
+                    role: role.name.clone(),
+                    slot: due.slot,
+                    reason: SkipReason::TooLate,
+                });
                 continue;
             }
             let wish = Wish {
@@ -296,6 +295,13 @@ impl Daemon {
             };
             wishes.push((role, wish));
             dues.push(due);
+        }
+        self.house
+            .store
+            .record_skips(&fleet.host, &late, now)
+            .await?;
+        for skip in &late {
+            self.ledger.taken(&skip.role, skip.slot);
         }
         if wishes.is_empty() {
             return Ok(());

@@ -33,7 +33,7 @@ pub mod rules;
 mod session;
 mod transcript;
 
-pub use engine::{Engine, EngineKind};
+pub use engine::{Engine, added_environment};
 pub use error::EngineError;
 pub use price::estimate;
 pub use ready::NotReady;

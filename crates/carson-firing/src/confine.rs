@@ -138,20 +138,7 @@ async fn compare(firing: &Firing<'_>, level: &Level) {
     }
     warn!(firing.id = %firing.id, ?lost, switched_off, "the sandbox is weaker than last time");
     let data = json!({"weaker": lost, "switched_off": switched_off, "before": before});
-    let now = firing.house.clock.now();
-    let noted = firing
-        .store()
-        .event(
-            "sandbox.weaker",
-            Some(&firing.role.name),
-            Some(firing.id),
-            &data,
-            now,
-        )
-        .await;
-    if let Err(error) = noted {
-        warn!(firing.id = %firing.id, %error, "a weaker sandbox could not be noted");
-    }
+    firing.event("sandbox.weaker", &data).await;
 }
 
 #[cfg(test)]

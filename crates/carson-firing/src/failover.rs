@@ -52,13 +52,5 @@ async fn take(firing: &Firing<'_>, from: &Account, to: &AccountName) {
     info!(firing.id = %firing.id, from = %from.name, %to, "the firing goes on with the next account");
     firing.count(|tally| tally.account = Some(to.clone())).await;
     let data = json!({"from": from.name, "to": to});
-    let now = firing.house.clock.now();
-    let role = Some(&firing.role.name);
-    let noted = firing
-        .store()
-        .event("account.failover", role, Some(firing.id), &data, now)
-        .await;
-    if let Err(error) = noted {
-        warn!(firing.id = %firing.id, %error, "the change of account could not be noted");
-    }
+    firing.event("account.failover", &data).await;
 }

@@ -13,6 +13,7 @@ use carson_proc::sandbox::Level;
 use carson_proc::{Cancel, ProcessId};
 use carson_store::{Firing as Row, Progress, Store, StoreError};
 use chrono::{DateTime, Utc};
+use serde_json::Value;
 use thiserror::Error;
 use tracing::{info, warn};
 
@@ -241,6 +242,19 @@ impl<'h> Firing<'h> {
             .await
         {
             warn!(firing.id = %self.id, %error, "the stage could not be noted");
+        }
+    }
+
+    /// Adds an event of this firing. As with the stage, a store that does not answer now is not
+    /// worth the firing.
+    pub(crate) async fn event(&self, kind: &'static str, data: &Value) {
+        let (role, now) = (Some(&self.role.name), self.house.clock.now());
+        let noted = self
+            .store()
+            .event(kind, role, Some(self.id), data, now)
+            .await;
+        if let Err(error) = noted {
+            warn!(firing.id = %self.id, event = kind, %data, %error, "an event could not be noted");
         }
     }
 

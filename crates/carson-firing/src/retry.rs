@@ -11,7 +11,7 @@ use carson_core::limits::MAX_RETRIES;
 use carson_core::settle::Halt;
 use carson_engine::Ended;
 use serde_json::json;
-use tracing::{info, warn};
+use tracing::info;
 
 use crate::firing::Firing;
 use crate::stages::workspace::Placed;
@@ -80,15 +80,7 @@ async fn note(
     let data = json!({
         "stage": stage, "status": status, "message": message, "wait_ms": wait.as_millis(),
     });
-    let now = firing.house.clock.now();
-    let role = Some(&firing.role.name);
-    let noted = firing
-        .store()
-        .event("session.retry", role, Some(firing.id), &data, now)
-        .await;
-    if let Err(error) = noted {
-        warn!(firing.id = %firing.id, %error, "the retry could not be noted");
-    }
+    firing.event("session.retry", &data).await;
 }
 
 /// The wait before retry `done`: half to one and a half of its length, by the firing's own id, so

@@ -8,13 +8,11 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use carson_config::{Account, EngineKind as Configured};
-use carson_core::Stage;
+use carson_config::Account;
 use carson_core::admission::{SkipReason, admit_account};
 use carson_core::settle::Halt;
-use carson_engine::{
-    Access, Ended, Engine, EngineKind, Event, Hook, Session, SessionEnd, estimate,
-};
+use carson_core::{EngineKind, Stage};
+use carson_engine::{Access, Ended, Engine, Event, Hook, Session, SessionEnd, estimate};
 use tracing::{info, warn};
 
 use crate::bench::guarded_hook;
@@ -125,7 +123,7 @@ async fn run(
         );
         let mut end = started.await?;
         let mut events = HookEvents::take(&placed.place.bench.hook_events());
-        if account.engine == Configured::Command {
+        if account.engine == EngineKind::Command {
             // Its output is its answer and nothing else.
             end.denied.append(&mut events.denied);
         }
@@ -304,20 +302,11 @@ async fn lost(tree: &Path) {
     }
 }
 
-/// The adapter of an account's CLI.
-pub(crate) fn kind(account: &Account) -> EngineKind {
-    match account.engine {
-        Configured::Claude => EngineKind::Claude,
-        Configured::Command => EngineKind::Command,
-        Configured::Rehearsal => EngineKind::Rehearsal,
-    }
-}
-
 pub(crate) fn engine(firing: &Firing<'_>, account: &Account) -> Result<Engine, Halt> {
     let missing = || Halt::EngineFailed(format!("the {} CLI is not installed", account.engine));
     let program = firing.house.engine_program(account).ok_or_else(missing)?;
     Ok(Engine {
-        kind: kind(account),
+        kind: account.engine,
         program,
         args: account.args.clone(),
         model: account.model.clone(),
@@ -380,21 +369,8 @@ async fn note(
 
 /// Says in the record that a session did not clean up behind itself; what was left is dead.
 async fn left_behind(firing: &Firing<'_>, stage: Stage, leaked: u32) {
-    let now = firing.house.clock.now();
     let data = serde_json::json!({"stage": stage, "processes": leaked});
-    let noted = firing
-        .store()
-        .event(
-            "session.left_behind",
-            Some(&firing.role.name),
-            Some(firing.id),
-            &data,
-            now,
-        )
-        .await;
-    if let Err(error) = noted {
-        warn!(firing.id = %firing.id, %error, "what a session left behind could not be noted");
-    }
+    firing.event("session.left_behind", &data).await;
 }
 
 async fn judge(

@@ -29,7 +29,9 @@ const LOCKS: usize = 5;
 
 /// Overrides on every command: nothing that a repository configured may run, and nothing of the
 /// operator's taste may change what is written.
-const OVERRIDES: [&str; 15] = [
+const OVERRIDES: [&str; 17] = [
+    "core.attributesFile=/dev/null",
+    "core.excludesFile=/dev/null",
     // Git itself leaves loose objects and refs to the kernel. Then the power goes, and a ref that
     // a row names is empty, or leads to an object that is.
     "core.fsync=committed,reference",
@@ -47,6 +49,15 @@ const OVERRIDES: [&str; 15] = [
     "diff.ignoreSubmodules=dirty",
     "http.lowSpeedLimit=1000",
     "http.lowSpeedTime=60",
+];
+
+/// What keeps the files away that the machine and the operator configure git with. A filter of
+/// theirs, such as git-lfs, would run on what a repository says, and work that they let git ignore
+/// would be lost.
+const NO_SETTINGS: [(&str, &str); 3] = [
+    ("GIT_CONFIG_GLOBAL", "/dev/null"),
+    ("GIT_CONFIG_NOSYSTEM", "1"),
+    ("GIT_ATTR_NOSYSTEM", "1"),
 ];
 
 /// The `GIT_*` variables that are the operator's way to reach a remote. All others are dropped:
@@ -90,6 +101,8 @@ pub(crate) struct Git {
     config: Vec<(String, OsString)>,
     stdin: Option<Vec<u8>>,
     limits: Limits,
+    /// Whether the operator's settings count.
+    settings: bool,
     /// Restored before the command runs.
     own: Option<Own>,
     /// Files that must live as long as the command.
@@ -112,6 +125,7 @@ impl Git {
                 sweep: false,
                 ..Limits::within(LOCAL)
             },
+            settings: false,
             own: None,
             _holds: None,
         }
@@ -156,6 +170,13 @@ impl Git {
         self
     }
 
+    /// Reads the operator's settings, which say how a remote is reached: proxies, credential
+    /// helpers, other addresses. Not for commands that write a work tree.
+    pub(crate) fn with_settings(mut self) -> Self {
+        self.settings = true;
+        self
+    }
+
     pub(crate) fn owning(mut self, own: Own) -> Self {
         self.own = Some(own);
         self
@@ -180,7 +201,8 @@ impl Git {
             command = command.arg("-c").arg(one);
         }
         command = command.arg(&self.verb).args(self.args.iter().cloned());
-        for (name, value) in FIXED {
+        let none: &[(&str, &str)] = if self.settings { &[] } else { &NO_SETTINGS };
+        for (name, value) in FIXED.iter().chain(none) {
             command = command.env(name, value);
         }
         for (name, value) in &self.env {

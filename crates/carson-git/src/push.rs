@@ -79,6 +79,7 @@ impl Mirror {
     pub(crate) fn remote_git(&self, verb: &str) -> Result<Git, GitError> {
         let mut git = self
             .git(verb)
+            .with_settings()
             .config("remote.carson.url", self.remote.address())
             .config("remote.carson.fetch", "+refs/heads/*:refs/remotes/origin/*");
         if let Some(file) = self.remote.credential_file(self.path())? {

@@ -42,7 +42,7 @@ mod sqlite;
 mod stops;
 mod usage;
 
-pub use claim::{Claim, NewFiring};
+pub use claim::{Claim, NewFiring, NewSkip};
 pub use db::{Opening, Store};
 pub use egress::EgressHost;
 pub use ending::Ending;

@@ -1,6 +1,7 @@
 //! How accounts sign in, and who can read that.
 
-use carson_config::{Account, EngineKind, Family, family};
+use carson_config::{Account, Family, family};
+use carson_core::EngineKind;
 
 use super::Checked;
 use crate::household::Household;

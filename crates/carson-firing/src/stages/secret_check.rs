@@ -79,14 +79,7 @@ async fn note(firing: &Firing<'_>, found: &Found) {
     let Some(first) = &found.first else { return };
     warn!(firing.id = %firing.id, words = found.suspicious, first.commit, first.place, "something that is pushed may be a secret");
     let data = json!({"words": found.suspicious, "commit": first.commit, "place": first.place});
-    let (role, now) = (&firing.role.name, firing.house.clock.now());
-    let noted = firing
-        .store()
-        .event("secret.suspected", Some(role), Some(firing.id), &data, now)
-        .await;
-    if let Err(error) = noted {
-        warn!(firing.id = %firing.id, %error, "the suspicion could not be noted");
-    }
+    firing.event("secret.suspected", &data).await;
 }
 
 impl Found {

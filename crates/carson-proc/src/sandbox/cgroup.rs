@@ -8,6 +8,7 @@
 //! version 1, as on a hybrid machine, groups there are made too.
 
 use std::fs;
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
@@ -62,7 +63,7 @@ impl Cgroup {
         let bytes = resources
             .memory_mb
             .map(|mb| mb.saturating_mul(1024 * 1024).to_string());
-        // The launcher and the first process of the namespace are in it too.
+        // The launcher may be in it too, and the first process of the namespace is.
         let processes = resources
             .processes
             .map(|processes| processes.saturating_add(2).to_string());
@@ -183,13 +184,21 @@ pub(crate) fn remove_stale() {
     };
     for parent in parents(&all) {
         let entries = fs::read_dir(parent).into_iter().flatten().flatten();
-        let dirs = entries.filter(|entry| owner(entry).is_some_and(|owner| !owner.is_alive()));
+        let dirs = entries
+            .filter(is_ours)
+            .filter(|entry| owner(entry).is_some_and(|owner| !owner.is_alive()));
         dirs.for_each(|entry| {
             drop(Cgroup {
                 dirs: vec![entry.path()],
             });
         });
     }
+}
+
+/// Another user's group we can neither empty nor remove; waiting for that costs seconds.
+fn is_ours(entry: &fs::DirEntry) -> bool {
+    let me = nix::unistd::geteuid();
+    me.is_root() || entry.metadata().is_ok_and(|it| it.uid() == me.as_raw())
 }
 
 /// `carson-PID.START.NUMBER`

@@ -12,6 +12,7 @@ use std::process::ExitCode;
 use crate::sandbox::handover;
 use crate::sandbox::launch::{Call, Say, UNMET};
 use crate::sandbox::level::{CgroupLevel, Level, Ns};
+use crate::sandbox::membership::Membership;
 use crate::sandbox::mounts::Parts;
 use crate::sandbox::namespaces::{self, Outcome};
 use crate::sandbox::plan::Plan;
@@ -31,6 +32,7 @@ struct Launch {
     report: Option<File>,
     say: Option<Say>,
     cgroup: CgroupLevel,
+    membership: Membership,
     /// Whether a network of its own is wanted.
     net: bool,
 }
@@ -51,7 +53,8 @@ pub(super) fn launch(call: Call) -> Result<ExitCode, String> {
         cwd: std::env::current_dir().map_err(|error| format!("working directory: {error}"))?,
         report: report(&call.profile)?,
         say: call.say,
-        cgroup: join(&call.cgroups)?,
+        cgroup: cgroup::level_of(&call.cgroups),
+        membership: Membership::of(&call.cgroups)?,
         net: matches!(profile.network, Network::Isolated { .. }),
         then: Then::Program(call.program, call.args),
         profile,
@@ -79,6 +82,7 @@ pub(super) fn probe() -> Result<ExitCode, String> {
         report: None,
         say: None,
         cgroup: CgroupLevel::default(),
+        membership: Membership::default(),
         net: true,
         profile,
     };
@@ -106,7 +110,7 @@ impl Launch {
             }
             let inside = || self.inside(&set);
             let program = || self.behind(level.clone());
-            match namespaces::run(&set, inside, program) {
+            match namespaces::run(&set, &self.membership, inside, program) {
                 Outcome::Done(code, left) => return Ok((code, left)),
                 Outcome::Unavailable(why) => {
                     let names: Vec<_> = set.iter().map(ToString::to_string).collect();
@@ -119,6 +123,7 @@ impl Launch {
         if let Some(why) = &first_refusal {
             level.weaken(why);
         }
+        self.membership.join()?;
         let socket = self.reach_server()?;
         self.listen(socket)?;
         stay::release_signals();
@@ -221,15 +226,6 @@ impl Launch {
             (_, None) => Ok(()),
         }
     }
-}
-
-/// Joins control groups; what they can do.
-fn join(cgroups: &[PathBuf]) -> Result<CgroupLevel, String> {
-    for group in cgroups {
-        fs::write(group.join("cgroup.procs"), "0")
-            .map_err(|error| format!("control group {group:?}: {error}"))?;
-    }
-    Ok(cgroup::level_of(cgroups))
 }
 
 /// The file that says what was reached; none for a profile that is a descriptor.

@@ -15,6 +15,7 @@ use nix::sys::signal::{Signal, kill};
 use nix::unistd::{Pid, getegid, geteuid, getppid, setsid};
 
 use crate::sandbox::level::Ns;
+use crate::sandbox::membership::Membership;
 use crate::sandbox::stay::{self, End};
 use crate::sandbox::sys;
 use crate::sandbox::word::{Word, die_with_parent};
@@ -57,6 +58,7 @@ pub(super) enum Outcome {
 /// cannot.
 pub(super) fn run(
     set: &[Ns],
+    membership: &Membership,
     inside: impl FnOnce() -> Result<(), String>,
     program: impl FnOnce() -> u8,
 ) -> Outcome {
@@ -67,7 +69,7 @@ pub(super) fn run(
     };
     stay::hold_signals();
     let user = set.contains(&Ns::User).then(|| (geteuid(), getegid()));
-    match sys::fork_into(flags(set)) {
+    match membership.fork_into(flags(set)) {
         Err(error) => unavailable(&error),
         Ok(Some(first)) => {
             drop(say);

@@ -38,6 +38,26 @@ pub(super) fn fork_into(namespaces: CloneFlags) -> io::Result<Option<Pid>> {
     Ok((pid != 0).then(|| Pid::from_raw(pid)))
 }
 
+/// Forks into new namespaces and into a control group of version 2; `None` in the child. Only while
+/// there is one thread.
+pub(super) fn fork_into_group(
+    namespaces: CloneFlags,
+    group: BorrowedFd<'_>,
+) -> io::Result<Option<Pid>> {
+    // linux/sched.h; the constant of the crate has lost its upper half.
+    const INTO_CGROUP: u64 = 0x2_0000_0000;
+    let number = |number: i32| u64::try_from(number).map_err(io::Error::other);
+    // SAFETY: all zeros are valid arguments: no stack, nothing to be written.
+    let mut args: libc::clone_args = unsafe { std::mem::zeroed() };
+    args.flags = number(namespaces.bits())? | INTO_CGROUP;
+    args.exit_signal = number(libc::SIGCHLD)?;
+    args.cgroup = number(group.as_raw_fd())?;
+    // SAFETY: as above, and the size is that of the arguments.
+    let pid = unsafe { libc::syscall(libc::SYS_clone3, &raw const args, size_of_val(&args)) };
+    let pid = i32::try_from(check(pid)?).map_err(io::Error::other)?;
+    Ok((pid != 0).then(|| Pid::from_raw(pid)))
+}
+
 /// Marks everything above standard error to be closed when a program is started.
 pub(super) fn close_at_exec() {
     let first: libc::c_uint = 3;

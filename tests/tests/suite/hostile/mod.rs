@@ -7,6 +7,7 @@
 
 mod bounds;
 mod claude;
+mod less;
 mod repository;
 mod scene;
 mod table;

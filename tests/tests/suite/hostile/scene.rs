@@ -16,9 +16,14 @@ use std::os::unix::net::UnixListener;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
-use carson_tests::fleet::{Ran, TestFleet, tree};
+use carson_tests::fleet::{Ran, TestFleet, binary, tree};
 use carson_tests::until;
 use serde_json::{Value, json};
+
+use super::less::Kernel;
+
+/// What [`Scene::outside`] calls the mode of the operator's file that attempts aim at.
+pub const MODE: &str = "mode of .bashrc";
 
 /// In the operator's environment, and nowhere else.
 const CANARY: &str = "canary-91d4";
@@ -60,10 +65,18 @@ pub struct Scene {
     peak_kb: Cell<u64>,
     /// Benches lie on a disk of this size.
     pub small_disk_mb: Option<u32>,
+    /// Whether somebody has looked how it is after the last attempt.
+    looked_after: Cell<bool>,
 }
 
 impl Drop for Scene {
     fn drop(&mut self) {
+        assert!(
+            self.looked_after.get() || std::thread::panicking(),
+            "a test ends without a look at what the agent left: `is_healthy`"
+        );
+        // The neighbour's session outlives a killed firing, and ends by itself when it may go on.
+        let _ = fs::write(self.fleet.shared().join("barrier.go"), "");
         for child in self.neighbour.iter_mut().chain([&mut self.victim]) {
             let _ = child.kill();
             let _ = child.wait();
@@ -92,7 +105,8 @@ impl Scene {
             fleet.role(name, "play", "stages = [\"execute\"]\n");
         }
         let hostile = fleet.root().join("hostile");
-        fs::copy(env!("CARGO_BIN_EXE_hostile"), &hostile).unwrap();
+        // Beside the others; not where it was built, which an ordinary user may not reach.
+        fs::copy(binary().with_file_name("hostile"), &hostile).unwrap();
         let targets = fleet.root().join("targets.json");
         let body = format!("engine = \"command\"\nbinary = {hostile:?}\nargs = [{targets:?}]");
         fleet.account("hostile", &body);
@@ -116,9 +130,21 @@ impl Scene {
             sleep,
             peak_kb: Cell::new(0),
             small_disk_mb: None,
+            looked_after: Cell::new(false),
         };
         fs::write(scene.another.path().join("file"), "theirs\n").unwrap();
         scene
+    }
+
+    /// The same on a kernel.
+    pub fn on(kernel: &Kernel, role: &str, ordinary: bool) -> Self {
+        let forced = [("CARSON_SANDBOX_FORCE", kernel.force)];
+        let env = if kernel.force.is_empty() {
+            &[][..]
+        } else {
+            &forced
+        };
+        Self::new(role, env, ordinary)
     }
 
     /// Starts a firing that works beside, and waits until it is in its session.
@@ -145,6 +171,7 @@ impl Scene {
 
     /// Lets the agent try, and returns the firing's row and how the attempts went.
     pub fn attempt(&self, names: &[&str]) -> (Value, Vec<Went>) {
+        self.looked_after.set(false);
         let targets = self.fleet.root().join("targets.json");
         let mut known = json!({
             "user": self.fleet.root().join("operator"),
@@ -256,7 +283,7 @@ impl Scene {
         let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode();
         let bashrc = self.fleet.root().join("operator/.bashrc");
         let mode = mode(&bashrc).to_string();
-        all.insert(PathBuf::from("mode of .bashrc"), mode.into_bytes());
+        all.insert(PathBuf::from(MODE), mode.into_bytes());
         all
     }
 
@@ -307,6 +334,7 @@ impl Scene {
         let next = self.fleet.fire("good");
         assert_eq!(next.json()["outcome"], "OK", "{next:#?}");
         assert_eq!(self.fleet.benches(), Vec::<PathBuf>::new());
+        self.looked_after.set(true);
     }
 
     /// The processes that the agent started, by the time they sleep.

@@ -270,6 +270,21 @@ fn a_dropped_run_leaves_neither_processes_nor_groups() {
     }
 }
 
+#[test]
+fn the_program_is_in_the_groups_that_end_it() {
+    for namespaces in [true, false] {
+        let world = World::new(Abi {
+            namespaces,
+            ..Abi::default()
+        });
+        let finished = finish(&world.perl("open F, '/proc/self/cgroup'; print <F>"));
+        let ours = format!("/carson-{}.", std::process::id());
+        let said = finished.stdout.text();
+        let member = said.lines().any(|line| line.contains(&ours));
+        assert_eq!(member, world.level().cgroup.kill, "{said}");
+    }
+}
+
 /// Control groups that this process has made.
 fn groups_of_ours() -> Vec<String> {
     let prefix = format!("carson-{}.", std::process::id());
