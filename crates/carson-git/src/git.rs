@@ -9,6 +9,7 @@ use carson_proc::{Command, Finished, Limits, StopReason, capture, find_on_path};
 use crate::config::Own;
 use crate::error::GitError;
 use crate::scratch::Scratch;
+use crate::stale;
 
 /// How long a local command may take: enough to hash some gigabytes of untracked files.
 pub(crate) const LOCAL: Duration = Duration::from_secs(600);
@@ -21,6 +22,10 @@ pub(crate) const CLONE: Duration = Duration::from_secs(3600);
 
 /// Bytes of output that are kept; more is an error for every caller that needs all of it.
 const KEEP: usize = 32 * 1024 * 1024;
+
+/// So often a command is tried again after locks of the dead were removed; each try names those
+/// that it met.
+const LOCKS: usize = 5;
 
 /// Overrides on every command: nothing that a repository configured may run, and nothing of the
 /// operator's taste may change what is written.
@@ -219,7 +224,13 @@ impl Git {
         if let Some(own) = &self.own {
             own.restore()?;
         }
-        let done = capture(&self.command(), &self.limits).await?;
+        let mut done = capture(&self.command(), &self.limits).await?;
+        for _ in 0..LOCKS {
+            if done.success() || self.own.is_none() || !stale::clear(&self.dir, &said(&done)) {
+                break;
+            }
+            done = capture(&self.command(), &self.limits).await?;
+        }
         match done.stopped {
             None | Some(StopReason::OutputCap) => Ok(done),
             Some(_) => Err(GitError::Timeout { verb: self.verb }),
@@ -260,9 +271,14 @@ fn inherited() -> Vec<(OsString, OsString)> {
     std::env::vars_os().filter(|(name, _)| ours(name)).collect()
 }
 
+/// What a command said beside its output.
+fn said(done: &Finished) -> String {
+    done.stderr.text()
+}
+
 /// The end of what a command said, as one line.
 pub(crate) fn detail(done: &Finished) -> String {
-    let said = done.stderr.text();
+    let said = said(done);
     let lines: Vec<&str> = said
         .lines()
         .map(str::trim)

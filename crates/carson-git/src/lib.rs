@@ -63,6 +63,7 @@ mod remote;
 mod salvaged;
 mod scratch;
 mod snapshot;
+mod stale;
 mod take;
 mod tidy;
 mod traps;
