@@ -101,7 +101,7 @@ fn judge(kind: &str, place: &str) -> Verdict {
 fn kind(place: &Path) -> Option<&'static str> {
     let kind = nix::sys::statfs::statfs(place).ok()?.filesystem_type().0;
     // Negative on machines where the number is a signed one of 32 bits.
-    let magic = u32::try_from(i64::from(kind) & 0xFFFF_FFFF).ok()?;
+    let magic = u32::try_from(kind & 0xFFFF_FFFF).ok()?;
     Some(match magic {
         0x6969 => "nfs",
         0x517B | 0xFE53_4D42 => "smb",
