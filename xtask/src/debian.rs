@@ -41,6 +41,18 @@ const PACKAGES: [Package; 5] = [
     },
 ];
 
+/// What tests of a whole machine make their disks with.
+const DISKS: [Package; 2] = [
+    Package {
+        name: "btrfs-progs",
+        present: || on_path("mkfs.btrfs") || Path::new("/usr/sbin/mkfs.btrfs").exists(),
+    },
+    Package {
+        name: "e2fsprogs",
+        present: || on_path("mkfs.ext4") || Path::new("/usr/sbin/mkfs.ext4").exists(),
+    },
+];
+
 /// What benches compare with.
 const PEERS: [Package; 1] = [Package {
     name: "bubblewrap",
@@ -65,6 +77,14 @@ pub fn ensure(interrupt: &Interrupt) -> anyhow::Result<()> {
 /// As [`ensure`].
 pub fn ensure_peers(interrupt: &Interrupt) -> anyhow::Result<()> {
     ensure_all(interrupt, &PEERS)
+}
+
+/// Installs what is missing to make disks.
+///
+/// # Errors
+/// As [`ensure`].
+pub fn ensure_disks(interrupt: &Interrupt) -> anyhow::Result<()> {
+    ensure_all(interrupt, &DISKS)
 }
 
 fn ensure_all(interrupt: &Interrupt, packages: &[Package]) -> anyhow::Result<()> {

@@ -16,6 +16,9 @@
 //! | `CARSON_TEST_CLAUDE` | path of the pinned Claude Code |
 //! | `CARSON_TEST_CODEX` | path of the pinned Codex |
 //!
+//! Where root runs it, the tests of what holds a hostile agent are run once more as an ordinary user
+//! ([`ordinary`]).
+//!
 //! Downloads go to `.cache` in the checkout, or to `CARSON_TEST_CACHE`. Every child runs under
 //! [`interrupt`], so that Ctrl-C and SIGTERM end the child first, and then the server.
 //!
@@ -37,6 +40,8 @@ mod agents;
 mod bench;
 mod debian;
 mod interrupt;
+mod machine;
+mod ordinary;
 mod postgres;
 mod runner;
 mod soak;
@@ -55,14 +60,20 @@ usage: cargo xtask COMMAND
 
 commands:
   test [-- ARGS]  set up what the tests need, then run them all; ARGS go to cargo nextest run
+  test --ordinary [-- ARGS]
+                  as root: only the tests of the walls, as an ordinary user (part of `test`)
   ci              run .ci/run: format check, lints, tests
   soak [--minutes N] [--seed N]
                   50 roles for so long (10) while the daemon, firings and CLIs are killed at random
+  machine [--cuts N] [--seed N] [--required]
+                  power cuts on a disk of its own, and the unit file in a systemd of its own; says
+                  what this machine has not, and fails for it when that is --required
   bench [--cold]  measure speed and memory beside peers; --cold times a release build too
   bench hook      measure one call of the pre-tool-use hook beside /bin/true and python3
   bench egress    measure the egress proxy beside tinyproxy
   bench sandbox   measure what the sandbox adds to a start, beside bubblewrap
-  bench redact    measure redaction of a gigabyte of output";
+  bench redact    measure redaction of a gigabyte of output
+  bench scale     measure 100,000 firings, 1,000 due roles and 1,000 orphan benches";
 
 fn main() -> ExitCode {
     let args: Vec<String> = env::args().skip(1).collect();
@@ -82,14 +93,18 @@ fn dispatch(interrupt: &Interrupt, args: &[String]) -> anyhow::Result<ExitCode> 
     match args.as_slice() {
         ["test"] => test::run(interrupt, &[], &[]),
         ["test", "--", rest @ ..] => test::run(interrupt, rest, &[]),
+        ["test", "--ordinary"] => test::run_ordinary(interrupt, &[]),
+        ["test", "--ordinary", "--", rest @ ..] => test::run_ordinary(interrupt, rest),
         ["ci"] => ci(interrupt),
         ["soak", rest @ ..] => soak::run(interrupt, rest),
+        ["machine", rest @ ..] => machine::run(interrupt, rest),
         ["bench"] => bench::run(interrupt, false),
         ["bench", "--cold"] => bench::run(interrupt, true),
         ["bench", "sandbox"] => bench::run_sandbox(interrupt),
         ["bench", "hook"] => bench::run_hook(interrupt),
         ["bench", "egress"] => bench::run_egress(interrupt),
         ["bench", "redact"] => bench::run_redact(interrupt),
+        ["bench", "scale"] => bench::run_scale(interrupt),
         ["help" | "--help" | "-h"] => {
             println!("{USAGE}");
             Ok(ExitCode::SUCCESS)

@@ -55,19 +55,33 @@ impl Runner {
         Ok(Self::CachedNextest(binary))
     }
 
-    /// The command that runs all tests, or those that the arguments choose.
-    pub fn command(&self, args: &[&str]) -> Command {
+    /// `cargo nextest ARGS` in the checkout; `None` where there is no nextest.
+    pub fn nextest(&self, args: &[&str]) -> Option<Command> {
         let mut command = match self {
-            Self::Nextest | Self::CargoTest => cargo(),
+            Self::Nextest => cargo(),
             Self::CachedNextest(binary) => {
                 let mut command = Command::new(binary);
                 command.current_dir(crate::workspace::root());
                 command
             }
+            Self::CargoTest => return None,
         };
-        match self {
-            Self::CargoTest => command.args(["test", "--no-fail-fast"]),
-            _ => command.args(["nextest", "run"]).args(profile()),
+        command.arg("nextest").args(args);
+        Some(command)
+    }
+
+    /// The command that runs all tests, or those that the arguments choose.
+    pub fn command(&self, args: &[&str]) -> Command {
+        let mut command = match self.nextest(&["run"]) {
+            Some(mut nextest) => {
+                nextest.args(profile());
+                nextest
+            }
+            None => {
+                let mut plain = cargo();
+                plain.args(["test", "--no-fail-fast"]);
+                plain
+            }
         };
         if !chooses_packages(args) {
             command.arg("--workspace");
@@ -83,7 +97,7 @@ impl Runner {
 }
 
 /// `.config/nextest.toml` says what is different on a machine that nobody watches.
-fn profile() -> &'static [&'static str] {
+pub fn profile() -> &'static [&'static str] {
     let ci = env::var_os("CI").is_some_and(|ci| !ci.is_empty() && ci != "false");
     if ci { &["--profile", "ci"] } else { &[] }
 }

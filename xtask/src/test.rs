@@ -2,11 +2,13 @@
 
 use std::process::{Command, ExitCode, ExitStatus};
 
+use anyhow::ensure;
+
 use crate::interrupt::{self, Interrupt};
 use crate::postgres::Postgres;
 use crate::runner::Runner;
 use crate::workspace::{Cache, cargo};
-use crate::{agents, debian};
+use crate::{agents, debian, ordinary};
 
 /// Runs every test, or those that `args` choose, with these variables beside the usual ones. The
 /// exit code is that of the test runner.
@@ -44,10 +46,33 @@ pub fn run(
         examples = interrupt.run(&mut with_env(doctests))?;
     }
     let tests = interrupt.run(&mut with_env(runner.command(args)))?;
-    postgres.stop()?;
-    Ok(interrupt::exit_code(if tests.success() {
-        examples
+    let whole = args.is_empty() && env.is_empty();
+    let ordinary = if whole && ordinary::applies() {
+        ordinary::run(interrupt, &runner, &agents, &[])?
     } else {
-        tests
-    }))
+        ExitStatus::default()
+    };
+    postgres.stop()?;
+    let all = [tests, ordinary, examples];
+    let failed = all.into_iter().find(|status| !status.success());
+    Ok(interrupt::exit_code(failed.unwrap_or_default()))
+}
+
+/// Runs only what is run as an ordinary user, or what `args` choose of it.
+///
+/// # Errors
+/// As [`run`], and when there is nobody else to be.
+pub fn run_ordinary(interrupt: &Interrupt, args: &[&str]) -> anyhow::Result<ExitCode> {
+    ensure!(
+        ordinary::applies(),
+        "you are an ordinary user, or this is no Linux: `cargo xtask test` is the same"
+    );
+    let cache = Cache::open()?;
+    debian::ensure(interrupt)?;
+    let agents = agents::ensure(interrupt, &cache)?;
+    let runner = Runner::ensure(interrupt, &cache)?;
+    drop(cache);
+    interrupt.must(cargo().args(["build", "--workspace", "--exclude", "xtask", "--bins"]))?;
+    let status = ordinary::run(interrupt, &runner, &agents, args)?;
+    Ok(interrupt::exit_code(status))
 }

@@ -2,12 +2,12 @@
 
 use std::collections::BTreeMap;
 
-use carson_core::AccountName;
 use carson_core::egress::{Allowlist, Rule, Target};
+use carson_core::{AccountName, EngineKind};
 use url::Url;
 
 use crate::check::Check;
-use crate::fleet::{Account, EngineKind};
+use crate::fleet::Account;
 
 /// Where the provider of each account is that its own CLI must reach.
 pub(crate) type Providers = BTreeMap<String, Target>;

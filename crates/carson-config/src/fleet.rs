@@ -1,7 +1,6 @@
 //! The checked settings: what every other crate works with.
 
 use std::collections::BTreeMap;
-use std::fmt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -9,7 +8,7 @@ use carson_core::admission::Overlap;
 use carson_core::cadence::Cadence;
 use carson_core::egress::Allowlist;
 use carson_core::limits::Limits;
-use carson_core::{AccountName, HostName, RepoName, RoleName, Stage};
+use carson_core::{AccountName, EngineKind, HostName, RepoName, RoleName, Stage};
 use chrono_tz::Tz;
 
 use crate::confine::Confinement;
@@ -89,27 +88,6 @@ pub enum ForgeKind {
         /// `owner/name`.
         slug: String,
     },
-}
-
-/// The CLIs that Carson knows.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum EngineKind {
-    /// Claude Code.
-    Claude,
-    /// Any program.
-    Command,
-    /// Carson's own player of scripts.
-    Rehearsal,
-}
-
-impl fmt::Display for EngineKind {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(match self {
-            Self::Claude => "claude",
-            Self::Command => "command",
-            Self::Rehearsal => "rehearsal",
-        })
-    }
 }
 
 /// An account: a subscription or key that engines share.

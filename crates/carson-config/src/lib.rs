@@ -43,8 +43,8 @@ pub use duration::{format_duration, parse_duration};
 pub use families::{Family, family, passes};
 pub use finding::{Finding, Findings, Severity};
 pub use fleet::{
-    Account, Api, EngineKind, Fleet, ForgeKind, GitHub, HookFailure, Priority, Promise, Prompts,
-    ProviderKey, Repo, Role, Slack, SlackAuth, TokenSource, Tools, WorkSource,
+    Account, Api, Fleet, ForgeKind, GitHub, HookFailure, Priority, Promise, Prompts, ProviderKey,
+    Repo, Role, Slack, SlackAuth, TokenSource, Tools, WorkSource,
 };
 pub use home::Home;
 pub use load::{LoadOptions, Loaded, load};

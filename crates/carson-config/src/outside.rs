@@ -4,12 +4,12 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use carson_core::{AccountName, RepoName};
+use carson_core::{AccountName, EngineKind, RepoName};
 use carson_redact::rule_names;
 
 use crate::check::Check;
 use crate::fleet::{
-    Account, AllowedSecret, EngineKind, ForgeKind, GitHub, Repo, Slack, SlackAuth, TokenSource,
+    Account, AllowedSecret, ForgeKind, GitHub, Repo, Slack, SlackAuth, TokenSource,
 };
 use crate::keys::parse_share;
 use crate::provider;

@@ -1,9 +1,10 @@
 //! A provider's key that Carson's proxy holds: what an account says of it.
 
+use carson_core::EngineKind;
 use url::{Host, Url};
 
 use crate::check::Check;
-use crate::fleet::{Api, EngineKind, ProviderKey};
+use crate::fleet::{Api, ProviderKey};
 use crate::outside::{Paths, secret};
 use crate::raw::AccountSection;
 

@@ -4,8 +4,9 @@
 //! database, and a firing is started from there: it never sees half an edit.
 
 use std::collections::BTreeMap;
+use std::fs::File;
 use std::hash::{DefaultHasher, Hash, Hasher};
-use std::io;
+use std::io::{self, Write as _};
 use std::os::unix::fs::{DirBuilderExt, symlink};
 use std::path::{Path, PathBuf};
 use std::{fs, process};
@@ -39,20 +40,32 @@ impl Sources {
         self.0.hash(&mut hash);
         let name = format!("{:016x}", hash.finish());
         let dir = all.join(&name);
-        if !dir.exists() {
+        if !self.is_in(&dir) {
             let new = all.join(format!(".new-{}", process::id()));
             let _ = fs::remove_dir_all(&new);
             private(&new)?;
             for (path, text) in &self.0 {
                 let path = new.join(path);
                 path.parent().map_or(Ok(()), private)?;
-                fs::write(path, text)?;
+                let mut file = File::create(path)?;
+                file.write_all(text.as_bytes())?;
+                file.sync_all()?;
             }
+            let _ = fs::remove_dir_all(&dir);
             fs::rename(&new, &dir)?;
         }
         point(&all, &name)?;
         forget_old(&all, &name);
         Ok(dir)
+    }
+
+    /// Whether a directory holds just these texts. One that was damaged would be read by every
+    /// firing until the settings change.
+    fn is_in(&self, dir: &Path) -> bool {
+        let mut texts = self.0.iter();
+        texts.all(|(path, text)| {
+            fs::read(dir.join(path)).is_ok_and(|found| found == text.as_bytes())
+        })
     }
 }
 
@@ -95,6 +108,16 @@ mod tests {
             ("carson.toml".into(), text.to_owned()),
             ("roles/a/role.toml".into(), "x".to_owned()),
         ]))
+    }
+
+    #[test]
+    fn a_set_that_lost_its_content_is_written_again() {
+        let dir = tempfile::tempdir().unwrap();
+        let home = Home::at(dir.path());
+        let kept = set("a").keep(&home).unwrap();
+        fs::write(kept.join("carson.toml"), "").unwrap();
+        assert_eq!(set("a").keep(&home).unwrap(), kept);
+        assert_eq!(fs::read_to_string(kept.join("carson.toml")).unwrap(), "a");
     }
 
     #[test]

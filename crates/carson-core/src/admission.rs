@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::breaker::Breaker;
 use crate::id::AccountName;
+use crate::skip::{BlockKind, SkipKind};
 pub use crate::usage::{Budget, Shares, UsageWindow};
 
 /// What the role asks for when its firing still runs at the next slot.
@@ -29,8 +30,11 @@ pub struct Block {
     pub account: AccountName,
     /// Until when; `None` until an operator clears it.
     pub until: Option<DateTime<Utc>>,
-    /// Why.
+    /// Why, for people.
     pub reason: String,
+    /// What stands behind it; `None` in rows from before that was kept.
+    #[serde(default)]
+    pub kind: Option<BlockKind>,
 }
 
 /// No provider's limit lasts longer: a block that claims to is held to this.
@@ -140,21 +144,21 @@ pub enum SkipReason {
 }
 
 impl SkipReason {
-    /// The kind alone, for counting and for "once per state change".
+    /// The kind alone: what a row holds, and what control flow may read.
     #[must_use]
-    pub fn kind(&self) -> &'static str {
+    pub fn kind(&self) -> SkipKind {
         match self {
-            Self::Paused(_) => "paused",
-            Self::Blocked(_) => "blocked",
-            Self::Reserved(_) => "reserved",
-            Self::LowPriority(_) => "low-priority",
-            Self::Budget(_) => "budget",
-            Self::BreakerOpen(_) => "breaker",
-            Self::DailyCap(_) => "daily-cap",
-            Self::Overlap => "overlap",
-            Self::OpenPullRequests(_) => "open-prs",
-            Self::TooLate => "too-late",
-            Self::Preflight(_) => "preflight",
+            Self::Paused(_) => SkipKind::Pause,
+            Self::Blocked(_) => SkipKind::Block,
+            Self::Reserved(_) => SkipKind::Reserved,
+            Self::LowPriority(_) => SkipKind::LowPriority,
+            Self::Budget(_) => SkipKind::Budget,
+            Self::BreakerOpen(_) => SkipKind::Breaker,
+            Self::DailyCap(_) => SkipKind::DailyCap,
+            Self::Overlap => SkipKind::Overlap,
+            Self::OpenPullRequests(_) => SkipKind::OpenPrs,
+            Self::TooLate => SkipKind::TooLate,
+            Self::Preflight(_) => SkipKind::Preflight,
         }
     }
 }

@@ -4,19 +4,24 @@
 //! sentinel: a model that says `[OK]` and changed nothing has failed, a model that says
 //! `[SILENT]` and left files behind has half-done something.
 
+use std::fmt;
+
 use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 
 use crate::admission::SkipReason;
-use crate::id::AccountName;
+use crate::id::{AccountName, RepoName};
 use crate::outcome::Outcome;
 use crate::sentinel::Sentinel;
+use crate::skip::SkipKind;
 
 /// Why a firing left its stages early. The only early exit there is.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Halt {
     /// The work source had nothing.
     NothingToDo,
+    /// The work source had nothing but what people are to look at first.
+    WaitsForPeople(HeldWork),
     /// One of the stops, or preflight, said no.
     Skipped(SkipReason),
     /// The provider's limit was hit; the block flag is set.
@@ -57,6 +62,30 @@ pub enum Halt {
     Broken(String),
     /// Somebody asked the firing to stop.
     Cancelled,
+}
+
+/// Work that a label keeps the fleet away from until a person removes it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct HeldWork {
+    /// How many issues.
+    pub issues: u32,
+    /// The repository of the first one.
+    pub repo: RepoName,
+    /// Its number.
+    pub first: u64,
+}
+
+impl fmt::Display for HeldWork {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (first, repo) = (self.first, &self.repo);
+        match self.issues {
+            0 | 1 => write!(f, "#{first} of {repo} waits for a person"),
+            all => write!(
+                f,
+                "{all} issues wait for a person, the first is #{first} of {repo}"
+            ),
+        }
+    }
 }
 
 /// What Carson's own run of the promise said.
@@ -124,13 +153,25 @@ pub struct Settled {
     pub outcome: Outcome,
     /// One line that says why.
     pub reason: String,
+    /// Which stop it was, when it was one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub skip: Option<SkipKind>,
+}
+
+impl Settled {
+    /// An outcome that no stop made.
+    #[must_use]
+    pub fn new(outcome: Outcome, reason: impl Into<String>) -> Self {
+        Self {
+            outcome,
+            reason: reason.into(),
+            skip: None,
+        }
+    }
 }
 
 fn settled(outcome: Outcome, reason: impl Into<String>) -> Settled {
-    Settled {
-        outcome,
-        reason: reason.into(),
-    }
+    Settled::new(outcome, reason)
 }
 
 /// The table (DESIGN §6).
@@ -148,7 +189,11 @@ pub fn settle(facts: &Facts) -> Settled {
 fn settle_halt(halt: &Halt, facts: &Facts) -> Settled {
     match halt {
         Halt::NothingToDo => settled(Outcome::Silent, "no work found"),
-        Halt::Skipped(reason) => settled(Outcome::Skipped, reason.to_string()),
+        Halt::WaitsForPeople(held) => settled(Outcome::Silent, format!("no work found; {held}")),
+        Halt::Skipped(reason) => Settled {
+            skip: Some(reason.kind()),
+            ..settled(Outcome::Skipped, reason.to_string())
+        },
         Halt::RateLimited {
             account,
             until,

@@ -64,6 +64,8 @@ pub struct Shares {
 pub struct Budget {
     /// Whose, and in which time: `this role a day`.
     pub what: &'static str,
+    /// The key that sets it.
+    pub key: &'static str,
     /// What was spent.
     pub spent: f64,
     /// What may be.

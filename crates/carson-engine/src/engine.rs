@@ -1,12 +1,12 @@
 //! One installed CLI, and how a session of it is run.
 
-use std::fmt;
 use std::ops::ControlFlow;
 use std::path::PathBuf;
 use std::time::Duration;
 
 use chrono::{DateTime, Utc};
 
+use carson_core::EngineKind;
 use carson_proc::{Cancel, Command, Finished, Limits, Line, StopReason, Stream, run};
 use carson_redact::Redactor;
 
@@ -16,37 +16,14 @@ use crate::session::{Access, Ended, Event, Session, SessionEnd};
 use crate::transcript::Transcript;
 use crate::{claude, command, rehearsal};
 
-/// The CLIs that Carson knows.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum EngineKind {
-    /// Claude Code.
-    Claude,
-    /// Any program; the prompt on standard input.
-    Command,
-    /// Carson's own player of scripts.
-    Rehearsal,
-}
-
-impl fmt::Display for EngineKind {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(match self {
-            Self::Claude => "claude",
-            Self::Command => "command",
-            Self::Rehearsal => "rehearsal",
-        })
-    }
-}
-
-impl EngineKind {
-    /// What a session gets beside the environment that it is given. A value of `…` is another one
-    /// in each session.
-    #[must_use]
-    pub fn adds(self, access: Access) -> Vec<(&'static str, &'static str)> {
-        match self {
-            Self::Claude => claude::switches(access),
-            Self::Command | Self::Rehearsal => {
-                vec![("CARSON_MAX_TURNS", "…"), ("CARSON_STAGE", "…")]
-            }
+/// What a session gets beside the environment that it is given. A value of `…` is another one in
+/// each session.
+#[must_use]
+pub fn added_environment(kind: EngineKind, access: Access) -> Vec<(&'static str, &'static str)> {
+    match kind {
+        EngineKind::Claude => claude::switches(access),
+        EngineKind::Command | EngineKind::Rehearsal => {
+            vec![("CARSON_MAX_TURNS", "…"), ("CARSON_STAGE", "…")]
         }
     }
 }

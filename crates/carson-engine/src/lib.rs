@@ -34,7 +34,7 @@ mod session;
 mod transcript;
 mod versions;
 
-pub use engine::{Engine, EngineKind};
+pub use engine::{Engine, added_environment};
 pub use error::EngineError;
 pub use price::estimate;
 pub use ready::NotReady;

@@ -3,10 +3,11 @@
 use std::ffi::OsString;
 use std::path::PathBuf;
 
+use carson_core::EngineKind;
 use thiserror::Error;
 
 use crate::claude;
-use crate::engine::{Engine, EngineKind};
+use crate::engine::Engine;
 use crate::rehearsal::{Script, ScriptError};
 
 /// Why a CLI cannot be used.

@@ -7,7 +7,9 @@ use std::time::Duration;
 
 use carson_proc::{Command, Limits, capture};
 
-use crate::engine::{Engine, EngineKind};
+use carson_core::EngineKind;
+
+use crate::engine::Engine;
 use crate::ready::NotReady;
 use crate::rules::RuleSet;
 

@@ -6,7 +6,7 @@ use carson_config::{Priority, Role};
 use carson_core::admission::{Admission, Gate, Shares, SkipReason, admit};
 use carson_core::work::WorkKey;
 use carson_core::{AccountName, FiringId, RepoName};
-use carson_store::{Claim, GateQuery, NewFiring, StoreError};
+use carson_store::{Claim, GateQuery, NewFiring, NewSkip, StoreError};
 use chrono::{DateTime, TimeDelta, Utc};
 
 use crate::calendar::day_of;
@@ -51,8 +51,8 @@ pub async fn claim(house: &Household, role: &Role, wish: &Wish) -> Result<Claime
     Ok(claimed.pop().unwrap_or(Claimed::Taken))
 }
 
-/// The same for many roles that are due together, in one read and one durable write: the last of
-/// them must not wait for all the others.
+/// The same for many roles that are due together, in one read and one durable write for those that
+/// fire, and one for those that do not: the last of them must not wait for all the others.
 ///
 /// # Errors
 /// When the store does not answer.
@@ -64,13 +64,20 @@ pub async fn claim_all(
     let roles: Vec<&Role> = wishes.iter().map(|(role, _)| *role).collect();
     let gates = gates(house, &roles, now).await?;
     let mut claimed = Vec::with_capacity(wishes.len());
-    let mut wanted = Vec::new();
+    let (mut wanted, mut skips) = (Vec::new(), Vec::new());
     for ((role, wish), mut gate) in wishes.iter().zip(gates) {
         // Those before it in this very pass will run too.
         gate.running_here += u32::try_from(wanted.len()).unwrap_or(u32::MAX);
         claimed.push(match admit(&gate, now) {
             Admission::Wait(why) => Claimed::Wait(why),
-            Admission::Skip(reason) => skip(house, role, wish, reason, now).await?,
+            Admission::Skip(reason) => {
+                skips.extend(wish.slot.map(|slot| NewSkip {
+                    role: role.name.clone(),
+                    slot,
+                    reason: reason.clone(),
+                }));
+                Claimed::Skipped(reason)
+            }
             Admission::Admit(account) => {
                 let mut firing = new_firing(house, role, wish, account, now);
                 firing.probes = gate.breaker.opened_at;
@@ -80,6 +87,8 @@ pub async fn claim_all(
             }
         });
     }
+    let store = &house.store;
+    store.record_skips(&house.fleet.host, &skips, now).await?;
     let mut lost = lost(house, &wanted).await?;
     for one in &mut claimed {
         if matches!(one, Claimed::Won(id) if lost.remove(id)) {
@@ -123,22 +132,6 @@ fn new_firing(
         work: wish.work,
         probes: None,
     }
-}
-
-async fn skip(
-    house: &Household,
-    role: &Role,
-    wish: &Wish,
-    reason: SkipReason,
-    now: DateTime<Utc>,
-) -> Result<Claimed, ClaimError> {
-    if let Some(slot) = wish.slot {
-        house
-            .store
-            .record_skip(&role.name, slot, &house.fleet.host, &reason, now)
-            .await?;
-    }
-    Ok(Claimed::Skipped(reason))
 }
 
 /// Everything admission looks at, for one role.

@@ -245,7 +245,7 @@ fn environment(house: &Household, role: &Role, account: Option<&str>, id: Firing
             name: variable.name.to_string_lossy().into_owned(),
         })
         .collect();
-    let own = crate::session::kind(account).adds(Access::Write);
+    let own = carson_engine::added_environment(account.engine, Access::Write);
     let runs = [("CARSON_RUN", "…"), ("CARSON_STAGE_RUN", "…")];
     for (name, value) in own.into_iter().chain(runs) {
         shown.retain(|one| one.name != name);

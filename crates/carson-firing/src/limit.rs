@@ -1,6 +1,7 @@
 //! The block flag: one wall, one stop.
 
 use carson_config::Account;
+use carson_core::BlockKind;
 use carson_core::admission::{BLOCK_HORIZON, Block, UsageWindow};
 use carson_core::settle::Halt;
 use carson_engine::{Limit, LimitKind};
@@ -29,6 +30,11 @@ pub(crate) async fn hit(firing: &Firing<'_>, account: &Account, limit: &Limit) -
         account: account.name.clone(),
         until,
         reason: reason.clone(),
+        kind: Some(match limit.kind {
+            LimitKind::UsageWindow | LimitKind::RateLimit => BlockKind::Limit,
+            LimitKind::Auth => BlockKind::Auth,
+            LimitKind::Billing => BlockKind::Billing,
+        }),
     };
     warn!(account = %account.name, ?until, "provider limit: the account is blocked");
     if let Err(error) = firing

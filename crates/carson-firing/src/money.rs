@@ -20,6 +20,7 @@ pub(crate) async fn fleet_budgets(
     if let Some(max) = fleet.max_cost_usd_per_day {
         budgets.push(Budget {
             what: "the fleet a day",
+            key: "fleet.max_cost_usd_per_day",
             spent: store.spent(day_of(fleet.zone, now)).await?,
             max,
         });
@@ -27,6 +28,7 @@ pub(crate) async fn fleet_budgets(
     if let Some(max) = fleet.max_cost_usd_per_month {
         budgets.push(Budget {
             what: "the fleet a month",
+            key: "fleet.max_cost_usd_per_month",
             spent: store.spent(month_of(fleet.zone, now)).await?,
             max,
         });
@@ -39,6 +41,7 @@ pub(crate) fn role_budget(role: &Role, spent: f64) -> Option<Budget> {
     let max = role.limits.max_cost_usd_per_day?;
     Some(Budget {
         what: "this role a day",
+        key: "limits.max_cost_usd_per_day",
         spent,
         max,
     })

@@ -122,10 +122,7 @@ fn crashed(row: &Row, facts: &Facts) -> Settled {
             reason.push_str(" and uncommitted changes");
         }
     }
-    Settled {
-        outcome: Outcome::Crashed,
-        reason,
-    }
+    Settled::new(Outcome::Crashed, reason)
 }
 
 /// Finds claim and worktree again, as far as the firing had come.

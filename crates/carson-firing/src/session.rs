@@ -8,13 +8,11 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use carson_config::{Account, EngineKind as Configured};
-use carson_core::Stage;
+use carson_config::Account;
 use carson_core::admission::{SkipReason, admit_account};
 use carson_core::settle::Halt;
-use carson_engine::{
-    Access, Ended, Engine, EngineKind, Event, Hook, Session, SessionEnd, estimate,
-};
+use carson_core::{EngineKind, Stage};
+use carson_engine::{Access, Ended, Engine, Event, Hook, Session, SessionEnd, estimate};
 use tracing::{info, warn};
 
 use crate::bench::guarded_hook;
@@ -126,7 +124,7 @@ async fn run(
         );
         let mut end = started.await?;
         let mut events = HookEvents::take(&placed.place.bench.hook_events());
-        if account.engine == Configured::Command {
+        if account.engine == EngineKind::Command {
             // Its output is its answer and nothing else.
             end.denied.append(&mut events.denied);
         }
@@ -305,15 +303,6 @@ async fn lost(tree: &Path) {
     }
 }
 
-/// The adapter of an account's CLI.
-pub(crate) fn kind(account: &Account) -> EngineKind {
-    match account.engine {
-        Configured::Claude => EngineKind::Claude,
-        Configured::Command => EngineKind::Command,
-        Configured::Rehearsal => EngineKind::Rehearsal,
-    }
-}
-
 pub(crate) fn engine(firing: &Firing<'_>, account: &Account) -> Result<Engine, Halt> {
     let missing = || Halt::EngineFailed(format!("the {} CLI is not installed", account.engine));
     engine_of(firing.house, account).ok_or_else(missing)
@@ -327,7 +316,7 @@ pub(crate) fn engine_of(house: &Household, account: &Account) -> Option<Engine> 
 /// The account's CLI as if it were installed there.
 pub(crate) fn engine_at(program: PathBuf, account: &Account) -> Engine {
     Engine {
-        kind: kind(account),
+        kind: account.engine,
         program,
         args: account.args.clone(),
         model: account.model.clone(),

@@ -80,6 +80,7 @@ async fn ended(house: &Household, host: &str, ago: i64) -> FiringId {
     let ending = Ending {
         outcome: Outcome::Failed,
         reason: String::new(),
+        skip: None,
         at: house.clock.now() - TimeDelta::seconds(ago),
         thresholds: Thresholds {
             fail_streak: 5,

@@ -10,15 +10,21 @@ use crate::words::{Comment, Issue, NewIssue, NewPull, Pull};
 /// The label of claimed work.
 pub const IN_FLIGHT: &str = "carson:in-flight";
 
-/// Labels that keep a fleet away from an issue, whatever else it carries.
-const STICKY: [&str; 6] = [
-    "do-not-pickup",
-    "needs:human",
-    "plan-pending-approval",
-    IN_FLIGHT,
-    "carson:pr-open",
-    "carson:done",
-];
+/// Labels of work that the fleet holds or has done: they keep it away from an issue, whatever else
+/// that carries.
+const HELD: [&str; 3] = [IN_FLIGHT, "carson:pr-open", "carson:done"];
+
+/// Labels that keep the fleet away until a person removes them.
+const FOR_PEOPLE: [&str; 3] = ["do-not-pickup", "needs:human", "plan-pending-approval"];
+
+/// The open issues that carry a role's label, oldest first.
+#[derive(Clone, Debug, Default)]
+pub struct Queue {
+    /// Those that may be taken up.
+    pub ready: Vec<Issue>,
+    /// Those that wait for a person, by number.
+    pub for_people: Vec<u64>,
+}
 
 /// One repository's issues and pull requests.
 #[derive(Clone, Debug)]
@@ -44,10 +50,24 @@ impl Forge {
     /// # Errors
     /// When the forge does not answer.
     pub async fn ready_issues(&self, label: &str) -> Result<Vec<Issue>, ForgeError> {
+        Ok(self.queue(label).await?.ready)
+    }
+
+    /// The same, and beside them the issues that wait for a person.
+    ///
+    /// # Errors
+    /// When the forge does not answer.
+    pub async fn queue(&self, label: &str) -> Result<Queue, ForgeError> {
         let mut ready = self.issues(Some(label)).await?;
-        ready.retain(|issue| is_ready(issue, label));
         ready.sort_by_key(|issue| issue.number);
-        Ok(ready)
+        let wait = |issue: &&Issue| is_open_for(issue, label) && carries(issue, &FOR_PEOPLE, label);
+        let for_people = ready
+            .iter()
+            .filter(wait)
+            .map(|issue| issue.number)
+            .collect();
+        ready.retain(|issue| is_ready(issue, label));
+        Ok(Queue { ready, for_people })
     }
 
     /// Open issues, of one label or all.
@@ -191,9 +211,16 @@ impl Forge {
 
 /// Open, labelled, and not kept away from.
 pub(crate) fn is_ready(issue: &Issue, label: &str) -> bool {
-    issue.state == crate::words::State::Open
-        && issue.has(label)
-        && !STICKY
-            .iter()
-            .any(|sticky| *sticky != label && issue.has(sticky))
+    is_open_for(issue, label) && !carries(issue, &FOR_PEOPLE, label)
+}
+
+/// Open, labelled, and not held by the fleet.
+fn is_open_for(issue: &Issue, label: &str) -> bool {
+    let is_open = issue.state == crate::words::State::Open;
+    is_open && issue.has(label) && !carries(issue, &HELD, label)
+}
+
+/// Whether it carries one of these beside the role's own label.
+fn carries(issue: &Issue, labels: &[&str], own: &str) -> bool {
+    labels.iter().any(|label| *label != own && issue.has(label))
 }

@@ -32,7 +32,7 @@ mod words;
 
 pub use claims::{Claimed, History, Release};
 pub use error::ForgeError;
-pub use forge::{Forge, IN_FLIGHT};
+pub use forge::{Forge, IN_FLIGHT, Queue};
 pub use github::GitHubForge;
 pub use local::LocalForge;
 pub use marks::Claim;

@@ -9,6 +9,7 @@ use carson_proc::{Command, Finished, Limits, StopReason, capture, find_on_path};
 use crate::config::Own;
 use crate::error::GitError;
 use crate::scratch::Scratch;
+use crate::stale;
 
 /// How long a local command may take: enough to hash some gigabytes of untracked files.
 pub(crate) const LOCAL: Duration = Duration::from_secs(600);
@@ -22,9 +23,18 @@ pub(crate) const CLONE: Duration = Duration::from_secs(3600);
 /// Bytes of output that are kept; more is an error for every caller that needs all of it.
 const KEEP: usize = 32 * 1024 * 1024;
 
+/// So often a command is tried again after locks of the dead were removed; each try names those
+/// that it met.
+const LOCKS: usize = 5;
+
 /// Overrides on every command: nothing that a repository configured may run, and nothing of the
 /// operator's taste may change what is written.
-const OVERRIDES: [&str; 14] = [
+const OVERRIDES: [&str; 17] = [
+    "core.attributesFile=/dev/null",
+    "core.excludesFile=/dev/null",
+    // Git itself leaves loose objects and refs to the kernel. Then the power goes, and a ref that
+    // a row names is empty, or leads to an object that is.
+    "core.fsync=committed,reference",
     "core.fsmonitor=false",
     "core.untrackedCache=false",
     "core.hooksPath=/dev/null",
@@ -39,6 +49,15 @@ const OVERRIDES: [&str; 14] = [
     "diff.ignoreSubmodules=dirty",
     "http.lowSpeedLimit=1000",
     "http.lowSpeedTime=60",
+];
+
+/// What keeps the files away that the machine and the operator configure git with. A filter of
+/// theirs, such as git-lfs, would run on what a repository says, and work that they let git ignore
+/// would be lost.
+const NO_SETTINGS: [(&str, &str); 3] = [
+    ("GIT_CONFIG_GLOBAL", "/dev/null"),
+    ("GIT_CONFIG_NOSYSTEM", "1"),
+    ("GIT_ATTR_NOSYSTEM", "1"),
 ];
 
 /// The `GIT_*` variables that are the operator's way to reach a remote. All others are dropped:
@@ -82,6 +101,8 @@ pub(crate) struct Git {
     config: Vec<(String, OsString)>,
     stdin: Option<Vec<u8>>,
     limits: Limits,
+    /// Whether the operator's settings count.
+    settings: bool,
     /// Restored before the command runs.
     own: Option<Own>,
     /// Files that must live as long as the command.
@@ -104,6 +125,7 @@ impl Git {
                 sweep: false,
                 ..Limits::within(LOCAL)
             },
+            settings: false,
             own: None,
             _holds: None,
         }
@@ -148,6 +170,13 @@ impl Git {
         self
     }
 
+    /// Reads the operator's settings, which say how a remote is reached: proxies, credential
+    /// helpers, other addresses. Not for commands that write a work tree.
+    pub(crate) fn with_settings(mut self) -> Self {
+        self.settings = true;
+        self
+    }
+
     pub(crate) fn owning(mut self, own: Own) -> Self {
         self.own = Some(own);
         self
@@ -172,7 +201,8 @@ impl Git {
             command = command.arg("-c").arg(one);
         }
         command = command.arg(&self.verb).args(self.args.iter().cloned());
-        for (name, value) in FIXED {
+        let none: &[(&str, &str)] = if self.settings { &[] } else { &NO_SETTINGS };
+        for (name, value) in FIXED.iter().chain(none) {
             command = command.env(name, value);
         }
         for (name, value) in &self.env {
@@ -194,7 +224,13 @@ impl Git {
         if let Some(own) = &self.own {
             own.restore()?;
         }
-        let done = capture(&self.command(), &self.limits).await?;
+        let mut done = capture(&self.command(), &self.limits).await?;
+        for _ in 0..LOCKS {
+            if done.success() || self.own.is_none() || !stale::clear(&self.dir, &said(&done)) {
+                break;
+            }
+            done = capture(&self.command(), &self.limits).await?;
+        }
         match done.stopped {
             None | Some(StopReason::OutputCap) => Ok(done),
             Some(_) => Err(GitError::Timeout { verb: self.verb }),
@@ -235,9 +271,14 @@ fn inherited() -> Vec<(OsString, OsString)> {
     std::env::vars_os().filter(|(name, _)| ours(name)).collect()
 }
 
+/// What a command said beside its output.
+fn said(done: &Finished) -> String {
+    done.stderr.text()
+}
+
 /// The end of what a command said, as one line.
 pub(crate) fn detail(done: &Finished) -> String {
-    let said = done.stderr.text();
+    let said = said(done);
     let lines: Vec<&str> = said
         .lines()
         .map(str::trim)

@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 use git2::OdbLookupFlags;
 use tracing::warn;
 
+use crate::durable;
 use crate::error::GitError;
 use crate::foreign::{Foreign, Memory};
 use crate::index::Index;
@@ -156,7 +157,10 @@ impl Worktree {
         let Some(copy) = Index::copy_of(&self.mirror, index)? else {
             return Ok(None);
         };
-        let mut tree = copy.write_tree_in(quarantine).await.ok();
+        let mut tree = copy.tree_if_clean(quarantine, &look.head).await;
+        if tree.is_none() {
+            tree = copy.write_tree_in(quarantine).await.ok();
+        }
         look.staged.clone_from(&tree);
         if tree.is_none() && copy.drop_unmerged().await? {
             tree = copy.write_tree_in(quarantine).await.ok();
@@ -236,7 +240,12 @@ impl Worktree {
             .mirror
             .git("update-ref")
             .args(["--no-deref", "--stdin"]);
-        git.stdin(update.into_bytes()).text().await.map(drop)
+        git.stdin(update.into_bytes()).text().await?;
+        // The outcome that is written next rests on it, and the bench may not survive a power cut.
+        durable::name(
+            &self.mirror.path().join(self.branch_ref()),
+            self.mirror.path(),
+        )
     }
 
     async fn newest_whole(&self, said: &Said) -> Result<Option<Oid>, GitError> {

@@ -114,6 +114,7 @@ impl Mirror {
 
     fn talking(&self, git: Git) -> Result<Git, GitError> {
         let mut git = git
+            .with_settings()
             .config("remote.carson.url", self.remote.address())
             .config("remote.carson.fetch", "+refs/heads/*:refs/remotes/origin/*");
         if let Some(file) = self.remote.credential_file(self.path())? {

@@ -52,6 +52,17 @@ pub enum Claim {
     RoleBusy(Option<FiringId>),
 }
 
+/// A slot that ends before anything fired.
+#[derive(Clone, Debug)]
+pub struct NewSkip {
+    /// Its role.
+    pub role: RoleName,
+    /// Its slot.
+    pub slot: DateTime<Utc>,
+    /// Why.
+    pub reason: SkipReason,
+}
+
 /// The row of a claim; nothing where there is one already.
 macro_rules! insertion {
     ($new:expr, $slot:expr) => {
@@ -112,7 +123,7 @@ impl Store {
         }
         let won: Vec<bool> = transaction!(self, |tx| {
             let mut won = vec![false; all.len()];
-            for index in in_order(all) {
+            for index in in_order(all, |new| &new.role) {
                 let insertion = insertion!(all[index], all[index].slot);
                 won[index] = insertion.execute(&mut *tx).await?.rows_affected() == 1;
             }
@@ -166,35 +177,43 @@ impl Store {
         Ok(row.map(|(id,)| id.into()))
     }
 
-    /// Ends a slot as a quiet row that says why nothing fired; `false` when the slot has a row.
+    /// Ends slots as quiet rows that say why nothing fired, all with one durable write; a slot that
+    /// has a row keeps it. How many rows are new.
     ///
     /// # Errors
-    /// When the database does not answer.
-    pub async fn record_skip(
+    /// When the database does not answer; then none is written.
+    pub async fn record_skips(
         &self,
-        role: &RoleName,
-        slot: DateTime<Utc>,
         host: &HostName,
-        reason: &SkipReason,
+        all: &[NewSkip],
         at: DateTime<Utc>,
-    ) -> Result<bool, StoreError> {
-        let rows = on!(self, |pool| {
-            query(
-            "INSERT INTO firing (id, role, slot, host, deadline_at, claimed_at, ended_at, outcome, \
-             reason) VALUES ($1, $2, $3, $4, $5, $5, $5, $6, $7) ON CONFLICT DO NOTHING"
-        )
-        .bind(FiringId::new().uuid())
-        .bind(role.as_str())
-        .bind(slot)
-        .bind(host.as_str())
-        .bind(at)
-        .bind(Outcome::Skipped.as_str())
-        .bind(self.outside(&reason.to_string()).as_ref())
-        .execute(pool)
-        .await?
-        .rows_affected()
-        });
-        Ok(rows == 1)
+    ) -> Result<u64, StoreError> {
+        if all.is_empty() {
+            return Ok(0);
+        }
+        Ok(transaction!(self, |tx| {
+            let mut written = 0;
+            for index in in_order(all, |skip| &skip.role) {
+                let NewSkip { role, slot, reason } = &all[index];
+                let done = query(
+                    "INSERT INTO firing (id, role, slot, host, deadline_at, claimed_at, ended_at, \
+                     outcome, reason, skip) VALUES ($1, $2, $3, $4, $5, $5, $5, $6, $7, $8) \
+                     ON CONFLICT DO NOTHING",
+                )
+                .bind(FiringId::new().uuid())
+                .bind(role.as_str())
+                .bind(slot)
+                .bind(host.as_str())
+                .bind(at)
+                .bind(Outcome::Skipped.as_str())
+                .bind(self.outside(&reason.to_string()).into_owned())
+                .bind(reason.kind().as_str())
+                .execute(&mut *tx)
+                .await?;
+                written += done.rows_affected();
+            }
+            written
+        }))
     }
 
     /// Takes a piece of work for a firing; `false` when another living firing holds it.
@@ -230,8 +249,8 @@ impl Store {
 
 /// Two hosts that claim the same roles in different orders would wait for each other: whoever
 /// claims many goes through them by name.
-fn in_order(all: &[NewFiring]) -> Vec<usize> {
+fn in_order<T>(all: &[T], role: impl Fn(&T) -> &RoleName) -> Vec<usize> {
     let mut order: Vec<usize> = (0..all.len()).collect();
-    order.sort_by_key(|index| &all[*index].role);
+    order.sort_by_key(|index| role(&all[*index]));
     order
 }

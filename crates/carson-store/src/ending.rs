@@ -2,7 +2,7 @@
 
 use carson_core::breaker::{Breaker, Thresholds};
 use carson_core::settle::{Facts, Settled};
-use carson_core::{FiringId, Outcome};
+use carson_core::{FiringId, Outcome, SkipKind};
 use chrono::{DateTime, Utc};
 use sqlx::query;
 
@@ -18,6 +18,8 @@ pub struct Ending {
     pub outcome: Outcome,
     /// Why.
     pub reason: String,
+    /// Which stop it was, when it was one.
+    pub skip: Option<SkipKind>,
     /// When.
     pub at: DateTime<Utc>,
     /// When the role's breaker opens.
@@ -61,13 +63,14 @@ impl Store {
     pub async fn end_firing(&self, id: FiringId, ending: &Ending) -> Result<bool, StoreError> {
         let ended = transaction!(self, |tx| {
             let role: Option<(String, DateTime<Utc>)> = sqlx::query_as(
-                "UPDATE firing SET ended_at = $2, outcome = $3, reason = $4 \
+                "UPDATE firing SET ended_at = $2, outcome = $3, reason = $4, skip = $5 \
                  WHERE id = $1 AND ended_at IS NULL RETURNING role, claimed_at",
             )
             .bind(id.uuid())
             .bind(ending.at)
             .bind(ending.outcome.as_str())
             .bind(self.outside(&ending.reason).as_ref())
+            .bind(ending.skip.map(SkipKind::as_str))
             .fetch_optional(&mut *tx)
             .await?;
             if let Some((role, claimed_at)) = &role {

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use carson_core::settle::{Facts, Settled};
 use carson_core::work::WorkKey;
-use carson_core::{AccountName, FiringId, HostName, Outcome, RepoName, RoleName, Stage};
+use carson_core::{AccountName, FiringId, HostName, Outcome, RepoName, RoleName, SkipKind, Stage};
 use chrono::{DateTime, Utc};
 use serde::Serialize;
 use serde_json::Value;
@@ -73,6 +73,8 @@ pub struct Firing {
     pub outcome: Option<Outcome>,
     /// Why.
     pub reason: Option<String>,
+    /// Which stop it was, when it was skipped.
+    pub skip: Option<SkipKind>,
     /// Execute attempts.
     pub attempts: u32,
     /// CLI invocations.
@@ -148,6 +150,7 @@ pub(crate) struct Raw {
     sentinel: Option<String>,
     outcome: Option<String>,
     reason: Option<String>,
+    skip: Option<String>,
     attempts: i64,
     sessions: i64,
     turns: i64,
@@ -192,6 +195,7 @@ impl TryFrom<Raw> for Firing {
             sentinel: raw.sentinel,
             outcome: maybe("outcome", raw.outcome.as_deref())?,
             reason: raw.reason,
+            skip: maybe("skip", raw.skip.as_deref())?,
             attempts: small(raw.attempts),
             sessions: small(raw.sessions),
             turns: small(raw.turns),

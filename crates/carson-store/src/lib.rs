@@ -44,7 +44,7 @@ mod stops;
 mod usage;
 
 pub use checks::PreflightRow;
-pub use claim::{Claim, NewFiring};
+pub use claim::{Claim, NewFiring, NewSkip};
 pub use db::{Opening, Store};
 pub use egress::EgressHost;
 pub use ending::Ending;

@@ -4,7 +4,7 @@ use std::fmt;
 
 use carson_core::admission::{BLOCK_HORIZON, Block};
 use carson_core::breaker::Breaker;
-use carson_core::{AccountName, FiringId, RoleName};
+use carson_core::{AccountName, BlockKind, FiringId, RoleName};
 use chrono::{DateTime, Utc};
 use serde::Serialize;
 use sqlx::{FromRow, query};
@@ -51,6 +51,8 @@ pub struct BlockRow {
     pub until: Option<DateTime<Utc>>,
     /// Why.
     pub reason: String,
+    /// What stands behind it; `None` in rows from before that was kept.
+    pub kind: Option<BlockKind>,
     /// The firing or the operator that set it.
     pub set_by: String,
     /// When.
@@ -82,6 +84,7 @@ struct BlockRaw {
     account: String,
     until: Option<DateTime<Utc>>,
     reason: String,
+    kind: Option<String>,
     set_by: String,
     set_at: DateTime<Utc>,
     cleared_at: Option<DateTime<Utc>>,
@@ -148,10 +151,10 @@ impl Store {
         at: DateTime<Utc>,
     ) -> Result<bool, StoreError> {
         let rows = on!(self, |pool| query(
-            "INSERT INTO account_block (account, until, reason, set_by, set_at) \
-             VALUES ($1, $2, $3, $4, $5) ON CONFLICT (account) DO UPDATE SET \
+            "INSERT INTO account_block (account, until, reason, set_by, set_at, kind) \
+             VALUES ($1, $2, $3, $4, $5, $7) ON CONFLICT (account) DO UPDATE SET \
              until = excluded.until, reason = excluded.reason, set_by = excluded.set_by, \
-             set_at = excluded.set_at, cleared_at = NULL \
+             set_at = excluded.set_at, kind = excluded.kind, cleared_at = NULL \
              WHERE $6 OR account_block.cleared_at IS NOT NULL \
                 OR (account_block.until IS NOT NULL \
                     AND (excluded.until IS NULL OR excluded.until > account_block.until))"
@@ -162,6 +165,7 @@ impl Store {
         .bind(by.to_string())
         .bind(at)
         .bind(by == BlockSetter::Operator)
+        .bind(block.kind.map(BlockKind::as_str))
         .execute(pool)
         .await?
         .rows_affected());
@@ -207,6 +211,7 @@ impl Store {
             account: row.account,
             until: row.until,
             reason: row.reason,
+            kind: row.kind,
         });
         let paused = self.pauses().await?.into_iter().filter_map(|pause| {
             let PauseScope::Account(account) = pause.scope else {
@@ -216,6 +221,7 @@ impl Store {
                 account,
                 until: pause.until,
                 reason: format!("paused: {}", pause.reason),
+                kind: Some(BlockKind::Pause),
             })
         });
         Ok(open.chain(paused).collect())
@@ -248,7 +254,7 @@ impl Store {
 
     async fn raw_blocks(&self) -> Result<Vec<BlockRaw>, StoreError> {
         Ok(on!(self, |pool| sqlx::query_as(
-            "SELECT account, until, reason, set_by, set_at, cleared_at FROM account_block \
+            "SELECT account, until, reason, kind, set_by, set_at, cleared_at FROM account_block \
              ORDER BY account"
         )
         .fetch_all(pool)
@@ -264,10 +270,12 @@ fn block_row(raw: BlockRaw) -> Result<BlockRow, StoreError> {
         true => until,
         false => until.min(raw.set_at + BLOCK_HORIZON),
     });
+    let kind = raw.kind.as_deref();
     Ok(BlockRow {
         account: parsed("account", &raw.account)?,
         until,
         reason: raw.reason,
+        kind: kind.map(|kind| parsed("kind", kind)).transpose()?,
         set_by: raw.set_by,
         set_at: raw.set_at,
     })

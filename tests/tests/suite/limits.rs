@@ -14,11 +14,11 @@ use serde_json::{Value, json};
 
 use crate::claude_firing::{COMMIT, Scene, planning};
 
-const ROLE: &str = "implementer";
+pub(crate) const ROLE: &str = "implementer";
 
 /// A fleet whose accounts are scripts that speak Codex.
-struct Script {
-    fleet: TestFleet,
+pub(crate) struct Script {
+    pub(crate) fleet: TestFleet,
 }
 
 /// What a session of the script does, one shell line after the other.
@@ -29,11 +29,11 @@ fn says(event: &Value) -> String {
     )
 }
 
-fn failed(message: &str) -> String {
+pub(crate) fn failed(message: &str) -> String {
     says(&json!({"type": "turn.failed", "error": {"message": message}})) + "exit 1\n"
 }
 
-fn commits() -> String {
+pub(crate) fn commits() -> String {
     let done = json!({"type": "item.completed", "item": {"type": "agent_message", "text": "Done.\n[OK] it greets"}});
     let used = json!({"type": "turn.completed", "usage": {"input_tokens": 1_000_000, "output_tokens": 1_000}});
     format!("{COMMIT}\n{}{}", says(&done), says(&used))
@@ -41,7 +41,7 @@ fn commits() -> String {
 
 impl Script {
     /// The role with these sections, whose accounts run these scripts in turn; issue 1 is for it.
-    fn new(accounts: &[(&str, String)], more: &str) -> Self {
+    pub(crate) fn new(accounts: &[(&str, String)], more: &str) -> Self {
         let fleet = TestFleet::new().with_env("TZ", "UTC");
         for (name, script) in accounts {
             let path = fleet.shared().join(format!("{name}.sh"));
@@ -83,7 +83,7 @@ impl Script {
         text.unwrap_or_default().lines().count()
     }
 
-    fn fire(&self) -> Value {
+    pub(crate) fn fire(&self) -> Value {
         let row = self.fleet.fire(ROLE).json();
         match row["id"].as_str() {
             Some(id) => self.fleet.firing(id),
@@ -101,7 +101,7 @@ impl Script {
     }
 
     /// Changes a file of the forge, as a person would.
-    fn edit(&self, file: &str, from: &str, to: &str) {
+    pub(crate) fn edit(&self, file: &str, from: &str, to: &str) {
         let path = self.fleet.home().join("forge").join(REPO).join(file);
         let text = fs::read_to_string(&path).unwrap();
         assert!(text.contains(from), "{text}");
@@ -243,6 +243,8 @@ fn an_open_breaker_lets_one_firing_try_after_its_cooldown() {
         text(&skipped, "reason").contains("breaker open"),
         "{skipped:#?}"
     );
+    let verdict = || text(&scene.fleet.ok(&["why", ROLE, "--json"]), "verdict").to_owned();
+    assert!(verdict().contains("breaker open"), "{}", verdict());
 
     scene.role(&["codex"], "[limits]\nfail_streak = 1\ncooldown = \"1s\"\n");
     let may_try = || {
@@ -250,6 +252,8 @@ fn an_open_breaker_lets_one_firing_try_after_its_cooldown() {
         nothing_stops(&why).then_some(())
     };
     until("the breaker is half-open", may_try);
+    let half_open = "its breaker is half-open: one firing may try now, with account codex";
+    assert!(verdict().starts_with(half_open), "{}", verdict());
     assert_eq!(text(&scene.fire(), "outcome"), "FAILED", "the probe");
     let breakers = scene.fleet.ok(&["breaker", "list", "--json"]);
     assert!(
@@ -416,17 +420,23 @@ fn a_nearly_used_window_stops_low_priorities_and_a_reserve_stops_all() {
     scene.fleet.role("gardener", "claude", low);
     assert_eq!(scene.fire().end(), ("SILENT", 0));
 
-    let verdict =
-        |role: &str| text(&scene.fleet.ok(&["why", role, "--json"]), "verdict").to_owned();
-    assert!(
-        verdict("gardener").contains("low priority: claude used 92 % of five_hour"),
-        "{}",
-        verdict("gardener")
-    );
+    let held = |role: &str, stop: &str, says: &str, key: &str| {
+        let why = scene.fleet.ok(&["why", role, "--json"]);
+        assert!(text(&why, "verdict").contains(says), "{why:#}");
+        let found = &why["stops"][0];
+        assert_eq!(text(found, "stop"), stop, "{why:#}");
+        assert!(text(found, "change").contains(key), "{found:#}");
+        let skipped = scene.fleet.fire(role);
+        assert_eq!(skipped.code, Some(16), "{skipped:#?}");
+        // The sentence and the word of `fire` agree with those of `why`.
+        let told = skipped.json();
+        assert!(text(&told, "reason").contains(says), "{told:#}");
+        assert_eq!(text(&told, "skip"), stop, "{told:#}");
+    };
+    let used = "low priority: claude used 92 % of five_hour";
+    held("gardener", "low-priority", used, "priority = \"normal\"");
     let why = scene.fleet.ok(&["why", ROLE, "--json"]);
     assert!(nothing_stops(&why), "{why:#}");
-    let skipped = scene.fleet.fire("gardener");
-    assert_eq!(skipped.code, Some(16), "{skipped:#?}");
     assert!(
         scene
             .fleet
@@ -438,10 +448,7 @@ fn a_nearly_used_window_stops_low_priorities_and_a_reserve_stops_all() {
     let settings = scene.fleet.home().join("carson.toml");
     let more = fs::read_to_string(&settings).unwrap() + "reserve = \"10%\"\n";
     fs::write(&settings, more).unwrap();
-    assert!(
-        verdict(ROLE).contains("kept for people: 10 %"),
-        "{}",
-        verdict(ROLE)
-    );
-    assert_eq!(scene.fleet.fire(ROLE).code, Some(16));
+    let kept = "kept for people: 10 %";
+    held(ROLE, "reserved", kept, "accounts.NAME.reserve");
+    held("gardener", "reserved", kept, "accounts.NAME.reserve");
 }

@@ -35,3 +35,4 @@ mod secrets;
 mod signs;
 mod soak;
 mod why;
+mod why_stops;

@@ -11,7 +11,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::time::{Duration, Instant};
 
 use carson_tests::fleet::TestFleet;
-use carson_tests::until;
+use carson_tests::{Dice, until};
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 use serde_json::Value;
@@ -33,19 +33,6 @@ case $((CARSON_WORK % 5)) in
     *) echo '[OK] done' ;;
 esac
 "#;
-
-/// SplitMix64 (Steele, Lea, Flood: Fast splittable pseudorandom number generators, 2014).
-struct Dice(u64);
-
-impl Dice {
-    fn roll(&mut self, sides: u64) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        (z ^ (z >> 31)) % sides
-    }
-}
 
 fn setting(name: &str, default: u64) -> u64 {
     std::env::var(name).map_or(default, |value| value.parse().unwrap())
@@ -208,7 +195,7 @@ fn duplicates(rows: &[Value]) -> Vec<String> {
 fn fifty_roles_survive_random_kills() {
     let seconds = setting("CARSON_SOAK_SECONDS", 20);
     let seed = setting("CARSON_SOAK_SEED", 7);
-    let mut dice = Dice(seed);
+    let mut dice = Dice::new(seed);
     let fleet = fleet(&mut dice);
     let hits = torment(&fleet, &mut dice, Duration::from_secs(seconds));
     let rows = rest(&fleet);
@@ -235,7 +222,8 @@ fn fifty_roles_survive_random_kills() {
     assert_eq!(lost, Vec::<String>::new());
     assert_eq!(twice, Vec::<String>::new());
     assert_eq!(running, Vec::<i32>::new());
-    assert_eq!(benches, Vec::<std::path::PathBuf>::new());
+    let kept = fleet.carson(&["prune", "--dry-run"]);
+    assert_eq!(benches, Vec::<std::path::PathBuf>::new(), "{kept:?}");
     assert!(
         outcomes.get("OK").is_some_and(|count| *count > 0),
         "{outcomes:?}"

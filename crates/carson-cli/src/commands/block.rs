@@ -1,8 +1,8 @@
 //! `carson block`
 
 use carson_config::parse_duration;
-use carson_core::AccountName;
 use carson_core::admission::Block;
+use carson_core::{AccountName, BlockKind};
 use carson_store::BlockSetter;
 use chrono::TimeDelta;
 use serde_json::json;
@@ -56,6 +56,7 @@ pub async fn run(app: &App, action: BlockAction) -> Result<u8, CommandError> {
                 account,
                 until,
                 reason,
+                kind: Some(BlockKind::Operator),
             };
             let by = BlockSetter::Operator;
             house.store.set_block(&block, by, now).await?;

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use carson_config::Role;
 use carson_core::work::WorkKey;
-use carson_core::{Clock, Outcome, RepoName};
+use carson_core::{Clock, Outcome, RepoName, SkipKind};
 use carson_firing::claim::{Wish, claim};
 use carson_firing::{Claimed, FiringError, Household, dry_run, firing, recover};
 use carson_proc::{Cancel, become_subreaper};
@@ -42,15 +42,16 @@ pub async fn run(app: &App, args: &Fire) -> Result<u8, CommandError> {
     match claim(&house, role, &wish).await? {
         Claimed::Won(id) => to_the_end(app, &house, id).await,
         Claimed::Skipped(reason) => {
-            tell_skipped(app, &reason.to_string());
+            tell_skipped(app, &reason.to_string(), Some(reason.kind()));
             Ok(Outcome::Skipped.exit_code())
         }
         Claimed::Wait(why) => {
-            tell_skipped(app, why);
+            tell_skipped(app, why, None);
             Ok(Outcome::Skipped.exit_code())
         }
         Claimed::Taken => {
-            tell_skipped(app, "a firing of this role runs already");
+            let why = "a firing of this role runs already";
+            tell_skipped(app, why, Some(SkipKind::Overlap));
             Ok(Outcome::Skipped.exit_code())
         }
     }
@@ -195,9 +196,9 @@ fn walls(walls: &dry_run::Walls) {
     }
 }
 
-fn tell_skipped(app: &App, why: &str) {
+fn tell_skipped(app: &App, why: &str, skip: Option<SkipKind>) {
     if app.json {
-        print::json(&json!({"outcome": "SKIPPED", "reason": why}));
+        print::json(&json!({"outcome": "SKIPPED", "reason": why, "skip": skip}));
     } else {
         print::line(&format!("SKIPPED: {why}"));
     }

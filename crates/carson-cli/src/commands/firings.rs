@@ -85,7 +85,10 @@ pub fn table_row(row: &Firing, now: DateTime<Utc>) -> Vec<String> {
 /// Its outcome, or the stage it is in.
 pub fn state(row: &Firing) -> String {
     match (row.outcome, row.stage) {
-        (Some(outcome), _) => outcome.to_string(),
+        (Some(outcome), _) => match row.skip {
+            Some(stop) => format!("{outcome} ({stop})"),
+            None => outcome.to_string(),
+        },
         (None, Some(stage)) => format!("… {stage}"),
         (None, None) => "… claimed".to_owned(),
     }

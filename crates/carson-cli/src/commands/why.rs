@@ -1,5 +1,6 @@
 //! `carson why`: the chain of facts that led to a firing, or to none, and what would change it.
 
+mod ended;
 mod stops;
 
 use carson_config::Role;
@@ -111,7 +112,14 @@ fn verdict(gate: &Gate, stops: &[Stop], now: DateTime<Utc>) -> String {
     match (&admission, stops.first()) {
         (Admission::Skip(reason), _) => format!("it is stopped: {reason}"),
         (Admission::Wait(why), _) => format!("it waits: {why}"),
+        (Admission::Admit(_), Some(stop)) if stop.is_idle() => {
+            format!("it fires and finds nothing to do: {}", stop.why)
+        }
         (Admission::Admit(_), Some(stop)) => format!("it does not fire: {}", stop.why),
+        (Admission::Admit(account), None) if gate.breaker.is_open() => format!(
+            "its breaker is half-open: one firing may try now, with account {account}, and closes \
+             it or opens it anew"
+        ),
         (Admission::Admit(account), None) => format!("it may fire now, with account {account}"),
     }
 }
@@ -177,11 +185,15 @@ async fn of_firing(app: &App, house: &Household, row: &Firing) -> Result<u8, Com
     }
     let why = row.reason.as_deref().unwrap_or("it has not ended");
     chain.push(format!("{}: {why}", state(row)));
+    let change = ended::change(&app.called(), row);
     if app.json {
-        print::json(&json!({"firing": row, "chain": chain}));
+        print::json(&json!({"firing": row, "chain": chain, "change": change}));
         return Ok(0);
     }
     chain.iter().for_each(|fact| print::line(fact));
+    if let Some(change) = change {
+        print::line(&format!("  to change it: {change}"));
+    }
     details(row).into_iter().for_each(|line| print::line(&line));
     Ok(0)
 }

@@ -1,3 +1,5 @@
+//! Who may fire: the order of the stops, and what each combination of them says.
+
 use proptest::prelude::*;
 
 use super::*;
@@ -21,12 +23,13 @@ fn block(account: &str, until: Option<i64>) -> Block {
         account,
         until: until.map(at),
         reason: "limit".into(),
+        kind: None,
     }
 }
 
 fn kind(admission: Admission) -> &'static str {
     match admission {
-        Admission::Skip(reason) => reason.kind(),
+        Admission::Skip(reason) => reason.kind().as_str(),
         Admission::Wait(_) => "wait",
         Admission::Admit(_) => "admit",
     }
@@ -86,6 +89,7 @@ fn a_cooldown_lets_one_try_and_a_budget_lets_none() {
     assert_eq!(kind(admit(&half, at(60))), "admit");
     let budget = |spent| Budget {
         what: "this role a day",
+        key: "limits.max_cost_usd_per_day",
         spent,
         max: 2.0,
     };
@@ -113,7 +117,7 @@ proptest! {
             is_low: low,
             breaker: Breaker { opened_at: opened.then(|| at(0)), ..Breaker::default() },
             cooldown: cooldown.map(Duration::from_secs),
-            budgets: vec![Budget { what: "x", spent: spent.into(), max: 20.0 }],
+            budgets: vec![Budget { what: "x", key: "y", spent: spent.into(), max: 20.0 }],
             fired_today: fired,
             running,
             ..gate()
@@ -142,7 +146,7 @@ fn a_blocked_account_moves_to_the_next() {
         blocks: vec![block("a", Some(100)), block("b", None)],
         ..gate()
     };
-    assert_eq!(kind(admit(&both, at(99))), "blocked");
+    assert_eq!(kind(admit(&both, at(99))), "block");
 }
 
 #[test]
@@ -156,7 +160,7 @@ fn each_stop_stops() {
         pause: Some(pause),
         ..gate()
     };
-    assert_eq!(kind(admit(&paused, at(9))), "paused");
+    assert_eq!(kind(admit(&paused, at(9))), "pause");
     assert_eq!(kind(admit(&paused, at(10))), "admit");
     let breaker = Breaker {
         opened_at: Some(at(0)),

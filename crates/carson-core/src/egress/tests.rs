@@ -1,3 +1,5 @@
+//! Which hosts and addresses a list allows.
+
 use proptest::prelude::*;
 
 use super::*;

@@ -187,8 +187,9 @@ proptest! {
 
     #[test]
     fn the_table_is_total_and_facts_win(facts in any_facts()) {
-        let Settled { outcome, reason } = settle(&facts);
+        let Settled { outcome, reason, skip } = settle(&facts);
         prop_assert!(!reason.is_empty());
+        prop_assert_eq!(skip.is_some(), outcome == Outcome::Skipped);
         prop_assert_ne!(outcome, Outcome::Crashed, "a crash is never settled by the firing itself");
         if outcome == Outcome::Ok {
             prop_assert!(facts.commits > 0);

@@ -156,6 +156,7 @@ async fn claim(store: &Store, role: &RoleName, due: Due, now: DateTime<Utc>) -> 
     let ending = Ending {
         outcome: carson_core::Outcome::Silent,
         reason: String::new(),
+        skip: None,
         at: now,
         thresholds: Thresholds {
             fail_streak: 0,

@@ -1,3 +1,5 @@
+//! Real words of providers, and what they are classed as.
+
 use chrono::{DateTime, NaiveDateTime, TimeDelta, Utc};
 use chrono_tz::Tz;
 use proptest::prelude::*;

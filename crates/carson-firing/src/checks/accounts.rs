@@ -2,7 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
-use carson_config::{Account, EngineKind, Family, family};
+use carson_config::{Account, Family, family};
+use carson_core::EngineKind;
 
 use super::{Scene, Verdict};
 use crate::egress::Provider;

@@ -3,7 +3,8 @@
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
-use carson_config::{Account, EngineKind};
+use carson_config::Account;
+use carson_core::EngineKind;
 use carson_engine::{DATED, Engine, NotReady, Version};
 
 use super::measured::{keep, known};

@@ -131,6 +131,7 @@ impl Home {
         let ending = Ending {
             outcome,
             reason: String::new(),
+            skip: None,
             at: self.house.clock.now(),
             thresholds: Thresholds {
                 fail_streak: 0,

@@ -2,10 +2,10 @@
 
 use carson_config::{Repo, WorkSource};
 use carson_core::admission::SkipReason;
-use carson_core::settle::Halt;
+use carson_core::settle::{Halt, HeldWork};
 use carson_core::work::WorkKey;
 use carson_core::{Stage, Work};
-use carson_forge::{Claim, Claimed, Forge, Issue, Pull, PullState};
+use carson_forge::{Claim, Claimed, Forge, Issue, Pull, PullState, Queue};
 use tracing::info;
 
 use super::preflight::Ready;
@@ -41,29 +41,65 @@ pub(crate) async fn run<'f, 'h>(
     let WorkSource::Issues { label } = &firing.role.work else {
         return Err(Halt::NothingToDo);
     };
+    let mut waiting = Waiting::default();
     for repo in repositories(firing).await? {
         let forge = firing.house.forge(repo).await;
         let forge = forge.map_err(|error| away(firing, repo, told(&error)))?;
-        let candidates = candidates(firing, repo, &forge, label).await?;
-        if candidates.is_empty() {
+        let queue = queue(firing, repo, &forge, label).await?;
+        waiting.note(repo, queue.for_people);
+        if queue.ready.is_empty() {
             continue;
         }
         review_queue(firing, &forge).await?;
         checks::with_work(firing, session::account(firing)?, repo, &forge).await?;
-        for issue in candidates {
-            if let Some((work, claim)) = take(firing, repo, &forge, label, issue).await? {
-                let taken = firing.take(Taken {
-                    repo,
-                    forge,
-                    work,
-                    claim,
-                });
-                chat::begin(firing, taken).await;
-                return Ok(Picked { taken });
-            }
+        for issue in queue.ready {
+            let number = issue.number;
+            let (work, claim) = match take(firing, repo, &forge, label, issue).await? {
+                Took::It(work, claim) => (work, claim),
+                Took::Nothing => continue,
+                Took::ForPeople => {
+                    waiting.note(repo, vec![number]);
+                    continue;
+                }
+            };
+            let taken = firing.take(Taken {
+                repo,
+                forge,
+                work,
+                claim,
+            });
+            chat::begin(firing, taken).await;
+            return Ok(Picked { taken });
         }
     }
-    Err(Halt::NothingToDo)
+    Err(waiting.0.map_or(Halt::NothingToDo, Halt::WaitsForPeople))
+}
+
+/// The work that a firing saw and that waits for people.
+#[derive(Default)]
+struct Waiting(Option<HeldWork>);
+
+impl Waiting {
+    fn note(&mut self, repo: &Repo, issues: Vec<u64>) {
+        for first in issues {
+            let held = self.0.get_or_insert_with(|| HeldWork {
+                issues: 0,
+                repo: repo.name.clone(),
+                first,
+            });
+            held.issues += 1;
+        }
+    }
+}
+
+/// What became of one issue.
+enum Took {
+    /// It is ours.
+    It(Work, Claim),
+    /// It is somebody else's, or not ready any more.
+    Nothing,
+    /// It was given to people.
+    ForPeople,
 }
 
 async fn repositories<'h>(firing: &Firing<'h>) -> Result<Vec<&'h Repo>, Halt> {
@@ -85,19 +121,20 @@ fn away(firing: &Firing<'_>, repo: &Repo, why: String) -> Halt {
     checks::refuse(firing, format!("repo.{}.forge", repo.name), why)
 }
 
-async fn candidates(
+async fn queue(
     firing: &Firing<'_>,
     repo: &Repo,
     forge: &Forge,
     label: &str,
-) -> Result<Vec<Issue>, Halt> {
-    let ready = forge.ready_issues(label).await;
-    let mut ready = ready.map_err(|error| away(firing, repo, told(&error)))?;
+) -> Result<Queue, Halt> {
+    let queue = forge.queue(label).await;
+    let mut queue = queue.map_err(|error| away(firing, repo, told(&error)))?;
     firing.checks.pass(format!("repo.{}.forge", repo.name));
     if let Some(wanted) = firing.wanted.work {
-        ready.retain(|issue| issue.number == wanted);
+        queue.ready.retain(|issue| issue.number == wanted);
+        queue.for_people.retain(|number| *number == wanted);
     }
-    Ok(ready)
+    Ok(queue)
 }
 
 /// People's review capacity is the fleet's real bottleneck.
@@ -123,7 +160,7 @@ async fn take(
     forge: &Forge,
     label: &str,
     issue: Issue,
-) -> Result<Option<(Work, Claim)>, Halt> {
+) -> Result<Took, Halt> {
     let number = issue.number;
     let history = forge
         .history(number)
@@ -137,14 +174,14 @@ async fn take(
             .hand_over(number, firing.id, &text)
             .await
             .or_broken("giving the issue to people")?;
-        return Ok(None);
+        return Ok(Took::ForPeople);
     }
     if let Some(pull) = refused(firing, repo, forge, number).await? {
         forge
             .hand_over(number, firing.id, &messages::refused(&pull))
             .await
             .or_broken("giving the issue to people")?;
-        return Ok(None);
+        return Ok(Took::ForPeople);
     }
     // A dead firing's claim is the earlier one, and would win.
     claims::release_dead(firing.house, forge, number, &history.unreleased)
@@ -158,7 +195,7 @@ async fn take(
         .take_work(firing.id, &repo.name, key, &title)
         .await;
     if !free.or_broken("taking the work")? {
-        return Ok(None);
+        return Ok(Took::Nothing);
     }
     let claim = Claim {
         firing: firing.id,
@@ -174,18 +211,16 @@ async fn take(
         Claimed::Won => {
             info!(firing.id = %firing.id, work.issue = number, "work claimed");
             let Issue { body, url, .. } = issue;
-            Ok(Some((
-                Work {
-                    key,
-                    title,
-                    body,
-                    url,
-                    attempts,
-                },
-                claim,
-            )))
+            let work = Work {
+                key,
+                title,
+                body,
+                url,
+                attempts,
+            };
+            Ok(Took::It(work, claim))
         }
-        Claimed::Lost { .. } | Claimed::Unseen | Claimed::NotReady => Ok(None),
+        Claimed::Lost { .. } | Claimed::Unseen | Claimed::NotReady => Ok(Took::Nothing),
     }
 }
 

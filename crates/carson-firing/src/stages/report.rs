@@ -50,6 +50,7 @@ pub(crate) async fn run(
     };
     let ending = Ending {
         outcome: settled.outcome,
+        skip: settled.skip,
         posts: chat::end(firing, &end).await?,
         reason,
         at: now,

@@ -84,18 +84,13 @@ async fn may_leave(
 /// as a pull request is not done: it goes back to the queue.
 pub(crate) fn as_delivered(settled: Settled, saved: &Saved) -> Settled {
     if let Some(reason) = secret_check::told(&saved.leaks) {
-        return Settled {
-            outcome: Outcome::Blocked,
-            reason,
-        };
+        return Settled::new(Outcome::Blocked, reason);
     }
     if settled.outcome != Outcome::Ok || saved.pull.is_some() {
         return settled;
     }
-    Settled {
-        outcome: Outcome::Partial,
-        reason: format!("finished without a pull request: {}", settled.reason),
-    }
+    let reason = format!("finished without a pull request: {}", settled.reason);
+    Settled::new(Outcome::Partial, reason)
 }
 
 /// Commits what lies uncommitted. Beside finished work it is kept aside, out of the pull request;

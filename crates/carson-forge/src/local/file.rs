@@ -68,7 +68,10 @@ pub(crate) fn write<H: Serialize>(path: &Path, head: &H, body: &str) -> Result<(
         let mut file = fs::File::create(&half)?;
         file.write_all(text.as_bytes())?;
         file.sync_all()?;
-        fs::rename(&half, path)
+        fs::rename(&half, path)?;
+        // A new name is on the disk when its directory is.
+        path.parent()
+            .map_or(Ok(()), |dir| fs::File::open(dir)?.sync_all())
     })();
     written.map_err(|source| io(path, source))
 }

@@ -8,6 +8,7 @@
 //! version 1, as on a hybrid machine, groups there are made too.
 
 use std::fs;
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
@@ -183,13 +184,21 @@ pub(crate) fn remove_stale() {
     };
     for parent in parents(&all) {
         let entries = fs::read_dir(parent).into_iter().flatten().flatten();
-        let dirs = entries.filter(|entry| owner(entry).is_some_and(|owner| !owner.is_alive()));
+        let dirs = entries
+            .filter(is_ours)
+            .filter(|entry| owner(entry).is_some_and(|owner| !owner.is_alive()));
         dirs.for_each(|entry| {
             drop(Cgroup {
                 dirs: vec![entry.path()],
             });
         });
     }
+}
+
+/// Another user's group we can neither empty nor remove; waiting for that costs seconds.
+fn is_ours(entry: &fs::DirEntry) -> bool {
+    let me = nix::unistd::geteuid();
+    me.is_root() || entry.metadata().is_ok_and(|it| it.uid() == me.as_raw())
 }
 
 /// `carson-PID.START.NUMBER`

@@ -1,9 +1,9 @@
 //! A fresh store of either kind, and short words for what goes into it.
 
-use carson_core::admission::Gate;
+use carson_core::admission::{Gate, SkipReason};
 use carson_core::breaker::Thresholds;
 use carson_core::{FiringId, HostName, Outcome, RepoName, RoleName};
-use carson_store::{Claim, Ending, GateQuery, NewFiring, NewPost, PostKind, Store};
+use carson_store::{Claim, Ending, GateQuery, NewFiring, NewPost, NewSkip, PostKind, Store};
 use chrono::{DateTime, TimeDelta, Utc};
 use serde_json::json;
 use tempfile::TempDir;
@@ -84,10 +84,19 @@ pub(crate) async fn claimed(store: &Store, role: &str, slot: i64) -> FiringId {
     new.id
 }
 
+pub(crate) fn too_late(role: &str, slot: i64) -> NewSkip {
+    NewSkip {
+        role: role.parse().unwrap(),
+        slot: at(slot),
+        reason: SkipReason::TooLate,
+    }
+}
+
 pub(crate) fn ending(outcome: Outcome, reason: &str, ended: i64) -> Ending {
     Ending {
         outcome,
         reason: reason.to_owned(),
+        skip: None,
         at: at(ended),
         thresholds: Thresholds {
             fail_streak: 3,

@@ -81,6 +81,7 @@ async fn only_old_rows_go(place: Place) {
             account: account.parse().unwrap(),
             until: until.map(at),
             reason: "r".into(),
+            kind: None,
         };
         store
             .set_block(&block, BlockSetter::Operator, at(0))

@@ -9,6 +9,7 @@ mod damage;
 mod egress;
 mod fixture;
 mod jobs;
+mod kinds;
 mod openings;
 mod outbox;
 mod plans;

@@ -6,7 +6,7 @@ use carson_core::{FiringId, Outcome};
 use carson_store::{Filter, Found, PostKind};
 use serde_json::json;
 
-use crate::fixture::{Place, at, claimed, ending, new_firing, on_both, post};
+use crate::fixture::{Place, at, claimed, ending, new_firing, on_both, post, too_late};
 
 on_both!(
     lists_are_filtered,
@@ -27,20 +27,12 @@ async fn lists_are_filtered(place: Place) {
             .unwrap();
         ids.push(id);
     }
-    let late = carson_core::admission::SkipReason::TooLate;
     let two = "two".parse().unwrap();
-    assert!(
-        store
-            .record_skip(&two, at(180), &here, &late, at(181))
-            .await
-            .unwrap()
-    );
-    assert!(
-        !store
-            .record_skip(&two, at(180), &here, &late, at(182))
-            .await
-            .unwrap()
-    );
+    for written in [1, 0] {
+        let skips = [too_late("two", 180)];
+        let done = store.record_skips(&here, &skips, at(181)).await.unwrap();
+        assert_eq!(done, written, "a slot has one row");
+    }
     assert_eq!(store.last_slot(&two).await.unwrap(), Some(at(180)));
 
     let all = Filter {

@@ -1,11 +1,11 @@
 //! Breakers, blocks and pauses, and what admission reads of them.
 
 use carson_core::admission::Block;
-use carson_core::{FiringId, Outcome, RoleName};
+use carson_core::{BlockKind, FiringId, Outcome, RoleName};
 use carson_store::{BlockSetter, Ending, PauseScope, PostKind, Store};
 use sqlx::{PgPool, SqlitePool};
 
-use crate::fixture::{Place, at, claimed, ending, gate, on_both, post};
+use crate::fixture::{Place, at, claimed, ending, gate, on_both, post, too_late};
 
 on_both!(
     the_breaker_opens_in_the_transaction_of_the_ending,
@@ -143,6 +143,7 @@ fn block(until: Option<i64>, reason: &str) -> Block {
         account: "claude".parse().unwrap(),
         until: until.map(at),
         reason: reason.into(),
+        kind: Some(BlockKind::Limit),
     }
 }
 
@@ -240,9 +241,8 @@ async fn the_gate_counts_what_admission_asks(place: Place) {
             .await
             .unwrap();
     }
-    let late = carson_core::admission::SkipReason::TooLate;
     store
-        .record_skip(&one, at(6), &here, &late, at(6))
+        .record_skips(&here, &[too_late("one", 6)], at(6))
         .await
         .unwrap();
     claimed(&store, "two", 0).await;

@@ -144,6 +144,7 @@ async fn two_writers_of_a_block_agree_on_the_longer(place: Place) {
             account: account.clone(),
             until: Some(at(round * 1_000 + until)),
             reason: until.to_string(),
+            kind: None,
         };
         let (long, short) = (block(900), block(100));
         let by = BlockSetter::Firing(carson_core::FiringId::new());
@@ -167,6 +168,7 @@ async fn a_block_that_no_provider_could_mean_is_held_to_the_horizon(place: Place
         account: "claude".parse().unwrap(),
         until: Some(far),
         reason: "limit".into(),
+        kind: None,
     };
     let by = BlockSetter::Firing(carson_core::FiringId::new());
     assert!(store.set_block(&block, by, at(0)).await.unwrap());

@@ -2,21 +2,23 @@
 //! about foreign directories stays in force.
 
 use std::fs;
-use std::os::unix::fs::PermissionsExt;
+use std::os::unix::fs::{MetadataExt, PermissionsExt, lchown};
 
+use super::less::{self, Kernel};
 use super::scene::Scene;
+use super::table;
 
-/// The operator's git would run hooks out of the repository and reach out for submodules. A filter
-/// that the operator installed, such as git-lfs, is the operator's program and does run.
-#[test]
-fn hooks_submodules_and_planted_filters_do_not_run_outside() {
-    let mut scene = Scene::new("", &[], false);
+/// The operator's git would run hooks out of the repository, reach out for submodules, and have a
+/// filter installed, such as git-lfs, that fetches what the repository says.
+fn nothing_planted_runs(kernel: &Kernel, ordinary: bool) {
+    let mut scene = Scene::on(kernel, "", ordinary);
     let trap = scene.trap();
     let touch = format!("touch {}", trap.display());
     let config = format!(
         "[core]\n\thooksPath = hooks\n\tfsmonitor = {touch}\n\
          [diff]\n\texternal = {touch}\n[submodule]\n\trecurse = true\n\
-         [protocol \"ext\"]\n\tallow = always\n"
+         [protocol \"ext\"]\n\tallow = always\n\
+         [filter \"lfs\"]\n\tsmudge = {touch}\n\tclean = {touch}\n\tprocess = {touch}\n"
     );
     fs::write(scene.fleet.root().join("operator/.gitconfig"), config).unwrap();
     let hook = format!("#!/bin/sh\n{touch}\n");
@@ -30,24 +32,46 @@ fn hooks_submodules_and_planted_filters_do_not_run_outside() {
         ("hooks/pre-push", &hook),
         (".gitmodules", &module),
     ]);
-    let (row, _) = scene.attempt(&["poison-own-repository"]);
-    assert_eq!(row["outcome"], "OK", "{row:#}");
+    scene.fleet.hand_over();
+    let (row, all) = scene.attempt(&["poison-own-repository"]);
+    assert_eq!(row["outcome"], "OK", "{kernel:?}: {row:#}");
+    assert!(all.first().is_some_and(|went| went.through), "{all:?}");
+    kernel.is_in(&row);
     assert!(!trap.exists(), "something of the repository's ran");
     scene.is_healthy();
     assert!(!trap.exists(), "something of the repository's ran later");
 }
 
+#[test]
+fn hooks_submodules_and_planted_filters_do_not_run_outside() {
+    for ordinary in less::users() {
+        nothing_planted_runs(&Kernel::FULL, ordinary);
+    }
+}
+
+#[test]
+fn nor_do_they_where_the_kernel_has_less() {
+    for (kernel, ordinary) in less::everywhere() {
+        nothing_planted_runs(kernel, ordinary);
+    }
+}
+
 /// Without mounts of its own, a session can make its worktree point elsewhere.
 #[test]
 fn a_worktree_that_leads_elsewhere_harms_only_itself() {
-    let force = [("CARSON_SANDBOX_FORCE", "{\"namespaces\":false}")];
-    let mut scene = Scene::new("", &force, false);
-    let before = scene.outside();
-    let (row, all) = scene.attempt(&["break-dot-git"]);
-    assert!(all.first().is_some_and(|went| went.through), "{all:?}");
-    assert!(!row["outcome"].is_null(), "{row:#}");
-    assert!(scene.outside() == before, "something outside is different");
-    scene.is_healthy();
+    let full = less::users().into_iter().map(|user| (&Kernel::FULL, user));
+    for (kernel, ordinary) in full.chain(less::everywhere()) {
+        let mut scene = Scene::on(kernel, "", ordinary);
+        let before = scene.outside();
+        let (row, all) = scene.attempt(&["break-dot-git"]);
+        let through = all.first().is_some_and(|went| went.through);
+        assert_eq!(through, !kernel.has_mounts, "{kernel:?}: {all:?}");
+        assert!(!row["outcome"].is_null(), "{row:#}");
+        table::holds(kernel, ordinary, &row, &all);
+        assert!(scene.outside() == before, "something outside is different");
+        kernel.is_in(&row);
+        scene.is_healthy();
+    }
 }
 
 /// A remote of somebody else's is refused by git, and Carson does not talk it out of that.
@@ -57,10 +81,11 @@ fn a_repository_of_somebody_else_s_is_not_trusted() {
         // Only root can give things away; an ordinary user's case is the same code in git.
         return;
     }
-    let scene = Scene::new("", &[], false);
+    let mut scene = Scene::new("", &[], false);
     let remote = scene.fleet.remote();
+    let mine = fs::metadata(&remote).unwrap();
     fs::set_permissions(&remote, fs::Permissions::from_mode(0o755)).unwrap();
-    std::os::unix::fs::lchown(&remote, Some(65_534), Some(65_534)).unwrap();
+    lchown(&remote, Some(65_534), Some(65_534)).unwrap();
     let (row, all) = scene.attempt(&["list-home"]);
     assert_eq!(row["outcome"], "SKIPPED", "{row:#}");
     assert!(
@@ -68,4 +93,9 @@ fn a_repository_of_somebody_else_s_is_not_trusted() {
         "{row:#}"
     );
     assert!(all.is_empty());
+    // Given back, it is worked on as if nothing had been.
+    lchown(&remote, Some(mine.uid()), Some(mine.gid())).unwrap();
+    scene.fleet.issue("good", "Work", "Well.");
+    assert_eq!(scene.fleet.fire("good").json()["outcome"], "OK");
+    scene.is_healthy();
 }

@@ -1,0 +1,170 @@
+//! `cargo xtask machine`: tests that need more of a machine than a build has everywhere.
+//!
+//! Each part is looked at first. What cannot run here is said before and after everything else,
+//! with the reason; it is never a test that passes without having run.
+
+use std::fs;
+use std::path::Path;
+use std::process::{Command, ExitCode};
+
+use anyhow::{Context, bail};
+
+use crate::interrupt::Interrupt;
+use crate::workspace::output;
+use crate::{debian, test};
+
+/// A part of the tests, and why it cannot run here.
+struct Part {
+    what: &'static str,
+    filter: &'static str,
+    missing: Option<String>,
+}
+
+struct Options {
+    cuts: u64,
+    seed: u64,
+    required: bool,
+}
+
+/// Runs what can be run; `args` are `--cuts N`, `--seed N` and `--required`.
+///
+/// # Errors
+/// When an argument is not understood, the tests cannot be run, or a part that is required is
+/// missing.
+pub fn run(interrupt: &Interrupt, args: &[&str]) -> anyhow::Result<ExitCode> {
+    let options = options(args)?;
+    if nix::unistd::geteuid().is_root() {
+        debian::ensure_disks(interrupt)?;
+    }
+    let parts = [
+        Part {
+            what: "power cuts",
+            filter: "test(/^power::/)",
+            missing: no_disk(),
+        },
+        Part {
+            what: "the unit file in systemd",
+            filter: "test(/^service::/)",
+            missing: no_systemd(),
+        },
+    ];
+    let not_run = say_missing(&parts);
+    if options.required && not_run > 0 {
+        bail!("{not_run} of {} parts cannot run here", parts.len());
+    }
+    let filters: Vec<&str> = parts
+        .iter()
+        .filter(|part| part.missing.is_none())
+        .flat_map(|part| ["-E", part.filter])
+        .collect();
+    if filters.is_empty() {
+        return Ok(ExitCode::SUCCESS);
+    }
+    let chosen = [
+        "--profile",
+        "machine",
+        "-p",
+        "carson-tests",
+        "--test",
+        "machine",
+    ];
+    let env = [
+        ("CARSON_POWER_CUTS", options.cuts.to_string()),
+        ("CARSON_POWER_SEED", options.seed.to_string()),
+    ];
+    let done = test::run(interrupt, &[&chosen[..], &filters].concat(), &env);
+    // The last thing on the screen.
+    say_missing(&parts);
+    done
+}
+
+fn options(args: &[&str]) -> anyhow::Result<Options> {
+    let mut options = Options {
+        cuts: 5,
+        seed: 19,
+        required: false,
+    };
+    let mut args = args.iter();
+    while let Some(name) = args.next() {
+        if *name == "--required" {
+            options.required = true;
+            continue;
+        }
+        let value = args
+            .next()
+            .with_context(|| format!("{name} needs a number"))?;
+        let number = value.parse().with_context(|| format!("{name} {value}"))?;
+        match *name {
+            "--cuts" => options.cuts = number,
+            "--seed" => options.seed = number,
+            _ => bail!("machine takes --cuts N, --seed N and --required, not {name}"),
+        }
+    }
+    Ok(options)
+}
+
+/// How many parts are missing.
+fn say_missing(parts: &[Part]) -> usize {
+    let missing = parts
+        .iter()
+        .filter_map(|part| Some((part.what, part.missing.as_ref()?)));
+    let mut count = 0;
+    for (what, why) in missing {
+        count += 1;
+        eprintln!("\n!!! NOT RUN on this machine: {what}: {why}\n");
+    }
+    count
+}
+
+/// Why there can be no disk of one's own.
+fn no_disk() -> Option<String> {
+    no_namespaces().or_else(|| {
+        let systems = fs::read_to_string("/proc/filesystems").unwrap_or_default();
+        let has = |name: &str| {
+            let listed = systems.lines().any(|line| line.trim_end().ends_with(name));
+            listed || output(Command::new("modprobe").arg(name)).is_some()
+        };
+        if fs::File::open("/dev/loop-control").is_err() {
+            return Some("there are no loop devices (/dev/loop-control)".to_owned());
+        }
+        ["btrfs", "ext4"]
+            .into_iter()
+            .find(|name| !has(name))
+            .map(|name| format!("the kernel has no {name}"))
+    })
+}
+
+/// Why no systemd can be booted.
+fn no_systemd() -> Option<String> {
+    no_namespaces().or_else(|| {
+        if !Path::new("/lib/systemd/systemd").exists() {
+            return Some("systemd is not installed".to_owned());
+        }
+        let mounts = fs::read_to_string("/proc/self/mounts").unwrap_or_default();
+        let unified = mounts.lines().any(|line| {
+            let mut fields = line.split(' ').skip(2);
+            fields.next() == Some("cgroup2")
+                && fields.next().is_some_and(|how| how.starts_with("rw"))
+        });
+        (!unified).then(|| "no cgroup2 is mounted that can be written".to_owned())
+    })
+}
+
+/// Why a process cannot have namespaces and mounts of its own.
+fn no_namespaces() -> Option<String> {
+    if !nix::unistd::geteuid().is_root() {
+        return Some("it needs root".to_owned());
+    }
+    let words = [
+        "--mount",
+        "--pid",
+        "--fork",
+        "--cgroup",
+        "--mount-proc",
+        "true",
+    ];
+    let tried = output(Command::new("unshare").args(words));
+    tried
+        .is_none()
+        .then(|| "root may not make namespaces and mounts here".to_owned())
+}
