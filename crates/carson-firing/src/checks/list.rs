@@ -171,10 +171,6 @@ pub const LIST: &[Check] = checks![
         "only its owner can change the home, whose settings name programs to run",
         "chmod go-w on it",
         Home(|scene| Box::pin(place::private(scene)));
-    "home.writable", Always,
-        "Carson can write where its files go",
-        "give the directories to the user who runs Carson, or move CARSON_HOME",
-        Home(|scene| Box::pin(place::writable(scene)));
     "home.filesystem", Always,
         "the home and its benches lie on a local file system that stays",
         "move CARSON_HOME to a local disk",
@@ -191,6 +187,10 @@ pub const LIST: &[Check] = checks![
         "the disk can hold 1,000 more files (inodes)",
         "remove some, or move CARSON_HOME",
         Home(|scene| Box::pin(disk::files(scene)));
+    "home.writable", Always,
+        "Carson can write where its files go",
+        "give the directories to the user who runs Carson, or move CARSON_HOME",
+        Home(|scene| Box::pin(place::writable(scene)));
     "database.writable", Always,
         "the database opens, and a row can be written (and is taken back)",
         "check database.url, and that the file is this user's; `carson backup list` shows what there is",

@@ -117,6 +117,7 @@ pub(super) const TABLE: &[Fault] = &[
             "full_disk::below_the_floor_nothing_is_claimed_it_is_said_once_and_it_goes_on_by_itself",
             "full_disk::a_database_without_room_stops_the_firing_and_loses_nothing",
             "hostile::bounds::a_full_disk_ends_in_an_outcome",
+            "doctor::preflight::it_is_told_once_and_once_that_it_is_over",
         ],
     ),
     // The forge is ill.
@@ -237,7 +238,11 @@ pub(super) const TABLE: &[Fault] = &[
     fault(
         "F25",
         "P5",
-        &["bad_world::a_remote_that_is_away_costs_the_work_nothing"],
+        &[
+            "bad_world::a_remote_that_is_away_costs_the_work_nothing",
+            "doctor::preflight::a_forge_that_does_not_answer_is_nobodys_failure",
+            "doctor::preflight::a_refused_firing_asks_no_model",
+        ],
     ),
     // A number of a process is given again.
     fault(
@@ -297,6 +302,7 @@ pub(super) const TABLE: &[Fault] = &[
         "F32",
         "P8 P10",
         &[
+            "doctor::every_problem_of_a_broken_home_is_told_with_its_remedy",
             "hook_claude::the_cli_itself_lets_calls_run_without_an_answer",
             "hook_claude::a_firing_reports_that_its_hook_failed_open",
             "hook_claude::a_closed_role_stops_at_a_hook_that_is_gone",
