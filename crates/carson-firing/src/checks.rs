@@ -166,6 +166,9 @@ fn checked(id: String, verdict: Verdict, usual: &str) -> Checked {
         remedy,
     } = verdict;
     let remedy = remedy.unwrap_or_else(|| usual.to_owned());
+    // Parsers draw what they mean over several lines.
+    let lines: Vec<&str> = found.lines().map(str::trim).collect();
+    let found = lines.join(" ").trim_end().to_owned();
     Checked {
         id,
         health,
