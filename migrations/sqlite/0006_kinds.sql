@@ -23,3 +23,9 @@ UPDATE account_block SET kind = CASE
     WHEN reason LIKE 'billing%' THEN 'billing'
     ELSE 'limit'
   END;
+
+-- A role's day and the fleet's month are counted and summed from the index alone.
+DROP INDEX firing_by_role;
+CREATE INDEX firing_by_role ON firing (role, claimed_at, outcome, cost_usd);
+DROP INDEX firing_cost;
+CREATE INDEX firing_cost ON firing (claimed_at, cost_usd) WHERE cost_usd IS NOT NULL;

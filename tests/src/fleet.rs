@@ -80,7 +80,13 @@ impl TestFleet {
     /// nor roles.
     #[must_use]
     pub fn new() -> Self {
-        let dir = tempfile::tempdir().unwrap();
+        Self::below(&std::env::temp_dir())
+    }
+
+    /// One in a directory of its own below this one.
+    #[must_use]
+    pub fn below(place: &Path) -> Self {
+        let dir = tempfile::tempdir_in(place).unwrap();
         let fleet = Self {
             dir,
             binaries: None,

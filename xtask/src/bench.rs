@@ -12,6 +12,7 @@ mod no_work;
 mod peer;
 mod sample;
 mod sandbox;
+mod scale;
 
 use std::path::PathBuf;
 use std::process::{Command, ExitCode};
@@ -106,6 +107,16 @@ pub fn run_sandbox(interrupt: &Interrupt) -> anyhow::Result<ExitCode> {
     print(&sandbox::measure(
         &root().join("target/release/carson-launch"),
     )?);
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Measures what grows with the fleet.
+///
+/// # Errors
+/// When something cannot be built, started or read.
+pub fn run_scale(interrupt: &Interrupt) -> anyhow::Result<ExitCode> {
+    interrupt.must(cargo().args(["build", "--release", "--locked", "--bins"]))?;
+    print(&scale::measure(&root().join("target/release/carson"))?);
     Ok(ExitCode::SUCCESS)
 }
 

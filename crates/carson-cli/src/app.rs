@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use carson_config::{Findings, Fleet, Home, LoadOptions, Loaded, Role, load};
 use carson_core::{Clock, RepoName, RoleName};
+use carson_firing::checks::Trouble;
 use carson_firing::{Household, secrets};
 use carson_store::{Opening, Store, StoreError};
 
@@ -135,6 +136,30 @@ impl App {
         self.house_opened(fleet, Opening::default()).await
     }
 
+    /// The home for whoever looks what is wrong with it: with a database that was never opened, and
+    /// why, where it cannot be.
+    pub async fn house_as_it_is(
+        &self,
+        fleet: Fleet,
+    ) -> Result<(Household, Option<Trouble>), CommandError> {
+        // What keeps a directory from being made is a check's to tell.
+        let _ = fleet.home.create();
+        let opened = Store::open_as(&fleet.database, Opening::default()).await;
+        let (store, trouble) = match opened {
+            Ok(store) => (store, None),
+            Err(error) => {
+                let remedy = error.hint().to_owned();
+                let error = self.store_error(error);
+                let trouble = Trouble {
+                    found: error.message,
+                    remedy: error.hints.first().cloned().unwrap_or(remedy),
+                };
+                (Store::unopened(&fleet.database), Some(trouble))
+            }
+        };
+        Ok((self.house_with(fleet, store)?, trouble))
+    }
+
     async fn house_opened(
         &self,
         fleet: Fleet,
@@ -143,9 +168,13 @@ impl App {
         fleet.home.create().map_err(|error| {
             CommandError::caused_by(&error).hint("check that CARSON_HOME is writable")
         })?;
-        let redactor = print::redactor();
         let store = Store::open_as(&fleet.database, opening).await;
         let store = store.map_err(|error| self.store_error(error))?;
+        self.house_with(fleet, store)
+    }
+
+    fn house_with(&self, fleet: Fleet, store: Store) -> Result<Household, CommandError> {
+        let redactor = print::redactor();
         let house = Household {
             store: store.redacting(redactor.clone()),
             fleet: Arc::new(fleet),

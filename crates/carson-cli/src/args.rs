@@ -94,7 +94,8 @@ pub enum Command {
         #[arg(long)]
         dry_run: bool,
     },
-    /// Examine this machine and this home, and say what would mend what is amiss.
+    /// Examine this machine and this home, and say what would mend what is amiss. Asks remotes and
+    /// forges, and no model; exits with 1 when something is broken. docs/CHECKS.md lists the checks.
     Doctor,
     /// List backups of the database, make one, or put one in its place.
     Backup {

@@ -1,25 +1,23 @@
 //! The loop.
 
+mod pass;
+
 use std::path::PathBuf;
 use std::sync::{Arc, PoisonError, RwLock};
 
 use carson_config::{LoadOptions, Sources};
-use carson_core::FiringId;
-use carson_core::admission::SkipReason;
-use carson_firing::claim::{Wish, claim_all};
-use carson_firing::{Claimed, Household, room};
-use carson_store::{NewSkip, StoreError};
-use chrono::{DateTime, TimeDelta, Utc};
+use carson_firing::{Household, room};
+use carson_store::StoreError;
+use chrono::TimeDelta;
 use sd_notify::NotifyState;
 use thiserror::Error;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::Notify;
 use tokio_cron_scheduler::{Job, JobScheduler, JobSchedulerError};
-use tracing::{debug, error, info, warn};
+use tracing::{error, info, warn};
 
 use crate::alarm::Alarm;
 use crate::alert;
-use crate::dispatch::start_firing;
 use crate::due::Ledger;
 use crate::health::Health;
 use crate::jobs::{self, Shared, Wires};
@@ -267,96 +265,6 @@ impl Daemon {
             Ok(None) => {}
             Err(error) => error!(%error, "what it held could not be saved"),
         }
-    }
-
-    /// Everything that is due, or will be in a moment, is admitted, skipped, or left waiting.
-    async fn pass(&mut self) -> Result<(), StoreError> {
-        let fleet = self.house.fleet.clone();
-        let now = self.house.clock.now();
-        let mut wishes = Vec::new();
-        let (mut dues, mut late) = (Vec::new(), Vec::new());
-        let due = self.ledger.due(&fleet, now + LEAD);
-        if due.is_empty() || self.is_stopped().await {
-            return Ok(());
-        }
-        for (role, due) in due {
-            if due.too_late {
-                late.push(NewSkip {
-                    role: role.name.clone(),
-                    slot: due.slot,
-                    reason: SkipReason::TooLate,
-                });
-                continue;
-            }
-            let wish = Wish {
-                slot: Some(due.slot),
-                missed: due.missed,
-                ..Wish::default()
-            };
-            wishes.push((role, wish));
-            dues.push(due);
-        }
-        self.house
-            .store
-            .record_skips(&fleet.host, &late, now)
-            .await?;
-        for skip in &late {
-            self.ledger.taken(&skip.role, skip.slot);
-        }
-        if wishes.is_empty() {
-            return Ok(());
-        }
-        let claimed = claim_all(&self.house, &wishes).await?;
-        if let Some(over) = self.health.well() {
-            info!(over, "it is over; firings go on");
-        }
-        let mut won = Vec::new();
-        for (((role, _), claimed), due) in wishes.iter().zip(claimed).zip(dues) {
-            match claimed {
-                Claimed::Won(id) => won.push((due.at, id)),
-                Claimed::Skipped(reason) => info!(role = %role.name, %reason, "slot skipped"),
-                Claimed::Taken => {}
-                Claimed::Wait(why) => {
-                    debug!(role = %role.name, why, "slot waits");
-                    continue;
-                }
-            }
-            self.ledger.taken(&role.name, due.slot);
-        }
-        won.sort();
-        for (at, id) in won {
-            self.fire(id, at);
-        }
-        Ok(())
-    }
-
-    /// Starts the process of a claimed firing that is due at an instant.
-    fn fire(&self, id: FiringId, at: DateTime<Utc>) {
-        let child = match start_firing(&self.house, &self.settings, id, at) {
-            Ok(child) => child,
-            Err(error) => {
-                error!(firing.id = %id, %error, "the firing could not be started");
-                // Its row has no process: recovery ends it.
-                return;
-            }
-        };
-        let late = self.house.clock.now() - at;
-        info!(
-            firing.id = %id,
-            firing.pid = child.id.pid,
-            late_us = late.num_microseconds().unwrap_or(i64::MAX),
-            "firing process started"
-        );
-        let (look, recover) = (self.look.clone(), self.recover.clone());
-        tokio::spawn(async move {
-            match child.wait().await {
-                Ok(exit) => debug!(firing.id = %id, ?exit, "firing process ended"),
-                Err(error) => warn!(firing.id = %id, %error, "the firing could not be waited for"),
-            }
-            // A firing that ended well has ended its row; one that did not is concluded now.
-            recover.notify_one();
-            look.notify_one();
-        });
     }
 
     async fn reload(&mut self) {

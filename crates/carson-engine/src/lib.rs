@@ -32,9 +32,11 @@ pub mod rehearsal;
 pub mod rules;
 mod session;
 mod transcript;
+mod versions;
 
 pub use engine::{Engine, added_environment};
 pub use error::EngineError;
 pub use price::estimate;
 pub use ready::NotReady;
 pub use session::{Access, Denied, Ended, Event, Hook, Limit, LimitKind, Session, SessionEnd};
+pub use versions::{DATED, Version};

@@ -1,7 +1,7 @@
 //! Whether a CLI can be used at all. No model is asked.
 
 use std::ffi::OsString;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use carson_core::EngineKind;
 use thiserror::Error;
@@ -33,6 +33,8 @@ pub enum NotReady {
         found: String,
         /// The oldest that is enough.
         needed: String,
+        /// What makes it newer.
+        update: &'static str,
     },
     /// Nobody is signed in.
     #[error("nobody is signed in to Claude Code: {looked}")]
@@ -52,9 +54,7 @@ impl NotReady {
         match self {
             Self::Spawn(error) => error.hint(),
             Self::NoVersion { .. } => "set the account's binary to the CLI itself",
-            Self::TooOld { .. } => {
-                "run `claude update`, or set the account's binary to a newer one"
-            }
+            Self::TooOld { update, .. } => update,
             Self::NotSignedIn { .. } => {
                 "sign in with `claude` and /login, and set CLAUDE_CONFIG_DIR in the account's env to \
                  its folder; or set ANTHROPIC_API_KEY or CLAUDE_CODE_OAUTH_TOKEN there"
@@ -65,19 +65,27 @@ impl NotReady {
 }
 
 impl Engine {
-    /// Looks whether sessions with this environment can work: for `claude` its version and a
-    /// sign-in, for `rehearsal` its script. Starts one process at most, for some 20 ms.
+    /// Looks for what the CLI signs in with, without asking anybody: variables and files.
     ///
     /// # Errors
-    /// Why not.
-    pub async fn ready(&self, cwd: &Path, env: &[(OsString, OsString)]) -> Result<(), NotReady> {
+    /// When nobody is signed in.
+    pub fn signed_in(&self, env: &[(OsString, OsString)]) -> Result<(), NotReady> {
         match self.kind {
-            EngineKind::Claude => claude::ready(self, cwd, env).await,
-            EngineKind::Command => Ok(()),
-            EngineKind::Rehearsal => match &self.script {
-                Some(script) => Ok(Script::read(script).map(|_| ())?),
-                None => Ok(()),
-            },
+            EngineKind::Claude => claude::signed_in(env),
+            EngineKind::Command | EngineKind::Rehearsal => Ok(()),
+        }
+    }
+
+    /// Reads the script of a rehearsal.
+    ///
+    /// # Errors
+    /// When it cannot be played.
+    pub fn script_is_sound(&self) -> Result<(), NotReady> {
+        match &self.script {
+            Some(script) if self.kind == EngineKind::Rehearsal => {
+                Ok(Script::read(script).map(|_| ())?)
+            }
+            _ => Ok(()),
         }
     }
 }

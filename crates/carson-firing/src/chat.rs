@@ -157,6 +157,22 @@ fn details(firing: &Firing<'_>, end: &End<'_>, loud: Severity, calls: &[BlockedC
     }
 }
 
+/// A word on the role that belongs to no thread.
+pub(crate) fn word(firing: &Firing<'_>, severity: Severity, what: &str, text: &str) -> NewPost {
+    let host = firing.house.fleet.host.to_string();
+    let message = Message {
+        severity: Some(severity),
+        title: format!("{} {what}", firing.role.title),
+        fields: vec![("Host".to_owned(), host)],
+        text: text.to_owned(),
+        link: None,
+    };
+    NewPost {
+        thread: None,
+        ..post(firing, PostKind::Root, message, firing.house.clock.now())
+    }
+}
+
 fn title(firing: &Firing<'_>, outcome: Option<Outcome>) -> String {
     let mut parts: Vec<String> = outcome.iter().map(Outcome::to_string).collect();
     parts.push(firing.role.title.clone());

@@ -6,9 +6,9 @@ use carson_core::admission::admit_account;
 use serde_json::json;
 use tracing::{info, warn};
 
+use crate::checks;
 use crate::firing::Firing;
 use crate::retry::is_untouched;
-use crate::stages::equip;
 use crate::stages::workspace::Placed;
 
 /// Moves the firing to the next account of its role that is not blocked and can be used; `false`
@@ -23,7 +23,7 @@ pub(crate) async fn moves_on(firing: &Firing<'_>, placed: &Placed<'_, '_>, from:
         .iter()
         .skip_while(|name| **name != from.name);
     for name in after.skip(1) {
-        if is_free(firing, name).await && can_be_used(firing, placed, name).await {
+        if is_free(firing, name).await && can_be_used(firing, name).await {
             take(firing, from, name).await;
             return true;
         }
@@ -37,13 +37,13 @@ async fn is_free(firing: &Firing<'_>, name: &AccountName) -> bool {
     blocks.is_ok_and(|blocks| admit_account(std::slice::from_ref(name), &blocks, now).is_ok())
 }
 
-async fn can_be_used(firing: &Firing<'_>, placed: &Placed<'_, '_>, name: &AccountName) -> bool {
+async fn can_be_used(firing: &Firing<'_>, name: &AccountName) -> bool {
     let Some(account) = firing.house.fleet.accounts.get(name) else {
         return false;
     };
-    let ready = equip::engine(firing, account, placed.taken.repo).await;
-    if let Err(why) = &ready {
-        warn!(firing.id = %firing.id, account = %name, ?why, "the next account cannot be used");
+    let ready = checks::account_is_usable(firing, account).await;
+    if let Err(failed) = &ready {
+        warn!(firing.id = %firing.id, account = %name, ?failed, "the next account cannot be used");
     }
     ready.is_ok()
 }

@@ -18,6 +18,7 @@ use thiserror::Error;
 use tracing::{info, warn};
 
 use crate::bench::Bench;
+use crate::checks;
 use crate::conclude;
 use crate::egress::{self, WayOut};
 use crate::household::Household;
@@ -73,6 +74,8 @@ pub struct Firing<'h> {
     pub(crate) deadline: Instant,
     pub(crate) wanted: Wanted,
     pub(crate) way_out: WayOut,
+    /// What its preflight found.
+    pub(crate) checks: checks::Findings,
     taken: OnceLock<Taken<'h>>,
     place: OnceLock<Place>,
     tally: Mutex<Tally>,
@@ -204,6 +207,7 @@ impl<'h> Firing<'h> {
             taken: OnceLock::new(),
             place: OnceLock::new(),
             way_out: WayOut::default(),
+            checks: checks::Findings::default(),
             tally: Mutex::new(tally),
             level: Mutex::new(None),
         }

@@ -26,11 +26,11 @@
 pub mod bench;
 mod calendar;
 mod chat;
+pub mod checks;
 pub mod claim;
 pub mod claims;
 pub mod conclude;
 mod confine;
-pub mod doctor;
 pub mod dry_run;
 pub mod egress;
 pub mod environment;

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use carson_config::Repo;
 use carson_core::FiringId;
-use carson_git::{GitError, Mirror, Salvaged, Worktree};
+use carson_git::{GitError, IdleRef, Mirror, Salvaged, Worktree};
 use carson_proc::ProcessId;
 use carson_store::StoreError;
 use chrono::{DateTime, Utc};
@@ -109,7 +109,7 @@ async fn lane(
     alive: &BTreeMap<FiringId, Vec<ProcessId>>,
     until: Option<Instant>,
 ) -> Result<Pass, PruneError> {
-    let mut done = Pass::default();
+    let (mut done, mut idle) = (Pass::default(), IdleRefs::default());
     for path in benches {
         if until.is_some_and(|until| Instant::now() >= until) {
             done.left += 1;
@@ -124,16 +124,53 @@ async fn lane(
             Some(id) if recover::is_live(house, id).await? => continue,
             Some(id) => match stays(house, path, plan, alive.get(&id)) {
                 Some(why) => Action::Kept(why),
-                None => one(house, id, plan.dry_run).await?,
+                None => one(house, id, plan.dry_run, &mut idle).await?,
             },
         };
+        idle.delete_many().await;
         done.benches.push(Pruned {
             path: path.clone(),
             firing,
             action,
         });
     }
+    idle.delete().await;
     Ok(done)
+}
+
+/// Refs of benches that are gone. Deleting them one by one costs a process each, and where a
+/// mirror's refs are packed each rewrites the file of all of them.
+#[derive(Default)]
+struct IdleRefs {
+    by_mirror: BTreeMap<PathBuf, (Mirror, Vec<IdleRef>)>,
+    count: usize,
+}
+
+impl IdleRefs {
+    /// So many wait: a pass that is killed leaves no more behind.
+    const MANY: usize = 50;
+
+    fn add(&mut self, mirror: &Mirror, refs: Vec<IdleRef>) {
+        self.count += refs.len();
+        let of_mirror = self.by_mirror.entry(mirror.path().to_owned());
+        let (_, waiting) = of_mirror.or_insert_with(|| (mirror.clone(), Vec::new()));
+        waiting.extend(refs);
+    }
+
+    async fn delete_many(&mut self) {
+        if self.count >= Self::MANY {
+            self.delete().await;
+        }
+    }
+
+    async fn delete(&mut self) {
+        self.count = 0;
+        for (mirror, refs) in std::mem::take(&mut self.by_mirror).into_values() {
+            if let Err(error) = mirror.delete_refs(&refs).await {
+                warn!(mirror = %mirror.path().display(), %error, "refs of removed benches stay");
+            }
+        }
+    }
 }
 
 /// Why a bench of an ended firing is not touched now.
@@ -198,7 +235,12 @@ fn benches(house: &Household) -> Result<Vec<PathBuf>, PruneError> {
     Ok(found)
 }
 
-async fn one(house: &Household, id: FiringId, dry_run: bool) -> Result<Action, StoreError> {
+async fn one(
+    house: &Household,
+    id: FiringId,
+    dry_run: bool,
+    idle: &mut IdleRefs,
+) -> Result<Action, StoreError> {
     let bench = Bench::of(house, id);
     if !bench.may_hold_work() {
         return Ok(remove(&bench, dry_run));
@@ -213,7 +255,7 @@ async fn one(house: &Household, id: FiringId, dry_run: bool) -> Result<Action, S
             .is_salvaged()
             .await
             .map(|found| found == Salvaged::Yes),
-        false => removed(&worktree).await,
+        false => removed(&mirror, &worktree, idle).await,
     };
     match looked {
         Ok(true) => Ok(remove(&bench, dry_run)),
@@ -224,9 +266,16 @@ async fn one(house: &Household, id: FiringId, dry_run: bool) -> Result<Action, S
 }
 
 /// The gate is part of removal, so what is clean is looked at once.
-async fn removed(worktree: &Worktree) -> Result<bool, GitError> {
-    match worktree.remove().await {
-        Ok(()) => Ok(true),
+async fn removed(
+    mirror: &Mirror,
+    worktree: &Worktree,
+    idle: &mut IdleRefs,
+) -> Result<bool, GitError> {
+    match worktree.clear_away().await {
+        Ok(refs) => {
+            idle.add(mirror, refs);
+            Ok(true)
+        }
         Err(GitError::NotSalvaged { .. }) => Ok(false),
         Err(error) => Err(error),
     }

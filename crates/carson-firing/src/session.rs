@@ -22,6 +22,7 @@ use crate::environment::Wanted;
 use crate::failover;
 use crate::firing::Firing;
 use crate::hook_events::HookEvents;
+use crate::household::Household;
 use crate::limit::{self, Seen};
 use crate::money;
 use crate::prompt::{self, Filling};
@@ -304,10 +305,14 @@ async fn lost(tree: &Path) {
 
 pub(crate) fn engine(firing: &Firing<'_>, account: &Account) -> Result<Engine, Halt> {
     let missing = || Halt::EngineFailed(format!("the {} CLI is not installed", account.engine));
-    let program = firing.house.engine_program(account).ok_or_else(missing)?;
-    Ok(Engine {
+    engine_of(firing.house, account).ok_or_else(missing)
+}
+
+/// The account's CLI, when it is installed.
+pub(crate) fn engine_of(house: &Household, account: &Account) -> Option<Engine> {
+    Some(Engine {
         kind: account.engine,
-        program,
+        program: house.engine_program(account)?,
         args: account.args.clone(),
         model: account.model.clone(),
         script: account.script.clone(),

@@ -4,6 +4,7 @@ use crate::error::ForgeError;
 use crate::github::GitHubForge;
 use crate::local::LocalForge;
 use crate::marks;
+use crate::standing::Standing;
 use crate::words::{Comment, Issue, NewIssue, NewPull, Pull};
 
 /// The label of claimed work.
@@ -124,6 +125,26 @@ impl Forge {
         body: &str,
     ) -> Result<Comment, ForgeError> {
         each!(self, forge => forge.comment(number, body).await)
+    }
+
+    /// How we stand with it, as its answers so far told; asks nothing.
+    #[must_use]
+    pub fn standing(&self) -> Standing {
+        match self {
+            Self::Local(_) => Standing::default(),
+            Self::GitHub(forge) => forge.standing(),
+        }
+    }
+
+    /// Looks whether it can be read and written, without writing anything that stays.
+    ///
+    /// # Errors
+    /// When the forge does not answer, or a file of it cannot be read or written.
+    pub async fn examine(&self) -> Result<Standing, ForgeError> {
+        match self {
+            Self::Local(forge) => forge.examine().map(|()| Standing::default()),
+            Self::GitHub(forge) => forge.examine().await,
+        }
     }
 
     /// The author of our own comments.

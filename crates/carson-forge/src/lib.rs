@@ -27,6 +27,7 @@ mod forge;
 mod github;
 mod local;
 mod marks;
+mod standing;
 mod words;
 
 pub use claims::{Claimed, History, Release};
@@ -35,4 +36,5 @@ pub use forge::{Forge, IN_FLIGHT, Queue};
 pub use github::GitHubForge;
 pub use local::LocalForge;
 pub use marks::Claim;
+pub use standing::{FIRING_REQUESTS, Standing};
 pub use words::{Comment, Issue, NewIssue, NewPull, Pull, PullState, State};

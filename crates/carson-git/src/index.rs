@@ -85,6 +85,22 @@ impl Index {
         parse(&write.env("GIT_INDEX_FILE", self.path()).text().await?)
     }
 
+    /// The same without a process, when nothing is staged beyond this commit: so it is for most
+    /// benches that are pruned, and a process for each of them is most of that time.
+    pub(crate) async fn tree_if_clean(
+        &self,
+        quarantine: &Quarantine,
+        head: &Option<Oid>,
+    ) -> Option<Oid> {
+        let (file, head) = (self.path().to_owned(), head.as_ref()?.git2());
+        let written = quarantine.read(move |repo| {
+            // What it writes, when the index does not know its tree already, goes with the quarantine.
+            let tree = git2::Index::open(&file)?.write_tree_to(repo)?;
+            Ok((tree == repo.find_commit(head)?.tree_id()).then(|| tree.into()))
+        });
+        written.await.ok().flatten()
+    }
+
     /// Takes out what is in the middle of a conflict; whether there was any.
     pub(crate) async fn drop_unmerged(&self) -> Result<bool, GitError> {
         let list = self.git("ls-files").args(["--unmerged", "-z"]).finish();

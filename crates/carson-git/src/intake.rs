@@ -157,7 +157,10 @@ impl Worktree {
         let Some(copy) = Index::copy_of(&self.mirror, index)? else {
             return Ok(None);
         };
-        let mut tree = copy.write_tree_in(quarantine).await.ok();
+        let mut tree = copy.tree_if_clean(quarantine, &look.head).await;
+        if tree.is_none() {
+            tree = copy.write_tree_in(quarantine).await.ok();
+        }
         look.staged.clone_from(&tree);
         if tree.is_none() && copy.drop_unmerged().await? {
             tree = copy.write_tree_in(quarantine).await.ok();

@@ -83,4 +83,4 @@ pub use push::Pushed;
 pub use remote::{Credential, Remote};
 pub use salvaged::Salvaged;
 pub use version::{MINIMUM, check_version};
-pub use worktree::{DiffText, TreeFacts, Worktree, remove_tree};
+pub use worktree::{DiffText, IdleRef, TreeFacts, Worktree, remove_tree};

@@ -14,7 +14,7 @@ use crate::git::{CLONE, Git, REMOTE};
 use crate::oid::Oid;
 use crate::remote::Remote;
 use crate::scratch;
-use crate::worktree::remove_tree;
+use crate::worktree::{IdleRef, remove_tree};
 
 /// How long to wait for another firing that fetches into the same mirror.
 const LOCK_WAIT: Duration = Duration::from_secs(300);
@@ -198,19 +198,35 @@ impl Mirror {
         update.text().await.map(drop)
     }
 
-    /// Removes a firing's branch, if it still points to `at`.
-    ///
-    /// # Errors
-    /// When it moved, or the ref cannot be written.
-    pub async fn delete_branch(&self, branch: &str, at: &Oid) -> Result<(), GitError> {
-        self.delete_ref(&format!("refs/heads/{branch}"), at).await
-    }
-
-    pub(crate) async fn delete_ref(&self, name: &str, at: &Oid) -> Result<(), GitError> {
+    async fn delete_ref(&self, name: &str, at: &Oid) -> Result<(), GitError> {
         let delete = self
             .git("update-ref")
             .args(["--no-deref", "-d", "--", name, at.as_str()]);
         delete.text().await.map(drop)
+    }
+
+    /// Removes refs, all of them by one command. When one of them has moved the others go
+    /// nevertheless.
+    ///
+    /// # Errors
+    /// When one moved, or could not be removed.
+    pub async fn delete_refs(&self, all: &[IdleRef]) -> Result<(), GitError> {
+        if let [] = all {
+            return Ok(());
+        }
+        let line = |IdleRef { name, at }: &IdleRef| format!("delete {name} {at}\n");
+        let list: String = all.iter().map(line).collect();
+        let delete = self.git("update-ref").args(["--no-deref", "--stdin"]);
+        let together = delete.stdin(list.into_bytes()).text().await.map(drop);
+        if together.is_ok() || all.len() == 1 {
+            return together;
+        }
+        let mut outcome = Ok(());
+        for IdleRef { name, at } in all {
+            let one = self.delete_ref(name, at).await;
+            outcome = outcome.and(one);
+        }
+        outcome
     }
 
     /// Whether the first commit is the second or has it in its history. A commit that the mirror

@@ -62,6 +62,24 @@ impl Worktree {
         self.path.with_file_name(REPOSITORY)
     }
 
+    /// How many files its checkout has and how much of a disk they take, by the index that git made
+    /// of it. For a worktree that nobody works in yet: a session may write what it likes there.
+    ///
+    /// # Errors
+    /// When the index cannot be read; one that is missing has nothing in it.
+    pub async fn size(&self) -> Result<(u64, u64), GitError> {
+        let name = self.path.file_name().unwrap_or_default();
+        let file = self.repository().join("worktrees").join(name).join("index");
+        self.mirror
+            .read(move |_| {
+                let index = git2::Index::open(&file)?;
+                let block = |bytes: u32| u64::from(bytes).next_multiple_of(4096);
+                let bytes = index.iter().map(|entry| block(entry.file_size)).sum();
+                Ok((index.len() as u64, bytes))
+            })
+            .await
+    }
+
     /// Git keeps a branch in a directory named after its first parts: a branch that has one of
     /// those names is in the way, and that shall be known before there is work.
     async fn is_nameable(&self) -> Result<(), GitError> {

@@ -1,5 +1,7 @@
 //! What is said to the remote: branches go there under their own name, never by force.
 
+use std::path::Path;
+
 use carson_proc::Finished;
 
 use crate::branch::is_protected;
@@ -74,11 +76,44 @@ impl Mirror {
         Ok(found.next().and_then(|(oid, _)| oid.parse().ok()))
     }
 
+    /// Asks the remote whether it can be read and has the base; needs no clone.
+    ///
+    /// # Errors
+    /// When it cannot be reached, is empty, or has no such branch.
+    pub async fn look(&self, base: &str) -> Result<(), GitError> {
+        let ask = Git::new(Path::new("/"), "ls-remote");
+        let ask = self.talking(ask)?.within(ASK);
+        let ask = ask.args(["--quiet", "--heads", "--", "carson"]);
+        let done = ask.finish().await?;
+        if !done.success() {
+            return Err(self.refused(&done));
+        }
+        let said = done.stdout.text();
+        let names = said.lines().filter_map(|line| line.split_once('\t'));
+        let mut names = names.filter_map(|(_, name)| name.strip_prefix("refs/heads/"));
+        if names.clone().any(|name| name == base) {
+            return Ok(());
+        }
+        let have: Vec<String> = names.by_ref().take(10).map(str::to_owned).collect();
+        Err(match have.is_empty() {
+            true => GitError::Empty {
+                url: self.remote.shown(),
+            },
+            false => GitError::BaseMissing {
+                base: base.to_owned(),
+                have,
+            },
+        })
+    }
+
     /// A command that talks to the remote `carson`: it exists only for this command, so that
     /// nothing written into the mirror's configuration decides where we push.
     pub(crate) fn remote_git(&self, verb: &str) -> Result<Git, GitError> {
-        let mut git = self
-            .git(verb)
+        self.talking(self.git(verb))
+    }
+
+    fn talking(&self, git: Git) -> Result<Git, GitError> {
+        let mut git = git
             .with_settings()
             .config("remote.carson.url", self.remote.address())
             .config("remote.carson.fetch", "+refs/heads/*:refs/remotes/origin/*");

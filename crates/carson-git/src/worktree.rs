@@ -42,6 +42,14 @@ pub struct TreeFacts {
     pub trouble: Vec<String>,
 }
 
+/// A ref of the mirror that nothing needs any more.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct IdleRef {
+    pub(crate) name: String,
+    /// Where it was: one that moved since is left alone.
+    pub(crate) at: Oid,
+}
+
 /// A diff as text.
 #[derive(Clone, Debug)]
 pub struct DiffText {
@@ -166,6 +174,16 @@ impl Worktree {
     /// # Errors
     /// When something in it is not saved: then nothing is removed.
     pub async fn remove(&self) -> Result<(), GitError> {
+        let idle = self.clear_away().await?;
+        self.mirror.delete_refs(&idle).await
+    }
+
+    /// The same, but the refs of the mirror that nothing needs any more are given back: whoever
+    /// removes many worktrees deletes the refs of all of them at once.
+    ///
+    /// # Errors
+    /// When something in it is not saved: then nothing is removed.
+    pub async fn clear_away(&self) -> Result<Vec<IdleRef>, GitError> {
         let look = self.look().await?;
         let remembered = look.remembered.clone();
         if let Salvaged::No { why } = self.judge(look).await? {
@@ -184,16 +202,19 @@ impl Worktree {
                 detail: panic.to_string(),
             })??;
         }
-        let Some(tip) = self.branch_tip().await? else {
-            return Ok(());
+        let mut idle = Vec::new();
+        let Some(at) = self.branch_tip().await? else {
+            return Ok(idle);
         };
-        if tip == self.base || self.is_on_remote(&tip).await {
-            self.mirror.delete_branch(&self.branch, &tip).await?;
+        if at == self.base || self.is_on_remote(&at).await {
+            let name = self.branch_ref();
+            idle.push(IdleRef { name, at });
         }
-        if let Some(seen) = self.mirror.ref_target(&self.seen_ref()).await? {
-            self.mirror.delete_ref(&self.seen_ref(), &seen).await?;
+        let name = self.seen_ref();
+        if let Some(at) = self.mirror.ref_target(&name).await? {
+            idle.push(IdleRef { name, at });
         }
-        Ok(())
+        Ok(idle)
     }
 
     /// Asks the remote; no answer is no.

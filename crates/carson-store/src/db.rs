@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use carson_redact::Redactor;
 use sqlx::postgres::{PgConnectOptions, PgPoolOptions};
+use sqlx::sqlite::SqliteConnectOptions;
 use sqlx::{PgPool, SqlitePool};
 
 use crate::error::StoreError;
@@ -103,6 +104,28 @@ impl Store {
             return open_postgres(url, shown).await;
         }
         Err(StoreError::Url { url: shown })
+    }
+
+    /// A store that was never opened, for what can be said without one: it connects when it is
+    /// first asked, and is then as broken as it was.
+    #[must_use]
+    pub fn unopened(url: &str) -> Self {
+        let db = match PgConnectOptions::from_str(url) {
+            Ok(options) if !url.starts_with("sqlite:") => {
+                Db::Postgres(PgPoolOptions::new().connect_lazy_with(options))
+            }
+            _ => {
+                let path = url.strip_prefix("sqlite:").unwrap_or(url);
+                let path = path.strip_prefix("//").unwrap_or(path);
+                let options = SqliteConnectOptions::new().filename(path);
+                Db::Sqlite(SqlitePool::connect_lazy_with(options))
+            }
+        };
+        Self {
+            db,
+            file: None,
+            redactor: Redactor::default(),
+        }
     }
 
     /// The same store, which takes out of what it writes what this one knows.

@@ -1,8 +1,9 @@
 //! What admission looks at, read in one go.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use carson_core::admission::{Gate, Pause};
+use carson_core::breaker::Breaker;
 use carson_core::{HostName, Outcome, RepoName, RoleName};
 use chrono::{DateTime, Utc};
 use sqlx::query_as;
@@ -11,7 +12,6 @@ use crate::db::{Db, Store, on};
 use crate::error::StoreError;
 use crate::firing::small;
 use crate::pauses::{PauseRow, PauseScope};
-use crate::stops::BreakerRow;
 
 /// Whose admission is asked for.
 #[derive(Clone, Copy, Debug)]
@@ -58,13 +58,17 @@ impl Store {
     ) -> Result<Vec<Gate>, StoreError> {
         let (pauses, blocks) = (self.pauses().await?, self.blocks().await?);
         let windows = self.windows().await?;
-        let breakers = self.breakers().await?;
+        let breakers = self.breakers().await?.into_iter();
+        // By name: many roles that are due together must not each look through all of these.
+        let breakers: BTreeMap<RoleName, Breaker> =
+            breakers.map(|row| (row.role, row.breaker)).collect();
         let live: Vec<(String, String)> = on!(self, |pool| query_as(
             "SELECT role, host FROM firing WHERE ended_at IS NULL"
         )
         .fetch_all(pool)
         .await?);
         let here = live.iter().filter(|(_, on)| on == host.as_str()).count();
+        let running: BTreeSet<&str> = live.iter().map(|(role, _)| role.as_str()).collect();
         let fired = self.fired_today(queries).await?;
         let of_day = |query: &GateQuery<'_>| {
             let of_role = fired.get(query.role.as_str());
@@ -73,11 +77,11 @@ impl Store {
         let gate = |query: &GateQuery<'_>| Gate {
             pause: pause_of(&pauses, query),
             blocks: blocks.clone(),
-            breaker: breaker_of(&breakers, query.role),
+            breaker: breakers.get(query.role).cloned().unwrap_or_default(),
             windows: windows.clone(),
             fired_today: of_day(query).0,
             spent_today: of_day(query).1,
-            running: live.iter().any(|(role, _)| role == query.role.as_str()),
+            running: running.contains(query.role.as_str()),
             running_here: u32::try_from(here).unwrap_or(u32::MAX),
             ..Gate::default()
         };
@@ -128,11 +132,6 @@ impl Store {
         }
         Ok(fired)
     }
-}
-
-fn breaker_of(rows: &[BreakerRow], role: &RoleName) -> carson_core::breaker::Breaker {
-    let row = rows.iter().find(|row| row.role == *role);
-    row.map(|row| row.breaker.clone()).unwrap_or_default()
 }
 
 fn pause_of(pauses: &[PauseRow], query: &GateQuery<'_>) -> Option<Pause> {

@@ -21,10 +21,11 @@
 //! come that far before. None of them fails because it is repeated.
 //!
 //! Reading order: `db.rs`, `firing.rs` (the rows), `claim.rs`, `progress.rs`, `ending.rs`,
-//! `gate.rs`, `stops.rs`, `pauses.rs`, `usage.rs`, `outbox.rs`, `jobs.rs`; then `sqlite.rs` and
+//! `gate.rs`, `stops.rs`, `pauses.rs`, `usage.rs`, `checks.rs`, `outbox.rs`, `jobs.rs`; then `sqlite.rs` and
 //! `backup.rs`.
 
 pub mod backup;
+mod checks;
 mod claim;
 mod db;
 mod egress;
@@ -42,6 +43,7 @@ mod sqlite;
 mod stops;
 mod usage;
 
+pub use checks::PreflightRow;
 pub use claim::{Claim, NewFiring, NewSkip};
 pub use db::{Opening, Store};
 pub use egress::EgressHost;

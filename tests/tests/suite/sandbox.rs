@@ -3,6 +3,7 @@
 
 mod cli;
 mod outside;
+mod places;
 mod runs;
 
 use std::collections::BTreeSet;

@@ -222,7 +222,8 @@ fn fifty_roles_survive_random_kills() {
     assert_eq!(lost, Vec::<String>::new());
     assert_eq!(twice, Vec::<String>::new());
     assert_eq!(running, Vec::<i32>::new());
-    assert_eq!(benches, Vec::<std::path::PathBuf>::new());
+    let kept = fleet.carson(&["prune", "--dry-run"]);
+    assert_eq!(benches, Vec::<std::path::PathBuf>::new(), "{kept:?}");
     assert!(
         outcomes.get("OK").is_some_and(|count| *count > 0),
         "{outcomes:?}"

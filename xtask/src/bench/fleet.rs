@@ -69,9 +69,15 @@ impl Fleet {
 
     /// Starts the daemon with its log in a file.
     pub fn daemon(&self) -> anyhow::Result<Daemon> {
+        self.daemon_that_says("info")
+    }
+
+    /// The same, with a say in what the log holds.
+    pub fn daemon_that_says(&self, filter: &str) -> anyhow::Result<Daemon> {
         let log = self.root.join("daemon.log");
         let mut command = self.command(&["daemon"]);
         command
+            .env("CARSON_LOG", filter)
             .stdout(Stdio::null())
             .stderr(fs::File::create(&log)?);
         Ok(Daemon {

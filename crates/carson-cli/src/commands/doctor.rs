@@ -1,6 +1,7 @@
 //! `carson doctor`
 
-use carson_firing::doctor::{self, Checked, Health};
+use carson_core::Clock;
+use carson_firing::checks::{self, Checked, Health, Machine, Scene};
 
 use crate::app::App;
 use crate::error::CommandError;
@@ -8,7 +9,7 @@ use crate::print::{self, counted};
 
 pub async fn run(app: &App) -> Result<u8, CommandError> {
     let all = examine(app).await?;
-    let broken = doctor::worst(&all) == Health::Broken;
+    let broken = checks::worst(&all) == Health::Broken;
     if app.json {
         print::json(&serde_json::json!({"checks": all}));
     } else {
@@ -17,16 +18,19 @@ pub async fn run(app: &App) -> Result<u8, CommandError> {
     Ok(u8::from(broken))
 }
 
-/// The machine is looked at even where there are no settings yet.
+/// The machine is looked at even where there are no settings yet, and the home even where its
+/// database cannot be opened.
 async fn examine(app: &App) -> Result<Vec<Checked>, CommandError> {
-    let mut all = doctor::machine();
+    let machine = Machine::new(Clock::system());
+    let mut all = checks::doctor_of_machine(&machine).await;
     match carson_config::load(&app.options()) {
         Ok(loaded) => {
-            all.extend(doctor::settings(&loaded.warnings));
-            let house = app.house_of(loaded.fleet).await?;
-            all.extend(doctor::home(&house).await);
+            all.extend(checks::settings(&loaded.warnings));
+            let (house, trouble) = app.house_as_it_is(loaded.fleet).await?;
+            let scene = Scene::examined(&house, &machine, trouble);
+            all.extend(checks::doctor(&scene).await);
         }
-        Err(findings) => all.extend(doctor::settings(&findings.0)),
+        Err(findings) => all.extend(checks::settings(&findings.0)),
     }
     Ok(all)
 }

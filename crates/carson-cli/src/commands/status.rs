@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use carson_core::RoleName;
 use carson_core::admission::UsageWindow;
 use carson_firing::{Household, claim, room};
-use carson_store::{BlockRow, BreakerRow, Firing, HostRow, JobRow, PauseRow};
+use carson_store::{BlockRow, BreakerRow, Firing, HostRow, JobRow, PauseRow, PreflightRow};
 use chrono::{DateTime, TimeDelta, Utc};
 use serde_json::{Value, json};
 
@@ -29,6 +29,7 @@ struct Seen {
     pauses: Vec<PauseRow>,
     blocks: Vec<BlockRow>,
     breakers: Vec<BreakerRow>,
+    preflights: Vec<PreflightRow>,
     jobs: Vec<JobRow>,
     pending: u32,
     spent: f64,
@@ -87,6 +88,7 @@ async fn look(house: &Household) -> Result<Seen, CommandError> {
         pauses: store.pauses().await?,
         blocks,
         breakers: store.breakers().await?,
+        preflights: store.preflights().await?,
         jobs: store.jobs(None).await?,
         pending: store.pending_posts().await?,
         spent: claim::spent_today(house, now).await?,
@@ -103,7 +105,7 @@ fn as_json(house: &Household, seen: &Seen) -> Value {
     json!({
         "fleet": house.fleet.name, "host": house.fleet.host, "hosts": seen.hosts,
         "roles": roles.collect::<Vec<_>>(), "running": seen.live, "pauses": seen.pauses,
-        "blocks": seen.blocks, "breakers": seen.breakers, "outbox": seen.pending,
+        "blocks": seen.blocks, "breakers": seen.breakers, "preflights": seen.preflights, "outbox": seen.pending,
         "no_room": seen.no_room, "spent_today": seen.spent, "windows": seen.windows,
         "jobs": seen.jobs,
     })
@@ -166,10 +168,26 @@ fn stops(seen: &Seen) {
         let why = row.breaker.reason.as_deref().unwrap_or_default();
         print::line(&format!("BREAKER of {} is open: {why}", row.role));
     }
+    for row in &seen.preflights {
+        print::line(&failing(row));
+    }
     let full = |window: &&UsageWindow| window.utilization >= FULL;
     for window in seen.windows.iter().filter(full) {
         print::line(&format!("NEARLY USED UP: {window}"));
     }
+}
+
+/// A streak of failed preflights in one line.
+pub fn failing(row: &PreflightRow) -> String {
+    let times = counted(u64::try_from(row.streak).unwrap_or(0), "time");
+    format!(
+        "PREFLIGHT of {} on {} failed {times} since {}: {}: {}",
+        row.role,
+        row.host,
+        print::time(row.since),
+        row.failed,
+        row.why
+    )
 }
 
 fn running(seen: &Seen) {

@@ -11,6 +11,7 @@ use chrono::{DateTime, Utc};
 use serde_json::json;
 
 use super::firings::{ago, connection, details, find, state};
+use super::status::failing;
 use crate::app::{self, App};
 use crate::error::CommandError;
 use crate::print::{self, counted};
@@ -43,6 +44,8 @@ async fn of_role(app: &App, house: &Household, role: &Role) -> Result<u8, Comman
         .iter()
         .filter(|window| role.engines.contains(&window.account) && window.stands(now))
         .collect();
+    let mut preflights = house.store.preflights().await?;
+    preflights.retain(|row| row.role == role.name.as_str());
     let stops = stops::of(app, house, role, &gate, last.first(), now).await?;
     let verdict = verdict(&gate, &stops, now);
     let next = next(role, now);
@@ -52,7 +55,7 @@ async fn of_role(app: &App, house: &Household, role: &Role) -> Result<u8, Comman
             "fired_today": gate.fired_today, "max_per_day": gate.max_per_day,
             "streak": gate.breaker.streak, "last": last, "refused_hosts": refused,
             "spent_today": gate.spent_today, "stops": stops,
-            "budgets": gate.budgets, "windows": windows, "breaker": gate.breaker,
+            "budgets": gate.budgets, "preflights": preflights, "windows": windows, "breaker": gate.breaker,
         }));
         return Ok(0);
     }
@@ -69,6 +72,9 @@ async fn of_role(app: &App, house: &Household, role: &Role) -> Result<u8, Comman
         gate.breaker.streak,
         role.limits.fail_streak
     ));
+    for row in &preflights {
+        print::line(&failing(row));
+    }
     for budget in &gate.budgets {
         print::line(&format!(
             "spent: ${:.2} of ${:.2} for {}",

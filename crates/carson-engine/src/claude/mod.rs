@@ -12,7 +12,7 @@ use carson_proc::Command;
 use serde_json::json;
 
 pub(crate) use output::Output;
-pub(crate) use ready::ready;
+pub(crate) use ready::signed_in;
 
 use crate::engine::Engine;
 use crate::error::EngineError;

@@ -3,17 +3,20 @@
 
 use std::time::Duration;
 
-use carson_core::admission::SkipReason;
 use carson_core::settle::Halt;
 use carson_engine::Access;
 use carson_hook::{Context, known_bad_call, known_good_call};
 use carson_proc::{Command, Exit, Limits, capture};
 
 use crate::bench::guarded_hook;
+use crate::checks;
 use crate::confine::{self, Walls};
 use crate::firing::Firing;
 use crate::session;
 use crate::stages::workspace::Placed;
+
+/// The check that this is.
+const ID: &str = "hook.answers";
 
 /// How long the hook may take here; its own watchdog is far shorter.
 const PATIENCE: Duration = Duration::from_secs(5);
@@ -22,8 +25,11 @@ const PATIENCE: Duration = Duration::from_secs(5);
 pub(crate) async fn check(firing: &Firing<'_>, placed: &Placed<'_, '_>) -> Result<(), Halt> {
     let hook = guarded_hook(&firing.house.program, firing.role.hook_failure);
     match wrong_answer(firing, placed, &hook).await? {
-        Some(why) => Err(broken(&why)),
-        None => Ok(()),
+        Some(why) => Err(broken(firing, &why)),
+        None => {
+            firing.checks.pass(ID);
+            Ok(())
+        }
     }
 }
 
@@ -68,13 +74,14 @@ async fn ask(
         .confined(walls.profile())
         .stdin_bytes(call);
     let done = capture(&command, &Limits::within(PATIENCE)).await;
-    let done = done.map_err(|error| broken(&error.to_string()))?;
+    let done = done.map_err(|error| broken(firing, &error.to_string()))?;
     confine::note(firing, walls, Some(done.exit), &done.stderr.text()).await?;
     Ok(done.exit)
 }
 
-fn broken(why: &str) -> Halt {
-    Halt::Skipped(SkipReason::Preflight(format!(
+fn broken(firing: &Firing<'_>, why: &str) -> Halt {
+    let why = format!(
         "the pre-tool-use hook does not answer as it must: {why}; install carson-hook beside carson"
-    )))
+    );
+    checks::refuse(firing, ID, why)
 }

@@ -8,7 +8,6 @@ use carson_core::{Stage, Work};
 use crate::household::ForgeOpenError;
 
 pub(crate) mod diff_review;
-pub(crate) mod equip;
 pub(crate) mod execute;
 pub(crate) mod facts;
 pub(crate) mod hook_check;
@@ -71,7 +70,6 @@ macro_rules! hinted {
 }
 
 hinted!(
-    carson_engine::NotReady,
     carson_forge::ForgeError,
     carson_git::GitError,
     carson_proc::SpawnError,

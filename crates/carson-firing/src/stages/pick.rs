@@ -9,11 +9,13 @@ use carson_forge::{Claim, Claimed, Forge, Issue, Pull, PullState, Queue};
 use tracing::info;
 
 use super::preflight::Ready;
-use super::{Brief, OrBroken, equip};
+use super::{Brief, OrBroken, told};
 use crate::chat;
+use crate::checks;
 use crate::claims;
 use crate::firing::{Firing, Taken};
 use crate::messages;
+use crate::session;
 
 /// The firing holds a piece of work.
 pub(crate) struct Picked<'f, 'h> {
@@ -41,18 +43,15 @@ pub(crate) async fn run<'f, 'h>(
     };
     let mut waiting = Waiting::default();
     for repo in repositories(firing).await? {
-        let forge = firing
-            .house
-            .forge(repo)
-            .await
-            .or_broken("opening the forge")?;
-        let queue = queue(firing, &forge, label).await?;
+        let forge = firing.house.forge(repo).await;
+        let forge = forge.map_err(|error| away(firing, repo, told(&error)))?;
+        let queue = queue(firing, repo, &forge, label).await?;
         waiting.note(repo, queue.for_people);
         if queue.ready.is_empty() {
             continue;
         }
         review_queue(firing, &forge).await?;
-        equip::check(firing, repo).await?;
+        checks::with_work(firing, session::account(firing)?, repo, &forge).await?;
         for issue in queue.ready {
             let number = issue.number;
             let (work, claim) = match take(firing, repo, &forge, label, issue).await? {
@@ -117,9 +116,20 @@ async fn repositories<'h>(firing: &Firing<'h>) -> Result<Vec<&'h Repo>, Halt> {
         .collect())
 }
 
-async fn queue(firing: &Firing<'_>, forge: &Forge, label: &str) -> Result<Queue, Halt> {
+/// Nothing was taken yet: a forge that cannot be asked costs a slot, and counts against nobody.
+fn away(firing: &Firing<'_>, repo: &Repo, why: String) -> Halt {
+    checks::refuse(firing, format!("repo.{}.forge", repo.name), why)
+}
+
+async fn queue(
+    firing: &Firing<'_>,
+    repo: &Repo,
+    forge: &Forge,
+    label: &str,
+) -> Result<Queue, Halt> {
     let queue = forge.queue(label).await;
-    let mut queue = queue.or_broken("listing the issues")?;
+    let mut queue = queue.map_err(|error| away(firing, repo, told(&error)))?;
+    firing.checks.pass(format!("repo.{}.forge", repo.name));
     if let Some(wanted) = firing.wanted.work {
         queue.ready.retain(|issue| issue.number == wanted);
         queue.for_people.retain(|number| *number == wanted);

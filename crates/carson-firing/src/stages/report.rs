@@ -10,6 +10,7 @@ use tracing::warn;
 
 use super::salvage::Saved;
 use crate::chat;
+use crate::checks;
 use crate::firing::{Firing, Taken};
 use crate::messages;
 
@@ -32,6 +33,7 @@ pub(crate) async fn run(
         warn!(firing.id = %firing.id, %error, "the forge could not be told");
         reason.push_str(&format!("; the forge could not be told: {error}"));
     }
+    checks::note_streak(firing).await?;
     let reason = firing.house.redactor.redact(&reason).into_owned();
     let limits = &firing.role.limits;
     let now = firing.house.clock.now();

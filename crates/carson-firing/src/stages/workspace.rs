@@ -7,6 +7,7 @@ use carson_git::branch_name;
 use super::pick::Picked;
 use super::{Brief, OrBroken, hook_check};
 use crate::bench::Bench;
+use crate::checks;
 use crate::egress;
 use crate::firing::{Firing, Place, Taken};
 use crate::session;
@@ -52,6 +53,7 @@ pub(crate) async fn run<'f, 'h>(
         worktree,
         bench,
     });
+    checks::note_checkout(firing, taken.repo).await;
     let brief = picked.brief(firing, &place.worktree.branch);
     let placed = Placed {
         taken,

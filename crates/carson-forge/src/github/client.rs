@@ -12,8 +12,9 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 use tokio::time::{Instant, sleep};
 
-use super::refusal::{Refusal, until_reset};
+use super::refusal::{Refusal, number, until_reset};
 use crate::error::ForgeError;
+use crate::standing::Standing;
 
 /// One request.
 const TIMEOUT: Duration = Duration::from_secs(20);
@@ -48,6 +49,8 @@ pub(super) struct Client {
     patience: Patience,
     /// Until when the other side accepts nothing. Who goes on asking is shut out for longer.
     shut: Arc<Mutex<Option<Instant>>>,
+    /// What the newest answer told of our token.
+    standing: Arc<Mutex<Standing>>,
 }
 
 impl Client {
@@ -77,6 +80,7 @@ impl Client {
                 all: PATIENCE,
             },
             shut: Arc::default(),
+            standing: Arc::default(),
         })
     }
 
@@ -223,6 +227,12 @@ impl Client {
         Ok(())
     }
 
+    /// What the newest answer told.
+    pub fn standing(&self) -> Standing {
+        let standing = self.standing.lock();
+        standing.unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
     fn shut_for(&self, time: Option<Duration>) {
         if let Some(until) = time.and_then(|time| Instant::now().checked_add(time)) {
             *self.shut.lock().unwrap_or_else(PoisonError::into_inner) = Some(until);
@@ -245,6 +255,7 @@ impl Client {
             wait: Some(Duration::ZERO),
         };
         let response = request.send().await.map_err(lost)?;
+        *self.standing.lock().unwrap_or_else(PoisonError::into_inner) = told(response.headers());
         if response.status().is_success() {
             // It was the last one that is accepted for now.
             self.shut_for(until_reset(response.headers()));
@@ -314,6 +325,26 @@ impl Client {
             "" => text.to_owned(),
             token => text.replace(token, "[token]"),
         }
+    }
+}
+
+/// Scopes and limits stand in the headers of every answer.
+fn told(headers: &HeaderMap) -> Standing {
+    let scopes = headers
+        .get("x-oauth-scopes")
+        .and_then(|scopes| scopes.to_str().ok());
+    let scopes = scopes.map(|scopes| {
+        let each = scopes.split(',').map(str::trim);
+        let each = each.filter(|scope| !scope.is_empty());
+        each.map(str::to_owned).collect()
+    });
+    let resets_at = number(headers, "x-ratelimit-reset");
+    Standing {
+        scopes,
+        remaining: number(headers, "x-ratelimit-remaining"),
+        limit: number(headers, "x-ratelimit-limit"),
+        resets_at: resets_at.and_then(|at| i64::try_from(at).ok()),
+        ..Standing::default()
     }
 }
 

@@ -13,6 +13,7 @@ use serde_json::json;
 use tokio::sync::OnceCell;
 
 use crate::error::ForgeError;
+use crate::standing::Standing;
 use crate::words::{Comment, Issue, NewIssue, NewPull, Pull, PullState};
 use client::Client;
 
@@ -65,6 +66,20 @@ impl GitHubForge {
             }
             Err(error) => Err(error),
         }
+    }
+
+    pub(crate) fn standing(&self) -> Standing {
+        self.client.standing()
+    }
+
+    /// Asks for the repository: the answer says what the token may do with it.
+    pub(crate) async fn examine(&self) -> Result<Standing, ForgeError> {
+        let raw: types::RawRepository = self.client.get(&self.path(&[])).await?;
+        Ok(Standing {
+            may_push: raw.permissions.map(|may| may.push),
+            private: Some(raw.private),
+            ..self.client.standing()
+        })
     }
 
     /// Path segments below the repository.
@@ -270,5 +285,7 @@ mod fault_tests;
 mod limit_tests;
 #[cfg(test)]
 mod secret_tests;
+#[cfg(test)]
+mod standing_tests;
 #[cfg(test)]
 mod tests;

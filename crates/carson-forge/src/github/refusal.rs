@@ -65,7 +65,7 @@ fn is_limit(status: StatusCode, headers: &HeaderMap, message: &str) -> bool {
                 || said.contains("abuse detection")))
 }
 
-fn number(headers: &HeaderMap, name: &str) -> Option<u64> {
+pub(super) fn number(headers: &HeaderMap, name: &str) -> Option<u64> {
     headers.get(name)?.to_str().ok()?.trim().parse().ok()
 }
 

@@ -12,6 +12,19 @@ pub(super) struct RawUser {
 }
 
 #[derive(Deserialize)]
+pub(super) struct RawRepository {
+    #[serde(default)]
+    pub private: bool,
+    pub permissions: Option<RawPermissions>,
+}
+
+#[derive(Deserialize)]
+pub(super) struct RawPermissions {
+    #[serde(default)]
+    pub push: bool,
+}
+
+#[derive(Deserialize)]
 pub(super) struct RawLabel {
     pub name: String,
 }

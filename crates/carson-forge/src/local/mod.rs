@@ -85,6 +85,26 @@ impl LocalForge {
         Ok(ME)
     }
 
+    /// Reads every file, and makes one that goes again.
+    pub(crate) fn examine(&self) -> Result<(), ForgeError> {
+        for dir in [self.issues_dir(), self.pulls_dir()] {
+            let numbered = file::numbered(&dir)?;
+            for (number, path) in numbered {
+                if dir == self.pulls_dir() {
+                    read_pull(number, &path)?;
+                } else {
+                    read_issue(number, &path)?;
+                }
+            }
+            if dir.is_dir() {
+                let trial = dir.join(format!(".try-{}", std::process::id()));
+                File::create(&trial).map_err(|source| file::io(&trial, source))?;
+                fs::remove_file(&trial).map_err(|source| file::io(&trial, source))?;
+            }
+        }
+        Ok(())
+    }
+
     fn issues_dir(&self) -> PathBuf {
         self.dir.join("issues")
     }

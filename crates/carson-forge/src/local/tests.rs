@@ -205,3 +205,18 @@ proptest! {
         });
     }
 }
+
+#[tokio::test]
+async fn a_look_leaves_nothing_behind_and_finds_what_cannot_be_read() {
+    let (dir, forge) = forge();
+    forge.examine().await.unwrap();
+    assert_eq!(std::fs::read_dir(dir.path()).unwrap().count(), 0);
+    forge.create_issue(&ready("t", "b")).await.unwrap();
+    let issues = dir.path().join("widget/issues");
+    let before = std::fs::read_dir(&issues).unwrap().count();
+    forge.examine().await.unwrap();
+    assert_eq!(std::fs::read_dir(&issues).unwrap().count(), before);
+    std::fs::write(issues.join("0002.md"), "no front matter").unwrap();
+    let error = forge.examine().await.unwrap_err().to_string();
+    assert!(error.contains("0002.md"), "{error}");
+}

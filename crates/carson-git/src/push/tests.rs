@@ -249,3 +249,20 @@ async fn being_refused_is_told_from_being_gone() {
     assert!(matches!(error, GitError::AuthFailed { .. }), "{error}");
     drop(server);
 }
+
+#[tokio::test]
+async fn a_look_needs_no_clone_and_says_what_is_missing() {
+    let world = World::new().await;
+    let never = world.mirror.path().with_file_name("never.git");
+    let mirror = Mirror::at(never.clone(), &world.mirror.remote.url);
+    mirror.look("main").await.unwrap();
+    let missing = mirror.look("trunk").await.unwrap_err();
+    assert!(
+        matches!(&missing, GitError::BaseMissing { have, .. } if have == &["main"]),
+        "{missing}"
+    );
+    let gone = Mirror::at(never.clone(), "/nowhere/at-all.git");
+    let gone = gone.look("main").await.unwrap_err();
+    assert!(matches!(gone, GitError::RemoteGone { .. }), "{gone}");
+    assert!(!never.exists());
+}

@@ -79,7 +79,6 @@ impl Parts {
         let dev = skeleton().step("dev")?;
         skeletons.push(dev.try_clone().step("dev")?);
         mounts.insert("/dev".into(), (dev, false));
-        mounts.insert("/dev/shm".into(), (scratch().step("dev/shm")?, false));
         let terminals = [("ptmxmode", "0666"), ("mode", "0620")];
         let terminals = fresh("devpts", &terminals, ATTR_NOSUID | ATTR_NOEXEC);
         mounts.insert("/dev/pts".into(), (terminals.step("dev/pts")?, false));

@@ -10,6 +10,12 @@ use crate::sandbox::profile::Profile;
 /// Links in one path before we give up, as the kernel does.
 const MAX_LINKS: usize = 40;
 
+/// Where the machine's shared memory lies.
+const SHARED_MEMORY: &str = "/dev/shm";
+
+/// What every program may write in, and has for its own.
+const SCRATCH: [&str; 2] = [SHARED_MEMORY, "/tmp"];
+
 /// What is at a path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Place {
@@ -36,7 +42,9 @@ impl Plan {
     /// Looks at the file system as it is now. What does not exist is left out.
     pub(super) fn of(profile: &Profile) -> Self {
         let mut plan = Self::default();
-        plan.places.insert("/tmp".into(), Place::Scratch);
+        for path in SCRATCH {
+            plan.places.insert(path.into(), Place::Scratch);
+        }
         for path in &profile.hide {
             plan.put(path, Place::Covered);
         }
@@ -53,8 +61,10 @@ impl Plan {
         let Ok((real, links)) = resolve(path) else {
             return;
         };
-        // These are made anew, or hold nothing but what every program gets.
-        if real.starts_with("/proc") || real.starts_with("/dev") {
+        // These are made anew, or hold nothing but what every program gets; shared memory is an
+        // ordinary file system, in which somebody may keep a home or a tree.
+        let shared = real.starts_with(SHARED_MEMORY) && real != Path::new(SHARED_MEMORY);
+        if real.starts_with("/proc") || (real.starts_with("/dev") && !shared) {
             return;
         }
         self.links.extend(links);
@@ -149,6 +159,7 @@ mod tests {
             ..Profile::default()
         });
         let expected = [
+            (PathBuf::from("/dev/shm"), Place::Scratch),
             (PathBuf::from("/tmp"), Place::Scratch),
             (tree, Place::Write),
             (git, Place::Read),
@@ -169,9 +180,35 @@ mod tests {
             ..Profile::default()
         });
         let expected = [
+            (PathBuf::from("/dev/shm"), Place::Scratch),
             (PathBuf::from("/tmp"), Place::Scratch),
             (home, Place::Read),
             (keys, Place::Covered),
+        ];
+        assert_eq!(plan.places, expected.into());
+    }
+
+    #[test]
+    fn shared_memory_is_granted_as_any_other_place_and_devices_are_not() {
+        let Ok(dir) = tempfile::tempdir_in(SHARED_MEMORY) else {
+            return; // This machine has none.
+        };
+        let tree = dir.path().canonicalize().unwrap();
+        let plan = Plan::of(&Profile {
+            read: vec!["/".into()],
+            write: vec![
+                tree.clone(),
+                SHARED_MEMORY.into(),
+                "/dev/null".into(),
+                "/proc/self".into(),
+            ],
+            ..Profile::default()
+        });
+        let expected = [
+            (PathBuf::from("/"), Place::Read),
+            (PathBuf::from("/dev/shm"), Place::Scratch),
+            (tree, Place::Write),
+            (PathBuf::from("/tmp"), Place::Scratch),
         ];
         assert_eq!(plan.places, expected.into());
     }

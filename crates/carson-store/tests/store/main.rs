@@ -3,6 +3,7 @@
 #![cfg(test)]
 
 mod backups;
+mod checks;
 mod claims;
 mod damage;
 mod egress;

@@ -12,11 +12,19 @@ use nix::unistd::Pid;
 use crate::{Attempt, Targets};
 
 pub fn play(name: &str, targets: &Targets) -> Option<Attempt> {
-    let victim = Pid::from_raw(i32::try_from(targets.number("victim")).unwrap_or(i32::MAX));
     Some(match name {
-        "signal-outsider" => signal(victim),
-        "ptrace-outsider" => trace(victim),
-        "read-memory-of-outsider" => memory(victim),
+        "signal-outsider" => victim(targets).and_then(|pid| signal(pid, Signal::SIGKILL)),
+        "ptrace-outsider" => victim(targets).and_then(trace),
+        "read-memory-of-outsider" => victim(targets).and_then(memory),
+        "read-daemon-environ" => told(targets, "daemon").and_then(environ),
+        "read-daemon-memory" => told(targets, "daemon").and_then(memory),
+        "ptrace-daemon" => told(targets, "daemon").and_then(trace),
+        "stop-daemon" => told(targets, "daemon").and_then(|pid| signal(pid, Signal::SIGSTOP)),
+        "terminate-daemon" => told(targets, "daemon").and_then(|pid| signal(pid, Signal::SIGTERM)),
+        "kill-daemon" => told(targets, "daemon").and_then(|pid| signal(pid, Signal::SIGKILL)),
+        "read-firing-environ" => told(targets, "firing").and_then(environ),
+        "ptrace-firing" => told(targets, "firing").and_then(trace),
+        "kill-firing" => told(targets, "firing").and_then(|pid| signal(pid, Signal::SIGKILL)),
         "leave-daemons" => daemons(&targets.text("sleep")),
         "hold-the-pipe" => hold(&targets.text("sleep")),
         "fork-bomb" => bomb(targets.number("bomb"), &targets.text("sleep")),
@@ -26,9 +34,44 @@ pub fn play(name: &str, targets: &Targets) -> Option<Attempt> {
     })
 }
 
-fn signal(victim: Pid) -> Attempt {
-    kill(victim, Signal::SIGKILL)?;
-    Ok(format!("{victim} was killed"))
+fn victim(targets: &Targets) -> std::io::Result<Pid> {
+    process(targets.number("victim"))
+}
+
+/// One process; 0 and less would be whole groups, and 1 is everybody's.
+fn process(number: i64) -> std::io::Result<Pid> {
+    let number = i32::try_from(number).ok().filter(|number| *number > 1);
+    let number = number.ok_or_else(|| Error::other("nobody said which process"))?;
+    Ok(Pid::from_raw(number))
+}
+
+/// A number that the test writes down once it knows it: `{"daemon": 1234, …}`.
+fn told(targets: &Targets, whom: &str) -> std::io::Result<Pid> {
+    let file = targets.path("numbers");
+    let end = Instant::now() + Duration::from_secs(30);
+    loop {
+        let text = fs::read(&file).unwrap_or_default();
+        if let Ok(known) = serde_json::from_slice::<serde_json::Value>(&text) {
+            return process(known[whom].as_i64().unwrap_or_default());
+        }
+        if Instant::now() > end {
+            return Err(Error::other("nobody said which processes"));
+        }
+        std::thread::sleep(Duration::from_millis(10));
+    }
+}
+
+fn signal(victim: Pid, signal: Signal) -> Attempt {
+    kill(victim, signal)?;
+    Ok(format!("{victim} got {signal}"))
+}
+
+fn environ(victim: Pid) -> Attempt {
+    let environ = fs::read(format!("/proc/{victim}/environ"))?;
+    Ok(format!(
+        "{} bytes of the environment of {victim}",
+        environ.len()
+    ))
 }
 
 fn trace(victim: Pid) -> Attempt {

@@ -22,6 +22,11 @@ fn left_behind(kernel: &Kernel, ordinary: bool) {
     assert_eq!(row["outcome"], "OK", "{kernel:?}: {row:#}");
     let event = &row["events"][0]["kind"];
     assert_eq!(*event, "session.left_behind", "{kernel:?}: {row:#}");
+    for name in ["leave-daemons", "hold-the-pipe"] {
+        let killed = "found and killed when the session ends";
+        let record = "event `session.left_behind`";
+        table::is_said(kernel, ordinary, &row, name, killed, record);
+    }
     kernel.is_in(&row);
     scene.is_healthy();
 }
@@ -48,6 +53,7 @@ fn fork_bomb(kernel: &Kernel, ordinary: bool) {
     table::print(&format!("fork bomb, {kernel:?}"), &row, &all);
     let went = all.first().unwrap_or_else(|| panic!("{row:#}"));
     let bounded = !went.through && went.said.contains("Resource temporarily unavailable");
+    table::holds(kernel, ordinary, &row, &all);
     let says = row["sandbox"]["weaker"].to_string();
     assert!(
         bounded || says.contains("the number of processes is not bounded"),
@@ -84,6 +90,9 @@ fn large_file(kernel: &Kernel, ordinary: bool) {
         row["reason"].as_str().unwrap().contains("Signal(25)"),
         "{row:#}"
     );
+    let (name, stopped_by) = ("fill-disk, one large file", "file size limit (SIGXFSZ)");
+    let record = "`FAILED`: `the CLI ended with Signal(25)`";
+    table::is_said(kernel, ordinary, &row, name, stopped_by, record);
     kernel.is_in(&row);
     scene.is_healthy();
 }
@@ -111,6 +120,8 @@ fn odd_output(kernel: &Kernel, ordinary: bool) {
     table::print(&format!("odd output, {kernel:?}"), &row, &all);
     assert_eq!(row["outcome"], "OK", "{kernel:?}: {row:#}");
     assert!(all.first().is_some_and(|went| went.through), "{all:?}");
+    let read = "nothing: it is read as it comes, and shown without control characters";
+    table::is_said(kernel, ordinary, &row, "odd-output", read, "`OK`");
     kernel.is_in(&row);
     scene.is_healthy();
 }
@@ -138,6 +149,8 @@ fn a_gigabyte_of_output_costs_no_memory_and_its_end_is_read() {
     );
     assert_eq!(row["outcome"], "OK", "{row:#}");
     assert!(peak < base + 16 * 1024, "{peak} kB, {base} kB without");
+    let (name, stopped_by) = ("flood, a gigabyte", "nothing: it is read in bounded memory");
+    table::is_said(&Kernel::FULL, false, &row, name, stopped_by, "`OK`");
     scene.is_healthy();
 }
 
@@ -156,6 +169,12 @@ fn too_much_output(kernel: &Kernel, ordinary: bool) {
         "{row:#}"
     );
     assert!(peak < base + 16 * 1024, "{peak} kB, {base} kB without");
+    let (name, stopped_by) = (
+        "flood, more than allowed",
+        "output limit: the session is ended",
+    );
+    let record = "`FAILED`: `printed more than 16 MB`";
+    table::is_said(kernel, ordinary, &row, name, stopped_by, record);
     kernel.is_in(&row);
     scene.is_healthy();
 }
@@ -176,6 +195,9 @@ fn full_disk(kernel: &Kernel) {
     assert!(row["outcome"].is_string(), "{row:#}");
     let said = &all.first().unwrap_or_else(|| panic!("{row:#}")).said;
     assert!(said.contains("No space left"), "{kernel:?}: {said}");
+    let (name, stopped_by) = ("fill-disk, a full disk", table::layer(&all[0]));
+    let record = "its error, in the transcript; an outcome";
+    table::is_said(kernel, false, &row, name, &stopped_by, record);
     kernel.is_in(&row);
     scene.small_disk_mb = None;
     scene.is_healthy();

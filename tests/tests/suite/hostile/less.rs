@@ -10,6 +10,8 @@ pub struct Kernel {
     pub force: &'static str,
     /// Whether a session has mounts of its own.
     pub has_mounts: bool,
+    /// Whether anything but bounds stands around a session.
+    pub has_walls: bool,
     /// What the record must say, in the words of `weaker`.
     says: &'static [&'static str],
 }
@@ -30,6 +32,7 @@ impl Kernel {
         name: "all of this kernel",
         force: "",
         has_mounts: true,
+        has_walls: true,
         says: &[],
     };
 
@@ -38,6 +41,7 @@ impl Kernel {
         name: "nothing",
         force: r#"{"landlock":0,"namespaces":false,"seccomp":false,"cgroup":false}"#,
         has_mounts: false,
+        has_walls: false,
         says: &[
             "whatever its user may",
             "system calls are not filtered",
@@ -52,18 +56,21 @@ impl Kernel {
             name: "no control group",
             force: r#"{"cgroup":false}"#,
             has_mounts: true,
+            has_walls: true,
             says: &[],
         },
         &Self {
             name: "no namespaces",
             force: r#"{"namespaces":false}"#,
             has_mounts: false,
+            has_walls: true,
             says: &[NO_MOUNTS, ONE_BY_ONE],
         },
         &Self {
             name: "neither namespaces nor a control group",
             force: r#"{"namespaces":false,"cgroup":false}"#,
             has_mounts: false,
+            has_walls: true,
             says: &[NO_MOUNTS, ONE_BY_ONE, NO_GROUP],
         },
         &Self::NOTHING,

@@ -7,7 +7,10 @@
 
 mod bounds;
 mod claude;
+mod daemon;
 mod less;
+mod network;
+mod props;
 mod repository;
 mod scene;
 mod table;

@@ -6,6 +6,7 @@ use std::os::unix::fs::{MetadataExt, PermissionsExt, lchown};
 
 use super::less::{self, Kernel};
 use super::scene::Scene;
+use super::table;
 
 /// The operator's git would run hooks out of the repository, reach out for submodules, and have a
 /// filter installed, such as git-lfs, that fetches what the repository says.
@@ -58,13 +59,15 @@ fn nor_do_they_where_the_kernel_has_less() {
 /// Without mounts of its own, a session can make its worktree point elsewhere.
 #[test]
 fn a_worktree_that_leads_elsewhere_harms_only_itself() {
-    for (kernel, ordinary) in less::everywhere() {
+    let full = less::users().into_iter().map(|user| (&Kernel::FULL, user));
+    for (kernel, ordinary) in full.chain(less::everywhere()) {
         let mut scene = Scene::on(kernel, "", ordinary);
         let before = scene.outside();
         let (row, all) = scene.attempt(&["break-dot-git"]);
         let through = all.first().is_some_and(|went| went.through);
         assert_eq!(through, !kernel.has_mounts, "{kernel:?}: {all:?}");
         assert!(!row["outcome"].is_null(), "{row:#}");
+        table::holds(kernel, ordinary, &row, &all);
         assert!(scene.outside() == before, "something outside is different");
         kernel.is_in(&row);
         scene.is_healthy();

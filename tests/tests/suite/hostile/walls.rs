@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use super::less;
+use super::less::{self, Kernel};
 use super::scene::{MODE, Scene, Went};
 use super::table;
 
@@ -72,6 +72,7 @@ fn everything(title: &str, ordinary: bool) {
     table::print(title, &row, &all);
     assert_eq!(all.len(), names.len(), "{row:#}");
     assert_eq!(through(&all), HARMLESS, "{row:#}");
+    table::holds(&Kernel::FULL, ordinary, &row, &all);
     assert!(scene.outside() == before, "something outside is different");
     assert!(
         !scene.trap().exists(),

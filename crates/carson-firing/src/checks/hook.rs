@@ -6,14 +6,11 @@ use carson_config::HookFailure;
 use carson_hook::{Context, known_bad_call, known_good_call};
 use carson_proc::{Command, Exit, Limits, capture};
 
-use super::Checked;
+use super::{Scene, Verdict};
 use crate::bench::guarded_hook;
-use crate::household::Household;
 
-const ID: &str = "hook.answers";
-const REMEDY: &str = "install carson-hook beside carson: cargo install --path hooks/pre-tool-use";
-
-pub(super) async fn answers(house: &Household) -> Checked {
+pub(super) async fn answers(scene: &Scene<'_>) -> Option<Verdict> {
+    let house = scene.house;
     let hook = guarded_hook(&house.program, HookFailure::Open);
     let home = &house.fleet.home.root;
     let context = Context::new(&home.to_string_lossy());
@@ -32,10 +29,12 @@ pub(super) async fn answers(house: &Household) -> Checked {
             Ok(done) if done.exit == wanted => {}
             Ok(done) => {
                 let found = format!("the hook answers {:?} where {wanted:?} is right", done.exit);
-                return Checked::broken(ID, found, REMEDY);
+                return Some(Verdict::broken(found));
             }
-            Err(error) => return Checked::broken(ID, error.to_string(), REMEDY),
+            Err(error) => return Some(Verdict::broken(error.to_string())),
         }
     }
-    Checked::ok(ID, "the hook blocks what it must and passes what it must")
+    Some(Verdict::ok(
+        "the hook blocks what it must and passes what it must",
+    ))
 }

@@ -1,0 +1,106 @@
+//! What checks of a home look at.
+
+use std::ffi::OsString;
+
+use carson_config::{Account, Repo, Role};
+use carson_core::FiringId;
+use carson_engine::Engine;
+use carson_forge::Forge;
+
+use super::Machine;
+use crate::bench::Bench;
+use crate::egress;
+use crate::environment::Wanted;
+use crate::household::Household;
+use crate::session;
+
+/// Something that kept a part of the home from being opened.
+#[derive(Clone, Debug)]
+pub struct Trouble {
+    /// What happened.
+    pub found: String,
+    /// What would mend it.
+    pub remedy: String,
+}
+
+/// A home, and how its checks are asked.
+pub struct Scene<'h> {
+    pub(super) house: &'h Household,
+    pub(super) machine: &'h Machine,
+    /// Why its database could not be opened.
+    pub(super) database: Option<Trouble>,
+    /// Whose preflight this is.
+    pub(super) firing: Option<Asking<'h>>,
+}
+
+/// A firing that asks.
+pub(super) struct Asking<'h> {
+    pub id: FiringId,
+    pub role: &'h Role,
+    /// The forge that it found its work at.
+    pub forge: Option<&'h Forge>,
+}
+
+impl<'h> Scene<'h> {
+    /// For `carson doctor`: nothing that was measured before is believed.
+    #[must_use]
+    pub fn examined(house: &'h Household, machine: &'h Machine, database: Option<Trouble>) -> Self {
+        Self {
+            house,
+            machine,
+            database,
+            firing: None,
+        }
+    }
+
+    /// The account's CLI, when it is installed.
+    pub(super) fn engine(&self, account: &Account) -> Option<Engine> {
+        session::engine_of(self.house, account)
+    }
+
+    /// The environment that a session of the account would have, but for what is not known yet.
+    pub(super) fn environment(&self, account: &Account) -> Vec<(OsString, OsString)> {
+        let gone;
+        let roles = &self.house.fleet.roles;
+        let role = match &self.firing {
+            Some(firing) => firing.role,
+            None => match roles
+                .values()
+                .find(|role| role.engines.contains(&account.name))
+            {
+                Some(role) => role,
+                None => {
+                    let Ok(name) = "nobody".parse() else {
+                        return Vec::new();
+                    };
+                    gone = Role::gone(name, self.house.fleet.zone);
+                    &gone
+                }
+            },
+        };
+        let repo = role.repos.first();
+        let repo = repo.and_then(|name| self.house.fleet.repos.get(name));
+        let Some(Repo {
+            name, protected, ..
+        }) = repo.or_else(|| self.house.fleet.repos.values().next())
+        else {
+            return Vec::new();
+        };
+        let id = self
+            .firing
+            .as_ref()
+            .map_or_else(FiringId::new, |firing| firing.id);
+        Bench::of(self.house, id).environment(&Wanted {
+            house: self.house,
+            id,
+            role,
+            account,
+            repo: name,
+            protected,
+            work: 0,
+            branch: "",
+            attempt: 0,
+            egress: egress::foreseen(role, account),
+        })
+    }
+}
