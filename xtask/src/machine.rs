@@ -38,8 +38,8 @@ pub fn run(interrupt: &Interrupt, args: &[&str]) -> anyhow::Result<ExitCode> {
     }
     let parts = [
         Part {
-            what: "power cuts",
-            filter: "test(/^power::/)",
+            what: "power cuts, and a disk that turns read-only",
+            filter: "test(/^(power|read_only)::/)",
             missing: no_disk(),
         },
         Part {

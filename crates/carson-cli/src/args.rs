@@ -437,6 +437,9 @@ const SANDBOX_EXAMPLE: &str = "\
 Example: no file but those here can be written, and nobody but HTTPS servers be talked to
   carson sandbox --write . --port 443 -- npm test
 
+Example: try a list of hosts before a role has it; who was refused is said at the end
+  carson sandbox --write . --egress api.example.com:443 --egress '*.example.org:443' -- npm ci
+
 The exit code is the command's own; 125 when it was not started.";
 
 /// `carson sandbox`
@@ -458,6 +461,10 @@ pub struct Sandbox {
     /// A TCP port that may be connected to; without any, the network is open.
     #[arg(long, value_name = "PORT")]
     pub port: Vec<u16>,
+    /// A host and a port that may be talked to, through the proxy that sessions have; as in a
+    /// role's `egress`.
+    #[arg(long, value_name = "HOST:PORT", conflicts_with = "port")]
+    pub egress: Vec<String>,
     /// Processes and threads at the same time.
     #[arg(long, value_name = "N")]
     pub processes: Option<u64>,

@@ -61,3 +61,4 @@ pub use level::{CgroupLevel, Level, NetworkLevel, Ns};
 pub(crate) use probe::launcher;
 pub use probe::probe;
 pub use profile::{Abi, Demand, Network, Profile, Resources};
+pub use stay::hold_signals;

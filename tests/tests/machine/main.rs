@@ -11,6 +11,7 @@
 
 mod disk;
 mod power;
+mod read_only;
 mod service;
 mod systemd;
 

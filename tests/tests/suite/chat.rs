@@ -109,6 +109,40 @@ async fn a_firing_has_one_thread() {
     assert_eq!(fleet.ok(&["status", "--json"])["outbox"], 0);
 }
 
+/// Nobody else would say that the household had no butler for a while.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_daemon_that_was_away_for_long_says_so_in_the_chat() {
+    let (slack, server) = (Slack::default(), MockServer::start().await);
+    let mock = Mock::given(method("POST")).respond_with(slack.clone());
+    mock.mount(&server).await;
+    let fleet = fleet(&server);
+    let path = fleet.home().join("carson.toml");
+    let settings = std::fs::read_to_string(&path).unwrap();
+    let patience = "\n[heartbeat]\nalert_after_down = \"1s\"\n";
+    std::fs::write(path, settings + patience).unwrap();
+    let first = Daemon::start(&fleet, &[]);
+    let last = until("its first sign of life", || {
+        let status = fleet.carson(&["status", "--json"]);
+        let status: Value = serde_json::from_str(&status.stdout).ok()?;
+        status["hosts"].get(0).map(|_| std::time::Instant::now())
+    });
+    first.killed();
+    until("the patience to end", || {
+        (last.elapsed() > std::time::Duration::from_millis(1_100)).then_some(())
+    });
+    let _second = Daemon::start(&fleet, &[]);
+    let calls = until("the chat to hear of it", || {
+        let calls = slack.0.lock().unwrap();
+        (!calls.is_empty()).then(|| calls.clone())
+    });
+    assert_eq!(calls.len(), 1, "{calls:#?}");
+    let said = calls[0].to_string();
+    assert!(
+        said.contains("Carson is back") && said.contains("at most one per role is caught up"),
+        "{said}"
+    );
+}
+
 fn thread_of_the_good_one(calls: &[&Value]) {
     let [root, update, reply] = calls else {
         panic!("{calls:#?}");

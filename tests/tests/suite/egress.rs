@@ -1,5 +1,6 @@
 //! The only way out: whole firings whose role has an `egress`, or whose account has a `key_file`.
 
+mod by_hand;
 mod ways;
 mod with_claude;
 

@@ -23,13 +23,18 @@ struct Confined {
 
 impl Confined {
     fn start(fleet: &TestFleet, size: u32) -> Self {
+        Self::start_with(fleet, &format!("size={size}m"))
+    }
+
+    /// On a disk with these options of tmpfs.
+    fn start_with(fleet: &TestFleet, options: &str) -> Self {
         let (home, log) = (fleet.home(), fleet.root().join("daemon.log"));
         let seed = fleet.root().join("home-before");
         fs::rename(&home, &seed).unwrap();
         fs::create_dir(&home).unwrap();
         let carson = fleet.binary();
         // In a user namespace the disk needs no rights that a user does not have.
-        let script = "mount -t tmpfs -o size=$1m carson \"$2\" && cp -a \"$3/.\" \"$2/\" && \
+        let script = "mount -t tmpfs -o \"$1\" carson \"$2\" && cp -a \"$3/.\" \"$2/\" && \
                       exec \"$4\" --home \"$2\" daemon";
         let child = Command::new("unshare")
             .args([
@@ -42,7 +47,7 @@ impl Confined {
                 script,
                 "sh",
             ])
-            .arg(size.to_string())
+            .arg(options)
             .args([&home, &seed, &carson])
             .env("HOME", fleet.root().join("operator"))
             .stdin(Stdio::null())
@@ -142,4 +147,29 @@ fn a_database_without_room_stops_the_firing_and_loses_nothing() {
     slots.sort();
     slots.dedup();
     assert_eq!(slots.len(), rows.len(), "a slot fired twice");
+}
+
+#[test]
+fn without_names_for_more_files_nothing_is_claimed_and_it_goes_on_by_itself() {
+    let fleet = fleet(0);
+    let daemon = Confined::start_with(&fleet, "size=24m,nr_inodes=2500");
+    daemon.says("firing process started");
+    let filled = daemon.inside(
+        "mkdir \"$1/filled\" && cd \"$1/filled\" && n=0 && \
+         while true > $n; do n=$((n + 1)); done 2>&1",
+    );
+    let said = String::from_utf8_lossy(&filled.stdout).into_owned();
+    assert!(said.contains("No space left"), "{filled:?}");
+    daemon.says("nothing fires until there is room");
+    let status = daemon.inside("\"$2\" --home \"$1\" status");
+    let shown = String::from_utf8_lossy(&status.stdout).into_owned();
+    assert!(
+        shown.contains("NO ROOM: ") && shown.contains("more files"),
+        "{status:?}"
+    );
+    assert!(daemon.inside("rm -r \"$1/filled\"").status.success());
+    daemon.says("it is over; firings go on");
+    assert_eq!(daemon.says("nothing fires until there is room"), 1);
+    let whole = daemon.inside("\"$2\" --home \"$1\" backup make");
+    assert!(whole.status.success(), "{whole:?}");
 }

@@ -7,6 +7,7 @@
 
 use std::collections::BTreeSet;
 use std::fs;
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Stdio};
 
@@ -120,6 +121,19 @@ impl Scene {
         let firing = start(&fleet);
         let reached = barrier.with_extension("reached");
         until("the session to reach its barrier", || {
+            reached.exists().then_some(())
+        });
+        Self { fleet, firing }
+    }
+
+    /// Held by what a test put in its way: a file `BARRIER.reached` says that it is there, and it
+    /// waits for `BARRIER.go`.
+    fn behind(prepare: impl FnOnce(&mut TestFleet, &Path)) -> Self {
+        let (mut fleet, barrier) = Self::fleet(None, "true");
+        prepare(&mut fleet, &barrier);
+        let firing = start(&fleet);
+        let reached = barrier.with_extension("reached");
+        until("the firing to reach its barrier", || {
             reached.exists().then_some(())
         });
         Self { fleet, firing }
@@ -305,6 +319,65 @@ within! {
     within_the_execute_session: Execute;
     within_the_promise: Verify;
     within_the_diff_review_session: DiffReview;
+}
+
+fn program(path: &Path, text: &str) {
+    fs::create_dir_all(path.parent().unwrap()).unwrap();
+    fs::write(path, text).unwrap();
+    fs::set_permissions(path, PermissionsExt::from_mode(0o755)).unwrap();
+}
+
+/// A shell's way to wait at a barrier, the first time it comes by.
+fn wait_at(barrier: &Path) -> String {
+    let barrier = barrier.display();
+    format!(
+        "if [ ! -e {barrier}.reached ]; then touch {barrier}.reached; n=0; \
+         while [ ! -e {barrier}.go ] && [ $n -lt 600 ]; do sleep 0.1; n=$((n + 1)); done; fi"
+    )
+}
+
+/// A worktree that is known to git, with nothing in it.
+#[test]
+fn in_workspace_with_half_a_worktree() {
+    let scene = Scene::behind(|fleet, barrier| {
+        let path = std::env::var("PATH").unwrap();
+        let wrapper = fleet.root().join("wrapped/git");
+        let text = format!(
+            "#!/bin/bash\nPATH={path:?}\ncase \" $* \" in *' worktree add '*)\n\
+             half=()\nfor one in \"$@\"; do half+=(\"$one\"); [ \"$one\" = add ] && half+=(--no-checkout); done\n\
+             git \"${{half[@]}}\"\n{wait}\nexit 0 ;;\nesac\nexec git \"$@\"\n",
+            wait = wait_at(barrier)
+        );
+        program(&wrapper, &text);
+        let wrapped = format!("{}:{path}", wrapper.parent().unwrap().display());
+        fleet.set_env("PATH", wrapped);
+    });
+    // The wrapper is no part of what is tested after the kill.
+    fs::remove_file(scene.fleet.root().join("wrapped/git")).unwrap();
+    scene.survives(Stage::Workspace);
+}
+
+/// The remote has the branch, and nobody has made the pull request.
+#[test]
+fn in_salvage_after_the_push_before_the_pull_request() {
+    let scene = Scene::behind(|fleet, barrier| {
+        let hook = fleet.remote().join("hooks/post-receive");
+        program(&hook, &format!("#!/bin/bash\n{}\n", wait_at(barrier)));
+    });
+    assert_eq!(scene.fleet.branches().len(), 1);
+    assert_eq!(scene.fleet.pulls(), Vec::<Value>::new());
+    scene.survives(Stage::Salvage);
+}
+
+/// The remote refuses nothing, and has nothing: everything is committed here only.
+#[test]
+fn in_salvage_before_the_push() {
+    let scene = Scene::behind(|fleet, barrier| {
+        let hook = fleet.remote().join("hooks/pre-receive");
+        program(&hook, &format!("#!/bin/bash\n{}\n", wait_at(barrier)));
+    });
+    assert_eq!(scene.fleet.branches(), Vec::<String>::new());
+    scene.survives(Stage::Salvage);
 }
 
 #[test]

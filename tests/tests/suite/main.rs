@@ -34,5 +34,6 @@ mod scripted_model;
 mod secrets;
 mod signs;
 mod soak;
+mod upkeep;
 mod why;
 mod why_stops;

@@ -1,12 +1,17 @@
 //! `carson sandbox`
 
 use std::fs;
+use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf, absolute};
 
+use carson_core::egress::{Allowlist, Rule};
+use carson_firing::egress::ByHand;
 use carson_proc::find_on_path;
-use carson_proc::sandbox::{Demand, Network, Profile, Say, attend, probe};
+use carson_proc::sandbox::{Demand, Network, Ns, Profile, Say, attend, hold_signals, probe};
+use serde_json::json;
 
 use crate::args::Sandbox;
+use crate::commands::firings::connection;
 use crate::error::CommandError;
 use crate::print;
 
@@ -27,12 +32,66 @@ pub fn run(args: &Sandbox, as_json: bool) -> Result<u8, CommandError> {
     let path = std::env::var_os("PATH");
     let program = find_on_path(Path::new(name), path.as_deref())
         .ok_or_else(|| CommandError::failed(format!("{name:?} is not on PATH")))?;
-    let file = ProfileFile::write(&profile(args)?)?;
+    let mut profile = profile(args)?;
+    let way_out = way_out(args, &mut profile)?;
+    let env = way_out.as_ref().map(ByHand::variables).unwrap_or_default();
+    let file = ProfileFile::write(&profile)?;
     let say = if as_json { Say::Json } else { Say::Words };
-    let ended = attend(&file.0, say, &absolute(program)?, rest)?;
+    let ended = attend(&file.0, say, (&absolute(program)?, rest), &env)?;
     // Should we end by a signal, nothing is dropped.
     drop(file);
+    if let Some(way_out) = way_out {
+        tell(&way_out, as_json);
+    }
     Ok(ended.end_likewise())
+}
+
+/// The proxy that `--egress` asks for, and a profile that leads nowhere else.
+fn way_out(args: &Sandbox, profile: &mut Profile) -> Result<Option<ByHand>, CommandError> {
+    if args.egress.is_empty() {
+        return Ok(None);
+    }
+    let rules: Vec<Rule> = args
+        .egress
+        .iter()
+        .map(|text| rule(text))
+        .collect::<Result<_, _>>()?;
+    let may_isolate = profile.demand != Demand::Off
+        && profile.force.is_none_or(|force| force.namespaces)
+        && probe().has(Ns::Net);
+    let socket = may_isolate.then(socket).transpose()?;
+    // The proxy has a thread of its own.
+    hold_signals();
+    let way_out = ByHand::open(Allowlist(rules), socket.as_deref());
+    let way_out = way_out.map_err(|error| CommandError::failed(error.to_string()))?;
+    profile.network = way_out.network();
+    Ok(Some(way_out))
+}
+
+fn rule(text: &str) -> Result<Rule, CommandError> {
+    text.parse::<Rule>()
+        .map_err(|error| CommandError::usage(format!("--egress: {error}; {}", error.hint())))
+}
+
+/// A path for the proxy's socket in a folder that only we enter.
+fn socket() -> Result<PathBuf, CommandError> {
+    let name = format!("carson-sandbox-{}", std::process::id());
+    let dir = std::env::temp_dir().join(name);
+    // Whoever made it before us is not us.
+    fs::DirBuilder::new().mode(0o700).create(&dir)?;
+    Ok(dir.join("way-out"))
+}
+
+/// What went where, beside the command's own output.
+fn tell(way_out: &ByHand, as_json: bool) {
+    let hosts = way_out.counts();
+    if as_json {
+        print::error(&json!({ "egress": hosts }).to_string());
+        return;
+    }
+    for host in &hosts {
+        print::error(&format!("egress: {}", connection(host)));
+    }
 }
 
 fn profile(args: &Sandbox) -> Result<Profile, CommandError> {

@@ -59,14 +59,19 @@ impl WayOut {
         match self.get() {
             None => Network::Open,
             Some(open) if !open.only => Network::Open,
-            Some(open) => match &open.doorstep {
-                Some(doorstep) => Network::Isolated {
-                    proxy: open.egress.port(),
-                    socket: doorstep.path().to_owned(),
-                },
-                None => Network::Ports(vec![open.egress.port()]),
-            },
+            Some(open) => network(&open.egress, open.doorstep.as_ref()),
         }
+    }
+}
+
+/// The network of who may talk to the proxy only.
+pub(super) fn network(egress: &Egress, doorstep: Option<&Doorstep>) -> Network {
+    match doorstep {
+        Some(doorstep) => Network::Isolated {
+            proxy: egress.port(),
+            socket: doorstep.path().to_owned(),
+        },
+        None => Network::Ports(vec![egress.port()]),
     }
 }
 

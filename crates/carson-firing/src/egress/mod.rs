@@ -18,6 +18,7 @@
 
 mod answer;
 mod bounds;
+mod by_hand;
 mod door;
 mod doorstep;
 mod firing;
@@ -33,6 +34,7 @@ mod variables;
 mod watched;
 
 pub use bounds::Bounds;
+pub use by_hand::ByHand;
 pub(crate) use firing::{WayOut, begin, end, foreseen, record};
 pub use provider::{Provider, ProviderError};
 pub use proxy::{Egress, EgressError, Plan};

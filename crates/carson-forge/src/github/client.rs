@@ -24,6 +24,21 @@ const PATIENCE: Duration = Duration::from_secs(60);
 const TRIES: u32 = 4;
 /// Pages of one list, of a hundred entries each.
 const PAGES: u32 = 50;
+/// Bytes of one answer; a whole page of the longest comments is less.
+const MOST: usize = 32 * 1024 * 1024;
+
+/// How long one request may take, and all tries of it together.
+#[derive(Clone, Copy, Debug)]
+struct Patience {
+    one: Duration,
+    all: Duration,
+}
+
+/// A success, read to its end.
+struct Answer {
+    headers: HeaderMap,
+    body: Vec<u8>,
+}
 
 /// A client of one API with one token.
 #[derive(Clone, Debug)]
@@ -31,6 +46,7 @@ pub(super) struct Client {
     http: reqwest::Client,
     base: Url,
     token: SecretString,
+    patience: Patience,
     /// Until when the other side accepts nothing. Who goes on asking is shut out for longer.
     shut: Arc<Mutex<Option<Instant>>>,
     /// What the newest answer told of our token.
@@ -50,7 +66,6 @@ impl Client {
             ));
         }
         let http = reqwest::Client::builder()
-            .timeout(TIMEOUT)
             .default_headers(headers(&token)?)
             // A redirect could carry the token to another host; the API needs none.
             .redirect(reqwest::redirect::Policy::none())
@@ -60,9 +75,26 @@ impl Client {
             http,
             base,
             token,
+            patience: Patience {
+                one: TIMEOUT,
+                all: PATIENCE,
+            },
             shut: Arc::default(),
             standing: Arc::default(),
         })
+    }
+
+    /// The same with less patience.
+    #[cfg(test)]
+    pub fn hurried(mut self, one: Duration, all: Duration) -> Self {
+        self.patience = Patience { one, all };
+        self
+    }
+
+    /// Where it asks.
+    #[cfg(test)]
+    pub fn base_url(&self) -> &Url {
+        &self.base
     }
 
     /// Segments are escaped one by one: what came from outside stays one segment.
@@ -83,8 +115,7 @@ impl Client {
 
     pub async fn get<T: DeserializeOwned>(&self, path: &[String]) -> Result<T, ForgeError> {
         let url = self.url(path, &[])?;
-        self.decode(self.request(Method::GET, url, None).await?)
-            .await
+        self.decode(&self.request(Method::GET, url, None).await?)
     }
 
     pub async fn send<T: DeserializeOwned>(
@@ -94,8 +125,7 @@ impl Client {
         body: &Value,
     ) -> Result<T, ForgeError> {
         let url = self.url(path, &[])?;
-        self.decode(self.request(method, url, Some(body)).await?)
-            .await
+        self.decode(&self.request(method, url, Some(body)).await?)
     }
 
     /// One query of the other API; its whole answer.
@@ -108,7 +138,7 @@ impl Client {
             url = self.url(&["graphql".to_owned()], &[])?;
         }
         let response = self.request(Method::POST, url, Some(body)).await?;
-        let answer: Value = self.decode(response).await?;
+        let answer: Value = self.decode(&response)?;
         match answer.get("errors") {
             Some(errors) => Err(ForgeError::Invalid {
                 message: self.hide(&errors.to_string()).chars().take(300).collect(),
@@ -139,8 +169,8 @@ impl Client {
         let mut all = Vec::new();
         for _ in 0..PAGES {
             let response = self.request(Method::GET, url, None).await?;
-            let next = next_page(response.headers());
-            all.extend(self.decode::<Vec<T>>(response).await?);
+            let next = next_page(&response.headers);
+            all.extend(self.decode::<Vec<T>>(&response)?);
             url = match next {
                 None => return Ok(all),
                 Some(next) if next.origin() == self.base.origin() => next,
@@ -158,8 +188,8 @@ impl Client {
         method: Method,
         url: Url,
         body: Option<&Value>,
-    ) -> Result<Response, ForgeError> {
-        let until = Instant::now() + PATIENCE;
+    ) -> Result<Answer, ForgeError> {
+        let until = Instant::now() + self.patience.all;
         self.wait_for_opening(until).await?;
         let mut pause = Duration::from_millis(250);
         let mut tries = 1;
@@ -214,20 +244,22 @@ impl Client {
         method: &Method,
         url: &Url,
         body: Option<&Value>,
-    ) -> Result<Response, Refusal> {
-        let mut request = self.http.request(method.clone(), url.clone());
+    ) -> Result<Answer, Refusal> {
+        let request = self.http.request(method.clone(), url.clone());
+        let mut request = request.timeout(self.patience.one);
         if let Some(body) = body {
             request = request.json(body);
         }
-        let response = request.send().await.map_err(|error| Refusal {
+        let lost = |error| Refusal {
             error: self.unavailable(error),
             wait: Some(Duration::ZERO),
-        })?;
+        };
+        let response = request.send().await.map_err(lost)?;
         *self.standing.lock().unwrap_or_else(PoisonError::into_inner) = told(response.headers());
         if response.status().is_success() {
             // It was the last one that is accepted for now.
             self.shut_for(until_reset(response.headers()));
-            return Ok(response);
+            return self.whole(response).await;
         }
         let refusal = Refusal::read(response, |text| self.hide(text)).await;
         if let ForgeError::RateLimited(wait) = refusal.error {
@@ -236,18 +268,42 @@ impl Client {
         Err(refusal)
     }
 
-    async fn decode<T: DeserializeOwned>(&self, response: Response) -> Result<T, ForgeError> {
-        response
-            .json()
-            .await
-            .map_err(|error| self.unavailable(error))
+    /// Reads an answer to its end. One that breaks off is as good as none.
+    async fn whole(&self, mut response: Response) -> Result<Answer, Refusal> {
+        let headers = response.headers().clone();
+        let mut body = Vec::new();
+        loop {
+            match response.chunk().await {
+                Ok(Some(chunk)) if body.len() + chunk.len() > MOST => {
+                    let detail = format!("an answer of more than {} MiB", MOST >> 20);
+                    return Err(Refusal {
+                        error: ForgeError::Unavailable { detail },
+                        wait: None,
+                    });
+                }
+                Ok(Some(chunk)) => body.extend_from_slice(&chunk),
+                Ok(None) => return Ok(Answer { headers, body }),
+                Err(error) => {
+                    return Err(Refusal {
+                        error: self.unavailable(error),
+                        wait: Some(Duration::ZERO),
+                    });
+                }
+            }
+        }
+    }
+
+    fn decode<T: DeserializeOwned>(&self, answer: &Answer) -> Result<T, ForgeError> {
+        serde_json::from_slice(&answer.body).map_err(|error| ForgeError::Unavailable {
+            detail: self.hide(&format!("an answer that is none: {error}")),
+        })
     }
 
     fn unavailable(&self, error: reqwest::Error) -> ForgeError {
         let what = if error.is_timeout() {
             "no answer in time"
-        } else if error.is_decode() {
-            "an answer that is none"
+        } else if error.is_body() || error.is_decode() {
+            "an answer that breaks off"
         } else {
             "no connection"
         };

@@ -280,6 +280,8 @@ mod claim_tests;
 #[cfg(test)]
 mod fake;
 #[cfg(test)]
+mod fault_tests;
+#[cfg(test)]
 mod limit_tests;
 #[cfg(test)]
 mod secret_tests;

@@ -11,7 +11,7 @@ use crate::sandbox::cgroup::Cgroup;
 use crate::sandbox::launch::{LAUNCH, Say};
 use crate::sandbox::probe::launcher;
 use crate::sandbox::profile::Profile;
-use crate::sandbox::stay::{self, End};
+use crate::sandbox::stay::{self, End, hold_signals};
 
 /// How it ended.
 #[derive(Clone, Copy, Debug)]
@@ -29,7 +29,8 @@ impl Attended {
 /// its end. SIGTERM and its like are handed on; what the keyboard sends, the terminal itself sends
 /// to both.
 ///
-/// To be called while there is one thread: it holds signals back.
+/// `env` is added to our own environment. To be called while there is one thread, because it holds
+/// signals back; who needs more threads calls [`hold_signals`] before it starts them.
 ///
 /// # Errors
 /// When the profile cannot be read or the launcher cannot be started.
@@ -37,7 +38,12 @@ impl Attended {
     clippy::disallowed_methods,
     reason = "stays with it in the foreground: no deadline is wanted"
 )]
-pub fn attend(profile: &Path, say: Say, program: &Path, args: &[OsString]) -> io::Result<Attended> {
+pub fn attend(
+    profile: &Path,
+    say: Say,
+    (program, args): (&Path, &[OsString]),
+    env: &[(&str, String)],
+) -> io::Result<Attended> {
     let known = Profile::read_from(profile)?;
     let marker = Marker::next();
     let name = marker.value().to_string_lossy().into_owned();
@@ -51,8 +57,9 @@ pub fn attend(profile: &Path, say: Say, program: &Path, args: &[OsString]) -> io
         command.arg("--cgroup").arg(dir);
     }
     command.arg(profile).arg("--").arg(program).args(args);
+    command.envs(env.iter().map(|(name, value)| (name, value)));
     command.env(crate::marker::VARIABLE, marker.value());
-    stay::hold_signals();
+    hold_signals();
     let child = command.spawn()?;
     let child = Pid::from_raw(i32::try_from(child.id()).map_err(io::Error::other)?);
     let end = stay::stay_with(child, child, stay::FROM_ELSEWHERE);

@@ -30,8 +30,9 @@ pub(super) const FROM_ELSEWHERE: &[Signal] = &[
     Signal::SIGUSR2,
 ];
 
-/// From now on signals wait until they are asked for; SIGPIPE and the child's end too.
-pub(super) fn hold_signals() {
+/// From now on signals wait until they are asked for, by [`attend`](crate::sandbox::attend);
+/// SIGPIPE and the child's end too. Threads that are started later hold them back as well.
+pub fn hold_signals() {
     // Whoever started us may have ignored the end of children: then nobody could wait for them.
     set_default(Signal::SIGCHLD);
     let _ = SigSet::all().thread_block();
