@@ -84,6 +84,7 @@ pub fn run_hook(interrupt: &Interrupt) -> anyhow::Result<ExitCode> {
 /// # Errors
 /// When one of them cannot be built or started.
 pub fn run_egress(interrupt: &Interrupt) -> anyhow::Result<ExitCode> {
+    crate::debian::ensure_peers(interrupt)?;
     let build = [
         "build",
         "--release",

@@ -8,7 +8,7 @@ use anyhow::{Context, bail};
 
 use crate::interrupt::Interrupt;
 use crate::postgres;
-use crate::workspace::on_path;
+use crate::workspace::{on_path, output};
 
 /// A package, and how to tell that what it brings is there (it may come from elsewhere).
 struct Package {
@@ -16,7 +16,7 @@ struct Package {
     present: fn() -> bool,
 }
 
-const PACKAGES: [Package; 5] = [
+const PACKAGES: [Package; 6] = [
     Package {
         name: "git",
         present: || on_path("git"),
@@ -28,6 +28,11 @@ const PACKAGES: [Package; 5] = [
     Package {
         name: "python3",
         present: || on_path("python3"),
+    },
+    // As it may be a Python of one's own that has it.
+    Package {
+        name: "python3-pip",
+        present: || output(Command::new("python3").args(["-m", "pip", "--version"])).is_some(),
     },
     // Sets the clock of one process.
     Package {
@@ -54,10 +59,17 @@ const DISKS: [Package; 2] = [
 ];
 
 /// What benches compare with.
-const PEERS: [Package; 1] = [Package {
-    name: "bubblewrap",
-    present: || on_path("bwrap"),
-}];
+const PEERS: [Package; 2] = [
+    Package {
+        name: "bubblewrap",
+        present: || on_path("bwrap"),
+    },
+    // The program alone: the package of the same name as the program starts a server.
+    Package {
+        name: "tinyproxy-bin",
+        present: || on_path("tinyproxy"),
+    },
+];
 
 /// Read by the package's installation script. We need the programs; a cluster that listens on
 /// the machine's port 5432 is nothing that a test run may leave behind.

@@ -1,6 +1,7 @@
 //! The only way out: whole firings whose role has an `egress`, or whose account has a `key_file`.
 
 mod by_hand;
+mod packages;
 mod ways;
 mod with_claude;
 

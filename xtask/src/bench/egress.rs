@@ -210,7 +210,7 @@ fn tinyproxy(server: SocketAddr) -> anyhow::Result<(Proxy, SocketAddr)> {
         .arg(&settings)
         .stdout(Stdio::null())
         .spawn()
-        .context("starting tinyproxy: run `apt-get install tinyproxy`, then try again")?;
+        .context("starting tinyproxy")?;
     let proxy = Proxy(child);
     let address = SocketAddr::from(([127, 0, 0, 1], port));
     let end = Instant::now() + Duration::from_secs(10);

@@ -1,0 +1,267 @@
+//! Package managers behind the proxy: their registries are static files on this machine, which is
+//! reached by a name that the list allows; there is no other way.
+
+#![expect(
+    clippy::disallowed_methods,
+    reason = "it makes packages with the programs at hand"
+)]
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::Mutex;
+
+use super::*;
+
+/// Static files by HTTP, and who asked for what.
+struct Registry {
+    dir: tempfile::TempDir,
+    port: u16,
+    asked: Arc<Mutex<BTreeSet<String>>>,
+}
+
+impl Registry {
+    fn new() -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let registry = Self {
+            dir: tempfile::tempdir().unwrap(),
+            port: listener.local_addr().unwrap().port(),
+            asked: Arc::default(),
+        };
+        let (root, asked) = (registry.dir.path().to_owned(), Arc::clone(&registry.asked));
+        std::thread::spawn(move || {
+            for stream in listener.incoming() {
+                let (root, asked) = (root.clone(), Arc::clone(&asked));
+                std::thread::spawn(move || answer(stream.unwrap(), &root, &asked));
+            }
+        });
+        registry
+    }
+
+    /// Its address, by a name.
+    fn url(&self) -> String {
+        format!("http://localhost:{}", self.port)
+    }
+
+    fn put(&self, path: &str, content: impl AsRef<[u8]>) {
+        let path = self.dir.path().join(path);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, content).unwrap();
+    }
+
+    fn was_asked(&self, path: &str) -> bool {
+        self.asked.lock().unwrap().contains(path)
+    }
+
+    /// Runs a script where there is only this registry; what came of it.
+    fn sandboxed(&self, reads: &[PathBuf], script: &str) -> (PathBuf, TestFleet, String) {
+        let fleet = TestFleet::new();
+        let place = fleet.shared();
+        let rule = format!("localhost:{}", self.port);
+        let mut args: Vec<&str> = vec!["sandbox", "--required", "--egress", &rule];
+        let home = fleet.root().join("operator");
+        for path in [&place, &home] {
+            args.extend(["--write", path.to_str().unwrap()]);
+        }
+        for path in reads {
+            args.extend(["--read", path.to_str().unwrap()]);
+        }
+        let script = format!("set -e; cd {}; {script}", place.display());
+        args.extend(["--", "/bin/sh", "-c", &script]);
+        let ran = fleet.carson(&args);
+        assert_eq!(ran.code, Some(0), "{ran:#?}");
+        let said = format!("egress: {rule}: connected ");
+        assert!(ran.stderr.contains(&said), "{ran:#?}");
+        (place, fleet, ran.stderr)
+    }
+}
+
+/// One request, one answer.
+fn answer(mut stream: std::net::TcpStream, root: &Path, asked: &Mutex<BTreeSet<String>>) {
+    let _ = stream.set_read_timeout(Some(Duration::from_secs(5)));
+    let mut head = Vec::new();
+    let mut byte = [0];
+    while !head.ends_with(b"\r\n\r\n") && stream.read(&mut byte).is_ok_and(|read| read > 0) {
+        head.push(byte[0]);
+    }
+    let head = String::from_utf8_lossy(&head).into_owned();
+    let path = head.split(' ').nth(1).unwrap_or("/");
+    let path = path
+        .split('?')
+        .next()
+        .unwrap_or(path)
+        .trim_start_matches('/');
+    asked.lock().unwrap().insert(path.to_owned());
+    let found = [root.join(path), root.join(path).join("index.html")];
+    let content = found.iter().find_map(|file| fs::read(file).ok());
+    let (status, content) = match content {
+        Some(content) => ("200 OK", content),
+        None => ("404 Not Found", Vec::new()),
+    };
+    let kind = match path.rsplit('.').next() {
+        Some("whl" | "tgz" | "crate") => "application/octet-stream",
+        Some("json") => "application/json",
+        _ => "text/html",
+    };
+    let answer = format!(
+        "HTTP/1.1 {status}\r\nContent-Type: {kind}\r\nContent-Length: {}\r\n\
+         Connection: close\r\n\r\n",
+        content.len()
+    );
+    let _ = stream.write_all(answer.as_bytes());
+    let _ = stream.write_all(&content);
+}
+
+/// Runs a program in a directory; what it prints.
+fn made(dir: &Path, program: &str, args: &[&str]) -> String {
+    let done = Command::new(program).args(args).current_dir(dir).output();
+    let done = done.unwrap_or_else(|error| panic!("{program}: {error}"));
+    assert!(done.status.success(), "{program} {args:?}: {done:?}");
+    String::from_utf8(done.stdout).unwrap()
+}
+
+/// Where a program is installed that is not part of the system.
+fn installed(program: &str, ask: &[&str]) -> PathBuf {
+    PathBuf::from(made(Path::new("/"), program, ask).trim())
+}
+
+#[test]
+fn git_clones_through_the_proxy() {
+    let registry = Registry::new();
+    let fleet = TestFleet::new();
+    let bare = registry.dir.path().join("widget.git");
+    let (from, to) = (fleet.remote(), bare.to_str().unwrap().to_owned());
+    made(
+        Path::new("/"),
+        "git",
+        &["clone", "--quiet", "--bare", from.to_str().unwrap(), &to],
+    );
+    made(&bare, "git", &["update-server-info"]);
+    let clone = format!("git clone --quiet {}/widget.git clone", registry.url());
+    let (place, _fleet, said) = registry.sandboxed(&[], &clone);
+    assert!(place.join("clone/README.md").is_file(), "{said}");
+    assert!(registry.was_asked("widget.git/info/refs"));
+}
+
+#[test]
+fn npm_installs_through_the_proxy() {
+    let registry = Registry::new();
+    let temp = tempfile::tempdir().unwrap();
+    let package = temp.path().join("package");
+    fs::create_dir(&package).unwrap();
+    let manifest = r#"{"name":"tiny-leaf","version":"1.0.0","main":"index.js"}"#;
+    fs::write(package.join("package.json"), manifest).unwrap();
+    fs::write(package.join("index.js"), "module.exports = 1;\n").unwrap();
+    made(temp.path(), "tar", &["-czf", "leaf.tgz", "package"]);
+    registry.put("leaf.tgz", fs::read(temp.path().join("leaf.tgz")).unwrap());
+    let known = serde_json::json!({
+        "name": "tiny-leaf",
+        "dist-tags": {"latest": "1.0.0"},
+        "versions": {"1.0.0": {
+            "name": "tiny-leaf",
+            "version": "1.0.0",
+            "dist": {"tarball": format!("{}/leaf.tgz", registry.url())},
+        }},
+    });
+    registry.put("tiny-leaf", known.to_string());
+    let install = format!(
+        "npm install --registry {} --no-audit --no-fund --loglevel error tiny-leaf >&2",
+        registry.url()
+    );
+    let (place, _fleet, said) = registry.sandboxed(&[], &install);
+    let file = place.join("node_modules/tiny-leaf/index.js");
+    assert!(file.is_file(), "{said}");
+    assert!(registry.was_asked("tiny-leaf") && registry.was_asked("leaf.tgz"));
+}
+
+#[test]
+fn pip_installs_through_the_proxy() {
+    let registry = Registry::new();
+    let temp = tempfile::tempdir().unwrap();
+    for (path, text) in [
+        ("tiny_leaf.py", "LEAF = 1\n"),
+        (
+            "tiny_leaf-1.0.dist-info/METADATA",
+            "Metadata-Version: 2.1\nName: tiny-leaf\nVersion: 1.0\n",
+        ),
+        (
+            "tiny_leaf-1.0.dist-info/WHEEL",
+            "Wheel-Version: 1.0\nGenerator: test\nRoot-Is-Purelib: true\nTag: py3-none-any\n",
+        ),
+        ("tiny_leaf-1.0.dist-info/RECORD", ""),
+    ] {
+        let path = temp.path().join(path);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, text).unwrap();
+    }
+    let wheel = "tiny_leaf-1.0-py3-none-any.whl";
+    let zip = [
+        "-m",
+        "zipfile",
+        "-c",
+        wheel,
+        "tiny_leaf.py",
+        "tiny_leaf-1.0.dist-info",
+    ];
+    made(temp.path(), "python3", &zip);
+    registry.put(wheel, fs::read(temp.path().join(wheel)).unwrap());
+    let page = format!("<a href=\"/{wheel}\">{wheel}</a>");
+    registry.put("simple/tiny-leaf/index.html", page);
+    let python = installed("python3", &["-c", "import sys; print(sys.executable)"]);
+    let prefix = installed("python3", &["-c", "import sys; print(sys.prefix)"]);
+    let install = format!(
+        "{} -m pip install --quiet --no-input --disable-pip-version-check --target there \
+         --index-url {}/simple tiny-leaf >&2",
+        python.display(),
+        registry.url()
+    );
+    let (place, _fleet, said) = registry.sandboxed(&[prefix], &install);
+    assert!(place.join("there/tiny_leaf.py").is_file(), "{said}");
+    assert!(registry.was_asked(wheel));
+}
+
+#[test]
+fn cargo_fetches_through_the_proxy() {
+    let registry = Registry::new();
+    let temp = tempfile::tempdir().unwrap();
+    let source = temp.path().join("tiny-leaf-1.0.0");
+    fs::create_dir_all(source.join("src")).unwrap();
+    let manifest = "[package]\nname = \"tiny-leaf\"\nversion = \"1.0.0\"\nedition = \"2021\"\n";
+    fs::write(source.join("Cargo.toml"), manifest).unwrap();
+    fs::write(source.join("src/lib.rs"), "").unwrap();
+    made(
+        temp.path(),
+        "tar",
+        &["-czf", "leaf.crate", "tiny-leaf-1.0.0"],
+    );
+    let sum = made(temp.path(), "sha256sum", &["leaf.crate"]);
+    let sum = sum.split(' ').next().unwrap();
+    registry.put(
+        "crates/tiny-leaf/1.0.0/download",
+        fs::read(temp.path().join("leaf.crate")).unwrap(),
+    );
+    let dl = serde_json::json!({"dl": format!("{}/crates", registry.url())});
+    registry.put("index/config.json", dl.to_string());
+    let line = serde_json::json!({
+        "name": "tiny-leaf", "vers": "1.0.0", "deps": [], "cksum": sum,
+        "features": {}, "yanked": false,
+    });
+    registry.put("index/ti/ny/tiny-leaf", format!("{line}\n"));
+    // The one that runs the tests: rustup's own would look for a home of its own.
+    let cargo = std::env::var("CARGO").unwrap_or_else(|_| "cargo".to_owned());
+    let sysroot = installed("rustc", &["--print", "sysroot"]);
+    let fetch = format!(
+        "mkdir -p .cargo src; touch src/lib.rs
+         export CARGO_HOME=$PWD/cargo RUSTC={}/bin/rustc
+         printf '[registries.near]\\nindex = \"sparse+{}/index/\"\\n' > .cargo/config.toml
+         printf '[package]\\nname = \"x\"\\nversion = \"1.0.0\"\\n[dependencies]\\n\
+         tiny-leaf = {{ version = \"1\", registry = \"near\" }}\\n' > Cargo.toml
+         {cargo} fetch --quiet >&2",
+        sysroot.display(),
+        registry.url()
+    );
+    let (place, _fleet, said) = registry.sandboxed(&[sysroot], &fetch);
+    let lock = fs::read_to_string(place.join("Cargo.lock")).unwrap();
+    assert!(lock.contains("tiny-leaf"), "{said}");
+    assert!(registry.was_asked("crates/tiny-leaf/1.0.0/download"));
+}
