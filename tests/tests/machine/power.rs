@@ -313,6 +313,9 @@ impl Scene {
         let mut outcomes: BTreeMap<String, u32> = BTreeMap::new();
         let mut finished = BTreeSet::new();
         for row in rows.iter().filter(|row| !row["work"].is_null()) {
+            if row["outcome"] == "BLOCKED" || row["outcome"] == "SKIPPED" {
+                eprintln!("{}: {}", row["outcome"], row["reason"]);
+            }
             *outcomes.entry(word(row, "outcome")).or_default() += 1;
             let again = row["outcome"] == "OK" && !finished.insert(word(row, "work"));
             assert!(!again, "done twice: {row:#}");

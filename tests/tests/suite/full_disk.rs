@@ -173,3 +173,40 @@ fn without_names_for_more_files_nothing_is_claimed_and_it_goes_on_by_itself() {
     let whole = daemon.inside("\"$2\" --home \"$1\" backup make");
     assert!(whole.status.success(), "{whole:?}");
 }
+
+/// What can be made again goes; what cannot is saved first, or stays.
+#[test]
+fn room_is_made_of_what_can_be_made_again() {
+    let fleet = fleet(28);
+    let row = fleet.fire("hand").json();
+    assert_eq!(row["outcome"], "OK", "{row:#}");
+    let id = row["id"].as_str().unwrap();
+    assert_eq!(fleet.carson(&["backup", "make"]).code, Some(0));
+    // A bench that stayed when its firing ended, with a cache and with work.
+    let bench = fleet.home().join("benches").join(id);
+    let tree = bench.join(format!("tree-{}", &id[id.len() - 8..]));
+    fs::create_dir_all(&tree).unwrap();
+    fs::write(tree.join("only-here.txt"), "only here\n").unwrap();
+    let work = fleet.blob(&tree.join("only-here.txt"));
+    fs::create_dir_all(bench.join("home/.cache")).unwrap();
+    fs::write(bench.join("home/.cache/big"), vec![1; 16 << 20]).unwrap();
+
+    let daemon = Confined::start(&fleet, 40);
+
+    daemon.says("making room");
+    daemon.says("firing process started");
+    let left = daemon.inside(&format!("find \"$1/benches/{id}\" 2>&1"));
+    let left = String::from_utf8_lossy(&left.stdout).into_owned();
+    assert!(!left.contains(".cache"), "{left}");
+    let kept = daemon.inside(
+        "git --git-dir \"$1/mirrors/widget.git\" rev-list --objects --all && ls \"$1/state/backups\"",
+    );
+    let kept = String::from_utf8_lossy(&kept.stdout).into_owned();
+    assert!(
+        kept.contains(&work) || left.contains("only-here.txt"),
+        "{kept}\n{left}"
+    );
+    assert!(kept.contains("carson-"), "the backup is gone: {kept}");
+    let shown = daemon.inside(&format!("ls \"$1/transcripts/{id}\""));
+    assert!(shown.status.success(), "the transcript is gone: {shown:?}");
+}

@@ -120,6 +120,7 @@ pub(super) const TABLE: &[Fault] = &[
             "full_disk::below_the_floor_nothing_is_claimed_it_is_said_once_and_it_goes_on_by_itself",
             "full_disk::a_database_without_room_stops_the_firing_and_loses_nothing",
             "full_disk::without_names_for_more_files_nothing_is_claimed_and_it_goes_on_by_itself",
+            "full_disk::room_is_made_of_what_can_be_made_again",
             "hostile::bounds::a_full_disk_ends_in_an_outcome",
             "doctor::preflight::it_is_told_once_and_once_that_it_is_over",
         ],
