@@ -78,11 +78,14 @@ impl Store {
         if text.len() < 4 || !text.bytes().all(|byte| byte.is_ascii_hexdigit()) {
             return Ok(Found::Nothing);
         }
-        let ids: Vec<(Uuid,)> = on!(self, |pool| query_as(
-            "SELECT id FROM firing ORDER BY seq DESC"
-        )
-        .fetch_all(pool)
-        .await?);
+        let ids: Vec<(Uuid,)> = match text.len() {
+            8 => self.ids_that_show_as(&text).await?,
+            _ => on!(self, |pool| query_as(
+                "SELECT id FROM firing ORDER BY seq DESC"
+            )
+            .fetch_all(pool)
+            .await?),
+        };
         let ids = ids.into_iter().map(|(id,)| FiringId::from(id));
         let found: Vec<FiringId> = ids.filter(|id| id.short().ends_with(&text)).collect();
         match found[..] {
@@ -93,6 +96,24 @@ impl Store {
             }
             _ => Ok(Found::Many(found)),
         }
+    }
+
+    /// By an index on the digits; each database has its own words for them.
+    async fn ids_that_show_as(&self, digits: &str) -> Result<Vec<(Uuid,)>, StoreError> {
+        Ok(match &self.db {
+            Db::Sqlite(pool) => {
+                query_as("SELECT id FROM firing WHERE lower(substr(hex(id), 25)) = $1")
+                    .bind(digits)
+                    .fetch_all(pool)
+                    .await?
+            }
+            Db::Postgres(pool) => {
+                query_as("SELECT id FROM firing WHERE right(id::text, 8) = $1")
+                    .bind(digits)
+                    .fetch_all(pool)
+                    .await?
+            }
+        })
     }
 
     /// Firings by a filter.

@@ -252,8 +252,8 @@ fn an_open_breaker_lets_one_firing_try_after_its_cooldown() {
         nothing_stops(&why).then_some(())
     };
     until("the breaker is half-open", may_try);
-    let half_open = "its breaker is half-open: one firing may try now, with account codex";
-    assert!(verdict().starts_with(half_open), "{}", verdict());
+    let shown = scene.fleet.carson(&["why", ROLE]).stdout;
+    assert!(shown.contains("its breaker is half-open"), "{shown}");
     assert_eq!(text(&scene.fire(), "outcome"), "FAILED", "the probe");
     let breakers = scene.fleet.ok(&["breaker", "list", "--json"]);
     assert!(

@@ -49,17 +49,23 @@ async fn of_role(app: &App, house: &Household, role: &Role) -> Result<u8, Comman
     let stops = stops::of(app, house, role, &gate, last.first(), now).await?;
     let verdict = verdict(&gate, &stops, now);
     let next = next(role, now);
+    let may_try = gate.breaker.half_opens_at(gate.cooldown);
+    let half_open = gate.breaker.is_open() && may_try.is_some_and(|at| now >= at);
     if app.json {
         print::json(&json!({
             "role": role.name, "verdict": verdict, "next": next, "enabled": role.enabled,
             "fired_today": gate.fired_today, "max_per_day": gate.max_per_day,
             "streak": gate.breaker.streak, "last": last, "refused_hosts": refused,
             "spent_today": gate.spent_today, "stops": stops,
-            "budgets": gate.budgets, "preflights": preflights, "windows": windows, "breaker": gate.breaker,
+            "budgets": gate.budgets, "preflights": preflights, "windows": windows,
+            "breaker": gate.breaker, "half_open": half_open,
         }));
         return Ok(0);
     }
     print::line(&format!("{}: {verdict}", role.name));
+    if half_open {
+        print::line("its breaker is half-open: the next firing closes it, or opens it anew");
+    }
     for stop in &stops {
         print::line(&format!("  {}: {}", stop.stop, stop.why));
         print::line(&format!("    to change it: {}", stop.change));
@@ -116,10 +122,6 @@ fn verdict(gate: &Gate, stops: &[Stop], now: DateTime<Utc>) -> String {
             format!("it fires and finds nothing to do: {}", stop.why)
         }
         (Admission::Admit(_), Some(stop)) => format!("it does not fire: {}", stop.why),
-        (Admission::Admit(account), None) if gate.breaker.is_open() => format!(
-            "its breaker is half-open: one firing may try now, with account {account}, and closes \
-             it or opens it anew"
-        ),
         (Admission::Admit(account), None) => format!("it may fire now, with account {account}"),
     }
 }

@@ -109,17 +109,19 @@ async fn older_blocks_learn_theirs_too(place: Place) {
 
 /// What the migration does to a table's older rows; the same in both databases.
 fn the_update_of(table: &str) -> String {
-    let migration = include_str!("../../../../migrations/sqlite/0006_kinds.sql");
-    assert_eq!(
-        migration,
-        include_str!("../../../../migrations/postgres/0006_kinds.sql")
-    );
+    let migrations = [
+        include_str!("../../../../migrations/sqlite/0006_kinds.sql"),
+        include_str!("../../../../migrations/postgres/0006_kinds.sql"),
+    ];
     let begin = format!("UPDATE {table} ");
-    let mut statements = migration.split(';').map(str::trim);
-    statements
-        .find(|text| text.starts_with(&begin))
-        .unwrap()
-        .to_owned()
+    let update = |migration: &str| {
+        let mut statements = migration.split(';').map(str::trim);
+        let found = statements.find(|text| text.starts_with(&begin));
+        found.unwrap().to_owned()
+    };
+    let [ours, theirs] = migrations.map(update);
+    assert_eq!(ours, theirs);
+    ours
 }
 
 #[expect(
