@@ -63,8 +63,12 @@ async fn forge(plays: Vec<Does>) -> (Forge, Arc<AtomicUsize>) {
 
 /// An error of its own end is the client's answer to what it is told.
 async fn play(mut stream: TcpStream, does: Does) -> std::io::Result<()> {
-    let mut read = [0; 8192];
-    stream.read(&mut read).await?;
+    let mut asked = Vec::new();
+    while !asked.windows(4).any(|end| end == b"\r\n\r\n") {
+        if stream.read_buf(&mut asked).await? == 0 {
+            return Ok(());
+        }
+    }
     match does {
         Does::Answer(text) => stream.write_all(text.as_bytes()).await,
         Does::BreakOff(text) => stream.write_all(text.as_bytes()).await,
