@@ -9,10 +9,13 @@ use std::fs::{self, DirBuilder, File};
 use std::io;
 use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use chrono::{DateTime, Utc};
+use sqlx::pool::PoolConnection;
 use sqlx::sqlite::{SqliteConnectOptions, SqliteConnection};
-use sqlx::{Connection, SqlitePool, query, query_scalar};
+use sqlx::{Connection, Sqlite, SqlitePool, query, query_scalar};
+use tokio::time::{Instant, sleep};
 
 use crate::db::{Db, Store};
 use crate::error::StoreError;
@@ -20,6 +23,8 @@ use crate::sqlite::{damage, make_private};
 
 const PREFIX: &str = "carson-";
 const SUFFIX: &str = ".db";
+/// How long a connection is waited for that somebody else uses.
+const RETURNS: Duration = Duration::from_secs(2);
 
 /// Where the backups of a database file are.
 fn dir_of(db: &Path) -> PathBuf {
@@ -152,7 +157,7 @@ pub async fn restore(
 async fn copy(pool: &SqlitePool, to: &Path) -> Result<(), sqlx::Error> {
     let mut tried = Vec::new();
     loop {
-        let mut connection = pool.acquire().await?;
+        let mut connection = open_already(pool, tried.len()).await?;
         let copied = query("VACUUM INTO $1")
             .bind(to.to_string_lossy().into_owned())
             .execute(&mut *connection)
@@ -164,6 +169,22 @@ async fn copy(pool: &SqlitePool, to: &Path) -> Result<(), sqlx::Error> {
             Err(_) => {}
         }
     }
+}
+
+/// A connection that is open, when there is one beside those that were tried: it may be on its way
+/// back from its last user, and a new one cannot be opened to a file that is gone.
+async fn open_already(
+    pool: &SqlitePool,
+    tried: usize,
+) -> Result<PoolConnection<Sqlite>, sqlx::Error> {
+    let begun = Instant::now();
+    while pool.size() as usize > tried && begun.elapsed() < RETURNS {
+        if let Some(open) = pool.try_acquire() {
+            return Ok(open);
+        }
+        sleep(Duration::from_millis(5)).await;
+    }
+    pool.acquire().await
 }
 
 pub(crate) fn with_ending(path: &Path, ending: &str) -> PathBuf {

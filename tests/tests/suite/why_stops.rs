@@ -89,7 +89,7 @@ fn a_provider_limit_says_until_when_and_how_to_end_it_sooner() {
     let limit = failed("You've hit your usage limit. Try again in 3 hours.");
     let scene = Script::new(&[("codex", limit)], "");
     let row = scene.fire();
-    assert_eq!(row["outcome"], "RATE_LIMITED");
+    assert_eq!(row["outcome"], "RATE_LIMITED", "{row:#}");
     let change = "wait, or `carson";
     told(&scene.fleet, ROLE, "block", "account codex until 2", change);
     let [stop] = &stops(&scene.fleet, ROLE)[..] else {
