@@ -10,6 +10,7 @@
 use std::fs;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
+use std::sync::LazyLock;
 use std::time::{Duration, Instant};
 
 use nix::sys::signal::{Signal, kill};
@@ -20,8 +21,12 @@ use crate::process_id::ProcessId;
 use crate::sandbox::level::CgroupLevel;
 use crate::sandbox::profile::Resources;
 
-/// All our groups begin so; then comes who made them.
-const PREFIX: &str = "carson-";
+/// All our groups begin so; then comes who made them, and in which namespace of processes: a group
+/// is to be seen from all of them, its maker's number means something in its own alone.
+static PREFIX: LazyLock<String> = LazyLock::new(|| {
+    let namespace = fs::metadata("/proc/self/ns/pid").map_or(0, |found| found.ino());
+    format!("carson-{namespace}.")
+});
 
 /// Where we ourselves are, beside the groups that we make.
 const MAIN: &str = "carson-main";
@@ -41,7 +46,7 @@ impl Cgroup {
     pub(crate) fn make(name: &str, resources: &Resources) -> Option<Self> {
         let dirs: Vec<PathBuf> = parents(resources)
             .into_iter()
-            .map(|parent| parent.join(format!("{PREFIX}{name}")))
+            .map(|parent| parent.join(format!("{}{name}", *PREFIX)))
             .filter(|dir| fs::create_dir(dir).is_ok())
             .collect();
         let made = Self { dirs };
@@ -201,10 +206,10 @@ fn is_ours(entry: &fs::DirEntry) -> bool {
     me.is_root() || entry.metadata().is_ok_and(|it| it.uid() == me.as_raw())
 }
 
-/// `carson-PID.START.NUMBER`
+/// `carson-NAMESPACE.PID.START.NUMBER`; nobody for groups of other namespaces.
 fn owner(entry: &fs::DirEntry) -> Option<ProcessId> {
     let name = entry.file_name();
-    let mut numbers = name.to_str()?.strip_prefix(PREFIX)?.split('.');
+    let mut numbers = name.to_str()?.strip_prefix(PREFIX.as_str())?.split('.');
     Some(ProcessId {
         pid: numbers.next()?.parse().ok()?,
         start: numbers.next()?.parse().ok()?,
@@ -314,6 +319,23 @@ mod tests {
         assert_eq!(found("pids"), Some(dir.path().join("")));
         assert_eq!(found("cpu"), Some(dir.path().join("")));
         assert_eq!(found("io"), None);
+    }
+
+    /// The owner of a directory of this name.
+    fn owner_of(name: &str) -> Option<ProcessId> {
+        let dir = tempfile::tempdir().unwrap();
+        fs::create_dir(dir.path().join(name)).unwrap();
+        let entry = fs::read_dir(dir.path()).unwrap().next().unwrap().unwrap();
+        owner(&entry)
+    }
+
+    #[test]
+    fn a_group_has_an_owner_in_its_own_namespace_alone() {
+        let of = |pid, start| Some(ProcessId { pid, start });
+        assert_eq!(owner_of(&format!("{}7.80.3", *PREFIX)), of(7, 80));
+        assert_eq!(owner_of("carson-1.7.80.3"), None);
+        assert_eq!(owner_of("carson-7.80.3"), None);
+        assert_eq!(owner_of(MAIN), None);
     }
 
     #[test]

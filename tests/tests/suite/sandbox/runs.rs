@@ -1,5 +1,6 @@
 //! Whole runs in the sandbox: how they end, what they leave, how much they may use.
 
+use std::ffi::OsStr;
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::ops::ControlFlow;
@@ -278,22 +279,28 @@ fn the_program_is_in_the_groups_that_end_it() {
             ..Abi::default()
         });
         let finished = finish(&world.perl("open F, '/proc/self/cgroup'; print <F>"));
-        let ours = format!("/carson-{}.", std::process::id());
         let said = finished.stdout.text();
-        let member = said.lines().any(|line| line.contains(&ours));
+        let group = |line: &str| Path::new(line).file_name().map(OsStr::to_owned);
+        let mut groups = said.lines().filter_map(group);
+        let member = groups.any(|group| is_ours(&group.to_string_lossy()));
         assert_eq!(member, world.level().cgroup.kill, "{said}");
     }
 }
 
+/// `carson-NAMESPACE.PID.START.NUMBER`
+fn is_ours(group: &str) -> bool {
+    let own = std::process::id().to_string();
+    group.starts_with("carson-") && group.split('.').nth(1) == Some(&own)
+}
+
 /// Control groups that this process has made.
 fn groups_of_ours() -> Vec<String> {
-    let prefix = format!("carson-{}.", std::process::id());
     let mut found = Vec::new();
     let mut todo = vec![PathBuf::from("/sys/fs/cgroup")];
     while let Some(dir) = todo.pop() {
         for entry in std::fs::read_dir(dir).into_iter().flatten().flatten() {
             let name = entry.file_name().to_string_lossy().into_owned();
-            if name.starts_with(&prefix) {
+            if is_ours(&name) {
                 found.push(name);
             } else if entry.file_type().is_ok_and(|kind| kind.is_dir()) {
                 todo.push(entry.path());
