@@ -33,7 +33,6 @@ struct Way {
 struct Proxy {
     child: Child,
     /// Kept open: it says more than we read.
-    #[expect(dead_code, reason = "it is held, not read")]
     said: Option<BufReader<ChildStdout>>,
 }
 
