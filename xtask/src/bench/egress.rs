@@ -5,7 +5,7 @@ use std::fs;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::path::Path;
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, ChildStdout, Command, Stdio};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, ensure};
@@ -30,12 +30,16 @@ struct Way {
 }
 
 /// A proxy of one run.
-struct Proxy(Child);
+struct Proxy {
+    child: Child,
+    /// Kept open: it says more than we read.
+    said: Option<BufReader<ChildStdout>>,
+}
 
 impl Drop for Proxy {
     fn drop(&mut self) {
-        let _ = self.0.kill();
-        let _ = self.0.wait();
+        let _ = self.child.kill();
+        let _ = self.child.wait();
     }
 }
 
@@ -179,14 +183,18 @@ fn carson(program: &Path, server: SocketAddr) -> anyhow::Result<(Proxy, (SocketA
         .stdout(Stdio::piped())
         .spawn()
         .with_context(|| format!("starting {}", program.display()))?;
-    let said = child.stdout.take().context("its output")?;
-    let proxy = Proxy(child);
-    for line in BufReader::new(said).lines() {
-        if let Some(address) = line?.strip_prefix("HTTPS_PROXY=http://") {
+    let mut said = BufReader::new(child.stdout.take().context("its output")?);
+    let mut proxy = Proxy { child, said: None };
+    let mut line = String::new();
+    while said.read_line(&mut line)? > 0 {
+        if let Some(address) = line.trim().strip_prefix("HTTPS_PROXY=http://") {
             let (user, address) = address.split_once('@').context("its address")?;
             let credential = format!("Proxy-Authorization: Basic {}\r\n", base64(user.as_bytes()));
-            return Ok((proxy, (address.parse()?, credential)));
+            let address = address.parse()?;
+            proxy.said = Some(said);
+            return Ok((proxy, (address, credential)));
         }
+        line.clear();
     }
     anyhow::bail!("it said no address")
 }
@@ -211,7 +219,7 @@ fn tinyproxy(server: SocketAddr) -> anyhow::Result<(Proxy, SocketAddr)> {
         .stdout(Stdio::null())
         .spawn()
         .context("starting tinyproxy")?;
-    let proxy = Proxy(child);
+    let proxy = Proxy { child, said: None };
     let address = SocketAddr::from(([127, 0, 0, 1], port));
     let end = Instant::now() + Duration::from_secs(10);
     while TcpStream::connect(address).is_err() {
