@@ -206,7 +206,7 @@ impl Mirror {
     /// # Errors
     /// When one moved, or could not be removed.
     pub async fn delete_refs(&self, all: &[IdleRef]) -> Result<(), GitError> {
-        if let [] = all {
+        if all.is_empty() {
             return Ok(());
         }
         let line = |IdleRef { name, at }: &IdleRef| format!("delete {name} {at}\n");
