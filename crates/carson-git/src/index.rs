@@ -90,9 +90,9 @@ impl Index {
     pub(crate) async fn tree_if_clean(
         &self,
         quarantine: &Quarantine,
-        head: &Option<Oid>,
+        head: Option<&Oid>,
     ) -> Option<Oid> {
-        let (file, head) = (self.path().to_owned(), head.as_ref()?.git2());
+        let (file, head) = (self.path().to_owned(), head?.git2());
         let written = quarantine.read(move |repo| {
             // What it writes, when the index does not know its tree already, goes with the quarantine.
             let tree = git2::Index::open(&file)?.write_tree_to(repo)?;

@@ -157,7 +157,7 @@ impl Worktree {
         let Some(copy) = Index::copy_of(&self.mirror, index)? else {
             return Ok(None);
         };
-        let mut tree = copy.tree_if_clean(quarantine, &look.head).await;
+        let mut tree = copy.tree_if_clean(quarantine, look.head.as_ref()).await;
         if tree.is_none() {
             tree = copy.write_tree_in(quarantine).await.ok();
         }

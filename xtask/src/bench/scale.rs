@@ -25,6 +25,6 @@ pub fn measure(carson: &Path) -> anyhow::Result<Vec<Figure>> {
 
 /// Runs a Python program with only the standard library: it fills databases.
 fn python(program: &str, args: &[&Path]) -> anyhow::Result<String> {
-    let mut python = Command::new("python3");
+    let mut python = Command::new("/usr/bin/python3");
     output(python.args(["-S", "-c", program]).args(args))
 }

@@ -49,12 +49,12 @@ pub fn measure(carson: &Path) -> anyhow::Result<Vec<Figure>> {
     let database = fleet.home().join("state/carson.db");
     let short = python(FILL, &[&database])?;
     let floor = timed(|| {
-        let mut python = Command::new("python3");
+        let mut python = Command::new("/usr/bin/python3");
         python.args(["-S", "-c", "pass"]);
         python
     })?;
     let peer = timed(|| {
-        let mut python = Command::new("python3");
+        let mut python = Command::new("/usr/bin/python3");
         python.args(["-S", "-c", PEER]).arg(&database);
         python
     })?;
