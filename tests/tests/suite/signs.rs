@@ -164,9 +164,11 @@ fn the_unit_file_is_one_and_lets_the_sandbox_be() {
         .arg(&copy)
         .output()
         .unwrap();
-    let said = String::from_utf8_lossy(&done.stderr).into_owned();
-    assert!(
-        done.status.success() && !said.contains("carson.service"),
-        "{said}"
-    );
+    let said = String::from_utf8_lossy(&done.stderr);
+    // The unit says what it does on a systemd before 254, which does not know this key.
+    let of_ours = |line: &&str| {
+        line.contains("carson.service") && !line.contains("Unknown key 'DelegateSubgroup'")
+    };
+    let complaints: Vec<&str> = said.lines().filter(of_ours).collect();
+    assert!(done.status.success() && complaints.is_empty(), "{said}");
 }
