@@ -15,9 +15,11 @@ pub async fn run(app: &App, dry_run: bool) -> Result<u8, CommandError> {
     } else {
         recover::pass(&house).await?
     };
-    if !dry_run {
-        claims::sweep(&house).await?;
-    }
+    // Claims that cannot be looked at are no reason to let benches lie.
+    let swept = match dry_run {
+        true => Ok(0),
+        false => claims::sweep(&house).await,
+    };
     let pruned = prune::pass(&house, &Plan::by_hand(dry_run))
         .await
         .map_err(|error| CommandError::caused_by(&error))?
@@ -25,6 +27,7 @@ pub async fn run(app: &App, dry_run: bool) -> Result<u8, CommandError> {
     if app.json {
         let concluded: Vec<_> = concluded.iter().map(|ended| ended.id).collect();
         print::json(&json!({"concluded": concluded, "benches": pruned, "dry_run": dry_run}));
+        swept?;
         return Ok(0);
     }
     for ended in &concluded {
@@ -46,5 +49,6 @@ pub async fn run(app: &App, dry_run: bool) -> Result<u8, CommandError> {
     if concluded.is_empty() && pruned.is_empty() {
         print::line("nothing to prune");
     }
+    swept?;
     Ok(0)
 }
