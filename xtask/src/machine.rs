@@ -60,14 +60,8 @@ pub fn run(interrupt: &Interrupt, args: &[&str]) -> anyhow::Result<ExitCode> {
     if filters.is_empty() {
         return Ok(ExitCode::SUCCESS);
     }
-    let chosen = [
-        "--profile",
-        "machine",
-        "-p",
-        "carson-tests",
-        "--test",
-        "machine",
-    ];
+    // Of the whole workspace: for one package alone cargo would build its dependencies anew.
+    let chosen = ["--profile", "machine", "--test", "machine"];
     let env = [
         ("CARSON_POWER_CUTS", options.cuts.to_string()),
         ("CARSON_POWER_SEED", options.seed.to_string()),

@@ -74,7 +74,10 @@ impl Runner {
     pub fn command(&self, args: &[&str]) -> Command {
         let mut command = match self.nextest(&["run"]) {
             Some(mut nextest) => {
-                nextest.args(profile());
+                // Whoever names another one has a reason.
+                if !args.contains(&"--profile") {
+                    nextest.args(profile());
+                }
                 nextest
             }
             None => {

@@ -29,7 +29,7 @@ pub fn run(interrupt: &Interrupt, args: &[&str]) -> anyhow::Result<ExitCode> {
             _ => bail!("soak takes --minutes N and --seed N, not {name}"),
         }
     }
-    let chosen = ["--profile", "soak", "-p", "carson-tests", "--no-capture"];
+    let chosen = ["--profile", "soak", "--test", "suite", "--no-capture"];
     let env = [
         ("CARSON_SOAK_SECONDS", (minutes * 60).to_string()),
         ("CARSON_SOAK_SEED", seed.to_string()),
