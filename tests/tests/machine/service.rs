@@ -205,8 +205,14 @@ fn a_fed_watchdog_leaves_the_daemon_alone() {
     let service = Service::new();
     service.systemd.must(&["start", UNIT]);
     let firing = service.session();
-    // Three times the watchdog's patience.
-    std::thread::sleep(std::time::Duration::from_secs(6));
+    let fed_us = || -> u64 {
+        let at = service.show("WatchdogTimestampMonotonic");
+        at.parse().unwrap()
+    };
+    let began_us = fed_us();
+    until("food for three times the watchdog's patience", || {
+        (fed_us() >= began_us + 6_000_000).then_some(())
+    });
     assert_eq!(service.show("NRestarts"), "0");
     service.is_done(&firing);
 }

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use nix::unistd::{AccessFlags, access};
 
-use super::{Health, Scene, Verdict};
+use super::{Scene, Verdict};
 
 /// Others who may write here name the programs that Carson runs.
 const WRITABLE_BY_OTHERS: u32 = 0o022;
@@ -90,10 +90,7 @@ fn judge(kind: &str, place: &str) -> Verdict {
         "overlay" => Verdict::warning(format!(
             "{found}: it goes with its container, unless a volume is mounted there"
         )),
-        _ => Verdict {
-            health: Health::Ok,
-            ..Verdict::ok(found)
-        },
+        _ => Verdict::ok(found),
     }
 }
 
@@ -101,7 +98,7 @@ fn judge(kind: &str, place: &str) -> Verdict {
 fn kind(place: &Path) -> Option<&'static str> {
     let kind = nix::sys::statfs::statfs(place).ok()?.filesystem_type().0;
     // The number has 32 bits, also where its type has more and a sign.
-    let magic = u32::try_from(kind & 0xFFFF_FFFF).ok()?;
+    let magic = u32::try_from(i128::from(kind) & 0xFFFF_FFFF).ok()?;
     Some(match magic {
         0x6969 => "nfs",
         0x517B | 0xFE53_4D42 => "smb",
@@ -138,6 +135,7 @@ fn kind(place: &Path) -> Option<&'static str> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::Health;
     use super::*;
 
     #[test]
