@@ -366,15 +366,23 @@ impl TestFleet {
         self.home().join("mirrors").join(format!("{REPO}.git"))
     }
 
-    /// What some ref of the remote or of the mirror reaches, as object names.
+    /// Where Carson keeps what sessions made of [`REPO`].
+    #[must_use]
+    pub fn store(&self) -> PathBuf {
+        self.home().join("kept").join(format!("{REPO}.git"))
+    }
+
+    /// What some ref of the remote or of the store reaches, as object names.
     #[must_use]
     pub fn kept(&self) -> HashSet<String> {
         let mut kept = HashSet::new();
-        for dir in [self.remote(), self.mirror()] {
+        for dir in [self.remote(), self.store()] {
             if dir.exists() {
-                let list = git(&dir, &["rev-list", "--objects", "--all"]);
-                let names = list.lines().filter_map(|line| line.split(' ').next());
-                kept.extend(names.map(str::to_owned));
+                let list = git(
+                    &dir,
+                    &["rev-list", "--objects", "--no-object-names", "--all"],
+                );
+                kept.extend(list.lines().map(str::to_owned));
             }
         }
         kept

@@ -39,12 +39,12 @@
 mod agents;
 mod bench;
 mod debian;
+mod endurance;
 mod interrupt;
 mod machine;
 mod ordinary;
 mod postgres;
 mod runner;
-mod soak;
 mod test;
 mod workspace;
 
@@ -65,6 +65,8 @@ commands:
   ci              run .ci/run: format check, lints, tests
   soak [--minutes N] [--seed N]
                   50 roles for so long (10) while the daemon, firings and CLIs are killed at random
+  hostile [--minutes N] [--seed N]
+                  sessions that compose what nobody would leave by accident, for so long (10)
   machine [--cuts N] [--seed N] [--required]
                   power cuts on a disk of its own, and the unit file in a systemd of its own; says
                   what this machine has not, and fails for it when that is --required
@@ -96,7 +98,8 @@ fn dispatch(interrupt: &Interrupt, args: &[String]) -> anyhow::Result<ExitCode> 
         ["test", "--ordinary"] => test::run_ordinary(interrupt, &[]),
         ["test", "--ordinary", "--", rest @ ..] => test::run_ordinary(interrupt, rest),
         ["ci"] => ci(interrupt),
-        ["soak", rest @ ..] => soak::run(interrupt, rest),
+        ["soak", rest @ ..] => endurance::run(interrupt, &endurance::SOAK, rest),
+        ["hostile", rest @ ..] => endurance::run(interrupt, &endurance::HOSTILE, rest),
         ["machine", rest @ ..] => machine::run(interrupt, rest),
         ["bench"] => bench::run(interrupt, false),
         ["bench", "--cold"] => bench::run(interrupt, true),

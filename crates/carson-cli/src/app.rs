@@ -9,6 +9,7 @@ use carson_config::{Findings, Fleet, Home, LoadOptions, Loaded, Role, load};
 use carson_core::{Clock, RepoName, RoleName};
 use carson_firing::checks::Trouble;
 use carson_firing::{Household, secrets};
+use carson_proc::inspector::Inspector;
 use carson_store::{Opening, Store, StoreError};
 
 use crate::error::CommandError;
@@ -175,11 +176,13 @@ impl App {
 
     fn house_with(&self, fleet: Fleet, store: Store) -> Result<Household, CommandError> {
         let redactor = print::redactor();
+        let program = std::env::current_exe()?;
         let house = Household {
+            inspector: Inspector::of(&program),
             store: store.redacting(redactor.clone()),
             fleet: Arc::new(fleet),
             clock: Clock::system(),
-            program: std::env::current_exe()?,
+            program,
             environ: self.environ.clone(),
             user_home: self.user_home.clone(),
             redactor,

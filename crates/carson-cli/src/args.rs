@@ -93,6 +93,9 @@ pub enum Command {
         /// Only say what would be done.
         #[arg(long)]
         dry_run: bool,
+        /// Give the bench of this firing up: what cannot be kept of it is lost.
+        #[arg(long, value_name = "FIRING", conflicts_with = "dry_run")]
+        discard: Option<String>,
     },
     /// Examine this machine and this home, and say what would mend what is amiss
     ///

@@ -22,6 +22,9 @@ fn main() -> ExitCode {
     if let Some(code) = carson_proc::sandbox::launch_if_asked() {
         return code;
     }
+    if let Some(code) = carson_proc::inspector::answer_if_asked(&carson_firing::questions()) {
+        return code;
+    }
     let args = args::Args::parse();
     if let args::Command::Hook {
         action: args::HookAction::Run,

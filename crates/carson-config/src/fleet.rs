@@ -67,6 +67,10 @@ pub struct Repo {
     pub protected: Vec<String>,
     /// What looks like a secret and may be pushed all the same.
     pub allow_secrets: Vec<AllowedSecret>,
+    /// Whether reviewed work may change definitions of CI.
+    pub allow_ci: bool,
+    /// Files that may be pushed though no reviewer can read them; `*` stands for anything.
+    pub allow_unshown: Vec<String>,
 }
 
 /// A false alarm that the operator knows.
@@ -319,6 +323,8 @@ pub struct Prompts {
     pub execute: String,
     /// Of the diff review.
     pub diff_review: String,
+    /// Judges whether the work was done before.
+    pub confirm: String,
 }
 
 /// How to reach GitHub.

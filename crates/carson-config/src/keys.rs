@@ -54,6 +54,8 @@ pub(crate) const SETTINGS: &[(&str, Kind)] = &[
     ("repos.*.base", Text),
     ("repos.*.protected", Texts),
     ("repos.*.allow_secrets", Texts),
+    ("repos.*.allow_ci", Bool),
+    ("repos.*.allow_unshown", Texts),
     ("accounts", Section),
     ("accounts.*", Section),
     (
@@ -135,6 +137,7 @@ pub(crate) const ROLE: &[(&str, Kind)] = &[
     ("limits.max_firings_per_day", Count(1)),
     ("limits.max_cost_usd", Money),
     ("limits.max_output_mb", Count(1)),
+    ("limits.max_salvage_mb", Count(1)),
     ("limits.max_processes", Count(16)),
     ("limits.max_file_mb", Count(1)),
     ("limits.max_memory_mb", Count(64)),

@@ -241,6 +241,7 @@ fn prompts(
         ("revise.md", &mut prompts.revise),
         ("execute.md", &mut prompts.execute),
         ("diff-review.md", &mut prompts.diff_review),
+        ("confirm.md", &mut prompts.confirm),
     ] {
         let path = dir.join(file);
         match sources.read(root, &path) {

@@ -117,6 +117,8 @@ pub(crate) fn repos(
                 base: section.base,
                 protected,
                 allow_secrets,
+                allow_ci: section.allow_ci,
+                allow_unshown: section.allow_unshown,
             },
         );
     }

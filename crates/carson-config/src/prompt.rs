@@ -8,7 +8,7 @@ use crate::finding::Finding;
 use crate::keys::nearest;
 
 /// What a prompt may name between `{{` and `}}`.
-pub const PROMPT_NAMES: [&str; 16] = [
+pub const PROMPT_NAMES: [&str; 17] = [
     "role_title",
     "repo",
     "base",
@@ -19,6 +19,7 @@ pub const PROMPT_NAMES: [&str; 16] = [
     "findings",
     "diff",
     "feedback",
+    "claim",
     "promise",
     "attempt",
     "max_attempts",

@@ -73,6 +73,10 @@ pub(crate) struct RepoSection {
     pub protected: Vec<String>,
     /// RULE:FILE of what looks like a secret and may be pushed all the same; `*` stands for anything.
     pub allow_secrets: Vec<String>,
+    /// Whether reviewed work may change definitions of CI, which run with the repository's rights.
+    pub allow_ci: bool,
+    /// Files of work that a reviewer cannot read and that may be pushed all the same; `*` stands for anything.
+    pub allow_unshown: Vec<String>,
 }
 
 impl Default for RepoSection {
@@ -84,6 +88,8 @@ impl Default for RepoSection {
             base: "main".into(),
             protected: vec!["main".into(), "master".into(), "release/*".into()],
             allow_secrets: Vec::new(),
+            allow_ci: false,
+            allow_unshown: Vec::new(),
         }
     }
 }
@@ -367,6 +373,8 @@ pub(crate) struct LimitsSection {
     pub max_cost_usd_per_day: Option<f64>,
     /// Output of one session, in mebibytes.
     pub max_output_mb: Option<u64>,
+    /// What one firing may push, in mebibytes of files; beyond, its work is kept here.
+    pub max_salvage_mb: Option<u64>,
     /// Processes and threads of one session at once.
     pub max_processes: Option<u32>,
     /// The largest file that a session may write, in mebibytes.

@@ -331,6 +331,7 @@ pub(crate) fn limits(raw: LimitsSection) -> Limits {
         max_cost_usd_per_day: raw.max_cost_usd_per_day,
         cooldown: raw.cooldown.and_then(|text| parse_duration(&text).ok()),
         max_output_mb: raw.max_output_mb.unwrap_or(base.max_output_mb),
+        max_salvage_mb: raw.max_salvage_mb.unwrap_or(base.max_salvage_mb),
         max_processes: raw.max_processes.unwrap_or(base.max_processes),
         max_file_mb: raw.max_file_mb.unwrap_or(base.max_file_mb),
         max_memory_mb: raw.max_memory_mb.or(base.max_memory_mb),

@@ -21,7 +21,8 @@ macro_rules! role {
 }
 
 const SHIPPED: [ShippedRole; 1] = [role!(
-    "implementer": "role.toml", "plan.md", "review.md", "revise.md", "execute.md", "diff-review.md"
+    "implementer": "role.toml", "plan.md", "review.md", "revise.md", "execute.md", "diff-review.md",
+    "confirm.md"
 )];
 
 /// All of them; the first is the one whose prompts others inherit.
@@ -46,5 +47,6 @@ pub(crate) fn prompts_of(name: &str) -> Prompts {
         revise: text("revise.md"),
         execute: text("execute.md"),
         diff_review: text("diff-review.md"),
+        confirm: text("confirm.md"),
     }
 }

@@ -29,6 +29,7 @@ pub mod clock;
 pub mod egress;
 mod engine_kind;
 pub mod id;
+pub mod leaving;
 pub mod limits;
 pub mod outcome;
 pub mod sentinel;

@@ -32,6 +32,8 @@ pub struct Limits {
     pub max_cost_usd_per_day: Option<f64>,
     /// Output of one session, in mebibytes.
     pub max_output_mb: u64,
+    /// What one firing may push, in mebibytes of files.
+    pub max_salvage_mb: u64,
     /// Processes and threads of one session at once.
     pub max_processes: u32,
     /// The largest file that a session may write, in mebibytes.
@@ -64,6 +66,7 @@ impl Default for Limits {
             max_cost_usd_per_day: None,
             cooldown: None,
             max_output_mb: 64,
+            max_salvage_mb: 50,
             max_processes: 2048,
             max_file_mb: 4096,
             max_memory_mb: None,

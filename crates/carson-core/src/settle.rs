@@ -42,6 +42,13 @@ pub enum Halt {
     OutOfMoney,
     /// A plan session ended with a sentinel other than `[OK]`.
     Planned(Sentinel),
+    /// A session says that the work was done before.
+    DoneBefore {
+        /// Where, as it says: `file:line` and a note.
+        claim: String,
+        /// Whether a second session, which had only the base to look at, says the same.
+        confirmed: bool,
+    },
     /// The plan review said no, or asked for more rounds than are allowed.
     PlanRejected(String),
     /// A session ended without a sentinel.
@@ -131,6 +138,18 @@ pub struct Facts {
     pub blocked_calls: u32,
     /// Whether the `file:line` of an `[ALREADY-DONE]` exists in the base.
     pub reference_exists: bool,
+    /// The commit that would be pushed as finished work.
+    #[serde(default)]
+    pub tip: Option<String>,
+    /// The commit on which the promise passed.
+    #[serde(default)]
+    pub verified: Option<String>,
+    /// The commit that the diff review saw.
+    #[serde(default)]
+    pub reviewed: Option<String>,
+    /// What that review was not shown, and nobody allowed: some of it.
+    #[serde(default)]
+    pub unshown: Vec<String>,
 }
 
 impl Facts {
@@ -212,6 +231,7 @@ fn settle_halt(halt: &Halt, facts: &Facts) -> Settled {
         Halt::OutOfTurns => out_of_budget("turn", facts),
         Halt::OutOfMoney => out_of_budget("cost", facts),
         Halt::Planned(sentinel) => settle_sentinel(sentinel, facts),
+        Halt::DoneBefore { claim, confirmed } => settle_done_before(claim, *confirmed, facts),
         Halt::PlanRejected(why) => settled(Outcome::Rejected, format!("plan review: {why}")),
         Halt::NoSentinel(stage) if facts.blocked_calls > 0 => settled(
             Outcome::Blocked,
@@ -281,16 +301,29 @@ fn settle_sentinel(sentinel: &Sentinel, facts: &Facts) -> Settled {
             "the session said [SILENT] but left changes",
         ),
         Sentinel::Silent => settled(Outcome::Silent, "the session found nothing to do"),
-        Sentinel::AlreadyDone(_) if facts.has_work() => settled(
+        // Nobody has confirmed it: a session's word alone closes nothing.
+        Sentinel::AlreadyDone(claim) => settle_done_before(claim, false, facts),
+    }
+}
+
+fn settle_done_before(claim: &str, confirmed: bool, facts: &Facts) -> Settled {
+    match (facts.has_work(), facts.reference_exists) {
+        (true, _) => settled(
             Outcome::Partial,
             "the session said [ALREADY-DONE] but left changes",
         ),
-        Sentinel::AlreadyDone(note) if facts.reference_exists => {
-            settled(Outcome::AlreadyDone, format!("done before: {note}"))
-        }
-        Sentinel::AlreadyDone(note) => settled(
+        (false, false) => settled(
             Outcome::Failed,
-            format!("the session said [ALREADY-DONE] but the base has no such place: {note}"),
+            format!("the session said [ALREADY-DONE] but the base has no such place: {claim}"),
+        ),
+        (false, true) if confirmed => {
+            settled(Outcome::AlreadyDone, format!("done before: {claim}"))
+        }
+        (false, true) => settled(
+            Outcome::Blocked,
+            format!(
+                "the session said [ALREADY-DONE], and a second one did not confirm it: {claim}"
+            ),
         ),
     }
 }
@@ -310,8 +343,36 @@ fn settle_ok(facts: &Facts) -> Settled {
             settled(Outcome::Failed, "EXHAUSTED: the promise does not pass")
         }
         (_, DiffReviewFact::Rejected) => settled(Outcome::Rejected, "the diff review said no"),
-        _ => settled(Outcome::Ok, ok_reason(facts)),
+        _ => match unjudged(facts) {
+            Some(why) => settled(Outcome::Partial, why),
+            None => settled(Outcome::Ok, ok_reason(facts)),
+        },
     }
+}
+
+/// Why what would be pushed is not what was judged (DESIGN P9).
+fn unjudged(facts: &Facts) -> Option<String> {
+    let short = |sha: &Option<String>| sha.as_deref().unwrap_or("none").chars().take(10).collect();
+    let other = |what: &str, judged: &Option<String>| {
+        let (judged, tip): (String, String) = (short(judged), short(&facts.tip));
+        Some(format!(
+            "the commit that was {what} ({judged}) is not the one that would be pushed ({tip})"
+        ))
+    };
+    if facts.promise == PromiseFact::Passed && facts.verified != facts.tip {
+        return other("verified", &facts.verified);
+    }
+    if facts.diff_review == DiffReviewFact::Approved && facts.reviewed != facts.tip {
+        return other("reviewed", &facts.reviewed);
+    }
+    let (first, more) = facts.unshown.split_first()?;
+    let more = match more.len() {
+        0 => String::new(),
+        more => format!(" and {more} more"),
+    };
+    Some(format!(
+        "the diff review approved, but was not shown all of it: {first}{more}"
+    ))
 }
 
 fn ok_reason(facts: &Facts) -> String {

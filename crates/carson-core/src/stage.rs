@@ -27,6 +27,8 @@ pub enum Stage {
     Verify,
     /// Fresh session that sees task, plan and diff.
     DiffReview,
+    /// Fresh session that judges whether the work was done before, as another one says.
+    Confirm,
     /// Sentinel and facts become an outcome.
     Settle,
     /// Whatever changed goes to a branch, a draft pull request or a kept ref.
@@ -39,7 +41,7 @@ pub enum Stage {
 
 impl Stage {
     /// All stages in order.
-    pub const ALL: [Self; 13] = [
+    pub const ALL: [Self; 14] = [
         Self::Preflight,
         Self::Pick,
         Self::Workspace,
@@ -49,6 +51,7 @@ impl Stage {
         Self::Execute,
         Self::Verify,
         Self::DiffReview,
+        Self::Confirm,
         Self::Settle,
         Self::Salvage,
         Self::Report,
@@ -68,6 +71,7 @@ impl Stage {
             Self::Execute => "execute",
             Self::Verify => "verify",
             Self::DiffReview => "diff-review",
+            Self::Confirm => "confirm",
             Self::Settle => "settle",
             Self::Salvage => "salvage",
             Self::Report => "report",

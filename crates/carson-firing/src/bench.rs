@@ -1,44 +1,76 @@
-//! A firing's bench: worktree, private home and temp, hook settings. What its sessions see of the
-//! environment is in `environment.rs`, what they reach in `confine.rs`.
+//! A firing's bench: worktree, private home and temp, hook settings; and the clean rooms in it, where
+//! its work is judged. What its sessions see of the environment is in `environment.rs`, what they reach in `confine.rs`.
 
 use std::path::{Path, PathBuf};
 
 use carson_config::{HookFailure, Role};
 use carson_core::FiringId;
+use carson_git::GitError;
 
 use crate::household::Household;
 
 /// The variable by which everything that a firing started can be found again.
 pub const MARKER: &str = "CARSON_FIRING";
 
-/// The directories of one firing.
+/// The directories of one firing, or of a clean room in it.
 #[derive(Clone, Debug)]
 pub struct Bench {
     /// Everything below goes with the bench.
     pub root: PathBuf,
     name: String,
+    /// Where worktree and repository lie.
+    work: PathBuf,
+    /// Where home and temporary directories lie.
+    desk: PathBuf,
 }
 
 impl Bench {
     /// The bench of a firing; nothing is created.
     #[must_use]
     pub fn of(house: &Household, id: FiringId) -> Self {
+        let root = house.fleet.home.bench(&id);
         Self {
-            root: house.fleet.home.bench(&id),
             name: format!("tree-{}", id.short()),
+            work: root.clone(),
+            desk: root.clone(),
+            root,
         }
+    }
+
+    /// A clean room of it: a worktree, a repository, a home and temporary directories that nobody
+    /// has worked in.
+    pub(crate) fn room(&self, number: usize) -> Self {
+        let room = self.rooms().join(number.to_string());
+        Self {
+            work: room.clone(),
+            desk: room,
+            ..self.clone()
+        }
+    }
+
+    /// The same worktree with a home and temporary directories that nobody has worked in.
+    pub(crate) fn fresh_desk(&self, number: usize) -> Self {
+        Self {
+            desk: self.rooms().join(number.to_string()),
+            ..self.clone()
+        }
+    }
+
+    /// The clean rooms.
+    pub(crate) fn rooms(&self) -> PathBuf {
+        self.root.join("rooms")
     }
 
     /// The worktree. Git keeps its notes under this last name, so no two benches share one.
     #[must_use]
     pub fn tree(&self) -> PathBuf {
-        self.root.join(&self.name)
+        self.work.join(&self.name)
     }
 
-    /// The firing's own repository, of which [`tree`](Self::tree) is a worktree.
+    /// The repository of which [`tree`](Self::tree) is a worktree.
     #[must_use]
     pub fn repository(&self) -> PathBuf {
-        self.root.join(carson_git::REPOSITORY)
+        self.work.join(carson_git::REPOSITORY)
     }
 
     /// Whether something may lie in it that is not saved: the worktree, or commits in its
@@ -48,22 +80,36 @@ impl Bench {
         held.iter().any(|path| path.symlink_metadata().is_ok())
     }
 
+    /// Removes it with everything that a session left in it.
+    ///
+    /// # Errors
+    /// When something in it cannot be removed.
+    pub(crate) async fn remove(&self, house: &Household) -> Result<(), GitError> {
+        self.remove_dir(house, &self.root).await
+    }
+
+    /// The same with one of its directories.
+    pub(crate) async fn remove_dir(&self, house: &Household, dir: &Path) -> Result<(), GitError> {
+        let near = house.fleet.home.mirrors().join("bench.git");
+        carson_git::remove_tree(&house.inspector, &near, dir).await
+    }
+
     /// `HOME` of the sessions.
     #[must_use]
     pub fn home(&self) -> PathBuf {
-        self.root.join("home")
+        self.desk.join("home")
     }
 
     /// `TMPDIR` of the sessions.
     #[must_use]
     pub fn temp(&self) -> PathBuf {
-        self.root.join("tmp")
+        self.desk.join("tmp")
     }
 
     /// `XDG_RUNTIME_DIR` of the sessions: short, because sockets live there.
     #[must_use]
     pub fn runtime(&self) -> PathBuf {
-        self.root.join("run")
+        self.desk.join("run")
     }
 
     /// The profiles of its runs, and the levels that they reached; no session sees it.
@@ -89,7 +135,13 @@ impl Bench {
     /// # Errors
     /// Whatever the file system says.
     pub fn create(&self, role: &Role) -> std::io::Result<()> {
-        for dir in [&self.root, &self.home(), &self.temp(), &self.runtime()] {
+        for dir in [
+            &self.root,
+            &self.work,
+            &self.home(),
+            &self.temp(),
+            &self.runtime(),
+        ] {
             private_dir(dir)?;
         }
         let identity = format!(

@@ -14,7 +14,7 @@ use carson_proc::sandbox::{Level, UNMET};
 use serde_json::{Value, json};
 use tracing::{info, warn};
 
-use crate::bench::private_dir;
+use crate::bench::{Bench, private_dir};
 use crate::firing::Firing;
 use crate::reach::Reach;
 use crate::session;
@@ -38,14 +38,14 @@ impl Walls {
     }
 }
 
-/// Writes the profile of a session or of the promise.
+/// Writes the profile of a session or of the promise that works in this bench or room.
 pub(crate) fn walls(
     firing: &Firing<'_>,
     placed: &Placed<'_, '_>,
+    bench: &Bench,
     access: Access,
     what: &str,
 ) -> Result<Walls, Halt> {
-    let bench = &placed.place.bench;
     let reach = Reach {
         house: firing.house,
         role: firing.role,

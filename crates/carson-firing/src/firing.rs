@@ -1,14 +1,14 @@
 //! One firing, as the list of its stages.
 
 use std::collections::BTreeMap;
-use std::sync::{Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 
 use carson_config::{Account, Repo, Role};
 use carson_core::settle::{Halt, Settled, settle};
 use carson_core::{AccountName, FiringId, RoleName, Stage, Work};
 use carson_forge::{Claim, Forge};
-use carson_git::{Mirror, Worktree};
+use carson_git::{GitError, Mirror, Seen, Worktree};
 use carson_proc::sandbox::Level;
 use carson_proc::{Cancel, ProcessId};
 use carson_store::{Firing as Row, Progress, Store, StoreError};
@@ -103,6 +103,65 @@ pub(crate) struct Place {
     pub mirror: Mirror,
     pub worktree: Worktree,
     pub bench: Bench,
+    known: Mutex<Known>,
+}
+
+/// What is known of a worktree since somebody could write there.
+enum Known {
+    Nothing,
+    Seen(Arc<Seen>),
+    /// Nobody could look, and why: looking once more would take as long again.
+    Unseen(String),
+}
+
+impl Place {
+    pub(crate) fn new(mirror: Mirror, worktree: Worktree, bench: Bench) -> Self {
+        Self {
+            mirror,
+            worktree,
+            bench,
+            known: Mutex::new(Known::Nothing),
+        }
+    }
+
+    /// Looks, or gives what was seen since somebody could write there.
+    pub(crate) async fn look(&self) -> Result<Arc<Seen>, GitError> {
+        match &*self.known() {
+            Known::Nothing => {}
+            Known::Seen(seen) => return Ok(Arc::clone(seen)),
+            Known::Unseen(why) => {
+                return Err(GitError::Failed {
+                    verb: "look".into(),
+                    detail: why.clone(),
+                });
+            }
+        }
+        match self.worktree.look(true).await {
+            Ok(seen) => {
+                let seen = Arc::new(seen);
+                *self.known() = Known::Seen(Arc::clone(&seen));
+                Ok(seen)
+            }
+            Err(error) => {
+                *self.known() = Known::Unseen(error.to_string());
+                Err(error)
+            }
+        }
+    }
+
+    /// Somebody could write there.
+    pub(crate) fn forget(&self) {
+        *self.known() = Known::Nothing;
+    }
+
+    /// Whether nobody could look.
+    pub(crate) fn is_unseen(&self) -> bool {
+        matches!(&*self.known(), Known::Unseen(_))
+    }
+
+    fn known(&self) -> MutexGuard<'_, Known> {
+        self.known.lock().unwrap_or_else(PoisonError::into_inner)
+    }
 }
 
 /// What the sessions of a firing add up to.

@@ -1,72 +1,152 @@
 //! What the hook says of itself, in the event file: calls that it could not judge, and those that
 //! it refused.
 //!
-//! A failure is known only from here, because the CLI goes on as if nothing had happened. A refused
-//! call is known from the output of a CLI that tells of it, and from here where none does.
+//! The session can write that file as well as the hook can. So what it says is shown to people and
+//! decides nothing: only so much of it is read, by a confined child, and only so many rows are made
+//! of it.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use carson_config::HookFailure;
-use carson_engine::Denied;
+use carson_proc::inspector::{Bounds, Desk, Question};
+use carson_store::Stopped;
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use tracing::warn;
 
+use crate::bench::Bench;
 use crate::firing::Firing;
+use crate::session::note_stopped;
 use crate::stages::hook_check;
 use crate::stages::workspace::Placed;
 
-/// Most failures of one session that are noted; more say nothing new.
+/// Bytes of the file that are read, from its end.
+const TAIL: u64 = 256 * 1024;
+/// Letters of a field that are kept.
+const FIELD: usize = 500;
+/// Most failures, and most refused calls, of one session that are noted; more say nothing new.
 const MAX_NOTED: usize = 20;
 
-/// What the hook wrote during one session.
-#[derive(Debug, Default)]
+/// What the hook wrote during one session, or somebody in its name.
+#[derive(Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct HookEvents {
     /// The refused calls.
-    pub(crate) denied: Vec<Denied>,
+    refused: Vec<Refused>,
     /// The calls that could not be judged: the name of the event and why.
     failures: Vec<String>,
 }
 
+#[derive(Debug, PartialEq, Eq, Serialize, Deserialize)]
+struct Refused {
+    rule: String,
+    tool: String,
+    call: String,
+}
+
+/// Asks what is in an event file.
+#[derive(Serialize, Deserialize)]
+pub(crate) struct Events {
+    file: PathBuf,
+}
+
+impl Question for Events {
+    const NAME: &'static str = "events";
+    type Answer = HookEvents;
+
+    fn answer(self) -> Result<HookEvents, String> {
+        let text = tail(&self.file).map_err(|error| error.to_string())?;
+        Ok(HookEvents::of(&text))
+    }
+}
+
+/// The end of the file, from the beginning of a line on.
+fn tail(file: &Path) -> std::io::Result<String> {
+    use std::io::{Read as _, Seek as _, SeekFrom};
+    if !file.symlink_metadata()?.is_file() {
+        return Err(std::io::Error::other("it is no plain file"));
+    }
+    let mut file = std::fs::File::open(file)?;
+    let size = file.metadata()?.len();
+    file.seek(SeekFrom::Start(size.saturating_sub(TAIL)))?;
+    let mut bytes = Vec::new();
+    file.take(TAIL).read_to_end(&mut bytes)?;
+    Ok(String::from_utf8_lossy(&bytes).into_owned())
+}
+
 impl HookEvents {
     /// Reads the event file and begins a new one.
-    pub(crate) fn take(file: &Path) -> Self {
-        match take(file) {
-            Ok(text) => Self::of(&text),
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => Self::default(),
-            Err(error) => Self {
-                failures: vec![format!("hook events cannot be read: {error}")],
-                ..Self::default()
-            },
+    pub(crate) async fn take(firing: &Firing<'_>, bench: &Bench) -> Self {
+        let file = bench.hook_events();
+        match file.symlink_metadata() {
+            Ok(found) if !(found.is_file() && found.len() == 0) => {}
+            _ => return Self::default(),
         }
+        let events = Self::ask(firing, bench, &file).await;
+        let removed = std::fs::remove_file(&file);
+        let events = removed.map_err(|error| error.to_string()).and(events);
+        events.unwrap_or_else(|why| Self {
+            failures: vec![format!("hook events cannot be read: {why}")],
+            ..Self::default()
+        })
+    }
+
+    async fn ask(firing: &Firing<'_>, bench: &Bench, file: &Path) -> Result<Self, String> {
+        let question = Events {
+            file: file.to_owned(),
+        };
+        let desk = Desk {
+            own: bench.sandbox(),
+            read: vec![file.to_owned()],
+            ..Desk::default()
+        };
+        let bounds = Bounds {
+            wall_clock: std::time::Duration::from_secs(10),
+            memory_mb: 256,
+            file_size_mb: 1,
+            answer: 1 << 20,
+        };
+        let asked = firing.house.inspector.ask(&question, &desk, &bounds).await;
+        asked.map_err(|error| error.to_string())
     }
 
     fn of(text: &str) -> Self {
         let mut events = Self::default();
-        for line in text.lines() {
+        // The newest say most.
+        for line in text.lines().rev() {
             let Ok(event) = serde_json::from_str::<Value>(line) else {
                 continue;
             };
-            let field = |key: &str| event[key].as_str().unwrap_or_default().to_owned();
+            let field = |key: &str| {
+                let text = event[key].as_str().unwrap_or_default();
+                text.chars().take(FIELD).collect::<String>()
+            };
             let name = field("event");
-            if name.starts_with("hook_failed") {
+            if name.starts_with("hook_failed") && events.failures.len() < MAX_NOTED {
                 events.failures.push(format!("{name}: {}", field("reason")));
-            } else if name == "blocked" {
-                events.denied.push(Denied {
+            } else if name == "blocked" && events.refused.len() < MAX_NOTED {
+                events.refused.push(Refused {
+                    rule: format!("blocked by rule {}: {}", field("rule"), field("reason")),
                     tool: field("tool"),
-                    reason: format!("blocked by rule {}: {}", field("rule"), field("reason")),
                     call: field("call"),
-                    by_hook: true,
                 });
             }
         }
+        events.failures.reverse();
+        events.refused.reverse();
         events
     }
 
-    /// Notes the failures beside the firing's blocked calls. A hook that is gone writes nothing, so
-    /// it is asked the two known questions again.
-    pub(crate) async fn report(self, firing: &Firing<'_>, placed: &Placed<'_, '_>, hook: &str) {
+    /// Notes what it says beside the firing's blocked calls; `told` says that the CLI itself told of
+    /// the refused ones. A hook that is gone writes nothing, so it is asked the two known questions
+    /// again.
+    pub(crate) async fn report(
+        self,
+        firing: &Firing<'_>,
+        placed: &Placed<'_, '_>,
+        hook: &str,
+        told: bool,
+    ) {
         let mut failures = self.failures;
-        failures.truncate(MAX_NOTED);
         if let Ok(Some(why)) = hook_check::wrong_answer(firing, placed, hook).await {
             let event = match firing.role.hook_failure {
                 HookFailure::Open => "hook_failed_open",
@@ -74,26 +154,25 @@ impl HookEvents {
             };
             failures.push(format!("{event}: after the session {why}"));
         }
-        let now = firing.house.clock.now();
-        for failure in failures {
+        let refused = self
+            .refused
+            .into_iter()
+            .filter(|_| !told)
+            .map(|one| Stopped {
+                rule: one.rule,
+                tool: one.tool,
+                call: one.call,
+            });
+        let failed = failures.into_iter().map(|failure| {
             warn!(firing.id = %firing.id, failure, "the hook could not judge a call");
-            let failure = firing.house.redactor.redact(&failure);
-            let noted = firing
-                .store()
-                .add_blocked_call(firing.id, &failure, "hook", "", now)
-                .await;
-            if let Err(error) = noted {
-                warn!(firing.id = %firing.id, %error, "a failure of the hook could not be noted");
+            Stopped {
+                rule: firing.house.redactor.redact(&failure).into_owned(),
+                tool: "hook".to_owned(),
+                call: String::new(),
             }
-        }
+        });
+        note_stopped(firing, refused.chain(failed).collect()).await;
     }
-}
-
-/// The file's text; the file is gone afterwards.
-fn take(file: &Path) -> std::io::Result<String> {
-    let bytes = std::fs::read(file)?;
-    std::fs::remove_file(file)?;
-    Ok(String::from_utf8_lossy(&bytes).into_owned())
 }
 
 #[cfg(test)]
@@ -110,19 +189,30 @@ mod tests {
             events.failures,
             ["hook_failed_open: no answer within 500 ms"]
         );
-        let [denied] = events.denied.as_slice() else {
+        let [refused] = events.refused.as_slice() else {
             panic!("{events:?}")
         };
-        assert_eq!(denied.reason, "blocked by rule x: y");
-        assert_eq!((denied.tool.as_str(), denied.call.as_str()), ("Bash", "z"));
+        assert_eq!(refused.rule, "blocked by rule x: y");
+        assert_eq!(
+            (refused.tool.as_str(), refused.call.as_str()),
+            ("Bash", "z")
+        );
     }
 
     #[test]
-    fn a_file_is_taken_once() {
-        let name = format!("carson-hook-events-{}", std::process::id());
-        let file = std::env::temp_dir().join(name);
-        std::fs::write(&file, "x").unwrap();
-        assert_eq!(take(&file).unwrap(), "x");
-        assert!(take(&file).is_err());
+    fn only_so_much_of_a_file_is_read_and_told() {
+        let dir = tempfile::tempdir().unwrap();
+        let file = dir.path().join("events");
+        let line = format!(
+            "{{\"event\":\"blocked\",\"rule\":\"{}\"}}\n",
+            "x".repeat(5_000)
+        );
+        std::fs::write(&file, line.repeat(2_000)).unwrap();
+        let events = Events { file: file.clone() }.answer().unwrap();
+        assert_eq!(events.refused.len(), MAX_NOTED);
+        assert!(events.refused.iter().all(|one| one.rule.len() < 1_000));
+        std::fs::remove_file(&file).unwrap();
+        std::os::unix::fs::symlink("/etc/passwd", &file).unwrap();
+        assert!(Events { file }.answer().is_err());
     }
 }

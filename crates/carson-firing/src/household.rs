@@ -9,6 +9,7 @@ use carson_config::{Account, Fleet, ForgeKind, GitHub, Repo, TokenSource, read_s
 use carson_core::Clock;
 use carson_forge::{Forge, GitHubForge, LocalForge};
 use carson_git::Mirror;
+use carson_proc::inspector::Inspector;
 use carson_proc::{Command, Limits, capture, find_on_path};
 use carson_redact::Redactor;
 use carson_store::Store;
@@ -35,6 +36,8 @@ pub struct Household {
     pub environ: Vec<(OsString, OsString)>,
     /// The operator's own home directory.
     pub user_home: Option<PathBuf>,
+    /// Who reads what sessions wrote.
+    pub inspector: Inspector,
     /// Takes secrets out of what is written or leaves; one for the whole process.
     pub redactor: Redactor,
 }
@@ -132,7 +135,8 @@ impl Household {
     /// Carson's own clone of a repository.
     #[must_use]
     pub fn mirror(&self, repo: &Repo) -> Mirror {
-        Mirror::at(self.fleet.home.mirror(&repo.name), &repo.url)
+        let path = self.fleet.home.mirror(&repo.name);
+        Mirror::at(path, &repo.url, self.inspector.clone())
     }
 
     /// Tells the redactor what these settings and the operator's environment hold. Called when the

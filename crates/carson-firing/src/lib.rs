@@ -49,10 +49,24 @@ pub mod reach;
 pub mod recover;
 mod retry;
 pub mod room;
+mod rooms;
+mod search;
 pub mod secrets;
 mod session;
 mod stages;
 pub mod strays;
+mod stuck;
+
+/// The questions about what sessions wrote that the `carson` executable answers.
+#[must_use]
+pub fn questions() -> Vec<carson_proc::inspector::Kind> {
+    use carson_proc::inspector::Kind;
+    let own = [
+        Kind::of::<search::Search>(),
+        Kind::of::<hook_events::Events>(),
+    ];
+    carson_git::questions().into_iter().chain(own).collect()
+}
 
 pub use claim::{ClaimError, Claimed};
 pub use firing::{Ended, FiringError};

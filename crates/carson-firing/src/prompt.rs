@@ -30,6 +30,8 @@ pub(crate) struct Filling {
     pub findings: Option<String>,
     pub diff: Option<String>,
     pub feedback: Option<String>,
+    /// Where the work was done before, as a session says.
+    pub claim: Option<String>,
     pub attempt: u32,
 }
 
@@ -64,6 +66,7 @@ pub(crate) fn render(
             findings => fenced("findings", &filling.findings),
             diff => fenced("diff", &filling.diff),
             feedback => fenced("check output", &filling.feedback),
+            claim => fenced("claim", &filling.claim),
             promise => role.promise.as_ref().map(|promise| promise.run.as_str()),
             attempt => filling.attempt,
             max_attempts => role.limits.max_attempts,
@@ -88,6 +91,7 @@ fn template_of(role: &Role, stage: Stage) -> &str {
         Stage::Revise => &role.prompts.revise,
         Stage::Execute => &role.prompts.execute,
         Stage::DiffReview => &role.prompts.diff_review,
+        Stage::Confirm => &role.prompts.confirm,
         _ => &role.prompts.plan,
     }
 }
@@ -129,6 +133,8 @@ mod tests {
             base: "trunk".into(),
             protected: Vec::new(),
             allow_secrets: Vec::new(),
+            allow_ci: false,
+            allow_unshown: Vec::new(),
         };
         let work = Work {
             key: WorkKey::Issue(7),

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use carson_config::Repo;
 use carson_core::FiringId;
-use carson_git::{GitError, IdleRef, Mirror, Salvaged, Worktree};
+use carson_git::{GitError, IdleRef, Kept, Salvaged, Seen, Worktree};
 use carson_proc::ProcessId;
 use carson_store::StoreError;
 use chrono::{DateTime, Utc};
@@ -20,6 +20,7 @@ use crate::bench::Bench;
 use crate::household::Household;
 use crate::recover;
 use crate::strays;
+use crate::stuck::Known;
 
 /// What pruning did, or would do, with one bench.
 #[derive(Clone, Debug, Serialize)]
@@ -53,6 +54,8 @@ pub struct Plan {
     pub youth: Duration,
     /// No further bench is begun after this long: the next pass goes on.
     pub within: Duration,
+    /// Benches that could not be let go are looked at ever less often.
+    pub patient: bool,
 }
 
 impl Plan {
@@ -63,6 +66,7 @@ impl Plan {
             dry_run,
             youth: Duration::ZERO,
             within: Duration::MAX,
+            patient: false,
         }
     }
 }
@@ -83,9 +87,11 @@ pub struct Pass {
 pub async fn pass(house: &Household, plan: &Plan) -> Result<Pass, PruneError> {
     let until = Instant::now().checked_add(plan.within);
     let (all, alive) = (benches(house)?, strays::alive());
+    let known = Known::of(house).await?;
+    known.forget_gone(house, &house.fleet.home.benches()).await;
     let lane = |at: usize| {
         let benches = all.iter().skip(at).step_by(LANES);
-        lane(house, benches, plan, &alive, until)
+        lane(house, benches, plan, (&alive, &known), until)
     };
     // Most of a bench's time is waiting for git.
     let lanes: [_; LANES] = tokio::join!(lane(0), lane(1), lane(2), lane(3)).into();
@@ -106,7 +112,7 @@ async fn lane(
     house: &Household,
     benches: impl Iterator<Item = &PathBuf>,
     plan: &Plan,
-    alive: &BTreeMap<FiringId, Vec<ProcessId>>,
+    (alive, known): (&BTreeMap<FiringId, Vec<ProcessId>>, &Known),
     until: Option<Instant>,
 ) -> Result<Pass, PruneError> {
     let (mut done, mut idle) = (Pass::default(), IdleRefs::default());
@@ -122,9 +128,17 @@ async fn lane(
         let action = match firing {
             None => Action::Kept("its name is not that of a firing".into()),
             Some(id) if recover::is_live(house, id).await? => continue,
-            Some(id) => match stays(house, path, plan, alive.get(&id)) {
+            Some(id) => match stays(house, path, plan, alive.get(&id))
+                .or_else(|| known.rests(id, plan, house.clock.now()))
+            {
                 Some(why) => Action::Kept(why),
-                None => one(house, id, plan.dry_run, &mut idle).await?,
+                None => {
+                    let action = one(house, id, plan.dry_run, &mut idle).await?;
+                    if !plan.dry_run {
+                        known.note(house, id, &action).await;
+                    }
+                    action
+                }
             },
         };
         idle.delete_many().await;
@@ -138,11 +152,11 @@ async fn lane(
     Ok(done)
 }
 
-/// Refs of benches that are gone. Deleting them one by one costs a process each, and where a
-/// mirror's refs are packed each rewrites the file of all of them.
+/// Refs of benches that are gone. Deleting them one by one costs a process each, and where refs
+/// are packed each rewrites the file of all of them.
 #[derive(Default)]
 struct IdleRefs {
-    by_mirror: BTreeMap<PathBuf, (Mirror, Vec<IdleRef>)>,
+    by_store: BTreeMap<PathBuf, (Kept, Vec<IdleRef>)>,
     count: usize,
 }
 
@@ -150,10 +164,10 @@ impl IdleRefs {
     /// So many wait: a pass that is killed leaves no more behind.
     const MANY: usize = 50;
 
-    fn add(&mut self, mirror: &Mirror, refs: Vec<IdleRef>) {
+    fn add(&mut self, kept: &Kept, refs: Vec<IdleRef>) {
         self.count += refs.len();
-        let of_mirror = self.by_mirror.entry(mirror.path().to_owned());
-        let (_, waiting) = of_mirror.or_insert_with(|| (mirror.clone(), Vec::new()));
+        let of_store = self.by_store.entry(kept.path().to_owned());
+        let (_, waiting) = of_store.or_insert_with(|| (kept.clone(), Vec::new()));
         waiting.extend(refs);
     }
 
@@ -165,9 +179,9 @@ impl IdleRefs {
 
     async fn delete(&mut self) {
         self.count = 0;
-        for (mirror, refs) in std::mem::take(&mut self.by_mirror).into_values() {
-            if let Err(error) = mirror.delete_refs(&refs).await {
-                warn!(mirror = %mirror.path().display(), %error, "refs of removed benches stay");
+        for (kept, refs) in std::mem::take(&mut self.by_store).into_values() {
+            if let Err(error) = kept.delete_refs(&refs).await {
+                warn!(store = %kept.path().display(), %error, "refs of removed benches stay");
             }
         }
     }
@@ -243,69 +257,72 @@ async fn one(
 ) -> Result<Action, StoreError> {
     let bench = Bench::of(house, id);
     if !bench.may_hold_work() {
-        return Ok(remove(&bench, dry_run));
+        return Ok(remove(house, &bench, dry_run).await);
     }
-    let Some((mirror, worktree)) = worktree_of(house, id, &bench).await? else {
+    let Some(worktree) = worktree_of(house, id, &bench).await? else {
         return Ok(Action::Kept(
             "no row tells which repository it belongs to".into(),
         ));
     };
-    let looked = match dry_run {
-        true => worktree
-            .is_salvaged()
-            .await
-            .map(|found| found == Salvaged::Yes),
-        false => removed(&mirror, &worktree, idle).await,
-    };
-    match looked {
-        Ok(true) => Ok(remove(&bench, dry_run)),
-        Ok(false) if dry_run => Ok(Action::Salvaged(format!("refs/carson/salvage/{id}"))),
-        Ok(false) => salvage(house, &mirror, &worktree, id).await,
-        Err(error) => Ok(Action::Kept(error.to_string())),
-    }
-}
-
-/// The gate is part of removal, so what is clean is looked at once.
-async fn removed(
-    mirror: &Mirror,
-    worktree: &Worktree,
-    idle: &mut IdleRefs,
-) -> Result<bool, GitError> {
-    match worktree.clear_away().await {
-        Ok(refs) => {
-            idle.add(mirror, refs);
-            Ok(true)
-        }
-        Err(GitError::NotSalvaged { .. }) => Ok(false),
+    let looked = worktree.look(false).await;
+    let action = match looked {
+        Ok(seen) if dry_run => would_be(&seen, id).await,
+        Ok(seen) => match saved(house, &seen, id).await {
+            Ok(kept) => go(house, &bench, seen, kept, idle).await,
+            Err(error) => Err(error),
+        },
         Err(error) => Err(error),
-    }
+    };
+    Ok(action.unwrap_or_else(|error| Action::Kept(error.to_string())))
 }
 
-async fn salvage(
-    house: &Household,
-    mirror: &Mirror,
-    worktree: &Worktree,
-    id: FiringId,
-) -> Result<Action, StoreError> {
-    let kept = match save(mirror, worktree, id).await {
-        Ok(kept) => kept,
-        Err(error) => return Ok(Action::Kept(error.to_string())),
-    };
+async fn would_be(seen: &Seen, id: FiringId) -> Result<Action, GitError> {
+    Ok(match seen.is_salvaged().await? {
+        Salvaged::Yes => Action::Removed,
+        Salvaged::No { .. } => Action::Salvaged(format!("refs/carson/salvage/{id}")),
+    })
+}
+
+/// Keeps what is not saved yet; the ref.
+async fn saved(house: &Household, seen: &Seen, id: FiringId) -> Result<Option<String>, GitError> {
+    if seen.is_salvaged().await? == Salvaged::Yes {
+        return Ok(None);
+    }
+    let message = format!("Unfinished work of firing {id}\n\nFound by pruning.");
+    let made = seen.snapshot(&message).await?;
+    let tip = made.unwrap_or_else(|| seen.tip().clone());
+    let kept = seen
+        .worktree()
+        .kept()
+        .keep_ref(&id.to_string(), &tip)
+        .await?;
     if let Err(error) = house.store.set_salvage_ref(id, &kept).await {
         warn!(firing.id = %id, %error, "the kept ref could not be noted");
     }
-    if let Err(error) = worktree.remove().await {
-        return Ok(Action::Kept(error.to_string()));
-    }
-    remove(&Bench::of(house, id), false);
-    Ok(Action::Salvaged(kept))
+    Ok(Some(kept))
+}
+
+/// The gate is part of removal.
+async fn go(
+    house: &Household,
+    bench: &Bench,
+    seen: Seen,
+    kept: Option<String>,
+    idle: &mut IdleRefs,
+) -> Result<Action, GitError> {
+    let store = seen.worktree().kept().clone();
+    idle.add(&store, seen.clear_away().await?);
+    Ok(match (remove(house, bench, false).await, kept) {
+        (Action::Removed, Some(kept)) => Action::Salvaged(kept),
+        (action, _) => action,
+    })
 }
 
 async fn worktree_of(
     house: &Household,
     id: FiringId,
     bench: &Bench,
-) -> Result<Option<(Mirror, Worktree)>, StoreError> {
+) -> Result<Option<Worktree>, StoreError> {
     let Some(row) = house.store.firing(id).await? else {
         return Ok(None);
     };
@@ -318,28 +335,62 @@ async fn worktree_of(
         return Ok(None);
     };
     let mirror = house.mirror(repo);
-    let worktree = Worktree::open(&mirror, bench.tree(), branch, base);
-    Ok(Some((mirror, worktree)))
+    Ok(Some(Worktree::open(&mirror, bench.tree(), branch, base)))
 }
 
-/// The ref that holds the worktree's work.
-async fn save(mirror: &Mirror, worktree: &Worktree, id: FiringId) -> Result<String, GitError> {
-    let message = format!("Unfinished work of firing {id}\n\nFound by pruning.");
-    let tip = match worktree.snapshot(&message).await? {
-        Some(oid) => oid,
-        None => worktree.tip().await?,
-    };
-    mirror.keep_ref(&id.to_string(), &tip).await
-}
-
-fn remove(bench: &Bench, dry_run: bool) -> Action {
+async fn remove(house: &Household, bench: &Bench, dry_run: bool) -> Action {
     if dry_run {
         return Action::Removed;
     }
-    match carson_git::remove_tree(&bench.root) {
+    match bench.remove(house).await {
         Ok(()) => Action::Removed,
         Err(error) => Action::Kept(error.to_string()),
     }
+}
+
+/// Gives a bench up: what can still be kept of it is, and then it goes, whatever is in it.
+///
+/// # Errors
+/// When the store does not answer.
+pub async fn discard(house: &Household, id: FiringId) -> Result<Discarded, PruneError> {
+    let bench = Bench::of(house, id);
+    if recover::is_live(house, id).await? {
+        return Ok(Discarded::Not(
+            "its firing still runs: `carson stop` comes first".into(),
+        ));
+    }
+    let by_hand = Plan::by_hand(false);
+    if let Some(why) = stays(house, &bench.root, &by_hand, strays::alive().get(&id)) {
+        return Ok(Discarded::Not(why));
+    }
+    let kept = match worktree_of(house, id, &bench).await? {
+        None => Err("no row tells which repository it belongs to".to_owned()),
+        Some(worktree) => match worktree.look(false).await {
+            Ok(seen) => saved(house, &seen, id)
+                .await
+                .map_err(|error| error.to_string()),
+            Err(error) => Err(error.to_string()),
+        },
+    };
+    if let Err(error) = bench.remove(house).await {
+        return Ok(Discarded::Not(error.to_string()));
+    }
+    house
+        .store
+        .end_stuck(&house.fleet.host, &id.to_string())
+        .await?;
+    Ok(Discarded::Gone(kept))
+}
+
+/// What became of a bench that was given up.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case", tag = "did", content = "detail")]
+pub enum Discarded {
+    /// It is gone. The ref that has what was in it; none when all of it was safe before; or why
+    /// nothing of it could be kept.
+    Gone(Result<Option<String>, String>),
+    /// It is still there, and why.
+    Not(String),
 }
 
 /// Removes what sessions cached (`HOME` and `TMPDIR`) in the benches of firings that have ended and
@@ -362,10 +413,11 @@ pub async fn clear_caches(house: &Household) -> Result<usize, PruneError> {
             continue;
         }
         let bench = Bench::of(house, id);
-        let gone = |dir: PathBuf| std::fs::remove_dir_all(dir).is_ok();
-        if gone(bench.home()) | gone(bench.temp()) {
-            cleared += 1;
+        let mut had_any = false;
+        for dir in [bench.home(), bench.temp(), bench.rooms()] {
+            had_any |= dir.exists() && bench.remove_dir(house, &dir).await.is_ok();
         }
+        cleared += usize::from(had_any);
     }
     Ok(cleared)
 }

@@ -171,11 +171,7 @@ async fn find_again<'h>(firing: &Firing<'h>, row: &Row) {
     };
     let (mirror, bench) = (firing.house.mirror(repo), Bench::of(firing.house, row.id));
     let worktree = Worktree::open(&mirror, bench.tree(), branch.clone(), base);
-    firing.set_place(Place {
-        mirror,
-        worktree,
-        bench,
-    });
+    firing.set_place(Place::new(mirror, worktree, bench));
 }
 
 /// Whether a firing still needs its bench: pruning asks before it touches one.

@@ -61,8 +61,9 @@ async fn is_harmless(placed: &Placed<'_, '_>, stage: Stage, calls: u32) -> bool 
 
 /// Whether no work exists: no commit, and nothing uncommitted.
 pub(crate) async fn is_untouched(placed: &Placed<'_, '_>) -> bool {
-    let facts = placed.place.worktree.facts().await;
-    facts.is_ok_and(|facts| {
+    let seen = placed.place.look().await;
+    seen.is_ok_and(|seen| {
+        let facts = seen.facts();
         facts.exists && facts.commits == 0 && !facts.dirty && !facts.head_strayed
     })
 }

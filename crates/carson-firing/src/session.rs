@@ -13,9 +13,10 @@ use carson_core::admission::{SkipReason, admit_account};
 use carson_core::settle::Halt;
 use carson_core::{EngineKind, Stage};
 use carson_engine::{Access, Ended, Engine, Event, Hook, Session, SessionEnd, estimate};
+use carson_store::Stopped;
 use tracing::{info, warn};
 
-use crate::bench::guarded_hook;
+use crate::bench::{Bench, guarded_hook};
 use crate::confine::{self, Walls};
 use crate::egress;
 use crate::environment::Wanted;
@@ -29,6 +30,9 @@ use crate::prompt::{self, Filling};
 use crate::retry;
 use crate::stages::OrBroken;
 use crate::stages::workspace::Placed;
+
+/// Most blocked calls of one session that are noted; more say nothing new.
+const MAX_NOTED: usize = 50;
 
 /// How often somebody looks whether the worktree is still there.
 const WATCHED_EVERY: Duration = Duration::from_secs(1);
@@ -45,10 +49,11 @@ pub(crate) enum ExecuteEnd {
 pub(crate) async fn read_only(
     firing: &Firing<'_>,
     placed: &Placed<'_, '_>,
+    bench: &Bench,
     stage: Stage,
     filling: &Filling,
 ) -> Result<String, Halt> {
-    let end = run(firing, placed, stage, filling).await?;
+    let end = run(firing, placed, bench, stage, filling).await?;
     match end.ended {
         Ended::MaxTurns => Err(Halt::OutOfTurns),
         _ => Ok(end.text),
@@ -61,21 +66,26 @@ pub(crate) async fn execute(
     placed: &Placed<'_, '_>,
     filling: &Filling,
 ) -> Result<ExecuteEnd, Halt> {
-    let end = run(firing, placed, Stage::Execute, filling).await?;
+    let bench = &placed.place.bench;
+    let end = run(firing, placed, bench, Stage::Execute, filling).await;
+    // Whatever was known of the worktree is old.
+    placed.place.forget();
+    let end = end?;
     Ok(match end.ended {
         Ended::MaxTurns => ExecuteEnd::OutOfTurns,
         _ => ExecuteEnd::Said(end.text),
     })
 }
 
-/// The complete environment of a session, or of the promise.
+/// The complete environment of a session, or of the promise, that works in this bench or room.
 pub(crate) fn environment(
     firing: &Firing<'_>,
     placed: &Placed<'_, '_>,
+    bench: &Bench,
     attempt: u32,
 ) -> Result<Vec<(OsString, OsString)>, Halt> {
     let account = account(firing)?;
-    Ok(placed.place.bench.environment(&Wanted {
+    Ok(bench.environment(&Wanted {
         house: firing.house,
         id: firing.id,
         role: firing.role,
@@ -98,6 +108,7 @@ pub(crate) fn account<'h>(firing: &Firing<'h>) -> Result<&'h Account, Halt> {
 async fn run(
     firing: &Firing<'_>,
     placed: &Placed<'_, '_>,
+    bench: &Bench,
     stage: Stage,
     filling: &Filling,
 ) -> Result<SessionEnd, Halt> {
@@ -109,11 +120,12 @@ async fn run(
     loop {
         may_start(firing).await?;
         let account = account(firing)?;
-        let walls = confine::walls(firing, placed, access(stage), stage.as_str())?;
+        let walls = confine::walls(firing, placed, bench, access(stage), stage.as_str())?;
         let mut watch = Watch::default();
         let started = start(
             firing,
             placed,
+            bench,
             stage,
             filling.attempt,
             account,
@@ -122,17 +134,14 @@ async fn run(
             &walls,
             &mut watch,
         );
-        let mut end = started.await?;
-        let mut events = HookEvents::take(&placed.place.bench.hook_events());
-        if account.engine == EngineKind::Command {
-            // Its output is its answer and nothing else.
-            end.denied.append(&mut events.denied);
-        }
+        let end = started.await?;
+        let events = HookEvents::take(firing, bench).await;
         confine::note(firing, &walls, end.exit, &end.said).await?;
         note(firing, stage, account, &watch, &end).await;
         limit::note_windows(firing, account, watch.windows).await;
         egress::record(firing).await;
-        events.report(firing, placed, &hook).await;
+        let told = account.engine != EngineKind::Command;
+        events.report(firing, placed, &hook, told).await;
         if retry::again(firing, placed, stage, &end.ended, watch.calls).await? {
             continue;
         }
@@ -226,6 +235,7 @@ fn access(stage: Stage) -> Access {
 async fn start(
     firing: &Firing<'_>,
     placed: &Placed<'_, '_>,
+    bench: &Bench,
     stage: Stage,
     attempt: u32,
     account: &Account,
@@ -235,7 +245,8 @@ async fn start(
     watch: &mut Watch,
 ) -> Result<SessionEnd, Halt> {
     let engine = engine(firing, account)?;
-    let (role, bench) = (firing.role, &placed.place.bench);
+    let role = firing.role;
+    let tree = bench.tree();
     let access = access(stage);
     let transcript = transcript(firing, stage).or_broken("making the transcript's folder")?;
     let hook = Hook {
@@ -243,7 +254,7 @@ async fn start(
         settings_file: bench.hook_settings(),
     };
     let money = money::left(firing).await?;
-    let mut env = environment(firing, placed, attempt)?;
+    let mut env = environment(firing, placed, bench, attempt)?;
     let run = 1 + firing
         .tally()
         .stages
@@ -255,7 +266,7 @@ async fn start(
         stage,
         access,
         prompt,
-        cwd: &placed.place.worktree.path,
+        cwd: &tree,
         env,
         tools: if access == Access::Write {
             &role.tools.write
@@ -284,13 +295,12 @@ async fn start(
         tracing::debug!(firing.id = %firing.id, ?event, "session event");
         watch.see(event);
     };
-    let tree = &placed.place.worktree.path;
     tokio::select! {
         end = engine.run(&session, &firing.cancel, &mut seen) => {
             end.map_err(|error| Halt::EngineFailed(error.to_string()))
         }
         // The session ends with this future.
-        () = lost(tree) => Err(Halt::EngineFailed(format!(
+        () = lost(&tree) => Err(Halt::EngineFailed(format!(
             "the worktree was taken away while the {stage} session ran; what it had committed is kept"
         ))),
     }
@@ -365,15 +375,23 @@ async fn note(
     if end.leaked > 0 {
         left_behind(firing, stage, end.leaked).await;
     }
+    let stopped = end.denied.iter().take(MAX_NOTED).map(|denied| Stopped {
+        rule: denied.reason.clone(),
+        tool: denied.tool.clone(),
+        call: denied.call.clone(),
+    });
+    note_stopped(firing, stopped.collect()).await;
+}
+
+/// Notes tool calls that were stopped, as many as anybody reads.
+pub(crate) async fn note_stopped(firing: &Firing<'_>, stopped: Vec<Stopped>) {
     let now = firing.house.clock.now();
-    for denied in &end.denied {
-        let noted = firing
-            .store()
-            .add_blocked_call(firing.id, &denied.reason, &denied.tool, &denied.call, now)
-            .await;
-        if let Err(error) = noted {
-            warn!(firing.id = %firing.id, %error, "a blocked call could not be noted");
-        }
+    let noted = firing
+        .store()
+        .add_blocked_calls(firing.id, &stopped, now)
+        .await;
+    if let Err(error) = noted {
+        warn!(firing.id = %firing.id, %error, "blocked calls could not be noted");
     }
 }
 

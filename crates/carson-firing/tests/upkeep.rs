@@ -42,6 +42,7 @@ async fn home() -> (TempDir, Household) {
     let fleet = load(&options).unwrap().fleet;
     fleet.home.create().unwrap();
     let house = Household {
+        inspector: carson_proc::inspector::Inspector::here(),
         store: Store::open(&fleet.database).await.unwrap(),
         fleet: Arc::new(fleet),
         clock: Clock::system(),

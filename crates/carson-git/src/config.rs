@@ -1,8 +1,8 @@
-//! The mirror's configuration belongs to Carson.
+//! The configuration of Carson's own repositories belongs to Carson.
 //!
-//! Where no kernel layer confines it, a session can write the mirror's `config` by its path: a
-//! filter with a program of its choice, an address, an identity for everybody. So the file's
-//! content is fixed, and it is put right before every command of ours.
+//! Where no kernel layer confines it, a session can write a mirror's `config` by its path: a filter
+//! with a program of its choice, an address, an identity for everybody. So the file's content is
+//! fixed, and it is put right before every command of ours.
 
 use std::fs;
 use std::path::PathBuf;
@@ -15,17 +15,27 @@ use crate::scratch::Scratch;
 /// The push address of `origin`: Carson pushes under another name, for one command.
 const NO_PUSH: &str = "/dev/null/carson-pushes-for-you";
 
-/// The configuration of one mirror.
+/// The configuration of one repository.
 #[derive(Clone, Debug)]
 pub(crate) struct Own {
-    mirror: PathBuf,
+    repository: PathBuf,
     text: String,
 }
 
 impl Own {
-    /// `url` is what sessions may know: without credentials.
+    /// That of a mirror. `url` is what sessions may know: without credentials.
     pub(crate) fn new(mirror: PathBuf, url: &str) -> Self {
         let (url, no_push) = (quoted(url), quoted(NO_PUSH));
+        let mut own = Self::without_remote(mirror);
+        own.text.push_str(&format!(
+            "[remote \"origin\"]\n\turl = {url}\n\tpushurl = {no_push}\n\
+             \tfetch = +refs/heads/*:refs/remotes/origin/*\n"
+        ));
+        own
+    }
+
+    /// That of a repository which has no remote.
+    pub(crate) fn without_remote(repository: PathBuf) -> Self {
         let platform = match cfg!(target_os = "macos") {
             true => "\tignorecase = true\n\tprecomposeunicode = true\n",
             false => "",
@@ -36,35 +46,38 @@ impl Own {
              \tlogAllRefUpdates = true\n{platform}\
              [gc]\n\tauto = 0\n\tpruneExpire = never\n\tworktreePruneExpire = never\n\
              \treflogExpire = never\n\treflogExpireUnreachable = never\n\
-             [maintenance]\n\tauto = false\n\
-             [remote \"origin\"]\n\turl = {url}\n\tpushurl = {no_push}\n\
-             \tfetch = +refs/heads/*:refs/remotes/origin/*\n"
+             [maintenance]\n\tauto = false\n"
         );
-        Self { mirror, text }
+        Self { repository, text }
     }
 
-    /// Puts the file right, and removes the mirror's private ignore and attribute files: nothing
+    /// What the file says.
+    pub(crate) fn text(&self) -> &str {
+        &self.text
+    }
+
+    /// Puts the file right, and removes private ignore and attribute files: nothing
     /// but what is in the repository decides what is taken up.
     pub(crate) fn restore(&self) -> Result<(), GitError> {
-        if !self.mirror.is_dir() {
+        if !self.repository.is_dir() {
             return Ok(());
         }
         for name in ["info/exclude", "info/attributes"] {
-            let path = self.mirror.join(name);
+            let path = self.repository.join(name);
             match fs::remove_file(&path) {
                 Ok(()) => {
-                    warn!(file = %path.display(), "a file of the mirror is not ours: removed");
+                    warn!(file = %path.display(), "a file of a repository of ours is not ours: removed");
                 }
                 Err(error) if error.kind() == std::io::ErrorKind::NotFound => {}
                 Err(error) if error.kind() == std::io::ErrorKind::NotADirectory => {}
                 Err(source) => return Err(io(&path, source)),
             }
         }
-        let path = self.mirror.join("config");
+        let path = self.repository.join("config");
         if fs::read(&path).is_ok_and(|found| found == self.text.as_bytes()) {
             return Ok(());
         }
-        let fresh = Scratch::with(&self.mirror, "config", self.text.as_bytes())?;
+        let fresh = Scratch::with(&self.repository, "config", self.text.as_bytes())?;
         fs::rename(fresh.path(), &path).map_err(|source| io(&path, source))
     }
 }

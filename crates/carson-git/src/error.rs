@@ -94,6 +94,14 @@ pub enum GitError {
         /// What is not saved.
         why: String,
     },
+    /// Nobody could look at what a session left.
+    #[error("{path:?} could not be looked at: {source}")]
+    Unseen {
+        /// Its worktree, or the directory that was to be removed.
+        path: PathBuf,
+        /// Why.
+        source: carson_proc::inspector::InspectError,
+    },
     /// Reading the object database failed.
     #[error("reading {path:?} failed")]
     Read {
@@ -126,6 +134,9 @@ impl GitError {
             Self::Protected { .. } => "firings push only their own branches",
             Self::PushRejected { .. } => "look at the remote's rules and hooks",
             Self::Locked { .. } => "another firing fetches; this ends by itself",
+            Self::Unseen { .. } => {
+                "look into the directory; `carson prune` tries again, `carson prune --discard` gives it up"
+            }
             Self::NotSalvaged { .. } => "look into the directory; `carson prune` tries again",
             _ => "run the command by hand in the mirror to see more",
         }

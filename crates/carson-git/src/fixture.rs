@@ -12,9 +12,10 @@ use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
+use carson_proc::inspector::Inspector;
 use tempfile::TempDir;
 
-use crate::{Mirror, Oid, Worktree};
+use crate::{GitError, Kept, Mirror, Oid, Pushed, Salvaged, TreeFacts, Worktree};
 
 /// A remote with one commit on `main`, and a mirror of it.
 pub(crate) struct World {
@@ -63,6 +64,12 @@ pub(crate) fn write(path: &Path, content: impl AsRef<[u8]>) {
     fs::write(path, content).unwrap();
 }
 
+/// A mirror whose tests ask themselves.
+pub(crate) fn mirror(path: &Path, remote: &Path) -> Mirror {
+    let remote = remote.to_str().unwrap();
+    Mirror::at(path.to_owned(), remote, Inspector::here())
+}
+
 impl World {
     /// The mirror is not cloned yet.
     pub(crate) fn bare() -> Self {
@@ -81,8 +88,27 @@ impl World {
             dir.path(),
             ["clone", "--quiet", "--bare", "seed", "origin.git"],
         );
-        let mirror = Mirror::at(dir.path().join("home/widget.git"), origin.to_str().unwrap());
+        let mirror = mirror(&dir.path().join("home/widget.git"), &origin);
         Self { dir, mirror }
+    }
+
+    /// The store of what is kept.
+    pub(crate) fn kept(&self) -> Kept {
+        self.mirror.kept()
+    }
+
+    pub(crate) async fn keep_ref(&self, firing: &str, oid: &Oid) -> Result<String, GitError> {
+        self.kept().keep_ref(firing, oid).await
+    }
+
+    /// Pushes a firing's branch as it was seen last.
+    pub(crate) async fn push(&self, branch: &str) -> Result<Pushed, GitError> {
+        let kept = self.kept();
+        let at = kept
+            .bare
+            .ref_target(&format!("refs/heads/{branch}"))
+            .await?;
+        kept.push(branch, &at.unwrap(), &[]).await
     }
 
     pub(crate) async fn new() -> Self {
@@ -136,19 +162,17 @@ impl World {
             .unwrap()
     }
 
+    /// Whether the mirror or the store has a ref.
     pub(crate) fn has_ref(&self, name: &str) -> bool {
-        try_git(
-            self.mirror.path(),
-            ["rev-parse", "--verify", "--quiet", name],
-        )
-        .status
-        .success()
+        let ask = ["rev-parse", "--verify", "--quiet", name];
+        let has = |path: &Path| try_git(path, ask).status.success();
+        has(self.mirror.path()) || has(self.kept().path())
     }
 
     /// Everything that a ref, or `--all`, leads to.
     pub(crate) fn reachable(&self, from: &str) -> HashSet<Oid> {
         let list = git(
-            self.mirror.path(),
+            self.kept().path(),
             ["rev-list", "--objects", "--no-object-names", from],
         );
         list.lines().map(|line| line.parse().unwrap()).collect()
@@ -160,7 +184,7 @@ impl World {
         spec.push(b':');
         spec.extend(path.as_ref().as_bytes());
         let done = try_git(
-            self.mirror.path(),
+            self.kept().path(),
             [OsStr::new("show"), OsStr::from_bytes(&spec)],
         );
         done.status.success().then_some(done.stdout)
@@ -170,7 +194,7 @@ impl World {
     pub(crate) fn files(&self, commit: &Oid) -> Vec<String> {
         let format = "--format=%(objectmode) %(path)";
         let list = git(
-            self.mirror.path(),
+            self.kept().path(),
             ["ls-tree", "-r", format, commit.as_str()],
         );
         list.lines().map(str::to_owned).collect()
@@ -185,7 +209,27 @@ impl Worktree {
 
     /// Git's own directory for it.
     pub(crate) fn admin(&self) -> PathBuf {
-        self.repository().join("worktrees").join(self.name())
+        self.git_dir()
+    }
+
+    pub(crate) async fn facts(&self) -> Result<TreeFacts, GitError> {
+        Ok(self.look(false).await?.facts().clone())
+    }
+
+    pub(crate) async fn snapshot(&self, message: &str) -> Result<Option<Oid>, GitError> {
+        self.look(false).await?.snapshot(message).await
+    }
+
+    pub(crate) async fn snapshot_aside(&self, message: &str) -> Result<Option<Oid>, GitError> {
+        self.look(false).await?.snapshot_aside(message).await
+    }
+
+    pub(crate) async fn is_salvaged(&self) -> Result<Salvaged, GitError> {
+        self.look(false).await?.is_salvaged().await
+    }
+
+    pub(crate) async fn remove(&self) -> Result<(), GitError> {
+        self.look(false).await?.remove().await
     }
 
     /// Runs git as the session.

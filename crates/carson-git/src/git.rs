@@ -95,6 +95,8 @@ const FIXED: [(&str, &str); 11] = [
 /// A git command under construction.
 pub(crate) struct Git {
     dir: PathBuf,
+    /// Where it works, if not in the repository.
+    cwd: Option<PathBuf>,
     verb: String,
     args: Vec<OsString>,
     env: Vec<(OsString, OsString)>,
@@ -114,6 +116,7 @@ impl Git {
     pub(crate) fn new(dir: &Path, verb: &str) -> Self {
         Self {
             dir: dir.to_owned(),
+            cwd: None,
             verb: verb.to_owned(),
             args: Vec::new(),
             env: vec![("GIT_DIR".into(), dir.into())],
@@ -147,6 +150,12 @@ impl Git {
         self
     }
 
+    /// Works in another directory than the repository.
+    pub(crate) fn at(mut self, cwd: &Path) -> Self {
+        self.cwd = Some(cwd.to_owned());
+        self
+    }
+
     /// Sets a configuration value that shows neither in the arguments nor in a file.
     pub(crate) fn config(mut self, key: &str, value: impl Into<OsString>) -> Self {
         self.config.push((key.to_owned(), value.into()));
@@ -160,13 +169,6 @@ impl Git {
 
     pub(crate) fn within(mut self, within: Duration) -> Self {
         self.limits.wall_clock = within;
-        self
-    }
-
-    /// Keeps only this much of the output; the command is stopped when it goes far beyond.
-    pub(crate) fn keeping(mut self, bytes: usize) -> Self {
-        self.limits.keep = bytes;
-        self.limits.max_output = 2 * bytes as u64 + 64 * 1024;
         self
     }
 
@@ -188,16 +190,20 @@ impl Git {
     }
 
     fn command(&self) -> Command {
-        let path = std::env::var_os("PATH");
-        let program = find_on_path(Path::new("git"), path.as_deref())
-            .unwrap_or_else(|| PathBuf::from("/usr/bin/git"));
-        let cwd = self
-            .dir
+        let program = program().unwrap_or_else(|| PathBuf::from("/usr/bin/git"));
+        let wanted = self.cwd.as_ref().unwrap_or(&self.dir);
+        let cwd = wanted
             .ancestors()
             .find(|dir| dir.is_dir())
             .unwrap_or(Path::new("/"));
         let mut command = Command::new(program, cwd).exact_env(inherited());
-        for one in OVERRIDES {
+        // To git, what stands in the arguments is stronger than what the environment says.
+        let is_own = |one: &str| {
+            self.config
+                .iter()
+                .any(|(key, _)| one.starts_with(&format!("{key}=")))
+        };
+        for one in OVERRIDES.into_iter().filter(|one| !is_own(one)) {
             command = command.arg("-c").arg(one);
         }
         command = command.arg(&self.verb).args(self.args.iter().cloned());
@@ -260,6 +266,23 @@ impl Git {
     pub(crate) async fn text(self) -> Result<String, GitError> {
         Ok(String::from_utf8_lossy(&self.bytes().await?).into_owned())
     }
+}
+
+/// The `git` program.
+pub(crate) fn program() -> Option<PathBuf> {
+    let path = std::env::var_os("PATH");
+    find_on_path(Path::new("git"), path.as_deref())
+}
+
+/// Runs a command where there is no runtime, as in the inspector; what it printed.
+pub(crate) fn run_here(git: Git) -> Result<Vec<u8>, String> {
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build();
+    let runtime = runtime.map_err(|error| error.to_string())?;
+    runtime
+        .block_on(git.bytes())
+        .map_err(|error| error.to_string())
 }
 
 /// Our environment without what would point git elsewhere.

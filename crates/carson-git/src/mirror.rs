@@ -4,9 +4,11 @@ use std::fs::{File, TryLockError};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use carson_proc::inspector::Inspector;
 use tokio::time::{Instant, sleep};
 use tracing::info;
 
+use crate::bare::Bare;
 use crate::config::Own;
 use crate::durable;
 use crate::error::{GitError, io};
@@ -14,7 +16,9 @@ use crate::git::{CLONE, Git, REMOTE};
 use crate::oid::Oid;
 use crate::remote::Remote;
 use crate::scratch;
-use crate::worktree::{IdleRef, remove_tree};
+
+/// Refs that hold the commits on which kept work stands, each named after its commit.
+pub(crate) const BASES: &str = "refs/carson/base/";
 
 /// How long to wait for another firing that fetches into the same mirror.
 const LOCK_WAIT: Duration = Duration::from_secs(300);
@@ -22,25 +26,30 @@ const LOCK_WAIT: Duration = Duration::from_secs(300);
 /// A bare clone. Cheap to make; nothing happens before [`refresh`](Self::refresh).
 #[derive(Clone, Debug)]
 pub struct Mirror {
-    path: PathBuf,
+    pub(crate) bare: Bare,
     pub(crate) remote: Remote,
+    /// Who reads what sessions write.
+    pub(crate) inspector: Inspector,
 }
 
 impl Mirror {
     /// The mirror of a remote at `path`, which ends in `.git`; files beside it with other endings
     /// are ours too.
     #[must_use]
-    pub fn at(path: PathBuf, remote: impl Into<Remote>) -> Self {
+    pub fn at(path: PathBuf, remote: impl Into<Remote>, inspector: Inspector) -> Self {
+        let remote = remote.into();
+        let own = Own::new(path.clone(), &remote.shown());
         Self {
-            path,
-            remote: remote.into(),
+            bare: Bare::new(path, own),
+            remote,
+            inspector,
         }
     }
 
     /// Where it lies.
     #[must_use]
     pub fn path(&self) -> &Path {
-        &self.path
+        self.bare.path()
     }
 
     /// Clones when it is missing, else fetches. Never touches the firings' own branches nor kept
@@ -50,28 +59,31 @@ impl Mirror {
     /// When the remote cannot be reached or another process fetches for too long.
     pub async fn refresh(&self) -> Result<(), GitError> {
         let _lock = self.lock().await?;
-        scratch::sweep(&self.path);
-        if self.path.join("HEAD").is_file() {
+        scratch::sweep(self.path());
+        self.kept().make()?;
+        scratch::sweep(self.kept().path());
+        if self.path().join("HEAD").is_file() {
             return self.fetch(REMOTE).await;
         }
-        let half = Self {
-            path: self.path.with_extension("clone"),
-            remote: self.remote.clone(),
-        };
-        remove_tree(&half.path)?;
+        let half = Self::at(
+            self.path().with_extension("clone"),
+            self.remote.clone(),
+            self.inspector.clone(),
+        );
+        clear(half.path())?;
         // No template: the operator's hooks and ignore rules have no place here.
-        let init = Git::new(&half.path, "init").args(["--bare", "--quiet", "--template="]);
+        let init = Git::new(half.path(), "init").args(["--bare", "--quiet", "--template="]);
         // Nor has their choice of formats: libgit2 reads these.
         let init = init.config("init.defaultRefFormat", "files");
-        let init = init.args(["--object-format=sha1", "--"]).arg(&half.path);
+        let init = init.args(["--object-format=sha1", "--"]).arg(half.path());
         init.text().await?;
         half.fetch(CLONE).await?;
         // Each was a file of its own; every set-up and every taking-in reads them all.
-        half.git("pack-refs").arg("--all").text().await?;
-        durable::tree(&half.path)?;
-        std::fs::rename(&half.path, &self.path).map_err(|source| io(&self.path, source))?;
-        info!(mirror = %self.path.display(), "repository cloned");
-        durable::name(&self.path, self.path.parent().unwrap_or(&self.path))
+        half.bare.git("pack-refs").arg("--all").text().await?;
+        durable::tree(half.path())?;
+        std::fs::rename(half.path(), self.path()).map_err(|source| io(self.path(), source))?;
+        info!(mirror = %self.path().display(), "repository cloned");
+        durable::name(self.path(), self.path().parent().unwrap_or(self.path()))
     }
 
     async fn fetch(&self, within: Duration) -> Result<(), GitError> {
@@ -90,13 +102,13 @@ impl Mirror {
         if done.success() {
             Ok(())
         } else {
-            Err(self.refused(&done))
+            Err(self.remote.refused(&done))
         }
     }
 
     /// Waits for its turn. The lock goes with the file, also when we are killed.
     async fn lock(&self) -> Result<File, GitError> {
-        let path = self.path.with_extension("lock");
+        let path = self.path().with_extension("lock");
         if let Some(dir) = path.parent() {
             std::fs::create_dir_all(dir).map_err(|source| io(dir, source))?;
         }
@@ -110,7 +122,7 @@ impl Mirror {
                 }
                 Err(TryLockError::WouldBlock) => {
                     return Err(GitError::Locked {
-                        path: self.path.clone(),
+                        path: self.path().to_owned(),
                     });
                 }
                 Err(TryLockError::Error(source)) => return Err(io(&path, source)),
@@ -124,12 +136,13 @@ impl Mirror {
     /// When there is no such branch.
     pub async fn resolve(&self, base: &str) -> Result<Oid, GitError> {
         if let Some(oid) = self
+            .bare
             .ref_target(&format!("refs/remotes/origin/{base}"))
             .await?
         {
             return Ok(oid);
         }
-        let list = self.git("for-each-ref");
+        let list = self.bare.git("for-each-ref");
         let list = list.args([
             "--count=10",
             "--format=%(refname:lstrip=3)",
@@ -147,124 +160,23 @@ impl Mirror {
         })
     }
 
-    /// What a full ref name points to; a name that cannot be one points nowhere.
-    pub(crate) async fn ref_target(&self, name: &str) -> Result<Option<Oid>, GitError> {
-        let name = name.to_owned();
-        self.read(move |repo| match repo.refname_to_id(&name) {
-            Ok(oid) => Ok(Some(oid.into())),
-            Err(error) => match error.code() {
-                git2::ErrorCode::NotFound | git2::ErrorCode::InvalidSpec => Ok(None),
-                _ => Err(error),
-            },
-        })
-        .await
-    }
-
-    /// Keeps a commit under `refs/carson/salvage/<firing>`; the ref's name. What the ref held
-    /// before stays reachable: when the commit does not descend from it, a number is appended.
-    ///
-    /// # Errors
-    /// When the ref cannot be written.
-    pub async fn keep_ref(&self, firing: &str, oid: &Oid) -> Result<String, GitError> {
-        let (mut name, mut next) = (format!("refs/carson/salvage/{firing}"), 2);
-        loop {
-            let held = self.ref_target(&name).await?;
-            let free = match &held {
-                None => true,
-                Some(held) => self.descends(oid, held).await?,
-            };
-            if free {
-                self.move_ref(&name, oid, held.as_ref()).await?;
-                // The row is going to say that it is there.
-                durable::name(&self.path.join(&name), &self.path)?;
-                return Ok(name);
-            }
-            name = format!("refs/carson/salvage/{firing}-{next}");
-            next += 1;
-        }
-    }
-
-    /// Points a ref at a commit, if it still points where it did.
-    pub(crate) async fn move_ref(
-        &self,
-        name: &str,
-        to: &Oid,
-        from: Option<&Oid>,
-    ) -> Result<(), GitError> {
-        let from = from.map_or(Oid::NONE, Oid::as_str);
-        let update = self
-            .git("update-ref")
-            .args(["--no-deref", "--", name, to.as_str(), from]);
-        update.text().await.map(drop)
-    }
-
-    async fn delete_ref(&self, name: &str, at: &Oid) -> Result<(), GitError> {
-        let delete = self
-            .git("update-ref")
-            .args(["--no-deref", "-d", "--", name, at.as_str()]);
-        delete.text().await.map(drop)
-    }
-
-    /// Removes refs, all of them by one command. When one of them has moved the others go
-    /// nevertheless.
-    ///
-    /// # Errors
-    /// When one moved, or could not be removed.
-    pub async fn delete_refs(&self, all: &[IdleRef]) -> Result<(), GitError> {
-        if all.is_empty() {
+    /// Keeps a commit of the remote, whatever the remote does with it: what a session made lies on
+    /// top of it, and the store of that has nothing but that.
+    pub(crate) async fn hold_base(&self, base: &Oid) -> Result<(), GitError> {
+        let name = format!("{BASES}{base}");
+        if self.bare.ref_target(&name).await?.is_some() {
             return Ok(());
         }
-        let line = |IdleRef { name, at }: &IdleRef| format!("delete {name} {at}\n");
-        let list: String = all.iter().map(line).collect();
-        let delete = self.git("update-ref").args(["--no-deref", "--stdin"]);
-        let together = delete.stdin(list.into_bytes()).text().await.map(drop);
-        if together.is_ok() || all.len() == 1 {
-            return together;
-        }
-        let mut outcome = Ok(());
-        for IdleRef { name, at } in all {
-            let one = self.delete_ref(name, at).await;
-            outcome = outcome.and(one);
-        }
-        outcome
-    }
-
-    /// Whether the first commit is the second or has it in its history. A commit that the mirror
-    /// does not have descends from nothing.
-    pub(crate) async fn descends(&self, commit: &Oid, from: &Oid) -> Result<bool, GitError> {
-        let (commit, from) = (commit.git2(), from.git2());
-        self.read(move |repo| {
-            if commit == from {
-                return Ok(true);
-            }
-            let known = repo.find_commit(commit).is_ok() && repo.find_commit(from).is_ok();
-            if known {
-                repo.graph_descendant_of(commit, from)
-            } else {
-                Ok(false)
-            }
-        })
-        .await
-    }
-
-    /// Whether the mirror has this commit.
-    pub(crate) async fn has_commit(&self, commit: &Oid) -> Result<bool, GitError> {
-        let commit = commit.git2();
-        self.read(move |repo| Ok(repo.find_commit(commit).is_ok()))
-            .await
-    }
-
-    /// The tree of a commit.
-    pub(crate) async fn tree_of(&self, commit: &Oid) -> Result<Oid, GitError> {
-        let commit = commit.git2();
-        self.read(move |repo| Ok(repo.find_commit(commit)?.tree_id().into()))
-            .await
+        self.bare
+            .update_refs(format!("update {name} {base}\n"))
+            .await?;
+        durable::name(&self.path().join(name), self.path())
     }
 
     /// Whether the file `path` of a commit has a line `line`, counted from 1; 0 asks for the file.
     pub async fn has_line_at(&self, commit: &Oid, path: &str, line: u32) -> bool {
         let (commit, path) = (commit.git2(), path.to_owned());
-        let lines = self.read(move |repo| {
+        let lines = self.bare.read(move |repo| {
             let tree = repo.find_commit(commit)?.tree()?;
             let blob = tree
                 .get_path(Path::new(&path))?
@@ -281,37 +193,14 @@ impl Mirror {
         });
         lines.await.is_ok_and(|lines| lines >= line as usize)
     }
-
-    /// A command on this repository.
-    pub(crate) fn git(&self, verb: &str) -> Git {
-        Git::new(&self.path, verb).owning(Own::new(self.path.clone(), &self.remote.shown()))
-    }
-
-    /// Reads with libgit2, off the async threads.
-    pub(crate) async fn read<T: Send + 'static>(
-        &self,
-        read: impl FnOnce(&git2::Repository) -> Result<T, git2::Error> + Send + 'static,
-    ) -> Result<T, GitError> {
-        self::read(self.path.clone(), read).await
-    }
 }
 
-/// Reads a repository of ours with libgit2, off the async threads.
-pub(crate) async fn read<T: Send + 'static>(
-    path: PathBuf,
-    read: impl FnOnce(&git2::Repository) -> Result<T, git2::Error> + Send + 'static,
-) -> Result<T, GitError> {
-    let result = tokio::task::spawn_blocking(move || {
-        let repo = git2::Repository::open_bare(&path);
-        repo.and_then(|repo| read(&repo))
-            .map_err(|source| GitError::Read { path, source })
-    });
-    result.await.unwrap_or_else(|panic| {
-        Err(GitError::Failed {
-            verb: "read".into(),
-            detail: panic.to_string(),
-        })
-    })
+/// Removes a directory of ours that was left half made.
+fn clear(path: &Path) -> Result<(), GitError> {
+    match std::fs::remove_dir_all(path) {
+        Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(io(path, error)),
+        _ => Ok(()),
+    }
 }
 
 #[cfg(test)]

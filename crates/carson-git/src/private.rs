@@ -1,8 +1,11 @@
-//! The repository that a firing has for itself.
+//! The repository that a firing has for itself, and the clean rooms beside it.
 //!
-//! It lies in the bench, borrows the mirror's objects and knows the remote's branches and tags,
-//! but has no remote and no credentials. The worktree is linked to it; whatever a session does to
-//! refs, configuration, hooks or objects, it does here.
+//! It lies in the bench, borrows the mirror's objects and knows the remote's branches and tags, but
+//! has no remote and no credentials. The worktree is linked to it; whatever a session does to refs,
+//! configuration, hooks or objects, it does here.
+//!
+//! Carson's own notes of how it began lie beside it, where no session writes: the index that git
+//! made of the checkout, by which a later look knows what did not change, and what the remote had.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -11,11 +14,14 @@ use crate::error::{GitError, io};
 use crate::git::Git;
 use crate::mirror::Mirror;
 use crate::oid::Oid;
-use crate::quarantine::alternate;
+use crate::skeleton::skeleton;
 use crate::worktree::Worktree;
 
 /// Its name in the bench, beside the worktree.
 pub const REPOSITORY: &str = "repo.git";
+
+/// The directory of Carson's own notes in a bench.
+const BEGAN: &str = "began";
 
 /// What the session finds; it may change it. What it commits shall outlive a power cut: by default
 /// git leaves the objects to the kernel, and then the branch names a file without content. The
@@ -37,6 +43,7 @@ impl Mirror {
         base: &Oid,
     ) -> Result<Worktree, GitError> {
         let worktree = Worktree::open(self, path.to_owned(), branch.to_owned(), base.clone());
+        self.kept().make()?;
         if worktree.branch_tip().await?.is_some() {
             return Err(GitError::BranchExists {
                 branch: branch.to_owned(),
@@ -44,15 +51,25 @@ impl Mirror {
         }
         worktree.is_nameable().await?;
         let own = worktree.repository();
-        let (dir, objects) = (own.clone(), self.path().join("objects"));
-        self.read(move |repo| Ok(make(&dir, &objects, &packed_refs(repo)?)))
-            .await?
-            .map_err(|source| io(&own, source))?;
+        let refs = self.bare.read(packed_refs).await?;
+        repository(&own, &self.path().join("objects"), &refs).map_err(|error| io(&own, error))?;
         let add =
             Git::new(&own, "worktree").args(["add", "--quiet", "--no-track", "-b", branch, "--"]);
         add.arg(path).arg(base.as_str()).text().await?;
+        let began = worktree.began();
+        let noted = fs::create_dir_all(&began.dir)
+            .and_then(|()| fs::write(&began.refs, &refs))
+            .and_then(|()| fs::copy(worktree.git_dir().join("index"), &began.index));
+        noted.map_err(|source| io(&began.dir, source))?;
         Ok(worktree)
     }
+}
+
+/// Where Carson's notes of a worktree's beginning lie.
+pub(crate) struct Began {
+    pub dir: PathBuf,
+    pub index: PathBuf,
+    pub refs: PathBuf,
 }
 
 impl Worktree {
@@ -62,15 +79,29 @@ impl Worktree {
         self.path.with_file_name(REPOSITORY)
     }
 
+    /// Git's own directory for the worktree, in that repository.
+    pub(crate) fn git_dir(&self) -> PathBuf {
+        self.repository().join("worktrees").join(self.name())
+    }
+
+    pub(crate) fn began(&self) -> Began {
+        let dir = self.path.with_file_name(BEGAN);
+        Began {
+            index: dir.join("index"),
+            refs: dir.join("packed-refs"),
+            dir,
+        }
+    }
+
     /// How many files its checkout has and how much of a disk they take, by the index that git made
-    /// of it. For a worktree that nobody works in yet: a session may write what it likes there.
+    /// of it.
     ///
     /// # Errors
     /// When the index cannot be read; one that is missing has nothing in it.
     pub async fn size(&self) -> Result<(u64, u64), GitError> {
-        let name = self.path.file_name().unwrap_or_default();
-        let file = self.repository().join("worktrees").join(name).join("index");
+        let file = self.began().index;
         self.mirror
+            .bare
             .read(move |_| {
                 let index = git2::Index::open(&file)?;
                 let block = |bytes: u32| u64::from(bytes).next_multiple_of(4096);
@@ -86,8 +117,8 @@ impl Worktree {
         let name = self.branch_ref();
         for (at, _) in name.match_indices('/') {
             let above = &name[..at];
-            if self.mirror.ref_target(above).await?.is_some() {
-                let detail = format!("{above} is in the way of {name} in the mirror");
+            if self.kept.bare.ref_target(above).await?.is_some() {
+                let detail = format!("{above} is in the way of {name} among what is kept");
                 return Err(GitError::Failed {
                     verb: "worktree add".into(),
                     detail,
@@ -119,13 +150,8 @@ fn packed_refs(repo: &git2::Repository) -> Result<String, git2::Error> {
     Ok(text)
 }
 
-fn make(dir: &Path, objects: &Path, refs: &str) -> std::io::Result<()> {
-    for name in ["objects/info", "objects/pack", "refs/heads"] {
-        fs::create_dir_all(dir.join(name))?;
-    }
-    fs::write(dir.join("config"), CONFIG)?;
-    fs::write(dir.join("packed-refs"), refs)?;
-    fs::write(dir.join("objects/info/alternates"), alternate(objects))?;
-    // With this file it is a repository.
-    fs::write(dir.join("HEAD"), "ref: refs/heads/none\n")
+/// Makes a repository for sessions that knows these refs.
+pub(crate) fn repository(dir: &Path, objects: &Path, refs: &str) -> std::io::Result<()> {
+    skeleton(dir, objects, CONFIG)?;
+    fs::write(dir.join("packed-refs"), refs)
 }

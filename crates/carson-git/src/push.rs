@@ -7,8 +7,10 @@ use carson_proc::Finished;
 use crate::branch::is_protected;
 use crate::error::GitError;
 use crate::git::{ASK, Git, REMOTE, detail};
+use crate::kept::Kept;
 use crate::mirror::Mirror;
 use crate::oid::Oid;
+use crate::remote::Remote;
 
 /// What a push did.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -21,18 +23,24 @@ pub enum Pushed {
     UpToDate,
 }
 
-impl Mirror {
-    /// Pushes a firing's branch under its own name; never forced, never a protected one.
+impl Kept {
+    /// Pushes a commit as a firing's branch; never forced, never a protected one.
     ///
     /// # Errors
     /// When it is protected, refused, or the remote cannot be reached.
-    pub async fn push(&self, branch: &str, protected: &[String]) -> Result<Pushed, GitError> {
+    pub async fn push(
+        &self,
+        branch: &str,
+        commit: &Oid,
+        protected: &[String],
+    ) -> Result<Pushed, GitError> {
         if is_protected(protected, branch) {
             return Err(GitError::Protected {
                 branch: branch.to_owned(),
             });
         }
-        let push = self.remote_git("push")?.within(REMOTE).args([
+        let push = self.remote.reach(self.bare.git("push"), self.path())?;
+        let push = push.within(REMOTE).args([
             "--porcelain",
             "--no-verify",
             "--no-follow-tags",
@@ -41,8 +49,8 @@ impl Mirror {
             "--",
             "carson",
         ]);
-        let name = format!("refs/heads/{branch}");
-        let done = push.arg(format!("{name}:{name}")).finish().await?;
+        let refspec = format!("{commit}:refs/heads/{branch}");
+        let done = push.arg(refspec).finish().await?;
         match (done.success(), flag(&done)) {
             (true, Some('*')) => Ok(Pushed::Created),
             (true, Some('=')) => Ok(Pushed::UpToDate),
@@ -51,10 +59,12 @@ impl Mirror {
                 branch: branch.to_owned(),
                 detail: self.remote.redact(&rejection(&done)),
             }),
-            (false, _) => Err(self.refused(&done)),
+            (false, _) => Err(self.remote.refused(&done)),
         }
     }
+}
 
+impl Mirror {
     /// Where a branch of the remote stands now; asks the remote.
     ///
     /// # Errors
@@ -67,7 +77,7 @@ impl Mirror {
             .args(["--quiet", "--", "carson", &name]);
         let done = ask.finish().await?;
         if !done.success() {
-            return Err(self.refused(&done));
+            return Err(self.remote.refused(&done));
         }
         // The pattern also matches at the end of longer names.
         let said = done.stdout.text();
@@ -82,11 +92,11 @@ impl Mirror {
     /// When it cannot be reached, is empty, or has no such branch.
     pub async fn look(&self, base: &str) -> Result<(), GitError> {
         let ask = Git::new(Path::new("/"), "ls-remote");
-        let ask = self.talking(ask)?.within(ASK);
+        let ask = self.remote.reach(ask, self.path())?.within(ASK);
         let ask = ask.args(["--quiet", "--heads", "--", "carson"]);
         let done = ask.finish().await?;
         if !done.success() {
-            return Err(self.refused(&done));
+            return Err(self.remote.refused(&done));
         }
         let said = done.stdout.text();
         let names = said.lines().filter_map(|line| line.split_once('\t'));
@@ -106,18 +116,22 @@ impl Mirror {
         })
     }
 
-    /// A command that talks to the remote `carson`: it exists only for this command, so that
-    /// nothing written into the mirror's configuration decides where we push.
+    /// A command that talks to the remote, under a name and an address of our own: nothing written
+    /// into the mirror's configuration decides where we go.
     pub(crate) fn remote_git(&self, verb: &str) -> Result<Git, GitError> {
-        self.talking(self.git(verb))
+        self.remote.reach(self.bare.git(verb), self.path())
     }
+}
 
-    fn talking(&self, git: Git) -> Result<Git, GitError> {
+impl Remote {
+    /// Lets a command reach the remote as `carson`. `near` is a repository of ours, beside which the
+    /// credential lies meanwhile.
+    fn reach(&self, git: Git, near: &Path) -> Result<Git, GitError> {
         let mut git = git
             .with_settings()
-            .config("remote.carson.url", self.remote.address())
+            .config("remote.carson.url", self.address())
             .config("remote.carson.fetch", "+refs/heads/*:refs/remotes/origin/*");
-        if let Some(file) = self.remote.credential_file(self.path())? {
+        if let Some(file) = self.credential_file(near)? {
             // Git gives this line to a shell.
             let path = file.path().to_string_lossy().replace('\'', r"'\''");
             git = git.config("credential.helper", "");
@@ -129,7 +143,7 @@ impl Mirror {
 
     /// Why the remote could not be used.
     pub(crate) fn refused(&self, done: &Finished) -> GitError {
-        let (url, detail) = (self.remote.shown(), self.remote.redact(&detail(done)));
+        let (url, detail) = (self.shown(), self.redact(&detail(done)));
         let said = done.stderr.text().to_lowercase();
         match SIGN_IN.iter().any(|sign| said.contains(sign)) {
             true => GitError::AuthFailed { url, detail },
@@ -153,7 +167,7 @@ const SIGN_IN: [&str; 8] = [
 /// The sign in front of the one ref of a porcelain report.
 fn flag(done: &Finished) -> Option<char> {
     let said = done.stdout.text();
-    let line = said.lines().find(|line| line.contains("\trefs/heads/"))?;
+    let line = said.lines().find(|line| line.contains(":refs/heads/"))?;
     line.chars().next()
 }
 

@@ -1,9 +1,10 @@
 //! May a worktree go?
 
+use std::collections::HashSet;
+
 use crate::error::GitError;
-use crate::intake::Look;
 use crate::oid::Oid;
-use crate::worktree::Worktree;
+use crate::seen::Seen;
 
 /// The answer of the only gate to removal.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -21,103 +22,100 @@ fn no(why: impl Into<String>) -> Salvaged {
     Salvaged::No { why: why.into() }
 }
 
-impl Worktree {
+impl Seen {
     /// Whether removing the directory loses nothing: its files equal a saved tree, its branch is at
     /// the base, pushed, or under a kept ref, and no repository inside has commits of its own that
     /// are not kept. Asks no remote: a push leaves its own mark, and [`remove`](Self::remove) keeps
     /// the branch unless the remote confirms.
     ///
     /// # Errors
-    /// When the mirror cannot be read: then nobody may assume anything.
+    /// When the store cannot be read: then nobody may assume anything.
     pub async fn is_salvaged(&self) -> Result<Salvaged, GitError> {
-        self.judge(self.look().await?).await
-    }
-
-    /// The same, after a look.
-    pub(crate) async fn judge(&self, look: Look) -> Result<Salvaged, GitError> {
-        let tip = self.tip().await?;
-        if let Some(trouble) = look.trouble.first() {
+        if let Some(trouble) = self.found.trouble.first() {
             return Ok(no(trouble));
         }
+        // A snapshot that was made of this look is on the branch now.
+        let tip = self.worktree.tip().await?;
         if !self.is_kept(&tip).await? {
-            return Ok(no(format!(
-                "branch {} is neither pushed nor kept",
-                self.branch
-            )));
+            let branch = &self.worktree.branch;
+            return Ok(no(format!("branch {branch} is neither pushed nor kept")));
         }
-        let stray = self.stray_head(&tip, &look).await?;
-        if let Some(stray) = &stray
+        if let Some(stray) = &self.stray
             && !self.is_kept(stray).await?
         {
             return Ok(no(format!(
                 "HEAD stands on commit {stray}, which is not kept"
             )));
         }
-        self.judge_files(&tip, stray.as_ref(), look).await
-    }
-
-    async fn judge_files(
-        &self,
-        tip: &Oid,
-        stray: Option<&Oid>,
-        look: Look,
-    ) -> Result<Salvaged, GitError> {
-        let trees = self.trees(stray.unwrap_or(tip), look).await?;
-        let mut saved = Vec::new();
-        for commit in [Some(tip), stray].into_iter().flatten() {
-            saved.push(self.mirror.tree_of(commit).await?);
+        if !self.holds_trees(&tip).await? {
+            return Ok(no("there are uncommitted changes"));
         }
-        let files = trees.files.as_ref().map(|files| &files.tree);
-        let mut held: Vec<&Oid> = trees.staged.iter().chain(files).collect();
-        held.retain(|tree| !saved.contains(tree));
-        if !held.is_empty() {
-            let kept = self.saved_trees().await?;
-            if held.iter().any(|tree| !kept.contains(tree)) {
-                return Ok(no("there are uncommitted changes"));
+        for (dir, oid) in &self.unsaved {
+            let kept = self.worktree.nested_ref(oid);
+            if self.worktree.kept.bare.ref_target(&kept).await?.is_none() {
+                return Ok(no(format!("{dir} has commits of its own")));
             }
-        }
-        let Some(files) = &trees.files else {
-            return Ok(Salvaged::Yes);
-        };
-        if let Some(trouble) = files.trouble.first() {
-            return Ok(no(format!("something in it cannot be taken up: {trouble}")));
-        }
-        let unsaved = self.unsaved(&files.repositories).await?;
-        if let Some(inner) = unsaved.inner.first() {
-            return Ok(no(format!(
-                "{} has commits of its own",
-                inner.dir().display()
-            )));
         }
         Ok(Salvaged::Yes)
     }
 
     /// Base, pushed, or under a kept ref.
     async fn is_kept(&self, commit: &Oid) -> Result<bool, GitError> {
-        if *commit == self.base {
+        if *commit == self.worktree.base {
             return Ok(true);
         }
-        let kept = self.mirror.git("for-each-ref");
-        let kept = kept.args([
-            "--count=1",
-            "--format=%(refname)",
-            "--contains",
-            commit.as_str(),
-        ]);
-        let kept = kept
-            .args(["refs/remotes/origin", "refs/carson/salvage"])
-            .text()
-            .await?;
-        Ok(!kept.trim().is_empty())
+        // A push leaves its mark in the store; what was fetched from the remote is in the mirror.
+        let places = [
+            (
+                &self.worktree.kept.bare,
+                vec!["refs/remotes/origin", "refs/carson/salvage"],
+            ),
+            (&self.worktree.mirror.bare, vec!["refs/remotes/origin"]),
+        ];
+        for (bare, refs) in places {
+            let oid = commit.git2();
+            if !bare
+                .read(move |repo| Ok(repo.find_commit(oid).is_ok()))
+                .await?
+            {
+                continue;
+            }
+            let kept = bare.git("for-each-ref");
+            let kept = kept.args(["--count=1", "--format=%(refname)", "--contains"]);
+            let kept = kept.arg(commit.as_str()).args(refs).text().await?;
+            if !kept.trim().is_empty() {
+                return Ok(true);
+            }
+        }
+        Ok(false)
     }
 
-    async fn saved_trees(&self) -> Result<Vec<Oid>, GitError> {
-        let kept = self.mirror.git("for-each-ref");
-        let kept = kept
-            .args(["--format=%(tree)", "refs/carson/salvage"])
-            .text()
-            .await?;
-        Ok(kept.lines().filter_map(|line| line.parse().ok()).collect())
+    /// Whether what is staged and the files are trees of commits that are saved.
+    async fn holds_trees(&self, tip: &Oid) -> Result<bool, GitError> {
+        let held: Vec<Oid> = self
+            .found
+            .staged
+            .iter()
+            .chain(&self.found.files)
+            .cloned()
+            .collect();
+        let (tip, base) = (tip.git2(), self.worktree.base.git2());
+        let stray = self.stray.as_ref().map(Oid::git2);
+        let judge = move |repo: &git2::Repository| {
+            let mut saved = HashSet::new();
+            saved.insert(repo.find_commit(base)?.tree_id());
+            let mut walk = repo.revwalk()?;
+            for commit in [Some(tip), stray].into_iter().flatten() {
+                walk.push(commit)?;
+            }
+            walk.push_glob("refs/carson/salvage/*")?;
+            walk.hide(base)?;
+            for oid in walk {
+                saved.insert(repo.find_commit(oid?)?.tree_id());
+            }
+            Ok(held.iter().all(|tree| saved.contains(&tree.git2())))
+        };
+        self.worktree.kept.bare.read(judge).await
     }
 }
 

@@ -104,15 +104,13 @@ mod tests {
         let mirror = &world.mirror;
         let first = mirror.resolve("main").await.unwrap();
         let second = world.upstream("main", "new.txt", "new");
-        for lock in [
-            "packed-refs.lock",
-            "refs/remotes/origin/main.lock",
-            "refs/carson/salvage/one.lock",
-        ] {
+        for lock in ["packed-refs.lock", "refs/remotes/origin/main.lock"] {
             crate::fixture::write(&mirror.path().join(lock), "");
         }
+        let lock = "refs/carson/salvage/one.lock";
+        crate::fixture::write(&world.kept().path().join(lock), "");
         assert_eq!(
-            mirror.keep_ref("one", &first).await.unwrap(),
+            world.keep_ref("one", &first).await.unwrap(),
             "refs/carson/salvage/one"
         );
         mirror.refresh().await.unwrap();
@@ -123,15 +121,15 @@ mod tests {
     async fn a_lock_stays_while_somebody_works_there() {
         let world = World::new().await;
         let first = world.mirror.resolve("main").await.unwrap();
-        let lock = world.mirror.path().join("refs/carson/salvage/one.lock");
+        let lock = world.kept().path().join("refs/carson/salvage/one.lock");
         fs::create_dir_all(lock.parent().unwrap()).unwrap();
         fs::write(&lock, "").unwrap();
         let mut somebody = Command::new("sleep")
             .arg("60")
-            .env("GIT_DIR", world.mirror.path())
+            .env("GIT_DIR", world.kept().path())
             .spawn()
             .unwrap();
-        let kept = world.mirror.keep_ref("one", &first).await;
+        let kept = world.keep_ref("one", &first).await;
         somebody.kill().unwrap();
         somebody.wait().unwrap();
         assert!(kept.is_err());

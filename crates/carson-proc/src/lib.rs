@@ -48,6 +48,7 @@ mod error;
 mod finished;
 mod group;
 mod hunt;
+pub mod inspector;
 mod limits;
 mod lines;
 mod marked;

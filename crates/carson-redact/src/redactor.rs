@@ -118,6 +118,22 @@ impl Redactor {
         spans.into_iter().map(finding).collect()
     }
 
+    /// The known values, for a child of ours to read from its standard input.
+    #[must_use]
+    pub fn to_wire(&self) -> Vec<u8> {
+        let known = self.0.known.lock().unwrap_or_else(PoisonError::into_inner);
+        serde_json::to_vec(&*known).unwrap_or_default()
+    }
+
+    /// One that knows what another does.
+    ///
+    /// # Errors
+    /// When these are not bytes of [`to_wire`](Self::to_wire).
+    pub fn from_wire(wire: &[u8]) -> Result<Self, String> {
+        let known: Vec<String> = serde_json::from_slice(wire).map_err(|error| error.to_string())?;
+        Ok(Self::new(known.into_iter().map(SecretString::from)))
+    }
+
     /// A stream of output that comes in pieces.
     #[must_use]
     pub fn stream(&self) -> Stream {

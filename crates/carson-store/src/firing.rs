@@ -62,6 +62,12 @@ pub struct Firing {
     pub pr_url: Option<String>,
     /// The ref that keeps its work, when it was not pushed.
     pub salvage_ref: Option<String>,
+    /// The commit on which its promise passed.
+    pub verified_sha: Option<String>,
+    /// The commit that its diff review approved.
+    pub reviewed_sha: Option<String>,
+    /// The commit that was pushed.
+    pub pushed_sha: Option<String>,
     /// What settle said, from when it said so.
     #[serde(skip)]
     pub settled: Option<Settled>,
@@ -145,6 +151,9 @@ pub(crate) struct Raw {
     pr_number: Option<i64>,
     pr_url: Option<String>,
     salvage_ref: Option<String>,
+    verified_sha: Option<String>,
+    reviewed_sha: Option<String>,
+    pushed_sha: Option<String>,
     settled: Option<String>,
     facts: Option<String>,
     sentinel: Option<String>,
@@ -190,6 +199,9 @@ impl TryFrom<Raw> for Firing {
             pr_number: raw.pr_number.map(large),
             pr_url: raw.pr_url,
             salvage_ref: raw.salvage_ref,
+            verified_sha: raw.verified_sha,
+            reviewed_sha: raw.reviewed_sha,
+            pushed_sha: raw.pushed_sha,
             settled: json("settled", raw.settled.as_deref())?,
             facts: json("facts", raw.facts.as_deref())?,
             sentinel: raw.sentinel,

@@ -41,6 +41,7 @@ mod progress;
 mod read;
 mod sqlite;
 mod stops;
+mod stuck;
 mod usage;
 
 pub use checks::PreflightRow;
@@ -55,6 +56,7 @@ pub use gate::GateQuery;
 pub use jobs::{JobRow, Stale};
 pub use outbox::{NewPost, Post, PostKind};
 pub use pauses::{PauseRow, PauseScope};
-pub use progress::Progress;
+pub use progress::{Judged, Progress, Stopped};
 pub use read::{Filter, Found};
 pub use stops::{BlockRow, BlockSetter, BreakerRow};
+pub use stuck::Stuck;

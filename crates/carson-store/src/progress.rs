@@ -207,29 +207,80 @@ impl Store {
         Ok(())
     }
 
-    /// A tool call that was stopped.
+    /// The commit that was judged, or pushed.
     ///
     /// # Errors
     /// When the database does not answer.
-    pub async fn add_blocked_call(
+    pub async fn set_judged(
         &self,
         id: FiringId,
-        rule: &str,
-        tool: &str,
-        call: &str,
-        at: DateTime<Utc>,
+        judged: Judged,
+        sha: &str,
     ) -> Result<(), StoreError> {
-        on!(self, |pool| query(
-            "INSERT INTO blocked_call (firing, rule, tool, call, at) VALUES ($1, $2, $3, $4, $5)"
-        )
-        .bind(id.uuid())
-        .bind(self.outside(rule).as_ref())
-        .bind(self.outside(tool).as_ref())
-        .bind(self.outside(call).as_ref())
-        .bind(at)
-        .execute(pool)
-        .await?
-        .rows_affected());
+        let update = match judged {
+            Judged::Verified => "UPDATE firing SET verified_sha = $2 WHERE id = $1",
+            Judged::Reviewed => "UPDATE firing SET reviewed_sha = $2 WHERE id = $1",
+            Judged::Pushed => "UPDATE firing SET pushed_sha = $2 WHERE id = $1",
+        };
+        on!(self, |pool| query(update)
+            .bind(id.uuid())
+            .bind(sha)
+            .execute(pool)
+            .await?
+            .rows_affected());
         Ok(())
     }
+
+    /// Tool calls that were stopped, all of them together.
+    ///
+    /// # Errors
+    /// When the database does not answer; then none of them is written.
+    pub async fn add_blocked_calls(
+        &self,
+        id: FiringId,
+        calls: &[Stopped],
+        at: DateTime<Utc>,
+    ) -> Result<(), StoreError> {
+        if calls.is_empty() {
+            return Ok(());
+        }
+        transaction!(self, |tx| {
+            for stopped in calls {
+                query(
+                    "INSERT INTO blocked_call (firing, rule, tool, call, at) \
+                     VALUES ($1, $2, $3, $4, $5)",
+                )
+                .bind(id.uuid())
+                .bind(self.outside(&stopped.rule).as_ref())
+                .bind(self.outside(&stopped.tool).as_ref())
+                .bind(self.outside(&stopped.call).as_ref())
+                .bind(at)
+                .execute(&mut *tx)
+                .await?;
+            }
+        });
+        Ok(())
+    }
+}
+
+/// What was done with a commit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Judged {
+    /// The promise passed on it.
+    Verified,
+    /// The diff review approved it.
+    Reviewed,
+    /// It was pushed.
+    Pushed,
+}
+
+/// A tool call that was stopped.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Stopped {
+    /// The rule, or the reason that was given.
+    pub rule: String,
+    /// The tool.
+    pub tool: String,
+    /// The call.
+    pub call: String,
 }

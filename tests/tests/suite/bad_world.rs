@@ -270,11 +270,11 @@ fn a_branch_that_cannot_be_pushed_keeps_its_work_and_the_issue_its_place() {
         assert!(reason.contains("could not be pushed"), "{row:#}");
         assert_eq!(fleet.tip(taken), main);
         assert_eq!(fleet.branches(), [taken]);
-        // The commit is in the mirror, under the ref that the row names.
+        // The commit is in the store, under the ref that the row names.
         let kept = row["salvage_ref"].as_str().unwrap();
         assert!(kept.starts_with("refs/carson/salvage/"), "{kept}");
-        let mirror = format!("--git-dir={}", fleet.mirror().display());
-        let file = fleet.git(&[&mirror, "show", &format!("{kept}:hello.txt")]);
+        let store = format!("--git-dir={}", fleet.store().display());
+        let file = fleet.git(&[&store, "show", &format!("{kept}:hello.txt")]);
         assert_eq!(file, "Good evening.\n");
         assert_eq!(fleet.pulls(), Vec::<Value>::new());
         // Nobody could see it as a pull request, so it is not done.
@@ -285,25 +285,21 @@ fn a_branch_that_cannot_be_pushed_keeps_its_work_and_the_issue_its_place() {
 }
 
 #[test]
-fn a_branch_made_by_hand_in_the_mirror_is_told() {
+fn a_branch_made_by_hand_in_the_store_is_told() {
     let fleet = sound();
     goes_well(&fleet);
     let second = fleet.issue("hand", "Once more", "Please.");
-    let mirror = fleet.mirror();
-    let dir = format!("--git-dir={}", mirror.display());
-    // Somebody made a branch in Carson's own clone, by hand.
+    let store = fleet.store();
+    let dir = format!("--git-dir={}", store.display());
+    // Somebody made a branch in Carson's own store, by hand.
     for name in fleet
         .git(&[&dir, "for-each-ref", "--format=%(refname)", "refs/heads"])
         .lines()
     {
         let _ = fleet.git(&[&dir, "update-ref", "-d", name]);
     }
-    let _ = fleet.git(&[
-        &dir,
-        "update-ref",
-        "refs/heads/carson",
-        "refs/remotes/origin/main",
-    ]);
+    let main = fleet.tip("main");
+    let _ = fleet.git(&[&dir, "update-ref", "refs/heads/carson", &main]);
     let ran = fleet.carson(&["fire", "hand", "--work", &second.to_string()]);
     judge(
         &ran,
@@ -311,7 +307,7 @@ fn a_branch_made_by_hand_in_the_mirror_is_told() {
         &[
             "making the worktree",
             "refs/heads/carson",
-            "by hand in the mirror",
+            "among what is kept",
         ],
     )
     .unwrap_or_else(|why| panic!("{why}"));

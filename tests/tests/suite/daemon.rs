@@ -2,7 +2,7 @@
 
 use std::fs::{self, File};
 use std::path::PathBuf;
-use std::process::{Child, ExitStatus, Stdio};
+use std::process::{Child, Command, ExitStatus, Stdio};
 
 use carson_tests::fleet::TestFleet;
 use carson_tests::until;
@@ -49,14 +49,23 @@ pub(crate) struct Daemon {
 
 impl Daemon {
     pub(crate) fn start(fleet: &TestFleet, args: &[&str]) -> Self {
+        Self::start_with(fleet, fleet.command(&[&["daemon"], args].concat()))
+    }
+
+    /// Starts it with this command.
+    pub(crate) fn start_with(fleet: &TestFleet, mut command: Command) -> Self {
         let log = fleet.root().join("daemon.log");
-        let mut command = fleet.command(&[&["daemon"], args].concat());
         let file = File::options().create(true).append(true).open(&log);
         command.stdout(Stdio::null()).stderr(file.unwrap());
         Self {
             child: command.spawn().unwrap(),
             log,
         }
+    }
+
+    /// Its process.
+    pub(crate) fn pid(&self) -> u32 {
+        self.child.id()
     }
 
     pub(crate) fn signal(&self, signal: Signal) {

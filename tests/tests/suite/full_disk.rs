@@ -199,7 +199,7 @@ fn room_is_made_of_what_can_be_made_again() {
     let left = String::from_utf8_lossy(&left.stdout).into_owned();
     assert!(!left.contains(".cache"), "{left}");
     let kept = daemon.inside(
-        "git --git-dir \"$1/mirrors/widget.git\" rev-list --objects --all && ls \"$1/state/backups\"",
+        "git --git-dir \"$1/kept/widget.git\" rev-list --objects --all && ls \"$1/state/backups\"",
     );
     let kept = String::from_utf8_lossy(&kept.stdout).into_owned();
     assert!(

@@ -380,8 +380,23 @@ fn in_salvage_before_the_push() {
     scene.survives(Stage::Salvage);
 }
 
+/// The session that confirms, or not, that the work was done before.
+#[test]
+fn within_the_confirm_session() {
+    let scene = Scene::behind(|fleet, barrier| {
+        let play = format!(
+            "[[when]]\nstage = \"plan\"\ndo = [{{ say = \"[ALREADY-DONE] README.md:1\" }}]\n\n\
+             [[when]]\nstage = \"confirm\"\ndo = [{{ barrier = {barrier:?} }}, {{ say = \"[APPROVE]\" }}]\n"
+        );
+        fs::write(fleet.root().join("play.toml"), play).unwrap();
+    });
+    scene.survives(Stage::Confirm);
+}
+
 #[test]
 fn no_stage_is_left_out() {
-    let killed: BTreeSet<Stage> = BETWEEN.iter().copied().collect();
+    // It comes only where a session says that there is nothing to do.
+    let beside = [Stage::Confirm];
+    let killed: BTreeSet<Stage> = BETWEEN.iter().copied().chain(beside).collect();
     assert_eq!(killed, BTreeSet::from(Stage::ALL));
 }

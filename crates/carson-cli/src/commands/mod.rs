@@ -80,7 +80,11 @@ async fn dispatch(app: &App, command: Command) -> Result<u8, CommandError> {
         Command::Block { action } => block::run(app, action).await,
         Command::Pause(args) => pause::pause(app, &args).await,
         Command::Resume(scope) => pause::resume(app, &scope).await,
-        Command::Prune { dry_run } => prune::run(app, dry_run).await,
+        Command::Prune {
+            discard: Some(firing),
+            ..
+        } => prune::discard(app, &firing).await,
+        Command::Prune { dry_run, .. } => prune::run(app, dry_run).await,
         Command::Doctor => doctor::run(app).await,
         Command::Backup { action } => backup::run(app, &action).await,
         Command::Config { action } => config::run(app, action),

@@ -1,9 +1,10 @@
 //! `carson prune`
 
-use carson_firing::prune::{Action, Plan};
+use carson_firing::prune::{Action, Discarded, Plan};
 use carson_firing::{claims, prune, recover};
 use serde_json::json;
 
+use super::firings;
 use crate::app::App;
 use crate::error::CommandError;
 use crate::print;
@@ -50,5 +51,30 @@ pub async fn run(app: &App, dry_run: bool) -> Result<u8, CommandError> {
         print::line("nothing to prune");
     }
     swept?;
+    Ok(0)
+}
+
+/// `carson prune --discard FIRING`
+pub async fn discard(app: &App, firing: &str) -> Result<u8, CommandError> {
+    let house = app.house().await?;
+    // A bench may be older than every row.
+    let id = match firing.parse() {
+        Ok(id) => id,
+        Err(_) => firings::find(&house.store, firing).await?.id,
+    };
+    let done = prune::discard(&house, id).await;
+    let done = done.map_err(|error| CommandError::caused_by(&error))?;
+    if app.json {
+        print::json(&json!({"firing": id, "bench": done}));
+    }
+    let said = match &done {
+        Discarded::Not(why) => return Err(CommandError::failed(format!("it stays: {why}"))),
+        Discarded::Gone(Ok(None)) => "discarded; everything in it was safe before".to_owned(),
+        Discarded::Gone(Ok(Some(kept))) => format!("discarded; its work is kept under {kept}"),
+        Discarded::Gone(Err(why)) => format!("discarded; nothing of it could be kept: {why}"),
+    };
+    if !app.json {
+        print::line(&said);
+    }
     Ok(0)
 }

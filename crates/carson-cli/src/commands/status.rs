@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use carson_core::RoleName;
 use carson_core::admission::UsageWindow;
 use carson_firing::{Household, claim, room};
-use carson_store::{BlockRow, BreakerRow, Firing, HostRow, JobRow, PauseRow, PreflightRow};
+use carson_store::{BlockRow, BreakerRow, Firing, HostRow, JobRow, PauseRow, PreflightRow, Stuck};
 use chrono::{DateTime, TimeDelta, Utc};
 use serde_json::{Value, json};
 
@@ -35,6 +35,7 @@ struct Seen {
     spent: f64,
     windows: Vec<UsageWindow>,
     no_room: Option<String>,
+    stuck: Vec<Stuck>,
 }
 
 pub async fn run(app: &App, with_jobs: bool) -> Result<u8, CommandError> {
@@ -94,6 +95,7 @@ async fn look(house: &Household) -> Result<Seen, CommandError> {
         spent: claim::spent_today(house, now).await?,
         windows,
         no_room: room::check(&house.fleet).err(),
+        stuck: store.stuck(&house.fleet.host).await?,
     })
 }
 
@@ -107,7 +109,7 @@ fn as_json(house: &Household, seen: &Seen) -> Value {
         "roles": roles.collect::<Vec<_>>(), "running": seen.live, "pauses": seen.pauses,
         "blocks": seen.blocks, "breakers": seen.breakers, "preflights": seen.preflights, "outbox": seen.pending,
         "no_room": seen.no_room, "spent_today": seen.spent, "windows": seen.windows,
-        "jobs": seen.jobs,
+        "jobs": seen.jobs, "stuck": seen.stuck,
     })
 }
 
@@ -170,6 +172,14 @@ fn stops(seen: &Seen) {
     }
     for row in &seen.preflights {
         print::line(&failing(row));
+    }
+    for one in &seen.stuck {
+        print::line(&format!(
+            "STUCK bench {} since {}: {}; look into benches/{0}, or `carson prune --discard {0}`",
+            one.bench,
+            print::time(one.since),
+            one.why
+        ));
     }
     let full = |window: &&UsageWindow| window.utilization >= FULL;
     for window in seen.windows.iter().filter(full) {

@@ -189,5 +189,5 @@ fn the_limits_that_are_described_are_those_that_hold() {
     let role: RoleFile = toml_edit::de::from_str(&file).unwrap();
     let set = role.limits;
     assert_eq!(limits(set), Limits::default());
-    assert_eq!(file.lines().count(), 1 + 14, "{file}");
+    assert_eq!(file.lines().count(), 1 + 15, "{file}");
 }

@@ -67,17 +67,83 @@ fn a_silent_session_that_left_files_is_not_silent() {
 #[test]
 fn already_done_must_point_somewhere() {
     let claim = Facts {
-        halt: Some(Halt::Planned(Sentinel::AlreadyDone("src/a.rs:3".into()))),
+        halt: Some(Halt::DoneBefore {
+            claim: "src/a.rs:3".into(),
+            confirmed: true,
+        }),
         ..Facts::default()
     };
     assert_eq!(outcome(&claim), Outcome::Failed);
-    assert_eq!(
-        outcome(&Facts {
+    let there = Facts {
+        reference_exists: true,
+        ..claim
+    };
+    assert_eq!(outcome(&there), Outcome::AlreadyDone);
+    let worked = Facts {
+        dirty: true,
+        ..there
+    };
+    assert_eq!(outcome(&worked), Outcome::Partial);
+}
+
+#[test]
+fn already_done_that_nobody_confirmed_is_for_people() {
+    let said = Sentinel::AlreadyDone("README.md:1".into());
+    let unconfirmed = Halt::DoneBefore {
+        claim: "README.md:1".into(),
+        confirmed: false,
+    };
+    for (halt, sentinel) in [
+        (Some(unconfirmed), None),
+        (Some(Halt::Planned(said.clone())), None),
+        (None, Some(said)),
+    ] {
+        let facts = Facts {
+            halt,
+            sentinel,
             reference_exists: true,
-            ..claim
-        }),
-        Outcome::AlreadyDone
-    );
+            ..Facts::default()
+        };
+        assert_eq!(outcome(&facts), Outcome::Blocked);
+    }
+}
+
+#[test]
+fn what_is_pushed_is_what_was_judged() {
+    let sha = |digit: char| Some(digit.to_string().repeat(40));
+    let judged = Facts {
+        promise: PromiseFact::Passed,
+        diff_review: DiffReviewFact::Approved,
+        tip: sha('a'),
+        verified: sha('a'),
+        reviewed: sha('a'),
+        ..ok_facts()
+    };
+    assert_eq!(outcome(&judged), Outcome::Ok);
+    let verified = Facts {
+        verified: sha('b'),
+        ..judged.clone()
+    };
+    let reviewed = Facts {
+        reviewed: None,
+        ..judged.clone()
+    };
+    let unshown = Facts {
+        unshown: vec!["logo.png: no text".into(), "b".into()],
+        ..judged
+    };
+    for (facts, why) in [
+        (
+            verified,
+            "verified (bbbbbbbbbb) is not the one that would be pushed (aaaaaaaaaa)",
+        ),
+        (reviewed, "reviewed (none) is not"),
+        (unshown, "not shown all of it: logo.png: no text and 1 more"),
+    ] {
+        let settled = settle(&facts);
+        assert_eq!(settled.outcome, Outcome::Partial);
+        assert!(settled.reason.contains(why), "{}", settled.reason);
+    }
 }
 
 #[test]
@@ -178,6 +244,7 @@ fn any_facts() -> impl Strategy<Value = Facts> {
                 diff_review,
                 blocked_calls,
                 reference_exists: exists,
+                ..Facts::default()
             },
         )
 }

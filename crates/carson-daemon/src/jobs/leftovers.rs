@@ -26,6 +26,7 @@ pub(super) async fn benches(house: Household) -> Done {
         dry_run: false,
         youth: YOUTH,
         within: WITHIN,
+        patient: true,
     };
     let pass = prune::pass(&house, &plan).await.map_err(said)?;
     let (mut removed, mut kept) = (0, 0);

@@ -64,6 +64,7 @@ async fn caches(house: &Household) -> Done {
 async fn benches(house: &Household) -> Done {
     let plan = Plan {
         within: WITHIN,
+        patient: true,
         ..Plan::by_hand(false)
     };
     let pass = prune::pass(house, &plan).await.map_err(said)?;

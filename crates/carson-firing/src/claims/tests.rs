@@ -65,6 +65,7 @@ impl Home {
         let fleet = load(&options).unwrap().fleet;
         fleet.home.create().unwrap();
         let house = Household {
+            inspector: carson_proc::inspector::Inspector::here(),
             store: Store::open(&fleet.database).await.unwrap(),
             fleet: Arc::new(fleet),
             clock: Clock::system(),

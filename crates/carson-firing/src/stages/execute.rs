@@ -1,11 +1,13 @@
 //! The session in full trust, and the check that says whether it is done.
 //!
-//! Drive and stop are apart: the session changes files, Carson's own run of the promise decides.
-//! A failed promise is the next attempt's feedback, at most `max_attempts` times.
+//! Drive and stop are apart: the session changes files, Carson's own run of the promise decides, in a
+//! clean room on what is committed. A failed promise is the next attempt's feedback, at most `max_attempts` times.
 
 use carson_core::settle::{Halt, PromiseFact};
 use carson_core::{Sentinel, Stage};
+use carson_git::Oid;
 
+use super::confirm;
 use super::review::Agreed;
 use super::verify::{self, Check};
 use super::workspace::Placed;
@@ -13,12 +15,33 @@ use crate::firing::Firing;
 use crate::prompt::Filling;
 use crate::session::{self, ExecuteEnd};
 
+/// What a session hears that changed files and committed none of them.
+const NOTHING_COMMITTED: &str = "Nothing was committed. The check runs on a fresh checkout of what \
+    is committed on your branch, and that is what will be pushed: commit your work.";
+
 /// The work is done as far as the session and the promise can tell.
 pub(crate) struct Executed<'f, 'h> {
     pub placed: Placed<'f, 'h>,
     pub plan: Option<String>,
+    pub done: Done,
+}
+
+/// What a session and the promise say.
+pub(crate) struct Done {
     pub sentinel: Sentinel,
     pub promise: PromiseFact,
+    /// The commit on which the promise passed.
+    pub verified: Option<Oid>,
+}
+
+impl Done {
+    fn unchecked(sentinel: Sentinel) -> Self {
+        Self {
+            sentinel,
+            promise: PromiseFact::NotRun,
+            verified: None,
+        }
+    }
 }
 
 pub(crate) async fn run<'f, 'h>(
@@ -35,13 +58,8 @@ pub(crate) async fn run<'f, 'h>(
         ..Filling::default()
     };
     let max = firing.role.limits.max_attempts.max(1);
-    let (sentinel, promise) = attempts(firing, &placed, filling, max).await?;
-    Ok(Executed {
-        placed,
-        plan,
-        sentinel,
-        promise,
-    })
+    let done = attempts(firing, &placed, filling, max).await?;
+    Ok(Executed { placed, plan, done })
 }
 
 /// Executes until the promise passes, the session gives up, or `max` attempts are used up.
@@ -50,7 +68,7 @@ pub(crate) async fn attempts(
     placed: &Placed<'_, '_>,
     mut filling: Filling,
     max: u32,
-) -> Result<(Sentinel, PromiseFact), Halt> {
+) -> Result<Done, Halt> {
     for attempt in 1..=max {
         filling.attempt = attempt;
         firing.count(|tally| tally.attempts += 1).await;
@@ -61,14 +79,28 @@ pub(crate) async fn attempts(
             ExecuteEnd::Said(text) => match Sentinel::parse(&text) {
                 None => return Err(Halt::NoSentinel(Stage::Execute.to_string())),
                 Some(ok @ Sentinel::Ok(_)) => Some(ok),
+                Some(Sentinel::AlreadyDone(claim)) => {
+                    return Err(confirm::done_before(firing, placed, claim).await?);
+                }
                 // Anything but OK is the session's own decision to stop.
-                Some(other) => return Ok((other, PromiseFact::NotRun)),
+                Some(other) => return Ok(Done::unchecked(other)),
             },
         };
         match verify::check(firing, placed).await? {
             Check::NoPromise if ran_out => return Err(Halt::OutOfTurns),
-            Check::NoPromise => return Ok((said(sentinel), PromiseFact::NotRun)),
-            Check::Passed => return Ok((said(sentinel), PromiseFact::Passed)),
+            Check::NoPromise => return Ok(Done::unchecked(said(sentinel))),
+            Check::NothingCommitted if ran_out => return Err(Halt::OutOfTurns),
+            Check::NothingCommitted if attempt < max => {
+                filling.feedback = Some(NOTHING_COMMITTED.to_owned());
+            }
+            Check::NothingCommitted => return Ok(Done::unchecked(said(sentinel))),
+            Check::Passed(commit) => {
+                return Ok(Done {
+                    sentinel: said(sentinel),
+                    promise: PromiseFact::Passed,
+                    verified: Some(commit),
+                });
+            }
             Check::Failed(_) if attempt == max && ran_out => return Err(Halt::OutOfTurns),
             Check::Failed(_) if attempt == max => {
                 return Err(Halt::Exhausted(format!("the promise failed {max} times")));

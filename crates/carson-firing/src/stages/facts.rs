@@ -3,8 +3,10 @@
 use carson_core::Sentinel;
 use carson_core::sentinel::Reference;
 use carson_core::settle::{DiffReviewFact, Facts, Halt, PromiseFact};
+use carson_git::Oid;
 use tracing::warn;
 
+use super::execute::Done;
 use crate::firing::Firing;
 
 /// What the executing stages leave for settle.
@@ -13,6 +15,24 @@ pub(crate) struct Findings {
     pub sentinel: Option<Sentinel>,
     pub promise: PromiseFact,
     pub diff_review: DiffReviewFact,
+    /// The commit on which the promise passed.
+    pub verified: Option<Oid>,
+    /// The commit that the diff review saw.
+    pub reviewed: Option<Oid>,
+    /// What that review was not shown, and nobody allowed.
+    pub unshown: Vec<String>,
+}
+
+impl Findings {
+    /// What an execute session and the promise found.
+    pub(crate) fn of(done: &Done) -> Self {
+        Self {
+            sentinel: Some(done.sentinel.clone()),
+            promise: done.promise,
+            verified: done.verified.clone(),
+            ..Self::default()
+        }
+    }
 }
 
 /// Measures the worktree and adds what the stages found. Never fails: what cannot be measured is
@@ -23,12 +43,17 @@ pub(crate) async fn gather(firing: &Firing<'_>, halt: Option<Halt>, found: Findi
         sentinel: found.sentinel,
         promise: found.promise,
         diff_review: found.diff_review,
+        verified: found.verified.map(String::from),
+        reviewed: found.reviewed.map(String::from),
+        unshown: found.unshown,
         blocked_calls: firing.tally().blocked_calls,
         ..Facts::default()
     };
     if let Some(place) = firing.place() {
-        match place.worktree.facts().await {
-            Ok(tree) => {
+        match place.look().await {
+            Ok(seen) => {
+                let tree = seen.facts();
+                facts.tip = Some(seen.tip().as_str().to_owned());
                 facts.commits = tree.commits;
                 facts.dirty = tree.dirty;
                 if !tree.exists && facts.halt.is_some() {
@@ -44,12 +69,11 @@ pub(crate) async fn gather(firing: &Firing<'_>, halt: Option<Halt>, found: Findi
 }
 
 async fn reference_exists(firing: &Firing<'_>, facts: &Facts) -> bool {
-    let said = match (&facts.halt, &facts.sentinel) {
-        (Some(Halt::Planned(sentinel)), _) | (None, Some(sentinel)) => sentinel,
+    let text = match (&facts.halt, &facts.sentinel) {
+        (Some(Halt::DoneBefore { claim, .. }), _) => claim,
+        (Some(Halt::Planned(Sentinel::AlreadyDone(claim))), _)
+        | (None, Some(Sentinel::AlreadyDone(claim))) => claim,
         _ => return false,
-    };
-    let Sentinel::AlreadyDone(text) = said else {
-        return false;
     };
     let (Some(place), Some(reference)) = (firing.place(), Reference::parse(text)) else {
         return false;

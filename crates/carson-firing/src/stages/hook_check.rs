@@ -41,7 +41,7 @@ pub(crate) async fn wrong_answer(
 ) -> Result<Option<String>, Halt> {
     let tree = placed.place.bench.tree();
     // Asked where the sessions will ask it: a hook that cannot be reached from inside is none.
-    let walls = confine::walls(firing, placed, Access::Write, "hook")?;
+    let walls = confine::walls(firing, placed, &placed.place.bench, Access::Write, "hook")?;
     let context = Context::new(&tree.to_string_lossy());
     for (call, wanted) in [
         (known_bad_call(&context), Exit::Code(2)),
@@ -64,7 +64,7 @@ async fn ask(
     hook: &str,
     call: String,
 ) -> Result<Exit, Halt> {
-    let mut env = session::environment(firing, placed, 0)?;
+    let mut env = session::environment(firing, placed, &placed.place.bench, 0)?;
     // These questions are ours; they are no events of the firing.
     env.retain(|(name, _)| name != "CARSON_HOOK_EVENTS");
     let command = Command::new("/bin/sh", placed.place.bench.tree())

@@ -7,17 +7,18 @@ use carson_core::{Stage, Work};
 
 use crate::household::ForgeOpenError;
 
+pub(crate) mod confirm;
 pub(crate) mod diff_review;
 pub(crate) mod execute;
 pub(crate) mod facts;
 pub(crate) mod hook_check;
+pub(crate) mod leaving;
 pub(crate) mod pick;
 pub(crate) mod plan;
 pub(crate) mod preflight;
 pub(crate) mod report;
 pub(crate) mod review;
 pub(crate) mod salvage;
-pub(crate) mod secret_check;
 pub(crate) mod teardown;
 pub(crate) mod verify;
 pub(crate) mod workspace;

@@ -3,6 +3,7 @@
 use carson_core::settle::Halt;
 use carson_core::{Sentinel, Stage};
 
+use super::confirm;
 use super::workspace::Placed;
 use crate::firing::Firing;
 use crate::prompt::Filling;
@@ -35,9 +36,13 @@ pub(crate) async fn write(
     stage: Stage,
     filling: Filling,
 ) -> Result<String, Halt> {
-    let text = session::read_only(firing, placed, stage, &filling).await?;
+    let bench = &placed.place.bench;
+    let text = session::read_only(firing, placed, bench, stage, &filling).await?;
     match Sentinel::parse(&text) {
         Some(Sentinel::Ok(_)) => Ok(text),
+        Some(Sentinel::AlreadyDone(claim)) => {
+            Err(confirm::done_before(firing, placed, claim).await?)
+        }
         Some(other) => Err(Halt::Planned(other)),
         None => Err(Halt::NoSentinel(stage.to_string())),
     }

@@ -7,6 +7,7 @@ use super::plan::{Planned, write};
 use super::workspace::Placed;
 use crate::firing::Firing;
 use crate::prompt::Filling;
+use crate::rooms;
 use crate::session;
 
 /// The plan that will be executed.
@@ -34,7 +35,10 @@ pub(crate) async fn run<'f, 'h>(
             plan: Some(plan.clone()),
             ..Filling::default()
         };
-        let review = session::read_only(firing, &placed, Stage::Review, &filling).await?;
+        let desk = rooms::with_fresh_desk(firing, &placed)?;
+        let review = session::read_only(firing, &placed, &desk, Stage::Review, &filling).await;
+        rooms::clear(firing, &placed).await;
+        let review = review?;
         match Verdict::parse(&review) {
             Some(Verdict::Approve) => {
                 return Ok(Agreed {

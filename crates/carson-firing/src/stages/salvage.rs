@@ -6,10 +6,11 @@
 use carson_core::settle::Settled;
 use carson_core::{Outcome, Stage};
 use carson_forge::{NewPull, Pull};
-use carson_git::{GitError, TreeFacts};
+use carson_git::{GitError, Oid, Seen};
+use carson_store::Judged;
 use tracing::{error, info, warn};
 
-use super::secret_check::{self, Leak};
+use super::{leaving, verify};
 use crate::firing::{Firing, Place, Taken};
 use crate::messages;
 
@@ -23,8 +24,8 @@ pub(crate) struct Saved {
     pub kept_ref: Option<String>,
     /// What went wrong on the way, for the report.
     pub trouble: Vec<String>,
-    /// Secrets in what was to be pushed: it was not.
-    pub leaks: Vec<Leak>,
+    /// Why a person must look before anything of it leaves.
+    pub held: Option<String>,
 }
 
 pub(crate) async fn run(firing: &Firing<'_>, settled: &Settled) -> Saved {
@@ -33,8 +34,8 @@ pub(crate) async fn run(firing: &Firing<'_>, settled: &Settled) -> Saved {
     let Some(place) = firing.place() else {
         return saved;
     };
-    let tree = match place.worktree.facts().await {
-        Ok(tree) => tree,
+    let seen = match place.look().await {
+        Ok(seen) => seen,
         Err(error) => {
             saved
                 .trouble
@@ -42,48 +43,40 @@ pub(crate) async fn run(firing: &Firing<'_>, settled: &Settled) -> Saved {
             return saved;
         }
     };
-    let tree = take_up(firing, place, settled, tree, &mut saved).await;
-    saved.trouble.extend(tree.trouble.iter().cloned());
-    if tree.commits == 0 {
+    saved.trouble.extend(seen.facts().trouble.iter().cloned());
+    if let [first, more @ ..] = seen.renamed() {
+        let more = if more.is_empty() { "" } else { " and others" };
+        saved.trouble.push(format!(
+            "git refuses the name {first:?}{more}: kept with `.kept` behind it"
+        ));
+    }
+    take_up(firing, place, settled, &seen, &mut saved).await;
+    let tip = place
+        .worktree
+        .tip()
+        .await
+        .unwrap_or_else(|_| seen.tip().clone());
+    if tip == place.worktree.base {
         return saved;
     }
     let pushed = match firing.taken() {
-        Some(taken) if may_leave(firing, place, taken, &mut saved).await => {
-            push(firing, place, taken, &mut saved).await
+        Some(taken) if leaving::may(firing, taken, settled, &seen, &mut saved).await => {
+            push(firing, place, taken, &tip, &mut saved).await
         }
         _ => false,
     };
     if !pushed {
-        keep(firing, place, &mut saved).await;
+        keep(firing, place, &tip, &mut saved).await;
     } else if let Some(taken) = firing.taken() {
         open_pull(firing, place, taken, settled, &mut saved).await;
     }
     saved
 }
 
-/// Whether nothing in the branch must stay in the house. What cannot be looked at stays.
-async fn may_leave(
-    firing: &Firing<'_>,
-    place: &Place,
-    taken: &Taken<'_>,
-    saved: &mut Saved,
-) -> bool {
-    match secret_check::leaks(firing, place, taken.repo).await {
-        Ok(leaks) => saved.leaks = leaks,
-        Err(error) => {
-            warn!(firing.id = %firing.id, %error, "the branch could not be searched for secrets");
-            let trouble = format!("the branch could not be searched for secrets: {error}");
-            saved.trouble.push(trouble);
-            return false;
-        }
-    }
-    saved.leaks.is_empty()
-}
-
-/// Work with a secret in it is for a person, however it ended. Finished work that nobody can see
-/// as a pull request is not done: it goes back to the queue.
+/// Work that a person must see first is for a person, however it ended. Finished work that nobody
+/// can see as a pull request is not done: it goes back to the queue.
 pub(crate) fn as_delivered(settled: Settled, saved: &Saved) -> Settled {
-    if let Some(reason) = secret_check::told(&saved.leaks) {
+    if let Some(reason) = &saved.held {
         return Settled::new(Outcome::Blocked, reason);
     }
     if settled.outcome != Outcome::Ok || saved.pull.is_some() {
@@ -99,11 +92,12 @@ async fn take_up(
     firing: &Firing<'_>,
     place: &Place,
     settled: &Settled,
-    tree: TreeFacts,
+    seen: &Seen,
     saved: &mut Saved,
-) -> TreeFacts {
+) {
+    let tree = seen.facts();
     if !tree.dirty && !tree.head_strayed {
-        return tree;
+        return;
     }
     let message = format!(
         "Unfinished work of firing {}\n\n{}",
@@ -111,9 +105,9 @@ async fn take_up(
         firing.house.redactor.redact(&settled.reason)
     );
     let taken = if settled.outcome == Outcome::Ok {
-        aside(firing, place, &message, saved).await
+        aside(firing, place, seen, &message, saved).await
     } else {
-        place.worktree.snapshot(&message).await.map(|_| ())
+        seen.snapshot(&message).await.map(|_| ())
     };
     if let Err(error) = taken {
         error!(firing.id = %firing.id, %error, "uncommitted work could not be taken up");
@@ -122,17 +116,18 @@ async fn take_up(
             place.bench.tree().display()
         ));
     }
-    place.worktree.facts().await.unwrap_or(tree)
 }
 
 async fn aside(
     firing: &Firing<'_>,
     place: &Place,
+    seen: &Seen,
     message: &str,
     saved: &mut Saved,
 ) -> Result<(), GitError> {
-    if let Some(oid) = place.worktree.snapshot_aside(message).await? {
-        let kept = place.mirror.keep_ref(&firing.id.to_string(), &oid).await?;
+    if let Some(oid) = seen.snapshot_aside(message).await? {
+        let kept = place.worktree.kept();
+        let kept = kept.keep_ref(&firing.id.to_string(), &oid).await?;
         note_ref(firing, kept, saved).await;
     }
     Ok(())
@@ -145,14 +140,18 @@ async fn note_ref(firing: &Firing<'_>, kept: String, saved: &mut Saved) {
     saved.kept_ref = Some(kept);
 }
 
-async fn push(firing: &Firing<'_>, place: &Place, taken: &Taken<'_>, saved: &mut Saved) -> bool {
-    match place
-        .mirror
-        .push(&place.worktree.branch, &taken.repo.protected)
-        .await
-    {
+async fn push(
+    firing: &Firing<'_>,
+    place: &Place,
+    taken: &Taken<'_>,
+    tip: &Oid,
+    saved: &mut Saved,
+) -> bool {
+    let (branch, protected) = (&place.worktree.branch, &taken.repo.protected);
+    match place.worktree.kept().push(branch, tip, protected).await {
         Ok(_) => {
-            info!(firing.id = %firing.id, branch = %place.worktree.branch, "branch pushed");
+            info!(firing.id = %firing.id, branch, commit = %tip, "branch pushed");
+            verify::note(firing, Judged::Pushed, tip).await;
             true
         }
         Err(error) => {
@@ -165,12 +164,9 @@ async fn push(firing: &Firing<'_>, place: &Place, taken: &Taken<'_>, saved: &mut
     }
 }
 
-async fn keep(firing: &Firing<'_>, place: &Place, saved: &mut Saved) {
-    let kept = async {
-        let tip = place.worktree.tip().await?;
-        place.mirror.keep_ref(&firing.id.to_string(), &tip).await
-    };
-    match kept.await {
+async fn keep(firing: &Firing<'_>, place: &Place, tip: &Oid, saved: &mut Saved) {
+    let kept = place.worktree.kept();
+    match kept.keep_ref(&firing.id.to_string(), tip).await {
         Ok(kept) => note_ref(firing, kept, saved).await,
         Err(error) => {
             error!(firing.id = %firing.id, %error, "no ref could be kept; the worktree stays");

@@ -1,7 +1,6 @@
 //! The bench goes, after salvage says that nothing is left in it.
 
 use carson_core::Stage;
-use carson_git::Salvaged;
 use tracing::{info, warn};
 
 use crate::bench::{Bench, MARKER};
@@ -27,27 +26,24 @@ async fn remove(firing: &Firing<'_>) {
     }
     carson_proc::reap_marked(MARKER, &firing.id.to_string(), GRACE).await;
     if let Some(place) = firing.place() {
-        match place.worktree.is_salvaged().await {
-            Ok(Salvaged::Yes) => {
-                if let Err(error) = place.worktree.remove().await {
-                    warn!(firing.id = %firing.id, %error, "the worktree could not be removed");
-                    return;
-                }
-            }
-            Ok(Salvaged::No { why }) => {
-                warn!(firing.id = %firing.id, %why, "the bench stays: not everything is saved");
-                return;
-            }
-            Err(error) => {
-                warn!(firing.id = %firing.id, %error, "the bench stays: it cannot be judged");
-                return;
-            }
+        if place.is_unseen() {
+            warn!(firing.id = %firing.id, "the bench stays: nobody could look at it");
+            return;
+        }
+        // Looked at again, although nobody should have been there since.
+        let removed = match place.worktree.look(false).await {
+            Ok(seen) => seen.remove().await,
+            Err(error) => Err(error),
+        };
+        if let Err(error) = removed {
+            warn!(firing.id = %firing.id, %error, "the bench stays");
+            return;
         }
     } else if bench.may_hold_work() {
         // Without a place nothing vouches for what is in there; pruning will look.
         return;
     }
-    match carson_git::remove_tree(&bench.root) {
+    match bench.remove(firing.house).await {
         Ok(()) => info!(firing.id = %firing.id, "bench removed"),
         Err(error) => warn!(firing.id = %firing.id, %error, "the bench could not be removed"),
     }

@@ -48,11 +48,7 @@ pub(crate) async fn run<'f, 'h>(
     noted.or_broken("noting the place")?;
     let worktree = mirror.add_worktree(&bench.tree(), &branch, &base).await;
     let worktree = worktree.or_broken("making the worktree")?;
-    let place = firing.set_place(Place {
-        mirror,
-        worktree,
-        bench,
-    });
+    let place = firing.set_place(Place::new(mirror, worktree, bench));
     checks::note_checkout(firing, taken.repo).await;
     let brief = picked.brief(firing, &place.worktree.branch);
     let placed = Placed {

@@ -2,6 +2,8 @@
 
 use std::fs;
 
+use carson_proc::inspector::Inspector;
+
 use super::*;
 use crate::fixture::{World, git, try_git, write};
 
@@ -36,6 +38,7 @@ async fn an_empty_remote_says_so() {
     let mirror = Mirror::at(
         world.dir.path().join("home/empty.git"),
         url.to_str().unwrap(),
+        Inspector::here(),
     );
     mirror.refresh().await.unwrap();
     assert!(matches!(
@@ -55,7 +58,11 @@ async fn a_remote_that_is_gone_leaves_no_half_clone() {
     assert!(!world.mirror.path().exists());
     // The address in the settings decides, for a new clone and for an old one.
     let moved = world.dir.path().join("elsewhere.git");
-    let mirror = Mirror::at(world.mirror.path().to_owned(), moved.to_str().unwrap());
+    let mirror = Mirror::at(
+        world.mirror.path().to_owned(),
+        moved.to_str().unwrap(),
+        Inspector::here(),
+    );
     mirror.refresh().await.unwrap();
     fs::rename(&moved, world.origin()).unwrap();
     assert!(matches!(
@@ -88,7 +95,7 @@ async fn a_refresh_leaves_the_firings_branches_and_kept_refs() {
     let tree = world.worktree("one").await;
     tree.put("work.txt", "work");
     let work = tree.commit_seen("Work").await;
-    world.mirror.keep_ref("firing", &work).await.unwrap();
+    world.keep_ref("firing", &work).await.unwrap();
     // A branch of the same name on the remote stands elsewhere, and another one goes.
     world.upstream("carson/implementer/one", "other", "other");
     git(&world.origin(), ["branch", "--quiet", "-D", "topic"]);
@@ -107,7 +114,12 @@ async fn a_tag_that_moved_does_not_stop_the_fetch() {
     git(&world.origin(), ["tag", "--force", "nightly", "main"]);
     world.mirror.refresh().await.unwrap();
     assert_eq!(
-        world.mirror.ref_target("refs/tags/nightly").await.unwrap(),
+        world
+            .mirror
+            .bare
+            .ref_target("refs/tags/nightly")
+            .await
+            .unwrap(),
         Some(newer)
     );
 }
@@ -150,25 +162,26 @@ async fn a_kept_ref_never_drops_what_it_held() {
     tree.put("a", "1");
     let first = tree.commit_seen("First").await;
     assert_eq!(
-        world.mirror.keep_ref("f", &first).await.unwrap(),
+        world.keep_ref("f", &first).await.unwrap(),
         "refs/carson/salvage/f"
     );
     tree.put("a", "2");
     let second = tree.commit_seen("Second").await;
     // A descendant moves the ref; a stranger gets another.
     assert_eq!(
-        world.mirror.keep_ref("f", &second).await.unwrap(),
+        world.keep_ref("f", &second).await.unwrap(),
         "refs/carson/salvage/f"
     );
     tree.run(["reset", "--quiet", "--hard", "HEAD~2"]);
     tree.put("b", "3");
     let third = tree.commit_seen("Third").await;
     for _ in 0..2 {
-        let kept = world.mirror.keep_ref("f", &third).await.unwrap();
+        let kept = world.keep_ref("f", &third).await.unwrap();
         assert_eq!(kept, "refs/carson/salvage/f-2");
     }
     let held = world
-        .mirror
+        .kept()
+        .bare
         .ref_target("refs/carson/salvage/f")
         .await
         .unwrap();
@@ -236,6 +249,7 @@ async fn a_repository_with_other_names_for_objects_is_refused() {
     let mirror = Mirror::at(
         world.dir.path().join("home/strange.git"),
         strange.to_str().unwrap(),
+        Inspector::here(),
     );
     let error = mirror.refresh().await.unwrap_err();
     assert!(error.to_string().contains("sha256"), "{error}");

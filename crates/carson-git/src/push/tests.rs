@@ -6,6 +6,8 @@ use std::net::TcpListener;
 use std::os::unix::fs::PermissionsExt as _;
 use std::thread::JoinHandle;
 
+use carson_proc::inspector::Inspector;
+
 use super::*;
 use crate::fixture::{World, git, write};
 use crate::{Credential, Remote};
@@ -17,20 +19,11 @@ async fn a_push_says_what_it_did() {
     tree.put("a", "1");
     tree.commit_seen("First").await;
     assert_eq!(world.mirror.remote_head(&tree.branch).await.unwrap(), None);
-    assert_eq!(
-        world.mirror.push(&tree.branch, &[]).await.unwrap(),
-        Pushed::Created
-    );
-    assert_eq!(
-        world.mirror.push(&tree.branch, &[]).await.unwrap(),
-        Pushed::UpToDate
-    );
+    assert_eq!(world.push(&tree.branch).await.unwrap(), Pushed::Created);
+    assert_eq!(world.push(&tree.branch).await.unwrap(), Pushed::UpToDate);
     tree.put("a", "2");
     let tip = tree.commit_seen("Second").await;
-    assert_eq!(
-        world.mirror.push(&tree.branch, &[]).await.unwrap(),
-        Pushed::Updated
-    );
+    assert_eq!(world.push(&tree.branch).await.unwrap(), Pushed::Updated);
     assert_eq!(
         world.mirror.remote_head(&tree.branch).await.unwrap(),
         Some(tip)
@@ -43,12 +36,9 @@ async fn a_branch_that_was_deleted_there_is_pushed_again() {
     let tree = world.worktree("one").await;
     tree.put("a", "1");
     tree.commit_seen("First").await;
-    world.mirror.push(&tree.branch, &[]).await.unwrap();
+    world.push(&tree.branch).await.unwrap();
     git(&world.origin(), ["branch", "--quiet", "-D", &tree.branch]);
-    assert_eq!(
-        world.mirror.push(&tree.branch, &[]).await.unwrap(),
-        Pushed::Created
-    );
+    assert_eq!(world.push(&tree.branch).await.unwrap(), Pushed::Created);
 }
 
 #[tokio::test]
@@ -57,7 +47,8 @@ async fn a_protected_branch_is_refused_before_anybody_is_asked() {
     // There is not even a mirror: a process would have failed otherwise.
     let protected = ["main".to_owned(), "release/*".to_owned()];
     for branch in ["main", "release/1.0"] {
-        let refused = world.mirror.push(branch, &protected).await;
+        let nothing = "0".repeat(40).parse().unwrap();
+        let refused = world.kept().push(branch, &nothing, &protected).await;
         assert!(matches!(refused, Err(GitError::Protected { .. })));
     }
 }
@@ -74,7 +65,7 @@ async fn what_a_hook_of_the_remote_says_is_the_reason() {
         "#!/bin/sh\necho 'no commits on Sundays' >&2\nexit 1\n",
     );
     fs::set_permissions(&hook, fs::Permissions::from_mode(0o755)).unwrap();
-    let error = world.mirror.push(&tree.branch, &[]).await.unwrap_err();
+    let error = world.push(&tree.branch).await.unwrap_err();
     let GitError::PushRejected { detail, .. } = &error else {
         panic!("{error}")
     };
@@ -89,7 +80,7 @@ async fn nothing_is_ever_forced() {
     let theirs = world.upstream(&tree.branch, "theirs", "theirs");
     tree.put("a", "1");
     tree.commit_seen("Work").await;
-    let error = world.mirror.push(&tree.branch, &[]).await.unwrap_err();
+    let error = world.push(&tree.branch).await.unwrap_err();
     assert!(matches!(error, GitError::PushRejected { .. }), "{error}");
     assert_eq!(
         world.mirror.remote_head(&tree.branch).await.unwrap(),
@@ -103,25 +94,25 @@ async fn the_operators_checkout_is_left_alone() {
     let seed = world.seed();
     write(&seed.join("draft.txt"), "the operator's own work");
     let before = git(&seed, ["status", "--porcelain", "--branch"]);
-    let mirror = Mirror::at(world.mirror.path().to_owned(), seed.to_str().unwrap());
+    let mirror = Mirror::at(
+        world.mirror.path().to_owned(),
+        seed.to_str().unwrap(),
+        Inspector::here(),
+    );
     let world = World { mirror, ..world };
     world.mirror.refresh().await.unwrap();
     let tree = world.worktree("one").await;
     tree.put("a", "1");
     let tip = tree.commit_seen("Work").await;
-    assert_eq!(
-        world.mirror.push(&tree.branch, &[]).await.unwrap(),
-        Pushed::Created
-    );
+    assert_eq!(world.push(&tree.branch).await.unwrap(), Pushed::Created);
     assert_eq!(
         world.mirror.remote_head(&tree.branch).await.unwrap(),
         Some(tip.clone())
     );
     assert_eq!(git(&seed, ["status", "--porcelain", "--branch"]), before);
     // Its checked-out branch it keeps, whatever the settings protect.
-    git(world.mirror.path(), ["branch", "main", tip.as_str()]);
     assert!(matches!(
-        world.mirror.push("main", &[]).await,
+        world.kept().push("main", &tip, &[]).await,
         Err(GitError::PushRejected { .. })
     ));
 }
@@ -133,7 +124,7 @@ async fn a_remote_that_is_gone_is_named() {
     tree.put("a", "1");
     tree.commit_seen("Work").await;
     fs::remove_dir_all(world.origin()).unwrap();
-    let error = world.mirror.push(&tree.branch, &[]).await.unwrap_err();
+    let error = world.push(&tree.branch).await.unwrap_err();
     assert!(matches!(error, GitError::RemoteGone { .. }), "{error}");
     assert!(world.mirror.remote_head(&tree.branch).await.is_err());
 }
@@ -181,7 +172,7 @@ async fn a_credential_reaches_the_server_and_stays_nowhere() {
         url,
         credential: Some(credential),
     };
-    let mirror = Mirror::at(world.mirror.path().to_owned(), remote);
+    let mirror = Mirror::at(world.mirror.path().to_owned(), remote, Inspector::here());
     let error = mirror.remote_head("main").await.unwrap_err();
     assert!(matches!(error, GitError::RemoteGone { .. }), "{error}");
     // "bot:it's/secret" in base64.
@@ -206,7 +197,7 @@ async fn a_bench_holds_no_credential() {
         url: "https://x:battery-staple@git.example/acme/widget".into(),
         credential: Some(credential),
     };
-    let mirror = Mirror::at(world.mirror.path().to_owned(), remote);
+    let mirror = Mirror::at(world.mirror.path().to_owned(), remote, Inspector::here());
     let world = World { mirror, ..world };
     let tree = world.worktree("one").await;
     tree.put("a", "1");
@@ -238,13 +229,14 @@ async fn being_refused_is_told_from_being_gone() {
     let mirror = Mirror::at(
         world.mirror.path().to_owned(),
         url.replace("//", "//x:hunter2@"),
+        Inspector::here(),
     );
     // The address itself brings a credential; without one nobody asks the terminal.
     let error = mirror.remote_head("main").await.unwrap_err();
     assert!(!error.to_string().contains("hunter2"), "{error}");
     server.join().unwrap();
     let (url, server) = web_server();
-    let mirror = Mirror::at(world.mirror.path().to_owned(), url);
+    let mirror = Mirror::at(world.mirror.path().to_owned(), url, Inspector::here());
     let error = mirror.remote_head("main").await.unwrap_err();
     assert!(matches!(error, GitError::AuthFailed { .. }), "{error}");
     drop(server);
@@ -254,14 +246,14 @@ async fn being_refused_is_told_from_being_gone() {
 async fn a_look_needs_no_clone_and_says_what_is_missing() {
     let world = World::new().await;
     let never = world.mirror.path().with_file_name("never.git");
-    let mirror = Mirror::at(never.clone(), &world.mirror.remote.url);
+    let mirror = Mirror::at(never.clone(), &world.mirror.remote.url, Inspector::here());
     mirror.look("main").await.unwrap();
     let missing = mirror.look("trunk").await.unwrap_err();
     assert!(
         matches!(&missing, GitError::BaseMissing { have, .. } if have == &["main"]),
         "{missing}"
     );
-    let gone = Mirror::at(never.clone(), "/nowhere/at-all.git");
+    let gone = Mirror::at(never.clone(), "/nowhere/at-all.git", Inspector::here());
     let gone = gone.look("main").await.unwrap_err();
     assert!(matches!(gone, GitError::RemoteGone { .. }), "{gone}");
     assert!(!never.exists());

@@ -2,8 +2,8 @@
 
 use std::fs;
 
-use crate::fixture::{World, blob, git};
-use crate::{GitError, Salvaged, Worktree};
+use crate::fixture::{World, git};
+use crate::{GitError, Salvaged};
 
 fn why(answer: Salvaged) -> String {
     match answer {
@@ -45,9 +45,9 @@ async fn each_kind_of_unsaved_work_holds_it() {
     tree.run(["checkout", "--quiet", "--detach", "HEAD~1"]);
     tree.put("b", "2");
     let stray = tree.commit_seen("Stray").await;
-    world.mirror.push(&tree.branch, &[]).await.unwrap();
+    world.push(&tree.branch).await.unwrap();
     assert!(why(tree.is_salvaged().await.unwrap()).contains("HEAD"));
-    world.mirror.keep_ref("firing", &stray).await.unwrap();
+    world.keep_ref("firing", &stray).await.unwrap();
     assert_eq!(tree.is_salvaged().await.unwrap(), Salvaged::Yes);
 }
 
@@ -58,7 +58,7 @@ async fn a_pushed_branch_goes_when_the_remote_confirms() {
     for tree in [&pushed, &told] {
         tree.put("a", "1");
         tree.commit_seen("Work").await;
-        world.mirror.push(&tree.branch, &[]).await.unwrap();
+        world.push(&tree.branch).await.unwrap();
     }
     pushed.remove().await.unwrap();
     assert!(!world.has_ref(&pushed.branch_ref()));
@@ -69,13 +69,13 @@ async fn a_pushed_branch_goes_when_the_remote_confirms() {
 }
 
 #[tokio::test]
-async fn a_kept_branch_stays_in_the_mirror() {
+async fn a_kept_branch_stays_in_the_store() {
     let world = World::new().await;
     let tree = world.worktree("one").await;
     tree.put("a", "1");
     let tip = tree.commit_seen("Work").await;
     fs::remove_dir_all(world.origin()).unwrap();
-    world.mirror.keep_ref("firing", &tip).await.unwrap();
+    world.keep_ref("firing", &tip).await.unwrap();
     tree.remove().await.unwrap();
     assert!(world.has_ref(&tree.branch_ref()) && !tree.path.exists());
 }
@@ -91,41 +91,14 @@ async fn removal_keeps_commits_that_the_session_let_go_of() {
     let second = tree.commit_seen("Second").await;
     tree.run(["commit", "--quiet", "--amend", "-m", "Amended"]);
     tree.facts().await.unwrap();
-    world.mirror.push(&tree.branch, &[]).await.unwrap();
+    world.push(&tree.branch).await.unwrap();
     tree.remove().await.unwrap();
-    git(world.mirror.path(), ["gc", "--quiet", "--prune=now"]);
+    git(world.kept().path(), ["gc", "--quiet", "--prune=now"]);
+    let kept = world.reachable("--all");
     for commit in [&first, &second] {
-        assert!(world.mirror.has_commit(commit).await.unwrap());
+        assert!(kept.contains(commit));
     }
     // They are no part of what was pushed.
     let pushed = git(&world.origin(), ["rev-list", &tree.branch]);
     assert!(!pushed.contains(first.as_str()) && !pushed.contains(second.as_str()));
-}
-
-/// A bench from before firings had repositories of their own: linked to the mirror itself.
-#[tokio::test]
-async fn a_worktree_of_the_mirror_is_salvaged_too() {
-    let world = World::new().await;
-    let base = world.mirror.resolve("main").await.unwrap();
-    let path = world.dir.path().join("benches/old/old");
-    fs::create_dir_all(path.parent().unwrap()).unwrap();
-    let branch = "carson/implementer/old";
-    let add = ["worktree", "add", "--quiet", "-b", branch];
-    let at = [path.to_str().unwrap(), base.as_str()];
-    git(world.mirror.path(), add.into_iter().chain(at));
-    let tree = Worktree::open(&world.mirror, path, branch.to_owned(), base);
-    tree.put("a", "1");
-    let commit = tree.commit_as_session("Work");
-    tree.put("b", "staged");
-    tree.run(["add", "b"]);
-    tree.put("c", "untracked");
-    let facts = tree.facts().await.unwrap();
-    assert!(facts.dirty && facts.commits == 1, "{facts:?}");
-    let taken = tree.snapshot("Salvage").await.unwrap().unwrap();
-    world.mirror.keep_ref("firing", &taken).await.unwrap();
-    tree.remove().await.unwrap();
-    assert!(!tree.path.exists() && !world.mirror.path().join("worktrees/old").exists());
-    let kept = world.reachable("refs/carson/salvage/firing");
-    assert!(kept.contains(&commit) && kept.contains(&blob(b"staged")));
-    assert!(kept.contains(&blob(b"untracked")));
 }

@@ -6,8 +6,8 @@ use std::os::unix::ffi::OsStrExt as _;
 use std::os::unix::fs::{PermissionsExt as _, symlink};
 
 use super::*;
-use crate::Salvaged;
 use crate::fixture::{World, blob, git, try_git, write};
+use crate::{Salvaged, Worktree};
 
 mod lost;
 
@@ -16,7 +16,7 @@ async fn salvage(world: &World, tree: &Worktree) -> Oid {
     assert!(tree.facts().await.unwrap().dirty || tree.facts().await.unwrap().head_strayed);
     let taken = tree.snapshot("Unfinished work").await.unwrap().unwrap();
     assert_eq!(tree.tip().await.unwrap(), taken);
-    world.mirror.keep_ref("firing", &taken).await.unwrap();
+    world.keep_ref("firing", &taken).await.unwrap();
     assert_eq!(tree.is_salvaged().await.unwrap(), Salvaged::Yes);
     let facts = tree.facts().await.unwrap();
     assert!(!facts.dirty && !facts.head_strayed, "{facts:?}");
@@ -99,7 +99,7 @@ async fn the_commit_is_carsons_and_runs_no_hooks() {
         "reference-transaction",
         "post-index-change",
     ] {
-        let hook = world.mirror.path().join("hooks").join(name);
+        let hook = world.kept().path().join("hooks").join(name);
         write(&hook, format!("#!/bin/sh\ntouch '{}'\n", proof.display()));
         fs::set_permissions(&hook, fs::Permissions::from_mode(0o755)).unwrap();
     }
@@ -107,7 +107,7 @@ async fn the_commit_is_carsons_and_runs_no_hooks() {
     let message = "Title $(touch x)\n\n--author=me\n# not a comment";
     let taken = tree.snapshot(message).await.unwrap().unwrap();
     let format = "--format=%an <%ae> %cn <%ce>%n%B";
-    let said = git(world.mirror.path(), ["log", "-1", format, taken.as_str()]);
+    let said = git(world.kept().path(), ["log", "-1", format, taken.as_str()]);
     let who = "Carson <carson@localhost> Carson <carson@localhost>";
     assert_eq!(said, format!("{who}\n{message}"));
     assert!(!proof.exists());
@@ -147,7 +147,7 @@ async fn a_locked_branch_is_an_error_and_nothing_goes() {
     let tree = world.worktree("one").await;
     tree.put("a", "1");
     let lock = world
-        .mirror
+        .kept()
         .path()
         .join(format!("{}.lock", tree.branch_ref()));
     // One that nobody may take away.
@@ -157,7 +157,7 @@ async fn a_locked_branch_is_an_error_and_nothing_goes() {
     assert!(tree.path.join("a").exists() && lock.exists());
     // Aside it works: the branch is not needed.
     let taken = tree.snapshot_aside("x").await.unwrap().unwrap();
-    world.mirror.keep_ref("firing", &taken).await.unwrap();
+    world.keep_ref("firing", &taken).await.unwrap();
     assert_eq!(tree.is_salvaged().await.unwrap(), Salvaged::Yes);
 }
 
@@ -243,7 +243,7 @@ async fn a_rebase_in_progress_keeps_both_sides() {
     let moved = tree.head();
     let taken = salvage(&world, &tree).await;
     for commit in [&ours, &moved] {
-        assert!(world.mirror.descends(&taken, commit).await.unwrap());
+        assert!(world.kept().bare.descends(&taken, commit).await.unwrap());
     }
 }
 
@@ -273,7 +273,7 @@ async fn a_head_that_went_astray_is_joined() {
     tree.put("c", "3");
     let taken = salvage(&world, &tree).await;
     for commit in [&branch, &stray] {
-        assert!(world.mirror.descends(&taken, commit).await.unwrap());
+        assert!(world.kept().bare.descends(&taken, commit).await.unwrap());
     }
     assert_eq!(world.show(&taken, "c").unwrap(), b"3");
 }
@@ -293,7 +293,7 @@ async fn a_directory_that_is_gone_leaves_its_commits_and_its_index() {
     assert!(!tree.facts().await.unwrap().exists);
     let taken = salvage(&world, &tree).await;
     for commit in [&branch, &stray] {
-        assert!(world.mirror.descends(&taken, commit).await.unwrap());
+        assert!(world.kept().bare.descends(&taken, commit).await.unwrap());
     }
     assert_eq!(world.show(&taken, "c").unwrap(), b"staged");
     tree.remove().await.unwrap();
@@ -511,8 +511,8 @@ async fn leftovers_beside_finished_work_stay_out_of_it() {
         tree.is_salvaged().await.unwrap(),
         Salvaged::No { .. }
     ));
-    world.mirror.keep_ref("firing", &aside).await.unwrap();
-    world.mirror.push(&tree.branch, &[]).await.unwrap();
+    world.keep_ref("firing", &aside).await.unwrap();
+    world.push(&tree.branch).await.unwrap();
     assert_eq!(tree.is_salvaged().await.unwrap(), Salvaged::Yes);
 }
 
@@ -523,7 +523,8 @@ async fn a_branch_that_moves_meanwhile_is_not_moved_back() {
     tree.put("a", "1");
     let late = tree.commit_seen("A late commit").await;
     let old = world
-        .mirror
+        .kept()
+        .bare
         .move_ref(&tree.branch_ref(), &tree.base, Some(&tree.base))
         .await;
     assert!(old.is_err());

@@ -1,7 +1,7 @@
 //! Facts and diffs of real worktrees.
 
 use crate::fixture::{World, write};
-use crate::{DiffText, TreeFacts};
+use crate::{Shown, TreeFacts};
 
 #[tokio::test]
 async fn facts_follow_the_work() {
@@ -69,30 +69,57 @@ async fn a_diff_shows_the_commits_and_hides_nothing() {
     tree.run(["config", "diff.external", &run]);
     tree.put("src/lib.rs", "pub fn one() { evil() }\n");
     write(&tree.path.join("latin.md"), b"caf\xe9\n");
+    write(&tree.path.join("nul.sh"), b"#!/bin/sh\n\0rm -rf ~\n");
+    tree.run(["mv", "src/old.rs", "src/new.rs"]);
     tree.commit_as_session("Work");
-    let DiffText { text, truncated } = tree.diff(1 << 20).await.unwrap();
+    let seen = tree.look(true).await.unwrap();
+    let Shown {
+        text,
+        unshown,
+        more,
+    } = seen.shown().unwrap();
+    for part in [
+        "+pub fn one() { evil() }",
+        "+caf\u{fffd}",
+        "+\u{2400}rm -rf ~",
+        "rename from src/old.rs\nrename to src/new.rs",
+    ] {
+        assert!(text.contains(part), "{part} in {text}");
+    }
     assert!(
-        text.contains("+pub fn one() { evil() }") && text.contains("+caf\u{fffd}"),
-        "{text}"
+        unshown.is_empty() && *more == 0 && !proof.exists(),
+        "{unshown:?}"
     );
-    assert!(!truncated && !proof.exists());
 }
 
 #[tokio::test]
-async fn a_large_diff_is_cut() {
+async fn what_no_reviewer_sees_is_listed() {
     let world = World::new().await;
     let tree = world.worktree("one").await;
-    tree.put("large.txt", "é line of text\n".repeat(400_000));
+    let line = "é line of text\n";
+    tree.put("a-megabyte.txt", line.repeat(62_000));
+    tree.put("beyond.txt", line.repeat(62_000));
+    tree.put("large.txt", line.repeat(400_000));
+    let picture: Vec<u8> = (0..=255).cycle().take(4_000).collect();
+    tree.put("picture.png", picture);
+    tree.put("small.txt", "the last one\n");
     tree.commit_as_session("Large");
-    for max in [0, 1000, 1001, 200 * 1024] {
-        let DiffText { text, truncated } = tree.diff(max).await.unwrap();
-        assert!(
-            truncated && text.len() <= max && text.len() + 4 >= max,
-            "{max}: {}",
-            text.len()
-        );
-        assert!("diff --git a/large.txt".starts_with(&text[..text.len().min(20)]));
-    }
+    let seen = tree.look(true).await.unwrap();
+    let shown = seen.shown().unwrap();
+    let unshown: Vec<_> = shown
+        .unshown
+        .iter()
+        .map(|one| (one.path.as_str(), one.why.as_str()))
+        .collect();
+    assert_eq!(
+        unshown,
+        [
+            ("beyond.txt", "beyond the part that is shown"),
+            ("large.txt", "larger than 1 MB, 6400000 bytes"),
+            ("picture.png", "no text, 4000 bytes"),
+        ]
+    );
+    assert!(shown.text.contains("+the last one") && shown.text.contains("+é line of text"));
 }
 
 #[tokio::test]
@@ -102,6 +129,6 @@ async fn a_checkout_is_as_large_as_its_blocks() {
     let (files, bytes) = tree.size().await.unwrap();
     assert_eq!(files, tree.run(["ls-files"]).lines().count() as u64);
     assert!(bytes >= files * 4096 && bytes % 4096 == 0, "{bytes}");
-    std::fs::remove_dir_all(tree.repository()).unwrap();
+    std::fs::remove_dir_all(tree.began().dir).unwrap();
     assert_eq!(tree.size().await.unwrap(), (0, 0));
 }

@@ -110,6 +110,7 @@ fn ports(network: &Network) -> Option<Vec<u16>> {
     match network {
         Network::Open => None,
         Network::Ports(ports) => Some(ports.clone()),
+        Network::Nobody => Some(Vec::new()),
         Network::Isolated { proxy, .. } => Some(vec![*proxy]),
     }
 }

@@ -82,6 +82,7 @@ impl Level {
         let network = match profile.network {
             Network::Open => true,
             Network::Ports(_) => self.network == NetworkLevel::Ports,
+            Network::Nobody => matches!(self.network, NetworkLevel::Isolated | NetworkLevel::Ports),
             Network::Isolated { .. } => matches!(
                 self.network,
                 NetworkLevel::Isolated | NetworkLevel::ProxyPort

@@ -55,7 +55,7 @@ pub(super) fn launch(call: Call) -> Result<ExitCode, String> {
         say: call.say,
         cgroup: cgroup::level_of(&call.cgroups),
         membership: Membership::of(&call.cgroups)?,
-        net: matches!(profile.network, Network::Isolated { .. }),
+        net: matches!(profile.network, Network::Isolated { .. } | Network::Nobody),
         then: Then::Program(call.program, call.args),
         profile,
     };

@@ -99,6 +99,7 @@ fn network(network: &Network) -> String {
             let ports = ports.iter().map(|port| to(format!("*:{port}")));
             ports.fold(local.to_owned(), |text, rule| text + &rule)
         }
+        Network::Nobody => String::new(),
         Network::Isolated { proxy, .. } => local.to_owned() + &to(format!("localhost:{proxy}")),
     }
 }

@@ -56,7 +56,7 @@ fn level(profile: &Profile) -> Level {
     if level.seatbelt {
         level.network = match profile.network {
             Network::Open => NetworkLevel::Open,
-            Network::Ports(_) => NetworkLevel::Ports,
+            Network::Ports(_) | Network::Nobody => NetworkLevel::Ports,
             Network::Isolated { .. } => NetworkLevel::ProxyPort,
         };
     } else {

@@ -54,6 +54,8 @@ pub enum Network {
     Open,
     /// TCP connections to these ports, and nothing else.
     Ports(Vec<u16>),
+    /// Nobody: a network of its own with nothing in it.
+    Nobody,
     /// A proxy and nobody else. The launcher listens on `127.0.0.1:proxy` (in a network namespace
     /// of the child's own where there are any) and hands the listening socket to whoever waits in
     /// [`receive_listener`](crate::sandbox::receive_listener) on `socket`.

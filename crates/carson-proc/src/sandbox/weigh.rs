@@ -22,7 +22,7 @@ fn network(profile: &Profile, level: &Level) -> NetworkLevel {
         Network::Open => NetworkLevel::Open,
         // What is not TCP is closed by seccomp alone.
         _ if !level.seccomp => NetworkLevel::Open,
-        Network::Ports(_) if ports => NetworkLevel::Ports,
+        Network::Ports(_) | Network::Nobody if ports => NetworkLevel::Ports,
         Network::Isolated { .. } if ports => NetworkLevel::ProxyPort,
         _ => NetworkLevel::TcpOnly,
     }

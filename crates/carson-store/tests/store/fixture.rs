@@ -129,3 +129,12 @@ pub(crate) async fn gate(
     let mut gates = store.gates(host, &[query]).await.unwrap();
     gates.pop().unwrap()
 }
+
+/// A tool call that was stopped.
+pub fn stopped(rule: &str, tool: &str, call: &str) -> carson_store::Stopped {
+    carson_store::Stopped {
+        rule: rule.into(),
+        tool: tool.into(),
+        call: call.into(),
+    }
+}

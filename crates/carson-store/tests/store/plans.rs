@@ -15,7 +15,7 @@ use sqlx::{Row, SqlitePool};
 use tracing::field::{Field, Visit};
 use tracing_subscriber::layer::{Context, Layer, SubscriberExt};
 
-use crate::fixture::{Place, at, claimed, ending, gate, new_firing, post};
+use crate::fixture::{Place, at, claimed, ending, gate, new_firing, post, stopped};
 
 /// They have a row for each role, account, host or pause, and no more; or are a list of ours.
 const SMALL: [&str; 6] = [
@@ -138,7 +138,7 @@ async fn work(store: &Store) {
     store.set_pull(id, 1, "u").await.unwrap();
     store.set_salvage_ref(id, "r").await.unwrap();
     store
-        .add_blocked_call(id, "r", "t", "c", at(0))
+        .add_blocked_calls(id, &[stopped("r", "t", "c")], at(0))
         .await
         .unwrap();
     store

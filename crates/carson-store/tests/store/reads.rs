@@ -6,7 +6,7 @@ use carson_core::{FiringId, Outcome};
 use carson_store::{Filter, Found, PostKind};
 use serde_json::json;
 
-use crate::fixture::{Place, at, claimed, ending, new_firing, on_both, post, too_late};
+use crate::fixture::{Place, at, claimed, ending, new_firing, on_both, post, stopped, too_late};
 
 on_both!(
     lists_are_filtered,
@@ -107,7 +107,7 @@ async fn odd_text_is_kept_readable(place: Place) {
     let odd = "a\0b '; DROP TABLE firing; -- \u{1f600} $1 ?";
     let kept = odd.replace('\0', "\u{fffd}");
     store
-        .add_blocked_call(id, odd, odd, odd, at(1))
+        .add_blocked_calls(id, &[stopped(odd, odd, odd)], at(1))
         .await
         .unwrap();
     assert!(

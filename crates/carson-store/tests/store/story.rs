@@ -8,7 +8,7 @@ use carson_core::{FiringId, Outcome, Sentinel, Stage};
 use carson_store::{Ending, Firing, PostKind, Progress, Store};
 use serde_json::json;
 
-use crate::fixture::{Place, at, claimed, ending, new_firing, on_both, post};
+use crate::fixture::{Place, at, claimed, ending, new_firing, on_both, post, stopped};
 
 on_both!(a_firing_from_claim_to_end, nothing_is_done_twice,);
 
@@ -131,7 +131,7 @@ async fn run(store: &Store, id: FiringId) {
         .await
         .unwrap();
     store
-        .add_blocked_call(id, "rm-outside", "Bash", "rm -rf /", at(10))
+        .add_blocked_calls(id, &[stopped("rm-outside", "Bash", "rm -rf /")], at(10))
         .await
         .unwrap();
     store

@@ -162,10 +162,17 @@ fn f9_exit_0_with_nothing_is_never_ok() {
 fn f10_a_task_and_a_diff_of_megabytes_arrive_whole() {
     let agent = r#"
 case $CARSON_STAGE in
-    execute) seq 1 400000 > big.txt; git add .; git commit --quiet -m Big; echo '[OK] done' ;;
+    execute)
+        seq 1 400000 > big.txt; seq 1 100000 > shown.txt
+        git add .; git commit --quiet -m Big; echo '[OK] done' ;;
     *) echo '[APPROVE]' ;;
 esac"#;
     let fleet = fleet(agent, "");
+    // No reviewer reads three megabytes in one prompt; half of one, any does.
+    let settings = fleet.home().join("carson.toml");
+    let text = fs::read_to_string(&settings).unwrap();
+    let allowed = "[repos.widget]\nallow_unshown = [\"big.txt\"]";
+    fs::write(&settings, text.replace("[repos.widget]", allowed)).unwrap();
     let role = fleet.home().join("roles/hand/role.toml");
     let text = fs::read_to_string(&role).unwrap();
     fs::write(

@@ -20,7 +20,7 @@ use serde_json::Value;
 use table::{OPEN, TABLE};
 
 /// An account whose CLI is this shell script, and a role that only executes.
-pub(super) fn fleet(agent: &str, more: &str) -> TestFleet {
+pub(crate) fn fleet(agent: &str, more: &str) -> TestFleet {
     use std::os::unix::fs::PermissionsExt;
     let fleet = TestFleet::new();
     let program = fleet.root().join("cli/agent");
@@ -35,7 +35,7 @@ pub(super) fn fleet(agent: &str, more: &str) -> TestFleet {
 }
 
 /// Fires once, to its row.
-pub(super) fn fire(fleet: &TestFleet) -> Value {
+pub(crate) fn fire(fleet: &TestFleet) -> Value {
     let ran = fleet.fire("hand");
     let row = ran.json();
     assert!(
@@ -47,7 +47,7 @@ pub(super) fn fire(fleet: &TestFleet) -> Value {
 
 /// What holds after every fault: an end, every byte reachable, no process, no bench, no claim, at
 /// most one pull request.
-pub(super) fn nothing_lost(fleet: &TestFleet, row: &Value, contents: &[&str]) {
+pub(crate) fn nothing_lost(fleet: &TestFleet, row: &Value, contents: &[&str]) {
     let row = fleet.firing(row["id"].as_str().unwrap());
     assert!(!row["ended_at"].is_null(), "(i) it has no end: {row:#}");
     let kept = fleet.kept();

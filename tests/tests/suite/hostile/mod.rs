@@ -8,6 +8,10 @@
 mod bounds;
 mod claude;
 mod daemon;
+mod generated;
+mod generator;
+mod judges;
+mod leavings;
 mod less;
 mod network;
 mod props;

@@ -22,6 +22,7 @@ async fn home() -> (TempDir, Household) {
     let fleet = load(&options).unwrap().fleet;
     let store = Store::open(&fleet.database).await.unwrap();
     let house = Household {
+        inspector: carson_proc::inspector::Inspector::here(),
         fleet: Arc::new(fleet),
         store,
         clock: Clock::system(),

@@ -153,7 +153,7 @@ async fn play_all(world: &World, name: &str, acts: &[Act]) {
     let contents = contents(&tree);
     tree.snapshot("Salvage").await.unwrap();
     let tip = tree.tip().await.unwrap();
-    let kept = world.mirror.keep_ref(name, &tip).await.unwrap();
+    let kept = world.keep_ref(name, &tip).await.unwrap();
     let under = world.reachable(&kept);
     let missing: Vec<_> = contents.difference(&under).collect();
     assert!(missing.is_empty(), "lost content: {missing:?}");

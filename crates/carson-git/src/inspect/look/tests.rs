@@ -13,6 +13,8 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::{Duration, Instant};
 
+use carson_proc::inspector::Inspector;
+
 use crate::fixture::{World, blob, git, try_git, write};
 use crate::{Mirror, Oid, Salvaged, Worktree};
 
@@ -43,6 +45,7 @@ impl Scene {
         let other = Mirror::at(
             world.dir.path().join("home/other.git"),
             seed.to_str().unwrap(),
+            Inspector::here(),
         );
         other.refresh().await.unwrap();
         let secret = other.resolve("main").await.unwrap();
@@ -78,15 +81,10 @@ impl Scene {
     /// What Carson does after a session, within a bound.
     pub async fn conclude(&self, tree: &Worktree) -> Salvaged {
         let begun = Instant::now();
-        tree.facts().await.unwrap();
-        tree.diff(10_000).await.unwrap();
+        tree.look(true).await.unwrap();
         tree.snapshot("Salvage").await.unwrap();
         let tip = tree.tip().await.unwrap();
-        self.world
-            .mirror
-            .keep_ref(&tree.name(), &tip)
-            .await
-            .unwrap();
+        self.world.keep_ref(&tree.name(), &tip).await.unwrap();
         let salvaged = tree.is_salvaged().await.unwrap();
         if salvaged == Salvaged::Yes {
             tree.remove().await.unwrap();
@@ -129,32 +127,26 @@ impl Scene {
             assert_eq!(after.get(path), Some(bytes), "{}", path.display());
         }
         let mirror = self.world.mirror.path();
-        let own = [
-            format!("heads/{}", tree.branch),
-            format!("carson/salvage/{}", tree.name()),
-            format!("carson/seen/{}", tree.name()),
-            format!("carson/nested/{}/", tree.name()),
-            format!("carson/abandoned/{}/", tree.name()),
-        ];
+        let base = format!("refs/carson/base/{}", tree.base);
         for path in after.keys().filter(|path| !before.contains_key(*path)) {
             let name = path.strip_prefix(mirror).unwrap().to_str().unwrap();
             let one = name.strip_prefix("logs/").unwrap_or(name);
-            let is_own = |own: &String| {
-                one.strip_prefix("refs/")
-                    .is_some_and(|one| one.starts_with(own))
-            };
-            assert!(
-                name.starts_with("objects/") || own.iter().any(is_own),
-                "{name}"
+            assert_eq!(
+                one, base,
+                "the mirror has what the remote has, and nothing else"
             );
         }
         git(mirror, ["fsck", "--full", "--strict", "--no-dangling"]);
         assert!(!self.proof.exists(), "a program of the session ran");
-        let stolen = try_git(mirror, ["cat-file", "-e", self.secret.as_str()]);
-        assert!(
-            !stolen.status.success(),
-            "an object of another repository came in"
-        );
+        let kept = self.world.kept();
+        git(kept.path(), ["fsck", "--full", "--strict", "--no-dangling"]);
+        for repository in [mirror, kept.path()] {
+            let stolen = try_git(repository, ["cat-file", "-e", self.secret.as_str()]);
+            assert!(
+                !stolen.status.success(),
+                "an object of another repository came in"
+            );
+        }
     }
 
     pub fn kept(&self) -> BTreeSet<String> {

@@ -7,34 +7,34 @@ use std::path::{Path, PathBuf};
 
 /// A directory beyond which nothing is read, with its links resolved.
 #[derive(Clone, Debug)]
-pub(crate) struct Within(PathBuf);
+pub(super) struct Within(PathBuf);
 
 impl Within {
     /// `None` when the directory is gone.
-    pub(crate) fn of(dir: &Path) -> Option<Self> {
+    pub(super) fn of(dir: &Path) -> Option<Self> {
         dir.canonicalize().ok().map(Self)
     }
 
     /// A directory, when it lies inside.
-    pub(crate) fn dir(&self, path: &Path) -> Option<PathBuf> {
+    pub(super) fn dir(&self, path: &Path) -> Option<PathBuf> {
         let real = path.canonicalize().ok()?;
         (real.starts_with(&self.0) && real.is_dir()).then_some(real)
     }
 
     /// A plain file's path, when its directory lies inside.
-    pub(crate) fn file(&self, path: &Path) -> Option<PathBuf> {
+    pub(super) fn file(&self, path: &Path) -> Option<PathBuf> {
         let real = self.dir(path.parent()?)?.join(path.file_name()?);
         real.symlink_metadata().ok()?.is_file().then_some(real)
     }
 
     /// The end of a plain file, up to `most` bytes.
-    pub(crate) fn tail(&self, path: &Path, most: u64) -> Option<Vec<u8>> {
+    pub(super) fn tail(&self, path: &Path, most: u64) -> Option<Vec<u8>> {
         tail(&self.file(path)?, most)
     }
 }
 
 /// The end of a file that is known to be plain.
-pub(crate) fn tail(path: &Path, most: u64) -> Option<Vec<u8>> {
+pub(super) fn tail(path: &Path, most: u64) -> Option<Vec<u8>> {
     let mut file = File::open(path).ok()?;
     let size = file.metadata().ok()?.len();
     file.seek(SeekFrom::Start(size.saturating_sub(most))).ok()?;
@@ -45,14 +45,10 @@ pub(crate) fn tail(path: &Path, most: u64) -> Option<Vec<u8>> {
 
 /// Calls `on` with every plain file below `root` and its path from there, without following links.
 /// Stops after `most` entries; whether it saw everything.
-pub(crate) fn walk(root: &Path, most: usize, mut on: impl FnMut(&Path, &Path)) -> bool {
+pub(super) fn walk(root: &Path, most: usize, mut on: impl FnMut(&Path, &Path)) -> bool {
     let (mut todo, mut seen) = (vec![PathBuf::new()], 0_usize);
     while let Some(dir) = todo.pop() {
-        for item in fs::read_dir(root.join(&dir))
-            .into_iter()
-            .flatten()
-            .flatten()
-        {
+        for item in items(&root.join(&dir)) {
             seen += 1;
             if seen > most {
                 return false;
@@ -67,4 +63,9 @@ pub(crate) fn walk(root: &Path, most: usize, mut on: impl FnMut(&Path, &Path)) -
         }
     }
     true
+}
+
+/// What is in a directory; nothing when it cannot be read.
+pub(super) fn items(dir: &Path) -> impl Iterator<Item = fs::DirEntry> {
+    fs::read_dir(dir).into_iter().flatten().flatten()
 }

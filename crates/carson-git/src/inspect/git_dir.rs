@@ -2,22 +2,17 @@
 //!
 //! Git trusts the directory it works in: its configuration names programs, its alternates name
 //! object stores, a pipe in the place of a ref blocks for ever. So nothing but names of commits is
-//! read here; the objects themselves pass through [`Quarantine`](crate::quarantine::Quarantine).
+//! read here.
 
 use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
 
+use super::bounds::{LOG, NAMES, PACKED_REFS};
+use super::safe_read::{Within, items, tail, walk};
 use crate::oid::Oid;
-use crate::plain::{Within, tail, walk};
 
-/// Refs and logs beyond this many are not read, and the directory stays because of it.
-const MOST: usize = 250_000;
 /// A ref is one line.
 const REF: u64 = 4096;
-/// Enough for all refs of a very large repository.
-const PACKED: u64 = 256 << 20;
-/// The newest entries of a log: more than 300,000 of them.
-const LOG: u64 = 64 << 20;
 /// Symbolic refs are followed this deep, as git does.
 const DEEP: usize = 5;
 /// Files that hold the only name of a commit while a rebase or merge is under way.
@@ -31,7 +26,7 @@ const UNDER_WAY: [&str; 5] = [
 
 /// The directory of one worktree, and the repository it belongs to; often the same.
 #[derive(Clone, Debug)]
-pub(crate) struct Foreign {
+pub(super) struct GitDir {
     /// `HEAD`, index and log.
     pub git: PathBuf,
     /// Refs and objects.
@@ -41,7 +36,7 @@ pub(crate) struct Foreign {
 
 /// What a repository remembers.
 #[derive(Debug, Default)]
-pub(crate) struct Memory {
+pub(super) struct Memory {
     /// Every ref, by its full name.
     pub refs: HashMap<String, Oid>,
     /// Commits that logs and operations under way name, newest first in each.
@@ -50,10 +45,10 @@ pub(crate) struct Memory {
     pub cut: bool,
 }
 
-impl Foreign {
+impl GitDir {
     /// The git directory of the repository at `dir`, if it has one and it lies inside. One that
     /// lies elsewhere does not go when the bench goes.
-    pub(crate) fn at(dir: &Path, within: &Within) -> Option<Self> {
+    pub(super) fn at(dir: &Path, within: &Within) -> Option<Self> {
         let path = dir.join(".git");
         let git = match path.symlink_metadata().ok()?.is_file() {
             false => within.dir(&path)?,
@@ -75,12 +70,12 @@ impl Foreign {
     }
 
     /// The commit of `HEAD`.
-    pub(crate) fn head(&self) -> Option<Oid> {
+    pub(super) fn head(&self) -> Option<Oid> {
         self.resolve("HEAD", DEEP)
     }
 
     /// The commit of a ref.
-    pub(crate) fn target(&self, name: &str) -> Option<Oid> {
+    pub(super) fn target(&self, name: &str) -> Option<Oid> {
         self.resolve(name, DEEP)
     }
 
@@ -100,12 +95,14 @@ impl Foreign {
     }
 
     fn packed(&self) -> String {
-        let bytes = self.within.tail(&self.common.join("packed-refs"), PACKED);
+        let bytes = self
+            .within
+            .tail(&self.common.join("packed-refs"), PACKED_REFS);
         String::from_utf8_lossy(&bytes.unwrap_or_default()).into_owned()
     }
 
     /// Where a ref, or `HEAD`, has been, newest first.
-    pub(crate) fn log(&self, name: &str) -> Vec<Oid> {
+    pub(super) fn log(&self, name: &str) -> Vec<Oid> {
         let dir = if name == "HEAD" {
             &self.git
         } else {
@@ -116,15 +113,15 @@ impl Foreign {
     }
 
     /// All refs, and every commit that a log or an operation under way still names.
-    pub(crate) fn memory(&self) -> Memory {
+    pub(super) fn memory(&self) -> Memory {
         let mut memory = Memory::default();
         memory.logged.extend(self.log("HEAD"));
-        for (oid, name) in packed(&self.packed()) {
+        for (oid, name) in packed(&self.packed()).take(NAMES) {
             memory.refs.insert(name.to_owned(), oid);
         }
         let mut whole = true;
         if let Some(refs) = self.within.dir(&self.common.join("refs")) {
-            whole &= walk(&refs, MOST, |path, name| {
+            whole &= walk(&refs, NAMES, |path, name| {
                 let oid =
                     tail(path, REF).and_then(|text| String::from_utf8(text).ok()?.parse().ok());
                 if let Some(oid) = oid {
@@ -132,13 +129,16 @@ impl Foreign {
                 }
             });
         }
+        // All logs share what may be read of one.
+        let mut left = LOG;
         if let Some(logs) = self.within.dir(&self.common.join("logs")) {
-            whole &= walk(&logs, MOST, |path, _| {
-                memory
-                    .logged
-                    .extend(entries(&tail(path, LOG).unwrap_or_default()));
+            whole &= walk(&logs, NAMES, |path, _| {
+                let read = tail(path, left).unwrap_or_default();
+                left = left.saturating_sub(read.len() as u64);
+                memory.logged.extend(entries(&read));
             });
         }
+        whole &= left > 0;
         self.under_way(&self.git, &mut memory.logged);
         for dir in self.worktrees() {
             let one = Self {
@@ -146,29 +146,31 @@ impl Foreign {
                 ..self.clone()
             };
             memory.logged.extend(one.head());
-            memory.logged.extend(one.log("HEAD"));
-            self.under_way(&one.git, &mut memory.logged);
+            memory
+                .logged
+                .extend(one.log("HEAD").into_iter().take(NAMES));
+            one.under_way(&one.git, &mut memory.logged);
+            if memory.logged.len() > NAMES {
+                whole = false;
+                break;
+            }
         }
         let mut seen = HashSet::new();
         memory.logged.retain(|oid| seen.insert(oid.clone()));
-        memory.cut = !whole || memory.refs.len() + memory.logged.len() > 2 * MOST;
+        memory.cut = !whole || memory.refs.len() >= NAMES;
         memory
     }
 
     /// The worktrees that the session made beside its own.
     fn worktrees(&self) -> Vec<PathBuf> {
         let dir = self.within.dir(&self.common.join("worktrees"));
-        let items = dir.and_then(|dir| std::fs::read_dir(dir).ok());
-        let items = items.into_iter().flatten().flatten();
-        items.map(|item| item.path()).take(MOST).collect()
+        let all = dir.iter().flat_map(|dir| items(dir));
+        all.map(|item| item.path()).take(1_000).collect()
     }
 
     fn under_way(&self, git: &Path, found: &mut Vec<Oid>) {
         for name in UNDER_WAY {
-            let text = self
-                .within
-                .tail(&git.join(name), PACKED)
-                .unwrap_or_default();
+            let text = self.within.tail(&git.join(name), REF).unwrap_or_default();
             let text = String::from_utf8_lossy(&text);
             found.extend(text.lines().filter_map(|line| line.parse::<Oid>().ok()));
         }

@@ -1,0 +1,103 @@
+//! What may not leave the house by itself: files that run with the repository's rights as soon as
+//! they are on a branch of it.
+
+/// Directories whose files are definitions of CI, and names that are some wherever they lie.
+///
+/// From the documentation of each service (November 2026): what it reads from a branch or a pull
+/// request without anybody's doing.
+const DIRECTORIES: [&str; 14] = [
+    ".github/workflows",
+    ".github/actions",
+    ".gitea/workflows",
+    ".forgejo/workflows",
+    ".gitlab/ci",
+    ".circleci",
+    ".buildkite",
+    ".woodpecker",
+    ".semaphore",
+    ".teamcity",
+    ".tekton",
+    ".concourse",
+    ".azure-pipelines",
+    ".builds",
+];
+
+const FILES: [&str; 26] = [
+    ".gitlab-ci.yml",
+    ".gitlab-ci.yaml",
+    ".travis.yml",
+    ".travis.yaml",
+    "jenkinsfile",
+    "azure-pipelines.yml",
+    "azure-pipelines.yaml",
+    "bitbucket-pipelines.yml",
+    "bitbucket-pipelines.yaml",
+    ".drone.yml",
+    ".drone.yaml",
+    ".drone.star",
+    ".drone.jsonnet",
+    ".woodpecker.yml",
+    ".woodpecker.yaml",
+    ".cirrus.yml",
+    ".cirrus.star",
+    "appveyor.yml",
+    ".appveyor.yml",
+    "codemagic.yaml",
+    "cloudbuild.yaml",
+    "cloudbuild.yml",
+    "buildspec.yml",
+    "buildspec.yaml",
+    "wercker.yml",
+    "buildkite.yml",
+];
+
+/// Whether a path is a definition of CI. Services differ in what case they accept; any counts.
+#[must_use]
+pub fn is_ci_definition(path: &str) -> bool {
+    let path = path.to_ascii_lowercase();
+    let in_dir = |dir: &str| {
+        let rest = path.strip_prefix(dir);
+        rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+    };
+    let name = path.rsplit('/').next().unwrap_or_default();
+    // A composite action counts wherever a workflow finds it.
+    let is_action = matches!(name, "action.yml" | "action.yaml");
+    DIRECTORIES.iter().any(|dir| in_dir(dir))
+        || FILES.contains(&name)
+        || name.starts_with("jenkinsfile")
+        || is_action
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn definitions_are_known_by_their_place_or_their_name() {
+        for path in [
+            ".github/workflows/ci.yml",
+            ".GitHub/Workflows/ci.yml",
+            ".github/workflows",
+            ".github/actions/build/action.yml",
+            "tools/action.yaml",
+            ".gitlab-ci.yml",
+            "sub/.gitlab-ci.yml",
+            ".circleci/config.yml",
+            "Jenkinsfile",
+            "ci/Jenkinsfile.release",
+            "azure-pipelines.yml",
+        ] {
+            assert!(is_ci_definition(path), "{path}");
+        }
+        for path in [
+            ".github/ISSUE_TEMPLATE/bug.md",
+            ".github/dependabot.yml",
+            ".github/workflows-old.md",
+            "src/workflows/ci.rs",
+            "docs/jenkins.md",
+            "src/action.rs",
+        ] {
+            assert!(!is_ci_definition(path), "{path}");
+        }
+    }
+}

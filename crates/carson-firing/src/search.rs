@@ -1,0 +1,201 @@
+//! The search for secrets in what is to be pushed.
+//!
+//! Whoever reads a session's objects knows no secrets; whoever knows them, a second child, reads
+//! nothing but the plain text that the first one wrote out
+//! ([`next_brought`]). Neither can carry one to where the other's output goes.
+
+use std::collections::HashSet;
+use std::fs::File;
+use std::io::BufReader;
+use std::path::PathBuf;
+
+use carson_git::{Brought, Part, UNCOMMITTED, matches, next_brought};
+use carson_proc::inspector::Question;
+use carson_redact::{KNOWN, Redactor, suspicious};
+use serde::{Deserialize, Serialize};
+
+use crate::messages::one_line;
+
+/// Bytes of one file that are searched.
+const FILE: u64 = 512 << 20;
+/// Leaks that are counted.
+const COUNTED: usize = 1_000;
+
+/// What is asked.
+#[derive(Serialize, Deserialize)]
+pub(crate) struct Search {
+    /// The file of everything that a push would show.
+    pub outgoing: PathBuf,
+    /// Names that are pushed with it: the branch.
+    pub names: Vec<String>,
+    /// Whether what is not committed yet would be pushed, too.
+    pub uncommitted: bool,
+    /// The values that must not leave, as [`Redactor::to_wire`] writes them.
+    pub secrets: Vec<u8>,
+    /// False alarms that the operator knows: a rule, and the files where it is one.
+    pub allowed: Vec<(String, String)>,
+}
+
+/// A secret in what was to be pushed. Its value is nowhere.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Leak {
+    /// The rule that saw it.
+    pub rule: String,
+    /// The commit, short.
+    pub commit: String,
+    /// `the file x`, `a file's name` or `the message`.
+    pub place: String,
+}
+
+/// What a search found.
+#[derive(Debug, Default, Serialize, Deserialize)]
+pub(crate) struct Searched {
+    pub leaks: Vec<Leak>,
+    /// Words of high entropy, and where the first one is: not enough to stop anybody.
+    pub suspicious: u32,
+    pub first: Option<Leak>,
+}
+
+impl Question for Search {
+    const NAME: &'static str = "search";
+    type Answer = Searched;
+
+    fn answer(self) -> Result<Searched, String> {
+        let redactor = Redactor::from_wire(&self.secrets)?;
+        let mut searching = Searching {
+            ask: &self,
+            redactor: &redactor,
+            found: Searched::default(),
+            commit: String::new(),
+            before: HashSet::new(),
+            skipped: false,
+        };
+        for name in &self.names {
+            searching.text(name.as_bytes(), "", || "the branch's name".to_owned());
+        }
+        let file = File::open(&self.outgoing).map_err(|error| error.to_string())?;
+        let mut from = BufReader::new(file);
+        while let Some(one) = next_brought(&mut from, FILE).map_err(|error| error.to_string())? {
+            searching.one(&one);
+        }
+        let mut found = searching.found;
+        // A secret of ours is the worst of them, and never a false alarm.
+        found.leaks.sort_by_key(|leak| leak.rule != KNOWN);
+        Ok(found)
+    }
+}
+
+struct Searching<'s> {
+    ask: &'s Search,
+    redactor: &'s Redactor,
+    found: Searched,
+    commit: String,
+    /// What the commit takes away: what only moved is no news.
+    before: HashSet<(&'static str, Vec<u8>)>,
+    skipped: bool,
+}
+
+impl Searching<'_> {
+    fn one(&mut self, one: &Brought) {
+        let name = String::from_utf8_lossy(&one.name).into_owned();
+        match one.part {
+            Part::Commit => {
+                self.skipped = name == UNCOMMITTED && !self.ask.uncommitted;
+                self.commit = name;
+                self.before.clear();
+            }
+            _ if self.skipped => {}
+            Part::Message => self.text(&one.text, "", || "the message".to_owned()),
+            Part::Name => self.text(&one.name, "", || "a file's name".to_owned()),
+            Part::Gone => {
+                let found = self.redactor.find(&one.text);
+                let value = |at: std::ops::Range<usize>| one.text[at].to_vec();
+                self.before
+                    .extend(found.into_iter().map(|found| (found.rule, value(found.at))));
+            }
+            Part::File => {
+                let redactor = self.redactor.clone();
+                let place = || format!("the file {}", one_line(&redactor.redact(&name)));
+                self.text(&one.text, &name, place);
+            }
+        }
+    }
+
+    fn text(&mut self, text: &[u8], file: &str, place: impl Fn() -> String) {
+        let commit: String = self.commit.chars().take(10).collect();
+        let leak = |rule: &str| Leak {
+            rule: rule.to_owned(),
+            commit: commit.clone(),
+            place: place(),
+        };
+        let findings = self.redactor.find(text);
+        for finding in &findings {
+            let value = text[finding.at.clone()].to_vec();
+            let moved = self.before.contains(&(finding.rule, value));
+            let allowed = self
+                .ask
+                .allowed
+                .iter()
+                .any(|(rule, files)| rule == finding.rule && matches(files, file));
+            if (finding.rule == KNOWN || !(moved || allowed)) && self.found.leaks.len() < COUNTED {
+                let leak = leak(finding.rule);
+                // One file with ten keys is one thing to look at.
+                if !self.found.leaks.contains(&leak) {
+                    self.found.leaks.push(leak);
+                }
+            }
+        }
+        if findings.is_empty() && may_hold_words(file) {
+            let words = suspicious_words(text);
+            self.found.suspicious = self.found.suspicious.saturating_add(words);
+            if words > 0 && self.found.first.is_none() {
+                self.found.first = Some(leak("entropy"));
+            }
+        }
+    }
+}
+
+/// Lock files and pictures are made of such words.
+fn may_hold_words(file: &str) -> bool {
+    const MADE: [&str; 9] = [
+        ".lock",
+        "-lock.json",
+        "-lock.yaml",
+        "go.sum",
+        ".svg",
+        ".map",
+        ".min.js",
+        ".snap",
+        ".csv",
+    ];
+    !file.is_empty() && !MADE.iter().any(|ending| file.ends_with(ending))
+}
+
+fn suspicious_words(text: &[u8]) -> u32 {
+    if text.contains(&0) {
+        return 0;
+    }
+    let text = String::from_utf8_lossy(text);
+    let words = text.split(|c: char| c.is_whitespace() || "\"'`<>(){}[],;:".contains(c));
+    let hash = |word: &&str| !(word.starts_with("sha256-") || word.starts_with("sha512-"));
+    let count = words.filter(hash).filter(|word| suspicious(word)).count();
+    u32::try_from(count).unwrap_or(u32::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_of_hashes_are_not_suspicious() {
+        let key = "Zk3vQ9xLmB7tR2wY5nC8aD1eF4gH6jK0pSuV";
+        assert_eq!(suspicious_words(format!("x = \"{key}\"").as_bytes()), 1);
+        let hashes = format!("sha512-{key}== 3f8a1c9e5b7d2046a8c1e3f507294b6d8f0a2c4e \0");
+        assert_eq!(suspicious_words(hashes.as_bytes()), 0);
+        assert_eq!(
+            suspicious_words(hashes.trim_end_matches('\0').as_bytes()),
+            0
+        );
+        assert!(!may_hold_words("package-lock.json") && may_hold_words("src/lock.rs"));
+    }
+}

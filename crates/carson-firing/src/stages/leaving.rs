@@ -1,0 +1,181 @@
+//! What may leave the house: a branch that holds no secret, runs nothing with the repository's rights,
+//! and is not too large. What cannot be looked at stays.
+
+use carson_core::Outcome;
+use carson_core::settle::Settled;
+use carson_git::{Change, Seen};
+use carson_proc::inspector::{Bounds, Desk};
+use serde_json::json;
+use tracing::{error, warn};
+
+use super::salvage::Saved;
+use crate::firing::{Firing, Taken};
+use crate::search::{Leak, Search, Searched};
+
+/// Leaks, and definitions of CI, that are told one by one.
+const TOLD: usize = 5;
+/// How long a search may take.
+const WITHIN: std::time::Duration = std::time::Duration::from_secs(60);
+
+/// Whether the branch may be pushed as it was settled. What is in the way goes into `saved`: for the
+/// report, or as a reason why a person must look.
+pub(crate) async fn may(
+    firing: &Firing<'_>,
+    taken: &Taken<'_>,
+    settled: &Settled,
+    seen: &Seen,
+    saved: &mut Saved,
+) -> bool {
+    let finished = settled.outcome == Outcome::Ok;
+    // What was left beside finished work is not pushed.
+    let changes: &[&Change] = match finished {
+        true => &[seen.committed()],
+        false => &[seen.committed(), seen.left()],
+    };
+    let megabytes = changes.iter().map(|change| change.bytes).sum::<u64>() >> 20;
+    let most = firing.role.limits.max_salvage_mb;
+    if megabytes >= most {
+        saved.trouble.push(format!(
+            "the work has {megabytes} MB of files and limits.max_salvage_mb is {most}: nothing was pushed"
+        ));
+        return false;
+    }
+    saved.held = in_the_way(firing, taken, changes, seen, finished).await;
+    saved.held.is_none()
+}
+
+async fn in_the_way(
+    firing: &Firing<'_>,
+    taken: &Taken<'_>,
+    changes: &[&Change],
+    seen: &Seen,
+    finished: bool,
+) -> Option<String> {
+    if let Some(why) = changes.iter().find_map(|change| change.unseen.as_deref()) {
+        return Some(format!(
+            "the work was not searched in full, and nothing was pushed: {why}"
+        ));
+    }
+    let searched = match search(firing, taken, seen, !finished).await {
+        Ok(searched) => searched,
+        Err(why) => {
+            warn!(firing.id = %firing.id, why, "the branch could not be searched for secrets");
+            return Some(format!(
+                "the work could not be searched for secrets, and nothing was pushed: {why}"
+            ));
+        }
+    };
+    note(firing, &searched).await;
+    if let Some(why) = leaked(&searched.leaks) {
+        return Some(why);
+    }
+    let ci: Vec<&str> = changes
+        .iter()
+        .flat_map(|change| &change.ci)
+        .map(String::as_str)
+        .collect();
+    match finished && taken.repo.allow_ci {
+        true => None,
+        false => runs_at_once(&ci, finished),
+    }
+}
+
+async fn search(
+    firing: &Firing<'_>,
+    taken: &Taken<'_>,
+    seen: &Seen,
+    uncommitted: bool,
+) -> Result<Searched, String> {
+    let (outgoing, own) = seen.outgoing().zip(seen.dir()).ok_or("the bench is gone")?;
+    let allowed = taken.repo.allow_secrets.iter();
+    let question = Search {
+        outgoing: outgoing.clone(),
+        names: vec![seen.worktree().branch.clone()],
+        uncommitted,
+        secrets: firing.house.redactor.to_wire(),
+        allowed: allowed
+            .map(|one| (one.rule.clone(), one.files.clone()))
+            .collect(),
+    };
+    let desk = Desk {
+        own: own.to_owned(),
+        read: vec![outgoing],
+        ..Desk::default()
+    };
+    let bounds = Bounds {
+        wall_clock: WITHIN,
+        memory_mb: 2048,
+        file_size_mb: 1,
+        answer: 4 << 20,
+    };
+    let searched = firing.house.inspector.ask(&question, &desk, &bounds).await;
+    searched.map_err(|error| error.to_string())
+}
+
+async fn note(firing: &Firing<'_>, found: &Searched) {
+    for leak in found.leaks.iter().take(TOLD) {
+        error!(firing.id = %firing.id, leak.rule, leak.commit, leak.place, "a secret is not pushed");
+    }
+    let Some(first) = &found.first else { return };
+    warn!(firing.id = %firing.id, words = found.suspicious, first.commit, first.place, "something that is pushed may be a secret");
+    let data = json!({"words": found.suspicious, "commit": first.commit, "place": first.place});
+    firing.event("secret.suspected", &data).await;
+}
+
+/// Why nothing was pushed; `None` when no secret is in the way.
+fn leaked(leaks: &[Leak]) -> Option<String> {
+    if leaks.is_empty() {
+        return None;
+    }
+    let one = |leak: &Leak| format!("{} in {} of commit {}", leak.rule, leak.place, leak.commit);
+    Some(format!(
+        "the work holds what looks like a secret, and nothing was pushed: {}; a false alarm goes \
+         into allow_secrets of the repository as RULE:FILE",
+        list(leaks.iter().map(one))
+    ))
+}
+
+/// Definitions of CI run as soon as they are on a branch, with the repository's own rights.
+fn runs_at_once(ci: &[&str], finished: bool) -> Option<String> {
+    if ci.is_empty() {
+        return None;
+    }
+    let way_out = match finished {
+        true => "allow_ci of the repository lets reviewed work change them",
+        false => "unfinished work never changes them",
+    };
+    Some(format!(
+        "the work changes what CI runs, and nothing was pushed: {}; {way_out}",
+        list(ci.iter().map(|path| (*path).to_owned()))
+    ))
+}
+
+fn list(all: impl ExactSizeIterator<Item = String>) -> String {
+    let more = match all.len().saturating_sub(TOLD) {
+        0 => String::new(),
+        more => format!(" and {more} more"),
+    };
+    let told: Vec<String> = all.take(TOLD).collect();
+    format!("{}{more}", told.join(", "))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_reason_names_where_and_which() {
+        let leak = |at: usize| Leak {
+            rule: "github".into(),
+            commit: "0123456789".into(),
+            place: format!("the file {at}"),
+        };
+        assert_eq!(leaked(&[]), None);
+        let said = leaked(&(0..7).map(leak).collect::<Vec<_>>()).unwrap();
+        assert!(said.contains("github in the file 0 of commit 0123456789"));
+        assert!(said.contains("the file 4") && !said.contains("the file 5"));
+        assert!(said.contains("and 2 more"));
+        let said = runs_at_once(&[".github/workflows/x.yml"], true).unwrap();
+        assert!(said.contains(".github/workflows/x.yml") && said.contains("allow_ci"));
+    }
+}

@@ -1,0 +1,131 @@
+//! What Carson's bare repositories have in common: the mirror, and the store of what is kept.
+
+use std::path::{Path, PathBuf};
+
+use crate::config::Own;
+use crate::error::GitError;
+use crate::git::Git;
+use crate::oid::Oid;
+use crate::worktree::IdleRef;
+
+/// A bare repository of ours. Only git commands of ours write in it, and its configuration is put
+/// right before each of them.
+#[derive(Clone, Debug)]
+pub(crate) struct Bare {
+    path: PathBuf,
+    own: Own,
+}
+
+impl Bare {
+    pub(crate) fn new(path: PathBuf, own: Own) -> Self {
+        Self { path, own }
+    }
+
+    pub(crate) fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// A command on this repository.
+    pub(crate) fn git(&self, verb: &str) -> Git {
+        Git::new(&self.path, verb).owning(self.own.clone())
+    }
+
+    /// Reads with libgit2, off the async threads.
+    pub(crate) async fn read<T: Send + 'static>(
+        &self,
+        read: impl FnOnce(&git2::Repository) -> Result<T, git2::Error> + Send + 'static,
+    ) -> Result<T, GitError> {
+        let path = self.path.clone();
+        let result = tokio::task::spawn_blocking(move || {
+            let repo = git2::Repository::open_bare(&path);
+            repo.and_then(|repo| read(&repo))
+                .map_err(|source| GitError::Read { path, source })
+        });
+        result.await.unwrap_or_else(|panic| {
+            Err(GitError::Failed {
+                verb: "read".into(),
+                detail: panic.to_string(),
+            })
+        })
+    }
+
+    /// What a full ref name points to; a name that cannot be one points nowhere.
+    pub(crate) async fn ref_target(&self, name: &str) -> Result<Option<Oid>, GitError> {
+        let name = name.to_owned();
+        self.read(move |repo| match repo.refname_to_id(&name) {
+            Ok(oid) => Ok(Some(oid.into())),
+            Err(error) => match error.code() {
+                git2::ErrorCode::NotFound | git2::ErrorCode::InvalidSpec => Ok(None),
+                _ => Err(error),
+            },
+        })
+        .await
+    }
+
+    /// Points a ref at a commit, if it still points where it did.
+    pub(crate) async fn move_ref(
+        &self,
+        name: &str,
+        to: &Oid,
+        from: Option<&Oid>,
+    ) -> Result<(), GitError> {
+        let from = from.map_or(Oid::NONE, Oid::as_str);
+        let update = self
+            .git("update-ref")
+            .args(["--no-deref", "--", name, to.as_str(), from]);
+        update.text().await.map(drop)
+    }
+
+    /// Changes many refs, all of them or none; lines as `git update-ref --stdin` takes them.
+    pub(crate) async fn update_refs(&self, lines: String) -> Result<(), GitError> {
+        if lines.is_empty() {
+            return Ok(());
+        }
+        let update = self.git("update-ref").args(["--no-deref", "--stdin"]);
+        update.stdin(lines.into_bytes()).text().await.map(drop)
+    }
+
+    /// Removes refs, all of them by one command. When one of them has moved the others go
+    /// nevertheless.
+    ///
+    /// # Errors
+    /// When one moved, or could not be removed.
+    pub(crate) async fn delete_refs(&self, all: &[IdleRef]) -> Result<(), GitError> {
+        let line = |IdleRef { name, at }: &IdleRef| format!("delete {name} {at}\n");
+        let together = self.update_refs(all.iter().map(line).collect()).await;
+        if together.is_ok() || all.len() == 1 {
+            return together;
+        }
+        let mut outcome = Ok(());
+        for one in all {
+            let done = self.update_refs(line(one)).await;
+            outcome = outcome.and(done);
+        }
+        outcome
+    }
+
+    /// Whether the first commit is the second or has it in its history. A commit that is not there
+    /// descends from nothing.
+    pub(crate) async fn descends(&self, commit: &Oid, from: &Oid) -> Result<bool, GitError> {
+        let (commit, from) = (commit.git2(), from.git2());
+        self.read(move |repo| {
+            if commit == from {
+                return Ok(true);
+            }
+            let known = repo.find_commit(commit).is_ok() && repo.find_commit(from).is_ok();
+            if known {
+                repo.graph_descendant_of(commit, from)
+            } else {
+                Ok(false)
+            }
+        })
+        .await
+    }
+
+    /// The tree of a commit.
+    pub(crate) async fn tree_of(&self, commit: &Oid) -> Result<Oid, GitError> {
+        let commit = commit.git2();
+        self.read(move |repo| Ok(repo.find_commit(commit)?.tree_id().into()))
+            .await
+    }
+}

@@ -1,0 +1,40 @@
+//! How much of a session's files is looked at. Beyond, the bench stays where it is, and says why.
+
+/// Refs and entries of logs that are read.
+pub(super) const NAMES: usize = 50_000;
+/// Commits that the session moved away from and that are still kept.
+pub(super) const REMEMBERED: usize = 1_000;
+/// Bytes of a file of packed refs.
+pub(super) const PACKED_REFS: u64 = 16 << 20;
+/// Bytes of a log, from its end.
+pub(super) const LOG: u64 = 4 << 20;
+/// Object files whose names are looked at.
+pub(super) const OBJECT_FILES: usize = 1_000_000;
+/// Objects that are taken over.
+pub(super) const OBJECTS: usize = 1_000_000;
+/// Commits that are taken over.
+pub(super) const COMMITS: usize = 20_000;
+/// Bytes of all objects that are taken over, unpacked.
+pub(super) const BYTES: u64 = 4 << 30;
+/// Bytes of one of them: it is read into memory.
+pub(super) const OBJECT: u64 = 512 << 20;
+/// Bytes of a commit or tag.
+pub(super) const COMMIT: u64 = 4 << 20;
+/// Bytes of a tree.
+pub(super) const TREE: u64 = 64 << 20;
+/// Trees in trees.
+pub(super) const DEPTH: usize = 500;
+/// Files and directories of a worktree.
+pub(super) const ENTRIES: usize = 2_000_000;
+/// Bytes of a path; the system takes no longer one.
+pub(super) const PATH: usize = 4_000;
+/// Repositories inside a worktree.
+pub(super) const REPOSITORIES: usize = 2_000;
+/// Of these, so many are read together.
+pub(super) const TOGETHER: usize = 100;
+/// Paths that a change may have before nobody lists, shows or checks them out any more.
+pub(super) const CHANGED: usize = 200_000;
+/// Things that are wrong and said one by one.
+pub(super) const TROUBLE: usize = 20;
+/// Letters of each.
+pub(super) const TROUBLE_LETTERS: usize = 400;

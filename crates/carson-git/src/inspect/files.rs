@@ -1,0 +1,365 @@
+//! The files of a worktree, taken up as a tree.
+//!
+//! We walk ourselves. What equals Carson's own copy of the index, as git made it at the checkout, is
+//! as it was: the session cannot set the time at which a file's inode last changed. Everything else
+//! is hashed by git, which is given names of plain files and nothing to look at by itself.
+
+use std::collections::HashMap;
+use std::fs::{self, DirEntry, Metadata};
+use std::os::unix::ffi::OsStrExt as _;
+use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
+use std::path::{Path, PathBuf};
+
+use git2::{Index, IndexEntry, IndexTime, Oid};
+
+use super::bounds::{ENTRIES, PATH, REPOSITORIES};
+use super::hash;
+use super::ignored::Rules;
+use super::objects::Objects;
+use super::staged::Staged;
+use super::submodules::Submodules;
+use crate::paths::path_of;
+
+/// Mode of an entry that is the name of a commit: a submodule, or a repository of its own.
+pub(super) const LINK: u32 = 0o160_000;
+/// Mode of a symbolic link.
+pub(super) const SYMLINK: u32 = 0o120_000;
+
+/// What a directory holds.
+#[derive(Default)]
+pub(super) struct Files {
+    /// The tree of its files, without ignored ones.
+    pub tree: Option<Oid>,
+    /// Directories in it that have a `.git` of their own.
+    pub repositories: Vec<PathBuf>,
+    /// What could not be taken up, and why.
+    pub trouble: Vec<String>,
+    /// Files that are kept under another name, because git refuses theirs.
+    pub renamed: Vec<String>,
+    /// Files and directories whose rights keep us out.
+    pub unreadable: u32,
+}
+
+/// How a worktree began, and what its session says.
+pub(super) struct Ground<'g> {
+    pub objects: &'g Objects,
+    /// Carson's own index of the checkout.
+    pub base: &'g Base,
+    pub staged: &'g Staged,
+    pub submodules: &'g mut Submodules,
+}
+
+/// Carson's own index of the checkout.
+pub(super) struct Base {
+    index: Index,
+    /// Files that changed after this are hashed, whatever the index says; `None`: all of them.
+    trusted: Option<(i64, i64)>,
+}
+
+impl Base {
+    /// Reads the index at `file`; without one, everything is as new.
+    pub(super) fn read(file: &Path, tree: &Path) -> Result<Self, String> {
+        let said = |error: git2::Error| error.message().to_owned();
+        let written = fs::metadata(file).ok();
+        let index = match &written {
+            Some(_) => Index::open(file),
+            None => Index::new(),
+        };
+        let trusted = written.filter(|_| super::stat::times_are_kept(tree));
+        Ok(Self {
+            index: index.map_err(said)?,
+            trusted: trusted.map(|written| super::stat::before(&written)),
+        })
+    }
+
+    /// What it has at each path.
+    fn entries(&self) -> HashMap<Vec<u8>, IndexEntry> {
+        let keyed = |entry: IndexEntry| (entry.path.clone(), entry);
+        self.index.iter().map(keyed).collect()
+    }
+}
+
+/// A file that is to be hashed.
+pub(super) struct Changed {
+    /// Where it lies, from the top.
+    pub path: Vec<u8>,
+    /// Where it is kept, if not there.
+    pub kept: Option<Vec<u8>>,
+    pub mode: u32,
+    pub size: u64,
+}
+
+/// Takes up everything below `top`.
+pub(super) fn take(top: &Path, ground: Ground<'_>) -> Result<Files, String> {
+    let Ground {
+        objects,
+        base,
+        staged,
+        submodules,
+    } = ground;
+    let mut walk = Walk {
+        top,
+        base: base.entries(),
+        trusted: base.trusted,
+        staged,
+        submodules,
+        files: Files::default(),
+        changed: Vec::new(),
+        links: Vec::new(),
+        entries: 0,
+    };
+    walk.everything();
+    let Walk {
+        base: gone,
+        mut files,
+        changed,
+        links,
+        submodules,
+        ..
+    } = walk;
+    let mut index = base_again(base)?;
+    let hashed = hash::all(objects, top, &changed, &mut files)?;
+    for path in gone.into_keys() {
+        match staged.left_out(&path) {
+            Some((oid, mode)) => put(&mut index, &path, oid, mode)?,
+            None => index.remove_path(&path_of(&path)).map_err(said)?,
+        }
+    }
+    for (path, oid, mode) in links.into_iter().chain(hashed) {
+        put(&mut index, &path, oid, mode)?;
+    }
+    let tree = index.write_tree_to(&objects.repo).map_err(said)?;
+    files.tree = Some(submodules.put_back(objects, &mut index, tree)?);
+    Ok(files)
+}
+
+/// A second copy: the first one is read while this one changes.
+fn base_again(base: &Base) -> Result<Index, String> {
+    match base.index.path() {
+        Some(path) => Index::open(path).map_err(said),
+        None => Index::new().map_err(said),
+    }
+}
+
+pub(super) fn put(index: &mut Index, path: &[u8], oid: Oid, mode: u32) -> Result<(), String> {
+    let entry = IndexEntry {
+        ctime: IndexTime::new(0, 0),
+        mtime: IndexTime::new(0, 0),
+        dev: 0,
+        ino: 0,
+        mode,
+        uid: 0,
+        gid: 0,
+        file_size: 0,
+        id: oid,
+        flags: 0,
+        flags_extended: 0,
+        path: path.to_vec(),
+    };
+    index.add(&entry).map_err(said)
+}
+
+fn said(error: git2::Error) -> String {
+    error.message().to_owned()
+}
+
+struct Walk<'w> {
+    top: &'w Path,
+    /// What of Carson's index was not met yet.
+    base: HashMap<Vec<u8>, IndexEntry>,
+    trusted: Option<(i64, i64)>,
+    staged: &'w Staged,
+    submodules: &'w mut Submodules,
+    files: Files,
+    changed: Vec<Changed>,
+    links: Vec<(Vec<u8>, Oid, u32)>,
+    entries: usize,
+}
+
+/// A directory that is still to be walked.
+struct Dir {
+    path: Vec<u8>,
+    /// Where it is kept: another place only if git refuses a name on the way.
+    kept: Vec<u8>,
+    rules: Rules,
+    /// It is ignored, but something tracked lies in it.
+    ignored: bool,
+}
+
+impl Walk<'_> {
+    fn everything(&mut self) {
+        let mut todo = vec![Dir {
+            path: Vec::new(),
+            kept: Vec::new(),
+            rules: Rules::default(),
+            ignored: false,
+        }];
+        while let Some(dir) = todo.pop() {
+            let here = self.top.join(path_of(&dir.path));
+            let listed = match fs::read_dir(&here) {
+                Ok(listed) => listed,
+                Err(error) => {
+                    self.cannot(&dir.path, &error);
+                    continue;
+                }
+            };
+            let rules = dir.rules.below(&dir.path, &here.join(".gitignore"));
+            for item in listed.flatten() {
+                self.entries += 1;
+                if self.entries > ENTRIES {
+                    let much = format!("it has more than {ENTRIES} files");
+                    self.files.trouble.push(much);
+                    return;
+                }
+                todo.extend(self.item(&dir, &rules, &item));
+            }
+        }
+    }
+
+    /// One entry; the directory to walk, when it is one.
+    fn item(&mut self, dir: &Dir, rules: &Rules, item: &DirEntry) -> Option<Dir> {
+        let name = item.file_name();
+        if name == ".git" {
+            self.repository(&dir.path, item);
+            return None;
+        }
+        let path = below(&dir.path, name.as_bytes());
+        if path.len() > PATH {
+            let trouble = "its directories lie too deep for the system".to_owned();
+            self.note(trouble);
+            return None;
+        }
+        let kind = item.file_type().ok()?;
+        let kept = match refused(name.as_bytes()) {
+            true => below(&dir.kept, &[name.as_bytes(), b".kept"].concat()),
+            false => below(&dir.kept, name.as_bytes()),
+        };
+        if kind.is_dir() {
+            return self.dir(dir, rules, path, kept);
+        }
+        // Pipes, sockets and devices hold nothing that could be saved.
+        if kind.is_file() || kind.is_symlink() {
+            self.file(dir, rules, path, kept, &item.metadata().ok()?);
+        }
+        None
+    }
+
+    fn repository(&mut self, dir: &[u8], item: &DirEntry) {
+        // That of the worktree itself is read elsewhere.
+        if dir.is_empty() || self.files.repositories.len() > REPOSITORIES {
+            return;
+        }
+        if self.files.repositories.len() == REPOSITORIES {
+            self.note(format!(
+                "it has more than {REPOSITORIES} repositories in it"
+            ));
+        }
+        let dir = item.path().parent().map(Path::to_owned);
+        self.files.repositories.extend(dir);
+    }
+
+    fn dir(&mut self, above: &Dir, rules: &Rules, path: Vec<u8>, kept: Vec<u8>) -> Option<Dir> {
+        let here = self.top.join(path_of(&path));
+        let linked = self.base.get(&path).filter(|entry| entry.mode == LINK);
+        if let Some(link) = linked.map(|entry| entry.id) {
+            if fs::read_dir(&here).is_ok_and(|mut items| items.next().is_none()) {
+                // Not checked out is not deleted; where it leads may have been changed.
+                self.base.remove(&path);
+                if let Some((oid, LINK)) = self.staged.at(&path).filter(|(oid, _)| *oid != link) {
+                    self.links.push((path, oid, LINK));
+                }
+                return None;
+            }
+            self.submodules.met(&path, &here);
+        }
+        let ignored = above.ignored || rules.ignore(&path, true);
+        if ignored && !self.staged.tracks_below(&path) && !self.submodules.tracks(&path) {
+            return None;
+        }
+        Some(Dir {
+            path,
+            kept,
+            rules: rules.clone(),
+            ignored,
+        })
+    }
+
+    fn file(&mut self, dir: &Dir, rules: &Rules, path: Vec<u8>, kept: Vec<u8>, found: &Metadata) {
+        if let Some(entry) = self.base.get(&path)
+            && self
+                .trusted
+                .is_some_and(|before| super::stat::is_same(entry, found, before))
+            && path == kept
+        {
+            self.base.remove(&path);
+            return;
+        }
+        let ignored = dir.ignored || rules.ignore(&path, false);
+        if ignored && !self.staged.tracks(&path) && !self.submodules.tracks(&path) {
+            return;
+        }
+        self.base.remove(&path);
+        let mode = match found.permissions().mode() {
+            _ if found.is_symlink() => SYMLINK,
+            mode if mode & 0o100 != 0 => 0o100_755,
+            _ => 0o100_644,
+        };
+        if found.is_file() && found.permissions().mode() & 0o400 == 0 {
+            self.files.unreadable += 1;
+        }
+        if path != kept {
+            self.files
+                .renamed
+                .push(String::from_utf8_lossy(&path).into_owned());
+        }
+        let kept = (path != kept).then_some(kept);
+        self.changed.push(Changed {
+            path,
+            kept,
+            mode,
+            size: found.size(),
+        });
+    }
+
+    fn cannot(&mut self, dir: &[u8], error: &std::io::Error) {
+        if error.kind() == std::io::ErrorKind::PermissionDenied {
+            self.files.unreadable += 1;
+        }
+        let dir = String::from_utf8_lossy(dir);
+        self.note(format!("could not open directory {dir}: {error}"));
+    }
+
+    fn note(&mut self, trouble: String) {
+        if self.files.trouble.len() < super::bounds::TROUBLE
+            && !self.files.trouble.contains(&trouble)
+        {
+            self.files.trouble.push(trouble);
+        }
+    }
+}
+
+fn below(dir: &[u8], name: &[u8]) -> Vec<u8> {
+    match dir {
+        [] => name.to_vec(),
+        dir => [dir, b"/", name].concat(),
+    }
+}
+
+/// Names that git refuses on every system, because they mean `.git` on some (git's path.c,
+/// `is_ntfs_dotgit` and `is_hfs_dotgit`).
+fn refused(name: &[u8]) -> bool {
+    name.split(|byte| *byte == b'\\').any(|part| {
+        let text: String = String::from_utf8_lossy(part)
+            .chars()
+            .filter(|c| !is_ignored_by_hfs(*c))
+            .collect();
+        let text = text.to_ascii_lowercase();
+        let name = text.split(':').next().unwrap_or_default();
+        matches!(name.trim_end_matches([' ', '.']), ".git" | "git~1")
+    })
+}
+
+/// What HFS+ leaves out of names when it compares them (git's utf8.c).
+fn is_ignored_by_hfs(c: char) -> bool {
+    matches!(c, '\u{200c}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{206a}'..='\u{206f}' | '\u{feff}')
+}

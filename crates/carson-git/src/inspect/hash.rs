@@ -1,0 +1,127 @@
+//! Git hashes the files that changed: it knows the conversions that attributes ask for.
+
+use std::fs;
+use std::os::unix::ffi::OsStrExt as _;
+use std::path::Path;
+
+use git2::Oid;
+
+use super::bounds::OBJECT;
+use super::files::{Changed, Files, SYMLINK};
+use super::objects::Objects;
+use crate::git::{Git, run_here};
+use crate::paths::path_of;
+
+/// An entry of an index: path, object, mode.
+pub(super) type Entry = (Vec<u8>, Oid, u32);
+
+/// Hashes all of them into our own repository. What cannot be read is told.
+pub(super) fn all(
+    objects: &Objects,
+    top: &Path,
+    changed: &[Changed],
+    files: &mut Files,
+) -> Result<Vec<Entry>, String> {
+    let (mut by_git, mut entries) = (Vec::new(), Vec::new());
+    for file in changed {
+        // Git takes a list of lines.
+        let plain = file.kept.is_none() && !file.path.contains(&b'\n') && file.mode != SYMLINK;
+        if file.size > OBJECT {
+            let name = String::from_utf8_lossy(&file.path);
+            let megabytes = file.size >> 20;
+            note(
+                files,
+                format!("{name} has {megabytes} MB, which is too much"),
+            );
+        } else if plain {
+            by_git.push(file);
+        } else {
+            match ourselves(objects, top, file) {
+                Ok(oid) => entries.push((place(file), oid, file.mode)),
+                Err(why) => note(files, why),
+            }
+        }
+    }
+    by_git.retain(|file| is_readable(top, file, files));
+    let hashed = hash(objects, top, &by_git, has_odd_attributes(top, &by_git));
+    // A filter or an encoding that `.gitattributes` asks for can fail; the bytes as they are are
+    // better than nothing.
+    let hashed = hashed.or_else(|_| hash(objects, top, &by_git, true))?;
+    entries.extend(
+        by_git
+            .iter()
+            .zip(hashed)
+            .map(|(file, oid)| (place(file), oid, file.mode)),
+    );
+    Ok(entries)
+}
+
+fn place(file: &Changed) -> Vec<u8> {
+    file.kept.clone().unwrap_or_else(|| file.path.clone())
+}
+
+fn note(files: &mut Files, trouble: String) {
+    if files.trouble.len() < super::bounds::TROUBLE {
+        files.trouble.push(trouble);
+    }
+}
+
+fn is_readable(top: &Path, file: &Changed, files: &mut Files) -> bool {
+    let opened = fs::File::open(top.join(path_of(&file.path)));
+    if let Err(error) = &opened {
+        let name = String::from_utf8_lossy(&file.path);
+        note(files, format!("{name} cannot be read: {error}"));
+    }
+    opened.is_ok()
+}
+
+/// A link by where it leads, a file by its bytes.
+fn ourselves(objects: &Objects, top: &Path, file: &Changed) -> Result<Oid, String> {
+    let path = top.join(path_of(&file.path));
+    let bytes = match file.mode {
+        SYMLINK => fs::read_link(&path).map(|to| to.as_os_str().as_bytes().to_vec()),
+        _ => fs::read(&path),
+    };
+    let bytes = bytes.map_err(|error| format!("{}: {error}", path.display()))?;
+    let blob = objects.repo.blob(&bytes);
+    blob.map_err(|error| error.message().to_owned())
+}
+
+/// Git opens the `.gitattributes` beside each file and above it: a pipe there would block it.
+fn has_odd_attributes(top: &Path, files: &[&Changed]) -> bool {
+    let mut dirs: Vec<_> = files.iter().map(|file| path_of(&file.path)).collect();
+    dirs.sort_unstable();
+    dirs.dedup_by(|one, other| one.parent() == other.parent());
+    let mut above = dirs.iter().flat_map(|path| path.ancestors().skip(1));
+    above.any(|dir| {
+        let found = top.join(dir).join(".gitattributes").symlink_metadata();
+        found.is_ok_and(|found| !found.is_file() && !found.is_symlink())
+    })
+}
+
+fn hash(objects: &Objects, top: &Path, files: &[&Changed], raw: bool) -> Result<Vec<Oid>, String> {
+    if files.is_empty() {
+        return Ok(Vec::new());
+    }
+    let mut list = Vec::new();
+    for file in files {
+        list.extend(&file.path);
+        list.push(b'\n');
+    }
+    let hash = Git::new(objects.dir(), "hash-object").args(["-w", "--stdin-paths"]);
+    let hash = hash.args(raw.then_some("--no-filters")).at(top);
+    let hash = hash
+        .env("GIT_WORK_TREE", top)
+        .config("core.bare", "false")
+        // Large files pass through in pieces, and what is packed next need not be durable here.
+        .config("core.bigFileThreshold", "16m")
+        .config("core.fsync", "none")
+        .stdin(list);
+    let said = run_here(hash)?;
+    let said = String::from_utf8_lossy(&said);
+    let oids: Vec<Oid> = said.lines().filter_map(|line| line.parse().ok()).collect();
+    match oids.len() == files.len() {
+        true => Ok(oids),
+        false => Err("git hash-object did not hash every file".to_owned()),
+    }
+}

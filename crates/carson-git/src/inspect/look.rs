@@ -1,0 +1,478 @@
+//! Everything that Carson wants to know about a bench, in one question.
+
+use std::collections::BTreeSet;
+use std::path::PathBuf;
+
+use carson_proc::inspector::Question;
+use git2::Sort;
+use serde::{Deserialize, Serialize};
+
+use super::bounds::{REMEMBERED, TROUBLE, TROUBLE_LETTERS};
+use super::changes::{Change, Changes, spread};
+use super::diff::{Shown, show};
+use super::export;
+use super::files::{self, Base, Files, Ground};
+use super::gather::Gathered;
+use super::git_dir::{GitDir, Memory};
+use super::inner;
+use super::objects::Objects;
+use super::safe_read::Within;
+use super::staged::Staged;
+use super::submodules::Submodules;
+use crate::oid::Oid;
+
+/// What is asked.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) struct Look {
+    /// The bench: nothing of a session is read outside it.
+    pub bench: PathBuf,
+    /// The worktree.
+    pub tree: PathBuf,
+    /// The firing's own repository.
+    pub repository: PathBuf,
+    /// Full name of the firing's branch.
+    pub branch: String,
+    /// The commit that the firing began at.
+    pub base: Oid,
+    /// The mirror's objects.
+    pub objects: PathBuf,
+    /// Carson's own index of the checkout.
+    pub index: PathBuf,
+    /// What the remote had then, as packed refs.
+    pub refs: PathBuf,
+    /// A directory to write in: `work.git` there has the pack afterwards, `outgoing` what a push would
+    /// show.
+    pub out: PathBuf,
+    /// Bytes of that which are written.
+    pub outgoing: u64,
+    /// Whether the diff is wanted.
+    pub show: bool,
+}
+
+/// What was found, as far as it came in.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Found {
+    /// Whether the worktree is there.
+    pub exists: bool,
+    /// Where the session's branch stands.
+    pub branch: Option<Oid>,
+    /// The newest commit of it that is whole.
+    pub newest: Option<Oid>,
+    /// Where `HEAD` stands, when that is whole.
+    pub head: Option<Oid>,
+    /// The tree of the session's index; `None` without one, and during a conflict.
+    pub staged: Option<Oid>,
+    /// The tree of the files; `None` when the directory is gone.
+    pub files: Option<Oid>,
+    /// Commits that only a repository inside the worktree has, and where that lies.
+    pub inner: Vec<(String, Oid)>,
+    /// Commits that nothing else here leads to: amended, reset, stashed, on other branches.
+    pub remembered: Vec<Oid>,
+    /// What could not be taken up or come in, and why. The bench must stay then.
+    pub trouble: Vec<String>,
+    /// Files that are kept under another name, because git refuses theirs.
+    pub renamed: Vec<String>,
+    /// Files and directories whose rights keep us out.
+    pub unreadable: u32,
+    /// The packs with everything that came in, without an ending.
+    pub packs: Vec<String>,
+    /// What the commits bring.
+    pub committed: Change,
+    /// What lies there beside them.
+    pub left: Change,
+    /// Bytes of the files that the commits change, each path counted.
+    pub spread: u64,
+    /// The diff of the commits.
+    pub shown: Option<Shown>,
+}
+
+impl Question for Look {
+    const NAME: &'static str = "look";
+    type Answer = Found;
+
+    fn answer(self) -> Result<Found, String> {
+        let within = Within::of(&self.bench).ok_or("the bench is gone")?;
+        let mut objects = Objects::make(&self.out, &self.objects, &self.refs)?;
+        let said = Said::of(&self, &within);
+        if let Some(own) = &said.own {
+            objects.borrow(own)?;
+        }
+        Looking {
+            ask: &self,
+            within: &within,
+            objects: &objects,
+            said: &said,
+            found: Found::default(),
+        }
+        .everything()
+    }
+}
+
+/// What the firing's work is made of, in the order of its worth.
+const PRIMARY: [fn(&mut Found) -> &mut Option<Oid>; 4] = [
+    |found| &mut found.files,
+    |found| &mut found.staged,
+    |found| &mut found.newest,
+    |found| &mut found.head,
+];
+
+/// What the session's repository says, before anything is believed.
+struct Said {
+    own: Option<GitDir>,
+    branch: Option<Oid>,
+    branch_log: Vec<Oid>,
+    head: Option<Oid>,
+    memory: Memory,
+    index: Option<PathBuf>,
+}
+
+impl Said {
+    fn of(ask: &Look, within: &Within) -> Self {
+        let own = own(ask, within);
+        let with = |read: fn(&GitDir, &str) -> Option<Oid>, name| {
+            own.as_ref().and_then(|own| read(own, name))
+        };
+        let branch = with(GitDir::target, &ask.branch);
+        let is_whole = own.as_ref().is_some_and(|own| own.git != own.common);
+        let head = with(|own, _| own.head(), "").filter(|_| is_whole);
+        let log = own.as_ref().map(|own| own.log(&ask.branch));
+        let index = own
+            .as_ref()
+            .and_then(|own| own.within.file(&own.git.join("index")));
+        Self {
+            branch,
+            head,
+            branch_log: log.unwrap_or_default(),
+            memory: own.as_ref().map(GitDir::memory).unwrap_or_default(),
+            index,
+            own,
+        }
+    }
+}
+
+/// The firing's own repository, seen from its worktree; without the part that belongs to that when the
+/// session removed it.
+fn own(ask: &Look, within: &Within) -> Option<GitDir> {
+    let common = within.dir(&ask.repository)?;
+    let git = common.join("worktrees").join(ask.tree.file_name()?);
+    let git = within.dir(&git).filter(|git| git.starts_with(&common));
+    Some(GitDir {
+        git: git.unwrap_or_else(|| common.clone()),
+        common,
+        within: within.clone(),
+    })
+}
+
+struct Looking<'l> {
+    ask: &'l Look,
+    within: &'l Within,
+    objects: &'l Objects,
+    said: &'l Said,
+    found: Found,
+}
+
+impl Looking<'_> {
+    fn everything(mut self) -> Result<Found, String> {
+        let base = self.ask.base.git2();
+        let tree = self.ask.tree.symlink_metadata();
+        self.found.exists = tree.is_ok_and(|found| found.is_dir());
+        if self.said.memory.cut {
+            self.note("the session's repository has more refs than are read".to_owned());
+        }
+        let head = self.said.head.as_ref().or(self.said.branch.as_ref());
+        let head = head.map_or(base, Oid::git2);
+        let mut staged = Staged::read(self.objects, self.said.index.as_deref(), head);
+        let files = self.files(&staged)?;
+        // Behind the files: an object that is gone may have been made again of one of them.
+        let tree = staged.tree(self.objects).unwrap_or_else(|why| {
+            self.note(format!("something staged cannot be read: {why}"));
+            None
+        });
+        let mut gathered = Gathered::new(self.objects, base);
+        self.commits(&mut gathered);
+        self.trees(&mut gathered, tree, &files);
+        // What a broken object keeps from being found is not found: worth less, and said above.
+        let _ = self.remember(&mut gathered);
+        self.export(gathered.all())?;
+        self.inner(&files.repositories)?;
+        self.tell(base)?;
+        self.found.trouble.truncate(TROUBLE);
+        Ok(self.found)
+    }
+
+    fn note(&mut self, why: String) {
+        if self.found.trouble.len() < TROUBLE {
+            self.found
+                .trouble
+                .push(why.chars().take(TROUBLE_LETTERS).collect());
+        }
+    }
+
+    fn files(&mut self, staged: &Staged) -> Result<Files, String> {
+        if !self.found.exists {
+            return Ok(Files::default());
+        }
+        let base = Base::read(&self.ask.index, &self.ask.tree)?;
+        let mut submodules = Submodules::new(self.within, &self.ask.out, &self.ask.objects);
+        let ground = Ground {
+            objects: self.objects,
+            base: &base,
+            staged,
+            submodules: &mut submodules,
+        };
+        let mut files = files::take(&self.ask.tree, ground)?;
+        files.repositories.extend(self.stranger());
+        for trouble in std::mem::take(&mut files.trouble) {
+            self.note(format!("something in it cannot be taken up: {trouble}"));
+        }
+        self.found.renamed = files.renamed.iter().take(TROUBLE).cloned().collect();
+        self.found.unreadable = files.unreadable;
+        Ok(files)
+    }
+
+    /// The worktree itself, when its `.git` is not the file that git put there.
+    fn stranger(&self) -> Option<PathBuf> {
+        let git = self.ask.tree.join(".git");
+        git.symlink_metadata().ok()?;
+        let found = GitDir::at(&self.ask.tree, self.within);
+        let own = self.said.own.as_ref();
+        let ours = found.is_some_and(|found| own.is_some_and(|own| own.git == found.git));
+        (!ours).then(|| self.ask.tree.clone())
+    }
+
+    /// The branch as far as it is whole, and `HEAD`.
+    fn commits(&mut self, gathered: &mut Gathered<'_>) {
+        self.found.branch.clone_from(&self.said.branch);
+        let said: Vec<Oid> = self
+            .said
+            .branch
+            .iter()
+            .chain(&self.said.branch_log)
+            .cloned()
+            .collect();
+        for (at, oid) in said.iter().take(REMEMBERED).enumerate() {
+            match gathered.commit(oid.git2()) {
+                Ok(()) => {
+                    self.found.newest = Some(oid.clone());
+                    break;
+                }
+                Err(why) if at == 0 => self.note(format!("{oid} cannot be taken over: {why}")),
+                Err(_) => {}
+            }
+        }
+        let Some(head) = &self.said.head else { return };
+        match gathered.commit(head.git2()) {
+            Ok(()) => self.found.head = Some(head.clone()),
+            Err(why) => self.note(format!("{head} cannot be taken over: {why}")),
+        }
+    }
+
+    fn trees(&mut self, gathered: &mut Gathered<'_>, staged: Option<git2::Oid>, files: &Files) {
+        let beside = self.objects.commit(self.ask.base.git2());
+        let beside = beside.ok().map(|base| base.tree_id());
+        if let Some(tree) = staged {
+            match gathered.tree(tree, beside) {
+                Ok(()) => self.found.staged = Some(tree.into()),
+                // Names of objects that are not there: nothing of it can be saved.
+                Err(why) => self.note(format!("something staged cannot be taken over: {why}")),
+            }
+        }
+        if let Some(tree) = files.tree {
+            match gathered.tree(tree, beside) {
+                Ok(()) => self.found.files = Some(tree.into()),
+                Err(why) => self.note(format!("the files cannot be taken over: {why}")),
+            }
+        }
+    }
+
+    /// What only refs and logs of the session still name. That is worth less: it is kept as far as
+    /// it is whole.
+    fn remember(&mut self, gathered: &mut Gathered<'_>) -> Result<(), git2::Error> {
+        let repo = &self.objects.repo;
+        let known: BTreeSet<git2::Oid> = repo
+            .references()?
+            .filter_map(|one| one.ok()?.target())
+            .collect();
+        let refs = self.said.memory.refs.values();
+        let all = self.said.memory.logged.iter().chain(refs).map(Oid::git2);
+        let base = self.ask.base.git2();
+        let mut walk = repo.revwalk()?;
+        walk.set_sorting(Sort::TOPOLOGICAL)?;
+        let mut pushed = BTreeSet::new();
+        for oid in all.filter(|oid| *oid != base && !known.contains(oid)) {
+            let commit = repo
+                .find_object(oid, None)
+                .and_then(|found| found.peel_to_commit());
+            if pushed.len() <= REMEMBERED
+                && let Ok(commit) = commit
+                && pushed.insert(commit.id())
+            {
+                walk.push(commit.id())?;
+            }
+        }
+        if pushed.is_empty() {
+            return Ok(());
+        }
+        if pushed.len() > REMEMBERED {
+            self.note(format!("it has let go of more than {REMEMBERED} commits"));
+        }
+        for hidden in [
+            Some(&self.ask.base),
+            self.found.newest.as_ref(),
+            self.found.head.as_ref(),
+        ] {
+            if let Some(oid) = hidden.filter(|oid| repo.find_commit(oid.git2()).is_ok()) {
+                walk.hide(oid.git2())?;
+            }
+        }
+        walk.hide_glob("refs/remotes/origin/*")?;
+        // Children come first, so one that is known already is no tip.
+        let mut below = BTreeSet::new();
+        for oid in walk.take(super::bounds::COMMITS) {
+            let Ok(oid) = oid else { break };
+            if !below.contains(&oid) && gathered.commit(oid).is_ok() {
+                self.found.remembered.push(oid.into());
+            }
+            below.extend(
+                repo.find_commit(oid)
+                    .iter()
+                    .flat_map(git2::Commit::parent_ids),
+            );
+        }
+        Ok(())
+    }
+
+    /// Packs everything together; where something in it is not what its name says, each commit and
+    /// tree by itself, so that the rest comes in.
+    fn export(&mut self, all: &[git2::Oid]) -> Result<(), String> {
+        match export::pack(self.objects, all) {
+            Ok(pack) => self.found.packs.extend(pack),
+            Err(_) => self.one_by_one()?,
+        }
+        Ok(())
+    }
+
+    fn one_by_one(&mut self) -> Result<(), String> {
+        let mut good = Vec::new();
+        for pick in PRIMARY {
+            let Some(tip) = pick(&mut self.found).take() else {
+                continue;
+            };
+            match self.alone(tip.git2()) {
+                Ok((tip, objects)) => {
+                    good.extend(objects);
+                    *pick(&mut self.found) = Some(tip.into());
+                }
+                Err(why) => self.note(format!("{tip} cannot be taken over: {why}")),
+            }
+        }
+        let remembered = std::mem::take(&mut self.found.remembered);
+        let tips: Vec<git2::Oid> = remembered.iter().map(Oid::git2).collect();
+        match self.commits_alone(&tips) {
+            Ok(objects) => {
+                good.extend(objects);
+                self.found.remembered = remembered;
+            }
+            Err(why) => self.note(format!("what it has let go of cannot be taken over: {why}")),
+        }
+        good.sort_unstable();
+        good.dedup();
+        self.found.packs.extend(export::pack(self.objects, &good)?);
+        Ok(())
+    }
+
+    /// One commit or tree with what it leads to. Where git refuses what some files of its own say,
+    /// the tree is one in which these have other names.
+    fn alone(&mut self, tip: git2::Oid) -> Result<(git2::Oid, Vec<git2::Oid>), String> {
+        let repo = &self.objects.repo;
+        if repo.find_tree(tip).is_err() {
+            return Ok((tip, self.commits_alone(&[tip])?));
+        }
+        let base = self.objects.commit(self.ask.base.git2()).ok();
+        let beside = base.map(|base| base.tree_id());
+        let pack = |tip: git2::Oid| {
+            let mut alone = Gathered::new(self.objects, self.ask.base.git2());
+            alone.tree(tip, beside)?;
+            export::pack(self.objects, alone.all())?;
+            Ok::<_, String>(alone.all().to_vec())
+        };
+        let why = match pack(tip) {
+            Ok(objects) => return Ok((tip, objects)),
+            Err(why) => why,
+        };
+        let (tame, renamed) =
+            export::without_git_files(self.objects, tip, beside).map_err(|_| why.clone())?;
+        let objects = pack(tame).map_err(|_| why)?;
+        self.found.renamed.extend(renamed);
+        self.found.renamed.truncate(TROUBLE);
+        Ok((tame, objects))
+    }
+
+    fn commits_alone(&self, tips: &[git2::Oid]) -> Result<Vec<git2::Oid>, String> {
+        let mut alone = Gathered::new(self.objects, self.ask.base.git2());
+        tips.iter().try_for_each(|tip| alone.commit(*tip))?;
+        export::pack(self.objects, alone.all())?;
+        Ok(alone.all().to_vec())
+    }
+
+    /// Commits of repositories inside; they come in packs of their own.
+    fn inner(&mut self, repositories: &[PathBuf]) -> Result<(), String> {
+        let common = self.said.own.as_ref().map(|own| own.common.as_path());
+        let places = (self.ask.out.as_path(), self.ask.objects.as_path());
+        for batch in inner::batches(repositories, self.within, common, places) {
+            let batch = batch?;
+            batch.trouble.into_iter().for_each(|why| self.note(why));
+            let mut gathered = Gathered::new(&batch.objects, self.ask.base.git2());
+            let mut own = Vec::new();
+            for (dir, oid) in batch.own {
+                match gathered.commit(oid) {
+                    Ok(()) => own.push((dir.display().to_string(), Oid::from(oid))),
+                    Err(why) => {
+                        self.note(format!("{} has commits of its own: {why}", dir.display()))
+                    }
+                }
+            }
+            match export::pack(&batch.objects, gathered.all()) {
+                Ok(pack) => {
+                    self.found.packs.extend(pack);
+                    self.found.inner.extend(own);
+                }
+                Err(why) => self.note(format!("commits of repositories inside stay there: {why}")),
+            }
+        }
+        self.found.packs.sort_unstable();
+        self.found.packs.dedup();
+        Ok(())
+    }
+
+    /// What the work brings.
+    fn tell(&mut self, base: git2::Oid) -> Result<(), String> {
+        let tip = self.found.newest.as_ref().map_or(base, Oid::git2);
+        let mut changes = Changes::to(
+            self.objects,
+            &self.ask.out.join("outgoing"),
+            self.ask.outgoing,
+        )?;
+        self.found.committed = changes.commits(tip, base);
+        let tree = |oid| self.objects.commit(oid).map(|commit| commit.tree_id());
+        let head = self.found.head.as_ref().map_or(tip, Oid::git2);
+        let left: Vec<git2::Oid> = self
+            .found
+            .staged
+            .iter()
+            .chain(&self.found.files)
+            .map(Oid::git2)
+            .collect();
+        self.found.left = changes.trees(&left, tree(head)?);
+        changes.finish()?;
+        let (old, new) = (tree(base)?, tree(tip)?);
+        self.found.spread = spread(self.objects, old, new).unwrap_or(u64::MAX);
+        if self.ask.show {
+            self.found.shown = show(self.objects, old, new).ok();
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,58 @@
+//! What runs in the inspector: everything that reads what a session wrote.
+//!
+//! # Theory of operation
+//!
+//! A firing, `prune` and the daemon's recovery never read a bench. They ask one [`Look`](look::Look)
+//! a session, and a confined child ([`carson_proc::inspector`]) answers it from what it sees: the
+//! bench, the mirror's objects, and Carson's own notes of how the bench began. What it takes over
+//! lies in its own directory afterwards, as one pack whose every object has been named anew and
+//! checked.
+//!
+//! Even here nothing that a session chose is run or obeyed. Names of commits are read as text from
+//! plain files (`git_dir.rs`). The session's objects are read by libgit2 through a directory of
+//! links that has nothing but object files in it (`objects.rs`); no configuration, alternates,
+//! grafts, commit graphs or hooks of a session are. The files of the worktree are walked by
+//! ourselves (`files.rs`): a repository inside is a directory like any other, its `.git` is left
+//! out, and git is given the names of plain files to hash, one by one. What changed is judged by
+//! Carson's own copy of the index, never by the session's: its stat data can be written by hand.
+//!
+//! Every walk is bounded by entries, bytes and depth ([`bounds`]); what is beyond is said
+//! ([`look::Found::trouble`]), and the bench stays where it is.
+//!
+//! Reading order: `look.rs`, `git_dir.rs`, `objects.rs`, `gather.rs`, `staged.rs`, `files.rs`, `inner.rs`,
+//! `export.rs`, `changes.rs`, `diff.rs`; then `checkout.rs`, `open_up.rs`, `remove.rs`.
+
+use carson_proc::inspector::Kind;
+
+mod bounds;
+pub(crate) mod changes;
+pub(crate) mod checkout;
+pub(crate) mod diff;
+mod export;
+mod files;
+mod gather;
+mod git_dir;
+mod hash;
+mod ignored;
+mod inner;
+pub(crate) mod look;
+mod objects;
+pub(crate) mod open_up;
+pub(crate) mod outgoing;
+pub(crate) mod remove;
+mod safe_read;
+mod staged;
+mod stat;
+mod submodules;
+mod tree_diff;
+
+/// The questions about benches that an executable must be able to answer.
+#[must_use]
+pub fn questions() -> [Kind; 4] {
+    [
+        Kind::of::<look::Look>(),
+        Kind::of::<checkout::Checkout>(),
+        Kind::of::<open_up::OpenUp>(),
+        Kind::of::<remove::Remove>(),
+    ]
+}

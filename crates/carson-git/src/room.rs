@@ -1,0 +1,116 @@
+//! A clean room: a fresh checkout of exactly one commit, for whoever judges it.
+//!
+//! It is made like a firing's own worktree, in a directory of its own: nothing that a session could
+//! write but the commit is in it.
+
+use std::fs;
+use std::path::Path;
+
+use carson_proc::inspector::Desk;
+
+use crate::error::{GitError, io};
+use crate::git;
+use crate::inspect::checkout::Checkout;
+use crate::kept::take;
+use crate::oid::Oid;
+use crate::private::{REPOSITORY, repository};
+use crate::scratch::ScratchDir;
+use crate::seen::{Seen, bounds};
+
+/// Bytes that a checkout may write beside the base's: few objects can make many files.
+const SPREAD: u64 = 4 << 30;
+
+impl Seen {
+    /// Checks a commit out at `tree`, on the firing's branch, with a repository of its own beside
+    /// it. The commit is the base, or one that this look took over.
+    ///
+    /// # Errors
+    /// When its files take too much room, or the checkout fails.
+    pub async fn check_out(&self, commit: &Oid, tree: &Path) -> Result<(), GitError> {
+        if *commit != self.worktree.base && self.found.spread > SPREAD {
+            return Err(GitError::Failed {
+                verb: "checkout".into(),
+                detail: format!("its files take {} MB", self.found.spread >> 20),
+            });
+        }
+        let (room, mirror) = (tree.parent().unwrap_or(tree), &self.worktree.mirror);
+        let (own, objects) = (
+            tree.with_file_name(REPOSITORY),
+            mirror.path().join("objects"),
+        );
+        let refs = fs::read_to_string(self.worktree.began().refs).unwrap_or_default();
+        let made = repository(&own, &objects, &refs).and_then(|()| {
+            let packs = own.join("objects/pack");
+            self.packs()
+                .iter()
+                .try_for_each(|pack| take(pack, &packs.join(pack.file_name().unwrap_or_default())))
+        });
+        made.map_err(|source| io(&own, source))?;
+        let dir = ScratchDir::new(mirror.path(), "checkout")?;
+        let desk = Desk {
+            own: dir.path().to_owned(),
+            programs: git::program().into_iter().collect(),
+            read: vec![objects],
+            write: vec![room.to_owned()],
+        };
+        let question = Checkout {
+            repository: own,
+            tree: tree.to_owned(),
+            branch: self.worktree.branch.clone(),
+            commit: commit.clone(),
+        };
+        let asked = mirror.inspector.ask(&question, &desk, &bounds()).await;
+        asked.map_err(|source| GitError::Unseen {
+            path: tree.to_owned(),
+            source,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use crate::fixture::{World, git, write};
+
+    #[tokio::test]
+    async fn a_room_has_the_commit_and_nothing_else() {
+        let world = World::new().await;
+        let tree = world.worktree("one").await;
+        tree.put("src/lib.rs", "pub fn two() {}\n");
+        tree.put(".gitignore", "target/\n");
+        let commit = tree.commit_as_session("Work");
+        for planted in ["target/debug/planted", "untracked", "README.md"] {
+            write(&tree.path.join(planted), "planted");
+        }
+        tree.run(["config", "core.fsmonitor", "/bin/false"]);
+        write(
+            &tree.repository().join("hooks/post-checkout"),
+            "#!/bin/sh\nexit 1\n",
+        );
+        let seen = tree.look(false).await.unwrap();
+        let room = world.dir.path().join("room/tree");
+        fs::create_dir_all(room.parent().unwrap()).unwrap();
+        seen.check_out(&commit, &room).await.unwrap();
+        assert_eq!(
+            fs::read_to_string(room.join("src/lib.rs")).unwrap(),
+            "pub fn two() {}\n"
+        );
+        assert_eq!(
+            fs::read_to_string(room.join("README.md")).unwrap(),
+            "# widget\none\ntwo\n"
+        );
+        assert!(!room.join("target").exists() && !room.join("untracked").exists());
+        assert_eq!(git(&room, ["status", "--porcelain"]), "");
+        assert_eq!(git(&room, ["rev-parse", "HEAD"]), commit.as_str());
+        assert_eq!(git(&room, ["branch", "--show-current"]), tree.branch);
+        assert_eq!(
+            git(&room, ["log", "--oneline", "origin/main..HEAD"])
+                .lines()
+                .count(),
+            1
+        );
+        let config = fs::read_to_string(room.with_file_name("repo.git").join("config")).unwrap();
+        assert!(!config.contains("fsmonitor"));
+    }
+}

@@ -1,0 +1,382 @@
+//! What a session did comes into the store, and is known.
+//!
+//! One look asks the inspector everything at once ([`Look`]); what came in lies in packs that are taken
+//! over, and only this firing's own branch moves. What the session did to other refs, to
+//! configuration and hooks stays behind and goes with the bench.
+
+use std::collections::HashSet;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use carson_proc::inspector::{Bounds, Desk, InspectError};
+
+use crate::durable;
+use crate::error::{GitError, io};
+use crate::inspect::look::{Found, Look};
+use crate::inspect::open_up::OpenUp;
+use crate::oid::Oid;
+use crate::scratch::ScratchDir;
+use crate::worktree::Worktree;
+use crate::{Change, Shown};
+
+/// How long a look may take: enough to hash some gigabytes of untracked files.
+const WITHIN: Duration = Duration::from_secs(90);
+/// Memory of whoever looks: the largest object is read as a whole.
+const MEMORY_MB: u64 = 1536;
+/// The largest pack.
+const PACK_MB: u64 = 5 * 1024;
+/// Bytes of an answer: a diff of a megabyte, and lists.
+const ANSWER: usize = 16 << 20;
+/// Bytes of what a push would show that are written out to be searched, unless more are wanted.
+const OUTGOING: u64 = 512 << 20;
+
+/// What Carson measured of a worktree.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct TreeFacts {
+    /// Whether the directory is there.
+    pub exists: bool,
+    /// Commits on the branch since the base.
+    pub commits: u32,
+    /// Something is left that only the worktree has: staged, unstaged or untracked changes that
+    /// are not ignored, or commits of a repository inside it.
+    pub dirty: bool,
+    /// HEAD stands on commits that the branch does not have.
+    pub head_strayed: bool,
+    /// What the session left and Carson cannot take over, and why.
+    pub trouble: Vec<String>,
+}
+
+/// A worktree as it was when Carson looked, after the last session in it.
+#[derive(Debug)]
+pub struct Seen {
+    pub(crate) worktree: Worktree,
+    pub(crate) found: Found,
+    pub(crate) tip: Oid,
+    /// The commit of HEAD, when neither the branch nor its history has it.
+    pub(crate) stray: Option<Oid>,
+    /// Commits of repositories inside that no ref keeps yet.
+    pub(crate) unsaved: Vec<(String, Oid)>,
+    /// The trees of all commits of the work.
+    trees: HashSet<Oid>,
+    facts: TreeFacts,
+    dir: Option<ScratchDir>,
+}
+
+impl Worktree {
+    /// Looks: takes into the store what the session's repository and files have, and this firing's
+    /// branch with it. `show` asks for the diff, too.
+    ///
+    /// # Errors
+    /// When the inspector has no answer, or the store cannot be written: then nothing is known, and
+    /// nothing was lost.
+    pub async fn look(&self, show: bool) -> Result<Seen, GitError> {
+        self.kept.make()?;
+        let Some(bench) = self.path.parent().filter(|bench| bench.is_dir()) else {
+            return self.seen(Found::default(), None).await;
+        };
+        let dir = ScratchDir::new(self.mirror.path(), "look")?;
+        let mut found = self.ask(bench, &dir, show).await?;
+        if found.unreadable > 0 && self.open_up(bench, &dir).await? > 0 {
+            found = self.ask(bench, &dir, show).await?;
+        }
+        let packs = dir.path().join("out/work.git/objects/pack");
+        for name in &found.packs {
+            self.kept.adopt(&packs, name)?;
+        }
+        if !found.packs.is_empty() {
+            self.mirror.hold_base(&self.base).await?;
+        }
+        self.seen(found, Some(dir)).await
+    }
+
+    async fn ask(&self, bench: &Path, dir: &ScratchDir, show: bool) -> Result<Found, GitError> {
+        let out = dir.path().join("out");
+        let fresh = std::fs::remove_dir_all(&out).or_else(|error| match error.kind() {
+            std::io::ErrorKind::NotFound => Ok(()),
+            _ => Err(error),
+        });
+        let made = fresh.and_then(|()| std::fs::create_dir(&out));
+        made.map_err(|source| io(&out, source))?;
+        let (began, objects) = (self.began(), self.mirror.path().join("objects"));
+        let question = Look {
+            bench: bench.to_owned(),
+            tree: self.path.clone(),
+            repository: self.repository(),
+            branch: self.branch_ref(),
+            base: self.base.clone(),
+            objects: objects.clone(),
+            index: began.index,
+            refs: began.refs,
+            out: out.clone(),
+            outgoing: OUTGOING,
+            show,
+        };
+        let desk = Desk {
+            own: dir.path().to_owned(),
+            programs: crate::git::program().into_iter().collect(),
+            read: vec![self.path.clone(), self.repository(), began.dir, objects],
+            write: vec![out],
+        };
+        let asked = self.mirror.inspector.ask(&question, &desk, &bounds()).await;
+        asked.map_err(|error| self.unseen(error))
+    }
+
+    fn unseen(&self, error: InspectError) -> GitError {
+        GitError::Unseen {
+            path: self.path.clone(),
+            source: error,
+        }
+    }
+
+    async fn open_up(&self, bench: &Path, dir: &ScratchDir) -> Result<u64, GitError> {
+        let below = vec![self.path.clone(), self.repository()];
+        let desk = Desk {
+            own: dir.path().to_owned(),
+            write: below.clone(),
+            ..Desk::default()
+        };
+        // A link in the directory's place leads to somebody else's files.
+        if self
+            .path
+            .symlink_metadata()
+            .is_ok_and(|found| found.is_symlink())
+        {
+            return Ok(0);
+        }
+        debug_assert!(below.iter().all(|path| path.starts_with(bench)));
+        let asked = self
+            .mirror
+            .inspector
+            .ask(&OpenUp { below }, &desk, &bounds())
+            .await;
+        asked.map_err(|error| self.unseen(error))
+    }
+
+    async fn seen(&self, found: Found, dir: Option<ScratchDir>) -> Result<Seen, GitError> {
+        let mut found = found;
+        if let Err(error) = self.follow(&found).await {
+            let why = format!(
+                "branch {} cannot follow the session's: {error}",
+                self.branch
+            );
+            found.trouble.push(why);
+        }
+        let tip = self.tip().await?;
+        let mut seen = Seen {
+            stray: self.stray(&tip, &found).await?,
+            unsaved: self.unsaved(&found).await?,
+            trees: HashSet::new(),
+            worktree: self.clone(),
+            facts: TreeFacts::default(),
+            found,
+            tip,
+            dir,
+        };
+        seen.trees = seen.committed_trees().await?;
+        seen.facts = seen.measure().await?;
+        Ok(seen)
+    }
+
+    /// The commit of HEAD, when neither the branch nor its history has it.
+    async fn stray(&self, tip: &Oid, found: &Found) -> Result<Option<Oid>, GitError> {
+        let Some(head) = &found.head else {
+            return Ok(None);
+        };
+        let known = self.kept.bare.descends(tip, head).await?;
+        Ok((!known).then(|| head.clone()))
+    }
+
+    async fn unsaved(&self, found: &Found) -> Result<Vec<(String, Oid)>, GitError> {
+        let mut unsaved: Vec<(String, Oid)> = Vec::new();
+        for (dir, oid) in &found.inner {
+            let known = unsaved.iter().any(|(_, known)| known == oid);
+            let kept = self.kept.bare.ref_target(&self.nested_ref(oid)).await?;
+            if !known && kept.is_none() {
+                unsaved.push((dir.clone(), oid.clone()));
+            }
+        }
+        Ok(unsaved)
+    }
+
+    /// Named after the commit, so nothing kept is ever written over.
+    pub(crate) fn nested_ref(&self, oid: &Oid) -> String {
+        format!("refs/carson/nested/{}/{oid}", self.name())
+    }
+
+    /// Moves the firing's branch in the store to where the session's repository has it. A ref
+    /// remembers what was seen there: Carson's own snapshots on top of it are not taken back.
+    async fn follow(&self, found: &Found) -> Result<(), GitError> {
+        let (Some(wanted), held) = (&found.branch, self.branch_tip().await?) else {
+            return Ok(());
+        };
+        let seen_name = self.seen_ref();
+        let seen = self.kept.bare.ref_target(&seen_name).await?;
+        // The first look finds it where the firing began.
+        let seen = seen.unwrap_or_else(|| self.base.clone());
+        if seen == *wanted || held.as_ref() == Some(wanted) {
+            return Ok(());
+        }
+        // The newest commit that the branch was at and that is whole.
+        let Some(to) = &found.newest else {
+            return Ok(());
+        };
+        let mut update = String::new();
+        if to == wanted {
+            update.push_str(&format!("update {seen_name} {wanted}\n"));
+        } else if let Some(held) = &held
+            && self.kept.bare.descends(held, to).await?
+        {
+            return Ok(());
+        }
+        let from = held.as_ref().map_or(Oid::NONE, Oid::as_str);
+        update.push_str(&format!("update {} {to} {from}\n", self.branch_ref()));
+        // What Carson put on top of the branch is not on it any more.
+        if let Some(held) = held.filter(|held| *held != seen)
+            && !self.kept.bare.descends(to, &held).await?
+        {
+            let kept = format!("refs/carson/abandoned/{}/{held}", self.name());
+            update.push_str(&format!("update {kept} {held}\n"));
+        }
+        self.kept.bare.update_refs(update).await?;
+        // The outcome that is written next rests on it, and the bench may not survive a power cut.
+        let branch = self.kept.path().join(self.branch_ref());
+        durable::name(&branch, self.kept.path())
+    }
+}
+
+impl Seen {
+    /// The worktree.
+    #[must_use]
+    pub fn worktree(&self) -> &Worktree {
+        &self.worktree
+    }
+
+    /// What was measured.
+    #[must_use]
+    pub fn facts(&self) -> &TreeFacts {
+        &self.facts
+    }
+
+    /// The branch's newest commit; the base when it never had another.
+    #[must_use]
+    pub fn tip(&self) -> &Oid {
+        &self.tip
+    }
+
+    /// What the commits bring.
+    #[must_use]
+    pub fn committed(&self) -> &Change {
+        &self.found.committed
+    }
+
+    /// What lies in the worktree beside its commits.
+    #[must_use]
+    pub fn left(&self) -> &Change {
+        &self.found.left
+    }
+
+    /// Files that are kept under another name, because git refuses theirs.
+    #[must_use]
+    pub fn renamed(&self) -> &[String] {
+        &self.found.renamed
+    }
+
+    /// The diff of the commits, when it was asked for and there are not too many paths in it.
+    #[must_use]
+    pub fn shown(&self) -> Option<&Shown> {
+        self.found.shown.as_ref()
+    }
+
+    /// Bytes that a checkout of the branch writes beside those of the base.
+    #[must_use]
+    pub fn spread(&self) -> u64 {
+        self.found.spread
+    }
+
+    /// The file in which everything stands that a push would show
+    /// ([`next_brought`](crate::next_brought)); none without a bench.
+    #[must_use]
+    pub fn outgoing(&self) -> Option<PathBuf> {
+        Some(self.dir.as_ref()?.path().join("out/outgoing"))
+    }
+
+    /// A directory of our own that goes with this value; none without a bench.
+    #[must_use]
+    pub fn dir(&self) -> Option<&Path> {
+        self.dir.as_ref().map(ScratchDir::path)
+    }
+
+    /// The files of the packs that came in.
+    pub(crate) fn packs(&self) -> Vec<PathBuf> {
+        let objects = self.worktree.kept.path().join("objects/pack");
+        let file =
+            |name: &String| ["pack", "idx"].map(|end| objects.join(name).with_extension(end));
+        self.found.packs.iter().flat_map(file).collect()
+    }
+
+    async fn measure(&self) -> Result<TreeFacts, GitError> {
+        let bare = &self.worktree.kept.bare;
+        let (tip, base) = (self.tip.git2(), self.worktree.base.git2());
+        let ahead = bare.read(move |repo| repo.graph_ahead_behind(tip, base));
+        let commits = match self.tip == self.worktree.base {
+            true => 0,
+            false => ahead.await?.0,
+        };
+        Ok(TreeFacts {
+            exists: self.found.exists,
+            commits: u32::try_from(commits).unwrap_or(u32::MAX),
+            head_strayed: self.stray.is_some(),
+            trouble: self.found.trouble.clone(),
+            dirty: self.is_dirty().await?,
+        })
+    }
+
+    async fn is_dirty(&self) -> Result<bool, GitError> {
+        if !self.unsaved.is_empty() || !self.found.trouble.is_empty() {
+            return Ok(true);
+        }
+        let ground = self.ground().await?;
+        let files = self.found.files.as_ref();
+        Ok(self.staged_apart().is_some() || files.is_some_and(|files| *files != ground))
+    }
+
+    /// The tree of the newest commit.
+    pub(crate) async fn ground(&self) -> Result<Oid, GitError> {
+        let newest = self.stray.as_ref().unwrap_or(&self.tip);
+        self.worktree.kept.bare.tree_of(newest).await
+    }
+
+    /// What is staged and neither in a commit nor in the files.
+    pub(crate) fn staged_apart(&self) -> Option<&Oid> {
+        let staged = self.found.staged.as_ref();
+        staged.filter(|tree| !self.trees.contains(tree) && Some(*tree) != self.found.files.as_ref())
+    }
+
+    async fn committed_trees(&self) -> Result<HashSet<Oid>, GitError> {
+        let base = self.worktree.base.git2();
+        let tips = [Some(self.tip.git2()), self.stray.as_ref().map(Oid::git2)];
+        let trees = move |repo: &git2::Repository| {
+            let mut walk = repo.revwalk()?;
+            for tip in tips.into_iter().flatten() {
+                walk.push(tip)?;
+            }
+            walk.hide(base)?;
+            let tree = |oid| Ok(repo.find_commit(oid)?.tree_id().into());
+            let mut trees: HashSet<Oid> = walk
+                .map(|oid| tree(oid?))
+                .collect::<Result<_, git2::Error>>()?;
+            trees.insert(tree(base)?);
+            Ok(trees)
+        };
+        self.worktree.kept.bare.read(trees).await
+    }
+}
+
+pub(crate) fn bounds() -> Bounds {
+    Bounds {
+        wall_clock: WITHIN,
+        memory_mb: MEMORY_MB,
+        file_size_mb: PACK_MB,
+        answer: ANSWER,
+    }
+}
