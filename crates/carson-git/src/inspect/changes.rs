@@ -177,9 +177,9 @@ fn blob_size(objects: &Objects, (oid, _): At) -> Option<u64> {
 /// Bytes of the files that differ between two trees, each path counted: what a checkout writes.
 pub(super) fn spread(objects: &Objects, old: Oid, new: Oid) -> Option<u64> {
     let all = changed(objects, new, &[old]).ok()?;
-    let new = all.iter().filter_map(|one| one.new);
-    new.map(|at| blob_size(objects, at).unwrap_or(0))
-        .fold(Some(0), |sum: Option<u64>, size| sum?.checked_add(size))
+    let mut sizes =
+        (all.iter().filter_map(|one| one.new)).map(|at| blob_size(objects, at).unwrap_or(0));
+    sizes.try_fold(0, u64::checked_add)
 }
 
 #[cfg(test)]

@@ -428,7 +428,7 @@ impl Looking<'_> {
                 match gathered.commit(oid) {
                     Ok(()) => own.push((dir.display().to_string(), Oid::from(oid))),
                     Err(why) => {
-                        self.note(format!("{} has commits of its own: {why}", dir.display()))
+                        self.note(format!("{} has commits of its own: {why}", dir.display()));
                     }
                 }
             }

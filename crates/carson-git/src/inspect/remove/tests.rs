@@ -21,7 +21,7 @@ fn everything_goes_and_what_links_lead_to_stays() {
     symlink(&stays, gone.join("a/link")).unwrap();
     symlink(stays.join("file"), gone.join("a/b/link")).unwrap();
     for shut in ["a/b/c", "a/b", "empty"] {
-        fs::set_permissions(gone.join(shut), Permissions::from_mode(0)).unwrap();
+        fs::set_permissions(gone.join(shut), Permissions::from_mode(0o000)).unwrap();
     }
     empty(&gone).unwrap();
     assert_eq!(fs::read_dir(&gone).unwrap().count(), 0);
