@@ -120,6 +120,34 @@ fn the_page_has_a_line_for_every_attempt_and_no_other() {
     assert!(lines().all(|cells| cells.len() == 4), "a `|` in a cell");
 }
 
+/// Where the page's list of what sessions leave begins.
+const LEFT: &str = "| a session leaves | what becomes of it | test |";
+
+/// The tests of what sessions leave, by their file.
+const LEAVINGS: [(&str, &str); 3] = [
+    ("generated", include_str!("generated.rs")),
+    ("judges", include_str!("judges.rs")),
+    ("leavings", include_str!("leavings.rs")),
+];
+
+#[test]
+fn the_page_lists_what_sessions_leave_with_its_test() {
+    let known: BTreeSet<String> = LEAVINGS
+        .iter()
+        .flat_map(|(file, source)| {
+            let tests = source.split("#[test]\nfn ").skip(1);
+            tests.map(move |text| format!("{file}::{}", text.split('(').next().unwrap_or_default()))
+        })
+        .collect();
+    assert!(known.len() > 20, "{known:?}");
+    let table = PAGE.split(LEFT).nth(1).unwrap_or_default();
+    let rows = table.lines().skip(2).take_while(|row| row.starts_with('|'));
+    let said: BTreeSet<String> = rows
+        .map(|row| row.rsplit('`').nth(1).unwrap_or_default().to_owned())
+        .collect();
+    assert_eq!(said, known);
+}
+
 /// Prints it; the harness shows it under `--no-capture`.
 pub fn print(title: &str, row: &Value, all: &[Went]) {
     let weaker: Vec<&str> = row["sandbox"]["weaker"]
