@@ -170,6 +170,14 @@ fn resolve_role(
         if promise.run.trim().is_empty() {
             check.problem("promise.run", "it is missing", "run = \"cargo test\"");
         }
+        if !raw
+            .stages
+            .iter()
+            .any(|stage| stage == Stage::Verify.as_str())
+        {
+            let hint = "add \"verify\" to stages, or remove [promise]";
+            check.problem("promise", "no stage runs it", hint);
+        }
         Promise {
             timeout: span(&promise.timeout),
             run: promise.run,

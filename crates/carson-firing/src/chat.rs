@@ -16,7 +16,7 @@ use uuid::Uuid;
 
 use crate::firing::{Firing, Taken};
 use crate::messages::one_line;
-use crate::stages::salvage::Saved;
+use crate::saved::Saved;
 
 /// Blocked calls that are told one by one.
 const CALLS_MAX: usize = 5;

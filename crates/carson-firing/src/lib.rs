@@ -50,6 +50,7 @@ pub mod recover;
 mod retry;
 pub mod room;
 mod rooms;
+mod saved;
 mod search;
 pub mod secrets;
 mod session;

@@ -5,7 +5,7 @@ use carson_core::{Outcome, Work};
 
 use crate::firing::{Firing, Taken};
 use crate::quote;
-use crate::stages::salvage::Saved;
+use crate::saved::Saved;
 
 /// Firings that are told one by one in the last comment.
 const ATTEMPTS_MAX: usize = 10;

@@ -160,6 +160,8 @@ const FILES: &[(&[Put], &[&str])] = &[
     (&[Role("[limits]\nwall_clock = 45\n")], &["limits.wall_clock", "a duration in quotes"]),
     (&[Role("[limits]\nmax_cost_usd = nan\n")], &["limits.max_cost_usd", "an amount above 0"]),
     (&[Role("[promise]\n")], &["promise.run: it is missing", "run = "]),
+    (&[AllRole("engines = [\"play\"]\nrepos = [\"widget\"]\nstages = [\"execute\"]\n[promise]\nrun = \"true\"\n")],
+     &["promise: no stage runs it", "add \"verify\" to stages"]),
     (&[File("roles/hand/plan.md", "Look.\nDo {{ tsak }}.\n")],
      &["plan.md:2: the prompt names tsak, which there is not", "did you mean task?"]),
     (&[File("roles/hand/plan.md", "{% if %}")], &["plan.md:1: the prompt: ", "{% if plan %}"]),

@@ -8,8 +8,8 @@ use carson_proc::inspector::{Bounds, Desk};
 use serde_json::json;
 use tracing::{error, warn};
 
-use super::salvage::Saved;
 use crate::firing::{Firing, Taken};
+use crate::saved::Saved;
 use crate::search::{Leak, Search, Searched};
 
 /// Leaks, and definitions of CI, that are told one by one.

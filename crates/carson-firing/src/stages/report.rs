@@ -8,11 +8,11 @@ use carson_forge::{IN_FLIGHT, Release};
 use carson_store::{Ending, StoreError};
 use tracing::warn;
 
-use super::salvage::Saved;
 use crate::chat;
 use crate::checks;
 use crate::firing::{Firing, Taken};
 use crate::messages;
+use crate::saved::Saved;
 
 /// Tells the forge, then ends the row; the chat learns of it from the outbox, whenever it can.
 pub(crate) async fn run(

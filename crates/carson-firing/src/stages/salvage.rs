@@ -13,20 +13,10 @@ use tracing::{error, info, warn};
 use super::{leaving, verify};
 use crate::firing::{Firing, Place, Taken};
 use crate::messages;
+use crate::saved::Saved;
 
 /// Label of a draft that is unfinished work, not a proposal.
 const DO_NOT_REVIEW: &str = "do-not-review";
-
-/// What salvage did.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct Saved {
-    pub pull: Option<Pull>,
-    pub kept_ref: Option<String>,
-    /// What went wrong on the way, for the report.
-    pub trouble: Vec<String>,
-    /// Why a person must look before anything of it leaves.
-    pub held: Option<String>,
-}
 
 pub(crate) async fn run(firing: &Firing<'_>, settled: &Settled) -> Saved {
     firing.enter(Stage::Salvage).await;

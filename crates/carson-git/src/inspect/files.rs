@@ -10,20 +10,16 @@ use std::os::unix::ffi::OsStrExt as _;
 use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
 
-use git2::{Index, IndexEntry, IndexTime, Oid};
+use git2::{Index, IndexEntry, Oid};
 
 use super::bounds::{ENTRIES, PATH, REPOSITORIES};
+use super::entry::{Changed, LINK, SYMLINK, put};
 use super::hash;
 use super::ignored::Rules;
 use super::objects::Objects;
 use super::staged::Staged;
 use super::submodules::Submodules;
 use crate::paths::path_of;
-
-/// Mode of an entry that is the name of a commit: a submodule, or a repository of its own.
-pub(super) const LINK: u32 = 0o160_000;
-/// Mode of a symbolic link.
-pub(super) const SYMLINK: u32 = 0o120_000;
 
 /// What a directory holds.
 #[derive(Default)]
@@ -79,16 +75,6 @@ impl Base {
     }
 }
 
-/// A file that is to be hashed.
-pub(super) struct Changed {
-    /// Where it lies, from the top.
-    pub path: Vec<u8>,
-    /// Where it is kept, if not there.
-    pub kept: Option<Vec<u8>>,
-    pub mode: u32,
-    pub size: u64,
-}
-
 /// Takes up everything below `top`.
 pub(super) fn take(top: &Path, ground: Ground<'_>) -> Result<Files, String> {
     let Ground {
@@ -118,7 +104,7 @@ pub(super) fn take(top: &Path, ground: Ground<'_>) -> Result<Files, String> {
         ..
     } = walk;
     let mut index = base_again(base)?;
-    let hashed = hash::all(objects, top, &changed, &mut files)?;
+    let hashed = hash::all(objects, top, &changed, &mut files.trouble)?;
     for path in gone.into_keys() {
         match staged.left_out(&path) {
             Some((oid, mode)) => put(&mut index, &path, oid, mode)?,
@@ -139,24 +125,6 @@ fn base_again(base: &Base) -> Result<Index, String> {
         Some(path) => Index::open(path).map_err(said),
         None => Index::new().map_err(said),
     }
-}
-
-pub(super) fn put(index: &mut Index, path: &[u8], oid: Oid, mode: u32) -> Result<(), String> {
-    let entry = IndexEntry {
-        ctime: IndexTime::new(0, 0),
-        mtime: IndexTime::new(0, 0),
-        dev: 0,
-        ino: 0,
-        mode,
-        uid: 0,
-        gid: 0,
-        file_size: 0,
-        id: oid,
-        flags: 0,
-        flags_extended: 0,
-        path: path.to_vec(),
-    };
-    index.add(&entry).map_err(said)
 }
 
 fn said(error: git2::Error) -> String {

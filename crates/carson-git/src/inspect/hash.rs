@@ -7,20 +7,17 @@ use std::path::Path;
 use git2::Oid;
 
 use super::bounds::OBJECT;
-use super::files::{Changed, Files, SYMLINK};
+use super::entry::{Changed, Entry, SYMLINK};
 use super::objects::Objects;
 use crate::git::{Git, run_here};
 use crate::paths::path_of;
-
-/// An entry of an index: path, object, mode.
-pub(super) type Entry = (Vec<u8>, Oid, u32);
 
 /// Hashes all of them into our own repository. What cannot be read is told.
 pub(super) fn all(
     objects: &Objects,
     top: &Path,
     changed: &[Changed],
-    files: &mut Files,
+    trouble: &mut Vec<String>,
 ) -> Result<Vec<Entry>, String> {
     let (mut by_git, mut entries) = (Vec::new(), Vec::new());
     for file in changed {
@@ -30,7 +27,7 @@ pub(super) fn all(
             let name = String::from_utf8_lossy(&file.path);
             let megabytes = file.size >> 20;
             note(
-                files,
+                trouble,
                 format!("{name} has {megabytes} MB, which is too much"),
             );
         } else if plain {
@@ -38,11 +35,11 @@ pub(super) fn all(
         } else {
             match ourselves(objects, top, file) {
                 Ok(oid) => entries.push((place(file), oid, file.mode)),
-                Err(why) => note(files, why),
+                Err(why) => note(trouble, why),
             }
         }
     }
-    by_git.retain(|file| is_readable(top, file, files));
+    by_git.retain(|file| is_readable(top, file, trouble));
     let hashed = hash(objects, top, &by_git, has_odd_attributes(top, &by_git));
     // A filter or an encoding that `.gitattributes` asks for can fail; the bytes as they are are
     // better than nothing.
@@ -60,17 +57,17 @@ fn place(file: &Changed) -> Vec<u8> {
     file.kept.clone().unwrap_or_else(|| file.path.clone())
 }
 
-fn note(files: &mut Files, trouble: String) {
-    if files.trouble.len() < super::bounds::TROUBLE {
-        files.trouble.push(trouble);
+fn note(trouble: &mut Vec<String>, one: String) {
+    if trouble.len() < super::bounds::TROUBLE {
+        trouble.push(one);
     }
 }
 
-fn is_readable(top: &Path, file: &Changed, files: &mut Files) -> bool {
+fn is_readable(top: &Path, file: &Changed, trouble: &mut Vec<String>) -> bool {
     let opened = fs::File::open(top.join(path_of(&file.path)));
     if let Err(error) = &opened {
         let name = String::from_utf8_lossy(&file.path);
-        note(files, format!("{name} cannot be read: {error}"));
+        note(trouble, format!("{name} cannot be read: {error}"));
     }
     opened.is_ok()
 }

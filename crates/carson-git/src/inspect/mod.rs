@@ -28,6 +28,7 @@ mod bounds;
 pub(crate) mod changes;
 pub(crate) mod checkout;
 pub(crate) mod diff;
+mod entry;
 mod export;
 mod files;
 mod gather;

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use git2::{Index, ObjectType, Oid, TreeWalkMode, TreeWalkResult};
 
 use super::bounds::CHANGED;
-use super::files::{LINK, put};
+use super::entry::{LINK, put};
 use super::git_dir::GitDir;
 use super::objects::Objects;
 use super::safe_read::Within;
