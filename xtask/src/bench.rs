@@ -4,6 +4,7 @@
 //! release binary, through the same commands that an operator types.
 
 mod egress;
+mod firing;
 mod fleet;
 mod hook;
 mod idle;
@@ -108,6 +109,20 @@ pub fn run_sandbox(interrupt: &Interrupt) -> anyhow::Result<ExitCode> {
     print(&sandbox::measure(
         &root().join("target/release/carson-launch"),
     )?);
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Measures whole firings, of the release build or of another `carson`: one that was built before a
+/// change, say.
+///
+/// # Errors
+/// When something cannot be built or started, or a firing did not end OK.
+pub fn run_firing(interrupt: &Interrupt, other: Option<&str>) -> anyhow::Result<ExitCode> {
+    let built = root().join("target/release/carson");
+    if other.is_none() {
+        interrupt.must(cargo().args(["build", "--release", "--locked", "--bins"]))?;
+    }
+    print(&firing::measure(&other.map_or(built, PathBuf::from))?);
     Ok(ExitCode::SUCCESS)
 }
 

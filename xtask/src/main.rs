@@ -75,6 +75,8 @@ commands:
   bench egress    measure the egress proxy beside tinyproxy
   bench sandbox   measure what the sandbox adds to a start, beside bubblewrap
   bench redact    measure redaction of a gigabyte of output
+  bench firing [--carson FILE]
+                  measure whole firings in a small and in a large repository, beside git by hand
   bench scale     measure 100,000 firings, 1,000 due roles and 1,000 orphan benches";
 
 fn main() -> ExitCode {
@@ -107,6 +109,8 @@ fn dispatch(interrupt: &Interrupt, args: &[String]) -> anyhow::Result<ExitCode> 
         ["bench", "hook"] => bench::run_hook(interrupt),
         ["bench", "egress"] => bench::run_egress(interrupt),
         ["bench", "redact"] => bench::run_redact(interrupt),
+        ["bench", "firing"] => bench::run_firing(interrupt, None),
+        ["bench", "firing", "--carson", file] => bench::run_firing(interrupt, Some(file)),
         ["bench", "scale"] => bench::run_scale(interrupt),
         ["help" | "--help" | "-h"] => {
             println!("{USAGE}");

@@ -1,0 +1,190 @@
+//! A whole firing whose agent commits one file, in a small repository and in a large one, beside the
+//! same git work by hand.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+use anyhow::ensure;
+
+use super::sample::Sample;
+use super::{Figure, output, tempdir};
+
+/// What the session does: no model is asked.
+const AGENT: &str = "#!/bin/sh\ncat >/dev/null\ndate +%s%N > work.txt\n\
+                     git add work.txt && git commit --quiet -m Work && echo '[OK] done'\n";
+
+/// The same by hand: fetch, a worktree, the work, a push, and the worktree goes.
+const BY_HAND: &str = "set -e; git -C \"$1\" fetch --quiet\n\
+     git -C \"$1\" worktree add --quiet -b \"$3\" \"$2\" refs/remotes/origin/main\n\
+     cd \"$2\"; date +%s%N > work.txt; git add work.txt; git commit --quiet -m Work\n\
+     git push --quiet origin \"$3\"; git -C \"$1\" worktree remove --force \"$2\"";
+
+/// Repositories: what they are called, how many files they have, how often is fired in them.
+const PLACES: [(&str, usize, usize); 2] = [("10 files", 10, 20), ("57,000 files", 57_000, 3)];
+
+/// Measures firings in both, with and without a promise.
+///
+/// # Errors
+/// When something cannot be built or started, or a firing did not end OK.
+pub fn measure(carson: &Path) -> anyhow::Result<Vec<Figure>> {
+    let mut figures = Vec::new();
+    for (name, files, runs) in PLACES {
+        println!("bench: {runs} firings in a repository of {name}, twice");
+        let bench = Bench::new(carson, files)?;
+        // The first one clones.
+        bench.fire("plain")?;
+        let by_hand = sample(runs, |number| bench.by_hand(number))?;
+        for role in ["plain", "promised"] {
+            let ours = sample(runs, |_| bench.fire(role))?;
+            figures.push(Figure {
+                what: match role {
+                    "plain" => "a firing, whole process",
+                    _ => "the same with a promise (`true`), in its clean room",
+                },
+                got: format!("{name}: {ours}"),
+                target: "",
+                beside: format!(
+                    "by hand: {by_hand} (a firing takes {:.1}x)",
+                    by_hand.ratio(&ours)
+                ),
+            });
+        }
+    }
+    Ok(figures)
+}
+
+fn sample(
+    runs: usize,
+    mut once: impl FnMut(usize) -> anyhow::Result<Duration>,
+) -> anyhow::Result<Sample> {
+    (0..runs)
+        .map(&mut once)
+        .collect::<anyhow::Result<_>>()
+        .map(Sample::new)
+}
+
+/// A home with one repository and one account, in a temporary directory that goes with it.
+struct Bench {
+    root: PathBuf,
+    carson: PathBuf,
+}
+
+impl Bench {
+    fn new(carson: &Path, files: usize) -> anyhow::Result<Self> {
+        let bench = Self {
+            root: tempdir("carson-bench-firing")?,
+            carson: carson.to_owned(),
+        };
+        bench.fill(files)?;
+        let agent = bench.root.join("agent");
+        fs::write(&agent, AGENT)?;
+        fs::set_permissions(&agent, fs::Permissions::from_mode(0o755))?;
+        let home = bench.root.join("home");
+        fs::create_dir_all(&home)?;
+        let settings = format!(
+            "[fleet]\nname = \"bench\"\nzone = \"UTC\"\n\
+             [repos.sample]\nurl = {:?}\nbase = \"main\"\n\
+             [accounts.sh]\nengine = \"command\"\nbinary = {agent:?}\n",
+            bench.root.join("remote.git")
+        );
+        fs::write(home.join("carson.toml"), settings)?;
+        let promised = "[promise]\nrun = \"true\"\ntimeout = \"5m\"\n";
+        for (role, stages, more) in [
+            ("plain", "\"execute\"", ""),
+            ("promised", "\"execute\", \"verify\"", promised),
+        ] {
+            let dir = home.join("roles").join(role);
+            fs::create_dir_all(&dir)?;
+            let text = format!(
+                "title = {role:?}\nrepos = [\"sample\"]\ncadence = [\"0 0 1 1 *\"]\nengines = [\"sh\"]\n\
+                 work = {{ from = \"issues\", label = \"for:{role}\" }}\nstages = [{stages}]\n\
+                 [limits]\nmax_firings_per_day = 100000\nmax_open_prs = 100000\n{more}"
+            );
+            fs::write(dir.join("role.toml"), text)?;
+        }
+        Ok(bench)
+    }
+
+    /// A remote with so many files, and a clone for the work by hand.
+    fn fill(&self, files: usize) -> anyhow::Result<()> {
+        let (remote, seed) = (self.root.join("remote.git"), self.root.join("seed"));
+        let git = || {
+            let mut git = Command::new("git");
+            git.stdin(Stdio::null());
+            git
+        };
+        let init = ["init", "--quiet", "--initial-branch=main"];
+        output(git().args(init).arg("--bare").arg(&remote))?;
+        output(git().args(init).arg(&seed))?;
+        for number in 0..files {
+            let dir = seed.join(format!("part-{:03}", number / 100));
+            if number % 100 == 0 {
+                fs::create_dir_all(&dir)?;
+            }
+            let text = format!("file {number}\n").repeat(20);
+            fs::write(dir.join(format!("file-{number}.txt")), text)?;
+        }
+        output(git().current_dir(&seed).args(["add", "--all"]))?;
+        output(
+            git()
+                .current_dir(&seed)
+                .args(["commit", "--quiet", "-m", "All"]),
+        )?;
+        let push = ["push", "--quiet"];
+        output(git().current_dir(&seed).args(push).arg(&remote).arg("main"))?;
+        let clone = self.root.join("clone.git");
+        output(
+            git()
+                .args(["clone", "--quiet", "--bare"])
+                .arg(&remote)
+                .arg(&clone),
+        )?;
+        let fetched = "+refs/heads/*:refs/remotes/origin/*";
+        let settings = ["config", "remote.origin.fetch", fetched];
+        output(git().arg("-C").arg(&clone).args(settings))?;
+        Ok(())
+    }
+
+    fn command(&self, args: &[&str]) -> Command {
+        let mut command = Command::new(&self.carson);
+        command
+            .args(args)
+            .env("CARSON_HOME", self.root.join("home"))
+            .stdin(Stdio::null());
+        command
+    }
+
+    fn fire(&self, role: &str) -> anyhow::Result<Duration> {
+        let label = format!("for:{role}");
+        let issue = [
+            "issue", "create", "Work", "--body", "To do.", "--label", &label,
+        ];
+        output(&mut self.command(&issue))?;
+        let started = Instant::now();
+        let said = output(&mut self.command(&["fire", role, "--json"]))?;
+        let took = started.elapsed();
+        ensure!(said.contains("\"OK\""), "a firing was not OK: {said}");
+        Ok(took)
+    }
+
+    fn by_hand(&self, number: usize) -> anyhow::Result<Duration> {
+        let started = Instant::now();
+        let mut sh = Command::new("/bin/sh");
+        sh.args(["-c", BY_HAND, "sh"])
+            .arg(self.root.join("clone.git"))
+            .arg(self.root.join("tree"))
+            .arg(format!("work-{number}"))
+            .stdin(Stdio::null());
+        output(&mut sh)?;
+        Ok(started.elapsed())
+    }
+}
+
+impl Drop for Bench {
+    fn drop(&mut self) {
+        let _ = fs::remove_dir_all(&self.root);
+    }
+}
