@@ -45,6 +45,7 @@ mod machine;
 mod ordinary;
 mod postgres;
 mod runner;
+mod slowest;
 mod test;
 mod workspace;
 

@@ -8,7 +8,7 @@ use crate::interrupt::{self, Interrupt};
 use crate::postgres::Postgres;
 use crate::runner::Runner;
 use crate::workspace::{Cache, cargo};
-use crate::{agents, debian, ordinary};
+use crate::{agents, debian, ordinary, slowest};
 
 /// Runs every test, or those that `args` choose, with these variables beside the usual ones. The
 /// exit code is that of the test runner.
@@ -46,6 +46,9 @@ pub fn run(
         examples = interrupt.run(&mut with_env(doctests))?;
     }
     let tests = interrupt.run(&mut with_env(runner.command(args)))?;
+    if runner.skips_doctests() && args.is_empty() {
+        slowest::print()?;
+    }
     let whole = args.is_empty() && env.is_empty();
     let ordinary = if whole && ordinary::applies() {
         ordinary::run(interrupt, &runner, &agents, &[])?
