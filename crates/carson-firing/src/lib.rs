@@ -44,6 +44,7 @@ mod money;
 mod programs;
 mod prompt;
 pub mod prune;
+mod pruned;
 mod quote;
 pub mod reach;
 pub mod recover;

@@ -13,7 +13,7 @@ use chrono::{DateTime, TimeDelta, Utc};
 use tracing::warn;
 
 use crate::household::Household;
-use crate::prune::{Action, Plan};
+use crate::pruned::{Action, Plan};
 
 /// The first wait before another look; each further one is twice as long.
 const FIRST: TimeDelta = TimeDelta::hours(1);

@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 use crate::config::Own;
 use crate::error::GitError;
 use crate::git::Git;
+use crate::idle_ref::IdleRef;
 use crate::oid::Oid;
-use crate::worktree::IdleRef;
 
 /// A bare repository of ours. Only git commands of ours write in it, and its configuration is put
 /// right before each of them.

@@ -10,15 +10,7 @@ use crate::config::Own;
 use crate::error::GitError;
 use crate::scratch::Scratch;
 use crate::stale;
-
-/// How long a local command may take: enough to hash some gigabytes of untracked files.
-pub(crate) const LOCAL: Duration = Duration::from_secs(600);
-/// How long a question to the remote may take.
-pub(crate) const ASK: Duration = Duration::from_secs(60);
-/// How long a fetch or a push may take.
-pub(crate) const REMOTE: Duration = Duration::from_secs(300);
-/// How long a first clone may take.
-pub(crate) const CLONE: Duration = Duration::from_secs(3600);
+use crate::timeouts::LOCAL;
 
 /// Bytes of output that are kept; more is an error for every caller that needs all of it.
 const KEEP: usize = 32 * 1024 * 1024;

@@ -11,11 +11,11 @@ use crate::bare::Bare;
 use crate::config::Own;
 use crate::durable;
 use crate::error::{GitError, io};
+use crate::idle_ref::IdleRef;
 use crate::mirror::Mirror;
 use crate::oid::Oid;
 use crate::remote::Remote;
 use crate::skeleton::{is_pack, skeleton};
-use crate::worktree::IdleRef;
 
 /// The store that belongs to a mirror. Cheap to make; it appears when something is first kept.
 #[derive(Clone, Debug)]

@@ -12,10 +12,11 @@ use crate::bare::Bare;
 use crate::config::Own;
 use crate::durable;
 use crate::error::{GitError, io};
-use crate::git::{CLONE, Git, REMOTE};
+use crate::git::Git;
 use crate::oid::Oid;
 use crate::remote::Remote;
 use crate::scratch;
+use crate::timeouts::{CLONE, REMOTE};
 
 /// Refs that hold the commits on which kept work stands, each named after its commit.
 pub(crate) const BASES: &str = "refs/carson/base/";

@@ -6,11 +6,12 @@ use carson_proc::Finished;
 
 use crate::branch::is_protected;
 use crate::error::GitError;
-use crate::git::{ASK, Git, REMOTE, detail};
+use crate::git::{Git, detail};
 use crate::kept::Kept;
 use crate::mirror::Mirror;
 use crate::oid::Oid;
 use crate::remote::Remote;
+use crate::timeouts::{ASK, REMOTE};
 
 /// What a push did.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

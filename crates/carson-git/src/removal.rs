@@ -8,11 +8,12 @@ use carson_proc::inspector::{Desk, Inspector};
 use tracing::warn;
 
 use crate::error::{GitError, io};
+use crate::idle_ref::IdleRef;
 use crate::inspect::remove::Remove;
 use crate::oid::Oid;
 use crate::salvaged::Salvaged;
 use crate::seen::{Seen, bounds};
-use crate::worktree::{IdleRef, Worktree};
+use crate::worktree::Worktree;
 
 impl Seen {
     /// Removes the directory and the firing's own repository. The branch goes only when it is at

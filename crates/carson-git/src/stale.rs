@@ -12,7 +12,7 @@ use std::time::Duration;
 
 use tracing::warn;
 
-use crate::git::CLONE;
+use crate::timeouts::CLONE;
 
 /// Removes the locks that made a command fail, as far as nobody holds them; whether it is worth
 /// another try.

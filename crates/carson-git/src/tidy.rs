@@ -3,9 +3,9 @@
 use std::time::Duration;
 
 use crate::error::GitError;
+use crate::idle_ref::IdleRef;
 use crate::mirror::{BASES, Mirror};
 use crate::oid::Oid;
-use crate::worktree::IdleRef;
 
 impl Mirror {
     /// Packs the mirror and the store beside it, and drops what no ref has reached for two weeks.

@@ -21,14 +21,6 @@ pub struct Worktree {
     pub(crate) kept: Kept,
 }
 
-/// A ref that nothing needs any more.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct IdleRef {
-    pub(crate) name: String,
-    /// Where it was: one that moved since is left alone.
-    pub(crate) at: Oid,
-}
-
 impl Worktree {
     /// A worktree as a row remembers it; nothing is touched.
     #[must_use]

@@ -19,7 +19,7 @@ use tokio::time::{Instant, sleep};
 
 use crate::db::{Db, Store};
 use crate::error::StoreError;
-use crate::sqlite::{damage, make_private};
+use crate::file::{damage, make_private};
 
 const PREFIX: &str = "carson-";
 const SUFFIX: &str = ".db";

@@ -1,18 +1,13 @@
 //! The two databases behind one name.
 
 use std::borrow::Cow;
-use std::path::Path;
-use std::str::FromStr;
 use std::time::Duration;
 
 use carson_redact::Redactor;
-use sqlx::postgres::{PgConnectOptions, PgPoolOptions};
-use sqlx::sqlite::SqliteConnectOptions;
 use sqlx::{PgPool, SqlitePool};
 
-use crate::error::StoreError;
+use crate::file::DbFile;
 use crate::firing::plain;
-use crate::sqlite::{self, DbFile};
 
 /// One of the two.
 #[derive(Clone, Debug)]
@@ -81,53 +76,6 @@ impl Default for Opening {
 }
 
 impl Store {
-    /// Opens `sqlite:PATH` (made when missing, readable by its owner only) or `postgres://…`, and
-    /// brings its schema up to date.
-    ///
-    /// # Errors
-    /// When it cannot be opened, or its schema is newer than this version.
-    pub async fn open(url: &str) -> Result<Self, StoreError> {
-        Self::open_as(url, Opening::default()).await
-    }
-
-    /// The same, with a say in how.
-    ///
-    /// # Errors
-    /// When it cannot be opened, or its schema is newer than this version.
-    pub async fn open_as(url: &str, opening: Opening) -> Result<Self, StoreError> {
-        let shown = without_password(url);
-        if let Some(path) = url.strip_prefix("sqlite:") {
-            let path = Path::new(path.strip_prefix("//").unwrap_or(path));
-            return sqlite::open(path, shown, opening).await;
-        }
-        if url.starts_with("postgres://") || url.starts_with("postgresql://") {
-            return open_postgres(url, shown).await;
-        }
-        Err(StoreError::Url { url: shown })
-    }
-
-    /// A store that was never opened, for what can be said without one: it connects when it is
-    /// first asked, and is then as broken as it was.
-    #[must_use]
-    pub fn unopened(url: &str) -> Self {
-        let db = match PgConnectOptions::from_str(url) {
-            Ok(options) if !url.starts_with("sqlite:") => {
-                Db::Postgres(PgPoolOptions::new().connect_lazy_with(options))
-            }
-            _ => {
-                let path = url.strip_prefix("sqlite:").unwrap_or(url);
-                let path = path.strip_prefix("//").unwrap_or(path);
-                let options = SqliteConnectOptions::new().filename(path);
-                Db::Sqlite(SqlitePool::connect_lazy_with(options))
-            }
-        };
-        Self {
-            db,
-            file: None,
-            redactor: Redactor::default(),
-        }
-    }
-
     /// The same store, which takes out of what it writes what this one knows.
     #[must_use]
     pub fn redacting(mut self, redactor: Redactor) -> Self {
@@ -154,87 +102,6 @@ impl Store {
         match self.db {
             Db::Sqlite(_) => "sqlite",
             Db::Postgres(_) => "postgres",
-        }
-    }
-}
-
-async fn open_postgres(url: &str, shown: String) -> Result<Store, StoreError> {
-    let open = |source| StoreError::Open {
-        url: shown.clone(),
-        source,
-    };
-    let options = PgConnectOptions::from_str(url).map_err(open)?;
-    let pool = PgPoolOptions::new()
-        .max_connections(4)
-        .acquire_timeout(Duration::from_secs(10))
-        .connect_with(options)
-        .await
-        .map_err(open)?;
-    let migrated = sqlx::migrate!("../../migrations/postgres").run(&pool).await;
-    migrated.map_err(|source| StoreError::Schema { url: shown, source })?;
-    Ok(Store {
-        db: Db::Postgres(pool),
-        file: None,
-        redactor: Redactor::default(),
-    })
-}
-
-/// The address as it may stand in a message.
-fn without_password(url: &str) -> String {
-    let Some((scheme, rest)) = url.split_once("://") else {
-        return url.to_owned();
-    };
-    // A password may stand among the parameters too.
-    let rest = rest.split('?').next().unwrap_or_default();
-    match rest.rsplit_once('@') {
-        Some((user, host)) => {
-            let user = user.split(':').next().unwrap_or_default();
-            format!("{scheme}://{user}@{host}")
-        }
-        None => format!("{scheme}://{rest}"),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn passwords_stay_out_of_messages() {
-        assert_eq!(
-            without_password("postgres://me:secret@host/db"),
-            "postgres://me@host/db"
-        );
-        assert_eq!(
-            without_password("postgres://me@host/db?password=secret"),
-            "postgres://me@host/db"
-        );
-        assert_eq!(
-            without_password("postgres://host/db?password=secret"),
-            "postgres://host/db"
-        );
-        assert_eq!(without_password("sqlite:/tmp/x"), "sqlite:/tmp/x");
-    }
-
-    #[tokio::test]
-    async fn what_was_acknowledged_survives_a_power_cut() {
-        let dir = tempfile::tempdir().unwrap();
-        let url = format!("sqlite:{}/carson.db", dir.path().display());
-        let Db::Sqlite(pool) = Store::open(&url).await.unwrap().db else {
-            panic!("not SQLite");
-        };
-        let mut connections = Vec::new();
-        for _ in 0..4 {
-            let mut connection = pool.acquire().await.unwrap();
-            // Before its first read a connection does not know the mode of the file.
-            let read = sqlx::query("SELECT seq FROM firing LIMIT 1");
-            read.execute(&mut *connection).await.unwrap();
-            let synchronous = sqlx::query_scalar::<_, i64>("PRAGMA synchronous");
-            let synchronous = synchronous.fetch_one(&mut *connection).await.unwrap();
-            let journal = sqlx::query_scalar::<_, String>("PRAGMA journal_mode");
-            let journal = journal.fetch_one(&mut *connection).await.unwrap();
-            assert_eq!((synchronous, journal.as_str()), (2, "wal"), "FULL is 2");
-            connections.push(connection);
         }
     }
 }

@@ -4,9 +4,8 @@
 //! is a lost one, and beginning anew would forget breakers, pauses and what was fired.
 
 use std::fs::DirBuilder;
-use std::io::ErrorKind;
-use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
-use std::path::{Path, PathBuf};
+use std::os::unix::fs::{DirBuilderExt, MetadataExt};
+use std::path::Path;
 use std::time::{Duration, Instant};
 
 use sqlx::migrate::Migrator;
@@ -16,13 +15,7 @@ use sqlx::{Connection, SqlitePool};
 use crate::backup;
 use crate::db::{Db, Opening, Store};
 use crate::error::{StoreError, Trouble};
-
-/// The file of an open database, and which one it was.
-#[derive(Clone, Debug)]
-pub(crate) struct DbFile {
-    pub(crate) path: PathBuf,
-    inode: Option<(u64, u64)>,
-}
+use crate::file::{DbFile, damage, make_private};
 
 pub(crate) async fn open(path: &Path, url: String, opening: Opening) -> Result<Store, StoreError> {
     let io = |source: std::io::Error| StoreError::Open {
@@ -117,15 +110,6 @@ fn unusable(path: &Path, wrong: String) -> StoreError {
     }
 }
 
-/// What SQLite says of a file that it cannot read.
-pub(crate) fn damage(error: &sqlx::Error) -> String {
-    let said = error
-        .as_database_error()
-        .map(sqlx::error::DatabaseError::message);
-    let said = said.map_or_else(|| error.to_string(), str::to_owned);
-    format!("it is damaged or no database ({said})")
-}
-
 /// Looks what the file is, and reads only: ours, somebody else's, or damaged.
 async fn judge(pool: &SqlitePool, path: &Path, url: &str) -> Result<(), StoreError> {
     let tables: Result<Vec<String>, _> =
@@ -199,17 +183,6 @@ async fn is_up_to_date(pool: &SqlitePool, migrator: &Migrator) -> bool {
         .iter()
         .map(|one| (one.version, one.checksum.to_vec()));
     made.is_ok_and(|made| made.into_iter().eq(ours))
-}
-
-/// Makes the file for its owner only. One that exists is not even opened: closing it would drop
-/// the locks of every other connection of this process (POSIX locks belong to the file).
-pub(crate) fn make_private(path: &Path) -> std::io::Result<()> {
-    let mut options = std::fs::OpenOptions::new();
-    let made = options.create_new(true).write(true).mode(0o600).open(path);
-    match made {
-        Err(error) if error.kind() == ErrorKind::AlreadyExists => Ok(()),
-        made => made.map(drop),
-    }
 }
 
 /// Who closes a database last moves its log into the file and removes it. After a crash the log may

@@ -5,7 +5,7 @@
 
 use carson_core::settle::Settled;
 use carson_core::{Outcome, Stage};
-use carson_forge::{NewPull, Pull};
+use carson_forge::NewPull;
 use carson_git::{GitError, Oid, Seen};
 use carson_store::Judged;
 use tracing::{error, info, warn};
