@@ -235,6 +235,7 @@ fn walls(program: &Path, desk: &Desk, bounds: &Bounds) -> Profile {
         read,
         write: desk.write.clone(),
         hide: Profile::system_secrets(),
+        shared: Vec::new(),
         network: Network::Nobody,
         resources: Resources {
             processes: Some(32),

@@ -11,6 +11,7 @@ use crate::sandbox::launch::{Call, Say, UNMET};
 use crate::sandbox::level::{Level, NetworkLevel};
 use crate::sandbox::macos::seatbelt;
 use crate::sandbox::profile::{Demand, Network, Profile};
+use crate::sandbox::resolve::resolve;
 use crate::sandbox::{handover, rlimits, stay};
 
 const SANDBOX_EXEC: &str = "/usr/bin/sandbox-exec";
@@ -70,8 +71,8 @@ fn level(profile: &Profile) -> Level {
 /// Rules are about real paths: `/tmp` is one of `/private`.
 fn without_links(mut profile: Profile) -> Profile {
     for paths in [&mut profile.read, &mut profile.write, &mut profile.hide] {
-        let real = paths.iter().filter_map(|path| path.canonicalize().ok());
-        *paths = real.collect::<Vec<PathBuf>>();
+        let real = |path: &PathBuf| Some(resolve(path, &profile.shared).ok()?.real);
+        *paths = paths.iter().filter_map(real).collect();
     }
     profile
 }

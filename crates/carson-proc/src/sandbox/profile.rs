@@ -24,6 +24,9 @@ pub struct Profile {
     /// covered by an empty one where a mount namespace is possible; what is granted beneath is
     /// there. What is granted nowhere need not be named: in a mount namespace it does not exist.
     pub hide: Vec<PathBuf>,
+    /// Places, without links themselves, that sessions may write: no link beneath one of these is
+    /// followed on the way to what is granted, because an earlier session may have left it.
+    pub shared: Vec<PathBuf>,
     /// Whom it may talk to.
     pub network: Network,
     /// How much it may use.
@@ -121,7 +124,8 @@ impl Profile {
             .read
             .iter()
             .chain(&profile.write)
-            .chain(&profile.hide);
+            .chain(&profile.hide)
+            .chain(&profile.shared);
         match paths.find(|path| !path.is_absolute()) {
             Some(path) => Err(io::Error::other(format!("{path:?} is not absolute"))),
             None => Ok(profile),
