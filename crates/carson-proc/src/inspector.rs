@@ -242,6 +242,7 @@ fn walls(program: &Path, desk: &Desk, bounds: &Bounds) -> Profile {
             file_size_mb: Some(bounds.file_size_mb),
             open_files: Some(1024),
             memory_mb: Some(bounds.memory_mb),
+            tree_memory_mb: None,
             cpu_seconds: Some(bounds.wall_clock.as_secs().saturating_mul(CPUS).max(1)),
         },
         force: None,

@@ -20,6 +20,7 @@ mod handover;
 mod launch;
 mod level;
 mod macos;
+mod private;
 mod probe;
 mod profile;
 mod resolve;

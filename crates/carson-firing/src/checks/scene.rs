@@ -100,7 +100,7 @@ impl<'h> Scene<'h> {
             work: 0,
             branch: "",
             attempt: 0,
-            egress: egress::foreseen(role, account),
+            egress: egress::foreseen(self.house, role, account),
         });
         // It is for what runs outside of the walls.
         for (_, value) in environment.iter_mut().filter(|(name, _)| name == "PATH") {

@@ -127,7 +127,7 @@ fn held(
 /// The ports that stay open; `None` for all.
 fn ports(network: &Network) -> Option<Vec<u16>> {
     match network {
-        Network::Open => None,
+        Network::Open | Network::Shared => None,
         Network::Ports(ports) => Some(ports.clone()),
         Network::Nobody => Some(Vec::new()),
         Network::Isolated { proxy, .. } => Some(vec![*proxy]),

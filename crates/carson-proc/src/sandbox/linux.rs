@@ -192,7 +192,7 @@ impl Launch {
         let abi = sys::landlock_abi().min(force.landlock);
         landlock::restrict(profile, &self.plan, abi, &mut level);
         let closed = seccomp::Closed {
-            all_but_tcp: profile.network != Network::Open && !level.has(Ns::Net),
+            all_but_tcp: !profile.network.is_open() && !level.has(Ns::Net),
             unix_sockets: !level.has(Ns::Mount),
         };
         if force.seccomp {

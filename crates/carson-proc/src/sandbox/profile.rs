@@ -6,6 +6,8 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
+use crate::sandbox::private::private;
+
 /// What one child tree may reach; the launcher reads it from a file.
 ///
 /// All paths are absolute. A path that does not exist is left out: a profile may name what only
@@ -55,6 +57,8 @@ pub enum Network {
     /// Everybody.
     #[default]
     Open,
+    /// Everybody, although a network of its own was wanted: there is none to be had here.
+    Shared,
     /// TCP connections to these ports, and nothing else.
     Ports(Vec<u16>),
     /// Nobody: a network of its own with nothing in it.
@@ -82,6 +86,8 @@ pub struct Resources {
     pub open_files: Option<u64>,
     /// Memory of the whole tree in MiB; of each process where there is no cgroup.
     pub memory_mb: Option<u64>,
+    /// The same where nobody asked for a bound: only where a cgroup can hold the whole tree to it.
+    pub tree_memory_mb: Option<u64>,
     /// Seconds of processor time of each process.
     pub cpu_seconds: Option<u64>,
 }
@@ -108,6 +114,20 @@ impl Default for Abi {
             seccomp: true,
             cgroup: true,
         }
+    }
+}
+
+impl Network {
+    /// Whether nobody is kept from anybody.
+    pub(crate) fn is_open(&self) -> bool {
+        matches!(self, Self::Open | Self::Shared)
+    }
+}
+
+impl Resources {
+    /// What a control group holds the whole tree to, in MiB.
+    pub(crate) fn of_the_tree(&self) -> Option<u64> {
+        self.memory_mb.or(self.tree_memory_mb)
     }
 }
 
@@ -176,11 +196,18 @@ impl Profile {
         paths
     }
 
-    /// What root can read beneath [`Profile::system_reads`] and should not: to be added to `hide`.
+    /// What we can read beneath [`Profile::system_reads`] and others cannot, and what is secret by
+    /// its name: to be added to `hide`.
     #[must_use]
     pub fn system_secrets() -> Vec<PathBuf> {
         let mut paths: Vec<PathBuf> = SECRET.iter().map(PathBuf::from).collect();
         paths.retain(|path| path.symlink_metadata().is_ok());
+        let known = paths.len();
+        for path in private() {
+            if !paths[..known].iter().any(|place| path.starts_with(place)) {
+                paths.push(path);
+            }
+        }
         paths
     }
 }
