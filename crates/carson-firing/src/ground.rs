@@ -75,10 +75,12 @@ impl Ground {
 
     /// What a path leads into without saying so.
     fn strays(&self, path: &Path, real: &Path) -> Option<&Path> {
-        let inside = |place: &&PathBuf| real.starts_with(place) && !path.starts_with(place);
+        let mut closed = self.credentials.iter().chain(&self.closed);
+        // What is written so is meant so, by whichever name of the place.
+        let meant = closed.clone().any(|place| path.starts_with(place));
+        let inside = closed.find(|place| !meant && real.starts_with(place));
         let holds = |home: &&PathBuf| home.starts_with(real);
-        let closed = self.credentials.iter().chain(&self.closed).find(inside);
-        let place = closed.or_else(|| self.homes.iter().find(holds))?;
+        let place = inside.or_else(|| self.homes.iter().find(holds))?;
         Some(place)
     }
 }
@@ -131,28 +133,31 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let dir = dir.path().canonicalize().unwrap();
         let home = dir.join("ann");
-        for place in ["ann/.ssh", "ann/cache", "ann/docs", "data"] {
+        for place in ["ann/.ssh", "ann/cache", "ann/docs", "data", "elsewhere"] {
             std::fs::create_dir_all(dir.join(place)).unwrap();
         }
         let ground = Ground {
             shared: vec![home.join("cache")],
             credentials: vec![home.join(".ssh")],
-            closed: Vec::new(),
+            closed: vec![home.join("fleet"), dir.join("data")],
             homes: vec![home.clone()],
         };
         for (link, target) in [
             ("cache/out", "docs"),
             ("keys", ".ssh"),
             ("all", ".."),
-            ("store", "../data"),
+            ("store", "../elsewhere"),
+            ("fleet", "../data"),
+            ("into", "../data"),
         ] {
             symlink(home.join(target), home.join(link)).unwrap();
         }
         let lead = |path: &str| ground.lead(&home.join(path));
         assert_eq!(lead("cache"), Some(home.join("cache")));
-        assert_eq!(lead("store"), Some(dir.join("data")), "the operator's own");
+        assert_eq!(lead("store"), Some(dir.join("elsewhere")), "their own");
+        assert_eq!(lead("fleet"), Some(dir.join("data")), "by another name");
         assert_eq!(lead(".ssh"), Some(home.join(".ssh")), "as it is written");
-        for refused in ["cache/out", "keys", "all", "all/ann", "none"] {
+        for refused in ["cache/out", "keys", "into", "all", "all/ann", "none"] {
             assert_eq!(lead(refused), None, "{refused}");
         }
     }
