@@ -188,6 +188,7 @@ impl App {
             redactor,
         };
         house.learn_secrets();
+        house.learn_places();
         Ok(house)
     }
 }

@@ -4,6 +4,7 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 
 use crate::check::Check;
+use crate::credentials::CREDENTIALS;
 use crate::families::{family, wrong_pattern};
 use crate::outside::Paths;
 use crate::raw::RoleFile;
@@ -59,11 +60,35 @@ impl Push {
     }
 }
 
+/// Whose network its sessions are in.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum NetworkUse {
+    /// One of their own, wherever there is one to be had: what leaves it goes through the firing's
+    /// proxy.
+    #[default]
+    Own,
+    /// This machine's.
+    Host,
+}
+
+impl NetworkUse {
+    /// As role files write it.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Own => "own",
+            Self::Host => "host",
+        }
+    }
+}
+
 /// The confinement of a role.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Confinement {
     /// Whether the kernel must confine its sessions.
     pub sandbox: Sandbox,
+    /// Whose network its sessions are in.
+    pub network: NetworkUse,
     /// Who pushes.
     pub push: Push,
     /// Variables of the operator's that its sessions see: names, or beginnings with a `*`.
@@ -73,40 +98,6 @@ pub struct Confinement {
     /// Paths that its sessions may write beside their bench.
     pub write: Vec<PathBuf>,
 }
-
-/// Below a home: what holds credentials, and is granted to no session.
-pub const CREDENTIALS: &[&str] = &[
-    ".ssh",
-    ".aws",
-    ".azure",
-    ".config/gcloud",
-    ".config/gh",
-    ".config/hub",
-    ".config/glab-cli",
-    ".config/git/credentials",
-    ".git-credentials",
-    ".netrc",
-    ".docker",
-    ".config/containers",
-    ".kube",
-    ".gnupg",
-    ".password-store",
-    ".local/share/keyrings",
-    ".npmrc",
-    ".pypirc",
-    ".cargo/credentials",
-    ".cargo/credentials.toml",
-    ".gem/credentials",
-    ".pgpass",
-    ".my.cnf",
-    ".vault-token",
-    ".terraform.d",
-    ".claude",
-    ".claude.json",
-    ".codex",
-    ".gemini",
-    ".carson",
-];
 
 /// What a role says about its confinement.
 pub(crate) fn confinement(raw: &RoleFile, at: &Paths<'_>, check: &mut Check<'_>) -> Confinement {
@@ -125,6 +116,7 @@ pub(crate) fn confinement(raw: &RoleFile, at: &Paths<'_>, check: &mut Check<'_>)
             check.warning("egress", warning, hint);
         }
     }
+    let network = network(raw, check);
     let push = if raw.push == "agent" {
         let warning = "its sessions may push by themselves, past Carson's checks";
         check.warning("push", warning, "push = \"carson\"");
@@ -135,11 +127,25 @@ pub(crate) fn confinement(raw: &RoleFile, at: &Paths<'_>, check: &mut Check<'_>)
     pass(&raw.pass, check);
     Confinement {
         sandbox,
+        network,
         push,
         pass: raw.pass.clone(),
         read: grants("paths.read", &raw.paths.read, at, check),
         write: grants("paths.write", &raw.paths.write, at, check),
     }
+}
+
+fn network(raw: &RoleFile, check: &mut Check<'_>) -> NetworkUse {
+    if raw.network != "host" {
+        return NetworkUse::Own;
+    }
+    if raw.egress.is_some() {
+        let problem = "on this machine's network no list cuts the ways out";
+        check.problem("network", problem, "leave out `network`, or `egress`");
+    }
+    let warning = "its sessions reach this machine's own ports and its metadata service";
+    check.warning("network", warning, "network = \"own\"");
+    NetworkUse::Host
 }
 
 fn pass(patterns: &[String], check: &mut Check<'_>) {

@@ -120,6 +120,7 @@ pub(crate) const ROLE: &[(&str, Kind)] = &[
     ("overlap", OneOf(&["skip", "queue-one"])),
     ("hook_failure", OneOf(&["open", "closed"])),
     ("sandbox", OneOf(&["required", "best-effort", "off"])),
+    ("network", OneOf(&["own", "host"])),
     ("push", OneOf(&["carson", "agent"])),
     ("pass", Texts),
     ("splay", Span),

@@ -17,6 +17,7 @@
 
 mod check;
 mod confine;
+mod credentials;
 mod document;
 mod duration;
 mod egress;
@@ -38,7 +39,8 @@ mod shipped;
 mod sources;
 mod upkeep;
 
-pub use confine::{CREDENTIALS, Confinement, Push, Sandbox};
+pub use confine::{Confinement, NetworkUse, Push, Sandbox};
+pub use credentials::CREDENTIALS;
 pub use duration::{format_duration, parse_duration};
 pub use families::{Family, family, passes};
 pub use finding::{Finding, Findings, Severity};

@@ -282,6 +282,8 @@ pub(crate) struct RoleFile {
     pub hook_failure: String,
     /// required, best-effort or off: whether the kernel must confine its sessions.
     pub sandbox: String,
+    /// own or host: whose network sessions are in.
+    pub network: String,
     /// carson or agent: who pushes.
     pub push: String,
     /// Names of variables that pass from the operator's environment, or beginnings with a `*`.
@@ -316,6 +318,7 @@ impl Default for RoleFile {
             overlap: "skip".into(),
             hook_failure: "open".into(),
             sandbox: "best-effort".into(),
+            network: "own".into(),
             push: "carson".into(),
             pass: Vec::new(),
             splay: "0s".into(),

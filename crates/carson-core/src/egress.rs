@@ -27,6 +27,8 @@ pub struct Rule {
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Hosts {
+    /// Everybody but this machine, its link and its metadata service, on any port.
+    Any,
     /// This machine, by its name or its loopback address.
     Localhost,
     /// This address only.
@@ -114,6 +116,7 @@ impl fmt::Display for Rule {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let port = self.port;
         match &self.hosts {
+            Hosts::Any => f.write_str("*"),
             Hosts::Localhost => write!(f, "localhost:{port}"),
             Hosts::Address(IpAddr::V6(address)) => write!(f, "[{address}]:{port}"),
             Hosts::Address(address) => write!(f, "{address}:{port}"),
@@ -130,11 +133,27 @@ impl Serialize for Rule {
 }
 
 impl Rule {
+    /// Everybody but this machine, its link and its metadata service, on any port. Nobody writes
+    /// it: it holds where there is no list.
+    #[must_use]
+    pub fn any() -> Self {
+        Self {
+            hosts: Hosts::Any,
+            port: 0,
+        }
+    }
+
     /// Whether it names this host and port.
     #[must_use]
     pub fn names(&self, target: &Target) -> bool {
+        self.hosts == Hosts::Any || self.spells(target)
+    }
+
+    /// Whether it names this host and port among others that it does not.
+    fn spells(&self, target: &Target) -> bool {
         self.port == target.port
             && match (&self.hosts, &target.host) {
+                (Hosts::Any, _) => false,
                 (Hosts::Localhost, Host::Name(name)) => name == "localhost",
                 (Hosts::Localhost, Host::Address(address)) => address.is_loopback(),
                 (Hosts::Address(own), Host::Address(address)) => own == address,
@@ -150,7 +169,7 @@ impl Rule {
         match &self.hosts {
             Hosts::Localhost => address.is_loopback(),
             Hosts::Address(own) => *own == address,
-            Hosts::Name(_) | Hosts::Below(_) => !is_guarded(address),
+            Hosts::Any | Hosts::Name(_) | Hosts::Below(_) => !is_guarded(address),
         }
     }
 
@@ -160,7 +179,7 @@ impl Rule {
         match &self.hosts {
             Hosts::Localhost => true,
             Hosts::Address(address) => address.is_loopback(),
-            Hosts::Name(_) | Hosts::Below(_) => false,
+            Hosts::Any | Hosts::Name(_) | Hosts::Below(_) => false,
         }
     }
 }
@@ -184,6 +203,12 @@ impl Allowlist {
         self.0.iter().any(|rule| rule.names(target))
     }
 
+    /// Whether a rule names this host and port for itself, and not everybody.
+    #[must_use]
+    pub fn spells(&self, target: &Target) -> bool {
+        self.0.iter().any(|rule| rule.spells(target))
+    }
+
     /// Whether this host and port may be connected to at this address, which it resolved to.
     #[must_use]
     pub fn admits(&self, target: &Target, address: IpAddr) -> bool {
@@ -193,7 +218,7 @@ impl Allowlist {
             port: target.port,
         };
         let by_name = |rule: &Rule| rule.names(target) && rule.admits(address);
-        self.0.iter().any(by_name) || (self.names(target) && self.names(&there))
+        self.0.iter().any(by_name) || (self.names(target) && self.spells(&there))
     }
 }
 

@@ -69,6 +69,7 @@ pub(crate) async fn reload(
             }
             house.fleet = Arc::new(loaded.fleet);
             house.learn_secrets();
+            house.learn_places();
             info!(roles = house.fleet.roles.len(), "settings reloaded");
             true
         }

@@ -6,7 +6,7 @@
 
 use std::path::{Path, PathBuf};
 
-use carson_config::Sandbox;
+use carson_config::{NetworkUse, Role, Sandbox};
 use carson_core::settle::Halt;
 use carson_engine::Access;
 use carson_proc::Exit;
@@ -53,7 +53,7 @@ pub(crate) fn walls(
         bench,
         mirror: placed.place.mirror.path(),
         access,
-        network: firing.way_out.network(),
+        network: firing.way_out.network(firing.role),
     };
     // What is granted must be there; the hook makes its file anew each time.
     let events = std::fs::OpenOptions::new()
@@ -91,7 +91,7 @@ pub(crate) async fn note(
     };
     let (first, weakest) = firing.confined(level);
     if let Some(level) = weakest {
-        let row = row(firing.role.confinement.sandbox, &level);
+        let row = row(firing.role, &level);
         info!(firing.id = %firing.id, sandbox = %row, "confined");
         if let Err(error) = firing.store().set_sandbox(firing.id, &row).await {
             warn!(firing.id = %firing.id, %error, "the sandbox's level could not be noted");
@@ -113,9 +113,12 @@ fn why(said: &str) -> String {
 }
 
 /// What `carson firings ID --json` shows.
-pub(crate) fn row(asked: Sandbox, level: &Level) -> Value {
+pub(crate) fn row(role: &Role, level: &Level) -> Value {
     let mut row = serde_json::to_value(level).unwrap_or_else(|_| json!({}));
-    row["asked"] = asked.as_str().into();
+    row["asked"] = role.confinement.sandbox.as_str().into();
+    if role.confinement.network == NetworkUse::Host {
+        row["network_asked"] = NetworkUse::Host.as_str().into();
+    }
     row
 }
 

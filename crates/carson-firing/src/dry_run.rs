@@ -233,7 +233,7 @@ fn environment(house: &Household, role: &Role, account: Option<&str>, id: Firing
         work: 0,
         branch: "carson/…",
         attempt: 1,
-        egress: egress::foreseen(role, account),
+        egress: egress::foreseen(house, role, account),
     };
     let redactor = &house.redactor;
     let mut shown: Vec<Shown> = Bench::of(house, id)

@@ -10,7 +10,7 @@ use carson_core::Clock;
 use carson_forge::{Forge, GitHubForge, LocalForge};
 use carson_git::Mirror;
 use carson_proc::inspector::Inspector;
-use carson_proc::{Command, Limits, capture, find_on_path};
+use carson_proc::{Command, Limits, capture, own_path, own_program};
 use carson_redact::Redactor;
 use carson_store::Store;
 use secrecy::SecretString;
@@ -117,8 +117,10 @@ impl Household {
             .split_first()
             .ok_or_else(|| fail("it is empty".into()))?;
         let path = std::path::Path::new(program);
-        let program = find_on_path(path, self.path()).ok_or_else(|| fail("not found".into()))?;
-        let mut command = Command::new(program, &self.fleet.home.root).inherit_env();
+        let program = own_program(path, self.path()).ok_or_else(|| fail("not found".into()))?;
+        let path = own_path(self.path().unwrap_or_default());
+        let command = Command::new(program, &self.fleet.home.root).inherit_env();
+        let mut command = command.env("PATH", path);
         for arg in args {
             command = command.arg(arg);
         }
@@ -161,11 +163,12 @@ impl Household {
         token.into_iter().chain(slack).chain(keys).collect()
     }
 
-    /// The program of an account's engine, if it is installed.
+    /// The program of an account's engine, if it is installed where no session may write: Carson
+    /// itself asks it for its version.
     #[must_use]
     pub fn engine_program(&self, account: &Account) -> Option<PathBuf> {
         match &account.binary {
-            Some(binary) => find_on_path(binary, self.path()),
+            Some(binary) => own_program(binary, self.path()),
             // Carson's own player of scripts.
             None => Some(self.program.clone()),
         }

@@ -36,6 +36,7 @@ pub mod egress;
 pub mod environment;
 mod failover;
 pub mod firing;
+mod ground;
 mod hook_events;
 pub mod household;
 mod limit;

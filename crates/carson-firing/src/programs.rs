@@ -6,6 +6,8 @@ use std::ffi::OsStr;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
+use crate::ground::Ground;
+
 /// Places that every session reads anyway.
 const SYSTEM: [&str; 7] = ["/usr", "/bin", "/sbin", "/lib", "/lib64", "/opt", "/nix"];
 
@@ -15,91 +17,182 @@ const MAX_ENTRIES: usize = 2_000;
 /// What stands beside a `bin` and belongs to its programs.
 const BESIDE_BIN: [&str; 4] = ["lib", "lib64", "libexec", "include"];
 
+/// What of a package its programs need. It may be somebody's project, with an `.env` and a `.git`,
+/// so it is never read whole.
+const OF_PACKAGE: [&str; 9] = [
+    "package.json",
+    "node_modules",
+    "bin",
+    "build",
+    "dist",
+    "lib",
+    "out",
+    "src",
+    "vendor",
+];
+
+/// How far above a program its package may begin.
+const PACKAGE_DEPTH: usize = 4;
+
 /// The places of programs on a `PATH`. `user` is the operator's home: what belongs to its programs
 /// is read, the home itself never is.
-pub(crate) fn on_path(path: &OsStr, user: Option<&Path>) -> BTreeSet<PathBuf> {
-    let mut places = BTreeSet::new();
+pub(crate) fn on_path(path: &OsStr, user: Option<&Path>, ground: &Ground) -> BTreeSet<PathBuf> {
+    let mut found = Found::new(user, ground);
     for entry in std::env::split_paths(path).filter(|entry| entry.is_absolute()) {
-        if !too_wide(&entry, user) && entry.is_dir() {
-            linked(&entry, user, &mut places);
-            directory(&entry, user, &mut places);
+        if !found.too_wide(&entry) && entry.is_dir() {
+            found.linked(&entry);
+            found.directory(&entry);
         }
     }
-    places
+    found.places
 }
 
 /// The places of one program: its file, what it links to, its interpreter, and what is installed
 /// around them.
-pub(crate) fn of(program: &Path, user: Option<&Path>) -> BTreeSet<PathBuf> {
-    let mut places = BTreeSet::new();
-    one(program, user, &mut places);
+pub(crate) fn of(program: &Path, user: Option<&Path>, ground: &Ground) -> BTreeSet<PathBuf> {
+    let mut found = Found::new(user, ground);
+    found.one(program);
     if let Some(interpreter) = interpreter(program) {
-        one(&interpreter, user, &mut places);
+        found.one(&interpreter);
     }
-    places
+    found.places
 }
 
-fn one(program: &Path, user: Option<&Path>, places: &mut BTreeSet<PathBuf>) {
-    for file in [Some(program.to_owned()), program.canonicalize().ok()] {
-        let Some(file) = file.filter(|file| !in_system(file)) else {
-            continue;
+/// Places as they are found.
+struct Found<'a> {
+    user: Option<&'a Path>,
+    ground: &'a Ground,
+    places: BTreeSet<PathBuf>,
+}
+
+impl<'a> Found<'a> {
+    fn new(user: Option<&'a Path>, ground: &'a Ground) -> Self {
+        Self {
+            user,
+            ground,
+            places: BTreeSet::new(),
+        }
+    }
+
+    /// Adds a place, and where it leads, if it may lead there.
+    fn add(&mut self, path: &Path) {
+        if let Some(real) = self.ground.lead(path) {
+            self.places.extend([real, path.to_owned()]);
+        }
+    }
+
+    fn one(&mut self, program: &Path) {
+        // What must not be followed is no program either.
+        let Some(real) = self.ground.lead(program) else {
+            return;
         };
-        // Packages of npm read each other, and themselves, from their root on.
-        let packages = |dir: &&Path| dir.ends_with("node_modules");
-        if let Some(packages) = file.ancestors().filter(packages).last() {
-            places.insert(packages.to_owned());
-        }
-        match file.parent() {
-            Some(dir) if is_bin(dir) && !too_wide(dir, user) => directory(dir, user, places),
-            Some(dir) if installed(dir) && !too_wide(dir, user) => {
-                places.insert(dir.to_owned());
+        for file in [program, &real] {
+            if in_system(file) {
+                continue;
             }
-            _ => {}
+            self.add(file);
+            // Packages of npm read each other, and themselves, from their root on.
+            let packages = |dir: &&Path| dir.ends_with("node_modules");
+            if let Some(packages) = file.ancestors().filter(packages).last() {
+                self.add(packages);
+            } else {
+                self.package(file);
+            }
+            let Some(dir) = file.parent().filter(|dir| !self.too_wide(dir)) else {
+                continue;
+            };
+            if is_bin(dir) {
+                self.directory(dir);
+            } else if dir.ends_with("versions") {
+                self.add(dir);
+            } else if dir.join("versions").is_dir() {
+                self.add(&dir.join("versions"));
+            }
         }
-        places.insert(file);
     }
-}
 
-/// A directory of programs, and what belongs to it.
-fn directory(dir: &Path, user: Option<&Path>, places: &mut BTreeSet<PathBuf>) {
-    if in_system(dir) {
-        return;
+    /// What a program needs of the package that it lies in.
+    fn package(&mut self, file: &Path) {
+        let mut above = file.ancestors().skip(1).take(PACKAGE_DEPTH);
+        let Some(package) = above.find(|dir| dir.join("package.json").is_file()) else {
+            return;
+        };
+        if self.too_wide(package) {
+            return;
+        }
+        for part in OF_PACKAGE.map(|part| package.join(part)) {
+            if part.exists() {
+                self.add(&part);
+            }
+        }
     }
-    places.insert(dir.to_owned());
-    let Some(parent) = dir.parent().filter(|parent| !too_wide(parent, user)) else {
-        return;
-    };
-    if dir.file_name().is_some_and(|name| name == "shims") {
-        // The shims of version managers run what lies beside them.
-        let manager = parent.parent().filter(|up| up.ends_with("plugins"));
-        let manager = manager.and_then(Path::parent);
-        places.insert(manager.unwrap_or(parent).to_owned());
-    } else if is_bin(dir) {
-        let beside = BESIDE_BIN.iter().map(|name| parent.join(name));
-        places.extend(beside.filter(|place| place.is_dir()));
-    }
-}
 
-/// Links in a directory on `PATH` that lead out of it and of the system.
-fn linked(dir: &Path, user: Option<&Path>, places: &mut BTreeSet<PathBuf>) {
-    // Whole distributions are in these, and lead nowhere else.
-    if ["/usr/bin", "/bin", "/usr/sbin", "/sbin"]
-        .iter()
-        .any(|own| dir == Path::new(own))
-    {
-        return;
+    /// A directory of programs, and what belongs to it.
+    fn directory(&mut self, dir: &Path) {
+        if in_system(dir) {
+            return;
+        }
+        let parent = dir.parent().filter(|parent| !self.too_wide(parent));
+        if dir.ends_with("shims") {
+            self.plain(dir);
+            // The shims of version managers run what lies beside them.
+            if let Some(parent) = parent {
+                let manager = parent.parent().filter(|up| up.ends_with("plugins"));
+                let manager = manager.and_then(Path::parent);
+                self.plain(manager.unwrap_or(parent));
+            }
+        } else if is_bin(dir) {
+            self.add(dir);
+            let beside = BESIDE_BIN
+                .iter()
+                .filter_map(|name| Some(parent?.join(name)));
+            for place in beside.filter(|place| place.is_dir()) {
+                self.add(&place);
+            }
+        } else {
+            self.plain(dir);
+        }
     }
-    let Ok(items) = std::fs::read_dir(dir) else {
-        return;
-    };
-    for item in items.take(MAX_ENTRIES).flatten() {
-        let is_link = item.file_type().is_ok_and(|kind| kind.is_symlink());
-        if let Some(target) = is_link.then(|| item.path().canonicalize().ok()).flatten()
-            && !target.starts_with(dir)
-            && target.is_file()
+
+    /// What lies in a directory that may be more than one of programs: not its dotfiles, which are
+    /// settings and secrets, and no repository's own directory.
+    fn plain(&mut self, dir: &Path) {
+        let items = std::fs::read_dir(dir).into_iter().flatten();
+        for item in items.take(MAX_ENTRIES).flatten() {
+            let name = item.file_name();
+            let dotted = name.as_encoded_bytes().starts_with(b".");
+            let is_dir = item.file_type().is_ok_and(|kind| kind.is_dir());
+            if !dotted || (is_dir && name != ".git") {
+                self.add(&item.path());
+            }
+        }
+    }
+
+    /// Links in a directory on `PATH` that lead out of it and of the system.
+    fn linked(&mut self, dir: &Path) {
+        // Whole distributions are in these, and lead nowhere else.
+        if ["/usr/bin", "/bin", "/usr/sbin", "/sbin"]
+            .iter()
+            .any(|own| dir == Path::new(own))
         {
-            one(&target, user, places);
+            return;
         }
+        let Ok(items) = std::fs::read_dir(dir) else {
+            return;
+        };
+        for item in items.take(MAX_ENTRIES).flatten() {
+            let is_link = item.file_type().is_ok_and(|kind| kind.is_symlink());
+            if let Some(target) = is_link.then(|| self.ground.lead(&item.path())).flatten()
+                && !target.starts_with(dir)
+                && target.is_file()
+            {
+                self.one(&target);
+            }
+        }
+    }
+
+    fn too_wide(&self, dir: &Path) -> bool {
+        too_wide(dir, self.user)
     }
 }
 
@@ -115,14 +208,6 @@ fn interpreter(program: &Path) -> Option<PathBuf> {
 
 fn is_bin(dir: &Path) -> bool {
     dir.file_name().is_some_and(|name| name == "bin")
-}
-
-/// Whether a directory is that of one installed thing, so that its files belong together.
-fn installed(dir: &Path) -> bool {
-    ["package.json", "versions"]
-        .iter()
-        .any(|sign| dir.join(sign).exists())
-        || dir.file_name().is_some_and(|name| name == "versions")
 }
 
 fn in_system(path: &Path) -> bool {
@@ -182,7 +267,7 @@ mod tests {
             "",
         ];
         let path = std::env::join_paths(path.iter().map(|part| home.join(part))).unwrap();
-        let places = on_path(&path, Some(&home));
+        let places = on_path(&path, Some(&home), &Ground::default());
         let reads = |file: &str| {
             places
                 .iter()
@@ -208,13 +293,68 @@ mod tests {
     }
 
     #[test]
+    fn a_project_is_never_read_whole_for_one_program_of_its() {
+        let (_dir, home) = scene();
+        for file in [
+            "proj/package.json",
+            "proj/cli.js",
+            "proj/dist/run.js",
+            "proj/node_modules/dep/index.js",
+            "proj/.env",
+            "proj/.git/config",
+            "proj/secrets.json",
+            "proj/versions/notes",
+            "tools/run",
+            "tools/.env",
+            "tools/.git/config",
+            "mgr/shims/x",
+            "mgr/.env",
+            "mgr/versions/1/bin/x",
+        ] {
+            touch(&home.join(file), "");
+        }
+        for (link, target) in [("one", "proj/cli.js"), ("two", "proj/dist/run.js")] {
+            let link = home.join(".local/bin").join(link);
+            std::os::unix::fs::symlink(home.join(target), link).unwrap();
+        }
+        let path = [".local/bin", "tools", "mgr/shims"].map(|part| home.join(part));
+        let path = std::env::join_paths(path).unwrap();
+        let places = on_path(&path, Some(&home), &Ground::default());
+        let reads = |file: &str| {
+            let file = home.join(file);
+            places.iter().any(|place| file.starts_with(place))
+        };
+        for granted in [
+            "proj/package.json",
+            "proj/cli.js",
+            "proj/dist/run.js",
+            "proj/node_modules/dep/index.js",
+            "tools/run",
+            "mgr/shims/x",
+            "mgr/versions/1/bin/x",
+        ] {
+            assert!(reads(granted), "{granted}: {places:?}");
+        }
+        for closed in [
+            "proj/.env",
+            "proj/.git/config",
+            "proj/secrets.json",
+            "tools/.env",
+            "tools/.git/config",
+            "mgr/.env",
+        ] {
+            assert!(!reads(closed), "{closed}: {places:?}");
+        }
+    }
+
+    #[test]
     fn a_script_needs_its_interpreter() {
         let (dir, home) = scene();
         let script = home.join("agent");
         let python = dir.path().canonicalize().unwrap().join("py/bin/python3");
         touch(&python, "");
         touch(&script, &format!("#!{} -u\n", python.display()));
-        let places = of(&script, Some(&home));
+        let places = of(&script, Some(&home), &Ground::default());
         assert!(
             places.contains(&script) && places.contains(&python),
             "{places:?}"

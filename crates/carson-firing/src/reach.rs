@@ -7,16 +7,14 @@
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-use carson_config::{Account, CREDENTIALS, Role, Sandbox};
+use carson_config::{Account, Role, Sandbox};
 use carson_engine::Access;
 use carson_proc::sandbox::{Abi, Demand, Network, Profile, Resources};
 
 use crate::bench::Bench;
+use crate::ground::{Ground, SIGN_IN};
 use crate::household::Household;
 use crate::programs;
-
-/// Variables whose directory a CLI signs in from and refreshes its sign-in in.
-const SIGN_IN: [&str; 3] = ["CLAUDE_CONFIG_DIR", "CODEX_HOME", "GEMINI_CLI_HOME"];
 
 /// Pretends that the kernel has less, as JSON; for tests, and for an operator who wants to see it.
 const FORCE: &str = "CARSON_SANDBOX_FORCE";
@@ -44,7 +42,10 @@ impl Reach<'_> {
     #[must_use]
     pub fn profile(&self) -> Profile {
         let limits = &self.role.limits;
-        let mut grants = Grants::default();
+        let mut grants = Grants {
+            ground: Ground::of(self.house),
+            ..Grants::default()
+        };
         self.system(&mut grants);
         self.cli(&mut grants);
         self.bench(&mut grants);
@@ -55,11 +56,13 @@ impl Reach<'_> {
             read: grants.read.into_iter().collect(),
             write: grants.write.into_iter().collect(),
             hide,
+            shared: grants.ground.shared().to_vec(),
             network: self.network.clone(),
             resources: Resources {
                 processes: Some(limits.max_processes.into()),
                 file_size_mb: Some(limits.max_file_mb),
                 memory_mb: limits.max_memory_mb,
+                tree_memory_mb: default_memory_mb(),
                 ..Resources::default()
             },
             force: forced(self.house),
@@ -70,9 +73,8 @@ impl Reach<'_> {
         grants.read.extend(Profile::system_reads());
         if let Some(path) = self.house.path() {
             let avoid = self.house.user_home.as_deref();
-            for place in programs::on_path(path, avoid) {
-                grants.read(place);
-            }
+            let places = programs::on_path(path, avoid, &grants.ground);
+            grants.read.extend(places);
         }
         let rustup = self.house.environ.iter();
         let rustup = rustup.filter(|(name, _)| name == "RUSTUP_HOME");
@@ -91,9 +93,8 @@ impl Reach<'_> {
         grants.read(carson.with_file_name("carson-hook"));
         if let Some(program) = self.house.engine_program(self.account) {
             let avoid = self.house.user_home.as_deref();
-            for place in programs::of(&program, avoid) {
-                grants.read(place);
-            }
+            let places = programs::of(&program, avoid, &grants.ground);
+            grants.read.extend(places);
         }
         if let Some(script) = &self.account.script {
             grants.read(script.clone());
@@ -150,9 +151,7 @@ impl Reach<'_> {
     /// What is never seen, where it lies inside of what is granted.
     fn hidden(&self, grants: &Grants) -> Vec<PathBuf> {
         let mut places: BTreeSet<PathBuf> = Profile::system_secrets().into_iter().collect();
-        if let Some(home) = &self.house.user_home {
-            places.extend(CREDENTIALS.iter().map(|place| home.join(place)));
-        }
+        places.extend(grants.ground.credentials().iter().cloned());
         let fleet = &self.house.fleet;
         for account in fleet.accounts.values() {
             let sign_ins = account.env.values().map(PathBuf::from);
@@ -175,6 +174,15 @@ pub(crate) fn forced(house: &Household) -> Option<Abi> {
     serde_json::from_str(forced?.1.to_str()?).ok()
 }
 
+/// Three quarters of this machine's memory: one session must not take what the others and Carson
+/// itself need. `None` where the system does not say how much there is.
+fn default_memory_mb() -> Option<u64> {
+    let told = std::fs::read_to_string("/proc/meminfo").ok()?;
+    let line = told.lines().find_map(|line| line.strip_prefix("MemTotal:"));
+    let kib: u64 = line?.split_whitespace().next()?.parse().ok()?;
+    Some(kib / 1024 / 4 * 3)
+}
+
 fn demand(sandbox: Sandbox) -> Demand {
     match sandbox {
         Sandbox::Required => Demand::Required,
@@ -190,20 +198,23 @@ fn exists(path: &Path) -> bool {
 /// Paths, each once.
 #[derive(Default)]
 struct Grants {
+    ground: Ground,
     read: BTreeSet<PathBuf>,
     write: BTreeSet<PathBuf>,
 }
 
 impl Grants {
-    /// What leads elsewhere is granted where it leads, too.
+    /// What leads elsewhere is granted where it leads, too; what must not lead there is not.
     fn read(&mut self, path: PathBuf) {
-        self.read.extend(path.canonicalize());
-        self.read.insert(path);
+        if let Some(real) = self.ground.lead(&path) {
+            self.read.extend([real, path]);
+        }
     }
 
     fn write(&mut self, path: PathBuf) {
-        self.write.extend(path.canonicalize());
-        self.write.insert(path);
+        if let Some(real) = self.ground.lead(&path) {
+            self.write.extend([real, path]);
+        }
     }
 
     fn all(&self) -> impl Iterator<Item = &PathBuf> {

@@ -4,7 +4,7 @@ use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use carson_proc::{Command, Finished, Limits, StopReason, capture, find_on_path};
+use carson_proc::{Command, Finished, Limits, StopReason, capture, own_path, own_program};
 
 use crate::config::Own;
 use crate::error::GitError;
@@ -260,10 +260,10 @@ impl Git {
     }
 }
 
-/// The `git` program.
+/// The `git` program, in a place that no session may write.
 pub(crate) fn program() -> Option<PathBuf> {
     let path = std::env::var_os("PATH");
-    find_on_path(Path::new("git"), path.as_deref())
+    own_program(Path::new("git"), path.as_deref())
 }
 
 /// Runs a command where there is no runtime, as in the inspector; what it printed.
@@ -277,13 +277,23 @@ pub(crate) fn run_here(git: Git) -> Result<Vec<u8>, String> {
         .map_err(|error| error.to_string())
 }
 
-/// Our environment without what would point git elsewhere.
+/// Our environment without what would point git elsewhere, or to helpers of a session's: git starts
+/// ssh and its own helpers by their names.
 fn inherited() -> Vec<(OsString, OsString)> {
     let ours = |name: &OsStr| {
         let name = name.to_string_lossy();
         !name.starts_with("GIT_") || OPERATOR.contains(&name.as_ref())
     };
-    std::env::vars_os().filter(|(name, _)| ours(name)).collect()
+    let all = std::env::vars_os().filter(|(name, _)| ours(name));
+    all.map(|(name, value)| {
+        let value = if name == "PATH" {
+            own_path(&value)
+        } else {
+            value
+        };
+        (name, value)
+    })
+    .collect()
 }
 
 /// What a command said beside its output.

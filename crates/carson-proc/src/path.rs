@@ -8,13 +8,19 @@ use std::path::{Path, PathBuf};
 /// `path` (the value of `PATH`).
 #[must_use]
 pub fn find_on_path(program: &Path, path: Option<&OsStr>) -> Option<PathBuf> {
-    if program.components().count() > 1 {
-        return is_executable(program).then(|| program.to_owned());
-    }
-    std::env::split_paths(path?)
-        .filter(|dir| dir.is_absolute())
-        .map(|dir| dir.join(program))
-        .find(|candidate| is_executable(candidate))
+    candidates(program, path).next()
+}
+
+/// Every executable file that `program` may name, in the order of `path`.
+pub(crate) fn candidates(program: &Path, path: Option<&OsStr>) -> impl Iterator<Item = PathBuf> {
+    let itself = (program.components().count() > 1).then(|| program.to_owned());
+    let path = path.filter(|_| itself.is_none()).unwrap_or_default();
+    let dirs = std::env::split_paths(path).filter(|dir| dir.is_absolute());
+    let named: Vec<PathBuf> = dirs.map(|dir| dir.join(program)).collect();
+    itself
+        .into_iter()
+        .chain(named)
+        .filter(|candidate| is_executable(candidate))
 }
 
 fn is_executable(path: &Path) -> bool {

@@ -20,8 +20,10 @@ mod handover;
 mod launch;
 mod level;
 mod macos;
+mod private;
 mod probe;
 mod profile;
+mod resolve;
 mod rlimits;
 mod stay;
 
@@ -50,6 +52,8 @@ mod seccomp;
 #[cfg(target_os = "linux")]
 mod sys;
 #[cfg(target_os = "linux")]
+mod there;
+#[cfg(target_os = "linux")]
 mod weigh;
 #[cfg(target_os = "linux")]
 mod word;
@@ -61,4 +65,5 @@ pub use level::{CgroupLevel, Level, NetworkLevel, Ns};
 pub(crate) use probe::launcher;
 pub use probe::probe;
 pub use profile::{Abi, Demand, Network, Profile, Resources};
+pub use resolve::{ResolveError, Resolved, resolve};
 pub use stay::hold_signals;

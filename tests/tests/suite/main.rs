@@ -35,5 +35,6 @@ mod secrets;
 mod signs;
 mod soak;
 mod upkeep;
+mod walls;
 mod why;
 mod why_stops;

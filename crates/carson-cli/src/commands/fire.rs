@@ -161,7 +161,7 @@ async fn look(app: &App, house: &Household, role: &Role, wish: &Wish) -> Result<
         counted(outlook.worst_case.sessions, "session"),
         counted(outlook.worst_case.turns, "turn")
     ));
-    print::line(&super::roles::egress(role.egress.as_ref()));
+    print::line(&super::roles::egress(role));
     if let Some(sign_in) = &outlook.sign_in {
         print::line(&format!("signs in: {sign_in}"));
     }

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use carson_config::{Loaded, Priority, Push, Role, format_duration};
+use carson_config::{Loaded, NetworkUse, Priority, Push, Role, format_duration};
 use carson_core::egress::Allowlist;
 use serde_json::json;
 
@@ -72,7 +72,7 @@ fn summary(role: &Role) -> serde_json::Value {
         "pass": role.confinement.pass, "paths": {
             "read": role.confinement.read, "write": role.confinement.write,
         },
-        "egress": role.egress,
+        "egress": role.egress, "network": role.confinement.network.as_str(),
         "worst_day": worst_day, "priority": role.priority.as_str(),
         "promise": role.promise.as_ref().map(|promise| &promise.run),
     })
@@ -100,9 +100,13 @@ fn confinement(role: &Role) {
 }
 
 /// Where its sessions may connect to, in one line.
-pub fn egress(rules: Option<&Allowlist>) -> String {
-    match rules {
-        None => "egress: everywhere".to_owned(),
+pub fn egress(role: &Role) -> String {
+    match &role.egress {
+        None if role.confinement.network == NetworkUse::Host => {
+            "egress: everywhere, on this machine's network".to_owned()
+        }
+        None => "egress: everywhere but this machine, where the kernel gives a network of its own"
+            .to_owned(),
         Some(Allowlist(rules)) if rules.is_empty() => "egress: nowhere".to_owned(),
         Some(Allowlist(rules)) => {
             let rules: Vec<String> = rules.iter().map(ToString::to_string).collect();
@@ -139,7 +143,7 @@ fn show(app: &App, role: &Role) {
         print::line(&format!("promise: {} (within {timeout})", promise.run));
     }
     confinement(role);
-    print::line(&egress(role.egress.as_ref()));
+    print::line(&egress(role));
     print::line(&format!(
         "worst case of a firing: {}, {}, {}{}",
         counted(worst.sessions, "session"),

@@ -253,3 +253,29 @@ proptest! {
         prop_assert_eq!(rule.names(&below), star);
     }
 }
+
+#[test]
+fn without_a_list_everybody_is_allowed_but_this_machine_and_its_metadata() {
+    let open = Allowlist(vec![Rule::any(), rule("127.0.0.1:4000")]);
+    let admits = |host: &str, address: &str| open.admits(&target(host), address.parse().unwrap());
+    assert!(admits("example.com:443", "93.184.216.34"));
+    assert!(admits("93.184.216.34:22", "93.184.216.34"));
+    assert!(admits("intranet.example:8080", "10.0.0.7"));
+    for (host, address) in [
+        ("example.com:443", "127.0.0.1"),
+        ("localhost:5432", "127.0.0.1"),
+        ("127.0.0.1:5432", "127.0.0.1"),
+        ("[::1]:80", "::1"),
+        ("0.0.0.0:80", "0.0.0.0"),
+        ("metadata.example:80", "169.254.169.254"),
+        ("169.254.169.254:80", "169.254.169.254"),
+        ("100.100.100.200:80", "100.100.100.200"),
+        ("[fd00:ec2::254]:80", "fd00:ec2::254"),
+        ("[::ffff:169.254.169.254]:80", "::ffff:169.254.169.254"),
+    ] {
+        assert!(!admits(host, address), "{host} at {address}");
+    }
+    assert!(admits("127.0.0.1:4000", "127.0.0.1"), "it is named");
+    assert!(!open.spells(&target("192.0.2.1:80")), "nobody else is");
+    assert!("*".parse::<Rule>().is_err(), "nobody writes it");
+}

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use carson_config::HookFailure;
 use carson_hook::{Context, known_bad_call, known_good_call};
-use carson_proc::{Command, Exit, Limits, capture};
+use carson_proc::{Command, Exit, Limits, capture, own_path};
 
 use super::{Scene, Verdict};
 use crate::bench::guarded_hook;
@@ -21,7 +21,7 @@ pub(super) async fn answers(scene: &Scene<'_>) -> Option<Verdict> {
         let command = Command::new("/bin/sh", home)
             .arg("-c")
             .arg(&hook)
-            .env("PATH", house.path().unwrap_or_default())
+            .env("PATH", own_path(house.path().unwrap_or_default()))
             .env("HOME", home)
             .env("CARSON_WORKTREE", home)
             .stdin_bytes(call);

@@ -228,7 +228,7 @@ pub const LIST: &[Check] = checks![
         "sandbox = \"best-effort\", or a kernel that has it",
         Role(|scene, role| Box::pin(sandbox::required(scene, role)));
     "role.NAME.egress", WithWork,
-        "the ways out of a role with `egress` can be cut here",
+        "the ways out of its sessions can be cut here, and it does not ask for this machine's network",
         "a kernel that permits network namespaces, or has Landlock ABI 4 (Linux 6.7)",
         Role(|scene, role| Box::pin(ways_out::cut(scene, role)));
     "repo.NAME.room", WithWork,

@@ -90,7 +90,7 @@ impl<'h> Scene<'h> {
             .firing
             .as_ref()
             .map_or_else(FiringId::new, |firing| firing.id);
-        Bench::of(self.house, id).environment(&Wanted {
+        let mut environment = Bench::of(self.house, id).environment(&Wanted {
             house: self.house,
             id,
             role,
@@ -100,7 +100,12 @@ impl<'h> Scene<'h> {
             work: 0,
             branch: "",
             attempt: 0,
-            egress: egress::foreseen(role, account),
-        })
+            egress: egress::foreseen(self.house, role, account),
+        });
+        // It is for what runs outside of the walls.
+        for (_, value) in environment.iter_mut().filter(|(name, _)| name == "PATH") {
+            *value = carson_proc::own_path(value);
+        }
+        environment
     }
 }

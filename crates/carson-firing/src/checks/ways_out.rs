@@ -1,13 +1,36 @@
-//! How the ways out of roles with an `egress` are cut here.
+//! How the ways out of a role's sessions are cut here.
 
-use carson_config::{Role, Sandbox};
+use carson_config::{NetworkUse, Role, Sandbox};
 use carson_proc::sandbox::{Level, NetworkLevel, Ns};
 
 use super::{Scene, Verdict};
 
 pub(super) async fn cut(scene: &Scene<'_>, role: &Role) -> Option<Verdict> {
-    role.egress.as_ref()?;
-    Some(how(role.confinement.sandbox, scene.machine.level()))
+    let level = scene.machine.level();
+    let confinement = &role.confinement;
+    match (&role.egress, confinement.network) {
+        (Some(_), _) => Some(how(confinement.sandbox, level)),
+        (None, NetworkUse::Host) => Some(host()),
+        (None, NetworkUse::Own) => shared(confinement.sandbox, level),
+    }
+}
+
+/// Of a role that asks for this machine's network.
+fn host() -> Verdict {
+    let found = "network = \"host\": its sessions reach this machine's own ports and its \
+                 metadata service";
+    Verdict::warning(found).mend("leave `network` out of its role.toml")
+}
+
+/// Of a role without a list: its sessions should have a network of their own.
+fn shared(sandbox: Sandbox, level: &Level) -> Option<Verdict> {
+    // What it means that there is no sandbox is said elsewhere.
+    if sandbox == Sandbox::Off || level.has(Ns::Net) {
+        return None;
+    }
+    let found = "no network of its own: its sessions reach this machine's own ports and its \
+                 metadata service";
+    Some(Verdict::warning(found).mend("allow network namespaces, or name `egress`"))
 }
 
 /// What becomes of connections that do not ask the proxy.
@@ -47,5 +70,15 @@ mod tests {
         level.namespaces.push(Ns::Net);
         assert_eq!(health(Sandbox::Required, &level), Health::Ok);
         assert_eq!(health(Sandbox::Off, &level), Health::Warning);
+    }
+
+    #[test]
+    fn without_a_list_it_is_said_where_the_network_is_shared() {
+        let mut level = Level::default();
+        let health = |level: &Level| shared(Sandbox::BestEffort, level).map(|it| it.health);
+        assert_eq!(health(&level), Some(Health::Warning));
+        level.namespaces.push(Ns::Net);
+        assert_eq!(health(&level), None);
+        assert_eq!(host().health, Health::Warning);
     }
 }

@@ -3,11 +3,12 @@
 
 use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::Duration;
 
-use carson_config::{Account, Role};
+use carson_config::{Account, NetworkUse, Role, Sandbox};
 use carson_core::FiringId;
+use carson_core::egress::Allowlist;
 use carson_core::settle::Halt;
 use carson_proc::sandbox::{Network, Ns, probe};
 use carson_store::EgressHost;
@@ -16,9 +17,11 @@ use tokio::sync::mpsc::UnboundedReceiver;
 use tokio::task::JoinHandle;
 use tracing::warn;
 
+use super::default_rules::default_rules;
 use super::doorstep::Doorstep;
 use super::{Bounds, Egress, HostRefused, Plan, Provider, Resolver, variables};
 use crate::firing::Firing;
+use crate::household::Household;
 use crate::stages::OrBroken;
 
 /// The longest path of a socket, with something to spare: the kernel takes 107 bytes.
@@ -33,7 +36,7 @@ pub(crate) struct WayOut(Mutex<Option<Arc<Open>>>);
 
 struct Open {
     egress: Arc<Egress>,
-    /// Only with `egress` must everything go through it.
+    /// Whether everything must go through it.
     only: bool,
     /// Waits for the listeners of sessions with a network of their own.
     doorstep: Option<Doorstep>,
@@ -54,12 +57,12 @@ impl WayOut {
         })
     }
 
-    /// Whom a session may talk to.
-    pub(crate) fn network(&self) -> Network {
-        match self.get() {
-            None => Network::Open,
-            Some(open) if !open.only => Network::Open,
-            Some(open) => network(&open.egress, open.doorstep.as_ref()),
+    /// Whom a session of this role may talk to.
+    pub(crate) fn network(&self, role: &Role) -> Network {
+        match (self.get(), role.confinement.network) {
+            (Some(open), _) if open.only => network(&open.egress, open.doorstep.as_ref()),
+            (_, NetworkUse::Own) => Network::Shared,
+            (_, NetworkUse::Host) => Network::Open,
         }
     }
 }
@@ -75,20 +78,27 @@ pub(super) fn network(egress: &Egress, doorstep: Option<&Doorstep>) -> Network {
     }
 }
 
-/// Whether a firing has a proxy.
-fn is_needed(role: &Role, account: &Account) -> bool {
-    role.egress.is_some() || account.key.is_some()
+/// What the sessions of a role may connect to through the proxy: its list, or without one
+/// everything but this machine, where that can be kept apart. `None` when nothing must go through
+/// it.
+fn rules(house: &Household, role: &Role, account: &Account) -> Option<Allowlist> {
+    let own = role.confinement.network == NetworkUse::Own;
+    let default = || (own && may_isolate(house, role)).then(|| default_rules(role, account));
+    role.egress.clone().or_else(default)
 }
 
 /// Begins the proxy that a firing needs, if it needs one.
 pub(crate) fn begin(firing: &Firing<'_>, account: &Account, bench: &Path) -> Result<(), Halt> {
     let role = firing.role;
-    if !is_needed(role, account) {
+    let rules = rules(firing.house, role, account);
+    // Without rules and without a key nothing would go through it.
+    if rules.is_none() && account.key.is_none() {
         return Ok(());
     }
+    let only = rules.is_some();
     let provider = account.key.as_ref().map(Provider::of).transpose();
     let egress = Egress::open(Plan {
-        rules: role.egress.clone(),
+        rules,
         provider: provider.map_err(|error| Halt::Broken(error.to_string()))?,
         resolver: Resolver::system(),
         bounds: Bounds {
@@ -97,9 +107,8 @@ pub(crate) fn begin(firing: &Firing<'_>, account: &Account, bench: &Path) -> Res
         },
     });
     let egress = Arc::new(egress.map_err(|error| Halt::Broken(error.to_string()))?);
-    let only = role.egress.is_some();
-    let doorstep =
-        (only && may_isolate(firing)).then(|| Doorstep::at(&socket(bench, firing.id)?, &egress));
+    let doorstep = (only && may_isolate(firing.house, role))
+        .then(|| Doorstep::at(&socket(bench, firing.id)?, &egress));
     let open = Open {
         telling: Mutex::new(egress.news().map(|news| tell(firing, news))),
         doorstep: doorstep
@@ -118,12 +127,13 @@ pub(crate) fn begin(firing: &Firing<'_>, account: &Account, bench: &Path) -> Res
 }
 
 /// Whether this host gives sessions a network of their own, and the role wants a sandbox.
-fn may_isolate(firing: &Firing<'_>) -> bool {
-    use carson_config::Sandbox;
-    let forced = crate::reach::forced(firing.house);
-    firing.role.confinement.sandbox != Sandbox::Off
+fn may_isolate(house: &Household, role: &Role) -> bool {
+    // A kernel does not change while we run.
+    static HAS_NETWORKS: OnceLock<bool> = OnceLock::new();
+    let forced = crate::reach::forced(house);
+    role.confinement.sandbox != Sandbox::Off
         && forced.is_none_or(|abi| abi.namespaces)
-        && probe().has(Ns::Net)
+        && *HAS_NETWORKS.get_or_init(|| probe().has(Ns::Net))
 }
 
 /// A path that a socket can have: in the bench, or where that is too deep for one, in a folder of
@@ -213,9 +223,13 @@ pub(crate) async fn end(firing: &Firing<'_>) {
 }
 
 /// The variables that a session will have, before there is a proxy.
-pub(crate) fn foreseen(role: &Role, account: &Account) -> Vec<(&'static str, String)> {
+pub(crate) fn foreseen(
+    house: &Household,
+    role: &Role,
+    account: &Account,
+) -> Vec<(&'static str, String)> {
     variables::foreseen(
-        role.egress.is_some(),
+        rules(house, role, account).is_some(),
         account.key.as_ref().map(|key| key.api),
     )
 }

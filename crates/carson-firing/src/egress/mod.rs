@@ -19,6 +19,7 @@
 mod answer;
 mod bounds;
 mod by_hand;
+mod default_rules;
 mod door;
 mod doorstep;
 mod firing;

@@ -91,7 +91,7 @@ async fn first_that_answers(
             port: target.port,
         };
         // Another of this machine's addresses is this machine too.
-        let is_own = own.contains(&address) && !rules.names(&there);
+        let is_own = own.contains(&address) && !rules.spells(&there);
         if is_own || !rules.admits(target, address) {
             refusal = Refusal::Guarded {
                 host: host.clone(),

@@ -66,7 +66,7 @@ impl Cgroup {
 
     fn limit(&self, resources: &Resources) {
         let bytes = resources
-            .memory_mb
+            .of_the_tree()
             .map(|mb| mb.saturating_mul(1024 * 1024).to_string());
         // The launcher may be in it too, and the first process of the namespace is.
         let processes = resources
@@ -236,7 +236,7 @@ fn parents(resources: &Resources) -> Vec<PathBuf> {
     if !pids && (resources.processes.is_some() || parents.is_empty()) {
         parents.extend(own_group(Path::new("/sys/fs/cgroup/pids"), &own, "pids"));
     }
-    if !memory && resources.memory_mb.is_some() {
+    if !memory && resources.of_the_tree().is_some() {
         parents.extend(own_group(
             Path::new("/sys/fs/cgroup/memory"),
             &own,

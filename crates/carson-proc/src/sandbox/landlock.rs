@@ -1,14 +1,18 @@
 //! Landlock: what may be opened, which ports may be connected to, who may be signalled.
 
-use std::path::Path;
+use std::os::fd::OwnedFd;
+use std::path::{Path, PathBuf};
 
 use landlock::{
-    ABI, Access, AccessFs, AccessNet, BitFlags, CompatLevel, Compatible, NetPort, Ruleset,
-    RulesetAttr, RulesetCreated, RulesetCreatedAttr, RulesetError, Scope, path_beneath_rules,
+    ABI, Access, AccessFs, AccessNet, BitFlags, CompatLevel, Compatible, NetPort, PathBeneath,
+    Ruleset, RulesetAttr, RulesetCreated, RulesetCreatedAttr, RulesetError, Scope,
+    path_beneath_rules,
 };
 
 use crate::sandbox::level::{Level, Ns};
+use crate::sandbox::plan::Plan;
 use crate::sandbox::profile::{Network, Profile};
+use crate::sandbox::there::There;
 
 /// The newest that we know the meaning of.
 const KNOWN: u8 = 7;
@@ -42,18 +46,18 @@ const MACHINE: [&str; 10] = [
 const SCRATCH: [&str; 2] = ["/dev/shm", "/tmp"];
 
 /// Restricts us and our children for good, as far as this ABI goes.
-pub(super) fn restrict(profile: &Profile, abi: u8, level: &mut Level) {
+pub(super) fn restrict(profile: &Profile, plan: &Plan, abi: u8, level: &mut Level) {
     let abi = abi.min(KNOWN);
     if abi == 0 {
         return;
     }
-    match enforce(profile, abi, level) {
+    match enforce(profile, plan, abi, level) {
         Ok(()) => level.landlock_abi = abi,
         Err(error) => level.weaken(format!("no Landlock: {error}")),
     }
 }
 
-fn enforce(profile: &Profile, abi: u8, level: &Level) -> Result<(), RulesetError> {
+fn enforce(profile: &Profile, plan: &Plan, abi: u8, level: &Level) -> Result<(), RulesetError> {
     let known = known(abi);
     let mut ruleset = Ruleset::default()
         .set_compatibility(CompatLevel::HardRequirement)
@@ -66,7 +70,7 @@ fn enforce(profile: &Profile, abi: u8, level: &Level) -> Result<(), RulesetError
         ruleset = ruleset.scope(Scope::AbstractUnixSocket | Scope::Signal)?;
     }
     let ports = ports.unwrap_or_default().into_iter();
-    grant(ruleset.create()?, profile, known, level)?
+    grant(ruleset.create()?, plan, known, level)?
         .add_rules(
             ports.map(|port| Ok::<_, RulesetError>(NetPort::new(port, AccessNet::ConnectTcp))),
         )?
@@ -76,7 +80,7 @@ fn enforce(profile: &Profile, abi: u8, level: &Level) -> Result<(), RulesetError
 
 fn grant(
     ruleset: RulesetCreated,
-    profile: &Profile,
+    plan: &Plan,
     abi: ABI,
     level: &Level,
 ) -> Result<RulesetCreated, RulesetError> {
@@ -97,18 +101,33 @@ fn grant(
     ruleset
         .add_rules(path_beneath_rules(root, AccessFs::ReadDir))?
         .add_rules(path_beneath_rules(scratch, all))?
-        .add_rules(path_beneath_rules(&profile.read, read))?
-        .add_rules(path_beneath_rules(&profile.write, all))?
+        .add_rules(held(&plan.read, read, abi))?
+        .add_rules(held(&plan.write, all, abi))?
         .add_rules(path_beneath_rules(dev, device))?
         .add_rules(path_beneath_rules(["/dev/pts"], device | (read & all)))?
         .add_rules(path_beneath_rules(["/dev/fd"], read))?
         .add_rules(path_beneath_rules(proc, read))
 }
 
+/// Rules about what is at these paths, which have no links.
+fn held(
+    paths: &[PathBuf],
+    access: BitFlags<AccessFs>,
+    abi: ABI,
+) -> impl Iterator<Item = Result<PathBeneath<OwnedFd>, RulesetError>> {
+    let found = paths.iter().filter_map(|path| There::open(path).ok());
+    found.map(move |there| {
+        // What only directories know is no right of a file.
+        let of_file = access & AccessFs::from_file(abi);
+        let access = if there.is_dir { access } else { of_file };
+        Ok(PathBeneath::new(there.fd, access))
+    })
+}
+
 /// The ports that stay open; `None` for all.
 fn ports(network: &Network) -> Option<Vec<u16>> {
     match network {
-        Network::Open => None,
+        Network::Open | Network::Shared => None,
         Network::Ports(ports) => Some(ports.clone()),
         Network::Nobody => Some(Vec::new()),
         Network::Isolated { proxy, .. } => Some(vec![*proxy]),

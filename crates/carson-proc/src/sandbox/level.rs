@@ -28,6 +28,10 @@ pub struct Level {
     pub weaker: Vec<String>,
 }
 
+/// What is weaker where sessions should have a network of their own and have none.
+pub(crate) const SHARED_NETWORK: &str =
+    "no network of its own: ports of this machine and its metadata service can be reached";
+
 /// A kind of namespace.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
@@ -80,7 +84,7 @@ impl Level {
             return None;
         }
         let network = match profile.network {
-            Network::Open => true,
+            Network::Open | Network::Shared => true,
             Network::Ports(_) => self.network == NetworkLevel::Ports,
             Network::Nobody => matches!(self.network, NetworkLevel::Isolated | NetworkLevel::Ports),
             Network::Isolated { .. } => matches!(

@@ -190,9 +190,9 @@ impl Launch {
         nix::sys::prctl::set_no_new_privs().map_err(|error| format!("no_new_privs: {error}"))?;
         let force = profile.force.unwrap_or_default();
         let abi = sys::landlock_abi().min(force.landlock);
-        landlock::restrict(profile, abi, &mut level);
+        landlock::restrict(profile, &self.plan, abi, &mut level);
         let closed = seccomp::Closed {
-            all_but_tcp: profile.network != Network::Open && !level.has(Ns::Net),
+            all_but_tcp: !profile.network.is_open() && !level.has(Ns::Net),
             unix_sockets: !level.has(Ns::Mount),
         };
         if force.seccomp {

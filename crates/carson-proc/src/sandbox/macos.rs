@@ -91,7 +91,7 @@ fn network(network: &Network) -> String {
     let to = |remote: String| format!("(allow network-outbound (remote tcp \"{remote}\"))\n");
     match network {
         // Sockets in the file system are still closed, but for the one that resolves names.
-        Network::Open => "(allow system-socket network*)\n\
+        Network::Open | Network::Shared => "(allow system-socket network*)\n\
                           (deny network-outbound (remote unix-socket))\n\
                           (allow network-outbound (literal \"/private/var/run/mDNSResponder\"))\n"
             .to_owned(),

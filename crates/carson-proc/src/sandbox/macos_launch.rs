@@ -8,9 +8,10 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
 
 use crate::sandbox::launch::{Call, Say, UNMET};
-use crate::sandbox::level::{Level, NetworkLevel};
+use crate::sandbox::level::{Level, NetworkLevel, SHARED_NETWORK};
 use crate::sandbox::macos::seatbelt;
 use crate::sandbox::profile::{Demand, Network, Profile};
+use crate::sandbox::resolve::resolve;
 use crate::sandbox::{handover, rlimits, stay};
 
 const SANDBOX_EXEC: &str = "/usr/bin/sandbox-exec";
@@ -55,12 +56,15 @@ fn level(profile: &Profile) -> Level {
     level.seatbelt = cfg!(target_os = "macos") && Path::new(SANDBOX_EXEC).exists();
     if level.seatbelt {
         level.network = match profile.network {
-            Network::Open => NetworkLevel::Open,
+            Network::Open | Network::Shared => NetworkLevel::Open,
             Network::Ports(_) | Network::Nobody => NetworkLevel::Ports,
             Network::Isolated { .. } => NetworkLevel::ProxyPort,
         };
     } else {
         level.weaken("no sandbox: it reads and writes whatever its user may");
+    }
+    if profile.network == Network::Shared {
+        level.weaken(SHARED_NETWORK);
     }
     level.weaken("no process namespace: who is left at its end is looked for one by one");
     level.weaken("no control group: memory is bounded for each process only");
@@ -70,8 +74,8 @@ fn level(profile: &Profile) -> Level {
 /// Rules are about real paths: `/tmp` is one of `/private`.
 fn without_links(mut profile: Profile) -> Profile {
     for paths in [&mut profile.read, &mut profile.write, &mut profile.hide] {
-        let real = paths.iter().filter_map(|path| path.canonicalize().ok());
-        *paths = real.collect::<Vec<PathBuf>>();
+        let real = |path: &PathBuf| Some(resolve(path, &profile.shared).ok()?.real);
+        *paths = paths.iter().filter_map(real).collect();
     }
     profile
 }

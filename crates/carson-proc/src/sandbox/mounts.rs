@@ -15,6 +15,7 @@ use crate::sandbox::plan::{Place, Plan};
 use crate::sandbox::sys::{
     self, ATTR_NODEV, ATTR_NOEXEC, ATTR_NOSUID, ATTR_RDONLY, attach, fresh, restrict, tree,
 };
+use crate::sandbox::there::There;
 
 /// Room in each file system of our own that can be written.
 const SCRATCH: &str = "256m";
@@ -50,14 +51,13 @@ impl Parts {
         let mut skeletons = Vec::new();
         let mut mounts = BTreeMap::new();
         for (path, place) in &plan.places {
-            let mount = mount_of(path, *place).step(path)?;
+            let Some((mount, is_dir)) = mount_of(path, *place).step(path)? else {
+                continue;
+            };
             if *place == Place::Covered {
                 skeletons.push(mount.try_clone().step(path)?);
             }
-            mounts.insert(
-                path.clone(),
-                (mount, *place != Place::Covered && !path.is_dir()),
-            );
+            mounts.insert(path.clone(), (mount, *place != Place::Covered && !is_dir));
         }
         let root = match mounts.remove(Path::new("/")) {
             Some((root, _)) => root,
@@ -71,7 +71,8 @@ impl Parts {
             let attributes = ATTR_RDONLY | ATTR_NOSUID | ATTR_NODEV | ATTR_NOEXEC;
             fresh("proc", &[], attributes).step("proc")?
         } else {
-            let proc = tree(Path::new("/proc")).step("proc")?;
+            let proc = There::open(Path::new("/proc")).and_then(|proc| tree(proc.fd.as_fd()));
+            let proc = proc.step("proc")?;
             restrict(proc.as_fd(), ATTR_RDONLY).step("proc")?;
             proc
         };
@@ -143,21 +144,29 @@ impl Parts {
     }
 }
 
-fn mount_of(path: &Path, place: Place) -> io::Result<OwnedFd> {
-    let attributes = match place {
-        Place::Scratch => return scratch(),
-        Place::Covered if path.is_dir() => return skeleton(),
-        Place::Covered => {
-            let nothing = tree(Path::new("/dev/null"))?;
-            restrict(nothing.as_fd(), ATTR_RDONLY | ATTR_NODEV)?;
-            return Ok(nothing);
-        }
-        Place::Read => ATTR_RDONLY | ATTR_NOSUID | ATTR_NODEV,
-        Place::Write => ATTR_NOSUID | ATTR_NODEV,
+/// What is to be mounted at a path, and whether that is a directory; `None` where there is nothing
+/// any more, or a link: then somebody means to lead us elsewhere, and nothing is granted.
+fn mount_of(path: &Path, place: Place) -> io::Result<Option<(OwnedFd, bool)>> {
+    if place == Place::Scratch {
+        return Ok(Some((scratch()?, true)));
+    }
+    let there = match There::open(path).map_err(|error| (error.raw_os_error(), error)) {
+        Ok(there) => there,
+        Err((Some(libc::ENOENT | libc::ENOTDIR | libc::ELOOP), _)) => return Ok(None),
+        Err((_, error)) => return Err(error),
     };
-    let mount = tree(path)?;
+    let (source, attributes) = match place {
+        Place::Covered if there.is_dir => return Ok(Some((skeleton()?, true))),
+        Place::Covered => {
+            let nothing = There::open(Path::new("/dev/null"))?;
+            (nothing, ATTR_RDONLY | ATTR_NODEV)
+        }
+        Place::Read => (there, ATTR_RDONLY | ATTR_NOSUID | ATTR_NODEV),
+        Place::Scratch | Place::Write => (there, ATTR_NOSUID | ATTR_NODEV),
+    };
+    let mount = tree(source.fd.as_fd())?;
     restrict(mount.as_fd(), attributes)?;
-    Ok(mount)
+    Ok(Some((mount, source.is_dir)))
 }
 
 fn skeleton() -> io::Result<OwnedFd> {
@@ -176,7 +185,8 @@ fn devices() -> Vec<(&'static str, OwnedFd)> {
     DEVICES
         .into_iter()
         .filter(|path| *path != "/dev/ptmx")
-        .filter_map(|path| Some((path, tree(Path::new(path)).ok()?)))
+        .filter_map(|path| Some((path, There::open(Path::new(path)).ok()?)))
+        .filter_map(|(path, device)| Some((path, tree(device.fd.as_fd()).ok()?)))
         .collect()
 }
 

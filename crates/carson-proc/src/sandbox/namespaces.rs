@@ -45,6 +45,13 @@ pub(super) fn attempts(net: bool) -> Vec<Vec<Ns>> {
     attempts
 }
 
+/// What a namespace of users bounds, written before its capabilities are gone: half of what
+/// systems usually give to a user.
+const INOTIFY: [(&str, &str); 2] = [
+    ("/proc/sys/user/max_inotify_instances", "64"),
+    ("/proc/sys/user/max_inotify_watches", "32768"),
+];
+
 /// How one attempt ended.
 pub(super) enum Outcome {
     /// The program has run to its end in there.
@@ -150,7 +157,13 @@ fn map_user(user: Option<(nix::unistd::Uid, nix::unistd::Gid)>) -> std::io::Resu
     };
     fs::write("/proc/self/setgroups", "deny")?;
     fs::write("/proc/self/uid_map", format!("{user} {user} 1"))?;
-    fs::write("/proc/self/gid_map", format!("{group} {group} 1"))
+    fs::write("/proc/self/gid_map", format!("{group} {group} 1"))?;
+    // What watches files is counted for the user, and without a bound of its own a session could
+    // use up what the operator's editor and Carson's daemon need. Old kernels have none to set.
+    for (file, most) in INOTIFY {
+        let _ = fs::write(file, most);
+    }
+    Ok(())
 }
 
 fn flags(set: &[Ns]) -> CloneFlags {

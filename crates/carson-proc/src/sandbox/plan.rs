@@ -1,14 +1,10 @@
 //! Which mounts make a profile: decided before any is made.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::fs;
-use std::io;
-use std::path::{Component, Path, PathBuf};
+use std::path::{Path, PathBuf};
 
 use crate::sandbox::profile::Profile;
-
-/// Links in one path before we give up, as the kernel does.
-const MAX_LINKS: usize = 40;
+use crate::sandbox::resolve::resolve;
 
 /// Where the machine's shared memory lies.
 const SHARED_MEMORY: &str = "/dev/shm";
@@ -36,43 +32,52 @@ pub(super) struct Plan {
     pub places: BTreeMap<PathBuf, Place>,
     /// Links on the way to these, and where they point.
     pub links: BTreeMap<PathBuf, PathBuf>,
+    /// Everything that may be read, without links.
+    pub read: Vec<PathBuf>,
+    /// Everything that may be written too, without links.
+    pub write: Vec<PathBuf>,
 }
 
 impl Plan {
-    /// Looks at the file system as it is now. What does not exist is left out.
+    /// Looks at the file system as it is now. What does not exist is left out, and so is what a
+    /// session may have put a link in the way of. From here on paths have no links, and are opened
+    /// without following any.
     pub(super) fn of(profile: &Profile) -> Self {
         let mut plan = Self::default();
         for path in SCRATCH {
             plan.places.insert(path.into(), Place::Scratch);
         }
         for path in &profile.hide {
-            plan.put(path, Place::Covered);
+            plan.put(path, Place::Covered, &profile.shared);
         }
         for path in &profile.read {
-            plan.put(path, Place::Read);
+            let real = plan.put(path, Place::Read, &profile.shared);
+            plan.read.extend(real);
         }
         for path in &profile.write {
-            plan.put(path, Place::Write);
+            let real = plan.put(path, Place::Write, &profile.shared);
+            plan.write.extend(real);
         }
         plan.without_repetition()
     }
 
-    fn put(&mut self, path: &Path, place: Place) {
-        let Ok((real, links)) = resolve(path) else {
-            return;
-        };
+    /// Where the path leads.
+    fn put(&mut self, path: &Path, place: Place, shared: &[PathBuf]) -> Option<PathBuf> {
+        let found = resolve(path, shared).ok()?;
+        let real = found.real;
         // These are made anew, or hold nothing but what every program gets; shared memory is an
         // ordinary file system, in which somebody may keep a home or a tree.
         let shared = real.starts_with(SHARED_MEMORY) && real != Path::new(SHARED_MEMORY);
         if real.starts_with("/proc") || (real.starts_with("/dev") && !shared) {
-            return;
+            return Some(real);
         }
-        self.links.extend(links);
+        self.links.extend(found.links);
         // What is hidden as the system's own temporary directory is still there to be used.
         let scratch = place == Place::Covered && real == Path::new("/tmp");
         if !scratch {
-            self.places.insert(real, place);
+            self.places.insert(real.clone(), place);
         }
+        Some(real)
     }
 
     /// What is already so because of what is above it.
@@ -98,46 +103,10 @@ impl Plan {
     }
 }
 
-/// The path without links, and the links on the way with where they point.
-fn resolve(path: &Path) -> io::Result<(PathBuf, Vec<(PathBuf, PathBuf)>)> {
-    let mut links = Vec::new();
-    let mut real = PathBuf::from("/");
-    let mut left: Vec<PathBuf> = parts(path);
-    while let Some(part) = left.pop() {
-        if part == Path::new("..") {
-            real.pop();
-            continue;
-        }
-        let next = real.join(part);
-        if !fs::symlink_metadata(&next)?.is_symlink() {
-            real = next;
-            continue;
-        }
-        let target = fs::read_link(&next)?;
-        if target.is_absolute() {
-            real = PathBuf::from("/");
-        }
-        left.extend(parts(&target));
-        links.push((next, target));
-        if links.len() > MAX_LINKS {
-            return Err(io::Error::other("too many links"));
-        }
-    }
-    Ok((real, links))
-}
-
-/// Its names, the last one first.
-fn parts(path: &Path) -> Vec<PathBuf> {
-    let part = |component: Component<'_>| match component {
-        Component::Normal(_) | Component::ParentDir => Some(PathBuf::from(component.as_os_str())),
-        _ => None,
-    };
-    path.components().rev().filter_map(part).collect()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::fs;
     use std::os::unix::fs::symlink;
 
     /// A directory without links in its path, outside /tmp's special meaning.
@@ -225,7 +194,22 @@ mod tests {
         });
         assert_eq!(plan.places.get(&dir.join("real/sub")), Some(&Place::Read));
         assert_eq!(plan.links.len(), 2, "{:?}", plan.links);
-        symlink("loop", dir.join("loop")).unwrap();
-        assert!(resolve(&dir.join("loop")).is_err());
+    }
+
+    #[test]
+    fn what_a_session_may_have_led_elsewhere_is_granted_nowhere() {
+        let (_keep, dir) = dir();
+        let (shared, private) = (dir.join("shared"), dir.join("private"));
+        fs::create_dir_all(&shared).unwrap();
+        fs::create_dir_all(&private).unwrap();
+        symlink(&private, shared.join("out")).unwrap();
+        let plan = Plan::of(&Profile {
+            write: vec![shared.clone(), shared.join("out")],
+            shared: vec![shared.clone()],
+            ..Profile::default()
+        });
+        assert_eq!(plan.write, std::slice::from_ref(&shared));
+        assert_eq!(plan.places.get(&private), None);
+        assert!(plan.links.is_empty(), "{:?}", plan.links);
     }
 }

@@ -6,6 +6,8 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
+use crate::sandbox::private::private;
+
 /// What one child tree may reach; the launcher reads it from a file.
 ///
 /// All paths are absolute. A path that does not exist is left out: a profile may name what only
@@ -24,6 +26,9 @@ pub struct Profile {
     /// covered by an empty one where a mount namespace is possible; what is granted beneath is
     /// there. What is granted nowhere need not be named: in a mount namespace it does not exist.
     pub hide: Vec<PathBuf>,
+    /// Places, without links themselves, that sessions may write: no link beneath one of these is
+    /// followed on the way to what is granted, because an earlier session may have left it.
+    pub shared: Vec<PathBuf>,
     /// Whom it may talk to.
     pub network: Network,
     /// How much it may use.
@@ -52,6 +57,8 @@ pub enum Network {
     /// Everybody.
     #[default]
     Open,
+    /// Everybody, although a network of its own was wanted: there is none to be had here.
+    Shared,
     /// TCP connections to these ports, and nothing else.
     Ports(Vec<u16>),
     /// Nobody: a network of its own with nothing in it.
@@ -79,6 +86,8 @@ pub struct Resources {
     pub open_files: Option<u64>,
     /// Memory of the whole tree in MiB; of each process where there is no cgroup.
     pub memory_mb: Option<u64>,
+    /// The same where nobody asked for a bound: only where a cgroup can hold the whole tree to it.
+    pub tree_memory_mb: Option<u64>,
     /// Seconds of processor time of each process.
     pub cpu_seconds: Option<u64>,
 }
@@ -108,6 +117,20 @@ impl Default for Abi {
     }
 }
 
+impl Network {
+    /// Whether nobody is kept from anybody.
+    pub(crate) fn is_open(&self) -> bool {
+        matches!(self, Self::Open | Self::Shared)
+    }
+}
+
+impl Resources {
+    /// What a control group holds the whole tree to, in MiB.
+    pub(crate) fn of_the_tree(&self) -> Option<u64> {
+        self.memory_mb.or(self.tree_memory_mb)
+    }
+}
+
 impl Profile {
     /// Reads it from a file, or from `/dev/fd/N`.
     ///
@@ -121,7 +144,8 @@ impl Profile {
             .read
             .iter()
             .chain(&profile.write)
-            .chain(&profile.hide);
+            .chain(&profile.hide)
+            .chain(&profile.shared);
         match paths.find(|path| !path.is_absolute()) {
             Some(path) => Err(io::Error::other(format!("{path:?} is not absolute"))),
             None => Ok(profile),
@@ -172,11 +196,18 @@ impl Profile {
         paths
     }
 
-    /// What root can read beneath [`Profile::system_reads`] and should not: to be added to `hide`.
+    /// What we can read beneath [`Profile::system_reads`] and others cannot, and what is secret by
+    /// its name: to be added to `hide`.
     #[must_use]
     pub fn system_secrets() -> Vec<PathBuf> {
         let mut paths: Vec<PathBuf> = SECRET.iter().map(PathBuf::from).collect();
         paths.retain(|path| path.symlink_metadata().is_ok());
+        let known = paths.len();
+        for path in private() {
+            if !paths[..known].iter().any(|place| path.starts_with(place)) {
+                paths.push(path);
+            }
+        }
         paths
     }
 }

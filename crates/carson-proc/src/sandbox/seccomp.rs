@@ -84,6 +84,35 @@ const ABSENT: &[i64] = &[
     libc::SYS_io_uring_setup,
     libc::SYS_io_uring_enter,
     libc::SYS_io_uring_register,
+    // Its mode is behind a pointer.
+    libc::SYS_openat2,
+];
+
+/// With these, whoever runs a file becomes its owner: the operator.
+const GAINING: [i32; 2] = [0o4000, 0o2000];
+
+/// Calls that set a mode, and which of their arguments it is.
+const MODES: &[(i64, u8)] = &[
+    (libc::SYS_fchmod, 1),
+    (libc::SYS_fchmodat, 2),
+    (FCHMODAT2, 2),
+    (libc::SYS_mknodat, 2),
+    #[cfg(target_arch = "x86_64")]
+    (libc::SYS_chmod, 1),
+    #[cfg(target_arch = "x86_64")]
+    (libc::SYS_mknod, 1),
+    #[cfg(target_arch = "x86_64")]
+    (libc::SYS_creat, 1),
+];
+
+/// Linux 6.6; one number everywhere.
+const FCHMODAT2: i64 = 452;
+
+/// Calls that create a file with a mode if their flags say so: flags, mode.
+const CREATING: &[(i64, u8, u8)] = &[
+    (libc::SYS_openat, 2, 3),
+    #[cfg(target_arch = "x86_64")]
+    (libc::SYS_open, 1, 2),
 ];
 
 type Rules = BTreeMap<i64, Vec<SeccompRule>>;
@@ -160,6 +189,20 @@ fn add_arguments(rules: &mut Rules, closed: Closed) -> Result<(), seccompiler::B
     let typing: Result<Vec<_>, _> = typing.iter().map(|what| all(&[low(1, *what)])).collect();
     rules.insert(libc::SYS_ioctl, typing?);
     rules.insert(libc::SYS_socket, sockets(closed)?);
+    for (call, argument) in MODES {
+        let bits = GAINING.iter().map(|bit| all(&[has(*argument, *bit)]));
+        rules.insert(*call, bits.collect::<Result<_, _>>()?);
+    }
+    for (call, flags, mode) in CREATING {
+        let mut refused = Vec::new();
+        for bit in GAINING {
+            // Without these the kernel looks at no mode, and it may be anything.
+            for creates in [libc::O_CREAT, libc::O_TMPFILE & !libc::O_DIRECTORY] {
+                refused.push(all(&[has(*flags, creates), has(*mode, bit)])?);
+            }
+        }
+        rules.insert(*call, refused);
+    }
     if closed.all_but_tcp {
         // A connection that no rule for connections sees.
         for (call, flags) in [

@@ -1,6 +1,6 @@
 //! What the walls that are up do not stop, in words.
 
-use crate::sandbox::level::{Level, NetworkLevel, Ns};
+use crate::sandbox::level::{Level, NetworkLevel, Ns, SHARED_NETWORK};
 use crate::sandbox::profile::{Network, Profile};
 
 /// Sets the network level and says what is weaker than on a full kernel.
@@ -19,7 +19,7 @@ fn network(profile: &Profile, level: &Level) -> NetworkLevel {
     let ports = level.landlock_abi >= 4;
     match profile.network {
         _ if level.has(Ns::Net) => NetworkLevel::Isolated,
-        Network::Open => NetworkLevel::Open,
+        Network::Open | Network::Shared => NetworkLevel::Open,
         // What is not TCP is closed by seccomp alone.
         _ if !level.seccomp => NetworkLevel::Open,
         Network::Ports(_) | Network::Nobody if ports => NetworkLevel::Ports,
@@ -30,7 +30,7 @@ fn network(profile: &Profile, level: &Level) -> NetworkLevel {
 
 type Gap = (fn(&Profile, &Level) -> bool, &'static str);
 
-const GAPS: [Gap; 16] = [
+const GAPS: [Gap; 17] = [
     (
         |_, level| level.landlock_abi == 0 && level.has(Ns::Mount),
         "no Landlock: what is granted is limited by mounts alone",
@@ -85,10 +85,14 @@ const GAPS: [Gap; 16] = [
     ),
     (
         |profile, level| match profile.network {
-            Network::Open => false,
+            Network::Open | Network::Shared => false,
             _ => matches!(level.network, NetworkLevel::Open | NetworkLevel::TcpOnly),
         },
         "the network is not limited to what was asked for",
+    ),
+    (
+        |profile, level| profile.network == Network::Shared && !level.has(Ns::Net),
+        SHARED_NETWORK,
     ),
     (
         |profile, level| {

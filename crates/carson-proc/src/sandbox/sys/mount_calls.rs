@@ -77,12 +77,13 @@ pub(in crate::sandbox) fn restrict_one(mount: BorrowedFd<'_>, attributes: u64) -
     set_attributes(mount.as_raw_fd(), &CString::default(), flags, &attributes)
 }
 
-/// A copy of what is mounted at a path, and of all beneath it, mounted nowhere.
-pub(in crate::sandbox) fn tree(path: &Path) -> io::Result<OwnedFd> {
-    let flags = OPEN_TREE_CLONE | AT_RECURSIVE | libc::O_CLOEXEC.cast_unsigned();
-    let path = c_path(path)?;
+/// A copy of what is opened, and of all that is mounted beneath it, mounted nowhere.
+pub(in crate::sandbox) fn tree(place: BorrowedFd<'_>) -> io::Result<OwnedFd> {
+    let empty = libc::AT_EMPTY_PATH.cast_unsigned();
+    let flags = OPEN_TREE_CLONE | AT_RECURSIVE | empty | libc::O_CLOEXEC.cast_unsigned();
+    let (fd, nothing) = (place.as_raw_fd(), CString::default());
     // SAFETY: the path ends with a NUL.
-    descriptor(unsafe { libc::syscall(libc::SYS_open_tree, libc::AT_FDCWD, path.as_ptr(), flags) })
+    descriptor(unsafe { libc::syscall(libc::SYS_open_tree, fd, nothing.as_ptr(), flags) })
 }
 
 /// A new file system, mounted nowhere.

@@ -1,0 +1,124 @@
+//! Carson's own programs, such as git: looked for once, where no session may write.
+//!
+//! A session whose role writes `~/.cargo` could leave a `git` in `~/.cargo/bin`, and Carson would
+//! run it outside of every wall. So what sessions may write is no place of a program of ours, and
+//! is not on the `PATH` of what we start.
+
+use std::collections::BTreeMap;
+use std::ffi::{OsStr, OsString};
+use std::path::{Path, PathBuf};
+use std::sync::{PoisonError, RwLock};
+
+use crate::path::candidates;
+use crate::sandbox::resolve;
+
+/// What this process knows.
+struct Known {
+    /// Places without links that sessions may write.
+    shared: Vec<PathBuf>,
+    /// Programs that were found, by name and `PATH`.
+    found: BTreeMap<(PathBuf, OsString), PathBuf>,
+}
+
+static KNOWN: RwLock<Known> = RwLock::new(Known {
+    shared: Vec::new(),
+    found: BTreeMap::new(),
+});
+
+/// Says which places sessions may write; they have no links themselves. Said again whenever the
+/// settings are read, in place of what was said before.
+pub fn sessions_write(shared: Vec<PathBuf>) {
+    let mut known = KNOWN.write().unwrap_or_else(PoisonError::into_inner);
+    if known.shared != shared {
+        known.found.clear();
+        known.shared = shared;
+    }
+}
+
+/// `PATH` without the places that sessions may write, and without what is no absolute path.
+#[must_use]
+pub fn own_path(path: &OsStr) -> OsString {
+    let known = KNOWN.read().unwrap_or_else(PoisonError::into_inner);
+    let entries = std::env::split_paths(path).filter(|dir| dir.is_absolute());
+    let entries = entries.filter(|dir| is_ours(dir, &known.shared));
+    // Entries that were split at colons hold none.
+    std::env::join_paths(entries).unwrap_or_default()
+}
+
+/// The executable file that `program` names, as [`find_on_path`](crate::find_on_path) finds it, in
+/// no place that sessions may write.
+#[must_use]
+pub fn own_program(program: &Path, path: Option<&OsStr>) -> Option<PathBuf> {
+    let key = (program.to_owned(), path.unwrap_or_default().to_owned());
+    let shared = {
+        let known = KNOWN.read().unwrap_or_else(PoisonError::into_inner);
+        if let Some(found) = known.found.get(&key) {
+            return Some(found.clone());
+        }
+        known.shared.clone()
+    };
+    let found = first(program, path, &shared)?;
+    let mut known = KNOWN.write().unwrap_or_else(PoisonError::into_inner);
+    if known.shared == shared {
+        known.found.insert(key, found.clone());
+    }
+    Some(found)
+}
+
+fn first(program: &Path, path: Option<&OsStr>, shared: &[PathBuf]) -> Option<PathBuf> {
+    candidates(program, path).find(|candidate| is_ours(candidate, shared))
+}
+
+/// Whether no session may write there, nor on the way. What does not exist is nobody's.
+fn is_ours(path: &Path, shared: &[PathBuf]) -> bool {
+    resolve(path, shared)
+        .is_ok_and(|found| !shared.iter().any(|place| found.real.starts_with(place)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::os::unix::fs::{PermissionsExt, symlink};
+
+    fn program(path: &Path) {
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(path, "#!/bin/sh\n").unwrap();
+        std::fs::set_permissions(path, PermissionsExt::from_mode(0o755)).unwrap();
+    }
+
+    #[test]
+    fn what_a_session_planted_is_passed_over() {
+        let dir = tempfile::tempdir().unwrap();
+        let dir = dir.path().canonicalize().unwrap();
+        let (cargo, own) = (dir.join(".cargo"), dir.join("own/bin"));
+        program(&cargo.join("bin/git"));
+        program(&own.join("git"));
+        // By another name of the place, and by a link in a place of the operator's.
+        symlink(&cargo, dir.join("alias")).unwrap();
+        std::fs::create_dir(dir.join("links")).unwrap();
+        symlink(cargo.join("bin/git"), dir.join("links/git")).unwrap();
+        let path = [
+            cargo.join("bin"),
+            dir.join("alias/bin"),
+            dir.join("links"),
+            own.clone(),
+        ];
+        let path = std::env::join_paths(path).unwrap();
+        let git = Path::new("git");
+        assert_eq!(first(git, Some(&path), &[]), Some(cargo.join("bin/git")));
+
+        let shared = [cargo.clone()];
+        let found = first(git, Some(&path), &shared);
+        assert_eq!(found, Some(own.join("git")));
+        let written = cargo.join("bin/git");
+        assert_eq!(first(&written, None, &shared), None, "nor by its path");
+
+        // The same, as the process knows it. No other test of this crate says what it knows.
+        sessions_write(shared.to_vec());
+        assert_eq!(own_program(git, Some(&path)), found);
+        let left = std::env::join_paths([dir.join("links"), own]).unwrap();
+        assert_eq!(own_path(&path), left);
+        sessions_write(Vec::new());
+        assert_eq!(own_program(git, Some(&path)), Some(written));
+    }
+}
