@@ -49,10 +49,9 @@ pub(crate) struct Decoded {
     pub places: Vec<(usize, usize)>,
 }
 
-/// Gathers one run after another.
+/// Gathers one run after another of what may be either.
 #[derive(Debug)]
 pub(crate) struct Runs {
-    base: Base,
     /// Fewer symbols hold no value.
     least: usize,
     /// What is read twice where a run is too long to be read at once.
@@ -63,39 +62,33 @@ pub(crate) struct Runs {
 
 impl Runs {
     /// Runs that can hold a value of `shortest` to `longest` bytes.
-    pub(crate) fn new(base: Base, shortest: usize, longest: usize) -> Self {
+    pub(crate) fn new(shortest: usize, longest: usize) -> Self {
         Self {
-            base,
-            least: 8 * shortest / base.bits(),
-            overlap: 8 * longest / base.bits() + 2 * base.unit(),
+            least: 8 * shortest / Base::Sixty4.bits(),
+            overlap: 8 * longest / Base::Thirty2.bits() + 2 * Base::Thirty2.unit(),
             symbols: Vec::new(),
             places: Vec::new(),
         }
     }
 
     /// Takes the next character; says when a run is to be [read out](Self::decode).
+    #[inline]
     pub(crate) fn push(&mut self, byte: u8, start: usize, end: usize) -> bool {
-        match self.base.value(byte) {
-            Some(value) => {
-                self.symbols.push(value);
-                self.places.push((start, end));
-                self.symbols.len() >= STEP.max(4 * self.overlap)
-            }
-            None if self.is_run() => true,
-            None => {
-                self.symbols.clear();
-                self.places.clear();
-                false
-            }
+        if continues(byte) {
+            self.symbols.push(byte);
+            self.places.push((start, end));
+            return self.symbols.len() >= STEP.max(4 * self.overlap);
         }
-    }
-
-    /// Whether a character continues a run.
-    pub(crate) fn takes(&self, byte: u8) -> bool {
-        self.base.value(byte).is_some()
+        if self.is_run() {
+            return true;
+        }
+        self.symbols.clear();
+        self.places.clear();
+        false
     }
 
     /// Whether there is enough to hold a value.
+    #[inline]
     pub(crate) fn is_run(&self) -> bool {
         self.symbols.len() >= self.least
     }
@@ -103,8 +96,16 @@ impl Runs {
     /// Reads the run out, once for each symbol at which a group of bytes may begin. A run that goes
     /// on keeps what a value may have begun in.
     pub(crate) fn decode(&mut self, goes_on: bool) -> Vec<Decoded> {
-        let starts = 0..self.base.unit().min(self.symbols.len());
-        let all = starts.map(|start| self.decode_from(start)).collect();
+        let mut all: Vec<Decoded> = self.decode_as(Base::Sixty4).collect();
+        // Nobody mixes cases in base32, which tells it from most of base64 and of names.
+        let has = |kind: fn(&u8) -> bool| self.symbols.iter().any(kind);
+        let is_one = self
+            .symbols
+            .iter()
+            .all(|byte| Base::Thirty2.value(*byte).is_some());
+        if is_one && !(has(u8::is_ascii_uppercase) && has(u8::is_ascii_lowercase)) {
+            all.extend(self.decode_as(Base::Thirty2));
+        }
         let kept = if goes_on { self.overlap } else { 0 };
         let gone = self.symbols.len().saturating_sub(kept);
         self.symbols.drain(..gone);
@@ -112,13 +113,21 @@ impl Runs {
         all
     }
 
-    fn decode_from(&self, start: usize) -> Decoded {
+    fn decode_as(&self, base: Base) -> impl Iterator<Item = Decoded> {
+        let starts = 0..base.unit().min(self.symbols.len());
+        starts.map(move |start| self.decode_from(start, base))
+    }
+
+    fn decode_from(&self, start: usize, base: Base) -> Decoded {
         let (symbols, places) = (&self.symbols[start..], &self.places[start..]);
-        let bits = self.base.bits();
-        let mut out = Decoded::default();
+        let bits = base.bits();
+        let mut out = Decoded {
+            bytes: Vec::with_capacity(symbols.len()),
+            places: Vec::with_capacity(symbols.len()),
+        };
         let (mut held, mut many) = (0_u32, 0);
-        for (at, value) in symbols.iter().enumerate() {
-            held = held << bits | u32::from(*value);
+        for (at, symbol) in symbols.iter().enumerate() {
+            held = held << bits | u32::from(base.value(*symbol).unwrap_or(0));
             many += bits;
             if many >= 8 {
                 many -= 8;
@@ -132,12 +141,18 @@ impl Runs {
     }
 }
 
+/// Whether a character continues a run: base32 has none that base64 has not.
+#[inline]
+pub(crate) fn continues(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || b"+/-_".contains(&byte)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn decoded(base: Base, text: &str) -> Vec<String> {
-        let mut runs = Runs::new(base, 6, 40);
+    fn decoded(text: &str) -> Vec<String> {
+        let mut runs = Runs::new(6, 40);
         for (at, byte) in text.bytes().enumerate() {
             assert!(!runs.push(byte, at, at + 1));
         }
@@ -150,15 +165,15 @@ mod tests {
     #[test]
     fn a_run_is_read_from_wherever_a_value_may_begin() {
         // printf 'p"ss/w+rd' and printf 'hunter2' through base64 and base32.
-        assert_eq!(decoded(Base::Sixty4, "cCJzcy93K3Jk")[0], "p\"ss/w+rd");
-        assert!(decoded(Base::Sixty4, "abcCJzcy93K3Jk")[2].starts_with("p\"ss/w+rd"));
-        assert_eq!(decoded(Base::Thirty2, "NB2W45DFOIZA")[0], "hunter2");
-        assert_eq!(decoded(Base::Thirty2, "xxxnb2w45dfoiza")[3], "hunter2");
+        assert_eq!(decoded("cCJzcy93K3Jk")[0], "p\"ss/w+rd");
+        assert!(decoded("abcCJzcy93K3Jk")[2].starts_with("p\"ss/w+rd"));
+        assert_eq!(decoded("NB2W45DFOIZA")[4], "hunter2");
+        assert_eq!(decoded("xxxnb2w45dfoiza")[7], "hunter2");
     }
 
     #[test]
     fn a_byte_knows_where_it_is_written() {
-        let mut runs = Runs::new(Base::Sixty4, 6, 40);
+        let mut runs = Runs::new(6, 40);
         for at in 0..12 {
             runs.push(b'A', 10 * at, 10 * at + 1);
         }

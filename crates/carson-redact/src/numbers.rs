@@ -10,9 +10,14 @@ const LABEL: usize = 200;
 /// From so many digits on, a number may begin in the middle of a byte.
 const LONG: usize = 12;
 
-/// Pairs of hexadecimal digits. `odd` reads a long number from its second digit on: what stands
+/// Pairs of hexadecimal digits. `odd` reads long numbers from their second digit on: what stands
 /// before a value may be a digit as well.
-pub(crate) fn hexadecimal(text: &[u8], odd: bool, watch: &mut Watch<'_>, found: &mut Found) {
+pub(crate) fn hexadecimal(
+    text: &[u8],
+    even: &mut Watch<'_>,
+    odd: &mut Watch<'_>,
+    found: &mut Found,
+) {
     let (mut at, mut last) = (0, 0);
     while let Some(run) = run(text, at, u8::is_ascii_hexdigit) {
         at = run.end;
@@ -21,15 +26,17 @@ pub(crate) fn hexadecimal(text: &[u8], odd: bool, watch: &mut Watch<'_>, found: 
             continue;
         }
         if run.start - last > GAP {
-            watch.reset();
+            even.reset();
         }
-        let is_long = run.len() >= LONG;
-        if (odd && !is_long) || (!is_long && run.len() % 2 == 1) {
-            watch.reset();
-        } else {
-            pairs(text, run.start + usize::from(odd)..run.end, watch, found);
-        }
+        odd.reset();
         last = at;
+        if run.len() >= LONG {
+            pairs(text, run.start + 1..run.end, odd, found);
+        } else if run.len() % 2 == 1 {
+            even.reset();
+            continue;
+        }
+        pairs(text, run, even, found);
     }
 }
 
@@ -48,13 +55,16 @@ fn pairs(text: &[u8], digits: std::ops::Range<usize>, watch: &mut Watch<'_>, fou
 
 /// The lines of a dump: an offset, groups of digits, and perhaps the characters beside them.
 /// `swapped` reads each group from its end, as words of two or four bytes are written.
-pub(crate) fn dump(text: &[u8], swapped: bool, watch: &mut Watch<'_>, found: &mut Found) {
+pub(crate) fn dump(text: &[u8], plain: &mut Watch<'_>, swapped: &mut Watch<'_>, found: &mut Found) {
     let mut from = 0;
     while from < text.len() {
         let end = line_end(text, from);
         match offset(&text[from..end]) {
-            Some(length) => groups(text, from + length..end, swapped, watch, found),
-            None => watch.reset(),
+            Some(length) => groups(text, from + length..end, (plain, swapped), found),
+            None => {
+                plain.reset();
+                swapped.reset();
+            }
         }
         from = end;
     }
@@ -63,11 +73,17 @@ pub(crate) fn dump(text: &[u8], swapped: bool, watch: &mut Watch<'_>, found: &mu
 /// Where the next line begins; in JSON a line ends in the two characters `\n`.
 fn line_end(text: &[u8], from: usize) -> usize {
     let rest = &text[from..];
-    let ends = |at: &usize| rest[*at] == b'\n' || rest[*at..].starts_with(b"\\n");
-    let end = (0..rest.len()).find(ends);
-    end.map_or(text.len(), |at| {
-        from + at + if rest[at] == b'\n' { 1 } else { 2 }
-    })
+    let mut at = 0;
+    while let Some(next) = rest[at..].iter().position(|byte| b"\n\\".contains(byte)) {
+        at += next + 1;
+        if rest[at - 1] == b'\n' {
+            return from + at;
+        }
+        if rest.get(at) == Some(&b'n') {
+            return from + at + 1;
+        }
+    }
+    text.len()
 }
 
 /// Where an offset ends, when a line has one near its beginning.
@@ -88,8 +104,7 @@ fn offset(line: &[u8]) -> Option<usize> {
 fn groups(
     text: &[u8],
     line: std::ops::Range<usize>,
-    swapped: bool,
-    watch: &mut Watch<'_>,
+    (plain, swapped): (&mut Watch<'_>, &mut Watch<'_>),
     found: &mut Found,
 ) {
     let (mut at, mut bytes) = (line.start, 0);
@@ -103,10 +118,13 @@ fn groups(
             return;
         }
         let half = group.len() / 2;
+        let byte = |nth: usize| {
+            let start = group.start + 2 * nth;
+            16 * digit(text[start]) + digit(text[start + 1])
+        };
         for nth in 0..half {
-            let start = group.start + 2 * if swapped { half - 1 - nth } else { nth };
-            let byte = 16 * digit(text[start]) + digit(text[start + 1]);
-            watch.push(byte, group.start, group.end, found);
+            plain.push(byte(nth), group.start, group.end, found);
+            swapped.push(byte(half - 1 - nth), group.start, group.end, found);
         }
         (at, bytes) = (group.end, bytes + half);
     }
@@ -147,8 +165,8 @@ fn value(digits: &[u8], radix: u32) -> Option<u8> {
 }
 
 /// The next run of such bytes.
-fn run(text: &[u8], from: usize, is: fn(&u8) -> bool) -> Option<std::ops::Range<usize>> {
-    let start = from + text[from..].iter().position(is)?;
+fn run(text: &[u8], from: usize, is: impl Fn(&u8) -> bool) -> Option<std::ops::Range<usize>> {
+    let start = from + text[from..].iter().position(&is)?;
     let length = text[start..].iter().position(|byte| !is(byte));
     Some(start..length.map_or(text.len(), |length| start + length))
 }

@@ -64,15 +64,18 @@ impl Trie {
         }
     }
 
+    #[inline]
     pub(crate) fn step(&self, state: State, byte: u8) -> State {
         let column = usize::from(self.columns[usize::from(byte)]);
         self.next[state as usize * self.width + column]
     }
 
+    #[inline]
     pub(crate) fn depth(&self, state: State) -> usize {
         self.depth[state as usize] as usize
     }
 
+    #[inline]
     pub(crate) fn whole(&self, state: State) -> usize {
         self.whole[state as usize] as usize
     }

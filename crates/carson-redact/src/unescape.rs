@@ -56,9 +56,16 @@ enum Meaning {
 }
 
 /// Gives every byte that is meant, and from where to where it is written.
+#[inline]
 pub(crate) fn unescape(text: &[u8], mut each: impl FnMut(u8, usize, usize)) {
     let mut at = 0;
     while at < text.len() {
+        let first = text[at];
+        if is_plain(first) {
+            each(first, at, at + 1);
+            at += 1;
+            continue;
+        }
         let (meaning, length) = read(&text[at..]);
         let end = at + length;
         match meaning {
@@ -81,6 +88,15 @@ pub(crate) fn unescaped(text: &[u8]) -> Vec<u8> {
     let mut out = Vec::with_capacity(text.len());
     unescape(text, |byte, _, _| out.push(byte));
     out
+}
+
+/// Whether a byte means itself, whatever follows it.
+#[inline]
+fn is_plain(byte: u8) -> bool {
+    !matches!(
+        byte,
+        0 | b'\n' | b'\r' | 0x1b | b'%' | b'&' | b'\\' | 0xc2 | 0xe2 | 0xef
+    )
 }
 
 fn read(text: &[u8]) -> (Meaning, usize) {

@@ -1,6 +1,8 @@
 //! The ways in which a text is read for known values.
 
-use crate::coded::{Base, Decoded, Runs};
+use std::ops::Range;
+
+use crate::coded::{Decoded, Runs, continues};
 use crate::known::Known;
 use crate::numbers::{dump, hexadecimal, lists};
 use crate::unescape::unescape;
@@ -56,19 +58,15 @@ impl Views<'_> {
     }
 
     fn numbers(&mut self, text: &[u8], end: End) {
-        for flag in [false, true] {
-            let mut watch = Watch::new(&self.known.plain);
-            hexadecimal(text, flag, &mut watch, self.found);
-            watch.finish(end, self.found);
-            let mut watch = Watch::new(&self.known.plain);
-            dump(text, flag, &mut watch, self.found);
+        let watch = || Watch::new(&self.known.plain);
+        let mut all = std::array::from_fn::<_, 6, _>(|_| watch());
+        let [even, odd, dumped, swapped, decimal, octal] = &mut all;
+        hexadecimal(text, even, odd, self.found);
+        dump(text, dumped, swapped, self.found);
+        lists(text, decimal, octal, self.found);
+        for watch in all {
             watch.finish(end, self.found);
         }
-        let mut decimal = Watch::new(&self.known.plain);
-        let mut octal = Watch::new(&self.known.plain);
-        lists(text, &mut decimal, &mut octal, self.found);
-        decimal.finish(end, self.found);
-        octal.finish(end, self.found);
     }
 
     /// Without escapes; of that, letters and digits alone; and what in it is base64 or base32.
@@ -76,7 +74,7 @@ impl Views<'_> {
         let (shortest, longest) = (self.known.plain.shortest(), self.known.plain.longest());
         let mut watch = Watch::new(&self.known.plain);
         let mut spelled = Watch::new(&self.known.spelled);
-        let mut runs = [Base::Sixty4, Base::Thirty2].map(|base| Runs::new(base, shortest, longest));
+        let mut runs = Runs::new(shortest, longest);
         unescape(text, |byte, start, end| {
             let (start, end) = written(places, start, end);
             watch.push(byte, start, end, self.found);
@@ -86,16 +84,14 @@ impl Views<'_> {
                 }
                 spelled.push(byte, start, end, self.found);
             }
-            for runs in runs.iter_mut().filter(|_| depth > 0) {
-                if runs.push(byte, start, end) {
-                    let goes_on = runs.takes(byte);
-                    self.decoded(&runs.decode(goes_on), End::Closed, depth);
-                }
+            if depth > 0 && runs.push(byte, start, end) {
+                let all = runs.decode(continues(byte));
+                self.decoded(&all, End::Closed, depth);
             }
         });
         watch.finish(end, self.found);
         spelled.finish(end, self.found);
-        for mut runs in runs.into_iter().filter(Runs::is_run) {
+        if depth > 0 && runs.is_run() {
             self.decoded(&runs.decode(false), end, depth);
         }
     }
@@ -103,7 +99,36 @@ impl Views<'_> {
     fn decoded(&mut self, all: &[Decoded], end: End, depth: usize) {
         for one in all {
             self.plain(&one.bytes, Some(&one.places), end);
-            self.meant(&one.bytes, Some(&one.places), end, depth - 1);
+            // Most of it is noise, and only text is read any further.
+            let mut from = 0;
+            while let Some(text) = next_text(&one.bytes, from, self.known.plain.shortest()) {
+                from = text.end;
+                let end = if from == one.bytes.len() {
+                    end
+                } else {
+                    End::Closed
+                };
+                self.meant(
+                    &one.bytes[text.clone()],
+                    Some(&one.places[text]),
+                    end,
+                    depth - 1,
+                );
+            }
         }
+    }
+}
+
+/// The next run of at least `least` bytes of which text is made.
+fn next_text(bytes: &[u8], mut from: usize, least: usize) -> Option<Range<usize>> {
+    let is_text = |byte: &u8| matches!(byte, 0 | b'\t' | b'\n' | b'\r' | 0x1b | b' '..=b'~');
+    loop {
+        let start = from + bytes[from..].iter().position(is_text)?;
+        let length = bytes[start..].iter().position(|byte| !is_text(byte));
+        let end = length.map_or(bytes.len(), |length| start + length);
+        if end - start >= least {
+            return Some(start..end);
+        }
+        from = end;
     }
 }

@@ -65,6 +65,7 @@ impl<'t> Watch<'t> {
     }
 
     /// The next byte, which was written from `start` to `end`.
+    #[inline]
     pub(crate) fn push(&mut self, byte: u8, start: usize, end: usize, found: &mut Found) {
         self.state = self.trie.step(self.state, byte);
         self.end = end;
