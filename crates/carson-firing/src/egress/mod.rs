@@ -21,6 +21,7 @@ mod bounds;
 mod by_hand;
 mod door;
 mod doorstep;
+mod features;
 mod firing;
 mod forward;
 mod provider;
