@@ -1,4 +1,4 @@
-use carson_core::FiringId;
+use carson_core::{FiringId, Page};
 
 use super::tests::{READY, claim, forge, ready};
 use super::*;
