@@ -132,6 +132,8 @@ pub struct ProviderKey {
     pub upstream: String,
     /// The header that carries it; the API's own without it.
     pub header: Option<String>,
+    /// What the provider may fetch or run in a session's place, by the names that its API has.
+    pub allow: Vec<String>,
 }
 
 /// The APIs that Carson can hold a key for.

@@ -71,6 +71,7 @@ pub(crate) const SETTINGS: &[(&str, Kind)] = &[
     ("accounts.*.api", OneOf(&["anthropic", "openai"])),
     ("accounts.*.upstream", Text),
     ("accounts.*.key_header", Text),
+    ("accounts.*.allow_provider", Texts),
     (
         "accounts.*.limits",
         OneOf(&["codex", "gemini", "opencode", "openai"]),

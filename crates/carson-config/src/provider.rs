@@ -25,6 +25,10 @@ pub(crate) fn key(
             let hint = "key_file = \"provider.key\", or remove this key";
             check.problem(&format!("{at}.{name}"), "it needs a key_file", hint);
         }
+        if !section.allow_provider.is_empty() {
+            let hint = "key_file = \"provider.key\", or remove this key";
+            check.problem(&format!("{at}.allow_provider"), "it needs a key_file", hint);
+        }
         return None;
     };
     let file = paths.expand(file);
@@ -60,8 +64,17 @@ pub(crate) fn key(
             );
         }
     }
+    let named = |byte: u8| byte.is_ascii_alphanumeric() || b"_.-=".contains(&byte);
+    for name in &section.allow_provider {
+        if name.is_empty() || !name.bytes().all(named) {
+            let problem = format!("{name:?} is no name of a feature");
+            let hint = "allow_provider = [\"web_search\"]";
+            check.problem(&format!("{at}.allow_provider"), problem, hint);
+        }
+    }
     Some(ProviderKey {
         file,
+        allow: section.allow_provider.clone(),
         api,
         upstream: upstream.trim_end_matches('/').to_owned(),
         header: section

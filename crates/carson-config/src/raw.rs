@@ -118,6 +118,8 @@ pub(crate) struct AccountSection {
     pub upstream: Option<String>,
     /// The header that carries the key; the API's own without it.
     pub key_header: Option<String>,
+    /// What its provider may do in a session's place, such as web_search.
+    pub allow_provider: Vec<String>,
     /// codex, gemini, opencode or openai: whose words a program of `command` speaks.
     pub limits: Option<String>,
     /// How much of a usage window may be used before roles of low priority wait.
@@ -139,6 +141,7 @@ impl Default for AccountSection {
             api: None,
             upstream: None,
             key_header: None,
+            allow_provider: Vec::new(),
             limits: None,
             warn_at: "90%".into(),
             reserve: "0%".into(),

@@ -36,6 +36,7 @@ pub mod sentinel;
 pub mod settle;
 mod skip;
 pub mod stage;
+pub mod untrusted;
 mod usage;
 pub mod work;
 
@@ -46,4 +47,5 @@ pub use outcome::Outcome;
 pub use sentinel::{Sentinel, Verdict};
 pub use skip::{BlockKind, SkipKind};
 pub use stage::Stage;
+pub use untrusted::{Page, Untrusted};
 pub use work::Work;

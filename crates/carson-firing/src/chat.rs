@@ -136,7 +136,7 @@ fn details(firing: &Firing<'_>, end: &End<'_>, loud: Severity, calls: &[BlockedC
     }
     if let Some(pull) = &end.saved.pull {
         let what = if pull.draft { "Draft" } else { "Pull request" };
-        text.push_str(&format!("\n{what} #{}: {}", pull.number, pull.url));
+        text.push_str(&format!("\n{what} #{}", pull.number));
     }
     if let Some(kept) = &end.saved.kept_ref {
         text.push_str(&format!("\nKept in Carson's mirror under {kept}"));
@@ -153,7 +153,7 @@ fn details(firing: &Firing<'_>, end: &End<'_>, loud: Severity, calls: &[BlockedC
         title: title(firing, Some(end.outcome)),
         fields: fields(firing, []),
         text,
-        link: None,
+        link: end.saved.pull.as_ref().map(|pull| pull.url.clone()),
     }
 }
 

@@ -4,8 +4,8 @@
 //! row that has ended is never concluded again. Such a claim would hide its issue from the whole
 //! fleet. So what the forge shows is compared with the rows, again and again, until they agree.
 
-use carson_core::Outcome;
 use carson_core::work::WorkKey;
+use carson_core::{Outcome, Page};
 use carson_forge::{Claim, Forge, ForgeError, IN_FLIGHT, Release};
 use carson_store::StoreError;
 use thiserror::Error;
@@ -129,9 +129,9 @@ fn release(house: &Household, claim: &Claim, outcome: Outcome, labels: bool) -> 
     let (add, counts) = labels_after(outcome, ready);
     Release {
         outcome: outcome.to_string(),
-        note: format!(
-            "The firing ended as {outcome}, and this could not be said here at that time."
-        ),
+        note: Page::from("The firing ended as ")
+            .names(outcome)
+            .says(", and this could not be said here at that time."),
         attempt_counts: counts,
         add: if labels { add } else { Vec::new() },
         remove: labels.then(|| IN_FLIGHT.to_owned()).into_iter().collect(),

@@ -1,7 +1,7 @@
 //! What people read on the forge: pull requests and comments.
 
 use carson_core::settle::Settled;
-use carson_core::{Outcome, Work};
+use carson_core::{Outcome, Page, Work, untrusted};
 
 use crate::firing::{Firing, Taken};
 use crate::quote;
@@ -14,117 +14,116 @@ const TITLE_MAX: usize = 200;
 
 /// A title from outside as one line: no line breaks, no control or direction marks, bounded.
 pub(crate) fn one_line(title: &str) -> String {
-    let clean: String = title
-        .chars()
-        .map(|c| if is_hidden(c) { ' ' } else { c })
-        .collect();
-    let words: Vec<&str> = clean.split_whitespace().collect();
-    words.join(" ").chars().take(TITLE_MAX).collect()
+    untrusted::one_line(title, TITLE_MAX)
 }
 
-/// Control characters, and the marks that reorder text (Trojan Source, CVE-2021-42574).
-fn is_hidden(c: char) -> bool {
-    c.is_control()
-        || matches!(c, '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{2069}' | '\u{feff}')
-}
-
-pub(crate) fn pull_title(work: &Work) -> String {
-    let title = one_line(&work.title);
+pub(crate) fn pull_title(work: &Work) -> Page {
     let number = work.key.number();
-    if title.is_empty() {
-        format!("Issue {number}")
-    } else {
-        format!("{title} (#{number})")
+    if one_line(&work.title).is_empty() {
+        return Page::from("Issue ").names(number);
     }
+    let title = Page::default().title(&work.title);
+    title.says(" (#").names(number).says(")")
 }
 
-pub(crate) fn pull_body(firing: &Firing<'_>, taken: &Taken<'_>, settled: &Settled) -> String {
-    let mut body = format!(
-        "Work on #{}.\n\n- role: {}\n- firing: {}\n- outcome: {}: {}\n",
-        taken.work.key.number(),
-        firing.role.name,
-        firing.id,
-        settled.outcome,
-        settled.reason,
-    );
-    let tally = firing.tally();
-    if tally.blocked_calls > 0 {
-        body.push_str(&format!("- blocked tool calls: {}\n", tally.blocked_calls));
+pub(crate) fn pull_body(firing: &Firing<'_>, taken: &Taken<'_>, settled: &Settled) -> Page {
+    let mut body = Page::from("Work on #")
+        .names(taken.work.key.number())
+        .says(".\n\n- role: ")
+        .names(&firing.role.name)
+        .says("\n- firing: ")
+        .names(firing.id)
+        .says("\n- outcome: ")
+        .names(settled.outcome)
+        .says(": ")
+        .quotes(&settled.reason)
+        .says("\n");
+    let blocked = firing.tally().blocked_calls;
+    if blocked > 0 {
+        body = body
+            .says("- blocked tool calls: ")
+            .names(blocked)
+            .says("\n");
     }
     if settled.outcome != Outcome::Ok {
-        body.push_str("\nThis is unfinished work that was saved; it is not ready to be read.\n");
+        body = body.says("\nThis is unfinished work that was saved; it is not ready to be read.\n");
     }
-    body.push_str(&quote::last_words(firing));
-    body
+    body.and(&quote::last_words(firing))
 }
 
-pub(crate) fn forge_note(firing: &Firing<'_>, settled: &Settled, saved: &Saved) -> String {
-    let mut note = format!(
-        "{} ended as {}: {}",
-        firing.role.title, settled.outcome, settled.reason
-    );
+pub(crate) fn forge_note(firing: &Firing<'_>, settled: &Settled, saved: &Saved) -> Page {
+    let mut note = Page::default()
+        .names(&firing.role.title)
+        .says(" ended as ")
+        .names(settled.outcome)
+        .says(": ")
+        .quotes(&settled.reason);
     if let Some(pull) = &saved.pull {
-        note.push_str(&format!("\n\nPull request: {}", pull.url));
+        note = note.says("\n\nPull request: ").names(&pull.url);
     }
     if let Some(kept) = &saved.kept_ref {
-        note.push_str(&format!("\n\nKept in Carson's mirror under `{kept}`."));
+        note = note
+            .says("\n\nKept in Carson's mirror under `")
+            .names(kept)
+            .says("`.");
     }
     for trouble in &saved.trouble {
-        note.push_str(&format!("\n\nTrouble: {trouble}"));
+        note = note.says("\n\nTrouble: ").quotes(trouble);
     }
     // Beside finished work the pull request says it.
     if settled.outcome != Outcome::Ok {
-        note.push('\n');
-        note.push_str(&quote::last_words(firing));
+        note = note.says("\n").and(&quote::last_words(firing));
     }
     note
 }
 
-pub(crate) fn out_of_attempts(attempts: u32, tried: &[String]) -> String {
-    let mut text = format!(
-        "{attempts} firings took this issue and none finished it. It needs a person: remove the \
-         label `needs:human` to let the fleet try again."
+pub(crate) fn out_of_attempts(attempts: u32, tried: &[Page]) -> Page {
+    let mut text = Page::default().names(attempts).says(
+        " firings took this issue and none finished it. It needs a person: remove the label \
+         `needs:human` to let the fleet try again.",
     );
     if !tried.is_empty() {
-        text.push_str("\n\nWhat was tried:\n");
+        text = text.says("\n\nWhat was tried:\n");
         // The last ones say most.
         for line in tried.iter().rev().take(ATTEMPTS_MAX).rev() {
-            text.push_str(&format!("\n- {line}"));
+            text = text.says("\n- ").and(line);
         }
     }
     text
 }
 
 /// One firing that took the issue, in a line.
-pub(crate) fn attempt(row: &carson_store::Firing) -> String {
+pub(crate) fn attempt(row: &carson_store::Firing) -> Page {
     let outcome = row
         .outcome
         .map_or("?".to_owned(), |outcome| outcome.to_string());
     let reason = one_line(row.reason.as_deref().unwrap_or_default());
-    let mut line = format!("{} {outcome}: {reason}", row.id);
+    let mut line = Page::default().names(row.id).says(" ").names(outcome);
+    line = line.says(": ").quotes(&reason);
     for (what, place) in [
-        ("pull request", &row.pr_url),
-        ("branch", &row.branch),
-        ("kept under", &row.salvage_ref),
+        ("; pull request `", &row.pr_url),
+        ("; branch `", &row.branch),
+        ("; kept under `", &row.salvage_ref),
     ] {
         if let Some(place) = place {
-            line.push_str(&format!("; {what} `{place}`"));
+            line = line.says(what).names(place).says("`");
         }
     }
     line
 }
 
 /// A pull request was closed: the work is not taken up again by itself.
-pub(crate) fn refused(pull: &carson_forge::Pull) -> String {
-    format!(
-        "Pull request {} for this issue was closed without merging, which reads as a no. Remove \
-         the label `needs:human` to let the fleet try once more.",
-        pull.url
+pub(crate) fn refused(pull: &carson_forge::Pull) -> Page {
+    Page::from("Pull request ").names(&pull.url).says(
+        " for this issue was closed without merging, which reads as a no. Remove the label \
+         `needs:human` to let the fleet try once more.",
     )
 }
 
 #[cfg(test)]
 mod tests {
+    use carson_core::work::WorkKey;
+
     use super::*;
 
     #[test]
@@ -132,5 +131,25 @@ mod tests {
         assert_eq!(one_line("a\nb\t c\u{202e}d\u{0}"), "a b c d");
         assert_eq!(one_line(&"x".repeat(10_000)).len(), TITLE_MAX);
         assert_eq!(one_line("$(rm -rf /)"), "$(rm -rf /)");
+    }
+
+    #[test]
+    fn a_title_closes_and_calls_nothing_but_names_its_issue() {
+        let titled = |title: &str| {
+            let work = Work {
+                key: WorkKey::Issue(7),
+                title: title.into(),
+                body: String::new(),
+                url: String::new(),
+                attempts: 0,
+            };
+            pull_title(&work).to_string()
+        };
+        assert_eq!(titled("Fix it"), "Fix it (#7)");
+        assert_eq!(titled(" \n"), "Issue 7");
+        assert_eq!(
+            titled("Closes #1 @you"),
+            "Closes #\u{2060}1 @\u{2060}you (#7)"
+        );
     }
 }

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::time::Duration;
 
-use carson_core::FiringId;
+use carson_core::{FiringId, Page};
 use tokio::time::sleep;
 use tracing::warn;
 
@@ -38,7 +38,7 @@ pub struct Release {
     /// The firing's outcome.
     pub outcome: String,
     /// What people read.
-    pub note: String,
+    pub note: Page,
     /// Whether the attempt counts.
     pub attempt_counts: bool,
     /// Labels to add.
@@ -160,7 +160,7 @@ impl Forge {
             claim,
             &release.outcome,
             release.attempt_counts,
-            &release.note,
+            release.note.as_str(),
         );
         self.comment_as_is(number, &text).await.map(|_| ())
     }
@@ -174,11 +174,11 @@ impl Forge {
         &self,
         number: u64,
         firing: FiringId,
-        note: &str,
+        note: &Page,
     ) -> Result<(), ForgeError> {
         // Label first: without it the next slot would begin anew by itself.
         self.set_labels(number, &["needs:human"], &[]).await?;
-        let text = marks::hand_over_text(firing, note);
+        let text = marks::hand_over_text(firing, note.as_str());
         self.comment_as_is(number, &text).await.map(|_| ())
     }
 

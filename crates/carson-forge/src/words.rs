@@ -1,5 +1,6 @@
 //! Issues, comments, pull requests.
 
+use carson_core::Page;
 use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 
@@ -105,9 +106,9 @@ pub struct NewIssue {
 #[derive(Clone, Debug, Default)]
 pub struct NewPull {
     /// Title.
-    pub title: String,
+    pub title: Page,
     /// Body.
-    pub body: String,
+    pub body: Page,
     /// The branch it offers.
     pub head: String,
     /// The branch it is for.

@@ -1,5 +1,6 @@
 //! A message to people.
 
+use carson_core::Untrusted;
 use carson_core::outcome::Severity;
 use carson_redact::Redactor;
 use serde::{Deserialize, Serialize};
@@ -59,11 +60,12 @@ impl Message {
     }
 
     /// The message as Slack blocks. Titles go in as plain text, which has no syntax; the rest is
-    /// escaped, so that no text can mention a channel or forge a link.
+    /// escaped, so that no text can mention a channel or forge a link. Whoever wrote a part of it,
+    /// all of it is [`Untrusted`] but for the link.
     #[must_use]
     pub fn slack_blocks(&self) -> Value {
         let mut blocks = vec![
-            json!({"type": "header", "text": {"type": "plain_text", "text": cut(&self.headline(), TITLE_MAX)}}),
+            json!({"type": "header", "text": {"type": "plain_text", "text": cut(&Untrusted::new(&self.headline()).plain(), TITLE_MAX)}}),
             json!({"type": "section", "text": {"type": "mrkdwn", "text": cut(&escape(&self.text), TEXT_MAX)}}),
         ];
         if !self.fields.is_empty() {
@@ -71,18 +73,34 @@ impl Message {
             let fields: Vec<Value> = self.fields.iter().take(10).map(field).collect();
             blocks.push(json!({"type": "section", "fields": fields}));
         }
-        if let Some(link) = &self.link {
-            blocks.push(
-                json!({"type": "context", "elements": [{"type": "mrkdwn", "text": escape(link)}]}),
-            );
+        if let Some(link) = self.link.as_deref() {
+            let text = match is_link(link) {
+                true => controls_escaped(link),
+                false => escape(link),
+            };
+            blocks.push(json!({"type": "context", "elements": [{"type": "mrkdwn", "text": text}]}));
         }
         Value::Array(blocks)
     }
 }
 
-/// Slack's three control characters.
+/// One address and nothing else.
+fn is_link(text: &str) -> bool {
+    let is_page = ["https://", "http://"]
+        .iter()
+        .any(|scheme| text.starts_with(scheme));
+    let plain = |c: char| c.is_ascii_graphic() && !"<>|`*".contains(c);
+    is_page && text.chars().all(plain)
+}
+
+/// Without anything that a chat gives a meaning.
 fn escape(text: &str) -> String {
     let text = if text.is_empty() { "–" } else { text };
+    controls_escaped(&Untrusted::new(text).plain())
+}
+
+/// Slack's three control characters.
+fn controls_escaped(text: &str) -> String {
     text.replace('&', "&amp;")
         .replace('<', "&lt;")
         .replace('>', "&gt;")
@@ -115,7 +133,35 @@ mod tests {
         assert!(!blocks[2].to_string().contains('<'));
         assert_eq!(
             message.slack_text(),
-            "🚨 &lt;!channel&gt; &amp; &lt;https://evil|click&gt;"
+            "🚨 &lt;\u{2060}!channel&gt; &amp; &lt;https:\u{2060}//evil|click&gt;"
         );
+    }
+
+    #[test]
+    fn only_a_link_is_one() {
+        let context = |link: &str| {
+            let message = Message {
+                severity: None,
+                title: "t".into(),
+                fields: Vec::new(),
+                text: "see https://evil.example @everyone".into(),
+                link: Some(link.into()),
+            };
+            let blocks = message.slack_blocks();
+            let text = blocks[1]["text"]["text"].as_str().unwrap();
+            assert!(!text.contains("://") && !text.contains("@e"), "{text}");
+            let text = blocks[2]["elements"][0]["text"].as_str().unwrap();
+            text.to_owned()
+        };
+        let address = "https://forge.example/pull/7?a=1&b=2";
+        assert_eq!(context(address), address.replace('&', "&amp;"));
+        for link in [
+            "https://evil.example|click here",
+            "javascript:x",
+            "https://x @everyone",
+        ] {
+            let shown = context(link);
+            assert!(!shown.contains("://") && !shown.contains("@e"), "{shown}");
+        }
     }
 }

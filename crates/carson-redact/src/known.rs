@@ -1,137 +1,97 @@
-//! Known values, in the forms in which they travel.
+//! Known values, in the forms in which they are looked for.
 
 use std::collections::BTreeSet;
 
+use crate::trie::Trie;
+use crate::unescape::unescaped;
+
 /// A value shorter than this would take ordinary words out of every text.
 pub(crate) const LEAST: usize = 6;
-/// The first bytes of a form, by which it is found.
-const ANCHOR: usize = 8;
 /// A line of a value of several lines counts as a value of its own from here on.
 const LEAST_LINE: usize = 16;
+/// So many letters and digits of a value are found also with other characters between them.
+const LEAST_SPELLED: usize = 16;
 
-/// One form of one known value.
-#[derive(Clone)]
-pub(crate) struct Form(Vec<u8>);
+/// Alphabets of base85: Ascii85, that of git and Python (RFC 1924), that of ZeroMQ.
+const BASE85: [&[u8; 85]; 3] = [
+    b"!\"#$%&'()*+,-./0123456789:;<=>?@ABCDEFGHIJKLMNOPQRSTUVWXYZ[\\]^_`abcdefghijklmnopqrstu",
+    b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz!#$%&()*+-;<=>?@^_`{|}~",
+    b"0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ.-:+=^!/*?&<>()[]{}@%$#",
+];
 
-/// How a form and what stands at its anchor compare.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Compared {
-    /// All of it; ends here.
-    Whole(usize),
-    /// The text ends within it, after so many bytes of the form.
-    Torn(usize),
-    /// It is something else.
-    Differs,
+/// What is looked for.
+#[derive(Debug)]
+pub(crate) struct Known {
+    /// Values without line breaks, also as they are without escapes; and in base85, which nobody
+    /// can tell from text.
+    pub plain: Trie,
+    /// Letters and digits of values that have enough of them.
+    pub spelled: Trie,
 }
 
-impl Form {
-    pub(crate) fn anchor(&self) -> &[u8] {
-        &self.0[..self.0.len().min(ANCHOR)]
-    }
-
-    pub(crate) fn len(&self) -> usize {
-        self.0.len()
-    }
-
-    /// Compares from `at` on. A line break within the form is passed over: terminals, mail and
-    /// `base64` wrap what is long.
-    pub(crate) fn compare(&self, text: &[u8], at: usize) -> Compared {
-        let (mut here, mut broken) = (at, false);
-        for (matched, byte) in self.0.iter().enumerate() {
-            loop {
-                match text.get(here) {
-                    None => return Compared::Torn(matched),
-                    Some(found) if found == byte => break,
-                    Some(_) if matched == 0 || broken => return Compared::Differs,
-                    Some(_) => match line_break(&text[here..]) {
-                        0 => return Compared::Differs,
-                        length => (here, broken) = (here + length, true),
-                    },
-                }
+impl Known {
+    pub(crate) fn new(values: &BTreeSet<String>) -> Self {
+        let mut plain = BTreeSet::new();
+        let mut spelled = BTreeSet::new();
+        for value in values.iter().flat_map(|value| parts(value)) {
+            add(value, &mut plain);
+            let letters: Vec<u8> = value.bytes().filter(u8::is_ascii_alphanumeric).collect();
+            if letters.len() >= LEAST_SPELLED {
+                spelled.insert(letters);
             }
-            (here, broken) = (here + 1, false);
         }
-        Compared::Whole(here)
+        let trie = |patterns: BTreeSet<Vec<u8>>| Trie::new(patterns.iter().map(Vec::as_slice));
+        Self {
+            plain: trie(plain),
+            spelled: trie(spelled),
+        }
     }
 }
 
-/// Length of a line break, also one that is escaped.
-pub(crate) fn line_break(text: &[u8]) -> usize {
-    const BREAKS: [&[u8]; 6] = [b"\r\n", b"\n", b"\\r\\n", b"\\n", b"\\\\n", b"%0A"];
-    let found = BREAKS.iter().find(|brk| text.starts_with(brk));
-    found.map_or(0, |brk| brk.len())
-}
-
-/// Every form of these values that is long enough to be told from words.
-pub(crate) fn forms<'v>(values: impl Iterator<Item = &'v str>) -> Vec<Form> {
-    let mut all = BTreeSet::new();
-    for value in values {
-        add(value, &mut all);
-        if value.contains('\n') {
-            // Each line of a key file is as good as the whole.
-            let lines = value.lines().map(str::trim);
-            let telling = |line: &&str| line.len() >= LEAST_LINE && !line.contains([' ', '-']);
-            lines.filter(telling).for_each(|line| add(line, &mut all));
-        }
-    }
-    all.into_iter().map(Form).collect()
+/// A value and, where it has several, its lines: each line of a key file is as good as the whole.
+pub(crate) fn parts(value: &str) -> impl Iterator<Item = &str> {
+    let lines = value
+        .lines()
+        .map(str::trim)
+        .filter(|_| value.contains('\n'));
+    let telling = |line: &&str| line.len() >= LEAST_LINE && !line.contains([' ', '-']);
+    std::iter::once(value).chain(lines.filter(telling))
 }
 
 fn add(value: &str, all: &mut BTreeSet<Vec<u8>>) {
-    if value.len() < LEAST {
-        return;
+    let wide =
+        |order: fn(u16) -> [u8; 2]| -> Vec<u8> { value.encode_utf16().flat_map(order).collect() };
+    let mut forms = vec![value.as_bytes().to_vec(), unescaped(value.as_bytes())];
+    if value.contains(' ') {
+        // As forms in addresses have it.
+        forms.push(value.replace(' ', "+").into_bytes());
     }
-    let json = json_form(value);
-    let hex: String = value.bytes().map(|byte| format!("{byte:02x}")).collect();
-    let texts = [
-        value.to_owned(),
-        json_form(&json),
-        json.replace('/', "\\/"),
-        json,
-        url_form(value, true),
-        url_form(value, false),
-        hex.to_uppercase(),
-        hex,
-    ];
-    all.extend(texts.into_iter().map(String::into_bytes));
-    for skipped in 0..3 {
-        let standard = base64_form(value.as_bytes(), skipped);
-        let url_safe = standard.replace('+', "-").replace('/', "_");
-        let long = [standard, url_safe].into_iter();
-        all.extend(
-            long.filter(|form| form.len() > LEAST)
-                .map(String::into_bytes),
-        );
+    if !value.is_ascii() {
+        // Else it is the value with zeros between.
+        forms.extend([wide(u16::to_le_bytes), wide(u16::to_be_bytes)]);
     }
-}
-
-fn json_form(value: &str) -> String {
-    let quoted = serde_json::Value::from(value).to_string();
-    quoted[1..quoted.len() - 1].to_owned()
-}
-
-fn url_form(value: &str, upper: bool) -> String {
-    let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-._~".contains(&byte);
-    let encoded = value.bytes().map(|byte| match (plain(byte), upper) {
-        (true, _) => char::from(byte).to_string(),
-        (false, true) => format!("%{byte:02X}"),
-        (false, false) => format!("%{byte:02x}"),
+    for alphabet in BASE85 {
+        forms.extend((0..4).map(|skipped| base85_form(value.as_bytes(), skipped, alphabet)));
+    }
+    let without_breaks = forms.into_iter().map(|mut form| {
+        form.retain(|byte| !b"\r\n".contains(byte));
+        form
     });
-    encoded.collect()
+    all.extend(without_breaks.filter(|form| form.len() >= LEAST));
 }
 
-/// RFC 4648 §4, as it stands within the encoding of a longer text that has `skipped` bytes (modulo
-/// three) before the value. Characters at the ends that the neighbours change are left out.
-fn base64_form(value: &[u8], skipped: usize) -> String {
-    const ALPHABET: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-    let padded = [&[0_u8; 2][..skipped], value].concat();
-    let first = (8 * skipped).div_ceil(6);
-    let end = 8 * padded.len() / 6;
-    let bit = |at: usize| padded[at / 8] >> (7 - at % 8) & 1;
-    let sextet = |at: usize| (0..6).fold(0, |so_far, next| so_far << 1 | bit(6 * at + next));
-    (first..end)
-        .map(|at| char::from(ALPHABET[usize::from(sextet(at))]))
-        .collect()
+/// Base85 as it stands within the encoding of a longer text that has `skipped` bytes (modulo four)
+/// before the value, without the groups at the ends that the neighbours change.
+fn base85_form(value: &[u8], skipped: usize, alphabet: &[u8; 85]) -> Vec<u8> {
+    let own = value.get((4 - skipped) % 4..).unwrap_or_default();
+    let (groups, _) = own.as_chunks::<4>();
+    // One group alone is five characters, which are too few to be told from words.
+    let groups = if groups.len() < 2 { &[] } else { groups };
+    let digits = groups.iter().flat_map(|group| {
+        let number = u32::from_be_bytes(*group);
+        [4, 3, 2, 1, 0].map(|power| alphabet[(number / 85_u32.pow(power) % 85) as usize])
+    });
+    digits.collect()
 }
 
 #[cfg(test)]
@@ -139,26 +99,24 @@ mod tests {
     use super::*;
 
     #[test]
-    fn base64_is_found_wherever_the_value_stands() {
-        // printf 'p"ss/w+rd', 'up"ss/w+rd' and 'u:p"ss/w+rd', each through base64.
-        let whole = [
-            ("cCJzcy93K3Jk", 0),
-            ("dXAic3MvdytyZA==", 1),
-            ("dTpwInNzL3crcmQ=", 2),
-        ];
-        for (text, skipped) in whole {
-            let form = base64_form(b"p\"ss/w+rd", skipped);
-            assert!(form.len() >= 11 && text.contains(&form), "{text} {form}");
-        }
+    fn base85_is_what_the_usual_tools_write() {
+        // python3: base64.a85encode, base64.b85encode of b"hunter2-Zk3vQ9xL".
+        let value = b"hunter2-Zk3vQ9xL";
+        let written: [&[u8]; 2] = [b"BQ\\37ATBOX>&,p;;)rkp", b"XmxIMWpXktT5B_QQ8{=_"];
+        assert_eq!(base85_form(value, 0, BASE85[0]), written[0]);
+        assert_eq!(base85_form(value, 0, BASE85[1]), written[1]);
+        // The same of b"x" and the value: the groups in the middle.
+        assert_eq!(base85_form(value, 1, BASE85[1]), b"bY*ffEm~_cc2PNa");
+        assert_eq!(base85_form(b"hunter", 0, BASE85[0]), b"");
     }
 
     #[test]
-    fn a_wrapped_value_is_the_same_value() {
-        let form = Form(b"abcdefghij".to_vec());
-        assert_eq!(form.compare(b"abcdefghij", 0), Compared::Whole(10));
-        assert_eq!(form.compare(b"abcd\r\nefgh\\nij", 0), Compared::Whole(14));
-        assert_eq!(form.compare(b"xabcd\n", 1), Compared::Torn(4));
-        assert_eq!(form.compare(b"abcd\n\nefghij", 0), Compared::Differs);
-        assert_eq!(form.compare(b"abcdx", 0), Compared::Differs);
+    fn lines_of_a_key_count_one_by_one() {
+        let value = "-----BEGIN X-----\nZk3vQ9xLmB7tR2wY5nC8\nab\n";
+        assert_eq!(
+            parts(value).collect::<Vec<_>>(),
+            [value, "Zk3vQ9xLmB7tR2wY5nC8"]
+        );
+        assert_eq!(parts("a-b-c-d").count(), 1);
     }
 }

@@ -9,6 +9,7 @@ use std::sync::{Arc, Mutex, PoisonError, RwLock};
 use secrecy::{ExposeSecret, SecretString};
 
 use crate::known;
+use crate::pieces::Pieces;
 use crate::scan::{Scanner, Span};
 use crate::stream::Stream;
 
@@ -116,6 +117,13 @@ impl Redactor {
         };
         let spans = self.scanner().scan(text, 0, true).spans;
         spans.into_iter().map(finding).collect()
+    }
+
+    /// Looks for known values that are spread over several texts.
+    #[must_use]
+    pub fn pieces(&self) -> Pieces {
+        let known = self.0.known.lock().unwrap_or_else(PoisonError::into_inner);
+        Pieces::of(known.iter().map(String::as_str))
     }
 
     /// The known values, for a child of ours to read from its standard input.

@@ -1,15 +1,16 @@
 //! One pass over a text.
 
 use std::collections::BTreeSet;
+use std::sync::LazyLock;
 
 use aho_corasick::{AhoCorasick, AhoCorasickKind, MatchKind};
 
-use crate::known::{Compared, Form, forms};
-use crate::rules::{ANCHORS, Around, KNOWN, Rule, Verdict};
+use crate::known::Known;
+use crate::rules::{ANCHORS, Around, KNOWN, Verdict};
 use crate::runs::{Alphabet, Runs};
-
-/// A known value that the text ends within counts from so many of its bytes on.
-const LEAST_TORN: usize = 12;
+use crate::views::look;
+use crate::watch::End;
+use crate::wide::in_wide;
 
 /// What goes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -39,110 +40,96 @@ pub(crate) struct Scan {
     pub undecided: Option<usize>,
 }
 
-/// The automaton, and what its patterns stand for: first the forms, then the rules' anchors.
-pub(crate) struct Scanner {
-    automaton: Option<AhoCorasick>,
-    forms: Vec<Form>,
-    longest: usize,
-}
+/// Finds the anchors of all rules.
+static AUTOMATON: LazyLock<Option<AhoCorasick>> = LazyLock::new(|| {
+    let automaton = AhoCorasick::builder()
+        .ascii_case_insensitive(true)
+        .match_kind(MatchKind::Standard)
+        .kind(Some(AhoCorasickKind::DFA))
+        .build(ANCHORS.iter().map(|anchor| anchor.text.as_bytes()));
+    automaton.ok()
+});
+
+/// What known values are looked for.
+pub(crate) struct Scanner(Known);
 
 impl Scanner {
     pub(crate) fn new(known: &BTreeSet<String>) -> Self {
-        let forms = forms(known.iter().map(String::as_str));
-        let longest = forms.iter().map(Form::len).max().unwrap_or(0);
-        let patterns = forms.iter().map(Form::anchor);
-        let patterns = patterns.chain(ANCHORS.iter().map(|anchor| anchor.text.as_bytes()));
-        let automaton = AhoCorasick::builder()
-            .ascii_case_insensitive(true)
-            .match_kind(MatchKind::Standard)
-            .kind(Some(AhoCorasickKind::DFA))
-            .build(patterns);
-        Self {
-            // It fails only for more patterns than any household has; then nothing would be found.
-            automaton: automaton.ok(),
-            forms,
-            longest,
-        }
+        Self(Known::new(known))
     }
 
     /// The longest known form.
     pub(crate) fn longest(&self) -> usize {
-        self.longest
+        self.0.plain.longest()
     }
 
-    /// Looks for what begins at `from` or later; what is before it is only looked back at.
+    /// Looks for what ends behind `from`; what is before it is only looked back at.
     /// `complete` says that nothing will follow.
     pub(crate) fn scan(&self, text: &[u8], from: usize, complete: bool) -> Scan {
-        let mut scan = Scan::default();
-        let Some(automaton) = &self.automaton else {
-            // Nothing passes that could not be looked at.
-            scan.spans.push(Span {
-                start: from,
-                end: text.len(),
-                rule: "unchecked",
-                open: None,
-            });
-            return scan;
+        let end = if complete { End::Complete } else { End::Open };
+        let found = look(&self.0, text, end);
+        let known = found.spans.into_iter().filter(|span| span.1 > from);
+        // Of one whose beginning was handed on, the rest still goes.
+        let known = known.map(|(start, end)| Span {
+            start: start.max(from),
+            end,
+            rule: KNOWN,
+            open: None,
+        });
+        let mut scan = Scan {
+            spans: merged(known.collect()),
+            undecided: found.undecided.filter(|at| *at >= from),
         };
-        let (mut runs, mut covered) = (Runs::default(), from);
-        for found in automaton.find_overlapping_iter(text) {
-            let (pattern, start) = (found.pattern().as_usize(), found.start());
-            let verdict = match self.forms.get(pattern) {
-                Some(form) => known(form, text, start, complete),
-                None if start < covered => Verdict::No,
-                None => {
-                    let anchor = &ANCHORS[pattern - self.forms.len()];
-                    let around = Around {
-                        text,
-                        start,
-                        end: found.end(),
-                        complete,
-                    };
-                    rule(anchor.rule, &around, &mut runs)
-                }
-            };
-            match verdict {
-                Verdict::Goes(span) if span.start >= from => {
-                    covered = covered.max(span.end);
-                    scan.spans.push(span);
-                }
-                Verdict::Undecided(at) if at >= from => {
-                    scan.undecided = Some(scan.undecided.map_or(at, |before| before.min(at)));
-                }
-                _ => {}
-            }
-        }
+        rules(text, from, complete, &mut scan);
+        scan.spans.extend(in_wide(text, from));
         scan.spans = merged(scan.spans);
         scan
     }
 }
 
-fn rule(rule: &'static Rule, around: &Around<'_>, runs: &mut Runs) -> Verdict {
-    (rule.look)(rule, around, runs)
-}
-
-fn known(form: &Form, text: &[u8], start: usize, complete: bool) -> Verdict {
-    let goes = |end| {
-        Verdict::Goes(Span {
-            start,
-            end,
-            rule: KNOWN,
+/// Adds what the rules find in a text.
+pub(crate) fn rules(text: &[u8], from: usize, complete: bool, scan: &mut Scan) {
+    let Some(automaton) = AUTOMATON.as_ref() else {
+        // Nothing passes that could not be looked at.
+        scan.spans.push(Span {
+            start: from,
+            end: text.len(),
+            rule: "unchecked",
             open: None,
-        })
+        });
+        return;
     };
-    match form.compare(text, start) {
-        Compared::Whole(end) => goes(end),
-        Compared::Torn(matched) if complete => {
-            // Whoever cuts texts cuts secrets.
-            if matched >= LEAST_TORN && matched >= form.len() / 2 {
-                goes(text.len())
-            } else {
-                Verdict::No
-            }
+    let known = std::mem::take(&mut scan.spans);
+    let mut known = known.into_iter().peekable();
+    let (mut runs, mut covered) = (Runs::default(), from);
+    for found in automaton.find_overlapping_iter(text) {
+        let start = found.start();
+        while let Some(span) = known.next_if(|span| span.start <= start) {
+            covered = covered.max(span.end);
+            scan.spans.push(span);
         }
-        Compared::Torn(_) => Verdict::Undecided(start),
-        Compared::Differs => Verdict::No,
+        if start < covered {
+            continue;
+        }
+        let rule = ANCHORS[found.pattern().as_usize()].rule;
+        let around = Around {
+            text,
+            start,
+            end: found.end(),
+            complete,
+        };
+        match (rule.look)(rule, &around, &mut runs) {
+            Verdict::Goes(span) if span.start >= from => {
+                covered = covered.max(span.end);
+                scan.spans.push(span);
+            }
+            Verdict::Undecided(at) if at >= from => {
+                scan.undecided = Some(scan.undecided.map_or(at, |before| before.min(at)));
+            }
+            _ => {}
+        }
     }
+    scan.spans.extend(known);
 }
 
 /// Sorted, and what overlaps is one. A known value gives its name, else the first.

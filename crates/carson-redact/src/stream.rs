@@ -21,6 +21,9 @@ pub struct Stream {
     /// How much of it was handed on.
     done: usize,
     open: Option<Open>,
+    /// How much must wait before it is looked at again: what is held back for long is not read anew
+    /// with each piece.
+    enough: usize,
 }
 
 impl Stream {
@@ -30,6 +33,7 @@ impl Stream {
             text: Vec::new(),
             done: 0,
             open: None,
+            enough: 0,
         }
     }
 
@@ -40,6 +44,9 @@ impl Stream {
             self.text.extend_from_slice(part);
             let unseen = part.iter().rposition(|byte| *byte == b'\n');
             let lines = unseen.map(|at| self.text.len() - part.len() + at + 1);
+            if self.text.len() - self.done < self.enough {
+                continue;
+            }
             let waiting = self.text.len() - lines.unwrap_or(self.done);
             if waiting > LONG_LINE + HELD {
                 self.step(self.text.len(), self.text.len() - HELD, out);
@@ -54,7 +61,7 @@ impl Stream {
         let end = self.text.len();
         self.resume(end);
         self.hand_on(end, end, true, out);
-        (self.text, self.done, self.open) = (Vec::new(), 0, None);
+        (self.text, self.done, self.open, self.enough) = (Vec::new(), 0, None, 0);
     }
 
     /// Hands on what begins before `safe`; `seen` is how much of the text is looked at.
@@ -62,6 +69,8 @@ impl Stream {
         self.resume(seen);
         self.hand_on(seen, safe, false, out);
         self.forget();
+        let held = self.text.len() - self.done;
+        self.enough = if held > 2 * HELD { held + held / 2 } else { 0 };
     }
 
     fn hand_on(&mut self, seen: usize, safe: usize, complete: bool, out: &mut Vec<u8>) {
@@ -72,7 +81,7 @@ impl Stream {
         let base = self.done.saturating_sub(BEHIND);
         let scan = scanner.scan(&self.text[base..seen], self.done - base, complete);
         // What is undecided waits, but not for ever.
-        let patience = seen.saturating_sub(4 * LONG_LINE + HELD.max(2 * scanner.longest()));
+        let patience = seen.saturating_sub(4 * LONG_LINE + HELD.max(8 * scanner.longest()));
         let wait = scan.undecided.map_or(safe, |at| base + at).max(patience);
         let safe = safe.min(wait);
         for span in scan.spans.iter().filter(|span| base + span.start < safe) {

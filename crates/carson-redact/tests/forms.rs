@@ -384,9 +384,160 @@ fn a_known_value_goes_in_every_form() {
     assert!(!format!("{redactor:?}").contains("later"));
 }
 
+/// A value of words, signs and digits.
+const VALUE: &str = "quiet-otter/9+mellow=hill";
+
+/// How tools and programs write it, each with nothing of it in clear.
+fn written() -> Vec<(&'static str, String)> {
+    let each = |write: fn(u8) -> String, between: &str| {
+        let all: Vec<String> = VALUE.bytes().map(write).collect();
+        all.join(between)
+    };
+    let wide = |order: fn(u16) -> [u8; 2]| {
+        let bytes: Vec<u8> = VALUE.encode_utf16().flat_map(order).collect();
+        String::from_utf8(bytes).unwrap()
+    };
+    let some = |write: fn(u8) -> String| {
+        let odd = |(at, byte): (usize, u8)| match at % 3 {
+            1 => write(byte),
+            _ => char::from(byte).to_string(),
+        };
+        VALUE.bytes().enumerate().map(odd).collect::<String>()
+    };
+    vec![
+        ("JSON", each(|byte| format!("\\u{byte:04x}"), "")),
+        ("JSON, some of it", some(|byte| format!("\\u{byte:04X}"))),
+        ("JSON in JSON", some(|byte| format!("\\\\u{byte:04X}"))),
+        ("JavaScript", each(|byte| format!("\\u{{{byte:x}}}"), "")),
+        ("an address", each(|byte| format!("%{byte:02x}"), "")),
+        ("an address, some of it", some(|byte| format!("%{byte:02X}"))),
+        ("an address in an address", some(|byte| format!("%25{byte:02X}"))),
+        ("HTML", each(|byte| format!("&#{byte};"), "")),
+        ("HTML, some of it", some(|byte| format!("&#x{byte:X};"))),
+        ("HTML in HTML", some(|byte| format!("&amp;#0{byte}"))),
+        ("HTML by name", VALUE.replace('/', "&sol;").replace('+', "&plus;").replace('=', "&equals;")),
+        ("octal escapes", each(|byte| format!("\\{byte:03o}"), "")),
+        ("octal escapes, some of it", some(|byte| format!("\\0{byte:03o}"))),
+        ("C", each(|byte| format!("\\x{byte:02x}"), "")),
+        ("hexadecimal", each(|byte| format!("{byte:02X}"), "")),
+        ("with a digit before it", format!("f{}", each(|byte| format!("{byte:02x}"), ""))),
+        ("with blanks", each(|byte| format!("{byte:02x}"), " ")),
+        ("with colons", each(|byte| format!("{byte:02X}"), ":")),
+        ("an array", each(|byte| format!("0x{byte:02x}"), ",\n    ")),
+        ("strings in JSON", each(|byte| format!("\"{byte:02x}\""), ", ")),
+        ("numbers", each(|byte| byte.to_string(), ", ")),
+        ("octal numbers", each(|byte| format!("{byte:03o}"), " ")),
+        ("colours between", each(|byte| char::from(byte).to_string(), "\u{1b}[0;31m")),
+        ("colours in JSON", some(|byte| format!("\\u001b[1m{}", char::from(byte)))),
+        ("a link of a terminal", some(|byte| format!("\u{1b}]8;;x:y\u{7}{}", char::from(byte)))),
+        ("signs that nobody sees", each(|byte| char::from(byte).to_string(), "\u{200b}")),
+        ("spelled out", each(|byte| char::from(byte).to_string(), " ")),
+        ("two strings", format!("{}\" +\n      \"{}", &VALUE[..9], &VALUE[9..])),
+        ("two lines", format!("{}\n{}", &VALUE[..5], &VALUE[5..])),
+        ("lines of a diff", format!("{}\n+  {}", &VALUE[..15], &VALUE[15..])),
+        ("UTF-16", wide(u16::to_le_bytes)),
+        ("UTF-16, the other order", wide(u16::to_be_bytes)),
+        // What coreutils, xxd, od and hexdump print.
+        ("base64", "cXVpZXQtb3R0ZXIvOSttZWxsb3c9aGlsbA==".into()),
+        ("base64 behind one", "eHF1aWV0LW90dGVyLzkrbWVsbG93PWhpbGw=".into()),
+        ("base64 for addresses", "cXVpZXQtb3R0ZXIvOSttZWxsb3c9aGlsbA".into()),
+        ("base64 twice", "Y1hWcFpYUXRiM1IwWlhJdk9TdHRaV3hzYjNjOWFHbHNiQT09Cg==".into()),
+        ("base64 three times", "WTFoV2NGcFlVWFJpTTFJd1dsaEpkazlUZEhSYVYzaHpZak5qT1dGSGJITmlRVDA5Q2c9PQo=".into()),
+        ("base64, wrapped", "cXVpZXQt\nb3R0ZXIv\nOSttZWxs\nb3c9aGls\nbA==".into()),
+        ("base64 in JSON", "cXVpZXQtb3R0\\nZXIvOSttZWxsb3c9\\naGlsbA==".into()),
+        ("base64 of UTF-16", "cQB1AGkAZQB0AC0AbwB0AHQAZQByAC8AOQArAG0AZQBsAGwAbwB3AD0AaABpAGwAbAA=".into()),
+        ("base32", "OF2WSZLUFVXXI5DFOIXTSK3NMVWGY33XHVUGS3DM".into()),
+        ("base32, small", "of2wszlufvxxi5dfoixtsk3nmvwgy33xhvugs3dm".into()),
+        ("base64 of base32", "T0YyV1NaTFVGVlhYSTVERk9JWFRTSzNOTVZXR1kzM1hIVlVHUzNETQo=".into()),
+        ("Ascii85", "@:F5!Bk;B<Dfg)4E\\BF'D.RO\"Dg+?XBl%TqA,".into()),
+        ("base85", "VPa!(b!laEEpK#mWpXb$D{W<LY;SixXlZP0".into()),
+        ("xxd", "00000000: 6b65 7920 3d20 7175 6965 742d 6f74 7465  key = quiet-otte\n00000010: 722f 392b 6d65 6c6c 6f77 3d68 696c 6c    r/9+mellow=hill\n".into()),
+        ("xxd in JSON", "00000000: 6b65 7920 3d20 7175 6965 742d 6f74 7465  key = quiet-otte\\n00000010: 722f 392b 6d65 6c6c 6f77 3d68 696c 6c    r/9+mellow=hill\\n".into()),
+        ("hexdump -C", "00000000  6b 65 79 3a 20 71 75 69  65 74 2d 6f 74 74 65 72  |key: quiet-otter|\n00000010  2f 39 2b 6d 65 6c 6c 6f  77 3d 68 69 6c 6c        |/9+mellow=hill|\n".into()),
+        ("od -t x2", "000000 7571 6569 2d74 746f 6574 2f72 2b39 656d\n000010 6c6c 776f 683d 6c69 006c\n000019\n".into()),
+        ("od -t u1", "0000000 113 117 105 101 116  45 111 116 116 101 114  47  57  43 109 101\n0000020 108 108 111 119  61 104 105 108 108\n0000031\n".into()),
+        ("od -b", "0000000 161 165 151 145 164 055 157 164 164 145 162 057 071 053 155 145\n0000020 154 154 157 167 075 150 151 154 154\n0000031\n".into()),
+    ]
+}
+
+#[test]
+fn a_known_value_goes_however_it_is_written() {
+    let redactor = Redactor::new([SecretString::from(VALUE)]);
+    for (what, form) in written() {
+        for (before, after) in [
+            ("", ""),
+            ("see ", " there\n"),
+            ("{\"a\":\"", "\",\"b\":1}\n"),
+        ] {
+            let text = format!("{before}{form}{after}");
+            let gone = redactor.redact(&text).into_owned();
+            let kept = gone.len() - gone.matches("[redacted:known]").count() * 16;
+            // The columns beside a dump, and the first and last group of base85, stay.
+            let most = before.len() + after.len() + form.len() * 2 / 3;
+            assert!(
+                gone.contains("[redacted:known]") && kept < most,
+                "{what}: {text:?} {gone:?}"
+            );
+            assert_eq!(redactor.find(text.as_bytes())[0].rule, "known", "{what}");
+            // In pieces of any size, as a pipe brings them.
+            for size in [1, 7, 64] {
+                let (mut stream, mut out) = (redactor.stream(), Vec::new());
+                text.as_bytes()
+                    .chunks(size)
+                    .for_each(|piece| stream.push(piece, &mut out));
+                stream.finish(&mut out);
+                let out = String::from_utf8_lossy(&out).into_owned();
+                assert!(
+                    out.contains("[redacted:known]"),
+                    "{what} in {size}: {out:?}"
+                );
+            }
+        }
+    }
+}
+
+#[test]
+fn what_only_resembles_a_known_value_stays() {
+    let redactor = Redactor::new(["hunter", VALUE, "s3cr3t"].map(SecretString::from));
+    for text in [
+        "hunte r h-u-n-t-e-r hunt/er",
+        "a quiet otter; 9 mellow fellows",
+        "aHVudGV 68756e74 104, 117, 110",
+        "&#104;un \\u0068un %68un",
+        "00000000: 6875 6e74 00                             hunt.",
+    ] {
+        assert_eq!(redactor.redact(text), text);
+    }
+}
+
+#[test]
+fn credentials_go_from_text_of_two_bytes_a_letter() {
+    let redactor = Redactor::default();
+    let text = "See ghp_Zk3vQ9xLmB7tR2wY5nC8aD1eF4gH6jK0pSuV; done\r\n";
+    for order in [u16::to_le_bytes, u16::to_be_bytes] {
+        let bytes: Vec<u8> = text.encode_utf16().flat_map(order).collect();
+        let found = redactor.find(&bytes);
+        assert_eq!(
+            found.iter().map(|one| one.rule).collect::<Vec<_>>(),
+            ["github"]
+        );
+        let gone = redactor.redact_bytes(&bytes).into_owned();
+        let narrow: Vec<u8> = gone.into_iter().filter(|byte| *byte != 0).collect();
+        assert_eq!(narrow, b"See [redacted:github]; done\r\n");
+        // Also behind more of it than is read at once.
+        let long = [&b"x\0 \0".repeat(50_000)[..], &bytes].concat();
+        assert_eq!(redactor.find(&long).len(), 1);
+    }
+    let binary: Vec<u8> = (0..100_000_u32).flat_map(u32::to_le_bytes).collect();
+    assert_eq!(redactor.redact_bytes(&binary), binary);
+}
+
 #[test]
 fn hostile_text_takes_no_longer() {
-    let redactor = Redactor::new([SecretString::from("eyJeyJeyJeyJeyJeyJx")]);
+    let redactor = Redactor::new([
+        SecretString::from("eyJeyJeyJeyJeyJeyJx"),
+        SecretString::from("aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaab"),
+    ]);
     for part in [
         "eyJ",
         "eyJ-",
@@ -399,6 +550,35 @@ fn hostile_text_takes_no_longer() {
         "AKIA-",
         "\n-----BEGIN ",
         "eyJa.eyJ-",
+        // Each of many beginnings of one run was read to the end of the run.
+        "xoxb-",
+        "hooks.slack.com/services/",
+        "https://hooks.slack.com/workflows/",
+        "a",
+        "61",
+        "6 1 ",
+        "97,",
+        "141 ",
+        "\\",
+        "\\u0061",
+        "%25",
+        "%61",
+        "&amp;",
+        "&#97;",
+        "\u{1b}]",
+        "\u{1b}[",
+        "\u{1b}P\u{1b}",
+        "YWFh",
+        "YVdGaFlXRmhZV0Zo",
+        "MFQWCYLB",
+        "A\n",
+        "00000000: 6161 ",
+        "00000000: 6161\n",
+        "a\0",
+        "\0a\0",
+        "x\0o\0x\0b\0-\0",
+        "word ",
+        "key = AKIAZ7Q2X5W3N4K6B2HT\n",
     ] {
         let began = std::time::Instant::now();
         let text = part.repeat(1_000_000 / part.len());

@@ -377,6 +377,25 @@ fn a_value_of_the_household_is_not_pushed_in_any_form() {
 }
 
 #[test]
+fn two_bytes_a_letter_and_two_commits_hide_nothing() {
+    let (_, first, rest) = FORMS[1];
+    let wide: String = format!("{first}{rest}")
+        .chars()
+        .flat_map(|letter| [letter, '\0'])
+        .collect();
+    let steps = [edit("a.txt", &wide), "{ commit = \"Add\" }".to_owned()];
+    blocked(&steps.join(", "), "github in the file a.txt of commit ");
+    let (first, rest) = GIVEN.split_at(12);
+    let steps = [
+        edit("a.txt", &format!("x = {first}\n")),
+        "{ commit = \"Add\" }".to_owned(),
+        edit("b.txt", &format!("y = {rest}\n")),
+        "{ commit = \"Add more\" }".to_owned(),
+    ];
+    blocked(&steps.join(", "), "known in several places, a part in each");
+}
+
+#[test]
 fn neither_message_nor_file_name_carries_a_secret_out() {
     let (_, first, rest) = FORMS[1];
     let secret = format!("{first}{rest}");

@@ -9,6 +9,8 @@ pub struct Bounds {
     pub connections: usize,
     /// Bytes of a request's head.
     pub head: usize,
+    /// Bytes of a request to the provider's API, which is read before it is passed on.
+    pub request: usize,
     /// Time in which a head must have come; an idle connection is closed after it.
     pub head_within: Duration,
     /// Time to look a name up and connect.
@@ -26,6 +28,8 @@ impl Default for Bounds {
         Self {
             connections: 128,
             head: 64 * 1024,
+            // More than any provider takes at once.
+            request: 64 * 1024 * 1024,
             head_within: Duration::from_secs(60),
             connect_within: Duration::from_secs(20),
             // A model that thinks says nothing for minutes.

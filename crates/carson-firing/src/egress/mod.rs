@@ -22,6 +22,7 @@ mod by_hand;
 mod default_rules;
 mod door;
 mod doorstep;
+mod features;
 mod firing;
 mod forward;
 mod provider;

@@ -2,20 +2,26 @@
 //!
 //! A session has this firing's token as its key and the proxy as the API's address. Here the token
 //! is taken off and the key put on, and the request goes to the one upstream, on the API's own
-//! paths only. Bodies stream through unread in both directions.
+//! paths only. What it asks for is read before, because the provider would fetch and run things in
+//! the session's place (`features.rs`); answers stream through unread.
 
 use std::sync::Arc;
 
 use carson_config::{Api, ProviderKey, SecretError, read_secret};
-use http_body_util::BodyExt;
+use http_body_util::{BodyExt, Full, Limited};
 use hyper::body::{Bytes, Frame, Incoming};
-use hyper::header::{AUTHORIZATION, COOKIE, HOST, HeaderMap, HeaderName, HeaderValue};
+use hyper::header::{
+    AUTHORIZATION, CONTENT_ENCODING, CONTENT_LENGTH, COOKIE, HOST, HeaderMap, HeaderName,
+    HeaderValue,
+};
+use hyper::http::request::Parts;
 use hyper::{Method, Request, Response, Version};
 use secrecy::{ExposeSecret, SecretString};
 
 use super::answer::Body;
 use super::bounds::Bounds;
 use super::door::Shared;
+use super::features::{Feature, beta, beta_headers, forbidden};
 use super::forward::without_hop_by_hop;
 use super::refusal::Refusal;
 use super::tally::Counters;
@@ -30,6 +36,8 @@ pub struct Provider {
     base: String,
     header: Option<String>,
     key: SecretString,
+    /// What the operator lets the provider do in a session's place.
+    allowed: Vec<String>,
 }
 
 impl Provider {
@@ -43,6 +51,7 @@ impl Provider {
             base: account.upstream.clone(),
             header: account.header.clone(),
             key: read_secret(&account.file)?,
+            allowed: account.allow.clone(),
         })
     }
 
@@ -77,6 +86,7 @@ pub(super) struct Upstream {
     /// `host:port`, as it is counted.
     host: String,
     credential: (HeaderName, HeaderValue),
+    allowed: Vec<String>,
 }
 
 /// A provider whose key or address cannot be used; which is not said, because it may be shown.
@@ -103,6 +113,7 @@ impl Upstream {
             base: provider.base.clone(),
             host: format!("{host}:{port}"),
             credential: provider.credential().ok_or(ProviderError)?,
+            allowed: provider.allowed.clone(),
         })
     }
 
@@ -120,9 +131,11 @@ impl Upstream {
             tracing::debug!(egress.request = what, "the provider was not asked");
             return Err(Refusal::NotTheApi(what));
         }
+        let (parts, body) = request.into_parts();
+        let body = self.read(&parts, body, shared.bounds.request).await?;
         let counters = shared.tally.of(&self.host);
         counters.allow();
-        let answer = self.ask(request, &counters).await;
+        let answer = self.ask(parts, body, &counters).await;
         let answer = answer.map_err(|error| Refusal::Unreachable {
             host: self.host.clone(),
             // The address may hold what a gateway's operator would not show.
@@ -131,21 +144,63 @@ impl Upstream {
         Ok(to_the_session(answer.into(), counters))
     }
 
+    /// The whole of a request, when all that it asks for is allowed.
+    async fn read(&self, parts: &Parts, body: Incoming, most: usize) -> Result<Bytes, Refusal> {
+        if parts.headers.contains_key(CONTENT_ENCODING) {
+            return Err(Refusal::Malformed("its body is packed and cannot be read"));
+        }
+        let body = Limited::new(body, most).collect().await;
+        let body = body.map_err(|_| Refusal::Malformed("its body broke off or is too large"))?;
+        let body = body.to_bytes();
+        if parts.method == Method::GET && body.is_empty() {
+            return Ok(body);
+        }
+        match forbidden(self.api, &body, &self.allowed) {
+            Ok(None) => Ok(body),
+            Ok(Some(Feature(what))) => {
+                tracing::warn!(egress.feature = what, "the provider was not asked for this");
+                Err(Refusal::NotForSessions(what))
+            }
+            Err(error) => {
+                tracing::debug!(%error, "a request to the provider could not be read");
+                Err(Refusal::Malformed(
+                    "its body is no JSON object that has each name once",
+                ))
+            }
+        }
+    }
+
+    fn without_unknown_betas(&self, headers: &mut HeaderMap) {
+        for name in beta_headers() {
+            let sent = headers.get_all(name).iter();
+            let sent: Vec<&str> = sent.filter_map(|value| value.to_str().ok()).collect();
+            let kept = beta(name, &sent.join(","), &self.allowed);
+            headers.remove(name);
+            if let Ok(kept) = HeaderValue::from_str(&kept)
+                && !kept.is_empty()
+            {
+                headers.insert(name, kept);
+            }
+        }
+    }
+
     async fn ask(
         &self,
-        request: Request<Incoming>,
+        parts: Parts,
+        body: Bytes,
         counters: &Arc<Counters>,
     ) -> reqwest::Result<reqwest::Response> {
-        let (parts, body) = request.into_parts();
         let path = parts.uri.path_and_query().map_or("/", |path| path.as_str());
         let mut headers = parts.headers;
         without_hop_by_hop(&mut headers);
-        for name in [HOST, COOKIE, AUTHORIZATION, API_KEY] {
+        for name in [HOST, COOKIE, AUTHORIZATION, API_KEY, CONTENT_LENGTH] {
             headers.remove(name);
         }
+        self.without_unknown_betas(&mut headers);
         let (name, value) = &self.credential;
         headers.insert(name, value.clone());
         let counters = Arc::clone(counters);
+        let body = Full::new(body);
         let body = body.map_frame(move |frame| counted(frame, |bytes| counters.sent(bytes)));
         self.client
             .request(parts.method, format!("{}{path}", self.base))
@@ -246,6 +301,7 @@ mod tests {
             base: "https://api.example".into(),
             header: None,
             key: SecretString::from("sk-real"),
+            allowed: Vec::new(),
         };
         let (name, value) = provider.credential().unwrap();
         assert_eq!(

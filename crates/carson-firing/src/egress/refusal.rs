@@ -30,6 +30,8 @@ pub(super) enum Refusal {
     Malformed(&'static str),
     /// The provider's API has no such path, or Carson does not open it.
     NotTheApi(String),
+    /// The provider would do this in the session's place.
+    NotForSessions(String),
 }
 
 impl Refusal {
@@ -40,7 +42,10 @@ impl Refusal {
 
     fn status(&self) -> StatusCode {
         match self {
-            Self::NotNamed(_) | Self::Guarded { .. } | Self::NotTheApi(_) => StatusCode::FORBIDDEN,
+            Self::NotNamed(_)
+            | Self::Guarded { .. }
+            | Self::NotTheApi(_)
+            | Self::NotForSessions(_) => StatusCode::FORBIDDEN,
             Self::Unknown(_) | Self::Unreachable { .. } => StatusCode::BAD_GATEWAY,
             Self::TooSlow(_) => StatusCode::GATEWAY_TIMEOUT,
             Self::NoKey => StatusCode::UNAUTHORIZED,
@@ -76,6 +81,12 @@ impl Refusal {
                             it stands there."
                 .to_owned(),
             Self::Malformed(what) => format!("this is no request for a proxy: {what}."),
+            Self::NotForSessions(what) => format!(
+                "`{what}` is not allowed: it is nothing that Carson knows as harmless, or it makes \
+                 the provider fetch or run something in the session's place. Only the operator can \
+                 allow it, with `allow_provider = [\"{what}\"]` of the account: if the task cannot \
+                 be done without it, say so and end with [BLOCKED]."
+            ),
             Self::NotTheApi(path) => format!(
                 "{path} is not allowed: the key of this account is used for the provider's model \
                  API only."

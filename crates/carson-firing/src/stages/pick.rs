@@ -4,7 +4,7 @@ use carson_config::{Repo, WorkSource};
 use carson_core::admission::SkipReason;
 use carson_core::settle::{Halt, HeldWork};
 use carson_core::work::WorkKey;
-use carson_core::{Stage, Work};
+use carson_core::{Page, Stage, Work};
 use carson_forge::{Claim, Claimed, Forge, Issue, Pull, PullState, Queue};
 use tracing::info;
 
@@ -225,7 +225,7 @@ async fn take(
 }
 
 /// What this fleet's firings made of an issue. Those of other fleets stand in its comments.
-async fn tried(firing: &Firing<'_>, repo: &Repo, number: u64) -> Vec<String> {
+async fn tried(firing: &Firing<'_>, repo: &Repo, number: u64) -> Vec<Page> {
     let rows = firing
         .store()
         .firings_of(&repo.name, WorkKey::Issue(number))
@@ -234,7 +234,7 @@ async fn tried(firing: &Firing<'_>, repo: &Repo, number: u64) -> Vec<String> {
     let redactor = &firing.house.redactor;
     let counted = rows.iter().filter(|row| row.outcome.is_some());
     counted
-        .map(|row| redactor.redact(&messages::attempt(row)).into_owned())
+        .map(|row| messages::attempt(row).without(|text| redactor.redact(text).into_owned()))
         .collect()
 }
 

@@ -91,11 +91,8 @@ async fn tell_forge(
     let (add, counts) = labels_after(settled.outcome, firing.role.work.label());
     let release = Release {
         outcome: settled.outcome.to_string(),
-        note: firing
-            .house
-            .redactor
-            .redact(&messages::forge_note(firing, settled, saved))
-            .into_owned(),
+        note: messages::forge_note(firing, settled, saved)
+            .without(|text| firing.house.redactor.redact(text).into_owned()),
         attempt_counts: counts && !facts.spares_the_work(),
         add,
         remove: vec![IN_FLIGHT.to_owned()],

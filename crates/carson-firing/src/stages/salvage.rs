@@ -173,17 +173,10 @@ async fn open_pull(
     saved: &mut Saved,
 ) {
     let draft = settled.outcome != Outcome::Ok;
+    let redact = |text: &str| firing.house.redactor.redact(text).into_owned();
     let pull = NewPull {
-        title: firing
-            .house
-            .redactor
-            .redact(&messages::pull_title(&taken.work))
-            .into_owned(),
-        body: firing
-            .house
-            .redactor
-            .redact(&messages::pull_body(firing, taken, settled))
-            .into_owned(),
+        title: messages::pull_title(&taken.work).without(redact),
+        body: messages::pull_body(firing, taken, settled).without(redact),
         head: place.worktree.branch.clone(),
         base: taken.repo.base.clone(),
         draft,

@@ -35,7 +35,6 @@ pub(crate) async fn run<'f, 'h>(
     let branch = branch_name(
         firing.role.name.as_str(),
         &taken.work.key.to_string(),
-        &taken.work.title,
         &firing.id.short(),
     );
     egress::begin(firing, session::account(firing)?, &bench.root)?;

@@ -229,7 +229,7 @@ impl GitHubForge {
     /// Another process may have made it since the look, or our own request whose answer was lost.
     async fn make_pull(&self, new: &NewPull) -> Result<types::RawPull, ForgeError> {
         let body = json!({
-            "title": new.title, "body": new.body, "head": new.head, "base": new.base,
+            "title": new.title.as_str(), "body": new.body.as_str(), "head": new.head, "base": new.base,
             "draft": new.draft,
         });
         let path = self.path(&["pulls"]);
@@ -253,7 +253,7 @@ impl GitHubForge {
             self.set_draft(&known.node_id, new.draft).await?;
         }
         let number = known.number.to_string();
-        let body = json!({"title": new.title, "body": new.body});
+        let body = json!({"title": new.title.as_str(), "body": new.body.as_str()});
         let path = self.path(&["pulls", &number]);
         let mut raw: types::RawPull = self.client.send(Method::PATCH, &path, &body).await?;
         raw.draft = new.draft;

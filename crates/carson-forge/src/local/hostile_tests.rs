@@ -1,4 +1,4 @@
-use carson_core::FiringId;
+use carson_core::{FiringId, Page};
 
 use super::tests::{READY, claim, forge, ready};
 use super::*;
@@ -112,8 +112,9 @@ async fn hostile_comments_labels_and_pull_requests_too() {
         assert!(forge.issue(number).await.unwrap().has(&label));
 
         let new = NewPull {
-            title: text.clone(),
-            body: text.clone(),
+            // What people write there, past Carson.
+            title: Page::default().names(&text),
+            body: Page::default().names(&text),
             head: format!("carson/r/{}", comments.len()),
             base: "main".into(),
             draft: true,
@@ -194,7 +195,7 @@ async fn a_branch_has_one_pull_request_whoever_opens_it_at_the_same_time() {
         let forge: Forge = forge.clone();
         tasks.spawn(async move {
             let new = NewPull {
-                title: format!("{at} {}", FiringId::new()),
+                title: Page::default().names(format!("{at} {}", FiringId::new())),
                 head: "carson/r/1".into(),
                 base: "main".into(),
                 ..NewPull::default()

@@ -313,15 +313,15 @@ impl LocalForge {
         let known = self.pull_by_head(&new.head).await?;
         if let Some(known) = known.filter(|pull| pull.state == PullState::Open) {
             self.edit_pull(known.number, |head, body| {
-                (head.title, head.draft) = (new.title.clone(), new.draft);
+                (head.title, head.draft) = (new.title.to_string(), new.draft);
                 head.labels.clone_from(&new.labels);
-                body.clone_from(&new.body);
+                *body = new.body.to_string();
             })?;
             return self.pull(known.number).await;
         }
         let number = self.next_number()?;
         let head = PullHead {
-            title: new.title.clone(),
+            title: new.title.to_string(),
             state: PullState::Open,
             draft: new.draft,
             head: new.head.clone(),
@@ -329,7 +329,7 @@ impl LocalForge {
             labels: new.labels.clone(),
             created_at: self.clock.now(),
         };
-        file::write(&self.pull_file(number), &head, &new.body)?;
+        file::write(&self.pull_file(number), &head, new.body.as_str())?;
         read_pull(number, &self.pull_file(number))
     }
 

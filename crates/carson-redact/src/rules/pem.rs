@@ -2,7 +2,6 @@
 //! line numbers that tools put before them.
 
 use super::{Around, Rule, Verdict};
-use crate::known::line_break;
 use crate::runs::Runs;
 use crate::scan::Open;
 
@@ -80,6 +79,13 @@ impl Body {
         }
         body
     }
+}
+
+/// Length of a line break, also one that is escaped.
+fn line_break(text: &[u8]) -> usize {
+    const BREAKS: [&[u8]; 6] = [b"\r\n", b"\n", b"\\r\\n", b"\\n", b"\\\\n", b"%0A"];
+    let found = BREAKS.iter().find(|brk| text.starts_with(brk));
+    found.map_or(0, |brk| brk.len())
 }
 
 /// Blanks at the end of a line go with its break.

@@ -8,6 +8,10 @@ use crate::scan::Open;
 /// Below this a tail is a placeholder: `ghp_xxxxxxxxxxxxxxxxxxxx`.
 const LEAST_ENTROPY: f64 = 2.6;
 
+/// Where the digits of a tail are looked for: it may be as long as the text, and begin anew with
+/// every prefix in it.
+const LOOKED_AT: usize = 256;
+
 /// What follows a prefix.
 #[derive(Clone, Copy)]
 pub(crate) struct Tail {
@@ -92,7 +96,7 @@ fn prefixed(rule: &Rule, around: &Around<'_>, runs: &mut Runs) -> Verdict {
         || length > tail.most
         || entropy(content) < LEAST_ENTROPY
         || tail.random && !looks_made(content)
-        || tail.digits && !content.iter().any(u8::is_ascii_digit)
+        || tail.digits && !content.iter().take(LOOKED_AT).any(u8::is_ascii_digit)
         || !content.iter().all(|byte| (tail.each)(*byte))
         || content.ends_with(b"EXAMPLE")
     {

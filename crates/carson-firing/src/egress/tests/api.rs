@@ -18,6 +18,7 @@ fn provider(api: Api, upstream: &str, header: Option<&str>) -> Provider {
         api,
         upstream: upstream.to_owned(),
         header: header.map(str::to_owned),
+        allow: vec!["web_search".to_owned()],
     })
     .unwrap()
 }
@@ -30,7 +31,7 @@ fn keeper(server: &Server, api: Api) -> Egress {
 
 fn post(path: &str, headers: &str) -> String {
     format!(
-        "POST {path} HTTP/1.1\r\nHost: x\r\nConnection: close\r\nContent-Length: 2\r\n{headers}\r\nhi"
+        "POST {path} HTTP/1.1\r\nHost: x\r\nConnection: close\r\nContent-Length: 2\r\n{headers}\r\n{{}}"
     )
 }
 
@@ -44,7 +45,8 @@ fn the_key_takes_the_tokens_place() {
     let base = variable(&egress, "ANTHROPIC_BASE_URL");
     assert_eq!(base, format!("http://127.0.0.1:{}", egress.port()));
     for sign_in in ["x-api-key: ", "Authorization: Bearer "] {
-        let headers = format!("{sign_in}{token}\r\nanthropic-beta: x\r\nCookie: a=b\r\n");
+        let headers =
+            format!("{sign_in}{token}\r\nanthropic-beta: effort-2025-11-24,x\r\nCookie: a=b\r\n");
         // Clients that think the proxy is for this address too send the whole of it.
         for path in [
             "/v1/messages?beta=true",
@@ -62,7 +64,10 @@ fn the_key_takes_the_tokens_place() {
                 "{head}"
             );
             assert!(head.contains(&format!("x-api-key: {KEY}\r\n")), "{head}");
-            assert!(head.contains("anthropic-beta: x"), "{head}");
+            assert!(
+                head.contains("anthropic-beta: effort-2025-11-24\r\n"),
+                "{head}"
+            );
             assert!(
                 head.contains(&format!("host: {}", server.address)),
                 "{head}"
@@ -222,4 +227,48 @@ fn a_client_that_tunnels_everything_reaches_the_api_too() {
     let own = format!("127.0.0.1:{}", closed.port());
     let said = all_of(&closed, &connect_once(&own, &credential(&closed)));
     assert!(said.starts_with("HTTP/1.1 403"), "{said}");
+}
+
+#[test]
+fn the_provider_fetches_nothing_for_a_session() {
+    let server = Server::answering(ANSWER);
+    let egress = keeper(&server, Api::Anthropic);
+    let token = variable(&egress, "ANTHROPIC_API_KEY");
+    let ask = |body: &str, header: &str| {
+        let length = body.len();
+        all_of(
+            &egress,
+            &format!(
+                "POST /v1/messages HTTP/1.1\r\nHost: x\r\nConnection: close\r\nx-api-key: {token}\r\n\
+                 Content-Length: {length}\r\n{header}\r\n{body}"
+            ),
+        )
+    };
+    for (body, header, code, says) in [
+        (
+            "{\"mcp_servers\":[]}",
+            "",
+            "403",
+            "`mcp_servers` is not allowed",
+        ),
+        (
+            "{\"tools\":[{\"type\":\"web_fetch_20250910\"}]}",
+            "",
+            "403",
+            "allow_provider = [\"web_fetch\"]",
+        ),
+        ("{\"a\":1,\"a\":2}", "", "400", "each name once"),
+        ("{}", "Content-Encoding: gzip\r\n", "400", "packed"),
+    ] {
+        let said = ask(body, header);
+        assert!(
+            said.starts_with(&format!("HTTP/1.1 {code}")),
+            "{body}: {said}"
+        );
+        assert!(said.contains(says), "{body}: {said}");
+    }
+    assert_eq!(count(&egress, &server.address.to_string()).allowed, 0);
+    // What the operator allowed passes, as it was written.
+    let said = ask("{\"tools\":[{\"type\":\"web_search_20250305\"}]}", "");
+    assert!(said.starts_with("HTTP/1.1 200"), "{said}");
 }
