@@ -13,6 +13,7 @@ use crate::egress;
 use crate::environment::Wanted;
 use crate::household::Household;
 use crate::session;
+use crate::sign_in;
 
 /// Something that kept a part of the home from being opened.
 #[derive(Clone, Debug)]
@@ -90,7 +91,7 @@ impl<'h> Scene<'h> {
             .firing
             .as_ref()
             .map_or_else(FiringId::new, |firing| firing.id);
-        Bench::of(self.house, id).environment(&Wanted {
+        let mut env = Bench::of(self.house, id).environment(&Wanted {
             house: self.house,
             id,
             role,
@@ -101,6 +102,11 @@ impl<'h> Scene<'h> {
             branch: "",
             attempt: 0,
             egress: egress::foreseen(role, account),
-        })
+        });
+        // There is no session to copy it for: what is looked at is the operator's.
+        for (lent, dir) in sign_in::operators(account, role) {
+            env.push((lent.variable.into(), dir.into()));
+        }
+        env
     }
 }
