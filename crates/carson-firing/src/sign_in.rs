@@ -109,7 +109,7 @@ impl Lent {
                 operators,
                 dir,
             };
-            place.fill()?;
+            place.fill(house)?;
             places.push(place);
         }
         Ok(Self {
@@ -180,7 +180,7 @@ impl Lent {
 impl Place {
     /// Copies in what the table names. What is not there, or not what it should be, stays out: the
     /// CLI then says that nobody is signed in.
-    fn fill(&self) -> io::Result<()> {
+    fn fill(&self, house: &Household) -> io::Result<()> {
         for settings in self.sign_in.settings {
             let given = self.operators(settings.file, MOST_SETTINGS);
             if let Some(given) = given.and_then(|text| settings.given(&text)) {
@@ -190,6 +190,7 @@ impl Place {
         for credential in self.sign_in.credentials {
             let given = self.operators(credential.file, MOST_CREDENTIALS);
             if let Some(given) = given.and_then(|text| credential.given(&text)) {
+                learn(house, credential, &given);
                 self.dir.write(credential.file, &given)?;
             }
         }
@@ -223,13 +224,12 @@ impl Place {
             Err(why) => Step::Refused(why.to_string()),
             Ok(Some(_)) if !may_renew => Step::Refused("it was renewed too often".into()),
             Ok(Some(_)) => {
-                let tokens = credential.tokens(&left);
-                house
-                    .redactor
-                    .learn(tokens.into_iter().map(SecretString::from));
+                learn(house, credential, &left);
                 self.bring_back(house, credential, lock, &left)
             }
-            Ok(None) if credential.is_newer(&kept, &left) => self.bring_in(credential, &kept),
+            Ok(None) if credential.is_newer(&kept, &left) => {
+                self.bring_in(house, credential, &kept)
+            }
             Ok(None) => Step::Same,
         }
     }
@@ -265,7 +265,8 @@ impl Place {
     }
 
     /// The operator, or another firing, renewed it: what the session has may hold no longer.
-    fn bring_in(&self, credential: &Credential, kept: &[u8]) -> Step {
+    fn bring_in(&self, house: &Household, credential: &Credential, kept: &[u8]) -> Step {
+        learn(house, credential, kept);
         if let Some(given) = credential.given(kept)
             && let Err(error) = self.dir.write(credential.file, &given)
         {
@@ -273,6 +274,12 @@ impl Place {
         }
         Step::Same
     }
+}
+
+/// Keeps tokens out of everything that is written from here on.
+fn learn(house: &Household, credential: &Credential, text: &[u8]) {
+    let tokens = credential.tokens(text).into_iter();
+    house.redactor.learn(tokens.map(SecretString::from));
 }
 
 /// The lock, if nobody has it.

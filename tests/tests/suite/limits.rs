@@ -435,11 +435,11 @@ fn run_out(fleet: &TestFleet) {
 }
 
 #[test]
-fn a_month_is_believed_when_a_second_firing_says_it_too() {
+fn a_week_is_believed_when_a_second_firing_says_it_too() {
     let scene = Scene::of_a_subscriber();
     let now = Clock::system().now().timestamp();
-    let month = now + 30 * 24 * 60 * 60;
-    scene.on(when(), subscription_limit(month));
+    let week = now + 7 * 24 * 60 * 60;
+    scene.on(when(), subscription_limit(week));
     let blocked = || <[Value; 1]>::try_from(scene.blocks()).unwrap()[0].clone();
 
     assert_eq!(scene.fire().end(), ("RATE_LIMITED", 15));
@@ -455,7 +455,7 @@ fn a_month_is_believed_when_a_second_firing_says_it_too() {
     assert_eq!(scene.fire().end(), ("RATE_LIMITED", 15));
     let block = blocked();
     let until: chrono::DateTime<chrono::Utc> = text(&block, "until").parse().unwrap();
-    assert_eq!(until.timestamp(), month, "{block:#?}");
+    assert_eq!(until.timestamp(), week, "{block:#?}");
 }
 
 #[test]

@@ -185,7 +185,7 @@ fn a_flood_from_behind_holds_nobody_up() {
 #[test]
 fn nobody_opens_an_output_of_sockets_anew() {
     alone(|| async {
-        let script = "echo first; for fd in 1 2; do sh -c \"echo forged > /proc/$$/fd/$fd\" >/dev/null 2>&1; done; \
+        let script = "echo first; for fd in 1 2; do sh -c \"exec 2>/dev/null; echo forged > /proc/$$/fd/$fd\"; done; \
                       echo last; echo said >&2";
         let shell = |script: &str| crate::Command::new("/bin/sh", "/").args(["-c", script]);
         let (by_pipes, _) = lines_of(&shell(script), &limits()).await;

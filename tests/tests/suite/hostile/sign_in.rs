@@ -275,11 +275,7 @@ fn a_role_cannot_grant_a_sign_in() {
     let fleet = fleet("CLAUDE_CONFIG_DIR", FILE, &claude("old", hours(1)), &agent);
     let role = fleet.home().join("roles/hand/role.toml");
     let text = fs::read_to_string(&role).unwrap();
-    let asked = format!(
-        "read = [{:?}, {:?}], write = [",
-        operators(&fleet),
-        fleet.root().join("operator")
-    );
+    let asked = format!("read = [{0:?}], write = [{0:?}, ", operators(&fleet));
     fs::write(&role, text.replace("write = [", &asked)).unwrap();
     let row = fire(&fleet);
     assert_eq!(row["outcome"], "OK", "{row:#}");
