@@ -79,6 +79,12 @@ impl Home {
         self.state().join("daemon.lock")
     }
 
+    /// Who writes a renewed sign-in holds this.
+    #[must_use]
+    pub fn sign_in_lock(&self) -> PathBuf {
+        self.state().join("sign-in.lock")
+    }
+
     /// Bare clones.
     #[must_use]
     pub fn mirrors(&self) -> PathBuf {

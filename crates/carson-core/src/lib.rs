@@ -23,6 +23,7 @@
 //! Reading order: `id`, `stage`, `work`, `outcome`, `settle`, then `cadence` and `admission`.
 
 pub mod admission;
+pub mod block_claim;
 pub mod breaker;
 pub mod cadence;
 pub mod clock;
@@ -32,6 +33,7 @@ pub mod id;
 pub mod leaving;
 pub mod limits;
 pub mod outcome;
+pub mod plausible;
 pub mod sentinel;
 pub mod settle;
 mod skip;

@@ -5,6 +5,7 @@ use std::fmt;
 use chrono::{DateTime, TimeDelta, Utc};
 use serde::{Deserialize, Serialize};
 
+use crate::block_claim::BELIEVED_AT_ONCE;
 use crate::id::AccountName;
 
 /// How much of an account's usage window is used.
@@ -26,10 +27,12 @@ pub struct UsageWindow {
 const UNKNOWN_WINDOW: TimeDelta = TimeDelta::hours(5);
 
 impl UsageWindow {
-    /// Whether this still says something at `now`.
+    /// Whether this still says something at `now`. It is a session's word, as a block is: after a
+    /// day one firing looks again, whatever end was named.
     #[must_use]
     pub fn stands(&self, now: DateTime<Utc>) -> bool {
-        now < self.resets_at.unwrap_or(self.seen_at + UNKNOWN_WINDOW)
+        let end = self.resets_at.unwrap_or(self.seen_at + UNKNOWN_WINDOW);
+        now < end.min(self.seen_at + BELIEVED_AT_ONCE)
     }
 }
 
@@ -70,4 +73,25 @@ pub struct Budget {
     pub spent: f64,
     /// What may be.
     pub max: f64,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_window_is_believed_until_its_end_and_no_longer_than_a_day() {
+        let at = |hours: i64| DateTime::from_timestamp(hours * 3600, 0).unwrap();
+        for (resets, stands_until) in [(Some(5), 5), (Some(24 * 30), 24), (None, 5)] {
+            let window = UsageWindow {
+                account: "claude".parse().unwrap(),
+                name: "seven_day".into(),
+                utilization: 1.0,
+                resets_at: resets.map(at),
+                seen_at: at(0),
+            };
+            assert!(window.stands(at(stands_until - 1)), "{resets:?}");
+            assert!(!window.stands(at(stands_until)), "{resets:?}");
+        }
+    }
 }

@@ -131,6 +131,8 @@ async fn drive<R: Reader>(
             reader.line(&session.redactor.redact_bytes(line.bytes), on_event)
         }
     };
+    // What it runs must not be able to speak in its name.
+    let command = command.unforgeable_output();
     let command = match session.confined {
         Some(profile) => command.confined(profile),
         None => command,

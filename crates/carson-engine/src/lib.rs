@@ -31,6 +31,7 @@ mod ready;
 pub mod rehearsal;
 pub mod rules;
 mod session;
+pub mod sign_in;
 mod transcript;
 mod versions;
 

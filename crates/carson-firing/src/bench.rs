@@ -112,6 +112,17 @@ impl Bench {
         self.desk.join("run")
     }
 
+    /// Where sessions have their copies of what they sign in with: a directory for each variable.
+    #[must_use]
+    pub fn sign_in(&self) -> PathBuf {
+        self.desk.join("sign-in")
+    }
+
+    /// Those of earlier sessions; no session sees them.
+    pub(crate) fn old_sign_ins(&self) -> PathBuf {
+        self.desk.join("old-sign-ins")
+    }
+
     /// The profiles of its runs, and the levels that they reached; no session sees it.
     #[must_use]
     pub fn sandbox(&self) -> PathBuf {
@@ -141,6 +152,7 @@ impl Bench {
             &self.home(),
             &self.temp(),
             &self.runtime(),
+            &self.sign_in(),
         ] {
             private_dir(dir)?;
         }

@@ -18,6 +18,7 @@ use crate::environment::Wanted;
 use crate::household::Household;
 use crate::messages::one_line;
 use crate::reach::Reach;
+use crate::sign_in::is_lent;
 
 /// The answer of `carson fire ROLE --dry-run`.
 #[derive(Debug, Serialize)]
@@ -180,7 +181,17 @@ fn sign_in(account: &Account) -> String {
         None if account.env.is_empty() => "by itself: the account names nothing".to_owned(),
         None => {
             let names: Vec<&str> = account.env.keys().map(String::as_str).collect();
-            format!("by {}, which its sessions can read", names.join(", "))
+            let mut env = account.env.iter();
+            let copied = env.any(|(name, value)| is_lent(name, value).is_some());
+            let whose = if copied {
+                ", each session in a copy of its own"
+            } else {
+                ""
+            };
+            format!(
+                "by {}, which its sessions can read{whose}",
+                names.join(", ")
+            )
         }
     }
 }

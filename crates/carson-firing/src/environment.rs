@@ -12,6 +12,7 @@ use carson_core::{FiringId, RepoName};
 
 use crate::bench::{Bench, MARKER, guarded_hook};
 use crate::household::Household;
+use crate::sign_in;
 
 /// Names that pass from the operator's environment to every session.
 const PASSED: [&str; 9] = [
@@ -39,6 +40,9 @@ pub enum From {
     Carson,
     /// The account's `env`.
     Account,
+    /// A copy, in the bench, of what the account's or the role's directory of that name signs in
+    /// with.
+    SignIn,
     /// The role's `[identity] env`.
     Identity,
     /// The firing's proxy.
@@ -53,6 +57,7 @@ impl fmt::Display for From {
             Self::Bench => "the bench",
             Self::Carson => "Carson",
             Self::Account => "the account's env",
+            Self::SignIn => "a private copy of the sign-in, made for each session",
             Self::Identity => "the role's identity",
             Self::Egress => "the firing's proxy, made for each firing",
         })
@@ -134,6 +139,10 @@ impl Bench {
         }
         for (name, value) in &wanted.role.identity {
             env.set(From::Identity, name, value);
+        }
+        for (lent, _) in sign_in::operators(wanted.account, wanted.role) {
+            let place = self.sign_in().join(lent.variable);
+            env.set(From::SignIn, lent.variable, place);
         }
         for (name, value) in &wanted.egress {
             env.set(From::Egress, name, value);

@@ -12,9 +12,6 @@ use tracing::warn;
 
 use crate::household::Household;
 
-/// Variables whose directory a CLI signs in from and refreshes its sign-in in.
-pub(crate) const SIGN_IN: [&str; 3] = ["CLAUDE_CONFIG_DIR", "CODEX_HOME", "GEMINI_CLI_HOME"];
-
 /// What is known of a home when grants are made.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Ground {
@@ -99,16 +96,9 @@ fn both<'a>(paths: impl Iterator<Item = &'a Path>) -> Vec<PathBuf> {
 fn written(house: &Household) -> BTreeSet<PathBuf> {
     let fleet = &house.fleet;
     let roles = fleet.roles.values();
-    let asked = roles.clone().flat_map(|role| role.confinement.write.iter());
-    let identities = roles.map(|role| &role.identity);
-    let accounts = fleet.accounts.values().map(|account| &account.env);
-    let named = accounts.chain(identities).flatten();
-    let sign_ins = named.filter(|(name, _)| SIGN_IN.contains(&name.as_str()));
+    let asked = roles.flat_map(|role| role.confinement.write.iter());
     let benches = fleet.home.benches();
-    let all = asked
-        .map(PathBuf::as_path)
-        .chain(sign_ins.map(|(_, value)| Path::new(value)))
-        .chain([benches.as_path()]);
+    let all = asked.map(PathBuf::as_path).chain([benches.as_path()]);
     let absolute = all.filter(|path| path.is_absolute());
     absolute
         .filter_map(|path| Some(resolve(path, &[]).ok()?.real))

@@ -56,9 +56,11 @@ mod saved;
 mod search;
 pub mod secrets;
 mod session;
+mod sign_in;
 mod stages;
 pub mod strays;
 mod stuck;
+mod usage;
 
 /// The questions about what sessions wrote that the `carson` executable answers.
 #[must_use]

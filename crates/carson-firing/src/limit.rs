@@ -3,9 +3,10 @@
 use carson_config::Account;
 use carson_core::BlockKind;
 use carson_core::admission::{BLOCK_HORIZON, Block, UsageWindow};
+use carson_core::block_claim::{BlockClaim, UNCONFIRMED};
 use carson_core::settle::Halt;
 use carson_engine::{Limit, LimitKind};
-use carson_store::BlockSetter;
+use carson_store::{BlockSetter, StoreError};
 use chrono::{DateTime, TimeDelta, Utc};
 use tracing::{error, warn};
 
@@ -25,23 +26,28 @@ pub(crate) async fn hit(firing: &Firing<'_>, account: &Account, limit: &Limit) -
         LimitKind::Auth | LimitKind::Billing => None,
         _ => Some(reset(firing, account, limit, now).await),
     };
-    let reason = reason(firing, account, limit);
+    let kind = match limit.kind {
+        LimitKind::UsageWindow | LimitKind::RateLimit => BlockKind::Limit,
+        LimitKind::Auth => BlockKind::Auth,
+        LimitKind::Billing => BlockKind::Billing,
+    };
+    let claim = BlockClaim::of(firing.id, kind, until);
+    let mut reason = reason(firing, account, limit);
+    let is_believed = is_believed(firing, account, &claim, now).await;
+    let until = if is_believed {
+        until
+    } else {
+        reason.push_str(&unconfirmed(&claim));
+        Some(now + UNCONFIRMED)
+    };
     let block = Block {
         account: account.name.clone(),
         until,
         reason: reason.clone(),
-        kind: Some(match limit.kind {
-            LimitKind::UsageWindow | LimitKind::RateLimit => BlockKind::Limit,
-            LimitKind::Auth => BlockKind::Auth,
-            LimitKind::Billing => BlockKind::Billing,
-        }),
+        kind: Some(kind),
     };
-    warn!(account = %account.name, ?until, "provider limit: the account is blocked");
-    if let Err(error) = firing
-        .store()
-        .set_block(&block, BlockSetter::Firing(firing.id), now)
-        .await
-    {
+    warn!(account = %account.name, ?until, is_believed, "provider limit: the account is blocked");
+    if let Err(error) = set(firing, &block, (!is_believed).then_some(&claim), now).await {
         error!(account = %account.name, %error, "the block flag could not be set");
     }
     Halt::RateLimited {
@@ -49,6 +55,45 @@ pub(crate) async fn hit(firing: &Firing<'_>, account: &Account, limit: &Limit) -
         until,
         why: reason,
     }
+}
+
+/// Whether the account is blocked for as long as the session said. A database that does not answer
+/// leaves it at the short block.
+async fn is_believed(
+    firing: &Firing<'_>,
+    account: &Account,
+    claim: &BlockClaim,
+    now: DateTime<Utc>,
+) -> bool {
+    let before = firing.store().unconfirmed(&account.name).await;
+    let before = before.unwrap_or_else(|error| {
+        warn!(account = %account.name, %error, "an earlier block could not be read");
+        None
+    });
+    claim.is_believed(before.as_ref(), now)
+}
+
+async fn set(
+    firing: &Firing<'_>,
+    block: &Block,
+    unconfirmed: Option<&BlockClaim>,
+    now: DateTime<Utc>,
+) -> Result<(), StoreError> {
+    let by = BlockSetter::Firing(firing.id);
+    let is_set = firing.store().set_block(block, by, now).await?;
+    if let Some(claim) = unconfirmed.filter(|_| is_set) {
+        firing.store().note_claim(&block.account, claim).await?;
+    }
+    Ok(())
+}
+
+/// What is said of a claim that only one firing has made.
+fn unconfirmed(claim: &BlockClaim) -> String {
+    let end = claim.until.map_or_else(
+        || "until a person mends it".to_owned(),
+        |until| format!("until {}", until.format("%Y-%m-%d %H:%M:%SZ")),
+    );
+    format!("; it says {end}, and the next firing asks once more before that is believed")
 }
 
 /// What the provider said, and what a person does about it where only a person can.

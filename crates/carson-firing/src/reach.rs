@@ -12,9 +12,10 @@ use carson_engine::Access;
 use carson_proc::sandbox::{Abi, Demand, Network, Profile, Resources};
 
 use crate::bench::Bench;
-use crate::ground::{Ground, SIGN_IN};
+use crate::ground::Ground;
 use crate::household::Household;
 use crate::programs;
+use crate::sign_in;
 
 /// Pretends that the kernel has less, as JSON; for tests, and for an operator who wants to see it.
 const FORCE: &str = "CARSON_SANDBOX_FORCE";
@@ -106,9 +107,8 @@ impl Reach<'_> {
         }
         for (name, value) in self.account.env.iter().chain(&self.role.identity) {
             let place = PathBuf::from(value);
-            if SIGN_IN.contains(&name.as_str()) {
-                grants.write(place);
-            } else if place.is_absolute() && place.is_file() {
+            // Of a sign-in's directory it has a copy, in the bench.
+            if sign_in::is_lent(name, value).is_none() && place.is_absolute() && place.is_file() {
                 grants.read(place);
             }
         }
@@ -123,6 +123,7 @@ impl Reach<'_> {
             bench.temp(),
             bench.runtime(),
             bench.hook_events(),
+            bench.sign_in(),
         ] {
             grants.write.insert(place);
         }
@@ -138,14 +139,30 @@ impl Reach<'_> {
 
     fn asked(&self, grants: &mut Grants) {
         let confinement = &self.role.confinement;
-        confinement
-            .read
-            .iter()
-            .for_each(|path| grants.read(path.clone()));
-        confinement
-            .write
-            .iter()
-            .for_each(|path| grants.write(path.clone()));
+        // Sign-ins, also those of other accounts, are granted to nobody, whatever a role asks for.
+        let kept: Vec<PathBuf> = self.sign_ins().collect();
+        let is_free = |path: &&PathBuf| {
+            let real = path.canonicalize();
+            let real = real.as_ref().unwrap_or(path);
+            !kept
+                .iter()
+                .any(|kept| real.starts_with(kept) || path.starts_with(kept))
+        };
+        let read = confinement.read.iter().filter(is_free);
+        read.for_each(|path| grants.read(path.clone()));
+        let write = confinement.write.iter().filter(is_free);
+        write.for_each(|path| grants.write(path.clone()));
+    }
+
+    /// What the fleet's accounts and roles sign in from, by every name.
+    fn sign_ins(&self) -> impl Iterator<Item = PathBuf> {
+        let fleet = &self.house.fleet;
+        let accounts = fleet.accounts.values().flat_map(|account| &account.env);
+        let roles = fleet.roles.values().flat_map(|role| &role.identity);
+        let kept = accounts.chain(roles).filter_map(|(name, value)| {
+            Some(sign_in::is_lent(name, value)?.kept(Path::new(value)))
+        });
+        kept.flat_map(|place| place.canonicalize().into_iter().chain([place]))
     }
 
     /// What is never seen, where it lies inside of what is granted.
@@ -153,6 +170,7 @@ impl Reach<'_> {
         let mut places: BTreeSet<PathBuf> = Profile::system_secrets().into_iter().collect();
         places.extend(grants.ground.credentials().iter().cloned());
         let fleet = &self.house.fleet;
+        places.extend(self.sign_ins());
         for account in fleet.accounts.values() {
             let sign_ins = account.env.values().map(PathBuf::from);
             places.extend(sign_ins.filter(|place| place.is_absolute()));

@@ -1,9 +1,13 @@
 //! What Carson itself holds as secret: the values that must appear nowhere.
 
+use std::collections::BTreeMap;
 use std::ffi::OsString;
+use std::path::Path;
 
-use carson_config::{Account, Fleet, GitHub, TokenSource, read_secret};
+use carson_config::{Fleet, GitHub, TokenSource, read_secret};
 use secrecy::SecretString;
+
+use crate::sign_in::is_lent;
 
 /// Words in the name of a variable that say that its value is secret.
 const SECRET_WORDS: [&str; 18] = [
@@ -62,10 +66,11 @@ pub fn held(fleet: &Fleet, environ: &[(OsString, OsString)]) -> Vec<SecretString
         let key = account.key.as_ref();
         held.extend(key.and_then(|key| read_secret(&key.file).ok()));
         values.extend(given(&account.env));
-        values.extend(sign_in(account));
+        values.extend(sign_in(&account.env));
     }
     for role in fleet.roles.values() {
         values.extend(given(&role.identity));
+        values.extend(sign_in(&role.identity));
     }
     let mine = environ.iter().filter_map(|(name, value)| {
         let (name, value) = (name.to_str()?, value.to_str()?);
@@ -152,16 +157,20 @@ fn decoded(text: &str) -> String {
     String::from_utf8_lossy(&bytes).into_owned()
 }
 
-/// The tokens with which Claude Code is signed in to a subscription: a session can read that file.
-fn sign_in(account: &Account) -> Vec<String> {
-    let Some(dir) = account.env.get("CLAUDE_CONFIG_DIR") else {
-        return Vec::new();
-    };
-    let file = std::path::Path::new(dir).join(".credentials.json");
-    let text = std::fs::read_to_string(file).unwrap_or_default();
+/// What the CLIs are signed in with: a session can read its copy of these files.
+fn sign_in(env: &BTreeMap<String, String>) -> Vec<String> {
     let mut found = Vec::new();
-    if let Ok(value) = serde_json::from_str(&text) {
-        long_texts(&value, &mut found);
+    for (name, value) in env {
+        let Some(known) = is_lent(name, value) else {
+            continue;
+        };
+        for credential in known.credentials {
+            let file = Path::new(value).join(credential.file);
+            let text = std::fs::read(file).unwrap_or_default();
+            if let Ok(value) = serde_json::from_slice(&text) {
+                long_texts(&value, &mut found);
+            }
+        }
     }
     found
 }
@@ -177,8 +186,6 @@ fn long_texts(value: &serde_json::Value, found: &mut Vec<String>) {
 
 #[cfg(test)]
 mod tests {
-    use std::collections::BTreeMap;
-
     use super::*;
 
     #[test]

@@ -12,7 +12,7 @@ use carson_config::Account;
 use carson_core::admission::{SkipReason, admit_account};
 use carson_core::settle::Halt;
 use carson_core::{EngineKind, Stage};
-use carson_engine::{Access, Ended, Engine, Event, Hook, Session, SessionEnd, estimate};
+use carson_engine::{Access, Ended, Engine, Event, Hook, Session, SessionEnd};
 use carson_store::Stopped;
 use tracing::{info, warn};
 
@@ -28,8 +28,10 @@ use crate::limit::{self, Seen};
 use crate::money;
 use crate::prompt::{self, Filling};
 use crate::retry;
+use crate::sign_in::Lent;
 use crate::stages::OrBroken;
 use crate::stages::workspace::Placed;
+use crate::usage;
 
 /// Most blocked calls of one session that are noted; more say nothing new.
 const MAX_NOTED: usize = 50;
@@ -137,7 +139,7 @@ async fn run(
         let end = started.await?;
         let events = HookEvents::take(firing, bench).await;
         confine::note(firing, &walls, end.exit, &end.said).await?;
-        note(firing, stage, account, &watch, &end).await;
+        note(firing, placed, stage, account, &watch, &end).await;
         limit::note_windows(firing, account, watch.windows).await;
         egress::record(firing).await;
         let told = account.engine != EngineKind::Command;
@@ -254,6 +256,8 @@ async fn start(
         settings_file: bench.hook_settings(),
     };
     let money = money::left(firing).await?;
+    let lent = Lent::lend(firing.house, account, role, bench);
+    let mut lent = lent.or_broken("copying the sign-in")?;
     let mut env = environment(firing, placed, bench, attempt)?;
     let run = 1 + firing
         .tally()
@@ -295,7 +299,7 @@ async fn start(
         tracing::debug!(firing.id = %firing.id, ?event, "session event");
         watch.see(event);
     };
-    tokio::select! {
+    let end = tokio::select! {
         end = engine.run(&session, &firing.cancel, &mut seen) => {
             end.map_err(|error| Halt::EngineFailed(error.to_string()))
         }
@@ -303,7 +307,10 @@ async fn start(
         () = lost(&tree) => Err(Halt::EngineFailed(format!(
             "the worktree was taken away while the {stage} session ran; what it had committed is kept"
         ))),
-    }
+        never = lent.keep_in_step(firing) => match never {},
+    };
+    lent.take_back(firing).await;
+    end
 }
 
 /// Comes to an end when the worktree is gone: nothing that is done then can be saved.
@@ -344,6 +351,7 @@ fn transcript(firing: &Firing<'_>, stage: Stage) -> std::io::Result<PathBuf> {
 
 async fn note(
     firing: &Firing<'_>,
+    placed: &Placed<'_, '_>,
     stage: Stage,
     account: &Account,
     watch: &Watch,
@@ -355,18 +363,17 @@ async fn note(
     let blocked = end.denied.iter().filter(|denied| denied.by_hook).count();
     let blocked = u32::try_from(blocked).unwrap_or(u32::MAX);
     let model = watch.model.as_deref().or(account.model.as_deref());
-    let estimate = || estimate(model, end.tokens_in, end.tokens_out);
-    let cost = end.cost_usd.or_else(estimate);
+    let used = usage::of(firing, placed, stage, model, end).await;
     firing
         .count(|tally| {
-            tally.turns += end.turns;
-            tally.tokens_in += end.tokens_in;
-            tally.tokens_out += end.tokens_out;
+            tally.turns = tally.turns.saturating_add(used.turns);
+            tally.tokens_in = tally.tokens_in.saturating_add(used.tokens_in);
+            tally.tokens_out = tally.tokens_out.saturating_add(used.tokens_out);
             tally.blocked_calls += blocked;
             if !end.text.trim().is_empty() {
                 tally.last_words.insert(stage, end.text.clone());
             }
-            if let Some(cost) = cost {
+            if let Some(cost) = used.cost_usd {
                 tally.cost_estimated |= end.cost_usd.is_none();
                 tally.cost_usd = Some(tally.cost_usd.unwrap_or(0.0) + cost);
             }

@@ -21,8 +21,21 @@ pub struct Command {
     pub cwd: PathBuf,
     /// What it reads.
     pub stdin: Stdin,
+    /// How what it prints reaches us.
+    pub output: Output,
     /// The walls around it.
     pub confined: Option<Confined>,
+}
+
+/// A child's standard output and standard error.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Output {
+    /// Pipes.
+    Pipes,
+    /// Sockets: only who inherited one can write to it. A pipe is opened anew through
+    /// `/proc/PID/fd/1` by every process of the same user; a socket is not (`ENXIO`). For the same
+    /// reason `/dev/stdout` and `/dev/stderr` cannot be opened there.
+    Sockets,
 }
 
 /// Walls around a child: see [`sandbox`](crate::sandbox).
@@ -64,6 +77,7 @@ impl Command {
             env: Env::Exactly(Vec::new()),
             cwd: cwd.into(),
             stdin: Stdin::Null,
+            output: Output::Pipes,
             confined: None,
         }
     }
@@ -109,6 +123,13 @@ impl Command {
     #[must_use]
     pub fn stdin_bytes(mut self, bytes: impl Into<Vec<u8>>) -> Self {
         self.stdin = Stdin::Bytes(bytes.into());
+        self
+    }
+
+    /// Lets nobody write to its output but itself and whom it hands it on to.
+    #[must_use]
+    pub fn unforgeable_output(mut self) -> Self {
+        self.output = Output::Sockets;
         self
     }
 

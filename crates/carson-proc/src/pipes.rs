@@ -1,24 +1,77 @@
-//! The child's three pipes.
+//! The child's three standard streams.
+
+use std::io;
+use std::net::Shutdown;
+use std::os::fd::OwnedFd;
+use std::os::unix::net::UnixStream as StdStream;
+use std::process::Stdio;
 
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWriteExt};
-use tokio::process::{Child, ChildStderr, ChildStdin, ChildStdout};
+use tokio::net::UnixStream;
+use tokio::process::{Child, ChildStdin, Command};
 
-use crate::command::Stdin;
+use crate::command::{Output, Stdin};
 use crate::lines::Stream;
+
+type Reader = Box<dyn AsyncRead + Send + Unpin>;
+
+/// Our ends of a child's output, before it is started.
+pub(crate) enum Ends {
+    Pipes,
+    Sockets {
+        stdout: StdStream,
+        stderr: StdStream,
+    },
+}
+
+impl Ends {
+    /// Gives the child the other ends. They stay open for as long as `builder` lives.
+    pub(crate) fn give(output: Output, builder: &mut Command) -> io::Result<Self> {
+        if output == Output::Pipes {
+            builder.stdout(Stdio::piped()).stderr(Stdio::piped());
+            return Ok(Self::Pipes);
+        }
+        let ((stdout, theirs), (stderr, others)) = (socket()?, socket()?);
+        builder.stdout(theirs).stderr(others);
+        Ok(Self::Sockets { stdout, stderr })
+    }
+
+    /// The ends, to be read.
+    pub(crate) fn open(self, child: &mut Child) -> io::Result<Pipes> {
+        Ok(match self {
+            Self::Pipes => Pipes::of(
+                child.stdout.take().map(|pipe| Box::new(pipe) as Reader),
+                child.stderr.take().map(|pipe| Box::new(pipe) as Reader),
+            ),
+            Self::Sockets { stdout, stderr } => Pipes::of(
+                Some(Box::new(UnixStream::from_std(stdout)?)),
+                Some(Box::new(UnixStream::from_std(stderr)?)),
+            ),
+        })
+    }
+}
+
+/// Our end and the child's. Nothing can be sent to the child by it.
+fn socket() -> io::Result<(StdStream, Stdio)> {
+    let (ours, theirs) = StdStream::pair()?;
+    ours.shutdown(Shutdown::Write)?;
+    ours.set_nonblocking(true)?;
+    Ok((ours, Stdio::from(OwnedFd::from(theirs))))
+}
 
 /// The two that we read.
 pub(crate) struct Pipes {
-    stdout: Option<ChildStdout>,
-    stderr: Option<ChildStderr>,
+    stdout: Option<Reader>,
+    stderr: Option<Reader>,
     out_buffer: Vec<u8>,
     err_buffer: Vec<u8>,
 }
 
 impl Pipes {
-    pub(crate) fn of(child: &mut Child) -> Self {
+    fn of(stdout: Option<Reader>, stderr: Option<Reader>) -> Self {
         Self {
-            stdout: child.stdout.take(),
-            stderr: child.stderr.take(),
+            stdout,
+            stderr,
             out_buffer: vec![0; 64 * 1024],
             err_buffer: vec![0; 16 * 1024],
         }
@@ -43,7 +96,7 @@ impl Pipes {
 }
 
 /// Reads the next bytes; forgets the pipe at its end.
-async fn next<R: AsyncRead + Unpin>(pipe: &mut Option<R>, buffer: &mut [u8]) -> usize {
+async fn next(pipe: &mut Option<Reader>, buffer: &mut [u8]) -> usize {
     let Some(reader) = pipe else {
         return std::future::pending().await;
     };

@@ -14,7 +14,7 @@ use crate::finished::{Exit, Finished};
 use crate::limits::Limits;
 use crate::lines::Line;
 use crate::marker::Marker;
-use crate::pipes::{Pipes, feed};
+use crate::pipes::{Ends, feed};
 use crate::sweep::{Reach, Tree};
 use crate::watch::Watch;
 
@@ -56,13 +56,14 @@ pub async fn run(
             Stdin::Null => Stdio::null(),
             Stdin::Bytes(_) => Stdio::piped(),
         })
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
         .kill_on_drop(true);
+    let ends = Ends::give(command.output, &mut builder).map_err(fail)?;
     let (mut child, registered) = children::spawn(&mut builder).map_err(fail)?;
+    // It holds the child's ends: an output has an end only when nobody does.
+    drop(builder);
     // From here on, dropping the tree kills it.
     let mut tree = Tree::new(registered, marker, Reach::of(limits)).within(cgroup);
-    let mut pipes = Pipes::of(&mut child);
+    let mut pipes = ends.open(&mut child).map_err(fail)?;
     let feeding = feed(child.stdin.take(), &command.stdin);
     let mut watch = Watch::new(limits, tree.group(), started, on_line);
     let watching = watch.until_exit(&mut child, &mut pipes, cancel);

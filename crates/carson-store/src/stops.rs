@@ -3,6 +3,7 @@
 use std::fmt;
 
 use carson_core::admission::{BLOCK_HORIZON, Block};
+use carson_core::block_claim::{BlockClaim, Unconfirmed};
 use carson_core::breaker::Breaker;
 use carson_core::{AccountName, BlockKind, FiringId, RoleName};
 use chrono::{DateTime, Utc};
@@ -88,7 +89,11 @@ struct BlockRaw {
     set_by: String,
     set_at: DateTime<Utc>,
     cleared_at: Option<DateTime<Utc>>,
+    claim: Option<String>,
 }
+
+/// A claim of a block that only a person ends.
+const ENDLESS: &str = "endless";
 
 impl Store {
     /// A role's breaker; closed when it never had one.
@@ -154,7 +159,7 @@ impl Store {
             "INSERT INTO account_block (account, until, reason, set_by, set_at, kind) \
              VALUES ($1, $2, $3, $4, $5, $7) ON CONFLICT (account) DO UPDATE SET \
              until = excluded.until, reason = excluded.reason, set_by = excluded.set_by, \
-             set_at = excluded.set_at, kind = excluded.kind, cleared_at = NULL \
+             set_at = excluded.set_at, kind = excluded.kind, cleared_at = NULL, claim = NULL \
              WHERE $6 OR account_block.cleared_at IS NOT NULL \
                 OR (account_block.until IS NOT NULL \
                     AND (excluded.until IS NULL OR excluded.until > account_block.until))"
@@ -252,13 +257,66 @@ impl Store {
         Ok(last.map(|raw| (raw.set_at, raw.until)))
     }
 
+    /// Notes that a block is shorter than the firing that set it claims, until another one confirms
+    /// the claim. It goes with the block: a newer one, or the operator's word, forgets it.
+    ///
+    /// # Errors
+    /// When the database does not answer.
+    pub async fn note_claim(
+        &self,
+        account: &AccountName,
+        claim: &BlockClaim,
+    ) -> Result<(), StoreError> {
+        let until = claim.until.map(|until| until.to_rfc3339());
+        on!(self, |pool| query(
+            "UPDATE account_block SET claim = $3 \
+             WHERE account = $1 AND set_by = $2 AND cleared_at IS NULL"
+        )
+        .bind(account.as_str())
+        .bind(&claim.firing)
+        .bind(until.as_deref().unwrap_or(ENDLESS))
+        .execute(pool)
+        .await?
+        .rows_affected());
+        Ok(())
+    }
+
+    /// What was claimed of an account and is not believed yet.
+    ///
+    /// # Errors
+    /// When the database does not answer.
+    pub async fn unconfirmed(
+        &self,
+        account: &AccountName,
+    ) -> Result<Option<Unconfirmed>, StoreError> {
+        let rows = self.raw_blocks().await?;
+        let row = rows.into_iter().find(|raw| raw.account == account.as_str());
+        Ok(row.filter(|raw| raw.cleared_at.is_none()).and_then(|raw| {
+            // A claim that cannot be read is none: the next one is the first again.
+            let until = match raw.claim.as_deref()? {
+                ENDLESS => None,
+                text => Some(DateTime::parse_from_rfc3339(text).ok()?.to_utc()),
+            };
+            Some(Unconfirmed {
+                stands_until: raw.until?,
+                claim: BlockClaim {
+                    firing: raw.set_by,
+                    kind: raw.kind.as_deref()?.parse().ok()?,
+                    until,
+                },
+            })
+        }))
+    }
+
     async fn raw_blocks(&self) -> Result<Vec<BlockRaw>, StoreError> {
-        Ok(on!(self, |pool| sqlx::query_as(
-            "SELECT account, until, reason, kind, set_by, set_at, cleared_at FROM account_block \
+        Ok(on!(self, |pool| {
+            sqlx::query_as(
+            "SELECT account, until, reason, kind, set_by, set_at, cleared_at, claim FROM account_block \
              ORDER BY account"
         )
         .fetch_all(pool)
-        .await?))
+        .await?
+        }))
     }
 }
 

@@ -8,9 +8,11 @@ use std::path::PathBuf;
 
 use carson_core::Clock;
 use carson_tests::fleet::{REPO, TestFleet};
-use carson_tests::model::{Reply, Window, say, subscription_usage};
+use carson_tests::model::{Reply, Window, say, subscription_limit, subscription_usage, when};
 use carson_tests::until;
 use serde_json::{Value, json};
+use sqlx::sqlite::{SqliteConnectOptions, SqliteConnection};
+use sqlx::{ConnectOptions, Executor};
 
 use crate::claude_firing::{COMMIT, Scene, planning};
 
@@ -391,6 +393,11 @@ fn a_sign_in_or_a_bill_blocks_until_a_person_acts_and_says_how() {
 
         assert_eq!(fired.end(), ("RATE_LIMITED", 15), "{fired:#?}");
         let [block] = <[Value; 1]>::try_from(scene.blocks()).unwrap();
+        assert!(minutes(&block) <= 30, "one firing's word: {block:#?}");
+        assert!(text(&block, "reason").contains("asks once more"));
+        run_out(&scene.fleet);
+        assert_eq!(scene.fire().end(), ("RATE_LIMITED", 15));
+        let [block] = <[Value; 1]>::try_from(scene.blocks()).unwrap();
         assert!(block["until"].is_null(), "{block:#?}");
         let clear = "carson block clear claude";
         let reason = text(&block, "reason");
@@ -407,6 +414,73 @@ fn a_sign_in_or_a_bill_blocks_until_a_person_acts_and_says_how() {
         }
         assert!(scene.comments(1).contains("counts=false"));
     }
+}
+
+/// How many minutes a block still stands.
+fn minutes(block: &Value) -> i64 {
+    let until: chrono::DateTime<chrono::Utc> = text(block, "until").parse().unwrap();
+    (until - Clock::system().now()).num_minutes()
+}
+
+/// Lets the blocks of all accounts end now.
+fn run_out(fleet: &TestFleet) {
+    let runtime = tokio::runtime::Runtime::new().unwrap();
+    runtime.block_on(async {
+        let options = SqliteConnectOptions::new().filename(fleet.home().join("state/carson.db"));
+        let mut rows: SqliteConnection = options.connect().await.unwrap();
+        let over =
+            "UPDATE account_block SET until = strftime('%Y-%m-%dT%H:%M:%fZ', 'now', '-1 minute')";
+        rows.execute(over).await.unwrap();
+    });
+}
+
+#[test]
+fn a_week_is_believed_when_a_second_firing_says_it_too() {
+    let scene = Scene::of_a_subscriber();
+    let now = Clock::system().now().timestamp();
+    let week = now + 7 * 24 * 60 * 60;
+    scene.on(when(), subscription_limit(week));
+    let blocked = || <[Value; 1]>::try_from(scene.blocks()).unwrap()[0].clone();
+
+    assert_eq!(scene.fire().end(), ("RATE_LIMITED", 15));
+    let block = blocked();
+    assert!((25..=30).contains(&minutes(&block)), "{block:#?}");
+    let reason = text(&block, "reason");
+    assert!(
+        reason.contains("the next firing asks once more"),
+        "{reason}"
+    );
+
+    run_out(&scene.fleet);
+    assert_eq!(scene.fire().end(), ("RATE_LIMITED", 15));
+    let block = blocked();
+    let until: chrono::DateTime<chrono::Utc> = text(&block, "until").parse().unwrap();
+    assert_eq!(until.timestamp(), week, "{block:#?}");
+}
+
+#[test]
+fn what_cannot_have_been_used_is_flagged_and_stops_nobody() {
+    let done = json!({"type": "item.completed", "item": {"type": "agent_message", "text": "Done.\n[OK] it greets"}});
+    let used = json!({"type": "turn.completed", "usage": {"input_tokens": u64::MAX, "output_tokens": 9_000_000_000_u64}});
+    let script = format!("{COMMIT}\n{}{}{}", says(&done), says(&used), says(&used));
+    let scene = Script::new(&[("codex", script)], "");
+    let settings = scene.fleet.home().join("carson.toml");
+    let text = fs::read_to_string(&settings).unwrap();
+    fs::write(
+        &settings,
+        text.replace("[fleet]\n", "[fleet]\nmax_cost_usd_per_day = 50.0\n"),
+    )
+    .unwrap();
+
+    let row = scene.fire();
+
+    assert_eq!(row["outcome"], "OK", "{row:#?}");
+    assert!(row["cost_usd"].is_null(), "{row:#?}");
+    let event = &row["events"][0];
+    assert_eq!(event["kind"], "usage.implausible", "{row:#?}");
+    // The fleet goes on.
+    scene.fleet.issue(ROLE, "Greet again", "In hello.txt.");
+    assert_eq!(scene.fire()["outcome"], "OK");
 }
 
 #[test]

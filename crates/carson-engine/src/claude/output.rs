@@ -58,8 +58,8 @@ impl Reader for Output {
             text: result["result"].as_str().unwrap_or_default().to_owned(),
             turns: number(&result["num_turns"]).unwrap_or(self.turns),
             tokens_in: tokens("input_tokens")
-                + tokens("cache_creation_input_tokens")
-                + tokens("cache_read_input_tokens"),
+                .saturating_add(tokens("cache_creation_input_tokens"))
+                .saturating_add(tokens("cache_read_input_tokens")),
             tokens_out: tokens("output_tokens"),
             cost_usd: result["total_cost_usd"].as_f64(),
             denied: self.denied,

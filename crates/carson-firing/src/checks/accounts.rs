@@ -8,6 +8,7 @@ use carson_core::EngineKind;
 use super::{Scene, Verdict};
 use crate::egress::Provider;
 use crate::session;
+use crate::sign_in::is_lent;
 
 const SUBSCRIPTION: &str = "the hook stops reads of it and redaction keeps it out of what leaves, but \
      no wall can: give the role an egress list, or use an account with a key that Carson holds";
@@ -64,7 +65,8 @@ fn exposed(account: &Account) -> Verdict {
     if account.key.is_some() {
         return Verdict::ok("its sessions never see the key that the proxy holds");
     }
-    let has = |name: &str| account.env.contains_key(name);
+    let mut named = account.env.iter();
+    let is_subscription = named.any(|(name, value)| is_lent(name, value).is_some());
     let mut secrets = account
         .env
         .keys()
@@ -75,7 +77,7 @@ fn exposed(account: &Account) -> Verdict {
         let found =
             format!("{name} is in its sessions' environment: the model's tools can read it");
         Verdict::warning(found).mend(KEY)
-    } else if has("CLAUDE_CONFIG_DIR") || has("CODEX_HOME") {
+    } else if is_subscription {
         let found = "a subscription: the CLI must read its sign-in, and so can the model's tools";
         Verdict::warning(found).mend(SUBSCRIPTION)
     } else {

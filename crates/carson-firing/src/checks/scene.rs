@@ -13,6 +13,7 @@ use crate::egress;
 use crate::environment::Wanted;
 use crate::household::Household;
 use crate::session;
+use crate::sign_in;
 
 /// Something that kept a part of the home from being opened.
 #[derive(Clone, Debug)]
@@ -102,6 +103,10 @@ impl<'h> Scene<'h> {
             attempt: 0,
             egress: egress::foreseen(self.house, role, account),
         });
+        // There is no session to copy it for: what is looked at is the operator's.
+        for (lent, dir) in sign_in::operators(account, role) {
+            environment.push((lent.variable.into(), dir.into()));
+        }
         // It is for what runs outside of the walls.
         for (_, value) in environment.iter_mut().filter(|(name, _)| name == "PATH") {
             *value = carson_proc::own_path(value);

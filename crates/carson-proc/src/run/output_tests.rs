@@ -180,3 +180,25 @@ fn a_flood_from_behind_holds_nobody_up() {
         assert!(left[0].terminate(Duration::ZERO).await);
     });
 }
+
+#[cfg(target_os = "linux")]
+#[test]
+fn nobody_opens_an_output_of_sockets_anew() {
+    alone(|| async {
+        let script = "echo first; for fd in 1 2; do sh -c \"exec 2>/dev/null; echo forged > /proc/$$/fd/$fd\"; done; \
+                      echo last; echo said >&2";
+        let shell = |script: &str| crate::Command::new("/bin/sh", "/").args(["-c", script]);
+        let (by_pipes, _) = lines_of(&shell(script), &limits()).await;
+        assert_eq!(by_pipes.stdout.text(), "first\nforged\nlast\n");
+        assert_eq!(by_pipes.stderr.text(), "forged\nsaid\n");
+        let (done, lines) = lines_of(&shell(script).unforgeable_output(), &limits()).await;
+        assert_eq!(done.stdout.text(), "first\nlast\n");
+        assert_eq!(done.stderr.text(), "said\n");
+        assert_eq!(lines.len(), 3);
+        // As much as a pipe takes, and an end although the child read from it.
+        let script = "head -c 3000000 /dev/zero; cat <&1";
+        let (done, _) = lines_of(&shell(script).unforgeable_output(), &limits()).await;
+        assert!(done.success(), "{done:?}");
+        assert_eq!(done.stdout.total_bytes(), 3_000_000);
+    });
+}

@@ -8,6 +8,7 @@
 mod bounds;
 mod claude;
 mod daemon;
+mod forged_output;
 mod generated;
 mod generator;
 mod judges;
@@ -17,5 +18,6 @@ mod network;
 mod props;
 mod repository;
 mod scene;
+mod sign_in;
 mod table;
 mod walls;

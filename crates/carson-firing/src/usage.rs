@@ -1,0 +1,42 @@
+//! What a session used, as far as it can be.
+
+use carson_core::Stage;
+use carson_core::plausible::{Possible, Used};
+use carson_engine::{SessionEnd, estimate};
+use serde_json::json;
+use tracing::warn;
+
+use crate::firing::Firing;
+use crate::stages::workspace::Placed;
+
+/// What counts of what a session says that it used. What cannot be is an event of the firing.
+pub(crate) async fn of(
+    firing: &Firing<'_>,
+    placed: &Placed<'_, '_>,
+    stage: Stage,
+    model: Option<&str>,
+    end: &SessionEnd,
+) -> Used {
+    let estimated = || estimate(model, end.tokens_in, end.tokens_out);
+    let told = Used {
+        turns: end.turns,
+        tokens_in: end.tokens_in,
+        tokens_out: end.tokens_out,
+        cost_usd: end.cost_usd.or_else(estimated),
+    };
+    let dearest = |tokens_in, tokens_out| estimate(None, tokens_in, tokens_out).unwrap_or(0.0);
+    let possible = Possible::within(end.elapsed, placed.brief.max_turns(stage), dearest);
+    let Some(held) = told.held_to(&possible, firing.role.limits.max_cost_usd) else {
+        return told;
+    };
+    warn!(firing.id = %firing.id, ?told, ?held, "a session says that it used what it cannot have used");
+    let shown = |used: &Used| {
+        json!({
+            "turns": used.turns, "tokens_in": used.tokens_in, "tokens_out": used.tokens_out,
+            "cost_usd": used.cost_usd,
+        })
+    };
+    let data = json!({"stage": stage, "told": shown(&told), "counted": shown(&held)});
+    firing.event("usage.implausible", &data).await;
+    held
+}
