@@ -47,7 +47,7 @@ impl Call {
     /// # Errors
     /// When the text is not JSON or names no tool.
     pub fn from_json(text: &str) -> Result<Self, JsonError> {
-        let json = Json::parse(text)?;
+        let json = Json::parse(text.trim_start_matches('\u{feff}'))?;
         let tool = json.text_at("tool_name").ok_or(JsonError {
             at: 0,
             problem: "no tool_name",
@@ -62,6 +62,17 @@ impl Call {
             input,
             cwd: cwd.to_owned(),
         })
+    }
+
+    /// The call in an event that is no JSON, or nested too deep, as far as its strings tell.
+    pub(crate) fn from_loose(text: &str) -> Self {
+        let all = Json::loose(text);
+        let own = |key: &str| all.text_at(key).unwrap_or_default().to_owned();
+        Self {
+            tool: own("tool_name"),
+            cwd: own("cwd"),
+            input: all,
+        }
     }
 
     /// What kind of tool this is. Unknown tools (MCP servers) are judged by their members.

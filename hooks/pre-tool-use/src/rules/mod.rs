@@ -61,31 +61,3 @@ pub(crate) fn judge(view: &View<'_>) -> Option<Block> {
         .zip(CHECKS)
         .find_map(|(rule, check)| check(view).map(|what| Block::new(rule, &what)))
 }
-
-/// The words by which a text is judged that is nested too deep, or too long, to be read: all words
-/// of a row must occur. A text that names none of these is allowed.
-const BLUNT: [(usize, &[&str]); 10] = [
-    (0, &[" push ", "main"]),
-    (0, &[" push ", "master"]),
-    (0, &[" push ", "--force"]),
-    (1, &["--no-verify"]),
-    (1, &["hookspath"]),
-    (2, &["rm ", "-r"]),
-    (2, &["rm ", "-f"]),
-    (3, &[".ssh/"]),
-    (4, &["curl", "sh"]),
-    (4, &["wget", "sh"]),
-];
-
-/// Judges a text by its words alone.
-pub(crate) fn blunt(text: &str) -> Option<Block> {
-    let text = text.to_ascii_lowercase();
-    let (index, words) = BLUNT
-        .into_iter()
-        .find(|(_, words)| words.iter().all(|w| text.contains(w)))?;
-    let what = format!(
-        "the command is nested too deep to be read and names `{}`",
-        words.join(" … ")
-    );
-    Some(Block::new(&RULES[index], &what))
-}

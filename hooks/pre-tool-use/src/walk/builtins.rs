@@ -129,7 +129,13 @@ fn read(exec: &Exec, state: &mut State) {
         names
     } {
         let words = || words_of(&value, &blanks);
-        let values = if many { words() } else { vec![value.clone()] };
+        let values = if state.reads_all {
+            stdin.lines().map(|line| line.trim().to_owned()).collect()
+        } else if many {
+            words()
+        } else {
+            vec![value.clone()]
+        };
         state.set(name, values, false);
     }
     for pair in args

@@ -8,8 +8,8 @@
 //!
 //! Branches are walked one after the other and their states joined: a variable that may be either
 //! of two texts stands for both. Work is bounded by [`Walker::fuel`] and the number
-//! of commands; text that is nested too deep,
-//! or left when the fuel is out, is judged by its words alone ([`crate::rules::blunt`]).
+//! of commands; text that is nested too deep, or left when the fuel is out, is judged by the
+//! `coarse` pass.
 //!
 //! Reading order: [`state`], [`exec`], this file, `expand` (words to texts), `simple` (one simple
 //! command), `wrappers`, `launch` (shells, `eval`, interpreters), `embedded` and `sed` (code in what is
@@ -17,6 +17,7 @@
 
 mod brace;
 mod builtins;
+mod coarse;
 mod code;
 mod embedded;
 mod exec;
@@ -27,6 +28,7 @@ mod launch;
 pub(crate) mod options;
 mod output;
 mod params;
+mod pieces;
 mod printing;
 mod redirect;
 mod sed;
@@ -35,6 +37,7 @@ mod state;
 mod wrappers;
 mod xargs;
 
+pub use coarse::Verdict;
 pub use exec::{Exec, View};
 pub(crate) use output::DOWNLOADERS;
 pub use state::{State, World};
@@ -45,7 +48,6 @@ use std::rc::Rc;
 use crate::context::Context;
 use crate::decision::Block;
 use crate::marks::{self, ANY};
-use crate::rules;
 use crate::shell;
 use crate::shell::syntax::{Link, Node};
 
@@ -68,6 +70,12 @@ pub struct Walker<'c> {
     commands: usize,
     calls: usize,
     found: Option<Block>,
+    /// The coarse pass has begun.
+    coarse: bool,
+    /// Texts that were nested too deep, with the state they would have met.
+    unread: Vec<(String, State)>,
+    /// Work left for the coarse pass.
+    coarse_fuel: usize,
     /// The trail for `explain`, when wanted.
     trail: Option<Vec<String>>,
     /// `>( … )` of this line: what is written to the path flows into the commands.
@@ -84,6 +92,9 @@ impl<'c> Walker<'c> {
             commands: MAX_COMMANDS,
             calls: 0,
             found: None,
+            coarse: false,
+            unread: Vec::new(),
+            coarse_fuel: coarse::WHOLE_FUEL + size,
             trail: None,
             sinks: BTreeMap::new(),
         }
@@ -93,16 +104,6 @@ impl<'c> Walker<'c> {
     pub fn with_trail(mut self) -> Self {
         self.trail = Some(Vec::new());
         self
-    }
-
-    /// Walks a command line that starts in `cwd` and returns the first block.
-    pub fn judge(mut self, command: &str, cwd: &str) -> (Option<Block>, Vec<String>) {
-        let mut state = State::new(cwd);
-        self.code(command, &mut state, "");
-        if self.fuel == 0 {
-            self.block(rules::blunt(command));
-        }
-        (self.found, self.trail.unwrap_or_default())
     }
 
     /// Adds a line to the trail.
@@ -143,14 +144,6 @@ impl<'c> Walker<'c> {
         self.spend(bytes / 32)
     }
 
-    /// Judges by its words what is not read. A loop may come here again and again, so it costs
-    /// fuel; without any left the whole command line is judged that way in the end.
-    fn blunt(&mut self, text: &str) {
-        if self.spend(text.len() / 16) {
-            self.block(rules::blunt(text));
-        }
-    }
-
     /// Runs `body` one call deeper; too deep, the text is judged by its words.
     pub(crate) fn deeper<T: Default>(
         &mut self,
@@ -158,7 +151,7 @@ impl<'c> Walker<'c> {
         body: impl FnOnce(&mut Self) -> T,
     ) -> T {
         if self.calls >= MAX_CALLS || !self.spend(1) {
-            self.blunt(text);
+            self.leave(text, None);
             return T::default();
         }
         self.calls += 1;
@@ -170,7 +163,7 @@ impl<'c> Walker<'c> {
     /// Walks shell code and returns what it prints.
     pub(crate) fn code(&mut self, code: &str, state: &mut State, stdin: &str) -> String {
         if !self.spend(code.len() / 16 + 1) {
-            self.blunt(code);
+            self.leave(code, Some(state));
             return String::new();
         }
         self.deeper(code, |walker| {
@@ -209,7 +202,7 @@ impl<'c> Walker<'c> {
             }
             Node::Redirected(body, redirects) => self.redirected(body, redirects, state, stdin),
             Node::Unread(text) => {
-                self.blunt(text);
+                self.leave(text, Some(state));
                 marks::only(ANY)
             }
         }
@@ -311,13 +304,22 @@ impl<'c> Walker<'c> {
         } else {
             stdin.lines().collect()
         };
-        for line in lines.into_iter().take(MAX_ROUNDS) {
-            append(&mut out, &self.node(test, state, line));
-            append(&mut out, &self.node(body, state, line));
+        // Rounds beyond the bound read several lines at once: each is a value that may be.
+        let (single, rest) = lines.split_at(lines.len().min(MAX_ROUNDS / 4));
+        let rest = rest.chunks(MAX_ROUNDS / 8).map(|chunk| chunk.join("\n"));
+        let rounds = single.iter().map(|line| (*line).to_owned());
+        for (round, line) in rounds.chain(rest).enumerate() {
+            if !self.spend(1) {
+                break;
+            }
+            state.reads_all = round >= single.len();
+            append(&mut out, &self.node(test, state, &line));
+            append(&mut out, &self.node(body, state, &line));
             if self.done() || state.left {
                 break;
             }
         }
+        state.reads_all = before.reads_all;
         state.left = before.left;
         state.merge(before);
         out

@@ -41,6 +41,8 @@ pub struct State {
     pub exports_all: bool,
     /// The command's input came from the network: a `$(cat)` in its words reads it.
     pub fed_download: bool,
+    /// `read` takes every line of its input as a value that may be.
+    pub reads_all: bool,
     /// The shell has left: `exit`, `return`, `exec`, `break`.
     pub left: bool,
 }
@@ -59,6 +61,7 @@ impl State {
             program: "bash".to_owned(),
             exports_all: false,
             fed_download: false,
+            reads_all: false,
             left: false,
         }
     }

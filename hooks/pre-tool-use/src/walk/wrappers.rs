@@ -300,6 +300,11 @@ pub(super) fn assignment(word: &str) -> Option<(String, String)> {
     fits.then(|| (name.to_owned(), value.to_owned()))
 }
 
+/// Whether the command runs the command given to it.
+pub(super) fn is_wrapper(name: &str) -> bool {
+    WRAPPERS.iter().any(|wrapper| wrapper.name == name)
+}
+
 /// Index of the inner command among the arguments.
 fn inner(name: &str, args: &[String]) -> Option<usize> {
     if let Some(wrapper) = WRAPPERS.iter().find(|wrapper| wrapper.name == name) {

@@ -19,7 +19,7 @@ use crate::rules::pipe_to_shell;
 use super::{Exec, State, Walker};
 use literals::Source;
 
-/// Longest code that is looked at; one-liners are far shorter.
+/// Longest code that is looked at in one go; longer code is looked at part by part.
 const MAX_CODE: usize = 64 * 1024;
 
 /// Calls that hand a text, or a list of words, to the operating system.
@@ -152,6 +152,25 @@ fn names_itself(words: &[String]) -> bool {
     matches!(words, [program, name, _, ..] if crate::path::name(program) == crate::path::name(name))
 }
 
+/// The code in parts of at most [`MAX_CODE`] bytes that end with a line where one ends.
+fn parts(code: &str) -> impl Iterator<Item = &str> {
+    let mut rest = code;
+    std::iter::from_fn(move || {
+        if rest.is_empty() {
+            return None;
+        }
+        let most = rest.floor_char_boundary(MAX_CODE);
+        let end = if most == rest.len() {
+            most
+        } else {
+            rest[..most].rfind('\n').map_or(most, |at| at + 1)
+        };
+        let (part, after) = rest.split_at(end.max(1));
+        rest = after;
+        Some(part)
+    })
+}
+
 impl Walker<'_> {
     /// Looks at code of another language; true when it fetches something from the network.
     pub(super) fn scan(
@@ -161,16 +180,32 @@ impl Walker<'_> {
         state: &mut State,
         stdin: &str,
     ) -> bool {
-        let end = (0..=MAX_CODE.min(code.len()))
-            .rev()
-            .find(|&at| code.is_char_boundary(at));
-        let source = Source::read(language, &code[..end.unwrap_or(0)]);
         self.note(|| format!("{} code:", language.name()));
         let tmp = if self.ctx.tmp.is_empty() {
             "/tmp"
         } else {
             &self.ctx.tmp
         };
+        let tmp = tmp.to_owned();
+        let mut fetches = false;
+        for part in parts(code) {
+            if self.done() || !self.spend(part.len() / 64) {
+                break;
+            }
+            fetches |= self.scan_part(language, part, state, stdin, &tmp);
+        }
+        fetches
+    }
+
+    fn scan_part(
+        &mut self,
+        language: Language,
+        code: &str,
+        state: &mut State,
+        stdin: &str,
+        tmp: &str,
+    ) -> bool {
+        let source = Source::read(language, code);
         let values = value::Values::new(&source, language, tmp, stdin);
         self.scan_shell(language, &source, &values, state, stdin);
         self.scan_eval(language, &source, &values);
@@ -283,7 +318,10 @@ impl Walker<'_> {
 
     fn scan_reads(&mut self, source: &Source, state: &State) {
         let reads = READS.iter().any(|sign| source.skeleton.contains(sign));
-        for literal in source.literals.iter().take(256) {
+        for literal in &source.literals {
+            if !self.spend(1) {
+                return;
+            }
             let host = crate::rules::credential_read::is_metadata(&literal.text);
             if !host && !reads {
                 continue;
