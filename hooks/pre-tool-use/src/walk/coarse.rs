@@ -13,19 +13,17 @@ use crate::marks::DOWNLOAD;
 use crate::rules;
 use crate::shell;
 
-use super::pieces::{Pieces, regions};
+use super::pieces::{Pieces, flattened, regions};
 use super::{Exec, State, Walker, World, wrappers};
 
 /// Units of work for one piece, on top of one for four bytes.
 const PIECE_FUEL: usize = 600;
 /// Commands that one piece may run.
 const PIECE_COMMANDS: usize = 60;
-/// Units of work for all pieces, on top of one for a byte. Beyond them raw words decide.
-pub(super) const WHOLE_FUEL: usize = 400_000;
+/// Units of work for all pieces, on top of one for four bytes. Beyond them raw words decide.
+pub(super) const WHOLE_FUEL: usize = 200_000;
 /// Most texts that are kept for the coarse pass beside the command line itself.
 const MAX_UNREAD: usize = 64;
-/// Deepest nesting of quoted code that is cut open again.
-const MAX_LAYERS: usize = 6;
 
 /// Words in front of a command that are no command themselves.
 const KEYWORDS: [&str; 12] = [
@@ -144,14 +142,15 @@ impl Walker<'_> {
     }
 
     /// A piece beyond its budget: the code in its quotes and substitutions is cut open in turn, and
-    /// its own words are judged as they are.
+    /// in the end its own words are judged as they are.
     fn too_long(&mut self, code: &str, state: &mut State, stdin: &str, layers: usize) {
-        let inside = if layers < MAX_LAYERS {
-            regions(code)
-        } else {
-            Vec::new()
+        let inside = match layers {
+            _ if self.coarse_fuel == 0 => Vec::new(),
+            0 | 1 => regions(code),
+            2 => vec![flattened(code)],
+            _ => Vec::new(),
         };
-        if inside.is_empty() || self.coarse_fuel == 0 {
+        if inside.is_empty() {
             self.raw(code, state, stdin);
         }
         for text in inside {

@@ -94,7 +94,7 @@ impl<'c> Walker<'c> {
             found: None,
             coarse: false,
             unread: Vec::new(),
-            coarse_fuel: coarse::WHOLE_FUEL + size,
+            coarse_fuel: coarse::WHOLE_FUEL + size / 4,
             trail: None,
             sinks: BTreeMap::new(),
         }

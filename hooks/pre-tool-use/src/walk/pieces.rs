@@ -199,3 +199,12 @@ pub(super) fn regions(code: &str) -> Vec<String> {
     out.retain(|text| text.contains([';', '\n', '|', '&', '(']));
     out
 }
+
+/// The text with every substitution, at any depth, on a line of its own; double quotes are lost.
+pub(super) fn flattened(code: &str) -> String {
+    let opened = code
+        .replace("$(", "\n")
+        .replace("<(", "\n")
+        .replace(">(", "\n");
+    opened.replace([')', '`'], "\n").replace('"', "")
+}

@@ -120,6 +120,9 @@ impl<'s> Values<'s> {
     /// The arguments, or the elements of a leading list.
     pub(super) fn words(&self, args: &str) -> Vec<String> {
         let mut inside = args.trim();
+        if !self.spend(inside.len()) {
+            return vec![marks::only(ANY)];
+        }
         if let Some(list) = inside.strip_prefix('[') {
             inside = &list[..list.find(']').unwrap_or(list.len())];
         }
