@@ -54,7 +54,7 @@ const SWITCHES: [(&str, &[&str]); 7] = [
 
 /// Short options of `git commit` that take a value.
 const COMMIT: Spec = Spec {
-    short: "mFCct",
+    short: "mFCctu?S?",
     long: &[
         "message",
         "file",

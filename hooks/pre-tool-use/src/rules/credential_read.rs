@@ -20,9 +20,10 @@ use candidates::candidates;
 
 mod candidates;
 mod commands;
+mod hosts;
 mod printers;
 
-pub use printers::is_metadata;
+pub use hosts::{is_metadata, is_metadata_host};
 
 /// The rule.
 pub const RULE: Rule = Rule {

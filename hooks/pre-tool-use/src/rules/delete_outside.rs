@@ -2,12 +2,15 @@
 //!
 //! Refused: recursive or forced deletion, truncation or overwriting whose target is, or may be,
 //! outside the worktree and the firing's private temp; the worktree itself (also as `*`) and its
-//! `.git`. Allowed: everything inside, a link itself (not what it leads to), lock files of a killed
-//! git, a plain `rm FILE`.
+//! `.git`; any `rm` of a file that is certainly outside. Allowed: everything inside, a link itself
+//! (not what it leads to), lock files of a killed git, `rm` and `rm -f` of single files under the
+//! system's temporary directories.
 //!
-//! Default: a target that cannot be told is outside. One exception: an unknown name right below a
-//! known directory inside (`target/$NAME`) is taken to be a name.
+//! Default: a target that cannot be told is outside. Two exceptions: an unknown name right below a
+//! known directory inside (`target/$NAME`) is taken to be a name, and a plain `rm` of a file nobody
+//! can name (`rm "$f"`) is allowed.
 
+use crate::context::Sight;
 use crate::decision::Rule;
 use crate::git::GitLine;
 use crate::marks;
@@ -38,7 +41,7 @@ pub fn check(view: &View<'_>) -> Option<String> {
     let args = view.exec.args();
     let name = view.exec.name();
     match name {
-        "rm" | "grm" => check_rm(view),
+        "rm" | "grm" | "unlink" => check_rm(view),
         "rimraf" | "del-cli" | "trash" | "trash-put" | "remove_tree" | "find -delete" | "shred"
         | "srm" => judge_all(
             name,
@@ -71,7 +74,20 @@ pub fn check(view: &View<'_>) -> Option<String> {
                 short: "fCTX",
                 long: &["file", "directory", "exclude"],
             };
-            judge_all("tar --remove-files", &options::operands(args, spec), view)
+            let dir = options::read(args, spec)
+                .into_iter()
+                .find_map(|arg| match arg {
+                    Arg::Short('C', value) | Arg::Long("directory", value) => value,
+                    _ => None,
+                });
+            let operands = options::operands(args, spec);
+            let below = |target: &&str| match dir {
+                Some(dir) => format!("{dir}/{target}"),
+                None => (*target).to_owned(),
+            };
+            let targets: Vec<String> = operands.iter().map(below).collect();
+            let targets: Vec<&str> = targets.iter().map(String::as_str).collect();
+            judge_all("tar --remove-files", &targets, view)
         }
         "wipefs" | "blkdiscard" => judge_all(name, &options::operands(args, options::PLAIN), view),
         _ if name == "mkfs" || name.starts_with("mkfs.") => {
@@ -93,9 +109,6 @@ fn check_rm(view: &View<'_>) -> Option<String> {
         Arg::Long(name, _) => options::means(name, "force", 1),
         Arg::Operand(_) => false,
     });
-    if !recursive && !forced {
-        return None;
-    }
     read.iter().find_map(|arg| match arg {
         // A git that was killed leaves its lock behind; removing that is repair.
         Arg::Operand(target)
@@ -106,9 +119,47 @@ fn check_rm(view: &View<'_>) -> Option<String> {
         {
             None
         }
-        Arg::Operand(target) => judge("rm", target, view),
+        Arg::Operand(target) if !recursive && is_temporary(target, view) => None,
+        Arg::Operand(target) if !recursive && !forced && !is_outside(target, view) => None,
+        Arg::Operand(target) => judge(view.exec.name(), target, view),
         _ => None,
     })
+}
+
+/// Directories that anyone may write into and nobody keeps things in.
+const TEMPORARY: [&str; 6] = [
+    "/tmp/",
+    "/var/tmp/",
+    "/dev/shm/",
+    "/private/tmp/",
+    "/private/var/tmp/",
+    "/var/folders/",
+];
+
+/// Whether a target is certainly something in a temporary directory, and not a whole tree of it.
+fn is_temporary(target: &str, view: &View<'_>) -> bool {
+    let temporary = |path: Option<String>| {
+        let Some(path) = path.filter(|path| !marks::unknown(path) && !path.contains(marks::DEEP))
+        else {
+            return false;
+        };
+        let below = |path: &str| TEMPORARY.iter().any(|dir| path.starts_with(dir));
+        let behind = view.world.follow(&path, false);
+        let real = match view.ctx.sight {
+            Sight::Disk => format!("{}/x", path::canonical(&path::parent(&path))),
+            Sight::CallOnly => path.clone(),
+        };
+        below(&path) && below(&real) && behind.is_none_or(|path| below(&path))
+    };
+    view.paths(target).into_iter().all(temporary)
+}
+
+/// Whether a target is certainly outside.
+fn is_outside(target: &str, view: &View<'_>) -> bool {
+    let outside = |path: Option<String>| {
+        path.is_some_and(|path| place_of(&path, false, view) == Place::Outside)
+    };
+    view.paths(target).into_iter().any(outside)
 }
 
 fn stays_in(target: &str, view: &View<'_>) -> bool {

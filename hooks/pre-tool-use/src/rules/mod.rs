@@ -19,6 +19,8 @@ mod everyday;
 mod lookalikes;
 #[cfg(test)]
 mod tests;
+#[cfg(test)]
+mod themes;
 
 use crate::decision::{Block, Rule};
 use crate::walk::View;
@@ -54,8 +56,29 @@ pub(crate) fn rule(id: &str) -> &'static Rule {
     RULES.iter().find(|rule| rule.id == id).unwrap_or(&RULES[4])
 }
 
+/// Whether a command only says how it is used: `--version` first, `--help` after nothing but its own
+/// subcommands. Further on the word may be an option's value.
+fn only_tells(view: &View<'_>) -> bool {
+    let args = view.exec.args();
+    let word = |arg: &&String| {
+        let letters = |c: char| c == '-' || c == ':' || c.is_ascii_alphanumeric();
+        !arg.starts_with('-') && arg.chars().all(letters)
+    };
+    let subcommands = args.iter().take_while(word).count();
+    match args.get(subcommands).map(String::as_str) {
+        Some("--help") => true,
+        Some("--version") => subcommands == 0,
+        _ => view.exec.name() == "aws" && args.last().is_some_and(|arg| arg == "help"),
+    }
+}
+
 /// Asks every rule about one command.
 pub(crate) fn judge(view: &View<'_>) -> Option<Block> {
+    // Not the walker's own words for what a command does: `<`, `:>`, `find -delete`.
+    let program = |name: &str| !name.contains(['<', '>', ' ']) && name != "remove_tree";
+    if program(view.exec.name()) && only_tells(view) {
+        return None;
+    }
     RULES
         .iter()
         .zip(CHECKS)

@@ -34,6 +34,7 @@ mod redirect;
 mod sed;
 mod simple;
 mod state;
+mod stores;
 mod wrappers;
 mod xargs;
 

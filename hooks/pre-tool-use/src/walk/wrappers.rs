@@ -2,7 +2,7 @@
 
 use crate::marks::{self, ANY};
 
-use super::options::{self, Spec};
+use super::options::{self, Arg, Spec};
 use super::simple::requote;
 use super::{Exec, State, Walker};
 
@@ -127,6 +127,22 @@ const WRAPPERS: &[Wrapper] = &[
     with("ssh-agent", "aEPt", 0),
 ];
 
+/// Options of wrappers that enter a directory before the command runs.
+const ENTERING: &[(&[&str], &[&str])] = &[
+    (&["sudo"], &["-D", "--chdir"]),
+    (&["env"], &["-C", "--chdir"]),
+    (&["systemd-run"], &["--working-directory"]),
+    (&["nsenter", "unshare"], &["--wd", "-w"]),
+    (&["bwrap"], &["--chdir"]),
+    (&["pnpm"], &["-C", "--dir"]),
+    (&["npm"], &["--prefix"]),
+    (&["yarn"], &["--cwd"]),
+    (&["uv"], &["--directory"]),
+    (&["poetry"], &["-C", "--directory"]),
+    (&["mise"], &["-C", "--cd"]),
+    (&["direnv"], &["exec"]),
+];
+
 /// Commands that run another one when a certain word follows.
 const PREFIXES: &[[&str; 2]] = &[
     ["poetry", "run"],
@@ -196,7 +212,14 @@ impl Walker<'_> {
         }
         argv.extend(words.cloned());
         inside.argv = argv;
-        let out = self.deeper(&rest.join(" "), |walker| walker.exec(inside, state));
+        let mut elsewhere = state.clone();
+        self.change_directory(&name, &exec.args()[..at], &mut elsewhere);
+        let here = if elsewhere.cwd == state.cwd {
+            &mut *state
+        } else {
+            &mut elsewhere
+        };
+        let out = self.deeper(&rest.join(" "), |walker| walker.exec(inside, here));
         if name == "exec" {
             state.left = true;
         }
@@ -219,37 +242,25 @@ impl Walker<'_> {
     /// `env [-i] [-u NAME] [-C DIR] [-S TEXT] [NAME=VALUE]… [COMMAND]`.
     fn env(&mut self, exec: &Exec, state: &mut State) -> Option<String> {
         let spec = Spec {
-            short: "uC",
-            long: LONG,
+            short: "uCSaP",
+            long: &["unset", "chdir", "split-string", "argv0"],
         };
         let args = exec.args();
         let mut inside = exec.with(Vec::new());
-        let mut at = 0;
         let mut child = state.clone();
-        while let Some(arg) = args.get(at) {
-            if let Some(text) = split_string(arg, args.get(at + 1)) {
-                let skip = if arg == "-S" || arg == "--split-string" {
-                    2
-                } else {
-                    1
-                };
-                let rest: Vec<_> = args.get(at + skip..)?.iter().map(|w| requote(w)).collect();
-                let code = format!("{text} {}", rest.join(" "));
+        let (given, mut at) = options::leading(args, spec);
+        self.change_directory("env", &args[..at], &mut child);
+        for arg in given {
+            if let Arg::Short('S', Some(text)) | Arg::Long("split-string", Some(text)) = arg {
+                let rest: Vec<_> = args[at..].iter().map(|word| requote(word)).collect();
+                let code = format!("env {text} {}", rest.join(" "));
                 return Some(self.code(&code, &mut child, &exec.stdin));
             }
-            if let Some(dir) = chdir(arg, args.get(at + 1)) {
-                child.cwd = self.paths_of(&dir, &child);
-            }
-            if let Some(pair) = assignment(arg) {
-                inside.env.push(pair);
-                at += 1;
-            } else if arg == "-" || arg == "-i" {
-                at += 1;
-            } else if arg.starts_with('-') {
-                at += options::first_operand(&args[at..args.len().min(at + 2)], spec).max(1);
-            } else {
-                break;
-            }
+        }
+        at += usize::from(args.get(at).is_some_and(|arg| arg == "-"));
+        while let Some(pair) = args.get(at).and_then(|arg| assignment(arg)) {
+            inside.env.push(pair);
+            at += 1;
         }
         let rest = args.get(at..).unwrap_or_default();
         if rest.is_empty() {
@@ -257,6 +268,23 @@ impl Walker<'_> {
         }
         inside.argv = rest.to_vec();
         Some(self.deeper(&rest.join(" "), |walker| walker.exec(inside, &mut child)))
+    }
+
+    /// The directory that a wrapper's own options enter first.
+    fn change_directory(&self, name: &str, options: &[String], state: &mut State) {
+        let Some((_, flags)) = ENTERING.iter().find(|(names, _)| names.contains(&name)) else {
+            return;
+        };
+        for (at, arg) in options.iter().enumerate() {
+            let dir = flags.iter().find_map(|flag| match arg.strip_prefix(flag)? {
+                "" => options.get(at + 1).map(String::as_str),
+                rest if flag.starts_with("--") => rest.strip_prefix('='),
+                rest => Some(rest),
+            });
+            if let Some(dir) = dir {
+                state.cwd = self.paths_of(dir, state);
+            }
+        }
     }
 
     /// The absolute paths a word may name; unknown ones as a mark.
@@ -268,25 +296,6 @@ impl Walker<'_> {
             .iter()
             .map(|cwd| path(cwd).unwrap_or_else(unknown))
             .collect()
-    }
-}
-
-fn split_string(arg: &str, next: Option<&String>) -> Option<String> {
-    match arg {
-        "-S" | "--split-string" | "-vS" => next.cloned(),
-        _ => {
-            let text = arg
-                .strip_prefix("--split-string=")
-                .or_else(|| arg.strip_prefix("-S"));
-            text.map(str::to_owned)
-        }
-    }
-}
-
-fn chdir(arg: &str, next: Option<&String>) -> Option<String> {
-    match arg {
-        "-C" | "--chdir" => next.cloned(),
-        _ => arg.strip_prefix("--chdir=").map(str::to_owned),
     }
 }
 

@@ -147,6 +147,12 @@ const READS: &[&str] = &[
     "source",
 ];
 
+/// Whether a literal is the address, or the host, of a metadata service.
+fn is_address(text: &str) -> bool {
+    use crate::rules::credential_read::{is_metadata, is_metadata_host};
+    (text.contains("://") && is_metadata(text)) || is_metadata_host(text)
+}
+
 /// Whether the words of an `exec` call start with the program and then its own name.
 fn names_itself(words: &[String]) -> bool {
     matches!(words, [program, name, _, ..] if crate::path::name(program) == crate::path::name(name))
@@ -318,11 +324,15 @@ impl Walker<'_> {
 
     fn scan_reads(&mut self, source: &Source, state: &State) {
         let reads = READS.iter().any(|sign| source.skeleton.contains(sign));
+        let connects = value::fetches(&source.skeleton)
+            || ["socket", "connect", "Connection", "Net"]
+                .iter()
+                .any(|sign| source.skeleton.contains(sign));
         for literal in &source.literals {
             if !self.spend(1) {
                 return;
             }
-            let host = crate::rules::credential_read::is_metadata(&literal.text);
+            let host = connects && is_address(&literal.text);
             if !host && !reads {
                 continue;
             }

@@ -176,6 +176,14 @@ impl<'s> Values<'s> {
         if FETCHES.contains(&name) || (name == "get" && self.language == Language::Perl) {
             return marks::only(DOWNLOAD);
         }
+        let line = match self.language {
+            Language::Awk => name.starts_with('$'),
+            Language::Perl | Language::Ruby => name == "$_",
+            _ => false,
+        };
+        if line && !self.stdin.is_empty() && self.stdin.len() < 4096 {
+            return self.stdin.to_owned();
+        }
         match lower.as_str() {
             "stdin" | "argf" | "readfilesync" if self.stdin.contains(DOWNLOAD) => {
                 return marks::only(DOWNLOAD);
