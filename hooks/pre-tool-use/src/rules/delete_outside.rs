@@ -41,7 +41,7 @@ pub fn check(view: &View<'_>) -> Option<String> {
     let args = view.exec.args();
     let name = view.exec.name();
     match name {
-        "rm" | "grm" | "unlink" => check_rm(view),
+        "rm" | "grm" | "unlink" | "Remove-Item" | "ri" => check_rm(view),
         "rimraf" | "del-cli" | "trash" | "trash-put" | "remove_tree" | "find -delete" | "shred"
         | "srm" => judge_all(
             name,
@@ -65,7 +65,10 @@ pub fn check(view: &View<'_>) -> Option<String> {
         "dd" => args
             .iter()
             .find_map(|arg| judge("dd", arg.strip_prefix("of=")?, view)),
-        "mv" => check_mv(args),
+        "mv" => check_mv(args, view),
+        "zip" => check_zip(args, view),
+        "rclone" => check_rclone(args, view),
+        "install" => check_emptied(args, view),
         "cp" => check_emptied(args, view),
         "rsync" => check_rsync(args, view),
         "git" => check_git(view),
@@ -215,7 +218,8 @@ fn place_of(path: &str, whole: bool, view: &View<'_>) -> Place {
 }
 
 /// `mv FILE /dev/null`: as root it replaces the device, else it deletes the file.
-fn check_mv(args: &[String]) -> Option<String> {
+/// Moving the repository, or the whole worktree, away is the same as deleting it.
+fn check_mv(args: &[String], view: &View<'_>) -> Option<String> {
     let targets = options::operands(
         args,
         Spec {
@@ -223,6 +227,19 @@ fn check_mv(args: &[String]) -> Option<String> {
             long: &["target-directory", "suffix"],
         },
     );
+    let sources = targets.get(..targets.len().saturating_sub(1));
+    let whole = |path: Option<String>| {
+        path.is_some_and(|path| matches!(place_of(&path, false, view), Place::Root | Place::Git))
+    };
+    let moved = sources.unwrap_or_default().iter().find(|source| {
+        marks::exact(source) && is_repository(source) && view.paths(source).into_iter().any(whole)
+    });
+    if let Some(source) = moved {
+        let shown = marks::show_short(source, 80);
+        return Some(format!(
+            "mv would take away {shown}, the worktree or its .git"
+        ));
+    }
     targets
         .iter()
         .skip(1)
@@ -230,10 +247,62 @@ fn check_mv(args: &[String]) -> Option<String> {
         .then(|| "mv to /dev/null destroys the file or the device".to_owned())
 }
 
+/// Not a file in it: `mv .git/hooks` has a rule of its own.
+fn is_repository(source: &str) -> bool {
+    let name = path::name(source);
+    name == ".git" || !source.contains(".git")
+}
+
+/// `zip -m` deletes what it has packed.
+fn check_zip(args: &[String], view: &View<'_>) -> Option<String> {
+    let spec = Spec {
+        short: "bntPxi",
+        long: &[],
+    };
+    let moves = options::read(args, spec)
+        .iter()
+        .any(|arg| matches!(arg, Arg::Short('m', _) | Arg::Long("move", _)));
+    let operands = options::operands(args, spec);
+    let sources = operands.get(1..).filter(|_| moves)?;
+    judge_all("zip -m", sources, view)
+}
+
+/// `rclone` verbs that delete where they point, or what they have moved.
+fn check_rclone(args: &[String], view: &View<'_>) -> Option<String> {
+    let operands = options::operands(args, options::PLAIN);
+    let dry = args.iter().any(|arg| arg == "-n" || arg == "--dry-run");
+    let target = match operands.as_slice() {
+        _ if dry => return None,
+        [
+            "purge" | "delete" | "deletefile" | "rmdir" | "rmdirs" | "move" | "moveto",
+            target,
+            ..,
+        ] => target,
+        ["sync", _, target, ..] => target,
+        _ => return None,
+    };
+    let remote = target
+        .split('/')
+        .next()
+        .is_some_and(|head| head.contains(':'));
+    if remote {
+        let shown = marks::show_short(target, 80);
+        return Some(format!(
+            "rclone {} would delete what is in {shown}",
+            operands[0]
+        ));
+    }
+    judge("rclone", target, view)
+}
+
 /// `cp /dev/null FILE` empties it.
 fn check_emptied(args: &[String], view: &View<'_>) -> Option<String> {
-    match options::operands(args, options::PLAIN).as_slice() {
-        ["/dev/null", targets @ ..] => judge_all("cp /dev/null", targets, view),
+    let spec = Spec {
+        short: "tSmgo",
+        long: &["mode", "owner", "group"],
+    };
+    match options::operands(args, spec).as_slice() {
+        ["/dev/null", targets @ ..] => judge_all("copying /dev/null", targets, view),
         _ => None,
     }
 }

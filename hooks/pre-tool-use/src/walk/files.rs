@@ -6,7 +6,7 @@ use crate::marks;
 use crate::path;
 
 use super::launch::is_stdin;
-use super::{State, Walker};
+use super::{Exec, State, Walker};
 
 impl Walker<'_> {
     /// The absolute path of a word, when it is certain: known by its letters, or the one name that
@@ -60,6 +60,11 @@ impl Walker<'_> {
         if text.contains(marks::DOWNLOAD) && path::parent(&path).ends_with("/bin") {
             let name = path::name(&path).to_owned();
             self.world.installed.push(name);
+        }
+        if !append && crate::rules::bypass_checks::may_be_hook(&path) {
+            let mut write = Exec::of(vec![">|".to_owned(), file.to_owned()]);
+            write.stdin = text.to_owned();
+            self.judge_command(&write, state);
         }
         let old = self.world.files.get(&path).filter(|_| append);
         let mut whole = old.cloned().unwrap_or_default();

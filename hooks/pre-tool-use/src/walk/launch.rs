@@ -176,6 +176,10 @@ impl Walker<'_> {
         } else if code.contains(OPAQUE) {
             self.block(pipe_to_shell::decoded());
         }
+        if language == Language::PowerShell && !self.done() {
+            // Its plain commands read as a shell's.
+            self.code(code, &mut state.clone(), stdin);
+        }
         let fetched = if self.done() {
             false
         } else {
@@ -199,7 +203,8 @@ impl Walker<'_> {
     ) -> Option<String> {
         let given = language.arguments(exec.args());
         let mut child = state.clone();
-        if let Some(code) = given.code.filter(|code| code != "-") {
+        let piped = given.code.as_deref() == Some("-");
+        if let Some(code) = given.code.filter(|_| !piped) {
             return Some(self.foreign(language, &code, &mut child, &exec.stdin));
         }
         if given.other {

@@ -50,6 +50,20 @@ const LONG: &[&str] = &[
     "interval",
     "init-groups",
     "argv0",
+    "target",
+    "cpunodebind",
+    "membind",
+    "physcpubind",
+    "interleave",
+    "preferred",
+    "from",
+    "times",
+    "delay",
+    "limit",
+    "exe",
+    "watch",
+    "filter",
+    "spec",
 ];
 
 /// Documented by each command's own `--help`.
@@ -125,6 +139,34 @@ const WRAPPERS: &[Wrapper] = &[
     plain("entr"),
     plain("firejail"),
     with("ssh-agent", "aEPt", 0),
+    plain("cross-env"),
+    plain("cross-env-shell"),
+    with("dotenv", "efvpc", 0),
+    with("dotenvx", "f", 0),
+    with("retry", "tdmsbcn", 0),
+    with("faketime", "f", 1),
+    with("numactl", "NmCcpwi", 0),
+    with("trickle", "dutLs", 0),
+    with("cpulimit", "lpe", 0),
+    with("tsp", "DLNS", 0),
+    with("run-one", "", 0),
+    with("run-this-one", "", 0),
+    with("setarch", "", 1),
+    plain("linux32"),
+    plain("linux64"),
+    with("pkexec", "", 0),
+    with("chpst", "ubUem/nlLoprtdcf", 0),
+    with("bwrap", "", 0),
+    with("s6-setuidgid", "", 1),
+    with("setuidgid", "", 1),
+    with("rr", "", 1),
+    with("daemonize", "abceoplu", 0),
+    with("watchexec", "ewdisfE", 0),
+    with("nodemon", "ewix", 0),
+    with("concurrently", "ncpk", 0),
+    with("start-stop-daemon", "pxaucdgR", 0),
+    with("uvx", "p", 0),
+    with("pipx", "", 1),
 ];
 
 /// Options of wrappers that enter a directory before the command runs.
@@ -183,6 +225,10 @@ impl Walker<'_> {
         if name == "env" {
             return self.env(exec, state);
         }
+        if name == "dotenv" || name == "dotenvx" {
+            // It reads a file of its own first.
+            self.judge_command(exec, state);
+        }
         if let Some(code) = code_option(&name, exec.args()) {
             return Some(self.code(&code, &mut state.clone(), &exec.stdin));
         }
@@ -202,7 +248,11 @@ impl Walker<'_> {
         let mut argv = Vec::new();
         // sudo and doas take assignments too.
         for word in words.by_ref() {
-            match assignment(word).filter(|_| matches!(name.as_str(), "sudo" | "doas")) {
+            let assigns = matches!(
+                name.as_str(),
+                "sudo" | "doas" | "cross-env" | "cross-env-shell"
+            );
+            match assignment(word).filter(|_| assigns) {
                 Some(pair) => inside.env.push(pair),
                 None => {
                     argv.push(word.clone());
@@ -320,6 +370,16 @@ fn inner(name: &str, args: &[String]) -> Option<usize> {
         let mut at = options::first_operand(args, wrapper.spec);
         // `nice -10 cmd` and `busybox` fit the table; a wrapper's own operands may be options' ends.
         at = at.saturating_add(wrapper.operands);
+        if name == "retry"
+            && args
+                .get(at)
+                .is_some_and(|n| n.bytes().all(|b| b.is_ascii_digit()))
+        {
+            at += 1;
+        }
+        if name == "bwrap" {
+            at = after_options(args);
+        }
         if args.get(at).is_some_and(|arg| arg == "--") {
             at += 1;
         }
@@ -353,10 +413,29 @@ fn inner(name: &str, args: &[String]) -> Option<usize> {
     })
 }
 
+/// The first word after options that each take the words up to the next option, `--bind A B` at most
+/// two of them.
+fn after_options(args: &[String]) -> usize {
+    let mut at = 0;
+    while let Some(arg) = args.get(at).filter(|arg| arg.starts_with("--")) {
+        at += match arg.as_str() {
+            "--" => return at + 1,
+            "--bind" | "--ro-bind" | "--dev-bind" | "--symlink" | "--setenv" | "--bind-try"
+            | "--ro-bind-try" | "--file" => 3,
+            "--proc" | "--dev" | "--tmpfs" | "--dir" | "--chdir" | "--unsetenv" | "--uid"
+            | "--gid" | "--hostname" | "--remount-ro" => 2,
+            _ => 1,
+        };
+    }
+    at
+}
+
 /// The code of wrappers that take a command line as one option: `su -c`, `script -c`, ….
 fn code_option(name: &str, args: &[String]) -> Option<String> {
     let flags: &[&str] = match name {
-        "su" | "runuser" | "script" | "flock" => &["-c", "--command", "-qc", "-qec"],
+        "su" | "runuser" | "script" | "flock" | "sg" | "capsh" => {
+            &["-c", "--command", "-qc", "-qec"]
+        }
         "entr" => &["-s", "-rs", "-cs"],
         "npx" | "npm" | "nix" => &["-c", "--call", "--command"],
         "nix-shell" => &["--run", "--command"],

@@ -86,6 +86,32 @@ const PRINTERS: &[&[&str]] = &[
     &["glab", "config", "get", "token"],
     &["firebase", "login:ci"],
     &["systemd-creds", "decrypt"],
+    &["huggingface-cli", "auth", "token"],
+    &["hf", "auth", "token"],
+    &["heroku", "config"],
+    &["heroku", "config:get"],
+    &["netlify", "env:list"],
+    &["netlify", "env:get"],
+    &["infisical", "export"],
+    &["infisical", "secrets"],
+    &["supabase", "secrets", "list"],
+    &["stripe", "config"],
+    &["terraform", "state", "pull"],
+    &["tofu", "state", "pull"],
+    &["chamber", "read"],
+    &["chamber", "export"],
+    &["flyctl", "tokens", "create"],
+    &["fly", "tokens", "create"],
+    &["wrangler", "auth", "token"],
+    &["vercel", "env", "ls"],
+    &["railway", "variable"],
+    &["render", "env"],
+    &["gitlab-runner", "verify"],
+    &["databricks", "auth", "token"],
+    &["snyk", "config", "get", "api"],
+    &["argocd", "account", "generate-token"],
+    &["consul", "acl", "token", "read"],
+    &["nomad", "var", "get"],
 ];
 
 /// Judges one command.
@@ -202,9 +228,13 @@ fn flags(view: &View<'_>) -> bool {
                     Arg::Long("template", _) => true,
                     _ => false,
                 });
-            (starts(&["get"]) && secrets && printed)
+            let token = starts(&["whoami"]) && has(&["-t", "--show-token"]);
+            token
+                || (starts(&["get"]) && secrets && printed)
                 || (starts(&["config", "view"]) && has(&["--raw"]))
         }
+        "terraform" | "tofu" => starts(&["output"]) && has(&["-raw", "-json", "--raw", "--json"]),
+        "pulumi" => has(&["--show-secrets"]),
         "az" => has(&["--expose-token"]),
         "sops" => has(&["-d", "--decrypt"]),
         "pass" => {

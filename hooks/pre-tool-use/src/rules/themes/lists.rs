@@ -55,7 +55,7 @@ pub const BLOCK: &[Refused] = &[
     ),
     ("delete-outside", "cross-env A=1 rm -rf /opt"),
     ("delete-outside", "dotenv -- rm -rf /opt"),
-    ("delete-outside", "dotenv -e .env.test -- rm -rf /opt"),
+    ("delete-outside", "dotenv -e .env.example -- rm -rf /opt"),
     ("delete-outside", "retry -t 3 -- rm -rf /opt"),
     ("delete-outside", "retry rm -rf /opt"),
     ("delete-outside", "faketime '2020-01-01' rm -rf /opt"),
