@@ -1,11 +1,11 @@
 //! From a call to a decision.
 
-use crate::call::{Call, ToolKind};
+use crate::call::{Call, ToolKind, quote};
 use crate::context::Context;
 use crate::decision::{Block, Decision, Rule};
 use crate::json::Json;
 use crate::marks;
-use crate::rules::{self, credential_read, delete_outside};
+use crate::rules::{self, credential_read, delete_outside, forge_tools, protected_push};
 use crate::walk::{Verdict, Walker};
 
 /// Decides about one call. With [`Sight::CallOnly`](crate::Sight::CallOnly) the answer depends on
@@ -34,15 +34,52 @@ pub(crate) fn judge(call: &Call, ctx: &Context, effort: Effort) -> Verdict {
         trail: Vec::new(),
         coarse: false,
     };
+    if let Some(what) = forge_tools::check(call, &here) {
+        return told(&protected_push::RULE, Some(what));
+    }
+    let reads = || {
+        told(
+            &credential_read::RULE,
+            credential_read::check_tool(call, &here),
+        )
+    };
     match call.kind() {
         ToolKind::Shell => judge_shell(call, &here, effort),
         ToolKind::Patch => judge_patch(call, &here),
-        ToolKind::Reads | ToolKind::Fetch => told(
-            &credential_read::RULE,
-            credential_read::check_tool(call, &here),
-        ),
+        ToolKind::Reads | ToolKind::Fetch => reads(),
+        ToolKind::Unknown => {
+            let verdict = reads();
+            if verdict.block.is_some() {
+                verdict
+            } else {
+                judge_unknown(call, &here, effort)
+            }
+        }
         ToolKind::Writes | ToolKind::Other => told(&credential_read::RULE, None),
     }
+}
+
+/// A tool nobody knows: code runs, paths of a tool that deletes are deleted, and any other string
+/// that is no prose may be a command.
+fn judge_unknown(call: &Call, ctx: &Context, effort: Effort) -> Verdict {
+    let name = call.short_name();
+    let removes = ["delete", "remove", "rmdir", "unlink"]
+        .iter()
+        .any(|verb| name.split('_').any(|word| word == *verb));
+    let mut code: Vec<String> = call.code().into_iter().collect();
+    for (key, text) in call.plain_strings() {
+        if removes && (key.contains("path") || key.contains("file") || key.contains("dir")) {
+            code.push(format!("rm -rf -- {}", quote(text)));
+        } else if key != "code" && text.contains(' ') {
+            code.push(text.to_owned());
+        }
+    }
+    let whole = Call {
+        tool: call.tool.clone(),
+        input: Json::Text(code.join("\n")),
+        cwd: call.directory(),
+    };
+    judge_shell(&whole, ctx, effort)
 }
 
 /// The context with a worktree: without one from Carson the call's own directory is it.
@@ -96,7 +133,7 @@ fn patched(text: &str, call: &Call, ctx: &Context) -> Option<Block> {
                 return Some(Block::new(rules::rule(credential_read::RULE.id), &what));
             }
         } else if let Some(file) = line.strip_prefix("*** Delete File: ") {
-            let file = crate::call::quote(&marks::clean(file.trim()));
+            let file = quote(&marks::clean(file.trim()));
             let remove = format!("rm -f -- {file}");
             let block = Walker::new(ctx, remove.len())
                 .judge(&remove, &call.cwd)

@@ -46,6 +46,7 @@ mod path;
 mod rules;
 mod run;
 mod selfcheck;
+mod shapes;
 mod shell;
 mod walk;
 

@@ -8,6 +8,7 @@ pub mod bypass_checks;
 pub mod credential_read;
 pub mod delete_outside;
 mod forge;
+pub(crate) mod forge_tools;
 pub mod pipe_to_shell;
 pub mod protected_push;
 mod push;
