@@ -1,8 +1,8 @@
 //! `bypass-checks`: hooks and signatures stay on, pushed history stays as it is.
 //!
 //! Refused: `--no-verify` and `commit -n`, `--no-gpg-sign`, settings and variables that switch hooks
-//! or signing off (on the command line, in the environment, or written with `git config`), removing
-//! installed hooks, and rewriting pushed history (`filter-branch`, `filter-repo`, `update-ref` of a
+//! or signing off (on the command line, in the environment, or written with `git config`), removing,
+//! moving away or emptying installed hooks (`.git/hooks`, `.husky`, `.githooks`), and rewriting pushed history (`filter-branch`, `filter-repo`, `update-ref` of a
 //! protected ref, `reflog expire --expire=now`). Allowed: all of it in a scratch repository in the
 //! firing's private temp, where there is nothing to bypass; reading such settings; the same words as
 //! data.

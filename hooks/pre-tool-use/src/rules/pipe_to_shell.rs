@@ -1,8 +1,8 @@
 //! `pipe-to-shell`: what was downloaded is looked at before it runs.
 //!
 //! Refused: downloaded text that reaches a shell or an interpreter as code, through a pipe, a
-//! substitution, a variable, a file written on the same command line, or with base64 in between; code
-//! decoded from something unreadable. Allowed: downloading, looking, filtering (`| jq`, `| tar x`,
+//! substitution, a variable, a descriptor, a file written on the same command line, or with base64 or
+//! any filter in between that nobody knows; code decoded from something unreadable. Allowed: downloading, looking, filtering (`| jq`, `| tar x`,
 //! `| python3 -c …` where the download is only data), and running a file that an earlier call
 //! downloaded.
 //!

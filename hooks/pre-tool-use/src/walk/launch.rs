@@ -73,6 +73,7 @@ impl Walker<'_> {
             "git" => self.git(exec, state),
             "tar" | "gtar" | "bsdtar" => self.tar(exec, state),
             "cmake" => self.cmake(exec, state),
+            "docker" | "podman" | "nerdctl" => self.container(exec, state),
             _ if exec.argv[0].contains('/') => self.script(&exec.argv[0], exec, state),
             name if self.on_path(name, exec, state).is_some() => {
                 let file = self.on_path(name, exec, state)?;

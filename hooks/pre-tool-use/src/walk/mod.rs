@@ -19,6 +19,7 @@ mod brace;
 mod builtins;
 mod coarse;
 mod code;
+mod container;
 mod embedded;
 mod exec;
 mod expand;
@@ -49,6 +50,7 @@ use std::rc::Rc;
 use crate::context::Context;
 use crate::decision::Block;
 use crate::marks::{self, ANY};
+use crate::rules;
 use crate::shell;
 use crate::shell::syntax::{Link, Node};
 
@@ -71,6 +73,8 @@ pub struct Walker<'c> {
     commands: usize,
     calls: usize,
     found: Option<Block>,
+    /// The command runs in a container: only what it deletes or reads outside matters.
+    contained: bool,
     /// The coarse pass has begun.
     coarse: bool,
     /// Texts that were nested too deep, with the state they would have met.
@@ -93,6 +97,7 @@ impl<'c> Walker<'c> {
             commands: MAX_COMMANDS,
             calls: 0,
             found: None,
+            contained: false,
             coarse: false,
             unread: Vec::new(),
             coarse_fuel: coarse::WHOLE_FUEL + size / 4,
@@ -115,8 +120,16 @@ impl<'c> Walker<'c> {
     }
 
     pub(crate) fn block(&mut self, block: Option<Block>) {
+        let outside = |block: &Block| {
+            let rules = [
+                rules::delete_outside::RULE.id,
+                rules::credential_read::RULE.id,
+            ];
+            rules.contains(&block.rule.id)
+        };
+        let contained = self.contained;
         if self.found.is_none() {
-            self.found = block;
+            self.found = block.filter(|block| !contained || outside(block));
         }
     }
 
@@ -219,15 +232,22 @@ impl<'c> Walker<'c> {
 
     fn chain(&mut self, chain: &[(Link, Node)], state: &mut State, stdin: &str) -> String {
         let mut out = String::new();
-        for (link, node) in chain {
+        let mut before = state.cwd.clone();
+        for (index, (link, node)) in chain.iter().enumerate() {
             if self.done() {
                 break;
+            }
+            let next_is_or = chain
+                .get(index + 1)
+                .is_some_and(|(link, _)| *link == Link::Or);
+            if next_is_or && *link != Link::Or {
+                before.clone_from(&state.cwd);
             }
             let printed = match link {
                 Link::Always if state.left => break,
                 Link::Always => self.node(node, state, stdin),
                 Link::And => self.and(node, state, stdin),
-                Link::Or => self.or(node, state, stdin),
+                Link::Or => self.or(node, &before, state, stdin),
             };
             append(&mut out, &printed);
         }
@@ -247,10 +267,12 @@ impl<'c> Walker<'c> {
         out
     }
 
-    /// The right side of `||`: the left is taken to have failed only for this command.
-    fn or(&mut self, node: &Node, state: &mut State, stdin: &str) -> String {
+    /// The right side of `||`: the left is taken to have failed only for this command, which so runs
+    /// in the directory that was there before it.
+    fn or(&mut self, node: &Node, before: &[String], state: &mut State, stdin: &str) -> String {
         let mut other = state.clone();
         other.left = false;
+        other.cwd = before.to_vec();
         let out = self.node(node, &mut other, stdin);
         state.merge(other);
         out

@@ -339,7 +339,7 @@ impl Walker<'_> {
 
     /// The absolute paths a word may name; unknown ones as a mark.
     pub(crate) fn paths_of(&self, text: &str, state: &State) -> Vec<String> {
-        let path = |cwd: &String| crate::path::absolute(text, cwd);
+        let path = |cwd: &String| state.absolute(text, cwd);
         let unknown = || marks::only(ANY);
         state
             .cwd

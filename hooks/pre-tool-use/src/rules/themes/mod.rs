@@ -17,5 +17,5 @@ pub const THEMES: &[(&[Refused], &[&str])] = &[
     (pipes::BLOCK, pipes::ALLOW),
     (hosts::BLOCK, hosts::ALLOW),
     (lists::BLOCK, lists::ALLOW),
-    // (state::BLOCK, state::ALLOW),
+    (state::BLOCK, state::ALLOW),
 ];

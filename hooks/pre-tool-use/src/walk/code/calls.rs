@@ -36,7 +36,7 @@ fn arguments(after: &str) -> Option<&str> {
         return Some(&inside[..closing(inside)]);
     }
     let bare = after.starts_with([' ', '\t'])
-        && trimmed.starts_with([super::literals::OPEN, '$', '[', '@', '<'])
+        && trimmed.starts_with([super::literals::OPEN, '$', '[', '@', '<', '*'])
             | trimmed.starts_with(|c: char| c.is_ascii_alphabetic());
     bare.then(|| &trimmed[..trimmed.find([';', '\n', '}']).unwrap_or(trimmed.len())])
 }

@@ -154,7 +154,9 @@ fn opening(language: Language, rest: &str, before: &str) -> Option<(usize, &'sta
         b'\'' if language == Language::AppleScript || language == Language::Awk => None,
         b'\'' => Some((1, "'", false)),
         b'`' if shell || language == Language::JavaScript => Some((1, "`", shell)),
-        b'(' | b'{' | b'[' | b'/' | b'|' | b'!' if runs_words(language, before) => {
+        b'(' | b'{' | b'[' | b'/' | b'|' | b'!'
+            if runs_words(language, before) || lists_words(language, before) =>
+        {
             let close = match rest.as_bytes()[0] {
                 b'(' => ")",
                 b'{' => "}",
@@ -163,9 +165,18 @@ fn opening(language: Language, rest: &str, before: &str) -> Option<(usize, &'sta
                 b'|' => "|",
                 _ => "!",
             };
-            Some((1, close, true))
+            Some((1, close, runs_words(language, before)))
         }
         _ => None,
+    }
+}
+
+/// Perl's `qw` and Ruby's `%w`: words, written as one text.
+fn lists_words(language: Language, before: &str) -> bool {
+    match language {
+        Language::Perl => before.trim_end().ends_with("qw"),
+        Language::Ruby => before.ends_with("%w") || before.ends_with("%W"),
+        _ => false,
     }
 }
 

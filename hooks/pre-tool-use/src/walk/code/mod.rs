@@ -129,6 +129,20 @@ const LISTINGS: &[&str] = &[
     "find",
 ];
 
+/// Calls that open the file they are given.
+const OPENS: &[&str] = &[
+    "open",
+    "read",
+    "readFile",
+    "readFileSync",
+    "createReadStream",
+    "readlines",
+    "Path",
+    "slurp",
+    "file_get_contents",
+    "load",
+];
+
 /// Signs that the code opens files.
 const READS: &[&str] = &[
     "open",
@@ -215,9 +229,11 @@ impl Walker<'_> {
         let values = value::Values::new(&source, language, tmp, stdin);
         self.scan_shell(language, &source, &values, state, stdin);
         self.scan_eval(language, &source, &values);
+        self.scan_inner(language, &source, &values, state, stdin);
         self.scan_trees(&source, &values, state);
         self.scan_listings(&source, &values, state);
         self.scan_reads(&source, state);
+        self.scan_opens(&source, &values, state);
         value::fetches(&source.skeleton)
     }
 
@@ -274,6 +290,44 @@ impl Walker<'_> {
                 .any(|w| source.skeleton.to_ascii_lowercase().contains(w));
         if downloaded || piped || shell {
             self.block(pipe_to_shell::downloaded(language.name()));
+        }
+    }
+
+    /// A text that the code itself runs as code: `exec('…')`.
+    fn scan_inner(
+        &mut self,
+        language: Language,
+        source: &Source,
+        values: &value::Values<'_>,
+        state: &mut State,
+        stdin: &str,
+    ) {
+        for name in eval_calls(language) {
+            for args in calls::of(&source.skeleton, name) {
+                let code = values.text(args);
+                if self.done() || !code.contains(['(', ' ']) || code.len() > MAX_CODE {
+                    continue;
+                }
+                self.deeper(&code, |walker| {
+                    walker.scan(language, &code, state, stdin);
+                });
+            }
+        }
+    }
+
+    /// Paths put together from pieces: `open('.e' + 'nv')`.
+    fn scan_opens(&mut self, source: &Source, values: &value::Values<'_>, state: &State) {
+        for name in OPENS {
+            for args in calls::of(&source.skeleton, name) {
+                if self.done() || !self.spend(1) {
+                    return;
+                }
+                for word in values.words(args) {
+                    if marks::exact(&word) && word.len() < 512 {
+                        self.judge_command(&Exec::of(vec!["<".to_owned(), word]), state);
+                    }
+                }
+            }
         }
     }
 

@@ -62,6 +62,8 @@ const TRANSPARENT: &[&str] = &[
     "True",
     "glob",
     "rtree",
+    "qw",
+    "w",
     "r",
     "f",
     "b",
