@@ -29,6 +29,8 @@ pub enum ToolKind {
     Fetch,
     /// Talks to people, plans, or anything else without a path or a command.
     Other,
+    /// Nobody knows: its strings are read as possible commands and paths.
+    Unknown,
 }
 
 impl Call {
@@ -47,7 +49,7 @@ impl Call {
     /// # Errors
     /// When the text is not JSON or names no tool.
     pub fn from_json(text: &str) -> Result<Self, JsonError> {
-        let json = Json::parse(text)?;
+        let json = Json::parse(text.trim_start_matches('\u{feff}'))?;
         let tool = json.text_at("tool_name").ok_or(JsonError {
             at: 0,
             problem: "no tool_name",
@@ -64,43 +66,20 @@ impl Call {
         })
     }
 
-    /// What kind of tool this is. Unknown tools (MCP servers) are judged by their members.
-    pub fn kind(&self) -> ToolKind {
-        let name = self
-            .tool
-            .rsplit("__")
-            .next()
-            .unwrap_or_default()
-            .to_ascii_lowercase();
-        match name.as_str() {
-            "bash" | "shell" | "run_shell_command" | "local_shell" | "exec_command" | "exec"
-            | "execute_command" | "run_command" | "terminal" | "container.exec" | "monitor"
-            | "run_terminal_cmd" | "shell_command" | "unified_exec" => ToolKind::Shell,
-            "write" | "write_file" | "create_file" | "todowrite" => ToolKind::Writes,
-            "apply_patch" => ToolKind::Patch,
-            "webfetch" | "web_fetch" | "fetch" => ToolKind::Fetch,
-            "websearch" | "web_search" | "google_web_search" | "task" | "agent" => ToolKind::Other,
-            _ if self.command_member().is_some() => ToolKind::Shell,
-            _ => ToolKind::Reads,
+    /// The call in an event that is no JSON, or nested too deep, as far as its strings tell.
+    pub(crate) fn from_loose(text: &str) -> Self {
+        let all = Json::loose(text);
+        let own = |key: &str| all.text_at(key).unwrap_or_default().to_owned();
+        Self {
+            tool: own("tool_name"),
+            cwd: own("cwd"),
+            input: all,
         }
     }
 
-    fn command_member(&self) -> Option<&Json> {
-        ["command", "cmd", "script"]
-            .into_iter()
-            .find_map(|key| self.input.get(key))
-    }
-
-    /// The command line of a shell tool. A list of words (Codex) is quoted back into one.
+    /// The command line of a shell tool, or the code of a tool that runs code, as one.
     pub fn command(&self) -> Option<String> {
-        let text = match self.command_member()? {
-            Json::Text(text) => text.clone(),
-            Json::List(words) => {
-                let quoted: Vec<_> = words.iter().filter_map(Json::text).map(quote).collect();
-                quoted.join(" ")
-            }
-            _ => return None,
-        };
+        let text = self.command_line().or_else(|| self.code())?;
         Some(marks::clean(&text))
     }
 

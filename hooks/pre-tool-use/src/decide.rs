@@ -1,34 +1,85 @@
 //! From a call to a decision.
 
-use crate::call::{Call, ToolKind};
+use crate::call::{Call, ToolKind, quote};
 use crate::context::Context;
-use crate::decision::{Block, Decision};
+use crate::decision::{Block, Decision, Rule};
+use crate::json::Json;
 use crate::marks;
-use crate::rules::{self, credential_read, delete_outside};
-use crate::walk::Walker;
+use crate::rules::{self, credential_read, delete_outside, forge_tools, protected_push};
+use crate::walk::{Verdict, Walker};
 
 /// Decides about one call. With [`Sight::CallOnly`](crate::Sight::CallOnly) the answer depends on
 /// the arguments only.
 pub fn decide(call: &Call, ctx: &Context) -> Decision {
-    judge(call, ctx, false).0
+    let block = judge(call, ctx, Effort::Plain).block;
+    block.map_or(Decision::Allow, Decision::Block)
 }
 
-/// As [`decide`], with the trail of what was looked at.
-pub(crate) fn judge(call: &Call, ctx: &Context, with_trail: bool) -> (Decision, Vec<String>) {
+/// How much is asked of a decision.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Effort {
+    /// The decision.
+    Plain,
+    /// The decision and the trail of what was looked at.
+    WithTrail,
+    /// The decision of the coarse pass alone, when the time is over.
+    Coarse,
+}
+
+/// As [`decide`], with what else is known of it.
+pub(crate) fn judge(call: &Call, ctx: &Context, effort: Effort) -> Verdict {
     let here = located(call, ctx);
-    let (block, trail) = match call.kind() {
-        ToolKind::Shell => judge_shell(call, &here, with_trail),
-        ToolKind::Patch => (judge_patch(call, &here), Vec::new()),
-        ToolKind::Reads | ToolKind::Fetch => {
-            let what = credential_read::check_tool(call, &here);
-            (
-                what.map(|what| Block::new(rules::rule(credential_read::RULE.id), &what)),
-                Vec::new(),
-            )
-        }
-        ToolKind::Writes | ToolKind::Other => (None, Vec::new()),
+    let told = |rule: &Rule, what: Option<String>| Verdict {
+        block: what.map(|what| Block::new(rules::rule(rule.id), &what)),
+        trail: Vec::new(),
+        coarse: false,
     };
-    (block.map_or(Decision::Allow, Decision::Block), trail)
+    if let Some(what) = forge_tools::check(call, &here) {
+        return told(&protected_push::RULE, Some(what));
+    }
+    let reads = || {
+        told(
+            &credential_read::RULE,
+            credential_read::check_tool(call, &here),
+        )
+    };
+    match call.kind() {
+        ToolKind::Shell => judge_shell(call, &here, effort),
+        ToolKind::Patch => judge_patch(call, &here),
+        ToolKind::Reads | ToolKind::Fetch => reads(),
+        ToolKind::Unknown => {
+            let verdict = reads();
+            if verdict.block.is_some() {
+                verdict
+            } else {
+                judge_unknown(call, &here, effort)
+            }
+        }
+        ToolKind::Writes | ToolKind::Other => told(&credential_read::RULE, None),
+    }
+}
+
+/// A tool nobody knows: code runs, paths of a tool that deletes are deleted, and any other string
+/// that is no prose may be a command.
+fn judge_unknown(call: &Call, ctx: &Context, effort: Effort) -> Verdict {
+    let name = call.short_name();
+    let removes = ["delete", "remove", "rmdir", "unlink"]
+        .iter()
+        .any(|verb| name.split('_').any(|word| word == *verb));
+    let mut code: Vec<String> = call.code().into_iter().collect();
+    for (key, text) in call.plain_strings() {
+        if removes && (key.contains("path") || key.contains("file") || key.contains("dir")) {
+            code.push(format!("rm -rf -- {}", quote(text)));
+        } else if key != "code" && text.contains(' ') {
+            code.push(text.to_owned());
+        }
+    }
+    let whole = Call {
+        tool: call.tool.clone(),
+        input: Json::Text(code.join("\n")),
+        cwd: call.directory(),
+    };
+    judge_shell(&whole, ctx, effort)
 }
 
 /// The context with a worktree: without one from Carson the call's own directory is it.
@@ -40,10 +91,8 @@ fn located(call: &Call, ctx: &Context) -> Context {
     here
 }
 
-fn judge_shell(call: &Call, ctx: &Context, with_trail: bool) -> (Option<Block>, Vec<String>) {
-    let Some(command) = call.command() else {
-        return (None, Vec::new());
-    };
+fn judge_shell(call: &Call, ctx: &Context, effort: Effort) -> Verdict {
+    let command = call.command().unwrap_or_default();
     let cwd = marks::clean(&call.directory());
     let cwd = if cwd.is_empty() {
         ctx.worktree.clone()
@@ -51,40 +100,44 @@ fn judge_shell(call: &Call, ctx: &Context, with_trail: bool) -> (Option<Block>, 
         cwd
     };
     let walker = Walker::new(ctx, command.len());
-    let walker = if with_trail {
-        walker.with_trail()
-    } else {
-        walker
-    };
-    walker.judge(&command, &cwd)
+    match effort {
+        Effort::Plain => walker.judge(&command, &cwd),
+        Effort::WithTrail => walker.with_trail().judge(&command, &cwd),
+        Effort::Coarse => walker.judge_coarsely(&command, &cwd),
+    }
 }
 
 /// A patch in Codex's format edits the files it updates, which shows their contents, and deletes
 /// others.
-fn judge_patch(call: &Call, ctx: &Context) -> Option<Block> {
+fn judge_patch(call: &Call, ctx: &Context) -> Verdict {
     let text = ["input", "patch", "command"]
         .into_iter()
-        .find_map(|key| call.input.text_at(key))?;
+        .find_map(|key| call.input.text_at(key));
+    Verdict {
+        block: text.and_then(|text| patched(text, call, ctx)),
+        trail: Vec::new(),
+        coarse: false,
+    }
+}
+
+fn patched(text: &str, call: &Call, ctx: &Context) -> Option<Block> {
     for line in text.lines() {
         if let Some(file) = line.strip_prefix("*** Update File: ") {
-            let read = crate::json::Json::Map(vec![(
-                "path".to_owned(),
-                crate::json::Json::Text(file.trim().to_owned()),
-            )]);
+            let path = ("path".to_owned(), Json::Text(file.trim().to_owned()));
             let read = Call {
                 tool: call.tool.clone(),
-                input: read,
+                input: Json::Map(vec![path]),
                 cwd: call.cwd.clone(),
             };
             if let Some(what) = credential_read::check_tool(&read, ctx) {
                 return Some(Block::new(rules::rule(credential_read::RULE.id), &what));
             }
         } else if let Some(file) = line.strip_prefix("*** Delete File: ") {
-            let remove = format!(
-                "rm -f -- {}",
-                crate::call::quote(&marks::clean(file.trim()))
-            );
-            let (block, _) = Walker::new(ctx, remove.len()).judge(&remove, &call.cwd);
+            let file = quote(&marks::clean(file.trim()));
+            let remove = format!("rm -f -- {file}");
+            let block = Walker::new(ctx, remove.len())
+                .judge(&remove, &call.cwd)
+                .block;
             if block
                 .as_ref()
                 .is_some_and(|block| block.rule.id == delete_outside::RULE.id)

@@ -4,7 +4,7 @@ use std::fmt;
 
 use crate::call::Call;
 use crate::context::Context;
-use crate::decide::judge;
+use crate::decide::{Effort, judge};
 use crate::decision::Decision;
 
 /// What was looked at and what came of it.
@@ -25,11 +25,11 @@ pub fn explain(command: &str, ctx: &Context) -> Explanation {
 
 /// Explains any call.
 pub fn explain_call(call: &Call, ctx: &Context) -> Explanation {
-    let (decision, trail) = judge(call, ctx, true);
+    let verdict = judge(call, ctx, Effort::WithTrail);
     Explanation {
         call: call.summary(),
-        trail,
-        decision,
+        trail: verdict.trail,
+        decision: verdict.block.map_or(Decision::Allow, Decision::Block),
     }
 }
 

@@ -54,6 +54,40 @@ impl Json {
         Ok(value)
     }
 
+    /// The strings of a text that is no JSON, or nested too deep, by the keys in front of them, all in
+    /// one object. Strings that follow each other under one key become an array.
+    pub fn loose(text: &str) -> Self {
+        let mut members: Vec<(String, Self)> = Vec::new();
+        let mut reader = Reader { text, at: 0 };
+        let mut key: Option<String> = None;
+        while let Some(byte) = reader.peek() {
+            if byte != b'"' {
+                reader.at += 1;
+                continue;
+            }
+            let from = reader.at + 1;
+            let found = reader.string().unwrap_or_else(|_| {
+                reader.at = text.len();
+                text.get(from..).unwrap_or_default().to_owned()
+            });
+            reader.blanks();
+            if reader.peek() == Some(b':') {
+                key = Some(found);
+                continue;
+            }
+            let name = key.take();
+            match (name, members.last_mut()) {
+                (None, Some((_, Self::List(items)))) => items.push(Self::Text(found)),
+                (None, Some((_, first))) => {
+                    let head = std::mem::replace(first, Self::List(Vec::new()));
+                    *first = Self::List(vec![head, Self::Text(found)]);
+                }
+                (name, _) => members.push((name.unwrap_or_default(), Self::Text(found))),
+            }
+        }
+        Self::Map(members)
+    }
+
     /// The member of an object.
     pub fn get(&self, key: &str) -> Option<&Self> {
         match self {

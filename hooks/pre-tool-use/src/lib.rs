@@ -22,10 +22,11 @@
 //!
 //! [`decide()`] is a function of the call and the [`Context`]. With [`Sight::Disk`] it also follows
 //! symbolic links and reads `HEAD` and `config` of the repository; it never writes and starts no
-//! process. Work is bounded by fuel, nesting by depth. What lies beyond either is judged by its words.
+//! process. Work is bounded by fuel, nesting by depth. What lies beyond either comes to the coarse pass,
+//! which asks all five rules about each piece of the text; stderr and the event file say so.
 //!
-//! The program around it ([`run_stdin`]) fails **open**, on its own errors and after 500 ms, and says
-//! so in the event file: the kernel's layer stays closed (DESIGN §8). A role may ask for the opposite
+//! The program around it ([`run_stdin`]) fails **open**, on its own errors and after 500 ms, unless the
+//! coarse pass over what it has read refuses the call, and says so in the event file: the kernel's layer stays closed (DESIGN §8). A role may ask for the opposite
 //! ([`Failure::Closed`]). A panic is such an error too; it answers from the panic hook, because the
 //! small binary (`[profile.hook]`, `build.rs`) cannot unwind.
 //!
@@ -46,6 +47,7 @@ mod path;
 mod rules;
 mod run;
 mod selfcheck;
+mod shapes;
 mod shell;
 mod walk;
 

@@ -66,6 +66,8 @@ pub fn live_globs(text: &str) -> String {
         match c {
             '*' => out.push(STAR),
             '?' => out.push(ONE),
+            // An IPv6 address in a URL.
+            '[' if out.ends_with("://") || out.ends_with('@') => out.push(c),
             '[' => match bracket(rest) {
                 Some(length) => {
                     out.push(ONE);

@@ -2,21 +2,21 @@
 
 use std::io::{Read, Write};
 use std::process::ExitCode;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use crate::call::Call;
-use crate::context::{Context, Failure};
-use crate::decide::decide;
-use crate::decision::Decision;
+use crate::context::{Context, Failure, Sight};
+use crate::decide::{Effort, judge};
 use crate::events;
+use crate::walk::Verdict;
 
 /// Longest time one call may take. The CLIs would wait far longer (CLIS.md §4), and a stuck hook
 /// would stop the firing.
 pub const WATCHDOG: Duration = Duration::from_millis(500);
 
-/// Largest event that is read, in bytes; a larger one fails open.
+/// Largest event that is read, in bytes; of a larger one the beginning is judged coarsely.
 pub const MAX_INPUT: u64 = 32 * 1024 * 1024;
 
 /// How the hook ends.
@@ -38,36 +38,72 @@ impl From<Exit> for ExitCode {
 }
 
 /// Reads one event, decides, writes the reason to `out` and the event file. An event that it cannot
-/// read ends as [`Context::failure`] says, and is noted in the event file.
+/// read, and whose strings name nothing that a rule refuses, ends as [`Context::failure`] says, and is
+/// noted in the event file.
 pub fn main_with(input: &mut dyn Read, ctx: &Context, out: &mut dyn Write) -> Exit {
-    match answer(input, ctx) {
-        Ok(None) => Exit::Allow,
-        Ok(Some((line, reason))) => {
-            note(ctx, &line, out);
-            // When stderr is closed the exit code still blocks.
-            let _ = writeln!(out, "{reason}");
-            Exit::Block
-        }
+    match read_event(input) {
+        Ok(text) => answer(&text, ctx, out),
         Err(why) => fail(ctx, &why, out),
     }
 }
 
-/// The event line and the reason of a block, or why no answer could be found.
-fn answer(input: &mut dyn Read, ctx: &Context) -> Result<Option<(String, String)>, String> {
+/// The event's text.
+fn read_event(input: &mut dyn Read) -> Result<String, String> {
     let mut bytes = Vec::new();
     let mut limited = input.take(MAX_INPUT + 1);
     limited
         .read_to_end(&mut bytes)
         .map_err(|error| format!("reading the event: {error}"))?;
-    if bytes.len() as u64 > MAX_INPUT {
-        return Err(format!("the event is larger than {MAX_INPUT} bytes"));
+    Ok(String::from_utf8_lossy(&bytes).into_owned())
+}
+
+fn answer(text: &str, ctx: &Context, out: &mut dyn Write) -> Exit {
+    if text.len() as u64 > MAX_INPUT {
+        return give_up_on(text, ctx, &too_large(), out);
     }
-    let text = String::from_utf8_lossy(&bytes);
-    let call = Call::from_json(&text).map_err(|error| format!("reading the event: {error}"))?;
-    Ok(match decide(&call, ctx) {
-        Decision::Allow => None,
-        Decision::Block(block) => Some((events::blocked(&call, &block), block.to_string())),
-    })
+    match Call::from_json(text) {
+        Ok(call) => {
+            let verdict = judge(&call, ctx, Effort::Plain);
+            say(&call, verdict, ctx, out)
+        }
+        Err(error) => give_up_on(text, ctx, &format!("reading the event: {error}"), out),
+    }
+}
+
+fn too_large() -> String {
+    format!("the event is larger than {MAX_INPUT} bytes")
+}
+
+/// Writes what came of a call.
+fn say(call: &Call, verdict: Verdict, ctx: &Context, out: &mut dyn Write) -> Exit {
+    let Some(block) = verdict.block else {
+        if verdict.coarse {
+            note(ctx, &events::coarse(call), out);
+            let _ = writeln!(out, "carson: {}", events::COARSE);
+        }
+        return Exit::Allow;
+    };
+    note(ctx, &events::blocked(call, &block), out);
+    // When stderr is closed the exit code still blocks.
+    let _ = writeln!(out, "{block}");
+    Exit::Block
+}
+
+/// Ends a call that could not be judged as a whole: the coarse pass over its strings may still refuse
+/// it.
+fn give_up_on(text: &str, ctx: &Context, why: &str, out: &mut dyn Write) -> Exit {
+    let call = Call::from_loose(text);
+    // The disk may be what takes so long.
+    let ctx = Context {
+        sight: Sight::CallOnly,
+        ..ctx.clone()
+    };
+    let verdict = judge(&call, &ctx, Effort::Coarse);
+    if verdict.block.is_some() {
+        say(&call, verdict, &ctx, out)
+    } else {
+        fail(&ctx, why, out)
+    }
 }
 
 /// Ends a call that could not be judged the way the role asks for.
@@ -96,44 +132,55 @@ fn note(ctx: &Context, line: &str, out: &mut dyn Write) {
 /// The whole program: stdin, the environment's context, stderr, and an answer also when there is
 /// none in time, or when the hook itself has a fault.
 pub fn run_stdin() -> ExitCode {
-    let ctx = Context::from_env();
-    let finished = Arc::new(AtomicBool::new(false));
-    watch(&ctx, &finished);
-    let guard = of_failures(&ctx);
+    let ctx = Arc::new(Context::from_env());
+    let run = Arc::new(Run::default());
+    watch(&ctx, &run);
+    let guard = Arc::clone(&ctx);
     // Its own message would be a second line for the model to read.
-    std::panic::set_hook(Box::new(move |_| give_up(&guard, "the hook panicked")));
-    let exit = main_with(&mut std::io::stdin().lock(), &ctx, &mut std::io::stderr());
-    finished.store(true, Ordering::SeqCst);
+    std::panic::set_hook(Box::new(move |_| {
+        let exit = fail(&guard, "the hook panicked", &mut std::io::stderr());
+        leave(exit);
+    }));
+    let mut out = std::io::stderr();
+    let exit = match read_event(&mut std::io::stdin().lock()) {
+        Ok(text) => answer(run.text.get_or_init(|| text), &ctx, &mut out),
+        Err(why) => fail(&ctx, &why, &mut out),
+    };
+    run.finished.store(true, Ordering::SeqCst);
     exit.into()
 }
 
-/// As much of the context as a failure needs.
-fn of_failures(ctx: &Context) -> Context {
-    Context {
-        events: ctx.events.clone(),
-        failure: ctx.failure,
-        ..Context::default()
-    }
+/// What the watchdog sees of the run.
+#[derive(Default)]
+struct Run {
+    finished: AtomicBool,
+    /// The event, once it is read.
+    text: OnceLock<String>,
 }
 
-/// Ends the process as a failure ends.
-fn give_up(ctx: &Context, why: &str) {
-    let exit = fail(ctx, why, &mut std::io::stderr());
+/// Ends the process.
+fn leave(exit: Exit) -> ! {
     std::process::exit(i32::from(exit == Exit::Block) * 2);
 }
 
-/// Ends the process when the answer takes too long.
-fn watch(ctx: &Context, finished: &Arc<AtomicBool>) {
-    let ctx = of_failures(ctx);
-    let finished = Arc::clone(finished);
+/// Ends the process when the answer takes too long, with what the coarse pass says.
+fn watch(ctx: &Arc<Context>, run: &Arc<Run>) {
+    let (ctx, run) = (Arc::clone(ctx), Arc::clone(run));
     let guard = move || {
         std::thread::sleep(WATCHDOG);
-        if !finished.swap(true, Ordering::SeqCst) {
-            give_up(&ctx, "no answer within 500 ms");
+        if run.finished.load(Ordering::SeqCst) {
+            return;
         }
+        let mut out = Vec::new();
+        let why = "no answer within 500 ms";
+        let exit = match run.text.get() {
+            Some(text) => give_up_on(text, &ctx, why, &mut out),
+            None => fail(&ctx, why, &mut out),
+        };
+        let _ = std::io::stderr().write_all(&out);
+        leave(exit);
     };
     // Without a thread there is no watchdog; the work is bounded all the same.
-    let _ = std::thread::Builder::new()
-        .name("watchdog".to_owned())
-        .spawn(guard);
+    let builder = std::thread::Builder::new().name("watchdog".to_owned());
+    let _ = builder.stack_size(8 * 1024 * 1024).spawn(guard);
 }

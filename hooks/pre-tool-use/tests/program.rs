@@ -213,7 +213,7 @@ fn the_three_protocols() {
         ),
         (
             format!(
-                r#"{{"tool_name":"apply_patch","tool_input":{{"command":"*** Begin Patch\n*** Delete File: ../x\n*** End Patch"}},"cwd":"{wt}"}}"#
+                r#"{{"tool_name":"apply_patch","tool_input":{{"command":"*** Begin Patch\n*** Delete File: /etc/x\n*** End Patch"}},"cwd":"{wt}"}}"#
             ),
             2,
         ),

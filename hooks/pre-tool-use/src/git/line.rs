@@ -232,6 +232,14 @@ impl GitLine {
         match self.sub.as_str() {
             "checkout" | "switch" => {}
             "branch" => return self.renamed(),
+            "symbolic-ref" => {
+                let operands: Vec<_> = self.args.iter().filter(|a| !a.starts_with('-')).collect();
+                let [head, target] = operands[..] else {
+                    return None;
+                };
+                let branch = target.strip_prefix("refs/heads/").unwrap_or(target);
+                return (head == "HEAD").then(|| branch.to_owned());
+            }
             _ => return None,
         }
         if let Some(at) = self.args.iter().position(makes) {

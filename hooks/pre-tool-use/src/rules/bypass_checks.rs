@@ -1,8 +1,8 @@
 //! `bypass-checks`: hooks and signatures stay on, pushed history stays as it is.
 //!
 //! Refused: `--no-verify` and `commit -n`, `--no-gpg-sign`, settings and variables that switch hooks
-//! or signing off (on the command line, in the environment, or written with `git config`), removing
-//! installed hooks, and rewriting pushed history (`filter-branch`, `filter-repo`, `update-ref` of a
+//! or signing off (on the command line, in the environment, or written with `git config`), removing,
+//! moving away or emptying installed hooks (`.git/hooks`, `.husky`, `.githooks`), and rewriting pushed history (`filter-branch`, `filter-repo`, `update-ref` of a
 //! protected ref, `reflog expire --expire=now`). Allowed: all of it in a scratch repository in the
 //! firing's private temp, where there is nothing to bypass; reading such settings; the same words as
 //! data.
@@ -54,7 +54,7 @@ const SWITCHES: [(&str, &[&str]); 7] = [
 
 /// Short options of `git commit` that take a value.
 const COMMIT: Spec = Spec {
-    short: "mFCct",
+    short: "mFCctu?S?",
     long: &[
         "message",
         "file",
@@ -94,9 +94,7 @@ pub fn check(view: &View<'_>) -> Option<String> {
                 view.exec.name()
             ))
         }
-        "rm" | "mv" | "chmod" | "unlink" => check_hook_files(view),
-        "cp" | "ln" | "install" => check_emptied_hook(view),
-        _ => None,
+        _ => hooks::check(view),
     }
 }
 
@@ -306,6 +304,37 @@ fn rewritten_history(line: &GitLine, view: &View<'_>) -> Option<String> {
                 marks::show(name)
             ))
         }
+        "branch" => {
+            let has = |short: char, long: &str| {
+                options::read(&line.args, OTHERS)
+                    .iter()
+                    .any(|arg| match arg {
+                        Arg::Short(c, _) => *c == short,
+                        Arg::Long(name, _) => options::means(name, long, 3),
+                        Arg::Operand(_) => false,
+                    })
+            };
+            let forced = has('f', "force");
+            let deletes = has('D', "-") || (forced && has('d', "delete"));
+            let operands = options::operands(
+                &line.args,
+                Spec {
+                    short: "u",
+                    long: &["set-upstream-to"],
+                },
+            );
+            let moved = match operands.as_slice() {
+                all if deletes => all,
+                [.., last] if has('M', "-") => std::slice::from_ref(last),
+                [first, ..] if forced => std::slice::from_ref(first),
+                _ => &[],
+            };
+            let name = moved.iter().find(|name| protected(name, view).is_some())?;
+            Some(format!(
+                "git branch would move or delete the protected branch {}",
+                marks::show(name)
+            ))
+        }
         "reflog" if line.has(&["expire"]) => {
             let now = |arg: &String| {
                 let value = arg
@@ -324,64 +353,9 @@ fn rewritten_history(line: &GitLine, view: &View<'_>) -> Option<String> {
     }
 }
 
-/// Removing installed hooks, or making them not executable.
-fn check_hook_files(view: &View<'_>) -> Option<String> {
-    let args = view.exec.args();
-    let name = view.exec.name();
-    if name == "chmod" && !args.iter().any(|mode| takes_execution(mode)) {
-        return None;
-    }
-    let mut files: Vec<&String> = args.iter().filter(|arg| !arg.starts_with('-')).collect();
-    if name == "mv" {
-        files.pop();
-    }
-    let hook = |text: &str| {
-        view.paths(text)
-            .into_iter()
-            .flatten()
-            .any(|p| is_hook(&p, view))
-    };
-    let file = files.into_iter().find(|file| hook(file))?;
-    Some(format!(
-        "{name} would switch off the hook {}",
-        marks::show(file)
-    ))
-}
+mod hooks;
 
-/// Whether a mode of `chmod` takes the right to execute away.
-fn takes_execution(mode: &str) -> bool {
-    let octal = u32::from_str_radix(mode, 8).is_ok_and(|bits| bits & 0o111 == 0);
-    octal || mode.contains("-x")
-}
-
-/// `cp /bin/true HOOK`, `ln -sf /dev/null HOOK`: a hook that checks nothing.
-fn check_emptied_hook(view: &View<'_>) -> Option<String> {
-    let operands = options::operands(
-        view.exec.args(),
-        Spec {
-            short: "tSmgo",
-            long: &["mode", "owner"],
-        },
-    );
-    let empty = |file: &&str| matches!(*file, "/dev/null" | "/bin/true" | "/usr/bin/true");
-    let hook = |file: &&&str| {
-        let paths = view.paths(file);
-        paths.into_iter().flatten().any(|p| is_hook(&p, view))
-    };
-    let file = operands.iter().find(hook)?;
-    operands.iter().any(empty).then(|| {
-        let shown = marks::show_short(file, 80);
-        format!("{} would switch off the hook {shown}", view.exec.name())
-    })
-}
-
-fn is_hook(path: &str, view: &View<'_>) -> bool {
-    let hooks = path.split_once("/.git/hooks").map(|(_, rest)| rest);
-    let hook = hooks.is_some_and(|rest| {
-        rest.is_empty() || (rest.starts_with('/') && !rest.ends_with(".sample"))
-    });
-    hook && path::place(path, view.ctx) != Place::Temp
-}
+pub use hooks::may_be_hook;
 
 #[cfg(test)]
 pub(super) mod cases;

@@ -20,9 +20,10 @@ use candidates::candidates;
 
 mod candidates;
 mod commands;
+mod hosts;
 mod printers;
 
-pub use printers::is_metadata;
+pub use hosts::{is_metadata, is_metadata_host};
 
 /// The rule.
 pub const RULE: Rule = Rule {
@@ -48,13 +49,11 @@ pub fn check(view: &View<'_>) -> Option<String> {
 
 /// Judges a tool that is not a shell.
 pub fn check_tool(call: &Call, ctx: &Context) -> Option<String> {
-    if call.kind() == ToolKind::Fetch {
-        let url = call
-            .input
-            .text_at("url")
-            .or_else(|| call.input.text_at("prompt"))?;
-        return is_metadata(url)
-            .then(|| format!("{} would ask the cloud's metadata service", call.tool));
+    if addresses(call).iter().any(|url| is_metadata(url)) {
+        return Some(format!(
+            "{} would ask the cloud's metadata service",
+            call.tool
+        ));
     }
     let cwd = call.directory();
     let found = tool_paths(call).into_iter().find(|text| {
@@ -74,43 +73,58 @@ pub fn check_tool(call: &Call, ctx: &Context) -> Option<String> {
     ))
 }
 
+/// The addresses that a tool would fetch: members called so, and those in the prompt of a fetching
+/// tool.
+fn addresses(call: &Call) -> Vec<&str> {
+    let keys = ["url", "urls", "address", "uri", "endpoint"];
+    let mut out: Vec<&str> = call
+        .plain_strings()
+        .into_iter()
+        .filter(|(key, text)| keys.contains(key) && text.contains("://"))
+        .map(|(_, text)| text)
+        .collect();
+    if call.kind() == ToolKind::Fetch {
+        let prompt = call.input.text_at("prompt").unwrap_or_default();
+        out.extend(
+            prompt
+                .split_whitespace()
+                .filter(|word| word.contains("://")),
+        );
+    }
+    out
+}
+
 /// The paths a tool's input names. A `Grep` pattern is data, a `Glob` pattern is a path.
 fn tool_paths(call: &Call) -> Vec<String> {
-    let tool = call
-        .tool
-        .rsplit("__")
-        .next()
-        .unwrap_or_default()
-        .to_ascii_lowercase();
-    if matches!(tool.as_str(), "ls" | "list_directory" | "list_dir") {
+    let tool = call.short_name();
+    if matches!(tool.as_str(), "ls" | "list_directory" | "list_dir") || creates(call) {
         return Vec::new();
     }
-    let mut keys = vec![
-        "file_path",
-        "path",
-        "notebook_path",
-        "absolute_path",
-        "filename",
-        "file",
-        "target_file",
-        "uri",
-        "filepath",
-        "paths",
-        "files",
-        "include",
-        "glob",
-        "file_paths",
-    ];
-    if tool.contains("glob") || tool.contains("find_file") || tool == "search_files" {
-        keys.push("pattern");
-    }
-    let values = keys.into_iter().filter_map(|key| call.input.get(key));
-    let texts = values.flat_map(|value| match value {
-        crate::json::Json::List(items) => items.iter().filter_map(|item| item.text()).collect(),
-        other => other.text().into_iter().collect::<Vec<_>>(),
+    let unknown = call.kind() == ToolKind::Unknown;
+    let strings = call.plain_strings();
+    let named = strings.into_iter().filter(|(key, text)| {
+        let path = key.is_empty()
+            || ["path", "file", "uri", "include", "glob", "url"]
+                .iter()
+                .any(|word| key.contains(word));
+        let local = !text.contains("://") || text.starts_with("file:");
+        local && (path || unknown) && !text.contains('\n')
     });
-    let positive = texts.filter(|text| !text.starts_with('!'));
+    let mut texts: Vec<&str> = named.map(|(_, text)| text).collect();
+    if tool.contains("glob") || tool.contains("find_file") || tool == "search_files" {
+        texts.extend(call.input.text_at("pattern"));
+    }
+    let positive = texts.into_iter().filter(|text| !text.starts_with('!'));
     positive.map(marks::clean).collect()
+}
+
+/// An edit tool that makes a new file, or a tool that deletes one, reads nothing.
+fn creates(call: &Call) -> bool {
+    let verb = call.input.text_at("command");
+    let removes = ["delete", "remove"]
+        .iter()
+        .any(|verb| call.short_name().starts_with(verb));
+    verb == Some("create") || removes
 }
 
 fn names_secret(text: &str, view: &View<'_>) -> bool {

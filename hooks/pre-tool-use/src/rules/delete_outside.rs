@@ -2,12 +2,15 @@
 //!
 //! Refused: recursive or forced deletion, truncation or overwriting whose target is, or may be,
 //! outside the worktree and the firing's private temp; the worktree itself (also as `*`) and its
-//! `.git`. Allowed: everything inside, a link itself (not what it leads to), lock files of a killed
-//! git, a plain `rm FILE`.
+//! `.git`; any `rm` of a file that is certainly outside. Allowed: everything inside, a link itself
+//! (not what it leads to), lock files of a killed git, `rm` and `rm -f` of single files under the
+//! system's temporary directories.
 //!
-//! Default: a target that cannot be told is outside. One exception: an unknown name right below a
-//! known directory inside (`target/$NAME`) is taken to be a name.
+//! Default: a target that cannot be told is outside. Two exceptions: an unknown name right below a
+//! known directory inside (`target/$NAME`) is taken to be a name, and a plain `rm` of a file nobody
+//! can name (`rm "$f"`) is allowed.
 
+use crate::context::Sight;
 use crate::decision::Rule;
 use crate::git::GitLine;
 use crate::marks;
@@ -38,7 +41,7 @@ pub fn check(view: &View<'_>) -> Option<String> {
     let args = view.exec.args();
     let name = view.exec.name();
     match name {
-        "rm" | "grm" => check_rm(view),
+        "rm" | "grm" | "unlink" | "Remove-Item" | "ri" => check_rm(view),
         "rimraf" | "del-cli" | "trash" | "trash-put" | "remove_tree" | "find -delete" | "shred"
         | "srm" => judge_all(
             name,
@@ -62,7 +65,10 @@ pub fn check(view: &View<'_>) -> Option<String> {
         "dd" => args
             .iter()
             .find_map(|arg| judge("dd", arg.strip_prefix("of=")?, view)),
-        "mv" => check_mv(args),
+        "mv" => check_mv(args, view),
+        "zip" => check_zip(args, view),
+        "rclone" => check_rclone(args, view),
+        "install" => check_emptied(args, view),
         "cp" => check_emptied(args, view),
         "rsync" => check_rsync(args, view),
         "git" => check_git(view),
@@ -71,7 +77,20 @@ pub fn check(view: &View<'_>) -> Option<String> {
                 short: "fCTX",
                 long: &["file", "directory", "exclude"],
             };
-            judge_all("tar --remove-files", &options::operands(args, spec), view)
+            let dir = options::read(args, spec)
+                .into_iter()
+                .find_map(|arg| match arg {
+                    Arg::Short('C', value) | Arg::Long("directory", value) => value,
+                    _ => None,
+                });
+            let operands = options::operands(args, spec);
+            let below = |target: &&str| match dir {
+                Some(dir) => format!("{dir}/{target}"),
+                None => (*target).to_owned(),
+            };
+            let targets: Vec<String> = operands.iter().map(below).collect();
+            let targets: Vec<&str> = targets.iter().map(String::as_str).collect();
+            judge_all("tar --remove-files", &targets, view)
         }
         "wipefs" | "blkdiscard" => judge_all(name, &options::operands(args, options::PLAIN), view),
         _ if name == "mkfs" || name.starts_with("mkfs.") => {
@@ -93,9 +112,6 @@ fn check_rm(view: &View<'_>) -> Option<String> {
         Arg::Long(name, _) => options::means(name, "force", 1),
         Arg::Operand(_) => false,
     });
-    if !recursive && !forced {
-        return None;
-    }
     read.iter().find_map(|arg| match arg {
         // A git that was killed leaves its lock behind; removing that is repair.
         Arg::Operand(target)
@@ -106,9 +122,47 @@ fn check_rm(view: &View<'_>) -> Option<String> {
         {
             None
         }
-        Arg::Operand(target) => judge("rm", target, view),
+        Arg::Operand(target) if !recursive && is_temporary(target, view) => None,
+        Arg::Operand(target) if !recursive && !forced && !is_outside(target, view) => None,
+        Arg::Operand(target) => judge(view.exec.name(), target, view),
         _ => None,
     })
+}
+
+/// Directories that anyone may write into and nobody keeps things in.
+const TEMPORARY: [&str; 6] = [
+    "/tmp/",
+    "/var/tmp/",
+    "/dev/shm/",
+    "/private/tmp/",
+    "/private/var/tmp/",
+    "/var/folders/",
+];
+
+/// Whether a target is certainly something in a temporary directory, and not a whole tree of it.
+fn is_temporary(target: &str, view: &View<'_>) -> bool {
+    let temporary = |path: Option<String>| {
+        let Some(path) = path.filter(|path| !marks::unknown(path) && !path.contains(marks::DEEP))
+        else {
+            return false;
+        };
+        let below = |path: &str| TEMPORARY.iter().any(|dir| path.starts_with(dir));
+        let behind = view.world.follow(&path, false);
+        let real = match view.ctx.sight {
+            Sight::Disk => format!("{}/x", path::canonical(&path::parent(&path))),
+            Sight::CallOnly => path.clone(),
+        };
+        below(&path) && below(&real) && behind.is_none_or(|path| below(&path))
+    };
+    view.paths(target).into_iter().all(temporary)
+}
+
+/// Whether a target is certainly outside.
+fn is_outside(target: &str, view: &View<'_>) -> bool {
+    let outside = |path: Option<String>| {
+        path.is_some_and(|path| place_of(&path, false, view) == Place::Outside)
+    };
+    view.paths(target).into_iter().any(outside)
 }
 
 fn stays_in(target: &str, view: &View<'_>) -> bool {
@@ -164,7 +218,8 @@ fn place_of(path: &str, whole: bool, view: &View<'_>) -> Place {
 }
 
 /// `mv FILE /dev/null`: as root it replaces the device, else it deletes the file.
-fn check_mv(args: &[String]) -> Option<String> {
+/// Moving the repository, or the whole worktree, away is the same as deleting it.
+fn check_mv(args: &[String], view: &View<'_>) -> Option<String> {
     let targets = options::operands(
         args,
         Spec {
@@ -172,6 +227,19 @@ fn check_mv(args: &[String]) -> Option<String> {
             long: &["target-directory", "suffix"],
         },
     );
+    let sources = targets.get(..targets.len().saturating_sub(1));
+    let whole = |path: Option<String>| {
+        path.is_some_and(|path| matches!(place_of(&path, false, view), Place::Root | Place::Git))
+    };
+    let moved = sources.unwrap_or_default().iter().find(|source| {
+        marks::exact(source) && is_repository(source) && view.paths(source).into_iter().any(whole)
+    });
+    if let Some(source) = moved {
+        let shown = marks::show_short(source, 80);
+        return Some(format!(
+            "mv would take away {shown}, the worktree or its .git"
+        ));
+    }
     targets
         .iter()
         .skip(1)
@@ -179,10 +247,62 @@ fn check_mv(args: &[String]) -> Option<String> {
         .then(|| "mv to /dev/null destroys the file or the device".to_owned())
 }
 
+/// Not a file in it: `mv .git/hooks` has a rule of its own.
+fn is_repository(source: &str) -> bool {
+    let name = path::name(source);
+    name == ".git" || !source.contains(".git")
+}
+
+/// `zip -m` deletes what it has packed.
+fn check_zip(args: &[String], view: &View<'_>) -> Option<String> {
+    let spec = Spec {
+        short: "bntPxi",
+        long: &[],
+    };
+    let moves = options::read(args, spec)
+        .iter()
+        .any(|arg| matches!(arg, Arg::Short('m', _) | Arg::Long("move", _)));
+    let operands = options::operands(args, spec);
+    let sources = operands.get(1..).filter(|_| moves)?;
+    judge_all("zip -m", sources, view)
+}
+
+/// `rclone` verbs that delete where they point, or what they have moved.
+fn check_rclone(args: &[String], view: &View<'_>) -> Option<String> {
+    let operands = options::operands(args, options::PLAIN);
+    let dry = args.iter().any(|arg| arg == "-n" || arg == "--dry-run");
+    let target = match operands.as_slice() {
+        _ if dry => return None,
+        [
+            "purge" | "delete" | "deletefile" | "rmdir" | "rmdirs" | "move" | "moveto",
+            target,
+            ..,
+        ] => target,
+        ["sync", _, target, ..] => target,
+        _ => return None,
+    };
+    let remote = target
+        .split('/')
+        .next()
+        .is_some_and(|head| head.contains(':'));
+    if remote {
+        let shown = marks::show_short(target, 80);
+        return Some(format!(
+            "rclone {} would delete what is in {shown}",
+            operands[0]
+        ));
+    }
+    judge("rclone", target, view)
+}
+
 /// `cp /dev/null FILE` empties it.
 fn check_emptied(args: &[String], view: &View<'_>) -> Option<String> {
-    match options::operands(args, options::PLAIN).as_slice() {
-        ["/dev/null", targets @ ..] => judge_all("cp /dev/null", targets, view),
+    let spec = Spec {
+        short: "tSmgo",
+        long: &["mode", "owner", "group"],
+    };
+    match options::operands(args, spec).as_slice() {
+        ["/dev/null", targets @ ..] => judge_all("copying /dev/null", targets, view),
         _ => None,
     }
 }

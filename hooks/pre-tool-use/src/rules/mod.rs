@@ -8,6 +8,7 @@ pub mod bypass_checks;
 pub mod credential_read;
 pub mod delete_outside;
 mod forge;
+pub(crate) mod forge_tools;
 pub mod pipe_to_shell;
 pub mod protected_push;
 mod push;
@@ -19,6 +20,8 @@ mod everyday;
 mod lookalikes;
 #[cfg(test)]
 mod tests;
+#[cfg(test)]
+mod themes;
 
 use crate::decision::{Block, Rule};
 use crate::walk::View;
@@ -54,38 +57,31 @@ pub(crate) fn rule(id: &str) -> &'static Rule {
     RULES.iter().find(|rule| rule.id == id).unwrap_or(&RULES[4])
 }
 
+/// Whether a command only says how it is used: `--version` first, `--help` after nothing but its own
+/// subcommands. Further on the word may be an option's value.
+fn only_tells(view: &View<'_>) -> bool {
+    let args = view.exec.args();
+    let word = |arg: &&String| {
+        let letters = |c: char| c == '-' || c == ':' || c.is_ascii_alphanumeric();
+        !arg.starts_with('-') && arg.chars().all(letters)
+    };
+    let subcommands = args.iter().take_while(word).count();
+    match args.get(subcommands).map(String::as_str) {
+        Some("--help") => true,
+        Some("--version") => subcommands == 0,
+        _ => view.exec.name() == "aws" && args.last().is_some_and(|arg| arg == "help"),
+    }
+}
+
 /// Asks every rule about one command.
 pub(crate) fn judge(view: &View<'_>) -> Option<Block> {
+    // Not the walker's own words for what a command does: `<`, `:>`, `find -delete`.
+    let program = |name: &str| !name.contains(['<', '>', ' ']) && name != "remove_tree";
+    if program(view.exec.name()) && only_tells(view) {
+        return None;
+    }
     RULES
         .iter()
         .zip(CHECKS)
         .find_map(|(rule, check)| check(view).map(|what| Block::new(rule, &what)))
-}
-
-/// The words by which a text is judged that is nested too deep, or too long, to be read: all words
-/// of a row must occur. A text that names none of these is allowed.
-const BLUNT: [(usize, &[&str]); 10] = [
-    (0, &[" push ", "main"]),
-    (0, &[" push ", "master"]),
-    (0, &[" push ", "--force"]),
-    (1, &["--no-verify"]),
-    (1, &["hookspath"]),
-    (2, &["rm ", "-r"]),
-    (2, &["rm ", "-f"]),
-    (3, &[".ssh/"]),
-    (4, &["curl", "sh"]),
-    (4, &["wget", "sh"]),
-];
-
-/// Judges a text by its words alone.
-pub(crate) fn blunt(text: &str) -> Option<Block> {
-    let text = text.to_ascii_lowercase();
-    let (index, words) = BLUNT
-        .into_iter()
-        .find(|(_, words)| words.iter().all(|w| text.contains(w)))?;
-    let what = format!(
-        "the command is nested too deep to be read and names `{}`",
-        words.join(" … ")
-    );
-    Some(Block::new(&RULES[index], &what))
 }

@@ -1,8 +1,8 @@
 //! `pipe-to-shell`: what was downloaded is looked at before it runs.
 //!
 //! Refused: downloaded text that reaches a shell or an interpreter as code, through a pipe, a
-//! substitution, a variable, a file written on the same command line, or with base64 in between; code
-//! decoded from something unreadable. Allowed: downloading, looking, filtering (`| jq`, `| tar x`,
+//! substitution, a variable, a descriptor, a file written on the same command line, or with base64 or
+//! any filter in between that nobody knows; code decoded from something unreadable. Allowed: downloading, looking, filtering (`| jq`, `| tar x`,
 //! `| python3 -c …` where the download is only data), and running a file that an earlier call
 //! downloaded.
 //!
@@ -52,6 +52,10 @@ pub(crate) const CURL: Spec = Spec {
         "capath",
         "config",
         "proxy",
+        "preproxy",
+        "socks5",
+        "socks5-hostname",
+        "connect-to",
         "max-time",
         "connect-timeout",
         "retry",
@@ -77,7 +81,7 @@ pub(crate) const CURL: Spec = Spec {
     ],
 };
 
-const WGET: Spec = Spec {
+pub(crate) const WGET: Spec = Spec {
     short: "OoaietTwQPUlADRXB",
     long: &[
         "output-document",
@@ -103,6 +107,11 @@ const RUNNERS: [&str; 8] = [
     "java", "make", "gmake", "go", "julia", "swift", "tclsh", "expect",
 ];
 
+/// Of those and others, the ones that run their input when no file is named.
+const READERS: [&str; 8] = [
+    "tclsh", "wish", "expect", "julia", "octave", "irb", "iex", "ghci",
+];
+
 /// Judges one command.
 pub fn check(view: &View<'_>) -> Option<String> {
     let name = view.exec.name();
@@ -115,6 +124,10 @@ pub fn check(view: &View<'_>) -> Option<String> {
         return Some(format!(
             "{name} would run a file this command line downloads"
         ));
+    }
+    let fed = view.exec.stdin.contains(DOWNLOAD);
+    if fed && READERS.contains(&name) && args.iter().all(|arg| arg.starts_with('-')) {
+        return Some(format!("{name} would run what was just downloaded"));
     }
     if RUNNERS.contains(&name)
         && view.exec.stdin.contains(DOWNLOAD)
@@ -146,26 +159,36 @@ pub(crate) fn decoded() -> Option<Block> {
 /// The files a download writes; `None` when it prints what it fetched.
 pub(crate) fn download_files(exec: &Exec) -> Option<Vec<String>> {
     match exec.name() {
-        "curl" => curl_files(exec.args()),
-        "wget" => Some(wget_files(exec.args())),
+        "curl" | "curlie" => curl_files(exec.args()),
+        "wget" | "wget2" => Some(wget_files(exec.args())),
         "aria2c" | "axel" | "http" | "https" | "xh" => {
             let spec = Spec {
-                short: "o",
-                long: &["output", "out"],
+                short: "od",
+                long: &["output", "out", "dir"],
             };
-            let file = options::read(exec.args(), spec)
-                .into_iter()
-                .find_map(|arg| match arg {
-                    Arg::Short('o', value) | Arg::Long("output" | "out", value) => {
-                        value.map(str::to_owned)
-                    }
-                    _ => None,
-                });
-            match (file, exec.name()) {
-                (Some(file), _) => Some(vec![file]),
-                (None, "aria2c" | "axel") => Some(url_names(exec.args())),
-                (None, _) => None,
+            let read = options::read(exec.args(), spec);
+            let dir = read.iter().find_map(|arg| match arg {
+                Arg::Short('d', value) | Arg::Long("dir", value) => *value,
+                _ => None,
+            });
+            let dir = dir.filter(|_| matches!(exec.name(), "aria2c"));
+            let file = read.into_iter().find_map(|arg| match arg {
+                Arg::Short('o', value) | Arg::Long("output" | "out", value) => {
+                    value.map(str::to_owned)
+                }
+                _ => None,
+            });
+            let mut files = match (file, exec.name()) {
+                (Some(file), _) => vec![file],
+                (None, "aria2c" | "axel") => url_names(exec.args()),
+                (None, _) => return None,
+            };
+            if let Some(dir) = dir {
+                files
+                    .iter_mut()
+                    .for_each(|file| *file = format!("{dir}/{file}"));
             }
+            Some(files)
         }
         _ => None,
     }

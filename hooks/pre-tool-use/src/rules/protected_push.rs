@@ -1,8 +1,8 @@
 //! `protected-push`: nothing may change, delete or force a protected branch of a remote.
 //!
 //! Refused: a push whose destination is, or may be, a protected branch; deleting one; forcing or
-//! mirroring anything; merging a pull request; deleting a repository; the same through a forge's
-//! API. Allowed: pushing any other branch or a tag, deleting any other branch, `--dry-run`, and any
+//! mirroring anything, the firing's own branch too (Carson pushes, never the session); merging a pull
+//! request; deleting a repository; the same through a forge's API or an MCP server's tools. Allowed: pushing any other branch or a tag, deleting any other branch, `--dry-run`, and any
 //! push into a scratch repository that lies in the firing's private temp or deeper in the worktree.
 //!
 //! Default: a destination that cannot be told (`git push origin "$X"`) is taken to be protected.

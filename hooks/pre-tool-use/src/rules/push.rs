@@ -57,7 +57,7 @@ fn check_push(line: &GitLine, view: &View<'_>) -> Option<String> {
         return None;
     }
     if push.forced {
-        return Some("git push would overwrite history on the remote (force)".to_owned());
+        return Some(forced("git push"));
     }
     if let Some(option) = push.everything {
         return Some(format!(
@@ -123,16 +123,21 @@ fn long(name: &str, push: &mut Push<'_>) {
     }
 }
 
+/// A session never has a reason to force: its own branch, too, is pushed by Carson.
+fn forced(what: &str) -> String {
+    format!(
+        "{what} would overwrite history on the remote (force), and no session needs that: Carson \
+         pushes the firing's branch itself, also after its history was changed"
+    )
+}
+
 /// One refspec.
 fn check_ref(spec: &str, deletes: bool, line: &GitLine, view: &View<'_>) -> Option<String> {
     if spec.starts_with('^') {
         return None;
     }
     if spec.starts_with('+') {
-        return Some(format!(
-            "the refspec {} forces its destination",
-            marks::show(spec)
-        ));
+        return Some(forced(&format!("the refspec {}", marks::show(spec))));
     }
     let (source, target) = match spec.split_once(':') {
         Some((source, target)) => (Some(source), target),

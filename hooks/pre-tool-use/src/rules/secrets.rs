@@ -98,6 +98,36 @@ const SECRETS: &[&str] = &[
     ".env*",
     "/proc/*/environ",
     "/proc/*/task/*/environ",
+    ".cache/huggingface/token",
+    ".cache/huggingface/stored_tokens",
+    ".huggingface/token",
+    ".kaggle/kaggle.json",
+    ".pulumi/credentials.json",
+    ".config/stripe/config.toml",
+    ".config/netlify/config.json",
+    ".netlify/config.json",
+    ".config/pip/pip.conf",
+    ".pip/pip.conf",
+    ".local/share/com.vercel.cli/auth.json",
+    ".railway/config.json",
+    ".sentryclirc",
+    ".supabase/access-token",
+    ".config/infisical/**",
+    ".infisical/**",
+    ".circleci/cli.yml",
+    ".config/ngrok/ngrok.yml",
+    ".config/hcloud/cli.toml",
+    ".config/scw/config.yaml",
+    ".config/argocd/config",
+    ".config/flyctl/**",
+    ".terraform.d/credentials.tfrc.json",
+    ".bash_history",
+    ".zsh_history",
+    ".python_history",
+    ".psql_history",
+    ".mysql_history",
+    ".node_repl_history",
+    ".local/share/fish/fish_history",
     "/etc/shadow*",
     "/etc/gshadow*",
     "/run/secrets/**",
@@ -114,7 +144,15 @@ const PUBLIC: [&str; 5] = [
 ];
 
 /// Words that make a `.env` file a template.
-const TEMPLATES: [&str; 5] = ["example", "sample", "template", "dist", "tpl"];
+const TEMPLATES: [&str; 7] = [
+    "example", "sample", "template", "dist", "tpl", "schema", "defaults",
+];
+
+/// Endings of source files: `.env.d.ts` and `.envloader.rb` are code.
+const SOURCES: [&str; 22] = [
+    "ts", "mts", "cts", "tsx", "js", "mjs", "cjs", "jsx", "py", "rb", "go", "rs", "java", "kt",
+    "swift", "php", "c", "h", "cpp", "cs", "md", "vue",
+];
 
 /// First letters of the names in [`SECRETS`] that do not start with a dot.
 const OTHER_NAMES: [&str; 12] = [
@@ -175,7 +213,16 @@ fn is_public(parts: &[&str], last: &str) -> bool {
     let in_ssh = parts.len() > 1 && parts[parts.len() - 2] == ".ssh";
     last.ends_with(".pub")
         || (in_ssh && PUBLIC.contains(&last))
-        || (last.starts_with(".env") && is_template(last))
+        || last
+            .strip_prefix(".env")
+            .is_some_and(|rest| is_template(last) || is_source(rest))
+}
+
+/// Whether what follows `.env` makes another word of it, or the name of a source file.
+fn is_source(rest: &str) -> bool {
+    let another = rest.starts_with(|c: char| c.is_ascii_alphabetic()) && !rest.starts_with("rc");
+    let ending = rest.rsplit_once('.').map(|(_, ending)| ending);
+    another || ending.is_some_and(|ending| SOURCES.contains(&ending))
 }
 
 fn is_template(name: &str) -> bool {
@@ -358,10 +405,6 @@ mod tests {
             "test/test-*",
             "nightly-$",
         ] {
-            if path == "docs/.envoy" {
-                // `.env*` is what the issue says; a file called `.envoy` pays for it.
-                continue;
-            }
             assert!(!secret(path), "{path}");
         }
     }

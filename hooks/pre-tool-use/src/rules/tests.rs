@@ -1,5 +1,6 @@
 //! The tables of all rules, and what must hold for any of their cases.
 
+use super::themes::THEMES;
 use super::{
     bypass_checks, credential_read, delete_outside, everyday, lookalikes, pipe_to_shell,
     protected_push,
@@ -76,12 +77,21 @@ fn every_case_of_every_table() {
             }
         }
     }
-    assert!(
-        wrong.is_empty(),
-        "{} wrong:\n{}",
-        wrong.len(),
-        wrong.join("\n")
-    );
+    for (block, allow) in THEMES {
+        for (rule, case) in *block {
+            let decision = judged(case);
+            if rule_of(&decision) != *rule {
+                wrong.push(format!("MISS {rule}: {case:?} was {}", rule_of(&decision)));
+            }
+        }
+        for case in *allow {
+            let decision = judged(case);
+            if decision != Decision::Allow {
+                wrong.push(format!("FALSE BLOCK: {case:?} was {decision:?}"));
+            }
+        }
+    }
+    assert_none(wrong);
 }
 
 #[test]
@@ -103,9 +113,11 @@ fn quoted(text: &str) -> String {
 
 /// Every case that must be blocked, with its rule.
 fn blocked_cases() -> impl Iterator<Item = (&'static str, &'static str)> {
+    let themes = THEMES.iter().flat_map(|(block, _)| block.iter().copied());
     TABLES
         .into_iter()
         .flat_map(|(rule, block, _)| block.iter().map(move |case| (rule, *case)))
+        .chain(themes)
 }
 
 /// Asserts that no case of `cases` is judged wrongly, naming all that are.

@@ -15,5 +15,5 @@ mod parser;
 pub mod syntax;
 mod words;
 
-pub use parser::parse;
+pub use parser::{COPROCESS, parse};
 pub use words::unescape;

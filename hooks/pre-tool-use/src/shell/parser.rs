@@ -9,6 +9,9 @@ use super::syntax::{Assign, Link, Node, Redirect, RedirectKind, Simple, Word};
 /// Deepest nesting that is read; deeper text is kept as [`Node::Unread`].
 pub const MAX_DEPTH: usize = 48;
 
+/// The descriptor that `${COPROC[0]}` stands for.
+pub const COPROCESS: u32 = 63;
+
 /// Builtins whose arguments are assignments.
 const DECLARES: [&str; 5] = ["export", "declare", "local", "readonly", "typeset"];
 
@@ -70,7 +73,7 @@ impl Parser<'_> {
     }
 
     fn pipeline(&mut self) -> Node {
-        self.pipeline_prefix();
+        let coprocess = self.pipeline_prefix();
         let mut stages = vec![self.command()];
         loop {
             self.skip_blanks();
@@ -82,24 +85,34 @@ impl Parser<'_> {
             self.skip_lines();
             stages.push(self.command());
         }
-        match stages.pop() {
+        let node = match stages.pop() {
             Some(only) if stages.is_empty() => only,
             last => {
                 stages.extend(last);
                 Node::Pipeline(stages)
             }
+        };
+        if coprocess {
+            Node::Redirected(Box::new(node), vec![to_coprocess()])
+        } else {
+            node
         }
     }
 
-    /// `!` and `time`, which change nothing for the rules.
-    fn pipeline_prefix(&mut self) {
+    /// `!` and `time`, which change nothing for the rules; true for `coproc`.
+    fn pipeline_prefix(&mut self) -> bool {
+        let mut coprocess = false;
         loop {
             self.skip_blanks();
-            if self.eat_word("!") || self.eat_word("coproc") {
+            if self.eat_word("!") {
+                continue;
+            }
+            if self.eat_word("coproc") {
+                coprocess = true;
                 continue;
             }
             if !self.eat_word("time") {
-                return;
+                return coprocess;
             }
             self.skip_blanks();
             self.eat_word("-p");
@@ -311,6 +324,19 @@ impl Parser<'_> {
         let (text, kind) = operators.into_iter().find(|(text, _)| self.at(text))?;
         self.pos += text.len();
         Some((kind, text == "<<-"))
+    }
+}
+
+/// What a coprocess prints is read from a descriptor of its own.
+fn to_coprocess() -> Redirect {
+    let path = format!("/dev/fd/{COPROCESS}");
+    Redirect {
+        fd: None,
+        kind: RedirectKind::Write,
+        target: Word {
+            parts: vec![super::syntax::Part::Quoted(path)],
+        },
+        body: None,
     }
 }
 

@@ -11,7 +11,10 @@ impl Walker<'_> {
     pub(super) fn builtin(&mut self, exec: &Exec, state: &mut State) -> Option<String> {
         let args = exec.args();
         match exec.name() {
-            "cd" | "chdir" => self.cd(args, state),
+            "cd" | "chdir" => {
+                self.cd(args, state);
+                self.cd_path(exec, state);
+            }
             "pushd" => {
                 state.push_cwd();
                 self.cd(args, state);
@@ -74,6 +77,38 @@ impl Walker<'_> {
         state.enter(cwd);
     }
 
+    /// With `CDPATH` a name may lead somewhere else.
+    fn cd_path(&self, exec: &Exec, state: &mut State) {
+        let inline = exec.env.iter().rev().find(|(key, _)| key == "CDPATH");
+        let set = || state.var("CDPATH")?.values.first().cloned();
+        let Some(value) = inline.map(|(_, value)| value.clone()).or_else(set) else {
+            return;
+        };
+        let operands = options::operands(exec.args(), options::PLAIN);
+        let name = operands
+            .first()
+            .filter(|name| !name.starts_with(['/', '.', '-']));
+        let Some(name) = name else { return };
+        for dir in value
+            .split(':')
+            .filter(|dir| !dir.is_empty() && *dir != ".")
+        {
+            let from = Self::from_old(state);
+            for path in self.paths_of(&format!("{dir}/{name}"), &from) {
+                if !state.cwd.contains(&path) {
+                    state.cwd.push(path);
+                }
+            }
+        }
+    }
+
+    /// The state as it was before the directory was entered.
+    fn from_old(state: &State) -> State {
+        let mut old = state.clone();
+        old.cwd.clone_from(&state.old_cwd);
+        old
+    }
+
     /// The directory behind a link this line made.
     fn through_links(&self, path: String) -> String {
         self.world.follow(&path, true).unwrap_or(path)
@@ -129,7 +164,13 @@ fn read(exec: &Exec, state: &mut State) {
         names
     } {
         let words = || words_of(&value, &blanks);
-        let values = if many { words() } else { vec![value.clone()] };
+        let values = if state.reads_all {
+            stdin.lines().map(|line| line.trim().to_owned()).collect()
+        } else if many {
+            words()
+        } else {
+            vec![value.clone()]
+        };
         state.set(name, values, false);
     }
     for pair in args

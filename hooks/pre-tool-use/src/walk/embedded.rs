@@ -4,6 +4,9 @@
 //! Each finds its own spelling and nothing more. What a command's own language can do beside that
 //! (`emacs --eval`, `gdb`'s Python) is not followed: those are not ways a model takes by mistake.
 
+use crate::json::Json;
+
+use super::launch::is_stdin;
 use super::{Exec, State, Walker, sed};
 
 /// Variables that programs run as a command line.
@@ -20,8 +23,37 @@ impl Walker<'_> {
             .map(|(_, value)| value.clone())
             .collect();
         code.extend(commands(exec));
+        code.extend(self.scripts(exec, state));
         for code in code {
             self.code_of(&code, &mut state.clone(), &exec.stdin);
+        }
+    }
+
+    /// The commands in the makefile, or the `package.json`, that this line wrote.
+    fn scripts(&mut self, exec: &Exec, state: &State) -> Vec<String> {
+        match exec.name() {
+            "make" | "gmake" | "just" => {
+                let mut files = values(exec.args(), &["-f", "--file", "--makefile", "--justfile"]);
+                if files.is_empty() {
+                    files.extend(["Makefile", "makefile", "GNUmakefile", "justfile"]);
+                }
+                let mut code = Vec::new();
+                for file in files {
+                    let text = if is_stdin(file) {
+                        Some(exec.stdin.clone())
+                    } else {
+                        self.content(file, state)
+                    };
+                    code.extend(text.map(|text| recipes(&text)).unwrap_or_default());
+                }
+                code
+            }
+            "npm" | "pnpm" | "yarn" | "bun" => {
+                let text = self.content("package.json", state);
+                text.map(|text| package_scripts(&text, exec.args()))
+                    .unwrap_or_default()
+            }
+            _ => Vec::new(),
         }
     }
 
@@ -43,7 +75,9 @@ impl Walker<'_> {
         // Only an interactive `sh` reads `ENV`, which is many a program's own variable too.
         let interactive = exec.args().iter().any(|arg| arg == "-i");
         let files = [value("BASH_ENV"), value("ENV").filter(|_| interactive)];
-        for file in files.into_iter().flatten() {
+        let own = values(exec.args(), &["--rcfile", "--init-file"]);
+        let own = own.into_iter().map(str::to_owned);
+        for file in files.into_iter().flatten().chain(own) {
             let source = Exec::of(vec![".".to_owned(), file]);
             self.deeper("", |walker| walker.exec(source, &mut state.clone()));
         }
@@ -121,11 +155,39 @@ fn values<'a>(args: &'a [String], options: &[&str]) -> Vec<&'a str> {
     out
 }
 
+/// The scripts of a `package.json` that the words name, and those that run by themselves around them.
+fn package_scripts(text: &str, words: &[String]) -> Vec<String> {
+    let Ok(json) = Json::parse(text) else {
+        return Vec::new();
+    };
+    let Some(Json::Map(scripts)) = json.get("scripts") else {
+        return Vec::new();
+    };
+    let installs = ["install", "i", "ci", "add"];
+    let named = |name: &str| {
+        let base = ["pre", "post"]
+            .iter()
+            .find_map(|part| name.strip_prefix(part));
+        words.iter().any(|word| {
+            *word == name
+                || base == Some(word.as_str())
+                || (installs.contains(&word.as_str())
+                    && ["preinstall", "install", "postinstall", "prepare"].contains(&name))
+        })
+    };
+    let run = scripts.iter().filter(|(name, _)| named(name));
+    run.filter_map(|(_, code)| code.text().map(str::to_owned))
+        .collect()
+}
+
 /// The commands in a piece of a makefile: `target:; command`, a line after a tab, `$(shell …)`.
 fn recipes(text: &str) -> Vec<String> {
     let mut out = Vec::new();
     for line in text.lines() {
-        let recipe = line.strip_prefix('\t').or_else(|| {
+        let indented = line
+            .strip_prefix('\t')
+            .or_else(|| line.strip_prefix("    "));
+        let recipe = indented.or_else(|| {
             let (_, recipe) = line.split_once(':')?.1.split_once(';')?;
             Some(recipe)
         });

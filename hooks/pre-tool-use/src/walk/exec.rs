@@ -66,7 +66,7 @@ impl View<'_> {
         self.state
             .cwd
             .iter()
-            .map(|cwd| path::absolute(text, cwd))
+            .map(|cwd| self.state.absolute(text, cwd))
             .collect()
     }
 

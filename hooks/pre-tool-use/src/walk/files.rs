@@ -6,7 +6,7 @@ use crate::marks;
 use crate::path;
 
 use super::launch::is_stdin;
-use super::{State, Walker};
+use super::{Exec, State, Walker};
 
 impl Walker<'_> {
     /// The absolute path of a word, when it is certain: known by its letters, or the one name that
@@ -26,15 +26,28 @@ impl Walker<'_> {
             let path = path::absolute(file, cwd)?;
             let written = self.world.files.get(&path);
             let behind = || self.world.files.get(&self.world.follow(&path, true)?);
-            written.or_else(behind).cloned()
+            written
+                .or_else(behind)
+                .or_else(|| self.globbed(&path))
+                .cloned()
         };
         let text = state.cwd.iter().find_map(find)?;
         self.spend_copy(text.len()).then_some(text)
     }
 
+    /// A file that was written under a pattern.
+    fn globbed(&self, path: &str) -> Option<&String> {
+        let patterns = self.world.files.iter();
+        let mut patterns = patterns.filter(|(name, _)| name.contains(marks::STAR));
+        patterns
+            .find(|(name, _)| crate::glob::overlap(name, path))
+            .map(|(_, text)| text)
+    }
+
     /// Notes what a command writes into a file.
     pub(crate) fn write_file(&mut self, file: &str, text: &str, append: bool, state: &mut State) {
         let Some(path) = self.certain_path(file, state) else {
+            self.write_somewhere(file, text, state);
             return;
         };
         if let Some(body) = self.sinks.get(&path).map(Rc::clone) {
@@ -48,10 +61,25 @@ impl Walker<'_> {
             let name = path::name(&path).to_owned();
             self.world.installed.push(name);
         }
+        if !append && crate::rules::bypass_checks::may_be_hook(&path) {
+            let mut write = Exec::of(vec![">|".to_owned(), file.to_owned()]);
+            write.stdin = text.to_owned();
+            self.judge_command(&write, state);
+        }
         let old = self.world.files.get(&path).filter(|_| append);
         let mut whole = old.cloned().unwrap_or_default();
         super::append(&mut whole, text);
         self.world.files.insert(path, marks::bounded(whole));
+    }
+
+    /// A download whose directory nobody knows, but whose name is written out, is found again under
+    /// the same words.
+    fn write_somewhere(&mut self, file: &str, text: &str, state: &State) {
+        let named = marks::exact(path::name(file)) && !path::name(file).is_empty();
+        let path = state.cwd.first().and_then(|cwd| path::absolute(file, cwd));
+        if let Some(path) = path.filter(|_| named && text.contains(marks::DOWNLOAD)) {
+            self.world.files.insert(path, text.to_owned());
+        }
     }
 
     /// `cp` and `mv`: the copy holds what the original holds.

@@ -88,11 +88,16 @@ impl Search {
     fn read(args: &[String]) -> Self {
         let starts =
             |arg: &&String| arg.starts_with('-') || matches!(arg.as_str(), "(" | "!" | ")");
-        let globals = args
-            .iter()
-            .take_while(|a| matches!(a.as_str(), "-H" | "-L" | "-P"))
-            .count();
-        let args = &args[globals..];
+        let mut globals = 0;
+        while let Some(arg) = args.get(globals) {
+            globals += match arg.as_str() {
+                "-H" | "-L" | "-P" | "--" => 1,
+                "-D" => 2,
+                level if level.starts_with("-O") => 1,
+                _ => break,
+            };
+        }
+        let args = args.get(globals..).unwrap_or_default();
         let split = args
             .iter()
             .position(|arg| starts(&arg))
@@ -101,11 +106,10 @@ impl Search {
         if roots.is_empty() {
             roots.push(".".to_owned());
         }
-        let expression = &args[split..];
-        let commands = commands(expression);
+        let (expression, commands) = parts(&args[split..]);
         let found = roots
             .iter()
-            .flat_map(|root| found(root, expression))
+            .flat_map(|root| found(root, &expression))
             .collect();
         let deletes = expression.iter().any(|arg| arg == "-delete");
         Self {
@@ -116,21 +120,74 @@ impl Search {
     }
 }
 
-/// The commands of `-exec` and its relatives.
-fn commands(expression: &[String]) -> Vec<Vec<String>> {
-    let runs = |arg: &String| matches!(arg.as_str(), "-exec" | "-execdir" | "-ok" | "-okdir");
-    let mut out = Vec::new();
-    let mut rest = expression;
-    while let Some(at) = rest.iter().position(runs) {
-        let command = &rest[at + 1..];
-        let end = command
-            .iter()
-            .position(|arg| arg == ";" || arg == "+")
-            .unwrap_or(command.len());
-        out.push(command[..end].to_vec());
-        rest = &command[end..];
+/// Primaries that are followed by a value.
+const VALUED: [&str; 35] = [
+    "-name",
+    "-iname",
+    "-path",
+    "-ipath",
+    "-wholename",
+    "-iwholename",
+    "-regex",
+    "-iregex",
+    "-lname",
+    "-ilname",
+    "-type",
+    "-xtype",
+    "-size",
+    "-user",
+    "-group",
+    "-uid",
+    "-gid",
+    "-perm",
+    "-links",
+    "-inum",
+    "-samefile",
+    "-mtime",
+    "-mmin",
+    "-atime",
+    "-amin",
+    "-ctime",
+    "-cmin",
+    "-used",
+    "-fstype",
+    "-maxdepth",
+    "-mindepth",
+    "-printf",
+    "-fprint",
+    "-fprint0",
+    "-regextype",
+];
+
+/// The expression without the commands in it, and those commands. A value that looks like a primary
+/// is written so that it does not.
+fn parts(args: &[String]) -> (Vec<String>, Vec<Vec<String>>) {
+    let (mut expression, mut commands) = (Vec::new(), Vec::new());
+    let mut rest = args.iter();
+    while let Some(arg) = rest.next() {
+        expression.push(arg.clone());
+        if matches!(arg.as_str(), "-exec" | "-execdir" | "-ok" | "-okdir") {
+            let mut command: Vec<String> = Vec::new();
+            for word in rest.by_ref() {
+                let ends =
+                    word == ";" || (word == "+" && command.last().is_some_and(|w| w == "{}"));
+                if ends {
+                    break;
+                }
+                command.push(word.clone());
+            }
+            commands.push(command);
+        } else if VALUED.contains(&arg.as_str()) || arg.starts_with("-newer") {
+            let value = rest.next().map_or("", String::as_str);
+            let shy = value.starts_with('-') && value.contains(|c: char| c.is_ascii_alphabetic());
+            expression.push(if shy {
+                format!("./{value}")
+            } else {
+                value.to_owned()
+            });
+        }
     }
-    out
+    (expression, commands)
 }
 
 /// What a search below `root` can find: names when it asks for names, something below it when any

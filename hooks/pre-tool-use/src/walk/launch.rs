@@ -7,7 +7,7 @@ use crate::marks::{self, ANY, DOWNLOAD, OPAQUE};
 use crate::rules::pipe_to_shell;
 
 use super::code::Language;
-use super::options::{self, Spec};
+use super::options::{self, Arg, Spec};
 use super::output::only_names;
 use super::{Exec, State, Walker};
 
@@ -73,7 +73,12 @@ impl Walker<'_> {
             "git" => self.git(exec, state),
             "tar" | "gtar" | "bsdtar" => self.tar(exec, state),
             "cmake" => self.cmake(exec, state),
-            _ if exec.argv[0].contains('/') => self.script(exec, state),
+            "docker" | "podman" | "nerdctl" => self.container(exec, state),
+            _ if exec.argv[0].contains('/') => self.script(&exec.argv[0], exec, state),
+            name if self.on_path(name, exec, state).is_some() => {
+                let file = self.on_path(name, exec, state)?;
+                self.script(&file, exec, state)
+            }
             name if self.world.installed.iter().any(|it| it == name) => {
                 self.block(pipe_to_shell::downloaded("a program"));
                 None
@@ -98,6 +103,9 @@ impl Walker<'_> {
 
     fn shell(&mut self, exec: &Exec, state: &State) -> String {
         let (code_flag, stdin_flag, operands) = shell_args(exec.args());
+        if only_parses(exec.args()) {
+            return String::new();
+        }
         let mut child = state.clone();
         child.left = false;
         for (name, value) in &exec.env {
@@ -123,8 +131,8 @@ impl Walker<'_> {
     }
 
     /// A program given by its path: a script this line wrote or downloaded.
-    fn script(&mut self, exec: &Exec, state: &State) -> Option<String> {
-        let text = self.content(&exec.argv[0], state)?;
+    fn script(&mut self, file: &str, exec: &Exec, state: &State) -> Option<String> {
+        let text = self.content(file, state)?;
         let first = text.lines().next().unwrap_or_default();
         let program = first
             .strip_prefix("#!")
@@ -136,6 +144,24 @@ impl Walker<'_> {
             Some(language) => self.foreign(language, &text, &mut child, &exec.stdin),
             None => self.code_of(&text, &mut child, &exec.stdin),
         })
+    }
+
+    /// A file this line wrote in a directory that it also put on `PATH`.
+    fn on_path(&self, name: &str, exec: &Exec, state: &State) -> Option<String> {
+        if self.world.files.is_empty() {
+            return None;
+        }
+        let inline = exec.env.iter().rev().find(|(key, _)| key == "PATH");
+        let value = match inline {
+            Some((_, value)) => value.clone(),
+            None => state.var("PATH")?.values.first()?.clone(),
+        };
+        let files = value.split(':').map(|dir| format!("{dir}/{name}"));
+        let written = |file: &String| {
+            let path = self.certain_path(file, state);
+            path.is_some_and(|path| self.world.files.contains_key(&path))
+        };
+        files.into_iter().find(written)
     }
 
     /// Code of another language, unless it was downloaded.
@@ -150,6 +176,10 @@ impl Walker<'_> {
             self.block(pipe_to_shell::downloaded(language.name()));
         } else if code.contains(OPAQUE) {
             self.block(pipe_to_shell::decoded());
+        }
+        if language == Language::PowerShell && !self.done() {
+            // Its plain commands read as a shell's.
+            self.code(code, &mut state.clone(), stdin);
         }
         let fetched = if self.done() {
             false
@@ -174,7 +204,8 @@ impl Walker<'_> {
     ) -> Option<String> {
         let given = language.arguments(exec.args());
         let mut child = state.clone();
-        if let Some(code) = given.code {
+        let piped = given.code.as_deref() == Some("-");
+        if let Some(code) = given.code.filter(|_| !piped) {
             return Some(self.foreign(language, &code, &mut child, &exec.stdin));
         }
         if given.other {
@@ -352,6 +383,20 @@ pub(super) fn is_stdin(file: &str) -> bool {
         "-" | "/dev/stdin" | "/dev/fd/0" | "/proc/self/fd/0" | "/proc/$$/fd/0"
     )
 }
+
+/// Whether the shell only looks whether it can read the code: `-n`, `-o noexec`.
+fn only_parses(args: &[String]) -> bool {
+    let given = &args[..options::first_operand(args, SHELL_OPTIONS).min(args.len())];
+    options::read(given, SHELL_OPTIONS).iter().any(|arg| {
+        matches!(arg, Arg::Short('n', _) | Arg::Long("no-execute", _))
+            || matches!(arg, Arg::Short('o', Some("noexec")))
+    })
+}
+
+const SHELL_OPTIONS: Spec = Spec {
+    short: "oO",
+    long: &["rcfile", "init-file"],
+};
 
 /// Whether `-c` and `-s` are given, and the operands.
 fn shell_args(args: &[String]) -> (bool, bool, Vec<String>) {

@@ -8,8 +8,8 @@
 //!
 //! Branches are walked one after the other and their states joined: a variable that may be either
 //! of two texts stands for both. Work is bounded by [`Walker::fuel`] and the number
-//! of commands; text that is nested too deep,
-//! or left when the fuel is out, is judged by its words alone ([`crate::rules::blunt`]).
+//! of commands; text that is nested too deep, or left when the fuel is out, is judged by the
+//! `coarse` pass.
 //!
 //! Reading order: [`state`], [`exec`], this file, `expand` (words to texts), `simple` (one simple
 //! command), `wrappers`, `launch` (shells, `eval`, interpreters), `embedded` and `sed` (code in what is
@@ -17,7 +17,9 @@
 
 mod brace;
 mod builtins;
+mod coarse;
 mod code;
+mod container;
 mod embedded;
 mod exec;
 mod expand;
@@ -27,14 +29,17 @@ mod launch;
 pub(crate) mod options;
 mod output;
 mod params;
+mod pieces;
 mod printing;
 mod redirect;
 mod sed;
 mod simple;
 mod state;
+mod stores;
 mod wrappers;
 mod xargs;
 
+pub use coarse::Verdict;
 pub use exec::{Exec, View};
 pub(crate) use output::DOWNLOADERS;
 pub use state::{State, World};
@@ -68,6 +73,14 @@ pub struct Walker<'c> {
     commands: usize,
     calls: usize,
     found: Option<Block>,
+    /// The command runs in a container: only what it deletes or reads outside matters.
+    contained: bool,
+    /// The coarse pass has begun.
+    coarse: bool,
+    /// Texts that were nested too deep, with the state they would have met.
+    unread: Vec<(String, State)>,
+    /// Work left for the coarse pass.
+    coarse_fuel: usize,
     /// The trail for `explain`, when wanted.
     trail: Option<Vec<String>>,
     /// `>( … )` of this line: what is written to the path flows into the commands.
@@ -84,6 +97,10 @@ impl<'c> Walker<'c> {
             commands: MAX_COMMANDS,
             calls: 0,
             found: None,
+            contained: false,
+            coarse: false,
+            unread: Vec::new(),
+            coarse_fuel: coarse::WHOLE_FUEL + size / 4,
             trail: None,
             sinks: BTreeMap::new(),
         }
@@ -95,16 +112,6 @@ impl<'c> Walker<'c> {
         self
     }
 
-    /// Walks a command line that starts in `cwd` and returns the first block.
-    pub fn judge(mut self, command: &str, cwd: &str) -> (Option<Block>, Vec<String>) {
-        let mut state = State::new(cwd);
-        self.code(command, &mut state, "");
-        if self.fuel == 0 {
-            self.block(rules::blunt(command));
-        }
-        (self.found, self.trail.unwrap_or_default())
-    }
-
     /// Adds a line to the trail.
     pub(crate) fn note(&mut self, line: impl FnOnce() -> String) {
         if let Some(trail) = self.trail.as_mut().filter(|trail| trail.len() < 200) {
@@ -113,8 +120,16 @@ impl<'c> Walker<'c> {
     }
 
     pub(crate) fn block(&mut self, block: Option<Block>) {
+        let outside = |block: &Block| {
+            let rules = [
+                rules::delete_outside::RULE.id,
+                rules::credential_read::RULE.id,
+            ];
+            rules.contains(&block.rule.id)
+        };
+        let contained = self.contained;
         if self.found.is_none() {
-            self.found = block;
+            self.found = block.filter(|block| !contained || outside(block));
         }
     }
 
@@ -143,14 +158,6 @@ impl<'c> Walker<'c> {
         self.spend(bytes / 32)
     }
 
-    /// Judges by its words what is not read. A loop may come here again and again, so it costs
-    /// fuel; without any left the whole command line is judged that way in the end.
-    fn blunt(&mut self, text: &str) {
-        if self.spend(text.len() / 16) {
-            self.block(rules::blunt(text));
-        }
-    }
-
     /// Runs `body` one call deeper; too deep, the text is judged by its words.
     pub(crate) fn deeper<T: Default>(
         &mut self,
@@ -158,7 +165,7 @@ impl<'c> Walker<'c> {
         body: impl FnOnce(&mut Self) -> T,
     ) -> T {
         if self.calls >= MAX_CALLS || !self.spend(1) {
-            self.blunt(text);
+            self.leave(text, None);
             return T::default();
         }
         self.calls += 1;
@@ -170,7 +177,7 @@ impl<'c> Walker<'c> {
     /// Walks shell code and returns what it prints.
     pub(crate) fn code(&mut self, code: &str, state: &mut State, stdin: &str) -> String {
         if !self.spend(code.len() / 16 + 1) {
-            self.blunt(code);
+            self.leave(code, Some(state));
             return String::new();
         }
         self.deeper(code, |walker| {
@@ -209,7 +216,7 @@ impl<'c> Walker<'c> {
             }
             Node::Redirected(body, redirects) => self.redirected(body, redirects, state, stdin),
             Node::Unread(text) => {
-                self.blunt(text);
+                self.leave(text, Some(state));
                 marks::only(ANY)
             }
         }
@@ -225,15 +232,22 @@ impl<'c> Walker<'c> {
 
     fn chain(&mut self, chain: &[(Link, Node)], state: &mut State, stdin: &str) -> String {
         let mut out = String::new();
-        for (link, node) in chain {
+        let mut before = state.cwd.clone();
+        for (index, (link, node)) in chain.iter().enumerate() {
             if self.done() {
                 break;
+            }
+            let next_is_or = chain
+                .get(index + 1)
+                .is_some_and(|(link, _)| *link == Link::Or);
+            if next_is_or && *link != Link::Or {
+                before.clone_from(&state.cwd);
             }
             let printed = match link {
                 Link::Always if state.left => break,
                 Link::Always => self.node(node, state, stdin),
                 Link::And => self.and(node, state, stdin),
-                Link::Or => self.or(node, state, stdin),
+                Link::Or => self.or(node, &before, state, stdin),
             };
             append(&mut out, &printed);
         }
@@ -253,10 +267,12 @@ impl<'c> Walker<'c> {
         out
     }
 
-    /// The right side of `||`: the left is taken to have failed only for this command.
-    fn or(&mut self, node: &Node, state: &mut State, stdin: &str) -> String {
+    /// The right side of `||`: the left is taken to have failed only for this command, which so runs
+    /// in the directory that was there before it.
+    fn or(&mut self, node: &Node, before: &[String], state: &mut State, stdin: &str) -> String {
         let mut other = state.clone();
         other.left = false;
+        other.cwd = before.to_vec();
         let out = self.node(node, &mut other, stdin);
         state.merge(other);
         out
@@ -311,13 +327,22 @@ impl<'c> Walker<'c> {
         } else {
             stdin.lines().collect()
         };
-        for line in lines.into_iter().take(MAX_ROUNDS) {
-            append(&mut out, &self.node(test, state, line));
-            append(&mut out, &self.node(body, state, line));
+        // Rounds beyond the bound read several lines at once: each is a value that may be.
+        let (single, rest) = lines.split_at(lines.len().min(MAX_ROUNDS / 4));
+        let rest = rest.chunks(MAX_ROUNDS / 8).map(|chunk| chunk.join("\n"));
+        let rounds = single.iter().map(|line| (*line).to_owned());
+        for (round, line) in rounds.chain(rest).enumerate() {
+            if !self.spend(1) {
+                break;
+            }
+            state.reads_all = round >= single.len();
+            append(&mut out, &self.node(test, state, &line));
+            append(&mut out, &self.node(body, state, &line));
             if self.done() || state.left {
                 break;
             }
         }
+        state.reads_all = before.reads_all;
         state.left = before.left;
         state.merge(before);
         out

@@ -3,7 +3,8 @@
 /// How a command's options are spelled.
 #[derive(Debug, Clone, Copy)]
 pub struct Spec {
-    /// Short options that take a value.
+    /// Short options that take a value; a `?` after one says that the value is optional, so that it
+    /// must be attached.
     pub short: &'static str,
     /// Long options that take a value as the next word.
     pub long: &'static [&'static str],
@@ -56,6 +57,12 @@ pub fn first_operand(args: &[String], spec: Spec) -> usize {
     at
 }
 
+/// The options before the first operand, and the operand's index.
+pub fn leading(args: &[String], spec: Spec) -> (Vec<Arg<'_>>, usize) {
+    let at = first_operand(args, spec).min(args.len());
+    (read(&args[..at], spec), at)
+}
+
 /// Reads one argument; returns how many further words it took.
 fn one<'a>(arg: &'a str, next: Option<&'a String>, spec: Spec, out: &mut Vec<Arg<'a>>) -> usize {
     let next = next.map(String::as_str);
@@ -73,7 +80,9 @@ fn one<'a>(arg: &'a str, next: Option<&'a String>, spec: Spec, out: &mut Vec<Arg
         return 0;
     };
     for (index, c) in cluster.char_indices() {
-        if spec.short.contains(c) {
+        if let Some(at) = spec.short.find(c).filter(|_| c != '?') {
+            let optional = spec.short[at + c.len_utf8()..].starts_with('?');
+            let next = next.filter(|_| !optional);
             let attached = &cluster[index + c.len_utf8()..];
             let value = if attached.is_empty() {
                 next

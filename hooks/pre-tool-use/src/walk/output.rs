@@ -8,12 +8,17 @@ use crate::path;
 
 use super::options::{self, Spec};
 use super::printing;
+use super::stores;
 use super::{Exec, State, Walker};
 
 /// Commands that fetch from the network and can print what they fetched.
-pub(crate) const DOWNLOADERS: [&str; 18] = [
+pub(crate) const DOWNLOADERS: [&str; 22] = [
     "curl",
+    "curlie",
     "wget",
+    "wget2",
+    "lftp",
+    "wcurl",
     "aria2c",
     "http",
     "https",
@@ -56,10 +61,11 @@ impl Walker<'_> {
                 format!("/usr/bin/{}", path::name(&args[0]))
             }
             "dd" => self.dd(exec, state),
-            "aws" | "gsutil" | "gcloud" | "gh" if fetches_to_stdout(exec) => marks::only(DOWNLOAD),
+            _ if stores::STORES.contains(&name) => self.fetched_from_store(exec, state),
             "grep" | "egrep" | "fgrep" | "rg" | "ag" => grep(exec),
-            "base64" | "gbase64" | "base32" | "xxd" | "openssl" | "uudecode" | "gpg" | "gpg2"
-            | "age" => self.decode(exec, state),
+            "base64" | "gbase64" | "base32" | "xxd" | "uudecode" | "gpg" | "gpg2" | "age" => {
+                self.decode(exec, state)
+            }
             "pwd" => state.cwd.join("\n"),
             "mktemp" => format!("{}/{STAR}", self.temp()),
             "dirname" => self.dirname(args),
@@ -88,8 +94,33 @@ impl Walker<'_> {
             }
             "sed" | "gsed" | "tr" | "awk" | "cut" | "zcat" | "rev" | "tar" | "gtar" | "bsdtar"
             | "unzip" | "funzip" | "iconv" | "jq" | "yq" | "brotli" | "column" | "paste"
-            | "perl" | "python3" => filtered(exec),
-            _ => unknown(exec),
+            | "perl" | "python3" => self.passed_through(exec, state),
+            _ => self.unknown(exec, state),
+        }
+    }
+
+    /// The output of a command nobody knows: it may print anything, and what it was fed with from the
+    /// network may be in it.
+    pub(super) fn unknown(&mut self, exec: &Exec, state: &State) -> String {
+        let text = self.passed_through(exec, state);
+        marks::only(if text.contains(DOWNLOAD) {
+            DOWNLOAD
+        } else {
+            ANY
+        })
+    }
+
+    /// What a filter prints: a changed form of its input, or of the files it names.
+    fn passed_through(&mut self, exec: &Exec, state: &State) -> String {
+        let from_file = !self.world.files.is_empty()
+            && exec.args().iter().any(|file| {
+                let text = self.content(file, state);
+                text.is_some_and(|text| text.contains(DOWNLOAD))
+            });
+        if from_file {
+            marks::only(DOWNLOAD)
+        } else {
+            filtered(exec)
         }
     }
 
@@ -181,7 +212,7 @@ impl Walker<'_> {
     }
 
     /// `base64 -d`, `xxd -r`, `openssl … -d`: known text is decoded, the rest is opaque.
-    fn decode(&mut self, exec: &Exec, state: &State) -> String {
+    pub(super) fn decode(&mut self, exec: &Exec, state: &State) -> String {
         let args = exec.args();
         let flag = |arg: &String| {
             let cluster = arg
@@ -252,40 +283,6 @@ impl Walker<'_> {
         String::new()
     }
 
-    /// `scp HOST:FILE DIR`.
-    fn fetched(&mut self, exec: &Exec, state: &mut State) -> String {
-        let spec = Spec {
-            short: "cDFiJloPSX",
-            long: &[],
-        };
-        if let [sources @ .., target] = options::operands(exec.args(), spec).as_slice() {
-            for file in sources.iter().filter_map(|source| source.split_once(':')) {
-                let name = path::name(file.1);
-                for copy in [(*target).to_owned(), format!("{target}/{name}")] {
-                    self.write_file(&copy, &marks::only(DOWNLOAD), false, state);
-                }
-            }
-        }
-        String::new()
-    }
-
-    /// A download: into a file when an option names one, else printed.
-    fn download(&mut self, exec: &Exec, state: &mut State) -> String {
-        let fetched = marks::only(DOWNLOAD);
-        let Some(files) = crate::rules::pipe_to_shell::download_files(exec) else {
-            return fetched;
-        };
-        let mut printed = String::new();
-        for file in files {
-            if matches!(file.as_str(), "-" | "/dev/stdout") {
-                printed.clone_from(&fetched);
-            } else {
-                self.write_file(&file, &fetched, false, state);
-            }
-        }
-        printed
-    }
-
     /// `git` commands that print a path or a branch, or change which branch is checked out.
     fn git_output(&mut self, exec: &Exec, state: &mut State) -> String {
         let line = GitLine::read(exec.args());
@@ -307,27 +304,9 @@ impl Walker<'_> {
             }
             "ls-files" | "diff" | "status" | "ls-tree" | "log" => format!("{STAR}/{DEEP}"),
             "describe" | "config" => marks::only(ANY),
-            _ => unknown(exec),
+            _ => self.unknown(exec, state),
         }
     }
-}
-
-/// Clients of stores and forges that print what they fetch.
-fn fetches_to_stdout(exec: &Exec) -> bool {
-    let args: Vec<&str> = exec.args().iter().map(String::as_str).collect();
-    match args.as_slice() {
-        ["s3", "cp", .., "-"] | ["cat", ..] | ["storage", "cat", ..] => exec.name() != "gh",
-        ["release", "download", rest @ ..] if exec.name() == "gh" => {
-            rest.windows(2).any(|pair| pair == ["-O", "-"]) || rest.contains(&"--output=-")
-        }
-        _ => false,
-    }
-}
-
-/// The output of a command nobody knows: it may print anything, and a download stays one.
-fn unknown(exec: &Exec) -> String {
-    let fed = exec.stdin.contains(DOWNLOAD) && matches!(exec.name(), "sudo" | "sshpass");
-    marks::only(if fed { DOWNLOAD } else { ANY })
 }
 
 /// Whether a text is nothing but names below a directory: a field of it is such a name.

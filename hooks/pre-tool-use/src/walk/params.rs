@@ -47,6 +47,8 @@ impl Walker<'_> {
                 let own = self.ctx.vars.get(name).map(String::as_str);
                 one(own.unwrap_or("/bin/bash"))
             }
+            "COPROC" => one(&crate::shell::COPROCESS.to_string()),
+            "IFS" => one(" \t\n"),
             "PWD" => Some(state.cwd.clone()),
             "OLDPWD" => Some(state.old_cwd.clone()),
             "HOME" => Some(vec![self.home()]),

@@ -32,49 +32,66 @@ impl Walker<'_> {
     }
 
     fn stream(&mut self, redirect: &Redirect, state: &mut State, streams: &mut Streams) {
-        let to_input = redirect.fd.is_none_or(|fd| fd == 0);
         let to_output = redirect.fd.is_none_or(|fd| fd == 1);
         match redirect.kind {
             RedirectKind::HereDoc => {
                 let body = redirect.body.as_ref().and_then(|body| body.get());
                 let text = body.map(|word| self.texts(word, state).join("\n"));
-                if to_input {
-                    streams.stdin = text.unwrap_or_default();
-                    streams.fed = true;
-                }
+                self.feed(redirect.fd, text.unwrap_or_default(), streams);
             }
             RedirectKind::HereString => {
-                streams.stdin = self.texts(&redirect.target, state).join("\n");
-                streams.fed = true;
+                let text = self.texts(&redirect.target, state).join("\n");
+                self.feed(redirect.fd, text, streams);
             }
             RedirectKind::Read | RedirectKind::ReadWrite => {
                 for file in self.fields(&redirect.target, state) {
                     let text = self.read_file(&file, state);
-                    if to_input {
-                        streams.stdin = text;
-                        streams.fed = true;
-                    }
+                    self.feed(redirect.fd, text, streams);
                 }
             }
             RedirectKind::Write | RedirectKind::Append => {
                 let append = redirect.kind == RedirectKind::Append;
                 for file in self.fields(&redirect.target, state) {
+                    if file.starts_with("/dev/tcp/") || file.starts_with("/dev/udp/") {
+                        self.read_file(&file, state);
+                    }
                     if to_output {
                         streams.sinks.push((file, append));
                     }
                 }
             }
-            RedirectKind::Duplicate => {}
+            RedirectKind::Duplicate => {
+                for fd in self.texts(&redirect.target, state) {
+                    let kept = self.world.files.get(&format!("/dev/fd/{fd}"));
+                    let to_input = redirect.fd.is_none_or(|fd| fd == 0);
+                    if let Some(text) = kept.cloned().filter(|_| to_input) {
+                        self.feed(None, text, streams);
+                    }
+                }
+            }
+        }
+    }
+
+    /// Gives a text to the descriptor it is for; those of higher numbers are kept as files.
+    fn feed(&mut self, fd: Option<u32>, text: String, streams: &mut Streams) {
+        match fd {
+            None | Some(0) => {
+                streams.stdin = text;
+                streams.fed = true;
+            }
+            Some(fd) => {
+                self.world.files.insert(format!("/dev/fd/{fd}"), text);
+            }
         }
     }
 
     /// What a file holds that a redirection opens for reading.
     fn read_file(&mut self, file: &str, state: &mut State) -> String {
+        let open = Exec::of(vec!["<".to_owned(), file.to_owned()]);
+        self.judge_command(&open, state);
         if file.starts_with("/dev/tcp/") {
             return marks::only(DOWNLOAD);
         }
-        let open = Exec::of(vec!["<".to_owned(), file.to_owned()]);
-        self.judge_command(&open, state);
         self.content(file, state)
             .unwrap_or_else(|| marks::only(ANY))
     }

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::rc::Rc;
 
 use crate::marks;
+use crate::path;
 use crate::shell::syntax::Node;
 
 /// Most directories `pushd` keeps; what lies below them is unknown.
@@ -41,6 +42,10 @@ pub struct State {
     pub exports_all: bool,
     /// The command's input came from the network: a `$(cat)` in its words reads it.
     pub fed_download: bool,
+    /// `read` takes every line of its input as a value that may be.
+    pub reads_all: bool,
+    /// In a container: what is mounted where, the deepest first.
+    pub mounts: Option<super::container::Mounts>,
     /// The shell has left: `exit`, `return`, `exec`, `break`.
     pub left: bool,
 }
@@ -59,8 +64,24 @@ impl State {
             program: "bash".to_owned(),
             exports_all: false,
             fed_download: false,
+            reads_all: false,
+            mounts: None,
             left: false,
         }
+    }
+
+    /// The absolute path of a word, seen from `cwd`; in a container, the path behind it.
+    pub fn absolute(&self, text: &str, cwd: &str) -> Option<String> {
+        let path = path::absolute(text, cwd)?;
+        let Some(mounts) = self.mounts.as_ref().filter(|_| text.starts_with('/')) else {
+            return Some(path);
+        };
+        mounts.iter().find_map(|(inside, behind)| {
+            let rest = path.strip_prefix(inside.as_str())?;
+            let below = rest.is_empty() || rest.starts_with('/');
+            let behind = behind.trim_end_matches('/');
+            below.then(|| path::absolute(&format!("{behind}{rest}"), "/"))?
+        })
     }
 
     /// A variable set on this command line.

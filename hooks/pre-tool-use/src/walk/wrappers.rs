@@ -2,7 +2,7 @@
 
 use crate::marks::{self, ANY};
 
-use super::options::{self, Spec};
+use super::options::{self, Arg, Spec};
 use super::simple::requote;
 use super::{Exec, State, Walker};
 
@@ -50,6 +50,20 @@ const LONG: &[&str] = &[
     "interval",
     "init-groups",
     "argv0",
+    "target",
+    "cpunodebind",
+    "membind",
+    "physcpubind",
+    "interleave",
+    "preferred",
+    "from",
+    "times",
+    "delay",
+    "limit",
+    "exe",
+    "watch",
+    "filter",
+    "spec",
 ];
 
 /// Documented by each command's own `--help`.
@@ -125,6 +139,50 @@ const WRAPPERS: &[Wrapper] = &[
     plain("entr"),
     plain("firejail"),
     with("ssh-agent", "aEPt", 0),
+    plain("cross-env"),
+    plain("cross-env-shell"),
+    with("dotenv", "efvpc", 0),
+    with("dotenvx", "f", 0),
+    with("retry", "tdmsbcn", 0),
+    with("faketime", "f", 1),
+    with("numactl", "NmCcpwi", 0),
+    with("trickle", "dutLs", 0),
+    with("cpulimit", "lpe", 0),
+    with("tsp", "DLNS", 0),
+    with("run-one", "", 0),
+    with("run-this-one", "", 0),
+    with("setarch", "", 1),
+    plain("linux32"),
+    plain("linux64"),
+    with("pkexec", "", 0),
+    with("chpst", "ubUem/nlLoprtdcf", 0),
+    with("bwrap", "", 0),
+    with("s6-setuidgid", "", 1),
+    with("setuidgid", "", 1),
+    with("rr", "", 1),
+    with("daemonize", "abceoplu", 0),
+    with("watchexec", "ewdisfE", 0),
+    with("nodemon", "ewix", 0),
+    with("concurrently", "ncpk", 0),
+    with("start-stop-daemon", "pxaucdgR", 0),
+    with("uvx", "p", 0),
+    with("pipx", "", 1),
+];
+
+/// Options of wrappers that enter a directory before the command runs.
+const ENTERING: &[(&[&str], &[&str])] = &[
+    (&["sudo"], &["-D", "--chdir"]),
+    (&["env"], &["-C", "--chdir"]),
+    (&["systemd-run"], &["--working-directory"]),
+    (&["nsenter", "unshare"], &["--wd", "-w"]),
+    (&["bwrap"], &["--chdir"]),
+    (&["pnpm"], &["-C", "--dir"]),
+    (&["npm"], &["--prefix"]),
+    (&["yarn"], &["--cwd"]),
+    (&["uv"], &["--directory"]),
+    (&["poetry"], &["-C", "--directory"]),
+    (&["mise"], &["-C", "--cd"]),
+    (&["direnv"], &["exec"]),
 ];
 
 /// Commands that run another one when a certain word follows.
@@ -167,6 +225,10 @@ impl Walker<'_> {
         if name == "env" {
             return self.env(exec, state);
         }
+        if name == "dotenv" || name == "dotenvx" {
+            // It reads a file of its own first.
+            self.judge_command(exec, state);
+        }
         if let Some(code) = code_option(&name, exec.args()) {
             return Some(self.code(&code, &mut state.clone(), &exec.stdin));
         }
@@ -186,7 +248,11 @@ impl Walker<'_> {
         let mut argv = Vec::new();
         // sudo and doas take assignments too.
         for word in words.by_ref() {
-            match assignment(word).filter(|_| matches!(name.as_str(), "sudo" | "doas")) {
+            let assigns = matches!(
+                name.as_str(),
+                "sudo" | "doas" | "cross-env" | "cross-env-shell"
+            );
+            match assignment(word).filter(|_| assigns) {
                 Some(pair) => inside.env.push(pair),
                 None => {
                     argv.push(word.clone());
@@ -196,7 +262,14 @@ impl Walker<'_> {
         }
         argv.extend(words.cloned());
         inside.argv = argv;
-        let out = self.deeper(&rest.join(" "), |walker| walker.exec(inside, state));
+        let mut elsewhere = state.clone();
+        self.change_directory(&name, &exec.args()[..at], &mut elsewhere);
+        let here = if elsewhere.cwd == state.cwd {
+            &mut *state
+        } else {
+            &mut elsewhere
+        };
+        let out = self.deeper(&rest.join(" "), |walker| walker.exec(inside, here));
         if name == "exec" {
             state.left = true;
         }
@@ -219,37 +292,25 @@ impl Walker<'_> {
     /// `env [-i] [-u NAME] [-C DIR] [-S TEXT] [NAME=VALUE]… [COMMAND]`.
     fn env(&mut self, exec: &Exec, state: &mut State) -> Option<String> {
         let spec = Spec {
-            short: "uC",
-            long: LONG,
+            short: "uCSaP",
+            long: &["unset", "chdir", "split-string", "argv0"],
         };
         let args = exec.args();
         let mut inside = exec.with(Vec::new());
-        let mut at = 0;
         let mut child = state.clone();
-        while let Some(arg) = args.get(at) {
-            if let Some(text) = split_string(arg, args.get(at + 1)) {
-                let skip = if arg == "-S" || arg == "--split-string" {
-                    2
-                } else {
-                    1
-                };
-                let rest: Vec<_> = args.get(at + skip..)?.iter().map(|w| requote(w)).collect();
-                let code = format!("{text} {}", rest.join(" "));
+        let (given, mut at) = options::leading(args, spec);
+        self.change_directory("env", &args[..at], &mut child);
+        for arg in given {
+            if let Arg::Short('S', Some(text)) | Arg::Long("split-string", Some(text)) = arg {
+                let rest: Vec<_> = args[at..].iter().map(|word| requote(word)).collect();
+                let code = format!("env {text} {}", rest.join(" "));
                 return Some(self.code(&code, &mut child, &exec.stdin));
             }
-            if let Some(dir) = chdir(arg, args.get(at + 1)) {
-                child.cwd = self.paths_of(&dir, &child);
-            }
-            if let Some(pair) = assignment(arg) {
-                inside.env.push(pair);
-                at += 1;
-            } else if arg == "-" || arg == "-i" {
-                at += 1;
-            } else if arg.starts_with('-') {
-                at += options::first_operand(&args[at..args.len().min(at + 2)], spec).max(1);
-            } else {
-                break;
-            }
+        }
+        at += usize::from(args.get(at).is_some_and(|arg| arg == "-"));
+        while let Some(pair) = args.get(at).and_then(|arg| assignment(arg)) {
+            inside.env.push(pair);
+            at += 1;
         }
         let rest = args.get(at..).unwrap_or_default();
         if rest.is_empty() {
@@ -259,34 +320,32 @@ impl Walker<'_> {
         Some(self.deeper(&rest.join(" "), |walker| walker.exec(inside, &mut child)))
     }
 
+    /// The directory that a wrapper's own options enter first.
+    fn change_directory(&self, name: &str, options: &[String], state: &mut State) {
+        let Some((_, flags)) = ENTERING.iter().find(|(names, _)| names.contains(&name)) else {
+            return;
+        };
+        for (at, arg) in options.iter().enumerate() {
+            let dir = flags.iter().find_map(|flag| match arg.strip_prefix(flag)? {
+                "" => options.get(at + 1).map(String::as_str),
+                rest if flag.starts_with("--") => rest.strip_prefix('='),
+                rest => Some(rest),
+            });
+            if let Some(dir) = dir {
+                state.cwd = self.paths_of(dir, state);
+            }
+        }
+    }
+
     /// The absolute paths a word may name; unknown ones as a mark.
     pub(crate) fn paths_of(&self, text: &str, state: &State) -> Vec<String> {
-        let path = |cwd: &String| crate::path::absolute(text, cwd);
+        let path = |cwd: &String| state.absolute(text, cwd);
         let unknown = || marks::only(ANY);
         state
             .cwd
             .iter()
             .map(|cwd| path(cwd).unwrap_or_else(unknown))
             .collect()
-    }
-}
-
-fn split_string(arg: &str, next: Option<&String>) -> Option<String> {
-    match arg {
-        "-S" | "--split-string" | "-vS" => next.cloned(),
-        _ => {
-            let text = arg
-                .strip_prefix("--split-string=")
-                .or_else(|| arg.strip_prefix("-S"));
-            text.map(str::to_owned)
-        }
-    }
-}
-
-fn chdir(arg: &str, next: Option<&String>) -> Option<String> {
-    match arg {
-        "-C" | "--chdir" => next.cloned(),
-        _ => arg.strip_prefix("--chdir=").map(str::to_owned),
     }
 }
 
@@ -300,12 +359,27 @@ pub(super) fn assignment(word: &str) -> Option<(String, String)> {
     fits.then(|| (name.to_owned(), value.to_owned()))
 }
 
+/// Whether the command runs the command given to it.
+pub(super) fn is_wrapper(name: &str) -> bool {
+    WRAPPERS.iter().any(|wrapper| wrapper.name == name)
+}
+
 /// Index of the inner command among the arguments.
 fn inner(name: &str, args: &[String]) -> Option<usize> {
     if let Some(wrapper) = WRAPPERS.iter().find(|wrapper| wrapper.name == name) {
         let mut at = options::first_operand(args, wrapper.spec);
         // `nice -10 cmd` and `busybox` fit the table; a wrapper's own operands may be options' ends.
         at = at.saturating_add(wrapper.operands);
+        if name == "retry"
+            && args
+                .get(at)
+                .is_some_and(|n| n.bytes().all(|b| b.is_ascii_digit()))
+        {
+            at += 1;
+        }
+        if name == "bwrap" {
+            at = after_options(args);
+        }
         if args.get(at).is_some_and(|arg| arg == "--") {
             at += 1;
         }
@@ -339,10 +413,29 @@ fn inner(name: &str, args: &[String]) -> Option<usize> {
     })
 }
 
+/// The first word after options that each take the words up to the next option, `--bind A B` at most
+/// two of them.
+fn after_options(args: &[String]) -> usize {
+    let mut at = 0;
+    while let Some(arg) = args.get(at).filter(|arg| arg.starts_with("--")) {
+        at += match arg.as_str() {
+            "--" => return at + 1,
+            "--bind" | "--ro-bind" | "--dev-bind" | "--symlink" | "--setenv" | "--bind-try"
+            | "--ro-bind-try" | "--file" => 3,
+            "--proc" | "--dev" | "--tmpfs" | "--dir" | "--chdir" | "--unsetenv" | "--uid"
+            | "--gid" | "--hostname" | "--remount-ro" => 2,
+            _ => 1,
+        };
+    }
+    at
+}
+
 /// The code of wrappers that take a command line as one option: `su -c`, `script -c`, ….
 fn code_option(name: &str, args: &[String]) -> Option<String> {
     let flags: &[&str] = match name {
-        "su" | "runuser" | "script" | "flock" => &["-c", "--command", "-qc", "-qec"],
+        "su" | "runuser" | "script" | "flock" | "sg" | "capsh" => {
+            &["-c", "--command", "-qc", "-qec"]
+        }
         "entr" => &["-s", "-rs", "-cs"],
         "npx" | "npm" | "nix" => &["-c", "--call", "--command"],
         "nix-shell" => &["--run", "--command"],

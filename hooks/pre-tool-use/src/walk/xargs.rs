@@ -6,8 +6,8 @@ use super::options::{self, Spec};
 use super::simple::requote;
 use super::{Exec, State, Walker};
 
-/// Most input words handed to one command.
-const MAX_ITEMS: usize = 512;
+/// Most input words handed to one command. Beyond them stands one word that may be anything.
+const MAX_ITEMS: usize = 8 * 1024;
 
 const XARGS: Spec = Spec {
     short: "aEIJLRSdnPs",
@@ -98,12 +98,7 @@ fn items(input: &str) -> Vec<String> {
     if input.is_empty() {
         return vec![marks::only(ANY)];
     }
-    input
-        .split(['\n', '\0', ' ', '\t'])
-        .filter(|word| !word.is_empty())
-        .take(MAX_ITEMS)
-        .map(str::to_owned)
-        .collect()
+    bounded(input.split(['\n', '\0', ' ', '\t']))
 }
 
 /// The lines of the input: `-I` takes a whole one at a time.
@@ -111,12 +106,14 @@ fn lines(input: &str) -> Vec<String> {
     if input.is_empty() {
         return vec![marks::only(ANY)];
     }
-    let lines = input.split(['\n', '\0']).map(str::trim_start);
-    lines
-        .filter(|line| !line.is_empty())
-        .take(MAX_ITEMS)
-        .map(str::to_owned)
-        .collect()
+    bounded(input.split(['\n', '\0']).map(str::trim_start))
+}
+
+fn bounded<'i>(items: impl Iterator<Item = &'i str>) -> Vec<String> {
+    let mut items = items.filter(|item| !item.is_empty());
+    let mut out: Vec<String> = items.by_ref().take(MAX_ITEMS).map(str::to_owned).collect();
+    out.extend(items.next().map(|_| marks::only(ANY)));
+    out
 }
 
 fn value_of(flags: &[String], short: char, long: &str) -> Option<String> {

@@ -46,16 +46,20 @@ pub(super) fn candidates(view: &View<'_>) -> Vec<String> {
         }
         "ssh" => option_values(args, &['i', 'S', 'E']),
         "curl" => curl_candidates(args),
-        "wget" => long_values(
-            args,
-            &[
-                "post-file",
-                "body-file",
-                "input-file",
-                "private-key",
-                "certificate",
-            ],
-        ),
+        "wget" | "wget2" => {
+            let mut named = long_values(
+                args,
+                &[
+                    "post-file",
+                    "body-file",
+                    "input-file",
+                    "private-key",
+                    "certificate",
+                ],
+            );
+            named.extend(args.iter().filter_map(|url| local_file(url)));
+            named
+        }
         "gh" | "glab" | "tea" | "hub" => {
             let spec = Spec {
                 short: "tbRlamBHjq",
@@ -94,7 +98,8 @@ fn pieces(args: &[String]) -> Vec<String> {
         if arg.contains("://") && !arg.starts_with("file://") {
             continue;
         }
-        let arg = arg.strip_prefix("file://").unwrap_or(arg);
+        let file = local_file(arg);
+        let arg = file.as_deref().unwrap_or(arg);
         if !option {
             out.push(arg.to_owned());
         } else if arg.len() > 2 && !arg.starts_with("--") {
@@ -105,6 +110,15 @@ fn pieces(args: &[String]) -> Vec<String> {
         }
     }
     out
+}
+
+/// The path of a `file://` URL, with or without a host.
+fn local_file(url: &str) -> Option<String> {
+    let rest = url
+        .strip_prefix("file://")
+        .or_else(|| url.strip_prefix("file:"))?;
+    let path = rest.find('/').map_or(rest, |at| &rest[at..]);
+    Some(path.to_owned())
 }
 
 /// The words that follow one of the options.
@@ -179,7 +193,7 @@ fn curl_candidates(args: &[String]) -> Vec<String> {
                 let file = value.split_once(['@', '<']).map(|(_, file)| file);
                 out.extend(file.map(|file| file.split(';').next().unwrap_or_default().to_owned()));
             }
-            Arg::Operand(url) => out.extend(url.strip_prefix("file://").map(str::to_owned)),
+            Arg::Operand(url) => out.extend(local_file(url)),
             _ => {}
         }
     }
@@ -319,6 +333,9 @@ fn git_candidates(line: &GitLine) -> Vec<String> {
                 .position(|arg| arg == "--")
                 .map_or(0, |at| at + 1);
             pieces(&line.args[paths..])
+        }
+        "clone" | "fetch" | "ls-remote" => {
+            line.args.iter().filter_map(|url| local_file(url)).collect()
         }
         "grep" => pattern_candidates("grep", &line.args),
         "config" => [

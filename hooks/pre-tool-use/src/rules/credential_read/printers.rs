@@ -2,7 +2,9 @@
 
 use crate::git::GitLine;
 use crate::walk::View;
-use crate::walk::options::{self, Spec};
+use crate::walk::options::{self, Arg, Spec};
+
+use super::hosts::{is_metadata, is_metadata_host};
 
 /// Options of these commands that take a value and may stand before the command words.
 const GLOBAL: Spec = Spec {
@@ -57,7 +59,6 @@ const PRINTERS: &[&[&str]] = &[
     &["secret-tool", "search"],
     &["keyring", "get"],
     &["pass", "show"],
-    &["pass", "ls"],
     &["gopass", "show"],
     &["op", "read"],
     &["op", "item", "get"],
@@ -85,33 +86,39 @@ const PRINTERS: &[&[&str]] = &[
     &["glab", "config", "get", "token"],
     &["firebase", "login:ci"],
     &["systemd-creds", "decrypt"],
+    &["huggingface-cli", "auth", "token"],
+    &["hf", "auth", "token"],
+    &["heroku", "config"],
+    &["heroku", "config:get"],
+    &["netlify", "env:list"],
+    &["netlify", "env:get"],
+    &["infisical", "export"],
+    &["infisical", "secrets"],
+    &["supabase", "secrets", "list"],
+    &["stripe", "config"],
+    &["terraform", "state", "pull"],
+    &["tofu", "state", "pull"],
+    &["chamber", "read"],
+    &["chamber", "export"],
+    &["flyctl", "tokens", "create"],
+    &["fly", "tokens", "create"],
+    &["wrangler", "auth", "token"],
+    &["vercel", "env", "ls"],
+    &["railway", "variable"],
+    &["render", "env"],
+    &["gitlab-runner", "verify"],
+    &["databricks", "auth", "token"],
+    &["snyk", "config", "get", "api"],
+    &["argocd", "account", "generate-token"],
+    &["consul", "acl", "token", "read"],
+    &["nomad", "var", "get"],
 ];
-
-/// Cloud metadata services, also in the spellings that hide the address.
-const METADATA: [&str; 8] = [
-    "169.254.170.2",
-    "://metadata/computemetadata",
-    "169.254.169.254",
-    "metadata.google.internal",
-    "[fd00:ec2::254]",
-    "100.100.100.200",
-    "://2852039166",
-    "0xa9fea9fe",
-];
-
-/// Whether a text is a request to a metadata service.
-pub fn is_metadata(text: &str) -> bool {
-    let text = text.to_ascii_lowercase();
-    METADATA.iter().any(|host| text.contains(host))
-}
 
 /// Judges one command.
 pub(super) fn check(view: &View<'_>) -> Option<String> {
     let args = view.exec.args();
     let name = view.exec.name();
-    let network =
-        crate::walk::DOWNLOADERS.contains(&name) || matches!(name, "ssh" | "telnet" | "<");
-    if network && args.iter().any(|arg| is_metadata(arg)) {
+    if asks_metadata(name, args) {
         return Some(format!(
             "{name} would ask the cloud's metadata service for credentials"
         ));
@@ -130,6 +137,39 @@ pub(super) fn check(view: &View<'_>) -> Option<String> {
             .map(|w| crate::marks::show_short(w, 40))
             .collect();
         format!("`{}` prints a credential", shown.join(" "))
+    })
+}
+
+/// Whether the command connects to a metadata service: by its addresses, not by what it sends.
+fn asks_metadata(name: &str, args: &[String]) -> bool {
+    if name == "<" {
+        let sockets = ["/dev/tcp/", "/dev/udp/"];
+        let socket = |arg: &String| {
+            let rest = sockets.iter().find_map(|start| arg.strip_prefix(start));
+            rest.is_some_and(|rest| is_metadata_host(rest.split('/').next().unwrap_or_default()))
+        };
+        return args.iter().any(socket);
+    }
+    let network = crate::walk::DOWNLOADERS.contains(&name);
+    if !network && !matches!(name, "ssh" | "telnet") {
+        return false;
+    }
+    let spec = match name {
+        "wget" | "wget2" => crate::rules::pipe_to_shell::WGET,
+        "curl" | "curlie" => crate::rules::pipe_to_shell::CURL,
+        _ => options::PLAIN,
+    };
+    options::read(args, spec).into_iter().any(|arg| match arg {
+        // `socat - TCP:host:80`, `openssl -connect host:443`.
+        Arg::Operand(text) if name == "socat" => text.split([':', ',']).any(is_metadata_host),
+        Arg::Operand(text) | Arg::Short('x', Some(text)) => is_metadata(text),
+        Arg::Long("url" | "proxy" | "preproxy" | "socks5" | "socks5-hostname", Some(text)) => {
+            is_metadata(text)
+        }
+        Arg::Long("resolve" | "connect-to", Some(text)) => {
+            is_metadata(text) || text.split([':', ',', '[', ']']).any(is_metadata_host)
+        }
+        _ => false,
     })
 }
 
@@ -174,21 +214,33 @@ fn flags(view: &View<'_>) -> bool {
                     .next()
                     .is_some_and(|k| k == "secret" || k == "secrets")
             });
-            let printed = view.exec.args().iter().any(|arg| {
-                ["-o", "--output", "--template"]
-                    .iter()
-                    .any(|flag| arg.starts_with(flag))
-                    && arg != "-oname"
-                    && arg != "-owide"
-            });
-            (starts(&["get"]) && secrets && printed)
+            let spec = Spec {
+                short: "onlfLc",
+                long: &["output", "namespace", "selector", "context", "template"],
+            };
+            let printed = options::read(view.exec.args(), spec)
+                .into_iter()
+                .any(|arg| match arg {
+                    Arg::Short('o', value) | Arg::Long("output", value) => {
+                        let names = ["name", "wide", "custom-columns=NAME:.metadata.name"];
+                        value.is_some_and(|value| !names.contains(&value))
+                    }
+                    Arg::Long("template", _) => true,
+                    _ => false,
+                });
+            let token = starts(&["whoami"]) && has(&["-t", "--show-token"]);
+            token
+                || (starts(&["get"]) && secrets && printed)
                 || (starts(&["config", "view"]) && has(&["--raw"]))
         }
+        "terraform" | "tofu" => starts(&["output"]) && has(&["-raw", "-json", "--raw", "--json"]),
+        "pulumi" => has(&["--show-secrets"]),
         "az" => has(&["--expose-token"]),
         "sops" => has(&["-d", "--decrypt"]),
         "pass" => {
             let verbs = [
-                "ls", "insert", "generate", "rm", "mv", "cp", "git", "init", "find",
+                "ls", "list", "search", "help", "version", "insert", "generate", "rm", "mv", "cp",
+                "git", "init", "find",
             ];
             operands.first().is_some_and(|verb| !verbs.contains(verb))
         }

@@ -256,7 +256,6 @@ pub const ALLOW: &[&str] = &[
     "rm -rf -- -x",
     "rm file.txt",
     "rm -i file.txt",
-    "rm ../file.txt",
     "rm -f file.txt",
     "rm -f .git/index.lock",
     "rm -f /home/dev/wt/.git/HEAD.lock",

@@ -2,6 +2,8 @@
 
 /// Longest argument text; literals stand in it as their numbers.
 const MAX_ARGUMENTS: usize = 8 * 1024;
+/// The same without parentheses.
+const MAX_BARE: usize = 1024;
 
 /// The argument texts of all calls of `name`: `name(…)`, or `name …` up to the end of the statement
 /// where a literal follows directly.
@@ -24,12 +26,17 @@ fn arguments(after: &str) -> Option<&str> {
         return None;
     }
     let trimmed = after.trim_start_matches([' ', '\t']);
-    let trimmed = &trimmed[..trimmed.floor_char_boundary(MAX_ARGUMENTS)];
+    let most = if trimmed.starts_with('(') {
+        MAX_ARGUMENTS
+    } else {
+        MAX_BARE
+    };
+    let trimmed = &trimmed[..trimmed.floor_char_boundary(most)];
     if let Some(inside) = trimmed.strip_prefix('(') {
         return Some(&inside[..closing(inside)]);
     }
     let bare = after.starts_with([' ', '\t'])
-        && trimmed.starts_with([super::literals::OPEN, '$', '[', '@', '<'])
+        && trimmed.starts_with([super::literals::OPEN, '$', '[', '@', '<', '*'])
             | trimmed.starts_with(|c: char| c.is_ascii_alphabetic());
     bare.then(|| &trimmed[..trimmed.find([';', '\n', '}']).unwrap_or(trimmed.len())])
 }

@@ -160,13 +160,19 @@ impl Language {
 
 fn stops(language: Language, arg: &str) -> bool {
     let module = arg == "-m" && language == Language::Python;
+    let checks = match language {
+        Language::JavaScript => matches!(arg, "-c" | "--check"),
+        Language::Perl | Language::Ruby => matches!(arg, "-c" | "-wc" | "-cw" | "-Wc" | "-cW"),
+        Language::Php => matches!(arg, "-l" | "--syntax-check"),
+        _ => false,
+    };
     let asks = matches!(arg, "-V" | "--version" | "-h" | "--help" | "-v" | "--test");
     let verb = language == Language::JavaScript
         && matches!(
             arg,
             "install" | "test" | "x" | "add" | "fmt" | "lint" | "task" | "build"
         );
-    module || asks || verb
+    module || asks || verb || checks
 }
 
 #[cfg(test)]

@@ -65,29 +65,34 @@ impl Source {
 
     /// Commands that a pipe leads to or from: `open(P, "cmd|")`, AWK's `"cmd" | getline`.
     pub(super) fn piped_literals(&self, language: Language) -> Vec<String> {
-        let piped = |(index, literal): (usize, &Literal)| {
+        if language == Language::Awk {
+            return self.beside_pipes();
+        }
+        if !matches!(language, Language::Perl | Language::Ruby) {
+            return Vec::new();
+        }
+        let piped = |literal: &Literal| {
             let text = literal.text.trim();
-            let code = match language {
-                Language::Perl | Language::Ruby => {
-                    text.strip_suffix('|').or_else(|| text.strip_prefix('|'))
-                }
-                Language::Awk => self.beside_pipe(index).then_some(text),
-                _ => None,
-            };
-            code.map(str::to_owned)
+            let code = text.strip_suffix('|').or_else(|| text.strip_prefix('|'))?;
+            Some(code.to_owned())
         };
-        let literals = self.literals.iter().take(256).enumerate();
-        literals.filter_map(piped).collect()
+        self.literals.iter().filter_map(piped).collect()
     }
 
-    fn beside_pipe(&self, index: usize) -> bool {
-        let sign = format!("{OPEN}{index}{CLOSE}");
-        let Some((before, after)) = self.skeleton.split_once(&sign) else {
-            return false;
+    /// The literals with a `|` on one side.
+    fn beside_pipes(&self) -> Vec<String> {
+        let beside = |(at, _): (usize, &str)| {
+            let (number, after) = self.skeleton[at + 1..].split_once(CLOSE)?;
+            let literal = self.literals.get(number.parse::<usize>().ok()?)?;
+            let (before, after) = (self.skeleton[..at].trim_end(), after.trim_start());
+            let or = before.ends_with("||") || after.starts_with("||");
+            let piped = before.ends_with('|') || after.starts_with('|');
+            (piped && !or).then(|| literal.text.trim().to_owned())
         };
-        let (before, after) = (before.trim_end(), after.trim_start());
-        let or = before.ends_with("||") || after.starts_with("||");
-        !or && (before.ends_with('|') || after.starts_with('|'))
+        self.skeleton
+            .match_indices(OPEN)
+            .filter_map(beside)
+            .collect()
     }
 
     /// Reads a literal up to `close`; returns what follows it.
@@ -149,7 +154,9 @@ fn opening(language: Language, rest: &str, before: &str) -> Option<(usize, &'sta
         b'\'' if language == Language::AppleScript || language == Language::Awk => None,
         b'\'' => Some((1, "'", false)),
         b'`' if shell || language == Language::JavaScript => Some((1, "`", shell)),
-        b'(' | b'{' | b'[' | b'/' | b'|' | b'!' if runs_words(language, before) => {
+        b'(' | b'{' | b'[' | b'/' | b'|' | b'!'
+            if runs_words(language, before) || lists_words(language, before) =>
+        {
             let close = match rest.as_bytes()[0] {
                 b'(' => ")",
                 b'{' => "}",
@@ -158,9 +165,18 @@ fn opening(language: Language, rest: &str, before: &str) -> Option<(usize, &'sta
                 b'|' => "|",
                 _ => "!",
             };
-            Some((1, close, true))
+            Some((1, close, runs_words(language, before)))
         }
         _ => None,
+    }
+}
+
+/// Perl's `qw` and Ruby's `%w`: words, written as one text.
+fn lists_words(language: Language, before: &str) -> bool {
+    match language {
+        Language::Perl => before.trim_end().ends_with("qw"),
+        Language::Ruby => before.ends_with("%w") || before.ends_with("%W"),
+        _ => false,
     }
 }
 

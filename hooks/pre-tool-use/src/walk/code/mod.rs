@@ -19,7 +19,7 @@ use crate::rules::pipe_to_shell;
 use super::{Exec, State, Walker};
 use literals::Source;
 
-/// Longest code that is looked at; one-liners are far shorter.
+/// Longest code that is looked at in one go; longer code is looked at part by part.
 const MAX_CODE: usize = 64 * 1024;
 
 /// Calls that hand a text, or a list of words, to the operating system.
@@ -129,6 +129,20 @@ const LISTINGS: &[&str] = &[
     "find",
 ];
 
+/// Calls that open the file they are given.
+const OPENS: &[&str] = &[
+    "open",
+    "read",
+    "readFile",
+    "readFileSync",
+    "createReadStream",
+    "readlines",
+    "Path",
+    "slurp",
+    "file_get_contents",
+    "load",
+];
+
 /// Signs that the code opens files.
 const READS: &[&str] = &[
     "open",
@@ -147,9 +161,34 @@ const READS: &[&str] = &[
     "source",
 ];
 
+/// Whether a literal is the address, or the host, of a metadata service.
+fn is_address(text: &str) -> bool {
+    use crate::rules::credential_read::{is_metadata, is_metadata_host};
+    (text.contains("://") && is_metadata(text)) || is_metadata_host(text)
+}
+
 /// Whether the words of an `exec` call start with the program and then its own name.
 fn names_itself(words: &[String]) -> bool {
     matches!(words, [program, name, _, ..] if crate::path::name(program) == crate::path::name(name))
+}
+
+/// The code in parts of at most [`MAX_CODE`] bytes that end with a line where one ends.
+fn parts(code: &str) -> impl Iterator<Item = &str> {
+    let mut rest = code;
+    std::iter::from_fn(move || {
+        if rest.is_empty() {
+            return None;
+        }
+        let most = rest.floor_char_boundary(MAX_CODE);
+        let end = if most == rest.len() {
+            most
+        } else {
+            rest[..most].rfind('\n').map_or(most, |at| at + 1)
+        };
+        let (part, after) = rest.split_at(end.max(1));
+        rest = after;
+        Some(part)
+    })
 }
 
 impl Walker<'_> {
@@ -161,22 +200,40 @@ impl Walker<'_> {
         state: &mut State,
         stdin: &str,
     ) -> bool {
-        let end = (0..=MAX_CODE.min(code.len()))
-            .rev()
-            .find(|&at| code.is_char_boundary(at));
-        let source = Source::read(language, &code[..end.unwrap_or(0)]);
         self.note(|| format!("{} code:", language.name()));
         let tmp = if self.ctx.tmp.is_empty() {
             "/tmp"
         } else {
             &self.ctx.tmp
         };
+        let tmp = tmp.to_owned();
+        let mut fetches = false;
+        for part in parts(code) {
+            if self.done() || !self.spend(part.len() / 64) {
+                break;
+            }
+            fetches |= self.scan_part(language, part, state, stdin, &tmp);
+        }
+        fetches
+    }
+
+    fn scan_part(
+        &mut self,
+        language: Language,
+        code: &str,
+        state: &mut State,
+        stdin: &str,
+        tmp: &str,
+    ) -> bool {
+        let source = Source::read(language, code);
         let values = value::Values::new(&source, language, tmp, stdin);
         self.scan_shell(language, &source, &values, state, stdin);
         self.scan_eval(language, &source, &values);
+        self.scan_inner(language, &source, &values, state, stdin);
         self.scan_trees(&source, &values, state);
         self.scan_listings(&source, &values, state);
         self.scan_reads(&source, state);
+        self.scan_opens(&source, &values, state);
         value::fetches(&source.skeleton)
     }
 
@@ -236,6 +293,44 @@ impl Walker<'_> {
         }
     }
 
+    /// A text that the code itself runs as code: `exec('…')`.
+    fn scan_inner(
+        &mut self,
+        language: Language,
+        source: &Source,
+        values: &value::Values<'_>,
+        state: &mut State,
+        stdin: &str,
+    ) {
+        for name in eval_calls(language) {
+            for args in calls::of(&source.skeleton, name) {
+                let code = values.text(args);
+                if self.done() || !code.contains(['(', ' ']) || code.len() > MAX_CODE {
+                    continue;
+                }
+                self.deeper(&code, |walker| {
+                    walker.scan(language, &code, state, stdin);
+                });
+            }
+        }
+    }
+
+    /// Paths put together from pieces: `open('.e' + 'nv')`.
+    fn scan_opens(&mut self, source: &Source, values: &value::Values<'_>, state: &State) {
+        for name in OPENS {
+            for args in calls::of(&source.skeleton, name) {
+                if self.done() || !self.spend(1) {
+                    return;
+                }
+                for word in values.words(args) {
+                    if marks::exact(&word) && word.len() < 512 {
+                        self.judge_command(&Exec::of(vec!["<".to_owned(), word]), state);
+                    }
+                }
+            }
+        }
+    }
+
     fn scan_trees(&mut self, source: &Source, values: &value::Values<'_>, state: &State) {
         let always = TREE_CALLS.iter().map(|name| (*name, ""));
         let when_told = RECURSIVE_CALLS.iter().map(|name| (*name, "ecurse"));
@@ -283,8 +378,15 @@ impl Walker<'_> {
 
     fn scan_reads(&mut self, source: &Source, state: &State) {
         let reads = READS.iter().any(|sign| source.skeleton.contains(sign));
-        for literal in source.literals.iter().take(256) {
-            let host = crate::rules::credential_read::is_metadata(&literal.text);
+        let connects = value::fetches(&source.skeleton)
+            || ["socket", "connect", "Connection", "Net"]
+                .iter()
+                .any(|sign| source.skeleton.contains(sign));
+        for literal in &source.literals {
+            if !self.spend(1) {
+                return;
+            }
+            let host = connects && is_address(&literal.text);
             if !host && !reads {
                 continue;
             }

@@ -62,6 +62,8 @@ const TRANSPARENT: &[&str] = &[
     "True",
     "glob",
     "rtree",
+    "qw",
+    "w",
     "r",
     "f",
     "b",
@@ -120,6 +122,9 @@ impl<'s> Values<'s> {
     /// The arguments, or the elements of a leading list.
     pub(super) fn words(&self, args: &str) -> Vec<String> {
         let mut inside = args.trim();
+        if !self.spend(inside.len()) {
+            return vec![marks::only(ANY)];
+        }
         if let Some(list) = inside.strip_prefix('[') {
             inside = &list[..list.find(']').unwrap_or(list.len())];
         }
@@ -172,6 +177,14 @@ impl<'s> Values<'s> {
         let lower = name.to_ascii_lowercase();
         if FETCHES.contains(&name) || (name == "get" && self.language == Language::Perl) {
             return marks::only(DOWNLOAD);
+        }
+        let line = match self.language {
+            Language::Awk => name.starts_with('$'),
+            Language::Perl | Language::Ruby => name == "$_",
+            _ => false,
+        };
+        if line && !self.stdin.is_empty() && self.stdin.len() < 4096 {
+            return self.stdin.to_owned();
         }
         match lower.as_str() {
             "stdin" | "argf" | "readfilesync" if self.stdin.contains(DOWNLOAD) => {

@@ -1,0 +1,120 @@
+//! Installed hooks: removed, moved away, made not executable, or written over with one that checks
+//! nothing.
+
+use crate::marks;
+use crate::path::{self, Place};
+use crate::walk::View;
+use crate::walk::options::{self, Spec};
+
+/// Directories that hold a repository's hooks.
+const DIRECTORIES: [&str; 4] = ["/.git/hooks", "/.husky", "/.githooks", "/.git-hooks"];
+
+/// Judges one command.
+pub(super) fn check(view: &View<'_>) -> Option<String> {
+    let name = view.exec.name();
+    match name {
+        "rm" | "mv" | "chmod" | "unlink" | "truncate" | ":>" => check_files(view),
+        "cp" | "ln" | "install" => check_emptied(view),
+        ">|" => check_written(view),
+        "sed" | "gsed" => check_edited(view),
+        _ => None,
+    }
+}
+
+/// Whether writing to this path is of interest: the walker asks before it shows a write.
+pub fn may_be_hook(path: &str) -> bool {
+    DIRECTORIES.iter().any(|dir| path.contains(dir))
+}
+
+fn check_files(view: &View<'_>) -> Option<String> {
+    let args = view.exec.args();
+    let name = view.exec.name();
+    if name == "chmod" && !args.iter().any(|mode| takes_execution(mode)) {
+        return None;
+    }
+    let mut files: Vec<&String> = args.iter().filter(|arg| !arg.starts_with('-')).collect();
+    if name == "mv" {
+        files.pop();
+    }
+    let file = files.into_iter().find(|file| names_hook(file, view))?;
+    Some(switched_off(name, file))
+}
+
+fn switched_off(what: &str, file: &str) -> String {
+    let shown = marks::show_short(file, 80);
+    format!("{what} would switch off the hook {shown}")
+}
+
+/// Whether a mode of `chmod` takes the right to execute away.
+fn takes_execution(mode: &str) -> bool {
+    let octal = u32::from_str_radix(mode, 8).is_ok_and(|bits| bits & 0o111 == 0);
+    let symbolic = mode.chars().all(|c| "ugoa+-=rwxXst,".contains(c));
+    let set = mode
+        .split_once('=')
+        .is_some_and(|(_, bits)| !bits.contains('x'));
+    octal || (symbolic && (mode.contains("-x") || mode.contains("-rwx") || set))
+}
+
+/// `cp /bin/true HOOK`, `ln -sf /dev/null HOOK`: a hook that checks nothing.
+fn check_emptied(view: &View<'_>) -> Option<String> {
+    let operands = options::operands(
+        view.exec.args(),
+        Spec {
+            short: "tSmgo",
+            long: &["mode", "owner"],
+        },
+    );
+    let empty = |file: &&str| matches!(*file, "/dev/null" | "/bin/true" | "/usr/bin/true");
+    let file = operands.iter().find(|file| names_hook(file, view))?;
+    let emptied = operands.iter().any(empty);
+    emptied.then(|| switched_off(view.exec.name(), file))
+}
+
+/// A hook written anew, with what is written as the input.
+fn check_written(view: &View<'_>) -> Option<String> {
+    let file = view.exec.args().first()?;
+    let nothing = checks_nothing(&view.exec.stdin) && names_hook(file, view);
+    nothing.then(|| switched_off("writing over it", file))
+}
+
+/// Whether a hook's text succeeds whatever it is asked.
+fn checks_nothing(text: &str) -> bool {
+    let mut lines = text.lines().map(str::trim);
+    lines.all(|line| {
+        line.is_empty()
+            || line.starts_with('#')
+            || matches!(
+                line,
+                "exit 0" | "exit" | "true" | ":" | "exit 0;" | "set -e"
+            )
+    })
+}
+
+/// `sed -i '1a exit 0' HOOK`.
+fn check_edited(view: &View<'_>) -> Option<String> {
+    let args = view.exec.args();
+    let in_place = args
+        .iter()
+        .any(|arg| arg.starts_with("-i") || arg.starts_with("--in-place"));
+    let leaves = args.iter().any(|arg| arg.contains("exit 0"));
+    if !in_place || !leaves {
+        return None;
+    }
+    let file = args.iter().rev().find(|file| names_hook(file, view))?;
+    Some(switched_off("sed -i", file))
+}
+
+fn names_hook(file: &str, view: &View<'_>) -> bool {
+    let paths = view.paths(file);
+    paths.into_iter().flatten().any(|path| is_hook(&path, view))
+}
+
+fn is_hook(path: &str, view: &View<'_>) -> bool {
+    let hook = DIRECTORIES.iter().any(|dir| {
+        let rest = path.split_once(dir).map(|(_, rest)| rest);
+        rest.is_some_and(|rest| {
+            rest.is_empty() || (rest.starts_with('/') && !rest.ends_with(".sample"))
+        })
+    });
+    hook && path::place(path, view.ctx) != Place::Temp
+}

@@ -1,0 +1,141 @@
+//! What comes from the network: downloads, stores, forges, other machines.
+
+use crate::marks::{self, ANY, DOWNLOAD};
+use crate::path;
+
+use super::options::{self, Arg, Spec};
+use super::{Exec, State, Walker};
+
+/// Clients of stores and forges that can fetch what others wrote.
+pub(super) const STORES: [&str; 11] = [
+    "aws", "gsutil", "gcloud", "gh", "glab", "rclone", "s3cmd", "mc", "svn", "az", "openssl",
+];
+
+/// Options of these clients that take a value.
+const SPEC: Spec = Spec {
+    short: "pODRXfFHqtnbh",
+    long: &[
+        "pattern",
+        "output",
+        "dir",
+        "repo",
+        "method",
+        "field",
+        "raw-field",
+        "header",
+        "jq",
+        "template",
+        "name",
+        "file",
+        "profile",
+        "region",
+        "endpoint-url",
+        "hostname",
+    ],
+};
+
+impl Walker<'_> {
+    /// What a store's client prints; what it fetches into files is noted.
+    pub(super) fn fetched_from_store(&mut self, exec: &Exec, state: &mut State) -> String {
+        let words = options::operands(exec.args(), SPEC);
+        let fetched = marks::only(DOWNLOAD);
+        match (exec.name(), words.as_slice()) {
+            ("gh" | "glab", ["api", ..]) | ("gh", ["gist", "view", ..]) => fetched,
+            ("gh" | "glab", ["release", "download", ..]) => self.released(exec, state),
+            ("gsutil" | "rclone" | "mc" | "svn", ["cat", ..])
+            | ("gcloud", ["storage", "cat", ..]) => fetched,
+            ("openssl", ["s_client", ..]) => fetched,
+            ("openssl", _) => self.decode(exec, state),
+            ("aws", ["s3", "cp" | "sync" | "mv", from, to])
+            | ("gsutil" | "rclone" | "mc", ["cp" | "copy" | "copyto", from, to])
+            | ("gcloud", ["storage", "cp", from, to])
+            | ("s3cmd", ["get", from, to])
+            | ("svn", ["export", from, to]) => self.copied(from, to, state),
+            ("s3cmd", ["get", from]) => self.copied(from, ".", state),
+            _ => self.unknown(exec, state),
+        }
+    }
+
+    /// A copy out of a store, into a file, a directory or the output.
+    fn copied(&mut self, from: &str, to: &str, state: &mut State) -> String {
+        if !from.contains(':') {
+            return marks::only(ANY);
+        }
+        let fetched = marks::only(DOWNLOAD);
+        if to == "-" {
+            return fetched;
+        }
+        let inside = format!("{to}/{}", path::name(from));
+        for file in [to.to_owned(), inside] {
+            self.write_file(&file, &fetched, false, state);
+        }
+        String::new()
+    }
+
+    /// `gh release download`: the files that its patterns name.
+    fn released(&mut self, exec: &Exec, state: &mut State) -> String {
+        let (mut files, mut dir, mut output) = (Vec::new(), None, None);
+        for arg in options::read(exec.args(), SPEC) {
+            match arg {
+                Arg::Short('p', Some(name)) | Arg::Long("pattern", Some(name)) => {
+                    files.push(marks::live_globs(name));
+                }
+                Arg::Short('D', value) | Arg::Long("dir", value) => dir = value,
+                Arg::Short('O', value) | Arg::Long("output", value) => output = value,
+                _ => {}
+            }
+        }
+        if let Some(file) = output {
+            if file == "-" {
+                return marks::only(DOWNLOAD);
+            }
+            files = vec![file.to_owned()];
+        }
+        for file in files {
+            let file = dir.map_or(file.clone(), |dir| format!("{dir}/{file}"));
+            self.write_file(&file, &marks::only(DOWNLOAD), false, state);
+        }
+        String::new()
+    }
+
+    /// `scp HOST:FILE DIR`.
+    pub(super) fn fetched(&mut self, exec: &Exec, state: &mut State) -> String {
+        let spec = Spec {
+            short: "cDFiJloPSX",
+            long: &[],
+        };
+        if let [sources @ .., target] = options::operands(exec.args(), spec).as_slice() {
+            for file in sources.iter().filter_map(|source| source.split_once(':')) {
+                let name = path::name(file.1);
+                for copy in [(*target).to_owned(), format!("{target}/{name}")] {
+                    self.write_file(&copy, &marks::only(DOWNLOAD), false, state);
+                }
+            }
+        }
+        String::new()
+    }
+
+    /// A download: into a file when an option names one, else printed.
+    pub(super) fn download(&mut self, exec: &Exec, state: &mut State) -> String {
+        let fetched = marks::only(DOWNLOAD);
+        if exec
+            .args()
+            .iter()
+            .any(|arg| arg == "--version" || arg == "--help")
+        {
+            return marks::only(ANY);
+        }
+        let Some(files) = crate::rules::pipe_to_shell::download_files(exec) else {
+            return fetched;
+        };
+        let mut printed = String::new();
+        for file in files {
+            if matches!(file.as_str(), "-" | "/dev/stdout") {
+                printed.clone_from(&fetched);
+            } else {
+                self.write_file(&file, &fetched, false, state);
+            }
+        }
+        printed
+    }
+}
