@@ -32,7 +32,7 @@ const MAX_NOTED: usize = 20;
 pub(crate) struct HookEvents {
     /// The refused calls.
     refused: Vec<Refused>,
-    /// The calls that could not be judged: the name of the event and why.
+    /// The calls that could not be judged, or only coarsely: the name of the event and why.
     failures: Vec<String>,
 }
 
@@ -121,7 +121,8 @@ impl HookEvents {
                 text.chars().take(FIELD).collect::<String>()
             };
             let name = field("event");
-            if name.starts_with("hook_failed") && events.failures.len() < MAX_NOTED {
+            let odd = name.starts_with("hook_failed") || name == "hook_coarse";
+            if odd && events.failures.len() < MAX_NOTED {
                 events.failures.push(format!("{name}: {}", field("reason")));
             } else if name == "blocked" && events.refused.len() < MAX_NOTED {
                 events.refused.push(Refused {
@@ -164,7 +165,7 @@ impl HookEvents {
                 call: one.call,
             });
         let failed = failures.into_iter().map(|failure| {
-            warn!(firing.id = %firing.id, failure, "the hook could not judge a call");
+            warn!(firing.id = %firing.id, failure, "the hook could not follow a call to its end");
             Stopped {
                 rule: firing.house.redactor.redact(&failure).into_owned(),
                 tool: "hook".to_owned(),
@@ -183,11 +184,15 @@ mod tests {
     fn failures_and_refusals_are_told_apart() {
         let text = "{\"event\":\"blocked\",\"rule\":\"x\",\"tool\":\"Bash\",\"reason\":\"y\",\"call\":\"z\"}\n\
                     half a li\n\
-                    {\"event\":\"hook_failed_open\",\"reason\":\"no answer within 500 ms\"}\n";
+                    {\"event\":\"hook_failed_open\",\"reason\":\"no answer within 500 ms\"}\n\
+                    {\"event\":\"hook_coarse\",\"reason\":\"too long\"}\n";
         let events = HookEvents::of(text);
         assert_eq!(
             events.failures,
-            ["hook_failed_open: no answer within 500 ms"]
+            [
+                "hook_failed_open: no answer within 500 ms",
+                "hook_coarse: too long"
+            ]
         );
         let [refused] = events.refused.as_slice() else {
             panic!("{events:?}")
