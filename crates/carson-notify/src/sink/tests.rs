@@ -106,7 +106,7 @@ async fn no_syntax_of_the_chat_gets_through_in_any_of_its_places() {
     assert_eq!(sent["reply_broadcast"], true);
     assert_eq!(
         sent["text"],
-        "✅ &lt;!channel&gt; &amp; &lt;https://evil|click&gt;"
+        "✅ &lt;\u{2060}!channel&gt; &amp; &lt;https:\u{2060}//evil|click&gt;"
     );
     // Plain text has no syntax.
     assert_eq!(sent["blocks"][0]["text"]["type"], "plain_text");
