@@ -5,7 +5,7 @@
 ///
 /// From the documentation of each service (November 2026): what it reads from a branch or a pull
 /// request without anybody's doing.
-const DIRECTORIES: [&str; 14] = [
+const DIRECTORIES: [&str; 17] = [
     ".github/workflows",
     ".github/actions",
     ".gitea/workflows",
@@ -20,9 +20,12 @@ const DIRECTORIES: [&str; 14] = [
     ".concourse",
     ".azure-pipelines",
     ".builds",
+    ".harness",
+    ".zuul.d",
+    "zuul.d",
 ];
 
-const FILES: [&str; 26] = [
+const FILES: [&str; 33] = [
     ".gitlab-ci.yml",
     ".gitlab-ci.yaml",
     ".travis.yml",
@@ -49,6 +52,13 @@ const FILES: [&str; 26] = [
     "buildspec.yaml",
     "wercker.yml",
     "buildkite.yml",
+    ".build.yml",
+    ".build.yaml",
+    ".zuul.yaml",
+    "zuul.yaml",
+    "screwdriver.yaml",
+    ".vsts-ci.yml",
+    "bitrise.yml",
 ];
 
 /// Whether a path is a definition of CI. Services differ in what case they accept; any counts.
@@ -57,7 +67,10 @@ pub fn is_ci_definition(path: &str) -> bool {
     let path = path.to_ascii_lowercase();
     let in_dir = |dir: &str| {
         let rest = path.strip_prefix(dir);
+        // What lies in the place of a directory above may be a link to one.
+        let above = dir.strip_prefix(path.as_str());
         rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+            || above.is_some_and(|below| below.starts_with('/'))
     };
     let name = path.rsplit('/').next().unwrap_or_default();
     // A composite action counts wherever a workflow finds it.
@@ -77,7 +90,9 @@ mod tests {
         for path in [
             ".github/workflows/ci.yml",
             ".GitHub/Workflows/ci.yml",
+            ".github",
             ".github/workflows",
+            ".build.yml",
             ".github/actions/build/action.yml",
             "tools/action.yaml",
             ".gitlab-ci.yml",

@@ -147,6 +147,9 @@ pub struct Facts {
     /// The commit that the diff review saw.
     #[serde(default)]
     pub reviewed: Option<String>,
+    /// Why the session's newest commit could not be taken over: `tip` is older work then.
+    #[serde(default)]
+    pub untaken: Option<String>,
     /// What that review was not shown, and nobody allowed: some of it.
     #[serde(default)]
     pub unshown: Vec<String>,
@@ -359,6 +362,11 @@ fn unjudged(facts: &Facts) -> Option<String> {
             "the commit that was {what} ({judged}) is not the one that would be pushed ({tip})"
         ))
     };
+    if let Some(why) = &facts.untaken {
+        return Some(format!(
+            "what it committed last is not in what would be pushed: {why}"
+        ));
+    }
     if facts.promise == PromiseFact::Passed && facts.verified != facts.tip {
         return other("verified", &facts.verified);
     }

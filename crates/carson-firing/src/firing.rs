@@ -154,9 +154,13 @@ impl Place {
         *self.known() = Known::Nothing;
     }
 
-    /// Whether nobody could look.
+    /// Whether nobody could look, or not at everything.
     pub(crate) fn is_unseen(&self) -> bool {
-        matches!(&*self.known(), Known::Unseen(_))
+        match &*self.known() {
+            Known::Nothing => false,
+            Known::Seen(seen) => !seen.facts().trouble.is_empty(),
+            Known::Unseen(_) => true,
+        }
     }
 
     fn known(&self) -> MutexGuard<'_, Known> {

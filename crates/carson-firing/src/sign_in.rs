@@ -30,6 +30,7 @@ use tracing::{info, warn};
 use self::lent::LentDir;
 use crate::bench::{Bench, private_dir};
 use crate::firing::Firing;
+use crate::ground::Ground;
 use crate::household::Household;
 
 /// The largest file of credentials.
@@ -56,6 +57,22 @@ pub(crate) fn operators(account: &Account, role: &Role) -> Vec<(&'static SignIn,
     found
 }
 
+/// The settings that go into the copies of those directories, as texts.
+pub(crate) fn settings(house: &Household, account: &Account, role: &Role) -> Vec<String> {
+    let ground = Ground::of(house);
+    let mut texts = Vec::new();
+    for (known, dir) in operators(account, role) {
+        for settings in known.settings {
+            let path = ground.lead(&dir.join(settings.file));
+            // One that cannot be read is said when it is copied.
+            let text = path.and_then(|path| lent::operators(&path, MOST_SETTINGS).ok());
+            let given = text.flatten().and_then(|text| settings.given(&text));
+            texts.extend(given.map(|text| String::from_utf8_lossy(&text).into_owned()));
+        }
+    }
+    texts
+}
+
 /// Whether a variable names a directory of which sessions get a copy.
 pub(crate) fn is_lent(name: &str, value: &str) -> Option<&'static SignIn> {
     SignIn::named(name).filter(|_| Path::new(value).is_absolute())
@@ -72,6 +89,9 @@ pub(crate) struct Lent {
 struct Place {
     sign_in: &'static SignIn,
     operators: PathBuf,
+    /// Where a link in it may lead: a session may have put it there, where the directory lies in a place
+    /// that sessions write.
+    ground: Ground,
     dir: LentDir,
 }
 
@@ -107,6 +127,7 @@ impl Lent {
             let place = Place {
                 sign_in,
                 operators,
+                ground: Ground::of(house),
                 dir,
             };
             place.fill(house)?;
@@ -198,7 +219,7 @@ impl Place {
     }
 
     fn operators(&self, file: &str, most: u64) -> Option<Vec<u8>> {
-        let path = self.operators.join(file);
+        let path = self.ground.lead(&self.operators.join(file))?;
         lent::operators(&path, most).unwrap_or_else(|error| {
             warn!(path = %path.display(), %error, "a file of the sign-in cannot be read");
             None
@@ -251,7 +272,9 @@ impl Place {
         let Some(kept) = self.operators(credential.file, MOST_CREDENTIALS) else {
             return Step::Same;
         };
-        let path = self.operators.join(credential.file);
+        let Some(path) = self.ground.lead(&self.operators.join(credential.file)) else {
+            return Step::Same;
+        };
         let step = match credential.renewed(&kept, left, house.clock.now()) {
             Ok(Some(new)) => match lent::replace(&path, &new) {
                 Ok(()) => Step::Renewed,

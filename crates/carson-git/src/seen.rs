@@ -12,14 +12,21 @@ use carson_proc::inspector::{Bounds, Desk, InspectError};
 
 use crate::durable;
 use crate::error::{GitError, io};
-use crate::inspect::look::{Found, Look};
+use crate::inspect::look::{Depth, Found, Look};
 use crate::inspect::open_up::OpenUp;
 use crate::oid::Oid;
 use crate::scratch::ScratchDir;
 use crate::worktree::Worktree;
 use crate::{Change, Shown};
 
-/// How long a look may take: enough to hash some gigabytes of untracked files.
+/// How much is looked at, and how long: the first is enough to hash some gigabytes of untracked files.
+/// Whoever can make a look fail must not keep the rest of the work from coming in.
+const DEPTHS: [(Depth, Duration); 3] = [
+    (Depth::Whole, Duration::from_secs(60)),
+    (Depth::Commits, Duration::from_secs(20)),
+    (Depth::Files, Duration::from_secs(20)),
+];
+/// How long another question may take.
 const WITHIN: Duration = Duration::from_secs(90);
 /// Memory of whoever looks: the largest object is read as a whole.
 const MEMORY_MB: u64 = 1536;
@@ -42,6 +49,8 @@ pub struct TreeFacts {
     pub dirty: bool,
     /// HEAD stands on commits that the branch does not have.
     pub head_strayed: bool,
+    /// Why the newest of the session's commits could not be taken over: what was is older work.
+    pub untaken: Option<String>,
     /// What the session left and Carson cannot take over, and why.
     pub trouble: Vec<String>,
 }
@@ -75,9 +84,9 @@ impl Worktree {
             return self.seen(Found::default(), None).await;
         };
         let dir = ScratchDir::new(self.mirror.path(), "look")?;
-        let mut found = self.ask(bench, &dir, show).await?;
+        let mut found = self.found(bench, &dir, show).await?;
         if found.unreadable > 0 && self.open_up(bench, &dir).await? > 0 {
-            found = self.ask(bench, &dir, show).await?;
+            found = self.found(bench, &dir, show).await?;
         }
         let packs = dir.path().join("out/work.git/objects/pack");
         for name in &found.packs {
@@ -89,7 +98,40 @@ impl Worktree {
         self.seen(found, Some(dir)).await
     }
 
-    async fn ask(&self, bench: &Path, dir: &ScratchDir, show: bool) -> Result<Found, GitError> {
+    /// The answer to as much as can be looked at.
+    async fn found(&self, bench: &Path, dir: &ScratchDir, show: bool) -> Result<Found, GitError> {
+        let mut failed = None;
+        for (depth, within) in DEPTHS {
+            let error = match self.ask(bench, dir, show, depth, within).await {
+                Ok(mut found) => {
+                    found.trouble.extend(failed.as_ref().map(|why| {
+                        let left = match depth {
+                            Depth::Files => "its commits",
+                            _ => "what lies beside its commits",
+                        };
+                        format!("{left} could not be looked at: {why}")
+                    }));
+                    return Ok(found);
+                }
+                Err(error @ GitError::Unseen { .. }) => error,
+                Err(other) => return Err(other),
+            };
+            failed.get_or_insert(error);
+        }
+        Err(failed.unwrap_or(GitError::Failed {
+            verb: "look".into(),
+            detail: "nothing was asked".into(),
+        }))
+    }
+
+    async fn ask(
+        &self,
+        bench: &Path,
+        dir: &ScratchDir,
+        show: bool,
+        depth: Depth,
+        within: Duration,
+    ) -> Result<Found, GitError> {
         let out = dir.path().join("out");
         let fresh = std::fs::remove_dir_all(&out).or_else(|error| match error.kind() {
             std::io::ErrorKind::NotFound => Ok(()),
@@ -110,6 +152,7 @@ impl Worktree {
             out: out.clone(),
             outgoing: OUTGOING,
             show,
+            depth,
         };
         let desk = Desk {
             own: dir.path().to_owned(),
@@ -117,7 +160,11 @@ impl Worktree {
             read: vec![self.path.clone(), self.repository(), began.dir, objects],
             write: vec![out],
         };
-        let asked = self.mirror.inspector.ask(&question, &desk, &bounds()).await;
+        let bounds = Bounds {
+            wall_clock: within,
+            ..bounds()
+        };
+        let asked = self.mirror.inspector.ask(&question, &desk, &bounds).await;
         asked.map_err(|error| self.unseen(error))
     }
 
@@ -326,6 +373,7 @@ impl Seen {
             exists: self.found.exists,
             commits: u32::try_from(commits).unwrap_or(u32::MAX),
             head_strayed: self.stray.is_some(),
+            untaken: self.found.untaken.clone(),
             trouble: self.found.trouble.clone(),
             dirty: self.is_dirty().await?,
         })

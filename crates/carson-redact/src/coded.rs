@@ -96,14 +96,20 @@ impl Runs {
     /// Reads the run out, once for each symbol at which a group of bytes may begin. A run that goes
     /// on keeps what a value may have begun in.
     pub(crate) fn decode(&mut self, goes_on: bool) -> Vec<Decoded> {
-        let mut all: Vec<Decoded> = self.decode_as(Base::Sixty4).collect();
+        let mut all = Vec::new();
+        if self.varies() {
+            all.extend(self.decode_as(Base::Sixty4));
+        }
         // Nobody mixes cases in base32, which tells it from most of base64 and of names.
         let has = |kind: fn(&u8) -> bool| self.symbols.iter().any(kind);
         let is_one = self
             .symbols
             .iter()
             .all(|byte| Base::Thirty2.value(*byte).is_some());
-        if is_one && !(has(u8::is_ascii_uppercase) && has(u8::is_ascii_lowercase)) {
+        if is_one
+            && !all.is_empty()
+            && !(has(u8::is_ascii_uppercase) && has(u8::is_ascii_lowercase))
+        {
             all.extend(self.decode_as(Base::Thirty2));
         }
         let kept = if goes_on { self.overlap } else { 0 };
@@ -111,6 +117,24 @@ impl Runs {
         self.symbols.drain(..gone);
         self.places.drain(..gone);
         all
+    }
+
+    /// Whether it has more than three symbols in it: a flood of one letter is no secret, and reading it
+    /// out twelve times is what takes longest of all.
+    fn varies(&self) -> bool {
+        let mut met = [0_u8; 3];
+        let mut many = 0;
+        self.symbols.iter().any(|symbol| {
+            if met[..many].contains(symbol) {
+                return false;
+            }
+            if many == met.len() {
+                return true;
+            }
+            met[many] = *symbol;
+            many += 1;
+            false
+        })
     }
 
     fn decode_as(&self, base: Base) -> impl Iterator<Item = Decoded> {
@@ -175,7 +199,7 @@ mod tests {
     fn a_byte_knows_where_it_is_written() {
         let mut runs = Runs::new(6, 40);
         for at in 0..12 {
-            runs.push(b'A', 10 * at, 10 * at + 1);
+            runs.push(b"ABCD"[at % 4], 10 * at, 10 * at + 1);
         }
         let places = &runs.decode(false)[1].places;
         assert_eq!(places[..3], [(10, 21), (20, 31), (30, 41)]);

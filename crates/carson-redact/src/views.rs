@@ -58,6 +58,10 @@ impl Views<'_> {
     }
 
     fn numbers(&mut self, text: &[u8], end: End) {
+        // Of a byte of text, in whatever base, the first digit is one of these.
+        if !text.iter().any(u8::is_ascii_digit) {
+            return;
+        }
         let watch = || Watch::new(&self.known.plain);
         let mut all = std::array::from_fn::<_, 6, _>(|_| watch());
         let [even, odd, dumped, swapped, decimal, octal] = &mut all;

@@ -148,12 +148,15 @@ fn thread_of_the_good_one(calls: &[&Value]) {
         panic!("{calls:#?}");
     };
     assert_eq!(root["verb"], "/chat.postMessage");
-    assert_eq!(root["text"], "⏳ good · #1 Add &lt;!channel&gt; &amp; co");
+    assert_eq!(
+        root["text"],
+        "⏳ good · #1 Add &lt;\u{2060}!channel&gt; &amp; co"
+    );
     assert!(root["thread_ts"].is_null() && root["channel"] == "#fleet");
     assert_eq!(update["verb"], "/chat.update");
     assert_eq!(
         update["text"],
-        "✅ OK · good · #1 Add &lt;!channel&gt; &amp; co"
+        "✅ OK · good · #1 Add &lt;\u{2060}!channel&gt; &amp; co"
     );
     assert_eq!(
         (reply["verb"].as_str(), reply["reply_broadcast"] == true),

@@ -79,6 +79,7 @@ fn a_link_that_an_earlier_session_left_leads_no_grant_elsewhere() {
         let (operator, shared) = (fleet.root().join("operator"), fleet.shared());
         put(&operator.join("docs/letter"), SECRET);
         put(&operator.join("key"), SECRET);
+        put(&operator.join("docs/config.toml"), SECRET);
         put(&shared.join("plain"), "a plain file\n");
         // What every session of this fleet may write, and these links with it.
         symlink(operator.join("docs"), shared.join("state")).unwrap();
@@ -90,14 +91,15 @@ fn a_link_that_an_earlier_session_left_leads_no_grant_elsewhere() {
             shared.join("plain"),
         );
         let script = format!(
-            "cat {docs}/letter \"$DATA\" \"$PLAIN\"\n\
+            "cat {docs}/letter \"$DATA\" \"$PLAIN\" \"$CODEX_HOME\"/*\n\
              try write touch \"$CODEX_HOME/evil\"\ntry outside touch {docs}/evil\n",
             docs = operator.join("docs").display()
         );
         let (row, said) = fired(&fleet, &script, &env, "");
         assert!(said.contains("a plain file"), "{said}\n{row:#}");
         assert!(!said.contains(SECRET), "{said}\n{row:#}");
-        assert!(said.contains("write: refused"), "{said}\n{row:#}");
+        // It is a copy of its own.
+        assert!(said.contains("write: done"), "{said}\n{row:#}");
         assert!(!operator.join("docs/evil").exists(), "{said}\n{row:#}");
     });
 }

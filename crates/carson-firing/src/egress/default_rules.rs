@@ -6,17 +6,30 @@ use carson_config::{Account, Role};
 use carson_core::egress::{Allowlist, Rule, Target};
 use url::{Host, Url};
 
+use crate::household::Household;
+use crate::sign_in;
+
 /// Everything but this machine, its link and its metadata service; and the addresses that the
-/// operator handed in as URLs, such as that of a gateway to a model on this machine.
-pub(super) fn default_rules(role: &Role, account: &Account) -> Allowlist {
+/// operator handed in as URLs (in the environment, the CLI's arguments, or the settings beside its
+/// sign-in), such as that of a gateway to a model on this machine.
+pub(super) fn default_rules(house: &Household, role: &Role, account: &Account) -> Allowlist {
+    let settings = sign_in::settings(house, account, role);
+    let named = settings.iter().flat_map(|text| quoted(text));
     let handed_in = account.env.values().chain(role.identity.values());
+    let handed_in = handed_in.chain(&account.args).map(String::as_str);
     let mut rules = vec![Rule::any()];
-    for rule in handed_in.filter_map(|value| address(value)) {
+    for rule in handed_in.chain(named).filter_map(address) {
         if !rules.contains(&rule) {
             rules.push(rule);
         }
     }
     Allowlist(rules)
+}
+
+/// What may be a URL in a file of settings: Codex names its provider in one.
+fn quoted(text: &str) -> impl Iterator<Item = &str> {
+    text.split(['"', '\'', ' ', '\n'])
+        .filter(|part| part.starts_with("http"))
 }
 
 /// The rule for a URL whose host is an address, or this machine by its name.
@@ -39,6 +52,15 @@ fn address(value: &str) -> Option<Rule> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_a_file_of_settings_names_is_found() {
+        let text =
+            "# http\nbase_url = \"http://127.0.0.1:8080/v1\"\nname = 'https://example.com'\n";
+        let found: Vec<_> = quoted(text).filter_map(address).collect();
+        assert_eq!(found.len(), 1);
+        assert_eq!(found[0].to_string(), "127.0.0.1:8080");
+    }
 
     #[test]
     fn only_addresses_that_were_handed_in_are_named() {

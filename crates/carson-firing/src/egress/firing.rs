@@ -83,7 +83,7 @@ pub(super) fn network(egress: &Egress, doorstep: Option<&Doorstep>) -> Network {
 /// it.
 fn rules(house: &Household, role: &Role, account: &Account) -> Option<Allowlist> {
     let own = role.confinement.network == NetworkUse::Own;
-    let default = || (own && may_isolate(house, role)).then(|| default_rules(role, account));
+    let default = || (own && may_isolate(house, role)).then(|| default_rules(house, role, account));
     role.egress.clone().or_else(default)
 }
 

@@ -8,7 +8,7 @@
 use std::sync::Arc;
 
 use carson_config::{Api, ProviderKey, SecretError, read_secret};
-use http_body_util::{BodyExt, Full, Limited};
+use http_body_util::{BodyExt, Limited};
 use hyper::body::{Bytes, Frame, Incoming};
 use hyper::header::{
     AUTHORIZATION, CONTENT_ENCODING, CONTENT_LENGTH, COOKIE, HOST, HeaderMap, HeaderName,
@@ -188,7 +188,7 @@ impl Upstream {
         &self,
         parts: Parts,
         body: Bytes,
-        counters: &Arc<Counters>,
+        counters: &Counters,
     ) -> reqwest::Result<reqwest::Response> {
         let path = parts.uri.path_and_query().map_or("/", |path| path.as_str());
         let mut headers = parts.headers;
@@ -199,13 +199,11 @@ impl Upstream {
         self.without_unknown_betas(&mut headers);
         let (name, value) = &self.credential;
         headers.insert(name, value.clone());
-        let counters = Arc::clone(counters);
-        let body = Full::new(body);
-        let body = body.map_frame(move |frame| counted(frame, |bytes| counters.sent(bytes)));
+        counters.sent(body.len());
         self.client
             .request(parts.method, format!("{}{path}", self.base))
             .headers(headers)
-            .body(reqwest::Body::wrap(body))
+            .body(body)
             .send()
             .await
     }

@@ -54,6 +54,7 @@ pub(crate) async fn gather(firing: &Firing<'_>, halt: Option<Halt>, found: Findi
             Ok(seen) => {
                 let tree = seen.facts();
                 facts.tip = Some(seen.tip().as_str().to_owned());
+                facts.untaken.clone_from(&tree.untaken);
                 facts.commits = tree.commits;
                 facts.dirty = tree.dirty;
                 if !tree.exists && facts.halt.is_some() {

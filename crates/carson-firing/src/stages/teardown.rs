@@ -26,8 +26,9 @@ async fn remove(firing: &Firing<'_>) {
     }
     carson_proc::reap_marked(MARKER, &firing.id.to_string(), GRACE).await;
     if let Some(place) = firing.place() {
+        // Another look would take as long, and say the same.
         if place.is_unseen() {
-            warn!(firing.id = %firing.id, "the bench stays: nobody could look at it");
+            warn!(firing.id = %firing.id, "the bench stays: not all of it could be looked at");
             return;
         }
         // Looked at again, although nobody should have been there since.

@@ -8,6 +8,12 @@ pub(super) const REMEMBERED: usize = 1_000;
 pub(super) const PACKED_REFS: u64 = 16 << 20;
 /// Bytes of a log, from its end.
 pub(super) const LOG: u64 = 4 << 20;
+/// Bytes of the session's index. What is larger says nothing: it is read into memory.
+pub(super) const INDEX: u64 = 256 << 20;
+/// Packs of a session, in one of its repositories.
+pub(super) const PACKS: usize = 200;
+/// Time in which all of them are indexed anew.
+pub(super) const INDEXING: std::time::Duration = std::time::Duration::from_secs(25);
 /// Object files whose names are looked at.
 pub(super) const OBJECT_FILES: usize = 1_000_000;
 /// Objects that are taken over.
@@ -28,6 +34,8 @@ pub(super) const DEPTH: usize = 500;
 pub(super) const ENTRIES: usize = 2_000_000;
 /// Bytes of a path; the system takes no longer one.
 pub(super) const PATH: usize = 4_000;
+/// Bytes of all paths of a worktree, or of a change: each is held several times.
+pub(super) const PATHS: usize = 96 << 20;
 /// Repositories inside a worktree.
 pub(super) const REPOSITORIES: usize = 2_000;
 /// Of these, so many are read together.

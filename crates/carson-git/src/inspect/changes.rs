@@ -125,7 +125,7 @@ impl<'o> Changes<'o> {
         }
         for one in &all {
             let path = String::from_utf8_lossy(&one.path);
-            if is_ci_definition(&path) && change.ci.len() < TROUBLE {
+            if !one.is_dir() && is_ci_definition(&path) && change.ci.len() < TROUBLE {
                 change.ci.push(path.into_owned());
             }
             let Some(new) = one.new else { continue };

@@ -3,6 +3,7 @@
 
 use std::fmt::Write as _;
 
+use carson_core::untrusted::is_hidden;
 use git2::{DiffOptions, ObjectType, Oid, Patch};
 use serde::{Deserialize, Serialize};
 
@@ -24,7 +25,8 @@ const FEW: usize = 16;
 /// What a reviewer sees of a change.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Shown {
-    /// The diff. Control characters stand as their pictures (U+2400), what is not UTF-8 as U+FFFD.
+    /// The diff. Control characters stand as their pictures (U+2400), others that nobody sees as
+    /// their numbers, what is not UTF-8 as U+FFFD.
     pub text: String,
     /// What it does not show.
     pub unshown: Vec<Unshown>,
@@ -194,15 +196,24 @@ fn is_odd(c: char) -> bool {
         || (c.is_ascii_control() && !matches!(c, '\n' | '\t' | '\r' | '\u{c}' | '\u{1b}'))
 }
 
-/// Control characters as something that can be seen, and that a terminal does not obey.
+/// Control characters, and others that nobody sees or that reorder text, as something that can be
+/// seen and that a terminal does not obey.
 fn pictures(text: &str) -> String {
-    let picture = |c: char| match c {
-        '\n' | '\t' => c,
-        '\u{7f}' => '\u{2421}',
-        c if c.is_ascii_control() => char::from_u32(0x2400 + u32::from(c)).unwrap_or('\u{fffd}'),
-        c => c,
-    };
-    text.chars().map(picture).collect()
+    let mut shown = String::with_capacity(text.len());
+    for c in text.chars() {
+        match c {
+            '\n' | '\t' => shown.push(c),
+            '\u{7f}' => shown.push('\u{2421}'),
+            c if c.is_ascii_control() => {
+                shown.extend(char::from_u32(0x2400 + u32::from(c)));
+            }
+            c if is_hidden(c) => {
+                let _ = write!(shown, "<U+{:04X}>", u32::from(c));
+            }
+            c => shown.push(c),
+        }
+    }
+    shown
 }
 
 #[cfg(test)]

@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 
 use git2::{Index, IndexEntry, Oid};
 
-use super::bounds::{ENTRIES, PATH, REPOSITORIES};
+use super::bounds::{ENTRIES, PATH, PATHS, REPOSITORIES};
 use super::entry::{Changed, LINK, SYMLINK, put};
 use super::hash;
 use super::ignored::Rules;
@@ -93,6 +93,7 @@ pub(super) fn take(top: &Path, ground: Ground<'_>) -> Result<Files, String> {
         changed: Vec::new(),
         links: Vec::new(),
         entries: 0,
+        paths: 0,
     };
     walk.everything();
     let Walk {
@@ -142,6 +143,8 @@ struct Walk<'w> {
     changed: Vec<Changed>,
     links: Vec<(Vec<u8>, Oid, u32)>,
     entries: usize,
+    /// Bytes of the paths that were met.
+    paths: usize,
 }
 
 /// A directory that is still to be walked.
@@ -174,8 +177,9 @@ impl Walk<'_> {
             let rules = dir.rules.below(&dir.path, &here.join(".gitignore"));
             for item in listed.flatten() {
                 self.entries += 1;
-                if self.entries > ENTRIES {
-                    let much = format!("it has more than {ENTRIES} files");
+                self.paths += dir.path.len() + item.file_name().len();
+                if self.entries > ENTRIES || self.paths > PATHS {
+                    let much = "it has more files, or longer paths, than are read".to_owned();
                     self.files.trouble.push(much);
                     return;
                 }

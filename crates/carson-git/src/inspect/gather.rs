@@ -37,6 +37,11 @@ impl<'o> Gathered<'o> {
 
     /// Adds a commit with everything that is new in its history; all of it or nothing.
     pub(super) fn commit(&mut self, tip: Oid) -> Result<(), String> {
+        // A walk would take a tag for what it leads to.
+        let (_, kind) = self.objects.header(tip)?;
+        if kind != ObjectType::Commit {
+            return Err(format!("{tip} is a {kind}, not a commit"));
+        }
         self.whole(|this| {
             for oid in new_commits(this.objects, tip, this.base)? {
                 this.one_commit(oid)?;

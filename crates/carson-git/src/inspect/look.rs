@@ -21,6 +21,18 @@ use super::staged::Staged;
 use super::submodules::Submodules;
 use crate::oid::Oid;
 
+/// How much is looked at. What a session left may be made to keep whoever reads it busy, or to fill its
+/// memory: then less of it is looked at, so that the rest comes in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) enum Depth {
+    /// Everything.
+    Whole,
+    /// The branch and `HEAD`.
+    Commits,
+    /// The files, without a look at the session's repository.
+    Files,
+}
+
 /// What is asked.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Look {
@@ -47,6 +59,8 @@ pub(crate) struct Look {
     pub outgoing: u64,
     /// Whether the diff is wanted.
     pub show: bool,
+    /// How much is looked at.
+    pub depth: Depth,
 }
 
 /// What was found, as far as it came in.
@@ -68,6 +82,8 @@ pub(crate) struct Found {
     pub inner: Vec<(String, Oid)>,
     /// Commits that nothing else here leads to: amended, reset, stashed, on other branches.
     pub remembered: Vec<Oid>,
+    /// Why the newest of its commits could not come in: what did is older work.
+    pub untaken: Option<String>,
     /// What could not be taken up or come in, and why. The bench must stay then.
     pub trouble: Vec<String>,
     /// Files that are kept under another name, because git refuses theirs.
@@ -128,7 +144,7 @@ struct Said {
 
 impl Said {
     fn of(ask: &Look, within: &Within) -> Self {
-        let own = own(ask, within);
+        let own = own(ask, within).filter(|_| ask.depth != Depth::Files);
         let with = |read: fn(&GitDir, &str) -> Option<Oid>, name| {
             own.as_ref().and_then(|own| read(own, name))
         };
@@ -179,6 +195,22 @@ impl Looking<'_> {
         if self.said.memory.cut {
             self.note("the session's repository has more refs than are read".to_owned());
         }
+        let packs = self.objects.trouble.iter();
+        packs.for_each(|why| self.note(why.clone()));
+        match self.ask.depth {
+            Depth::Commits => {
+                let mut gathered = Gathered::new(self.objects, base);
+                self.commits(&mut gathered);
+                self.export(gathered.all())?;
+            }
+            Depth::Whole | Depth::Files => self.with_files(base)?,
+        }
+        self.tell(base)?;
+        self.found.trouble.truncate(TROUBLE);
+        Ok(self.found)
+    }
+
+    fn with_files(&mut self, base: git2::Oid) -> Result<(), String> {
         let head = self.said.head.as_ref().or(self.said.branch.as_ref());
         let head = head.map_or(base, Oid::git2);
         let mut staged = Staged::read(self.objects, self.said.index.as_deref(), head);
@@ -194,10 +226,17 @@ impl Looking<'_> {
         // What a broken object keeps from being found is not found: worth less, and said above.
         let _ = self.remember(&mut gathered);
         self.export(gathered.all())?;
-        self.inner(&files.repositories)?;
-        self.tell(base)?;
-        self.found.trouble.truncate(TROUBLE);
-        Ok(self.found)
+        if self.ask.depth == Depth::Whole {
+            self.inner(&files.repositories)?;
+        }
+        Ok(())
+    }
+
+    /// The newest commit, or where `HEAD` stands, does not come in.
+    fn untaken(&mut self, oid: &Oid, why: &str) {
+        let why = format!("{oid} cannot be taken over: {why}");
+        self.found.untaken.get_or_insert_with(|| why.clone());
+        self.note(why);
     }
 
     fn note(&mut self, why: String) {
@@ -256,14 +295,14 @@ impl Looking<'_> {
                     self.found.newest = Some(oid.clone());
                     break;
                 }
-                Err(why) if at == 0 => self.note(format!("{oid} cannot be taken over: {why}")),
+                Err(why) if at == 0 => self.untaken(oid, &why),
                 Err(_) => {}
             }
         }
         let Some(head) = &self.said.head else { return };
         match gathered.commit(head.git2()) {
             Ok(()) => self.found.head = Some(head.clone()),
-            Err(why) => self.note(format!("{head} cannot be taken over: {why}")),
+            Err(why) => self.untaken(head, &why),
         }
     }
 
@@ -363,7 +402,14 @@ impl Looking<'_> {
                     good.extend(objects);
                     *pick(&mut self.found) = Some(tip.into());
                 }
-                Err(why) => self.note(format!("{tip} cannot be taken over: {why}")),
+                Err(why) => {
+                    // Not the files, which are a tree.
+                    if self.objects.commit(tip.git2()).is_ok() {
+                        self.untaken(&tip, &why);
+                    } else {
+                        self.note(format!("{tip} cannot be taken over: {why}"));
+                    }
+                }
             }
         }
         let remembered = std::mem::take(&mut self.found.remembered);
@@ -421,7 +467,9 @@ impl Looking<'_> {
         let places = (self.ask.out.as_path(), self.ask.objects.as_path());
         for batch in inner::batches(repositories, self.within, common, places) {
             let batch = batch?;
-            batch.trouble.into_iter().for_each(|why| self.note(why));
+            let packs = batch.objects.trouble.iter().cloned();
+            let trouble = batch.trouble.into_iter().chain(packs);
+            trouble.for_each(|why| self.note(why));
             let mut gathered = Gathered::new(&batch.objects, self.ask.base.git2());
             let mut own = Vec::new();
             for (dir, oid) in batch.own {

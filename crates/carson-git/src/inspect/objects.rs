@@ -2,18 +2,21 @@
 //!
 //! libgit2 reads them and checks the name of each object that it reads. It finds the session's
 //! through directories of links to plain object files: what else may lie among them (alternates,
-//! commit graphs, pipes in an object's place) is not there.
+//! commit graphs, pipes in an object's place) is not there. Its packs are indexed anew by git: deltas of
+//! a session's own may lead in circles, for ever.
 
 use std::ffi::OsStr;
 use std::fs;
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
 
 use git2::{Commit, ObjectType, Odb, OdbLookupFlags, Oid, Repository, Tree};
 
-use super::bounds::OBJECT_FILES;
+use super::bounds::{INDEXING, OBJECT_FILES, PACKS, TROUBLE};
 use super::git_dir::GitDir;
 use super::safe_read::{Within, items};
+use crate::git::{Git, run_here};
 use crate::skeleton::skeleton;
 
 /// A repository's alternates are followed this deep, as git does.
@@ -27,6 +30,10 @@ pub(super) struct Objects {
     mirror: Repository,
     views: PathBuf,
     next: usize,
+    /// When the time to index packs is over.
+    until: Instant,
+    /// Packs that are left out, and why.
+    pub trouble: Vec<String>,
 }
 
 impl Objects {
@@ -49,6 +56,8 @@ impl Objects {
             mirror: Repository::from_odb(own).map_err(fail)?,
             views: out.join("views"),
             next: fs::read_dir(out.join("views")).map_or(0, Iterator::count),
+            until: Instant::now() + INDEXING,
+            trouble: Vec::new(),
         })
     }
 
@@ -106,6 +115,32 @@ impl Objects {
         self.borrow_from(&from.common.join("objects"), &from.within, DEEP)
     }
 
+    /// Links the packs at `from` into a new directory and indexes them there.
+    fn packs(&mut self, from: &Path, view: &Path) -> Result<(), String> {
+        let plain = |item: &fs::DirEntry| item.file_type().is_ok_and(|kind| kind.is_file());
+        let packs = items(from).filter(plain).map(|item| item.path());
+        let packs = packs.filter(|path| path.extension() == Some(OsStr::new("pack")));
+        for (at, pack) in packs.enumerate() {
+            let name = format!("pack-{at}.pack");
+            let to = view.join(&name);
+            let linked = fs::create_dir_all(view).and_then(|()| symlink(&pack, &to));
+            linked.map_err(|error| format!("{}: {error}", view.display()))?;
+            let left = self.until.saturating_duration_since(Instant::now());
+            let indexed = match at < PACKS && !left.is_zero() {
+                true => index(self.repo.path(), &to, left),
+                false => Err("there are too many of them".to_owned()),
+            };
+            if let Err(why) = indexed {
+                fs::remove_file(&to).map_err(|error| format!("{}: {error}", to.display()))?;
+                let why = format!("a pack of its own cannot be read: {why}");
+                if self.trouble.len() < TROUBLE {
+                    self.trouble.push(why);
+                }
+            }
+        }
+        Ok(())
+    }
+
     fn borrow_from(&mut self, from: &Path, within: &Within, deep: usize) -> Result<(), String> {
         // One that lies elsewhere is not the session's, or is the mirror's and there already.
         let Some(from) = within.dir(from) else {
@@ -115,6 +150,7 @@ impl Objects {
         self.next += 1;
         let linked = fill(&from, &view).map_err(|error| format!("{}: {error}", view.display()));
         linked?;
+        self.packs(&from.join("pack"), &view.join("pack"))?;
         let odb = self.repo.odb();
         add(&odb.map_err(|error| error.message().to_owned())?, &view)?;
         let more = within.tail(&from.join("info/alternates"), 1 << 16);
@@ -124,6 +160,13 @@ impl Objects {
         }
         Ok(())
     }
+}
+
+/// A session's pack, by the link to it: git reads all of it, and finds every object itself.
+fn index(repository: &Path, pack: &Path, within: Duration) -> Result<(), String> {
+    let index = Git::new(repository, "index-pack").arg("-o");
+    let index = index.arg(pack.with_extension("idx")).arg(pack);
+    run_here(index.within(within)).map(drop)
 }
 
 fn said(oid: Oid, error: &git2::Error) -> String {
@@ -157,14 +200,14 @@ fn fill(from: &Path, view: &Path) -> std::io::Result<()> {
             item.file_name(),
             item.file_type().is_ok_and(|it| it.is_dir()),
         );
-        if !is_dir || !(is_fan(&name) || name == "pack") || seen > OBJECT_FILES {
+        if !is_dir || !is_fan(&name) || seen > OBJECT_FILES {
             continue;
         }
         let (mut files, mut odd) = (Vec::new(), false);
         for file in items(&item.path()) {
             seen += 1;
             let is_plain = file.file_type().is_ok_and(|kind| kind.is_file());
-            let plain = is_plain && is_object(&name, &file.file_name());
+            let plain = is_plain && is_object(&file.file_name());
             odd |= !plain;
             if plain && seen <= OBJECT_FILES {
                 files.push(file.file_name());
@@ -195,14 +238,9 @@ fn is_fan(name: &OsStr) -> bool {
     name.len() == 2 && is_hex(name)
 }
 
-/// `ab/<38 digits>`, or a pack with its index; nothing else that may lie there is an object.
-fn is_object(dir: &OsStr, file: &OsStr) -> bool {
-    if dir != "pack" {
-        return file.len() == 38 && is_hex(file);
-    }
-    let ending = Path::new(file).extension().and_then(OsStr::to_str);
-    let name = file.to_str().unwrap_or_default();
-    name.starts_with("pack-") && matches!(ending, Some("pack" | "idx"))
+/// `ab/<38 digits>`; nothing else that may lie there is an object.
+fn is_object(file: &OsStr) -> bool {
+    file.len() == 38 && is_hex(file)
 }
 
 fn is_hex(name: &OsStr) -> bool {

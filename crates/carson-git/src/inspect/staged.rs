@@ -5,6 +5,7 @@ use std::path::Path;
 
 use git2::{Index, IndexEntryExtendedFlag, Oid};
 
+use super::bounds::INDEX;
 use super::objects::Objects;
 use crate::paths::path_of;
 
@@ -18,6 +19,7 @@ impl Staged {
     /// Reads the index at `file`. Without one that can be read, the tree of `head` says which paths
     /// are tracked.
     pub(super) fn read(objects: &Objects, file: Option<&Path>, head: Oid) -> Self {
+        let file = file.filter(|file| file.metadata().is_ok_and(|found| found.len() <= INDEX));
         if let Some(Ok(index)) = file.map(Index::open) {
             return Self {
                 index,

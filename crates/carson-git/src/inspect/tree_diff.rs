@@ -2,7 +2,7 @@
 
 use git2::{ObjectType, Oid, Tree};
 
-use super::bounds::{CHANGED, DEPTH};
+use super::bounds::{CHANGED, DEPTH, PATHS};
 use super::objects::Objects;
 
 /// What is at a path: object and mode.
@@ -32,6 +32,7 @@ pub(super) fn changed(objects: &Objects, new: Oid, olds: &[Oid]) -> Result<Vec<C
         objects,
         found: Vec::new(),
         seen: 0,
+        paths: 0,
     };
     let olds: Vec<Option<Oid>> = olds.iter().copied().map(Some).collect();
     walk.tree(Some(new), &olds, &[], 0)?;
@@ -42,6 +43,8 @@ struct Walk<'o> {
     objects: &'o Objects,
     found: Vec<Changed>,
     seen: usize,
+    /// Bytes of their paths.
+    paths: usize,
 }
 
 impl Walk<'_> {
@@ -105,6 +108,10 @@ impl Walk<'_> {
 
     fn add(&mut self, path: Vec<u8>, new: Option<At>, old: Option<At>) -> Result<(), String> {
         self.seen += 1;
+        self.paths += path.len();
+        if self.paths > PATHS {
+            return Err("the paths that were changed are too long".to_owned());
+        }
         if self.seen > CHANGED {
             return Err(format!("more than {CHANGED} paths were changed"));
         }

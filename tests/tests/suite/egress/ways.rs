@@ -182,9 +182,12 @@ fn where_nothing_can_be_cut_the_best_effort_still_judges_and_says_so() {
 }
 
 #[test]
-fn an_empty_egress_is_no_way_out_and_none_is_every_way() {
+fn an_empty_egress_is_no_way_out_and_this_machines_network_is_every_way() {
     let page = Page::at("127.0.0.1").unwrap();
-    for (egress, answer) in [("egress = []", "named: carson: "), ("", "page: the page")] {
+    for (egress, answer) in [
+        ("egress = []", "named: carson: "),
+        ("network = \"host\"", "page: the page"),
+    ] {
         let fleet = TestFleet::new();
         let script = format!(
             "{TRY}\ntry page page http://{}/\ntry named page http://host.invalid/",
@@ -195,7 +198,7 @@ fn an_empty_egress_is_no_way_out_and_none_is_every_way() {
         assert!(said.contains(answer), "{egress}: {said}\n{row:#}");
         assert_eq!(
             row["egress"].as_array().unwrap().is_empty(),
-            egress.is_empty()
+            egress.starts_with("network")
         );
     }
     assert_eq!(page.asked(), 1);

@@ -29,16 +29,17 @@ fn promised(promise: &str, agent: &str) -> TestFleet {
     let more = format!("[promise]\nrun = {promise:?}\ntimeout = \"2m\"\n");
     // What it furnished breaks its own later attempts, too.
     let again = "[[ $CARSON_ATTEMPT == 1 ]] || { echo '[OK] done'; exit; }";
-    let fleet = fleet(&format!("{again}\n{agent}\necho '[OK] done'"), &more);
-    stages(&fleet, "\"execute\", \"verify\"");
+    let fleet = fleet(&format!("{again}\n{agent}\necho '[OK] done'"), "");
+    stages(&fleet, "\"execute\", \"verify\"", &more);
     fleet
 }
 
-/// Gives the role these stages.
-fn stages(fleet: &TestFleet, stages: &str) {
+/// Gives the role these stages, and more.
+fn stages(fleet: &TestFleet, stages: &str, more: &str) {
     let role = fleet.home().join("roles/hand/role.toml");
     let text = fs::read_to_string(&role).unwrap();
-    fs::write(role, text.replace("[\"execute\"]", &format!("[{stages}]"))).unwrap();
+    let text = text.replace("[\"execute\"]", &format!("[{stages}]"));
+    fs::write(role, text + more).unwrap();
 }
 
 const WORK: &str = "echo work > work.txt; git add work.txt; git commit --quiet -m Work";
@@ -114,7 +115,7 @@ fn a_promise_is_of_no_use_without_a_commit() {
 
 /// A fleet whose role has its diffs reviewed by this script.
 fn reviewed(execute: &str, review: &str, more: &str) -> TestFleet {
-    let fleet = fleet("true", more);
+    let fleet = fleet("true", "");
     let script = format!(
         "#!/bin/bash\nexec 3>&1\nif [[ $CARSON_STAGE == execute ]]; then\ncat >/dev/null\nset -e\n{execute}\necho '[OK] done'\n\
          else\ncat > $PLACE/prompt-$CARSON_STAGE\n{review}\nfi\n"
@@ -123,7 +124,7 @@ fn reviewed(execute: &str, review: &str, more: &str) -> TestFleet {
     let program = fleet.root().join("cli/agent");
     fs::write(&program, script).unwrap();
     fs::set_permissions(&program, PermissionsExt::from_mode(0o755)).unwrap();
-    stages(&fleet, "\"execute\", \"verify\", \"diff-review\"");
+    stages(&fleet, "\"execute\", \"verify\", \"diff-review\"", more);
     fleet
 }
 

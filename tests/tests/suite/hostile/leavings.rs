@@ -22,9 +22,9 @@ pub(super) fn mark(fleet: &TestFleet) -> PathBuf {
 }
 
 /// What a command of Carson's did.
-struct Done {
-    row: Value,
-    took: Duration,
+pub(super) struct Done {
+    pub row: Value,
+    pub took: Duration,
 }
 
 /// Runs a command to its end and watches its memory.
@@ -73,7 +73,7 @@ fn play(fleet: &TestFleet) -> Done {
 }
 
 /// The same with a role that has half a minute, by the clock.
-fn within_its_time(agent: &str) -> (TestFleet, Done) {
+pub(super) fn within_its_time(agent: &str) -> (TestFleet, Done) {
     let fleet = fleet(agent, "[limits]\nwall_clock = \"30s\"\n");
     let done = play(&fleet);
     assert!(!done.row["ended_at"].is_null(), "{:#}", done.row);

@@ -14,6 +14,7 @@ mod generator;
 mod judges;
 mod leavings;
 mod less;
+mod lookers;
 mod network;
 mod props;
 mod repository;

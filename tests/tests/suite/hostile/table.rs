@@ -124,10 +124,14 @@ fn the_page_has_a_line_for_every_attempt_and_no_other() {
 const LEFT: &str = "| a session leaves | what becomes of it | test |";
 
 /// The tests of what sessions leave, by their file.
-const LEAVINGS: [(&str, &str); 3] = [
+const LEAVINGS: [(&str, &str); 7] = [
+    ("forged_output", include_str!("forged_output.rs")),
     ("generated", include_str!("generated.rs")),
     ("judges", include_str!("judges.rs")),
     ("leavings", include_str!("leavings.rs")),
+    ("lookers", include_str!("lookers.rs")),
+    ("sign_in", include_str!("sign_in.rs")),
+    ("walls", include_str!("../walls.rs")),
 ];
 
 #[test]
