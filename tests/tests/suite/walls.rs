@@ -112,7 +112,7 @@ fn carson_runs_no_program_that_a_session_could_have_left_on_the_path() {
         for name in ["git", "ssh", "git-upload-pack", "sh"] {
             let planted = bin.join(name);
             let text = format!(
-                "#!/bin/bash\necho {name} >> {sprung:?}\nPATH={real:?} exec {name} \"$@\"\n"
+                "#!/bin/bash\necho {name} for $(tr '\\0' ' ' < /proc/$PPID/cmdline) >> {sprung:?}\nPATH={real:?} exec {name} \"$@\"\n"
             );
             put(&planted, &text);
             executable(&planted);

@@ -22,16 +22,20 @@ pub async fn run(app: &App) -> Result<u8, CommandError> {
 /// database cannot be opened.
 async fn examine(app: &App) -> Result<Vec<Checked>, CommandError> {
     let machine = Machine::new(Clock::system());
-    let mut all = checks::doctor_of_machine(&machine).await;
-    match carson_config::load(&app.options()) {
-        Ok(loaded) => {
-            all.extend(checks::settings(&loaded.warnings));
-            let (house, trouble) = app.house_as_it_is(loaded.fleet).await?;
-            let scene = Scene::examined(&house, &machine, trouble);
-            all.extend(checks::doctor(&scene).await);
+    let loaded = match carson_config::load(&app.options()) {
+        Ok(loaded) => loaded,
+        Err(findings) => {
+            let mut all = checks::doctor_of_machine(&machine).await;
+            all.extend(checks::settings(&findings.0));
+            return Ok(all);
         }
-        Err(findings) => all.extend(checks::settings(&findings.0)),
-    }
+    };
+    // First: whoever knows the home knows where sessions write, and starts no program from there.
+    let (house, trouble) = app.house_as_it_is(loaded.fleet).await?;
+    let mut all = checks::doctor_of_machine(&machine).await;
+    all.extend(checks::settings(&loaded.warnings));
+    let scene = Scene::examined(&house, &machine, trouble);
+    all.extend(checks::doctor(&scene).await);
     Ok(all)
 }
 
