@@ -63,7 +63,7 @@ pub(crate) fn forge_note(firing: &Firing<'_>, settled: &Settled, saved: &Saved) 
     }
     if let Some(kept) = &saved.kept_ref {
         note = note
-            .says("\n\nKept in Carson's mirror under `")
+            .says("\n\nKept in Carson's store (`kept/` in its home) under `")
             .names(kept)
             .says("`.");
     }
