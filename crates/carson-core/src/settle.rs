@@ -395,7 +395,7 @@ fn ok_reason(facts: &Facts) -> String {
         reason.push_str(", the diff review approved");
     }
     if facts.dirty {
-        reason.push_str("; what was left uncommitted is kept");
+        reason.push_str("; something was left uncommitted");
     }
     reason
 }

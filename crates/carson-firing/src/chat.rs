@@ -139,7 +139,9 @@ fn details(firing: &Firing<'_>, end: &End<'_>, loud: Severity, calls: &[BlockedC
         text.push_str(&format!("\n{what} #{}", pull.number));
     }
     if let Some(kept) = &end.saved.kept_ref {
-        text.push_str(&format!("\nKept in Carson's store (kept/ in its home) under {kept}"));
+        text.push_str(&format!(
+            "\nKept in Carson's store (kept/ in its home) under {kept}"
+        ));
     }
     if !calls.is_empty() {
         text.push_str(&format!("\nBlocked calls: {}", calls.len()));

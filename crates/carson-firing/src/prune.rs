@@ -220,6 +220,9 @@ async fn one(
 }
 
 async fn would_be(seen: &Seen, id: FiringId) -> Result<Action, GitError> {
+    if let Some(why) = seen.facts().trouble.first() {
+        return Ok(Action::Kept(why.clone()));
+    }
     Ok(match seen.is_salvaged().await? {
         Salvaged::Yes => Action::Removed,
         Salvaged::No { .. } => Action::Salvaged(format!("refs/carson/salvage/{id}")),
@@ -299,19 +302,22 @@ pub async fn discard(house: &Household, id: FiringId) -> Result<Discarded, Prune
     let bench = Bench::of(house, id);
     if recover::is_live(house, id).await? {
         return Ok(Discarded::Not(
-            "its firing still runs: `carson stop` comes first".into(),
+            "its firing still runs; it ends by its wall clock at the latest".into(),
         ));
     }
     let by_hand = Plan::by_hand(false);
     if let Some(why) = stays(house, &bench.root, &by_hand, strays::alive().get(&id)) {
         return Ok(Discarded::Not(why));
     }
+    let mut lost = Vec::new();
     let kept = match worktree_of(house, id, &bench).await? {
         None => Err("no row tells which repository it belongs to".to_owned()),
         Some(worktree) => match worktree.look(false).await {
-            Ok(seen) => saved(house, &seen, id)
-                .await
-                .map_err(|error| error.to_string()),
+            Ok(seen) => {
+                lost.clone_from(&seen.facts().trouble);
+                let saved = saved(house, &seen, id).await;
+                saved.map_err(|error| error.to_string())
+            }
             Err(error) => Err(error.to_string()),
         },
     };
@@ -322,16 +328,21 @@ pub async fn discard(house: &Household, id: FiringId) -> Result<Discarded, Prune
         .store
         .end_stuck(&house.fleet.host, &id.to_string())
         .await?;
-    Ok(Discarded::Gone(kept))
+    Ok(Discarded::Gone { kept, lost })
 }
 
 /// What became of a bench that was given up.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case", tag = "did", content = "detail")]
 pub enum Discarded {
-    /// It is gone. The ref that has what was in it; none when all of it was safe before; or why
-    /// nothing of it could be kept.
-    Gone(Result<Option<String>, String>),
+    /// It is gone.
+    Gone {
+        /// The ref that has what was in it; none when all of it was safe before; or why nothing of it
+        /// could be kept.
+        kept: Result<Option<String>, String>,
+        /// What was not kept with it.
+        lost: Vec<String>,
+    },
     /// It is still there, and why.
     Not(String),
 }

@@ -124,7 +124,19 @@ pub fn details(row: &Firing) -> Vec<String> {
     );
     add("branch", row.branch.clone());
     add("pull request", row.pr_url.clone());
-    add("kept ref", row.salvage_ref.clone());
+    let kept = row.salvage_ref.as_ref().zip(row.repo.as_ref());
+    add(
+        "kept ref",
+        kept.map(|(name, repo)| format!("{name} in kept/{repo}.git")),
+    );
+    let judged = [
+        ("verified", &row.verified_sha),
+        ("reviewed", &row.reviewed_sha),
+        ("pushed", &row.pushed_sha),
+    ];
+    for (what, sha) in judged {
+        add(what, sha.clone());
+    }
     let sessions = format!(
         "{} in {}, {}",
         row.sessions,

@@ -69,9 +69,18 @@ pub async fn discard(app: &App, firing: &str) -> Result<u8, CommandError> {
     }
     let said = match &done {
         Discarded::Not(why) => return Err(CommandError::failed(format!("it stays: {why}"))),
-        Discarded::Gone(Ok(None)) => "discarded; everything in it was safe before".to_owned(),
-        Discarded::Gone(Ok(Some(kept))) => format!("discarded; its work is kept under {kept}"),
-        Discarded::Gone(Err(why)) => format!("discarded; nothing of it could be kept: {why}"),
+        Discarded::Gone { kept, lost } => {
+            let kept = match kept {
+                Ok(None) => "everything that could be read was safe before".to_owned(),
+                Ok(Some(kept)) => format!("what could be read of it is kept under {kept}"),
+                Err(why) => format!("nothing of it could be kept: {why}"),
+            };
+            let lost = match lost.as_slice() {
+                [] => String::new(),
+                lost => format!("; lost: {}", lost.join("; ")),
+            };
+            format!("discarded; {kept}{lost}")
+        }
     };
     if !app.json {
         print::line(&said);

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use carson_config::{Account, NetworkUse, Role, Sandbox};
 use carson_core::FiringId;
-use carson_core::egress::Allowlist;
+use carson_core::egress::{Allowlist, Rule};
 use carson_core::settle::Halt;
 use carson_proc::sandbox::{Network, Ns, probe};
 use carson_store::EgressHost;
@@ -228,8 +228,9 @@ pub(crate) fn foreseen(
     role: &Role,
     account: &Account,
 ) -> Vec<(&'static str, String)> {
-    variables::foreseen(
-        rules(house, role, account).is_some(),
-        account.key.as_ref().map(|key| key.api),
-    )
+    let rules = rules(house, role, account);
+    let local = rules.iter().any(|rules| rules.0.iter().any(Rule::is_local));
+    let own_loopback = rules.is_some() && may_isolate(house, role) && !local;
+    let api = account.key.as_ref().map(|key| key.api);
+    variables::foreseen(rules.is_some(), api, own_loopback)
 }

@@ -36,11 +36,15 @@ pub(super) fn variables(port: u16, token: &Token, offer: Offer) -> Vec<(&'static
 }
 
 /// The same before there is a proxy: for what asks a CLI its version, and for people.
-pub(super) fn foreseen(egress: bool, api: Option<Api>) -> Vec<(&'static str, String)> {
+pub(super) fn foreseen(
+    egress: bool,
+    api: Option<Api>,
+    own_loopback: bool,
+) -> Vec<(&'static str, String)> {
     let offer = Offer {
         egress,
         api,
-        own_loopback: false,
+        own_loopback,
     };
     said(1, FORESEEN, offer)
 }

@@ -74,9 +74,32 @@ async fn in_the_way(
         .flat_map(|change| &change.ci)
         .map(String::as_str)
         .collect();
-    match finished && taken.repo.allow_ci {
-        true => None,
-        false => runs_at_once(&ci, finished),
+    if ci.is_empty() {
+        return None;
+    }
+    let how = match finished {
+        false => Ci::Unfinished,
+        true if !taken.repo.allow_ci => Ci::NotAllowed,
+        true if !was_judged(firing, seen).await => Ci::Unjudged,
+        true => return None,
+    };
+    Some(runs_at_once(&ci, how))
+}
+
+/// Why definitions of CI do not leave.
+#[derive(Clone, Copy)]
+enum Ci {
+    Unfinished,
+    NotAllowed,
+    Unjudged,
+}
+
+/// Whether a promise passed on this very commit and a diff review approved it, as the row has it.
+async fn was_judged(firing: &Firing<'_>, seen: &Seen) -> bool {
+    let tip = Some(seen.tip().as_str());
+    match firing.store().firing(firing.id).await {
+        Ok(Some(row)) => row.verified_sha.as_deref() == tip && row.reviewed_sha.as_deref() == tip,
+        _ => false,
     }
 }
 
@@ -136,18 +159,20 @@ fn leaked(leaks: &[Leak]) -> Option<String> {
 }
 
 /// Definitions of CI run as soon as they are on a branch, with the repository's own rights.
-fn runs_at_once(ci: &[&str], finished: bool) -> Option<String> {
-    if ci.is_empty() {
-        return None;
-    }
-    let way_out = match finished {
-        true => "allow_ci of the repository lets reviewed work change them",
-        false => "unfinished work never changes them",
+fn runs_at_once(ci: &[&str], how: Ci) -> String {
+    let way_out = match how {
+        Ci::NotAllowed => {
+            "allow_ci of the repository lets work change them that a promise and a diff review passed"
+        }
+        Ci::Unjudged => {
+            "allow_ci counts only for work that a promise and a diff review passed: the role needs both"
+        }
+        Ci::Unfinished => "unfinished work never changes them",
     };
-    Some(format!(
+    format!(
         "the work changes what CI runs, and nothing was pushed: {}; {way_out}",
         list(ci.iter().map(|path| (*path).to_owned()))
-    ))
+    )
 }
 
 fn list(all: impl ExactSizeIterator<Item = String>) -> String {
@@ -175,7 +200,7 @@ mod tests {
         assert!(said.contains("github in the file 0 of commit 0123456789"));
         assert!(said.contains("the file 4") && !said.contains("the file 5"));
         assert!(said.contains("and 2 more"));
-        let said = runs_at_once(&[".github/workflows/x.yml"], true).unwrap();
+        let said = runs_at_once(&[".github/workflows/x.yml"], Ci::NotAllowed);
         assert!(said.contains(".github/workflows/x.yml") && said.contains("allow_ci"));
     }
 }

@@ -5,6 +5,8 @@ use tracing::{info, warn};
 
 use crate::bench::{Bench, MARKER};
 use crate::firing::Firing;
+use crate::pruned::Action;
+use crate::stuck::Known;
 
 /// Time between SIGTERM and SIGKILL for what the sessions may have left running.
 const GRACE: std::time::Duration = std::time::Duration::from_secs(2);
@@ -28,7 +30,7 @@ async fn remove(firing: &Firing<'_>) {
     if let Some(place) = firing.place() {
         // Another look would take as long, and say the same.
         if place.is_unseen() {
-            warn!(firing.id = %firing.id, "the bench stays: not all of it could be looked at");
+            stays(firing, "not all of it could be looked at").await;
             return;
         }
         // Looked at again, although nobody should have been there since.
@@ -37,7 +39,7 @@ async fn remove(firing: &Firing<'_>) {
             Err(error) => Err(error),
         };
         if let Err(error) = removed {
-            warn!(firing.id = %firing.id, %error, "the bench stays");
+            stays(firing, &error.to_string()).await;
             return;
         }
     } else if bench.may_hold_work() {
@@ -46,6 +48,19 @@ async fn remove(firing: &Firing<'_>) {
     }
     match bench.remove(firing.house).await {
         Ok(()) => info!(firing.id = %firing.id, "bench removed"),
-        Err(error) => warn!(firing.id = %firing.id, %error, "the bench could not be removed"),
+        Err(error) => stays(firing, &error.to_string()).await,
+    }
+}
+
+/// It is listed as stuck; pruning looks at it again.
+async fn stays(firing: &Firing<'_>, why: &str) {
+    warn!(firing.id = %firing.id, why, "the bench stays");
+    let known = Known::of(firing.house).await;
+    let action = Action::Kept(why.to_owned());
+    match known {
+        Ok(known) => known.note(firing.house, firing.id, &action).await,
+        Err(error) => {
+            warn!(firing.id = %firing.id, %error, "a bench that stays could not be noted")
+        }
     }
 }

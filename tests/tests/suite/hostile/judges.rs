@@ -7,7 +7,7 @@ use std::os::unix::fs::PermissionsExt;
 use carson_tests::fleet::TestFleet;
 use serde_json::Value;
 
-use super::leavings::settings;
+use super::leavings::{settings, with_stages};
 use crate::faults::{fleet, nothing_lost};
 
 /// Leaves a file `left-behind` in every directory that the session can write: the places that every
@@ -30,16 +30,8 @@ fn promised(promise: &str, agent: &str) -> TestFleet {
     // What it furnished breaks its own later attempts, too.
     let again = "[[ $CARSON_ATTEMPT == 1 ]] || { echo '[OK] done'; exit; }";
     let fleet = fleet(&format!("{again}\n{agent}\necho '[OK] done'"), "");
-    stages(&fleet, "\"execute\", \"verify\"", &more);
+    with_stages(&fleet, "\"execute\", \"verify\"", &more);
     fleet
-}
-
-/// Gives the role these stages, and more.
-fn stages(fleet: &TestFleet, stages: &str, more: &str) {
-    let role = fleet.home().join("roles/hand/role.toml");
-    let text = fs::read_to_string(&role).unwrap();
-    let text = text.replace("[\"execute\"]", &format!("[{stages}]"));
-    fs::write(role, text + more).unwrap();
 }
 
 const WORK: &str = "echo work > work.txt; git add work.txt; git commit --quiet -m Work";
@@ -124,7 +116,7 @@ fn reviewed(execute: &str, review: &str, more: &str) -> TestFleet {
     let program = fleet.root().join("cli/agent");
     fs::write(&program, script).unwrap();
     fs::set_permissions(&program, PermissionsExt::from_mode(0o755)).unwrap();
-    stages(&fleet, "\"execute\", \"verify\", \"diff-review\"", more);
+    with_stages(&fleet, "\"execute\", \"verify\", \"diff-review\"", more);
     fleet
 }
 

@@ -353,13 +353,29 @@ fn definitions_of_ci_leave_only_reviewed_and_allowed() {
     let change = "mkdir -p .github/workflows; echo 'on: push' > .github/workflows/x.yml\n\
                   git add .; git commit --quiet -m CI";
     let review = "[[ $CARSON_STAGE != execute ]] && { echo '[APPROVE]'; exit; }";
-    for (agent, allow, outcome) in [
-        (format!("{change}; echo '[PARTIAL] half'"), true, "BLOCKED"),
-        (format!("{change}; echo '[OK] done'"), false, "BLOCKED"),
-        (format!("{change}; echo '[OK] done'"), true, "OK"),
+    let promise = "[promise]\nrun = \"true\"\n";
+    let both = ("\"execute\", \"verify\", \"diff-review\"", promise);
+    for (agent, (stages, promise), allow, outcome) in [
+        ("echo '[PARTIAL] half'", both, true, "BLOCKED"),
+        ("echo '[OK] done'", both, false, "BLOCKED"),
+        // What nobody judged does not leave, allowed or not.
+        ("echo '[OK] done'", ("\"execute\"", ""), true, "BLOCKED"),
+        (
+            "echo '[OK] done'",
+            ("\"execute\", \"verify\"", promise),
+            true,
+            "BLOCKED",
+        ),
+        (
+            "echo '[OK] done'",
+            ("\"execute\", \"diff-review\"", ""),
+            true,
+            "BLOCKED",
+        ),
+        ("echo '[OK] done'", both, true, "OK"),
     ] {
-        let fleet = fleet(&format!("{review}\n{agent}"), "");
-        reviewed(&fleet);
+        let fleet = fleet(&format!("{review}\n{change}; {agent}"), "");
+        with_stages(&fleet, stages, promise);
         if allow {
             settings(&fleet, "allow_ci = true");
         }
@@ -383,12 +399,12 @@ fn definitions_of_ci_leave_only_reviewed_and_allowed() {
     }
 }
 
-/// Lets the fleet's role have its diffs reviewed.
-fn reviewed(fleet: &TestFleet) {
+/// Gives the fleet's role these stages, and more.
+pub(super) fn with_stages(fleet: &TestFleet, stages: &str, more: &str) {
     let role = fleet.home().join("roles/hand/role.toml");
     let text = fs::read_to_string(&role).unwrap();
-    let text = text.replace("[\"execute\"]", "[\"execute\", \"diff-review\"]");
-    fs::write(role, text).unwrap();
+    let text = text.replace("[\"execute\"]", &format!("[{stages}]"));
+    fs::write(role, text + more).unwrap();
 }
 
 /// Adds a line to the settings of the fleet's repository.
