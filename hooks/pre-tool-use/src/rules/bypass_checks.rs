@@ -15,6 +15,7 @@ use crate::marks;
 use crate::path::{self, Place};
 use crate::walk::View;
 use crate::walk::options::{self, Arg, Spec};
+use crate::words::Words;
 
 use super::protected_push::protected;
 
@@ -27,57 +28,31 @@ pub const RULE: Rule = Rule {
 };
 
 /// Subcommands that run hooks or sign.
-const WRITES: [&str; 11] = [
-    "commit",
-    "merge",
-    "push",
-    "rebase",
-    "am",
-    "cherry-pick",
-    "revert",
-    "tag",
-    "pull",
-    "checkout",
-    "switch",
-];
+const WRITES: Words =
+    Words("commit merge push rebase am cherry-pick revert tag pull checkout switch");
 
 /// Switches of hook managers: the variable and the values that switch hooks off.
-const SWITCHES: [(&str, &[&str]); 7] = [
-    ("HUSKY", &["0", "false"]),
-    ("HUSKY_SKIP_HOOKS", &["1", "true"]),
-    ("LEFTHOOK", &["0", "false"]),
-    ("LEFTHOOK_EXCLUDE", &[]),
-    ("OVERCOMMIT_DISABLE", &["1", "true"]),
-    ("SKIP", &[]),
-    ("SKIP_HOOKS", &["1", "true"]),
+const SWITCHES: [(&str, Words); 7] = [
+    ("HUSKY", Words("0 false")),
+    ("HUSKY_SKIP_HOOKS", Words("1 true")),
+    ("LEFTHOOK", Words("0 false")),
+    ("LEFTHOOK_EXCLUDE", Words("")),
+    ("OVERCOMMIT_DISABLE", Words("1 true")),
+    ("SKIP", Words("")),
+    ("SKIP_HOOKS", Words("1 true")),
 ];
 
 /// Short options of `git commit` that take a value.
 const COMMIT: Spec = Spec {
     short: "mFCctu?S?",
-    long: &[
-        "message",
-        "file",
-        "author",
-        "date",
-        "reuse-message",
-        "reedit-message",
-        "template",
-        "fixup",
-        "squash",
-        "trailer",
-        "cleanup",
-    ],
+    long: Words(
+        "message file author date reuse-message reedit-message template fixup squash trailer \
+         cleanup",
+    ),
 };
 const OTHERS: Spec = Spec {
     short: "msXo",
-    long: &[
-        "message",
-        "strategy",
-        "strategy-option",
-        "onto",
-        "push-option",
-    ],
+    long: Words("message strategy strategy-option onto push-option"),
 };
 
 /// Judges one command.
@@ -145,12 +120,12 @@ fn bypassing_setting(line: &GitLine) -> Option<String> {
 }
 
 fn bypassing_variable(line: &GitLine, view: &View<'_>) -> Option<String> {
-    if !WRITES.contains(&line.sub.as_str()) {
+    if !WRITES.has(line.sub.as_str()) {
         return None;
     }
     for (name, off) in SWITCHES {
         let value = view.env(name).filter(|value| !value.is_empty());
-        if value.is_some_and(|value| off.is_empty() || off.contains(&value.as_str())) {
+        if value.is_some_and(|value| off.0.is_empty() || off.has(&value)) {
             return Some(format!("{name} switches the hooks off"));
         }
     }
@@ -185,7 +160,7 @@ fn bypassing_variable(line: &GitLine, view: &View<'_>) -> Option<String> {
 
 fn bypassing_option(line: &GitLine) -> Option<String> {
     let sub = line.sub.as_str();
-    if !WRITES.contains(&sub) {
+    if !WRITES.has(sub) {
         return None;
     }
     let spec = if sub == "commit" { COMMIT } else { OTHERS };
@@ -213,14 +188,14 @@ fn bypassing_option(line: &GitLine) -> Option<String> {
 
 /// `git config` that switches a check off for good.
 fn written_setting(line: &GitLine, view: &View<'_>) -> Option<String> {
-    if line.sub != "config" || line.has(&["--get", "--get-all", "--list", "-l", "--get-regexp"]) {
+    if line.sub != "config" || line.has(Words("--get --get-all --list -l --get-regexp")) {
         return None;
     }
     let operands = options::operands(
         &line.args,
         Spec {
             short: "f",
-            long: &["file", "type"],
+            long: Words("file type"),
         },
     );
     let lower: Vec<String> = operands
@@ -228,13 +203,13 @@ fn written_setting(line: &GitLine, view: &View<'_>) -> Option<String> {
         .map(|word| word.to_ascii_lowercase())
         .collect();
     let section = |word: &String| matches!(word.as_str(), "core" | "commit" | "tag" | "gpg");
-    let whole = line.has(&["--remove-section"])
+    let whole = line.has(Words("--remove-section"))
         || lower.first().is_some_and(|verb| verb == "remove-section");
     if whole && let Some(section) = lower.iter().find(|word| section(word)) {
         return Some(format!("git config would remove the section {section}"));
     }
     let removes =
-        line.has(&["--unset", "--unset-all"]) || lower.first().is_some_and(|verb| verb == "unset");
+        line.has(Words("--unset --unset-all")) || lower.first().is_some_and(|verb| verb == "unset");
     let key = lower.iter().find(|word| word.contains('.'))?;
     if removes {
         let kept = matches!(
@@ -288,10 +263,10 @@ fn rewritten_history(line: &GitLine, view: &View<'_>) -> Option<String> {
                 &line.args,
                 Spec {
                     short: "m",
-                    long: &[],
+                    long: Words(""),
                 },
             );
-            let given: Vec<&str> = if line.has(&["--stdin"]) {
+            let given: Vec<&str> = if line.has(Words("--stdin")) {
                 view.exec.stdin.split_whitespace().collect()
             } else {
                 operands.first().copied().into_iter().collect()
@@ -320,7 +295,7 @@ fn rewritten_history(line: &GitLine, view: &View<'_>) -> Option<String> {
                 &line.args,
                 Spec {
                     short: "u",
-                    long: &["set-upstream-to"],
+                    long: Words("set-upstream-to"),
                 },
             );
             let moved = match operands.as_slice() {
@@ -335,7 +310,7 @@ fn rewritten_history(line: &GitLine, view: &View<'_>) -> Option<String> {
                 marks::show(name)
             ))
         }
-        "reflog" if line.has(&["expire"]) => {
+        "reflog" if line.has(Words("expire")) => {
             let now = |arg: &String| {
                 let value = arg
                     .strip_prefix("--expire=")

@@ -17,6 +17,7 @@ use crate::marks;
 use crate::path::{self, Place};
 use crate::walk::View;
 use crate::walk::options::{self, Arg, Spec};
+use crate::words::Words;
 
 /// The rule.
 pub const RULE: Rule = Rule {
@@ -27,14 +28,7 @@ pub const RULE: Rule = Rule {
 };
 
 /// Files that swallow or pass on what is written to them.
-const SINKS: [&str; 6] = [
-    "/dev/null",
-    "/dev/stdout",
-    "/dev/stderr",
-    "/dev/tty",
-    "/dev/zero",
-    "/dev/full",
-];
+const SINKS: Words = Words("/dev/null /dev/stdout /dev/stderr /dev/tty /dev/zero /dev/full");
 
 /// Judges one command.
 pub fn check(view: &View<'_>) -> Option<String> {
@@ -49,7 +43,7 @@ pub fn check(view: &View<'_>) -> Option<String> {
                 args,
                 Spec {
                     short: "ns",
-                    long: &["iterations", "size"],
+                    long: Words("iterations size"),
                 },
             ),
             view,
@@ -58,7 +52,7 @@ pub fn check(view: &View<'_>) -> Option<String> {
         "truncate" => {
             let spec = Spec {
                 short: "sr",
-                long: &["size", "reference"],
+                long: Words("size reference"),
             };
             judge_all(name, &options::operands(args, spec), view)
         }
@@ -75,7 +69,7 @@ pub fn check(view: &View<'_>) -> Option<String> {
         "tar" | "gtar" | "bsdtar" if args.iter().any(|arg| arg == "--remove-files") => {
             let spec = Spec {
                 short: "fCTX",
-                long: &["file", "directory", "exclude"],
+                long: Words("file directory exclude"),
             };
             let dir = options::read(args, spec)
                 .into_iter()
@@ -130,14 +124,8 @@ fn check_rm(view: &View<'_>) -> Option<String> {
 }
 
 /// Directories that anyone may write into and nobody keeps things in.
-const TEMPORARY: [&str; 6] = [
-    "/tmp/",
-    "/var/tmp/",
-    "/dev/shm/",
-    "/private/tmp/",
-    "/private/var/tmp/",
-    "/var/folders/",
-];
+const TEMPORARY: Words =
+    Words("/tmp/ /var/tmp/ /dev/shm/ /private/tmp/ /private/var/tmp/ /var/folders/");
 
 /// Whether a target is certainly something in a temporary directory, and not a whole tree of it.
 fn is_temporary(target: &str, view: &View<'_>) -> bool {
@@ -183,7 +171,7 @@ fn judge_all(verb: &str, targets: &[&str], view: &View<'_>) -> Option<String> {
 
 /// Judges one target seen from every directory the command may run in.
 fn judge(verb: &str, target: &str, view: &View<'_>) -> Option<String> {
-    if target.is_empty() || SINKS.contains(&target) || target.starts_with("/dev/fd/") {
+    if target.is_empty() || SINKS.has(target) || target.starts_with("/dev/fd/") {
         return None;
     }
     let whole = target.ends_with('/') || target.ends_with("/.");
@@ -224,7 +212,7 @@ fn check_mv(args: &[String], view: &View<'_>) -> Option<String> {
         args,
         Spec {
             short: "tS",
-            long: &["target-directory", "suffix"],
+            long: Words("target-directory suffix"),
         },
     );
     let sources = targets.get(..targets.len().saturating_sub(1));
@@ -257,7 +245,7 @@ fn is_repository(source: &str) -> bool {
 fn check_zip(args: &[String], view: &View<'_>) -> Option<String> {
     let spec = Spec {
         short: "bntPxi",
-        long: &[],
+        long: Words(""),
     };
     let moves = options::read(args, spec)
         .iter()
@@ -299,7 +287,7 @@ fn check_rclone(args: &[String], view: &View<'_>) -> Option<String> {
 fn check_emptied(args: &[String], view: &View<'_>) -> Option<String> {
     let spec = Spec {
         short: "tSmgo",
-        long: &["mode", "owner", "group"],
+        long: Words("mode owner group"),
     };
     match options::operands(args, spec).as_slice() {
         ["/dev/null", targets @ ..] => judge_all("copying /dev/null", targets, view),
@@ -310,17 +298,9 @@ fn check_emptied(args: &[String], view: &View<'_>) -> Option<String> {
 fn check_rsync(args: &[String], view: &View<'_>) -> Option<String> {
     let spec = Spec {
         short: "efT",
-        long: &[
-            "rsh",
-            "exclude",
-            "include",
-            "filter",
-            "exclude-from",
-            "include-from",
-            "files-from",
-            "rsync-path",
-            "temp-dir",
-        ],
+        long: Words(
+            "rsh exclude include filter exclude-from include-from files-from rsync-path temp-dir",
+        ),
     };
     let read = options::read(args, spec);
     let deletes = |arg: &Arg<'_>| matches!(arg, Arg::Long(name, _) if name.starts_with("del") && *name != "delete-excluded-not");
@@ -367,7 +347,7 @@ fn check_git(view: &View<'_>) -> Option<String> {
         "clean" => check_clean(&line, view),
         "worktree"
             if line.args.first().is_some_and(|verb| verb == "remove")
-                && line.has(&["-f", "--force", "-ff"]) =>
+                && line.has(Words("-f --force -ff")) =>
         {
             judge_all(
                 "git worktree remove",
@@ -382,7 +362,7 @@ fn check_git(view: &View<'_>) -> Option<String> {
 fn check_clean(line: &GitLine, view: &View<'_>) -> Option<String> {
     let spec = Spec {
         short: "e",
-        long: &["exclude"],
+        long: Words("exclude"),
     };
     let read = options::read(&line.args, spec);
     let forced = read.iter().any(|arg| match arg {

@@ -5,6 +5,7 @@ use crate::call::Call;
 use crate::context::Context;
 use crate::json::Json;
 use crate::walk::{Exec, State, View, World};
+use crate::words::Words;
 
 use super::protected_push::protected;
 
@@ -18,21 +19,24 @@ enum Deed {
 }
 
 fn deed(name: &str) -> Option<Deed> {
-    let has = |words: &[&str]| words.iter().all(|word| name.contains(word));
+    let has = |words: Words| words.iter().all(|word| name.contains(word));
     let asks = ["get", "list", "read", "search", "check", "status"];
     let first = name.split('_').next().unwrap_or_default();
     if asks.contains(&first) {
         return None;
     }
-    if has(&["merge"])
-        && (has(&["pull"]) || has(&["request"]) || has(&["auto"]) || has(&["branch"]))
+    if has(Words("merge"))
+        && (has(Words("pull"))
+            || has(Words("request"))
+            || has(Words("auto"))
+            || has(Words("branch")))
     {
         return (first != "create" && first != "update").then_some(Deed::Merges);
     }
-    if has(&["delete", "repo"]) || has(&["delete", "project"]) {
+    if has(Words("delete repo")) || has(Words("delete project")) {
         return Some(Deed::DeletesRepository);
     }
-    if has(&["delete", "branch"]) || has(&["delete", "ref"]) {
+    if has(Words("delete branch")) || has(Words("delete ref")) {
         return Some(Deed::Deletes);
     }
     let writes = matches!(

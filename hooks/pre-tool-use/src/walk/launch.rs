@@ -5,6 +5,7 @@ use crate::call::quote;
 use crate::git::GitLine;
 use crate::marks::{self, ANY, DOWNLOAD, OPAQUE};
 use crate::rules::pipe_to_shell;
+use crate::words::Words;
 
 use super::code::Language;
 use super::options::{self, Arg, Spec};
@@ -12,14 +13,12 @@ use super::output::only_names;
 use super::{Exec, State, Walker};
 
 /// Names of shells.
-pub(crate) const SHELLS: [&str; 12] = [
-    "sh", "bash", "dash", "zsh", "ksh", "ash", "mksh", "fish", "rbash", "csh", "tcsh", "yash",
-];
+pub(crate) const SHELLS: Words = Words("sh bash dash zsh ksh ash mksh fish rbash csh tcsh yash");
 
 /// `ssh` options that take a value.
 const SSH: Spec = Spec {
     short: "BbcDEeFIiJLlmOopQRSWw",
-    long: &[],
+    long: Words(""),
 };
 
 impl Walker<'_> {
@@ -27,7 +26,7 @@ impl Walker<'_> {
     pub(super) fn launch(&mut self, exec: &Exec, state: &mut State) -> Option<String> {
         let name = exec.name();
         self.embedded(exec, state);
-        if SHELLS.contains(&name) {
+        if SHELLS.has(name) {
             self.startup(exec, state);
             return Some(self.shell(exec, state));
         }
@@ -238,7 +237,7 @@ impl Walker<'_> {
     fn watched(&mut self, exec: &Exec, state: &State) -> String {
         let spec = Spec {
             short: "nNwrmMpScPDiLu",
-            long: &["interval", "warmup", "runs", "prepare"],
+            long: Words("interval warmup runs prepare"),
         };
         let args = exec.args();
         let mut child = state.clone();
@@ -247,7 +246,7 @@ impl Walker<'_> {
                 args,
                 Spec {
                     short: "nq",
-                    long: &["interval"],
+                    long: Words("interval"),
                 },
             );
             let code = args.get(at..).unwrap_or_default().join(" ");
@@ -336,7 +335,7 @@ impl Walker<'_> {
 fn tmux_commands(args: &[String]) -> Vec<String> {
     let spec = Spec {
         short: "bcefFnsStxyLT",
-        long: &[],
+        long: Words(""),
     };
     let operands = options::operands(args, spec);
     let Some((verb, rest)) = operands.split_first() else {
@@ -395,7 +394,7 @@ fn only_parses(args: &[String]) -> bool {
 
 const SHELL_OPTIONS: Spec = Spec {
     short: "oO",
-    long: &["rcfile", "init-file"],
+    long: Words("rcfile init-file"),
 };
 
 /// Whether `-c` and `-s` are given, and the operands.

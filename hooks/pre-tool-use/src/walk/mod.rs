@@ -386,7 +386,7 @@ impl<'c> Walker<'c> {
 
 /// Whether a command is a shell or an interpreter.
 pub(crate) fn runs_code(name: &str) -> bool {
-    launch::SHELLS.contains(&name) || code::Language::of(name).is_some()
+    launch::SHELLS.has(name) || code::Language::of(name).is_some()
 }
 
 /// Appends what a further command prints.

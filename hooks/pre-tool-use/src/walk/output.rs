@@ -5,6 +5,7 @@ use crate::base64;
 use crate::git::GitLine;
 use crate::marks::{self, ANY, DEEP, DOWNLOAD, OPAQUE, STAR};
 use crate::path;
+use crate::words::Words;
 
 use super::options::{self, Spec};
 use super::printing;
@@ -12,30 +13,10 @@ use super::stores;
 use super::{Exec, State, Walker};
 
 /// Commands that fetch from the network and can print what they fetched.
-pub(crate) const DOWNLOADERS: [&str; 22] = [
-    "curl",
-    "curlie",
-    "wget",
-    "wget2",
-    "lftp",
-    "wcurl",
-    "aria2c",
-    "http",
-    "https",
-    "xh",
-    "fetch",
-    "lynx",
-    "w3m",
-    "nc",
-    "ncat",
-    "netcat",
-    "socat",
-    "ftp",
-    "tftp",
-    "lwp-request",
-    "GET",
-    "axel",
-];
+pub(crate) const DOWNLOADERS: Words = Words(
+    "curl curlie wget wget2 lftp wcurl aria2c http https xh fetch lynx w3m nc ncat netcat socat \
+     ftp tftp lwp-request GET axel",
+);
 
 impl Walker<'_> {
     /// Notes what the command writes and returns what it prints.
@@ -43,7 +24,7 @@ impl Walker<'_> {
         let args = exec.args();
         let name = exec.name();
         match name {
-            _ if DOWNLOADERS.contains(&name) => self.download(exec, state),
+            _ if DOWNLOADERS.has(name) => self.download(exec, state),
             "echo" => printing::echo(args),
             "printf" => self.printf(args, state),
             "cat" | "tac" | "head" | "tail" | "sort" | "uniq" | "less" | "more" | "bat" | "pv"
@@ -61,7 +42,7 @@ impl Walker<'_> {
                 format!("/usr/bin/{}", path::name(&args[0]))
             }
             "dd" => self.dd(exec, state),
-            _ if stores::STORES.contains(&name) => self.fetched_from_store(exec, state),
+            _ if stores::STORES.has(name) => self.fetched_from_store(exec, state),
             "grep" | "egrep" | "fgrep" | "rg" | "ag" => grep(exec),
             "base64" | "gbase64" | "base32" | "xxd" | "uudecode" | "gpg" | "gpg2" | "age" => {
                 self.decode(exec, state)
@@ -150,7 +131,7 @@ impl Walker<'_> {
     fn passed_on(&mut self, exec: &Exec, state: &State) -> String {
         let spec = Spec {
             short: "ncktS",
-            long: &["lines", "bytes", "key"],
+            long: Words("lines bytes key"),
         };
         let files = options::operands(exec.args(), spec);
         if files.is_empty() || exec.name() == "envsubst" {
@@ -230,7 +211,7 @@ impl Walker<'_> {
             args,
             Spec {
                 short: "w",
-                long: &[],
+                long: Words(""),
             },
         )
         .last()
@@ -268,7 +249,7 @@ impl Walker<'_> {
             exec.args(),
             Spec {
                 short: "tSmgo",
-                long: &["mode", "owner"],
+                long: Words("mode owner"),
             },
         );
         if let [sources @ .., target] = operands.as_slice() {
@@ -340,7 +321,7 @@ fn grep(exec: &Exec) -> String {
     if exec.args().iter().any(lists) {
         let spec = Spec {
             short: "eABCmgtf",
-            long: &["include", "exclude", "exclude-dir", "glob", "type"],
+            long: Words("include exclude exclude-dir glob type"),
         };
         let operands = options::operands(exec.args(), spec);
         let roots = operands

@@ -5,9 +5,10 @@ use crate::marks;
 use crate::path::{self, Place};
 use crate::walk::View;
 use crate::walk::options::{self, Spec};
+use crate::words::Words;
 
 /// Directories that hold a repository's hooks.
-const DIRECTORIES: [&str; 4] = ["/.git/hooks", "/.husky", "/.githooks", "/.git-hooks"];
+const DIRECTORIES: Words = Words("/.git/hooks /.husky /.githooks /.git-hooks");
 
 /// Judges one command.
 pub(super) fn check(view: &View<'_>) -> Option<String> {
@@ -61,7 +62,7 @@ fn check_emptied(view: &View<'_>) -> Option<String> {
         view.exec.args(),
         Spec {
             short: "tSmgo",
-            long: &["mode", "owner"],
+            long: Words("mode owner"),
         },
     );
     let empty = |file: &&str| matches!(*file, "/dev/null" | "/bin/true" | "/usr/bin/true");
