@@ -17,7 +17,7 @@ use crate::walk::View;
 use crate::walk::options::{self, Arg, Spec};
 use crate::words::Words;
 
-use super::protected_push::protected;
+use super::protected::protected;
 
 /// The rule.
 pub const RULE: Rule = Rule {

@@ -5,7 +5,7 @@ use crate::walk::View;
 use crate::walk::options::{self, Arg, Spec};
 use crate::words::Words;
 
-use super::protected_push::protected;
+use super::protected::protected;
 
 /// `gh` options that take a value; enough to find the command words and the fields of `api`.
 const GH: Spec = Spec {

@@ -7,7 +7,7 @@ use crate::json::Json;
 use crate::walk::{Exec, State, View, World};
 use crate::words::Words;
 
-use super::protected_push::protected;
+use super::protected::protected;
 
 /// What a tool of this name does to a branch.
 #[derive(Clone, Copy, PartialEq, Eq)]

@@ -7,7 +7,7 @@ use crate::walk::View;
 use crate::walk::options::{self, Arg, Spec};
 use crate::words::Words;
 
-use super::protected_push::protected;
+use super::protected::protected;
 
 const PUSH: Spec = Spec {
     short: "o",
