@@ -8,7 +8,8 @@ use crate::json::Json;
 use crate::words::Words;
 
 /// Members that hold a command line, or its first word.
-const COMMANDS: Words = Words("command cmd script program chars shell_command");
+const COMMANDS: Words =
+    Words("command cmd script program chars shell_command CommandLine executable");
 
 /// Members that hold the words after it.
 const WORDS: Words = Words("args arguments argv");
@@ -86,14 +87,21 @@ impl Call {
     fn command_member(&self) -> Option<&Json> {
         let member = COMMANDS.iter().find_map(|key| self.input.get(key));
         let given = |json: &&Json| matches!(json, Json::Text(_) | Json::List(_));
-        member.filter(given).or_else(|| self.input.get("commands"))
+        member
+            .filter(given)
+            .or_else(|| self.input.get("commands"))
+            .or_else(|| self.input.get("argv").filter(given))
     }
 
     /// The command line of a shell tool. A list of words (Codex) is quoted back into one, and so is
     /// a program with its arguments; several commands stand on lines of their own.
     pub(crate) fn command_line(&self) -> Option<String> {
         let whole = matches!(self.input, Json::Text(_) | Json::List(_)).then_some(&self.input);
-        let typed = || self.input.get("input").filter(|json| json.text().is_some());
+        let typed = || {
+            self.input
+                .get("input")
+                .filter(|json| !matches!(json, Json::Map(_)))
+        };
         let member = whole.or_else(|| self.command_member()).or_else(typed)?;
         if self
             .input
@@ -141,6 +149,21 @@ impl Call {
         })
     }
 
+    /// The text of a patch in the `*** Begin Patch` format, in whatever member it stands.
+    pub(crate) fn patch(&self) -> Option<&str> {
+        let applied = self.kind() == ToolKind::Patch;
+        let by_shell = || self.command_line()?.contains("apply_patch").then_some(());
+        let starts =
+            |text: &&str| text.contains("*** Begin Patch") && (applied || by_shell().is_some());
+        let whole = last_text(&self.input);
+        let keys = ["input", "patch", "command"];
+        let member = || {
+            keys.into_iter()
+                .find_map(|key| last_text(self.input.get(key)?))
+        };
+        whole.or_else(member).filter(starts)
+    }
+
     /// Every string of the input that is no prose, with the member it stands in.
     pub(crate) fn plain_strings(&self) -> Vec<(&str, &str)> {
         let mut out = Vec::new();
@@ -163,7 +186,21 @@ fn collect<'j>(key: &'j str, json: &'j Json, out: &mut Vec<(&'j str, &'j str)>) 
     }
 }
 
+/// The text, or the last one of a list.
+fn last_text(json: &Json) -> Option<&str> {
+    match json {
+        Json::List(items) => items.last().and_then(Json::text),
+        other => other.text(),
+    }
+}
+
+/// The words as one command line; a single word with blanks in it is a line already.
 fn joined(words: &[Json]) -> String {
+    if let [Json::Text(line)] = words
+        && line.contains(' ')
+    {
+        return line.clone();
+    }
     let quoted: Vec<_> = words.iter().filter_map(Json::text).map(quote).collect();
     quoted.join(" ")
 }

@@ -17,8 +17,6 @@ use crate::walk::View;
 use crate::walk::options::{self, Arg, Spec};
 use crate::words::Words;
 
-use super::protected::protected;
-
 /// The rule.
 pub const RULE: Rule = Rule {
     id: "bypass-checks",
@@ -32,13 +30,14 @@ const WRITES: Words =
     Words("commit merge push rebase am cherry-pick revert tag pull checkout switch");
 
 /// Switches of hook managers: the variable and the values that switch hooks off.
-const SWITCHES: [(&str, Words); 7] = [
+const SWITCHES: [(&str, Words); 8] = [
     ("HUSKY", Words("0 false")),
     ("HUSKY_SKIP_HOOKS", Words("1 true")),
     ("LEFTHOOK", Words("0 false")),
     ("LEFTHOOK_EXCLUDE", Words("")),
     ("OVERCOMMIT_DISABLE", Words("1 true")),
     ("SKIP", Words("")),
+    ("SKIP_SIMPLE_GIT_HOOKS", Words("1 true")),
     ("SKIP_HOOKS", Words("1 true")),
 ];
 
@@ -69,6 +68,15 @@ pub fn check(view: &View<'_>) -> Option<String> {
                 view.exec.name()
             ))
         }
+        "overcommit" if args.iter().any(|arg| arg == "--uninstall") => {
+            Some("overcommit --uninstall removes the repository's hooks".to_owned())
+        }
+        name if name.starts_with("python")
+            && args.iter().any(|arg| arg == "pre_commit")
+            && args.last().is_some_and(|arg| arg == "uninstall") =>
+        {
+            Some("pre_commit uninstall removes the repository's hooks".to_owned())
+        }
         _ => hooks::check(view),
     }
 }
@@ -82,7 +90,7 @@ fn check_git(view: &View<'_>) -> Option<String> {
         .or_else(|| bypassing_variable(&line, view))
         .or_else(|| bypassing_option(&line))
         .or_else(|| written_setting(&line, view))
-        .or_else(|| rewritten_history(&line, view))
+        .or_else(|| refs::rewritten_history(&line, view))
 }
 
 /// Whether the command works in a repository in the private temp.
@@ -253,82 +261,11 @@ fn is_hook_directory(value: &str, view: &View<'_>) -> bool {
             .any(|dir| value == *dir || value.ends_with(&format!("/{dir}")))
 }
 
-fn rewritten_history(line: &GitLine, view: &View<'_>) -> Option<String> {
-    match line.sub.as_str() {
-        "filter-branch" | "filter-repo" => {
-            Some(format!("git {} rewrites pushed history", line.sub))
-        }
-        "update-ref" => {
-            let operands = options::operands(
-                &line.args,
-                Spec {
-                    short: "m",
-                    long: Words(""),
-                },
-            );
-            let given: Vec<&str> = if line.has(Words("--stdin")) {
-                view.exec.stdin.split_whitespace().collect()
-            } else {
-                operands.first().copied().into_iter().collect()
-            };
-            let name = given
-                .into_iter()
-                .find(|name| name.starts_with("refs/") && protected(name, view).is_some())?;
-            Some(format!(
-                "git update-ref moves the protected ref {}",
-                marks::show(name)
-            ))
-        }
-        "branch" => {
-            let has = |short: char, long: &str| {
-                options::read(&line.args, OTHERS)
-                    .iter()
-                    .any(|arg| match arg {
-                        Arg::Short(c, _) => *c == short,
-                        Arg::Long(name, _) => options::means(name, long, 3),
-                        Arg::Operand(_) => false,
-                    })
-            };
-            let forced = has('f', "force");
-            let deletes = has('D', "-") || (forced && has('d', "delete"));
-            let operands = options::operands(
-                &line.args,
-                Spec {
-                    short: "u",
-                    long: Words("set-upstream-to"),
-                },
-            );
-            let moved = match operands.as_slice() {
-                all if deletes => all,
-                [.., last] if has('M', "-") => std::slice::from_ref(last),
-                [first, ..] if forced => std::slice::from_ref(first),
-                _ => &[],
-            };
-            let name = moved.iter().find(|name| protected(name, view).is_some())?;
-            Some(format!(
-                "git branch would move or delete the protected branch {}",
-                marks::show(name)
-            ))
-        }
-        "reflog" if line.has(Words("expire")) => {
-            let now = |arg: &String| {
-                let value = arg
-                    .strip_prefix("--expire=")
-                    .or_else(|| arg.strip_prefix("--expire-unreachable="));
-                value.is_some_and(|value| matches!(value, "now" | "all" | "0"))
-            };
-            let apart = line.args.windows(2).any(|pair| {
-                matches!(pair[0].as_str(), "--expire" | "--expire-unreachable")
-                    && matches!(pair[1].as_str(), "now" | "all" | "0")
-            });
-            let found = apart || line.args.iter().any(now);
-            found.then(|| "git reflog expire throws away the way back".to_owned())
-        }
-        _ => None,
-    }
-}
-
 mod hooks;
+mod refs;
+mod tools;
+
+pub use tools::check_tool;
 
 pub use hooks::may_be_hook;
 

@@ -57,10 +57,11 @@ fn deed(name: &str) -> Option<Deed> {
 /// What the tool would do, when it must not.
 pub(crate) fn check(call: &Call, ctx: &Context) -> Option<String> {
     let name = call.short_name();
-    let remote = call.tool.contains("__");
+    let name = name.rsplit('.').next().unwrap_or_default();
+    let remote = call.tool.contains("__") || call.tool.contains('.');
     let forge_file = name == "delete_file" && call.input.get("branch").is_some();
-    let deed = match deed(&name) {
-        _ if !remote => return None,
+    let deed = match deed(name) {
+        found if !remote && found != Some(Deed::Merges) => return None,
         _ if forge_file => Deed::Writes,
         found => found?,
     };

@@ -37,7 +37,9 @@ const SECRETS: Words = Words(
      .config/ngrok/ngrok.yml .config/hcloud/cli.toml .config/scw/config.yaml \
      .config/argocd/config .config/flyctl/** .terraform.d/credentials.tfrc.json .bash_history \
      .zsh_history .python_history .psql_history .mysql_history .node_repl_history \
-     .local/share/fish/fish_history /etc/shadow* /etc/gshadow* /run/secrets/** \
+     .local/share/fish/fish_history /etc/shadow* /etc/gshadow* /run/secrets/** .credentials.json \
+     .config/composer/auth.json /etc/ssl/private/** .travis/config.yml \
+     .ngrok2/ngrok.yml .cloudflared/** .twilio-cli/config.json .config/linode-cli \
      /var/run/secrets/**",
 );
 

@@ -63,7 +63,7 @@ impl Walker<'_> {
                 }
                 None
             }
-            "watch" | "hyperfine" => Some(self.watched(exec, state)),
+            "watch" | "hyperfine" | "concurrently" => Some(self.watched(exec, state)),
             "xargs" | "gxargs" => Some(self.xargs(exec, state)),
             "parallel" => Some(self.parallel(exec, state)),
             "find" | "gfind" => Some(self.find(exec, state)),
@@ -235,7 +235,7 @@ impl Walker<'_> {
     /// `watch` and `hyperfine` hand their words to a shell.
     fn watched(&mut self, exec: &Exec, state: &State) -> String {
         let spec = Spec {
-            short: "nNwrmMpScPDiLu",
+            short: "nNwrmMpScPDiLuk",
             long: Words("interval warmup runs prepare"),
         };
         let args = exec.args();

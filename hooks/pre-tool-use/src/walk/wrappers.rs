@@ -12,6 +12,10 @@ mod table;
 pub(super) use table::is_wrapper;
 use table::{ENTERING, code_option, inner};
 
+/// Wrappers that put secrets, or a file of them, into the environment of the command.
+const INJECTING: Words =
+    Words("dotenv dotenvx infisical doppler aws-vault chamber envchain sops op");
+
 impl Walker<'_> {
     /// Takes one wrapper off and runs what is inside. `None` when the command is no wrapper.
     pub(super) fn unwrap(&mut self, exec: &Exec, state: &mut State) -> Option<String> {
@@ -19,8 +23,8 @@ impl Walker<'_> {
         if name == "env" {
             return self.env(exec, state);
         }
-        if name == "dotenv" || name == "dotenvx" {
-            // It reads a file of its own first.
+        if INJECTING.has(&name) {
+            // What it reads itself is of interest too.
             self.judge_command(exec, state);
         }
         if let Some(code) = code_option(&name, exec.args()) {

@@ -17,7 +17,7 @@ const GLOBAL: Spec = Spec {
 };
 
 /// Command words that print a credential.
-const PRINTERS: Rows = Rows(
+const PRINTERS: Rows = Rows::new(
     "\
 gh auth token
 gh auth git-credential
@@ -90,7 +90,6 @@ chamber export
 flyctl tokens create
 fly tokens create
 wrangler auth token
-vercel env ls
 railway variable
 render env
 gitlab-runner verify
@@ -98,7 +97,31 @@ databricks auth token
 snyk config get api
 argocd account generate-token
 consul acl token read
-nomad var get",
+nomad var get
+doppler configure get token
+vault token create
+op inject
+op document get
+bw list
+bw export
+gopass cat
+keepassxc-cli show
+keepassxc-cli export
+aws iam create-access-key
+aws-vault export
+az ad sp create-for-rbac
+az acr credential show
+az storage account keys list
+az cosmosdb keys list
+rclone config show
+rclone config dump
+sops exec-env
+credstash get
+teller env
+teller show
+teller export
+berglas access
+getent shadow",
 );
 
 /// Judges one command.
@@ -169,13 +192,18 @@ fn words(view: &View<'_>) -> bool {
         return false;
     }
     let operands = options::operands(view.exec.args(), GLOBAL);
-    PRINTERS.of(name).any(|row| row.start(&operands))
+    PRINTERS.of(name).any(|row| row.start(&operands)) || name == "kwallet-query"
 }
 
 /// Commands that print a credential only with a certain flag or operand.
 fn flags(view: &View<'_>) -> bool {
     let operands = options::operands(view.exec.args(), GLOBAL);
-    let has = |flags: Words| view.exec.args().iter().any(|arg| flags.has(arg));
+    let has = |flags: Words| {
+        view.exec.args().iter().any(|arg| {
+            let flag = arg.split('=').next().unwrap_or_default();
+            flags.has(flag)
+        })
+    };
     let starts = |words: Words| words.start(&operands);
     match view.exec.name() {
         "gh" | "glab" => starts(Words("auth status")) && has(Words("-t --show-token")),
@@ -185,7 +213,7 @@ fn flags(view: &View<'_>) -> bool {
                 || (starts(Words("ssm")) && has(Words("--with-decryption")))
         }
         "kubectl" | "oc" => {
-            let secrets = operands.get(1).is_some_and(|kind| {
+            let secrets = operands.iter().skip(1).any(|kind| {
                 kind.split('/')
                     .next()
                     .is_some_and(|k| k == "secret" || k == "secrets")
@@ -205,7 +233,9 @@ fn flags(view: &View<'_>) -> bool {
                     _ => false,
                 });
             let token = starts(Words("whoami")) && has(Words("-t --show-token"));
+            let extracted = starts(Words("extract")) && has(Words("--to"));
             token
+                || extracted
                 || (starts(Words("get")) && secrets && printed)
                 || (starts(Words("config view")) && has(Words("--raw")))
         }
@@ -217,7 +247,13 @@ fn flags(view: &View<'_>) -> bool {
             let verbs = Words("ls list search help version insert generate rm mv cp git init find");
             operands.first().is_some_and(|verb| !verbs.has(verb))
         }
-        "npm" => starts(Words("config get")) && operands.iter().any(|word| word.contains("_auth")),
+        "infisical" | "doppler" | "aws-vault" | "envchain" | "chamber" | "op" => {
+            let last = operands.last().copied().unwrap_or_default();
+            operands.len() > 1 && matches!(last, "env" | "printenv")
+        }
+        "npm" | "pnpm" => {
+            starts(Words("config get")) && operands.iter().any(|word| word.contains("_auth"))
+        }
         "gpg" | "gpg2" => has(Words(
             "--export-secret-keys --export-secret-key --export-secret-subkeys",
         )),

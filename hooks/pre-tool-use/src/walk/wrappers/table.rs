@@ -16,7 +16,7 @@ const SYSTEMD: Words = Words("unit property setenv working-directory uid gid");
 
 /// Each wrapper, how many words stand between its options and the command (`*` for all of them), and its
 /// short options that take a value. Documented by each command's own `--help`.
-const WRAPPERS: Rows = Rows(
+const WRAPPERS: Rows = Rows::new(
     "\
 sudo 0 CDghpRrTtUu
 doas 0 Cua
@@ -87,7 +87,7 @@ cpulimit 0 lpe
 tsp 0 DLNS
 run-one 0
 run-this-one 0
-setarch 1
+setarch 0
 linux32 0
 linux64 0
 pkexec 0
@@ -99,14 +99,20 @@ rr 1
 daemonize 0 abceoplu
 watchexec 0 ewdisfE
 nodemon 0 ewix
-concurrently 0 ncpk
 start-stop-daemon 0 pxaucdgR
 uvx 0 p
-pipx 1",
+pipx 1
+proot 0 brwq
+cgexec 0 g
+choom 0 np
+nocache 0
+envdir 1
+envchain 1
+shx 0",
 );
 
 /// Wrappers and their options that enter a directory before the command runs.
-pub(super) const ENTERING: Rows = Rows(
+pub(super) const ENTERING: Rows = Rows::new(
     "\
 sudo -D --chdir
 env -C --chdir
@@ -124,8 +130,15 @@ direnv exec",
 );
 
 /// Commands that run another one when one of these words follows.
-const PREFIXES: Rows = Rows(
+const PREFIXES: Rows = Rows::new(
     "\
+aws-vault exec
+chamber exec
+infisical run
+foreman run
+heroku local:run
+cargo watch
+sops exec-env
 poetry run
 pipenv run
 uv run
@@ -171,6 +184,9 @@ pub(super) fn inner(name: &str, args: &[String]) -> Option<usize> {
         if name == "retry" && args.get(at).is_some_and(count) {
             at += 1;
         }
+        if name == "setarch" && args.get(at).is_some_and(|arg| MACHINES.has(arg)) {
+            at += 1;
+        }
         if name == "bwrap" {
             at = after_options(args);
         }
@@ -193,8 +209,16 @@ pub(super) fn inner(name: &str, args: &[String]) -> Option<usize> {
         long: LONG,
     };
     at += options::first_operand(&args[at..], spec);
-    Some(at + usize::from(matches!(name, "direnv" | "rustup")))
+    Some(
+        at + usize::from(matches!(
+            name,
+            "direnv" | "rustup" | "aws-vault" | "chamber"
+        )),
+    )
 }
+
+/// What `setarch` may be told before the command.
+const MACHINES: Words = Words("x86_64 i386 i486 i586 i686 linux32 linux64 aarch64 armv7l uname26");
 
 /// Options of `bwrap` with two values, and with one.
 const THREE: Words =
@@ -223,6 +247,8 @@ pub(super) fn code_option(name: &str, args: &[String]) -> Option<String> {
         "su" | "runuser" | "script" | "flock" | "sg" | "capsh" => "-c --command -qc -qec",
         "entr" => "-s -rs -cs",
         "npx" | "npm" | "nix" => "-c --call --command",
+        "nodemon" => "-x --exec",
+        "cargo" if args.iter().any(|arg| arg == "watch") => "-s --shell",
         "nix-shell" => "--run --command",
         _ => return None,
     });
