@@ -20,7 +20,7 @@ const PROSE: Words = Words(
      new_str old_str pattern query summary thought file_text insert_text new_source edits todos \
      questions plan reason note notes subject instructions question answer explanation search \
      regex replacement labels label name branch base head channel repo owner skill data review \
-     commit_message",
+     commit_message q topic substring_pattern code_edit diff",
 );
 
 /// Names of tools by what they do; a name is compared without its server.

@@ -91,6 +91,7 @@ fn check_git(view: &View<'_>) -> Option<String> {
         .or_else(|| bypassing_option(&line))
         .or_else(|| written_setting(&line, view))
         .or_else(|| refs::rewritten_history(&line, view))
+        .or_else(|| hooks::check(view))
 }
 
 /// Whether the command works in a repository in the private temp.

@@ -61,6 +61,10 @@ pub fn check(view: &View<'_>) -> Option<String> {
             .find_map(|arg| judge("dd", arg.strip_prefix("of=")?, view)),
         "mv" => moves::check_mv(args, view),
         "zip" => moves::check_zip(args, view),
+        "7z" | "7za" | "7zz" if args.iter().any(|arg| arg == "-sdel") => {
+            let operands = options::operands(args, options::PLAIN);
+            judge_all("7z -sdel", operands.get(2..).unwrap_or_default(), view)
+        }
         "rclone" => moves::check_rclone(args, view),
         "install" => moves::check_emptied(args, view),
         "cp" => moves::check_emptied(args, view),

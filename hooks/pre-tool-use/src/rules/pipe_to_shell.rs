@@ -34,7 +34,7 @@ pub(crate) const CURL: Spec = Spec {
          form-string user request user-agent referer cookie cookie-jar cert key cacert capath \
          config proxy preproxy socks5 socks5-hostname connect-to max-time connect-timeout retry \
          retry-delay retry-max-time upload-file write-out range output-dir resolve netrc-file \
-         interface limit-rate max-redirs oauth2-bearer proto ciphers unix-socket dump-header \
+         interface limit-rate max-redirs oauth2-bearer proto ciphers unix-socket noproxy dump-header \
          stderr trace trace-ascii",
     ),
 };
@@ -51,7 +51,7 @@ pub(crate) const WGET: Spec = Spec {
 const RUNNERS: Words = Words("java make gmake go julia swift tclsh expect");
 
 /// Of those and others, the ones that run their input when no file is named.
-const READERS: Words = Words("tclsh wish expect julia octave irb iex ghci");
+const READERS: Words = Words("tclsh wish expect julia octave irb iex ghci guile");
 
 /// Judges one command.
 pub fn check(view: &View<'_>) -> Option<String> {
@@ -101,7 +101,7 @@ pub(crate) fn decoded() -> Option<Block> {
 pub(crate) fn download_files(exec: &Exec) -> Option<Vec<String>> {
     match exec.name() {
         "curl" | "curlie" => curl_files(exec.args()),
-        "wget" | "wget2" => Some(wget_files(exec.args())),
+        "wget" | "wget2" | "lwp-download" => Some(wget_files(exec.args())),
         "aria2c" | "axel" | "http" | "https" | "xh" => {
             let spec = Spec {
                 short: "od",

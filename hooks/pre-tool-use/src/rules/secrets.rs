@@ -40,6 +40,7 @@ const SECRETS: Words = Words(
      .local/share/fish/fish_history /etc/shadow* /etc/gshadow* /run/secrets/** .credentials.json \
      .config/composer/auth.json /etc/ssl/private/** .travis/config.yml \
      .ngrok2/ngrok.yml .cloudflared/** .twilio-cli/config.json .config/linode-cli \
+     .config/pypoetry/auth.toml .config/kaggle/kaggle.json /etc/krb5.keytab \
      /var/run/secrets/**",
 );
 

@@ -15,7 +15,7 @@ use super::{Exec, State, Walker};
 pub type Mounts = Rc<Vec<(String, String)>>;
 
 const OPTIONS: Spec = Spec {
-    short: "vwepulhcamt",
+    short: "vwepulhcam",
     long: Words(
         "volume mount workdir env publish user name network label hostname cpus memory entrypoint \
          env-file platform add-host device gpus cap-add cap-drop security-opt tmpfs ulimit pull \
@@ -72,7 +72,7 @@ impl Walker<'_> {
 
     /// `SRC:DST[:OPTIONS]`; a source that is no path is a volume.
     fn volume(&self, text: &str, state: &State) -> Option<(String, String)> {
-        let mut parts = text.split(':');
+        let mut parts = text.trim_start_matches('=').split(':');
         let (source, inside) = (parts.next()?, parts.next()?);
         self.mounted(source, inside, state)
     }

@@ -229,7 +229,9 @@ impl Walker<'_> {
         } else {
             command.join(" ")
         };
-        Some(self.code_of(&code, &mut there, &exec.stdin))
+        self.code_of(&code, &mut there, &exec.stdin);
+        // What another machine prints is as unseen as a download.
+        Some(marks::only(DOWNLOAD))
     }
 
     /// `watch` and `hyperfine` hand their words to a shell.

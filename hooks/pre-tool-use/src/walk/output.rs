@@ -15,7 +15,26 @@ use super::{Exec, State, Walker};
 /// Commands that fetch from the network and can print what they fetched.
 pub(crate) const DOWNLOADERS: Words = Words(
     "curl curlie wget wget2 lftp wcurl aria2c http https xh fetch lynx w3m nc ncat netcat socat \
-     ftp tftp lwp-request GET axel",
+     ftp tftp lwp-request GET axel links elinks lwp-download telnet",
+);
+
+/// Commands that print the files they are given, or their input.
+const PASSED_ON: Words = Words(
+    "cat tac head tail sort uniq less more bat pv sponge fold col dos2unix nl shuf strings \
+     envsubst",
+);
+
+/// Commands that print a number or a name.
+const TELLERS: Words =
+    Words("date nproc wc id uname hostname whoami seq sha256sum md5sum uuidgen jot getconf");
+
+/// Commands that print nothing.
+const SILENT: Words = Words("mkdir rm touch chmod chown rmdir sleep kill true");
+
+/// Commands that print a changed form of their input.
+const FILTERS: Words = Words(
+    "sed gsed tr awk cut zcat rev tar gtar bsdtar unzip funzip iconv jq yq brotli column \
+     paste perl python3",
 );
 
 impl Walker<'_> {
@@ -27,10 +46,7 @@ impl Walker<'_> {
             _ if DOWNLOADERS.has(name) => self.download(exec, state),
             "echo" => printing::echo(args),
             "printf" => self.printf(args, state),
-            "cat" | "tac" | "head" | "tail" | "sort" | "uniq" | "less" | "more" | "bat" | "pv"
-            | "sponge" | "fold" | "col" | "dos2unix" | "nl" | "shuf" | "strings" | "envsubst" => {
-                self.passed_on(exec, state)
-            }
+            _ if PASSED_ON.has(name) => self.passed_on(exec, state),
             "tee" => self.tee(exec, state),
             "rev" if exec.args().is_empty() && marks::exact(&exec.stdin) => {
                 let lines = exec.stdin.lines();
@@ -62,20 +78,15 @@ impl Walker<'_> {
             }
             "ls" | "dir" => ls(args),
             "git" => self.git_output(exec, state),
-            "date" | "nproc" | "wc" | "id" | "uname" | "hostname" | "whoami" | "seq"
-            | "sha256sum" | "md5sum" | "uuidgen" | "jot" | "getconf" => marks::only(STAR),
+            _ if TELLERS.has(name) => marks::only(STAR),
             "cp" | "mv" | "ln" | "install" => self.moved(exec, state),
             "scp" => self.fetched(exec, state),
-            "mkdir" | "rm" | "touch" | "chmod" | "chown" | "rmdir" | "sleep" | "kill" | "true" => {
-                String::new()
-            }
+            _ if SILENT.has(name) => String::new(),
             "gunzip" | "unxz" | "bunzip2" | "unzstd" | "gzip" | "xz" | "bzip2" | "zstd" => {
                 self.unpacked(exec, state);
                 filtered(exec)
             }
-            "sed" | "gsed" | "tr" | "awk" | "cut" | "zcat" | "rev" | "tar" | "gtar" | "bsdtar"
-            | "unzip" | "funzip" | "iconv" | "jq" | "yq" | "brotli" | "column" | "paste"
-            | "perl" | "python3" => self.passed_through(exec, state),
+            _ if FILTERS.has(name) => self.passed_through(exec, state),
             _ => self.unknown(exec, state),
         }
     }
@@ -276,6 +287,13 @@ impl Walker<'_> {
                 .map(|d| crate::git::top_level(&d, self.ctx))
                 .collect::<Vec<_>>()
                 .join("\n"),
+            "rev-parse" if has("--git-dir") || has("--absolute-git-dir") || has("--git-path") => {
+                let path = line.args.last().filter(|_| has("--git-path"));
+                let below = path.map_or(String::new(), |path| format!("/{path}"));
+                let git =
+                    |d: String| format!("{}/.git{below}", crate::git::top_level(&d, self.ctx));
+                dir().into_iter().map(git).collect::<Vec<_>>().join("\n")
+            }
             "rev-parse" if has("--show-cdup") || has("--show-prefix") => marks::only(ANY),
             "rev-parse" if !has("--abbrev-ref") => marks::only(STAR),
             "rev-parse" | "branch" | "symbolic-ref"

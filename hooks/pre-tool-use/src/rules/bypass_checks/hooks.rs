@@ -21,10 +21,19 @@ const CONFIG: &str = "/.git/config";
 pub(super) fn check(view: &View<'_>) -> Option<String> {
     let name = view.exec.name();
     match name {
-        "rm" | "mv" | "chmod" | "unlink" | "truncate" | ":>" => check_files(view),
+        "rm" | "mv" | "chmod" | "unlink" | "truncate" | ":>" | "find -delete" => check_files(view),
         "cp" | "ln" | "install" => check_emptied(view),
         ">|" => check_written(view),
         "sed" | "gsed" | "perl" => check_edited(view),
+        "git" => {
+            let line = view.git_line();
+            let removes = matches!(line.sub.as_str(), "rm" | "mv") && !line.has(Words("--cached"));
+            let file = line
+                .args
+                .iter()
+                .find(|file| removes && names_hook(file, view))?;
+            Some(switched_off(&format!("git {}", line.sub), file))
+        }
         _ => None,
     }
 }

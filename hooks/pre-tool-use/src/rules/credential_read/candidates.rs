@@ -96,9 +96,11 @@ fn pieces(args: &[String]) -> Vec<String> {
 
 /// The path of a `file://` URL, with or without a host.
 fn local_file(url: &str) -> Option<String> {
-    let rest = url
-        .strip_prefix("file://")
-        .or_else(|| url.strip_prefix("file:"))?;
+    let (scheme, rest) = url.split_at_checked(5)?;
+    if !scheme.eq_ignore_ascii_case("file:") {
+        return None;
+    }
+    let rest = rest.strip_prefix("//").unwrap_or(rest);
     let path = rest.find('/').map_or(rest, |at| &rest[at..]);
     Some(path.to_owned())
 }

@@ -1,8 +1,8 @@
 //! Commands whose purpose is to print a credential.
 
 use crate::git::GitLine;
-use crate::walk::View;
 use crate::walk::options::{self, Arg, Spec};
+use crate::walk::{Exec, View};
 use crate::words::{Rows, Words};
 
 use super::hosts::{is_metadata, is_metadata_host};
@@ -98,6 +98,18 @@ snyk config get api
 argocd account generate-token
 consul acl token read
 nomad var get
+op signin
+bw unlock
+lpass export
+kubectl view-secret
+aws rds generate-db-auth-token
+aws ecr-public get-login-password
+aws secretsmanager batch-get-secret-value
+gcloud sql generate-login-token
+az keyvault secret download
+infisical user get token
+heroku pg:credentials:url
+pulumi env open
 doppler configure get token
 vault token create
 op inject
@@ -126,9 +138,8 @@ getent shadow",
 
 /// Judges one command.
 pub(super) fn check(view: &View<'_>) -> Option<String> {
-    let args = view.exec.args();
     let name = view.exec.name();
-    if asks_metadata(name, args) {
+    if asks_metadata(view.exec) {
         return Some(format!(
             "{name} would ask the cloud's metadata service for credentials"
         ));
@@ -151,7 +162,8 @@ pub(super) fn check(view: &View<'_>) -> Option<String> {
 }
 
 /// Whether the command connects to a metadata service: by its addresses, not by what it sends.
-fn asks_metadata(name: &str, args: &[String]) -> bool {
+fn asks_metadata(exec: &Exec) -> bool {
+    let (name, args) = (exec.name(), exec.args());
     if name == "<" {
         let sockets = ["/dev/tcp/", "/dev/udp/"];
         let socket = |arg: &String| {
@@ -161,7 +173,7 @@ fn asks_metadata(name: &str, args: &[String]) -> bool {
         return args.iter().any(socket);
     }
     let network = crate::walk::DOWNLOADERS.has(name);
-    if !network && !matches!(name, "ssh" | "telnet") {
+    if !network && !matches!(name, "ssh" | "openssl") {
         return false;
     }
     let spec = match name {
@@ -169,6 +181,13 @@ fn asks_metadata(name: &str, args: &[String]) -> bool {
         "curl" | "curlie" => crate::rules::pipe_to_shell::CURL,
         _ => options::PLAIN,
     };
+    let listed = |arg: &String| {
+        arg.starts_with("-K") || arg.starts_with("-i") || arg == "--config" || arg == "--input-file"
+    };
+    let mut fed = exec.stdin.split([' ', '\n', '=', '"']);
+    if args.iter().any(listed) && fed.any(|word| !word.is_empty() && is_metadata(word)) {
+        return true;
+    }
     options::read(args, spec).into_iter().any(|arg| match arg {
         // `socat - TCP:host:80`, `openssl -connect host:443`.
         Arg::Operand(text) if name == "socat" => text.split([':', ',']).any(is_metadata_host),
@@ -214,9 +233,8 @@ fn flags(view: &View<'_>) -> bool {
         }
         "kubectl" | "oc" => {
             let secrets = operands.iter().skip(1).any(|kind| {
-                kind.split('/')
-                    .next()
-                    .is_some_and(|k| k == "secret" || k == "secrets")
+                kind.split(['/', ','])
+                    .any(|k| k == "secret" || k == "secrets")
             });
             let spec = Spec {
                 short: "onlfLc",
@@ -227,7 +245,9 @@ fn flags(view: &View<'_>) -> bool {
                 .any(|arg| match arg {
                     Arg::Short('o', value) | Arg::Long("output", value) => {
                         let names = Words("name wide custom-columns=NAME:.metadata.name");
-                        value.is_some_and(|value| !names.has(value))
+                        value.is_some_and(|value| {
+                            !names.has(value) && !value.starts_with("jsonpath={.metadata.name")
+                        })
                     }
                     Arg::Long("template", _) => true,
                     _ => false,

@@ -60,13 +60,21 @@ const RECURSIVE_CALLS: Words = Words("rmSync rmdirSync rm rmdir Remove-Item remo
 /// Calls that remove one file.
 const REMOVALS: Words = Words("unlink remove unlinkSync rmSync delete");
 
+/// The same, told apart from the methods of lists that are called so too.
+const SINGLE: Words = Words("os.remove os.unlink unlink unlinkSync File.delete File.unlink");
+
+/// Calls that move a file, and that write one.
+const MOVES: Words = Words("os.rename os.replace shutil.move renameSync File.rename");
+const WRITES: Words = Words("writeFileSync");
+
 /// Calls that list what is in a directory.
 const LISTINGS: Words =
     Words("walk glob iglob rglob iterdir listdir scandir readdirSync opendir find");
 
 /// Calls that open the file they are given.
 const OPENS: Words = Words(
-    "open read readFile readFileSync createReadStream readlines Path slurp file_get_contents load",
+    "open read readFile readFileSync createReadStream readlines Path slurp file_get_contents load \
+     dotenv_values fileinput.input linecache.getlines Bun.file io.lines",
 );
 
 /// Signs that the code opens files.
@@ -145,6 +153,7 @@ impl Walker<'_> {
         self.scan_eval(language, &source, &values);
         self.scan_inner(language, &source, &values, state, stdin);
         self.scan_trees(&source, &values, state);
+        self.scan_files(&source, &values, state);
         self.scan_listings(&source, &values, state);
         self.scan_reads(&source, state);
         self.scan_opens(&source, &values, state);
@@ -264,6 +273,27 @@ impl Walker<'_> {
         }
     }
 
+    /// Single files that are removed, moved or written, where the names are known.
+    fn scan_files(&mut self, source: &Source, values: &value::Values<'_>, state: &State) {
+        for (calls, verb) in [(SINGLE, "rm"), (MOVES, "mv"), (WRITES, ">|")] {
+            for args in calls
+                .iter()
+                .flat_map(|name| calls::of(&source.skeleton, name))
+            {
+                let mut words = values.words(args);
+                words.truncate(1 + usize::from(verb != "rm"));
+                if self.done() || !self.spend(1) || !words.iter().all(|word| marks::exact(word)) {
+                    return;
+                }
+                let text = if verb == ">|" { words.pop() } else { None };
+                let mut exec = Exec::of(vec![verb.to_owned()]);
+                exec.argv.append(&mut words);
+                exec.stdin = text.unwrap_or_default();
+                self.judge_command(&exec, state);
+            }
+        }
+    }
+
     /// Files removed one by one below a directory that the code lists: a removed tree.
     fn scan_listings(&mut self, source: &Source, values: &value::Values<'_>, state: &State) {
         let names = |list: Words| {
@@ -293,9 +323,11 @@ impl Walker<'_> {
     fn scan_reads(&mut self, source: &Source, state: &State) {
         let reads = READS.any_in(&source.skeleton);
         let connects = value::fetches(&source.skeleton)
-            || ["socket", "connect", "Connection", "Net"]
+            || Words("socket connect Connection Net").any_in(&source.skeleton)
+            || source
+                .literals
                 .iter()
-                .any(|sign| source.skeleton.contains(sign));
+                .any(|it| Words("http https net").has(&it.text));
         for literal in &source.literals {
             if !self.spend(1) {
                 return;

@@ -17,7 +17,7 @@ const MAX_WORK: usize = 1024 * 1024;
 /// Names that fetch from the network.
 const FETCHES: Words = Words(
     "urlopen urlretrieve requests httpx urllib urllib2 fetch axios LWP HTTP URI file_get_contents \
-     curl_exec getstore Invoke-WebRequest iwr irm Invoke-RestMethod DownloadString WebClient \
+     curl_exec getstore getprint Invoke-WebRequest iwr irm Invoke-RestMethod DownloadString WebClient \
      https http aiohttp",
 );
 
@@ -69,8 +69,10 @@ impl<'s> Values<'s> {
         if !self.spend(inside.len()) {
             return vec![marks::only(ANY)];
         }
-        if let Some(list) = inside.strip_prefix('[') {
-            inside = &list[..list.find(']').unwrap_or(list.len())];
+        for (open, close) in [('[', ']'), ('(', ')')] {
+            if let Some(list) = inside.strip_prefix(open) {
+                inside = &list[..list.find(close).unwrap_or(list.len())];
+            }
         }
         let flat = inside.replace(['[', ']'], " ");
         split(&flat).map(|arg| self.evaluate(arg, 0)).collect()
