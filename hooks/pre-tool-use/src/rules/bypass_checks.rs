@@ -73,7 +73,7 @@ pub fn check(view: &View<'_>) -> Option<String> {
         }
         name if name.starts_with("python")
             && args.iter().any(|arg| arg == "pre_commit")
-            && args.last().is_some_and(|arg| arg == "uninstall") =>
+            && args.iter().any(|arg| arg == "uninstall") =>
         {
             Some("pre_commit uninstall removes the repository's hooks".to_owned())
         }

@@ -62,7 +62,7 @@ pub(super) fn rewritten_history(line: &GitLine, view: &View<'_>) -> Option<Strin
                 all if deletes => all,
                 [.., last] if has('M', "-") && operands.len() == 1 => std::slice::from_ref(last),
                 all if has('M', "-") => all,
-                [first, _] if moves => std::slice::from_ref(first),
+                [first, _, ..] if moves => std::slice::from_ref(first),
                 [.., last] if has('C', "-") => std::slice::from_ref(last),
                 [first, ..] if forced => std::slice::from_ref(first),
                 _ => &[],

@@ -268,8 +268,8 @@ fn flags(view: &View<'_>) -> bool {
             operands.first().is_some_and(|verb| !verbs.has(verb))
         }
         "infisical" | "doppler" | "aws-vault" | "envchain" | "chamber" | "op" => {
-            let last = operands.last().copied().unwrap_or_default();
-            operands.len() > 1 && matches!(last, "env" | "printenv")
+            let prints = |word: &&str| matches!(*word, "env" | "printenv");
+            operands.iter().skip(1).any(prints)
         }
         "npm" | "pnpm" => {
             starts(Words("config get")) && operands.iter().any(|word| word.contains("_auth"))
