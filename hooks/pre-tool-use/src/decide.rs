@@ -5,7 +5,9 @@ use crate::context::Context;
 use crate::decision::{Block, Decision, Rule};
 use crate::json::Json;
 use crate::marks;
-use crate::rules::{self, credential_read, delete_outside, forge_tools, protected_push};
+use crate::rules::{
+    self, bypass_checks, credential_read, delete_outside, forge_tools, protected_push,
+};
 use crate::walk::{Verdict, Walker};
 
 /// Decides about one call. With [`Sight::CallOnly`](crate::Sight::CallOnly) the answer depends on
@@ -37,6 +39,9 @@ pub(crate) fn judge(call: &Call, ctx: &Context, effort: Effort) -> Verdict {
     if let Some(what) = forge_tools::check(call, &here) {
         return told(&protected_push::RULE, Some(what));
     }
+    if let Some(what) = bypass_checks::check_tool(call, &here) {
+        return told(&bypass_checks::RULE, Some(what));
+    }
     let reads = || {
         told(
             &credential_read::RULE,
@@ -44,7 +49,14 @@ pub(crate) fn judge(call: &Call, ctx: &Context, effort: Effort) -> Verdict {
         )
     };
     match call.kind() {
-        ToolKind::Shell => judge_shell(call, &here, effort),
+        ToolKind::Shell => {
+            let patch = judge_patch(call, &here);
+            if patch.block.is_some() {
+                patch
+            } else {
+                judge_shell(call, &here, effort)
+            }
+        }
         ToolKind::Patch => judge_patch(call, &here),
         ToolKind::Reads | ToolKind::Fetch => reads(),
         ToolKind::Unknown => {
@@ -110,11 +122,8 @@ fn judge_shell(call: &Call, ctx: &Context, effort: Effort) -> Verdict {
 /// A patch in Codex's format edits the files it updates, which shows their contents, and deletes
 /// others.
 fn judge_patch(call: &Call, ctx: &Context) -> Verdict {
-    let text = ["input", "patch", "command"]
-        .into_iter()
-        .find_map(|key| call.input.text_at(key));
     Verdict {
-        block: text.and_then(|text| patched(text, call, ctx)),
+        block: call.patch().and_then(|text| patched(text, call, ctx)),
         trail: Vec::new(),
         coarse: false,
     }

@@ -50,6 +50,7 @@ mod selfcheck;
 mod shapes;
 mod shell;
 mod walk;
+mod words;
 
 pub use call::{Call, ToolKind};
 pub use context::{Context, DEFAULT_PROTECTED, Failure, Pusher, Sight};

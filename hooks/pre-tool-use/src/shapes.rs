@@ -5,141 +5,54 @@
 
 use crate::call::{Call, ToolKind, quote};
 use crate::json::Json;
+use crate::words::Words;
 
 /// Members that hold a command line, or its first word.
-const COMMANDS: [&str; 6] = [
-    "command",
-    "cmd",
-    "script",
-    "program",
-    "chars",
-    "shell_command",
-];
+const COMMANDS: Words =
+    Words("command cmd script program chars shell_command CommandLine executable");
 
 /// Members that hold the words after it.
-const WORDS: [&str; 3] = ["args", "arguments", "argv"];
+const WORDS: Words = Words("args arguments argv");
 
 /// Members that hold prose, patterns or contents: data, whatever they say.
-const PROSE: [&str; 48] = [
-    "description",
-    "title",
-    "body",
-    "message",
-    "content",
-    "contents",
-    "text",
-    "prompt",
-    "comment",
-    "new_string",
-    "old_string",
-    "new_str",
-    "old_str",
-    "pattern",
-    "query",
-    "summary",
-    "thought",
-    "file_text",
-    "insert_text",
-    "new_source",
-    "edits",
-    "todos",
-    "questions",
-    "plan",
-    "reason",
-    "note",
-    "notes",
-    "subject",
-    "instructions",
-    "question",
-    "answer",
-    "explanation",
-    "search",
-    "regex",
-    "replacement",
-    "labels",
-    "label",
-    "name",
-    "branch",
-    "base",
-    "head",
-    "channel",
-    "repo",
-    "owner",
-    "skill",
-    "data",
-    "review",
-    "commit_message",
-];
+const PROSE: Words = Words(
+    "description title body message content contents text prompt comment new_string old_string \
+     new_str old_str pattern query summary thought file_text insert_text new_source edits todos \
+     questions plan reason note notes subject instructions question answer explanation search \
+     regex replacement labels label name branch base head channel repo owner skill data review \
+     commit_message q topic substring_pattern code_edit diff",
+);
 
 /// Names of tools by what they do; a name is compared without its server.
-const KINDS: &[(ToolKind, &[&str])] = &[
+const KINDS: &[(ToolKind, Words)] = &[
     (
         ToolKind::Shell,
-        &[
-            "bash",
-            "shell",
-            "run_shell_command",
-            "local_shell",
-            "exec_command",
-            "exec",
-            "execute_command",
-            "run_command",
-            "terminal",
-            "container.exec",
-            "monitor",
-            "run_terminal_cmd",
-            "shell_command",
-            "unified_exec",
-            "write_stdin",
-            "send_input",
-            "powershell",
-            "pwsh",
-        ],
+        Words(
+            "bash shell run_shell_command local_shell exec_command exec execute_command \
+             run_command terminal container.exec monitor run_terminal_cmd shell_command \
+             unified_exec write_stdin send_input powershell pwsh",
+        ),
     ),
     (
         ToolKind::Writes,
-        &["write", "write_file", "create_file", "todowrite"],
+        Words("write write_file create_file todowrite"),
     ),
-    (ToolKind::Patch, &["apply_patch"]),
-    (
-        ToolKind::Fetch,
-        &["webfetch", "web_fetch", "fetch", "fetch_url"],
-    ),
+    (ToolKind::Patch, Words("apply_patch")),
+    (ToolKind::Fetch, Words("webfetch web_fetch fetch fetch_url")),
     (
         ToolKind::Other,
-        &[
-            "websearch",
-            "web_search",
-            "google_web_search",
-            "task",
-            "agent",
-            "skill",
-            "askuserquestion",
-            "exitplanmode",
-            "think",
-            "slashcommand",
-        ],
+        Words(
+            "websearch web_search google_web_search task agent skill askuserquestion \
+             exitplanmode think slashcommand",
+        ),
     ),
     (
         ToolKind::Reads,
-        &[
-            "read",
-            "edit",
-            "multiedit",
-            "notebookedit",
-            "notebookread",
-            "grep",
-            "glob",
-            "ls",
-            "read_file",
-            "read_many_files",
-            "replace",
-            "list_directory",
-            "list_dir",
-            "view",
-            "search_file_content",
-            "view_image",
-        ],
+        Words(
+            "read edit multiedit notebookedit notebookread grep glob ls read_file \
+             read_many_files replace list_directory list_dir view search_file_content \
+             view_image",
+        ),
     ),
 ];
 
@@ -156,9 +69,7 @@ impl Call {
         if self.edits_by_verb() {
             return ToolKind::Reads;
         }
-        let known = KINDS
-            .iter()
-            .find(|(_, names)| names.contains(&name.as_str()));
+        let known = KINDS.iter().find(|(_, names)| names.has(&name));
         match known {
             Some((kind, _)) => *kind,
             None if self.command_member().is_some() => ToolKind::Shell,
@@ -174,16 +85,23 @@ impl Call {
     }
 
     fn command_member(&self) -> Option<&Json> {
-        let member = COMMANDS.into_iter().find_map(|key| self.input.get(key));
+        let member = COMMANDS.iter().find_map(|key| self.input.get(key));
         let given = |json: &&Json| matches!(json, Json::Text(_) | Json::List(_));
-        member.filter(given).or_else(|| self.input.get("commands"))
+        member
+            .filter(given)
+            .or_else(|| self.input.get("commands"))
+            .or_else(|| self.input.get("argv").filter(given))
     }
 
     /// The command line of a shell tool. A list of words (Codex) is quoted back into one, and so is
     /// a program with its arguments; several commands stand on lines of their own.
     pub(crate) fn command_line(&self) -> Option<String> {
         let whole = matches!(self.input, Json::Text(_) | Json::List(_)).then_some(&self.input);
-        let typed = || self.input.get("input").filter(|json| json.text().is_some());
+        let typed = || {
+            self.input
+                .get("input")
+                .filter(|json| !matches!(json, Json::Map(_)))
+        };
         let member = whole.or_else(|| self.command_member()).or_else(typed)?;
         if self
             .input
@@ -197,7 +115,7 @@ impl Call {
             Json::List(words) => joined(words),
             _ => return None,
         };
-        let words = WORDS.into_iter().find_map(|key| self.input.get(key));
+        let words = WORDS.iter().find_map(|key| self.input.get(key));
         let text = match words {
             Some(Json::List(words))
                 if words.first().and_then(Json::text) == Some(text.as_str()) =>
@@ -231,6 +149,21 @@ impl Call {
         })
     }
 
+    /// The text of a patch in the `*** Begin Patch` format, in whatever member it stands.
+    pub(crate) fn patch(&self) -> Option<&str> {
+        let applied = self.kind() == ToolKind::Patch;
+        let by_shell = || self.command_line()?.contains("apply_patch").then_some(());
+        let starts =
+            |text: &&str| text.contains("*** Begin Patch") && (applied || by_shell().is_some());
+        let whole = last_text(&self.input);
+        let keys = ["input", "patch", "command"];
+        let member = || {
+            keys.into_iter()
+                .find_map(|key| last_text(self.input.get(key)?))
+        };
+        whole.or_else(member).filter(starts)
+    }
+
     /// Every string of the input that is no prose, with the member it stands in.
     pub(crate) fn plain_strings(&self) -> Vec<(&str, &str)> {
         let mut out = Vec::new();
@@ -241,7 +174,7 @@ impl Call {
 
 fn collect<'j>(key: &'j str, json: &'j Json, out: &mut Vec<(&'j str, &'j str)>) {
     match json {
-        _ if PROSE.contains(&key) => {}
+        _ if PROSE.has(key) => {}
         Json::Plain(_) => {}
         Json::Text(text) => out.push((key, text)),
         Json::List(items) => items.iter().for_each(|item| collect(key, item, out)),
@@ -253,7 +186,21 @@ fn collect<'j>(key: &'j str, json: &'j Json, out: &mut Vec<(&'j str, &'j str)>) 
     }
 }
 
+/// The text, or the last one of a list.
+fn last_text(json: &Json) -> Option<&str> {
+    match json {
+        Json::List(items) => items.last().and_then(Json::text),
+        other => other.text(),
+    }
+}
+
+/// The words as one command line; a single word with blanks in it is a line already.
 fn joined(words: &[Json]) -> String {
+    if let [Json::Text(line)] = words
+        && line.contains(' ')
+    {
+        return line.clone();
+    }
     let quoted: Vec<_> = words.iter().filter_map(Json::text).map(quote).collect();
     quoted.join(" ")
 }

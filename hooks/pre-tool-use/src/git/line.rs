@@ -4,6 +4,7 @@ use crate::context::Context;
 use crate::marks::{self, ANY};
 use crate::path;
 use crate::walk::{State, World};
+use crate::words::Words;
 
 /// A `git` command line.
 #[derive(Debug, Default, Clone)]
@@ -23,27 +24,15 @@ pub struct GitLine {
 }
 
 /// Settings whose value is a command.
-const COMMAND_SETTINGS: [&str; 9] = [
-    "core.sshcommand",
-    "core.editor",
-    "sequence.editor",
-    "core.pager",
-    "diff.external",
-    "core.fsmonitor",
-    "core.askpass",
-    "gpg.program",
-    "credential.helper",
-];
+const COMMAND_SETTINGS: Words = Words(
+    "core.sshcommand core.editor sequence.editor core.pager diff.external core.fsmonitor \
+     core.askpass gpg.program credential.helper",
+);
 
 /// Variables whose value is a command.
-const COMMAND_VARIABLES: [&str; 6] = [
-    "GIT_SSH_COMMAND",
-    "GIT_EDITOR",
-    "GIT_SEQUENCE_EDITOR",
-    "GIT_PAGER",
-    "GIT_EXTERNAL_DIFF",
-    "GIT_PROXY_COMMAND",
-];
+const COMMAND_VARIABLES: Words = Words(
+    "GIT_SSH_COMMAND GIT_EDITOR GIT_SEQUENCE_EDITOR GIT_PAGER GIT_EXTERNAL_DIFF GIT_PROXY_COMMAND",
+);
 
 /// Subcommands that are not aliases. An alias cannot replace one.
 const BUILTINS: &str = " add am annotate apply archive bisect blame branch bundle cat-file check-attr \
@@ -128,11 +117,9 @@ impl GitLine {
     }
 
     /// Whether an argument is given, before any `--`.
-    pub fn has(&self, options: &[&str]) -> bool {
+    pub fn has(&self, options: Words) -> bool {
         let before = self.args.iter().take_while(|arg| *arg != "--");
-        before
-            .into_iter()
-            .any(|arg| options.contains(&arg.as_str()))
+        before.into_iter().any(|arg| options.has(arg))
     }
 
     /// Where the command works: the shell's directory, `-C`, `--work-tree`, `--git-dir`.
@@ -154,7 +141,7 @@ impl GitLine {
         let mut out: Vec<String> = Vec::new();
         for (key, value) in &self.settings {
             let code = value.strip_prefix('!').unwrap_or(value);
-            let runs = COMMAND_SETTINGS.contains(&key.as_str())
+            let runs = COMMAND_SETTINGS.has(key.as_str())
                 || key.starts_with("pager.")
                 || key.ends_with(".textconv");
             if runs && marks::exact(code) {
@@ -163,18 +150,15 @@ impl GitLine {
         }
         let given = env
             .iter()
-            .filter(|(name, _)| COMMAND_VARIABLES.contains(&name.as_str()));
+            .filter(|(name, _)| COMMAND_VARIABLES.has(name.as_str()));
         out.extend(given.map(|(_, value)| value.clone()));
         out.extend(self.option_commands());
         out
     }
 
     fn option_commands(&self) -> Vec<String> {
-        let after = |flags: &[&str]| {
-            let pairs = self
-                .args
-                .windows(2)
-                .filter(|pair| flags.contains(&pair[0].as_str()));
+        let after = |flags: Words| {
+            let pairs = self.args.windows(2).filter(|pair| flags.has(&pair[0]));
             pairs.map(|pair| pair[1].clone()).collect::<Vec<_>>()
         };
         let attached = |flag: &str| {
@@ -185,8 +169,8 @@ impl GitLine {
                 .collect::<Vec<_>>()
         };
         match self.sub.as_str() {
-            "rebase" => [after(&["-x", "--exec"]), attached("--exec=")].concat(),
-            "difftool" => [after(&["-x", "--extcmd"]), attached("--extcmd=")].concat(),
+            "rebase" => [after(Words("-x --exec")), attached("--exec=")].concat(),
+            "difftool" => [after(Words("-x --extcmd")), attached("--extcmd=")].concat(),
             "grep" => [attached("-O"), attached("--open-files-in-pager=")].concat(),
             "submodule" => {
                 let words = self.args.iter().skip_while(|arg| *arg != "foreach").skip(1);
@@ -258,7 +242,7 @@ impl GitLine {
             .filter(|arg| !arg.starts_with('-'))
             .collect();
         let [only] = operands[..] else { return None };
-        if self.has(&["-t", "--track"]) {
+        if self.has(Words("-t --track")) {
             return only.split_once('/').map(|(_, branch)| branch.to_owned());
         }
         let file = only.starts_with('.')
@@ -269,7 +253,7 @@ impl GitLine {
     }
 
     fn renamed(&self) -> Option<String> {
-        let renames = self.has(&["-m", "-M", "--move"]);
+        let renames = self.has(Words("-m -M --move"));
         let mut operands = self.args.iter().filter(|arg| !arg.starts_with('-'));
         renames.then(|| operands.next_back().cloned()).flatten()
     }

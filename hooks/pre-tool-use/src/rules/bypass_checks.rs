@@ -15,8 +15,7 @@ use crate::marks;
 use crate::path::{self, Place};
 use crate::walk::View;
 use crate::walk::options::{self, Arg, Spec};
-
-use super::protected_push::protected;
+use crate::words::Words;
 
 /// The rule.
 pub const RULE: Rule = Rule {
@@ -27,57 +26,32 @@ pub const RULE: Rule = Rule {
 };
 
 /// Subcommands that run hooks or sign.
-const WRITES: [&str; 11] = [
-    "commit",
-    "merge",
-    "push",
-    "rebase",
-    "am",
-    "cherry-pick",
-    "revert",
-    "tag",
-    "pull",
-    "checkout",
-    "switch",
-];
+const WRITES: Words =
+    Words("commit merge push rebase am cherry-pick revert tag pull checkout switch");
 
 /// Switches of hook managers: the variable and the values that switch hooks off.
-const SWITCHES: [(&str, &[&str]); 7] = [
-    ("HUSKY", &["0", "false"]),
-    ("HUSKY_SKIP_HOOKS", &["1", "true"]),
-    ("LEFTHOOK", &["0", "false"]),
-    ("LEFTHOOK_EXCLUDE", &[]),
-    ("OVERCOMMIT_DISABLE", &["1", "true"]),
-    ("SKIP", &[]),
-    ("SKIP_HOOKS", &["1", "true"]),
+const SWITCHES: [(&str, Words); 8] = [
+    ("HUSKY", Words("0 false")),
+    ("HUSKY_SKIP_HOOKS", Words("1 true")),
+    ("LEFTHOOK", Words("0 false")),
+    ("LEFTHOOK_EXCLUDE", Words("")),
+    ("OVERCOMMIT_DISABLE", Words("1 true")),
+    ("SKIP", Words("")),
+    ("SKIP_SIMPLE_GIT_HOOKS", Words("1 true")),
+    ("SKIP_HOOKS", Words("1 true")),
 ];
 
 /// Short options of `git commit` that take a value.
 const COMMIT: Spec = Spec {
     short: "mFCctu?S?",
-    long: &[
-        "message",
-        "file",
-        "author",
-        "date",
-        "reuse-message",
-        "reedit-message",
-        "template",
-        "fixup",
-        "squash",
-        "trailer",
-        "cleanup",
-    ],
+    long: Words(
+        "message file author date reuse-message reedit-message template fixup squash trailer \
+         cleanup",
+    ),
 };
 const OTHERS: Spec = Spec {
     short: "msXo",
-    long: &[
-        "message",
-        "strategy",
-        "strategy-option",
-        "onto",
-        "push-option",
-    ],
+    long: Words("message strategy strategy-option onto push-option"),
 };
 
 /// Judges one command.
@@ -94,6 +68,15 @@ pub fn check(view: &View<'_>) -> Option<String> {
                 view.exec.name()
             ))
         }
+        "overcommit" if args.iter().any(|arg| arg == "--uninstall") => {
+            Some("overcommit --uninstall removes the repository's hooks".to_owned())
+        }
+        name if name.starts_with("python")
+            && args.iter().any(|arg| arg == "pre_commit")
+            && args.iter().any(|arg| arg == "uninstall") =>
+        {
+            Some("pre_commit uninstall removes the repository's hooks".to_owned())
+        }
         _ => hooks::check(view),
     }
 }
@@ -107,7 +90,8 @@ fn check_git(view: &View<'_>) -> Option<String> {
         .or_else(|| bypassing_variable(&line, view))
         .or_else(|| bypassing_option(&line))
         .or_else(|| written_setting(&line, view))
-        .or_else(|| rewritten_history(&line, view))
+        .or_else(|| refs::rewritten_history(&line, view))
+        .or_else(|| hooks::check(view))
 }
 
 /// Whether the command works in a repository in the private temp.
@@ -145,12 +129,12 @@ fn bypassing_setting(line: &GitLine) -> Option<String> {
 }
 
 fn bypassing_variable(line: &GitLine, view: &View<'_>) -> Option<String> {
-    if !WRITES.contains(&line.sub.as_str()) {
+    if !WRITES.has(line.sub.as_str()) {
         return None;
     }
     for (name, off) in SWITCHES {
         let value = view.env(name).filter(|value| !value.is_empty());
-        if value.is_some_and(|value| off.is_empty() || off.contains(&value.as_str())) {
+        if value.is_some_and(|value| off.0.is_empty() || off.has(&value)) {
             return Some(format!("{name} switches the hooks off"));
         }
     }
@@ -185,7 +169,7 @@ fn bypassing_variable(line: &GitLine, view: &View<'_>) -> Option<String> {
 
 fn bypassing_option(line: &GitLine) -> Option<String> {
     let sub = line.sub.as_str();
-    if !WRITES.contains(&sub) {
+    if !WRITES.has(sub) {
         return None;
     }
     let spec = if sub == "commit" { COMMIT } else { OTHERS };
@@ -213,14 +197,14 @@ fn bypassing_option(line: &GitLine) -> Option<String> {
 
 /// `git config` that switches a check off for good.
 fn written_setting(line: &GitLine, view: &View<'_>) -> Option<String> {
-    if line.sub != "config" || line.has(&["--get", "--get-all", "--list", "-l", "--get-regexp"]) {
+    if line.sub != "config" || line.has(Words("--get --get-all --list -l --get-regexp")) {
         return None;
     }
     let operands = options::operands(
         &line.args,
         Spec {
             short: "f",
-            long: &["file", "type"],
+            long: Words("file type"),
         },
     );
     let lower: Vec<String> = operands
@@ -228,13 +212,13 @@ fn written_setting(line: &GitLine, view: &View<'_>) -> Option<String> {
         .map(|word| word.to_ascii_lowercase())
         .collect();
     let section = |word: &String| matches!(word.as_str(), "core" | "commit" | "tag" | "gpg");
-    let whole = line.has(&["--remove-section"])
+    let whole = line.has(Words("--remove-section"))
         || lower.first().is_some_and(|verb| verb == "remove-section");
     if whole && let Some(section) = lower.iter().find(|word| section(word)) {
         return Some(format!("git config would remove the section {section}"));
     }
     let removes =
-        line.has(&["--unset", "--unset-all"]) || lower.first().is_some_and(|verb| verb == "unset");
+        line.has(Words("--unset --unset-all")) || lower.first().is_some_and(|verb| verb == "unset");
     let key = lower.iter().find(|word| word.contains('.'))?;
     if removes {
         let kept = matches!(
@@ -278,82 +262,11 @@ fn is_hook_directory(value: &str, view: &View<'_>) -> bool {
             .any(|dir| value == *dir || value.ends_with(&format!("/{dir}")))
 }
 
-fn rewritten_history(line: &GitLine, view: &View<'_>) -> Option<String> {
-    match line.sub.as_str() {
-        "filter-branch" | "filter-repo" => {
-            Some(format!("git {} rewrites pushed history", line.sub))
-        }
-        "update-ref" => {
-            let operands = options::operands(
-                &line.args,
-                Spec {
-                    short: "m",
-                    long: &[],
-                },
-            );
-            let given: Vec<&str> = if line.has(&["--stdin"]) {
-                view.exec.stdin.split_whitespace().collect()
-            } else {
-                operands.first().copied().into_iter().collect()
-            };
-            let name = given
-                .into_iter()
-                .find(|name| name.starts_with("refs/") && protected(name, view).is_some())?;
-            Some(format!(
-                "git update-ref moves the protected ref {}",
-                marks::show(name)
-            ))
-        }
-        "branch" => {
-            let has = |short: char, long: &str| {
-                options::read(&line.args, OTHERS)
-                    .iter()
-                    .any(|arg| match arg {
-                        Arg::Short(c, _) => *c == short,
-                        Arg::Long(name, _) => options::means(name, long, 3),
-                        Arg::Operand(_) => false,
-                    })
-            };
-            let forced = has('f', "force");
-            let deletes = has('D', "-") || (forced && has('d', "delete"));
-            let operands = options::operands(
-                &line.args,
-                Spec {
-                    short: "u",
-                    long: &["set-upstream-to"],
-                },
-            );
-            let moved = match operands.as_slice() {
-                all if deletes => all,
-                [.., last] if has('M', "-") => std::slice::from_ref(last),
-                [first, ..] if forced => std::slice::from_ref(first),
-                _ => &[],
-            };
-            let name = moved.iter().find(|name| protected(name, view).is_some())?;
-            Some(format!(
-                "git branch would move or delete the protected branch {}",
-                marks::show(name)
-            ))
-        }
-        "reflog" if line.has(&["expire"]) => {
-            let now = |arg: &String| {
-                let value = arg
-                    .strip_prefix("--expire=")
-                    .or_else(|| arg.strip_prefix("--expire-unreachable="));
-                value.is_some_and(|value| matches!(value, "now" | "all" | "0"))
-            };
-            let apart = line.args.windows(2).any(|pair| {
-                matches!(pair[0].as_str(), "--expire" | "--expire-unreachable")
-                    && matches!(pair[1].as_str(), "now" | "all" | "0")
-            });
-            let found = apart || line.args.iter().any(now);
-            found.then(|| "git reflog expire throws away the way back".to_owned())
-        }
-        _ => None,
-    }
-}
-
 mod hooks;
+mod refs;
+mod tools;
+
+pub use tools::check_tool;
 
 pub use hooks::may_be_hook;
 

@@ -14,6 +14,7 @@ use crate::decision::Rule;
 use crate::marks;
 use crate::path;
 use crate::walk::View;
+use crate::words::Words;
 
 use super::secrets::is_secret;
 use candidates::candidates;
@@ -94,10 +95,14 @@ fn addresses(call: &Call) -> Vec<&str> {
     out
 }
 
+/// Tools that tell only the names of files, as `ls` does.
+const NAMES_ONLY: Words =
+    Words("ls list_directory list_dir find_file search_files get_file_info directory_tree");
+
 /// The paths a tool's input names. A `Grep` pattern is data, a `Glob` pattern is a path.
 fn tool_paths(call: &Call) -> Vec<String> {
     let tool = call.short_name();
-    if matches!(tool.as_str(), "ls" | "list_directory" | "list_dir") || creates(call) {
+    if NAMES_ONLY.has(&tool) || creates(call) {
         return Vec::new();
     }
     let unknown = call.kind() == ToolKind::Unknown;
@@ -111,7 +116,7 @@ fn tool_paths(call: &Call) -> Vec<String> {
         local && (path || unknown) && !text.contains('\n')
     });
     let mut texts: Vec<&str> = named.map(|(_, text)| text).collect();
-    if tool.contains("glob") || tool.contains("find_file") || tool == "search_files" {
+    if tool == "glob" {
         texts.extend(call.input.text_at("pattern"));
     }
     let positive = texts.into_iter().filter(|text| !text.starts_with('!'));

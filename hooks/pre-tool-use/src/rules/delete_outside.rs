@@ -17,6 +17,7 @@ use crate::marks;
 use crate::path::{self, Place};
 use crate::walk::View;
 use crate::walk::options::{self, Arg, Spec};
+use crate::words::Words;
 
 /// The rule.
 pub const RULE: Rule = Rule {
@@ -27,14 +28,7 @@ pub const RULE: Rule = Rule {
 };
 
 /// Files that swallow or pass on what is written to them.
-const SINKS: [&str; 6] = [
-    "/dev/null",
-    "/dev/stdout",
-    "/dev/stderr",
-    "/dev/tty",
-    "/dev/zero",
-    "/dev/full",
-];
+const SINKS: Words = Words("/dev/null /dev/stdout /dev/stderr /dev/tty /dev/zero /dev/full");
 
 /// Judges one command.
 pub fn check(view: &View<'_>) -> Option<String> {
@@ -49,7 +43,7 @@ pub fn check(view: &View<'_>) -> Option<String> {
                 args,
                 Spec {
                     short: "ns",
-                    long: &["iterations", "size"],
+                    long: Words("iterations size"),
                 },
             ),
             view,
@@ -58,24 +52,28 @@ pub fn check(view: &View<'_>) -> Option<String> {
         "truncate" => {
             let spec = Spec {
                 short: "sr",
-                long: &["size", "reference"],
+                long: Words("size reference"),
             };
             judge_all(name, &options::operands(args, spec), view)
         }
         "dd" => args
             .iter()
             .find_map(|arg| judge("dd", arg.strip_prefix("of=")?, view)),
-        "mv" => check_mv(args, view),
-        "zip" => check_zip(args, view),
-        "rclone" => check_rclone(args, view),
-        "install" => check_emptied(args, view),
-        "cp" => check_emptied(args, view),
-        "rsync" => check_rsync(args, view),
+        "mv" => moves::check_mv(args, view),
+        "zip" => moves::check_zip(args, view),
+        "7z" | "7za" | "7zz" if args.iter().any(|arg| arg == "-sdel") => {
+            let operands = options::operands(args, options::PLAIN);
+            judge_all("7z -sdel", operands.get(2..).unwrap_or_default(), view)
+        }
+        "rclone" => moves::check_rclone(args, view),
+        "install" => moves::check_emptied(args, view),
+        "cp" => moves::check_emptied(args, view),
+        "rsync" => moves::check_rsync(args, view),
         "git" => check_git(view),
         "tar" | "gtar" | "bsdtar" if args.iter().any(|arg| arg == "--remove-files") => {
             let spec = Spec {
                 short: "fCTX",
-                long: &["file", "directory", "exclude"],
+                long: Words("file directory exclude"),
             };
             let dir = options::read(args, spec)
                 .into_iter()
@@ -130,14 +128,8 @@ fn check_rm(view: &View<'_>) -> Option<String> {
 }
 
 /// Directories that anyone may write into and nobody keeps things in.
-const TEMPORARY: [&str; 6] = [
-    "/tmp/",
-    "/var/tmp/",
-    "/dev/shm/",
-    "/private/tmp/",
-    "/private/var/tmp/",
-    "/var/folders/",
-];
+const TEMPORARY: Words =
+    Words("/tmp/ /var/tmp/ /dev/shm/ /private/tmp/ /private/var/tmp/ /var/folders/");
 
 /// Whether a target is certainly something in a temporary directory, and not a whole tree of it.
 fn is_temporary(target: &str, view: &View<'_>) -> bool {
@@ -183,7 +175,7 @@ fn judge_all(verb: &str, targets: &[&str], view: &View<'_>) -> Option<String> {
 
 /// Judges one target seen from every directory the command may run in.
 fn judge(verb: &str, target: &str, view: &View<'_>) -> Option<String> {
-    if target.is_empty() || SINKS.contains(&target) || target.starts_with("/dev/fd/") {
+    if target.is_empty() || SINKS.has(target) || target.starts_with("/dev/fd/") {
         return None;
     }
     let whole = target.ends_with('/') || target.ends_with("/.");
@@ -217,149 +209,6 @@ fn place_of(path: &str, whole: bool, view: &View<'_>) -> Place {
     }
 }
 
-/// `mv FILE /dev/null`: as root it replaces the device, else it deletes the file.
-/// Moving the repository, or the whole worktree, away is the same as deleting it.
-fn check_mv(args: &[String], view: &View<'_>) -> Option<String> {
-    let targets = options::operands(
-        args,
-        Spec {
-            short: "tS",
-            long: &["target-directory", "suffix"],
-        },
-    );
-    let sources = targets.get(..targets.len().saturating_sub(1));
-    let whole = |path: Option<String>| {
-        path.is_some_and(|path| matches!(place_of(&path, false, view), Place::Root | Place::Git))
-    };
-    let moved = sources.unwrap_or_default().iter().find(|source| {
-        marks::exact(source) && is_repository(source) && view.paths(source).into_iter().any(whole)
-    });
-    if let Some(source) = moved {
-        let shown = marks::show_short(source, 80);
-        return Some(format!(
-            "mv would take away {shown}, the worktree or its .git"
-        ));
-    }
-    targets
-        .iter()
-        .skip(1)
-        .any(|target| *target == "/dev/null")
-        .then(|| "mv to /dev/null destroys the file or the device".to_owned())
-}
-
-/// Not a file in it: `mv .git/hooks` has a rule of its own.
-fn is_repository(source: &str) -> bool {
-    let name = path::name(source);
-    name == ".git" || !source.contains(".git")
-}
-
-/// `zip -m` deletes what it has packed.
-fn check_zip(args: &[String], view: &View<'_>) -> Option<String> {
-    let spec = Spec {
-        short: "bntPxi",
-        long: &[],
-    };
-    let moves = options::read(args, spec)
-        .iter()
-        .any(|arg| matches!(arg, Arg::Short('m', _) | Arg::Long("move", _)));
-    let operands = options::operands(args, spec);
-    let sources = operands.get(1..).filter(|_| moves)?;
-    judge_all("zip -m", sources, view)
-}
-
-/// `rclone` verbs that delete where they point, or what they have moved.
-fn check_rclone(args: &[String], view: &View<'_>) -> Option<String> {
-    let operands = options::operands(args, options::PLAIN);
-    let dry = args.iter().any(|arg| arg == "-n" || arg == "--dry-run");
-    let target = match operands.as_slice() {
-        _ if dry => return None,
-        [
-            "purge" | "delete" | "deletefile" | "rmdir" | "rmdirs" | "move" | "moveto",
-            target,
-            ..,
-        ] => target,
-        ["sync", _, target, ..] => target,
-        _ => return None,
-    };
-    let remote = target
-        .split('/')
-        .next()
-        .is_some_and(|head| head.contains(':'));
-    if remote {
-        let shown = marks::show_short(target, 80);
-        return Some(format!(
-            "rclone {} would delete what is in {shown}",
-            operands[0]
-        ));
-    }
-    judge("rclone", target, view)
-}
-
-/// `cp /dev/null FILE` empties it.
-fn check_emptied(args: &[String], view: &View<'_>) -> Option<String> {
-    let spec = Spec {
-        short: "tSmgo",
-        long: &["mode", "owner", "group"],
-    };
-    match options::operands(args, spec).as_slice() {
-        ["/dev/null", targets @ ..] => judge_all("copying /dev/null", targets, view),
-        _ => None,
-    }
-}
-
-fn check_rsync(args: &[String], view: &View<'_>) -> Option<String> {
-    let spec = Spec {
-        short: "efT",
-        long: &[
-            "rsh",
-            "exclude",
-            "include",
-            "filter",
-            "exclude-from",
-            "include-from",
-            "files-from",
-            "rsync-path",
-            "temp-dir",
-        ],
-    };
-    let read = options::read(args, spec);
-    let deletes = |arg: &Arg<'_>| matches!(arg, Arg::Long(name, _) if name.starts_with("del") && *name != "delete-excluded-not");
-    let dry = |arg: &Arg<'_>| matches!(arg, Arg::Short('n', _) | Arg::Long("dry-run", _));
-    if read.iter().any(dry) {
-        return None;
-    }
-    if read
-        .iter()
-        .any(|arg| matches!(arg, Arg::Long("remove-source-files", _)))
-    {
-        let operands = options::operands(args, spec);
-        let sources = &operands[..operands.len().saturating_sub(1)];
-        return judge_all("rsync --remove-source-files", sources, view);
-    }
-    if !read.iter().any(deletes) {
-        return None;
-    }
-    let target = read.iter().rev().find_map(|arg| match arg {
-        Arg::Operand(text) => Some(*text),
-        _ => None,
-    })?;
-    let remote = target
-        .split('/')
-        .next()
-        .is_some_and(|head| head.contains(':'));
-    if remote {
-        return Some(format!(
-            "rsync --delete would delete files on {}",
-            marks::show_short(target, 80)
-        ));
-    }
-    judge(
-        "rsync --delete",
-        &format!("{}/", target.trim_end_matches('/')),
-        view,
-    )
-}
-
 /// `git clean` elsewhere, and removing another worktree by force.
 fn check_git(view: &View<'_>) -> Option<String> {
     let line = view.git_line();
@@ -367,7 +216,7 @@ fn check_git(view: &View<'_>) -> Option<String> {
         "clean" => check_clean(&line, view),
         "worktree"
             if line.args.first().is_some_and(|verb| verb == "remove")
-                && line.has(&["-f", "--force", "-ff"]) =>
+                && line.has(Words("-f --force -ff")) =>
         {
             judge_all(
                 "git worktree remove",
@@ -382,7 +231,7 @@ fn check_git(view: &View<'_>) -> Option<String> {
 fn check_clean(line: &GitLine, view: &View<'_>) -> Option<String> {
     let spec = Spec {
         short: "e",
-        long: &["exclude"],
+        long: Words("exclude"),
     };
     let read = options::read(&line.args, spec);
     let forced = read.iter().any(|arg| match arg {
@@ -418,6 +267,8 @@ fn check_clean(line: &GitLine, view: &View<'_>) -> Option<String> {
     }
     None
 }
+
+mod moves;
 
 #[cfg(test)]
 pub(super) mod cases;

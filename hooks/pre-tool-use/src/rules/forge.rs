@@ -3,59 +3,29 @@
 use crate::marks;
 use crate::walk::View;
 use crate::walk::options::{self, Arg, Spec};
+use crate::words::Words;
 
-use super::protected_push::protected;
+use super::protected::protected;
 
 /// `gh` options that take a value; enough to find the command words and the fields of `api`.
 const GH: Spec = Spec {
     short: "RXfFHqtbBjp",
-    long: &[
-        "repo",
-        "method",
-        "field",
-        "raw-field",
-        "header",
-        "jq",
-        "template",
-        "hostname",
-        "input",
-        "body",
-        "subject",
-        "match-head-commit",
-        "author-email",
-        "preview",
-        "cache",
-    ],
+    long: Words(
+        "repo method field raw-field header jq template hostname input body subject \
+         match-head-commit author-email preview cache",
+    ),
 };
 
 const CURL: Spec = Spec {
     short: "XdHuFToAbcem",
-    long: &[
-        "request",
-        "data",
-        "data-raw",
-        "data-binary",
-        "json",
-        "header",
-        "user",
-        "form",
-        "url",
-        "output",
-    ],
+    long: Words("request data data-raw data-binary json header user form url output"),
 };
 
 /// GraphQL mutations that write a branch.
-const MUTATIONS: [&str; 9] = [
-    "mergePullRequest",
-    "mergeBranch",
-    "enablePullRequestAutoMerge",
-    "enqueuePullRequest",
-    "updateRef",
-    "deleteRef",
-    "createCommitOnBranch",
-    "deleteBranchProtectionRule",
-    "updateBranchProtectionRule",
-];
+const MUTATIONS: Words = Words(
+    "mergePullRequest mergeBranch enablePullRequestAutoMerge enqueuePullRequest updateRef \
+     deleteRef createCommitOnBranch deleteBranchProtectionRule updateBranchProtectionRule",
+);
 
 /// Judges `gh`, `glab`, `tea` and `hub`.
 pub(super) fn check(view: &View<'_>) -> Option<String> {

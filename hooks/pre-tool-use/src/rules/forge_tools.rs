@@ -5,8 +5,9 @@ use crate::call::Call;
 use crate::context::Context;
 use crate::json::Json;
 use crate::walk::{Exec, State, View, World};
+use crate::words::Words;
 
-use super::protected_push::protected;
+use super::protected::protected;
 
 /// What a tool of this name does to a branch.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -18,21 +19,24 @@ enum Deed {
 }
 
 fn deed(name: &str) -> Option<Deed> {
-    let has = |words: &[&str]| words.iter().all(|word| name.contains(word));
+    let has = |words: Words| words.iter().all(|word| name.contains(word));
     let asks = ["get", "list", "read", "search", "check", "status"];
     let first = name.split('_').next().unwrap_or_default();
     if asks.contains(&first) {
         return None;
     }
-    if has(&["merge"])
-        && (has(&["pull"]) || has(&["request"]) || has(&["auto"]) || has(&["branch"]))
+    if has(Words("merge"))
+        && (has(Words("pull"))
+            || has(Words("request"))
+            || has(Words("auto"))
+            || has(Words("branch")))
     {
         return (first != "create" && first != "update").then_some(Deed::Merges);
     }
-    if has(&["delete", "repo"]) || has(&["delete", "project"]) {
+    if has(Words("delete repo")) || has(Words("delete project")) {
         return Some(Deed::DeletesRepository);
     }
-    if has(&["delete", "branch"]) || has(&["delete", "ref"]) {
+    if has(Words("delete branch")) || has(Words("delete ref")) {
         return Some(Deed::Deletes);
     }
     let writes = matches!(
@@ -53,10 +57,11 @@ fn deed(name: &str) -> Option<Deed> {
 /// What the tool would do, when it must not.
 pub(crate) fn check(call: &Call, ctx: &Context) -> Option<String> {
     let name = call.short_name();
-    let remote = call.tool.contains("__");
+    let name = name.rsplit('.').next().unwrap_or_default();
+    let remote = call.tool.contains("__") || call.tool.contains('.');
     let forge_file = name == "delete_file" && call.input.get("branch").is_some();
-    let deed = match deed(&name) {
-        _ if !remote => return None,
+    let deed = match deed(name) {
+        found if !remote && found != Some(Deed::Merges) => return None,
         _ if forge_file => Deed::Writes,
         found => found?,
     };

@@ -10,6 +10,7 @@ pub mod delete_outside;
 mod forge;
 pub(crate) mod forge_tools;
 pub mod pipe_to_shell;
+mod protected;
 pub mod protected_push;
 mod push;
 mod secrets;

@@ -16,6 +16,7 @@ use crate::marks::DOWNLOAD;
 use crate::path;
 use crate::walk::options::{self, Arg, Spec};
 use crate::walk::{Exec, View};
+use crate::words::Words;
 
 /// The rule.
 pub const RULE: Rule = Rule {
@@ -28,89 +29,29 @@ pub const RULE: Rule = Rule {
 /// `curl` options that take a value.
 pub(crate) const CURL: Spec = Spec {
     short: "AbcCdDeEFHKmoPQrtTuUwxXyYz",
-    long: &[
-        "output",
-        "url",
-        "header",
-        "data",
-        "data-raw",
-        "data-binary",
-        "data-urlencode",
-        "data-ascii",
-        "json",
-        "form",
-        "form-string",
-        "user",
-        "request",
-        "user-agent",
-        "referer",
-        "cookie",
-        "cookie-jar",
-        "cert",
-        "key",
-        "cacert",
-        "capath",
-        "config",
-        "proxy",
-        "preproxy",
-        "socks5",
-        "socks5-hostname",
-        "connect-to",
-        "max-time",
-        "connect-timeout",
-        "retry",
-        "retry-delay",
-        "retry-max-time",
-        "upload-file",
-        "write-out",
-        "range",
-        "output-dir",
-        "resolve",
-        "netrc-file",
-        "interface",
-        "limit-rate",
-        "max-redirs",
-        "oauth2-bearer",
-        "proto",
-        "ciphers",
-        "unix-socket",
-        "dump-header",
-        "stderr",
-        "trace",
-        "trace-ascii",
-    ],
+    long: Words(
+        "output url header data data-raw data-binary data-urlencode data-ascii json form \
+         form-string user request user-agent referer cookie cookie-jar cert key cacert capath \
+         config proxy preproxy socks5 socks5-hostname connect-to max-time connect-timeout retry \
+         retry-delay retry-max-time upload-file write-out range output-dir resolve netrc-file \
+         interface limit-rate max-redirs oauth2-bearer proto ciphers unix-socket noproxy dump-header \
+         stderr trace trace-ascii",
+    ),
 };
 
 pub(crate) const WGET: Spec = Spec {
     short: "OoaietTwQPUlADRXB",
-    long: &[
-        "output-document",
-        "output-file",
-        "directory-prefix",
-        "header",
-        "user-agent",
-        "timeout",
-        "tries",
-        "user",
-        "password",
-        "post-data",
-        "post-file",
-        "input-file",
-        "execute",
-        "wait",
-        "quota",
-    ],
+    long: Words(
+        "output-document output-file directory-prefix header user-agent timeout tries user \
+         password post-data post-file input-file execute wait quota",
+    ),
 };
 
 /// Programs that run a file given by name and are no shell or interpreter the walker follows.
-const RUNNERS: [&str; 8] = [
-    "java", "make", "gmake", "go", "julia", "swift", "tclsh", "expect",
-];
+const RUNNERS: Words = Words("java make gmake go julia swift tclsh expect");
 
 /// Of those and others, the ones that run their input when no file is named.
-const READERS: [&str; 8] = [
-    "tclsh", "wish", "expect", "julia", "octave", "irb", "iex", "ghci",
-];
+const READERS: Words = Words("tclsh wish expect julia octave irb iex ghci guile");
 
 /// Judges one command.
 pub fn check(view: &View<'_>) -> Option<String> {
@@ -120,16 +61,16 @@ pub fn check(view: &View<'_>) -> Option<String> {
         view.content(file)
             .is_some_and(|text| text.contains(DOWNLOAD))
     };
-    if RUNNERS.contains(&name) && args.iter().any(fetched) {
+    if RUNNERS.has(name) && args.iter().any(fetched) {
         return Some(format!(
             "{name} would run a file this command line downloads"
         ));
     }
     let fed = view.exec.stdin.contains(DOWNLOAD);
-    if fed && READERS.contains(&name) && args.iter().all(|arg| arg.starts_with('-')) {
+    if fed && READERS.has(name) && args.iter().all(|arg| arg.starts_with('-')) {
         return Some(format!("{name} would run what was just downloaded"));
     }
-    if RUNNERS.contains(&name)
+    if RUNNERS.has(name)
         && view.exec.stdin.contains(DOWNLOAD)
         && args.iter().any(|arg| arg == "-" || arg == "/dev/stdin")
     {
@@ -160,11 +101,11 @@ pub(crate) fn decoded() -> Option<Block> {
 pub(crate) fn download_files(exec: &Exec) -> Option<Vec<String>> {
     match exec.name() {
         "curl" | "curlie" => curl_files(exec.args()),
-        "wget" | "wget2" => Some(wget_files(exec.args())),
+        "wget" | "wget2" | "lwp-download" => Some(wget_files(exec.args())),
         "aria2c" | "axel" | "http" | "https" | "xh" => {
             let spec = Spec {
                 short: "od",
-                long: &["output", "out", "dir"],
+                long: Words("output out dir"),
             };
             let read = options::read(exec.args(), spec);
             let dir = read.iter().find_map(|arg| match arg {

@@ -5,12 +5,13 @@ use crate::marks;
 use crate::path::{self, Place};
 use crate::walk::View;
 use crate::walk::options::{self, Arg, Spec};
+use crate::words::Words;
 
-use super::protected_push::protected;
+use super::protected::protected;
 
 const PUSH: Spec = Spec {
     short: "o",
-    long: &["repo", "push-option", "receive-pack", "exec"],
+    long: Words("repo push-option receive-pack exec"),
 };
 
 /// A push in its parts.
@@ -31,8 +32,10 @@ pub(super) fn check(view: &View<'_>) -> Option<String> {
     match line.sub.as_str() {
         "push" | "send-pack" | "http-push" => check_push(&line, view),
         "subtree" => check_subtree(&line, view),
-        "svn" if line.has(&["dcommit"]) => Some("git svn dcommit writes to the remote".to_owned()),
-        "p4" if line.has(&["submit"]) => Some("git p4 submit writes to the remote".to_owned()),
+        "svn" if line.has(Words("dcommit")) => {
+            Some("git svn dcommit writes to the remote".to_owned())
+        }
+        "p4" if line.has(Words("submit")) => Some("git p4 submit writes to the remote".to_owned()),
         _ => None,
     }
 }
@@ -42,7 +45,7 @@ fn check_subtree(line: &GitLine, view: &View<'_>) -> Option<String> {
         &line.args,
         Spec {
             short: "P",
-            long: &["prefix"],
+            long: Words("prefix"),
         },
     );
     match operands.as_slice() {

@@ -3,172 +3,61 @@
 use crate::context::Context;
 use crate::glob;
 use crate::marks::{self, ANY, DEEP};
+use crate::words::Words;
 
 /// Paths that hold credentials, by their last components. A leading `/` anchors the row; `/**` stands
 /// for the directory itself and everything below it. From each tool's own documentation of where it
-/// keeps its credentials.
-const SECRETS: &[&str] = &[
-    ".ssh/**",
-    "id_rsa",
-    "id_dsa",
-    "id_ecdsa",
-    "id_ed25519",
-    "id_ecdsa_sk",
-    "id_ed25519_sk",
-    "/etc/ssh/ssh_host_*_key",
-    ".aws/**",
-    ".azure/**",
-    ".config/gcloud/**",
-    "application_default_credentials.json",
-    ".kube",
-    ".kube/config",
-    ".kube/cache/**",
-    "kubeconfig",
-    "*.kubeconfig",
-    "/etc/kubernetes/*.conf",
-    "/etc/rancher/k3s/k3s.yaml",
-    ".docker/config.json",
-    ".config/containers/auth.json",
-    ".netrc",
-    "_netrc",
-    ".npmrc",
-    ".pypirc",
-    ".git-credentials",
-    ".config/git/credentials",
-    ".cargo/credentials",
-    ".cargo/credentials.toml",
-    ".gem/credentials",
-    ".composer/auth.json",
-    ".m2/settings.xml",
-    ".m2/settings-security.xml",
-    ".gradle/gradle.properties",
-    ".nuget/NuGet/NuGet.Config",
-    ".config/configstore/**",
-    ".config/gh/**",
-    ".config/hub",
-    ".config/glab-cli/**",
-    ".config/tea/**",
-    ".config/github-copilot/**",
-    ".config/doctl/**",
-    ".config/rclone/**",
-    ".config/op/**",
-    ".config/sops/**",
-    ".config/heroku/**",
-    ".wrangler/config/**",
-    ".fly/config.yml",
-    ".databrickscfg",
-    ".snowsql/config",
-    ".terraform.d/credentials.tfrc.json",
-    ".terraformrc",
-    ".vault-token",
-    ".pgpass",
-    ".my.cnf",
-    ".mylogin.cnf",
-    ".s3cfg",
-    ".boto",
-    ".oci/**",
-    ".gnupg/**",
-    ".password-store/**",
-    "*.kdbx",
-    ".local/share/keyrings/**",
-    ".local/share/kwalletd/**",
-    "Library/Keychains/**",
-    "*.keychain",
-    "*.keychain-db",
-    "Library/Cookies/**",
-    ".mozilla/firefox/**",
-    ".config/google-chrome/**",
-    ".config/chromium/**",
-    ".config/BraveSoftware/**",
-    ".config/microsoft-edge/**",
-    "Library/Application Support/Firefox/**",
-    "Library/Application Support/Google/Chrome/**",
-    "Library/Application Support/BraveSoftware/**",
-    "key4.db",
-    "logins.json",
-    "cookies.sqlite",
-    "Login Data",
-    ".claude/.credentials.json",
-    ".claude.json",
-    ".codex/auth.json",
-    ".gemini/oauth_creds.json",
-    ".gemini/google_accounts.json",
-    ".local/share/opencode/auth.json",
-    ".qwen/oauth_creds.json",
-    ".env*",
-    "/proc/*/environ",
-    "/proc/*/task/*/environ",
-    ".cache/huggingface/token",
-    ".cache/huggingface/stored_tokens",
-    ".huggingface/token",
-    ".kaggle/kaggle.json",
-    ".pulumi/credentials.json",
-    ".config/stripe/config.toml",
-    ".config/netlify/config.json",
-    ".netlify/config.json",
-    ".config/pip/pip.conf",
-    ".pip/pip.conf",
-    ".local/share/com.vercel.cli/auth.json",
-    ".railway/config.json",
-    ".sentryclirc",
-    ".supabase/access-token",
-    ".config/infisical/**",
-    ".infisical/**",
-    ".circleci/cli.yml",
-    ".config/ngrok/ngrok.yml",
-    ".config/hcloud/cli.toml",
-    ".config/scw/config.yaml",
-    ".config/argocd/config",
-    ".config/flyctl/**",
-    ".terraform.d/credentials.tfrc.json",
-    ".bash_history",
-    ".zsh_history",
-    ".python_history",
-    ".psql_history",
-    ".mysql_history",
-    ".node_repl_history",
-    ".local/share/fish/fish_history",
-    "/etc/shadow*",
-    "/etc/gshadow*",
-    "/run/secrets/**",
-    "/var/run/secrets/**",
-];
+/// keeps its credentials. A `?` stands for a blank.
+const SECRETS: Words = Words(
+    ".ssh/** id_rsa id_dsa id_ecdsa id_ed25519 id_ecdsa_sk id_ed25519_sk \
+     /etc/ssh/ssh_host_*_key .aws/** .azure/** .config/gcloud/** \
+     application_default_credentials.json .kube .kube/config .kube/cache/** kubeconfig \
+     *.kubeconfig /etc/kubernetes/*.conf /etc/rancher/k3s/k3s.yaml .docker/config.json \
+     .config/containers/auth.json .netrc _netrc .npmrc .pypirc .git-credentials \
+     .config/git/credentials .cargo/credentials .cargo/credentials.toml .gem/credentials \
+     .composer/auth.json .m2/settings.xml .m2/settings-security.xml .gradle/gradle.properties \
+     .nuget/NuGet/NuGet.Config .config/configstore/** .config/gh/** .config/hub \
+     .config/glab-cli/** .config/tea/** .config/github-copilot/** .config/doctl/** \
+     .config/rclone/** .config/op/** .config/sops/** .config/heroku/** .wrangler/config/** \
+     .fly/config.yml .databrickscfg .snowsql/config .terraform.d/credentials.tfrc.json \
+     .terraformrc .vault-token .pgpass .my.cnf .mylogin.cnf .s3cfg .boto .oci/** .gnupg/** \
+     .password-store/** *.kdbx .local/share/keyrings/** .local/share/kwalletd/** \
+     Library/Keychains/** *.keychain *.keychain-db Library/Cookies/** .mozilla/firefox/** \
+     .config/google-chrome/** .config/chromium/** .config/BraveSoftware/** \
+     .config/microsoft-edge/** Library/Application?Support/Firefox/** \
+     Library/Application?Support/Google/Chrome/** Library/Application?Support/BraveSoftware/** \
+     key4.db logins.json cookies.sqlite Login?Data .claude/.credentials.json .claude.json \
+     .codex/auth.json .gemini/oauth_creds.json .gemini/google_accounts.json \
+     .local/share/opencode/auth.json .qwen/oauth_creds.json .env* /proc/*/environ \
+     /proc/*/task/*/environ .cache/huggingface/token .cache/huggingface/stored_tokens \
+     .huggingface/token .kaggle/kaggle.json .pulumi/credentials.json .config/stripe/config.toml \
+     .config/netlify/config.json .netlify/config.json .config/pip/pip.conf .pip/pip.conf \
+     .local/share/com.vercel.cli/auth.json .railway/config.json .sentryclirc \
+     .supabase/access-token .config/infisical/** .infisical/** .circleci/cli.yml \
+     .config/ngrok/ngrok.yml .config/hcloud/cli.toml .config/scw/config.yaml \
+     .config/argocd/config .config/flyctl/** .terraform.d/credentials.tfrc.json .bash_history \
+     .zsh_history .python_history .psql_history .mysql_history .node_repl_history \
+     .local/share/fish/fish_history /etc/shadow* /etc/gshadow* /run/secrets/** .credentials.json \
+     .config/composer/auth.json /etc/ssl/private/** .travis/config.yml \
+     .ngrok2/ngrok.yml .cloudflared/** .twilio-cli/config.json .config/linode-cli \
+     .config/pypoetry/auth.toml .config/kaggle/kaggle.json /etc/krb5.keytab \
+     /var/run/secrets/**",
+);
 
 /// Names in `.ssh` that hold no key.
-const PUBLIC: [&str; 5] = [
-    "config",
-    "known_hosts",
-    "known_hosts.old",
-    "authorized_keys",
-    "allowed_signers",
-];
+const PUBLIC: Words = Words("config known_hosts known_hosts.old authorized_keys allowed_signers");
 
 /// Words that make a `.env` file a template.
-const TEMPLATES: [&str; 7] = [
-    "example", "sample", "template", "dist", "tpl", "schema", "defaults",
-];
+const TEMPLATES: Words = Words("example sample template dist tpl schema defaults");
 
 /// Endings of source files: `.env.d.ts` and `.envloader.rb` are code.
-const SOURCES: [&str; 22] = [
-    "ts", "mts", "cts", "tsx", "js", "mjs", "cjs", "jsx", "py", "rb", "go", "rs", "java", "kt",
-    "swift", "php", "c", "h", "cpp", "cs", "md", "vue",
-];
+const SOURCES: Words =
+    Words("ts mts cts tsx js mjs cjs jsx py rb go rs java kt swift php c h cpp cs md vue");
 
 /// First letters of the names in [`SECRETS`] that do not start with a dot.
-const OTHER_NAMES: [&str; 12] = [
-    "id_",
-    "_netrc",
-    "kubeconfig",
-    "application_default",
-    "Library",
-    "key4",
-    "logins",
-    "cookies",
-    "Login Data",
-    "proc",
-    "etc",
-    "run",
-];
+const OTHER_NAMES: Words = Words(
+    "id_ _netrc kubeconfig application_default Library key4 logins cookies Login proc etc run",
+);
 
 /// Whether a path (absolute, or as written) names a credential.
 pub(super) fn is_secret(path: &str, ctx: &Context) -> bool {
@@ -187,7 +76,6 @@ pub(super) fn is_secret(path: &str, ctx: &Context) -> bool {
     if parts.iter().any(|part| interesting(part)) {
         return SECRETS
             .iter()
-            .copied()
             .chain(own)
             .any(|row| fits(row, &parts, absolute, ctx));
     }
@@ -212,7 +100,7 @@ fn is_public(parts: &[&str], last: &str) -> bool {
     }
     let in_ssh = parts.len() > 1 && parts[parts.len() - 2] == ".ssh";
     last.ends_with(".pub")
-        || (in_ssh && PUBLIC.contains(&last))
+        || (in_ssh && PUBLIC.has(last))
         || last
             .strip_prefix(".env")
             .is_some_and(|rest| is_template(last) || is_source(rest))
@@ -222,12 +110,11 @@ fn is_public(parts: &[&str], last: &str) -> bool {
 fn is_source(rest: &str) -> bool {
     let another = rest.starts_with(|c: char| c.is_ascii_alphabetic()) && !rest.starts_with("rc");
     let ending = rest.rsplit_once('.').map(|(_, ending)| ending);
-    another || ending.is_some_and(|ending| SOURCES.contains(&ending))
+    another || ending.is_some_and(|ending| SOURCES.has(ending))
 }
 
 fn is_template(name: &str) -> bool {
-    name.split(['.', '-', '_'])
-        .any(|word| TEMPLATES.contains(&word))
+    name.split(['.', '-', '_']).any(|word| TEMPLATES.has(word))
 }
 
 fn fits(row: &str, parts: &[&str], absolute: bool, ctx: &Context) -> bool {

@@ -1,5 +1,6 @@
 //! Lists, pipelines and simple commands.
 
+use crate::words::Words;
 use std::rc::Rc;
 
 pub use super::cursor::Parser;
@@ -13,7 +14,7 @@ pub const MAX_DEPTH: usize = 48;
 pub const COPROCESS: u32 = 63;
 
 /// Builtins whose arguments are assignments.
-const DECLARES: [&str; 5] = ["export", "declare", "local", "readonly", "typeset"];
+const DECLARES: Words = Words("export declare local readonly typeset");
 
 /// Reads a command line that itself stands at nesting `depth`.
 pub fn parse(src: &str, depth: usize) -> Node {
@@ -161,7 +162,7 @@ impl Parser<'_> {
     fn takes_assign(&self, simple: &Simple) -> bool {
         let declares = || {
             let name = simple.words.first().and_then(Word::literal);
-            name.is_some_and(|name| DECLARES.contains(&name.as_str()))
+            name.is_some_and(|name| DECLARES.has(name.as_str()))
         };
         (simple.words.is_empty() || declares()) && self.assign_length().is_some()
     }

@@ -1,6 +1,7 @@
 //! Builtins that change what the shell carries along.
 
 use crate::marks::{self, ANY};
+use crate::words::Words;
 
 use super::options::{self, Spec};
 use super::wrappers::assignment;
@@ -148,7 +149,7 @@ fn read(exec: &Exec, state: &mut State) {
     let blanks = given.map_or_else(|| state.blanks(), |(_, value)| value.clone());
     let spec = Spec {
         short: "adinNptu",
-        long: &[],
+        long: Words(""),
     };
     let names = options::operands(args, spec);
     let line = stdin.lines().next().unwrap_or_default();
@@ -191,7 +192,7 @@ fn words_of(text: &str, blanks: &str) -> Vec<String> {
 fn mapfile(args: &[String], stdin: &str, state: &mut State) {
     let spec = Spec {
         short: "dnOsuCc",
-        long: &[],
+        long: Words(""),
     };
     let name = options::operands(args, spec)
         .first()

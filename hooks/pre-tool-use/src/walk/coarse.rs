@@ -6,6 +6,7 @@
 //! piece that ends even that budget is judged by its raw words ([`raw_words`]). Every piece comes to
 //! all five rules this way, in time that grows with the text and no faster.
 
+use crate::words::Words;
 use std::collections::BTreeSet;
 
 use crate::decision::Block;
@@ -26,9 +27,7 @@ pub(super) const WHOLE_FUEL: usize = 200_000;
 const MAX_UNREAD: usize = 64;
 
 /// Words in front of a command that are no command themselves.
-const KEYWORDS: [&str; 12] = [
-    "if", "then", "elif", "else", "fi", "while", "until", "do", "done", "{", "}", "!",
-];
+const KEYWORDS: Words = Words("if then elif else fi while until do done { } !");
 
 /// What came of a walk.
 pub struct Verdict {
@@ -182,9 +181,9 @@ fn raw_words(code: &str) -> Vec<String> {
     let mut words: Vec<String> = plain.split_whitespace().map(str::to_owned).collect();
     let before = |word: &String| {
         let name = crate::path::name(word);
-        KEYWORDS.contains(&word.as_str())
+        KEYWORDS.has(word.as_str())
             || wrappers::is_wrapper(name)
-            || super::launch::SHELLS.contains(&name)
+            || super::launch::SHELLS.has(name)
             || matches!(name, "eval" | "xargs" | "env" | "sudo" | "$")
             || wrappers::assignment(word).is_some()
             || word.starts_with('-')
@@ -200,7 +199,7 @@ fn without_keywords(text: &str) -> &str {
     let mut rest = text.trim();
     loop {
         let end = rest.find(char::is_whitespace).unwrap_or(rest.len());
-        if !KEYWORDS.contains(&&rest[..end]) {
+        if !KEYWORDS.has(&rest[..end]) {
             return rest;
         }
         rest = rest[end..].trim_start();

@@ -3,6 +3,7 @@
 //! The command is walked with the mounts in its state: an absolute path below one is the path behind
 //! it, any other lies in the container, where only the mounts matter to anybody.
 
+use crate::words::Words;
 use std::rc::Rc;
 
 use crate::path;
@@ -14,42 +15,12 @@ use super::{Exec, State, Walker};
 pub type Mounts = Rc<Vec<(String, String)>>;
 
 const OPTIONS: Spec = Spec {
-    short: "vwepulhcamt",
-    long: &[
-        "volume",
-        "mount",
-        "workdir",
-        "env",
-        "publish",
-        "user",
-        "name",
-        "network",
-        "label",
-        "hostname",
-        "cpus",
-        "memory",
-        "entrypoint",
-        "env-file",
-        "platform",
-        "add-host",
-        "device",
-        "gpus",
-        "cap-add",
-        "cap-drop",
-        "security-opt",
-        "tmpfs",
-        "ulimit",
-        "pull",
-        "restart",
-        "shm-size",
-        "log-driver",
-        "ipc",
-        "pid",
-        "userns",
-        "dns",
-        "link",
-        "volumes-from",
-    ],
+    short: "vwepulhcam",
+    long: Words(
+        "volume mount workdir env publish user name network label hostname cpus memory entrypoint \
+         env-file platform add-host device gpus cap-add cap-drop security-opt tmpfs ulimit pull \
+         restart shm-size log-driver ipc pid userns dns link volumes-from",
+    ),
 };
 
 impl Walker<'_> {
@@ -101,7 +72,7 @@ impl Walker<'_> {
 
     /// `SRC:DST[:OPTIONS]`; a source that is no path is a volume.
     fn volume(&self, text: &str, state: &State) -> Option<(String, String)> {
-        let mut parts = text.split(':');
+        let mut parts = text.trim_start_matches('=').split(':');
         let (source, inside) = (parts.next()?, parts.next()?);
         self.mounted(source, inside, state)
     }

@@ -5,21 +5,20 @@
 //! (`emacs --eval`, `gdb`'s Python) is not followed: those are not ways a model takes by mistake.
 
 use crate::json::Json;
+use crate::words::Words;
 
 use super::launch::is_stdin;
 use super::{Exec, State, Walker, sed};
 
 /// Variables that programs run as a command line.
-const VARIABLES: [&str; 6] = [
-    "PAGER", "MANPAGER", "LESSOPEN", "EDITOR", "VISUAL", "BROWSER",
-];
+const VARIABLES: Words = Words("PAGER MANPAGER LESSOPEN EDITOR VISUAL BROWSER");
 
 impl Walker<'_> {
     /// Walks the shell code that a command carries.
     pub(super) fn embedded(&mut self, exec: &Exec, state: &State) {
         let variables = exec.env.iter();
         let mut code: Vec<String> = variables
-            .filter(|(name, _)| VARIABLES.contains(&name.as_str()))
+            .filter(|(name, _)| VARIABLES.has(name.as_str()))
             .map(|(_, value)| value.clone())
             .collect();
         code.extend(commands(exec));
@@ -33,7 +32,7 @@ impl Walker<'_> {
     fn scripts(&mut self, exec: &Exec, state: &State) -> Vec<String> {
         match exec.name() {
             "make" | "gmake" | "just" => {
-                let mut files = values(exec.args(), &["-f", "--file", "--makefile", "--justfile"]);
+                let mut files = values(exec.args(), Words("-f --file --makefile --justfile"));
                 if files.is_empty() {
                     files.extend(["Makefile", "makefile", "GNUmakefile", "justfile"]);
                 }
@@ -75,7 +74,7 @@ impl Walker<'_> {
         // Only an interactive `sh` reads `ENV`, which is many a program's own variable too.
         let interactive = exec.args().iter().any(|arg| arg == "-i");
         let files = [value("BASH_ENV"), value("ENV").filter(|_| interactive)];
-        let own = values(exec.args(), &["--rcfile", "--init-file"]);
+        let own = values(exec.args(), Words("--rcfile --init-file"));
         let own = own.into_iter().map(str::to_owned);
         for file in files.into_iter().flatten().chain(own) {
             let source = Exec::of(vec![".".to_owned(), file]);
@@ -98,26 +97,26 @@ fn commands(exec: &Exec) -> Vec<String> {
         "sed" | "gsed" => sed::commands(args, &exec.stdin),
         "make" | "gmake" => {
             let shells = args.iter().filter_map(|arg| arg.strip_prefix("SHELL="));
-            let files = values(args, &["--eval", "-E"]).into_iter();
+            let files = values(args, Words("--eval -E")).into_iter();
             shells
                 .map(str::to_owned)
                 .chain(files.flat_map(recipes))
                 .collect()
         }
-        "man" => values(args, &["-P", "--pager"])
+        "man" => values(args, Words("-P --pager"))
             .into_iter()
             .map(str::to_owned)
             .collect(),
-        "less" | "more" => after_sign(args.iter().map(String::as_str), &["+!"]),
-        "gdb" | "lldb" => after_sign(values(args, &["-ex", "-o"]), &["shell ", "!"]),
-        "sqlite3" => after_sign(lines(exec), &[".shell ", ".system "]),
+        "less" | "more" => after_sign(args.iter().map(String::as_str), Words("+!")),
+        "gdb" | "lldb" => after_sign(values(args, Words("-ex -o")), Words("shell !")),
+        "sqlite3" => after_sign(lines(exec), Words(".shell .system")),
         "psql" | "mysql" | "mariadb" => {
             let parts = lines(exec).filter_map(|line| Some(line.split_once("\\!")?.1.to_owned()));
             parts.collect()
         }
         "expect" | "tclsh" => {
             let statements = lines(exec).flat_map(|line| line.split([';', '[', ']']));
-            after_sign(statements, &["spawn ", "system ", "exec "])
+            after_sign(statements, Words("spawn system exec"))
         }
         "crontab" => exec.stdin.lines().filter_map(of_schedule).collect(),
         _ => Vec::new(),
@@ -130,21 +129,24 @@ fn lines(exec: &Exec) -> impl Iterator<Item = &str> {
     args.chain(exec.stdin.lines())
 }
 
-/// What follows one of the signs at the start.
-fn after_sign<'t>(texts: impl IntoIterator<Item = &'t str>, signs: &[&str]) -> Vec<String> {
+/// What follows one of the signs, a `!` or a whole word, at the start.
+fn after_sign<'t>(texts: impl IntoIterator<Item = &'t str>, signs: Words) -> Vec<String> {
     let after = |text: &str| {
         let text = text.trim_start();
-        let rest = signs.iter().find_map(|sign| text.strip_prefix(sign))?;
+        let rest = signs.iter().find_map(|sign| {
+            let whole = |rest: &&str| sign.ends_with('!') || rest.starts_with(' ');
+            text.strip_prefix(sign).filter(whole)
+        })?;
         Some(rest.to_owned())
     };
     texts.into_iter().filter_map(after).collect()
 }
 
 /// The values of these options, attached or in the next word.
-fn values<'a>(args: &'a [String], options: &[&str]) -> Vec<&'a str> {
+fn values(args: &[String], options: Words) -> Vec<&str> {
     let mut out = Vec::new();
     for (at, arg) in args.iter().enumerate() {
-        for option in options {
+        for option in options.iter() {
             match arg.strip_prefix(option) {
                 Some("") => out.extend(args.get(at + 1).map(String::as_str)),
                 Some(rest) => out.extend(rest.strip_prefix('=')),
@@ -172,7 +174,7 @@ fn package_scripts(text: &str, words: &[String]) -> Vec<String> {
             *word == name
                 || base == Some(word.as_str())
                 || (installs.contains(&word.as_str())
-                    && ["preinstall", "install", "postinstall", "prepare"].contains(&name))
+                    && Words("preinstall install postinstall prepare").has(name))
         })
     };
     let run = scripts.iter().filter(|(name, _)| named(name));

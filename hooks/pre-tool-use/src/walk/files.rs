@@ -61,7 +61,8 @@ impl Walker<'_> {
             let name = path::name(&path).to_owned();
             self.world.installed.push(name);
         }
-        if !append && crate::rules::bypass_checks::may_be_hook(&path) {
+        let judged = !append || path.ends_with("/.git/config");
+        if judged && crate::rules::bypass_checks::may_be_hook(&path) {
             let mut write = Exec::of(vec![">|".to_owned(), file.to_owned()]);
             write.stdin = text.to_owned();
             self.judge_command(&write, state);

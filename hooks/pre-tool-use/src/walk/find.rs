@@ -1,6 +1,7 @@
 //! `find` and `fd`: what they find, delete and run.
 
 use crate::marks::{self, DEEP, STAR};
+use crate::words::Words;
 
 use super::options::{self, Spec};
 use super::{Exec, State, Walker};
@@ -41,7 +42,7 @@ impl Walker<'_> {
         let split = args.iter().position(runs).unwrap_or(args.len());
         let spec = Spec {
             short: "edEtSc",
-            long: &["extension", "max-depth", "exclude", "type"],
+            long: Words("extension max-depth exclude type"),
         };
         let operands = options::operands(&args[..split], spec);
         let roots = operands
@@ -121,43 +122,11 @@ impl Search {
 }
 
 /// Primaries that are followed by a value.
-const VALUED: [&str; 35] = [
-    "-name",
-    "-iname",
-    "-path",
-    "-ipath",
-    "-wholename",
-    "-iwholename",
-    "-regex",
-    "-iregex",
-    "-lname",
-    "-ilname",
-    "-type",
-    "-xtype",
-    "-size",
-    "-user",
-    "-group",
-    "-uid",
-    "-gid",
-    "-perm",
-    "-links",
-    "-inum",
-    "-samefile",
-    "-mtime",
-    "-mmin",
-    "-atime",
-    "-amin",
-    "-ctime",
-    "-cmin",
-    "-used",
-    "-fstype",
-    "-maxdepth",
-    "-mindepth",
-    "-printf",
-    "-fprint",
-    "-fprint0",
-    "-regextype",
-];
+const VALUED: Words = Words(
+    "-name -iname -path -ipath -wholename -iwholename -regex -iregex -lname -ilname -type -xtype \
+     -size -user -group -uid -gid -perm -links -inum -samefile -mtime -mmin -atime -amin -ctime \
+     -cmin -used -fstype -maxdepth -mindepth -printf -fprint -fprint0 -regextype",
+);
 
 /// The expression without the commands in it, and those commands. A value that looks like a primary
 /// is written so that it does not.
@@ -177,7 +146,7 @@ fn parts(args: &[String]) -> (Vec<String>, Vec<Vec<String>>) {
                 command.push(word.clone());
             }
             commands.push(command);
-        } else if VALUED.contains(&arg.as_str()) || arg.starts_with("-newer") {
+        } else if VALUED.has(arg.as_str()) || arg.starts_with("-newer") {
             let value = rest.next().map_or("", String::as_str);
             let shy = value.starts_with('-') && value.contains(|c: char| c.is_ascii_alphabetic());
             expression.push(if shy {

@@ -1,25 +1,23 @@
 //! Commands that run code: shells, `eval`, `source`, interpreters, scripts this line wrote, remote
-//! shells, and options that are commands.
+//! shells.
 
-use crate::call::quote;
-use crate::git::GitLine;
 use crate::marks::{self, ANY, DOWNLOAD, OPAQUE};
 use crate::rules::pipe_to_shell;
+use crate::words::Words;
 
+use super::carriers::{editor_commands, tmux_commands};
 use super::code::Language;
 use super::options::{self, Arg, Spec};
 use super::output::only_names;
 use super::{Exec, State, Walker};
 
 /// Names of shells.
-pub(crate) const SHELLS: [&str; 12] = [
-    "sh", "bash", "dash", "zsh", "ksh", "ash", "mksh", "fish", "rbash", "csh", "tcsh", "yash",
-];
+pub(crate) const SHELLS: Words = Words("sh bash dash zsh ksh ash mksh fish rbash csh tcsh yash");
 
 /// `ssh` options that take a value.
 const SSH: Spec = Spec {
     short: "BbcDEeFIiJLlmOopQRSWw",
-    long: &[],
+    long: Words(""),
 };
 
 impl Walker<'_> {
@@ -27,7 +25,7 @@ impl Walker<'_> {
     pub(super) fn launch(&mut self, exec: &Exec, state: &mut State) -> Option<String> {
         let name = exec.name();
         self.embedded(exec, state);
-        if SHELLS.contains(&name) {
+        if SHELLS.has(name) {
             self.startup(exec, state);
             return Some(self.shell(exec, state));
         }
@@ -65,7 +63,7 @@ impl Walker<'_> {
                 }
                 None
             }
-            "watch" | "hyperfine" => Some(self.watched(exec, state)),
+            "watch" | "hyperfine" | "concurrently" => Some(self.watched(exec, state)),
             "xargs" | "gxargs" => Some(self.xargs(exec, state)),
             "parallel" => Some(self.parallel(exec, state)),
             "find" | "gfind" => Some(self.find(exec, state)),
@@ -231,14 +229,16 @@ impl Walker<'_> {
         } else {
             command.join(" ")
         };
-        Some(self.code_of(&code, &mut there, &exec.stdin))
+        self.code_of(&code, &mut there, &exec.stdin);
+        // What another machine prints is as unseen as a download.
+        Some(marks::only(DOWNLOAD))
     }
 
     /// `watch` and `hyperfine` hand their words to a shell.
     fn watched(&mut self, exec: &Exec, state: &State) -> String {
         let spec = Spec {
-            short: "nNwrmMpScPDiLu",
-            long: &["interval", "warmup", "runs", "prepare"],
+            short: "nNwrmMpScPDiLuk",
+            long: Words("interval warmup runs prepare"),
         };
         let args = exec.args();
         let mut child = state.clone();
@@ -247,7 +247,7 @@ impl Walker<'_> {
                 args,
                 Spec {
                     short: "nq",
-                    long: &["interval"],
+                    long: Words("interval"),
                 },
             );
             let code = args.get(at..).unwrap_or_default().join(" ");
@@ -258,122 +258,6 @@ impl Walker<'_> {
         }
         marks::only(ANY)
     }
-
-    /// `git` subcommands, aliases and settings that run commands.
-    fn git(&mut self, exec: &Exec, state: &mut State) -> Option<String> {
-        let line = GitLine::read(exec.args());
-        for code in line.commands(&exec.env) {
-            self.code_of(&code, &mut state.clone(), "");
-        }
-        if let Some(words) = line.inner_command() {
-            let inside = exec.with(words);
-            return Some(self.deeper("git", |walker| walker.exec(inside, &mut state.clone())));
-        }
-        let alias = self.git_alias(&line, state)?;
-        self.note(|| format!("git alias {}:", line.sub));
-        let rest: Vec<_> = line
-            .args
-            .iter()
-            .map(|arg| super::simple::requote(arg))
-            .collect();
-        let code = match alias.strip_prefix('!') {
-            Some(shell) => format!("{shell} {}", rest.join(" ")),
-            None => {
-                let global: Vec<_> = line.global.iter().map(|arg| quote(arg)).collect();
-                format!("git {} {alias} {}", global.join(" "), rest.join(" "))
-            }
-        };
-        Some(self.code_of(&code, &mut state.clone(), &exec.stdin))
-    }
-
-    fn git_alias(&self, line: &GitLine, state: &State) -> Option<String> {
-        let key = format!("alias.{}", line.sub.to_ascii_lowercase());
-        if line.sub.is_empty() || crate::git::is_builtin(&line.sub) {
-            return None;
-        }
-        line.setting(&key)
-            .or_else(|| self.world.git_setting(&key).map(str::to_owned))
-            .or_else(|| crate::git::Repository::of(line, state, self.ctx)?.setting(&key))
-    }
-
-    /// `tar` options that are commands.
-    fn tar(&mut self, exec: &Exec, state: &State) -> Option<String> {
-        let flags = [
-            "--checkpoint-action=exec=",
-            "--to-command=",
-            "--use-compress-program=",
-        ];
-        let after = exec.args().windows(2).filter(|pair| pair[0] == "-I");
-        for pair in after {
-            self.code_of(&pair[1], &mut state.clone(), "");
-        }
-        for arg in exec.args() {
-            if let Some(code) = flags.iter().find_map(|flag| arg.strip_prefix(flag)) {
-                self.code_of(code, &mut state.clone(), "");
-            }
-        }
-        None
-    }
-
-    /// `cmake -E rm`, `cmake -E env`: the same commands under another name.
-    fn cmake(&mut self, exec: &Exec, state: &mut State) -> Option<String> {
-        let args = exec.args();
-        if args.first().is_none_or(|arg| arg != "-E") {
-            return None;
-        }
-        let mut argv = args[1..].to_vec();
-        match argv.first_mut() {
-            Some(verb) if verb == "remove_directory" => "rimraf".clone_into(verb),
-            Some(verb) if verb == "remove" => "rm".clone_into(verb),
-            Some(verb) if verb == "rm" || verb == "env" => {}
-            _ => return None,
-        }
-        Some(self.deeper("cmake", |walker| walker.exec(exec.with(argv), state)))
-    }
-}
-
-/// What `tmux` runs in a shell, or types into one.
-fn tmux_commands(args: &[String]) -> Vec<String> {
-    let spec = Spec {
-        short: "bcefFnsStxyLT",
-        long: &[],
-    };
-    let operands = options::operands(args, spec);
-    let Some((verb, rest)) = operands.split_first() else {
-        return Vec::new();
-    };
-    let runs = [
-        "new", "neww", "splitw", "split", "respawn", "run", "send", "if", "pipe", "popup",
-    ];
-    if !runs.iter().any(|start| verb.starts_with(start)) {
-        return Vec::new();
-    }
-    let mut out = vec![rest.join(" ")];
-    out.extend(
-        rest.iter()
-            .filter(|word| word.contains(' '))
-            .map(|w| (*w).to_owned()),
-    );
-    out
-}
-
-/// `vim -c '!cmd'` and `ed <<< '!cmd'`.
-fn editor_commands(exec: &Exec) -> Vec<String> {
-    let lines = exec
-        .args()
-        .iter()
-        .map(String::as_str)
-        .chain(exec.stdin.lines());
-    lines
-        .filter_map(|line| {
-            let line = line.trim_start_matches(['+', ':', ' ']);
-            let called = || {
-                let (_, text) = line.split_once("system(")?.1.split_once(['"', '\''])?;
-                Some(text.trim_end_matches(['"', '\'', ')']))
-            };
-            line.strip_prefix('!').or_else(called).map(str::to_owned)
-        })
-        .collect()
 }
 
 /// Whether a file name stands for the standard input.
@@ -395,7 +279,7 @@ fn only_parses(args: &[String]) -> bool {
 
 const SHELL_OPTIONS: Spec = Spec {
     short: "oO",
-    long: &["rcfile", "init-file"],
+    long: Words("rcfile init-file"),
 };
 
 /// Whether `-c` and `-s` are given, and the operands.

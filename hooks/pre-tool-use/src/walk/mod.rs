@@ -17,6 +17,7 @@
 
 mod brace;
 mod builtins;
+mod carriers;
 mod coarse;
 mod code;
 mod container;
@@ -26,6 +27,7 @@ mod expand;
 mod files;
 mod find;
 mod launch;
+mod loops;
 pub(crate) mod options;
 mod output;
 mod params;
@@ -54,8 +56,6 @@ use crate::rules;
 use crate::shell;
 use crate::shell::syntax::{Link, Node};
 
-/// Most rounds of one loop that are walked one by one.
-const MAX_ROUNDS: usize = 256;
 /// Work allowed on top of one unit for four bytes of input.
 const SPARE_FUEL: usize = 20_000;
 /// Most commands that are walked; at 50 microseconds each the answer comes before the watchdog.
@@ -317,76 +317,11 @@ impl<'c> Walker<'c> {
         }
         out
     }
-
-    /// A `while` loop. With `read`, its body is walked for each line that flows in.
-    fn repeat(&mut self, test: &Node, body: &Node, state: &mut State, stdin: &str) -> String {
-        let before = state.clone();
-        let mut out = String::new();
-        let lines: Vec<&str> = if stdin.is_empty() {
-            vec![""]
-        } else {
-            stdin.lines().collect()
-        };
-        // Rounds beyond the bound read several lines at once: each is a value that may be.
-        let (single, rest) = lines.split_at(lines.len().min(MAX_ROUNDS / 4));
-        let rest = rest.chunks(MAX_ROUNDS / 8).map(|chunk| chunk.join("\n"));
-        let rounds = single.iter().map(|line| (*line).to_owned());
-        for (round, line) in rounds.chain(rest).enumerate() {
-            if !self.spend(1) {
-                break;
-            }
-            state.reads_all = round >= single.len();
-            append(&mut out, &self.node(test, state, &line));
-            append(&mut out, &self.node(body, state, &line));
-            if self.done() || state.left {
-                break;
-            }
-        }
-        state.reads_all = before.reads_all;
-        state.left = before.left;
-        state.merge(before);
-        out
-    }
-
-    fn each(
-        &mut self,
-        name: &str,
-        words: Option<&[shell::syntax::Word]>,
-        body: &Node,
-        state: &mut State,
-        stdin: &str,
-    ) -> String {
-        let values = match words {
-            Some(words) => self.all_fields(words, state),
-            None => state.positional.clone(),
-        };
-        let mut out = String::new();
-        for value in values.iter().take(MAX_ROUNDS) {
-            state.set(name, vec![value.clone()], false);
-            append(&mut out, &self.node(body, state, stdin));
-            state.left = false;
-            if self.done() || !self.spend(1) {
-                return out;
-            }
-        }
-        // Rounds beyond the bound are walked as one, with every value as an alternative: a rule
-        // sees all of them as arguments.
-        for rest in values
-            .get(MAX_ROUNDS..)
-            .unwrap_or_default()
-            .chunks(MAX_ROUNDS / 4)
-        {
-            state.set(name, rest.to_vec(), false);
-            append(&mut out, &self.node(body, state, stdin));
-            state.left = false;
-        }
-        out
-    }
 }
 
 /// Whether a command is a shell or an interpreter.
 pub(crate) fn runs_code(name: &str) -> bool {
-    launch::SHELLS.contains(&name) || code::Language::of(name).is_some()
+    launch::SHELLS.has(name) || code::Language::of(name).is_some()
 }
 
 /// Appends what a further command prints.

@@ -1,5 +1,7 @@
 //! Command-line options, as `getopt` reads them.
 
+use crate::words::Words;
+
 /// How a command's options are spelled.
 #[derive(Debug, Clone, Copy)]
 pub struct Spec {
@@ -7,13 +9,13 @@ pub struct Spec {
     /// must be attached.
     pub short: &'static str,
     /// Long options that take a value as the next word.
-    pub long: &'static [&'static str],
+    pub long: Words,
 }
 
 /// Options that take no value worth knowing.
 pub const PLAIN: Spec = Spec {
     short: "",
-    long: &[],
+    long: Words(""),
 };
 
 /// An argument in its role.
@@ -71,7 +73,7 @@ fn one<'a>(arg: &'a str, next: Option<&'a String>, spec: Spec, out: &mut Vec<Arg
             out.push(Arg::Long(name, Some(value)));
             return 0;
         }
-        let takes = spec.long.contains(&long);
+        let takes = spec.long.has(long);
         out.push(Arg::Long(long, next.filter(|_| takes)));
         return usize::from(takes && next.is_some());
     }
@@ -124,7 +126,7 @@ mod tests {
     fn clusters_values_and_the_end_of_options() {
         let spec = Spec {
             short: "m",
-            long: &["file"],
+            long: Words("file"),
         };
         let args = words("-anm msg --file f --x=y o -mz - -- -n");
         let read = read(&args, spec);
@@ -148,7 +150,7 @@ mod tests {
     fn the_first_operand_comes_after_values() {
         let spec = Spec {
             short: "u",
-            long: &["user"],
+            long: Words("user"),
         };
         assert_eq!(first_operand(&words("-u root -E --user x cmd -y"), spec), 5);
         assert_eq!(first_operand(&words("-- cmd"), spec), 1);

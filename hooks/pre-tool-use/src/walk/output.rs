@@ -5,6 +5,7 @@ use crate::base64;
 use crate::git::GitLine;
 use crate::marks::{self, ANY, DEEP, DOWNLOAD, OPAQUE, STAR};
 use crate::path;
+use crate::words::Words;
 
 use super::options::{self, Spec};
 use super::printing;
@@ -12,30 +13,29 @@ use super::stores;
 use super::{Exec, State, Walker};
 
 /// Commands that fetch from the network and can print what they fetched.
-pub(crate) const DOWNLOADERS: [&str; 22] = [
-    "curl",
-    "curlie",
-    "wget",
-    "wget2",
-    "lftp",
-    "wcurl",
-    "aria2c",
-    "http",
-    "https",
-    "xh",
-    "fetch",
-    "lynx",
-    "w3m",
-    "nc",
-    "ncat",
-    "netcat",
-    "socat",
-    "ftp",
-    "tftp",
-    "lwp-request",
-    "GET",
-    "axel",
-];
+pub(crate) const DOWNLOADERS: Words = Words(
+    "curl curlie wget wget2 lftp wcurl aria2c http https xh fetch lynx w3m nc ncat netcat socat \
+     ftp tftp lwp-request GET axel links elinks lwp-download telnet",
+);
+
+/// Commands that print the files they are given, or their input.
+const PASSED_ON: Words = Words(
+    "cat tac head tail sort uniq less more bat pv sponge fold col dos2unix nl shuf strings \
+     envsubst",
+);
+
+/// Commands that print a number or a name.
+const TELLERS: Words =
+    Words("date nproc wc id uname hostname whoami seq sha256sum md5sum uuidgen jot getconf");
+
+/// Commands that print nothing.
+const SILENT: Words = Words("mkdir rm touch chmod chown rmdir sleep kill true");
+
+/// Commands that print a changed form of their input.
+const FILTERS: Words = Words(
+    "sed gsed tr awk cut zcat rev tar gtar bsdtar unzip funzip iconv jq yq brotli column \
+     paste perl python3",
+);
 
 impl Walker<'_> {
     /// Notes what the command writes and returns what it prints.
@@ -43,13 +43,10 @@ impl Walker<'_> {
         let args = exec.args();
         let name = exec.name();
         match name {
-            _ if DOWNLOADERS.contains(&name) => self.download(exec, state),
+            _ if DOWNLOADERS.has(name) => self.download(exec, state),
             "echo" => printing::echo(args),
             "printf" => self.printf(args, state),
-            "cat" | "tac" | "head" | "tail" | "sort" | "uniq" | "less" | "more" | "bat" | "pv"
-            | "sponge" | "fold" | "col" | "dos2unix" | "nl" | "shuf" | "strings" | "envsubst" => {
-                self.passed_on(exec, state)
-            }
+            _ if PASSED_ON.has(name) => self.passed_on(exec, state),
             "tee" => self.tee(exec, state),
             "rev" if exec.args().is_empty() && marks::exact(&exec.stdin) => {
                 let lines = exec.stdin.lines();
@@ -61,7 +58,7 @@ impl Walker<'_> {
                 format!("/usr/bin/{}", path::name(&args[0]))
             }
             "dd" => self.dd(exec, state),
-            _ if stores::STORES.contains(&name) => self.fetched_from_store(exec, state),
+            _ if stores::STORES.has(name) => self.fetched_from_store(exec, state),
             "grep" | "egrep" | "fgrep" | "rg" | "ag" => grep(exec),
             "base64" | "gbase64" | "base32" | "xxd" | "uudecode" | "gpg" | "gpg2" | "age" => {
                 self.decode(exec, state)
@@ -81,20 +78,15 @@ impl Walker<'_> {
             }
             "ls" | "dir" => ls(args),
             "git" => self.git_output(exec, state),
-            "date" | "nproc" | "wc" | "id" | "uname" | "hostname" | "whoami" | "seq"
-            | "sha256sum" | "md5sum" | "uuidgen" | "jot" | "getconf" => marks::only(STAR),
+            _ if TELLERS.has(name) => marks::only(STAR),
             "cp" | "mv" | "ln" | "install" => self.moved(exec, state),
             "scp" => self.fetched(exec, state),
-            "mkdir" | "rm" | "touch" | "chmod" | "chown" | "rmdir" | "sleep" | "kill" | "true" => {
-                String::new()
-            }
+            _ if SILENT.has(name) => String::new(),
             "gunzip" | "unxz" | "bunzip2" | "unzstd" | "gzip" | "xz" | "bzip2" | "zstd" => {
                 self.unpacked(exec, state);
                 filtered(exec)
             }
-            "sed" | "gsed" | "tr" | "awk" | "cut" | "zcat" | "rev" | "tar" | "gtar" | "bsdtar"
-            | "unzip" | "funzip" | "iconv" | "jq" | "yq" | "brotli" | "column" | "paste"
-            | "perl" | "python3" => self.passed_through(exec, state),
+            _ if FILTERS.has(name) => self.passed_through(exec, state),
             _ => self.unknown(exec, state),
         }
     }
@@ -150,7 +142,7 @@ impl Walker<'_> {
     fn passed_on(&mut self, exec: &Exec, state: &State) -> String {
         let spec = Spec {
             short: "ncktS",
-            long: &["lines", "bytes", "key"],
+            long: Words("lines bytes key"),
         };
         let files = options::operands(exec.args(), spec);
         if files.is_empty() || exec.name() == "envsubst" {
@@ -230,7 +222,7 @@ impl Walker<'_> {
             args,
             Spec {
                 short: "w",
-                long: &[],
+                long: Words(""),
             },
         )
         .last()
@@ -268,7 +260,7 @@ impl Walker<'_> {
             exec.args(),
             Spec {
                 short: "tSmgo",
-                long: &["mode", "owner"],
+                long: Words("mode owner"),
             },
         );
         if let [sources @ .., target] = operands.as_slice() {
@@ -295,6 +287,13 @@ impl Walker<'_> {
                 .map(|d| crate::git::top_level(&d, self.ctx))
                 .collect::<Vec<_>>()
                 .join("\n"),
+            "rev-parse" if has("--git-dir") || has("--absolute-git-dir") || has("--git-path") => {
+                let path = line.args.last().filter(|_| has("--git-path"));
+                let below = path.map_or(String::new(), |path| format!("/{path}"));
+                let git =
+                    |d: String| format!("{}/.git{below}", crate::git::top_level(&d, self.ctx));
+                dir().into_iter().map(git).collect::<Vec<_>>().join("\n")
+            }
             "rev-parse" if has("--show-cdup") || has("--show-prefix") => marks::only(ANY),
             "rev-parse" if !has("--abbrev-ref") => marks::only(STAR),
             "rev-parse" | "branch" | "symbolic-ref"
@@ -340,7 +339,7 @@ fn grep(exec: &Exec) -> String {
     if exec.args().iter().any(lists) {
         let spec = Spec {
             short: "eABCmgtf",
-            long: &["include", "exclude", "exclude-dir", "glob", "type"],
+            long: Words("include exclude exclude-dir glob type"),
         };
         let operands = options::operands(exec.args(), spec);
         let roots = operands

@@ -195,8 +195,13 @@ impl Walker<'_> {
         exec: &Exec,
         state: &mut State,
     ) -> String {
-        let outer = std::mem::replace(&mut state.positional, exec.args().to_vec());
         let text = exec.argv.join(" ");
+        if self.calls >= super::MAX_CALLS {
+            // With the state, which has the functions that this one calls.
+            self.leave(&text, Some(state));
+            return String::new();
+        }
+        let outer = std::mem::replace(&mut state.positional, exec.args().to_vec());
         let out = self.deeper(&text, |walker| {
             walker.note(|| format!("function {name}:"));
             walker.node(body, state, &exec.stdin)

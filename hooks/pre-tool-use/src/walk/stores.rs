@@ -2,36 +2,21 @@
 
 use crate::marks::{self, ANY, DOWNLOAD};
 use crate::path;
+use crate::words::Words;
 
 use super::options::{self, Arg, Spec};
 use super::{Exec, State, Walker};
 
 /// Clients of stores and forges that can fetch what others wrote.
-pub(super) const STORES: [&str; 11] = [
-    "aws", "gsutil", "gcloud", "gh", "glab", "rclone", "s3cmd", "mc", "svn", "az", "openssl",
-];
+pub(super) const STORES: Words = Words("aws gsutil gcloud gh glab rclone s3cmd mc svn az openssl");
 
 /// Options of these clients that take a value.
 const SPEC: Spec = Spec {
     short: "pODRXfFHqtnbh",
-    long: &[
-        "pattern",
-        "output",
-        "dir",
-        "repo",
-        "method",
-        "field",
-        "raw-field",
-        "header",
-        "jq",
-        "template",
-        "name",
-        "file",
-        "profile",
-        "region",
-        "endpoint-url",
-        "hostname",
-    ],
+    long: Words(
+        "pattern output dir repo method field raw-field header jq template name file profile \
+         region endpoint-url hostname",
+    ),
 };
 
 impl Walker<'_> {
@@ -102,7 +87,7 @@ impl Walker<'_> {
     pub(super) fn fetched(&mut self, exec: &Exec, state: &mut State) -> String {
         let spec = Spec {
             short: "cDFiJloPSX",
-            long: &[],
+            long: Words(""),
         };
         if let [sources @ .., target] = options::operands(exec.args(), spec).as_slice() {
             for file in sources.iter().filter_map(|source| source.split_once(':')) {

@@ -1,222 +1,20 @@
 //! Commands that run the command given to them.
 
 use crate::marks::{self, ANY};
+use crate::words::Words;
 
 use super::options::{self, Arg, Spec};
 use super::simple::requote;
 use super::{Exec, State, Walker};
 
-/// A wrapper whose command follows its options and `operands` further words.
-struct Wrapper {
-    name: &'static str,
-    spec: Spec,
-    operands: usize,
-}
+mod table;
 
-const fn plain(name: &'static str) -> Wrapper {
-    with(name, "", 0)
-}
+pub(super) use table::is_wrapper;
+use table::{ENTERING, code_option, inner};
 
-const fn with(name: &'static str, short: &'static str, operands: usize) -> Wrapper {
-    Wrapper {
-        name,
-        spec: Spec { short, long: LONG },
-        operands,
-    }
-}
-
-/// Long options of any wrapper that take the next word as their value.
-const LONG: &[&str] = &[
-    "user",
-    "group",
-    "prompt",
-    "chdir",
-    "unset",
-    "signal",
-    "kill-after",
-    "adjustment",
-    "class",
-    "classdata",
-    "output",
-    "format",
-    "package",
-    "with",
-    "property",
-    "unit",
-    "env",
-    "directory",
-    "host",
-    "close-from",
-    "interval",
-    "init-groups",
-    "argv0",
-    "target",
-    "cpunodebind",
-    "membind",
-    "physcpubind",
-    "interleave",
-    "preferred",
-    "from",
-    "times",
-    "delay",
-    "limit",
-    "exe",
-    "watch",
-    "filter",
-    "spec",
-];
-
-/// Documented by each command's own `--help`.
-const WRAPPERS: &[Wrapper] = &[
-    with("sudo", "CDghpRrTtUu", 0),
-    with("doas", "Cua", 0),
-    with("nice", "n", 0),
-    plain("nohup"),
-    with("time", "fo", 0),
-    with("timeout", "ks", 1),
-    with("gtimeout", "ks", 1),
-    plain("setsid"),
-    with("stdbuf", "ioe", 0),
-    with("ionice", "cnpPu", 0),
-    with("chrt", "TPD", 1),
-    with("taskset", "", 1),
-    with("exec", "a", 0),
-    plain("builtin"),
-    plain("command"),
-    with("chroot", "", 1),
-    with("strace", "oeEpPsaSuIb", 0),
-    with("ltrace", "oeEpsaunlx", 0),
-    with("unshare", "RwSG", 0),
-    with("nsenter", "tSGrw", 0),
-    Wrapper {
-        name: "systemd-run",
-        spec: Spec {
-            short: "putHME",
-            long: &[
-                "unit",
-                "property",
-                "setenv",
-                "working-directory",
-                "uid",
-                "gid",
-            ],
-        },
-        operands: 0,
-    },
-    with("screen", "ScehtTp", 0),
-    with("xvfb-run", "nsefp", 0),
-    with("caffeinate", "tw", 0),
-    plain("busybox"),
-    plain("toybox"),
-    plain("torsocks"),
-    plain("torify"),
-    with("proxychains", "f", 0),
-    with("proxychains4", "f", 0),
-    plain("fakeroot"),
-    plain("eatmydata"),
-    plain("chronic"),
-    plain("unbuffer"),
-    plain("rlwrap"),
-    plain("dbus-run-session"),
-    plain("valgrind"),
-    plain("noglob"),
-    plain("nocorrect"),
-    plain("setpriv"),
-    plain("prlimit"),
-    plain("arch"),
-    plain("winpty"),
-    with("gosu", "", 1),
-    with("su-exec", "", 1),
-    with("npx", "p", 0),
-    plain("bunx"),
-    plain("pnpx"),
-    with("dumb-init", "r", 0),
-    with("tini", "pe", 0),
-    with("coproc", "", 0),
-    with("script", "cEIOoTtm", usize::MAX),
-    with("flock", "wE", 1),
-    with("runuser", "ugGs", 0),
-    plain("entr"),
-    plain("firejail"),
-    with("ssh-agent", "aEPt", 0),
-    plain("cross-env"),
-    plain("cross-env-shell"),
-    with("dotenv", "efvpc", 0),
-    with("dotenvx", "f", 0),
-    with("retry", "tdmsbcn", 0),
-    with("faketime", "f", 1),
-    with("numactl", "NmCcpwi", 0),
-    with("trickle", "dutLs", 0),
-    with("cpulimit", "lpe", 0),
-    with("tsp", "DLNS", 0),
-    with("run-one", "", 0),
-    with("run-this-one", "", 0),
-    with("setarch", "", 1),
-    plain("linux32"),
-    plain("linux64"),
-    with("pkexec", "", 0),
-    with("chpst", "ubUem/nlLoprtdcf", 0),
-    with("bwrap", "", 0),
-    with("s6-setuidgid", "", 1),
-    with("setuidgid", "", 1),
-    with("rr", "", 1),
-    with("daemonize", "abceoplu", 0),
-    with("watchexec", "ewdisfE", 0),
-    with("nodemon", "ewix", 0),
-    with("concurrently", "ncpk", 0),
-    with("start-stop-daemon", "pxaucdgR", 0),
-    with("uvx", "p", 0),
-    with("pipx", "", 1),
-];
-
-/// Options of wrappers that enter a directory before the command runs.
-const ENTERING: &[(&[&str], &[&str])] = &[
-    (&["sudo"], &["-D", "--chdir"]),
-    (&["env"], &["-C", "--chdir"]),
-    (&["systemd-run"], &["--working-directory"]),
-    (&["nsenter", "unshare"], &["--wd", "-w"]),
-    (&["bwrap"], &["--chdir"]),
-    (&["pnpm"], &["-C", "--dir"]),
-    (&["npm"], &["--prefix"]),
-    (&["yarn"], &["--cwd"]),
-    (&["uv"], &["--directory"]),
-    (&["poetry"], &["-C", "--directory"]),
-    (&["mise"], &["-C", "--cd"]),
-    (&["direnv"], &["exec"]),
-];
-
-/// Commands that run another one when a certain word follows.
-const PREFIXES: &[[&str; 2]] = &[
-    ["poetry", "run"],
-    ["pipenv", "run"],
-    ["uv", "run"],
-    ["rye", "run"],
-    ["pdm", "run"],
-    ["hatch", "run"],
-    ["bundle", "exec"],
-    ["npm", "exec"],
-    ["npm", "x"],
-    ["pnpm", "exec"],
-    ["pnpm", "dlx"],
-    ["yarn", "exec"],
-    ["yarn", "dlx"],
-    ["mise", "exec"],
-    ["mise", "x"],
-    ["asdf", "exec"],
-    ["rbenv", "exec"],
-    ["pyenv", "exec"],
-    ["perf", "stat"],
-    ["perf", "record"],
-    ["gdb", "--args"],
-    ["rustup", "run"],
-    ["conda", "run"],
-    ["direnv", "exec"],
-    ["dotenv", "run"],
-    ["op", "run"],
-    ["doppler", "run"],
-    ["wsl", "--"],
-    ["git", "annex"],
-];
+/// Wrappers that put secrets, or a file of them, into the environment of the command.
+const INJECTING: Words =
+    Words("dotenv dotenvx infisical doppler aws-vault chamber envchain sops op");
 
 impl Walker<'_> {
     /// Takes one wrapper off and runs what is inside. `None` when the command is no wrapper.
@@ -225,8 +23,8 @@ impl Walker<'_> {
         if name == "env" {
             return self.env(exec, state);
         }
-        if name == "dotenv" || name == "dotenvx" {
-            // It reads a file of its own first.
+        if INJECTING.has(&name) {
+            // What it reads itself is of interest too.
             self.judge_command(exec, state);
         }
         if let Some(code) = code_option(&name, exec.args()) {
@@ -293,7 +91,7 @@ impl Walker<'_> {
     fn env(&mut self, exec: &Exec, state: &mut State) -> Option<String> {
         let spec = Spec {
             short: "uCSaP",
-            long: &["unset", "chdir", "split-string", "argv0"],
+            long: Words("unset chdir split-string argv0"),
         };
         let args = exec.args();
         let mut inside = exec.with(Vec::new());
@@ -322,7 +120,7 @@ impl Walker<'_> {
 
     /// The directory that a wrapper's own options enter first.
     fn change_directory(&self, name: &str, options: &[String], state: &mut State) {
-        let Some((_, flags)) = ENTERING.iter().find(|(names, _)| names.contains(&name)) else {
+        let Some(flags) = ENTERING.of(name).next() else {
             return;
         };
         for (at, arg) in options.iter().enumerate() {
@@ -357,97 +155,4 @@ pub(super) fn assignment(word: &str) -> Option<(String, String)> {
         && name.chars().all(letters)
         && !name.starts_with(|c: char| c.is_ascii_digit());
     fits.then(|| (name.to_owned(), value.to_owned()))
-}
-
-/// Whether the command runs the command given to it.
-pub(super) fn is_wrapper(name: &str) -> bool {
-    WRAPPERS.iter().any(|wrapper| wrapper.name == name)
-}
-
-/// Index of the inner command among the arguments.
-fn inner(name: &str, args: &[String]) -> Option<usize> {
-    if let Some(wrapper) = WRAPPERS.iter().find(|wrapper| wrapper.name == name) {
-        let mut at = options::first_operand(args, wrapper.spec);
-        // `nice -10 cmd` and `busybox` fit the table; a wrapper's own operands may be options' ends.
-        at = at.saturating_add(wrapper.operands);
-        if name == "retry"
-            && args
-                .get(at)
-                .is_some_and(|n| n.bytes().all(|b| b.is_ascii_digit()))
-        {
-            at += 1;
-        }
-        if name == "bwrap" {
-            at = after_options(args);
-        }
-        if args.get(at).is_some_and(|arg| arg == "--") {
-            at += 1;
-        }
-        return Some(at);
-    }
-    let prefix = PREFIXES.iter().find(|[first, _]| {
-        *first == name
-            && args
-                .iter()
-                .take(3)
-                .any(|a| PREFIXES.contains(&[first, a.as_str()]))
-    })?;
-    let verb = args
-        .iter()
-        .position(|arg| PREFIXES.contains(&[prefix[0], arg.as_str()]))?;
-    let mut at = verb + 1;
-    if let Some(dashes) = args[at..].iter().position(|arg| arg == "--") {
-        return Some(at + dashes + 1);
-    }
-    at += options::first_operand(
-        &args[at..],
-        Spec {
-            short: "pn",
-            long: LONG,
-        },
-    );
-    Some(if matches!(name, "direnv" | "rustup") {
-        at + 1
-    } else {
-        at
-    })
-}
-
-/// The first word after options that each take the words up to the next option, `--bind A B` at most
-/// two of them.
-fn after_options(args: &[String]) -> usize {
-    let mut at = 0;
-    while let Some(arg) = args.get(at).filter(|arg| arg.starts_with("--")) {
-        at += match arg.as_str() {
-            "--" => return at + 1,
-            "--bind" | "--ro-bind" | "--dev-bind" | "--symlink" | "--setenv" | "--bind-try"
-            | "--ro-bind-try" | "--file" => 3,
-            "--proc" | "--dev" | "--tmpfs" | "--dir" | "--chdir" | "--unsetenv" | "--uid"
-            | "--gid" | "--hostname" | "--remount-ro" => 2,
-            _ => 1,
-        };
-    }
-    at
-}
-
-/// The code of wrappers that take a command line as one option: `su -c`, `script -c`, ….
-fn code_option(name: &str, args: &[String]) -> Option<String> {
-    let flags: &[&str] = match name {
-        "su" | "runuser" | "script" | "flock" | "sg" | "capsh" => {
-            &["-c", "--command", "-qc", "-qec"]
-        }
-        "entr" => &["-s", "-rs", "-cs"],
-        "npx" | "npm" | "nix" => &["-c", "--call", "--command"],
-        "nix-shell" => &["--run", "--command"],
-        "watch" | "hyperfine" | "ssh" | "parallel" => return None,
-        _ => return None,
-    };
-    let at = args.iter().position(|arg| flags.contains(&arg.as_str()))?;
-    let code = args.get(at + 1)?;
-    // `nix develop -c cmd args` takes words, the others one text.
-    if name == "nix" {
-        Some(args[at + 1..].join(" "))
-    } else {
-        Some(code.clone())
-    }
 }

@@ -1,6 +1,7 @@
 //! `xargs` and `parallel`: words from the input become arguments.
 
 use crate::marks::{self, ANY};
+use crate::words::Words;
 
 use super::options::{self, Spec};
 use super::simple::requote;
@@ -11,22 +12,12 @@ const MAX_ITEMS: usize = 8 * 1024;
 
 const XARGS: Spec = Spec {
     short: "aEIJLRSdnPs",
-    long: &[
-        "arg-file",
-        "delimiter",
-        "max-args",
-        "max-procs",
-        "replace",
-        "max-lines",
-        "max-chars",
-    ],
+    long: Words("arg-file delimiter max-args max-procs replace max-lines max-chars"),
 };
 
 const PARALLEL: Spec = Spec {
     short: "jaINLnCSd",
-    long: &[
-        "jobs", "max-args", "arg-file", "colsep", "joblog", "delay", "timeout", "results",
-    ],
+    long: Words("jobs max-args arg-file colsep joblog delay timeout results"),
 };
 
 impl Walker<'_> {

@@ -1,29 +1,46 @@
 //! Installed hooks: removed, moved away, made not executable, or written over with one that checks
 //! nothing.
 
+use crate::context::Context;
 use crate::marks;
 use crate::path::{self, Place};
+use crate::rules::protected::protected;
 use crate::walk::View;
 use crate::walk::options::{self, Spec};
+use crate::words::Words;
 
 /// Directories that hold a repository's hooks.
-const DIRECTORIES: [&str; 4] = ["/.git/hooks", "/.husky", "/.githooks", "/.git-hooks"];
+const DIRECTORIES: Words = Words("/.git/hooks /.husky /.githooks /.git-hooks");
+
+/// Where the branches of a repository are kept.
+const HEADS: &str = "/.git/refs/heads/";
+/// Where its settings are.
+const CONFIG: &str = "/.git/config";
 
 /// Judges one command.
 pub(super) fn check(view: &View<'_>) -> Option<String> {
     let name = view.exec.name();
     match name {
-        "rm" | "mv" | "chmod" | "unlink" | "truncate" | ":>" => check_files(view),
+        "rm" | "mv" | "chmod" | "unlink" | "truncate" | ":>" | "find -delete" => check_files(view),
         "cp" | "ln" | "install" => check_emptied(view),
         ">|" => check_written(view),
-        "sed" | "gsed" => check_edited(view),
+        "sed" | "gsed" | "perl" => check_edited(view),
+        "git" => {
+            let line = view.git_line();
+            let removes = matches!(line.sub.as_str(), "rm" | "mv") && !line.has(Words("--cached"));
+            let file = line
+                .args
+                .iter()
+                .find(|file| removes && names_hook(file, view))?;
+            Some(switched_off(&format!("git {}", line.sub), file))
+        }
         _ => None,
     }
 }
 
 /// Whether writing to this path is of interest: the walker asks before it shows a write.
 pub fn may_be_hook(path: &str) -> bool {
-    DIRECTORIES.iter().any(|dir| path.contains(dir))
+    DIRECTORIES.any_in(path) || path.contains(HEADS) || path.ends_with(CONFIG)
 }
 
 fn check_files(view: &View<'_>) -> Option<String> {
@@ -42,7 +59,7 @@ fn check_files(view: &View<'_>) -> Option<String> {
 
 fn switched_off(what: &str, file: &str) -> String {
     let shown = marks::show_short(file, 80);
-    format!("{what} would switch off the hook {shown}")
+    format!("{what} would switch off the check {shown}")
 }
 
 /// Whether a mode of `chmod` takes the right to execute away.
@@ -61,7 +78,7 @@ fn check_emptied(view: &View<'_>) -> Option<String> {
         view.exec.args(),
         Spec {
             short: "tSmgo",
-            long: &["mode", "owner"],
+            long: Words("mode owner"),
         },
     );
     let empty = |file: &&str| matches!(*file, "/dev/null" | "/bin/true" | "/usr/bin/true");
@@ -73,48 +90,73 @@ fn check_emptied(view: &View<'_>) -> Option<String> {
 /// A hook written anew, with what is written as the input.
 fn check_written(view: &View<'_>) -> Option<String> {
     let file = view.exec.args().first()?;
-    let nothing = checks_nothing(&view.exec.stdin) && names_hook(file, view);
+    let text = view.exec.stdin.to_ascii_lowercase();
+    let paths: Vec<String> = view.paths(file).into_iter().flatten().collect();
+    let setting = paths.iter().any(|path| path.ends_with(CONFIG)) && text.contains("hookspath");
+    if setting || paths.iter().any(|path| is_branch(path, view)) {
+        return Some(switched_off("writing to", file));
+    }
+    let nothing =
+        checks_nothing(&view.exec.stdin) && paths.iter().any(|path| is_hook(path, view.ctx));
     nothing.then(|| switched_off("writing over it", file))
 }
 
 /// Whether a hook's text succeeds whatever it is asked.
-fn checks_nothing(text: &str) -> bool {
+pub(super) fn checks_nothing(text: &str) -> bool {
     let mut lines = text.lines().map(str::trim);
-    lines.all(|line| {
-        line.is_empty()
-            || line.starts_with('#')
-            || matches!(
-                line,
-                "exit 0" | "exit" | "true" | ":" | "exit 0;" | "set -e"
-            )
-    })
+    lines.all(|line| line.is_empty() || line.starts_with('#') || line == "set -e" || passes(line))
 }
 
-/// `sed -i '1a exit 0' HOOK`.
+/// Whether a line lets everything pass.
+pub(super) fn passes(line: &str) -> bool {
+    matches!(line.trim(), "exit 0" | "exit" | "true" | ":" | "exit 0;")
+}
+
+/// `sed -i '1a exit 0' HOOK`, `perl -pi -e …`.
 fn check_edited(view: &View<'_>) -> Option<String> {
     let args = view.exec.args();
-    let in_place = args
+    let in_place = args.iter().any(|arg| {
+        arg.starts_with("-i") || arg.starts_with("-pi") || arg.starts_with("--in-place")
+    });
+    let leaves = args.iter().any(|arg| arg.contains("exit 0") || arg == "d");
+    let setting = args
         .iter()
-        .any(|arg| arg.starts_with("-i") || arg.starts_with("--in-place"));
-    let leaves = args.iter().any(|arg| arg.contains("exit 0"));
+        .any(|arg| arg.to_ascii_lowercase().contains("hookspath"));
+    if let Some(file) = args.last().filter(|file| file.ends_with(".git/config"))
+        && in_place
+        && setting
+    {
+        return Some(switched_off("an edit", file));
+    }
     if !in_place || !leaves {
         return None;
     }
     let file = args.iter().rev().find(|file| names_hook(file, view))?;
-    Some(switched_off("sed -i", file))
+    Some(switched_off("an edit in place", file))
 }
 
 fn names_hook(file: &str, view: &View<'_>) -> bool {
     let paths = view.paths(file);
-    paths.into_iter().flatten().any(|path| is_hook(&path, view))
+    paths
+        .into_iter()
+        .flatten()
+        .any(|path| is_hook(&path, view.ctx) || is_branch(&path, view))
 }
 
-fn is_hook(path: &str, view: &View<'_>) -> bool {
+/// Whether the file is a protected branch of a repository.
+fn is_branch(path: &str, view: &View<'_>) -> bool {
+    let name = path.split_once(HEADS).map(|(_, name)| name);
+    name.is_some_and(|name| protected(name, view).is_some())
+        && path::place(path, view.ctx) != Place::Temp
+}
+
+/// Whether the file is a hook of a repository that counts.
+pub(super) fn is_hook(path: &str, ctx: &Context) -> bool {
     let hook = DIRECTORIES.iter().any(|dir| {
         let rest = path.split_once(dir).map(|(_, rest)| rest);
         rest.is_some_and(|rest| {
             rest.is_empty() || (rest.starts_with('/') && !rest.ends_with(".sample"))
         })
     });
-    hook && path::place(path, view.ctx) != Place::Temp
+    hook && path::place(path, ctx) != Place::Temp
 }

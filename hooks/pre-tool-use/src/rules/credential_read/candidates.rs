@@ -4,24 +4,15 @@ use crate::git::GitLine;
 use crate::marks;
 use crate::walk::View;
 use crate::walk::options::{self, Arg, Spec};
+use crate::words::Words;
 
 use super::commands::{NAME_ONLY, PATTERN_FIRST, TARGET_LAST};
 
 const PATTERNS: Spec = Spec {
     short: "eEfmABCgtTdDvF",
-    long: &[
-        "regexp",
-        "expression",
-        "file",
-        "include",
-        "exclude",
-        "exclude-dir",
-        "glob",
-        "iglob",
-        "type",
-        "max-count",
-        "context",
-    ],
+    long: Words(
+        "regexp expression file include exclude exclude-dir glob iglob type max-count context",
+    ),
 };
 
 /// The words of a command that may be files it reads.
@@ -29,15 +20,15 @@ pub(super) fn candidates(view: &View<'_>) -> Vec<String> {
     let args = view.exec.args();
     let name = view.exec.name();
     match name {
-        "xargs" | "gxargs" | "parallel" => pieces_after(args, &["-a", "--arg-file"]),
-        _ if NAME_ONLY.contains(&name) => Vec::new(),
+        "xargs" | "gxargs" | "parallel" => pieces_after(args, Words("-a --arg-file")),
+        _ if NAME_ONLY.has(name) || name == "find -delete" => Vec::new(),
         "git" => git_candidates(&GitLine::read(args)),
         "<" => args.to_vec(),
         "uv" if args.first().is_some_and(|verb| verb == "venv") => Vec::new(),
         "ssh-keygen" => {
             let spec = Spec {
                 short: "abCDEFfGgIJKmMnNOPRrSsTtUVWwYZz",
-                long: &[],
+                long: Words(""),
             };
             let shows = options::read(args, spec)
                 .iter()
@@ -49,13 +40,7 @@ pub(super) fn candidates(view: &View<'_>) -> Vec<String> {
         "wget" | "wget2" => {
             let mut named = long_values(
                 args,
-                &[
-                    "post-file",
-                    "body-file",
-                    "input-file",
-                    "private-key",
-                    "certificate",
-                ],
+                Words("post-file body-file input-file private-key certificate"),
             );
             named.extend(args.iter().filter_map(|url| local_file(url)));
             named
@@ -63,16 +48,13 @@ pub(super) fn candidates(view: &View<'_>) -> Vec<String> {
         "gh" | "glab" | "tea" | "hub" => {
             let spec = Spec {
                 short: "tbRlamBHjq",
-                long: &[
-                    "title", "body", "repo", "label", "assignee", "jq", "notes", "message",
-                    "search",
-                ],
+                long: Words("title body repo label assignee jq notes message search"),
             };
             pieces(&kept(args, spec))
         }
         "tar" | "gtar" | "bsdtar" | "zip" | "7z" => archive_candidates(name, args),
-        _ if PATTERN_FIRST.contains(&name) => pattern_candidates(name, args),
-        _ if TARGET_LAST.contains(&name) => target_candidates(args),
+        _ if PATTERN_FIRST.has(name) => pattern_candidates(name, args),
+        _ if TARGET_LAST.has(name) => target_candidates(args),
         _ if crate::walk::runs_code(name) => code_candidates(args),
         _ => pieces(args),
     }
@@ -114,18 +96,20 @@ fn pieces(args: &[String]) -> Vec<String> {
 
 /// The path of a `file://` URL, with or without a host.
 fn local_file(url: &str) -> Option<String> {
-    let rest = url
-        .strip_prefix("file://")
-        .or_else(|| url.strip_prefix("file:"))?;
+    let (scheme, rest) = url.split_at_checked(5)?;
+    if !scheme.eq_ignore_ascii_case("file:") {
+        return None;
+    }
+    let rest = rest.strip_prefix("//").unwrap_or(rest);
     let path = rest.find('/').map_or(rest, |at| &rest[at..]);
     Some(path.to_owned())
 }
 
 /// The words that follow one of the options.
-fn pieces_after(args: &[String], flags: &[&str]) -> Vec<String> {
+fn pieces_after(args: &[String], flags: Words) -> Vec<String> {
     let pairs = args.windows(2);
     pairs
-        .filter(|pair| flags.contains(&pair[0].as_str()))
+        .filter(|pair| flags.has(&pair[0]))
         .map(|pair| pair[1].clone())
         .collect()
 }
@@ -135,7 +119,7 @@ fn kept(args: &[String], spec: Spec) -> Vec<String> {
     let keep = |arg| match arg {
         Arg::Operand(text) => Some(text.to_owned()),
         Arg::Short(c, Some(value)) if !spec.short.contains(c) => Some(value.to_owned()),
-        Arg::Long(name, Some(value)) if !spec.long.contains(&name) => Some(value.to_owned()),
+        Arg::Long(name, Some(value)) if !spec.long.has(name) => Some(value.to_owned()),
         _ => None,
     };
     options::read(args, spec)
@@ -147,7 +131,7 @@ fn kept(args: &[String], spec: Spec) -> Vec<String> {
 fn option_values(args: &[String], flags: &[char]) -> Vec<String> {
     let spec = Spec {
         short: "BbcDEeFIiJLlmOopQRSWw",
-        long: &[],
+        long: Words(""),
     };
     let value = |arg| match arg {
         Arg::Short(c, Some(value)) if flags.contains(&c) => Some(value.to_owned()),
@@ -159,9 +143,9 @@ fn option_values(args: &[String], flags: &[char]) -> Vec<String> {
         .collect()
 }
 
-fn long_values(args: &[String], names: &'static [&'static str]) -> Vec<String> {
+fn long_values(args: &[String], names: Words) -> Vec<String> {
     let value = |arg| match arg {
-        Arg::Long(name, Some(value)) if names.contains(&name) => Some(value.to_owned()),
+        Arg::Long(name, Some(value)) if names.has(name) => Some(value.to_owned()),
         _ => None,
     };
     options::read(
@@ -261,7 +245,7 @@ fn spec_of(name: &str) -> Spec {
         },
         "jq" | "yq" => Spec {
             short: "fL",
-            long: &["from-file", "indent"],
+            long: Words("from-file indent"),
         },
         "rg" => Spec {
             short: "efgtTmABCj",
@@ -312,13 +296,9 @@ fn code_candidates(args: &[String]) -> Vec<String> {
 
 /// `git` subcommands that print the contents of files.
 fn git_candidates(line: &GitLine) -> Vec<String> {
-    let quiet = line.has(&[
-        "--stat",
-        "--name-only",
-        "--name-status",
-        "--numstat",
-        "--shortstat",
-    ]);
+    let quiet = line.has(Words(
+        "--stat --name-only --name-status --numstat --shortstat",
+    ));
     match line.sub.as_str() {
         "show" | "diff" | "cat-file" | "blame" | "annotate" | "hash-object" | "archive"
         | "difftool"
@@ -326,7 +306,7 @@ fn git_candidates(line: &GitLine) -> Vec<String> {
         {
             pieces(&line.args)
         }
-        "log" | "whatchanged" if line.has(&["-p", "-u", "--patch"]) => {
+        "log" | "whatchanged" if line.has(Words("-p -u --patch")) => {
             let paths = line
                 .args
                 .iter()
@@ -339,8 +319,8 @@ fn git_candidates(line: &GitLine) -> Vec<String> {
         }
         "grep" => pattern_candidates("grep", &line.args),
         "config" => [
-            long_values(&line.args, &["file"]),
-            pieces_after(&line.args, &["-f"]),
+            long_values(&line.args, Words("file")),
+            pieces_after(&line.args, Words("-f")),
         ]
         .concat(),
         _ => Vec::new(),

@@ -39,7 +39,8 @@ pub fn is_metadata(address: &str) -> bool {
 
 /// Whether a host is a metadata service.
 pub fn is_metadata_host(host: &str) -> bool {
-    let host = unescaped(host).to_ascii_lowercase();
+    let host = unescaped(host).replace(['。', '．', '｡'], ".");
+    let host = host.to_ascii_lowercase();
     let host = host.trim_matches(['[', ']']).trim_end_matches('.');
     let host = host.split(crate::marks::is_mark).next().unwrap_or_default();
     if NAMES.contains(&host) {

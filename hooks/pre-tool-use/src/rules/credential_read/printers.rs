@@ -1,124 +1,145 @@
 //! Commands whose purpose is to print a credential.
 
 use crate::git::GitLine;
-use crate::walk::View;
 use crate::walk::options::{self, Arg, Spec};
+use crate::walk::{Exec, View};
+use crate::words::{Rows, Words};
 
 use super::hosts::{is_metadata, is_metadata_host};
 
 /// Options of these commands that take a value and may stand before the command words.
 const GLOBAL: Spec = Spec {
     short: "RnCh",
-    long: &[
-        "repo",
-        "profile",
-        "region",
-        "endpoint-url",
-        "project",
-        "account",
-        "namespace",
-        "context",
-        "kubeconfig",
-        "configuration",
-        "subscription",
-        "hostname",
-    ],
+    long: Words(
+        "repo profile region endpoint-url project account namespace context kubeconfig \
+         configuration subscription hostname",
+    ),
 };
 
 /// Command words that print a credential.
-const PRINTERS: &[&[&str]] = &[
-    &["gh", "auth", "token"],
-    &["gh", "auth", "git-credential"],
-    &["glab", "auth", "token"],
-    &["aws", "configure", "export-credentials"],
-    &["aws", "sts", "assume-role"],
-    &["aws", "sts", "assume-role-with-web-identity"],
-    &["aws", "sts", "get-session-token"],
-    &["aws", "sts", "get-federation-token"],
-    &["aws", "ecr", "get-login-password"],
-    &["aws", "sso", "get-role-credentials"],
-    &["aws", "secretsmanager", "get-secret-value"],
-    &["aws", "codeartifact", "get-authorization-token"],
-    &["gcloud", "auth", "print-access-token"],
-    &["gcloud", "auth", "print-identity-token"],
-    &[
-        "gcloud",
-        "auth",
-        "application-default",
-        "print-access-token",
-    ],
-    &["gcloud", "secrets", "versions", "access"],
-    &["gcloud", "config", "config-helper"],
-    &["az", "account", "get-access-token"],
-    &["az", "keyvault", "secret", "show"],
-    &["security", "find-generic-password"],
-    &["security", "find-internet-password"],
-    &["security", "dump-keychain"],
-    &["security", "export"],
-    &["secret-tool", "lookup"],
-    &["secret-tool", "search"],
-    &["keyring", "get"],
-    &["pass", "show"],
-    &["gopass", "show"],
-    &["op", "read"],
-    &["op", "item", "get"],
-    &["bw", "get"],
-    &["lpass", "show"],
-    &["vault", "read"],
-    &["vault", "kv", "get"],
-    &["vault", "print", "token"],
-    &["vault", "token", "lookup"],
-    &["kubectl", "create", "token"],
-    &["heroku", "auth:token"],
-    &["fly", "auth", "token"],
-    &["flyctl", "auth", "token"],
-    &["doppler", "secrets"],
-    &["aws", "eks", "get-token"],
-    &["doctl", "auth", "token"],
-    &["vercel", "env", "pull"],
-    &["railway", "variables"],
-    &["npm", "token"],
-    &["ansible-vault", "view"],
-    &["ansible-vault", "decrypt"],
-    &["sops", "decrypt"],
-    &["yarn", "config", "get", "npmAuthToken"],
-    &["gh", "config", "get", "oauth_token"],
-    &["glab", "config", "get", "token"],
-    &["firebase", "login:ci"],
-    &["systemd-creds", "decrypt"],
-    &["huggingface-cli", "auth", "token"],
-    &["hf", "auth", "token"],
-    &["heroku", "config"],
-    &["heroku", "config:get"],
-    &["netlify", "env:list"],
-    &["netlify", "env:get"],
-    &["infisical", "export"],
-    &["infisical", "secrets"],
-    &["supabase", "secrets", "list"],
-    &["stripe", "config"],
-    &["terraform", "state", "pull"],
-    &["tofu", "state", "pull"],
-    &["chamber", "read"],
-    &["chamber", "export"],
-    &["flyctl", "tokens", "create"],
-    &["fly", "tokens", "create"],
-    &["wrangler", "auth", "token"],
-    &["vercel", "env", "ls"],
-    &["railway", "variable"],
-    &["render", "env"],
-    &["gitlab-runner", "verify"],
-    &["databricks", "auth", "token"],
-    &["snyk", "config", "get", "api"],
-    &["argocd", "account", "generate-token"],
-    &["consul", "acl", "token", "read"],
-    &["nomad", "var", "get"],
-];
+const PRINTERS: Rows = Rows::new(
+    "\
+gh auth token
+gh auth git-credential
+glab auth token
+aws configure export-credentials
+aws sts assume-role
+aws sts assume-role-with-web-identity
+aws sts get-session-token
+aws sts get-federation-token
+aws ecr get-login-password
+aws sso get-role-credentials
+aws secretsmanager get-secret-value
+aws codeartifact get-authorization-token
+gcloud auth print-access-token
+gcloud auth print-identity-token
+gcloud auth application-default print-access-token
+gcloud secrets versions access
+gcloud config config-helper
+az account get-access-token
+az keyvault secret show
+security find-generic-password
+security find-internet-password
+security dump-keychain
+security export
+secret-tool lookup
+secret-tool search
+keyring get
+pass show
+gopass show
+op read
+op item get
+bw get
+lpass show
+vault read
+vault kv get
+vault print token
+vault token lookup
+kubectl create token
+heroku auth:token
+fly auth token
+flyctl auth token
+doppler secrets
+aws eks get-token
+doctl auth token
+vercel env pull
+railway variables
+npm token
+ansible-vault view
+ansible-vault decrypt
+sops decrypt
+yarn config get npmAuthToken
+gh config get oauth_token
+glab config get token
+firebase login:ci
+systemd-creds decrypt
+huggingface-cli auth token
+hf auth token
+heroku config
+heroku config:get
+netlify env:list
+netlify env:get
+infisical export
+infisical secrets
+supabase secrets list
+stripe config
+terraform state pull
+tofu state pull
+chamber read
+chamber export
+flyctl tokens create
+fly tokens create
+wrangler auth token
+railway variable
+render env
+gitlab-runner verify
+databricks auth token
+snyk config get api
+argocd account generate-token
+consul acl token read
+nomad var get
+op signin
+bw unlock
+lpass export
+kubectl view-secret
+aws rds generate-db-auth-token
+aws ecr-public get-login-password
+aws secretsmanager batch-get-secret-value
+gcloud sql generate-login-token
+az keyvault secret download
+infisical user get token
+heroku pg:credentials:url
+pulumi env open
+doppler configure get token
+vault token create
+op inject
+op document get
+bw list
+bw export
+gopass cat
+keepassxc-cli show
+keepassxc-cli export
+aws iam create-access-key
+aws-vault export
+az ad sp create-for-rbac
+az acr credential show
+az storage account keys list
+az cosmosdb keys list
+rclone config show
+rclone config dump
+sops exec-env
+credstash get
+teller env
+teller show
+teller export
+berglas access
+getent shadow",
+);
 
 /// Judges one command.
 pub(super) fn check(view: &View<'_>) -> Option<String> {
-    let args = view.exec.args();
     let name = view.exec.name();
-    if asks_metadata(name, args) {
+    if asks_metadata(view.exec) {
         return Some(format!(
             "{name} would ask the cloud's metadata service for credentials"
         ));
@@ -141,7 +162,8 @@ pub(super) fn check(view: &View<'_>) -> Option<String> {
 }
 
 /// Whether the command connects to a metadata service: by its addresses, not by what it sends.
-fn asks_metadata(name: &str, args: &[String]) -> bool {
+fn asks_metadata(exec: &Exec) -> bool {
+    let (name, args) = (exec.name(), exec.args());
     if name == "<" {
         let sockets = ["/dev/tcp/", "/dev/udp/"];
         let socket = |arg: &String| {
@@ -150,8 +172,8 @@ fn asks_metadata(name: &str, args: &[String]) -> bool {
         };
         return args.iter().any(socket);
     }
-    let network = crate::walk::DOWNLOADERS.contains(&name);
-    if !network && !matches!(name, "ssh" | "telnet") {
+    let network = crate::walk::DOWNLOADERS.has(name);
+    if !network && !matches!(name, "ssh" | "openssl") {
         return false;
     }
     let spec = match name {
@@ -159,6 +181,13 @@ fn asks_metadata(name: &str, args: &[String]) -> bool {
         "curl" | "curlie" => crate::rules::pipe_to_shell::CURL,
         _ => options::PLAIN,
     };
+    let listed = |arg: &String| {
+        arg.starts_with("-K") || arg.starts_with("-i") || arg == "--config" || arg == "--input-file"
+    };
+    let mut fed = exec.stdin.split([' ', '\n', '=', '"']);
+    if args.iter().any(listed) && fed.any(|word| !word.is_empty() && is_metadata(word)) {
+        return true;
+    }
     options::read(args, spec).into_iter().any(|arg| match arg {
         // `socat - TCP:host:80`, `openssl -connect host:443`.
         Arg::Operand(text) if name == "socat" => text.split([':', ',']).any(is_metadata_host),
@@ -182,74 +211,72 @@ fn words(view: &View<'_>) -> bool {
         return false;
     }
     let operands = options::operands(view.exec.args(), GLOBAL);
-    PRINTERS
-        .iter()
-        .any(|row| row[0] == name && operands.starts_with(&row[1..]))
+    PRINTERS.of(name).any(|row| row.start(&operands)) || name == "kwallet-query"
 }
 
 /// Commands that print a credential only with a certain flag or operand.
 fn flags(view: &View<'_>) -> bool {
     let operands = options::operands(view.exec.args(), GLOBAL);
-    let has = |flags: &[&str]| {
-        view.exec
-            .args()
-            .iter()
-            .any(|arg| flags.contains(&arg.as_str()))
+    let has = |flags: Words| {
+        view.exec.args().iter().any(|arg| {
+            let flag = arg.split('=').next().unwrap_or_default();
+            flags.has(flag)
+        })
     };
-    let starts = |words: &[&str]| operands.starts_with(words);
+    let starts = |words: Words| words.start(&operands);
     match view.exec.name() {
-        "gh" | "glab" => starts(&["auth", "status"]) && has(&["-t", "--show-token"]),
+        "gh" | "glab" => starts(Words("auth status")) && has(Words("-t --show-token")),
         "aws" => {
-            let secret = |word: &&str| {
-                ["secret_access_key", "session_token"]
-                    .iter()
-                    .any(|key| word.contains(key))
-            };
-            (starts(&["configure", "get"]) && operands.iter().any(secret))
-                || (starts(&["ssm"]) && has(&["--with-decryption"]))
+            let secret = |word: &&str| Words("secret_access_key session_token").any_in(word);
+            (starts(Words("configure get")) && operands.iter().any(secret))
+                || (starts(Words("ssm")) && has(Words("--with-decryption")))
         }
         "kubectl" | "oc" => {
-            let secrets = operands.get(1).is_some_and(|kind| {
-                kind.split('/')
-                    .next()
-                    .is_some_and(|k| k == "secret" || k == "secrets")
+            let secrets = operands.iter().skip(1).any(|kind| {
+                kind.split(['/', ','])
+                    .any(|k| k == "secret" || k == "secrets")
             });
             let spec = Spec {
                 short: "onlfLc",
-                long: &["output", "namespace", "selector", "context", "template"],
+                long: Words("output namespace selector context template"),
             };
             let printed = options::read(view.exec.args(), spec)
                 .into_iter()
                 .any(|arg| match arg {
                     Arg::Short('o', value) | Arg::Long("output", value) => {
-                        let names = ["name", "wide", "custom-columns=NAME:.metadata.name"];
-                        value.is_some_and(|value| !names.contains(&value))
+                        let names = Words("name wide custom-columns=NAME:.metadata.name");
+                        value.is_some_and(|value| {
+                            !names.has(value) && !value.starts_with("jsonpath={.metadata.name")
+                        })
                     }
                     Arg::Long("template", _) => true,
                     _ => false,
                 });
-            let token = starts(&["whoami"]) && has(&["-t", "--show-token"]);
+            let token = starts(Words("whoami")) && has(Words("-t --show-token"));
+            let extracted = starts(Words("extract")) && has(Words("--to"));
             token
-                || (starts(&["get"]) && secrets && printed)
-                || (starts(&["config", "view"]) && has(&["--raw"]))
+                || extracted
+                || (starts(Words("get")) && secrets && printed)
+                || (starts(Words("config view")) && has(Words("--raw")))
         }
-        "terraform" | "tofu" => starts(&["output"]) && has(&["-raw", "-json", "--raw", "--json"]),
-        "pulumi" => has(&["--show-secrets"]),
-        "az" => has(&["--expose-token"]),
-        "sops" => has(&["-d", "--decrypt"]),
+        "terraform" | "tofu" => starts(Words("output")) && has(Words("-raw -json --raw --json")),
+        "pulumi" => has(Words("--show-secrets")),
+        "az" => has(Words("--expose-token")),
+        "sops" => has(Words("-d --decrypt")),
         "pass" => {
-            let verbs = [
-                "ls", "list", "search", "help", "version", "insert", "generate", "rm", "mv", "cp",
-                "git", "init", "find",
-            ];
-            operands.first().is_some_and(|verb| !verbs.contains(verb))
+            let verbs = Words("ls list search help version insert generate rm mv cp git init find");
+            operands.first().is_some_and(|verb| !verbs.has(verb))
         }
-        "npm" => starts(&["config", "get"]) && operands.iter().any(|word| word.contains("_auth")),
-        "gpg" | "gpg2" => has(&[
-            "--export-secret-keys",
-            "--export-secret-key",
-            "--export-secret-subkeys",
-        ]),
+        "infisical" | "doppler" | "aws-vault" | "envchain" | "chamber" | "op" => {
+            let prints = |word: &&str| matches!(*word, "env" | "printenv");
+            operands.iter().skip(1).any(prints)
+        }
+        "npm" | "pnpm" => {
+            starts(Words("config get")) && operands.iter().any(|word| word.contains("_auth"))
+        }
+        "gpg" | "gpg2" => has(Words(
+            "--export-secret-keys --export-secret-key --export-secret-subkeys",
+        )),
         _ => false,
     }
 }

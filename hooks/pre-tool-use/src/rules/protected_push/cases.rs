@@ -51,7 +51,7 @@ pub const BLOCK: &[&str] = &[
     "git switch main && git push origin HEAD",
     "git checkout -b release/9 && git push -u origin HEAD",
     "git branch -m main && git push",
-    "git checkout -B main origin/main\ngit push",
+    "git checkout -b main origin/main\ngit push",
     "git push origin @:main",
     "git push origin $(git rev-parse HEAD):refs/heads/main",
     "b=main; git push origin $b",

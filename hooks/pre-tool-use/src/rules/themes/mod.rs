@@ -5,6 +5,7 @@ mod lists;
 mod options;
 mod pipes;
 mod pushes;
+mod spellings;
 mod state;
 
 /// Identifier of the rule and the command it refuses.
@@ -17,5 +18,6 @@ pub const THEMES: &[(&[Refused], &[&str])] = &[
     (pipes::BLOCK, pipes::ALLOW),
     (hosts::BLOCK, hosts::ALLOW),
     (lists::BLOCK, lists::ALLOW),
+    (spellings::BLOCK, spellings::ALLOW),
     (state::BLOCK, state::ALLOW),
 ];

@@ -141,6 +141,8 @@ impl Language {
                 given.code = Some(code.to_owned());
             } else if self.takes_word(arg) {
                 at += 1;
+            } else if arg == "-f" && self == Self::Awk && is_input(args.get(at)) {
+                return given;
             } else if arg == "-f" && self == Self::Awk || stops(self, arg) {
                 given.other = true;
                 return given;
@@ -156,6 +158,11 @@ impl Language {
         }
         given
     }
+}
+
+/// Whether a program's file is its standard input.
+fn is_input(file: Option<&String>) -> bool {
+    file.is_some_and(|file| file == "-" || file == "/dev/stdin")
 }
 
 fn stops(language: Language, arg: &str) -> bool {

@@ -15,6 +15,7 @@ pub use language::Language;
 
 use crate::marks::{self, DEEP, DOWNLOAD, STAR};
 use crate::rules::pipe_to_shell;
+use crate::words::Words;
 
 use super::{Exec, State, Walker};
 use literals::Source;
@@ -23,143 +24,64 @@ use literals::Source;
 const MAX_CODE: usize = 64 * 1024;
 
 /// Calls that hand a text, or a list of words, to the operating system.
-const SHELL_CALLS: &[&str] = &[
-    "system",
-    "popen",
-    "popen2",
-    "popen3",
-    "run",
-    "call",
-    "check_call",
-    "check_output",
-    "Popen",
-    "getoutput",
-    "getstatusoutput",
-    "exec",
-    "execSync",
-    "spawn",
-    "spawnSync",
-    "execFile",
-    "execFileSync",
-    "shell_exec",
-    "passthru",
-    "proc_open",
-    "execute",
-    "execvp",
-    "execlp",
-    "execv",
-    "execl",
-    "do shell script",
-    "Command",
-    "capture2",
-    "capture3",
-    "create_subprocess_shell",
-    "create_subprocess_exec",
-];
+const SHELL_CALLS: Words = Words(
+    "system popen popen2 popen3 run call check_call check_output Popen getoutput \
+     getstatusoutput exec execSync spawn spawnSync execFile execFileSync shell_exec passthru \
+     proc_open execute execvp execlp execv execl Command capture2 capture3 \
+     create_subprocess_shell create_subprocess_exec",
+);
 
 /// Of those, the ones whose arguments are words even without a list.
-const WORD_CALLS: &[&str] = &[
-    "spawn",
-    "spawnSync",
-    "execFile",
-    "execFileSync",
-    "execvp",
-    "execlp",
-    "Command",
-    "create_subprocess_exec",
-];
+const WORD_CALLS: Words =
+    Words("spawn spawnSync execFile execFileSync execvp execlp Command create_subprocess_exec");
 
 /// Calls that run a text as code of their own language.
-fn eval_calls(language: Language) -> &'static [&'static str] {
-    match language {
-        Language::Python => &["exec", "eval"],
-        Language::JavaScript => &["eval", "Function", "runInThisContext", "runInNewContext"],
-        Language::Ruby => &["eval", "instance_eval", "class_eval", "module_eval"],
-        Language::Php => &["eval", "assert", "create_function"],
-        Language::Lua => &["load", "loadstring", "dostring"],
-        Language::PowerShell => &["iex", "Invoke-Expression"],
-        Language::Perl | Language::R | Language::Awk | Language::AppleScript => &["eval"],
-    }
+fn eval_calls(language: Language) -> Words {
+    Words(match language {
+        Language::Python => "exec eval",
+        Language::JavaScript => "eval Function runInThisContext runInNewContext",
+        Language::Ruby => "eval instance_eval class_eval module_eval",
+        Language::Php => "eval assert create_function",
+        Language::Lua => "load loadstring dostring",
+        Language::PowerShell => "iex Invoke-Expression",
+        Language::Perl | Language::R | Language::Awk | Language::AppleScript => "eval",
+    })
 }
 
 /// Calls that remove a whole tree.
-const TREE_CALLS: &[&str] = &[
-    "rmtree",
-    "rm_rf",
-    "rm_r",
-    "remove_entry_secure",
-    "remove_entry",
-    "remove_tree",
-    "removeSync",
-    "emptyDirSync",
-    "emptyDir",
-    "rimraf",
-    "rimrafSync",
-    "deltree",
-    "remove_dir_all",
-    "remove_dir",
-    "deleteAsync",
-    "deleteSync",
-];
+const TREE_CALLS: Words = Words(
+    "rmtree rm_rf rm_r remove_entry_secure remove_entry remove_tree removeSync emptyDirSync \
+     emptyDir rimraf rimrafSync deltree remove_dir_all remove_dir deleteAsync deleteSync",
+);
 
 /// Calls that remove a tree when told to be recursive.
-const RECURSIVE_CALLS: &[&str] = &[
-    "rmSync",
-    "rmdirSync",
-    "rm",
-    "rmdir",
-    "Remove-Item",
-    "remove",
-];
+const RECURSIVE_CALLS: Words = Words("rmSync rmdirSync rm rmdir Remove-Item remove");
 
 /// Calls that remove one file.
-const REMOVALS: &[&str] = &["unlink", "remove", "unlinkSync", "rmSync", "delete"];
+const REMOVALS: Words = Words("unlink remove unlinkSync rmSync delete");
+
+/// The same, told apart from the methods of lists that are called so too.
+const SINGLE: Words = Words("os.remove os.unlink unlink unlinkSync File.delete File.unlink");
+
+/// Calls that move a file, and that write one.
+const MOVES: Words = Words("os.rename os.replace shutil.move renameSync File.rename");
+const WRITES: Words = Words("writeFileSync");
 
 /// Calls that list what is in a directory.
-const LISTINGS: &[&str] = &[
-    "walk",
-    "glob",
-    "iglob",
-    "rglob",
-    "iterdir",
-    "listdir",
-    "scandir",
-    "readdirSync",
-    "opendir",
-    "find",
-];
+const LISTINGS: Words =
+    Words("walk glob iglob rglob iterdir listdir scandir readdirSync opendir find");
 
 /// Calls that open the file they are given.
-const OPENS: &[&str] = &[
-    "open",
-    "read",
-    "readFile",
-    "readFileSync",
-    "createReadStream",
-    "readlines",
-    "Path",
-    "slurp",
-    "file_get_contents",
-    "load",
-];
+const OPENS: Words = Words(
+    "open read readFile readFileSync createReadStream readlines Path slurp file_get_contents load \
+     dotenv_values fileinput.input linecache.getlines Bun.file io.lines",
+);
 
 /// Signs that the code opens files.
-const READS: &[&str] = &[
-    "open",
-    "read",
-    "Path",
-    "load",
-    "slurp",
-    "File",
-    "fs.",
-    "get_contents",
-    "copy",
-    "parse",
-    "<",
-    "Get-Content",
-    "createReadStream",
-    "source",
-];
+const READS: Words = Words(
+    "open read Path load slurp File fs. get_contents copy parse < Get-Content createReadStream \
+     source",
+);
 
 /// Whether a literal is the address, or the host, of a metadata service.
 fn is_address(text: &str) -> bool {
@@ -231,6 +153,7 @@ impl Walker<'_> {
         self.scan_eval(language, &source, &values);
         self.scan_inner(language, &source, &values, state, stdin);
         self.scan_trees(&source, &values, state);
+        self.scan_files(&source, &values, state);
         self.scan_listings(&source, &values, state);
         self.scan_reads(&source, state);
         self.scan_opens(&source, &values, state);
@@ -254,7 +177,7 @@ impl Walker<'_> {
         {
             self.code_of(&code, &mut state.clone(), stdin);
         }
-        for name in SHELL_CALLS {
+        for name in SHELL_CALLS.iter().chain(["do shell script"]) {
             for args in calls::of(&source.skeleton, name) {
                 if self.done() {
                     return;
@@ -264,7 +187,7 @@ impl Walker<'_> {
                     words.remove(0);
                 }
                 let listed = args.trim_start().starts_with(['[', '(']);
-                let listed = listed || words_follow || WORD_CALLS.contains(name);
+                let listed = listed || words_follow || WORD_CALLS.has(name);
                 let list = listed && words.len() > 1;
                 if list {
                     let exec = Exec::of(words);
@@ -302,7 +225,7 @@ impl Walker<'_> {
         state: &mut State,
         stdin: &str,
     ) {
-        for name in eval_calls(language) {
+        for name in eval_calls(language).iter() {
             for args in calls::of(&source.skeleton, name) {
                 let code = values.text(args);
                 if self.done() || !code.contains(['(', ' ']) || code.len() > MAX_CODE {
@@ -317,7 +240,7 @@ impl Walker<'_> {
 
     /// Paths put together from pieces: `open('.e' + 'nv')`.
     fn scan_opens(&mut self, source: &Source, values: &value::Values<'_>, state: &State) {
-        for name in OPENS {
+        for name in OPENS.iter() {
             for args in calls::of(&source.skeleton, name) {
                 if self.done() || !self.spend(1) {
                     return;
@@ -332,9 +255,9 @@ impl Walker<'_> {
     }
 
     fn scan_trees(&mut self, source: &Source, values: &value::Values<'_>, state: &State) {
-        let always = TREE_CALLS.iter().map(|name| (*name, ""));
-        let when_told = RECURSIVE_CALLS.iter().map(|name| (*name, "ecurse"));
-        let recursive = RECURSIVE_CALLS.iter().map(|name| (*name, "ecursive"));
+        let always = TREE_CALLS.iter().map(|name| (name, ""));
+        let when_told = RECURSIVE_CALLS.iter().map(|name| (name, "ecurse"));
+        let recursive = RECURSIVE_CALLS.iter().map(|name| (name, "ecursive"));
         let globbed = std::iter::once(("unlink", "glob"));
         for (name, needs) in always.chain(when_told).chain(recursive).chain(globbed) {
             for args in calls::of(&source.skeleton, name).filter(|args| args.contains(needs)) {
@@ -350,16 +273,37 @@ impl Walker<'_> {
         }
     }
 
+    /// Single files that are removed, moved or written, where the names are known.
+    fn scan_files(&mut self, source: &Source, values: &value::Values<'_>, state: &State) {
+        for (calls, verb) in [(SINGLE, "rm"), (MOVES, "mv"), (WRITES, ">|")] {
+            for args in calls
+                .iter()
+                .flat_map(|name| calls::of(&source.skeleton, name))
+            {
+                let mut words = values.words(args);
+                words.truncate(1 + usize::from(verb != "rm"));
+                if self.done() || !self.spend(1) || !words.iter().all(|word| marks::exact(word)) {
+                    return;
+                }
+                let text = if verb == ">|" { words.pop() } else { None };
+                let mut exec = Exec::of(vec![verb.to_owned()]);
+                exec.argv.append(&mut words);
+                exec.stdin = text.unwrap_or_default();
+                self.judge_command(&exec, state);
+            }
+        }
+    }
+
     /// Files removed one by one below a directory that the code lists: a removed tree.
     fn scan_listings(&mut self, source: &Source, values: &value::Values<'_>, state: &State) {
-        let names = |list: &[&str]| {
+        let names = |list: Words| {
             list.iter()
                 .any(|name| calls::of(&source.skeleton, name).next().is_some())
         };
         if !names(REMOVALS) || !names(LISTINGS) {
             return;
         }
-        for name in LISTINGS.iter().chain(["Path"].iter()) {
+        for name in LISTINGS.iter().chain(["Path"]) {
             for args in calls::of(&source.skeleton, name) {
                 let root = values.words(args).first().cloned().unwrap_or_default();
                 if !root.starts_with(['/', '~', '.']) {
@@ -377,11 +321,13 @@ impl Walker<'_> {
     }
 
     fn scan_reads(&mut self, source: &Source, state: &State) {
-        let reads = READS.iter().any(|sign| source.skeleton.contains(sign));
+        let reads = READS.any_in(&source.skeleton);
         let connects = value::fetches(&source.skeleton)
-            || ["socket", "connect", "Connection", "Net"]
+            || Words("socket connect Connection Net").any_in(&source.skeleton)
+            || source
+                .literals
                 .iter()
-                .any(|sign| source.skeleton.contains(sign));
+                .any(|it| Words("http https net").has(&it.text));
         for literal in &source.literals {
             if !self.spend(1) {
                 return;

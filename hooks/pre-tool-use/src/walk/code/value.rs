@@ -1,5 +1,6 @@
 //! What an argument may be: literals, simple variables, path joins, downloads.
 
+use crate::words::Words;
 use std::cell::Cell;
 
 use crate::marks::{self, ANY, DOWNLOAD, STAR};
@@ -14,75 +15,18 @@ const MAX_STEPS: usize = 4;
 const MAX_WORK: usize = 1024 * 1024;
 
 /// Names that fetch from the network.
-const FETCHES: &[&str] = &[
-    "urlopen",
-    "urlretrieve",
-    "requests",
-    "httpx",
-    "urllib",
-    "urllib2",
-    "fetch",
-    "axios",
-    "LWP",
-    "HTTP",
-    "URI",
-    "file_get_contents",
-    "curl_exec",
-    "getstore",
-    "Invoke-WebRequest",
-    "iwr",
-    "irm",
-    "Invoke-RestMethod",
-    "DownloadString",
-    "WebClient",
-    "https",
-    "http",
-    "aiohttp",
-];
+const FETCHES: Words = Words(
+    "urlopen urlretrieve requests httpx urllib urllib2 fetch axios LWP HTTP URI file_get_contents \
+     curl_exec getstore getprint Invoke-WebRequest iwr irm Invoke-RestMethod DownloadString WebClient \
+     https http aiohttp",
+);
 
 /// Names that wrap a path without changing what it is.
-const TRANSPARENT: &[&str] = &[
-    "os",
-    "path",
-    "pathlib",
-    "Path",
-    "PurePath",
-    "join",
-    "expanduser",
-    "abspath",
-    "realpath",
-    "str",
-    "fs",
-    "File",
-    "expand_path",
-    "resolve",
-    "normpath",
-    "require",
-    "true",
-    "True",
-    "glob",
-    "rtree",
-    "qw",
-    "w",
-    "r",
-    "f",
-    "b",
-    "u",
-    "R",
-    "F",
-    "B",
-    "rb",
-    "br",
-    "fr",
-    "rf",
-    "shell",
-    "check",
-    "bytes",
-    "String",
-    "ignore_errors",
-    "as_posix",
-    "fspath",
-];
+const TRANSPARENT: Words = Words(
+    "os path pathlib Path PurePath join expanduser abspath realpath str fs File expand_path \
+     resolve normpath require true True glob rtree qw w r f b u R F B rb br fr rf shell check \
+     bytes String ignore_errors as_posix fspath",
+);
 
 /// Evaluates argument texts.
 pub(super) struct Values<'s> {
@@ -95,7 +39,7 @@ pub(super) struct Values<'s> {
 
 /// Whether the text names a way to download.
 pub(super) fn fetches(skeleton: &str) -> bool {
-    names(skeleton).any(|name| FETCHES.contains(&name))
+    names(skeleton).any(|name| FETCHES.has(name))
 }
 
 impl<'s> Values<'s> {
@@ -125,8 +69,10 @@ impl<'s> Values<'s> {
         if !self.spend(inside.len()) {
             return vec![marks::only(ANY)];
         }
-        if let Some(list) = inside.strip_prefix('[') {
-            inside = &list[..list.find(']').unwrap_or(list.len())];
+        for (open, close) in [('[', ']'), ('(', ')')] {
+            if let Some(list) = inside.strip_prefix(open) {
+                inside = &list[..list.find(close).unwrap_or(list.len())];
+            }
         }
         let flat = inside.replace(['[', ']'], " ");
         split(&flat).map(|arg| self.evaluate(arg, 0)).collect()
@@ -175,7 +121,7 @@ impl<'s> Values<'s> {
 
     fn name(&self, name: &str, steps: usize) -> String {
         let lower = name.to_ascii_lowercase();
-        if FETCHES.contains(&name) || (name == "get" && self.language == Language::Perl) {
+        if FETCHES.has(name) || (name == "get" && self.language == Language::Perl) {
             return marks::only(DOWNLOAD);
         }
         let line = match self.language {
@@ -198,7 +144,7 @@ impl<'s> Values<'s> {
             }
             _ => {}
         }
-        if TRANSPARENT.contains(&name) {
+        if TRANSPARENT.has(name) {
             return String::new();
         }
         let value = (steps < MAX_STEPS).then(|| self.assigned(name)).flatten();
