@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{PoisonError, RwLock};
 
 use crate::path::candidates;
-use crate::sandbox::resolve;
+use crate::sandbox::{ResolveError, resolve};
 
 /// What this process knows.
 struct Known {
@@ -18,11 +18,14 @@ struct Known {
     shared: Vec<PathBuf>,
     /// Programs that were found, by name and `PATH`.
     found: BTreeMap<(PathBuf, OsString), PathBuf>,
+    /// What is left of a `PATH`.
+    paths: BTreeMap<OsString, OsString>,
 }
 
 static KNOWN: RwLock<Known> = RwLock::new(Known {
     shared: Vec::new(),
     found: BTreeMap::new(),
+    paths: BTreeMap::new(),
 });
 
 /// Says which places sessions may write; they have no links themselves. Said again whenever the
@@ -31,18 +34,47 @@ pub fn sessions_write(shared: Vec<PathBuf>) {
     let mut known = KNOWN.write().unwrap_or_else(PoisonError::into_inner);
     if known.shared != shared {
         known.found.clear();
+        known.paths.clear();
         known.shared = shared;
     }
 }
 
-/// `PATH` without the places that sessions may write, and without what is no absolute path.
+/// `PATH` without the places that sessions may write, without directories that have a link into one
+/// (what we start looks for its own programs there), and without what is no absolute path.
 #[must_use]
 pub fn own_path(path: &OsStr) -> OsString {
-    let known = KNOWN.read().unwrap_or_else(PoisonError::into_inner);
+    let shared = {
+        let known = KNOWN.read().unwrap_or_else(PoisonError::into_inner);
+        if let Some(left) = known.paths.get(path) {
+            return left.clone();
+        }
+        known.shared.clone()
+    };
     let entries = std::env::split_paths(path).filter(|dir| dir.is_absolute());
-    let entries = entries.filter(|dir| is_ours(dir, &known.shared));
+    let entries = entries.filter(|dir| is_ours(dir, &shared) && leads_nowhere_else(dir, &shared));
     // Entries that were split at colons hold none.
-    std::env::join_paths(entries).unwrap_or_default()
+    let left = std::env::join_paths(entries).unwrap_or_default();
+    let mut known = KNOWN.write().unwrap_or_else(PoisonError::into_inner);
+    if known.shared == shared {
+        known.paths.insert(path.to_owned(), left.clone());
+    }
+    left
+}
+
+/// Whether no link in a directory leads to where sessions write.
+fn leads_nowhere_else(dir: &Path, shared: &[PathBuf]) -> bool {
+    if shared.is_empty() {
+        return true;
+    }
+    let items = std::fs::read_dir(dir).into_iter().flatten().flatten();
+    let mut links = items.filter(|item| item.file_type().is_ok_and(|kind| kind.is_symlink()));
+    // A link to nothing is one to something later.
+    links.all(|link| match resolve(&link.path(), shared) {
+        Ok(found) => !shared.iter().any(|place| found.real.starts_with(place)),
+        Err(ResolveError::Io(_)) => std::fs::read_link(link.path())
+            .is_ok_and(|to| !shared.iter().any(|place| dir.join(&to).starts_with(place))),
+        Err(_) => false,
+    })
 }
 
 /// The executable file that `program` names, as [`find_on_path`](crate::find_on_path) finds it, in
@@ -116,8 +148,8 @@ mod tests {
         // The same, as the process knows it. No other test of this crate says what it knows.
         sessions_write(shared.to_vec());
         assert_eq!(own_program(git, Some(&path)), found);
-        let left = std::env::join_paths([dir.join("links"), own]).unwrap();
-        assert_eq!(own_path(&path), left);
+        // What git starts must not be found through a link either.
+        assert_eq!(own_path(&path), own.into_os_string());
         sessions_write(Vec::new());
         assert_eq!(own_program(git, Some(&path)), Some(written));
     }

@@ -91,7 +91,7 @@ async fn first_that_answers(
             port: target.port,
         };
         // Another of this machine's addresses is this machine too.
-        let is_own = own.contains(&address) && !rules.spells(&there);
+        let is_own = (own.contains(&address) || is_routed_here(address)) && !rules.spells(&there);
         if is_own || !rules.admits(target, address) {
             refusal = Refusal::Guarded {
                 host: host.clone(),
@@ -116,6 +116,17 @@ async fn first_that_answers(
     Err(refusal)
 }
 
+/// Whether a route makes an address this machine's that no interface has: only such a one can be bound.
+fn is_routed_here(address: IpAddr) -> bool {
+    let binds = |address: IpAddr| std::net::UdpSocket::bind((address, 0)).is_ok();
+    // Nobody's (RFC 5737, RFC 3849): where they can be bound, everything can.
+    let nobodys: IpAddr = match address {
+        IpAddr::V4(_) => Ipv4Addr::new(192, 0, 2, 1).into(),
+        IpAddr::V6(_) => Ipv6Addr::new(0x2001, 0xdb8, 0, 0, 0, 0, 0, 1).into(),
+    };
+    binds(address) && !binds(nobodys)
+}
+
 /// The addresses of this machine's interfaces; none where they cannot be listed.
 fn own_addresses() -> Vec<IpAddr> {
     let Ok(interfaces) = nix::ifaddrs::getifaddrs() else {
@@ -127,4 +138,18 @@ fn own_addresses() -> Vec<IpAddr> {
         v4.or_else(|| address.as_sockaddr_in6().map(|it| IpAddr::V6(it.ip())))
     };
     interfaces.filter_map(address).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_can_be_bound_is_here() {
+        assert!(is_routed_here(Ipv4Addr::LOCALHOST.into()));
+        // All of it is routed here; no interface has more than the first.
+        #[cfg(target_os = "linux")]
+        assert!(is_routed_here(Ipv4Addr::new(127, 9, 9, 9).into()));
+        assert!(!is_routed_here(Ipv4Addr::new(198, 51, 100, 7).into()));
+    }
 }
