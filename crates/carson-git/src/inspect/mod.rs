@@ -31,6 +31,7 @@ pub(crate) mod diff;
 mod entry;
 mod export;
 mod files;
+mod found;
 mod gather;
 mod git_dir;
 mod hash;

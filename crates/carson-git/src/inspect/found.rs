@@ -1,0 +1,98 @@
+//! What a look asks, and what it found.
+
+use std::path::PathBuf;
+
+use serde::{Deserialize, Serialize};
+
+use super::changes::Change;
+use super::diff::Shown;
+use crate::oid::Oid;
+
+/// How much is looked at. What a session left may be made to keep whoever reads it busy, or to fill its
+/// memory: then less of it is looked at, so that the rest comes in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) enum Depth {
+    /// Everything.
+    Whole,
+    /// The branch and `HEAD`.
+    Commits,
+    /// The files, without a look at the session's repository.
+    Files,
+}
+
+/// What is asked.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) struct Look {
+    /// The bench: nothing of a session is read outside it.
+    pub bench: PathBuf,
+    /// The worktree.
+    pub tree: PathBuf,
+    /// The firing's own repository.
+    pub repository: PathBuf,
+    /// Full name of the firing's branch.
+    pub branch: String,
+    /// The commit that the firing began at.
+    pub base: Oid,
+    /// The mirror's objects.
+    pub objects: PathBuf,
+    /// Carson's own index of the checkout.
+    pub index: PathBuf,
+    /// What the remote had then, as packed refs.
+    pub refs: PathBuf,
+    /// A directory to write in: `work.git` there has the pack afterwards, `outgoing` what a push would
+    /// show.
+    pub out: PathBuf,
+    /// Bytes of that which are written.
+    pub outgoing: u64,
+    /// Whether the diff is wanted.
+    pub show: bool,
+    /// How much is looked at.
+    pub depth: Depth,
+}
+
+/// What was found, as far as it came in.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Found {
+    /// Whether the worktree is there.
+    pub exists: bool,
+    /// Where the session's branch stands.
+    pub branch: Option<Oid>,
+    /// The newest commit of it that is whole.
+    pub newest: Option<Oid>,
+    /// Where `HEAD` stands, when that is whole.
+    pub head: Option<Oid>,
+    /// The tree of the session's index; `None` without one, and during a conflict.
+    pub staged: Option<Oid>,
+    /// The tree of the files; `None` when the directory is gone.
+    pub files: Option<Oid>,
+    /// Commits that only a repository inside the worktree has, and where that lies.
+    pub inner: Vec<(String, Oid)>,
+    /// Commits that nothing else here leads to: amended, reset, stashed, on other branches.
+    pub remembered: Vec<Oid>,
+    /// Why the newest of its commits could not come in: what did is older work.
+    pub untaken: Option<String>,
+    /// What could not be taken up or come in, and why. The bench must stay then.
+    pub trouble: Vec<String>,
+    /// Files that are kept under another name, because git refuses theirs.
+    pub renamed: Vec<String>,
+    /// Files and directories whose rights keep us out.
+    pub unreadable: u32,
+    /// The packs with everything that came in, without an ending.
+    pub packs: Vec<String>,
+    /// What the commits bring.
+    pub committed: Change,
+    /// What lies there beside them.
+    pub left: Change,
+    /// Bytes of the files that the commits change, each path counted.
+    pub spread: u64,
+    /// The diff of the commits.
+    pub shown: Option<Shown>,
+}
+
+/// What the firing's work is made of, in the order of its worth.
+pub(super) const PRIMARY: [fn(&mut Found) -> &mut Option<Oid>; 4] = [
+    |found| &mut found.files,
+    |found| &mut found.staged,
+    |found| &mut found.newest,
+    |found| &mut found.head,
+];
