@@ -67,6 +67,7 @@ impl Settings {
     pub fn given(&self, text: &[u8]) -> Option<Vec<u8>> {
         match self.keys {
             [] => Some(text.to_vec()),
+            keys if self.file.ends_with(".toml") => some_of_toml(text, keys),
             keys => some_of(text, keys),
         }
     }
@@ -298,6 +299,12 @@ fn object(text: &[u8]) -> Result<Value, Forged> {
 }
 
 /// These keys of a JSON object; all where none is named.
+fn some_of_toml(text: &[u8], keys: &[&str]) -> Option<Vec<u8>> {
+    let mut file: toml::Table = std::str::from_utf8(text).ok()?.parse().ok()?;
+    file.retain(|key, _| keys.contains(&key));
+    Some(toml::to_string(&file).ok()?.into_bytes())
+}
+
 fn some_of(text: &[u8], keys: &[&str]) -> Option<Vec<u8>> {
     let Ok(Value::Object(mut file)) = serde_json::from_slice(text) else {
         return None;

@@ -8,9 +8,11 @@ const METADATA_V4: [Ipv4Addr; 3] = [
     Ipv4Addr::new(168, 63, 129, 16),
     Ipv4Addr::new(192, 0, 0, 192),
 ];
-const METADATA_V6: [Ipv6Addr; 2] = [
+const METADATA_V6: [Ipv6Addr; 4] = [
     Ipv6Addr::new(0xfd00, 0x0ec2, 0, 0, 0, 0, 0, 0x0254),
     Ipv6Addr::new(0xfd20, 0x00ce, 0, 0, 0, 0, 0, 0x0254),
+    Ipv6Addr::new(0xfd00, 0x0ec2, 0, 0, 0, 0, 0, 0x0023),
+    Ipv6Addr::new(0xfd00, 0x0042, 0, 0, 0, 0, 0, 0x0042),
 ];
 
 /// Whether an address is this machine, the link, a group, a cloud's metadata, or nothing that can
@@ -44,7 +46,8 @@ fn is_guarded_v6(address: Ipv6Addr) -> bool {
         || within(address).is_some_and(is_guarded_v4)
 }
 
-/// The IPv4 address that an IPv6 address stands for: mapped, compatible, NAT64 or 6to4.
+/// The IPv4 address that an IPv6 address stands for: mapped, compatible, translated (RFC 2765), NAT64 or
+/// 6to4. Of Teredo it is hidden: its server's stands in its place.
 fn within(address: Ipv6Addr) -> Option<Ipv4Addr> {
     let [a, b, c, d, e, f, g, h] = address.segments();
     let of = |high: u16, low: u16| {
@@ -53,6 +56,8 @@ fn within(address: Ipv6Addr) -> Option<Ipv4Addr> {
     };
     match [a, b, c, d, e, f] {
         [0, 0, 0, 0, 0, 0 | 0xffff] => Some(of(g, h)),
+        [0, 0, 0, 0, 0xffff, 0] => Some(of(g, h)),
+        [0x2001, 0, ..] => Some(of(c, d)),
         [0x64, 0xff9b, 0 | 1, _, _, _] => Some(of(g, h)),
         [0x2002, ..] => Some(of(b, c)),
         _ => None,

@@ -210,3 +210,21 @@ fn tokens_and_times_are_found_in_what_has_the_form() {
     assert!(credential.is_newer(old.as_bytes(), b"nothing"));
     assert!(!credential.is_newer(b"nothing", b"nothing"));
 }
+
+#[test]
+fn of_codex_settings_only_what_names_the_model_goes_in() {
+    let codex = SignIn::named("CODEX_HOME").unwrap();
+    let text =
+        b"model = \"m\"\nnotify = [\"program\"]\n[mcp_servers.x]\nenv = { KEY = \"secret\" }\n\
+                 [model_providers.y]\nbase_url = \"http://127.0.0.1:1\"\n";
+    let given = String::from_utf8(codex.settings[0].given(text).unwrap()).unwrap();
+    assert!(
+        given.contains("model = \"m\"") && given.contains("base_url"),
+        "{given}"
+    );
+    assert!(
+        !given.contains("secret") && !given.contains("notify"),
+        "{given}"
+    );
+    assert!(codex.settings[0].given(b"no = = toml").is_none());
+}

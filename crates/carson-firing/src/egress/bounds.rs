@@ -29,7 +29,7 @@ impl Default for Bounds {
             connections: 128,
             head: 64 * 1024,
             // More than any provider takes at once.
-            request: 64 * 1024 * 1024,
+            request: 32 * 1024 * 1024,
             head_within: Duration::from_secs(60),
             connect_within: Duration::from_secs(20),
             // A model that thinks says nothing for minutes.

@@ -5,6 +5,7 @@
 //! must not have the provider do it, so a request passes when all that it asks for is in these lists,
 //! or the account's `allow_provider` names it. What nobody here has heard of does not pass.
 
+use std::cell::Cell;
 use std::fmt;
 
 use carson_config::Api;
@@ -153,6 +154,7 @@ pub(super) fn forbidden(
     body: &[u8],
     allowed: &[String],
 ) -> Result<Option<Feature>, serde_json::Error> {
+    LEFT.set(VALUES);
     let Strict(body) = serde_json::from_slice(body)?;
     let Value::Object(body) = body else {
         return Err(serde_json::Error::custom("it is no object"));
@@ -225,13 +227,13 @@ fn one_block(block: &Map<String, Value>, asked: &mut Vec<String>) {
     if kind == "container_upload" || kind == "item_reference" {
         asked.push(kind.to_owned());
     }
-    if !BLOCKS.contains(&kind) {
-        return;
-    }
+    // Whatever it calls itself: a provider may take a block for what its members say.
     if let Some(source) = block.get("source") {
-        let from = source.get("type").and_then(Value::as_str).unwrap_or("?");
-        if !SOURCES.contains(&from) {
-            asked.push(format!("source.{from}"));
+        let from = source.get("type").and_then(Value::as_str);
+        // The source of a search result is a text that nobody fetches.
+        let is_text = source.is_string() && !BLOCKS.contains(&kind);
+        if !is_text && !from.is_some_and(|from| SOURCES.contains(&from)) {
+            asked.push(format!("source.{}", from.unwrap_or("?")));
         }
     }
     let image = block.get("image_url");
@@ -266,11 +268,21 @@ pub(super) fn beta(header: &str, values: &str, allowed: &[String]) -> String {
     kept.join(",")
 }
 
-/// JSON in which no object has a name twice.
+/// Values in one body: a few bytes of JSON are many in memory.
+const VALUES: u32 = 500_000;
+
+thread_local! {
+    /// How many more may be read.
+    static LEFT: Cell<u32> = const { Cell::new(0) };
+}
+
+/// JSON in which no object has a name twice, and not too many values.
 struct Strict(Value);
 
 impl<'de> Deserialize<'de> for Strict {
     fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        let left = LEFT.get().checked_sub(1);
+        LEFT.set(left.ok_or_else(|| D::Error::custom("it has too many values"))?);
         from.deserialize_any(StrictVisitor).map(Self)
     }
 }
@@ -344,6 +356,15 @@ mod tests {
     }
 
     #[test]
+    fn a_body_of_very_many_values_is_none() {
+        let many = format!("{{\"messages\":[{}0]}}", "[],".repeat(600_000));
+        let none: Vec<String> = Vec::new();
+        let error = forbidden(Api::Anthropic, many.as_bytes(), &none).unwrap_err();
+        assert!(error.to_string().contains("too many values"), "{error}");
+        assert_eq!(asks(Api::Anthropic, &json!({"messages": []}), &[]), None);
+    }
+
+    #[test]
     fn what_the_provider_would_fetch_is_named() {
         let tool = |tool: Value| json!({"tools": [{"name": "x", "input_schema": {}}, tool]});
         let url = json!({"type": "url", "url": "https://x"});
@@ -380,6 +401,17 @@ mod tests {
             (
                 Api::Anthropic,
                 content(&json!({"type": "document", "source": url})),
+                "source.url",
+            ),
+            // Whatever it calls itself.
+            (
+                Api::Anthropic,
+                content(&json!({"type": "Image", "source": url})),
+                "source.url",
+            ),
+            (
+                Api::Anthropic,
+                content(&json!({"source": url})),
                 "source.url",
             ),
             (

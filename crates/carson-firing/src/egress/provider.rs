@@ -11,12 +11,13 @@ use carson_config::{Api, ProviderKey, SecretError, read_secret};
 use http_body_util::{BodyExt, Limited};
 use hyper::body::{Bytes, Frame, Incoming};
 use hyper::header::{
-    AUTHORIZATION, CONTENT_ENCODING, CONTENT_LENGTH, COOKIE, HOST, HeaderMap, HeaderName,
+    AUTHORIZATION, CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_TYPE, HeaderMap, HeaderName,
     HeaderValue,
 };
 use hyper::http::request::Parts;
 use hyper::{Method, Request, Response, Version};
 use secrecy::{ExposeSecret, SecretString};
+use tokio::sync::Semaphore;
 
 use super::answer::Body;
 use super::bounds::Bounds;
@@ -87,7 +88,12 @@ pub(super) struct Upstream {
     host: String,
     credential: (HeaderName, HeaderValue),
     allowed: Vec<String>,
+    /// Mebibytes of requests that may be in memory beside those that are.
+    held: Semaphore,
 }
+
+/// Mebibytes of requests that are in memory at once: room for two of the largest.
+const HELD: usize = 64;
 
 /// A provider whose key or address cannot be used; which is not said, because it may be shown.
 #[derive(Debug, thiserror::Error)]
@@ -114,6 +120,7 @@ impl Upstream {
             host: format!("{host}:{port}"),
             credential: provider.credential().ok_or(ProviderError)?,
             allowed: provider.allowed.clone(),
+            held: Semaphore::new(HELD),
         })
     }
 
@@ -132,10 +139,15 @@ impl Upstream {
             return Err(Refusal::NotTheApi(what));
         }
         let (parts, body) = request.into_parts();
-        let body = self.read(&parts, body, shared.bounds.request).await?;
+        let most = most_of(&parts.headers, shared.bounds.request);
+        let megabytes = u32::try_from(most >> 20).unwrap_or(u32::MAX) + 1;
+        // Nobody closes it, and the largest request is smaller than all of it.
+        let held = self.held.acquire_many(megabytes).await.ok();
+        let body = self.read(&parts, body, most).await?;
         let counters = shared.tally.of(&self.host);
         counters.allow();
         let answer = self.ask(parts, body, &counters).await;
+        drop(held);
         let answer = answer.map_err(|error| Refusal::Unreachable {
             host: self.host.clone(),
             // The address may hold what a gateway's operator would not show.
@@ -193,8 +205,11 @@ impl Upstream {
         let path = parts.uri.path_and_query().map_or("/", |path| path.as_str());
         let mut headers = parts.headers;
         without_hop_by_hop(&mut headers);
-        for name in [HOST, COOKIE, AUTHORIZATION, API_KEY, CONTENT_LENGTH] {
-            headers.remove(name);
+        only_known(&mut headers);
+        // What was judged is JSON in UTF-8, whatever the session calls it.
+        if !body.is_empty() {
+            let json = HeaderValue::from_static("application/json");
+            headers.insert(CONTENT_TYPE, json);
         }
         self.without_unknown_betas(&mut headers);
         let (name, value) = &self.credential;
@@ -206,6 +221,46 @@ impl Upstream {
             .body(body)
             .send()
             .await
+    }
+}
+
+/// Bytes that a request's body may have: as many as it says, and not more than anybody's.
+fn most_of(headers: &HeaderMap, bound: usize) -> usize {
+    let said = headers.get(CONTENT_LENGTH);
+    let said = said.and_then(|length| length.to_str().ok()?.parse().ok());
+    said.map_or(bound, |said: usize| said.min(bound))
+}
+
+/// Headers of a client that say nothing but who it is and what it takes; and the beginnings of such.
+const HEADERS: [&str; 10] = [
+    "accept",
+    "accept-encoding",
+    "accept-language",
+    "anthropic-version",
+    "anthropic-beta",
+    "anthropic-dangerous-direct-browser-access",
+    "openai-beta",
+    "user-agent",
+    "x-app",
+    "originator",
+];
+const BEGINNINGS: [&str; 3] = ["x-stainless-", "x-claude-", "x-codex-"];
+
+/// Takes out every other one: a gateway may obey headers that nobody here has heard of.
+fn only_known(headers: &mut HeaderMap) {
+    let known = |name: &str| {
+        HEADERS.contains(&name)
+            || BEGINNINGS
+                .iter()
+                .any(|beginning| name.starts_with(beginning))
+    };
+    let others: Vec<HeaderName> = headers
+        .keys()
+        .filter(|name| !known(name.as_str()))
+        .cloned()
+        .collect();
+    for name in others {
+        headers.remove(name);
     }
 }
 
