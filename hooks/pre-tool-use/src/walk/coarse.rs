@@ -21,7 +21,7 @@ use super::{Exec, State, Walker, World, append, wrappers};
 const PIECE_FUEL: usize = 600;
 /// Commands that one piece may run.
 const PIECE_COMMANDS: usize = 60;
-/// Units of work for all pieces, on top of one for four bytes. Beyond them raw words decide.
+/// Units of work for all pieces, on top of one for sixteen bytes. Beyond them raw words decide.
 pub(super) const WHOLE_FUEL: usize = 200_000;
 /// Pieces that are judged by their raw words, about a tenth of a second's work; as many again when
 /// they name one of [`SUSPECTS`]. Beyond them the text is let be.
@@ -273,7 +273,7 @@ mod tests {
             let mut walker = Walker::new(&ctx, text.len());
             walker.coarse(&text, &State::new("/home/dev/wt"));
             // A walked piece costs at least five units.
-            let most = (WHOLE_FUEL + text.len() / 4) / 5 + 2 * RAW_PIECES;
+            let most = (WHOLE_FUEL + text.len() / 16) / 5 + 2 * RAW_PIECES;
             assert!(walker.judged > 1_000, "{} judged", walker.judged);
             assert!(walker.judged <= most, "{} judged", walker.judged);
         }

@@ -109,7 +109,7 @@ impl<'c> Walker<'c> {
             coarse: false,
             unread: Vec::new(),
             caught_up: 0,
-            coarse_fuel: coarse::WHOLE_FUEL + size / 4,
+            coarse_fuel: coarse::WHOLE_FUEL + size / 16,
             raw_suspects: coarse::RAW_PIECES,
             raw_others: coarse::RAW_PIECES,
             #[cfg(test)]
