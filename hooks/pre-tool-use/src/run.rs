@@ -67,7 +67,7 @@ fn answer(text: &str, ctx: &Context, out: &mut dyn Write) -> Exit {
     match Call::from_json(text) {
         Ok(call) => {
             let verdict = judge(&call, ctx, Effort::Plain);
-            say(&call, verdict, ctx, out)
+            say(&call, &verdict, ctx, out)
         }
         Err(error) => give_up_on(text, ctx, &format!("reading the event: {error}"), out),
     }
@@ -78,15 +78,15 @@ fn too_large() -> String {
 }
 
 /// Writes what came of a call.
-fn say(call: &Call, verdict: Verdict, ctx: &Context, out: &mut dyn Write) -> Exit {
-    let Some(block) = verdict.block else {
+fn say(call: &Call, verdict: &Verdict, ctx: &Context, out: &mut dyn Write) -> Exit {
+    let Some(block) = &verdict.block else {
         if verdict.coarse {
             note(ctx, &events::coarse(call), out);
             let _ = writeln!(out, "carson: {}", events::COARSE);
         }
         return Exit::Allow;
     };
-    note(ctx, &events::blocked(call, &block), out);
+    note(ctx, &events::blocked(call, block), out);
     // When stderr is closed the exit code still blocks.
     let _ = writeln!(out, "{block}");
     Exit::Block
@@ -96,7 +96,7 @@ fn say(call: &Call, verdict: Verdict, ctx: &Context, out: &mut dyn Write) -> Exi
 /// it.
 fn give_up_on(text: &str, ctx: &Context, why: &str, out: &mut dyn Write) -> Exit {
     let (call, verdict) = coarsely(text, ctx);
-    conclude(&call, verdict, ctx, why, out)
+    conclude(&call, &verdict, ctx, why, out)
 }
 
 /// What the coarse pass over the strings of an event says.
@@ -112,7 +112,7 @@ fn coarsely(text: &str, ctx: &Context) -> (Call, Verdict) {
 }
 
 /// Ends a call as the coarse pass says, or else as one that could not be judged.
-fn conclude(call: &Call, verdict: Verdict, ctx: &Context, why: &str, out: &mut dyn Write) -> Exit {
+fn conclude(call: &Call, verdict: &Verdict, ctx: &Context, why: &str, out: &mut dyn Write) -> Exit {
     if verdict.block.is_some() {
         say(call, verdict, ctx, out)
     } else {
@@ -186,25 +186,25 @@ fn watch(ctx: &Arc<Context>, run: &Arc<Run>) {
         let why = "no answer within 500 ms";
         let coarse = run.text.get().and_then(|text| {
             let (last_ctx, last_run) = (Arc::clone(&ctx), Arc::clone(&run));
-            start("deadline", move || {
+            start(Box::new(move || {
                 std::thread::sleep(LAST_WORD);
-                end(&last_run, |out| {
+                end(&last_run, &|out| {
                     fail(&last_ctx, "no answer within 800 ms", out)
                 });
-            })?;
+            }))?;
             Some(coarsely(text, &ctx))
         });
-        end(&run, |out| match coarse {
-            Some((call, verdict)) => conclude(&call, verdict, &ctx, why, out),
+        end(&run, &|out| match &coarse {
+            Some((call, verdict)) => conclude(call, verdict, &ctx, why, out),
             None => fail(&ctx, why, out),
         });
     };
     // Without a thread there is no watchdog; the work is bounded all the same.
-    start("watchdog", guard);
+    start(Box::new(guard));
 }
 
 /// Ends the process with an answer, unless another thread has one.
-fn end(run: &Run, answer: impl FnOnce(&mut Vec<u8>) -> Exit) {
+fn end(run: &Run, answer: &dyn Fn(&mut Vec<u8>) -> Exit) {
     if run.finished.swap(true, Ordering::SeqCst) {
         return;
     }
@@ -215,8 +215,7 @@ fn end(run: &Run, answer: impl FnOnce(&mut Vec<u8>) -> Exit) {
 }
 
 /// Starts a thread with the stack that a walk needs.
-fn start(name: &str, body: impl FnOnce() + Send + 'static) -> Option<()> {
-    let builder = std::thread::Builder::new().name(name.to_owned());
-    let builder = builder.stack_size(8 * 1024 * 1024);
+fn start(body: Box<dyn FnOnce() + Send>) -> Option<()> {
+    let builder = std::thread::Builder::new().stack_size(8 * 1024 * 1024);
     builder.spawn(body).ok().map(|_| ())
 }

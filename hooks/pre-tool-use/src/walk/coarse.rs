@@ -139,7 +139,7 @@ impl Walker<'_> {
             }
             let code = without_keywords(piece.text);
             // Padding is mostly the same command again.
-            let alone = !piece.piped && !piece.pipes;
+            let alone = !piece.piped && !piece.pipes && !code.is_empty();
             if alone && code.len() < 64 && !seen.insert((code, state.cwd.clone())) {
                 continue;
             }
