@@ -12,7 +12,7 @@ use crate::decide::{Effort, judge};
 use crate::events;
 use crate::walk::Verdict;
 
-/// Longest time one call may take. The CLIs would wait far longer (CLIS.md §4), and a stuck hook
+/// Longest time one call may take before the coarse pass alone decides. The CLIs would wait far longer (CLIS.md §4), and a stuck hook
 /// would stop the firing.
 pub const WATCHDOG: Duration = Duration::from_millis(500);
 
