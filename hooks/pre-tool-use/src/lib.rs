@@ -26,7 +26,8 @@
 //! which asks all five rules about each piece of the text; stderr and the event file say so.
 //!
 //! The program around it ([`run_stdin`]) fails **open**, on its own errors and after 500 ms, unless the
-//! coarse pass over what it has read refuses the call, and says so in the event file: the kernel's layer stays closed (DESIGN §8). A role may ask for the opposite
+//! coarse pass over what it has read refuses the call within 300 ms more, and says so in the event
+//! file: the kernel's layer stays closed (DESIGN §8). A role may ask for the opposite
 //! ([`Failure::Closed`]). A panic is such an error too; it answers from the panic hook, because the
 //! small binary (`[profile.hook]`, `build.rs`) cannot unwind.
 //!

@@ -12,9 +12,12 @@ use crate::decide::{Effort, judge};
 use crate::events;
 use crate::walk::Verdict;
 
-/// Longest time one call may take. The CLIs would wait far longer (CLIS.md §4), and a stuck hook
+/// Longest time one call may take before the coarse pass alone decides. The CLIs would wait far longer (CLIS.md §4), and a stuck hook
 /// would stop the firing.
 pub const WATCHDOG: Duration = Duration::from_millis(500);
+
+/// Longest time the coarse pass may take once the watchdog has begun it.
+const LAST_WORD: Duration = Duration::from_millis(300);
 
 /// Largest event that is read, in bytes; of a larger one the beginning is judged coarsely.
 pub const MAX_INPUT: u64 = 32 * 1024 * 1024;
@@ -64,7 +67,7 @@ fn answer(text: &str, ctx: &Context, out: &mut dyn Write) -> Exit {
     match Call::from_json(text) {
         Ok(call) => {
             let verdict = judge(&call, ctx, Effort::Plain);
-            say(&call, verdict, ctx, out)
+            say(&call, &verdict, ctx, out)
         }
         Err(error) => give_up_on(text, ctx, &format!("reading the event: {error}"), out),
     }
@@ -75,15 +78,15 @@ fn too_large() -> String {
 }
 
 /// Writes what came of a call.
-fn say(call: &Call, verdict: Verdict, ctx: &Context, out: &mut dyn Write) -> Exit {
-    let Some(block) = verdict.block else {
+fn say(call: &Call, verdict: &Verdict, ctx: &Context, out: &mut dyn Write) -> Exit {
+    let Some(block) = &verdict.block else {
         if verdict.coarse {
             note(ctx, &events::coarse(call), out);
             let _ = writeln!(out, "carson: {}", events::COARSE);
         }
         return Exit::Allow;
     };
-    note(ctx, &events::blocked(call, &block), out);
+    note(ctx, &events::blocked(call, block), out);
     // When stderr is closed the exit code still blocks.
     let _ = writeln!(out, "{block}");
     Exit::Block
@@ -92,6 +95,12 @@ fn say(call: &Call, verdict: Verdict, ctx: &Context, out: &mut dyn Write) -> Exi
 /// Ends a call that could not be judged as a whole: the coarse pass over its strings may still refuse
 /// it.
 fn give_up_on(text: &str, ctx: &Context, why: &str, out: &mut dyn Write) -> Exit {
+    let (call, verdict) = coarsely(text, ctx);
+    conclude(&call, &verdict, ctx, why, out)
+}
+
+/// What the coarse pass over the strings of an event says.
+fn coarsely(text: &str, ctx: &Context) -> (Call, Verdict) {
     let call = Call::from_loose(text);
     // The disk may be what takes so long.
     let ctx = Context {
@@ -99,10 +108,15 @@ fn give_up_on(text: &str, ctx: &Context, why: &str, out: &mut dyn Write) -> Exit
         ..ctx.clone()
     };
     let verdict = judge(&call, &ctx, Effort::Coarse);
+    (call, verdict)
+}
+
+/// Ends a call as the coarse pass says, or else as one that could not be judged.
+fn conclude(call: &Call, verdict: &Verdict, ctx: &Context, why: &str, out: &mut dyn Write) -> Exit {
     if verdict.block.is_some() {
-        say(&call, verdict, &ctx, out)
+        say(call, verdict, ctx, out)
     } else {
-        fail(&ctx, why, out)
+        fail(ctx, why, out)
     }
 }
 
@@ -163,24 +177,45 @@ fn leave(exit: Exit) -> ! {
     std::process::exit(i32::from(exit == Exit::Block) * 2);
 }
 
-/// Ends the process when the answer takes too long, with what the coarse pass says.
+/// Ends the process when the answer takes too long, with what the coarse pass says, if that says it
+/// in time.
 fn watch(ctx: &Arc<Context>, run: &Arc<Run>) {
     let (ctx, run) = (Arc::clone(ctx), Arc::clone(run));
     let guard = move || {
         std::thread::sleep(WATCHDOG);
-        if run.finished.load(Ordering::SeqCst) {
-            return;
-        }
-        let mut out = Vec::new();
         let why = "no answer within 500 ms";
-        let exit = match run.text.get() {
-            Some(text) => give_up_on(text, &ctx, why, &mut out),
-            None => fail(&ctx, why, &mut out),
-        };
-        let _ = std::io::stderr().write_all(&out);
-        leave(exit);
+        let coarse = run.text.get().and_then(|text| {
+            let (last_ctx, last_run) = (Arc::clone(&ctx), Arc::clone(&run));
+            start(Box::new(move || {
+                std::thread::sleep(LAST_WORD);
+                end(&last_run, &|out| {
+                    fail(&last_ctx, "no answer within 800 ms", out)
+                });
+            }))?;
+            Some(coarsely(text, &ctx))
+        });
+        end(&run, &|out| match &coarse {
+            Some((call, verdict)) => conclude(call, verdict, &ctx, why, out),
+            None => fail(&ctx, why, out),
+        });
     };
     // Without a thread there is no watchdog; the work is bounded all the same.
-    let builder = std::thread::Builder::new().name("watchdog".to_owned());
-    let _ = builder.stack_size(8 * 1024 * 1024).spawn(guard);
+    start(Box::new(guard));
+}
+
+/// Ends the process with an answer, unless another thread has one.
+fn end(run: &Run, answer: &dyn Fn(&mut Vec<u8>) -> Exit) {
+    if run.finished.swap(true, Ordering::SeqCst) {
+        return;
+    }
+    let mut out = Vec::new();
+    let exit = answer(&mut out);
+    let _ = std::io::stderr().write_all(&out);
+    leave(exit);
+}
+
+/// Starts a thread with the stack that a walk needs.
+fn start(body: Box<dyn FnOnce() + Send>) -> Option<()> {
+    let builder = std::thread::Builder::new().stack_size(8 * 1024 * 1024);
+    builder.spawn(body).ok().map(|_| ())
 }

@@ -35,7 +35,7 @@ pub fn check(view: &View<'_>) -> Option<String> {
     let args = view.exec.args();
     let name = view.exec.name();
     match name {
-        "rm" | "grm" | "unlink" | "Remove-Item" | "ri" => check_rm(view),
+        "rm" | "grm" | "unlink" => check_rm(view),
         "rimraf" | "del-cli" | "trash" | "trash-put" | "remove_tree" | "find -delete" | "shred"
         | "srm" => judge_all(
             name,

@@ -50,8 +50,9 @@ pub(crate) const WGET: Spec = Spec {
 /// Programs that run a file given by name and are no shell or interpreter the walker follows.
 const RUNNERS: Words = Words("java make gmake go julia swift tclsh expect");
 
-/// Of those and others, the ones that run their input when no file is named.
-const READERS: Words = Words("tclsh wish expect julia octave irb iex ghci guile");
+/// Of those and others, the ones that run their input when no file is named; `-` as a wrapper
+/// (`uv run -`) leaves it.
+const READERS: Words = Words("- tclsh wish expect julia octave irb iex ghci guile");
 
 /// Judges one command.
 pub fn check(view: &View<'_>) -> Option<String> {

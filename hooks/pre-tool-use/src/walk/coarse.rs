@@ -15,19 +15,28 @@ use crate::rules;
 use crate::shell;
 
 use super::pieces::{Pieces, flattened, regions};
-use super::{Exec, State, Walker, World, wrappers};
+use super::{Exec, State, Walker, World, append, wrappers};
 
 /// Units of work for one piece, on top of one for four bytes.
 const PIECE_FUEL: usize = 600;
 /// Commands that one piece may run.
 const PIECE_COMMANDS: usize = 60;
-/// Units of work for all pieces, on top of one for four bytes. Beyond them raw words decide.
+/// Units of work for all pieces, on top of one for sixteen bytes. Beyond them raw words decide.
 pub(super) const WHOLE_FUEL: usize = 200_000;
+/// Pieces that are judged by their raw words, about a tenth of a second's work; as many again when
+/// they name one of [`SUSPECTS`]. Beyond them the text is let be.
+pub(super) const RAW_PIECES: usize = 10_000;
 /// Most texts that are kept for the coarse pass beside the command line itself.
 const MAX_UNREAD: usize = 64;
 
 /// Words in front of a command that are no command themselves.
 const KEYWORDS: Words = Words("if then elif else fi while until do done { } !");
+
+/// What is looked for first when raw words alone are too many.
+const SUSPECTS: Words = Words(
+    "git gh glab rm unlink shred find dd truncate rsync mv cat head tail less grep sed awk cp scp tar \
+     printenv curl wget sh bash zsh dash python3 python node perl ruby",
+);
 
 /// What came of a walk.
 pub struct Verdict {
@@ -45,15 +54,12 @@ impl Walker<'_> {
     pub fn judge(mut self, command: &str, cwd: &str) -> Verdict {
         self.code(command, &mut State::new(cwd), "");
         let ended = self.fuel == 0;
-        for (text, state) in std::mem::take(&mut self.unread) {
-            if !self.done() {
-                self.coarse(&text, &state);
-            }
-        }
+        self.catch_up();
         if ended && !self.done() {
             self.world = World::default();
             self.sinks.clear();
             self.coarse(command, &State::new(cwd));
+            self.catch_up();
         }
         self.verdict()
     }
@@ -61,7 +67,19 @@ impl Walker<'_> {
     /// As [`Walker::judge`], with the coarse pass alone: for when the time is over.
     pub fn judge_coarsely(mut self, command: &str, cwd: &str) -> Verdict {
         self.coarse(command, &State::new(cwd));
+        self.catch_up();
         self.verdict()
+    }
+
+    /// Judges what was kept, which may keep more.
+    fn catch_up(&mut self) {
+        while let Some((text, state)) = self.unread.get(self.caught_up).cloned() {
+            self.caught_up += 1;
+            if self.done() {
+                return;
+            }
+            self.coarse(&text, &state);
+        }
     }
 
     fn verdict(self) -> Verdict {
@@ -75,7 +93,16 @@ impl Walker<'_> {
     /// Keeps for the coarse pass what is not read. A loop may come here again and again, so it costs
     /// fuel; without any left the coarse pass sees the whole command line.
     pub(super) fn leave(&mut self, text: &str, state: Option<&State>) {
-        if self.coarse || self.unread.len() >= MAX_UNREAD {
+        if self.coarse {
+            self.fuel = 0;
+        } else {
+            self.keep(text, state);
+        }
+    }
+
+    /// As [`Walker::leave`], also while the coarse pass runs: each text is kept once.
+    pub(super) fn keep(&mut self, text: &str, state: Option<&State>) {
+        if self.unread.len() >= MAX_UNREAD {
             self.fuel = 0;
         } else if self.spend(1 + text.len() / 16)
             && self.unread.iter().all(|(known, _)| known != text)
@@ -94,32 +121,41 @@ impl Walker<'_> {
 
     fn layer(&mut self, text: &str, state: &mut State, layers: usize) {
         let mut seen = BTreeSet::new();
-        let mut scopes: Vec<State> = Vec::new();
+        // Each open subshell: the state before it, and what it prints.
+        let mut scopes: Vec<(State, String)> = Vec::new();
         let mut flow = String::new();
         for piece in Pieces::of(text) {
             if self.done() {
                 return;
             }
             match piece.opens {
-                Some(true) => scopes.push(state.clone()),
-                Some(false) => *state = scopes.pop().unwrap_or_else(|| state.clone()),
+                Some(true) => scopes.push((state.clone(), String::new())),
+                Some(false) => {
+                    if let Some((before, printed)) = scopes.pop() {
+                        (*state, flow) = (before, printed);
+                    }
+                }
                 None => {}
             }
             let code = without_keywords(piece.text);
             // Padding is mostly the same command again.
-            let alone = !piece.piped && !piece.pipes;
-            if code.is_empty()
-                || (alone && code.len() < 64 && !seen.insert((code, state.cwd.clone())))
-            {
+            let alone = !piece.piped && !piece.pipes && !code.is_empty();
+            if alone && code.len() < 64 && !seen.insert((code, state.cwd.clone())) {
                 continue;
             }
-            let input = std::mem::take(&mut flow);
-            flow = self.piece(code, state, &input);
-            if self.fuel == 0 && !self.done() {
-                self.too_long(code, state, &input, layers);
+            // Nothing between `)` and `|`: what the subshell printed flows on.
+            if !code.is_empty() {
+                let input = std::mem::take(&mut flow);
+                flow = self.piece(code, state, &input);
+                if self.fuel == 0 && !self.done() {
+                    self.too_long(code, state, &input, layers);
+                }
             }
             if !piece.pipes {
-                flow.clear();
+                let printed = std::mem::take(&mut flow);
+                if let Some((_, all)) = scopes.last_mut().filter(|_| !printed.is_empty()) {
+                    append(all, &printed);
+                }
             }
         }
     }
@@ -159,6 +195,16 @@ impl Walker<'_> {
 
     /// Judges the raw words of a piece.
     fn raw(&mut self, code: &str, state: &State, stdin: &str) {
+        let suspect = |word: &str| SUSPECTS.has(crate::path::name(word));
+        let left = if code.split_whitespace().take(4).any(suspect) {
+            &mut self.raw_suspects
+        } else {
+            &mut self.raw_others
+        };
+        if *left == 0 {
+            return;
+        }
+        *left -= 1;
         let exec = Exec {
             argv: raw_words(code),
             env: Vec::new(),
@@ -203,5 +249,47 @@ fn without_keywords(text: &str) -> &str {
             return rest;
         }
         rest = rest[end..].trim_start();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Context;
+
+    #[test]
+    fn a_million_pieces_are_a_bounded_work() {
+        let ctx = Context::new("/home/dev/wt");
+        let numbered = |piece: &str| -> String {
+            let pieces = (0..150_000).map(|n| piece.replace('#', &n.to_string()));
+            pieces.collect()
+        };
+        for text in [
+            "a|".repeat(500_000),
+            numbered("a#|"),
+            numbered("./a#;"),
+            numbered("rm b/#;"),
+        ] {
+            let mut walker = Walker::new(&ctx, text.len());
+            walker.coarse(&text, &State::new("/home/dev/wt"));
+            // A walked piece costs at least five units.
+            let most = (WHOLE_FUEL + text.len() / 16) / 5 + 2 * RAW_PIECES;
+            assert!(walker.judged > 1_000, "{} judged", walker.judged);
+            assert!(walker.judged <= most, "{} judged", walker.judged);
+        }
+    }
+
+    #[test]
+    fn what_a_rule_may_refuse_is_found_behind_too_many_pieces() {
+        let ctx = Context::new("/home/dev/wt");
+        for command in [
+            "rm -rf /opt",
+            "git push -f origin main",
+            "sudo cat ~/.ssh/id_rsa",
+        ] {
+            let text = "a|".repeat(500_000) + "a;" + command;
+            let verdict = Walker::new(&ctx, text.len()).judge_coarsely(&text, "/home/dev/wt");
+            assert!(verdict.block.is_some(), "{command}");
+        }
     }
 }

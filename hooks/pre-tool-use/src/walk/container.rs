@@ -27,6 +27,10 @@ impl Walker<'_> {
     /// Walks the command of `docker run` when something is mounted.
     pub(super) fn container(&mut self, exec: &Exec, state: &State) -> Option<String> {
         let args = exec.args();
+        let fetches = || args.iter().any(|arg| super::DOWNLOADERS.has(arg));
+        if args.first().is_some_and(|verb| verb == "exec") && fetches() {
+            return Some(crate::marks::only(crate::marks::DOWNLOAD));
+        }
         let verb = args
             .iter()
             .take(6)

@@ -103,6 +103,14 @@ fn commands(exec: &Exec) -> Vec<String> {
                 .chain(files.flat_map(recipes))
                 .collect()
         }
+        "rsync" => values(args, Words("-e --rsh"))
+            .into_iter()
+            .map(str::to_owned)
+            .collect(),
+        "ssh" | "scp" | "sftp" => {
+            let option = |arg: &String| Some(arg.split_once("ProxyCommand=")?.1.to_owned());
+            args.iter().filter_map(option).collect()
+        }
         "man" => values(args, Words("-P --pager"))
             .into_iter()
             .map(str::to_owned)

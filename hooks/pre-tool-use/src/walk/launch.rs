@@ -14,6 +14,19 @@ use super::{Exec, State, Walker};
 /// Names of shells.
 pub(crate) const SHELLS: Words = Words("sh bash dash zsh ksh ash mksh fish rbash csh tcsh yash");
 
+/// PowerShell's names for what a shell calls otherwise; its options are near enough.
+const POWERSHELL: [(&str, &str); 9] = [
+    ("type", "cat"),
+    ("del", "rm"),
+    ("erase", "rm"),
+    ("rd", "rm"),
+    ("rmdir", "rm"),
+    ("ri", "rm"),
+    ("Remove-Item", "rm"),
+    ("Clear-Content", ":>"),
+    ("Invoke-WebRequest", "curl"),
+];
+
 /// `ssh` options that take a value.
 const SSH: Spec = Spec {
     short: "BbcDEeFIiJLlmOopQRSWw",
@@ -177,7 +190,11 @@ impl Walker<'_> {
         }
         if language == Language::PowerShell && !self.done() {
             // Its plain commands read as a shell's.
-            self.code(code, &mut state.clone(), stdin);
+            let mut child = state.clone();
+            for (name, text) in POWERSHELL {
+                child.set_alias(name, text);
+            }
+            self.code(code, &mut child, stdin);
         }
         let fetched = if self.done() {
             false

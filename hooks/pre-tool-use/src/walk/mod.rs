@@ -79,8 +79,16 @@ pub struct Walker<'c> {
     coarse: bool,
     /// Texts that were nested too deep, with the state they would have met.
     unread: Vec<(String, State)>,
+    /// How many of them are judged.
+    caught_up: usize,
     /// Work left for the coarse pass.
     coarse_fuel: usize,
+    /// Pieces left that are judged by raw words: those that name a command to suspect, and others.
+    raw_suspects: usize,
+    raw_others: usize,
+    /// Commands shown to the rules.
+    #[cfg(test)]
+    judged: usize,
     /// The trail for `explain`, when wanted.
     trail: Option<Vec<String>>,
     /// `>( … )` of this line: what is written to the path flows into the commands.
@@ -100,7 +108,12 @@ impl<'c> Walker<'c> {
             contained: false,
             coarse: false,
             unread: Vec::new(),
-            coarse_fuel: coarse::WHOLE_FUEL + size / 4,
+            caught_up: 0,
+            coarse_fuel: coarse::WHOLE_FUEL + size / 16,
+            raw_suspects: coarse::RAW_PIECES,
+            raw_others: coarse::RAW_PIECES,
+            #[cfg(test)]
+            judged: 0,
             trail: None,
             sinks: BTreeMap::new(),
         }

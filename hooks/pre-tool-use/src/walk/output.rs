@@ -302,6 +302,9 @@ impl Walker<'_> {
                 crate::git::current_branches(&line, &self.world, state, self.ctx).join("\n")
             }
             "ls-files" | "diff" | "status" | "ls-tree" | "log" => format!("{STAR}/{DEEP}"),
+            "archive" if line.args.iter().any(|arg| arg.starts_with("--remote")) => {
+                marks::only(DOWNLOAD)
+            }
             "describe" | "config" => marks::only(ANY),
             _ => self.unknown(exec, state),
         }

@@ -122,6 +122,10 @@ impl Walker<'_> {
             exec,
         };
         let block = rules::judge(&view);
+        #[cfg(test)]
+        {
+            self.judged += 1;
+        }
         let place = view.place_name();
         self.note(|| {
             let quoted = |word: &String| crate::call::quote(&marks::show(word));
@@ -195,10 +199,11 @@ impl Walker<'_> {
         exec: &Exec,
         state: &mut State,
     ) -> String {
-        let text = exec.argv.join(" ");
+        let words: Vec<_> = exec.argv.iter().map(|word| requote(word)).collect();
+        let text = words.join(" ");
         if self.calls >= super::MAX_CALLS {
             // With the state, which has the functions that this one calls.
-            self.leave(&text, Some(state));
+            self.keep(&text, Some(state));
             return String::new();
         }
         let outer = std::mem::replace(&mut state.positional, exec.args().to_vec());

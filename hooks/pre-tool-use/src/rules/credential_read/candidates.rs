@@ -228,6 +228,14 @@ fn pattern_candidates(name: &str, args: &[String]) -> Vec<String> {
     if lists {
         return Vec::new();
     }
+    if name.ends_with("sed") {
+        // `sed 'r FILE'`, `sed '$r FILE'`.
+        let script = |text: &String| {
+            let command = text.trim_start_matches(|c: char| c.is_ascii_digit() || c == '$');
+            Some(command.strip_prefix("r ")?.trim().to_owned())
+        };
+        out.extend(args.iter().filter_map(script));
+    }
     out.extend(operands.into_iter().skip(usize::from(!given)));
     out
 }

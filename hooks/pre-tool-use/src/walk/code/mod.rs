@@ -261,6 +261,10 @@ impl Walker<'_> {
         let globbed = std::iter::once(("unlink", "glob"));
         for (name, needs) in always.chain(when_told).chain(recursive).chain(globbed) {
             for args in calls::of(&source.skeleton, name).filter(|args| args.contains(needs)) {
+                // `Remove-Item build -Recurse` is judged as a shell reads it.
+                if name == "Remove-Item" && !args.contains(['$', '(', '\\', ':', literals::OPEN]) {
+                    continue;
+                }
                 let targets = values.words(args);
                 let target = targets.first().cloned().unwrap_or_default();
                 let target = match target.strip_prefix('~') {
