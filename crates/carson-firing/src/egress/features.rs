@@ -191,11 +191,23 @@ fn without_date(name: &str) -> &str {
 }
 
 fn tools(tools: Option<&Value>, asked: &mut Vec<String>) {
-    for tool in tools.and_then(Value::as_array).into_iter().flatten() {
+    let Some(tools) = tools else { return };
+    let Some(all) = tools.as_array() else {
+        asked.push("tools".to_owned());
+        return;
+    };
+    for tool in all {
         match tool.get("type") {
-            None => {}
-            Some(Value::String(kind)) if TOOLS.contains(&without_date(kind)) => {}
-            Some(Value::String(kind)) => asked.push(kind.clone()),
+            _ if !tool.is_object() => asked.push("tools".to_owned()),
+            Some(Value::String(kind)) if !TOOLS.contains(&without_date(kind)) => {
+                asked.push(kind.clone());
+            }
+            None | Some(Value::String(_)) => {
+                // Whatever it calls itself, it is another machine's.
+                let others = ["server_url", "connector_id", "mcp_server_name"];
+                let has = others.into_iter().filter(|name| tool.get(*name).is_some());
+                asked.extend(has.map(str::to_owned));
+            }
             Some(_) => asked.push("tools.type".to_owned()),
         }
     }
@@ -236,10 +248,12 @@ fn one_block(block: &Map<String, Value>, asked: &mut Vec<String>) {
             asked.push(format!("source.{}", from.unwrap_or("?")));
         }
     }
-    let image = block.get("image_url");
-    let address = image.map(|image| image.get("url").unwrap_or(image));
-    if address.is_some_and(|url| !url.as_str().is_some_and(|url| url.starts_with("data:"))) {
-        asked.push("image_url".to_owned());
+    for (name, value) in block.iter().filter(|(name, _)| name.ends_with("_url")) {
+        let address = value.get("url").unwrap_or(value);
+        let here = address.as_str().is_some_and(|url| url.starts_with("data:"));
+        if !here && !address.is_null() && name != "file_url" {
+            asked.push(name.clone());
+        }
     }
     let file = block.get("file").and_then(Value::as_object);
     for holder in [Some(block), file].into_iter().flatten() {
@@ -261,7 +275,15 @@ pub(super) fn beta(header: &str, values: &str, allowed: &[String]) -> String {
     let known = BETA.iter().find(|(name, _)| *name == header);
     let known = known.map_or(&[][..], |(_, known)| *known);
     let stays = |value: &&str| {
-        let is_known = known.iter().any(|beginning| value.starts_with(beginning));
+        // Behind a name stands a date, or a number, and nothing else.
+        let dated = |rest: &str| {
+            rest.bytes()
+                .all(|byte| byte.is_ascii_digit() || byte == b'-')
+        };
+        let rest = known
+            .iter()
+            .find_map(|beginning| value.strip_prefix(beginning));
+        let is_known = rest.is_some_and(|rest| header != "anthropic-beta" || dated(rest));
         !value.is_empty() && (is_known || allowed.iter().any(|allowed| allowed == value))
     };
     let kept: Vec<&str> = values.split(',').map(str::trim).filter(stays).collect();
