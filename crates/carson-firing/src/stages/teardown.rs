@@ -60,7 +60,7 @@ async fn stays(firing: &Firing<'_>, why: &str) {
     match known {
         Ok(known) => known.note(firing.house, firing.id, &action).await,
         Err(error) => {
-            warn!(firing.id = %firing.id, %error, "a bench that stays could not be noted")
+            warn!(firing.id = %firing.id, %error, "a bench that stays could not be noted");
         }
     }
 }
