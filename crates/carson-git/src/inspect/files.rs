@@ -53,19 +53,20 @@ pub(super) struct Base {
 }
 
 impl Base {
-    /// Reads the index at `file`; without one, everything is as new.
+    /// Reads the index at `file`; without one, or where a power cut left half of one, everything is as
+    /// new.
     pub(super) fn read(file: &Path, tree: &Path) -> Result<Self, String> {
-        let said = |error: git2::Error| error.message().to_owned();
         let written = fs::metadata(file).ok();
-        let index = match &written {
-            Some(_) => Index::open(file),
-            None => Index::new(),
+        let opened = written.zip(Index::open(file).ok());
+        let (index, trusted) = match opened {
+            Some((written, index)) => {
+                let trusted = super::stat::times_are_kept(tree);
+                let trusted = trusted.then(|| super::stat::before(&written));
+                (index, trusted)
+            }
+            None => (Index::new().map_err(said)?, None),
         };
-        let trusted = written.filter(|_| super::stat::times_are_kept(tree));
-        Ok(Self {
-            index: index.map_err(said)?,
-            trusted: trusted.map(|written| super::stat::before(&written)),
-        })
+        Ok(Self { index, trusted })
     }
 
     /// What it has at each path.
