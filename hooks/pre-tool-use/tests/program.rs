@@ -296,7 +296,7 @@ fn what_is_too_much_for_the_coarse_pass_ends_by_its_deadline() {
         // The hook may end before it has read everything.
         let _ = stdin.write_all(event.as_bytes());
     });
-    // Generous: followed to its end, this takes minutes.
+    // Generous: the deadline is 800 ms.
     let status = wait(&mut child, Duration::from_secs(10));
     writer.join().unwrap();
     assert_eq!(status, Some(0));
