@@ -35,6 +35,7 @@ pub(crate) fn judge(call: &Call, ctx: &Context, effort: Effort) -> Verdict {
         block: what.map(|what| Block::new(rules::rule(rule.id), &what)),
         trail: Vec::new(),
         coarse: false,
+        unjudged: false,
     };
     if let Some(what) = forge_tools::check(call, &here) {
         return told(&protected_push::RULE, Some(what));
@@ -126,6 +127,7 @@ fn judge_patch(call: &Call, ctx: &Context) -> Verdict {
         block: call.patch().and_then(|text| patched(text, call, ctx)),
         trail: Vec::new(),
         coarse: false,
+        unjudged: false,
     }
 }
 

@@ -80,6 +80,9 @@ fn too_large() -> String {
 /// Writes what came of a call.
 fn say(call: &Call, verdict: &Verdict, ctx: &Context, out: &mut dyn Write) -> Exit {
     let Some(block) = &verdict.block else {
+        if verdict.unjudged {
+            return fail(ctx, "the call is too long", out);
+        }
         if verdict.coarse {
             note(ctx, &events::coarse(call), out);
             let _ = writeln!(out, "carson: {}", events::COARSE);

@@ -3,7 +3,7 @@
 
 #![cfg(test)]
 
-use carson_hook::{Call, Context, Exit, decide, main_with};
+use carson_hook::{Call, Context, Exit, Failure, decide, main_with};
 
 /// One refused command for each rule.
 const BAD: [(&str, &str); 9] = [
@@ -258,5 +258,18 @@ fn what_a_subshell_prints_flows_on_in_the_coarse_pass() {
         let text = format!("{long}\n{command}");
         let decision = decide(&Call::shell(&text, "/home/dev/wt"), &firing());
         assert_eq!(decision.block().is_some(), refused, "{command}");
+    }
+}
+
+#[test]
+fn what_is_too_long_even_for_raw_words_ends_as_the_role_says() {
+    let long: String = (0..120_000).map(|n| format!("rm b/{n};")).collect();
+    let event = event("Bash", &long, "");
+    for (failure, exit) in [(Failure::Open, Exit::Allow), (Failure::Closed, Exit::Block)] {
+        let mut ctx = firing();
+        ctx.failure = failure;
+        let mut out = Vec::new();
+        assert_eq!(main_with(&mut event.as_bytes(), &ctx, &mut out), exit);
+        assert!(String::from_utf8_lossy(&out).contains("too long"));
     }
 }

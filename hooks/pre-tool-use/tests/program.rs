@@ -286,6 +286,23 @@ fn a_stuck_input_ends_by_the_watchdog() {
     assert!(place.events().contains("500 ms"), "{}", place.events());
 }
 
+#[test]
+fn what_is_too_much_for_the_coarse_pass_ends_by_its_deadline() {
+    let place = Place::new("deadline");
+    let event = bash(&"a|".repeat(8_000_000), &place.path("wt"));
+    let mut child = place.start();
+    let mut stdin = child.stdin.take().unwrap();
+    let writer = std::thread::spawn(move || {
+        // The hook may end before it has read everything.
+        let _ = stdin.write_all(event.as_bytes());
+    });
+    // Without a deadline this takes several times as long.
+    let status = wait(&mut child, Duration::from_secs(10));
+    writer.join().unwrap();
+    assert_eq!(status, Some(0));
+    assert!(place.events().contains("800 ms"), "{}", place.events());
+}
+
 fn wait(child: &mut Child, limit: Duration) -> Option<i32> {
     let end = Instant::now() + limit;
     while Instant::now() < end {

@@ -46,6 +46,8 @@ pub struct Verdict {
     pub trail: Vec<String>,
     /// Whether some of the text was judged by the coarse pass.
     pub coarse: bool,
+    /// Whether even that had too much to do.
+    pub unjudged: bool,
 }
 
 impl Walker<'_> {
@@ -87,6 +89,7 @@ impl Walker<'_> {
             block: self.found,
             trail: self.trail.unwrap_or_default(),
             coarse: self.coarse,
+            unjudged: self.unjudged,
         }
     }
 
@@ -196,12 +199,14 @@ impl Walker<'_> {
     /// Judges the raw words of a piece.
     fn raw(&mut self, code: &str, state: &State, stdin: &str) {
         let suspect = |word: &str| SUSPECTS.has(crate::path::name(word));
-        let left = if code.split_whitespace().take(4).any(suspect) {
+        let suspected = code.split_whitespace().take(4).any(suspect);
+        let left = if suspected {
             &mut self.raw_suspects
         } else {
             &mut self.raw_others
         };
         if *left == 0 {
+            self.unjudged |= suspected;
             return;
         }
         *left -= 1;

@@ -86,6 +86,8 @@ pub struct Walker<'c> {
     /// Pieces left that are judged by raw words: those that name a command to suspect, and others.
     raw_suspects: usize,
     raw_others: usize,
+    /// One of the first kind came after that.
+    unjudged: bool,
     /// Commands shown to the rules.
     #[cfg(test)]
     judged: usize,
@@ -112,6 +114,7 @@ impl<'c> Walker<'c> {
             coarse_fuel: coarse::WHOLE_FUEL + size / 16,
             raw_suspects: coarse::RAW_PIECES,
             raw_others: coarse::RAW_PIECES,
+            unjudged: false,
             #[cfg(test)]
             judged: 0,
             trail: None,
