@@ -160,3 +160,12 @@ async fn very_many_refs_are_bounded() {
     assert_eq!(scene.conclude(&tree).await, Salvaged::Yes);
     scene.is_unharmed(&before, &tree);
 }
+
+#[tokio::test]
+async fn our_own_index_is_cut_off() {
+    // As a power cut leaves it.
+    for left in [&b""[..], b"DIRC\0\0"] {
+        let salvaged = leaves_files(|_, tree| fs::write(tree.began().index, left).unwrap()).await;
+        assert_eq!(salvaged, Salvaged::Yes);
+    }
+}
