@@ -59,7 +59,7 @@ mod weigh;
 mod word;
 
 pub use attend::{Attended, attend};
-pub use handover::receive_listener;
+pub use handover::{nobody_comes, receive_listener};
 pub use launch::{LAUNCH, Say, UNMET, launch_if_asked};
 pub use level::{CgroupLevel, Level, NetworkLevel, Ns};
 pub(crate) use probe::launcher;

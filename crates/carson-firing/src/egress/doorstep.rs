@@ -1,14 +1,13 @@
 //! Where launchers bring the listening sockets of networks that only their sessions have.
 
 use std::io;
-use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Weak};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-use carson_proc::sandbox::receive_listener;
+use carson_proc::sandbox::{nobody_comes, receive_listener};
 
 use super::Egress;
 
@@ -66,11 +65,11 @@ fn wait(path: &Path, closed: &AtomicBool, egress: &Weak<Egress>) {
 impl Drop for Doorstep {
     fn drop(&mut self) {
         self.closed.store(true, Ordering::Release);
-        // Whoever waits is told by a visitor without a socket.
+        // It may be on its way to the place, and not wait there yet.
         let end = std::time::Instant::now() + Duration::from_secs(1);
         if let Some(thread) = self.thread.take() {
             while !thread.is_finished() && std::time::Instant::now() < end {
-                drop(UnixStream::connect(&self.path));
+                nobody_comes(&self.path);
                 std::thread::sleep(Duration::from_millis(1));
             }
         }

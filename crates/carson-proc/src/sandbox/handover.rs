@@ -1,6 +1,6 @@
 //! A listening socket goes from the launcher to whoever serves it.
 
-use std::io::{self, IoSlice, IoSliceMut};
+use std::io::{self, IoSlice, IoSliceMut, Write as _};
 use std::net::TcpListener;
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};
 use std::os::unix::net::{UnixListener, UnixStream};
@@ -23,12 +23,18 @@ const PAUSE: Duration = Duration::from_millis(1);
 /// program is started.
 ///
 /// # Errors
-/// When the path is taken, nobody came in time, or whoever came brought no socket.
+/// When the path is taken, nobody came in time, or [`nobody_comes`] was called.
 pub fn receive_listener(path: &Path, within: Duration) -> io::Result<TcpListener> {
     let inbox = UnixListener::bind(path)?;
     let received = receive(&inbox, within);
     let _ = std::fs::remove_file(path);
     received
+}
+
+/// Ends the wait of [`receive_listener`] at this path, if somebody waits there.
+pub fn nobody_comes(path: &Path) {
+    // Nobody waits yet, or any more.
+    let _ = UnixStream::connect(path).and_then(|mut stream| stream.write_all(b"."));
 }
 
 fn receive(inbox: &UnixListener, within: Duration) -> io::Result<TcpListener> {
@@ -55,7 +61,14 @@ fn taken(stream: &UnixStream) -> io::Result<Option<TcpListener>> {
         _ => None,
     });
     let Some(fd) = fd.map(owned) else {
-        return Ok(None);
+        // Whoever says something and brings nothing says that nobody will come.
+        return match message.bytes {
+            0 => Ok(None),
+            _ => Err(io::Error::new(
+                io::ErrorKind::Interrupted,
+                "nobody will come",
+            )),
+        };
     };
     // Not every system does this on the way.
     fcntl(&fd, FcntlArg::F_SETFD(FdFlag::FD_CLOEXEC))?;
@@ -142,5 +155,17 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let error = receive_listener(&dir.path().join("s"), Duration::from_millis(10));
         assert_eq!(error.unwrap_err().kind(), io::ErrorKind::TimedOut);
+    }
+
+    #[test]
+    fn a_word_ends_the_wait_and_a_silent_visitor_does_not() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("inbox");
+        let inbox = UnixListener::bind(&path).unwrap();
+        drop(UnixStream::connect(&path).unwrap());
+        nobody_comes(&path);
+        // Both stand in line before anybody waits.
+        let error = receive(&inbox, Duration::from_secs(60)).unwrap_err();
+        assert_eq!(error.kind(), io::ErrorKind::Interrupted);
     }
 }
