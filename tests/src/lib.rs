@@ -6,6 +6,7 @@ pub mod judge;
 pub mod model;
 pub mod postgres;
 mod until;
+pub mod users;
 
 pub use dice::Dice;
 pub use until::until;

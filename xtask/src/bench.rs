@@ -52,7 +52,7 @@ pub fn run(interrupt: &Interrupt, cold: bool) -> anyhow::Result<ExitCode> {
     drop(cache);
     println!("bench: firings without work");
     figures.extend(no_work::measure(&carson)?);
-    println!("bench: an idle daemon (1 minute)");
+    println!("bench: an idle daemon (2 minutes)");
     figures.extend(idle::measure(interrupt, &carson)?);
     for herd in [lateness::Herd::Spread, lateness::Herd::Together] {
         println!("bench: 100 roles, {herd} (2 minutes)");
@@ -91,7 +91,7 @@ pub fn run_egress(interrupt: &Interrupt) -> anyhow::Result<ExitCode> {
         "--release",
         "--locked",
         "--package",
-        "carson-firing",
+        "carson-egress",
     ];
     interrupt.must(cargo().args(build).args(["--example", "egress_proxy"]))?;
     let ours = root().join("target/release/examples/egress_proxy");

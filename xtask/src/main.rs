@@ -15,6 +15,7 @@
 //! | `CARSON_TEST_POSTGRES` | URL of the private server, as its superuser |
 //! | `CARSON_TEST_CLAUDE` | path of the pinned Claude Code |
 //! | `CARSON_TEST_CODEX` | path of the pinned Codex |
+//! | `CARSON_TEST_ORDINARY_FOLLOWS` | the tests of the walls need not play an ordinary user |
 //!
 //! Where root runs it, the tests of what holds a hostile agent are run once more as an ordinary user
 //! ([`ordinary`]).
@@ -61,6 +62,7 @@ usage: cargo xtask COMMAND
 
 commands:
   test [-- ARGS]  set up what the tests need, then run them all; ARGS go to cargo nextest run
+  test --quick    what can be tested within a minute: for a developer's loop
   test --ordinary [-- ARGS]
                   as root: only the tests of the walls, as an ordinary user (part of `test`)
   ci              run .ci/run: format check, lints, tests
@@ -98,6 +100,7 @@ fn dispatch(interrupt: &Interrupt, args: &[String]) -> anyhow::Result<ExitCode> 
     match args.as_slice() {
         ["test"] => test::run(interrupt, &[], &[]),
         ["test", "--", rest @ ..] => test::run(interrupt, rest, &[]),
+        ["test", "--quick"] => test::run(interrupt, &["--profile", "quick"], &[]),
         ["test", "--ordinary"] => test::run_ordinary(interrupt, &[]),
         ["test", "--ordinary", "--", rest @ ..] => test::run_ordinary(interrupt, rest),
         ["ci"] => ci(interrupt),

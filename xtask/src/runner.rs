@@ -93,8 +93,8 @@ impl Runner {
         command
     }
 
-    /// Whether [`Self::command`] leaves out the examples in the documentation.
-    pub fn skips_doctests(&self) -> bool {
+    /// Whether it writes down how long each test took.
+    pub fn tells_times(&self) -> bool {
         !matches!(self, Self::CargoTest)
     }
 }

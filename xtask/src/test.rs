@@ -37,26 +37,23 @@ pub fn run(
         command
     };
     // Tests of the whole run the binaries, which building the tests alone does not bring up to date.
-    interrupt.must(cargo().args(["build", "--workspace", "--exclude", "xtask", "--bins"]))?;
-    // First, so that the runner's summary is the last thing on the screen.
-    let mut examples = ExitStatus::default();
-    if args.is_empty() && runner.skips_doctests() {
-        let mut doctests = cargo();
-        doctests.args(["test", "--workspace", "--doc", "--quiet"]);
-        examples = interrupt.run(&mut with_env(doctests))?;
+    interrupt.must(cargo().args(["build", "--workspace", "--bins"]))?;
+    let ordinary_follows = args.is_empty() && env.is_empty() && ordinary::applies();
+    let mut tests = with_env(runner.command(args));
+    if ordinary_follows {
+        tests.env("CARSON_TEST_ORDINARY_FOLLOWS", "1");
     }
-    let tests = interrupt.run(&mut with_env(runner.command(args)))?;
-    if runner.skips_doctests() && args.is_empty() {
+    let tests = interrupt.run(&mut tests)?;
+    if runner.tells_times() && args.is_empty() {
         slowest::print()?;
     }
-    let whole = args.is_empty() && env.is_empty();
-    let ordinary = if whole && ordinary::applies() {
+    let ordinary = if ordinary_follows {
         ordinary::run(interrupt, &runner, &agents, &[])?
     } else {
         ExitStatus::default()
     };
     postgres.stop()?;
-    let all = [tests, ordinary, examples];
+    let all = [tests, ordinary];
     let failed = all.into_iter().find(|status| !status.success());
     Ok(interrupt::exit_code(failed.unwrap_or_default()))
 }
@@ -75,7 +72,7 @@ pub fn run_ordinary(interrupt: &Interrupt, args: &[&str]) -> anyhow::Result<Exit
     let agents = agents::ensure(interrupt, &cache)?;
     let runner = Runner::ensure(interrupt, &cache)?;
     drop(cache);
-    interrupt.must(cargo().args(["build", "--workspace", "--exclude", "xtask", "--bins"]))?;
+    interrupt.must(cargo().args(["build", "--workspace", "--bins"]))?;
     let status = ordinary::run(interrupt, &runner, &agents, args)?;
     Ok(interrupt::exit_code(status))
 }

@@ -5,10 +5,10 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use carson_config::{Findings, Fleet, Home, LoadOptions, Loaded, Role, load};
-use carson_core::{Clock, RepoName, RoleName};
-use carson_firing::checks::Trouble;
-use carson_firing::{Household, secrets};
+use carson_checks::Trouble;
+use carson_config::{Findings, Fleet, Layout, LoadOptions, Loaded, load};
+use carson_core::Clock;
+use carson_home::{Home, secrets};
 use carson_proc::inspector::Inspector;
 use carson_store::{Opening, Store, StoreError};
 
@@ -22,7 +22,7 @@ const LOCK_PATIENCE: Duration = Duration::from_secs(120);
 #[derive(Clone, Debug)]
 pub struct App {
     /// The home, absolute.
-    pub home: Home,
+    pub home: Layout,
     /// Answer as JSON.
     pub json: bool,
     /// Where the settings are read from, when not from the home.
@@ -45,7 +45,7 @@ impl App {
             }
         };
         Ok(Self {
-            home: Home::at(std::path::absolute(home)?),
+            home: Layout::at(std::path::absolute(home)?),
             json,
             settings: None,
             environ,
@@ -96,14 +96,14 @@ impl App {
     }
 
     /// The home with its store open.
-    pub async fn house(&self) -> Result<Household, CommandError> {
+    pub async fn house(&self) -> Result<Home, CommandError> {
         let fleet = self.load()?.fleet;
         self.house_of(fleet).await
     }
 
     /// The same for commands that look at the fleet or stop it: broken settings must not keep an
     /// operator from that, so the ones the daemon goes on with serve, and the findings are said.
-    pub async fn house_in_any_case(&self) -> Result<Household, CommandError> {
+    pub async fn house_in_any_case(&self) -> Result<Home, CommandError> {
         let findings = match load(&self.options()) {
             Ok(loaded) => return self.house_of(loaded.fleet).await,
             Err(findings) => findings,
@@ -124,7 +124,7 @@ impl App {
 
     /// The home for a firing that was claimed: its row is in a database that exists, and nothing
     /// that it has to write is given up because somebody holds that for a while.
-    pub async fn house_of_a_firing(&self) -> Result<Household, CommandError> {
+    pub async fn house_of_a_firing(&self) -> Result<Home, CommandError> {
         let opening = Opening {
             create: false,
             patience: LOCK_PATIENCE,
@@ -133,7 +133,7 @@ impl App {
     }
 
     /// The same, with settings that were read before.
-    pub async fn house_of(&self, fleet: Fleet) -> Result<Household, CommandError> {
+    pub async fn house_of(&self, fleet: Fleet) -> Result<Home, CommandError> {
         self.house_opened(fleet, Opening::default()).await
     }
 
@@ -142,7 +142,7 @@ impl App {
     pub async fn house_as_it_is(
         &self,
         fleet: Fleet,
-    ) -> Result<(Household, Option<Trouble>), CommandError> {
+    ) -> Result<(Home, Option<Trouble>), CommandError> {
         // What keeps a directory from being made is a check's to tell.
         let _ = fleet.home.create();
         let opened = Store::open_as(&fleet.database, Opening::default()).await;
@@ -161,11 +161,13 @@ impl App {
         Ok((self.house_with(fleet, store)?, trouble))
     }
 
-    async fn house_opened(
-        &self,
-        fleet: Fleet,
-        opening: Opening,
-    ) -> Result<Household, CommandError> {
+    /// The home for verbs that ask only the settings and files: its database is not opened.
+    pub fn house_unopened(&self, fleet: Fleet) -> Result<Home, CommandError> {
+        let store = Store::unopened(&fleet.database);
+        self.house_with(fleet, store)
+    }
+
+    async fn house_opened(&self, fleet: Fleet, opening: Opening) -> Result<Home, CommandError> {
         fleet.home.create().map_err(|error| {
             CommandError::caused_by(&error).hint("check that CARSON_HOME is writable")
         })?;
@@ -174,10 +176,10 @@ impl App {
         self.house_with(fleet, store)
     }
 
-    fn house_with(&self, fleet: Fleet, store: Store) -> Result<Household, CommandError> {
+    fn house_with(&self, fleet: Fleet, store: Store) -> Result<Home, CommandError> {
         let redactor = print::redactor();
         let program = std::env::current_exe()?;
-        let house = Household {
+        let house = Home {
             inspector: Inspector::of(&program),
             store: store.redacting(redactor.clone()),
             fleet: Arc::new(fleet),
@@ -188,7 +190,7 @@ impl App {
             redactor,
         };
         house.learn_secrets();
-        house.learn_places();
+        carson_bench::learn_places(&house);
         Ok(house)
     }
 }
@@ -223,50 +225,4 @@ fn machine_name() -> String {
         .ok()
         .and_then(|name| name.into_string().ok())
         .unwrap_or_else(|| "localhost".to_owned())
-}
-
-/// A role of the fleet, by what was typed.
-pub fn role<'f>(fleet: &'f Fleet, name: &str) -> Result<&'f Role, CommandError> {
-    let found = name
-        .parse::<RoleName>()
-        .ok()
-        .and_then(|name| fleet.roles.get(&name));
-    found.ok_or_else(|| {
-        let known: Vec<&str> = fleet.roles.keys().map(RoleName::as_str).collect();
-        unknown("role", name, &known)
-    })
-}
-
-/// A repository of the fleet; the only one when none was typed.
-pub fn repo<'f>(
-    fleet: &'f Fleet,
-    name: Option<&str>,
-) -> Result<&'f carson_config::Repo, CommandError> {
-    let known: Vec<&str> = fleet.repos.keys().map(RepoName::as_str).collect();
-    match name {
-        Some(name) => {
-            let found = name
-                .parse::<RepoName>()
-                .ok()
-                .and_then(|name| fleet.repos.get(&name));
-            found.ok_or_else(|| unknown("repository", name, &known))
-        }
-        None if fleet.repos.len() == 1 => fleet
-            .repos
-            .values()
-            .next()
-            .ok_or_else(|| unknown("repository", "", &known)),
-        None => Err(CommandError::usage("which repository?")
-            .hint(format!("add --repo with one of: {}", known.join(", ")))),
-    }
-}
-
-/// There is no such thing; what there is.
-pub fn unknown(what: &str, name: &str, known: &[&str]) -> CommandError {
-    let error = CommandError::usage(format!("there is no {what} {name:?}"));
-    if known.is_empty() {
-        error.hint(format!("there is no {what} at all yet: run `carson init`"))
-    } else {
-        error.hint(format!("there are: {}", known.join(", ")))
-    }
 }

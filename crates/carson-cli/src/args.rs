@@ -3,8 +3,12 @@
 use std::ffi::OsString;
 use std::path::PathBuf;
 
+use carson_core::EngineKind;
+use carson_forge::OPENERS;
+use carson_operator::{block, firings, issues, pause};
 use chrono::{DateTime, Utc};
-use clap::{Args as ClapArgs, Parser, Subcommand, ValueEnum};
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
+use clap::{Args as ClapArgs, Parser, Subcommand};
 
 use crate::error::EXIT_CODES;
 
@@ -143,45 +147,62 @@ pub struct Init {
     #[arg(long, value_name = "PATH_OR_URL")]
     pub repo: Option<String>,
     /// Where its issues live.
-    #[arg(long, value_enum, default_value_t = ForgeChoice::Local)]
-    pub forge: ForgeChoice,
-    /// The repository's owner and name on GitHub.
-    #[arg(long, value_name = "OWNER/NAME", required_if_eq("forge", "github"))]
+    #[arg(long, default_value = "local", value_parser = forges())]
+    pub forge: String,
+    /// The repository's owner and name there; not for local.
+    #[arg(long, value_name = "OWNER/NAME", required_if_eq_any(with_slugs()))]
     pub slug: Option<String>,
     /// The branch that work starts from.
     #[arg(long, default_value = "main")]
     pub base: String,
+    /// The CLI that works.
+    #[arg(long, value_parser = cli_engine(), default_value = "claude")]
+    pub engine: EngineKind,
     /// Ask nothing.
     #[arg(long)]
     pub yes: bool,
 }
 
-/// A forge to choose.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum ForgeChoice {
-    /// Files under the home.
-    Local,
-    /// GitHub.
-    Github,
+/// Engines that drive a CLI, signed in as the operator is.
+fn cli_engine() -> impl TypedValueParser<Value = EngineKind> {
+    engine(|engine| engine.cli().is_some())
 }
 
-/// An engine to choose for the demo.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum EngineChoice {
-    /// A script plays the model; everything else is real.
-    Rehearsal,
-    /// Claude Code, signed in as you are.
-    Claude,
-    /// Codex, signed in as you are.
-    Codex,
+/// Those, and the one that needs nobody to be signed in.
+fn demo_engine() -> impl TypedValueParser<Value = EngineKind> {
+    engine(|engine| engine.cli().is_some() || engine.facts().plays_script)
+}
+
+fn engine(offered: fn(&EngineKind) -> bool) -> impl TypedValueParser<Value = EngineKind> {
+    let values = EngineKind::all().filter(offered).map(|engine| {
+        let facts = engine.facts();
+        let help = match facts.plays_script {
+            true => "A script plays the model; everything else is real".to_owned(),
+            false => format!("{}, signed in as you are", facts.title),
+        };
+        PossibleValue::new(facts.name).help(help)
+    });
+    PossibleValuesParser::new(values).try_map(|name| EngineKind::named(&name).ok_or("unknown"))
+}
+
+/// The forges to choose from.
+fn forges() -> PossibleValuesParser {
+    let forges = OPENERS.iter();
+    PossibleValuesParser::new(forges.map(|forge| PossibleValue::new(forge.name).help(forge.about)))
+}
+
+/// Those that want to know a repository's name, as conditions.
+fn with_slugs() -> impl Iterator<Item = (&'static str, &'static str)> {
+    let forges = OPENERS.iter().filter(|forge| forge.slug.is_some());
+    forges.map(|forge| ("forge", forge.name))
 }
 
 /// `carson demo`
 #[derive(Debug, ClapArgs)]
 pub struct Demo {
     /// Which engine does the work.
-    #[arg(long, value_enum, default_value_t = EngineChoice::Rehearsal)]
-    pub engine: EngineChoice,
+    #[arg(long, value_parser = demo_engine(), default_value = "rehearsal")]
+    pub engine: EngineKind,
     /// A repository to copy instead of the generated sample; it is only read.
     #[arg(long, value_name = "PATH")]
     pub repo: Option<PathBuf>,
@@ -241,7 +262,7 @@ pub struct Firings {
     #[arg(long)]
     pub all: bool,
     /// At most so many.
-    #[arg(long, value_name = "N", default_value_t = 30, value_parser = clap::value_parser!(u32).range(1..))]
+    #[arg(long, value_name = "N", default_value_t = firings::LIMIT, value_parser = clap::value_parser!(u32).range(1..))]
     pub limit: u32,
 }
 
@@ -264,7 +285,7 @@ pub enum IssueAction {
         #[arg(long, default_value = "", allow_hyphen_values = true)]
         body: String,
         /// Its labels.
-        #[arg(long = "label", default_value = "carson:ready")]
+        #[arg(long = "label", default_value = issues::LABEL)]
         labels: Vec<String>,
         #[command(flatten)]
         repo: RepoArg,
@@ -335,7 +356,7 @@ pub enum BlockAction {
         /// Why.
         #[arg(
             long,
-            default_value = "set by the operator",
+            default_value = block::REASON,
             allow_hyphen_values = true
         )]
         reason: String,
@@ -384,7 +405,7 @@ pub struct Pause {
     /// Why.
     #[arg(
         long,
-        default_value = "paused by the operator",
+        default_value = pause::REASON,
         allow_hyphen_values = true
     )]
     pub reason: String,
@@ -500,3 +521,6 @@ pub enum FiringAction {
         at: Option<DateTime<Utc>>,
     },
 }
+
+#[cfg(test)]
+mod tests;

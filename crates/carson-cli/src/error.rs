@@ -1,5 +1,6 @@
 //! What goes wrong in a command, and the exit code that says so.
 
+use carson_operator::Refusal;
 use serde_json::json;
 
 use crate::print;
@@ -131,12 +132,33 @@ macro_rules! from {
 }
 
 from!(
-    carson_firing::household::ForgeOpenError,
-    carson_firing::dry_run::DryRunError,
     carson_store::StoreError,
     carson_forge::ForgeError,
     carson_proc::SpawnError
 );
+
+impl From<Refusal> for CommandError {
+    fn from(refusal: Refusal) -> Self {
+        let kind = match refusal.is_of_the_ask() {
+            true => ErrorKind::Usage,
+            false => ErrorKind::Failed,
+        };
+        // Here the fields of an ask are options.
+        let (message, hint) = match &refusal {
+            Refusal::Field { .. } => (format!("--{refusal}"), refusal.hint()),
+            Refusal::WhichRepo { known } => {
+                let hint = format!("add --repo with one of: {}", known.join(", "));
+                (refusal.to_string(), Some(hint))
+            }
+            _ => (chain(&refusal), refusal.hint()),
+        };
+        Self {
+            kind,
+            message,
+            hints: hint.into_iter().collect(),
+        }
+    }
+}
 
 impl From<std::io::Error> for CommandError {
     fn from(error: std::io::Error) -> Self {

@@ -4,12 +4,11 @@
 use std::io::{IsTerminal, Write};
 use std::sync::LazyLock;
 
+use carson_core::stops::{Change, Part};
 use carson_redact::Redactor;
-use chrono::{DateTime, Utc};
 use comfy_table::Table;
 use comfy_table::presets::NOTHING;
 use serde::Serialize;
-use serde_json::Value;
 
 /// The one redactor of this process: what the log, the rows, the forge, the chat and the terminal
 /// know as secret is the same.
@@ -70,28 +69,48 @@ pub fn json(value: &impl Serialize) {
     }
 }
 
-/// `1 firing`, `2 firings`.
-pub fn counted(count: impl Into<u64>, noun: &str) -> String {
-    let count = count.into();
-    let plural = match (count, noun.strip_suffix('y')) {
-        (1, _) => noun.to_owned(),
-        (_, Some(stem)) => format!("{stem}ies"),
-        (_, None) => format!("{noun}s"),
+/// What would change something, in one line; `carson` is how Carson is called.
+pub fn change(carson: &str, change: &Change) -> String {
+    let part = |part: &Part| match part {
+        Part::Text(words) => words.clone(),
+        Part::Command(typed) => format!("`{carson} {typed}`"),
+        Part::Setting { key, value, file } => match value {
+            Some(value) => format!("{key} = {value} in {file}"),
+            None => format!("{key} in {file}"),
+        },
     };
-    format!("{count} {plural}")
+    change.parts().iter().map(part).collect()
 }
 
-/// An instant for people; JSON has it to the microsecond.
-pub fn time(at: DateTime<Utc>) -> String {
-    at.format("%Y-%m-%d %H:%M:%SZ").to_string()
+/// A value as JSON, its keys in the order of the alphabet.
+pub fn sorted_json(value: &impl Serialize) {
+    match serde_json::to_value(value) {
+        Ok(value) => json(&value),
+        Err(problem) => error(&format!("error: the answer is no JSON: {problem}")),
+    }
 }
 
 /// What was done: a line for people, else the value.
-pub fn done(as_json: bool, text: &str, value: &Value) {
+pub fn done(as_json: bool, text: &str, value: &impl Serialize) {
     if as_json {
-        json(value);
+        sorted_json(value);
     } else {
         line(text);
+    }
+}
+
+/// Rows: a table for people, or what there is to say where there is none; else the rows.
+pub fn list<T: Serialize>(
+    as_json: bool,
+    rows: &[T],
+    none: &str,
+    header: &[&str],
+    row: impl Fn(&T) -> Vec<String>,
+) {
+    match rows {
+        _ if as_json => json(&rows),
+        [] => line(none),
+        rows => table(header, rows.iter().map(row).collect()),
     }
 }
 
@@ -107,17 +126,7 @@ pub fn table(header: &[&str], rows: Vec<Vec<String>>) {
 
 #[cfg(test)]
 mod tests {
-    use super::{counted, harmless};
-
-    #[test]
-    fn one_is_no_plural() {
-        let said = [
-            counted(1_u32, "turn"),
-            counted(0_u32, "turn"),
-            counted(2_u32, "repository"),
-        ];
-        assert_eq!(said, ["1 turn", "0 turns", "2 repositories"]);
-    }
+    use super::harmless;
 
     #[test]
     fn a_terminal_is_not_steered_by_what_is_printed() {

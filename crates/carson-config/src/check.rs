@@ -4,6 +4,7 @@ use std::path::Path;
 
 use crate::document::Document;
 use crate::finding::{Finding, Severity};
+use crate::secret::read_secret;
 
 /// Collects findings about one file.
 pub(crate) struct Check<'a> {
@@ -45,6 +46,13 @@ impl Check<'_> {
                 self.problem(key, format!("{error}"), "");
                 None
             }
+        }
+    }
+
+    /// A file with a secret in it.
+    pub(crate) fn secret(&mut self, key: &str, path: &Path) {
+        if let Err(error) = read_secret(path) {
+            self.problem(key, error.to_string(), "");
         }
     }
 }

@@ -1,86 +1,13 @@
 //! How a role's sessions are confined, and what is wrong with what a role says about it.
 
-use std::fmt;
 use std::path::{Path, PathBuf};
 
 use crate::check::Check;
+use crate::choices::{NetworkUse, Push, Sandbox};
 use crate::credentials::CREDENTIALS;
 use crate::families::{family, wrong_pattern};
-use crate::outside::Paths;
-use crate::raw::RoleFile;
-
-/// What becomes of a session when the kernel cannot confine it.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Sandbox {
-    /// It does not start.
-    Required,
-    /// It starts with what the kernel has, and the firing says what that is.
-    #[default]
-    BestEffort,
-    /// Sessions are not confined at all.
-    Off,
-}
-
-impl Sandbox {
-    /// As role files write it.
-    #[must_use]
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Required => "required",
-            Self::BestEffort => "best-effort",
-            Self::Off => "off",
-        }
-    }
-}
-
-impl fmt::Display for Sandbox {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(self.as_str())
-    }
-}
-
-/// Who pushes the firing's branch.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Push {
-    /// Carson, from outside, after the firing settled.
-    #[default]
-    Carson,
-    /// The agent may, with credentials that the operator hands it.
-    Agent,
-}
-
-impl Push {
-    /// As role files write it.
-    #[must_use]
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Carson => "carson",
-            Self::Agent => "agent",
-        }
-    }
-}
-
-/// Whose network its sessions are in.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum NetworkUse {
-    /// One of their own, wherever there is one to be had: what leaves it goes through the firing's
-    /// proxy.
-    #[default]
-    Own,
-    /// This machine's.
-    Host,
-}
-
-impl NetworkUse {
-    /// As role files write it.
-    #[must_use]
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Own => "own",
-            Self::Host => "host",
-        }
-    }
-}
+use crate::paths::Paths;
+use crate::role_file::RoleFile;
 
 /// The confinement of a role.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -101,12 +28,7 @@ pub struct Confinement {
 
 /// What a role says about its confinement.
 pub(crate) fn confinement(raw: &RoleFile, at: &Paths<'_>, check: &mut Check<'_>) -> Confinement {
-    let sandbox = match raw.sandbox.as_str() {
-        "required" => Sandbox::Required,
-        "off" => Sandbox::Off,
-        _ => Sandbox::BestEffort,
-    };
-    if sandbox == Sandbox::Off {
+    if raw.sandbox == Sandbox::Off {
         let hint = "sandbox = \"best-effort\", unless the machine itself is thrown away";
         let warning = "nothing but the hook stands between its sessions and your files";
         check.warning("sandbox", warning, hint);
@@ -116,36 +38,31 @@ pub(crate) fn confinement(raw: &RoleFile, at: &Paths<'_>, check: &mut Check<'_>)
             check.warning("egress", warning, hint);
         }
     }
-    let network = network(raw, check);
-    let push = if raw.push == "agent" {
+    if raw.network == NetworkUse::Host {
+        on_the_hosts_network(raw, check);
+    }
+    if raw.push == Push::Agent {
         let warning = "its sessions may push by themselves, past Carson's checks";
         check.warning("push", warning, "push = \"carson\"");
-        Push::Agent
-    } else {
-        Push::Carson
-    };
+    }
     pass(&raw.pass, check);
     Confinement {
-        sandbox,
-        network,
-        push,
+        sandbox: raw.sandbox,
+        network: raw.network,
+        push: raw.push,
         pass: raw.pass.clone(),
         read: grants("paths.read", &raw.paths.read, at, check),
         write: grants("paths.write", &raw.paths.write, at, check),
     }
 }
 
-fn network(raw: &RoleFile, check: &mut Check<'_>) -> NetworkUse {
-    if raw.network != "host" {
-        return NetworkUse::Own;
-    }
+fn on_the_hosts_network(raw: &RoleFile, check: &mut Check<'_>) {
     if raw.egress.is_some() {
         let problem = "on this machine's network no list cuts the ways out";
         check.problem("network", problem, "leave out `network`, or `egress`");
     }
     let warning = "its sessions reach this machine's own ports and its metadata service";
     check.warning("network", warning, "network = \"own\"");
-    NetworkUse::Host
 }
 
 fn pass(patterns: &[String], check: &mut Check<'_>) {

@@ -1,17 +1,17 @@
-//! A file with the lines of its keys, and the walk that checks it against a table of them.
+//! A file with the lines of its keys.
 
 use std::path::Path;
 
-use carson_core::RepoName;
 use toml_edit::{Document as Toml, Item, TableLike, Value};
 
 use crate::finding::Finding;
-use crate::keys::{Kind, fits, join, kind_of, nearest};
 
 /// A document with the lines of its keys.
 pub(crate) struct Document {
     text: String,
     parsed: Toml<String>,
+    /// Keys that stand there under an old name, and what they are called now.
+    renamed: Vec<(String, String)>,
 }
 
 impl Document {
@@ -21,6 +21,7 @@ impl Document {
             Ok(parsed) => Some(Self {
                 text: text.to_owned(),
                 parsed,
+                renamed: Vec::new(),
             }),
             Err(error) => {
                 let line = error.span().map(|span| line_of(text, span.start));
@@ -33,6 +34,8 @@ impl Document {
 
     /// The line of a dotted key; the place in a list is a part of it too.
     pub(crate) fn line(&self, key: &str) -> Option<usize> {
+        let old = self.renamed.iter().find(|(_, now)| now == key);
+        let key = old.map_or(key, |(old, _)| old);
         let mut item = self.parsed.as_item();
         let mut line = None;
         for part in key.split('.') {
@@ -55,94 +58,31 @@ impl Document {
     pub(crate) fn leaves(&self) -> Vec<String> {
         let mut leaves = Vec::new();
         collect(self.parsed.as_item(), "", &mut leaves);
+        for leaf in &mut leaves {
+            if let Some((_, now)) = self.renamed.iter().find(|(old, _)| old == leaf) {
+                leaf.clone_from(now);
+            }
+        }
         leaves
     }
 
-    /// Holds every key against a table; the text without what does not hold.
-    pub(crate) fn check(
-        &self,
-        file: &Path,
-        table: &[(&'static str, Kind)],
-        findings: &mut Vec<Finding>,
-    ) -> String {
-        let mut walk = Walk {
-            document: self,
-            file,
-            table,
-            findings,
-            wrong: Vec::new(),
-        };
-        walk.below(self.parsed.as_item(), "", "");
+    /// The text without some keys, and with the names that others have now; their lines are found by
+    /// these from now on.
+    pub(crate) fn amended(&mut self, without: &[String], renamed: Vec<(String, String)>) -> String {
         let mut sound = self.parsed.clone().into_mut();
-        for key in walk.wrong {
-            remove(sound.as_table_mut(), &key);
+        for key in without {
+            remove(sound.as_table_mut(), key);
         }
+        for (old, now) in &renamed {
+            rename(sound.as_table_mut(), old, now);
+        }
+        self.renamed = renamed;
         sound.to_string()
     }
-}
 
-/// One walk over a document.
-struct Walk<'a> {
-    document: &'a Document,
-    file: &'a Path,
-    table: &'a [(&'static str, Kind)],
-    findings: &'a mut Vec<Finding>,
-    /// Keys whose value, or which themselves, do not hold.
-    wrong: Vec<String>,
-}
-
-impl Walk<'_> {
-    /// Every key below an item; `pattern` is the item's path as the table has it.
-    fn below(&mut self, item: &Item, path: &str, pattern: &str) {
-        let Some(entries) = item.as_table_like() else {
-            return;
-        };
-        for (name, value) in entries.iter() {
-            let path = join(path, name);
-            let known = [join(pattern, name), join(pattern, "*")]
-                .into_iter()
-                .find_map(|pattern| kind_of(self.table, &pattern).map(|kind| (pattern, kind)));
-            match known {
-                None => {
-                    let line = self.document.line(&path);
-                    let finding = unknown(self.file, line, &path, pattern, name, self.table);
-                    self.found(finding);
-                }
-                Some((pattern, Kind::Section)) if value.is_table_like() => {
-                    if pattern.ends_with('*') {
-                        self.name(&path, name);
-                    }
-                    self.below(value, &path, &pattern);
-                }
-                Some((_, kind)) => self.value(&path, kind, value),
-            }
-        }
-    }
-
-    /// A name that the operator chose. What stands below it is held against the table all the same.
-    fn name(&mut self, path: &str, name: &str) {
-        // Repositories and accounts obey one rule.
-        if let Err(error) = name.parse::<RepoName>() {
-            let line = self.document.line(path);
-            let finding = Finding::new(self.file, line, path, error.to_string());
-            self.findings
-                .push(finding.hint("such as widget, or claude-2"));
-        }
-    }
-
-    fn value(&mut self, path: &str, kind: Kind, value: &Item) {
-        if let Err(problem) = fits(kind, value) {
-            let finding = Finding::new(self.file, self.document.line(path), path, problem);
-            self.found(match kind {
-                Kind::Planned => finding.hint("remove it until this version has it"),
-                _ => finding,
-            });
-        }
-    }
-
-    fn found(&mut self, finding: Finding) {
-        self.wrong.push(finding.key.clone());
-        self.findings.push(finding);
+    /// All of it.
+    pub(crate) fn root(&self) -> &Item {
+        self.parsed.as_item()
     }
 }
 
@@ -157,14 +97,24 @@ fn collect(item: &Item, path: &str, leaves: &mut Vec<String>) {
     }
 }
 
-/// Removes a dotted key.
-fn remove(table: &mut dyn TableLike, key: &str) {
+/// Removes a dotted key; what it held.
+fn remove(table: &mut dyn TableLike, key: &str) -> Option<Item> {
     match key.split_once('.') {
-        None => drop(table.remove(key)),
-        Some((name, rest)) => {
-            if let Some(below) = table.get_mut(name).and_then(Item::as_table_like_mut) {
-                remove(below, rest);
-            }
+        None => table.remove(key),
+        Some((name, rest)) => remove(table.get_mut(name)?.as_table_like_mut()?, rest),
+    }
+}
+
+/// Moves a dotted key to another name in its section.
+fn rename(table: &mut dyn TableLike, old: &str, now: &str) -> Option<()> {
+    match (old.split_once('.'), now.split_once('.')) {
+        (Some((section, old)), Some((_, now))) => {
+            rename(table.get_mut(section)?.as_table_like_mut()?, old, now)
+        }
+        _ => {
+            let item = table.remove(old)?;
+            table.insert(now, item);
+            Some(())
         }
     }
 }
@@ -177,38 +127,14 @@ fn line_of(text: &str, offset: usize) -> usize {
         + 1
 }
 
-fn unknown(
-    file: &Path,
-    line: Option<usize>,
-    path: &str,
-    pattern: &str,
-    name: &str,
-    table: &[(&'static str, Kind)],
-) -> Finding {
-    let finding = Finding::new(file, line, path, "there is no such key".into());
-    let siblings = table.iter().filter_map(|(key, kind)| {
-        let rest = if pattern.is_empty() {
-            key
-        } else {
-            key.strip_prefix(pattern)?.strip_prefix('.')?
-        };
-        let is_built = !matches!(kind, Kind::Planned);
-        (is_built && !rest.contains('.') && rest != "*").then_some(rest)
-    });
-    let siblings: Vec<&str> = siblings.collect();
-    // A key that is right, but stands in another section: the commonest mistake in TOML.
-    let elsewhere = table.iter().find(|(key, kind)| {
-        !matches!(kind, Kind::Section | Kind::Planned)
-            && !key.contains('*')
-            && key.rsplit('.').next() == Some(name)
-    });
-    match (nearest(name, &siblings), elsewhere) {
-        (Some(near), _) => finding.hint(format!("did you mean {}?", join(parent(path), near))),
-        (None, Some((key, _))) => finding.hint(format!("did you mean {key}?")),
-        (None, None) => finding.hint(format!("known here: {}", siblings.join(", "))),
+pub(crate) fn join(path: &str, name: &str) -> String {
+    if path.is_empty() {
+        name.to_owned()
+    } else {
+        format!("{path}.{name}")
     }
 }
 
-fn parent(path: &str) -> &str {
+pub(crate) fn parent(path: &str) -> &str {
     path.rsplit_once('.').map_or("", |(parent, _)| parent)
 }

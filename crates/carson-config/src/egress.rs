@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use carson_core::AccountName;
 use carson_core::egress::{Allowlist, Rule, Target};
-use carson_core::{AccountName, EngineKind};
 use url::Url;
 
 use crate::check::Check;
@@ -12,26 +12,22 @@ use crate::fleet::Account;
 /// Where the provider of each account is that its own CLI must reach.
 pub(crate) type Providers = BTreeMap<String, Target>;
 
-/// What Claude Code is told to reach instead of Anthropic.
-const ELSEWHERE: [&str; 3] = [
-    "CLAUDE_CODE_USE_BEDROCK",
-    "CLAUDE_CODE_USE_VERTEX",
-    "CLAUDE_CODE_USE_FOUNDRY",
-];
-
 pub(crate) fn providers(accounts: &BTreeMap<AccountName, Account>) -> Providers {
     let known = |account: &Account| Some((account.name.to_string(), provider(account)?));
     accounts.values().filter_map(known).collect()
 }
 
-/// Only of Claude Code is it known; a key that Carson holds needs no rule.
+/// Only of a CLI that speaks one API is it known; a key that Carson holds needs no rule.
 fn provider(account: &Account) -> Option<Target> {
-    let elsewhere = ELSEWHERE.iter().any(|name| account.env.contains_key(*name));
-    if account.engine != EngineKind::Claude || account.key.is_some() || elsewhere {
+    let facts = account.engine.facts();
+    let mut elsewhere = facts.elsewhere.iter();
+    if account.key.is_some() || elsewhere.any(|name| account.env.contains_key(*name)) {
         return None;
     }
-    let address = account.env.get("ANTHROPIC_BASE_URL");
-    let address = address.map_or("https://api.anthropic.com", String::as_str);
+    let api = facts.api?;
+    let (_, (address, _)) = api.variables();
+    let address = account.env.get(address);
+    let address = address.map_or(api.upstream(), String::as_str);
     let url = Url::parse(address).ok()?;
     let (host, port) = (url.host_str()?, url.port_or_known_default()?);
     format!("{host}:{port}").parse().ok()

@@ -45,6 +45,15 @@ impl Finding {
         }
     }
 
+    /// A key under its old name, which is taken all the same.
+    pub(crate) fn renamed(file: &Path, line: Option<usize>, key: &str, now: &str) -> Self {
+        let finding = Self::new(file, line, key, "it has another name now".into());
+        Self {
+            severity: Severity::Warning,
+            ..finding.hint(format!("rename it to {now}"))
+        }
+    }
+
     pub(crate) fn hint(mut self, hint: impl Into<String>) -> Self {
         self.hint = Some(hint.into());
         self

@@ -1,25 +1,28 @@
 //! The checked settings: what every other crate works with.
 
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
-use std::time::Duration;
+use std::path::PathBuf;
+use std::sync::Arc;
 
 use carson_core::admission::Overlap;
 use carson_core::cadence::Cadence;
 use carson_core::egress::Allowlist;
 use carson_core::limits::Limits;
-use carson_core::{AccountName, EngineKind, HostName, RepoName, RoleName, Stage};
+use carson_core::{AccountName, Api, EngineKind, HostName, RepoName, RoleName, Stage};
+use carson_notify::Spec;
 use chrono_tz::Tz;
 
+use crate::choices::{HookFailure, Priority};
 use crate::confine::Confinement;
-use crate::home::Home;
-use crate::upkeep::{Heartbeat, Housekeeping};
+use crate::layout::Layout;
+use crate::role_file::{Promise, Tools};
+use crate::sections::{Heartbeat, Housekeeping};
 
 /// Everything an operator decided.
 #[derive(Clone, Debug)]
 pub struct Fleet {
     /// Where it lives.
-    pub home: Home,
+    pub home: Layout,
     /// Its name.
     pub name: String,
     /// The zone of roles that name none.
@@ -40,10 +43,10 @@ pub struct Fleet {
     pub accounts: BTreeMap<AccountName, Account>,
     /// Roles.
     pub roles: BTreeMap<RoleName, Role>,
-    /// How to reach GitHub.
-    pub github: Option<GitHub>,
-    /// How to reach Slack.
-    pub slack: Option<Slack>,
+    /// Where issues and pull requests can live, in the order of `carson_forge::OPENERS`.
+    pub forges: Vec<Arc<dyn carson_forge::Spec>>,
+    /// Where messages go, in the order of `carson_notify::SINKS`.
+    pub sinks: Vec<Arc<dyn Spec>>,
     /// `sqlite:PATH` or `postgres://…`.
     pub database: String,
     /// How Carson cleans up after itself.
@@ -60,7 +63,9 @@ pub struct Repo {
     /// What Carson mirrors.
     pub url: String,
     /// Where its issues and pull requests live.
-    pub forge: ForgeKind,
+    pub forge: Arc<dyn carson_forge::Spec>,
+    /// What it is called there, where the forge has such names.
+    pub slug: String,
     /// The branch that work starts from.
     pub base: String,
     /// Branches that are never pushed; the base is among them.
@@ -80,18 +85,6 @@ pub struct AllowedSecret {
     pub rule: String,
     /// Files where it may; `*` stands for anything.
     pub files: String,
-}
-
-/// A kind of forge.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum ForgeKind {
-    /// Files under the home.
-    Local,
-    /// GitHub.
-    GitHub {
-        /// `owner/name`.
-        slug: String,
-    },
 }
 
 /// An account: a subscription or key that engines share.
@@ -114,7 +107,7 @@ pub struct Account {
     /// The provider's key, where Carson's proxy uses it in the sessions' place.
     pub key: Option<ProviderKey>,
     /// Whose words a program of `command` speaks: `codex`, `gemini`, `opencode` or `openai`.
-    pub limits: Option<String>,
+    pub speaks: Option<String>,
     /// How much of a usage window may be used, from 0 to 1, before roles of low priority wait.
     pub warn_at: f64,
     /// Which part of each usage window is kept for people, from 0 to 1.
@@ -134,66 +127,6 @@ pub struct ProviderKey {
     pub header: Option<String>,
     /// What the provider may fetch or run in a session's place, by the names that its API has.
     pub allow: Vec<String>,
-}
-
-/// The APIs that Carson can hold a key for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Api {
-    /// Anthropic's.
-    Anthropic,
-    /// OpenAI's, and what is compatible with it.
-    OpenAi,
-}
-
-impl Api {
-    /// Where its provider serves it.
-    #[must_use]
-    pub fn upstream(self) -> &'static str {
-        match self {
-            Self::Anthropic => "https://api.anthropic.com",
-            Self::OpenAi => "https://api.openai.com",
-        }
-    }
-
-    /// The variables of its clients: the key's, and the address's with what stands behind the host.
-    #[must_use]
-    pub fn variables(self) -> (&'static str, (&'static str, &'static str)) {
-        match self {
-            Self::Anthropic => ("ANTHROPIC_API_KEY", ("ANTHROPIC_BASE_URL", "")),
-            Self::OpenAi => ("OPENAI_API_KEY", ("OPENAI_BASE_URL", "/v1")),
-        }
-    }
-}
-
-/// Who waits first.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Priority {
-    /// Goes on as long as it may.
-    #[default]
-    Normal,
-    /// Waits when a usage window is nearly used up.
-    Low,
-}
-
-/// What becomes of a tool call that the hook does not answer.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum HookFailure {
-    /// It runs, and the firing says so.
-    #[default]
-    Open,
-    /// It is refused.
-    Closed,
-}
-
-impl Priority {
-    /// Its name in the role file.
-    #[must_use]
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Normal => "normal",
-            Self::Low => "low",
-        }
-    }
 }
 
 /// A named specialist.
@@ -256,7 +189,9 @@ impl Role {
             egress: None,
             confinement: Confinement::default(),
             priority: Priority::default(),
-            work: WorkSource::None,
+            work: WorkSource::None {
+                task: String::new(),
+            },
             engines: Vec::new(),
             stages: Vec::new(),
             limits: Limits::default(),
@@ -279,8 +214,11 @@ pub enum WorkSource {
         /// The label.
         label: String,
     },
-    /// It has none.
-    None,
+    /// It has none, but a task of its own.
+    None {
+        /// What its sessions are to do, where its prompts do not say it.
+        task: String,
+    },
 }
 
 impl WorkSource {
@@ -289,27 +227,21 @@ impl WorkSource {
     pub fn label(&self) -> Option<&str> {
         match self {
             Self::Issues { label } => Some(label),
-            Self::None => None,
+            Self::None { .. } => None,
         }
     }
-}
 
-/// Tools by what a session may do, in the CLI's own notation.
-#[derive(Clone, Debug)]
-pub struct Tools {
-    /// Of plan and review sessions.
-    pub read: Vec<String>,
-    /// Of execute sessions.
-    pub write: Vec<String>,
-}
+    /// Every word that `work.from` may be, in the order of the documentation.
+    pub const ALL: [&str; 2] = ["issues", "none"];
 
-/// The command that must exit 0.
-#[derive(Clone, Debug)]
-pub struct Promise {
-    /// A shell command line, run in the worktree.
-    pub run: String,
-    /// How long it may take.
-    pub timeout: Duration,
+    /// Its word in `work.from`.
+    #[must_use]
+    pub fn from(&self) -> &'static str {
+        match self {
+            Self::Issues { .. } => "issues",
+            Self::None { .. } => "none",
+        }
+    }
 }
 
 /// Templates by stage.
@@ -327,52 +259,4 @@ pub struct Prompts {
     pub diff_review: String,
     /// Judges whether the work was done before.
     pub confirm: String,
-}
-
-/// How to reach GitHub.
-#[derive(Clone, Debug)]
-pub struct GitHub {
-    /// Address of the API.
-    pub api_base: String,
-    /// Where the token comes from.
-    pub token: TokenSource,
-}
-
-/// Where a token comes from.
-#[derive(Clone, Debug)]
-pub enum TokenSource {
-    /// A file, readable by its owner only.
-    File(PathBuf),
-    /// A program that prints it.
-    Command(Vec<String>),
-}
-
-/// How to reach Slack.
-#[derive(Clone, Debug)]
-pub struct Slack {
-    /// Address of the API.
-    pub api_base: String,
-    /// The channel.
-    pub channel: String,
-    /// How to sign in.
-    pub auth: SlackAuth,
-}
-
-/// How to sign in to Slack.
-#[derive(Clone, Debug)]
-pub enum SlackAuth {
-    /// A file with a bot token.
-    Token(PathBuf),
-    /// A file with the address of an incoming webhook.
-    Webhook(PathBuf),
-}
-
-impl SlackAuth {
-    /// The file.
-    #[must_use]
-    pub fn path(&self) -> &Path {
-        match self {
-            Self::Token(path) | Self::Webhook(path) => path,
-        }
-    }
 }

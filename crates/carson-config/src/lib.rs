@@ -2,9 +2,13 @@
 //!
 //! # Theory of operation
 //!
-//! `carson.toml` and one `role.toml` per role are read in two passes. The first ([`keys`]) walks
-//! the document with its line numbers against a table of all keys, and collects *every* finding:
-//! unknown keys with the nearest known one, wrong types, values that cannot be read. The second
+//! What may be written stands in types (`raw.rs`, `role_file.rs`): their fields are the keys, with
+//! kind, bounds, default, example and, as comment, meaning. The JSON schema is made of them, and of
+//! the schema the table of keys ([`keys`]) and the tables of docs/CONFIG.md.
+//!
+//! `carson.toml` and one `role.toml` per role are read in two passes. The first walks the document
+//! with its line numbers against the table, and collects *every* finding: unknown keys with the
+//! nearest known one, wrong types, values that cannot be read. The second
 //! merges file and environment (`CARSON_FLEET__MAX_FIRINGS=3`) with figment into plain structs and
 //! checks what crosses files: a role's repositories and accounts, its stages, its cadence. Nothing
 //! is accepted half: [`load`] gives a whole fleet or all findings.
@@ -12,10 +16,14 @@
 //! The library reads no environment, no home directory and no terminal of its own: the binary
 //! hands them in ([`LoadOptions`]).
 //!
-//! Reading order: `fleet.rs` (what comes out), `raw.rs` (what operators write), `keys.rs`,
-//! `load.rs`, `resolve.rs`.
+//! What an operator may write about a sink or a forge stands beside it (`carson-notify`,
+//! `carson-forge`); `listed.rs` makes keys, values and findings of it.
+//!
+//! Reading order: `fleet.rs` (what comes out), `raw.rs`, `role_file.rs` (what operators write),
+//! `forms.rs`, `kind.rs`, `keys.rs`, `load.rs`, `read.rs`, `resolve.rs`, `sections/`, `listed.rs`.
 
 mod check;
+mod choices;
 mod confine;
 mod credentials;
 mod document;
@@ -24,36 +32,45 @@ mod egress;
 mod families;
 mod finding;
 mod fleet;
-mod home;
+mod forms;
+mod hours;
 mod keys;
+mod kind;
+mod layout;
+mod listed;
 mod load;
-mod outside;
+mod options;
 mod overrides;
+mod paths;
 mod prompt;
 mod provenance;
-mod provider;
 mod raw;
+mod read;
 mod resolve;
+mod role_file;
+mod schema;
 mod secret;
+mod sections;
+mod shape;
 mod shipped;
 mod sources;
-mod upkeep;
 
-pub use confine::{Confinement, NetworkUse, Push, Sandbox};
+pub use choices::{HookFailure, NetworkUse, Priority, Push, Sandbox};
+pub use confine::Confinement;
 pub use credentials::CREDENTIALS;
 pub use duration::{format_duration, parse_duration};
 pub use families::{Family, family, passes};
 pub use finding::{Finding, Findings, Severity};
-pub use fleet::{
-    Account, Api, Fleet, ForgeKind, GitHub, HookFailure, Priority, Promise, Prompts, ProviderKey,
-    Repo, Role, Slack, SlackAuth, TokenSource, Tools, WorkSource,
-};
-pub use home::Home;
-pub use load::{LoadOptions, Loaded, load};
+pub use fleet::{Account, Fleet, Prompts, ProviderKey, Repo, Role, WorkSource};
+pub use hours::Hours;
+pub use layout::Layout;
+pub use load::{Loaded, load};
+pub use options::LoadOptions;
 pub use prompt::PROMPT_NAMES;
 pub use provenance::{Origin, Provenance};
-pub use raw::schema;
+pub use role_file::{Promise, Tools};
+pub use schema::schema;
 pub use secret::{SecretError, read_secret};
+pub use sections::{Heartbeat, HeartbeatUrl, Housekeeping};
 pub use shipped::{ShippedRole, shipped_roles};
 pub use sources::Sources;
-pub use upkeep::{Heartbeat, HeartbeatUrl, Hours, Housekeeping};

@@ -6,12 +6,14 @@ use std::path::PathBuf;
 
 use toml_edit::{Item, Value};
 
+use crate::document::{join, parent};
 use crate::finding::Finding;
-use crate::keys::{self, Kind};
+use crate::keys::SETTINGS;
+use crate::kind::Kind;
 
-/// Values by dotted key.
+/// Variables and their values, by dotted key.
 #[derive(Debug, Default)]
-pub(crate) struct Overrides(BTreeMap<String, Value>);
+pub(crate) struct Overrides(BTreeMap<String, (String, Value)>);
 
 impl Overrides {
     /// `CARSON_FLEET__MAX_FIRINGS=3` is `fleet.max_firings`. Names without `__` are not settings.
@@ -25,15 +27,21 @@ impl Overrides {
             let Some(rest) = rest.filter(|rest| rest.contains("__")) else {
                 continue;
             };
-            let path = rest.to_lowercase().replace("__", ".");
+            let mut path = rest.to_lowercase().replace("__", ".");
             let file = PathBuf::from(format!("environment {name}"));
-            let problem = match keys::setting(&path) {
+            let problem = match SETTINGS.setting(&path) {
                 None => "there is no such key".to_owned(),
-                Some(kind) => {
+                Some(key) => {
+                    let mut kind = &key.kind;
+                    if let Kind::Renamed { to, kind: now } = kind {
+                        let new = join(parent(&path), to);
+                        findings.push(Finding::renamed(&file, None, &path, &new));
+                        (path, kind) = (new, now);
+                    }
                     let item = Item::Value(literal(kind, value));
-                    match (keys::fits(kind, &item), item) {
+                    match (kind.fits(&item), item) {
                         (Ok(()), Item::Value(value)) => {
-                            overrides.0.insert(path, value);
+                            overrides.0.insert(path, (name.to_owned(), value));
                             continue;
                         }
                         (problem, _) => problem.err().unwrap_or_default(),
@@ -46,13 +54,14 @@ impl Overrides {
         overrides
     }
 
-    pub(crate) fn has(&self, key: &str) -> bool {
-        self.0.contains_key(key)
+    /// The variable that says what a key is.
+    pub(crate) fn variable(&self, key: &str) -> Option<&str> {
+        self.0.get(key).map(|(name, _)| name.as_str())
     }
 
     /// Each as a line of TOML.
     pub(crate) fn literals(&self) -> impl Iterator<Item = String> {
-        self.0.iter().map(|(key, value)| {
+        self.0.iter().map(|(key, (_, value))| {
             let key: Vec<String> = key.split('.').map(|part| format!("{part:?}")).collect();
             format!("{} = {value}", key.join("."))
         })
@@ -60,11 +69,8 @@ impl Overrides {
 }
 
 /// What a variable says: words as they stand, everything else as TOML writes it.
-fn literal(kind: Kind, text: &str) -> Value {
-    let is_text = matches!(
-        kind,
-        Kind::Text | Kind::Zone | Kind::Span | Kind::SomeTime | Kind::OneOf(_)
-    );
+fn literal(kind: &Kind, text: &str) -> Value {
+    let is_text = matches!(kind, Kind::Text | Kind::Form(_) | Kind::OneOf { .. });
     match text.trim().parse::<Value>() {
         Ok(value) if !is_text => value,
         _ => Value::from(text),

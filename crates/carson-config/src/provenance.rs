@@ -8,7 +8,7 @@ use serde::Serialize;
 use serde_json::Value;
 
 use crate::document::Document;
-use crate::keys::join;
+use crate::document::join;
 use crate::overrides::Overrides;
 use crate::raw::Settings;
 
@@ -47,16 +47,11 @@ impl Provenance {
         settings: &Settings,
     ) -> Self {
         let mut values = BTreeMap::new();
-        flatten(
-            &serde_json::to_value(settings).unwrap_or_default(),
-            "",
-            &mut values,
-        );
+        flatten(&settings.with_sections(), "", &mut values);
         let written = document.leaves();
         let origin = |key: &String| {
-            if overrides.has(key) {
-                let name = key.to_uppercase().replace('.', "__");
-                return Origin::Environment(format!("CARSON_{name}"));
+            if let Some(name) = overrides.variable(key) {
+                return Origin::Environment(name.to_owned());
             }
             let leaf = written
                 .iter()

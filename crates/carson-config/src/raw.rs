@@ -1,45 +1,74 @@
-//! What operators write, to the letter. Plain types only: their errors come from `keys.rs`, which
-//! knows the lines.
+//! What operators write in `carson.toml`, to the letter. These types are the table of its keys:
+//! names, kinds, bounds, defaults, examples; the comments are what docs/CONFIG.md says of them.
 
 use std::collections::BTreeMap;
 
+use carson_core::{Api, ENGINE_NAMES, ENGINES_TO_COME};
+use chrono_tz::Tz;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use crate::forms::{As, Share, Zone};
+use crate::listed::Sections;
+use crate::sections::{HeartbeatSection, Housekeeping};
+
+// A section that is not here is a sink's or a forge's (`listed.rs`); what is nobody's was found
+// with its line before.
 /// `carson.toml`.
 #[derive(Clone, Debug, Default, Deserialize, Serialize, JsonSchema)]
-#[serde(default, deny_unknown_fields)]
+#[serde(default)]
+#[schemars(deny_unknown_fields, extend("x-planned" = ["page"]))]
 pub(crate) struct Settings {
     pub fleet: FleetSection,
     /// Repositories by name.
     pub repos: BTreeMap<String, RepoSection>,
     /// Accounts by name.
     pub accounts: BTreeMap<String, AccountSection>,
-    pub github: Option<GitHubSection>,
-    pub slack: Option<SlackSection>,
     pub database: DatabaseSection,
-    pub housekeeping: HousekeepingSection,
+    pub housekeeping: Housekeeping,
     pub heartbeat: HeartbeatSection,
+    #[serde(skip)]
+    pub listed: Sections,
+}
+
+impl Settings {
+    /// As a value, the sections of sinks and forges among them.
+    pub(crate) fn with_sections(&self) -> Value {
+        let mut all = serde_json::to_value(self).unwrap_or_default();
+        for (name, section) in &self.listed {
+            all[*name] = section.clone();
+        }
+        all
+    }
 }
 
 /// `[fleet]`
 #[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub(crate) struct FleetSection {
-    /// Its name.
+    /// What the fleet is called in messages.
+    #[schemars(extend("examples" = ["attic"]))]
     pub name: String,
-    /// IANA zone of roles that name none.
-    pub zone: String,
-    /// Name of this host; the machine's own by default.
+    /// The zone of roles that name none.
+    #[schemars(with = "As<Zone>", extend("examples" = ["Europe/Berlin"]))]
+    pub zone: Tz,
+    /// The name of this box; the machine's own name without it.
+    #[schemars(extend("examples" = ["box-1"]))]
     pub host: Option<String>,
     /// Firings at once on this host.
+    #[schemars(range(min = 1), extend("examples" = [4]))]
     pub max_firings: u32,
-    /// Free mebibytes of the home's disk below which nothing is started.
+    /// Mebibytes that must be free on the home's disk before a firing starts; below, it is skipped
+    /// and says so.
+    #[schemars(extend("examples" = [2048]))]
     pub min_free_mb: u32,
-    /// Money of all roles in one day of the fleet's zone.
+    /// Money of all roles in one day of the fleet's zone; then every slot is skipped until the
+    /// next.
+    #[schemars(extend("exclusiveMinimum" = 0, "examples" = [20.0]))]
     pub max_cost_usd_per_day: Option<f64>,
     /// Money of all roles in one month of the fleet's zone.
+    #[schemars(extend("exclusiveMinimum" = 0, "examples" = [300.0]))]
     pub max_cost_usd_per_month: Option<f64>,
 }
 
@@ -47,7 +76,7 @@ impl Default for FleetSection {
     fn default() -> Self {
         Self {
             name: "home".into(),
-            zone: "UTC".into(),
+            zone: Tz::UTC,
             host: None,
             max_firings: 2,
             min_free_mb: 256,
@@ -61,21 +90,38 @@ impl Default for FleetSection {
 #[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub(crate) struct RepoSection {
-    /// What Carson mirrors; a local path or file:// works.
+    /// Required: what Carson clones; anything git understands, a local path too.
+    #[schemars(extend("examples" = ["git@github.com:acme/widget.git"]))]
     pub url: String,
-    /// github or local.
+    /// Where issues and pull requests live; `local` is Markdown files under `forge/` in the home.
+    #[schemars(extend(
+        "enum" = carson_forge::names(),
+        "x-planned" = ["forgejo"],
+        "examples" = ["github"]
+    ))]
     pub forge: String,
-    /// owner/name; not for local.
+    /// Owner and name there; required but for `local`.
+    #[schemars(extend("examples" = ["acme/widget"]))]
     pub slug: Option<String>,
-    /// The branch that work starts from.
+    /// The branch that work starts from; it is always protected.
+    #[schemars(extend("examples" = ["trunk"]))]
     pub base: String,
     /// Branches that are never pushed; `*` stands for anything.
+    #[schemars(extend("examples" = [["main", "v*"]]))]
     pub protected: Vec<String>,
-    /// RULE:FILE of what looks like a secret and may be pushed all the same; `*` stands for anything.
+    /// `RULE:FILE` of what looks like a secret and may be pushed all the same; the reason of a
+    /// firing that was blocked for one names both; `*` stands for anything.
+    #[schemars(extend("examples" = [["private-key:tests/fixtures/*"]]))]
     pub allow_secrets: Vec<String>,
-    /// Whether reviewed work may change definitions of CI, which run with the repository's rights.
+    /// Whether work that a promise and a diff review passed (the role needs both) may change
+    /// definitions of CI (`.github/workflows`, `.gitlab-ci.yml`, `Jenkinsfile`, …): they run with
+    /// the repository's rights as soon as they are on a branch; without it such work is kept here,
+    /// for a person.
+    #[schemars(extend("examples" = [true]))]
     pub allow_ci: bool,
-    /// Files of work that a reviewer cannot read and that may be pushed all the same; `*` stands for anything.
+    /// Files that may be pushed as ready though no reviewer can read them (pictures, archives, more
+    /// than a megabyte); `*` stands for anything.
+    #[schemars(extend("examples" = [["docs/*.png"]]))]
     pub allow_unshown: Vec<String>,
 }
 
@@ -98,34 +144,75 @@ impl Default for RepoSection {
 #[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub(crate) struct AccountSection {
-    /// claude, command or rehearsal.
+    /// Required: Claude Code, [Codex](#codex), any program that takes a prompt on standard input (its
+    /// output is a socket: write to `&1` and `&2`, not to `/dev/stdout` and `/dev/stderr`), or the
+    /// player of scripts.
+    #[schemars(extend(
+        "enum" = ENGINE_NAMES,
+        "x-planned" = ENGINES_TO_COME,
+        "examples" = ["claude"]
+    ))]
     pub engine: String,
-    /// Path of the CLI, or its name on PATH.
+    /// The CLI's path, or its name on PATH; `claude` or `codex` without it, required for `command`.
+    #[schemars(extend("examples" = ["/opt/claude/bin/claude"]))]
     pub binary: Option<String>,
-    /// Arguments that are added.
+    /// Arguments that are added to every call.
+    #[schemars(extend("examples" = [["--fallback-model", "claude-haiku-4-5"]]))]
     pub args: Vec<String>,
-    /// Variables by which it signs in.
+    /// Variables by which sessions sign in: `CLAUDE_CONFIG_DIR`, `ANTHROPIC_API_KEY` or
+    /// `CLAUDE_CODE_OAUTH_TOKEN`, for Codex `CODEX_HOME`, `CODEX_API_KEY` or `OPENAI_API_KEY`; nothing
+    /// else of your environment reaches them. Of what
+    /// `CLAUDE_CONFIG_DIR`, `CODEX_HOME`, `GEMINI_CLI_HOME` or `XDG_DATA_HOME` (opencode) names,
+    /// each session gets a [copy of its own](SECURITY.md#keys-that-sessions-never-see).
+    #[schemars(extend("examples" = [{"CLAUDE_CONFIG_DIR": "~/.claude"}]))]
     pub env: BTreeMap<String, String>,
-    /// The model.
+    /// The model; the CLI's own choice without it.
+    #[schemars(extend("examples" = ["claude-sonnet-5"]))]
     pub model: Option<String>,
-    /// The script of a rehearsal.
+    /// The file that is played; required for `rehearsal`.
+    #[schemars(extend("examples" = ["play.toml"]))]
     pub script: Option<String>,
-    /// File with the provider's key, mode 0600; the firing's proxy uses it, sessions never see it.
+    /// A file, mode 0600, with the provider's key. Carson's proxy uses it in the sessions' place:
+    /// they get a token that is worth nothing elsewhere ([SECURITY.md](SECURITY.md#egress)).
+    #[schemars(extend("examples" = ["provider.key"]))]
     pub key_file: Option<String>,
-    /// anthropic or openai: whose API the key is for.
-    pub api: Option<String>,
+    /// Whose API the key is for, and so which variables and header; always `anthropic` for the engine
+    /// `claude` and `openai` for `codex`, `openai` for others without it.
+    #[schemars(extend("examples" = ["anthropic"]))]
+    pub api: Option<Api>,
     /// Where that API is; the provider's own address without it.
+    #[schemars(extend("examples" = ["https://gateway.example/anthropic"]))]
     pub upstream: Option<String>,
-    /// The header that carries the key; the API's own without it.
+    /// The header that carries the key; `x-api-key` for `anthropic`, `Authorization: Bearer` for
+    /// `openai` without it.
+    #[schemars(extend("examples" = ["api-key"]))]
     pub key_header: Option<String>,
-    /// What its provider may do in a session's place, such as web_search.
+    /// What the provider may fetch or run in a session's place, by the names that a refusal says: a
+    /// tool (`web_search`, `web_fetch`, `mcp_toolset`), a member of a request (`mcp_servers`), a
+    /// source (`source.url`), a whole value of a beta header ([SECURITY.md](SECURITY.md#egress));
+    /// needs `key_file`.
+    #[schemars(extend("examples" = [["web_search"]]))]
     pub allow_provider: Vec<String>,
-    /// codex, gemini, opencode or openai: whose words a program of `command` speaks.
-    pub limits: Option<String>,
-    /// How much of a usage window may be used before roles of low priority wait.
-    pub warn_at: String,
-    /// Which part of each usage window is kept for people.
-    pub reserve: String,
+    /// Whose words a program of `command` speaks: its JSON lines, exit and standard error are read
+    /// by that CLI's rules, so that a limit blocks the account until it ends. `codex` wants `exec
+    /// --json`, `gemini` `-o stream-json`, `opencode` `run --format json`; `openai` is any program
+    /// around such an API, of which only standard error is read.
+    #[schemars(extend(
+        "enum" = ["codex", "gemini", "opencode", "openai"],
+        "x-renamed-from" = "limits",
+        "examples" = ["codex"]
+    ))]
+    pub speaks: Option<String>,
+    /// How much of a usage window may be used before roles of low priority wait until it starts
+    /// again; as the CLI itself tells.
+    #[serde(with = "As::<Share>")]
+    #[schemars(extend("examples" = ["80%"]))]
+    pub warn_at: f64,
+    /// The part of each usage window that is kept for people: with `"25%"` no role fires once three
+    /// quarters are used.
+    #[serde(with = "As::<Share>")]
+    #[schemars(extend("examples" = ["25%"]))]
+    pub reserve: f64,
 }
 
 impl Default for AccountSection {
@@ -142,57 +229,9 @@ impl Default for AccountSection {
             upstream: None,
             key_header: None,
             allow_provider: Vec::new(),
-            limits: None,
-            warn_at: "90%".into(),
-            reserve: "0%".into(),
-        }
-    }
-}
-
-/// `[github]`
-#[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
-#[serde(default, deny_unknown_fields)]
-pub(crate) struct GitHubSection {
-    /// Address of the API.
-    pub api_base: String,
-    /// File with a token, mode 0600.
-    pub token_file: Option<String>,
-    /// Program that prints a token.
-    pub token_command: Option<Vec<String>>,
-}
-
-impl Default for GitHubSection {
-    fn default() -> Self {
-        let api_base = "https://api.github.com".into();
-        Self {
-            api_base,
-            token_file: None,
-            token_command: None,
-        }
-    }
-}
-
-/// `[slack]`
-#[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
-#[serde(default, deny_unknown_fields)]
-pub(crate) struct SlackSection {
-    /// Address of the API.
-    pub api_base: String,
-    /// The channel.
-    pub channel: String,
-    /// File with a bot token, mode 0600.
-    pub token_file: Option<String>,
-    /// File with the address of an incoming webhook, mode 0600.
-    pub webhook_file: Option<String>,
-}
-
-impl Default for SlackSection {
-    fn default() -> Self {
-        Self {
-            api_base: "https://slack.com/api".into(),
-            channel: "#carson".into(),
-            token_file: None,
-            webhook_file: None,
+            speaks: None,
+            warn_at: 0.9,
+            reserve: 0.0,
         }
     }
 }
@@ -201,274 +240,8 @@ impl Default for SlackSection {
 #[derive(Clone, Debug, Default, Deserialize, Serialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub(crate) struct DatabaseSection {
-    /// sqlite:PATH or postgres://…; a relative path lies in the home.
+    /// `sqlite:PATH` or `postgres://…`; `sqlite:state/carson.db` in the home without it. Several
+    /// hosts share a fleet through PostgreSQL.
+    #[schemars(extend("examples" = ["postgres://carson@db.example/carson"]))]
     pub url: Option<String>,
-}
-
-/// `[housekeeping]`
-#[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
-#[serde(default, deny_unknown_fields)]
-pub(crate) struct HousekeepingSection {
-    /// When heavy work on mirrors and database is done, in the fleet's zone.
-    pub quiet_hours: String,
-    /// Days that logs, transcripts, posts and events are kept.
-    pub keep_days: u32,
-    /// Mebibytes that logs and transcripts may take together.
-    pub keep_mb: u32,
-    /// Backups of the database that are kept.
-    pub keep_backups: u32,
-}
-
-impl Default for HousekeepingSection {
-    fn default() -> Self {
-        Self {
-            quiet_hours: "02:00-05:00".into(),
-            keep_days: 30,
-            keep_mb: 2_048,
-            keep_backups: 7,
-        }
-    }
-}
-
-/// `[heartbeat]`
-#[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
-#[serde(default, deny_unknown_fields)]
-pub(crate) struct HeartbeatSection {
-    /// Address that is asked for while the daemon lives.
-    pub url: Option<String>,
-    /// File with that address, mode 0600.
-    pub url_file: Option<String>,
-    /// How often.
-    pub every: String,
-    /// How long the daemon may have been away without the chat being told.
-    pub alert_after_down: String,
-}
-
-impl Default for HeartbeatSection {
-    fn default() -> Self {
-        Self {
-            url: None,
-            url_file: None,
-            every: "5m".into(),
-            alert_after_down: "30m".into(),
-        }
-    }
-}
-
-/// `role.toml`.
-#[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
-#[serde(default, deny_unknown_fields)]
-pub(crate) struct RoleFile {
-    /// What people call it.
-    pub title: Option<String>,
-    /// Whether it fires at all.
-    pub enabled: bool,
-    /// Repositories it works in.
-    pub repos: Vec<String>,
-    /// Cron lines of five fields, or six with seconds first.
-    pub cadence: Vec<String>,
-    /// IANA zone of the cadence and of the role's day.
-    pub zone: Option<String>,
-    /// What it works on.
-    pub work: WorkSection,
-    /// Accounts, in order of preference.
-    pub engines: Vec<String>,
-    /// Stages.
-    pub stages: Vec<String>,
-    /// one or none: what happens to slots that passed while nobody was there.
-    pub catch_up: String,
-    /// How old a slot may be.
-    pub max_late: String,
-    /// skip or queue-one: what happens when its firing still runs.
-    pub overlap: String,
-    /// open or closed: what becomes of a tool call that the hook does not answer.
-    pub hook_failure: String,
-    /// required, best-effort or off: whether the kernel must confine its sessions.
-    pub sandbox: String,
-    /// own or host: whose network sessions are in.
-    pub network: String,
-    /// carson or agent: who pushes.
-    pub push: String,
-    /// Names of variables that pass from the operator's environment, or beginnings with a `*`.
-    pub pass: Vec<String>,
-    /// Spreads herds of roles.
-    pub splay: String,
-    /// host:port that sessions may connect to; everything without it.
-    pub egress: Option<Vec<String>>,
-    /// normal or low: one of low priority waits first when a usage window runs out.
-    pub priority: String,
-    pub limits: LimitsSection,
-    pub tools: ToolsSection,
-    pub promise: Option<PromiseSection>,
-    pub identity: IdentitySection,
-    pub paths: PathsSection,
-}
-
-impl Default for RoleFile {
-    fn default() -> Self {
-        let words = |words: &[&str]| words.iter().map(|word| (*word).to_owned()).collect();
-        Self {
-            title: None,
-            enabled: true,
-            repos: Vec::new(),
-            cadence: Vec::new(),
-            zone: None,
-            work: WorkSection::default(),
-            engines: Vec::new(),
-            stages: words(&["plan", "review", "execute", "verify", "diff-review"]),
-            catch_up: "one".into(),
-            max_late: "6h".into(),
-            overlap: "skip".into(),
-            hook_failure: "open".into(),
-            sandbox: "best-effort".into(),
-            network: "own".into(),
-            push: "carson".into(),
-            pass: Vec::new(),
-            splay: "0s".into(),
-            egress: None,
-            priority: "normal".into(),
-            limits: LimitsSection::default(),
-            tools: ToolsSection::default(),
-            promise: None,
-            identity: IdentitySection::default(),
-            paths: PathsSection::default(),
-        }
-    }
-}
-
-/// `work = { from = "issues", label = "carson:ready" }`
-#[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
-#[serde(default, deny_unknown_fields)]
-pub(crate) struct WorkSection {
-    /// issues or none.
-    pub from: String,
-    /// The label that makes an issue ready.
-    pub label: String,
-}
-
-impl Default for WorkSection {
-    fn default() -> Self {
-        Self {
-            from: "issues".into(),
-            label: "carson:ready".into(),
-        }
-    }
-}
-
-/// `[limits]`: what is left out has the default of `carson roles show`.
-#[derive(Clone, Debug, Default, Deserialize, Serialize, JsonSchema)]
-#[serde(default, deny_unknown_fields)]
-pub(crate) struct LimitsSection {
-    /// Turns of one execute session.
-    pub max_turns: Option<u32>,
-    /// Turns of one plan, review or diff-review session.
-    pub max_turns_read: Option<u32>,
-    /// Wall clock of the whole firing.
-    pub wall_clock: Option<String>,
-    /// Time without output before a session counts as stalled.
-    pub silence: Option<String>,
-    /// Execute attempts against the promise.
-    pub max_attempts: Option<u32>,
-    /// Rounds of plan revision.
-    pub max_revisions: Option<u32>,
-    /// Firings in one day of the role's zone.
-    pub max_firings_per_day: Option<u32>,
-    /// Money of one firing.
-    pub max_cost_usd: Option<f64>,
-    /// Money of this role in one day of its zone.
-    pub max_cost_usd_per_day: Option<f64>,
-    /// Output of one session, in mebibytes.
-    pub max_output_mb: Option<u64>,
-    /// What one firing may push, in mebibytes of files; beyond, its work is kept here.
-    pub max_salvage_mb: Option<u64>,
-    /// Processes and threads of one session at once.
-    pub max_processes: Option<u32>,
-    /// The largest file that a session may write, in mebibytes.
-    pub max_file_mb: Option<u64>,
-    /// Memory of one session, in mebibytes, where the kernel's cgroups can hold it to that.
-    pub max_memory_mb: Option<u64>,
-    /// Open pull requests of this role.
-    pub max_open_prs: Option<u32>,
-    /// Consecutive bad outcomes that open the breaker.
-    pub fail_streak: Option<u32>,
-    /// After how long an open breaker lets one firing try.
-    pub cooldown: Option<String>,
-    /// Rejections in a row that do not yet count as bad.
-    pub max_rejections: Option<u32>,
-    /// Firings that may take one piece of work.
-    pub max_work_attempts: Option<u32>,
-}
-
-/// `[tools]`
-#[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
-#[serde(default, deny_unknown_fields)]
-pub(crate) struct ToolsSection {
-    /// Of plan and review sessions.
-    pub read: Vec<String>,
-    /// Of execute sessions.
-    pub write: Vec<String>,
-}
-
-impl Default for ToolsSection {
-    fn default() -> Self {
-        let words = |words: &[&str]| words.iter().map(|word| (*word).to_owned()).collect();
-        Self {
-            read: words(&[
-                "Read",
-                "Grep",
-                "Glob",
-                "Bash(git log *)",
-                "Bash(git diff *)",
-                "Bash(git show *)",
-                "Bash(git status *)",
-            ]),
-            write: words(&["Bash", "Read", "Edit", "Write", "Grep", "Glob"]),
-        }
-    }
-}
-
-/// `[promise]`
-#[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
-#[serde(default, deny_unknown_fields)]
-pub(crate) struct PromiseSection {
-    /// Carson runs it in the worktree; exit 0 is done.
-    pub run: String,
-    /// How long it may take.
-    pub timeout: String,
-}
-
-impl Default for PromiseSection {
-    fn default() -> Self {
-        Self {
-            run: String::new(),
-            timeout: "10m".into(),
-        }
-    }
-}
-
-/// `[identity]`
-#[derive(Clone, Debug, Default, Deserialize, Serialize, JsonSchema)]
-#[serde(default, deny_unknown_fields)]
-pub(crate) struct IdentitySection {
-    /// Variables that only this role's sessions see.
-    pub env: BTreeMap<String, String>,
-}
-
-/// `[paths]`
-#[derive(Clone, Debug, Default, Deserialize, Serialize, JsonSchema)]
-#[serde(default, deny_unknown_fields)]
-pub(crate) struct PathsSection {
-    /// What its sessions may read and run, beside what every session may.
-    pub read: Vec<String>,
-    /// What its sessions may write, beside their bench.
-    pub write: Vec<String>,
-}
-
-/// The JSON schemas of `carson.toml` and of `role.toml`.
-#[must_use]
-pub fn schema() -> (Value, Value) {
-    (
-        schemars::schema_for!(Settings).to_value(),
-        schemars::schema_for!(RoleFile).to_value(),
-    )
 }

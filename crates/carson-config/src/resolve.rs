@@ -2,30 +2,31 @@
 
 use std::collections::BTreeMap;
 
-use carson_core::admission::Overlap;
-use carson_core::cadence::{Cadence, CatchUp};
-use carson_core::limits::Limits;
+use carson_core::cadence::Cadence;
 use carson_core::{HostName, RoleName, Stage};
+use carson_notify::SINKS;
 use chrono_tz::Tz;
 
 use crate::check::Check;
 use crate::confine::confinement;
 use crate::document::Document;
-use crate::duration::parse_duration;
 use crate::egress::{Providers, providers};
 use crate::finding::Finding;
-use crate::fleet::{Fleet, HookFailure, Priority, Promise, Role, Tools, WorkSource};
-use crate::home::Home;
+use crate::fleet::{Fleet, Role, WorkSource};
 use crate::keys::nearest;
-use crate::load::{LoadOptions, ReadRole};
-use crate::outside::{Paths, accounts, github, repos, slack};
-use crate::raw::{LimitsSection, RoleFile, Settings, WorkSection};
-use crate::upkeep::{heartbeat, housekeeping};
+use crate::layout::Layout;
+use crate::listed;
+use crate::options::LoadOptions;
+use crate::paths::Paths;
+use crate::raw::Settings;
+use crate::read::ReadRole;
+use crate::role_file::{RoleFile, WorkFrom, WorkSection};
+use crate::sections::{accounts, forges, heartbeat, repos};
 
 /// The whole fleet. What could not be read is left out; there is a finding for it then.
 pub(crate) fn fleet(
     options: &LoadOptions,
-    home: Home,
+    home: Layout,
     document: &Document,
     raw: Settings,
     read: Vec<ReadRole>,
@@ -44,19 +45,18 @@ pub(crate) fn fleet(
     let mut around = Around {
         paths,
         providers: Providers::new(),
-        zone: raw.fleet.zone.parse().unwrap_or(Tz::UTC),
+        zone: raw.fleet.zone,
         repos: Some(raw.repos.keys().cloned().collect()),
         accounts: Some(raw.accounts.keys().cloned().collect()),
     };
-    let repos = repos(raw.repos, &raw.github.is_some(), &around.paths, &mut check);
+    let (listed, at) = (&raw.listed, &around.paths);
+    let sinks = SINKS.iter();
+    let sinks = sinks.filter_map(|sink| listed::check(sink, listed, at, &mut check));
+    let sinks = sinks.collect();
+    let forges = forges(listed, at, &mut check);
+    let repos = repos(raw.repos, &forges, listed, at, &mut check);
     let accounts = accounts(raw.accounts, &around.paths, &mut check);
     around.providers = providers(&accounts);
-    let github = raw
-        .github
-        .and_then(|section| github(section, &around.paths, &mut check));
-    let slack = raw
-        .slack
-        .and_then(|section| slack(section, &around.paths, &mut check));
     let host = match &raw.fleet.host {
         Some(host) => check.name("fleet.host", host),
         None => None,
@@ -72,10 +72,10 @@ pub(crate) fn fleet(
         repos,
         accounts,
         roles: BTreeMap::new(),
-        github,
-        slack,
+        forges,
+        sinks,
         database: database(raw.database.url, &home, &mut check),
-        housekeeping: housekeeping(&raw.housekeeping),
+        housekeeping: raw.housekeeping,
         heartbeat: heartbeat(raw.heartbeat, &around.paths, &mut check),
         home: home.clone(),
     };
@@ -110,7 +110,7 @@ struct Around<'a> {
     accounts: Option<Vec<String>>,
 }
 
-fn database(url: Option<String>, home: &Home, check: &mut Check<'_>) -> String {
+fn database(url: Option<String>, home: &Layout, check: &mut Check<'_>) -> String {
     if let Some(url) = &url {
         let known = ["sqlite:", "postgres://", "postgresql://"];
         if !known.iter().any(|scheme| url.starts_with(scheme)) {
@@ -146,27 +146,17 @@ fn resolve_role(
         document: &document,
         findings,
     };
-    let zone = raw
-        .zone
-        .as_ref()
-        .and_then(|zone| zone.parse().ok())
-        .unwrap_or(around.zone);
-    let span = |text: &str| parse_duration(text).unwrap_or_default();
+    let zone = raw.zone.unwrap_or(around.zone);
     let repos = known_names("repos", &raw.repos, around.repos.as_deref(), &mut check);
     let accounts = around.accounts.as_deref();
     let engines = known_names("engines", &raw.engines, accounts, &mut check);
     needed(&raw, &mut check);
     let cadence = cadence(&raw.cadence, zone, &mut check);
-    let catch_up = if raw.catch_up == "none" {
-        CatchUp::None
-    } else {
-        CatchUp::One
-    };
     let egress = raw.egress.as_ref();
     let egress = egress
         .map(|rules| crate::egress::egress(rules, &raw.engines, &around.providers, &mut check));
     let confinement = confinement(&raw, &around.paths, &mut check);
-    let promise = raw.promise.map(|promise| {
+    if let Some(promise) = &raw.promise {
         if promise.run.trim().is_empty() {
             check.problem("promise.run", "it is missing", "run = \"cargo test\"");
         }
@@ -178,45 +168,26 @@ fn resolve_role(
             let hint = "add \"verify\" to stages, or remove [promise]";
             check.problem("promise", "no stage runs it", hint);
         }
-        Promise {
-            timeout: span(&promise.timeout),
-            run: promise.run,
-        }
-    });
+    }
     let role = Role {
         title: raw.title.unwrap_or_else(|| name.to_string()),
         enabled: raw.enabled,
         repos,
         cadence: cadence
-            .catching_up(catch_up, span(&raw.max_late))
-            .splayed(span(&raw.splay), name.as_str()),
+            .catching_up(raw.catch_up, raw.max_late)
+            .splayed(raw.splay, name.as_str()),
         cadence_lines: raw.cadence,
-        overlap: if raw.overlap == "queue-one" {
-            Overlap::QueueOne
-        } else {
-            Overlap::Skip
-        },
-        hook_failure: if raw.hook_failure == "closed" {
-            HookFailure::Closed
-        } else {
-            HookFailure::Open
-        },
+        overlap: raw.overlap,
+        hook_failure: raw.hook_failure,
         egress,
         confinement,
-        priority: if raw.priority == "low" {
-            Priority::Low
-        } else {
-            Priority::Normal
-        },
+        priority: raw.priority,
         work: work(raw.work, &mut check),
         engines,
         stages: stages(&raw.stages, &mut check),
-        limits: limits(raw.limits),
-        tools: Tools {
-            read: raw.tools.read,
-            write: raw.tools.write,
-        },
-        promise,
+        limits: raw.limits,
+        tools: raw.tools,
+        promise: raw.promise,
         identity: raw.identity.env,
         prompts,
         name: name.clone(),
@@ -230,15 +201,15 @@ fn needed(raw: &RoleFile, check: &mut Check<'_>) {
         let hint = "engines = [\"claude\"]";
         check.problem("engines", "a role needs at least one account", hint);
     }
-    if raw.repos.is_empty() && raw.work.from == "issues" {
+    if raw.repos.is_empty() && raw.work.from == WorkFrom::Issues {
         let problem = "a role that works on issues needs at least one repository";
         check.problem("repos", problem, "repos = [\"widget\"]");
     }
 }
 
 fn work(raw: WorkSection, check: &mut Check<'_>) -> WorkSource {
-    if raw.from == "none" {
-        return WorkSource::None;
+    if raw.from == WorkFrom::None {
+        return WorkSource::None { task: raw.task };
     }
     if raw.label.trim().is_empty() {
         let hint = "label = \"carson:ready\"";
@@ -319,33 +290,4 @@ fn stages(wanted: &[String], check: &mut Check<'_>) -> Vec<Stage> {
     stages.sort();
     stages.dedup();
     stages
-}
-
-pub(crate) fn limits(raw: LimitsSection) -> Limits {
-    let base = Limits::default();
-    let span = |text: Option<String>, default| {
-        text.and_then(|text| parse_duration(&text).ok())
-            .unwrap_or(default)
-    };
-    Limits {
-        max_turns: raw.max_turns.unwrap_or(base.max_turns),
-        max_turns_read: raw.max_turns_read.unwrap_or(base.max_turns_read),
-        wall_clock: span(raw.wall_clock, base.wall_clock),
-        silence: span(raw.silence, base.silence),
-        max_attempts: raw.max_attempts.unwrap_or(base.max_attempts),
-        max_revisions: raw.max_revisions.unwrap_or(base.max_revisions),
-        max_firings_per_day: raw.max_firings_per_day.unwrap_or(base.max_firings_per_day),
-        max_cost_usd: raw.max_cost_usd.or(base.max_cost_usd),
-        max_cost_usd_per_day: raw.max_cost_usd_per_day,
-        cooldown: raw.cooldown.and_then(|text| parse_duration(&text).ok()),
-        max_output_mb: raw.max_output_mb.unwrap_or(base.max_output_mb),
-        max_salvage_mb: raw.max_salvage_mb.unwrap_or(base.max_salvage_mb),
-        max_processes: raw.max_processes.unwrap_or(base.max_processes),
-        max_file_mb: raw.max_file_mb.unwrap_or(base.max_file_mb),
-        max_memory_mb: raw.max_memory_mb.or(base.max_memory_mb),
-        max_open_prs: raw.max_open_prs.unwrap_or(base.max_open_prs),
-        fail_streak: raw.fail_streak.unwrap_or(base.fail_streak),
-        max_rejections: raw.max_rejections.unwrap_or(base.max_rejections),
-        max_work_attempts: raw.max_work_attempts.unwrap_or(base.max_work_attempts),
-    }
 }

@@ -11,7 +11,7 @@ use std::os::unix::fs::{DirBuilderExt, symlink};
 use std::path::{Path, PathBuf};
 use std::{fs, process};
 
-use crate::home::Home;
+use crate::layout::Layout;
 
 /// How many older sets stay: firings that were started a moment ago may still read them.
 const KEPT: usize = 4;
@@ -34,7 +34,7 @@ impl Sources {
     ///
     /// # Errors
     /// What the file system says.
-    pub fn keep(&self, home: &Home) -> io::Result<PathBuf> {
+    pub fn keep(&self, home: &Layout) -> io::Result<PathBuf> {
         let all = home.kept_settings();
         let mut hash = DefaultHasher::new();
         self.0.hash(&mut hash);
@@ -113,7 +113,7 @@ mod tests {
     #[test]
     fn a_set_that_lost_its_content_is_written_again() {
         let dir = tempfile::tempdir().unwrap();
-        let home = Home::at(dir.path());
+        let home = Layout::at(dir.path());
         let kept = set("a").keep(&home).unwrap();
         fs::write(kept.join("carson.toml"), "").unwrap();
         assert_eq!(set("a").keep(&home).unwrap(), kept);
@@ -123,7 +123,7 @@ mod tests {
     #[test]
     fn the_last_good_set_is_found_and_older_ones_go() {
         let dir = tempfile::tempdir().unwrap();
-        let home = Home::at(dir.path());
+        let home = Layout::at(dir.path());
         for number in 0..9 {
             let kept = set(&number.to_string()).keep(&home).unwrap();
             let current = home.kept_settings().join("current");

@@ -204,6 +204,45 @@ fn what_is_shown_holds_no_secret() {
 }
 
 #[test]
+fn a_key_under_its_old_name_is_taken_and_told() {
+    let dir = good_home();
+    let with = |line: &str| {
+        let account = "engine = \"claude\"\nbinary = \"claude\"\n";
+        let command = format!("engine = \"command\"\nbinary = \"x\"\n{line}\n");
+        write(
+            dir.path(),
+            "carson.toml",
+            &SETTINGS.replace(account, &command),
+        );
+    };
+    let speaks = |env: &[(&str, &str)]| {
+        let loaded = load(&options(dir.path(), env)).unwrap();
+        let account = loaded.fleet.accounts.into_values().next().unwrap();
+        let origin = loaded.provenance.0["accounts.claude.speaks"].1.to_string();
+        let warned: Vec<_> = loaded.warnings.iter().map(ToString::to_string).collect();
+        (account.speaks.unwrap(), origin, warned.join("\n"))
+    };
+    with("limits = \"codex\"");
+    let (value, origin, warned) = speaks(&[]);
+    assert_eq!(value, "codex");
+    assert!(origin.ends_with("carson.toml:17"), "{origin}");
+    let told = "carson.toml:17: accounts.claude.limits: warning: it has another name now\n  \
+                hint: rename it to accounts.claude.speaks";
+    assert!(warned.ends_with(told), "{warned}");
+    let variable = "CARSON_ACCOUNTS__CLAUDE__LIMITS";
+    let (value, origin, warned) = speaks(&[(variable, "gemini")]);
+    assert_eq!(
+        (value.as_str(), origin),
+        ("gemini", format!("environment {variable}"))
+    );
+    assert!(warned.contains(variable), "{warned}");
+    with("limits = \"codex\"\nspeaks = \"codex\"");
+    assert!(findings(dir.path()).contains("the old name of accounts.claude.speaks"));
+    with("limits = \"gpt\"");
+    assert!(findings(dir.path()).contains(":17: accounts.claude.limits: \"gpt\" is not one of"));
+}
+
+#[test]
 fn a_missing_home_says_what_to_do() {
     let dir = tempfile::tempdir().unwrap();
     assert!(findings(dir.path()).contains("carson init"));

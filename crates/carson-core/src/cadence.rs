@@ -15,6 +15,7 @@ use chrono::{DateTime, TimeDelta, Utc};
 use chrono_tz::Tz;
 use croner::Cron;
 use croner::parser::{CronParser, Seconds};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
@@ -29,7 +30,7 @@ pub const CLOCK_MENDED: TimeDelta = TimeDelta::seconds(60);
 const PUNCTUAL: TimeDelta = TimeDelta::seconds(60);
 
 /// What to do about slots that passed while nobody was there.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum CatchUp {
     /// One firing stands for all of them, if the newest is younger than `max_late`.

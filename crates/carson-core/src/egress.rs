@@ -6,6 +6,7 @@
 //! refused, unless a rule names that very address or `localhost`.
 
 mod address;
+mod counts;
 mod host;
 
 use std::fmt;
@@ -16,6 +17,7 @@ use serde::{Serialize, Serializer};
 use thiserror::Error;
 
 pub use address::is_guarded;
+pub use counts::EgressHost;
 pub use host::{Host, Target, TargetError};
 
 /// One line of a role's `egress`.

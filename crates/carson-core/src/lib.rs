@@ -8,42 +8,52 @@
 //!
 //! - [`cadence`] says which slot of a role is due, from its cron lines, its zone, the last slot
 //!   that was claimed and the time. A wake-up carries no facts; calling it too often is harmless.
-//! - [`admission`] says whether a due slot may become a firing now, must wait, or is skipped, and
-//!   which of the stops (pause, block, breaker, cap, overlap) said so.
+//! - [`admission`] says whether a due slot may become a firing now, must wait, or is skipped; the
+//!   [`stops`] (pause, block, breaker, cap, overlap, …) are a list, each with what would change it.
 //! - [`sentinel`] reads the one line by which a session ends. It is the only piece of model text
 //!   that control flow ever reads.
 //! - [`settle`] turns sentinel and facts into an [`Outcome`](outcome::Outcome), by one table.
 //!   Facts win over what a model says of itself.
 //! - [`egress`] says which hosts a session may connect to, by name and by address.
 //! - [`breaker`] says what an outcome does to a role's fail streak.
+//! - [`section`] is how an entry of a list (a sink, a forge) says what an operator may write of it.
 //!
 //! Around them stand the nouns: [`id`] (typed names), [`stage`], [`work`], [`limits`], and the
 //! [`clock`], which is a value that tests can set.
 //!
-//! Reading order: `id`, `stage`, `work`, `outcome`, `settle`, then `cadence` and `admission`.
+//! Reading order: `id`, `stage`, `work`, `outcome`, `settle`, then `cadence`, `stops` and `admission`.
 
 pub mod admission;
+mod api;
 pub mod block_claim;
 pub mod breaker;
 pub mod cadence;
 pub mod clock;
+pub mod effect;
 pub mod egress;
-mod engine_kind;
+mod engines;
+pub mod event;
 pub mod id;
 pub mod leaving;
 pub mod limits;
 pub mod outcome;
 pub mod plausible;
+pub mod section;
 pub mod sentinel;
 pub mod settle;
 mod skip;
 pub mod stage;
+pub mod stops;
+pub mod text;
 pub mod untrusted;
 mod usage;
 pub mod work;
 
+pub use api::Api;
 pub use clock::Clock;
-pub use engine_kind::EngineKind;
+pub use effect::Effect;
+pub use engines::{ENGINE_NAMES, ENGINES, ENGINES_TO_COME, EngineFacts, EngineKind, Program};
+pub use event::Event;
 pub use id::{AccountName, FiringId, HostName, RepoName, RoleName};
 pub use outcome::Outcome;
 pub use sentinel::{Sentinel, Verdict};

@@ -9,11 +9,11 @@ use std::fmt;
 use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 
-use crate::admission::SkipReason;
 use crate::id::{AccountName, RepoName};
 use crate::outcome::Outcome;
 use crate::sentinel::Sentinel;
-use crate::skip::SkipKind;
+use crate::skip::{SkipKind, SkipReason};
+use crate::text::instant;
 
 /// Why a firing left its stages early. The only early exit there is.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -119,9 +119,27 @@ pub enum DiffReviewFact {
     Rejected,
 }
 
+/// What a role's `[OK]` has to have made.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Goal {
+    /// Commits, which become a pull request.
+    #[default]
+    Commits,
+    /// What its last session said.
+    Text,
+    /// A verdict on somebody else's work.
+    Verdict,
+    /// What it asks Carson to do.
+    Effects,
+}
+
 /// Everything settle looks at. All of it was measured by Carson, but for the sentinel.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Facts {
+    /// What its `[OK]` has to have made.
+    #[serde(default)]
+    pub goal: Goal,
     /// The early exit, if there was one.
     pub halt: Option<Halt>,
     /// The last sentinel of an execute session.
@@ -265,9 +283,7 @@ fn settle_halt(halt: &Halt, facts: &Facts) -> Settled {
 }
 
 fn until_text(until: Option<DateTime<Utc>>) -> String {
-    until.map_or("an operator clears it".to_owned(), |until| {
-        until.format("%Y-%m-%d %H:%M:%SZ").to_string()
-    })
+    until.map_or("an operator clears it".to_owned(), instant)
 }
 
 fn out_of_budget(what: &str, facts: &Facts) -> Settled {
@@ -332,6 +348,20 @@ fn settle_done_before(claim: &str, confirmed: bool, facts: &Facts) -> Settled {
 }
 
 fn settle_ok(facts: &Facts) -> Settled {
+    match facts.goal {
+        Goal::Commits => settle_commits(facts),
+        // Facts win: who is to change nothing, and did, has not done what it was asked.
+        _ if facts.has_work() => settled(
+            Outcome::Partial,
+            "the session said [OK] but left changes, and its role makes none",
+        ),
+        Goal::Text => settled(Outcome::Ok, "it said what it found"),
+        Goal::Verdict => settled(Outcome::Ok, "it gave its verdict"),
+        Goal::Effects => settled(Outcome::Ok, "it said what is to be done"),
+    }
+}
+
+fn settle_commits(facts: &Facts) -> Settled {
     if facts.commits == 0 && facts.dirty {
         return settled(
             Outcome::NoCommit,

@@ -2,72 +2,95 @@
 //!
 //! Control flow reads these words and never the sentence.
 
+mod before;
+
 use std::fmt;
 use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
 /// Which of the stops kept a slot or a firing from its work. `carson why` names them by the same
-/// words.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum SkipKind {
-    /// An operator's pause of the fleet, the role or its repository.
-    Pause,
-    /// Every account of the role is blocked, or paused.
-    Block,
-    /// What is left of every account's usage windows is kept for people.
-    Reserved,
-    /// The usage windows are nearly used up, and the role is of low priority.
-    LowPriority,
-    /// Money is used up.
-    Budget,
-    /// The role's breaker is open.
-    Breaker,
-    /// The role's firings of the day are used up.
-    DailyCap,
-    /// The role's firing still runs.
-    Overlap,
-    /// People have enough of this role's pull requests to read.
-    OpenPrs,
-    /// The slot is too old.
-    TooLate,
-    /// A preflight check failed.
-    Preflight,
-}
+/// words. [`kinds`](crate::stops::kinds) lists all.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[serde(transparent)]
+pub struct SkipKind(&'static str);
 
 impl SkipKind {
-    /// Every kind.
-    pub const ALL: [Self; 11] = [
-        Self::Pause,
-        Self::Block,
-        Self::Reserved,
-        Self::LowPriority,
-        Self::Budget,
-        Self::Breaker,
-        Self::DailyCap,
-        Self::Overlap,
-        Self::OpenPrs,
-        Self::TooLate,
-        Self::Preflight,
-    ];
+    /// The role's firing still runs.
+    pub const OVERLAP: Self = Self("overlap");
+    /// People have enough of this role's pull requests to read.
+    pub const OPEN_PRS: Self = Self("open-prs");
+    /// The slot is too old.
+    pub const TOO_LATE: Self = Self("too-late");
+    /// A preflight check failed.
+    pub const PREFLIGHT: Self = Self("preflight");
+
+    /// What a slot or a firing meets beside the stops of admission.
+    pub(crate) const OTHERS: [Self; 3] = [Self::OPEN_PRS, Self::TOO_LATE, Self::PREFLIGHT];
+
+    /// The kind of a stop, in the stop's own file.
+    pub(crate) const fn new(word: &'static str) -> Self {
+        Self(word)
+    }
 
     /// The word in rows, tables and messages.
     #[must_use]
     pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Pause => "pause",
-            Self::Block => "block",
-            Self::Reserved => "reserved",
-            Self::LowPriority => "low-priority",
-            Self::Budget => "budget",
-            Self::Breaker => "breaker",
-            Self::DailyCap => "daily-cap",
-            Self::Overlap => "overlap",
-            Self::OpenPrs => "open-prs",
-            Self::TooLate => "too-late",
-            Self::Preflight => "preflight",
-        }
+        self.0
+    }
+}
+
+impl fmt::Display for SkipKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.0)
+    }
+}
+
+/// Why a slot or a firing was skipped.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(from = "before::Read")]
+pub struct SkipReason {
+    /// The kind alone: what a row holds, and what control flow may read.
+    kind: SkipKind,
+    /// The sentence for people.
+    why: String,
+}
+
+impl SkipReason {
+    /// A stop stands.
+    pub(crate) fn new(kind: SkipKind, why: impl Into<String>) -> Self {
+        let why = why.into();
+        Self { kind, why }
+    }
+
+    /// People have `count` of this role's pull requests to read, and that is enough.
+    #[must_use]
+    pub fn open_pull_requests(count: u32) -> Self {
+        Self::new(SkipKind::OPEN_PRS, format!("review queue {count}/{count}"))
+    }
+
+    /// The slot is too old (`max_late`, or `catch_up = "none"`).
+    #[must_use]
+    pub fn too_late() -> Self {
+        Self::new(SkipKind::TOO_LATE, "the slot is too old to catch up")
+    }
+
+    /// A preflight check failed.
+    #[must_use]
+    pub fn preflight(why: &str) -> Self {
+        Self::new(SkipKind::PREFLIGHT, format!("preflight: {why}"))
+    }
+
+    /// The kind alone: what a row holds, and what control flow may read.
+    #[must_use]
+    pub fn kind(&self) -> SkipKind {
+        self.kind
+    }
+}
+
+impl fmt::Display for SkipReason {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.why)
     }
 }
 
@@ -110,27 +133,20 @@ impl BlockKind {
     }
 }
 
-macro_rules! word {
-    ($kind:ty, $what:literal) => {
-        impl fmt::Display for $kind {
-            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.pad(self.as_str())
-            }
-        }
-
-        impl FromStr for $kind {
-            type Err = String;
-            fn from_str(text: &str) -> Result<Self, String> {
-                let mut all = Self::ALL.into_iter();
-                all.find(|kind| kind.as_str() == text)
-                    .ok_or_else(|| format!("{text:?} is not the kind of a {}", $what))
-            }
-        }
-    };
+impl fmt::Display for BlockKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.as_str())
+    }
 }
 
-word!(SkipKind, "skip");
-word!(BlockKind, "block");
+impl FromStr for BlockKind {
+    type Err = String;
+    fn from_str(text: &str) -> Result<Self, String> {
+        let mut all = Self::ALL.into_iter();
+        all.find(|kind| kind.as_str() == text)
+            .ok_or_else(|| format!("{text:?} is not the kind of a block"))
+    }
+}
 
 #[cfg(test)]
 mod tests {
@@ -138,10 +154,13 @@ mod tests {
 
     #[test]
     fn words_read_back_and_match_their_json() {
-        for kind in SkipKind::ALL {
+        for kind in crate::stops::kinds() {
             assert_eq!(kind.as_str().parse(), Ok(kind));
             let json = serde_json::to_value(kind).unwrap();
             assert_eq!(json, kind.as_str());
+            assert_eq!(serde_json::from_value(json).ok(), Some(kind));
+            let same = crate::stops::kinds().filter(|other| *other == kind);
+            assert_eq!(same.count(), 1, "{kind} is said twice");
         }
         for kind in BlockKind::ALL {
             assert_eq!(kind.as_str().parse(), Ok(kind));

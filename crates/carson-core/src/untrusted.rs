@@ -7,6 +7,8 @@
 
 use std::fmt::{self, Display};
 
+use serde::{Deserialize, Serialize};
+
 /// Stands in a word where a forge, a chat or a bot would see its own syntax, and is not seen by
 /// people (U+2060, WORD JOINER).
 const JOINER: char = '\u{2060}';
@@ -150,8 +152,9 @@ fn ends_in_gh(text: &str) -> bool {
             .is_some_and(|end| end.eq_ignore_ascii_case("gh"))
 }
 
-/// What Carson writes to people.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+/// What Carson writes to people. As JSON it is its text, read back as it was written.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(transparent)]
 pub struct Page(String);
 
 impl From<&'static str> for Page {

@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::block_claim::BELIEVED_AT_ONCE;
 use crate::id::AccountName;
+use crate::text::instant;
 
 /// How much of an account's usage window is used.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -41,11 +42,7 @@ impl fmt::Display for UsageWindow {
         let used = self.utilization * 100.0;
         write!(f, "{} used {used:.0} % of {}", self.account, self.name)?;
         match self.resets_at {
-            Some(at) => write!(
-                f,
-                ", which starts again {}",
-                at.format("%Y-%m-%d %H:%M:%SZ")
-            ),
+            Some(at) => write!(f, ", which starts again {}", instant(at)),
             None => Ok(()),
         }
     }

@@ -20,28 +20,62 @@ pub struct Work {
     pub attempts: u32,
 }
 
-/// Names a piece of work within its repository: `issue-12`.
+/// Names a piece of work within its repository: `issue-12`, `pull-7`; `none` where a role works without
+/// one, at every slot.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub enum WorkKey {
     /// An issue by its number.
     Issue(u64),
+    /// A pull request by its number.
+    Pull(u64),
+    /// An entry of Carson's own queue.
+    Queue(u64),
+    /// A story of a plan.
+    Story(u64),
+    /// No work but the role's own task.
+    None,
 }
 
 impl WorkKey {
-    /// The issue's number.
+    /// Its number.
     #[must_use]
-    pub fn number(self) -> u64 {
+    pub fn number(self) -> Option<u64> {
         match self {
-            Self::Issue(number) => number,
+            Self::Issue(number)
+            | Self::Pull(number)
+            | Self::Queue(number)
+            | Self::Story(number) => Some(number),
+            Self::None => None,
+        }
+    }
+
+    /// As people write it: `#12`; nothing where there is no work.
+    #[must_use]
+    pub fn reference(self) -> String {
+        match self {
+            Self::Issue(number) | Self::Pull(number) => format!("#{number}"),
+            Self::Queue(_) | Self::Story(_) => self.to_string(),
+            Self::None => String::new(),
+        }
+    }
+
+    fn kind(self) -> &'static str {
+        match self {
+            Self::Issue(_) => "issue",
+            Self::Pull(_) => "pull",
+            Self::Queue(_) => "queue",
+            Self::Story(_) => "story",
+            Self::None => "none",
         }
     }
 }
 
 impl fmt::Display for WorkKey {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Issue(number) => f.pad(&format!("issue-{number}")),
+        match self.number() {
+            Some(number) => f.pad(&format!("{}-{number}", self.kind())),
+            None => f.pad(self.kind()),
         }
     }
 }
@@ -49,10 +83,18 @@ impl fmt::Display for WorkKey {
 impl FromStr for WorkKey {
     type Err = String;
     fn from_str(text: &str) -> Result<Self, String> {
-        text.strip_prefix("issue-")
-            .and_then(|number| number.parse().ok())
-            .map(Self::Issue)
-            .ok_or_else(|| format!("{text:?} does not name a piece of work (issue-N)"))
+        if text == Self::None.kind() {
+            return Ok(Self::None);
+        }
+        let numbered = text.split_once('-');
+        let numbered = numbered.and_then(|(kind, number)| Some((kind, number.parse().ok()?)));
+        match numbered {
+            Some(("issue", number)) => Ok(Self::Issue(number)),
+            Some(("pull", number)) => Ok(Self::Pull(number)),
+            Some(("queue", number)) => Ok(Self::Queue(number)),
+            Some(("story", number)) => Ok(Self::Story(number)),
+            _ => Err(format!("{text:?} does not name a piece of work (issue-N)")),
+        }
     }
 }
 
@@ -75,9 +117,16 @@ mod tests {
 
     #[test]
     fn keys_read_back() {
-        let key = WorkKey::Issue(12);
-        assert_eq!(key.to_string(), "issue-12");
-        assert_eq!("issue-12".parse(), Ok(key));
+        for (key, text) in [
+            (WorkKey::Issue(12), "issue-12"),
+            (WorkKey::Pull(7), "pull-7"),
+            (WorkKey::Queue(1), "queue-1"),
+            (WorkKey::Story(3), "story-3"),
+            (WorkKey::None, "none"),
+        ] {
+            assert_eq!(key.to_string(), text);
+            assert_eq!(text.parse(), Ok(key));
+        }
         assert!("issue-x".parse::<WorkKey>().is_err());
         assert!("12".parse::<WorkKey>().is_err());
     }

@@ -4,34 +4,37 @@ mod pass;
 
 use std::path::PathBuf;
 use std::sync::{Arc, PoisonError, RwLock};
+use std::time::Duration;
 
 use carson_config::{LoadOptions, Sources};
-use carson_firing::{Household, room};
+use carson_core::Event;
+use carson_home::{Home, disk_space};
 use carson_store::StoreError;
 use chrono::TimeDelta;
 use sd_notify::NotifyState;
 use thiserror::Error;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::Notify;
-use tokio_cron_scheduler::{Job, JobScheduler, JobSchedulerError};
+use tokio_cron_scheduler::{JobScheduler, JobSchedulerError};
 use tracing::{error, info, warn};
 
-use crate::alarm::Alarm;
-use crate::alert;
+use crate::alarm_clock;
 use crate::due::Ledger;
 use crate::health::Health;
 use crate::jobs::{self, Shared, Wires};
 use crate::lock::{DaemonLock, LockError};
-use crate::pulse::{self, Heart};
+use crate::operator_alert;
 use crate::reload::{SETTLE, Watch, reload};
-
-/// The crate's default of 200 drops wake-ups when more jobs are due at once.
-const ALARM_CHANNEL: usize = 1_024;
+use crate::wall_clock_timer::Alarm;
+use crate::watchdog::{self, Heart};
 
 /// Slots are claimed, and their processes started, this long before they are due; a process waits for
 /// its instant by itself. A hundred processes take some 200 ms to start on two cores: whoever
 /// starts them at the instant is late for the last ones.
 const LEAD: TimeDelta = TimeDelta::milliseconds(300);
+
+/// How soon a clock that was set is noticed where that does not end a wait by itself.
+const PIECE: Duration = Duration::from_secs(5);
 
 /// A database file up to this size is looked through before anything is done with it: less than a
 /// second. A larger one waits for its nightly check.
@@ -79,7 +82,7 @@ pub struct Start {
 ///
 /// # Errors
 /// When it cannot start.
-pub async fn run(house: Household, start: Start) -> Result<(), DaemonError> {
+pub async fn run(house: Home, start: Start) -> Result<(), DaemonError> {
     let _lock = DaemonLock::take(&house.fleet.home.daemon_lock())?;
     if house
         .store
@@ -88,21 +91,22 @@ pub async fn run(house: Household, start: Start) -> Result<(), DaemonError> {
     {
         house.store.must_be_whole(true).await?;
     }
-    alert::was_down(&house).await?;
+    operator_alert::was_down(&house).await?;
     let mut daemon = Daemon::new(house, start).await?;
     let _alarm_clock = daemon.alarm_clock().await?;
     let _watch = Watch::start(&daemon.house.fleet.home, daemon.changed.clone());
-    let (heart, pulse) = pulse::pair(&daemon.look);
+    let (heart, pulse) = watchdog::pair(&daemon.look);
     jobs::start(&Wires {
         house: daemon.shared.clone(),
         recover_now: daemon.recover.clone(),
         freed: daemon.look.clone(),
         pulse: pulse.clone(),
         health: daemon.health.clone(),
-    });
+    })
+    .map_err(no_timer)?;
     let status = format!("roles: {}", daemon.house.fleet.roles.len());
-    pulse::say(&[NotifyState::Ready, NotifyState::Status(&status)]);
-    pulse::watch_over(pulse);
+    watchdog::say(&[NotifyState::Ready, NotifyState::Status(&status)]);
+    watchdog::watch_over(pulse);
     info!(
         home = %daemon.house.fleet.home.root.display(),
         roles = daemon.house.fleet.roles.len(),
@@ -110,7 +114,7 @@ pub async fn run(house: Household, start: Start) -> Result<(), DaemonError> {
         "daemon started"
     );
     daemon.go_round(&heart).await?;
-    pulse::say(&[NotifyState::Stopping]);
+    watchdog::say(&[NotifyState::Stopping]);
     if daemon.start.drain {
         daemon.drain().await?;
     }
@@ -119,7 +123,7 @@ pub async fn run(house: Household, start: Start) -> Result<(), DaemonError> {
 }
 
 struct Daemon {
-    house: Household,
+    house: Home,
     shared: Shared,
     start: Start,
     /// The set of settings that firings are started with.
@@ -154,12 +158,16 @@ impl Signals {
     }
 }
 
+fn no_timer(source: std::io::Error) -> DaemonError {
+    DaemonError::System {
+        what: "timer",
+        source,
+    }
+}
+
 impl Daemon {
-    async fn new(house: Household, start: Start) -> Result<Self, DaemonError> {
-        let alarm = Alarm::new().map_err(|source| DaemonError::System {
-            what: "timer",
-            source,
-        })?;
+    async fn new(house: Home, start: Start) -> Result<Self, DaemonError> {
+        let alarm = Alarm::new(PIECE).map_err(no_timer)?;
         let settings = start.sources.keep(&house.fleet.home);
         let settings = settings.map_err(DaemonError::Settings)?;
         let mut ledger = Ledger::default();
@@ -180,18 +188,15 @@ impl Daemon {
         })
     }
 
-    /// The minute's wake-up, in UTC: the crate's zones and repeated jobs are not used (their
-    /// offsets freeze, and they stop after a sleep). It carries no facts.
+    /// Wakes the loop every minute, whatever became of its own timer.
     async fn alarm_clock(&self) -> Result<JobScheduler, DaemonError> {
-        let clock = JobScheduler::new_with_channel_size(ALARM_CHANNEL).await?;
-        let look = self.look.clone();
-        let job = Job::new_async("0 * * * * *", move |_, _| {
-            let look = look.clone();
-            Box::pin(async move { look.notify_one() })
-        })?;
-        clock.add(job).await?;
-        clock.start().await?;
-        Ok(clock)
+        let clock = self.house.clock.clone();
+        Ok(alarm_clock::start(
+            self.look.clone(),
+            Alarm::new(PIECE).map_err(no_timer)?,
+            clock,
+        )
+        .await?)
     }
 
     async fn go_round(&mut self, heart: &Heart) -> Result<(), DaemonError> {
@@ -199,7 +204,7 @@ impl Daemon {
         loop {
             if let Err(error) = self.pass().await {
                 self.store_failed(&error);
-                tokio::time::sleep(std::time::Duration::from_secs(1)).await;
+                tokio::time::sleep(Duration::from_secs(1)).await;
             }
             heart.beat();
             let now = self.house.clock.now();
@@ -240,14 +245,14 @@ impl Daemon {
             self.save_what_is_open().await;
             return true;
         }
-        let Err(why) = room::check(&self.house.fleet) else {
+        let Err(why) = disk_space::check(&self.house.fleet) else {
             return false;
         };
         if self.health.trouble(NO_ROOM) {
             error!(why, "nothing fires until there is room; slots wait");
-            alert::tell(
+            operator_alert::tell(
                 &self.house,
-                "fleet.stopped",
+                &Event::FleetStopped { text: why.clone() },
                 "Carson stopped: no room",
                 &why,
             )
@@ -269,10 +274,10 @@ impl Daemon {
 
     async fn reload(&mut self) {
         if let Ok(now) = NotifyState::monotonic_usec_now() {
-            pulse::say(&[NotifyState::Reloading, now]);
+            watchdog::say(&[NotifyState::Reloading, now]);
         }
         self.read_again().await;
-        pulse::say(&[NotifyState::Ready]);
+        watchdog::say(&[NotifyState::Ready]);
     }
 
     async fn read_again(&mut self) {
@@ -306,7 +311,7 @@ impl Daemon {
                 _ = signals.terminate.recv() => return Ok(()),
                 _ = signals.interrupt.recv() => return Ok(()),
                 () = self.look.notified() => {}
-                () = tokio::time::sleep(std::time::Duration::from_secs(1)) => {}
+                () = tokio::time::sleep(Duration::from_secs(1)) => {}
             }
         }
     }

@@ -14,14 +14,15 @@ mod transcripts;
 use std::sync::Arc;
 use std::time::Duration;
 
-use carson_firing::{Household, claims, recover, strays};
+use carson_firing::{orphan_processes, recover, stale_claims};
+use carson_home::Home;
 use carson_proc::ProcessId;
 use tokio::sync::{Mutex, Notify};
 
 use crate::health::Health;
+use crate::heartbeat_url;
 use crate::outbox::Poster;
-use crate::ping;
-use crate::pulse::Pulse;
+use crate::watchdog::Pulse;
 pub(crate) use database::lost;
 use runner::{Done, Job, Report};
 
@@ -32,7 +33,7 @@ const HOUR: Duration = Duration::from_secs(3_600);
 const NIGHTLY: Duration = Duration::from_secs(20 * 3_600);
 
 /// Shares the newest settings with the jobs.
-pub(crate) type Shared = Arc<std::sync::RwLock<Household>>;
+pub(crate) type Shared = Arc<std::sync::RwLock<Home>>;
 
 /// What the jobs are connected with.
 pub(crate) struct Wires {
@@ -49,10 +50,15 @@ pub(crate) struct Wires {
 }
 
 /// Starts all jobs.
-pub(crate) fn start(wires: &Wires) {
+///
+/// # Errors
+/// When the system gives them no timers.
+pub(crate) fn start(wires: &Wires) -> std::io::Result<()> {
     for job in all(wires) {
-        tokio::spawn(runner::keep(job, wires.house.clone(), wires.health.clone()));
+        let (house, health) = (wires.house.clone(), wires.health.clone());
+        tokio::spawn(runner::keep(job, runner::alarm()?, house, health));
     }
+    Ok(())
 }
 
 /// Every job there is.
@@ -96,7 +102,7 @@ fn all(wires: &Wires) -> Vec<Job> {
     ]
 }
 
-async fn dead_firings(house: Household) -> Done {
+async fn dead_firings(house: Home) -> Done {
     let ended = recover::pass(&house).await.map_err(said)?;
     Ok(Report::counted(
         ended.len(),
@@ -105,8 +111,8 @@ async fn dead_firings(house: Household) -> Done {
     ))
 }
 
-async fn stray_processes(house: Household) -> Done {
-    let ended = strays::reap(&house).await.map_err(said)?;
+async fn stray_processes(house: Home) -> Done {
+    let ended = orphan_processes::reap(&house).await.map_err(said)?;
     Ok(Report::counted(
         ended as usize,
         "process of an ended firing ended",
@@ -114,8 +120,8 @@ async fn stray_processes(house: Household) -> Done {
     ))
 }
 
-async fn stale_claims(house: Household) -> Done {
-    let released = claims::sweep(&house).await.map_err(said)?;
+async fn stale_claims(house: Home) -> Done {
+    let released = stale_claims::sweep(&house).await.map_err(said)?;
     Ok(Report::counted(
         released as usize,
         "stale claim released",
@@ -123,13 +129,13 @@ async fn stale_claims(house: Household) -> Done {
     ))
 }
 
-async fn posts(house: &Household, poster: &mut Poster) -> Done {
+async fn posts(house: &Home, poster: &mut Poster) -> Done {
     let sent = poster.drain(house).await.map_err(said)?;
     Ok(Report::counted(sent as usize, "post sent", "posts sent"))
 }
 
 /// Writes down that we live: what a later start reads to know how long nobody did.
-async fn alive(house: Household) -> Done {
+async fn alive(house: Home) -> Done {
     let me = ProcessId::current();
     let version = env!("CARGO_PKG_VERSION");
     let now = house.clock.now();
@@ -140,14 +146,14 @@ async fn alive(house: Household) -> Done {
     Ok(Report::counted(1, "sign of life", ""))
 }
 
-async fn heartbeat(house: &Household, pulse: &Pulse) -> Done {
+async fn heartbeat(house: &Home, pulse: &Pulse) -> Done {
     if house.fleet.heartbeat.to.is_none() {
         return Ok(Report::nothing("no address is set"));
     }
     if !pulse.is_felt(30 * SECOND).await {
         return Err("the loop does not turn".into());
     }
-    ping::send(house).await?;
+    heartbeat_url::send(house).await?;
     Ok(Report::counted(1, "sign of life", ""))
 }
 

@@ -18,25 +18,24 @@
 //!
 //! What the daemon stands on may fail: a full disk, a database that is locked, deleted or damaged.
 //! Then nothing is claimed, slots stay due, it is said once, and it goes on when it may
-//! ([`health`]). That the loop itself turns is what the watchdog and the heartbeat ask ([`pulse`]).
+//! ([`health`]). That the loop itself turns is what the watchdog and the heartbeat ask ([`watchdog`]).
 //!
-//! Reading order: `daemon.rs`, `due.rs`, `alarm.rs`, `dispatch.rs`, `reload.rs`, `health.rs`,
-//! `pulse.rs`, `jobs.rs`, `outbox.rs`.
+//! Reading order: `daemon.rs`, `due.rs`, `wall_clock_timer.rs`, `alarm_clock.rs`, `reload.rs`, `health.rs`,
+//! `watchdog.rs`, `jobs.rs`, `outbox.rs`.
 
-mod alarm;
-mod alert;
+mod alarm_clock;
 mod daemon;
-mod dispatch;
 mod due;
 mod health;
+mod heartbeat_url;
 mod jobs;
 mod lock;
+mod operator_alert;
 mod outbox;
-mod ping;
-mod pulse;
 mod reload;
+mod wall_clock_timer;
+mod watchdog;
 
 pub use daemon::{DaemonError, Start, run};
-pub use dispatch::start_firing;
 pub use lock::{DaemonLock, LockError};
 pub use outbox::Poster;

@@ -4,8 +4,9 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use carson_config::{Home, LoadOptions, load};
-use carson_firing::Household;
+use carson_config::{Layout, LoadOptions, load};
+use carson_core::Event;
+use carson_home::Home;
 use notify::{RecursiveMode, Watcher};
 use tokio::sync::Notify;
 use tracing::{error, info, warn};
@@ -20,7 +21,7 @@ pub(crate) struct Watch(
 
 impl Watch {
     /// Wakes `changed` at every change. A system without watching still has SIGHUP.
-    pub(crate) fn start(home: &Home, changed: Arc<Notify>) -> Self {
+    pub(crate) fn start(home: &Layout, changed: Arc<Notify>) -> Self {
         let (settings, roles) = (home.settings(), home.roles());
         let ours = move |path: &PathBuf| *path == settings || path.starts_with(&roles);
         let seen = move |event: Result<notify::Event, notify::Error>| {
@@ -54,7 +55,7 @@ fn watch_roles(watcher: &mut impl Watcher, roles: &Path) -> notify::Result<()> {
 /// Reads everything again. A fleet that does not check leaves the last good one in force, and the
 /// findings are said.
 pub(crate) async fn reload(
-    house: &mut Household,
+    house: &mut Home,
     settings: &mut PathBuf,
     options: &LoadOptions,
 ) -> bool {
@@ -69,20 +70,18 @@ pub(crate) async fn reload(
             }
             house.fleet = Arc::new(loaded.fleet);
             house.learn_secrets();
-            house.learn_places();
+            carson_bench::learn_places(house);
             info!(roles = house.fleet.roles.len(), "settings reloaded");
             true
         }
         Err(findings) => {
             error!("the changed settings are not used, the last good ones stay:\n{findings}");
-            let data =
-                serde_json::json!({"findings": findings.0.len(), "first": findings.0.first()});
+            let event = Event::ConfigRejected {
+                findings: findings.0.len(),
+                first: serde_json::json!(findings.0.first()),
+            };
             let now = house.clock.now();
-            if let Err(error) = house
-                .store
-                .event("config.rejected", None, None, &data, now)
-                .await
-            {
+            if let Err(error) = house.store.event(&event, None, None, now).await {
                 warn!(%error, "the rejection could not be noted");
             }
             false

@@ -7,11 +7,11 @@
 //! final text, what it used, which calls were denied. The raw output is written line by line to a
 //! transcript as it comes; the typed [`Event`]s are for whoever watches.
 //!
-//! Each adapter is two things: how the CLI is told what it may do, and how its output is read.
-//! What was measured of Claude Code stands in `claude/`: an API error arrives as
-//! `subtype: "success"` with `is_error: true`, so the subtype alone is never believed; a provider
-//! limit arrives with its reset time; hooks fail open, so the hook's own answer is what counts;
-//! project settings run code, so they are not loaded.
+//! Each engine is one file in `adapters/`: how the CLI is told what it may do, how its output is
+//! read, and what is known of its versions and its sign-in. What was measured of Claude Code stands in
+//! `adapters/claude/`: an API error arrives as `subtype: "success"` with `is_error: true`, so the
+//! subtype alone is never believed; a provider limit arrives with its reset time; hooks fail open, so
+//! the hook's own answer is what counts; project settings run code, so they are not loaded.
 //!
 //! `command` runs any program with the prompt on its standard input. `rehearsal` plays a script,
 //! through the same process, hook and event paths as a real CLI: it is how `carson demo` and the
@@ -20,24 +20,35 @@
 //! What a provider's refusal means stands in `rules`: a versioned file per CLI says which events
 //! are a limit, a missing sign-in, or worth another try. Nothing a model says is read there.
 //!
-//! Reading order: `session.rs` (the words), `engine.rs`, then one adapter: `claude/mod.rs`.
+//! Reading order: `session.rs` (the words), `engine.rs`, `adapter.rs`, `drive.rs`, then one adapter.
 
-mod claude;
-mod command;
+mod adapter;
+mod adapters;
+mod cli;
+mod drive;
 mod engine;
 mod error;
+mod not_ready;
 mod price;
+mod reader;
 mod ready;
 pub mod rehearsal;
 pub mod rules;
+mod rules_reader;
 mod session;
 pub mod sign_in;
 mod transcript;
+mod variables;
+mod version;
 mod versions;
 
-pub use engine::{Engine, added_environment};
+pub use adapters::{cli, tells_denials};
+pub use cli::Cli;
+pub use drive::added_environment;
+pub use engine::Engine;
 pub use error::EngineError;
+pub use not_ready::NotReady;
 pub use price::estimate;
-pub use ready::NotReady;
 pub use session::{Access, Denied, Ended, Event, Hook, Limit, LimitKind, Session, SessionEnd};
-pub use versions::{DATED, Version};
+pub use version::Version;
+pub use versions::DATED;

@@ -1,91 +1,105 @@
 //! Whether a CLI can be used at all. No model is asked.
+//!
+//! A sign-in cannot be proved without asking the provider; what is looked for is what the CLI itself
+//! looks for first. One that has run out shows at the first session, and blocks the account.
 
-use std::ffi::OsString;
-use std::path::PathBuf;
+use std::ffi::OsStr;
+use std::path::Path;
 
-use carson_core::EngineKind;
-use thiserror::Error;
+use carson_core::EngineFacts;
 
-use crate::claude;
+use crate::adapters::adapter;
 use crate::engine::Engine;
-use crate::rehearsal::{Script, ScriptError};
-
-/// Why a CLI cannot be used.
-#[derive(Debug, Error)]
-pub enum NotReady {
-    /// It cannot be started.
-    #[error(transparent)]
-    Spawn(#[from] carson_proc::SpawnError),
-    /// It does not say which version it is.
-    #[error("{program:?} --version does not say a version, but {said:?}")]
-    NoVersion {
-        /// The program.
-        program: PathBuf,
-        /// What it said.
-        said: String,
-    },
-    /// Its version is older than what Carson was measured with.
-    #[error("{program:?} is version {found}, and Carson needs {needed} or newer")]
-    TooOld {
-        /// The program.
-        program: PathBuf,
-        /// Its version.
-        found: String,
-        /// The oldest that is enough.
-        needed: String,
-        /// What makes it newer.
-        update: &'static str,
-    },
-    /// Nobody is signed in.
-    #[error("nobody is signed in to Claude Code: {looked}")]
-    NotSignedIn {
-        /// Where a sign-in was looked for.
-        looked: String,
-    },
-    /// The script of a rehearsal cannot be played.
-    #[error(transparent)]
-    Script(#[from] ScriptError),
-}
-
-impl NotReady {
-    /// What the operator can do.
-    #[must_use]
-    pub fn hint(&self) -> &'static str {
-        match self {
-            Self::Spawn(error) => error.hint(),
-            Self::NoVersion { .. } => "set the account's binary to the CLI itself",
-            Self::TooOld { update, .. } => update,
-            Self::NotSignedIn { .. } => {
-                "sign in with `claude` and /login, and set CLAUDE_CONFIG_DIR in the account's env to \
-                 its folder; or set ANTHROPIC_API_KEY or CLAUDE_CODE_OAUTH_TOKEN there"
-            }
-            Self::Script(_) => "mend the file that the account's script names",
-        }
-    }
-}
+use crate::not_ready::NotReady;
+use crate::rehearsal::Script;
+use crate::sign_in::SignIn;
+use crate::variables::{Variables, given};
 
 impl Engine {
-    /// Looks for what the CLI signs in with, without asking anybody: variables and files.
+    /// Looks for what the CLI signs in with, without asking anybody: variables and files. `None`
+    /// where that is the program's own affair.
     ///
     /// # Errors
     /// When nobody is signed in.
-    pub fn signed_in(&self, env: &[(OsString, OsString)]) -> Result<(), NotReady> {
-        match self.kind {
-            EngineKind::Claude => claude::signed_in(env),
-            EngineKind::Command | EngineKind::Rehearsal => Ok(()),
-        }
+    #[must_use]
+    pub fn signed_in(&self, env: &Variables) -> Option<Result<(), NotReady>> {
+        let driven = adapter(self.kind).driven.as_ref()?;
+        let sign_in = driven.cli.sign_in.as_ref()?;
+        let facts = self.kind.facts();
+        let found = match looked_for(facts, sign_in, env) {
+            Err(looked) if !(driven.signs_in_otherwise)(env) => Err(NotReady::NotSignedIn {
+                cli: facts.title,
+                looked,
+                mend: driven.sign_in_hint,
+            }),
+            _ => Ok(()),
+        };
+        Some(found)
     }
 
-    /// Reads the script of a rehearsal.
+    /// Reads the script that it plays, where it plays one.
     ///
     /// # Errors
     /// When it cannot be played.
     pub fn script_is_sound(&self) -> Result<(), NotReady> {
         match &self.script {
-            Some(script) if self.kind == EngineKind::Rehearsal => {
-                Ok(Script::read(script).map(|_| ())?)
-            }
+            Some(script) if self.kind.facts().plays_script => Ok(Script::read(script).map(|_| ())?),
             _ => Ok(()),
+        }
+    }
+}
+
+/// Whether there is a variable or a file to sign in with; else where none was found.
+fn looked_for(facts: &EngineFacts, sign_in: &SignIn, env: &Variables) -> Result<(), String> {
+    let mut keys = facts.sign_in_keys.iter();
+    if keys.any(|name| given(env, name).is_some()) {
+        return Ok(());
+    }
+    let Some(dir) = given(env, sign_in.variable) else {
+        let variable = sign_in.variable;
+        return Err(format!(
+            "its env names neither a key, nor a token, nor {variable}"
+        ));
+    };
+    let mut files = sign_in.credentials.iter().map(|credential| credential.file);
+    match files.find(|file| !is_there(dir, file)) {
+        Some(file) => Err(format!("there is no {}/{file}", dir.to_string_lossy())),
+        None => Ok(()),
+    }
+}
+
+/// Whether the CLI's own file is there and not empty.
+fn is_there(dir: &OsStr, file: &str) -> bool {
+    let file = Path::new(dir).join(file);
+    file.metadata()
+        .is_ok_and(|meta| meta.is_file() && meta.len() > 0)
+}
+
+#[cfg(test)]
+mod tests {
+    use carson_core::EngineKind;
+
+    use super::*;
+    use crate::adapters::cli;
+
+    #[test]
+    fn a_sign_in_is_a_variable_that_says_something_or_the_file() {
+        for kind in EngineKind::all().filter(|kind| kind.cli().is_some()) {
+            let facts = kind.facts();
+            let sign_in = cli(facts.name).unwrap().sign_in.as_ref().unwrap();
+            let dir = tempfile::tempdir().unwrap();
+            let of = |name: &str, value: &str| vec![(name.into(), value.into())];
+            let look = |env: &Variables| looked_for(facts, sign_in, env);
+            let config = of(sign_in.variable, dir.path().to_str().unwrap());
+            for key in facts.sign_in_keys {
+                assert!(look(&of(key, "sk")).is_ok());
+                assert!(look(&of(key, "")).is_err());
+            }
+            assert!(look(&[]).unwrap_err().contains("neither"));
+            let file = sign_in.credentials[0].file;
+            assert!(look(&config).unwrap_err().contains(file));
+            std::fs::write(dir.path().join(file), "{}").unwrap();
+            assert!(look(&config).is_ok());
         }
     }
 }

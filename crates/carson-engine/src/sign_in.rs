@@ -2,10 +2,8 @@
 //!
 //! A CLI's own directory holds far more than its sign-in: hooks, helpers, plugins and notes that its
 //! next start runs or reads. A session therefore never gets that directory, but one of its own with
-//! the files of this table in it (`carson-firing`, `sign_in.rs`). What comes back is a few texts out
+//! the files of its [`SignIn`] in it (`carson-firing`, `sign_in.rs`). What comes back is a few texts out
 //! of a file whose form is known, and nothing else: the rest of the operator's file stays as it is.
-
-mod table;
 
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -13,8 +11,6 @@ use std::path::{Path, PathBuf};
 use chrono::{DateTime, TimeDelta, Utc};
 use serde_json::{Map, Value};
 use thiserror::Error;
-
-pub use table::SIGN_INS;
 
 /// The longest token. An identity token of a large organisation has some kilobytes.
 const LONGEST_TOKEN: usize = 16 * 1024;
@@ -28,7 +24,7 @@ pub struct SignIn {
     /// The variable that names the directory.
     pub variable: &'static str,
     /// Where the CLI's own files lie, below it; empty where it is theirs altogether.
-    own: &'static str,
+    pub(crate) own: &'static str,
     /// What it signs in with, and renews.
     pub credentials: &'static [Credential],
     /// What it does not work without; never brought back.
@@ -36,12 +32,6 @@ pub struct SignIn {
 }
 
 impl SignIn {
-    /// The one of a variable.
-    #[must_use]
-    pub fn named(variable: &str) -> Option<&'static Self> {
-        SIGN_INS.iter().find(|known| known.variable == variable)
-    }
-
     /// What nobody but the CLI itself may have, when the variable names this directory.
     #[must_use]
     pub fn kept(&self, dir: &Path) -> PathBuf {
@@ -58,7 +48,7 @@ pub struct Settings {
     /// Where it lies, below the directory.
     pub file: &'static str,
     /// The keys of its object that are needed; all of it, as it stands, where none is named.
-    keys: &'static [&'static str],
+    pub(crate) keys: &'static [&'static str],
 }
 
 impl Settings {
@@ -79,27 +69,29 @@ pub struct Credential {
     /// Where it lies, below the directory.
     pub file: &'static str,
     /// The keys of its object that belong to the sign-in; all where none is named.
-    keys: &'static [&'static str],
+    pub(crate) keys: &'static [&'static str],
     /// Where the objects with tokens are.
-    holders: Holders,
+    pub(crate) holders: Holders,
     /// What a renewal replaces: pointers to texts.
-    tokens: &'static [&'static str],
+    pub(crate) tokens: &'static [&'static str],
     /// What says which of two is newer.
-    age: Age,
+    pub(crate) age: Age,
     /// What a renewal never changes: pointers.
-    same: &'static [&'static str],
+    pub(crate) same: &'static [&'static str],
 }
 
+/// Where the objects with tokens are, in a file of credentials.
 #[derive(Debug)]
-enum Holders {
+pub(crate) enum Holders {
     /// There.
     At(&'static str),
     /// Every member of the file's object: one for each provider.
     Each,
 }
 
+/// What says which of two sign-ins is newer.
 #[derive(Debug)]
-enum Age {
+pub(crate) enum Age {
     /// A time of expiry, in milliseconds since 1970.
     ExpiresMillis(&'static str),
     /// When it was renewed, as RFC 3339.

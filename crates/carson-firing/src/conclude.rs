@@ -1,18 +1,27 @@
 //! How every firing ends, alive or dead: settle → salvage → report → teardown.
 
-use carson_core::settle::{Facts, Settled};
+use carson_core::settle::{Facts, Goal, Settled};
+use carson_core::{Outcome, Stage};
 use tracing::info;
 
-use crate::firing::{Ended, Firing, FiringError};
+use crate::ctx::Ctx;
+use crate::effects::{Bearer, Carried};
+use crate::ended::{Ended, FiringError};
+use crate::reached::Reached;
+use crate::record::Record;
+use crate::roles::{self, Closing};
+use crate::saved::{Saved, without_a_pull};
 use crate::stages::{report, salvage, teardown};
 
 /// Carries out what was settled. Safe to repeat from the start after a crash at any point.
 ///
 /// The order of effects is what makes it safe: the outcome is written before anything is done
-/// about it; the branch is pushed before the row says that the firing ended; the row says so
-/// before anything is deleted.
+/// about it; the branch is pushed before the row says what follows from it; the row says so before the
+/// forge hears of it, and that the firing ended before anything is deleted.
 pub(crate) async fn conclude(
-    firing: &Firing<'_>,
+    ctx: &Ctx<'_>,
+    rec: &Record,
+    reached: &mut Reached<'_>,
     settled: Settled,
     facts: &Facts,
 ) -> Result<Ended, FiringError> {
@@ -20,18 +29,53 @@ pub(crate) async fn conclude(
         .sentinel
         .as_ref()
         .map(|sentinel| sentinel.token().to_owned());
-    firing
-        .store()
-        .settle_firing(firing.id, &settled, sentinel.as_deref(), facts)
+    ctx.store()
+        .settle_firing(ctx.id, &settled, sentinel.as_deref(), facts)
         .await?;
-    let saved = salvage::run(firing, &settled).await;
-    let mut settled = salvage::as_delivered(settled, &saved);
-    settled.reason = firing.house.redactor.redact(&settled.reason).into_owned();
-    report::run(firing, &settled, &saved, facts).await?;
-    info!(firing.id = %firing.id, firing.outcome = %settled.outcome, reason = %settled.reason, "firing ended");
-    teardown::run(firing).await;
+    let saved = salvage::run(ctx, reached, &settled).await;
+    let mut settled = saved.delivered(settled, facts.goal);
+    settled.reason = ctx.redacted(&settled.reason);
+    ctx.enter(Stage::Report).await;
+    let (settled, carried) = deliver(ctx, rec, reached, settled, facts, &saved).await?;
+    let taken = reached.taken.as_ref();
+    report::run(ctx, rec, taken, &settled, &saved, &carried).await?;
+    info!(firing.id = %ctx.id, firing.outcome = %settled.outcome, reason = %settled.reason, "firing ended");
+    teardown::run(ctx, rec, reached.place.as_mut(), &saved).await;
     Ok(Ended {
-        id: firing.id,
+        id: ctx.id,
         settled,
     })
+}
+
+/// Decides what follows on the forge, writes it down, and does it. Finished work whose pull request
+/// the forge will not have is not done.
+async fn deliver(
+    ctx: &Ctx<'_>,
+    rec: &Record,
+    reached: &Reached<'_>,
+    settled: Settled,
+    facts: &Facts,
+    saved: &Saved,
+) -> Result<(Settled, Carried), FiringError> {
+    let Some(taken) = &reached.taken else {
+        return Ok((settled, Carried::default()));
+    };
+    let closing = Closing {
+        ctx,
+        rec,
+        taken,
+        place: reached.place.as_ref(),
+        settled: &settled,
+        facts,
+        saved,
+    };
+    let effects = (roles::kind_of(ctx.role).effects)(&closing);
+    let planned = ctx.store().plan_effects(ctx.id, &settled, &effects).await?;
+    let settled = planned.delivered;
+    let carried = Bearer::of(ctx, taken).carry_out(&planned.effects).await?;
+    let is_done = settled.outcome == Outcome::Ok;
+    if is_done && facts.goal == Goal::Commits && carried.pull_refused.is_some() {
+        return Ok((without_a_pull(&settled), carried));
+    }
+    Ok((settled, carried))
 }

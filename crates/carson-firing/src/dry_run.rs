@@ -6,19 +6,20 @@ use carson_config::{Account, Role, WorkSource};
 use carson_core::admission::{Admission, admit};
 use carson_core::egress::Allowlist;
 use carson_core::limits::WorstCase;
+use carson_core::work::WorkKey;
 use carson_core::{FiringId, Stage};
 use carson_engine::Access;
 use carson_proc::sandbox::{Level, Network, Profile, probe};
 use serde::Serialize;
 
-use crate::bench::Bench;
-use crate::claim::{self, Wish};
-use crate::egress;
-use crate::environment::Wanted;
-use crate::household::Household;
-use crate::messages::one_line;
-use crate::reach::Reach;
-use crate::sign_in::is_lent;
+use crate::admit::{self, Wish};
+use crate::forge_text::one_line;
+use carson_bench::bench::Bench;
+use carson_bench::environment::Wanted;
+use carson_bench::proxy;
+use carson_bench::sandbox_profile::Reach;
+use carson_home::Home;
+use carson_home::lent_dirs::is_lent;
 
 /// The answer of `carson fire ROLE --dry-run`.
 #[derive(Debug, Serialize)]
@@ -86,9 +87,9 @@ pub struct Candidate {
 ///
 /// # Errors
 /// When the store or the forge does not answer.
-pub async fn look(house: &Household, role: &Role, wish: &Wish) -> Result<Outlook, DryRunError> {
+pub async fn look(house: &Home, role: &Role, wish: &Wish) -> Result<Outlook, DryRunError> {
     let now = house.clock.now();
-    let gate = claim::gate(house, role, now).await?;
+    let gate = admit::gate(house, role, now).await?;
     let (admission, account) = match admit(&gate, now) {
         Admission::Admit(account) => ("would fire now".to_owned(), Some(account.to_string())),
         Admission::Wait(why) => (format!("would wait: {why}"), None),
@@ -118,7 +119,7 @@ pub enum DryRunError {
     Store(#[from] carson_store::StoreError),
     /// The forge cannot be opened.
     #[error(transparent)]
-    Open(#[from] crate::household::ForgeOpenError),
+    Open(#[from] carson_home::ForgeOpenError),
     /// The forge does not answer.
     #[error(transparent)]
     Forge(#[from] carson_forge::ForgeError),
@@ -137,7 +138,7 @@ impl DryRunError {
 }
 
 async fn candidate(
-    house: &Household,
+    house: &Home,
     role: &Role,
     wish: &Wish,
 ) -> Result<Option<Candidate>, DryRunError> {
@@ -151,7 +152,7 @@ async fn candidate(
         .filter_map(|name| house.fleet.repos.get(name))
     {
         let ready = house.forge(repo).await?.ready_issues(label).await?;
-        let wanted = |number| wish.work.is_none_or(|work| work.number() == number);
+        let wanted = |number| wish.work.is_none_or(|work| work.number() == Some(number));
         if let Some(issue) = ready.iter().find(|issue| wanted(issue.number)) {
             return Ok(Some(Candidate {
                 repo: repo.name.to_string(),
@@ -164,7 +165,7 @@ async fn candidate(
 }
 
 /// The account that would be used; the first one when none is free.
-fn chosen<'h>(house: &'h Household, role: &Role, account: Option<&str>) -> Option<&'h Account> {
+fn chosen<'h>(house: &'h Home, role: &Role, account: Option<&str>) -> Option<&'h Account> {
     let mut engines = role.engines.iter();
     let name = engines.find(|name| account.is_none_or(|a| a == name.as_str()));
     name.and_then(|name| house.fleet.accounts.get(name))
@@ -196,7 +197,7 @@ fn sign_in(account: &Account) -> String {
     }
 }
 
-fn walls(house: &Household, role: &Role, account: Option<&str>, id: FiringId) -> Option<Walls> {
+fn walls(house: &Home, role: &Role, account: Option<&str>, id: FiringId) -> Option<Walls> {
     let repo = house.fleet.repos.get(role.repos.first()?)?;
     let bench = Bench::of(house, id);
     let mirror = house.mirror(repo);
@@ -225,7 +226,7 @@ fn walls(house: &Household, role: &Role, account: Option<&str>, id: FiringId) ->
     })
 }
 
-fn environment(house: &Household, role: &Role, account: Option<&str>, id: FiringId) -> Vec<Shown> {
+fn environment(house: &Home, role: &Role, account: Option<&str>, id: FiringId) -> Vec<Shown> {
     let account = chosen(house, role, account);
     let repo = role
         .repos
@@ -241,10 +242,10 @@ fn environment(house: &Household, role: &Role, account: Option<&str>, id: Firing
         account,
         repo: &repo.name,
         protected: &repo.protected,
-        work: 0,
+        work: WorkKey::Issue(0),
         branch: "carson/…",
         attempt: 1,
-        egress: egress::foreseen(house, role, account),
+        egress: proxy::foreseen(house, role, account),
     };
     let redactor = &house.redactor;
     let mut shown: Vec<Shown> = Bench::of(house, id)

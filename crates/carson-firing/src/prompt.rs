@@ -1,11 +1,12 @@
 //! Prompts: a role's template, filled with facts; what came from outside stands fenced as data.
 
 use carson_config::Role;
+use carson_core::work::WorkKey;
 use carson_core::{FiringId, Stage};
 use minijinja::{Environment, UndefinedBehavior, context};
 use thiserror::Error;
 
-use crate::stages::Brief;
+use crate::placed::Brief;
 
 /// What every session is told about the harness it runs in.
 const POLICY: &str = "You work in a throwaway worktree on a branch of its own. Never push: Carson \
@@ -98,10 +99,11 @@ fn template_of(role: &Role, stage: Stage) -> &str {
 
 fn task(brief: &Brief<'_>) -> String {
     let work = brief.work;
-    fence(
-        &format!("issue {}", work.key.number()),
-        &format!("{}\n\n{}", work.title, work.body),
-    )
+    let label = match work.key {
+        WorkKey::None => "the role's own task".to_owned(),
+        key => key.to_string().replace('-', " "),
+    };
+    fence(&label, &format!("{}\n\n{}", work.title, work.body))
 }
 
 /// Puts a text between two lines that it cannot contain: their number is made afterwards.
@@ -112,7 +114,7 @@ pub(crate) fn fence(label: &str, text: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use carson_config::{ForgeKind, Repo};
+    use carson_config::Repo;
     use carson_core::Work;
     use carson_core::work::WorkKey;
 
@@ -129,7 +131,8 @@ mod tests {
         let repo = Repo {
             name: "widget".parse().unwrap(),
             url: "u".into(),
-            forge: ForgeKind::Local,
+            forge: carson_forge::OPENERS[0].without_section.unwrap()(),
+            slug: String::new(),
             base: "trunk".into(),
             protected: Vec::new(),
             allow_secrets: Vec::new(),

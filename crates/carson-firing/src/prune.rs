@@ -16,20 +16,20 @@ use chrono::{DateTime, Utc};
 use serde::Serialize;
 use tracing::warn;
 
-use crate::bench::Bench;
-use crate::household::Household;
+use crate::orphan_processes;
 pub use crate::pruned::{Action, Pass, Plan, Pruned};
 use crate::recover;
-use crate::strays;
-use crate::stuck::Known;
+use crate::stuck_benches::Known;
+use carson_bench::bench::Bench;
+use carson_home::Home;
 
 /// Looks at every bench.
 ///
 /// # Errors
 /// When the store does not answer or the directory cannot be read.
-pub async fn pass(house: &Household, plan: &Plan) -> Result<Pass, PruneError> {
+pub async fn pass(house: &Home, plan: &Plan) -> Result<Pass, PruneError> {
     let until = Instant::now().checked_add(plan.within);
-    let (all, alive) = (benches(house)?, strays::alive());
+    let (all, alive) = (benches(house)?, orphan_processes::alive());
     let known = Known::of(house).await?;
     known.forget_gone(house, &house.fleet.home.benches()).await;
     let lane = |at: usize| {
@@ -52,7 +52,7 @@ pub async fn pass(house: &Household, plan: &Plan) -> Result<Pass, PruneError> {
 const LANES: usize = 4;
 
 async fn lane(
-    house: &Household,
+    house: &Home,
     benches: impl Iterator<Item = &PathBuf>,
     plan: &Plan,
     (alive, known): (&BTreeMap<FiringId, Vec<ProcessId>>, &Known),
@@ -132,7 +132,7 @@ impl IdleRefs {
 
 /// Why a bench of an ended firing is not touched now.
 fn stays(
-    house: &Household,
+    house: &Home,
     bench: &Path,
     plan: &Plan,
     alive: Option<&Vec<ProcessId>>,
@@ -175,7 +175,7 @@ pub enum PruneError {
     },
 }
 
-fn benches(house: &Household) -> Result<Vec<PathBuf>, PruneError> {
+fn benches(house: &Home) -> Result<Vec<PathBuf>, PruneError> {
     let path = house.fleet.home.benches();
     let fail = |source| PruneError::Benches {
         path: path.clone(),
@@ -193,7 +193,7 @@ fn benches(house: &Household) -> Result<Vec<PathBuf>, PruneError> {
 }
 
 async fn one(
-    house: &Household,
+    house: &Home,
     id: FiringId,
     dry_run: bool,
     idle: &mut IdleRefs,
@@ -230,7 +230,7 @@ async fn would_be(seen: &Seen, id: FiringId) -> Result<Action, GitError> {
 }
 
 /// Keeps what is not saved yet; the ref.
-async fn saved(house: &Household, seen: &Seen, id: FiringId) -> Result<Option<String>, GitError> {
+async fn saved(house: &Home, seen: &Seen, id: FiringId) -> Result<Option<String>, GitError> {
     if seen.is_salvaged().await? == Salvaged::Yes {
         return Ok(None);
     }
@@ -250,14 +250,14 @@ async fn saved(house: &Household, seen: &Seen, id: FiringId) -> Result<Option<St
 
 /// The gate is part of removal.
 async fn go(
-    house: &Household,
+    house: &Home,
     bench: &Bench,
     seen: Seen,
     kept: Option<String>,
     idle: &mut IdleRefs,
 ) -> Result<Action, GitError> {
     let store = seen.worktree().kept().clone();
-    idle.add(&store, seen.clear_away().await?);
+    idle.add(&store, seen.put_aside(None).await?);
     Ok(match (remove(house, bench, false).await, kept) {
         (Action::Removed, Some(kept)) => Action::Salvaged(kept),
         (action, _) => action,
@@ -265,7 +265,7 @@ async fn go(
 }
 
 async fn worktree_of(
-    house: &Household,
+    house: &Home,
     id: FiringId,
     bench: &Bench,
 ) -> Result<Option<Worktree>, StoreError> {
@@ -284,7 +284,7 @@ async fn worktree_of(
     Ok(Some(Worktree::open(&mirror, bench.tree(), branch, base)))
 }
 
-async fn remove(house: &Household, bench: &Bench, dry_run: bool) -> Action {
+async fn remove(house: &Home, bench: &Bench, dry_run: bool) -> Action {
     if dry_run {
         return Action::Removed;
     }
@@ -298,7 +298,7 @@ async fn remove(house: &Household, bench: &Bench, dry_run: bool) -> Action {
 ///
 /// # Errors
 /// When the store does not answer.
-pub async fn discard(house: &Household, id: FiringId) -> Result<Discarded, PruneError> {
+pub async fn discard(house: &Home, id: FiringId) -> Result<Discarded, PruneError> {
     let bench = Bench::of(house, id);
     if recover::is_live(house, id).await? {
         return Ok(Discarded::Not(
@@ -306,7 +306,12 @@ pub async fn discard(house: &Household, id: FiringId) -> Result<Discarded, Prune
         ));
     }
     let by_hand = Plan::by_hand(false);
-    if let Some(why) = stays(house, &bench.root, &by_hand, strays::alive().get(&id)) {
+    if let Some(why) = stays(
+        house,
+        &bench.root,
+        &by_hand,
+        orphan_processes::alive().get(&id),
+    ) {
         return Ok(Discarded::Not(why));
     }
     let mut lost = Vec::new();
@@ -352,8 +357,8 @@ pub enum Discarded {
 ///
 /// # Errors
 /// When the store does not answer or the directory cannot be read.
-pub async fn clear_caches(house: &Household) -> Result<usize, PruneError> {
-    let alive = strays::alive();
+pub async fn clear_caches(house: &Home) -> Result<usize, PruneError> {
+    let alive = orphan_processes::alive();
     let mut cleared = 0;
     for path in benches(house)? {
         let name = path.file_name().and_then(|name| name.to_str());

@@ -7,21 +7,25 @@
 use std::fs::File;
 use std::time::Duration;
 
-use carson_config::Role;
+use carson_config::{Repo, Role};
 use carson_core::settle::{Facts, Settled};
+use carson_core::work::WorkKey;
 use carson_core::{FiringId, Outcome, Work};
-use carson_forge::Claim;
 use carson_git::{Oid, Worktree};
 use carson_proc::{Cancel, ProcessId, reap_marked};
 use carson_store::{Firing as Row, StoreError};
 use chrono::TimeDelta;
 use tracing::{error, info, warn};
 
-use crate::bench::{Bench, MARKER};
 use crate::conclude;
-use crate::firing::{Ended, Firing, FiringError, Place, Taken};
-use crate::household::Household;
+use crate::ctx::Ctx;
+use crate::effects;
+use crate::ended::{Ended, FiringError};
+use crate::reached::{Place, Reached, Taken};
+use crate::record::Record;
 use crate::stages::facts::{self, Findings};
+use carson_bench::bench::{Bench, MARKER};
+use carson_home::Home;
 
 /// How long a claimed firing may take to start before it counts as dead.
 const START: TimeDelta = TimeDelta::seconds(30);
@@ -30,11 +34,11 @@ const OVERTIME: TimeDelta = TimeDelta::minutes(2);
 /// Time between SIGTERM and SIGKILL for what a dead firing left running.
 const GRACE: Duration = Duration::from_secs(5);
 
-/// Concludes every dead firing of this host.
+/// Concludes every dead firing of this host, and carries out what ended ones still owe.
 ///
 /// # Errors
 /// When the store does not answer. Trouble with one firing is logged and does not stop the others.
-pub async fn pass(house: &Household) -> Result<Vec<Ended>, StoreError> {
+pub async fn pass(house: &Home) -> Result<Vec<Ended>, StoreError> {
     let mut ended = Vec::new();
     // One recoverer at a time on a host: the daemon, or a `carson fire` beside it.
     let Some(_lock) = lock(house) else {
@@ -51,29 +55,62 @@ pub async fn pass(house: &Household) -> Result<Vec<Ended>, StoreError> {
             }
         }
     }
+    // What the forge could not be told when they ended.
+    effects::replay(house).await?;
     Ok(ended)
 }
 
-fn lock(house: &Household) -> Option<File> {
+/// The firings that [`pass`] would conclude now; nothing is changed.
+///
+/// # Errors
+/// When the store does not answer.
+pub async fn dead(house: &Home) -> Result<Vec<FiringId>, StoreError> {
+    let mut dead = Vec::new();
+    for row in house.store.live_firings(Some(&house.fleet.host)).await? {
+        if !matches!(life(house, &row), Life::Alive) {
+            dead.push(row.id);
+        }
+    }
+    Ok(dead)
+}
+
+fn lock(house: &Home) -> Option<File> {
     let file = File::create(house.fleet.home.state().join("recover.lock")).ok()?;
     file.try_lock().ok().map(|()| file)
 }
 
-/// Whether the row's process lives. One far past its deadline is ended here: its own watch failed.
-async fn is_alive(house: &Household, row: &Row) -> bool {
+/// How a firing's process is.
+enum Life {
+    /// It runs, or has still time to start.
+    Alive,
+    /// It runs far past its deadline: its own watch failed.
+    Overdue(ProcessId),
+    /// It is gone.
+    Gone,
+}
+
+fn life(house: &Home, row: &Row) -> Life {
     let now = house.clock.now();
-    let Some(process) = process_of(row) else {
-        return now - row.claimed_at < START;
-    };
-    // No firing runs in a process that recovers: its number in a row says that it seized that.
-    if process == ProcessId::current() || !process.is_alive() {
-        return false;
+    match process_of(row) {
+        None if now - row.claimed_at < START => Life::Alive,
+        None => Life::Gone,
+        // No firing runs in a process that recovers: its number in a row says that it seized that.
+        Some(process) if process == ProcessId::current() || !process.is_alive() => Life::Gone,
+        Some(process) if now > row.deadline_at + OVERTIME => Life::Overdue(process),
+        Some(_) => Life::Alive,
     }
-    if now > row.deadline_at + OVERTIME {
-        warn!(firing.id = %row.id, "the firing is past its deadline and is ended");
-        return !process.terminate(GRACE).await;
+}
+
+/// Whether the row's process lives. One far past its deadline is ended here.
+async fn is_alive(house: &Home, row: &Row) -> bool {
+    match life(house, row) {
+        Life::Alive => true,
+        Life::Gone => false,
+        Life::Overdue(process) => {
+            warn!(firing.id = %row.id, "the firing is past its deadline and is ended");
+            !process.terminate(GRACE).await
+        }
     }
-    true
 }
 
 fn process_of(row: &Row) -> Option<ProcessId> {
@@ -85,7 +122,7 @@ fn process_of(row: &Row) -> Option<ProcessId> {
 
 /// Takes a row that no process ever took, so that one that starts late is refused. Whether the row
 /// is dead for sure then.
-async fn seize(house: &Household, row: &Row) -> Result<bool, StoreError> {
+async fn seize(house: &Home, row: &Row) -> Result<bool, StoreError> {
     if row.pid.is_some() {
         return Ok(true);
     }
@@ -95,20 +132,27 @@ async fn seize(house: &Household, row: &Row) -> Result<bool, StoreError> {
 }
 
 /// Ends what is left of the process tree, then goes the way every firing goes.
-async fn conclude_dead(house: &Household, row: &Row) -> Result<Ended, FiringError> {
+async fn conclude_dead(house: &Home, row: &Row) -> Result<Ended, FiringError> {
     let left = reap_marked(MARKER, &row.id.to_string(), GRACE).await;
     info!(firing.id = %row.id, processes = left, "concluding a dead firing");
     let gone = Role::gone(row.role.clone(), house.fleet.zone);
     let role = house.fleet.roles.get(&row.role).unwrap_or(&gone);
-    let firing = Firing::of_row(house, row, role, Cancel::new());
-    find_again(&firing, row).await;
-    let facts = facts::gather(&firing, None, Findings::default()).await;
+    let ctx = Ctx::of_row(house, row, role, Cancel::new());
+    let (mut reached, rec) = (find_again(house, row).await, Record::of_row(row));
+    let facts = facts::gather(
+        role,
+        &rec,
+        reached.place.as_mut(),
+        None,
+        Findings::default(),
+    )
+    .await;
     let (settled, facts) = match &row.settled {
         // It died after settle: its outcome stands.
         Some(settled) => (settled.clone(), row.facts.clone().unwrap_or(facts)),
         None => (crashed(row, &facts), facts),
     };
-    conclude::conclude(&firing, settled, &facts).await
+    conclude::conclude(&ctx, &rec, &mut reached, settled, &facts).await
 }
 
 fn crashed(row: &Row, facts: &Facts) -> Settled {
@@ -126,56 +170,57 @@ fn crashed(row: &Row, facts: &Facts) -> Settled {
 }
 
 /// Finds claim and worktree again, as far as the firing had come.
-async fn find_again<'h>(firing: &Firing<'h>, row: &Row) {
-    let (Some(repo), Some(key)) = (&row.repo, row.work) else {
-        return;
+async fn find_again<'h>(house: &'h Home, row: &Row) -> Reached<'h> {
+    let repo = row.repo.as_ref();
+    let Some(repo) = repo.and_then(|repo| house.fleet.repos.get(repo)) else {
+        return Reached::default();
     };
-    let Some(repo) = firing.house.fleet.repos.get(repo) else {
-        return;
-    };
-    match firing.house.forge(repo).await {
-        Ok(forge) => {
-            let issue = forge.issue(key.number()).await.ok();
-            let clean = |title: &str| firing.house.redactor.redact(title).into_owned();
-            let work = Work {
-                key,
-                title: issue
-                    .as_ref()
-                    .map_or_else(|| key.to_string(), |i| clean(&i.title)),
-                body: String::new(),
-                url: issue.map(|i| i.url).unwrap_or_default(),
-                attempts: 0,
-            };
-            let claim = Claim {
-                firing: row.id,
-                role: row.role.clone(),
-                host: row.host.clone(),
-                at: row.claimed_at,
-            };
-            firing.take(Taken {
-                repo,
-                forge,
-                work,
-                claim,
-            });
-        }
+    Reached {
+        taken: taken_again(house, row, repo).await,
+        place: place_again(house, row, repo),
+    }
+}
+
+async fn taken_again<'h>(house: &Home, row: &Row, repo: &'h Repo) -> Option<Taken<'h>> {
+    let key = row.work.unwrap_or(WorkKey::None);
+    let forge = match house.forge(repo).await {
+        Ok(forge) => forge,
         Err(error) => {
             warn!(firing.id = %row.id, %error, "the forge of a dead firing cannot be opened");
+            return None;
         }
-    }
-    let (Some(branch), Some(base)) = (&row.branch, row.base_sha.as_ref()) else {
-        return;
     };
-    let Ok(base) = base.parse::<Oid>() else {
-        return;
+    let issue = match key {
+        WorkKey::Issue(number) => forge.issue(number).await.ok(),
+        _ => None,
     };
-    let (mirror, bench) = (firing.house.mirror(repo), Bench::of(firing.house, row.id));
-    let worktree = Worktree::open(&mirror, bench.tree(), branch.clone(), base);
-    firing.set_place(Place::new(mirror, worktree, bench));
+    let title = issue.as_ref().map_or_else(
+        || row.title.clone().unwrap_or_else(|| key.to_string()),
+        |issue| house.redactor.redact(&issue.title).into_owned(),
+    );
+    Some(Taken {
+        repo,
+        forge,
+        work: Work {
+            key,
+            title,
+            body: String::new(),
+            url: issue.map(|issue| issue.url).unwrap_or_default(),
+            attempts: 0,
+        },
+    })
+}
+
+fn place_again(house: &Home, row: &Row, repo: &Repo) -> Option<Place> {
+    let branch = row.branch.clone()?;
+    let base = row.base_sha.as_ref()?.parse::<Oid>().ok()?;
+    let (mirror, bench) = (house.mirror(repo), Bench::of(house, row.id));
+    let worktree = Worktree::open(&mirror, bench.tree(), branch, base);
+    Some(Place::new(mirror, worktree, bench))
 }
 
 /// Whether a firing still needs its bench: pruning asks before it touches one.
-pub(crate) async fn is_live(house: &Household, id: FiringId) -> Result<bool, StoreError> {
+pub(crate) async fn is_live(house: &Home, id: FiringId) -> Result<bool, StoreError> {
     Ok(house
         .store
         .firing(id)

@@ -19,7 +19,7 @@ use carson_proc::inspector::Question;
 use carson_redact::{Finding, KNOWN, Pieces, Redactor, suspicious};
 use serde::{Deserialize, Serialize};
 
-use crate::messages::one_line;
+use crate::forge_text::one_line;
 
 /// Bytes of one file that are searched.
 const FILE: u64 = 512 << 20;

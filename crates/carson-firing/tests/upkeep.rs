@@ -15,12 +15,13 @@ use carson_config::{LoadOptions, load};
 use carson_core::breaker::Thresholds;
 use carson_core::{Clock, FiringId, Outcome};
 use carson_firing::prune::{Action, Plan};
-use carson_firing::{Household, prune, recover, strays};
+use carson_firing::{orphan_processes, prune, recover};
+use carson_home::Home;
 use carson_store::{Claim, Ending, NewFiring, Store};
 use chrono::TimeDelta;
 use tempfile::TempDir;
 
-async fn home() -> (TempDir, Household) {
+async fn home() -> (TempDir, Home) {
     let dir = tempfile::tempdir().unwrap();
     let write = |file: &str, text: &str| {
         let path = dir.path().join(file);
@@ -41,7 +42,7 @@ async fn home() -> (TempDir, Household) {
     };
     let fleet = load(&options).unwrap().fleet;
     fleet.home.create().unwrap();
-    let house = Household {
+    let house = Home {
         inspector: carson_proc::inspector::Inspector::here(),
         store: Store::open(&fleet.database).await.unwrap(),
         fleet: Arc::new(fleet),
@@ -55,7 +56,7 @@ async fn home() -> (TempDir, Household) {
 }
 
 /// A row that was claimed so many seconds ago, on a host.
-async fn claimed(house: &Household, host: &str, ago: i64) -> FiringId {
+async fn claimed(house: &Home, host: &str, ago: i64) -> FiringId {
     let id = FiringId::new();
     let at = house.clock.now() - TimeDelta::seconds(ago);
     let new = NewFiring {
@@ -76,7 +77,7 @@ async fn claimed(house: &Household, host: &str, ago: i64) -> FiringId {
 }
 
 /// The same, and it ended so many seconds ago.
-async fn ended(house: &Household, host: &str, ago: i64) -> FiringId {
+async fn ended(house: &Home, host: &str, ago: i64) -> FiringId {
     let id = claimed(house, host, ago + 10).await;
     let ending = Ending {
         outcome: Outcome::Failed,
@@ -126,16 +127,16 @@ async fn processes_of_firings_that_ended_are_ended_and_no_others() {
         Stray::of(ended(&house, "elsewhere", 120).await),
         Stray::of(FiringId::new()),
     ];
-    assert_eq!(strays::reap(&house).await.unwrap(), 1);
+    assert_eq!(orphan_processes::reap(&house).await.unwrap(), 1);
     let mut old = old;
     assert!(old.is_ended());
     for mut one in spared {
         assert!(!one.is_ended());
     }
-    assert_eq!(strays::reap(&house).await.unwrap(), 0);
+    assert_eq!(orphan_processes::reap(&house).await.unwrap(), 0);
 }
 
-fn bench(house: &Household, id: FiringId) -> std::path::PathBuf {
+fn bench(house: &Home, id: FiringId) -> std::path::PathBuf {
     let bench = house.fleet.home.bench(&id);
     for dir in ["home", "tmp"] {
         fs::create_dir_all(bench.join(dir)).unwrap();

@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 use std::time::Duration;
 
+use carson_core::effect::Release;
 use carson_core::{FiringId, Page};
 use tokio::time::sleep;
 use tracing::warn;
@@ -30,21 +31,6 @@ pub enum Claimed {
     Unseen,
     /// The issue is not ready any more.
     NotReady,
-}
-
-/// How a claim ends.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Release {
-    /// The firing's outcome.
-    pub outcome: String,
-    /// What people read.
-    pub note: Page,
-    /// Whether the attempt counts.
-    pub attempt_counts: bool,
-    /// Labels to add.
-    pub add: Vec<String>,
-    /// Labels to remove.
-    pub remove: Vec<String>,
 }
 
 /// What the claims of an issue tell.

@@ -62,11 +62,11 @@ impl ForgeError {
     pub fn hint(&self) -> &'static str {
         match self {
             Self::NotFound { .. } => "check the number, and repos.<name>.slug",
-            Self::Unauthorized => "renew the token that [github] names",
+            Self::Unauthorized => "renew the token that the forge's section of carson.toml names",
             Self::Forbidden { .. } => "the token needs issues, pull requests and contents (write)",
             Self::RateLimited(_) => "this ends by itself; fire less often if it comes back",
             Self::Invalid { .. } => "look at the repository's rules",
-            Self::Unavailable { .. } => "check the network and [github] api_base",
+            Self::Unavailable { .. } => "check the network, and api_base in the forge's section",
             Self::Io { .. } => "check that CARSON_HOME is writable",
             Self::File { .. } => "mend the file: TOML between two +++ lines, then the text",
         }

@@ -1,8 +1,10 @@
-//! The verbs that every forge has.
+//! A forge as the fleet uses it: the verbs of its API, and on top of them queues and, in
+//! `claims.rs`, claims.
 
+use std::sync::Arc;
+
+use crate::api::Api;
 use crate::error::ForgeError;
-use crate::github::GitHubForge;
-use crate::local::LocalForge;
 use crate::marks;
 use crate::standing::Standing;
 use crate::words::{Comment, Issue, NewIssue, NewPull, Pull};
@@ -28,23 +30,14 @@ pub struct Queue {
 
 /// One repository's issues and pull requests.
 #[derive(Clone, Debug)]
-pub enum Forge {
-    /// Files under `CARSON_HOME/forge/`.
-    Local(LocalForge),
-    /// GitHub.
-    GitHub(GitHubForge),
-}
-
-macro_rules! each {
-    ($self:expr, $forge:ident => $call:expr) => {
-        match $self {
-            Forge::Local($forge) => $call,
-            Forge::GitHub($forge) => $call,
-        }
-    };
-}
+pub struct Forge(Arc<dyn Api>);
 
 impl Forge {
+    /// The repository behind this API.
+    pub fn of(api: impl Api + 'static) -> Self {
+        Self(Arc::new(api))
+    }
+
     /// Open issues that carry `label` and nothing that keeps a fleet away, oldest first.
     ///
     /// # Errors
@@ -75,7 +68,7 @@ impl Forge {
     /// # Errors
     /// When the forge does not answer.
     pub async fn issues(&self, label: Option<&str>) -> Result<Vec<Issue>, ForgeError> {
-        each!(self, forge => forge.issues(label).await)
+        self.0.issues(label).await
     }
 
     /// One issue.
@@ -83,7 +76,7 @@ impl Forge {
     /// # Errors
     /// When it does not exist or the forge does not answer.
     pub async fn issue(&self, number: u64) -> Result<Issue, ForgeError> {
-        each!(self, forge => forge.issue(number).await)
+        self.0.issue(number).await
     }
 
     /// Makes an issue.
@@ -91,7 +84,7 @@ impl Forge {
     /// # Errors
     /// When the forge refuses or does not answer.
     pub async fn create_issue(&self, new: &NewIssue) -> Result<Issue, ForgeError> {
-        each!(self, forge => forge.create_issue(new).await)
+        self.0.create_issue(new).await
     }
 
     /// Closes an issue.
@@ -99,7 +92,7 @@ impl Forge {
     /// # Errors
     /// When it does not exist or the forge does not answer.
     pub async fn close_issue(&self, number: u64) -> Result<(), ForgeError> {
-        each!(self, forge => forge.close_issue(number).await)
+        self.0.close_issue(number).await
     }
 
     /// The comments of an issue or a pull request, oldest first.
@@ -107,7 +100,7 @@ impl Forge {
     /// # Errors
     /// When it does not exist or the forge does not answer.
     pub async fn comments(&self, number: u64) -> Result<Vec<Comment>, ForgeError> {
-        each!(self, forge => forge.comments(number).await)
+        self.0.comments(number).await
     }
 
     /// Comments on an issue or a pull request. What looks like a claim in it is shown as the text
@@ -124,16 +117,13 @@ impl Forge {
         number: u64,
         body: &str,
     ) -> Result<Comment, ForgeError> {
-        each!(self, forge => forge.comment(number, body).await)
+        self.0.comment(number, body).await
     }
 
     /// How we stand with it, as its answers so far told; asks nothing.
     #[must_use]
     pub fn standing(&self) -> Standing {
-        match self {
-            Self::Local(_) => Standing::default(),
-            Self::GitHub(forge) => forge.standing(),
-        }
+        self.0.standing()
     }
 
     /// Looks whether it can be read and written, without writing anything that stays.
@@ -141,15 +131,12 @@ impl Forge {
     /// # Errors
     /// When the forge does not answer, or a file of it cannot be read or written.
     pub async fn examine(&self) -> Result<Standing, ForgeError> {
-        match self {
-            Self::Local(forge) => forge.examine().map(|()| Standing::default()),
-            Self::GitHub(forge) => forge.examine().await,
-        }
+        self.0.examine().await
     }
 
     /// The author of our own comments.
     pub(crate) async fn me(&self) -> Result<&str, ForgeError> {
-        each!(self, forge => forge.me().await)
+        self.0.me().await
     }
 
     /// Adds and removes labels; what is so already is no error.
@@ -162,7 +149,7 @@ impl Forge {
         add: &[&str],
         remove: &[&str],
     ) -> Result<(), ForgeError> {
-        each!(self, forge => forge.set_labels(number, add, remove).await)
+        self.0.set_labels(number, add, remove).await
     }
 
     /// Pull requests, open ones or all.
@@ -170,7 +157,7 @@ impl Forge {
     /// # Errors
     /// When the forge does not answer.
     pub async fn pulls(&self, open_only: bool) -> Result<Vec<Pull>, ForgeError> {
-        each!(self, forge => forge.pulls(open_only).await)
+        self.0.pulls(open_only).await
     }
 
     /// One pull request.
@@ -178,7 +165,7 @@ impl Forge {
     /// # Errors
     /// When it does not exist or the forge does not answer.
     pub async fn pull(&self, number: u64) -> Result<Pull, ForgeError> {
-        each!(self, forge => forge.pull(number).await)
+        self.0.pull(number).await
     }
 
     /// The newest pull request of a branch, in any state.
@@ -186,7 +173,7 @@ impl Forge {
     /// # Errors
     /// When the forge does not answer.
     pub async fn pull_by_head(&self, branch: &str) -> Result<Option<Pull>, ForgeError> {
-        each!(self, forge => forge.pull_by_head(branch).await)
+        self.0.pull_by_head(branch).await
     }
 
     /// Open pull requests of branches that begin with `prefix`.
@@ -205,7 +192,7 @@ impl Forge {
     /// # Errors
     /// When the forge refuses or does not answer.
     pub async fn create_pull(&self, new: &NewPull) -> Result<Pull, ForgeError> {
-        each!(self, forge => forge.create_pull(new).await)
+        self.0.create_pull(new).await
     }
 }
 

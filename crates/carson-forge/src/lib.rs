@@ -1,40 +1,54 @@
-//! Where issues and pull requests live: `local` files, or GitHub.
+//! Where issues and pull requests live: a list of forges.
 //!
 //! # Theory of operation
 //!
 //! Issues, labels and pull requests are the state machine of the fleet and its audit trail; the
-//! forge is the only thing that all hosts and all people see. [`Forge`] has two kinds with the
-//! same few verbs. `local` keeps Markdown files with TOML front matter under `CARSON_HOME/forge/`,
-//! made to be read and edited by hand. `github` speaks the REST API (and GraphQL for the one verb
-//! that REST lacks).
+//! forge is the only thing that all hosts and all people see. Each forge answers the same few verbs
+//! ([`Api`]); [`Forge`] builds queues and claims on them, so that those are the same for all.
+//!
+//! [`OPENERS`] is the list. A forge is one folder, which says what an operator may write about it
+//! (a [`Section`](carson_core::section::Section) of carson.toml becomes a checked [`Spec`]) and how
+//! a repository there is opened, and its line in the list; everybody else knows it by its name.
+//! `local` keeps Markdown files with TOML front matter under `CARSON_HOME/forge/`, made to be read
+//! and edited by hand. `github` speaks the REST API (and GraphQL for the one verb that REST lacks).
+//! What the next REST API needs as well lies in `rest/`: bounds, pages, refusals.
 //!
 //! A piece of work is taken by a *claim*: a structured comment, written, then read back; the
-//! earliest living one wins. That needs no lock on the far side, so it is the same code for both
-//! kinds (`claims.rs`). A claim that cannot be read back is no win, and every claim that did not
-//! win, for whatever reason, is withdrawn. The winner looks once more whether the issue is still
-//! ready: it may have been worked on between the first look and the claim. A *release* ends a
-//! claim and says whether the attempt counts.
+//! earliest living one wins (`claims.rs`). That needs no lock on the far side. A claim that cannot
+//! be read back is no win, and every claim that did not win, for whatever reason, is withdrawn. The
+//! winner looks once more whether the issue is still ready: it may have been worked on between the
+//! first look and the claim. A *release* ends a claim and says whether the attempt counts.
 //!
 //! Only comments by our own login are read for claims, never the text of the issue nor what
 //! others comment: that was written by strangers. So all hosts of a fleet use one account. In a
 //! comment of ours, what models and strangers contributed cannot look like a claim either.
 //!
-//! Reading order: `words.rs`, `forge.rs`, `marks.rs`, `claims.rs`, `local/`, `github/`.
+//! Reading order: `words.rs`, `api.rs`, `forge.rs`, `marks.rs`, `claims.rs`, `opener.rs`, `list.rs`,
+//! `local/`, `rest/`, `github/`.
 
+mod api;
 mod claims;
 mod error;
 mod forge;
 mod github;
+mod list;
 mod local;
 mod marks;
+mod opener;
+mod rest;
 mod standing;
+mod token;
 mod words;
 
-pub use claims::{Claimed, History, Release};
+pub use api::{Answer, Api};
+pub use carson_core::effect::Release;
+pub use claims::{Claimed, History};
 pub use error::ForgeError;
 pub use forge::{Forge, IN_FLIGHT, Queue};
-pub use github::GitHubForge;
+pub use list::{OPENERS, names};
 pub use local::LocalForge;
 pub use marks::Claim;
+pub use opener::{CheckSlug, Opener, Place, Spec};
 pub use standing::{FIRING_REQUESTS, Standing};
+pub use token::TokenSource;
 pub use words::{Comment, Issue, NewIssue, NewPull, Pull, PullState, State};

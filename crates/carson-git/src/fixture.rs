@@ -229,7 +229,9 @@ impl Worktree {
     }
 
     pub(crate) async fn remove(&self) -> Result<(), GitError> {
-        self.look(false).await?.remove().await
+        self.look(false).await?.put_away(None).await?;
+        let bench = self.path.parent().unwrap();
+        crate::remove_tree(&self.mirror.inspector, self.mirror.path(), bench).await
     }
 
     /// Runs git as the session.

@@ -16,14 +16,16 @@ use crate::seen::{Seen, bounds};
 use crate::worktree::Worktree;
 
 impl Seen {
-    /// Removes the directory and the firing's own repository. The branch goes only when it is at
-    /// the base, or the remote says that it has the same commit.
+    /// Takes the directory and the firing's own repository out of sight: nothing in the bench is
+    /// needed any more, and whoever has it may remove it as a whole ([`remove_tree`]). The branch goes
+    /// only when it is at the base, or the remote says that it has the same commit; of `pushed` it has
+    /// just said so.
     ///
     /// # Errors
-    /// When something in it is not saved: then nothing is removed.
-    pub async fn remove(self) -> Result<(), GitError> {
+    /// When something in it is not saved: then nothing is changed.
+    pub async fn put_away(&self, pushed: Option<&Oid>) -> Result<(), GitError> {
         let kept = self.worktree.kept.clone();
-        let idle = self.clear_away().await?;
+        let idle = self.put_aside(pushed).await?;
         kept.delete_refs(&idle).await
     }
 
@@ -31,8 +33,8 @@ impl Seen {
     /// worktrees deletes the refs of all of them at once.
     ///
     /// # Errors
-    /// When something in it is not saved: then nothing is removed.
-    pub async fn clear_away(self) -> Result<Vec<IdleRef>, GitError> {
+    /// When something in it is not saved: then nothing is changed.
+    pub async fn put_aside(&self, pushed: Option<&Oid>) -> Result<Vec<IdleRef>, GitError> {
         if let Salvaged::No { why } = self.is_salvaged().await? {
             return Err(GitError::NotSalvaged {
                 path: self.worktree.path.clone(),
@@ -42,19 +44,19 @@ impl Seen {
         self.keep_abandoned().await?;
         let tree = &self.worktree;
         for path in [tree.path.clone(), tree.repository()] {
-            tree.discard(&path).await?;
+            out_of_sight(&path)?;
         }
-        tree.idle_refs().await
+        tree.idle_refs(pushed).await
     }
 }
 
 impl Worktree {
-    async fn idle_refs(&self) -> Result<Vec<IdleRef>, GitError> {
+    async fn idle_refs(&self, pushed: Option<&Oid>) -> Result<Vec<IdleRef>, GitError> {
         let mut idle = Vec::new();
         let Some(at) = self.branch_tip().await? else {
             return Ok(idle);
         };
-        if at == self.base || self.is_on_remote(&at).await {
+        if at == self.base || pushed == Some(&at) || self.is_on_remote(&at).await {
             let name = self.branch_ref();
             idle.push(IdleRef { name, at });
             self.idle_ref(format!("refs/remotes/origin/{}", self.branch), &mut idle)
@@ -81,20 +83,16 @@ impl Worktree {
             }
         }
     }
+}
 
-    /// Takes a directory out of sight before it is removed: one that is half removed would look
-    /// like a session that deleted files.
-    async fn discard(&self, path: &Path) -> Result<(), GitError> {
-        let mut gone = path.as_os_str().to_owned();
-        gone.push(".gone");
-        let gone = PathBuf::from(gone);
-        let own = self.mirror.path();
-        remove_tree(&self.mirror.inspector, own, &gone).await?;
-        match fs::rename(path, &gone) {
-            Ok(()) => remove_tree(&self.mirror.inspector, own, &gone).await,
-            Err(error) if error.kind() == ErrorKind::NotFound => Ok(()),
-            Err(source) => Err(io(path, source)),
-        }
+/// Renames a directory before it is removed: one that is half removed would look like a session that
+/// deleted files.
+fn out_of_sight(path: &Path) -> Result<(), GitError> {
+    let mut gone = path.as_os_str().to_owned();
+    gone.push(".gone");
+    match fs::rename(path, PathBuf::from(gone)) {
+        Err(error) if error.kind() == ErrorKind::NotFound => Ok(()),
+        other => other.map_err(|source| io(path, source)),
     }
 }
 

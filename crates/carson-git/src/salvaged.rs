@@ -25,7 +25,7 @@ fn no(why: impl Into<String>) -> Salvaged {
 impl Seen {
     /// Whether removing the directory loses nothing: its files equal a saved tree, its branch is at
     /// the base, pushed, or under a kept ref, and no repository inside has commits of its own that
-    /// are not kept. Asks no remote: a push leaves its own mark, and [`remove`](Self::remove) keeps
+    /// are not kept. Asks no remote: a push leaves its own mark, and [`put_away`](Self::put_away) keeps
     /// the branch unless the remote confirms.
     ///
     /// # Errors

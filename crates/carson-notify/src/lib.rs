@@ -1,15 +1,32 @@
-//! What leaves the house: chat posts.
+//! What leaves the house: chat posts and webhooks.
 //!
 //! # Theory of operation
 //!
-//! A [`Message`] is what a person reads, without any chat's own syntax; a [`Sink`] is where it
-//! goes. Posting answers with what the outbox needs to know: it arrived (under which name), it may
-//! be tried again (and when), or it never will. Nothing here waits or retries: the outbox does.
+//! A [`Message`] is what a person reads, without any chat's own syntax; a [`Notice`] is a message
+//! with what the outbox knows of it; a [`Sink`] is where it goes. Posting answers with what the
+//! outbox needs to know: it arrived (under which name), it may be tried again (and when), or it
+//! never will. Nothing here waits or retries: the outbox does.
+//!
+//! [`SINKS`] is the list. A sink is one file, which says what an operator may write about it
+//! (a [`Section`](carson_core::section::Section) of carson.toml becomes a checked [`Spec`]) and how it posts. The settings
+//! read their keys, their schema and their checks from the list; everybody else knows a sink by its
+//! name, which stands in the outbox's rows.
 //!
 //! [`Message::redacted`] is what may leave: `carson-redact` takes the secrets out.
+//!
+//! Reading order: `message.rs`, `sink.rs`, `section.rs`, `list.rs`, `webhook.rs` (the smallest sink),
+//! `slack/`.
 
+mod http;
+mod list;
 mod message;
+mod section;
 mod sink;
+mod slack;
+#[cfg(test)]
+mod testing;
 
+pub use list::{SINKS, spec};
 pub use message::Message;
-pub use sink::{Place, PostError, Posted, Sink};
+pub use section::{ReadSecret, SinkKind, Spec};
+pub use sink::{Notice, NoticeKind, Place, PostError, Posted, Posting, Sink};

@@ -1,34 +1,70 @@
 //! Where messages go.
 
+use std::fmt::Debug;
+use std::pin::Pin;
 use std::time::Duration;
 
-use reqwest::StatusCode;
-use secrecy::{ExposeSecret, SecretString};
-use serde_json::{Value, json};
+use carson_core::FiringId;
+use chrono::{DateTime, Utc};
+use serde::Serialize;
 use thiserror::Error;
+use uuid::Uuid;
 
 use crate::message::Message;
 
-/// One post.
-const TIMEOUT: Duration = Duration::from_secs(10);
+/// A place where messages go. Its name stands in the outbox's rows.
+pub trait Sink: Debug + Send + Sync {
+    /// The name of its section.
+    fn name(&self) -> &'static str;
 
-/// A chat.
+    /// Whether its posts have names, by which they can be replied to and changed. Where they have
+    /// none, every post goes to [`Place::Channel`].
+    fn can_thread(&self) -> bool;
+
+    /// Posts.
+    ///
+    /// # Errors
+    /// When it did not arrive; says whether to try again.
+    fn post<'a>(&'a self, notice: &'a Notice, place: Place<'a>) -> Posting<'a>;
+
+    /// Says what is new of an earlier post, the root: by changing it where that can be done. Nothing
+    /// is a fine answer of a sink that cannot: what people must know follows as a post.
+    ///
+    /// # Errors
+    /// When it did not arrive; says whether to try again.
+    fn update<'a>(&'a self, notice: &'a Notice, root: Option<&'a str>) -> Posting<'a>;
+}
+
+/// A post on its way.
+pub type Posting<'a> = Pin<Box<dyn Future<Output = Result<Posted, PostError>> + Send + 'a>>;
+
+/// A message with what the outbox knows of it.
 #[derive(Clone, Debug)]
-pub enum Sink {
-    /// Slack's Web API: threads, and posts that can be changed.
-    SlackApi {
-        /// Address of the API.
-        api_base: String,
-        /// The channel.
-        channel: String,
-        /// A bot token.
-        token: SecretString,
-    },
-    /// A Slack incoming webhook: posts only.
-    Webhook {
-        /// Its address, which is its secret.
-        url: SecretString,
-    },
+pub struct Notice {
+    /// Its name in the outbox: the same when it is sent twice.
+    pub id: Uuid,
+    /// What it is.
+    pub kind: NoticeKind,
+    /// The firing that it is about.
+    pub firing: Option<FiringId>,
+    /// When it was filed.
+    pub at: DateTime<Utc>,
+    /// What people read.
+    pub message: Message,
+}
+
+/// What a notice is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum NoticeKind {
+    /// A firing took its work.
+    Started,
+    /// A firing ended.
+    Finished,
+    /// What an operator needs to know of a firing's end.
+    Attention,
+    /// A word on a role or the daemon that belongs to no firing.
+    Notice,
 }
 
 /// Where in the chat.
@@ -45,140 +81,20 @@ pub enum Place<'t> {
 /// A message that arrived.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Posted {
-    /// Its name in the chat, by which it can be replied to; a webhook gives none.
+    /// Its name there, by which it can be replied to, where it has one.
     pub ts: Option<String>,
 }
 
 /// A message that did not arrive.
 #[derive(Clone, Debug, Error, PartialEq, Eq)]
 pub enum PostError {
-    /// The chat says when to come back.
-    #[error("the chat asks to wait {0:?}")]
+    /// The other side says when to come back.
+    #[error("it asks to wait {0:?}")]
     RetryAfter(Duration),
     /// It may arrive later.
-    #[error("the chat does not answer: {0}")]
+    #[error("it does not answer: {0}")]
     Temporary(String),
     /// It never will.
-    #[error("the chat refuses: {0}")]
+    #[error("it refuses: {0}")]
     Permanent(String),
 }
-
-impl Sink {
-    /// Posts. A webhook knows no threads: there everything goes into the channel.
-    ///
-    /// # Errors
-    /// When it did not arrive; says whether to try again.
-    pub async fn post(&self, message: &Message, place: Place<'_>) -> Result<Posted, PostError> {
-        match self {
-            Self::SlackApi { channel, .. } => {
-                let mut body = json!({
-                    "channel": channel,
-                    "text": message.slack_text(),
-                    "blocks": message.slack_blocks(),
-                    "unfurl_links": false,
-                });
-                match place {
-                    Place::Channel => {}
-                    Place::Thread(root) => body["thread_ts"] = json!(root),
-                    Place::Both(root) => {
-                        body["thread_ts"] = json!(root);
-                        body["reply_broadcast"] = json!(true);
-                    }
-                }
-                let answer = self.call("chat.postMessage", &body).await?;
-                Ok(Posted {
-                    ts: answer["ts"].as_str().map(str::to_owned),
-                })
-            }
-            Self::Webhook { url } => {
-                let body = json!({"text": message.slack_text(), "blocks": message.slack_blocks()});
-                send(client()?.post(url.expose_secret()).json(&body)).await?;
-                Ok(Posted { ts: None })
-            }
-        }
-    }
-
-    /// Changes an earlier post. A webhook cannot: it posts anew.
-    ///
-    /// # Errors
-    /// When it did not arrive; says whether to try again.
-    pub async fn update(&self, message: &Message, ts: &str) -> Result<Posted, PostError> {
-        let Self::SlackApi { channel, .. } = self else {
-            return self.post(message, Place::Channel).await;
-        };
-        let body = json!({
-            "channel": channel,
-            "ts": ts,
-            "text": message.slack_text(),
-            "blocks": message.slack_blocks(),
-        });
-        self.call("chat.update", &body).await?;
-        Ok(Posted {
-            ts: Some(ts.to_owned()),
-        })
-    }
-
-    async fn call(&self, verb: &str, body: &Value) -> Result<Value, PostError> {
-        let Self::SlackApi {
-            api_base, token, ..
-        } = self
-        else {
-            return Err(PostError::Permanent("a webhook has no API".into()));
-        };
-        let url = format!("{}/{verb}", api_base.trim_end_matches('/'));
-        let request = client()?
-            .post(url)
-            .bearer_auth(token.expose_secret())
-            .json(body);
-        let text = send(request).await?;
-        let answer: Value = serde_json::from_str(&text)
-            .map_err(|_| PostError::Temporary("the answer is no JSON".into()))?;
-        if answer["ok"] == true {
-            return Ok(answer);
-        }
-        let error = answer["error"]
-            .as_str()
-            .unwrap_or("no reason given")
-            .to_owned();
-        Err(match error.as_str() {
-            "ratelimited" => PostError::RetryAfter(Duration::from_secs(30)),
-            "internal_error" | "fatal_error" | "service_unavailable" | "request_timeout" => {
-                PostError::Temporary(error)
-            }
-            _ => PostError::Permanent(error),
-        })
-    }
-}
-
-fn client() -> Result<reqwest::Client, PostError> {
-    reqwest::Client::builder()
-        .timeout(TIMEOUT)
-        .redirect(reqwest::redirect::Policy::none())
-        .build()
-        .map_err(|error| PostError::Temporary(error.to_string()))
-}
-
-/// Errors are told without the address: a webhook's address is its secret.
-async fn send(request: reqwest::RequestBuilder) -> Result<String, PostError> {
-    let temporary = |error: reqwest::Error| PostError::Temporary(error.without_url().to_string());
-    let response = request.send().await.map_err(temporary)?;
-    let status = response.status();
-    if status == StatusCode::TOO_MANY_REQUESTS {
-        let after = response
-            .headers()
-            .get("retry-after")
-            .and_then(|value| value.to_str().ok());
-        let seconds = after.and_then(|text| text.parse().ok()).unwrap_or(30);
-        return Err(PostError::RetryAfter(Duration::from_secs(seconds)));
-    }
-    if status.is_server_error() {
-        return Err(PostError::Temporary(status.to_string()));
-    }
-    if !status.is_success() {
-        return Err(PostError::Permanent(status.to_string()));
-    }
-    response.text().await.map_err(temporary)
-}
-
-#[cfg(test)]
-mod tests;

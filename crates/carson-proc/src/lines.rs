@@ -2,6 +2,8 @@
 
 use std::ops::ControlFlow;
 
+use memchr::memchr;
+
 use crate::captured::Captured;
 
 /// What is handed on of one line; the rest of a longer one is left out.
@@ -55,17 +57,15 @@ impl Lines {
         on_line: &mut impl FnMut(Line<'_>) -> ControlFlow<()>,
     ) -> ControlFlow<()> {
         self.kept.push(bytes);
-        let mut flow = ControlFlow::Continue(());
-        for piece in bytes.split_inclusive(|byte| *byte == b'\n') {
-            let Some(end) = piece.strip_suffix(b"\n") else {
-                self.gather(piece);
-                break;
-            };
-            self.gather(end);
+        let (mut flow, mut rest) = (ControlFlow::Continue(()), bytes);
+        while let Some(end) = memchr(b'\n', rest) {
+            self.gather(&rest[..end]);
             if self.emit(on_line).is_break() {
                 flow = ControlFlow::Break(());
             }
+            rest = &rest[end + 1..];
         }
+        self.gather(rest);
         flow
     }
 

@@ -50,8 +50,15 @@ pub fn own_path(path: &OsStr) -> OsString {
         }
         known.shared.clone()
     };
-    let entries = std::env::split_paths(path).filter(|dir| dir.is_absolute());
-    let entries = entries.filter(|dir| is_ours(dir, &shared) && leads_nowhere_else(dir, &shared));
+    // `/bin` is `/usr/bin` on most systems: each place is looked at once.
+    let mut judged: BTreeMap<PathBuf, bool> = BTreeMap::new();
+    let mut is_own = |dir: &PathBuf| match resolve(dir, &shared) {
+        Ok(found) if is_free(&found.real, &shared) => *judged
+            .entry(found.real)
+            .or_insert_with_key(|real| leads_nowhere_else(real, &shared)),
+        _ => false,
+    };
+    let entries = std::env::split_paths(path).filter(|dir| dir.is_absolute() && is_own(dir));
     // Entries that were split at colons hold none.
     let left = std::env::join_paths(entries).unwrap_or_default();
     let mut known = KNOWN.write().unwrap_or_else(PoisonError::into_inner);
@@ -61,20 +68,33 @@ pub fn own_path(path: &OsStr) -> OsString {
     left
 }
 
-/// Whether no link in a directory leads to where sessions write.
+/// Whether no link in a directory, which has none in its own path, leads to where sessions write.
 fn leads_nowhere_else(dir: &Path, shared: &[PathBuf]) -> bool {
     if shared.is_empty() {
         return true;
     }
     let items = std::fs::read_dir(dir).into_iter().flatten().flatten();
     let mut links = items.filter(|item| item.file_type().is_ok_and(|kind| kind.is_symlink()));
-    // A link to nothing is one to something later.
-    links.all(|link| match resolve(&link.path(), shared) {
-        Ok(found) => !shared.iter().any(|place| found.real.starts_with(place)),
-        Err(ResolveError::Io(_)) => std::fs::read_link(link.path())
-            .is_ok_and(|to| !shared.iter().any(|place| dir.join(&to).starts_with(place))),
-        Err(_) => false,
+    links.all(|link| {
+        let Ok(target) = std::fs::read_link(link.path()) else {
+            return false;
+        };
+        // Another one of the same directory, which is looked at itself.
+        if target.components().count() == 1 && target != Path::new("..") {
+            return true;
+        }
+        match resolve(&link.path(), shared) {
+            Ok(found) => is_free(&found.real, shared),
+            // A link to nothing is one to something later.
+            Err(ResolveError::Io(_)) => is_free(&dir.join(&target), shared),
+            Err(_) => false,
+        }
     })
+}
+
+/// Whether a place lies in none where sessions write.
+fn is_free(real: &Path, shared: &[PathBuf]) -> bool {
+    !shared.iter().any(|place| real.starts_with(place))
 }
 
 /// The executable file that `program` names, as [`find_on_path`](crate::find_on_path) finds it, in
@@ -103,8 +123,7 @@ fn first(program: &Path, path: Option<&OsStr>, shared: &[PathBuf]) -> Option<Pat
 
 /// Whether no session may write there, nor on the way. What does not exist is nobody's.
 fn is_ours(path: &Path, shared: &[PathBuf]) -> bool {
-    resolve(path, shared)
-        .is_ok_and(|found| !shared.iter().any(|place| found.real.starts_with(place)))
+    resolve(path, shared).is_ok_and(|found| is_free(&found.real, shared))
 }
 
 #[cfg(test)]

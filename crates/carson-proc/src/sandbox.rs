@@ -16,6 +16,7 @@
 //! Reading order: [`Profile`], [`Level`], `launch.rs`, then one file per wall.
 
 mod attend;
+mod call;
 mod handover;
 mod launch;
 mod level;
@@ -59,8 +60,9 @@ mod weigh;
 mod word;
 
 pub use attend::{Attended, attend};
+pub use call::{LAUNCH, Say, UNMET};
 pub use handover::{nobody_comes, receive_listener};
-pub use launch::{LAUNCH, Say, UNMET, launch_if_asked};
+pub use launch::launch_if_asked;
 pub use level::{CgroupLevel, Level, NetworkLevel, Ns};
 pub(crate) use probe::launcher;
 pub use probe::probe;

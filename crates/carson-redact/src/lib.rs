@@ -28,17 +28,20 @@
 //! own documentation). Taking out ordinary text is a defect too: a rule wants the exact form, or a
 //! value that looks random; what merely has high entropy is [`suspicious`], and only worth a warning.
 //!
-//! Reading order: `redactor.rs`, `scan.rs`, `views.rs`, `unescape.rs`, `known.rs`, `rules/`, `stream.rs`.
+//! Reading order: `redactor.rs`, `scan.rs`, `views.rs`, `unescape.rs`, `known.rs`, `recognised.rs`,
+//! `rules/`, `stream.rs`.
 
 mod coded;
 mod known;
 mod numbers;
 mod pieces;
 mod random;
+mod recognised;
 mod redactor;
 mod rules;
 mod runs;
 mod scan;
+mod span;
 mod stream;
 mod trie;
 mod unescape;

@@ -10,8 +10,8 @@ use secrecy::{ExposeSecret, SecretString};
 
 use crate::known;
 use crate::pieces::Pieces;
-use crate::scan::{Scanner, Span};
-use crate::stream::Stream;
+use crate::scan::Scanner;
+use crate::span::Span;
 
 /// Knows the secrets that Carson holds, and the forms of those it does not. Clones share it.
 #[derive(Clone)]
@@ -140,12 +140,6 @@ impl Redactor {
     pub fn from_wire(wire: &[u8]) -> Result<Self, String> {
         let known: Vec<String> = serde_json::from_slice(wire).map_err(|error| error.to_string())?;
         Ok(Self::new(known.into_iter().map(SecretString::from)))
-    }
-
-    /// A stream of output that comes in pieces.
-    #[must_use]
-    pub fn stream(&self) -> Stream {
-        Stream::new(self.clone())
     }
 }
 

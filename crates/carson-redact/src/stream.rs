@@ -2,7 +2,7 @@
 
 use crate::redactor::{Redactor, mark};
 use crate::rules::pem;
-use crate::scan::Open;
+use crate::span::Open;
 
 /// A line that is longer is handed on before its end.
 const LONG_LINE: usize = 64 * 1024;
@@ -26,8 +26,16 @@ pub struct Stream {
     enough: usize,
 }
 
+impl Redactor {
+    /// A stream of output that comes in pieces.
+    #[must_use]
+    pub fn stream(&self) -> Stream {
+        Stream::new(self.clone())
+    }
+}
+
 impl Stream {
-    pub(crate) fn new(redactor: Redactor) -> Self {
+    fn new(redactor: Redactor) -> Self {
         Self {
             redactor,
             text: Vec::new(),

@@ -2,7 +2,8 @@
 //!
 //! Known values are found without this: they are read without zeros anyway.
 
-use crate::scan::{Scan, Span, rules};
+use crate::recognised::recognised;
+use crate::span::{Scan, Span};
 
 /// Fewer characters hold no credential.
 const LEAST: usize = 8;
@@ -42,7 +43,7 @@ fn one(text: &[u8], at: usize, length: usize, from: usize, spans: &mut Vec<Span>
         let until = length.min(done + STEP);
         let narrow: Vec<u8> = (done..until).map(|nth| text[at + 2 * nth]).collect();
         let mut scan = Scan::default();
-        rules(&narrow, 0, true, &mut scan);
+        recognised(&narrow, 0, true, &mut scan);
         let place = |nth: usize| at + 2 * (done + nth);
         let found = scan.spans.iter().map(|span| Span {
             start: place(span.start).max(from),

@@ -3,30 +3,33 @@
 use carson_core::{HostName, RoleName};
 use chrono::{DateTime, Utc};
 use serde::Serialize;
-use sqlx::{FromRow, query, query_as};
+use sqlx::{query, query_as};
 
 use crate::db::{Db, Store, on};
 use crate::error::StoreError;
+use crate::row::row;
 
-/// Preflights of a role that failed in a row on one host. When one passes, the row goes.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, FromRow)]
-pub struct PreflightRow {
-    /// The host.
-    pub host: String,
-    /// The role.
-    pub role: String,
-    /// The id of the check that failed last.
-    pub failed: String,
-    /// What it found, and what would mend it.
-    pub why: String,
-    /// How many preflights failed in a row.
-    pub streak: i64,
-    /// When the first of them did.
-    pub since: DateTime<Utc>,
-    /// When the last of them did.
-    pub last_at: DateTime<Utc>,
-    /// When somebody was told.
-    pub told_at: Option<DateTime<Utc>>,
+row! {
+    /// Preflights of a role that failed in a row on one host. When one passes, the row goes.
+    #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+    pub struct PreflightRow {
+        /// The host.
+        pub host: String,
+        /// The role.
+        pub role: String,
+        /// The id of the check that failed last.
+        pub failed: String,
+        /// What it found, and what would mend it.
+        pub why: String,
+        /// How many preflights failed in a row.
+        pub streak: i64,
+        /// When the first of them did.
+        pub since: DateTime<Utc>,
+        /// When the last of them did.
+        pub last_at: DateTime<Utc>,
+        /// When somebody was told.
+        pub told_at: Option<DateTime<Utc>>,
+    }
 }
 
 impl Store {

@@ -233,7 +233,8 @@ impl Store {
         )
         .bind(id.uuid())
         .bind(repo.as_str())
-        .bind(work.to_string())
+        // No work is one that many may have at once.
+        .bind((work != WorkKey::None).then(|| work.to_string()))
         .bind(self.outside(title).as_ref())
         .execute(pool)
         .await
@@ -244,6 +245,28 @@ impl Store {
             Err(sqlx::Error::Database(error)) if error.is_unique_violation() => Ok(false),
             Err(error) => Err(error.into()),
         }
+    }
+
+    /// When a role last took work in a repository.
+    ///
+    /// # Errors
+    /// When the database does not answer.
+    pub async fn last_in(
+        &self,
+        role: &RoleName,
+        repo: &RepoName,
+    ) -> Result<Option<DateTime<Utc>>, StoreError> {
+        let last: Option<(DateTime<Utc>,)> = on!(self, |pool| {
+            sqlx::query_as(
+            "SELECT claimed_at FROM firing WHERE role = $1 AND repo = $2 AND branch IS NOT NULL \
+             ORDER BY claimed_at DESC LIMIT 1"
+        )
+        .bind(role.as_str())
+        .bind(repo.as_str())
+        .fetch_optional(pool)
+        .await?
+        });
+        Ok(last.map(|(at,)| at))
     }
 }
 

@@ -7,7 +7,6 @@ use carson_redact::Redactor;
 use sqlx::{PgPool, SqlitePool};
 
 use crate::file::DbFile;
-use crate::firing::plain;
 
 /// One of the two.
 #[derive(Clone, Debug)]
@@ -103,5 +102,14 @@ impl Store {
             Db::Sqlite(_) => "sqlite",
             Db::Postgres(_) => "postgres",
         }
+    }
+}
+
+/// Text from outside as both databases take it: PostgreSQL has no NUL.
+fn plain(text: &str) -> Cow<'_, str> {
+    if text.contains('\0') {
+        text.replace('\0', "\u{fffd}").into()
+    } else {
+        text.into()
     }
 }

@@ -1,27 +1,12 @@
 //! What firings connected to.
 
 use carson_core::FiringId;
-use serde::Serialize;
+use carson_core::egress::EgressHost;
 use sqlx::{query, query_as};
 
 use crate::db::{Store, on, transaction};
 use crate::error::StoreError;
 use crate::firing::{large, signed};
-
-/// What a firing had to do with one host. The field names are those of `carson firings ID --json`.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
-pub struct EgressHost {
-    /// `host:port`.
-    pub host: String,
-    /// Connections, or requests, that were let through.
-    pub allowed: u64,
-    /// Those that were refused.
-    pub refused: u64,
-    /// Bytes to it.
-    pub bytes_up: u64,
-    /// Bytes from it.
-    pub bytes_down: u64,
-}
 
 impl Store {
     /// Writes what a firing connected to so far: absolute values, so writing twice changes nothing.

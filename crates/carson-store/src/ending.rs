@@ -8,6 +8,7 @@ use sqlx::query;
 
 use crate::db::{Store, on, transaction};
 use crate::error::StoreError;
+use crate::firing::to_json;
 use crate::outbox::NewPost;
 use crate::stops::BreakerRaw;
 
@@ -129,9 +130,4 @@ impl Store {
         });
         Ok(ended)
     }
-}
-
-fn to_json(value: &impl serde::Serialize) -> String {
-    // Plain structs of strings and numbers: there is nothing in them that could fail.
-    serde_json::to_string(value).unwrap_or_default()
 }

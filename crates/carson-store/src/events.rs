@@ -1,19 +1,20 @@
 //! The trail of decisions, and the hosts that make them.
 
-use carson_core::{FiringId, HostName, RoleName};
+use carson_core::{Event, FiringId, HostName, RoleName};
 use chrono::{DateTime, Utc};
 use serde::Serialize;
-use serde_json::Value;
-use sqlx::{FromRow, query};
+use serde_json::{Value, json};
+use sqlx::query;
 use uuid::Uuid;
 
 use crate::db::{Store, on};
 use crate::error::StoreError;
 use crate::firing::signed;
+use crate::row::row;
 
 /// One decision.
 #[derive(Clone, Debug, Serialize)]
-pub struct Event {
+pub struct EventRow {
     /// When.
     pub at: DateTime<Utc>,
     /// What kind, dotted: `breaker.reset`.
@@ -26,25 +27,27 @@ pub struct Event {
     pub data: Value,
 }
 
-/// A box that runs a supervisor.
-#[derive(Clone, Debug, Serialize, FromRow)]
-pub struct HostRow {
-    /// Its name.
-    pub name: String,
-    /// The daemon's process.
-    pub pid: i64,
-    /// That process's start time.
-    pub pid_start: i64,
-    /// The daemon's version.
-    pub version: String,
-    /// When it was last heard of.
-    pub beat_at: DateTime<Utc>,
+row! {
+    /// A box that runs a supervisor.
+    #[derive(Clone, Debug, Serialize)]
+    pub struct HostRow {
+        /// Its name.
+        pub name: String,
+        /// The daemon's process.
+        pub pid: i64,
+        /// That process's start time.
+        pub pid_start: i64,
+        /// The daemon's version.
+        pub version: String,
+        /// When it was last heard of.
+        pub beat_at: DateTime<Utc>,
+    }
 }
 
 type Raw = (DateTime<Utc>, String, Option<String>, Option<Uuid>, String);
 
-fn event((at, kind, role, firing, data): Raw) -> Event {
-    Event {
+fn event((at, kind, role, firing, data): Raw) -> EventRow {
+    EventRow {
         at,
         kind,
         role,
@@ -54,26 +57,26 @@ fn event((at, kind, role, firing, data): Raw) -> Event {
 }
 
 impl Store {
-    /// Writes a decision down.
+    /// Writes down what happened, and about which role or firing.
     ///
     /// # Errors
     /// When the database does not answer.
     pub async fn event(
         &self,
-        kind: &str,
+        event: &Event,
         role: Option<&RoleName>,
         firing: Option<FiringId>,
-        data: &Value,
         at: DateTime<Utc>,
     ) -> Result<(), StoreError> {
+        let data = json!(event).to_string();
         on!(self, |pool| query(
             "INSERT INTO event (at, kind, role, firing, data) VALUES ($1, $2, $3, $4, $5)"
         )
         .bind(at)
-        .bind(kind)
+        .bind(event.kind())
         .bind(role.map(RoleName::as_str))
         .bind(firing.map(|id| id.uuid()))
-        .bind(self.outside(&data.to_string()).into_owned())
+        .bind(self.outside(&data).into_owned())
         .execute(pool)
         .await?
         .rows_affected());
@@ -84,7 +87,7 @@ impl Store {
     ///
     /// # Errors
     /// When the database does not answer.
-    pub async fn events(&self, limit: u32) -> Result<Vec<Event>, StoreError> {
+    pub async fn events(&self, limit: u32) -> Result<Vec<EventRow>, StoreError> {
         let rows: Vec<Raw> = on!(self, |pool| sqlx::query_as(
             "SELECT at, kind, role, firing, data FROM event ORDER BY seq DESC LIMIT $1"
         )
@@ -98,7 +101,7 @@ impl Store {
     ///
     /// # Errors
     /// When the database does not answer.
-    pub async fn events_of(&self, firing: FiringId) -> Result<Vec<Event>, StoreError> {
+    pub async fn events_of(&self, firing: FiringId) -> Result<Vec<EventRow>, StoreError> {
         let rows: Vec<Raw> = on!(self, |pool| sqlx::query_as(
             "SELECT at, kind, role, firing, data FROM event WHERE firing = $1 ORDER BY seq"
         )

@@ -1,17 +1,15 @@
 //! The rows of a firing.
 
-use std::borrow::Cow;
-
 use carson_core::settle::{Facts, Settled};
 use carson_core::work::WorkKey;
 use carson_core::{AccountName, FiringId, HostName, Outcome, RepoName, RoleName, SkipKind, Stage};
 use chrono::{DateTime, Utc};
 use serde::Serialize;
 use serde_json::Value;
-use sqlx::FromRow;
 use uuid::Uuid;
 
 use crate::error::StoreError;
+use crate::row::row;
 
 /// One firing. The field names are those of `carson firings ID --json`.
 #[derive(Clone, Debug, Serialize)]
@@ -112,63 +110,66 @@ pub struct StageRow {
     pub ended_at: Option<DateTime<Utc>>,
 }
 
-/// A tool call that was stopped.
-#[derive(Clone, Debug, Serialize, FromRow)]
-pub struct BlockedCall {
-    /// The rule, or the reason that was given.
-    pub rule: String,
-    /// The tool.
-    pub tool: String,
-    /// The call, redacted and cut.
-    pub call: String,
-    /// When.
-    pub at: DateTime<Utc>,
+row! {
+    /// A tool call that was stopped.
+    #[derive(Clone, Debug, Serialize)]
+    pub struct BlockedCall {
+        /// The rule, or the reason that was given.
+        pub rule: String,
+        /// The tool.
+        pub tool: String,
+        /// The call, redacted and cut.
+        pub call: String,
+        /// When.
+        pub at: DateTime<Utc>,
+    }
 }
 
-/// The row as the databases give it.
-#[derive(FromRow)]
-pub(crate) struct Raw {
-    id: Uuid,
-    role: String,
-    slot: Option<DateTime<Utc>>,
-    missed: i64,
-    host: String,
-    account: Option<String>,
-    engine: Option<String>,
-    repo: Option<String>,
-    work: Option<String>,
-    title: Option<String>,
-    claimed_at: DateTime<Utc>,
-    deadline_at: DateTime<Utc>,
-    started_at: Option<DateTime<Utc>>,
-    ended_at: Option<DateTime<Utc>>,
-    pid: Option<i64>,
-    pid_start: Option<i64>,
-    stage: Option<String>,
-    branch: Option<String>,
-    base_sha: Option<String>,
-    bench: Option<String>,
-    pr_number: Option<i64>,
-    pr_url: Option<String>,
-    salvage_ref: Option<String>,
-    verified_sha: Option<String>,
-    reviewed_sha: Option<String>,
-    pushed_sha: Option<String>,
-    settled: Option<String>,
-    facts: Option<String>,
-    sentinel: Option<String>,
-    outcome: Option<String>,
-    reason: Option<String>,
-    skip: Option<String>,
-    attempts: i64,
-    sessions: i64,
-    turns: i64,
-    tokens_in: i64,
-    tokens_out: i64,
-    cost_usd: Option<f64>,
-    sandbox: Option<String>,
-    cost_estimated: i64,
-    retries: i64,
+row! {
+    /// The row as the databases give it.
+    pub(crate) struct Raw {
+        id: Uuid,
+        role: String,
+        slot: Option<DateTime<Utc>>,
+        missed: i64,
+        host: String,
+        account: Option<String>,
+        engine: Option<String>,
+        repo: Option<String>,
+        work: Option<String>,
+        title: Option<String>,
+        claimed_at: DateTime<Utc>,
+        deadline_at: DateTime<Utc>,
+        started_at: Option<DateTime<Utc>>,
+        ended_at: Option<DateTime<Utc>>,
+        pid: Option<i64>,
+        pid_start: Option<i64>,
+        stage: Option<String>,
+        branch: Option<String>,
+        base_sha: Option<String>,
+        bench: Option<String>,
+        pr_number: Option<i64>,
+        pr_url: Option<String>,
+        salvage_ref: Option<String>,
+        verified_sha: Option<String>,
+        reviewed_sha: Option<String>,
+        pushed_sha: Option<String>,
+        settled: Option<String>,
+        facts: Option<String>,
+        sentinel: Option<String>,
+        outcome: Option<String>,
+        reason: Option<String>,
+        skip: Option<String>,
+        attempts: i64,
+        sessions: i64,
+        turns: i64,
+        tokens_in: i64,
+        tokens_out: i64,
+        cost_usd: Option<f64>,
+        sandbox: Option<String>,
+        cost_estimated: i64,
+        retries: i64,
+    }
 }
 
 impl TryFrom<Raw> for Firing {
@@ -221,15 +222,6 @@ impl TryFrom<Raw> for Firing {
     }
 }
 
-/// Text from outside as both databases take it: PostgreSQL has no NUL.
-pub(crate) fn plain(text: &str) -> Cow<'_, str> {
-    if text.contains('\0') {
-        text.replace('\0', "\u{fffd}").into()
-    } else {
-        text.into()
-    }
-}
-
 pub(crate) fn parsed<T: std::str::FromStr>(
     column: &'static str,
     text: &str,
@@ -247,7 +239,7 @@ fn maybe<T: std::str::FromStr>(
     text.map(|text| parsed(column, text)).transpose()
 }
 
-fn json<T: serde::de::DeserializeOwned>(
+pub(crate) fn json<T: serde::de::DeserializeOwned>(
     column: &'static str,
     text: Option<&str>,
 ) -> Result<Option<T>, StoreError> {
@@ -271,4 +263,9 @@ pub(crate) fn large(number: i64) -> u64 {
 /// The databases have signed integers only; no count of ours comes near their end.
 pub(crate) fn signed(number: u64) -> i64 {
     i64::try_from(number).unwrap_or(i64::MAX)
+}
+
+pub(crate) fn to_json(value: &impl Serialize) -> String {
+    // Plain structs of strings and numbers: there is nothing in them that could fail.
+    serde_json::to_string(value).unwrap_or_default()
 }

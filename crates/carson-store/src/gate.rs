@@ -83,7 +83,7 @@ impl Store {
             spent_today: of_day(query).1,
             running: running.contains(query.role.as_str()),
             running_here: u32::try_from(here).unwrap_or(u32::MAX),
-            ..Gate::default()
+            ..Gate::of(query.role.clone())
         };
         Ok(queries.iter().map(gate).collect())
     }

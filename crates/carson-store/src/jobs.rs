@@ -3,33 +3,36 @@
 use carson_core::HostName;
 use chrono::{DateTime, Utc};
 use serde::Serialize;
-use sqlx::{FromRow, query, query_as};
+use sqlx::{query, query_as};
 
 use crate::db::{Store, on};
 use crate::error::StoreError;
+use crate::row::row;
 
 /// At most so many rows go in one statement, so that no writer waits for long.
 const BATCH: i64 = 1_000;
 
-/// How a job went last.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, FromRow)]
-pub struct JobRow {
-    /// The host that runs it.
-    pub host: String,
-    /// Which job.
-    pub name: String,
-    /// When its last run began.
-    pub started_at: DateTime<Utc>,
-    /// When that ended.
-    pub ended_at: DateTime<Utc>,
-    /// When it runs again.
-    pub next_at: DateTime<Utc>,
-    /// How many things it did.
-    pub did: i64,
-    /// Runs that failed since the last good one; 0 when the last one was good.
-    pub failures: i64,
-    /// What it says of that run: what it did, or what went wrong.
-    pub said: String,
+row! {
+    /// How a job went last.
+    #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+    pub struct JobRow {
+        /// The host that runs it.
+        pub host: String,
+        /// Which job.
+        pub name: String,
+        /// When its last run began.
+        pub started_at: DateTime<Utc>,
+        /// When that ended.
+        pub ended_at: DateTime<Utc>,
+        /// When it runs again.
+        pub next_at: DateTime<Utc>,
+        /// How many things it did.
+        pub did: i64,
+        /// Runs that failed since the last good one; 0 when the last one was good.
+        pub failures: i64,
+        /// What it says of that run: what it did, or what went wrong.
+        pub said: String,
+    }
 }
 
 /// Old rows that nobody needs any more.
@@ -115,7 +118,8 @@ impl Store {
                   AND NOT EXISTS (SELECT 1 FROM firing f \
                                   WHERE f.id = o.thread AND f.ended_at IS NULL) \
                   AND NOT EXISTS (SELECT 1 FROM outbox w \
-                                  WHERE w.thread = o.thread AND w.sent_at IS NULL) \
+                                  WHERE w.thread = o.thread AND w.sink = o.sink \
+                                  AND w.sent_at IS NULL) \
                   ORDER BY o.seq LIMIT $2)"
             }
             Stale::EndedBlocks => {

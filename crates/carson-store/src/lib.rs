@@ -20,7 +20,7 @@
 //! Calls that change a row answer whether they did: `false` means that the row was not there or had
 //! come that far before. None of them fails because it is repeated.
 //!
-//! Reading order: `db.rs`, `firing.rs` (the rows), `claim.rs`, `progress.rs`, `ending.rs`,
+//! Reading order: `db.rs`, `firing.rs` (the rows), `claim.rs`, `progress.rs`, `ending.rs`, `effects.rs`,
 //! `gate.rs`, `stops.rs`, `pauses.rs`, `usage.rs`, `checks.rs`, `outbox.rs`, `jobs.rs`; then `sqlite.rs` and
 //! `backup.rs`.
 
@@ -28,6 +28,7 @@ pub mod backup;
 mod checks;
 mod claim;
 mod db;
+mod effects;
 mod egress;
 mod ending;
 mod error;
@@ -36,11 +37,13 @@ mod file;
 mod firing;
 mod gate;
 mod jobs;
+mod migrations;
 mod open;
 mod outbox;
 mod pauses;
 mod progress;
 mod read;
+mod row;
 mod sqlite;
 mod stops;
 mod stuck;
@@ -49,14 +52,14 @@ mod usage;
 pub use checks::PreflightRow;
 pub use claim::{Claim, NewFiring, NewSkip};
 pub use db::{Opening, Store};
-pub use egress::EgressHost;
+pub use effects::{EffectRow, EffectState, Planned, Tried};
 pub use ending::Ending;
 pub use error::{StoreError, Trouble};
-pub use events::{Event, HostRow};
+pub use events::{EventRow, HostRow};
 pub use firing::{BlockedCall, Firing, StageRow};
 pub use gate::GateQuery;
 pub use jobs::{JobRow, Stale};
-pub use outbox::{NewPost, Post, PostKind};
+pub use outbox::{NewPost, Post, PostKind, Waiting};
 pub use pauses::{PauseRow, PauseScope};
 pub use progress::{Judged, Progress, Stopped};
 pub use read::{Filter, Found};

@@ -11,7 +11,7 @@ use sqlx::sqlite::SqliteConnectOptions;
 
 use crate::db::{Db, Opening, Store};
 use crate::error::StoreError;
-use crate::sqlite;
+use crate::{migrations, sqlite};
 
 impl Store {
     /// Opens `sqlite:PATH` (made when missing, readable by its owner only) or `postgres://…`, and
@@ -74,7 +74,7 @@ async fn open_postgres(url: &str, shown: String) -> Result<Store, StoreError> {
         .connect_with(options)
         .await
         .map_err(open)?;
-    let migrated = sqlx::migrate!("../../migrations/postgres").run(&pool).await;
+    let migrated = migrations::migrator(migrations::POSTGRES).run(&pool).await;
     migrated.map_err(|source| StoreError::Schema { url: shown, source })?;
     Ok(Store {
         db: Db::Postgres(pool),

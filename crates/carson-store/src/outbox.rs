@@ -1,14 +1,21 @@
-//! Posts that must reach the chat once, however long it is away.
+//! Posts that must reach their sink once, however long it is away.
+//!
+//! A row is for one sink: what is told to several is filed once for each, and each has its own order,
+//! its own threads and its own leases.
+
+use std::collections::BTreeSet;
 
 use carson_core::FiringId;
 use chrono::{DateTime, TimeDelta, Utc};
+use serde::Serialize;
 use serde_json::Value;
-use sqlx::{FromRow, query};
+use sqlx::query;
 use uuid::Uuid;
 
 use crate::db::{Store, on};
 use crate::error::StoreError;
 use crate::firing::small;
+use crate::row::row;
 
 /// How long one poster may hold a post: longer than any call to the chat takes.
 const LEASE: TimeDelta = TimeDelta::seconds(60);
@@ -50,7 +57,7 @@ impl PostKind {
 pub struct NewPost {
     /// Its id.
     pub id: Uuid,
-    /// Where to: `slack`.
+    /// Where to: the name of a sink.
     pub sink: String,
     /// The firing whose thread it belongs to.
     pub thread: Option<FiringId>,
@@ -75,46 +82,68 @@ pub struct Post {
     pub kind: PostKind,
     /// The message.
     pub body: Value,
+    /// When it was filed.
+    pub created_at: DateTime<Utc>,
     /// How often it was tried.
     pub tries: u32,
 }
 
-#[derive(FromRow)]
-struct Raw {
-    id: Uuid,
-    sink: String,
-    thread: Option<Uuid>,
-    kind: String,
-    body: String,
-    tries: i64,
+row! {
+    /// What waits for one sink.
+    #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+    pub struct Waiting {
+        /// Its name.
+        pub sink: String,
+        /// Posts that it did not get yet.
+        pub posts: i64,
+        /// What it said to the oldest of those that were tried.
+        pub error: Option<String>,
+    }
+}
+
+row! {
+    struct Raw {
+        id: Uuid,
+        sink: String,
+        thread: Option<Uuid>,
+        kind: String,
+        body: String,
+        created_at: DateTime<Utc>,
+        tries: i64,
+    }
 }
 
 impl Store {
-    /// Leases the post whose turn it is: the oldest that is due. Within a thread the order is kept:
-    /// a post is not due while an older one of its thread is unsent.
+    /// Leases the post whose turn it is at a sink: the oldest that is due. Within a thread the order
+    /// is kept: a post is not due while an older one of its thread is unsent there.
     ///
     /// A clock that was set back delays nothing that was filed before: a post is due from its
     /// filing, and a lease that ends further ahead than any can is none.
     ///
-    /// One at a time, so that a lease need only outlast one call to the chat.
+    /// One at a time, so that a lease need only outlast one call to the sink.
     ///
     /// # Errors
     /// When the database does not answer.
-    pub async fn lease_post(&self, now: DateTime<Utc>) -> Result<Option<Post>, StoreError> {
+    pub async fn lease_post(
+        &self,
+        sink: &str,
+        now: DateTime<Utc>,
+    ) -> Result<Option<Post>, StoreError> {
         let row: Option<Raw> = on!(self, |pool| sqlx::query_as(
             "UPDATE outbox SET lease_until = $2, tries = tries + 1 WHERE id = ( \
-               SELECT o.id FROM outbox o WHERE o.sent_at IS NULL \
+               SELECT o.id FROM outbox o WHERE o.sent_at IS NULL AND o.sink = $3 \
                AND (o.due_at IS NULL OR o.due_at <= $1) \
                AND (o.lease_until IS NULL OR o.lease_until <= $1 OR o.lease_until > $2) \
                AND NOT EXISTS (SELECT 1 FROM outbox e WHERE e.thread = o.thread \
-                               AND e.sent_at IS NULL AND e.seq < o.seq) \
+                               AND e.sink = o.sink AND e.sent_at IS NULL AND e.seq < o.seq) \
                ORDER BY o.seq LIMIT 1) \
              AND sent_at IS NULL \
              AND (lease_until IS NULL OR lease_until <= $1 OR lease_until > $2) \
-             RETURNING id, sink, thread, kind, body, tries"
+             RETURNING id, sink, thread, kind, body, created_at, tries"
         )
         .bind(now)
         .bind(now + LEASE)
+        .bind(sink)
         .fetch_optional(pool)
         .await?);
         Ok(row.map(post))
@@ -164,33 +193,55 @@ impl Store {
         Ok(())
     }
 
-    /// The remote name of the root post of a firing's thread.
+    /// The remote name of the root post of a firing's thread at a sink.
     ///
     /// # Errors
     /// When the database does not answer.
-    pub async fn thread_ts(&self, thread: FiringId) -> Result<Option<String>, StoreError> {
-        let row: Option<(Option<String>,)> = on!(self, |pool| sqlx::query_as(
-            "SELECT remote_ts FROM outbox WHERE thread = $1 AND sent_at IS NOT NULL \
+    pub async fn thread_ts(
+        &self,
+        sink: &str,
+        thread: FiringId,
+    ) -> Result<Option<String>, StoreError> {
+        let row: Option<(Option<String>,)> = on!(self, |pool| {
+            sqlx::query_as(
+            "SELECT remote_ts FROM outbox WHERE thread = $1 AND sink = $2 AND sent_at IS NOT NULL \
              AND remote_ts IS NOT NULL ORDER BY seq LIMIT 1"
         )
         .bind(thread.uuid())
+        .bind(sink)
         .fetch_optional(pool)
-        .await?);
+        .await?
+        });
         Ok(row.and_then(|(ts,)| ts))
     }
 
-    /// Whether a firing has a thread, sent or not.
+    /// The sinks at which a firing has a thread, sent or not.
     ///
     /// # Errors
     /// When the database does not answer.
-    pub async fn has_thread(&self, thread: FiringId) -> Result<bool, StoreError> {
-        let row: Option<(i64,)> = on!(self, |pool| sqlx::query_as(
-            "SELECT seq FROM outbox WHERE thread = $1 LIMIT 1"
+    pub async fn threads(&self, thread: FiringId) -> Result<BTreeSet<String>, StoreError> {
+        let rows: Vec<(String,)> = on!(self, |pool| sqlx::query_as(
+            "SELECT DISTINCT sink FROM outbox WHERE thread = $1"
         )
         .bind(thread.uuid())
-        .fetch_optional(pool)
+        .fetch_all(pool)
         .await?);
-        Ok(row.is_some())
+        Ok(rows.into_iter().map(|(sink,)| sink).collect())
+    }
+
+    /// What waits, by sink.
+    ///
+    /// # Errors
+    /// When the database does not answer.
+    pub async fn waiting_posts(&self) -> Result<Vec<Waiting>, StoreError> {
+        Ok(on!(self, |pool| sqlx::query_as(
+            "SELECT o.sink, COUNT(*) AS posts, (SELECT e.error FROM outbox e \
+               WHERE e.sink = o.sink AND e.sent_at IS NULL AND e.error IS NOT NULL \
+               ORDER BY e.seq LIMIT 1) AS error \
+             FROM outbox o WHERE o.sent_at IS NULL GROUP BY o.sink ORDER BY o.sink"
+        )
+        .fetch_all(pool)
+        .await?))
     }
 
     /// Posts that are not sent yet.
@@ -235,6 +286,7 @@ fn post(raw: Raw) -> Post {
         thread: raw.thread.map(Into::into),
         kind: PostKind::of(&raw.kind),
         body: serde_json::from_str(&raw.body).unwrap_or(Value::Null),
+        created_at: raw.created_at,
         tries: small(raw.tries),
     }
 }

@@ -6,11 +6,12 @@ use std::str::FromStr;
 use carson_core::{AccountName, RepoName, RoleName};
 use chrono::{DateTime, Utc};
 use serde::Serialize;
-use sqlx::{FromRow, query};
+use sqlx::query;
 
 use crate::db::{Store, on};
 use crate::error::StoreError;
 use crate::firing::parsed;
+use crate::row::row;
 
 /// What an operator can pause.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -72,13 +73,14 @@ pub struct PauseRow {
     pub set_at: DateTime<Utc>,
 }
 
-#[derive(FromRow)]
-struct PauseRaw {
-    scope: String,
-    reason: String,
-    until: Option<DateTime<Utc>>,
-    set_by: String,
-    set_at: DateTime<Utc>,
+row! {
+    struct PauseRaw {
+        scope: String,
+        reason: String,
+        until: Option<DateTime<Utc>>,
+        set_by: String,
+        set_at: DateTime<Utc>,
+    }
 }
 
 impl Store {

@@ -16,6 +16,7 @@ use crate::backup;
 use crate::db::{Db, Opening, Store};
 use crate::error::{StoreError, Trouble};
 use crate::file::{DbFile, damage, make_private};
+use crate::migrations;
 
 pub(crate) async fn open(path: &Path, url: String, opening: Opening) -> Result<Store, StoreError> {
     let io = |source: std::io::Error| StoreError::Open {
@@ -52,10 +53,12 @@ async fn open_file(path: &Path, url: String, opening: Opening) -> Result<Store, 
     let pool = SqlitePoolOptions::new()
         .max_connections(4)
         .acquire_timeout(opening.patience * 2 + Duration::from_secs(20))
+        // A file does not hang up: asking each time costs two wake-ups.
+        .test_before_acquire(false)
         .connect_with(options)
         .await
         .map_err(|source| refused(path, &url, source))?;
-    let migrator = sqlx::migrate!("../../migrations/sqlite");
+    let migrator = migrations::migrator(migrations::SQLITE);
     if !is_up_to_date(&pool, &migrator).await {
         judge(&pool, path, &url).await?;
         bring_up(&pool, &migrator)

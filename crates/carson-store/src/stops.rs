@@ -8,12 +8,13 @@ use carson_core::breaker::Breaker;
 use carson_core::{AccountName, BlockKind, FiringId, RoleName};
 use chrono::{DateTime, Utc};
 use serde::Serialize;
-use sqlx::{FromRow, query};
+use sqlx::query;
 
 use crate::db::{Store, on};
 use crate::error::StoreError;
 use crate::firing::{parsed, small};
 use crate::pauses::PauseScope;
+use crate::row::row;
 
 /// Who sets a block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -60,13 +61,14 @@ pub struct BlockRow {
     pub set_at: DateTime<Utc>,
 }
 
-#[derive(FromRow)]
-pub(crate) struct BreakerRaw {
-    role: String,
-    streak: i64,
-    rejections: i64,
-    opened_at: Option<DateTime<Utc>>,
-    reason: Option<String>,
+row! {
+    pub(crate) struct BreakerRaw {
+        role: String,
+        streak: i64,
+        rejections: i64,
+        opened_at: Option<DateTime<Utc>>,
+        reason: Option<String>,
+    }
 }
 
 impl BreakerRaw {
@@ -80,16 +82,17 @@ impl BreakerRaw {
     }
 }
 
-#[derive(FromRow)]
-struct BlockRaw {
-    account: String,
-    until: Option<DateTime<Utc>>,
-    reason: String,
-    kind: Option<String>,
-    set_by: String,
-    set_at: DateTime<Utc>,
-    cleared_at: Option<DateTime<Utc>>,
-    claim: Option<String>,
+row! {
+    struct BlockRaw {
+        account: String,
+        until: Option<DateTime<Utc>>,
+        reason: String,
+        kind: Option<String>,
+        set_by: String,
+        set_at: DateTime<Utc>,
+        cleared_at: Option<DateTime<Utc>>,
+        claim: Option<String>,
+    }
 }
 
 /// A claim of a block that only a person ends.

@@ -3,24 +3,27 @@
 use carson_core::HostName;
 use chrono::{DateTime, Utc};
 use serde::Serialize;
-use sqlx::{FromRow, query, query_as};
+use sqlx::{query, query_as};
 
 use crate::db::{Store, on};
 use crate::error::StoreError;
+use crate::row::row;
 
-/// A bench of this host that stays, and why.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, FromRow)]
-pub struct Stuck {
-    /// Its name: the firing's id.
-    pub bench: String,
-    /// Why it stays.
-    pub why: String,
-    /// When that was first seen.
-    pub since: DateTime<Utc>,
-    /// When somebody looked last.
-    pub tried_at: DateTime<Utc>,
-    /// How often.
-    pub tries: i64,
+row! {
+    /// A bench of this host that stays, and why.
+    #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+    pub struct Stuck {
+        /// Its name: the firing's id.
+        pub bench: String,
+        /// Why it stays.
+        pub why: String,
+        /// When that was first seen.
+        pub since: DateTime<Utc>,
+        /// When somebody looked last.
+        pub tried_at: DateTime<Utc>,
+        /// How often.
+        pub tries: i64,
+    }
 }
 
 impl Store {

@@ -4,19 +4,21 @@ use carson_core::admission::UsageWindow;
 use carson_core::work::WorkKey;
 use carson_core::{AccountName, RepoName, RoleName};
 use chrono::{DateTime, Utc};
-use sqlx::{FromRow, query, query_as};
+use sqlx::{query, query_as};
 
 use crate::db::{Store, on};
 use crate::error::StoreError;
 use crate::firing::{Firing, Raw, parsed, signed};
+use crate::row::row;
 
-#[derive(FromRow)]
-struct WindowRaw {
-    account: String,
-    name: String,
-    utilization: f64,
-    resets_at: Option<DateTime<Utc>>,
-    seen_at: DateTime<Utc>,
+row! {
+    struct WindowRaw {
+        account: String,
+        name: String,
+        utilization: f64,
+        resets_at: Option<DateTime<Utc>>,
+        seen_at: DateTime<Utc>,
+    }
 }
 
 impl Store {

@@ -53,9 +53,13 @@ pub(crate) fn judge(call: &Call, ctx: &Context, effort: Effort) -> Verdict {
         ToolKind::Shell => {
             let patch = judge_patch(call, &here);
             if patch.block.is_some() {
-                patch
+                return patch;
+            }
+            let verdict = judge_shell(call, &here, effort);
+            if verdict.block.is_none() && call.is_typed() {
+                judge_typed(call, &here, effort)
             } else {
-                judge_shell(call, &here, effort)
+                verdict
             }
         }
         ToolKind::Patch => judge_patch(call, &here),
@@ -70,6 +74,17 @@ pub(crate) fn judge(call: &Call, ctx: &Context, effort: Effort) -> Verdict {
         }
         ToolKind::Writes | ToolKind::Other => told(&credential_read::RULE, None),
     }
+}
+
+/// Text typed into a program that runs already: it may be an interpreter.
+fn judge_typed(call: &Call, ctx: &Context, effort: Effort) -> Verdict {
+    let code = call.command().unwrap_or_default();
+    let whole = Call {
+        tool: call.tool.clone(),
+        input: Json::Text(format!("python3 -c {}", quote(&code))),
+        cwd: call.directory(),
+    };
+    judge_shell(&whole, ctx, effort)
 }
 
 /// A tool nobody knows: code runs, paths of a tool that deletes are deleted, and any other string

@@ -33,6 +33,8 @@
 //!
 //! Reading order: `context`, `call`, `decision`, `marks`, `shell`, `walk`, `rules`, `run`.
 
+#![forbid(unsafe_code)]
+
 mod base64;
 mod call;
 mod context;

@@ -19,18 +19,35 @@ pub const DOWNLOAD: char = '\u{10FFF4}';
 /// Text that was decoded from something unreadable (`base64 -d` of an unknown file).
 pub const OPAQUE: char = '\u{10FFF5}';
 
+/// The value of an environment variable that holds a credential.
+pub const SECRET: char = '\u{10FFF6}';
+
 /// Longest text kept; what is longer collapses into one mark, so doubling a variable in a loop
 /// cannot grow memory. Larger than any command line a CLI sends.
 pub const MAX_TEXT: usize = 4 * 1024 * 1024;
 
 /// Whether this character is one of the marks.
 pub fn is_mark(c: char) -> bool {
-    (ANY..=OPAQUE).contains(&c)
+    (ANY..=SECRET).contains(&c)
 }
 
 /// Whether this character stands for a text nobody knows (a glob at least has a shape).
 pub fn is_unknown(c: char) -> bool {
-    matches!(c, ANY | DOWNLOAD | OPAQUE)
+    matches!(c, ANY | DOWNLOAD | OPAQUE | SECRET)
+}
+
+/// Of several texts the one that may do most harm: one that leads elsewhere.
+pub fn worst(texts: impl Iterator<Item = String>) -> String {
+    let mut all: Vec<String> = texts.collect();
+    let elsewhere = |text: &String| {
+        text.starts_with(['/', '~']) || text.contains("..") || text.starts_with(is_mark)
+    };
+    let at = all.iter().position(elsewhere).unwrap_or(0);
+    if all.is_empty() {
+        only(ANY)
+    } else {
+        all.swap_remove(at)
+    }
 }
 
 /// Whether every character of the text is known.

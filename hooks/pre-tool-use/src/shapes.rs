@@ -20,7 +20,7 @@ const PROSE: Words = Words(
      new_str old_str pattern query summary thought file_text insert_text new_source edits todos \
      questions plan reason note notes subject instructions question answer explanation search \
      regex replacement labels label name branch base head channel repo owner skill data review \
-     commit_message q topic substring_pattern code_edit diff",
+     commit_message q topic substring_pattern code_edit diff fact value",
 );
 
 /// Names of tools by what they do; a name is compared without its server.
@@ -30,7 +30,7 @@ const KINDS: &[(ToolKind, Words)] = &[
         Words(
             "bash shell run_shell_command local_shell exec_command exec execute_command \
              run_command terminal container.exec monitor run_terminal_cmd shell_command \
-             unified_exec write_stdin send_input powershell pwsh",
+             unified_exec interact_with_process send_to_process write_stdin send_input powershell pwsh",
         ),
     ),
     (
@@ -77,6 +77,20 @@ impl Call {
         }
     }
 
+    /// Whether the text goes to a program that runs already.
+    pub(crate) fn is_typed(&self) -> bool {
+        matches!(
+            self.short_name().as_str(),
+            "write_stdin"
+                | "send_input"
+                | "send_keys"
+                | "send_text"
+                | "write_to_terminal"
+                | "interact_with_process"
+                | "send_to_process"
+        )
+    }
+
     /// An edit tool whose `command` is a verb: `view`, `create`, `str_replace`, `insert`.
     fn edits_by_verb(&self) -> bool {
         let verb = self.input.text_at("command").unwrap_or_default();
@@ -96,6 +110,18 @@ impl Call {
     /// The command line of a shell tool. A list of words (Codex) is quoted back into one, and so is
     /// a program with its arguments; several commands stand on lines of their own.
     pub(crate) fn command_line(&self) -> Option<String> {
+        if let Some(action) = self
+            .input
+            .get("action")
+            .filter(|it| matches!(it, Json::Map(_)))
+        {
+            let inner = Self {
+                tool: self.tool.clone(),
+                input: action.clone(),
+                cwd: self.cwd.clone(),
+            };
+            return inner.command_line();
+        }
         let whole = matches!(self.input, Json::Text(_) | Json::List(_)).then_some(&self.input);
         let typed = || {
             self.input
@@ -174,7 +200,7 @@ impl Call {
 
 fn collect<'j>(key: &'j str, json: &'j Json, out: &mut Vec<(&'j str, &'j str)>) {
     match json {
-        _ if PROSE.has(key) => {}
+        _ if PROSE.has(key) || is_prose(key) => {}
         Json::Plain(_) => {}
         Json::Text(text) => out.push((key, text)),
         Json::List(items) => items.iter().for_each(|item| collect(key, item, out)),
@@ -184,6 +210,11 @@ fn collect<'j>(key: &'j str, json: &'j Json, out: &mut Vec<(&'j str, &'j str)>) 
             }
         }
     }
+}
+
+/// Whether a member called so holds prose: `commentBody`, `pageText`.
+fn is_prose(key: &str) -> bool {
+    Words("Body Comment Message Description Text Title Summary Note Content").any_in(key)
 }
 
 /// The text, or the last one of a list.

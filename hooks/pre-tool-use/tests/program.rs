@@ -185,7 +185,7 @@ fn the_three_protocols() {
         ),
         (
             format!(r#"{{"tool_name":"Glob","tool_input":{{"pattern":"**/.env"}},"cwd":"{wt}"}}"#),
-            2,
+            0,
         ),
         (
             format!(

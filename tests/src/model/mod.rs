@@ -26,6 +26,7 @@
 mod answer;
 mod claude;
 mod codex;
+mod content;
 mod gate;
 mod http;
 mod installed;
@@ -35,6 +36,7 @@ mod reply;
 mod request;
 mod responses;
 mod server;
+mod shorthand;
 mod sse;
 #[cfg(test)]
 mod tests;
@@ -42,10 +44,12 @@ mod when;
 
 pub use self::claude::{claude_binary, claude_env};
 pub use self::codex::{codex_binary, codex_env};
+pub use self::content::ToolResult;
 pub use self::gate::Gate;
 pub use self::limits::{Window, subscription_limit, subscription_usage, too_many_requests};
-pub use self::message::{Block, Message, bash, say, tool, write};
+pub use self::message::{Block, Message};
 pub use self::reply::Reply;
-pub use self::request::{Request, ToolResult};
+pub use self::request::Request;
 pub use self::server::ScriptedModel;
+pub use self::shorthand::{bash, say, tool, write};
 pub use self::when::{When, when};

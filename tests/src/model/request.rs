@@ -2,6 +2,7 @@
 
 use serde_json::Value;
 
+use super::content::{ToolResult, array, texts};
 use super::responses::Asked;
 
 /// Which provider's API a request is for.
@@ -30,15 +31,6 @@ pub struct Request {
 
 /// What Claude Code writes before the working directory.
 const CWD: &str = "Primary working directory: ";
-
-/// What a tool of the CLI returned to the model.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ToolResult {
-    /// The output or the error, as the model sees it.
-    pub text: String,
-    /// Whether the CLI marked it as an error; a call that a hook blocked is one.
-    pub is_error: bool,
-}
 
 impl Request {
     /// The value of a header, by its lower-case name.
@@ -162,16 +154,4 @@ impl Request {
         let of_responses = self.asked().into_iter().flat_map(|it| it.prompt_blocks());
         of_messages.chain(of_responses)
     }
-}
-
-pub(super) fn array(value: &Value) -> &[Value] {
-    value.as_array().map_or(&[], Vec::as_slice)
-}
-
-/// Content is either one string or a list of blocks, of which only some carry text.
-pub(super) fn texts(content: &Value) -> impl Iterator<Item = &str> {
-    let blocks = array(content)
-        .iter()
-        .filter_map(|block| block["text"].as_str());
-    content.as_str().into_iter().chain(blocks)
 }

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use cargo_metadata::MetadataCommand;
 
 /// Floor of each crate (docs/ARCHITECTURE.md).
-const FLOORS: [(&str, u32); 13] = [
+const FLOORS: [(&str, u32); 18] = [
     ("carson-core", 0),
     ("carson-hook", 0),
     ("carson-redact", 0),
@@ -13,16 +13,27 @@ const FLOORS: [(&str, u32); 13] = [
     ("carson-proc", 1),
     ("carson-store", 1),
     ("carson-git", 1),
+    ("carson-egress", 1),
     ("carson-engine", 1),
     ("carson-forge", 1),
     ("carson-notify", 1),
-    ("carson-firing", 3),
-    ("carson-daemon", 4),
-    ("carson-cli", 5),
+    ("carson-home", 2),
+    ("carson-bench", 3),
+    ("carson-checks", 3),
+    ("carson-firing", 4),
+    ("carson-operator", 5),
+    ("carson-daemon", 6),
+    ("carson-cli", 7),
 ];
 
 /// The only arrows within a floor.
-const LEVEL: [(&str, &str); 2] = [
+const LEVEL: [(&str, &str); 6] = [
+    // What an operator may write about a sink or a forge stands beside it.
+    ("carson-config", "carson-forge"),
+    ("carson-config", "carson-notify"),
+    // The checks look at what a session would be given.
+    ("carson-checks", "carson-bench"),
+    ("carson-egress", "carson-proc"),
     ("carson-git", "carson-proc"),
     ("carson-engine", "carson-proc"),
 ];

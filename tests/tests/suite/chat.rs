@@ -1,5 +1,6 @@
 //! A firing's thread in the chat, from the work that is taken to what the operator needs.
 
+
 use std::os::unix::fs::PermissionsExt;
 use std::sync::{Arc, Mutex};
 
@@ -55,17 +56,25 @@ fn fleet(slack: &MockServer) -> TestFleet {
         do = [{ say = "[APPROVE]" }]
         "#,
     );
-    let token = fleet.home().join("slack.token");
-    std::fs::write(&token, "xoxb-not-a-real-one\n").unwrap();
-    std::fs::set_permissions(&token, PermissionsExt::from_mode(0o600)).unwrap();
-    let path = fleet.home().join("carson.toml");
-    let settings = std::fs::read_to_string(&path).unwrap();
+    secret(&fleet, "slack.token", "xoxb-not-a-real-one\n");
     let uri = slack.uri();
     let section = format!(
         "\n[slack]\napi_base = {uri:?}\nchannel = \"#fleet\"\ntoken_file = \"slack.token\"\n"
     );
-    std::fs::write(path, settings + &section).unwrap();
+    add_settings(&fleet, &section);
     fleet
+}
+
+fn secret(fleet: &TestFleet, name: &str, text: &str) {
+    let path = fleet.home().join(name);
+    std::fs::write(&path, text).unwrap();
+    std::fs::set_permissions(&path, PermissionsExt::from_mode(0o600)).unwrap();
+}
+
+fn add_settings(fleet: &TestFleet, section: &str) {
+    let path = fleet.home().join("carson.toml");
+    let settings = std::fs::read_to_string(&path).unwrap();
+    std::fs::write(path, settings + section).unwrap();
 }
 
 fn of<'c>(calls: &'c [Value], work: &str) -> Vec<&'c Value> {
@@ -116,10 +125,7 @@ async fn a_daemon_that_was_away_for_long_says_so_in_the_chat() {
     let mock = Mock::given(method("POST")).respond_with(slack.clone());
     mock.mount(&server).await;
     let fleet = fleet(&server);
-    let path = fleet.home().join("carson.toml");
-    let settings = std::fs::read_to_string(&path).unwrap();
-    let patience = "\n[heartbeat]\nalert_after_down = \"1s\"\n";
-    std::fs::write(path, settings + patience).unwrap();
+    add_settings(&fleet, "\n[heartbeat]\nalert_after_down = \"1s\"\n");
     let first = Daemon::start(&fleet, &[]);
     let last = until("its first sign of life", || {
         let status = fleet.carson(&["status", "--json"]);

@@ -7,7 +7,7 @@ use carson_core::Clock;
 use carson_tests::fleet::{Ran, TestFleet};
 use carson_tests::model::{
     Message, Reply, Request, ScriptedModel, When, bash, claude_binary, claude_env, say,
-    subscription_limit, too_many_requests, when, write,
+    subscription_limit, too_many_requests, when,
 };
 use serde_json::Value;
 
@@ -159,7 +159,7 @@ pub(crate) fn executing() -> When {
     begins(EXECUTE)
 }
 
-fn judging() -> When {
+pub(crate) fn judging() -> When {
     begins(JUDGE)
 }
 
@@ -170,7 +170,7 @@ fn lists(value: &Value, item: &str) -> bool {
 }
 
 #[test]
-fn a_firing_ends_in_a_pull_request_that_is_ready() {
+fn a_firing_ends_in_a_pull_request_and_only_its_execute_session_can_write() {
     let scene = Scene::new();
     scene.else_all_goes_well();
     let main = scene.fleet.tip("main");
@@ -241,15 +241,11 @@ fn a_firing_ends_in_a_pull_request_that_is_ready() {
             .len(),
         4
     );
+    the_sessions_of(&scene);
 }
 
-#[test]
-fn every_session_is_fresh_and_only_the_execute_session_can_write() {
-    let scene = Scene::new();
-    scene.else_all_goes_well();
-
-    assert_eq!(scene.fire().end(), ("OK", 0));
-
+/// Every session is fresh, and only the execute session can write.
+fn the_sessions_of(scene: &Scene) {
     let mut sessions = Vec::new();
     for prompt in [PLAN, REVIEW, EXECUTE, JUDGE] {
         let openings = scene.openings(prompt);
@@ -298,43 +294,6 @@ fn a_review_that_says_revise_changes_the_plan_that_is_executed() {
         execute.contains("SECOND-PLAN") && !execute.contains("FIRST-PLAN"),
         "{execute}"
     );
-}
-
-#[test]
-fn a_plan_that_is_refused_is_never_executed() {
-    let scene = Scene::new();
-    scene
-        .on(reviewing(), say("1. The owner is asleep.\n[REJECT]"))
-        .else_all_goes_well();
-
-    let fired = scene.fire();
-
-    assert_eq!(fired.end(), ("REJECTED", 12), "{fired:#?}");
-    assert_eq!(scene.openings(EXECUTE).len(), 0);
-    assert_eq!(scene.fleet.pulls(), Vec::<Value>::new());
-    assert_eq!(scene.fleet.labels(1), ["for:implementer"]);
-    let comment = scene.comments(1);
-    assert!(comment.contains("The owner is asleep."), "{comment}");
-}
-
-#[test]
-fn a_diff_that_is_refused_stays_a_draft_with_the_findings() {
-    let scene = Scene::new();
-    scene
-        .on(judging(), say("1. hello.txt:1 is impolite.\n[REJECT]"))
-        .else_all_goes_well();
-
-    let fired = scene.fire();
-
-    assert_eq!(fired.end(), ("REJECTED", 12), "{fired:#?}");
-    let pull = scene.pull();
-    assert_eq!(pull["draft"], true);
-    assert!(lists(&pull["labels"], "do-not-review"), "{pull:#?}");
-    assert_eq!(scene.fleet.branches(), [fired.text("branch")]);
-    assert_eq!(scene.fleet.labels(1), ["for:implementer"]);
-    for told in [pull["body"].as_str().unwrap(), &scene.comments(1)] {
-        assert!(told.contains("hello.txt:1 is impolite."), "{told}");
-    }
 }
 
 #[test]
@@ -403,20 +362,6 @@ fn the_turn_ceiling_ends_a_session_and_what_it_did_becomes_a_draft() {
 }
 
 #[test]
-fn turns_that_changed_nothing_leave_nothing() {
-    let scene = Scene::with_role("[limits]\nmax_turns = 2\n");
-    scene
-        .on(executing(), bash("git status --short"))
-        .else_all_goes_well();
-
-    let fired = scene.fire();
-
-    assert_eq!(fired.end(), ("FAILED", 13), "{fired:#?}");
-    assert_eq!(scene.fleet.pulls(), Vec::<Value>::new());
-    assert_eq!(scene.fleet.branches(), Vec::<String>::new());
-}
-
-#[test]
 fn a_short_retry_after_is_waited_for() {
     let scene = Scene::new();
     let busy_once = Reply::requests([too_many_requests(1), say("1. Write it.\n[OK] planned")]);
@@ -477,43 +422,6 @@ fn a_used_up_subscription_stops_other_roles_before_they_ask_the_model() {
     assert!(reason.contains("blocked"), "{reason}");
     assert_eq!(scene.model.count(), asked);
     assert_eq!(scene.fleet.labels(2), ["for:gardener"]);
-}
-
-#[test]
-fn success_without_a_commit_becomes_a_draft_that_nobody_reviews() {
-    let scene = Scene::new();
-    let forgets = Reply::turns([
-        Reply::with(|request| {
-            write(
-                format!("{}/hello.txt", request.cwd().unwrap()),
-                "Good evening.\n",
-            )
-        }),
-        say("[OK] it greets"),
-    ]);
-    scene.on(executing(), forgets).else_all_goes_well();
-
-    let fired = scene.fire();
-
-    assert_eq!(fired.end(), ("NO_COMMIT", 10), "{fired:#?}");
-    let branch = fired.text("branch");
-    let file = ["show", &format!("{branch}:hello.txt")];
-    assert_eq!(scene.fleet.git(&file), "Good evening.\n");
-    let subject = scene.fleet.git(&["log", "-1", "--format=%s", branch]);
-    assert!(subject.starts_with("Unfinished work"), "{subject}");
-    let pull = scene.pull();
-    assert_eq!(
-        (&pull["draft"], pull["head"].as_str()),
-        (&true.into(), Some(branch))
-    );
-    let file = format!("pulls/{:04}.md", pull["number"].as_u64().unwrap());
-    let file = scene.fleet.forge_file(&file);
-    assert!(
-        file.contains("\"do-not-review\"") && file.contains("draft = true"),
-        "{file}"
-    );
-    assert_eq!(scene.openings(JUDGE).len(), 0);
-    assert_eq!(scene.fleet.labels(1), ["for:implementer"]);
 }
 
 #[test]

@@ -42,15 +42,15 @@ fn the_rehearsal_shows_every_end_and_leaves_nothing() {
     for (role, outcome) in &expected {
         assert_eq!(ends.get(role), Some(outcome), "{ends:?}");
     }
-    // These two share an account: the first to ask hits its limit, and then both are skipped.
+    // These two share an account: the first to ask hits its limit, and then both are skipped, the one
+    // that had begun too, if it comes to its session after that.
     let tired: Vec<_> = ["gardener", "groom"]
         .iter()
-        .filter_map(|role| ends.get(role))
+        .filter_map(|role| ends.get(role).copied())
         .collect();
-    assert!(
-        !tired.is_empty() && tired.iter().all(|end| **end == "RATE_LIMITED"),
-        "{ends:?}"
-    );
+    assert!(tired.contains(&"RATE_LIMITED"), "{ends:?}");
+    let either = ["RATE_LIMITED", "SKIPPED"];
+    assert!(tired.iter().all(|end| either.contains(end)), "{ends:?}");
     assert!(shown["skipped"].as_u64().unwrap() > 0);
 }
 
@@ -92,50 +92,6 @@ fn with_claude_code_it_works_in_a_copy_of_the_given_repository() {
     let root = Path::new(shown["root"].as_str().unwrap());
     let mode = fs::metadata(root.join("home/carson.toml")).unwrap();
     assert_eq!(mode.permissions().mode() & 0o777, 0o600);
-}
-
-#[test]
-fn with_codex_the_hook_stands_before_its_tools() {
-    let model = ScriptedModel::start().unwrap();
-    let push = "git push origin HEAD:refs/heads/main";
-    let commit = "date +%N > greet.txt && git add greet.txt && git commit -qm 'Greet'";
-    let begins =
-        |text: &'static str| when().matching(move |asked| asked.prompt().starts_with(text));
-    model.on(begins("You plan "), say("Write it.\n[OK] planned"));
-    model.on(begins("You review "), say("[APPROVE]"));
-    let works = [bash(push), bash(commit), say("[OK] done")];
-    model.on(begins("You do "), Reply::turns(works));
-    let mut fleet = in_own_temporary(TestFleet::new());
-    for (name, value) in codex_env(&model, &fleet.root().join("codex")).unwrap() {
-        fleet = fleet.with_env(name, value);
-    }
-    let fleet = with_program(fleet, "codex", &codex_binary().unwrap());
-    let given = fleet.remote();
-
-    let repo = given.to_str().unwrap();
-    let shown = fleet.ok(&["demo", "--engine", "codex", "--repo", repo, "--json"]);
-
-    assert!(model.unmatched().is_empty(), "{:#?}", model.unmatched());
-    let firings = shown["firings"].as_array().unwrap();
-    assert_eq!(firings.len(), 2, "{shown:#?}");
-    for row in firings {
-        assert_eq!(row["outcome"], "OK", "{shown:#?}");
-        let row = of_the_demo(&fleet, &shown, row);
-        let calls = row["blocked_calls"].as_array().unwrap();
-        let [call] = calls.as_slice() else {
-            panic!("{calls:#?}")
-        };
-        let rule = call["rule"].as_str().unwrap();
-        assert!(rule.starts_with("blocked by rule protected-push"), "{rule}");
-        assert_eq!(call["call"], push);
-    }
-    let mut results = model.requests().into_iter().map(|it| it.tool_results());
-    let tried = results.find(|results| results.len() == 2).unwrap();
-    assert!(
-        tried[0].is_error && tried[0].text.contains("protected-push"),
-        "{tried:#?}"
-    );
-    assert!(!tried[1].is_error, "{tried:#?}");
 }
 
 #[test]

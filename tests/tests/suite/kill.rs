@@ -88,7 +88,13 @@ impl Scene {
 
     /// Held by the database: the write that `when` describes never ends.
     fn between(event: &str, when: &str) -> Self {
+        Self::trapped(event, when, |_| {})
+    }
+
+    /// The same, of a fleet that was changed before.
+    fn trapped(event: &str, when: &str, prepare: impl FnOnce(&TestFleet)) -> Self {
         let (fleet, _) = Self::fleet(None, "true");
+        prepare(&fleet);
         // The database is there from the first command on.
         let trap = format!(
             "CREATE VIEW endless AS WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n)
@@ -176,6 +182,9 @@ impl Scene {
             "for:implementer"
         };
         assert_eq!(fleet.labels(1), [wanted], "{row:#?}");
+        if finished {
+            effects_are_done_once(fleet, &row);
+        }
 
         self.is_done_once(finished);
     }
@@ -297,9 +306,14 @@ between! {
     in_diff_review: DiffReview, "UPDATE ON firing", "OLD.stage = 'diff-review' AND NEW.stage = 'settle'";
     in_settle: Settle, "UPDATE ON firing", "OLD.stage = 'settle'";
     in_settle_with_the_outcome: Settle, "UPDATE ON firing", "OLD.stage = 'settle' AND NEW.stage = 'salvage'";
-    in_salvage_with_a_pull_request_nobody_noted: Salvage, "UPDATE ON firing", "OLD.stage = 'salvage'";
+    in_salvage_with_a_push_nobody_noted: Salvage, "UPDATE ON firing", "OLD.stage = 'salvage'";
     in_salvage_at_its_end: Salvage, "UPDATE ON firing", "OLD.stage = 'salvage' AND NEW.stage = 'report'";
-    in_report_with_the_forge_told: Report, "UPDATE ON firing", "OLD.stage = 'report'";
+    in_report_with_nothing_decided: Report, "UPDATE ON firing", "OLD.stage = 'report'";
+    in_report_with_half_a_list_of_effects: Report, "INSERT ON effect", "NEW.n = 1";
+    in_report_with_a_pull_request_nobody_noted: Report, "UPDATE ON firing", "OLD.pr_number IS NULL AND NEW.pr_number IS NOT NULL";
+    in_report_with_a_pull_request_that_is_still_owed: Report, "UPDATE ON effect", "NEW.n = 0";
+    in_report_with_a_release_nobody_noted: Report, "UPDATE ON effect", "NEW.n = 1";
+    in_report_with_the_forge_told: Report, "UPDATE ON firing", "OLD.stage = 'report' AND NEW.ended_at IS NOT NULL";
     in_teardown: Teardown, "INSERT ON stage", "NEW.name = 'teardown'";
 }
 
@@ -391,6 +405,96 @@ fn within_the_confirm_session() {
         fs::write(fleet.root().join("play.toml"), play).unwrap();
     });
     scene.survives(Stage::Confirm);
+}
+
+/// An issue whose work was done before: the claim ends, then the issue is closed. A kill before, between
+/// and after the two leaves it closed, with one end of its claim.
+#[test]
+fn in_report_around_the_closing_of_an_issue() {
+    for (event, when) in [
+        ("INSERT ON effect", "NEW.n = 0"),
+        ("UPDATE ON effect", "NEW.n = 0"),
+        ("UPDATE ON effect", "NEW.n = 1"),
+    ] {
+        let mut scene = Scene::trapped(event, when, |fleet| {
+            let play = "[[when]]\nstage = \"plan\"\ndo = [{ say = \"[ALREADY-DONE] README.md:1\" }]\n\n\
+                        [[when]]\nstage = \"confirm\"\ndo = [{ say = \"[APPROVE]\" }]\n";
+            fs::write(fleet.root().join("play.toml"), play).unwrap();
+        });
+        scene.firing.kill().unwrap();
+        scene.firing.wait().unwrap();
+        let fleet = &scene.fleet;
+        database(fleet, "DROP TRIGGER trap").unwrap();
+        let _ = fleet.ok(&["prune", "--json"]);
+        let row = row(fleet);
+        assert_eq!(row["outcome"], "ALREADY_DONE", "{event} {when}: {row:#}");
+        effects_are_done_once(fleet, &row);
+        let issue = fleet.ok(&["issue", "show", "1", "--json"]);
+        assert_eq!(issue["issue"]["state"], "closed", "{issue:#}");
+        scene.nothing_is_left();
+    }
+}
+
+/// Every effect of a firing is done, and the forge shows each once.
+fn effects_are_done_once(fleet: &TestFleet, row: &Value) {
+    let firing = fleet.firing(row["id"].as_str().unwrap());
+    let effects = firing["effects"].as_array().unwrap();
+    assert!(!effects.is_empty(), "{firing:#}");
+    assert!(
+        effects.iter().all(|effect| effect["state"] == "done"),
+        "{effects:#?}"
+    );
+    let comments = fs::read_dir(fleet.home().join("forge/widget/issues/0001.comments")).unwrap();
+    let texts = comments.map(|item| fs::read_to_string(item.unwrap().path()).unwrap());
+    let ended = texts.filter(|text| text.contains("carson:release")).count();
+    assert_eq!(ended, 1, "{firing:#}");
+}
+
+/// The forge takes no pull request for a while: the work is done, its claim stays, and a later pass opens
+/// exactly one.
+#[test]
+fn what_the_forge_does_not_take_now_is_owed_and_done_later() {
+    let (fleet, _) = Scene::fleet(None, "true");
+    // It goes away as it takes the branch.
+    let pulls = fleet.home().join("forge/widget/pulls");
+    let hook = fleet.remote().join("hooks/post-receive");
+    let text = format!(
+        "#!/bin/bash\nrm -rf {0}; echo in the way > {0}\n",
+        pulls.display()
+    );
+    program(&hook, &text);
+    let row = fleet.fire(ROLE).json();
+    assert_eq!(row["outcome"], "OK", "{row:#}");
+    assert!(
+        row["reason"]
+            .as_str()
+            .unwrap()
+            .contains("once the forge takes it"),
+        "{row:#}"
+    );
+    assert_eq!(fleet.labels(1), ["carson:in-flight"]);
+    // Still away: nothing is lost, nothing is doubled, nobody else takes the work.
+    database(&fleet, "UPDATE effect SET next_at = NULL").unwrap();
+    let _ = fleet.ok(&["prune", "--json"]);
+    assert_eq!(fleet.labels(1), ["carson:in-flight"]);
+    assert_eq!(
+        fleet.firing(row["id"].as_str().unwrap())["effects"][0]["tries"],
+        2
+    );
+    fs::remove_file(&hook).unwrap();
+    fs::remove_file(&pulls).unwrap();
+    // Not before its time.
+    let _ = fleet.ok(&["prune", "--json"]);
+    assert_eq!(fleet.pulls(), Vec::<Value>::new());
+    database(&fleet, "UPDATE effect SET next_at = NULL").unwrap();
+    let _ = fleet.ok(&["prune", "--json"]);
+    let made = fleet.pulls();
+    assert_eq!(made.len(), 1, "{made:#?}");
+    assert_eq!(made[0]["draft"], false);
+    assert_eq!(fleet.labels(1), ["carson:pr-open"]);
+    effects_are_done_once(&fleet, &row);
+    let _ = fleet.ok(&["prune", "--json"]);
+    assert_eq!(fleet.pulls().len(), 1);
 }
 
 #[test]

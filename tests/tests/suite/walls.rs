@@ -205,6 +205,95 @@ fn credentials_and_histories_are_not_granted_with_their_directory() {
     );
 }
 
+#[test]
+fn what_is_closed_inside_a_written_place_is_not_reached_by_renaming_what_is_above_it() {
+    for ordinary in [false, true] {
+        let fleet = match ordinary {
+            true if !nix::unistd::geteuid().is_root() => continue,
+            true => fleet("").as_ordinary_user(),
+            false => fleet(""),
+        };
+        let local = fleet.root().join("operator/.local");
+        put(&local.join("share/keyrings/login.keyring"), SECRET);
+        let script = format!(
+            "cd {}; try rename mv share share.old; mkdir -p share; cat */keyrings/*",
+            local.display()
+        );
+        // The fleet's roles say `paths` in one line already.
+        let role = fleet.home().join("roles").join(ROLE).join("role.toml");
+        fired(&fleet, "true", "", "");
+        let granted = format!("paths = {{ write = [{local:?}, ");
+        let text = fs::read_to_string(&role).unwrap();
+        assert!(text.contains("paths = { write = ["), "{text}");
+        let agent = fs::read_to_string(fleet.root().join("agent")).unwrap();
+        fs::write(&role, text.replace("paths = { write = [", &granted)).unwrap();
+        fs::write(
+            fleet.root().join("agent"),
+            agent.replace("\ntrue\n", &format!("\n{script}\n")),
+        )
+        .unwrap();
+        // The second one sees what the first one did.
+        for time in ["Once", "Twice"] {
+            fleet.issue(ROLE, time, "");
+            let ran = fleet.fire(ROLE).json();
+            let row = fleet.firing(ran["id"].as_str().unwrap_or_else(|| panic!("{ran:#}")));
+            let said = fleet.transcripts(row["id"].as_str().unwrap()).join("\n");
+            assert!(said.contains("rename:"), "{said}\n{row:#}");
+            let mounts = row["sandbox"]["namespaces"].to_string();
+            let safe = said.contains("rename: refused") && !said.contains(SECRET);
+            assert!(!mounts.contains("mount") || safe, "{said}\n{row:#}");
+        }
+    }
+}
+
+#[test]
+fn a_key_that_carson_holds_is_granted_to_nobody() {
+    let fleet = fleet("");
+    let key = fleet.root().join("operator/key");
+    put(&key, SECRET);
+    fs::set_permissions(&key, fs::Permissions::from_mode(0o600)).unwrap();
+    fleet.account(
+        "holder",
+        &format!("engine = \"claude\"\nkey_file = {key:?}\n"),
+    );
+    fired(
+        &fleet,
+        &format!("try key cat {0}; cat {0}", key.display()),
+        "",
+        "",
+    );
+    let role = fleet.home().join("roles").join(ROLE).join("role.toml");
+    let text = fs::read_to_string(&role).unwrap();
+    for granted in ["read = [KEY], write = [", "write = [KEY, "] {
+        let granted = format!("paths = {{ {}", granted.replace("KEY", &format!("{key:?}")));
+        fs::write(&role, text.replace("paths = { write = [", &granted)).unwrap();
+        fleet.issue(ROLE, "Look again", "");
+        let ran = fleet.fire(ROLE).json();
+        let said = fleet.transcripts(ran["id"].as_str().unwrap_or_else(|| panic!("{ran:#}")));
+        let said = said.join("\n");
+        assert!(said.contains("key: refused"), "{granted}: {said}\n{ran:#}");
+    }
+}
+
+#[test]
+fn nothing_that_carson_believes_is_granted_to_be_written() {
+    let fleet = fleet("");
+    fired(&fleet, "true", "", "");
+    let role = fleet.home().join("roles").join(ROLE).join("role.toml");
+    let text = fs::read_to_string(&role).unwrap();
+    let granted = format!("paths = {{ write = [{:?}, ", fleet.remote());
+    fs::write(&role, text.replace("paths = { write = [", &granted)).unwrap();
+    fleet.issue(ROLE, "Look again", "");
+    let row = fleet.fire(ROLE).json();
+    assert_eq!(row["outcome"], "SKIPPED", "{row:#}");
+    let reason = row["reason"].as_str().unwrap();
+    assert!(reason.contains("role.scout.grants"), "{reason}");
+    assert!(
+        reason.contains("a repository that Carson pushes to"),
+        "{reason}"
+    );
+}
+
 /// The same with more to read.
 fn fired_with(fleet: &TestFleet, script: &str, role: &Path, read: &[PathBuf]) -> (Value, String) {
     let first = fired(fleet, script, "", "");

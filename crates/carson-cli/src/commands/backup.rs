@@ -1,9 +1,11 @@
 //! `carson backup`
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use carson_core::Clock;
 use carson_daemon::DaemonLock;
+use carson_operator::Ask;
+use carson_operator::backup::{List, Make, file};
 use carson_store::backup;
 use serde_json::json;
 
@@ -14,38 +16,27 @@ use crate::print;
 
 pub async fn run(app: &App, action: &BackupAction) -> Result<u8, CommandError> {
     match action {
-        BackupAction::List => list(app),
-        BackupAction::Make => make(app).await,
+        BackupAction::List => {
+            let house = app.house_unopened(app.load()?.fleet)?;
+            let all = List {}.answer(&house).await?;
+            let none = "there is no backup yet; the daemon makes one a day";
+            print::list(app.json, &all, none, &["BACKUP", "SIZE"], |path| row(path));
+            Ok(0)
+        }
+        BackupAction::Make => {
+            let house = app.house_in_any_case().await?;
+            let made = Make {}.answer(&house).await?;
+            let text = made.backup.clone().unwrap_or_default();
+            print::done(app.json, &text, &made);
+            Ok(0)
+        }
         BackupAction::Restore { backup } => restore(app, backup.as_deref()).await,
     }
 }
 
-/// The file of the database. Nothing is opened: it may be damaged.
-fn file(app: &App) -> Result<PathBuf, CommandError> {
-    let database = app.load()?.fleet.database;
-    let path = database.strip_prefix("sqlite:").map(PathBuf::from);
-    path.ok_or_else(|| {
-        CommandError::failed("the database is a PostgreSQL server, which has means of its own")
-            .hint("pg_dump makes a backup, and pg_restore puts it back")
-    })
-}
-
-fn list(app: &App) -> Result<u8, CommandError> {
-    let all = backup::beside(&file(app)?);
-    if app.json {
-        print::json(&all);
-        return Ok(0);
-    }
-    if all.is_empty() {
-        print::line("there is no backup yet; the daemon makes one a day");
-        return Ok(0);
-    }
-    let rows = all.iter().map(|path| {
-        let bytes = path.metadata().map_or(0, |found| found.len());
-        vec![name(path), format!("{} KiB", bytes.div_ceil(1_024))]
-    });
-    print::table(&["BACKUP", "SIZE"], rows.collect());
-    Ok(0)
+fn row(path: &Path) -> Vec<String> {
+    let bytes = path.metadata().map_or(0, |found| found.len());
+    vec![name(path), format!("{} KiB", bytes.div_ceil(1_024))]
 }
 
 fn name(path: &Path) -> String {
@@ -53,18 +44,9 @@ fn name(path: &Path) -> String {
     name.to_string_lossy().into_owned()
 }
 
-async fn make(app: &App) -> Result<u8, CommandError> {
-    file(app)?;
-    let house = app.house_in_any_case().await?;
-    let made = house.store.back_up(house.clock.now()).await?;
-    let made = made.map(|path| house.fleet.home.shown(&path));
-    let text = made.clone().unwrap_or_default();
-    print::done(app.json, &text, &json!({"backup": made}));
-    Ok(0)
-}
-
+/// Nobody may have the database open, so this is no verb of the operator's crate.
 async fn restore(app: &App, wanted: Option<&Path>) -> Result<u8, CommandError> {
-    let db = file(app)?;
+    let db = file(&app.load()?.fleet)?;
     let all = backup::beside(&db);
     let wanted = match wanted {
         None => all.last().cloned(),

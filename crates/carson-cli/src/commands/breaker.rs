@@ -1,64 +1,47 @@
 //! `carson breaker`
 
-use serde_json::json;
+use carson_core::text::instant;
+use carson_operator::Ask;
+use carson_operator::breaker::{List, Reset};
+use carson_store::BreakerRow;
 
-use crate::app::{self, App};
+use crate::app::App;
 use crate::args::BreakerAction;
 use crate::error::CommandError;
 use crate::print;
 
 pub async fn run(app: &App, action: BreakerAction) -> Result<u8, CommandError> {
     let house = app.house_in_any_case().await?;
-    let now = house.clock.now();
     match action {
         BreakerAction::List => {
-            let breakers = house.store.breakers().await?;
-            if app.json {
-                print::json(&breakers);
-                return Ok(0);
-            }
-            if breakers.is_empty() {
-                print::line("every breaker is closed");
-                return Ok(0);
-            }
-            let rows = breakers.iter().map(|row| {
+            let breakers = List {}.answer(&house).await?;
+            let now = house.clock.now();
+            let row = |row: &BreakerRow| {
                 let role = house.fleet.roles.get(&row.role);
                 let cooldown = role.and_then(|role| role.limits.cooldown);
                 let state = match row.breaker.half_opens_at(cooldown) {
                     Some(at) if now >= at => "half-open: the next firing tries".to_owned(),
-                    Some(at) => format!("open; one firing may try from {}", print::time(at)),
+                    Some(at) => format!("open; one firing may try from {}", instant(at)),
                     None if row.breaker.is_open() => "open".to_owned(),
                     None => "closed".to_owned(),
                 };
-                let why = row.breaker.reason.clone().unwrap_or_default();
                 vec![
                     row.role.to_string(),
                     state,
                     row.breaker.streak.to_string(),
-                    why,
+                    row.breaker.reason.clone().unwrap_or_default(),
                 ]
-            });
-            print::table(&["ROLE", "BREAKER", "STREAK", "REASON"], rows.collect());
+            };
+            let header = ["ROLE", "BREAKER", "STREAK", "REASON"];
+            print::list(app.json, &breakers, "every breaker is closed", &header, row);
         }
         BreakerAction::Reset { role } => {
-            let role = app::role(&house.fleet, &role)?;
-            let reset = house.store.reset_breaker(&role.name).await?;
-            let data = json!({"by": "operator"});
-            house
-                .store
-                .event("breaker.reset", Some(&role.name), None, &data, now)
-                .await?;
-            let what = if reset {
-                "reset"
-            } else {
-                "had nothing to reset"
+            let done = Reset { role }.answer(&house).await?;
+            let what = match done.reset {
+                true => "reset",
+                false => "had nothing to reset",
             };
-            let value = json!({"role": role.name, "reset": reset});
-            print::done(
-                app.json,
-                &format!("breaker of {} {what}", role.name),
-                &value,
-            );
+            print::done(app.json, &format!("breaker of {} {what}", done.role), &done);
         }
     }
     Ok(0)

@@ -1,9 +1,11 @@
 //! `carson config`
 
+use carson_core::text::counted;
+
 use crate::app::App;
 use crate::args::ConfigAction;
 use crate::error::CommandError;
-use crate::print::{self, counted};
+use crate::print;
 
 pub fn run(app: &App, action: ConfigAction) -> Result<u8, CommandError> {
     match action {

@@ -1,15 +1,16 @@
 //! `carson doctor`
 
+use carson_checks::{Checked, Health, Machine, Scene};
 use carson_core::Clock;
-use carson_firing::checks::{self, Checked, Health, Machine, Scene};
+use carson_core::text::counted;
 
 use crate::app::App;
 use crate::error::CommandError;
-use crate::print::{self, counted};
+use crate::print;
 
 pub async fn run(app: &App) -> Result<u8, CommandError> {
     let all = examine(app).await?;
-    let broken = checks::worst(&all) == Health::Broken;
+    let broken = carson_checks::worst(&all) == Health::Broken;
     if app.json {
         print::json(&serde_json::json!({"checks": all}));
     } else {
@@ -25,17 +26,17 @@ async fn examine(app: &App) -> Result<Vec<Checked>, CommandError> {
     let loaded = match carson_config::load(&app.options()) {
         Ok(loaded) => loaded,
         Err(findings) => {
-            let mut all = checks::doctor_of_machine(&machine).await;
-            all.extend(checks::settings(&findings.0));
+            let mut all = carson_checks::doctor_of_machine(&machine).await;
+            all.extend(carson_checks::settings(&findings.0));
             return Ok(all);
         }
     };
     // First: whoever knows the home knows where sessions write, and starts no program from there.
     let (house, trouble) = app.house_as_it_is(loaded.fleet).await?;
-    let mut all = checks::doctor_of_machine(&machine).await;
-    all.extend(checks::settings(&loaded.warnings));
+    let mut all = carson_checks::doctor_of_machine(&machine).await;
+    all.extend(carson_checks::settings(&loaded.warnings));
     let scene = Scene::examined(&house, &machine, trouble);
-    all.extend(checks::doctor(&scene).await);
+    all.extend(carson_checks::doctor(&scene).await);
     Ok(all)
 }
 

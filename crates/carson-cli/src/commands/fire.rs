@@ -3,65 +3,42 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use carson_config::Role;
-use carson_core::work::WorkKey;
-use carson_core::{Clock, Outcome, RepoName, SkipKind};
-use carson_firing::claim::{Wish, claim};
-use carson_firing::{Claimed, FiringError, Household, dry_run, firing, recover};
+use carson_core::Clock;
+use carson_core::text::counted;
+use carson_firing::dry_run::{self, Outlook};
+use carson_firing::{FiringError, run};
+use carson_home::Home;
+use carson_operator::fire::{DryRun, Fire, Fired};
+use carson_operator::{Ask, names};
 use carson_proc::{Cancel, become_subreaper};
 use chrono::{DateTime, Utc};
-use serde_json::json;
 use tokio::signal::unix::{SignalKind, signal};
 
-use crate::app::{self, App};
-use crate::args::Fire;
+use crate::app::App;
+use crate::args;
 use crate::error::CommandError;
-use crate::print::{self, counted};
+use crate::print;
 
-pub async fn run(app: &App, args: &Fire) -> Result<u8, CommandError> {
+pub async fn run(app: &App, args: args::Fire) -> Result<u8, CommandError> {
     let house = app.house().await?;
-    let role = app::role(&house.fleet, &args.role)?;
-    let repo = args
-        .repo
-        .as_deref()
-        .map(|name| app::repo(&house.fleet, Some(name)))
-        .transpose()?;
-    let wish = Wish {
-        repo: repo.map(|repo| repo.name.clone()),
-        work: args.work.map(WorkKey::Issue),
-        ..Wish::default()
-    };
-    if let Some(repo) = wish.repo.as_ref().filter(|repo| !role.repos.contains(repo)) {
-        return Err(elsewhere(role, repo));
+    let args::Fire {
+        role,
+        repo,
+        work,
+        dry_run,
+    } = args;
+    if dry_run {
+        let outlook = DryRun { role, repo, work }.answer(&house).await?;
+        return look(app, &house, &outlook);
     }
-    if args.dry_run {
-        return look(app, &house, role, &wish).await;
-    }
-    // What a crash left behind is concluded first: it may hold the role, or the work.
-    recover::pass(&house).await?;
-    match claim(&house, role, &wish).await? {
-        Claimed::Won(id) => to_the_end(app, &house, id).await,
-        Claimed::Skipped(reason) => {
-            tell_skipped(app, &reason.to_string(), Some(reason.kind()));
-            Ok(Outcome::Skipped.exit_code())
-        }
-        Claimed::Wait(why) => {
-            tell_skipped(app, why, None);
-            Ok(Outcome::Skipped.exit_code())
-        }
-        Claimed::Taken => {
-            let why = "a firing of this role runs already";
-            tell_skipped(app, why, Some(SkipKind::Overlap));
-            Ok(Outcome::Skipped.exit_code())
+    match (Fire { role, repo, work }).claim(&house).await? {
+        Fired::Claimed { firing } => to_the_end(app, &house, firing).await,
+        Fired::Skipped(skipped) => {
+            let text = format!("{}: {}", skipped.outcome, skipped.reason);
+            print::done(app.json, &text, &skipped);
+            Ok(skipped.outcome.exit_code())
         }
     }
-}
-
-/// `--repo` names a repository that exists, but this role never works there.
-fn elsewhere(role: &Role, repo: &RepoName) -> CommandError {
-    let known: Vec<&str> = role.repos.iter().map(RepoName::as_str).collect();
-    let error = CommandError::usage(format!("role {} does not work in {repo}", role.name));
-    error.hint(format!("it works in: {}", known.join(", ")))
 }
 
 /// The longest that a firing waits for its instant: a clock that was set meanwhile must not hold it.
@@ -95,12 +72,12 @@ pub async fn run_claimed(
 
 async fn to_the_end(
     app: &App,
-    house: &Household,
+    house: &Home,
     id: carson_core::FiringId,
 ) -> Result<u8, CommandError> {
     become_subreaper()?;
     let cancel = cancel_on_signals()?;
-    let ended = firing::run(house, id, cancel)
+    let ended = run::run(house, id, cancel)
         .await
         .map_err(|error| match error {
             FiringError::Store(error) => error.into(),
@@ -136,10 +113,9 @@ fn cancel_on_signals() -> Result<Cancel, CommandError> {
     Ok(cancel)
 }
 
-async fn look(app: &App, house: &Household, role: &Role, wish: &Wish) -> Result<u8, CommandError> {
-    let outlook = dry_run::look(house, role, wish).await?;
+fn look(app: &App, house: &Home, outlook: &Outlook) -> Result<u8, CommandError> {
     if app.json {
-        print::json(&outlook);
+        print::json(outlook);
         return Ok(0);
     }
     print::line(&format!("{}: {}", outlook.role, outlook.admission));
@@ -161,7 +137,10 @@ async fn look(app: &App, house: &Household, role: &Role, wish: &Wish) -> Result<
         counted(outlook.worst_case.sessions, "session"),
         counted(outlook.worst_case.turns, "turn")
     ));
-    print::line(&super::roles::egress(role));
+    print::line(&super::roles::egress(names::role(
+        &house.fleet,
+        &outlook.role,
+    )?));
     if let Some(sign_in) = &outlook.sign_in {
         print::line(&format!("signs in: {sign_in}"));
     }
@@ -193,13 +172,5 @@ fn walls(walls: &dry_run::Walls) {
     print::line("what this machine can do:");
     for line in walls.level.to_string().lines() {
         print::line(&format!("  {line}"));
-    }
-}
-
-fn tell_skipped(app: &App, why: &str, skip: Option<SkipKind>) {
-    if app.json {
-        print::json(&json!({"outcome": "SKIPPED", "reason": why, "skip": skip}));
-    } else {
-        print::line(&format!("SKIPPED: {why}"));
     }
 }

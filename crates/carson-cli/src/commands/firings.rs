@@ -1,66 +1,41 @@
 //! `carson firings`
 
-use carson_config::parse_duration;
-use carson_store::{EgressHost, Filter, Firing, Found, Store};
-use chrono::{DateTime, TimeDelta, Utc};
-use serde_json::{Value, json};
+use carson_core::egress::EgressHost;
+use carson_core::text::{ago, counted, instant};
+use carson_operator::Ask;
+use carson_operator::firings::{List, Show, Shown, state};
+use carson_store::{EffectRow, EffectState, Firing};
+use chrono::{DateTime, Utc};
+use serde_json::Value;
 
-use crate::app::{self, App};
+use crate::app::App;
 use crate::args::Firings;
 use crate::error::CommandError;
-use crate::print::{self, counted};
+use crate::print;
 
-pub async fn run(app: &App, args: &Firings) -> Result<u8, CommandError> {
+pub async fn run(app: &App, args: Firings) -> Result<u8, CommandError> {
     let house = app.house_in_any_case().await?;
-    if let Some(id) = &args.id {
-        let row = find(&house.store, id).await?;
-        return show(app, &house.store, &row).await;
+    if let Some(id) = args.id {
+        let shown = Show { id }.answer(&house).await?;
+        if app.json {
+            print::sorted_json(&shown);
+        } else {
+            show(&shown);
+        }
+        return Ok(0);
     }
-    let role = args
-        .role
-        .as_deref()
-        .map(|name| app::role(&house.fleet, name))
-        .transpose()?;
-    let since = args.since.as_deref().map(parse_duration).transpose();
-    let since = since.map_err(|problem| CommandError::usage(format!("--since: {problem}")))?;
-    let now = house.clock.now();
-    let filter = Filter {
-        role: role.map(|role| role.name.clone()),
-        since: since.map(|ago| now - TimeDelta::from_std(ago).unwrap_or(TimeDelta::days(3_650))),
-        skipped: args.all,
+    let list = List {
+        role: args.role,
+        since: args.since,
+        all: args.all,
         limit: args.limit,
     };
-    let rows = house.store.firings(&filter).await?;
-    if app.json {
-        print::json(&rows);
-        return Ok(0);
-    }
-    if rows.is_empty() {
-        print::line("no firing yet");
-        return Ok(0);
-    }
+    let rows = list.answer(&house).await?;
+    let now = house.clock.now();
     let header = ["ID", "ROLE", "OUTCOME", "WORK", "WHEN", "TOOK", "REASON"];
-    print::table(
-        &header,
-        rows.iter().map(|row| table_row(row, now)).collect(),
-    );
+    let row = |row: &Firing| table_row(row, now);
+    print::list(app.json, &rows, "no firing yet", &header, row);
     Ok(0)
-}
-
-/// A firing by what was typed.
-pub async fn find(store: &Store, text: &str) -> Result<Firing, CommandError> {
-    match store.find_firing(text).await? {
-        Found::One(row) => Ok(*row),
-        Found::Nothing => Err(CommandError::failed(format!("there is no firing {text:?}"))
-            .hint("`carson firings` lists them")),
-        Found::Many(ids) => {
-            let ids: Vec<String> = ids.iter().map(ToString::to_string).collect();
-            Err(CommandError::failed(format!(
-                "{text:?} names several: {}",
-                ids.join(", ")
-            )))
-        }
-    }
 }
 
 /// One line of the table.
@@ -70,7 +45,7 @@ pub fn table_row(row: &Firing, now: DateTime<Utc>) -> Vec<String> {
         row.role.to_string(),
         state(row),
         row.work
-            .map_or_else(String::new, |work| format!("#{}", work.number())),
+            .map_or_else(String::new, carson_core::work::WorkKey::reference),
         ago(now - row.claimed_at),
         took(row, now),
         row.reason
@@ -82,33 +57,10 @@ pub fn table_row(row: &Firing, now: DateTime<Utc>) -> Vec<String> {
     ]
 }
 
-/// Its outcome, or the stage it is in.
-pub fn state(row: &Firing) -> String {
-    match (row.outcome, row.stage) {
-        (Some(outcome), _) => match row.skip {
-            Some(stop) => format!("{outcome} ({stop})"),
-            None => outcome.to_string(),
-        },
-        (None, Some(stage)) => format!("… {stage}"),
-        (None, None) => "… claimed".to_owned(),
-    }
-}
-
 fn took(row: &Firing, now: DateTime<Utc>) -> String {
     let from = row.started_at.unwrap_or(row.claimed_at);
     let took = row.ended_at.unwrap_or(now) - from;
     format!("{:.1}s", took.num_milliseconds() as f64 / 1_000.0)
-}
-
-/// A time span for people.
-pub fn ago(span: TimeDelta) -> String {
-    let seconds = span.num_seconds().max(0);
-    match seconds {
-        0..60 => format!("{seconds}s ago"),
-        60..3_600 => format!("{}m ago", seconds / 60),
-        3_600..86_400 => format!("{}h ago", seconds / 3_600),
-        _ => format!("{}d ago", seconds / 86_400),
-    }
 }
 
 /// What there is to say of a firing beyond its outcome.
@@ -117,7 +69,7 @@ pub fn details(row: &Firing) -> Vec<String> {
     let mut add = |name: &str, value: Option<String>| {
         lines.extend(value.map(|value| format!("{name}: {value}")));
     };
-    let work = row.work.map(carson_core::work::WorkKey::number);
+    let work = row.work.and_then(carson_core::work::WorkKey::number);
     add(
         "work",
         work.map(|n| format!("#{n} {}", row.title.as_deref().unwrap_or_default())),
@@ -196,32 +148,15 @@ pub fn connection(host: &EgressHost) -> String {
     text
 }
 
-async fn show(app: &App, store: &Store, row: &Firing) -> Result<u8, CommandError> {
-    let (stages, blocked, events, egress) = (
-        store.stages(row.id).await?,
-        store.blocked_calls(row.id).await?,
-        store.events_of(row.id).await?,
-        store.egress(row.id).await?,
-    );
-    if app.json {
-        let mut value = serde_json::to_value(row).unwrap_or_default();
-        if let Value::Object(map) = &mut value {
-            map.insert("stages".into(), json!(stages));
-            map.insert("blocked_calls".into(), json!(blocked));
-            map.insert("events".into(), json!(events));
-            map.insert("egress".into(), json!(egress));
-            map.insert("tokens".into(), json!(row.tokens_in + row.tokens_out));
-        }
-        print::json(&value);
-        return Ok(0);
-    }
+fn show(shown: &Shown) {
+    let row = &shown.firing;
     print::line(&format!(
         "{} {}",
         state(row),
         row.reason.as_deref().unwrap_or_default()
     ));
     details(row).into_iter().for_each(|line| print::line(&line));
-    for stage in stages {
+    for stage in &shown.stages {
         let took = stage.ended_at.map(|end| end - stage.started_at);
         // The end of the last stage, teardown, is nowhere: the row has ended before it.
         let open = if row.ended_at.is_some() { "" } else { "…" };
@@ -230,17 +165,39 @@ async fn show(app: &App, store: &Store, row: &Firing) -> Result<u8, CommandError
         });
         print::line(&format!("  {:<12} {took}", stage.name));
     }
-    for call in blocked {
+    for call in &shown.blocked_calls {
         print::line(&format!(
             "  blocked {}: {} ({})",
             call.tool, call.call, call.rule
         ));
     }
-    for event in events {
+    for effect in shown
+        .effects
+        .iter()
+        .filter(|one| one.state != EffectState::Done)
+    {
+        print::line(&still_to_do(effect));
+    }
+    for event in &shown.events {
         print::line(&format!("  {}: {}", event.kind, event.data));
     }
-    for host in &egress {
+    for host in &shown.egress {
         print::line(&format!("  {}", connection(host)));
     }
-    Ok(0)
+}
+
+/// An effect that the forge does not have.
+fn still_to_do(row: &EffectRow) -> String {
+    let what = match row.state {
+        EffectState::Refused => "refused by the forge",
+        EffectState::Owed | EffectState::Done => "owed to the forge",
+    };
+    let mut line = format!("  {what}: {}", row.effect.kind());
+    if let Some(said) = &row.said {
+        line.push_str(&format!(" ({said})"));
+    }
+    if let Some(at) = row.next_at {
+        line.push_str(&format!("; tried again at {}", instant(at)));
+    }
+    line
 }

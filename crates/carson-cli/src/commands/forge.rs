@@ -1,18 +1,13 @@
 //! `carson issue` and `carson pr`
 
-use carson_config::Repo;
-use carson_firing::Household;
-use carson_forge::{Comment, Forge, NewIssue, Pull};
+use carson_core::text::instant;
+use carson_forge::{Comment, Issue, Pull};
+use carson_operator::{Ask, issues, pulls};
 
-use crate::app::{self, App};
+use crate::app::App;
 use crate::args::{IssueAction, PrAction, RepoArg};
 use crate::error::CommandError;
 use crate::print;
-
-async fn open(house: &Household, arg: &RepoArg) -> Result<Forge, CommandError> {
-    let repo: &Repo = app::repo(&house.fleet, arg.repo.as_deref())?;
-    Ok(house.forge(repo).await?)
-}
 
 pub async fn issue(app: &App, action: IssueAction) -> Result<u8, CommandError> {
     let house = app.house_in_any_case().await?;
@@ -21,113 +16,119 @@ pub async fn issue(app: &App, action: IssueAction) -> Result<u8, CommandError> {
             title,
             body,
             labels,
-            repo,
+            repo: RepoArg { repo },
         } => {
-            if title.trim().is_empty() || labels.iter().any(|label| label.trim().is_empty()) {
-                return Err(CommandError::usage("a title or a label is empty")
-                    .hint("carson issue create \"What is to be done\" --label carson:ready"));
-            }
-            let forge = open(&house, &repo).await?;
-            let issue = forge
-                .create_issue(&NewIssue {
-                    title: house.redactor.redact(&title).into_owned(),
-                    body: house.redactor.redact(&body).into_owned(),
-                    labels,
-                })
-                .await?;
+            let create = issues::Create {
+                title,
+                body,
+                labels,
+                repo,
+            };
+            let issue = create.answer(&house).await?;
             if app.json {
                 print::json(&issue);
             } else {
                 print::line(&format!("#{} {}", issue.number, issue.url));
             }
         }
-        IssueAction::List { label, repo } => {
-            let issues = open(&house, &repo).await?.issues(label.as_deref()).await?;
+        IssueAction::List {
+            label,
+            repo: RepoArg { repo },
+        } => {
+            let all = issues::List { label, repo }.answer(&house).await?;
             if app.json {
-                print::json(&issues);
-                return Ok(0);
+                print::json(&all);
+            } else {
+                let rows = all.iter().map(issue_row).collect();
+                print::table(&["ISSUE", "TITLE", "LABELS"], rows);
             }
-            let row = |issue: &carson_forge::Issue| {
-                vec![
-                    format!("#{}", issue.number),
-                    flat(&issue.title),
-                    issue.labels.join(", "),
-                ]
-            };
-            print::table(
-                &["ISSUE", "TITLE", "LABELS"],
-                issues.iter().map(row).collect(),
-            );
         }
-        IssueAction::Show { number, repo } => {
-            let forge = open(&house, &repo).await?;
-            let (issue, comments) = (forge.issue(number).await?, forge.comments(number).await?);
+        IssueAction::Show {
+            number,
+            repo: RepoArg { repo },
+        } => {
+            let shown = issues::Show { number, repo }.answer(&house).await?;
             if app.json {
-                print::json(&serde_json::json!({"issue": issue, "comments": comments}));
-                return Ok(0);
+                print::sorted_json(&shown);
+            } else {
+                show_issue(&shown);
             }
-            print::line(&format!("#{} {}", issue.number, flat(&issue.title)));
-            print::line(&format!(
-                "{:?} · {} · {}",
-                issue.state, issue.author, issue.url
-            ));
-            print::line(&format!(
-                "labels: {}\n\n{}",
-                issue.labels.join(", "),
-                issue.body
-            ));
-            tell(&comments);
         }
     }
     Ok(0)
 }
 
+fn issue_row(issue: &Issue) -> Vec<String> {
+    let number = format!("#{}", issue.number);
+    vec![number, flat(&issue.title), issue.labels.join(", ")]
+}
+
+fn show_issue(shown: &issues::Shown) {
+    let issue = &shown.issue;
+    print::line(&format!("#{} {}", issue.number, flat(&issue.title)));
+    print::line(&format!(
+        "{:?} · {} · {}",
+        issue.state, issue.author, issue.url
+    ));
+    print::line(&format!(
+        "labels: {}\n\n{}",
+        issue.labels.join(", "),
+        issue.body
+    ));
+    tell(&shown.comments);
+}
+
 pub async fn pr(app: &App, action: PrAction) -> Result<u8, CommandError> {
     let house = app.house_in_any_case().await?;
     match action {
-        PrAction::List { all, repo } => {
-            let pulls = open(&house, &repo).await?.pulls(!all).await?;
+        PrAction::List {
+            all,
+            repo: RepoArg { repo },
+        } => {
+            let all = pulls::List { all, repo }.answer(&house).await?;
             if app.json {
-                print::json(&pulls);
-                return Ok(0);
+                print::json(&all);
+            } else {
+                let rows = all.iter().map(pull_row).collect();
+                print::table(&["PR", "STATE", "TITLE", "BRANCH"], rows);
             }
-            let row = |pull: &Pull| {
-                vec![
-                    format!("#{}", pull.number),
-                    stand(pull),
-                    flat(&pull.title),
-                    pull.head.clone(),
-                ]
-            };
-            print::table(
-                &["PR", "STATE", "TITLE", "BRANCH"],
-                pulls.iter().map(row).collect(),
-            );
         }
-        PrAction::Show { number, repo } => {
-            let forge = open(&house, &repo).await?;
-            let (pull, comments) = (forge.pull(number).await?, forge.comments(number).await?);
+        PrAction::Show {
+            number,
+            repo: RepoArg { repo },
+        } => {
+            let shown = pulls::Show { number, repo }.answer(&house).await?;
             if app.json {
-                print::json(&serde_json::json!({"pull": pull, "comments": comments}));
-                return Ok(0);
+                print::sorted_json(&shown);
+            } else {
+                show_pull(&shown);
             }
-            print::line(&format!("#{} {}", pull.number, flat(&pull.title)));
-            print::line(&format!(
-                "{} · {} → {} · {}",
-                stand(&pull),
-                pull.head,
-                pull.base,
-                pull.url
-            ));
-            print::line(&format!(
-                "labels: {}\n\n{}",
-                pull.labels.join(", "),
-                pull.body
-            ));
-            tell(&comments);
         }
     }
     Ok(0)
+}
+
+fn pull_row(pull: &Pull) -> Vec<String> {
+    let number = format!("#{}", pull.number);
+    vec![number, stand(pull), flat(&pull.title), pull.head.clone()]
+}
+
+fn show_pull(shown: &pulls::Shown) {
+    let pull = &shown.pull;
+    print::line(&format!("#{} {}", pull.number, flat(&pull.title)));
+    print::line(&format!(
+        "{} · {} → {} · {}",
+        stand(pull),
+        pull.head,
+        pull.base,
+        pull.url
+    ));
+    print::line(&format!(
+        "labels: {}\n\n{}",
+        pull.labels.join(", "),
+        pull.body
+    ));
+    tell(&shown.comments);
 }
 
 fn stand(pull: &Pull) -> String {
@@ -153,7 +154,7 @@ fn tell(comments: &[Comment]) {
         print::line(&format!(
             "\n--- {} · {}",
             comment.author,
-            print::time(comment.created_at)
+            instant(comment.created_at)
         ));
         print::line(&comment.body);
     }

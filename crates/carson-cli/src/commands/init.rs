@@ -4,10 +4,12 @@ use std::io::IsTerminal;
 use std::path::Path;
 
 use carson_config::shipped_roles;
+use carson_core::EngineKind;
+use carson_forge::OPENERS;
 use serde_json::json;
 
 use crate::app::App;
-use crate::args::{ForgeChoice, Init};
+use crate::args::Init;
 use crate::error::CommandError;
 use crate::print;
 
@@ -28,7 +30,7 @@ pub async fn run(app: &App, args: &Init) -> Result<u8, CommandError> {
     app.home.create().map_err(not_writable)?;
     let role = app.home.roles().join("implementer/role.toml");
     write(&settings, &settings_text(args, &url, &name)).map_err(not_writable)?;
-    let written = write_role(app, &name).and_then(|()| app.load().map(drop));
+    let written = write_role(app, &name, args.engine).and_then(|()| app.load().map(drop));
     if let Err(error) = written {
         // What was written is held against the same checks as what people write; half a home
         // would be in the way of the next try.
@@ -139,23 +141,35 @@ fn settings_text(args: &Init, url: &str, name: &str) -> String {
         quoted(url),
         quoted(&args.base),
     );
-    if args.forge == ForgeChoice::Github {
-        let slug = args.slug.clone().unwrap_or_default();
-        text.push_str(&format!("forge = \"github\"\nslug = {}\n", quoted(&slug)));
-        text.push_str("\n[github]\ntoken_command = [\"gh\", \"auth\", \"token\"]\n");
-    } else {
-        text.push_str(
-            "forge = \"local\"        # issues and pull requests as files, under forge/\n",
-        );
+    text.push_str(&forge_text(args));
+    let engine = args.engine;
+    text.push_str(&format!("\n[accounts.{engine}]\nengine = \"{engine}\"\n"));
+    if let Some((variable, dir)) = engine.facts().sign_in_dir {
+        let comment = "   # how this account signs in";
+        text.push_str(&format!(
+            "env = {{ {variable} = {} }}{comment}\n",
+            quoted(dir)
+        ));
     }
-    text.push_str(
-        "\n[accounts.claude]\nengine = \"claude\"\n\
-         env = { CLAUDE_CONFIG_DIR = \"~/.claude\" }   # how this account signs in\n",
-    );
     text
 }
 
-fn write_role(app: &App, repo: &str) -> Result<(), CommandError> {
+fn forge_text(args: &Init) -> String {
+    let forge = &args.forge;
+    let opener = OPENERS.iter().find(|opener| opener.name == forge);
+    match (&args.slug, opener.filter(|opener| opener.section.is_some())) {
+        (Some(slug), Some(opener)) => {
+            let (slug, sample) = (quoted(slug), opener.sample);
+            format!("forge = \"{forge}\"\nslug = {slug}\n\n[{forge}]\n{sample}\n")
+        }
+        _ => {
+            let comment = "issues and pull requests as files, under forge/";
+            format!("forge = \"{forge}\"        # {comment}\n")
+        }
+    }
+}
+
+fn write_role(app: &App, repo: &str, engine: EngineKind) -> Result<(), CommandError> {
     let Some(role) = shipped_roles().first() else {
         return Ok(());
     };
@@ -166,7 +180,7 @@ fn write_role(app: &App, repo: &str) -> Result<(), CommandError> {
     for (file, text) in role.files.iter().filter(|(file, _)| missing(file)) {
         let text = text
             .replace("repos   = []", &format!("repos   = [{}]", quoted(repo)))
-            .replace("engines = []", "engines = [\"claude\"]");
+            .replace("engines = []", &format!("engines = [\"{engine}\"]"));
         write(&dir.join(file), &text)?;
     }
     Ok(())

@@ -1,46 +1,31 @@
 //! `carson logs`
 
-use std::path::Path;
-
-use serde_json::json;
+use carson_operator::Ask;
+use carson_operator::logs::Logs;
 
 use crate::app::App;
 use crate::error::CommandError;
 use crate::print;
 
-pub async fn run(app: &App, id: &str, transcripts: bool) -> Result<u8, CommandError> {
+pub async fn run(app: &App, id: String, transcripts: bool) -> Result<u8, CommandError> {
     let house = app.house_in_any_case().await?;
-    let row = super::firings::find(&house.store, id).await?;
-    let log = house.fleet.home.firing_log(&row.id);
-    let text = read(&log).ok();
-    let dir = house.fleet.home.transcripts(&row.id);
-    let mut files: Vec<_> = std::fs::read_dir(&dir)
-        .map(|items| items.filter_map(|item| Some(item.ok()?.path())).collect())
-        .unwrap_or_default();
-    files.sort();
+    let printed = Logs { id, transcripts }.answer(&house).await?;
     if app.json {
-        let files = files.iter().map(|file| {
-            let text = transcripts.then(|| read(file).unwrap_or_default());
-            json!({"file": file, "text": text})
-        });
-        let files: Vec<_> = files.collect();
-        print::json(&json!({"id": row.id, "log": text, "transcripts": files}));
+        print::sorted_json(&printed);
         return Ok(0);
     }
-    match text {
+    match printed.log {
         Some(text) => print::line(text.trim_end()),
-        None => print::error(&format!("no log: {} (it ran in a terminal)", log.display())),
+        None => {
+            let file = printed.log_file.display();
+            print::error(&format!("no log: {file} (it ran in a terminal)"));
+        }
     }
-    for file in files {
-        print::line(&format!("transcript: {}", file.display()));
-        if transcripts {
-            print::line(read(&file)?.trim_end());
+    for transcript in printed.transcripts {
+        print::line(&format!("transcript: {}", transcript.file.display()));
+        if let Some(text) = transcript.text {
+            print::line(text.trim_end());
         }
     }
     Ok(0)
-}
-
-/// What sessions print is bytes, not always text.
-fn read(file: &Path) -> std::io::Result<String> {
-    Ok(String::from_utf8_lossy(&std::fs::read(file)?).into_owned())
 }

@@ -62,7 +62,7 @@ async fn dispatch(app: &App, command: Command) -> Result<u8, CommandError> {
         Command::Init(args) => init::run(app, &args).await,
         Command::Demo(args) => demo::run(app, &args).await,
         Command::Daemon(args) => daemon::run(app, &args).await,
-        Command::Fire(args) => fire::run(app, &args).await,
+        Command::Fire(args) => fire::run(app, args).await,
         Command::Firing {
             action: FiringAction::Run { id, settings, at },
         } => {
@@ -70,20 +70,20 @@ async fn dispatch(app: &App, command: Command) -> Result<u8, CommandError> {
             fire::run_claimed(app, &id, settings).await
         }
         Command::Status { jobs } => status::run(app, jobs).await,
-        Command::Why { what } => why::run(app, &what).await,
+        Command::Why { what } => why::run(app, what).await,
         Command::Roles { action } => roles::run(app, action).await,
-        Command::Firings(args) => firings::run(app, &args).await,
-        Command::Logs { id, transcripts } => logs::run(app, &id, transcripts).await,
+        Command::Firings(args) => firings::run(app, args).await,
+        Command::Logs { id, transcripts } => logs::run(app, id, transcripts).await,
         Command::Issue { action } => forge::issue(app, action).await,
         Command::Pr { action } => forge::pr(app, action).await,
         Command::Breaker { action } => breaker::run(app, action).await,
         Command::Block { action } => block::run(app, action).await,
-        Command::Pause(args) => pause::pause(app, &args).await,
-        Command::Resume(scope) => pause::resume(app, &scope).await,
+        Command::Pause(args) => pause::pause(app, args).await,
+        Command::Resume(scope) => pause::resume(app, scope).await,
         Command::Prune {
             discard: Some(firing),
             ..
-        } => prune::discard(app, &firing).await,
+        } => prune::discard(app, firing).await,
         Command::Prune { dry_run, .. } => prune::run(app, dry_run).await,
         Command::Doctor => doctor::run(app).await,
         Command::Backup { action } => backup::run(app, &action).await,

@@ -3,79 +3,60 @@
 use std::path::Path;
 
 use carson_config::{Loaded, NetworkUse, Priority, Push, Role, format_duration};
+use carson_core::RepoName;
 use carson_core::egress::Allowlist;
-use serde_json::json;
+use carson_core::text::counted;
+use carson_operator::Ask;
+use carson_operator::roles::{List, Show, Summary};
 
-use crate::app::{self, App};
+use crate::app::App;
 use crate::args::Roles;
 use crate::error::CommandError;
-use crate::print::{self, counted};
+use crate::print;
 
 pub async fn run(app: &App, action: Option<Roles>) -> Result<u8, CommandError> {
     let Loaded {
         fleet, warnings, ..
     } = app.load()?;
-    if let Some(Roles::Show { role }) = action {
-        let role = app::role(&fleet, &role)?;
-        show(app, role);
-        if !app.json {
-            let file = Path::new("roles")
-                .join(role.name.as_str())
-                .join("role.toml");
-            for warning in warnings.iter().filter(|one| one.file.ends_with(&file)) {
-                print::alarm(&format!("{}: {}", warning.key, warning.problem));
-            }
+    let house = app.house_unopened(fleet)?;
+    let Some(Roles::Show { role }) = action else {
+        let roles = List {}.answer(&house).await?;
+        if app.json {
+            print::json(&roles);
+        } else {
+            let rows = roles.iter().map(|summary| row(&summary.0)).collect();
+            print::table(&["ROLE", "TITLE", "CADENCE", "REPOS"], rows);
         }
         return Ok(0);
-    }
+    };
+    let summary = Show { role }.answer(&house).await?;
     if app.json {
-        print::json(&fleet.roles.values().map(summary).collect::<Vec<_>>());
+        print::json(&summary);
         return Ok(0);
     }
-    let rows = fleet.roles.values().map(|role| {
-        let repos: Vec<&str> = role
-            .repos
-            .iter()
-            .map(carson_core::RepoName::as_str)
-            .collect();
-        let when = if role.enabled {
-            role.cadence_lines.join("; ")
-        } else {
-            "disabled".into()
-        };
-        vec![
-            role.name.to_string(),
-            role.title.clone(),
-            when,
-            repos.join(", "),
-        ]
-    });
-    print::table(&["ROLE", "TITLE", "CADENCE", "REPOS"], rows.collect());
+    let Summary(role) = summary;
+    show(&role);
+    let file = Path::new("roles")
+        .join(role.name.as_str())
+        .join("role.toml");
+    for warning in warnings.iter().filter(|one| one.file.ends_with(&file)) {
+        print::alarm(&format!("{}: {}", warning.key, warning.problem));
+    }
     Ok(0)
 }
 
-fn summary(role: &Role) -> serde_json::Value {
-    let mut limits = serde_json::to_value(&role.limits).unwrap_or_default();
-    // As the role file has them.
-    limits["wall_clock"] = format_duration(role.limits.wall_clock).into();
-    limits["cooldown"] = role.limits.cooldown.map(format_duration).into();
-    limits["silence"] = format_duration(role.limits.silence).into();
-    let day = role.limits.worst_day(&role.stages);
-    let mut worst_day = serde_json::to_value(day).unwrap_or_default();
-    worst_day["wall_clock"] = format_duration(day.wall_clock).into();
-    json!({
-        "name": role.name, "title": role.title, "enabled": role.enabled,
-        "cadence": role.cadence_lines, "zone": role.cadence.zone().name(),
-        "repos": role.repos, "engines": role.engines, "stages": role.stages,
-        "limits": limits, "worst_case": role.limits.worst_case(&role.stages),
-        "sandbox": role.confinement.sandbox.as_str(), "push": role.confinement.push.as_str(),
-        "pass": role.confinement.pass, "paths": {
-            "read": role.confinement.read, "write": role.confinement.write,
-        },
-        "egress": role.egress, "network": role.confinement.network.as_str(),
-        "worst_day": worst_day, "priority": role.priority.as_str(),
-        "promise": role.promise.as_ref().map(|promise| &promise.run),
-    })
+fn row(role: &Role) -> Vec<String> {
+    let repos: Vec<&str> = role.repos.iter().map(RepoName::as_str).collect();
+    let when = match role.enabled {
+        true => role.cadence_lines.join("; "),
+        false => "disabled".to_owned(),
+    };
+    vec![
+        role.name.to_string(),
+        role.title.clone(),
+        when,
+        repos.join(", "),
+    ]
 }
 
 fn confinement(role: &Role) {
@@ -115,11 +96,7 @@ pub fn egress(role: &Role) -> String {
     }
 }
 
-fn show(app: &App, role: &Role) {
-    if app.json {
-        print::json(&summary(role));
-        return;
-    }
+fn show(role: &Role) {
     let limits = &role.limits;
     let worst = limits.worst_case(&role.stages);
     let stages: Vec<&str> = role.stages.iter().map(|stage| stage.as_str()).collect();

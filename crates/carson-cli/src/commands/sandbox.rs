@@ -5,7 +5,7 @@ use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf, absolute};
 
 use carson_core::egress::{Allowlist, Rule};
-use carson_firing::egress::ByHand;
+use carson_egress::Standalone;
 use carson_proc::find_on_path;
 use carson_proc::sandbox::{Demand, Network, Ns, Profile, Say, attend, hold_signals, probe};
 use serde_json::json;
@@ -34,7 +34,10 @@ pub fn run(args: &Sandbox, as_json: bool) -> Result<u8, CommandError> {
         .ok_or_else(|| CommandError::failed(format!("{name:?} is not on PATH")))?;
     let mut profile = profile(args)?;
     let way_out = way_out(args, &mut profile)?;
-    let env = way_out.as_ref().map(ByHand::variables).unwrap_or_default();
+    let env = way_out
+        .as_ref()
+        .map(Standalone::variables)
+        .unwrap_or_default();
     let file = ProfileFile::write(&profile)?;
     let say = if as_json { Say::Json } else { Say::Words };
     let ended = attend(&file.0, say, (&absolute(program)?, rest), &env)?;
@@ -47,7 +50,7 @@ pub fn run(args: &Sandbox, as_json: bool) -> Result<u8, CommandError> {
 }
 
 /// The proxy that `--egress` asks for, and a profile that leads nowhere else.
-fn way_out(args: &Sandbox, profile: &mut Profile) -> Result<Option<ByHand>, CommandError> {
+fn way_out(args: &Sandbox, profile: &mut Profile) -> Result<Option<Standalone>, CommandError> {
     if args.egress.is_empty() {
         return Ok(None);
     }
@@ -62,7 +65,7 @@ fn way_out(args: &Sandbox, profile: &mut Profile) -> Result<Option<ByHand>, Comm
     let socket = may_isolate.then(socket).transpose()?;
     // The proxy has a thread of its own.
     hold_signals();
-    let way_out = ByHand::open(Allowlist(rules), socket.as_deref());
+    let way_out = Standalone::open(Allowlist(rules), socket.as_deref());
     let way_out = way_out.map_err(|error| CommandError::failed(error.to_string()))?;
     profile.network = way_out.network();
     Ok(Some(way_out))
@@ -83,7 +86,7 @@ fn socket() -> Result<PathBuf, CommandError> {
 }
 
 /// What went where, beside the command's own output.
-fn tell(way_out: &ByHand, as_json: bool) {
+fn tell(way_out: &Standalone, as_json: bool) {
     let hosts = way_out.counts();
     if as_json {
         print::error(&json!({ "egress": hosts }).to_string());

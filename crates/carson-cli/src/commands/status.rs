@@ -1,134 +1,59 @@
 //! `carson status`: one screen.
 
-use std::collections::BTreeMap;
-
-use carson_core::RoleName;
 use carson_core::admission::UsageWindow;
-use carson_firing::{Household, claim, room};
-use carson_store::{BlockRow, BreakerRow, Firing, HostRow, JobRow, PauseRow, PreflightRow, Stuck};
-use chrono::{DateTime, TimeDelta, Utc};
-use serde_json::{Value, json};
+use carson_core::text::{ago, counted, instant};
+use carson_operator::Ask;
+use carson_operator::firings::state;
+use carson_operator::status::{SILENCE, Seen, Status};
+use carson_store::{PauseRow, PreflightRow};
 
-use super::firings::{ago, state};
 use crate::app::App;
 use crate::error::CommandError;
-use crate::print::{self, counted};
-
-/// A daemon says every minute that it lives.
-const SILENCE: TimeDelta = TimeDelta::minutes(3);
+use crate::print;
 
 /// A usage window that is worth a line.
 const FULL: f64 = 0.75;
 
-/// Everything that the screen shows, read at one time.
-struct Seen {
-    now: DateTime<Utc>,
-    hosts: Vec<HostRow>,
-    newest: BTreeMap<RoleName, Firing>,
-    live: Vec<Firing>,
-    pauses: Vec<PauseRow>,
-    blocks: Vec<BlockRow>,
-    breakers: Vec<BreakerRow>,
-    preflights: Vec<PreflightRow>,
-    jobs: Vec<JobRow>,
-    pending: u32,
-    spent: f64,
-    windows: Vec<UsageWindow>,
-    no_room: Option<String>,
-    stuck: Vec<Stuck>,
-}
-
 pub async fn run(app: &App, with_jobs: bool) -> Result<u8, CommandError> {
     let house = app.house_in_any_case().await?;
-    let seen = look(&house).await?;
+    let seen = Status {}.answer(&house).await?;
     if app.json {
-        print::json(&as_json(&house, &seen));
+        print::sorted_json(&seen);
         return Ok(0);
     }
-    print::line(&format!("{} on {}", house.fleet.name, house.fleet.host));
+    print::line(&format!("{} on {}", seen.fleet, seen.host));
     daemons(&seen);
     stops(&seen);
-    let rows = house.fleet.roles.values().map(|role| {
-        let (next, last) = moments(&seen, role);
+    let rows = seen.roles.iter().map(|role| {
         vec![
             role.name.to_string(),
-            next,
-            last,
-            streak(&seen, &role.name).to_string(),
+            role.next.clone(),
+            role.last.clone(),
+            role.streak.to_string(),
         ]
     });
     print::table(&["ROLE", "NEXT", "LAST", "STREAK"], rows.collect());
     running(&seen);
-    if seen.spent > 0.0 {
-        print::line(&format!("spent today: ${:.2}", seen.spent));
+    if seen.spent_today > 0.0 {
+        print::line(&format!("spent today: ${:.2}", seen.spent_today));
     }
-    if seen.pending > 0 {
-        print::line(&format!(
-            "{} wait for the chat",
-            counted(seen.pending, "post")
-        ));
-    }
+    posts(&seen);
     jobs(&seen, with_jobs);
     Ok(0)
 }
 
-async fn look(house: &Household) -> Result<Seen, CommandError> {
-    let store = &house.store;
-    let now = house.clock.now();
-    let roles: Vec<&RoleName> = house.fleet.roles.keys().collect();
-    let newest = store.newest_of(&roles).await?.into_iter();
-    let mut blocks = store.block_rows().await?;
-    blocks.retain(|row| row.until.is_none_or(|until| now < until));
-    let mut windows = store.windows().await?;
-    windows.retain(|window| window.stands(now));
-    Ok(Seen {
-        now,
-        hosts: store.hosts().await?,
-        newest: newest.map(|row| (row.role.clone(), row)).collect(),
-        live: store.live_firings(None).await?,
-        pauses: store.pauses().await?,
-        blocks,
-        breakers: store.breakers().await?,
-        preflights: store.preflights().await?,
-        jobs: store.jobs(None).await?,
-        pending: store.pending_posts().await?,
-        spent: claim::spent_today(house, now).await?,
-        windows,
-        no_room: room::check(&house.fleet).err(),
-        stuck: store.stuck(&house.fleet.host).await?,
-    })
-}
-
-fn as_json(house: &Household, seen: &Seen) -> Value {
-    let roles = house.fleet.roles.values().map(|role| {
-        let (next, last) = moments(seen, role);
-        json!({"name": role.name, "next": next, "last": last, "streak": streak(seen, &role.name)})
-    });
-    json!({
-        "fleet": house.fleet.name, "host": house.fleet.host, "hosts": seen.hosts,
-        "roles": roles.collect::<Vec<_>>(), "running": seen.live, "pauses": seen.pauses,
-        "blocks": seen.blocks, "breakers": seen.breakers, "preflights": seen.preflights, "outbox": seen.pending,
-        "no_room": seen.no_room, "spent_today": seen.spent, "windows": seen.windows,
-        "jobs": seen.jobs, "stuck": seen.stuck,
-    })
-}
-
-/// When a role fires next, and how it went last.
-fn moments(seen: &Seen, role: &carson_config::Role) -> (String, String) {
-    let next = role.cadence.next_after(seen.now).filter(|_| role.enabled);
-    let zone = role.cadence.zone();
-    let next = next.map_or("never".to_owned(), |next| {
-        let local = next.with_timezone(&zone);
-        local.format("%Y-%m-%d %H:%M:%S %Z").to_string()
-    });
-    let last = seen.newest.get(&role.name);
-    let last = last.map(|row| format!("{} {}", state(row), ago(seen.now - row.claimed_at)));
-    (next, last.unwrap_or_default())
-}
-
-fn streak(seen: &Seen, role: &RoleName) -> u32 {
-    let row = seen.breakers.iter().find(|row| row.role == *role);
-    row.map_or(0, |row| row.breaker.streak)
+/// What waits for each sink, and why.
+fn posts(seen: &Seen) {
+    for sink in seen.sinks.iter().filter(|sink| sink.waiting > 0) {
+        let posts = counted(u64::try_from(sink.waiting).unwrap_or(0), "post");
+        let wait = if sink.waiting == 1 { "waits" } else { "wait" };
+        let why = match &sink.error {
+            _ if !sink.in_settings => format!(": carson.toml has no [{}]", sink.name),
+            Some(error) => format!(": {error}"),
+            None => String::new(),
+        };
+        print::line(&format!("{posts} {wait} for {}{why}", sink.name));
+    }
 }
 
 fn daemons(seen: &Seen) {
@@ -153,14 +78,14 @@ fn stops(seen: &Seen) {
     }
     let standing = |row: &&PauseRow| row.until.is_none_or(|until| seen.now < until);
     for row in seen.pauses.iter().filter(standing) {
-        let until = row.until.map_or("it is resumed".to_owned(), print::time);
+        let until = row.until.map_or("it is resumed".to_owned(), instant);
         print::line(&format!(
             "PAUSED {} until {until}: {}",
             row.scope, row.reason
         ));
     }
     for row in &seen.blocks {
-        let until = row.until.map_or("it is cleared".to_owned(), print::time);
+        let until = row.until.map_or("it is cleared".to_owned(), instant);
         print::line(&format!(
             "BLOCKED account {} until {until}: {}",
             row.account, row.reason
@@ -177,7 +102,7 @@ fn stops(seen: &Seen) {
         print::line(&format!(
             "STUCK bench {} since {}: {}; look into benches/{0}, or `carson prune --discard {0}`",
             one.bench,
-            print::time(one.since),
+            instant(one.since),
             one.why
         ));
     }
@@ -194,17 +119,17 @@ pub fn failing(row: &PreflightRow) -> String {
         "PREFLIGHT of {} on {} failed {times} since {}: {}: {}",
         row.role,
         row.host,
-        print::time(row.since),
+        instant(row.since),
         row.failed,
         row.why
     )
 }
 
 fn running(seen: &Seen) {
-    for row in &seen.live {
+    for row in &seen.running {
         let work = row
             .work
-            .map_or_else(String::new, |work| format!(" #{}", work.number()));
+            .map_or_else(String::new, |work| format!(" {}", work.reference()));
         print::line(&format!(
             "running {} {}{work}: {}, {}",
             row.id.short(),

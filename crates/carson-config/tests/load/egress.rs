@@ -75,7 +75,7 @@ fn a_key_file_is_a_sign_in_of_its_own() {
     with("key_file = \"provider.key\"");
     let fleet = load(&options(home.path(), &[])).unwrap().fleet;
     let key = fleet.accounts.into_values().next().unwrap().key.unwrap();
-    assert_eq!(key.api, carson_config::Api::Anthropic);
+    assert_eq!(key.api, carson_core::Api::Anthropic);
     assert_eq!(key.upstream, "https://api.anthropic.com");
     assert_eq!(
         key.file,

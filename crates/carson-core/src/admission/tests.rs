@@ -2,7 +2,10 @@
 
 use proptest::prelude::*;
 
+use std::time::Duration;
+
 use super::*;
+use crate::breaker::Breaker;
 
 fn at(seconds: i64) -> DateTime<Utc> {
     DateTime::from_timestamp(seconds, 0).unwrap()
@@ -13,7 +16,7 @@ fn gate() -> Gate {
         accounts: vec!["a".parse().unwrap(), "b".parse().unwrap()],
         max_per_day: 10,
         max_here: 2,
-        ..Gate::default()
+        ..Gate::of("r".parse().unwrap())
     }
 }
 

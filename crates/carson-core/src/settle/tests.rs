@@ -195,7 +195,7 @@ fn halts() -> impl Strategy<Value = Option<Halt>> {
     prop_oneof![
         4 => Just(None),
         1 => Just(Some(Halt::NothingToDo)),
-        1 => Just(Some(Halt::Skipped(SkipReason::Overlap))),
+        1 => Just(Some(Halt::Skipped(SkipReason::too_late()))),
         1 => Just(Some(Halt::RateLimited { account, until, why: String::new() })),
         1 => Just(Some(Halt::TimedOut("x".into()))),
         1 => Just(Some(Halt::OutOfTurns)),
@@ -293,4 +293,35 @@ fn a_provider_that_was_away_costs_the_work_nothing_as_long_as_there_is_none() {
         ..away
     };
     assert!(!broken.spares_the_work());
+}
+
+#[test]
+fn what_ok_needs_depends_on_the_goal() {
+    for goal in [Goal::Text, Goal::Verdict, Goal::Effects] {
+        let said = Facts {
+            goal,
+            commits: 0,
+            ..ok_facts()
+        };
+        assert_eq!(outcome(&said), Outcome::Ok, "{goal:?}");
+        for left in [
+            Facts {
+                dirty: true,
+                ..said.clone()
+            },
+            Facts {
+                commits: 1,
+                ..said.clone()
+            },
+        ] {
+            assert_eq!(outcome(&left), Outcome::Partial, "{left:?}");
+        }
+    }
+    // Rows of before have no goal: they wanted commits.
+    let old: Facts = serde_json::from_str(
+        r#"{"halt":null,"sentinel":null,"commits":0,"dirty":false,"promise":"NotRun",
+            "diff_review":"NotRun","blocked_calls":0,"reference_exists":false}"#,
+    )
+    .unwrap();
+    assert_eq!(old.goal, Goal::Commits);
 }

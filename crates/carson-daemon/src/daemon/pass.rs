@@ -7,13 +7,13 @@ use carson_core::FiringId;
 use carson_core::admission::SkipReason;
 use carson_core::cadence::Due;
 use carson_firing::Claimed;
-use carson_firing::claim::{Wish, claim_all};
+use carson_firing::admit::{Wish, claim_all};
+use carson_firing::dispatch::{Begin, start_firing};
 use carson_store::{NewSkip, StoreError};
 use chrono::{DateTime, Utc};
 use tracing::{debug, error, info, warn};
 
 use super::{Daemon, LEAD};
-use crate::dispatch::start_firing;
 
 /// What is due, in the order of the slots.
 struct Slots<'f> {
@@ -35,7 +35,7 @@ impl<'f> Slots<'f> {
                 slots.late.push(NewSkip {
                     role: role.name.clone(),
                     slot: due.slot,
-                    reason: SkipReason::TooLate,
+                    reason: SkipReason::too_late(),
                 });
                 continue;
             }
@@ -97,7 +97,11 @@ impl Daemon {
 
     /// Starts the process of a claimed firing that is due at an instant.
     fn fire(&self, id: FiringId, at: DateTime<Utc>) {
-        let child = match start_firing(&self.house, &self.settings, id, at) {
+        let begin = Begin {
+            settings: Some(&self.settings),
+            at: Some(at),
+        };
+        let child = match start_firing(&self.house, id, &begin) {
             Ok(child) => child,
             Err(error) => {
                 error!(firing.id = %id, %error, "the firing could not be started");

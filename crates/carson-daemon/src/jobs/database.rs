@@ -1,6 +1,6 @@
 //! The database: its log, its health, its backups.
 
-use carson_firing::Household;
+use carson_home::Home;
 use carson_store::StoreError;
 use tracing::error;
 
@@ -8,14 +8,14 @@ use super::runner::{Done, Report};
 use super::said;
 use crate::health::Health;
 
-pub(super) async fn checkpoint(house: Household) -> Done {
+pub(super) async fn checkpoint(house: Home) -> Done {
     house.store.still_there().map_err(said)?;
     house.store.checkpoint().await.map_err(said)?;
     Ok(Report::nothing("its log is in the file"))
 }
 
 /// Looks through all of it. Damage stops the firing, and the writing, until a person has looked.
-pub(super) async fn check(house: &Household, health: &Health) -> Done {
+pub(super) async fn check(house: &Home, health: &Health) -> Done {
     match house.store.must_be_whole(false).await {
         Ok(()) => Ok(Report::nothing("it is whole")),
         Err(wrong) => {
@@ -35,7 +35,7 @@ pub(crate) fn lost(health: &Health, wrong: &StoreError) {
     }
 }
 
-pub(super) async fn back_up(house: Household) -> Done {
+pub(super) async fn back_up(house: Home) -> Done {
     house.store.still_there().map_err(said)?;
     let made = house.store.back_up(house.clock.now()).await;
     let Some(path) = made.map_err(said)? else {

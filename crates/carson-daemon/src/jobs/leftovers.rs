@@ -2,11 +2,12 @@
 
 use std::time::Duration;
 
+use carson_core::Event;
+use carson_firing::prune;
 use carson_firing::prune::{Action, Plan};
-use carson_firing::{Household, prune};
+use carson_home::Home;
 use carson_store::Stale;
 use chrono::TimeDelta;
-use serde_json::json;
 use tracing::{info, warn};
 
 use super::runner::{Done, Report};
@@ -21,7 +22,7 @@ const BATCHES: u32 = 20;
 /// The memory that a block's doubling needs.
 const BLOCKS: TimeDelta = TimeDelta::days(7);
 
-pub(super) async fn benches(house: Household) -> Done {
+pub(super) async fn benches(house: Home) -> Done {
     let plan = Plan {
         dry_run: false,
         youth: YOUTH,
@@ -55,15 +56,12 @@ pub(super) async fn benches(house: Household) -> Done {
 }
 
 /// Pauses and blocks that ran out, posts and events that are old.
-pub(super) async fn rows(house: Household) -> Done {
+pub(super) async fn rows(house: Home) -> Done {
     let now = house.clock.now();
     let mut dropped = 0;
     for scope in house.store.drop_ended_pauses(now).await.map_err(said)? {
-        let data = json!({ "scope": scope });
-        let noted = house
-            .store
-            .event("pause.ended", None, None, &data, now)
-            .await;
+        let event = Event::PauseEnded { scope };
+        let noted = house.store.event(&event, None, None, now).await;
         noted.map_err(said)?;
         dropped += 1;
     }

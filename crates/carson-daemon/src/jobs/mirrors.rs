@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use carson_config::Repo;
-use carson_firing::Household;
+use carson_home::Home;
 use tracing::warn;
 
 use super::runner::{Done, Report};
@@ -12,7 +12,7 @@ use super::said;
 /// How long packing one mirror may take.
 const PACK: Duration = Duration::from_secs(600);
 
-pub(super) async fn tidy(house: Household) -> Done {
+pub(super) async fn tidy(house: Home) -> Done {
     let (mut done, mut failed) = (0, Vec::new());
     for (name, repo) in &house.fleet.repos {
         match one(&house, repo).await {
@@ -35,7 +35,7 @@ pub(super) async fn tidy(house: Household) -> Done {
 }
 
 /// `false` when somebody works in it, or it was never cloned.
-async fn one(house: &Household, repo: &Repo) -> Result<bool, String> {
+async fn one(house: &Home, repo: &Repo) -> Result<bool, String> {
     let mirror = house.mirror(repo);
     if !mirror.exists() || is_used(house, repo).await? {
         return Ok(false);
@@ -45,7 +45,7 @@ async fn one(house: &Household, repo: &Repo) -> Result<bool, String> {
 }
 
 /// Packs the mirror, unless somebody works in it.
-pub(super) async fn pack(house: &Household, repo: &Repo) -> Result<bool, String> {
+pub(super) async fn pack(house: &Home, repo: &Repo) -> Result<bool, String> {
     let mirror = house.mirror(repo);
     if !mirror.exists() || is_used(house, repo).await? {
         return Ok(false);
@@ -55,7 +55,7 @@ pub(super) async fn pack(house: &Household, repo: &Repo) -> Result<bool, String>
 }
 
 /// Whether a firing runs that works there or may yet choose to, or a bench of it is left.
-async fn is_used(house: &Household, repo: &Repo) -> Result<bool, String> {
+async fn is_used(house: &Home, repo: &Repo) -> Result<bool, String> {
     let here = Some(&house.fleet.host);
     let live = house.store.live_firings(here).await.map_err(said)?;
     if live

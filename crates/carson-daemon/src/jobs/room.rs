@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use carson_firing::prune::{self, Plan};
-use carson_firing::{Household, room};
+use carson_home::{Home, disk_space};
 use tracing::{info, warn};
 
 use super::runner::{Done, Report};
@@ -15,8 +15,8 @@ const PAUSE: Duration = Duration::from_secs(600);
 const WITHIN: Duration = Duration::from_secs(300);
 
 /// Looks, and does something about it. `last` is when that was done.
-pub(super) async fn watch(house: &Household, last: &mut Option<Instant>) -> Done {
-    let Err(before) = room::check(&house.fleet) else {
+pub(super) async fn watch(house: &Home, last: &mut Option<Instant>) -> Done {
+    let Err(before) = disk_space::check(&house.fleet) else {
         *last = None;
         return Ok(Report::nothing("there is room"));
     };
@@ -26,7 +26,7 @@ pub(super) async fn watch(house: &Household, last: &mut Option<Instant>) -> Done
     *last = Some(Instant::now());
     warn!(why = before, "making room");
     make(house).await;
-    match room::check(&house.fleet) {
+    match disk_space::check(&house.fleet) {
         Ok(()) => Ok(Report {
             did: 1,
             said: "room was made".into(),
@@ -36,7 +36,7 @@ pub(super) async fn watch(house: &Household, last: &mut Option<Instant>) -> Done
 }
 
 /// Each step for itself: on a full disk some of them fail.
-async fn make(house: &Household) {
+async fn make(house: &Home) {
     let steps = [
         ("transcripts", transcripts::sweep(house.clone()).await),
         ("caches", caches(house).await),
@@ -52,7 +52,7 @@ async fn make(house: &Household) {
     }
 }
 
-async fn caches(house: &Household) -> Done {
+async fn caches(house: &Home) -> Done {
     let cleared = prune::clear_caches(house).await.map_err(said)?;
     Ok(Report::counted(
         cleared,
@@ -61,7 +61,7 @@ async fn caches(house: &Household) -> Done {
     ))
 }
 
-async fn benches(house: &Household) -> Done {
+async fn benches(house: &Home) -> Done {
     let plan = Plan {
         within: WITHIN,
         patient: true,
@@ -75,12 +75,12 @@ async fn benches(house: &Household) -> Done {
     ))
 }
 
-async fn log_of_database(house: &Household) -> Done {
+async fn log_of_database(house: &Home) -> Done {
     house.store.checkpoint().await.map_err(said)?;
     Ok(Report::nothing("it is in the file"))
 }
 
-async fn packs(house: &Household) -> Done {
+async fn packs(house: &Home) -> Done {
     let mut packed = 0;
     for repo in house.fleet.repos.values() {
         packed += usize::from(mirrors::pack(house, repo).await?);

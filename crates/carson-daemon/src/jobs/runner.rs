@@ -6,20 +6,23 @@ use std::sync::{Arc, PoisonError};
 use std::time::Duration;
 
 use carson_config::Fleet;
-use carson_firing::Household;
+use carson_core::Event;
+use carson_home::Home;
 use carson_store::JobRow;
-use chrono::{DateTime, TimeDelta, Utc};
-use serde_json::json;
+use chrono::{DateTime, DurationRound, TimeDelta, Utc};
 use tokio::sync::Notify;
 use tracing::{info, warn};
 
 use super::{MINUTE, Shared};
 use crate::health::Health;
+use crate::wall_clock_timer::Alarm;
 
 /// A job that did nothing new writes its row no more often than this.
 const NEWS: TimeDelta = TimeDelta::minutes(10);
 /// A job that was never run, or long ago, does not wait for the night; but for the start.
 const SETTLE: TimeDelta = TimeDelta::minutes(10);
+/// Where the wall clock stands at a multiple of this, jobs run together.
+const STEP: TimeDelta = TimeDelta::seconds(5);
 
 /// How a run went.
 pub(crate) type Done = Result<Report, String>;
@@ -60,7 +63,7 @@ pub(crate) struct Job {
     loud: bool,
     wake: Option<Arc<Notify>>,
     tell: Option<Arc<Notify>>,
-    run: Box<dyn Fn(Household) -> Running + Send + Sync>,
+    run: Box<dyn Fn(Home) -> Running + Send + Sync>,
 }
 
 impl Job {
@@ -69,7 +72,7 @@ impl Job {
         name: &'static str,
         every: Duration,
         within: Duration,
-        run: impl Fn(Household) -> F + Send + Sync + 'static,
+        run: impl Fn(Home) -> F + Send + Sync + 'static,
     ) -> Self {
         Self {
             name,
@@ -119,7 +122,7 @@ impl Job {
         if self.at_night {
             fleet.housekeeping.quiet.next(now + every, fleet.zone)
         } else {
-            now + every
+            together(now + every, every)
         }
     }
 
@@ -137,17 +140,36 @@ impl Job {
     }
 }
 
+/// Jobs whose time between two runs is a number of full steps run at full steps, so that an idle machine
+/// wakes once for all of them.
+fn together(at: DateTime<Utc>, every: TimeDelta) -> DateTime<Utc> {
+    let steps = every >= STEP && every.num_milliseconds() % STEP.num_milliseconds() == 0;
+    if steps {
+        at.duration_round(STEP).unwrap_or(at)
+    } else {
+        at
+    }
+}
+
 fn span(duration: Duration) -> TimeDelta {
     TimeDelta::from_std(duration).unwrap_or(TimeDelta::days(1))
 }
 
-pub(super) fn newest(shared: &Shared) -> Household {
+pub(super) fn newest(shared: &Shared) -> Home {
     let house = shared.read().unwrap_or_else(PoisonError::into_inner);
     house.clone()
 }
 
+/// What wakes a job. Where a set clock does not end a wait, it is noticed within a minute.
+///
+/// # Errors
+/// When the system has no timer left.
+pub(crate) fn alarm() -> std::io::Result<Alarm> {
+    Alarm::new(MINUTE)
+}
+
 /// Runs a job for as long as the daemon lives.
-pub(crate) async fn keep(job: Job, shared: Shared, health: Health) {
+pub(crate) async fn keep(job: Job, alarm: Alarm, shared: Shared, health: Health) {
     let house = newest(&shared);
     let rows = house.store.jobs(Some(&house.fleet.host)).await;
     let mut last = rows
@@ -157,7 +179,7 @@ pub(crate) async fn keep(job: Job, shared: Shared, health: Health) {
     let mut due = job.first(&house.fleet, last.as_ref(), house.clock.now());
     let mut noted = None;
     loop {
-        wait(&job, &shared, &mut due).await;
+        wait(&job, &alarm, &shared, &mut due).await;
         let house = newest(&shared);
         due = job.next(&house.fleet, house.clock.now());
         if health.lost().is_some() {
@@ -173,15 +195,14 @@ pub(crate) async fn keep(job: Job, shared: Shared, health: Health) {
     }
 }
 
-/// Waits until the job is due or woken. A clock that was set is noticed within a minute, and one
-/// that was set back brings the job no later than after its usual time.
-async fn wait(job: &Job, shared: &Shared, due: &mut DateTime<Utc>) {
+/// Waits until the job is due or woken. A clock that was set back brings the job no later than after
+/// its usual time.
+async fn wait(job: &Job, alarm: &Alarm, shared: &Shared, due: &mut DateTime<Utc>) {
     loop {
         let house = newest(shared);
         let now = house.clock.now();
         *due = (*due).min(job.next(&house.fleet, now));
-        let left = (*due - now).to_std().unwrap_or_default();
-        if left.is_zero() {
+        if *due <= now {
             return;
         }
         let woken = async {
@@ -192,13 +213,13 @@ async fn wait(job: &Job, shared: &Shared, due: &mut DateTime<Utc>) {
         };
         tokio::select! {
             () = woken => return,
-            () = tokio::time::sleep(left.min(MINUTE)) => {}
+            () = alarm.wait(Some(*due), now) => {}
         }
     }
 }
 
 /// One run, whatever becomes of it.
-pub(crate) async fn once(job: &Job, house: &Household, last: Option<&JobRow>) -> JobRow {
+pub(crate) async fn once(job: &Job, house: &Home, last: Option<&JobRow>) -> JobRow {
     let started_at = house.clock.now();
     let mut task = tokio::spawn((job.run)(house.clone()));
     let done = match tokio::time::timeout(job.within, &mut task).await {
@@ -243,25 +264,36 @@ fn is_news(job: &Job, row: &JobRow, last: Option<&JobRow>, noted: Option<DateTim
 }
 
 /// Log, row, and an event for what an operator may look for later.
-async fn note(job: &Job, house: &Household, row: &JobRow, last: Option<&JobRow>) {
+async fn note(job: &Job, house: &Home, row: &JobRow, last: Option<&JobRow>) {
     let failed_before = last.is_some_and(|last| last.failures > 0);
-    let kind = match (row.failures > 0, failed_before) {
-        (true, false) => Some("job.failed"),
-        (false, true) => Some("job.mended"),
-        (false, false) if job.loud && row.did > 0 => Some("job.done"),
+    let (name, did, said) = (row.name.clone(), row.did, row.said.clone());
+    let event = match (row.failures > 0, failed_before) {
+        (true, false) => Some(Event::JobFailed {
+            job: name,
+            did,
+            said,
+        }),
+        (false, true) => Some(Event::JobMended {
+            job: name,
+            did,
+            said,
+        }),
+        (false, false) if job.loud && did > 0 => Some(Event::JobDone {
+            job: name,
+            did,
+            said,
+        }),
         _ => None,
     };
-    match kind {
-        Some("job.failed") => warn!(job = job.name, why = row.said, "a job failed"),
+    match &event {
+        Some(Event::JobFailed { .. }) => warn!(job = job.name, why = row.said, "a job failed"),
         Some(_) => info!(job = job.name, did = row.said, "a job is done"),
         None => {}
     }
     let written = async {
         house.store.job_ran(row).await?;
-        if let Some(kind) = kind {
-            let data = json!({"job": row.name, "did": row.did, "said": row.said});
-            let at = row.ended_at;
-            house.store.event(kind, None, None, &data, at).await?;
+        if let Some(event) = &event {
+            house.store.event(event, None, None, row.ended_at).await?;
         }
         Ok::<(), carson_store::StoreError>(())
     };

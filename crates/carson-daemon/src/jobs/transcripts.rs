@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use carson_config::Housekeeping;
 use carson_core::FiringId;
-use carson_firing::Household;
+use carson_home::Home;
 use chrono::{DateTime, TimeDelta, Utc};
 
 use super::runner::{Done, Report};
@@ -23,7 +23,7 @@ struct Papers {
     newest: DateTime<Utc>,
 }
 
-pub(super) async fn sweep(house: Household) -> Done {
+pub(super) async fn sweep(house: Home) -> Done {
     let live = house.store.live_firings(None).await.map_err(said)?;
     let live: BTreeSet<FiringId> = live.into_iter().map(|row| row.id).collect();
     let (now, keep) = (house.clock.now(), house.fleet.housekeeping);

@@ -1,158 +1,14 @@
-use std::collections::VecDeque;
-use std::sync::{Arc, Mutex};
-use std::time::Instant;
+mod stage;
+
+use std::time::{Duration, Instant};
 
 use carson_core::FiringId;
-use carson_core::outcome::Severity;
-use carson_store::NewPost;
-use secrecy::SecretString;
-use serde_json::{Value, json};
-use tempfile::TempDir;
+use carson_store::{NewPost, PostKind};
+use serde_json::json;
 use uuid::Uuid;
-use wiremock::matchers::method;
-use wiremock::{Mock, MockServer, Request, Respond, ResponseTemplate};
+use wiremock::ResponseTemplate;
 
-use super::*;
-
-/// A Slack that answers as it is told, and well when it is told nothing.
-#[derive(Clone, Default)]
-struct Slack(Arc<Mutex<Told>>);
-
-#[derive(Default)]
-struct Told {
-    next: VecDeque<ResponseTemplate>,
-    /// Answered to everything, for as long as it is there.
-    always: Option<ResponseTemplate>,
-    /// Answered to every post whose title contains this.
-    chokes_on: Option<(&'static str, ResponseTemplate)>,
-    calls: usize,
-    arrived: Vec<Value>,
-}
-
-impl Respond for Slack {
-    fn respond(&self, request: &Request) -> ResponseTemplate {
-        let mut told = self.0.lock().unwrap();
-        told.calls += 1;
-        let mut body: Value = request.body_json().unwrap();
-        let title = body["text"].as_str().unwrap().to_owned();
-        if let Some(answer) = told.next.pop_front().or_else(|| told.always.clone()) {
-            return answer;
-        }
-        if let Some((part, answer)) = &told.chokes_on
-            && title.contains(part)
-        {
-            return answer.clone();
-        }
-        body["verb"] = json!(request.url.path());
-        told.arrived.push(body);
-        let ts = format!("1.{:03}", told.arrived.len());
-        ResponseTemplate::new(200).set_body_json(json!({"ok": true, "ts": ts}))
-    }
-}
-
-/// A store with a chat and a clock that stands until it is moved.
-struct Stage {
-    dir: TempDir,
-    slack: Slack,
-    server: MockServer,
-    store: Store,
-    clock: Clock,
-    poster: Poster,
-}
-
-fn start() -> DateTime<Utc> {
-    DateTime::from_timestamp(1_790_000_000, 0).unwrap()
-}
-
-impl Stage {
-    async fn new() -> Self {
-        let _ = rustls::crypto::ring::default_provider().install_default();
-        let dir = tempfile::tempdir().unwrap();
-        let (slack, server) = (Slack::default(), MockServer::start().await);
-        let mock = Mock::given(method("POST")).respond_with(slack.clone());
-        mock.mount(&server).await;
-        let store = Self::open(&dir).await;
-        Self {
-            dir,
-            slack,
-            server,
-            store,
-            clock: Clock::manual(start()),
-            poster: quick(),
-        }
-    }
-
-    async fn open(dir: &TempDir) -> Store {
-        let url = format!("sqlite:{}/carson.db", dir.path().display());
-        Store::open(&url).await.unwrap()
-    }
-
-    fn sink(&self) -> Sink {
-        Sink::SlackApi {
-            api_base: self.server.uri(),
-            channel: "#fleet".into(),
-            token: SecretString::from("xoxb-test"),
-        }
-    }
-
-    fn told(&self) -> std::sync::MutexGuard<'_, Told> {
-        self.slack.0.lock().unwrap()
-    }
-
-    fn after(&self, seconds: i64) {
-        self.clock
-            .set(self.clock.now() + TimeDelta::seconds(seconds));
-    }
-
-    async fn file(&self, thread: Option<FiringId>, kind: PostKind, title: &str) -> Uuid {
-        let message = Message {
-            severity: Some(Severity::Info),
-            title: title.to_owned(),
-            fields: Vec::new(),
-            text: "text".to_owned(),
-            link: None,
-        };
-        let post = NewPost {
-            id: Uuid::now_v7(),
-            sink: "slack".to_owned(),
-            thread,
-            kind,
-            body: serde_json::to_value(&message).unwrap(),
-            created_at: self.clock.now(),
-        };
-        self.store.file_post(&post).await.unwrap();
-        post.id
-    }
-
-    async fn drain(&mut self) -> u32 {
-        let sink = self.sink();
-        self.poster
-            .drain_to(&sink, &self.store, &self.clock)
-            .await
-            .unwrap()
-    }
-
-    /// The titles that arrived, in their order.
-    fn arrived(&self) -> Vec<String> {
-        let told = self.told();
-        let titles = told
-            .arrived
-            .iter()
-            .map(|body| body["text"].as_str().unwrap());
-        titles.map(|title| title.replace("✅ ", "")).collect()
-    }
-}
-
-fn quick() -> Poster {
-    Poster {
-        pace: Duration::ZERO,
-        ..Poster::default()
-    }
-}
-
-fn no(status: u16) -> ResponseTemplate {
-    ResponseTemplate::new(status)
-}
+use stage::{Stage, no, quick, start};
 
 #[tokio::test]
 async fn what_follows_goes_into_the_thread_of_its_root() {
@@ -301,8 +157,8 @@ async fn a_poster_that_dies_between_sending_and_marking_costs_one_duplicate() {
     stage.file(None, PostKind::Root, "x").await;
     let slow = ResponseTemplate::new(200).set_delay(Duration::from_secs(60));
     stage.told().next.push_back(slow);
-    let (sink, store, clock) = (stage.sink(), stage.store.clone(), stage.clock.clone());
-    let dying = tokio::spawn(async move { quick().drain_to(&sink, &store, &clock).await });
+    let (sinks, desk) = (stage.sinks.clone(), stage.desk());
+    let dying = tokio::spawn(async move { quick().drain_to(&sinks, &desk).await });
     let deadline = Instant::now() + Duration::from_secs(20);
     while stage.told().calls == 0 {
         assert!(Instant::now() < deadline, "nothing was sent");
@@ -390,8 +246,12 @@ async fn a_post_that_cannot_be_read_blocks_nobody() {
 }
 
 #[tokio::test]
-async fn through_a_webhook_the_end_is_told_once() {
+async fn through_an_incoming_webhook_the_end_is_told_once() {
     let mut stage = Stage::new().await;
+    let url = format!("{}/services/hidden", stage.server.uri());
+    let url = stage.secret("slack.webhook", &url);
+    stage.sinks.clear();
+    stage.with("slack", json!({"webhook_file": url}));
     let one = FiringId::new();
     for (kind, title) in [
         (PostKind::Root, "begins"),
@@ -400,10 +260,7 @@ async fn through_a_webhook_the_end_is_told_once() {
     ] {
         stage.file(Some(one), kind, title).await;
     }
-    let url = SecretString::from(format!("{}/services/hidden", stage.server.uri()));
-    let sink = Sink::Webhook { url };
-    let drained = stage.poster.drain_to(&sink, &stage.store, &stage.clock);
-    drained.await.unwrap();
+    stage.drain().await;
     assert_eq!(stage.arrived(), ["begins", "needs"]);
     assert_eq!(stage.store.pending_posts().await.unwrap(), 0);
 }

@@ -1,33 +1,15 @@
 //! Facts become a verdict.
 
 use chrono::{DateTime, NaiveDateTime, TimeDelta, Utc};
-use serde::Deserialize;
 use serde_json::Value;
 
+use super::class::Class;
 use super::facts::Facts;
 use super::file::{Evidence, Rule, Rules};
 use super::reset;
 
 /// Messages are cut to this many characters.
 const MESSAGE_MAX: usize = 300;
-
-/// What kind of refusal it was.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Class {
-    /// The account's limit.
-    Limit,
-    /// The provider has too much to do, whoever asks.
-    Overloaded,
-    /// The sign-in is not valid.
-    Auth,
-    /// The account is not paid for.
-    Billing,
-    /// Trying again may do.
-    Transient,
-    /// None of these.
-    Other,
-}
 
 /// What the evidence says.
 #[derive(Clone, Debug, PartialEq)]
@@ -69,7 +51,7 @@ pub fn classify(
     now: DateTime<Utc>,
     local: &dyn Fn(NaiveDateTime) -> Option<DateTime<Utc>>,
 ) -> Verdict {
-    let rules = facts.set.rules();
+    let rules = facts.file.rules();
     let readings = readings(facts, rules);
     for reading in &readings {
         let found = rules

@@ -4,7 +4,8 @@ use carson_proc::{Exit, Finished};
 use carson_redact::Redactor;
 use chrono::{DateTime, Local, NaiveDateTime, TimeZone, Utc};
 
-use super::classify::{Class, Verdict, classify};
+use super::class::Class;
+use super::classify::{Verdict, classify};
 use super::facts::Facts;
 use crate::session::{Ended, Limit, LimitKind};
 
@@ -21,7 +22,7 @@ pub(crate) fn failure(
     };
     facts.ended(exit, &redactor.redact(&done.stderr.text()));
     let verdict = classify(facts, now, &local);
-    tracing::debug!(?verdict, rules = %facts.set.edition(), "the session failed");
+    tracing::debug!(?verdict, rules = %facts.file.edition(), "the session failed");
     ended(facts, verdict)
 }
 
@@ -50,8 +51,8 @@ fn ended(facts: &Facts, verdict: Verdict) -> Option<Ended> {
         kind,
         resets_at: verdict.resets_at,
         remedy: match kind {
-            LimitKind::Auth => Some(facts.set.sign_in_remedy()),
-            LimitKind::Billing => Some(facts.set.billing_remedy()),
+            LimitKind::Auth => Some(facts.file.sign_in_remedy()),
+            LimitKind::Billing => Some(facts.file.billing_remedy()),
             LimitKind::UsageWindow | LimitKind::RateLimit => None,
         },
         message: said(&verdict),

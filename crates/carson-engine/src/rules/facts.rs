@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde_json::Value;
 
-use super::file::{RuleSet, holds};
+use super::file::{RuleFile, holds};
 
 /// Standard error is cut to this many bytes, from its end.
 const STDERR_MAX: usize = 4096;
@@ -12,7 +12,7 @@ const STDERR_MAX: usize = 4096;
 /// The evidence of one session. Small, however long the session is.
 #[derive(Clone, Debug)]
 pub struct Facts {
-    pub(crate) set: RuleSet,
+    pub(crate) file: &'static RuleFile,
     /// The newest event of each kind of evidence, by the kind's place in the file.
     pub(crate) notes: BTreeMap<usize, Value>,
     /// Whether the session said anything.
@@ -26,9 +26,9 @@ pub struct Facts {
 impl Facts {
     /// Of a session of which nothing is known yet.
     #[must_use]
-    pub fn new(set: RuleSet) -> Self {
+    pub fn new(file: &'static RuleFile) -> Self {
         Self {
-            set,
+            file,
             notes: BTreeMap::new(),
             spoke: false,
             stderr: String::new(),
@@ -38,7 +38,7 @@ impl Facts {
 
     /// Takes in one event of the stream.
     pub fn event(&mut self, event: &Value) {
-        let rules = self.set.rules();
+        let rules = self.file.rules();
         let mut kinds = rules.evidence.iter();
         let kind = kinds.position(|kind| holds(&kind.when, event));
         self.notes.retain(|place, _| {

@@ -2,104 +2,58 @@
 
 use std::collections::BTreeMap;
 use std::fmt;
-use std::str::FromStr;
-use std::sync::LazyLock;
+use std::sync::OnceLock;
 
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::classify::Class;
+use super::class::Class;
 
-/// Whose words are read.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum RuleSet {
-    /// Claude Code.
-    Claude,
-    /// `codex exec --json`.
-    Codex,
-    /// `gemini -o stream-json`.
-    Gemini,
-    /// `opencode run --format json`.
-    Opencode,
-    /// Any program around an OpenAI-compatible API.
-    Openai,
+/// A rule file: whose words are read. It is part of the program.
+pub struct RuleFile {
+    text: &'static str,
+    rules: OnceLock<Rules>,
 }
 
-impl RuleSet {
-    /// Every one.
-    pub const ALL: [Self; 5] = [
-        Self::Claude,
-        Self::Codex,
-        Self::Gemini,
-        Self::Opencode,
-        Self::Openai,
-    ];
-
-    fn as_str(self) -> &'static str {
-        match self {
-            Self::Claude => "claude",
-            Self::Codex => "codex",
-            Self::Gemini => "gemini",
-            Self::Opencode => "opencode",
-            Self::Openai => "openai",
-        }
-    }
-
-    fn text(self) -> &'static str {
-        match self {
-            Self::Claude => include_str!("../../rules/claude.toml"),
-            Self::Codex => include_str!("../../rules/codex.toml"),
-            Self::Gemini => include_str!("../../rules/gemini.toml"),
-            Self::Opencode => include_str!("../../rules/opencode.toml"),
-            Self::Openai => include_str!("../../rules/openai.toml"),
-        }
+impl RuleFile {
+    /// Of this text.
+    pub(crate) const fn new(text: &'static str) -> Self {
+        let rules = OnceLock::new();
+        Self { text, rules }
     }
 
     /// What a person does when an account of this CLI is no longer signed in.
     #[must_use]
-    pub fn sign_in_remedy(self) -> &'static str {
+    pub fn sign_in_remedy(&self) -> &str {
         &self.rules().remedy
     }
 
     /// What a person does when it is no longer paid for.
     #[must_use]
-    pub fn billing_remedy(self) -> &'static str {
+    pub fn billing_remedy(&self) -> &str {
         &self.rules().billing_remedy
     }
 
     /// `1 of 2026-11-21`: which rules these are.
     #[must_use]
-    pub fn edition(self) -> String {
+    pub fn edition(&self) -> String {
         let rules = self.rules();
         format!("{} of {}", rules.version, rules.dated)
     }
 
-    pub(crate) fn rules(self) -> &'static Rules {
-        static READ: LazyLock<BTreeMap<RuleSet, Rules>> = LazyLock::new(|| {
-            // The files are part of the program, and a test reads each.
-            let read = |set: RuleSet| (set, set.read().unwrap_or_default());
-            RuleSet::ALL.into_iter().map(read).collect()
-        });
-        static NONE: LazyLock<Rules> = LazyLock::new(Rules::default);
-        READ.get(&self).unwrap_or(&NONE)
+    /// What it says. A test reads each file, so that none is empty here.
+    pub(crate) fn rules(&self) -> &Rules {
+        self.rules.get_or_init(|| self.read().unwrap_or_default())
     }
 
-    pub(crate) fn read(self) -> Result<Rules, toml::de::Error> {
-        toml::from_str(self.text())
+    pub(crate) fn read(&self) -> Result<Rules, toml::de::Error> {
+        toml::from_str(self.text)
     }
 }
 
-impl fmt::Display for RuleSet {
+impl fmt::Debug for RuleFile {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(self.as_str())
-    }
-}
-
-impl FromStr for RuleSet {
-    type Err = String;
-    fn from_str(text: &str) -> Result<Self, String> {
-        let found = Self::ALL.into_iter().find(|set| set.as_str() == text);
-        found.ok_or_else(|| format!("{text:?} names no rules"))
+        write!(f, "RuleFile({})", self.edition())
     }
 }
 

@@ -18,15 +18,17 @@
 //!
 //! Reading order: `file.rs` (the format), `facts.rs` (what is kept of a session), `classify`.
 
+mod class;
 mod classify;
 mod ends;
 mod facts;
 mod file;
 mod reset;
 
-pub use classify::{Class, Verdict, classify};
+pub use class::Class;
+pub use classify::{Verdict, classify};
 pub use facts::Facts;
-pub use file::RuleSet;
+pub use file::RuleFile;
 
 pub(crate) use ends::failure;
 pub(crate) use file::{Rules, holds};

@@ -5,17 +5,19 @@ use carson_core::settle::Halt;
 use carson_core::{Stage, Verdict};
 use tracing::warn;
 
-use super::workspace::Placed;
-use crate::firing::Firing;
+use crate::clean_rooms;
+use crate::ctx::Ctx;
+use crate::placed::Placed;
 use crate::prompt::Filling;
-use crate::rooms;
-use crate::session;
+use crate::record::Record;
+use crate::session::{self, Ask};
 
 /// The end of a firing whose session claims that. Errors are those of the second session's run: what
 /// cannot be confirmed for a reason of its own ends as that reason says.
 pub(crate) async fn done_before(
-    firing: &Firing<'_>,
-    placed: &Placed<'_, '_>,
+    ctx: &Ctx<'_>,
+    rec: &mut Record,
+    placed: &mut Placed<'_, '_>,
     claim: String,
 ) -> Result<Halt, Halt> {
     let filling = Filling {
@@ -25,13 +27,17 @@ pub(crate) async fn done_before(
     let base = placed.place.worktree.base.clone();
     let confirmed = match placed.place.look().await {
         Ok(seen) => {
-            let room = rooms::with_commit(firing, placed, &seen, &base).await?;
-            let said = session::read_only(firing, placed, &room, Stage::Confirm, &filling).await;
-            rooms::clear(firing, placed).await;
+            let room = clean_rooms::with_commit(ctx, placed, &seen, &base).await?;
+            let ask = Ask {
+                stage: Stage::Confirm,
+                bench: &room,
+                filling: &filling,
+            };
+            let said = session::read_only(ctx, rec, placed, ask).await;
             Verdict::parse(&said?) == Some(Verdict::Approve)
         }
         Err(error) => {
-            warn!(firing.id = %firing.id, %error, "nobody could look whether the work was done before");
+            warn!(firing.id = %ctx.id, %error, "nobody could look whether the work was done before");
             false
         }
     };

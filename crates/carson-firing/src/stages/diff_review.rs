@@ -8,48 +8,49 @@ use carson_core::{Sentinel, Stage, Verdict};
 use carson_git::{Oid, Seen, Shown, matches};
 use carson_store::Judged;
 
-use super::OrBroken;
 use super::execute::{Done, Executed, attempts};
 use super::facts::Findings;
 use super::verify;
-use crate::firing::Firing;
-use crate::messages::one_line;
+use crate::clean_rooms;
+use crate::ctx::Ctx;
+use crate::forge_text::one_line;
 use crate::prompt::Filling;
-use crate::rooms;
-use crate::session;
+use crate::record::Record;
+use crate::session::{self, Ask};
+use carson_home::halt::OrBroken;
 
 /// Files that are named to the reviewer one by one.
 const NAMED: usize = 200;
 
-pub(crate) async fn run(firing: &Firing<'_>, executed: Executed<'_, '_>) -> Result<Findings, Halt> {
+pub(crate) async fn run(
+    ctx: &Ctx<'_>,
+    rec: &mut Record,
+    mut executed: Executed<'_, '_>,
+) -> Result<Findings, Halt> {
     let mut found = Findings::of(&executed.done);
     let done = &executed.done;
     let ready = matches!(done.sentinel, Sentinel::Ok(_))
         && done.promise != PromiseFact::Failed
-        && firing.has_stage(Stage::DiffReview);
+        && ctx.has_stage(Stage::DiffReview);
     let seen = executed.placed.place.look().await;
     let seen = seen.or_broken("looking at the worktree")?;
     if !ready || seen.facts().commits == 0 {
         return Ok(found);
     }
-    let mut review = judge(firing, &executed, seen).await?;
+    let mut review = judge(ctx, rec, &mut executed, seen).await?;
     if review.verdict == Verdict::Revise {
-        let fixed = fix(firing, &executed, review.text).await?;
+        let fixed = fix(ctx, rec, &mut executed, review.text).await?;
         found = Findings::of(&fixed);
         let seen = executed.placed.place.look().await;
-        review = judge(
-            firing,
-            &executed,
-            seen.or_broken("looking at the worktree")?,
-        )
-        .await?;
+        let seen = seen.or_broken("looking at the worktree")?;
+        review = judge(ctx, rec, &mut executed, seen).await?;
     }
     found.diff_review = match review.verdict {
         Verdict::Approve => DiffReviewFact::Approved,
         Verdict::Revise | Verdict::Reject => DiffReviewFact::Rejected,
     };
     if found.diff_review == DiffReviewFact::Approved {
-        verify::note(firing, Judged::Reviewed, &review.commit).await;
+        verify::note(ctx, Judged::Reviewed, &review.commit).await;
     }
     found.reviewed = Some(review.commit);
     found.unshown = review.unshown;
@@ -65,11 +66,12 @@ struct Review {
 }
 
 async fn judge(
-    firing: &Firing<'_>,
-    executed: &Executed<'_, '_>,
+    ctx: &Ctx<'_>,
+    rec: &mut Record,
+    executed: &mut Executed<'_, '_>,
     seen: Arc<Seen>,
 ) -> Result<Review, Halt> {
-    let placed = &executed.placed;
+    let placed = &mut executed.placed;
     let (commit, none) = (seen.tip().clone(), Shown::default());
     // Without one, nobody could list what was changed.
     let shown = seen.shown().unwrap_or(&none);
@@ -79,10 +81,13 @@ async fn judge(
         diff: Some(with_list(shown)),
         ..Filling::default()
     };
-    let room = rooms::with_commit(firing, placed, &seen, &commit).await?;
-    let text = session::read_only(firing, placed, &room, Stage::DiffReview, &filling).await;
-    rooms::clear(firing, placed).await;
-    let text = text?;
+    let room = clean_rooms::with_commit(ctx, placed, &seen, &commit).await?;
+    let ask = Ask {
+        stage: Stage::DiffReview,
+        bench: &room,
+        filling: &filling,
+    };
+    let text = session::read_only(ctx, rec, placed, ask).await?;
     match Verdict::parse(&text) {
         Some(verdict) => Ok(Review {
             verdict,
@@ -129,8 +134,9 @@ fn unshown(shown: Option<&Shown>, allowed: &[String]) -> Vec<String> {
 
 /// The one fix round: findings go to a fresh execute session, and the promise is run again.
 async fn fix(
-    firing: &Firing<'_>,
-    executed: &Executed<'_, '_>,
+    ctx: &Ctx<'_>,
+    rec: &mut Record,
+    executed: &mut Executed<'_, '_>,
     findings: String,
 ) -> Result<Done, Halt> {
     let filling = Filling {
@@ -138,5 +144,5 @@ async fn fix(
         findings: Some(findings),
         ..Filling::default()
     };
-    attempts(firing, &executed.placed, filling, 1).await
+    attempts(ctx, rec, &mut executed.placed, filling, 1).await
 }

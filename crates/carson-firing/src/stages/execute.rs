@@ -3,16 +3,18 @@
 //! Drive and stop are apart: the session changes files, Carson's own run of the promise decides, in a
 //! clean room on what is committed. A failed promise is the next attempt's feedback, at most `max_attempts` times.
 
-use carson_core::settle::{Halt, PromiseFact};
+use carson_core::settle::{Goal, Halt, PromiseFact};
 use carson_core::{Sentinel, Stage};
 use carson_git::Oid;
 
 use super::confirm;
 use super::review::Agreed;
 use super::verify::{self, Check};
-use super::workspace::Placed;
-use crate::firing::Firing;
+use crate::ctx::Ctx;
+use crate::placed::Placed;
 use crate::prompt::Filling;
+use crate::record::Record;
+use crate::roles;
 use crate::session::{self, ExecuteEnd};
 
 /// What a session hears that changed files and committed none of them.
@@ -20,8 +22,8 @@ const NOTHING_COMMITTED: &str = "Nothing was committed. The check runs on a fres
     is committed on your branch, and that is what will be pushed: commit your work.";
 
 /// The work is done as far as the session and the promise can tell.
-pub(crate) struct Executed<'f, 'h> {
-    pub placed: Placed<'f, 'h>,
+pub(crate) struct Executed<'r, 'h> {
+    pub placed: Placed<'r, 'h>,
     pub plan: Option<String>,
     pub done: Done,
 }
@@ -44,35 +46,42 @@ impl Done {
     }
 }
 
-pub(crate) async fn run<'f, 'h>(
-    firing: &Firing<'_>,
-    agreed: Agreed<'f, 'h>,
-) -> Result<Executed<'f, 'h>, Halt> {
-    let Agreed { placed, plan } = agreed;
-    if !firing.has_stage(Stage::Execute) {
-        // A role that only reads: its plan is its whole result.
-        return Err(Halt::Planned(Sentinel::Silent));
+pub(crate) async fn run<'r, 'h>(
+    ctx: &Ctx<'_>,
+    rec: &mut Record,
+    agreed: Agreed<'r, 'h>,
+) -> Result<Executed<'r, 'h>, Halt> {
+    let Agreed { mut placed, plan } = agreed;
+    if !ctx.has_stage(Stage::Execute) {
+        // A role that only reads: what it said is its whole result.
+        return Err(Halt::Planned(
+            match (roles::kind_of(ctx.role).goal)(ctx.role) {
+                Goal::Commits => Sentinel::Silent,
+                Goal::Text | Goal::Verdict | Goal::Effects => Sentinel::Ok(String::new()),
+            },
+        ));
     }
     let filling = Filling {
         plan: plan.clone(),
         ..Filling::default()
     };
-    let max = firing.role.limits.max_attempts.max(1);
-    let done = attempts(firing, &placed, filling, max).await?;
+    let max = ctx.role.limits.max_attempts.max(1);
+    let done = attempts(ctx, rec, &mut placed, filling, max).await?;
     Ok(Executed { placed, plan, done })
 }
 
 /// Executes until the promise passes, the session gives up, or `max` attempts are used up.
 pub(crate) async fn attempts(
-    firing: &Firing<'_>,
-    placed: &Placed<'_, '_>,
+    ctx: &Ctx<'_>,
+    rec: &mut Record,
+    placed: &mut Placed<'_, '_>,
     mut filling: Filling,
     max: u32,
 ) -> Result<Done, Halt> {
     for attempt in 1..=max {
         filling.attempt = attempt;
-        firing.count(|tally| tally.attempts += 1).await;
-        let end = session::execute(firing, placed, &filling).await?;
+        rec.count(ctx, |tally| tally.attempts += 1).await;
+        let end = session::execute(ctx, rec, placed, &filling).await?;
         let ran_out = matches!(end, ExecuteEnd::OutOfTurns);
         let sentinel = match end {
             ExecuteEnd::OutOfTurns => None,
@@ -80,13 +89,13 @@ pub(crate) async fn attempts(
                 None => return Err(Halt::NoSentinel(Stage::Execute.to_string())),
                 Some(ok @ Sentinel::Ok(_)) => Some(ok),
                 Some(Sentinel::AlreadyDone(claim)) => {
-                    return Err(confirm::done_before(firing, placed, claim).await?);
+                    return Err(confirm::done_before(ctx, rec, placed, claim).await?);
                 }
                 // Anything but OK is the session's own decision to stop.
                 Some(other) => return Ok(Done::unchecked(other)),
             },
         };
-        match verify::check(firing, placed).await? {
+        match verify::check(ctx, rec, placed).await? {
             Check::NoPromise if ran_out => return Err(Halt::OutOfTurns),
             Check::NoPromise => return Ok(Done::unchecked(said(sentinel))),
             Check::NothingCommitted if ran_out => return Err(Halt::OutOfTurns),

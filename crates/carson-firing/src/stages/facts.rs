@@ -1,5 +1,6 @@
 //! Gathers what settle looks at.
 
+use carson_config::Role;
 use carson_core::Sentinel;
 use carson_core::sentinel::Reference;
 use carson_core::settle::{DiffReviewFact, Facts, Halt, PromiseFact};
@@ -7,7 +8,9 @@ use carson_git::Oid;
 use tracing::warn;
 
 use super::execute::Done;
-use crate::firing::Firing;
+use crate::reached::Place;
+use crate::record::Record;
+use crate::roles;
 
 /// What the executing stages leave for settle.
 #[derive(Clone, Debug, Default)]
@@ -37,8 +40,15 @@ impl Findings {
 
 /// Measures the worktree and adds what the stages found. Never fails: what cannot be measured is
 /// absent, and the sentinel alone never makes an `OK`.
-pub(crate) async fn gather(firing: &Firing<'_>, halt: Option<Halt>, found: Findings) -> Facts {
+pub(crate) async fn gather(
+    role: &Role,
+    rec: &Record,
+    place: Option<&mut Place>,
+    halt: Option<Halt>,
+    found: Findings,
+) -> Facts {
     let mut facts = Facts {
+        goal: (roles::kind_of(role).goal)(role),
         halt,
         sentinel: found.sentinel,
         promise: found.promise,
@@ -46,10 +56,10 @@ pub(crate) async fn gather(firing: &Firing<'_>, halt: Option<Halt>, found: Findi
         verified: found.verified.map(String::from),
         reviewed: found.reviewed.map(String::from),
         unshown: found.unshown,
-        blocked_calls: firing.tally().blocked_calls,
+        blocked_calls: rec.tally().blocked_calls,
         ..Facts::default()
     };
-    if let Some(place) = firing.place() {
+    if let Some(place) = place {
         match place.look().await {
             Ok(seen) => {
                 let tree = seen.facts();
@@ -62,21 +72,21 @@ pub(crate) async fn gather(firing: &Firing<'_>, halt: Option<Halt>, found: Findi
                     facts.halt = Some(Halt::LostWorktree(gone));
                 }
             }
-            Err(error) => warn!(firing.id = %firing.id, %error, "the worktree cannot be measured"),
+            Err(error) => warn!(%error, "the worktree cannot be measured"),
         }
+        facts.reference_exists = reference_exists(place, &facts).await;
     }
-    facts.reference_exists = reference_exists(firing, &facts).await;
     facts
 }
 
-async fn reference_exists(firing: &Firing<'_>, facts: &Facts) -> bool {
+async fn reference_exists(place: &Place, facts: &Facts) -> bool {
     let text = match (&facts.halt, &facts.sentinel) {
         (Some(Halt::DoneBefore { claim, .. }), _) => claim,
         (Some(Halt::Planned(Sentinel::AlreadyDone(claim))), _)
         | (None, Some(Sentinel::AlreadyDone(claim))) => claim,
         _ => return false,
     };
-    let (Some(place), Some(reference)) = (firing.place(), Reference::parse(text)) else {
+    let Some(reference) = Reference::parse(text) else {
         return false;
     };
     let (base, path) = (&place.worktree.base, &reference.path);

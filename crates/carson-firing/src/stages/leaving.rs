@@ -1,14 +1,14 @@
 //! What may leave the house: a branch that holds no secret, runs nothing with the repository's rights,
 //! and is not too large. What cannot be looked at stays.
 
-use carson_core::Outcome;
 use carson_core::settle::Settled;
+use carson_core::{Event, Outcome};
 use carson_git::{Change, Seen};
 use carson_proc::inspector::{Bounds, Desk};
-use serde_json::json;
 use tracing::{error, warn};
 
-use crate::firing::{Firing, Taken};
+use crate::ctx::Ctx;
+use crate::reached::Taken;
 use crate::saved::Saved;
 use crate::search::{Leak, Search, Searched};
 
@@ -20,7 +20,7 @@ const WITHIN: std::time::Duration = std::time::Duration::from_secs(60);
 /// Whether the branch may be pushed as it was settled. What is in the way goes into `saved`: for the
 /// report, or as a reason why a person must look.
 pub(crate) async fn may(
-    firing: &Firing<'_>,
+    ctx: &Ctx<'_>,
     taken: &Taken<'_>,
     settled: &Settled,
     seen: &Seen,
@@ -33,19 +33,19 @@ pub(crate) async fn may(
         false => &[seen.committed(), seen.left()],
     };
     let megabytes = changes.iter().map(|change| change.bytes).sum::<u64>() >> 20;
-    let most = firing.role.limits.max_salvage_mb;
+    let most = ctx.role.limits.max_salvage_mb;
     if megabytes >= most {
         saved.trouble.push(format!(
             "the work has {megabytes} MB of files and limits.max_salvage_mb is {most}: nothing was pushed"
         ));
         return false;
     }
-    saved.held = in_the_way(firing, taken, changes, seen, finished).await;
+    saved.held = in_the_way(ctx, taken, changes, seen, finished).await;
     saved.held.is_none()
 }
 
 async fn in_the_way(
-    firing: &Firing<'_>,
+    ctx: &Ctx<'_>,
     taken: &Taken<'_>,
     changes: &[&Change],
     seen: &Seen,
@@ -56,16 +56,16 @@ async fn in_the_way(
             "the work was not searched in full, and nothing was pushed: {why}"
         ));
     }
-    let searched = match search(firing, taken, seen, !finished).await {
+    let searched = match search(ctx, taken, seen, !finished).await {
         Ok(searched) => searched,
         Err(why) => {
-            warn!(firing.id = %firing.id, why, "the branch could not be searched for secrets");
+            warn!(firing.id = %ctx.id, why, "the branch could not be searched for secrets");
             return Some(format!(
                 "the work could not be searched for secrets, and nothing was pushed: {why}"
             ));
         }
     };
-    note(firing, &searched).await;
+    note(ctx, &searched).await;
     if let Some(why) = leaked(&searched.leaks) {
         return Some(why);
     }
@@ -80,7 +80,7 @@ async fn in_the_way(
     let how = match finished {
         false => Ci::Unfinished,
         true if !taken.repo.allow_ci => Ci::NotAllowed,
-        true if !was_judged(firing, seen).await => Ci::Unjudged,
+        true if !was_judged(ctx, seen).await => Ci::Unjudged,
         true => return None,
     };
     Some(runs_at_once(&ci, how))
@@ -95,16 +95,16 @@ enum Ci {
 }
 
 /// Whether a promise passed on this very commit and a diff review approved it, as the row has it.
-async fn was_judged(firing: &Firing<'_>, seen: &Seen) -> bool {
+async fn was_judged(ctx: &Ctx<'_>, seen: &Seen) -> bool {
     let tip = Some(seen.tip().as_str());
-    match firing.store().firing(firing.id).await {
+    match ctx.store().firing(ctx.id).await {
         Ok(Some(row)) => row.verified_sha.as_deref() == tip && row.reviewed_sha.as_deref() == tip,
         _ => false,
     }
 }
 
 async fn search(
-    firing: &Firing<'_>,
+    ctx: &Ctx<'_>,
     taken: &Taken<'_>,
     seen: &Seen,
     uncommitted: bool,
@@ -115,7 +115,7 @@ async fn search(
         outgoing: outgoing.clone(),
         names: vec![seen.worktree().branch.clone()],
         uncommitted,
-        secrets: firing.house.redactor.to_wire(),
+        secrets: ctx.house.redactor.to_wire(),
         allowed: allowed
             .map(|one| (one.rule.clone(), one.files.clone()))
             .collect(),
@@ -131,18 +131,22 @@ async fn search(
         file_size_mb: 1,
         answer: 4 << 20,
     };
-    let searched = firing.house.inspector.ask(&question, &desk, &bounds).await;
+    let searched = ctx.house.inspector.ask(&question, &desk, &bounds).await;
     searched.map_err(|error| error.to_string())
 }
 
-async fn note(firing: &Firing<'_>, found: &Searched) {
+async fn note(ctx: &Ctx<'_>, found: &Searched) {
     for leak in found.leaks.iter().take(TOLD) {
-        error!(firing.id = %firing.id, leak.rule, leak.commit, leak.place, "a secret is not pushed");
+        error!(firing.id = %ctx.id, leak.rule, leak.commit, leak.place, "a secret is not pushed");
     }
     let Some(first) = &found.first else { return };
-    warn!(firing.id = %firing.id, words = found.suspicious, first.commit, first.place, "something that is pushed may be a secret");
-    let data = json!({"words": found.suspicious, "commit": first.commit, "place": first.place});
-    firing.event("secret.suspected", &data).await;
+    warn!(firing.id = %ctx.id, words = found.suspicious, first.commit, first.place, "something that is pushed may be a secret");
+    let event = Event::SecretSuspected {
+        words: found.suspicious,
+        commit: first.commit.clone(),
+        place: first.place.clone(),
+    };
+    ctx.event(&event).await;
 }
 
 /// Why nothing was pushed; `None` when no secret is in the way.

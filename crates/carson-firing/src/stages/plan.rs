@@ -4,25 +4,27 @@ use carson_core::settle::Halt;
 use carson_core::{Sentinel, Stage};
 
 use super::confirm;
-use super::workspace::Placed;
-use crate::firing::Firing;
+use crate::ctx::Ctx;
+use crate::placed::Placed;
 use crate::prompt::Filling;
-use crate::session;
+use crate::record::Record;
+use crate::session::{self, Ask};
 
 /// There is a plan, or the role works without one.
-pub(crate) struct Planned<'f, 'h> {
-    pub placed: Placed<'f, 'h>,
+pub(crate) struct Planned<'r, 'h> {
+    pub placed: Placed<'r, 'h>,
     pub plan: Option<String>,
 }
 
-pub(crate) async fn run<'f, 'h>(
-    firing: &Firing<'_>,
-    placed: Placed<'f, 'h>,
-) -> Result<Planned<'f, 'h>, Halt> {
-    if !firing.has_stage(Stage::Plan) {
+pub(crate) async fn run<'r, 'h>(
+    ctx: &Ctx<'_>,
+    rec: &mut Record,
+    mut placed: Placed<'r, 'h>,
+) -> Result<Planned<'r, 'h>, Halt> {
+    if !ctx.has_stage(Stage::Plan) {
         return Ok(Planned { placed, plan: None });
     }
-    let plan = write(firing, &placed, Stage::Plan, Filling::default()).await?;
+    let plan = write(ctx, rec, &mut placed, Stage::Plan, Filling::default()).await?;
     Ok(Planned {
         placed,
         plan: Some(plan),
@@ -31,17 +33,23 @@ pub(crate) async fn run<'f, 'h>(
 
 /// A session that ends with a plan: the first one, or the revision.
 pub(crate) async fn write(
-    firing: &Firing<'_>,
-    placed: &Placed<'_, '_>,
+    ctx: &Ctx<'_>,
+    rec: &mut Record,
+    placed: &mut Placed<'_, '_>,
     stage: Stage,
     filling: Filling,
 ) -> Result<String, Halt> {
-    let bench = &placed.place.bench;
-    let text = session::read_only(firing, placed, bench, stage, &filling).await?;
+    let bench = placed.place.bench.clone();
+    let ask = Ask {
+        stage,
+        bench: &bench,
+        filling: &filling,
+    };
+    let text = session::read_only(ctx, rec, placed, ask).await?;
     match Sentinel::parse(&text) {
         Some(Sentinel::Ok(_)) => Ok(text),
         Some(Sentinel::AlreadyDone(claim)) => {
-            Err(confirm::done_before(firing, placed, claim).await?)
+            Err(confirm::done_before(ctx, rec, placed, claim).await?)
         }
         Some(other) => Err(Halt::Planned(other)),
         None => Err(Halt::NoSentinel(stage.to_string())),

@@ -4,41 +4,46 @@ use carson_core::settle::Halt;
 use carson_core::{Stage, Verdict};
 
 use super::plan::{Planned, write};
-use super::workspace::Placed;
-use crate::firing::Firing;
+use crate::clean_rooms;
+use crate::ctx::Ctx;
+use crate::placed::Placed;
 use crate::prompt::Filling;
-use crate::rooms;
-use crate::session;
+use crate::record::Record;
+use crate::session::{self, Ask};
 
 /// The plan that will be executed.
-pub(crate) struct Agreed<'f, 'h> {
-    pub placed: Placed<'f, 'h>,
+pub(crate) struct Agreed<'r, 'h> {
+    pub placed: Placed<'r, 'h>,
     pub plan: Option<String>,
 }
 
-pub(crate) async fn run<'f, 'h>(
-    firing: &Firing<'_>,
-    planned: Planned<'f, 'h>,
-) -> Result<Agreed<'f, 'h>, Halt> {
-    let Planned { placed, plan } = planned;
+pub(crate) async fn run<'r, 'h>(
+    ctx: &Ctx<'_>,
+    rec: &mut Record,
+    planned: Planned<'r, 'h>,
+) -> Result<Agreed<'r, 'h>, Halt> {
+    let Planned { mut placed, plan } = planned;
     let Some(mut plan) = plan else {
         return Ok(Agreed { placed, plan: None });
     };
-    if !firing.has_stage(Stage::Review) {
+    if !ctx.has_stage(Stage::Review) {
         return Ok(Agreed {
             placed,
             plan: Some(plan),
         });
     }
-    for round in 0..=firing.role.limits.max_revisions {
+    for round in 0..=ctx.role.limits.max_revisions {
         let filling = Filling {
             plan: Some(plan.clone()),
             ..Filling::default()
         };
-        let desk = rooms::with_fresh_desk(firing, &placed)?;
-        let review = session::read_only(firing, &placed, &desk, Stage::Review, &filling).await;
-        rooms::clear(firing, &placed).await;
-        let review = review?;
+        let desk = clean_rooms::with_fresh_desk(ctx, &placed).await?;
+        let ask = Ask {
+            stage: Stage::Review,
+            bench: &desk,
+            filling: &filling,
+        };
+        let review = session::read_only(ctx, rec, &mut placed, ask).await?;
         match Verdict::parse(&review) {
             Some(Verdict::Approve) => {
                 return Ok(Agreed {
@@ -49,17 +54,17 @@ pub(crate) async fn run<'f, 'h>(
             Some(Verdict::Reject) => return Err(Halt::PlanRejected("[REJECT]".into())),
             // What cannot be read is not an approval.
             None => return Err(Halt::NoSentinel(Stage::Review.to_string())),
-            Some(Verdict::Revise) if round == firing.role.limits.max_revisions => break,
+            Some(Verdict::Revise) if round == ctx.role.limits.max_revisions => break,
             Some(Verdict::Revise) => {
                 let filling = Filling {
                     findings: Some(review),
                     ..filling
                 };
-                plan = write(firing, &placed, Stage::Revise, filling).await?;
+                plan = write(ctx, rec, &mut placed, Stage::Revise, filling).await?;
             }
         }
     }
-    let rounds = firing.role.limits.max_revisions;
+    let rounds = ctx.role.limits.max_revisions;
     Err(Halt::PlanRejected(format!(
         "[REVISE] again after {rounds} revisions"
     )))

@@ -1,66 +1,73 @@
 //! The bench goes, after salvage says that nothing is left in it.
 
 use carson_core::Stage;
+use carson_git::GitError;
 use tracing::{info, warn};
 
-use crate::bench::{Bench, MARKER};
-use crate::firing::Firing;
+use crate::ctx::Ctx;
 use crate::pruned::Action;
-use crate::stuck::Known;
+use crate::reached::Place;
+use crate::record::Record;
+use crate::saved::Saved;
+use crate::stuck_benches::Known;
+use carson_bench::bench::{Bench, MARKER};
 
 /// Time between SIGTERM and SIGKILL for what the sessions may have left running.
 const GRACE: std::time::Duration = std::time::Duration::from_secs(2);
 
 /// Removes the bench. What cannot be proved safe stays, for the next pass of pruning.
-pub(crate) async fn run(firing: &Firing<'_>) {
-    firing.enter(Stage::Teardown).await;
-    remove(firing).await;
-    let now = firing.house.clock.now();
-    if let Err(error) = firing.store().end_stage(firing.id, now).await {
-        warn!(firing.id = %firing.id, %error, "the end of the last stage could not be noted");
-    }
+pub(crate) async fn run(ctx: &Ctx<'_>, rec: &Record, place: Option<&mut Place>, saved: &Saved) {
+    ctx.enter(Stage::Teardown).await;
+    remove(ctx, rec, place, saved).await;
+    let written = ctx.store().end_stage(ctx.id, ctx.now());
+    ctx.note("the end of the last stage", written).await;
 }
 
-async fn remove(firing: &Firing<'_>) {
-    let bench = Bench::of(firing.house, firing.id);
+async fn remove(ctx: &Ctx<'_>, rec: &Record, place: Option<&mut Place>, saved: &Saved) {
+    let bench = Bench::of(ctx.house, ctx.id);
     if bench.root.symlink_metadata().is_err() {
         return;
     }
-    carson_proc::reap_marked(MARKER, &firing.id.to_string(), GRACE).await;
-    if let Some(place) = firing.place() {
+    carson_proc::reap_marked(MARKER, &ctx.id.to_string(), GRACE).await;
+    if let Some(place) = place {
         // Another look would take as long, and say the same.
         if place.is_unseen() {
-            stays(firing, "not all of it could be looked at").await;
+            stays(ctx, "not all of it could be looked at").await;
             return;
         }
-        // Looked at again, although nobody should have been there since.
-        let removed = match place.worktree.look(false).await {
-            Ok(seen) => seen.remove().await,
-            Err(error) => Err(error),
-        };
-        if let Err(error) = removed {
-            stays(firing, &error.to_string()).await;
+        if let Err(error) = put_away(rec, place, saved).await {
+            stays(ctx, &error.to_string()).await;
             return;
         }
     } else if bench.may_hold_work() {
         // Without a place nothing vouches for what is in there; pruning will look.
         return;
     }
-    match bench.remove(firing.house).await {
-        Ok(()) => info!(firing.id = %firing.id, "bench removed"),
-        Err(error) => stays(firing, &error.to_string()).await,
+    match bench.remove(ctx.house).await {
+        Ok(()) => info!(firing.id = %ctx.id, "bench removed"),
+        Err(error) => stays(ctx, &error.to_string()).await,
     }
 }
 
+/// Nobody has been there since the last look, where sessions had processes of their own: they all
+/// ended with the first of them. Elsewhere one may have survived, and it is looked at again.
+async fn put_away(rec: &Record, place: &mut Place, saved: &Saved) -> Result<(), GitError> {
+    let pushed = saved.pushed.as_ref();
+    if rec.processes_end_with_their_session() {
+        return place.look().await?.put_away(pushed).await;
+    }
+    place.worktree.look(false).await?.put_away(pushed).await
+}
+
 /// It is listed as stuck; pruning looks at it again.
-async fn stays(firing: &Firing<'_>, why: &str) {
-    warn!(firing.id = %firing.id, why, "the bench stays");
-    let known = Known::of(firing.house).await;
+async fn stays(ctx: &Ctx<'_>, why: &str) {
+    warn!(firing.id = %ctx.id, why, "the bench stays");
+    let known = Known::of(ctx.house).await;
     let action = Action::Kept(why.to_owned());
     match known {
-        Ok(known) => known.note(firing.house, firing.id, &action).await,
+        Ok(known) => known.note(ctx.house, ctx.id, &action).await,
         Err(error) => {
-            warn!(firing.id = %firing.id, %error, "a bench that stays could not be noted");
+            warn!(firing.id = %ctx.id, %error, "a bench that stays could not be noted");
         }
     }
 }

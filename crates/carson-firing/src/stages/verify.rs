@@ -1,6 +1,9 @@
 //! Carson runs the promise itself, in a clean room: a model's claim is never enough where the role has a
 //! check, and nothing but the commit decides.
 
+use std::fs::OpenOptions;
+use std::io::Write as _;
+use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::PathBuf;
 
 use carson_config::Promise;
@@ -12,13 +15,13 @@ use carson_proc::{Command, Finished, Limits, StopReason, run as supervise};
 use carson_store::Judged;
 use tracing::{info, warn};
 
-use super::OrBroken;
-use super::workspace::Placed;
-use crate::bench::Bench;
-use crate::confine;
-use crate::firing::Firing;
-use crate::rooms;
-use crate::session;
+use crate::clean_rooms;
+use crate::ctx::Ctx;
+use crate::placed::Placed;
+use crate::record::Record;
+use crate::sandboxed_run;
+use carson_bench::bench::{Bench, private_dir};
+use carson_home::halt::OrBroken;
 
 /// Bytes of output, from its head and from its tail, that go back to the model.
 const FEEDBACK: usize = 8 * 1024;
@@ -35,14 +38,18 @@ pub(crate) enum Check {
     Failed(String),
 }
 
-pub(crate) async fn check(firing: &Firing<'_>, placed: &Placed<'_, '_>) -> Result<Check, Halt> {
-    let Some(promise) = &firing.role.promise else {
+pub(crate) async fn check(
+    ctx: &Ctx<'_>,
+    rec: &mut Record,
+    placed: &mut Placed<'_, '_>,
+) -> Result<Check, Halt> {
+    let Some(promise) = &ctx.role.promise else {
         return Ok(Check::NoPromise);
     };
-    if !firing.has_stage(Stage::Verify) {
+    if !ctx.has_stage(Stage::Verify) {
         return Ok(Check::NoPromise);
     }
-    firing.enter(Stage::Verify).await;
+    ctx.enter(Stage::Verify).await;
     let seen = placed
         .place
         .look()
@@ -55,64 +62,73 @@ pub(crate) async fn check(firing: &Firing<'_>, placed: &Placed<'_, '_>) -> Resul
     if facts.commits == 0 {
         return Ok(Check::NoPromise);
     }
-    let room = rooms::with_commit(firing, placed, &seen, &commit).await?;
-    let done = run(firing, placed, promise, &room).await;
-    rooms::clear(firing, placed).await;
-    let done = done?;
-    info!(firing.id = %firing.id, promise.passed = done.success(), %commit, "promise run");
+    let room = clean_rooms::with_commit(ctx, placed, &seen, &commit).await?;
+    let done = run(ctx, rec, placed, promise, &room).await?;
+    let said = described(ctx, promise, &done);
+    if let Err(error) = keep_output(ctx, rec, &said) {
+        warn!(firing.id = %ctx.id, %error, "what the promise said could not be kept");
+    }
+    info!(firing.id = %ctx.id, promise.passed = done.success(), %commit, "promise run");
     if done.success() && done.stopped.is_none() {
-        note(firing, Judged::Verified, &commit).await;
+        note(ctx, Judged::Verified, &commit).await;
         return Ok(Check::Passed(commit));
     }
     if done.stopped == Some(StopReason::Cancelled) {
         return Err(Halt::Cancelled);
     }
-    let mut output = format!("`{}` did not exit 0 ({:?}", promise.run, done.exit);
-    if let Some(stopped) = done.stopped {
-        output.push_str(&format!(", stopped: {stopped:?}"));
-    }
-    output.push_str(&format!(
-        ")\n{}\n{}",
-        done.stdout.text(),
-        done.stderr.text()
-    ));
-    Ok(Check::Failed(
-        firing.house.redactor.redact(&output).into_owned(),
-    ))
+    Ok(Check::Failed(said))
+}
+
+/// How a run of the promise went and what it printed, for the next attempt and for people.
+fn described(ctx: &Ctx<'_>, promise: &Promise, done: &Finished) -> String {
+    let how = match (done.success(), done.stopped) {
+        (_, Some(stopped)) => format!("did not exit 0 ({:?}, stopped: {stopped:?})", done.exit),
+        (true, None) => "passed".to_owned(),
+        (false, None) => format!("did not exit 0 ({:?})", done.exit),
+    };
+    let (out, err) = (done.stdout.text(), done.stderr.text());
+    let text = format!("`{}` {how}\n{out}\n{err}", promise.run);
+    ctx.redacted(&text)
+}
+
+/// Puts it beside the transcript of the session that it judged.
+fn keep_output(ctx: &Ctx<'_>, rec: &Record, said: &str) -> std::io::Result<()> {
+    let dir = ctx.house.fleet.home.transcripts(&ctx.id);
+    private_dir(&dir)?;
+    let path = dir.join(format!("{:02}-verify.txt", rec.tally().sessions));
+    let mut file = OpenOptions::new();
+    let file = file.write(true).create(true).truncate(true).mode(0o600);
+    file.open(path)?.write_all(said.as_bytes())
 }
 
 async fn run(
-    firing: &Firing<'_>,
+    ctx: &Ctx<'_>,
+    rec: &mut Record,
     placed: &Placed<'_, '_>,
     promise: &Promise,
     room: &Bench,
 ) -> Result<Finished, Halt> {
     let limits = Limits {
         keep: FEEDBACK,
-        ..Limits::within(promise.timeout.min(firing.remaining()))
+        ..Limits::within(promise.timeout.min(ctx.remaining()))
     };
-    let walls = confine::walls(firing, placed, room, Access::Write, "promise")?;
+    let walls = sandboxed_run::walls(ctx, rec, placed, room, Access::Write, "promise")?;
     let command = Command::new(PathBuf::from("/bin/sh"), room.tree())
         .arg("-c")
         .arg(&promise.run)
-        .exact_env(session::environment(firing, placed, room, 0)?)
+        .exact_env(placed.environment(ctx, rec, room, 0)?)
         .confined(walls.profile());
-    let done = supervise(&command, &limits, &firing.cancel, |_| {
+    let done = supervise(&command, &limits, &ctx.cancel, |_| {
         std::ops::ControlFlow::Continue(())
     })
     .await
     .or_broken("running the promise")?;
-    confine::note(firing, &walls, Some(done.exit), &done.stderr.text()).await?;
+    sandboxed_run::note(ctx, rec, &walls, Some(done.exit), &done.stderr.text()).await?;
     Ok(done)
 }
 
 /// Notes which commit was judged. Settle has it from elsewhere; this is for people.
-pub(crate) async fn note(firing: &Firing<'_>, judged: Judged, commit: &Oid) {
-    if let Err(error) = firing
-        .store()
-        .set_judged(firing.id, judged, commit.as_str())
-        .await
-    {
-        warn!(firing.id = %firing.id, ?judged, %error, "a judged commit could not be noted");
-    }
+pub(crate) async fn note(ctx: &Ctx<'_>, judged: Judged, commit: &Oid) {
+    let written = ctx.store().set_judged(ctx.id, judged, commit.as_str());
+    ctx.note("a judged commit", written).await;
 }

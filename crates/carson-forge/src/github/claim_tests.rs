@@ -4,8 +4,10 @@ use wiremock::matchers::{method, path};
 use wiremock::{Mock, MockServer, ResponseTemplate};
 
 use super::fake::{Fake, ME, READY};
+use crate::api::Api;
+use crate::github::GitHubForge;
 use crate::marks::{claim_text, release_text};
-use crate::{Claim, Claimed, Forge, ForgeError, GitHubForge, IN_FLIGHT, Release};
+use crate::{Claim, Claimed, Forge, ForgeError, IN_FLIGHT, Release};
 
 fn claim() -> Claim {
     Claim {

@@ -54,7 +54,7 @@ impl Fake {
             .await;
         let token = SecretString::from("ghp_test");
         let forge = GitHubForge::new(&server.uri(), "acme/widget", token).unwrap();
-        (server, Forge::GitHub(forge), fake)
+        (server, Forge::of(forge), fake)
     }
 
     pub fn issue(&self) -> MutexGuard<'_, Issue> {

@@ -44,6 +44,19 @@ const HEAD: &str =
 
 /// The first requests meet these, and all later ones the last of them; how many came.
 async fn forge(plays: Vec<Does>) -> (Forge, Arc<AtomicUsize>) {
+    let (base, came) = server(plays).await;
+    (hurried(&base, ONE, ALL), came)
+}
+
+fn hurried(base: &str, one: Duration, all: Duration) -> Forge {
+    let token = SecretString::from("ghp_test");
+    let mut forge = GitHubForge::new(base, "acme/widget", token).unwrap();
+    forge.client = forge.client.hurried(one, all);
+    Forge::of(forge)
+}
+
+/// Its address, and how many requests came.
+async fn server(plays: Vec<Does>) -> (String, Arc<AtomicUsize>) {
     let _ = rustls::crypto::ring::default_provider().install_default();
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let base = format!("http://{}", listener.local_addr().unwrap());
@@ -55,10 +68,7 @@ async fn forge(plays: Vec<Does>) -> (Forge, Arc<AtomicUsize>) {
             tokio::spawn(play(stream, plays[at].clone()));
         }
     });
-    let token = SecretString::from("ghp_test");
-    let mut forge = GitHubForge::new(&base, "acme/widget", token).unwrap();
-    forge.client = forge.client.hurried(ONE, ALL);
-    (Forge::GitHub(forge), came)
+    (base, came)
 }
 
 /// An error of its own end is the client's answer to what it is told.
@@ -117,12 +127,8 @@ async fn an_answer_that_never_ends_is_given_up_in_time() {
 
 #[tokio::test]
 async fn an_answer_that_is_too_long_is_not_kept() {
-    let (forge, came) = forge(vec![Does::Flood]).await;
-    let Forge::GitHub(mut github) = forge else {
-        panic!("it is GitHub's");
-    };
-    github.client = github.client.hurried(20 * ALL, 20 * ALL);
-    let detail = unavailable(&Forge::GitHub(github)).await;
+    let (base, came) = server(vec![Does::Flood]).await;
+    let detail = unavailable(&hurried(&base, 20 * ALL, 20 * ALL)).await;
     assert_eq!(detail, "an answer of more than 32 MiB");
     assert_eq!(came.load(Ordering::SeqCst), 1);
 }
@@ -147,11 +153,7 @@ async fn what_is_no_json_is_no_answer() {
 
 #[tokio::test]
 async fn the_token_follows_no_redirect() {
-    let (_other, asked) = forge(vec![fine()]).await;
-    let Forge::GitHub(other) = &_other else {
-        panic!("it is GitHub's");
-    };
-    let elsewhere = other.client.base_url();
+    let (elsewhere, asked) = server(vec![fine()]).await;
     for status in [
         "301 Moved Permanently",
         "302 Found",
@@ -159,7 +161,7 @@ async fn the_token_follows_no_redirect() {
         "308 Permanent Redirect",
     ] {
         let text = format!(
-            "HTTP/1.1 {status}\r\nlocation: {elsewhere}repos/acme/widget/issues/7\r\ncontent-length: 0\r\n\r\n"
+            "HTTP/1.1 {status}\r\nlocation: {elsewhere}/repos/acme/widget/issues/7\r\ncontent-length: 0\r\n\r\n"
         );
         let (forge, _) = forge(vec![Does::Answer(text)]).await;
         assert!(forge.issue(7).await.is_err(), "{status}");

@@ -1,21 +1,23 @@
 //! GitHub, by its REST API, typed for the few calls that are needed.
 
-mod client;
-mod refusal;
+mod section;
 mod types;
 
 use std::sync::Arc;
 
 use reqwest::Method;
+use reqwest::header::{ACCEPT, HeaderMap, HeaderName, HeaderValue};
 use secrecy::SecretString;
 use serde::de::IgnoredAny;
-use serde_json::json;
+use serde_json::{Value, json};
 use tokio::sync::OnceCell;
 
+use crate::api::{Answer, Api};
 use crate::error::ForgeError;
+use crate::rest::{Client, Dialect, number};
 use crate::standing::Standing;
 use crate::words::{Comment, Issue, NewIssue, NewPull, Pull, PullState};
-use client::Client;
+pub(crate) use section::GitHubSection;
 
 /// One repository on GitHub.
 #[derive(Clone, Debug)]
@@ -35,19 +37,11 @@ impl GitHubForge {
     pub fn new(api_base: &str, slug: &str, token: SecretString) -> Result<Self, ForgeError> {
         let owner = slug.split('/').next().unwrap_or_default().to_owned();
         Ok(Self {
-            client: Client::new(api_base, token)?,
+            client: Client::new(api_base, token, dialect())?,
             owner,
             slug: slug.to_owned(),
             me: Arc::default(),
         })
-    }
-
-    /// The login that the token belongs to; asked once.
-    pub(crate) async fn me(&self) -> Result<&str, ForgeError> {
-        self.me
-            .get_or_try_init(|| self.ask_who())
-            .await
-            .map(String::as_str)
     }
 
     async fn ask_who(&self) -> Result<String, ForgeError> {
@@ -60,26 +54,12 @@ impl GitHubForge {
             // An app's token has no user of its own, but a viewer.
             Err(ForgeError::Forbidden { .. } | ForgeError::NotFound { .. }) => {
                 let body = json!({"query": "query { viewer { login } }"});
-                let answer = self.client.graphql(&body).await?;
+                let answer = self.graphql(&body).await?;
                 let login = answer["data"]["viewer"]["login"].as_str();
                 login.map(str::to_owned).ok_or(ForgeError::Unauthorized)
             }
             Err(error) => Err(error),
         }
-    }
-
-    pub(crate) fn standing(&self) -> Standing {
-        self.client.standing()
-    }
-
-    /// Asks for the repository: the answer says what the token may do with it.
-    pub(crate) async fn examine(&self) -> Result<Standing, ForgeError> {
-        let raw: types::RawRepository = self.client.get(&self.path(&[])).await?;
-        Ok(Standing {
-            may_push: raw.permissions.map(|may| may.push),
-            private: Some(raw.private),
-            ..self.client.standing()
-        })
     }
 
     /// Path segments below the repository.
@@ -89,103 +69,6 @@ impl GitHubForge {
             .chain(rest.iter().copied())
             .map(str::to_owned)
             .collect()
-    }
-
-    pub(crate) async fn issues(&self, label: Option<&str>) -> Result<Vec<Issue>, ForgeError> {
-        let mut query = vec![("state", "open"), ("sort", "created"), ("direction", "asc")];
-        query.extend(label.map(|label| ("labels", label)));
-        let raw: Vec<types::RawIssue> = self.client.pages(&self.path(&["issues"]), &query).await?;
-        Ok(raw
-            .into_iter()
-            .filter(|raw| raw.pull_request.is_none())
-            .map(Into::into)
-            .collect())
-    }
-
-    pub(crate) async fn issue(&self, number: u64) -> Result<Issue, ForgeError> {
-        let number = number.to_string();
-        let raw: types::RawIssue = self.client.get(&self.path(&["issues", &number])).await?;
-        Ok(raw.into())
-    }
-
-    pub(crate) async fn create_issue(&self, new: &NewIssue) -> Result<Issue, ForgeError> {
-        let body = json!({"title": new.title, "body": new.body, "labels": new.labels});
-        let path = self.path(&["issues"]);
-        let raw: types::RawIssue = self.client.send(Method::POST, &path, &body).await?;
-        Ok(raw.into())
-    }
-
-    pub(crate) async fn close_issue(&self, number: u64) -> Result<(), ForgeError> {
-        let number = number.to_string();
-        let path = self.path(&["issues", &number]);
-        let body = json!({"state": "closed", "state_reason": "completed"});
-        self.client
-            .send::<IgnoredAny>(Method::PATCH, &path, &body)
-            .await
-            .map(|_| ())
-    }
-
-    pub(crate) async fn comments(&self, number: u64) -> Result<Vec<Comment>, ForgeError> {
-        let number = number.to_string();
-        let path = self.path(&["issues", &number, "comments"]);
-        let raw: Vec<types::RawComment> = self.client.pages(&path, &[]).await?;
-        let mut comments: Vec<Comment> = raw.into_iter().map(Into::into).collect();
-        comments.sort_by_key(|comment| comment.id);
-        Ok(comments)
-    }
-
-    pub(crate) async fn comment(&self, number: u64, body: &str) -> Result<Comment, ForgeError> {
-        let number = number.to_string();
-        let path = self.path(&["issues", &number, "comments"]);
-        let raw: types::RawComment = self
-            .client
-            .send(Method::POST, &path, &json!({"body": body}))
-            .await?;
-        Ok(raw.into())
-    }
-
-    pub(crate) async fn set_labels(
-        &self,
-        number: u64,
-        add: &[&str],
-        remove: &[&str],
-    ) -> Result<(), ForgeError> {
-        let number = number.to_string();
-        let add: Vec<&&str> = add.iter().filter(|label| !label.is_empty()).collect();
-        if !add.is_empty() {
-            let path = self.path(&["issues", &number, "labels"]);
-            let body = json!({"labels": add});
-            self.client
-                .send::<IgnoredAny>(Method::POST, &path, &body)
-                .await?;
-        }
-        for label in remove {
-            let path = self.path(&["issues", &number, "labels", label]);
-            match self.client.delete(&path).await {
-                Ok(()) | Err(ForgeError::NotFound { .. }) => {}
-                Err(error) => return Err(error),
-            }
-        }
-        Ok(())
-    }
-
-    pub(crate) async fn pulls(&self, open_only: bool) -> Result<Vec<Pull>, ForgeError> {
-        let state = if open_only { "open" } else { "all" };
-        let raw: Vec<types::RawPull> = self
-            .client
-            .pages(&self.path(&["pulls"]), &[("state", state)])
-            .await?;
-        Ok(raw.into_iter().map(Into::into).collect())
-    }
-
-    pub(crate) async fn pull(&self, number: u64) -> Result<Pull, ForgeError> {
-        let number = number.to_string();
-        let raw: types::RawPull = self.client.get(&self.path(&["pulls", &number])).await?;
-        Ok(raw.into())
-    }
-
-    pub(crate) async fn pull_by_head(&self, branch: &str) -> Result<Option<Pull>, ForgeError> {
-        Ok(self.raw_pull_by_head(branch).await?.map(Into::into))
     }
 
     async fn raw_pull_by_head(&self, branch: &str) -> Result<Option<types::RawPull>, ForgeError> {
@@ -200,25 +83,6 @@ impl GitHubForge {
             .into_iter()
             .filter(|raw| raw.head.name == branch)
             .max_by_key(|raw| raw.number))
-    }
-
-    pub(crate) async fn create_pull(&self, new: &NewPull) -> Result<Pull, ForgeError> {
-        let raw = match self.open_pull_by_head(&new.head).await? {
-            Some(known) => self.change_pull(known, new).await?,
-            None => self.make_pull(new).await?,
-        };
-        let labels: Vec<&str> = new.labels.iter().map(String::as_str).collect();
-        let stale: Vec<String> = raw.labels.iter().map(|label| label.name.clone()).collect();
-        let stale = stale
-            .iter()
-            .map(String::as_str)
-            .filter(|label| !labels.contains(label));
-        self.set_labels(raw.number, &labels, &stale.collect::<Vec<_>>())
-            .await?;
-        Ok(Pull {
-            labels: new.labels.clone(),
-            ..raw.into()
-        })
     }
 
     async fn open_pull_by_head(&self, head: &str) -> Result<Option<types::RawPull>, ForgeError> {
@@ -260,6 +124,29 @@ impl GitHubForge {
         Ok(raw)
     }
 
+    /// One query of the other API; its whole answer.
+    async fn graphql(&self, body: &Value) -> Result<Value, ForgeError> {
+        let mut url = self.client.url(&[], &[])?;
+        // GitHub Enterprise has the one under `/api/v3` and the other under `/api`.
+        if url.path().ends_with("/v3") {
+            url = url.join("graphql").unwrap_or(url);
+        } else {
+            url = self.client.url(&["graphql".to_owned()], &[])?;
+        }
+        let answer: Value = self.client.send_to(Method::POST, url, body).await?;
+        match answer.get("errors") {
+            Some(errors) => Err(ForgeError::Invalid {
+                message: self
+                    .client
+                    .hide(&errors.to_string())
+                    .chars()
+                    .take(300)
+                    .collect(),
+            }),
+            None => Ok(answer),
+        }
+    }
+
     /// REST has no verb for this.
     async fn set_draft(&self, node: &str, draft: bool) -> Result<(), ForgeError> {
         let verb = if draft {
@@ -271,7 +158,204 @@ impl GitHubForge {
             "mutation($id: ID!) {{ {verb}(input: {{pullRequestId: $id}}) {{ clientMutationId }} }}"
         );
         let body = json!({"query": query, "variables": {"id": node}});
-        self.client.graphql(&body).await.map(|_| ())
+        self.graphql(&body).await.map(|_| ())
+    }
+}
+
+impl Api for GitHubForge {
+    /// The login that the token belongs to; asked once.
+    fn me(&self) -> Answer<'_, &str> {
+        Box::pin(async move {
+            self.me
+                .get_or_try_init(|| self.ask_who())
+                .await
+                .map(String::as_str)
+        })
+    }
+
+    /// Asks for the repository: the answer says what the token may do with it.
+    fn examine(&self) -> Answer<'_, Standing> {
+        Box::pin(async move {
+            let raw: types::RawRepository = self.client.get(&self.path(&[])).await?;
+            Ok(Standing {
+                may_push: raw.permissions.map(|may| may.push),
+                private: Some(raw.private),
+                ..self.client.standing()
+            })
+        })
+    }
+
+    fn issues<'a>(&'a self, label: Option<&'a str>) -> Answer<'a, Vec<Issue>> {
+        Box::pin(async move {
+            let mut query = vec![("state", "open"), ("sort", "created"), ("direction", "asc")];
+            query.extend(label.map(|label| ("labels", label)));
+            let raw: Vec<types::RawIssue> =
+                self.client.pages(&self.path(&["issues"]), &query).await?;
+            Ok(raw
+                .into_iter()
+                .filter(|raw| raw.pull_request.is_none())
+                .map(Into::into)
+                .collect())
+        })
+    }
+
+    fn issue(&self, number: u64) -> Answer<'_, Issue> {
+        Box::pin(async move {
+            let number = number.to_string();
+            let raw: types::RawIssue = self.client.get(&self.path(&["issues", &number])).await?;
+            Ok(raw.into())
+        })
+    }
+
+    fn create_issue<'a>(&'a self, new: &'a NewIssue) -> Answer<'a, Issue> {
+        Box::pin(async move {
+            let body = json!({"title": new.title, "body": new.body, "labels": new.labels});
+            let path = self.path(&["issues"]);
+            let raw: types::RawIssue = self.client.send(Method::POST, &path, &body).await?;
+            Ok(raw.into())
+        })
+    }
+
+    fn close_issue(&self, number: u64) -> Answer<'_, ()> {
+        Box::pin(async move {
+            let number = number.to_string();
+            let path = self.path(&["issues", &number]);
+            let body = json!({"state": "closed", "state_reason": "completed"});
+            self.client
+                .send::<IgnoredAny>(Method::PATCH, &path, &body)
+                .await
+                .map(|_| ())
+        })
+    }
+
+    fn comments(&self, number: u64) -> Answer<'_, Vec<Comment>> {
+        Box::pin(async move {
+            let number = number.to_string();
+            let path = self.path(&["issues", &number, "comments"]);
+            let raw: Vec<types::RawComment> = self.client.pages(&path, &[]).await?;
+            let mut comments: Vec<Comment> = raw.into_iter().map(Into::into).collect();
+            comments.sort_by_key(|comment| comment.id);
+            Ok(comments)
+        })
+    }
+
+    fn comment<'a>(&'a self, number: u64, body: &'a str) -> Answer<'a, Comment> {
+        Box::pin(async move {
+            let number = number.to_string();
+            let path = self.path(&["issues", &number, "comments"]);
+            let raw: types::RawComment = self
+                .client
+                .send(Method::POST, &path, &json!({"body": body}))
+                .await?;
+            Ok(raw.into())
+        })
+    }
+
+    fn set_labels<'a>(
+        &'a self,
+        number: u64,
+        add: &'a [&'a str],
+        remove: &'a [&'a str],
+    ) -> Answer<'a, ()> {
+        Box::pin(async move {
+            let number = number.to_string();
+            let add: Vec<&&str> = add.iter().filter(|label| !label.is_empty()).collect();
+            if !add.is_empty() {
+                let path = self.path(&["issues", &number, "labels"]);
+                let body = json!({"labels": add});
+                self.client
+                    .send::<IgnoredAny>(Method::POST, &path, &body)
+                    .await?;
+            }
+            for label in remove {
+                let path = self.path(&["issues", &number, "labels", label]);
+                match self.client.delete(&path).await {
+                    Ok(()) | Err(ForgeError::NotFound { .. }) => {}
+                    Err(error) => return Err(error),
+                }
+            }
+            Ok(())
+        })
+    }
+
+    fn pulls(&self, open_only: bool) -> Answer<'_, Vec<Pull>> {
+        Box::pin(async move {
+            let state = if open_only { "open" } else { "all" };
+            let raw: Vec<types::RawPull> = self
+                .client
+                .pages(&self.path(&["pulls"]), &[("state", state)])
+                .await?;
+            Ok(raw.into_iter().map(Into::into).collect())
+        })
+    }
+
+    fn pull(&self, number: u64) -> Answer<'_, Pull> {
+        Box::pin(async move {
+            let number = number.to_string();
+            let raw: types::RawPull = self.client.get(&self.path(&["pulls", &number])).await?;
+            Ok(raw.into())
+        })
+    }
+
+    fn pull_by_head<'a>(&'a self, branch: &'a str) -> Answer<'a, Option<Pull>> {
+        Box::pin(async move { Ok(self.raw_pull_by_head(branch).await?.map(Into::into)) })
+    }
+
+    fn create_pull<'a>(&'a self, new: &'a NewPull) -> Answer<'a, Pull> {
+        Box::pin(async move {
+            let raw = match self.open_pull_by_head(&new.head).await? {
+                Some(known) => self.change_pull(known, new).await?,
+                None => self.make_pull(new).await?,
+            };
+            let labels: Vec<&str> = new.labels.iter().map(String::as_str).collect();
+            let stale: Vec<String> = raw.labels.iter().map(|label| label.name.clone()).collect();
+            let stale = stale
+                .iter()
+                .map(String::as_str)
+                .filter(|label| !labels.contains(label));
+            self.set_labels(raw.number, &labels, &stale.collect::<Vec<_>>())
+                .await?;
+            Ok(Pull {
+                labels: new.labels.clone(),
+                ..raw.into()
+            })
+        })
+    }
+
+    fn standing(&self) -> Standing {
+        self.client.standing()
+    }
+}
+
+fn dialect() -> Dialect {
+    let accept = HeaderValue::from_static("application/vnd.github+json");
+    let version = HeaderName::from_static("x-github-api-version");
+    Dialect {
+        headers: HeaderMap::from_iter([
+            (ACCEPT, accept),
+            (version, HeaderValue::from_static("2022-11-28")),
+        ]),
+        told,
+    }
+}
+
+/// Scopes and limits stand in the headers of every answer.
+fn told(headers: &HeaderMap) -> Standing {
+    let scopes = headers
+        .get("x-oauth-scopes")
+        .and_then(|scopes| scopes.to_str().ok());
+    let scopes = scopes.map(|scopes| {
+        let each = scopes.split(',').map(str::trim);
+        let each = each.filter(|scope| !scope.is_empty());
+        each.map(str::to_owned).collect()
+    });
+    let resets_at = number(headers, "x-ratelimit-reset");
+    Standing {
+        scopes,
+        remaining: number(headers, "x-ratelimit-remaining"),
+        limit: number(headers, "x-ratelimit-limit"),
+        resets_at: resets_at.and_then(|at| i64::try_from(at).ok()),
+        ..Standing::default()
     }
 }
 

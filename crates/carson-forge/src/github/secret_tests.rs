@@ -17,7 +17,7 @@ async fn forge(answer: ResponseTemplate) -> (MockServer, Forge) {
     let server = MockServer::start().await;
     Mock::given(any()).respond_with(answer).mount(&server).await;
     let forge = GitHubForge::new(&server.uri(), "acme/widget", TOKEN.to_owned().into()).unwrap();
-    (server, Forge::GitHub(forge))
+    (server, Forge::of(forge))
 }
 
 /// All that can be printed of an error.

@@ -10,7 +10,7 @@ pub(super) async fn server() -> (MockServer, Forge) {
     let server = MockServer::start().await;
     let token = SecretString::from("ghp_test");
     let forge = GitHubForge::new(&server.uri(), "acme/widget", token).unwrap();
-    (server, Forge::GitHub(forge))
+    (server, Forge::of(forge))
 }
 
 pub(super) fn issue(number: u64, labels: &[&str]) -> Value {

@@ -14,15 +14,21 @@
 //! or a quoted value before it.
 
 mod file;
+mod head;
 
 use std::fs::{self, File};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use carson_core::Clock;
-use serde::{Deserialize, Serialize};
+use secrecy::SecretString;
 
+use crate::api::{Answer, Api};
 use crate::error::ForgeError;
+use crate::forge::Forge;
+use crate::opener::{Place, Spec};
+use crate::standing::Standing;
 use crate::words::{Comment, Issue, NewIssue, NewPull, Pull, PullState, State};
+use head::{CommentHead, IssueHead, PullHead, operator, read_issue, read_pull};
 
 /// The forge of one repository.
 #[derive(Clone, Debug)]
@@ -31,45 +37,22 @@ pub struct LocalForge {
     clock: Clock,
 }
 
-#[derive(Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct IssueHead {
-    title: String,
-    state: State,
-    #[serde(default)]
-    labels: Vec<String>,
-    #[serde(default = "operator")]
-    author: String,
-    created_at: chrono::DateTime<chrono::Utc>,
-}
+/// The files in the home: nothing to set.
+#[derive(Debug)]
+pub(crate) struct LocalFiles;
 
-#[derive(Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct PullHead {
-    title: String,
-    state: PullState,
-    draft: bool,
-    head: String,
-    base: String,
-    #[serde(default)]
-    labels: Vec<String>,
-    created_at: chrono::DateTime<chrono::Utc>,
-}
+impl Spec for LocalFiles {
+    fn name(&self) -> &'static str {
+        "local"
+    }
 
-#[derive(Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct CommentHead {
-    #[serde(default = "operator")]
-    author: String,
-    created_at: chrono::DateTime<chrono::Utc>,
+    fn open(&self, place: &Place<'_>, _: Option<SecretString>) -> Result<Forge, ForgeError> {
+        Ok(Forge::of(LocalForge::at(place.files.to_owned())))
+    }
 }
 
 /// The author of what Carson writes.
 const ME: &str = "carson";
-
-fn operator() -> String {
-    "operator".to_owned()
-}
 
 impl LocalForge {
     /// The forge in a directory; made at the first write.
@@ -79,30 +62,6 @@ impl LocalForge {
             dir,
             clock: Clock::system(),
         }
-    }
-
-    pub(crate) async fn me(&self) -> Result<&str, ForgeError> {
-        Ok(ME)
-    }
-
-    /// Reads every file, and makes one that goes again.
-    pub(crate) fn examine(&self) -> Result<(), ForgeError> {
-        for dir in [self.issues_dir(), self.pulls_dir()] {
-            let numbered = file::numbered(&dir)?;
-            for (number, path) in numbered {
-                if dir == self.pulls_dir() {
-                    read_pull(number, &path)?;
-                } else {
-                    read_issue(number, &path)?;
-                }
-            }
-            if dir.is_dir() {
-                let trial = dir.join(format!(".try-{}", std::process::id()));
-                File::create(&trial).map_err(|source| file::io(&trial, source))?;
-                fs::remove_file(&trial).map_err(|source| file::io(&trial, source))?;
-            }
-        }
-        Ok(())
     }
 
     fn issues_dir(&self) -> PathBuf {
@@ -188,33 +147,6 @@ impl LocalForge {
         file::write(&self.issue_file(number), &head, &new.body)
     }
 
-    pub(crate) async fn issues(&self, label: Option<&str>) -> Result<Vec<Issue>, ForgeError> {
-        self.adopt()?;
-        let mut issues = Vec::new();
-        for (number, path) in file::numbered(&self.issues_dir())? {
-            let issue = read_issue(number, &path)?;
-            if issue.state == State::Open && label.is_none_or(|label| issue.has(label)) {
-                issues.push(issue);
-            }
-        }
-        Ok(issues)
-    }
-
-    pub(crate) async fn issue(&self, number: u64) -> Result<Issue, ForgeError> {
-        read_issue(number, &self.issue_file(number))
-    }
-
-    pub(crate) async fn create_issue(&self, new: &NewIssue) -> Result<Issue, ForgeError> {
-        let _lock = self.lock()?;
-        let number = self.next_number()?;
-        self.write_issue(number, new)?;
-        read_issue(number, &self.issue_file(number))
-    }
-
-    pub(crate) async fn close_issue(&self, number: u64) -> Result<(), ForgeError> {
-        self.change_issue(number, |head| head.state = State::Closed)
-    }
-
     fn change_issue(
         &self,
         number: u64,
@@ -225,112 +157,6 @@ impl LocalForge {
         let (mut head, body) = file::read::<IssueHead>(&path)?;
         change(&mut head);
         file::write(&path, &head, &body)
-    }
-
-    pub(crate) async fn comments(&self, number: u64) -> Result<Vec<Comment>, ForgeError> {
-        let mut comments = Vec::new();
-        for (id, path) in file::numbered(&self.comments_dir(number))? {
-            let (head, body) = file::read::<CommentHead>(&path)?;
-            let CommentHead { author, created_at } = head;
-            comments.push(Comment {
-                id,
-                author,
-                body,
-                created_at,
-            });
-        }
-        Ok(comments)
-    }
-
-    pub(crate) async fn comment(&self, number: u64, body: &str) -> Result<Comment, ForgeError> {
-        let _lock = self.lock()?;
-        if !self.issue_file(number).exists() && !self.pull_file(number).exists() {
-            return Err(ForgeError::NotFound {
-                what: format!("number {number}"),
-            });
-        }
-        let dir = self.comments_dir(number);
-        fs::create_dir_all(&dir).map_err(|source| file::io(&dir, source))?;
-        let id = file::numbered(&dir)?.last().map_or(1, |(last, _)| last + 1);
-        let head = CommentHead {
-            author: ME.to_owned(),
-            created_at: self.clock.now(),
-        };
-        file::write(&dir.join(format!("{id:04}.md")), &head, body)?;
-        let CommentHead { author, created_at } = head;
-        Ok(Comment {
-            id,
-            author,
-            body: body.to_owned(),
-            created_at,
-        })
-    }
-
-    pub(crate) async fn set_labels(
-        &self,
-        number: u64,
-        add: &[&str],
-        remove: &[&str],
-    ) -> Result<(), ForgeError> {
-        let change = |labels: &mut Vec<String>| {
-            labels.retain(|label| !remove.contains(&label.as_str()));
-            for label in add.iter().filter(|label| !label.is_empty()) {
-                if !labels.iter().any(|own| own == label) {
-                    labels.push((*label).to_owned());
-                }
-            }
-        };
-        if self.pull_file(number).exists() {
-            let _lock = self.lock()?;
-            return self.edit_pull(number, |head, _| change(&mut head.labels));
-        }
-        self.change_issue(number, |head| change(&mut head.labels))
-    }
-
-    pub(crate) async fn pulls(&self, open_only: bool) -> Result<Vec<Pull>, ForgeError> {
-        let mut pulls = Vec::new();
-        for (number, path) in file::numbered(&self.pulls_dir())? {
-            let pull = read_pull(number, &path)?;
-            if !open_only || pull.state == PullState::Open {
-                pulls.push(pull);
-            }
-        }
-        Ok(pulls)
-    }
-
-    pub(crate) async fn pull(&self, number: u64) -> Result<Pull, ForgeError> {
-        read_pull(number, &self.pull_file(number))
-    }
-
-    pub(crate) async fn pull_by_head(&self, branch: &str) -> Result<Option<Pull>, ForgeError> {
-        let pulls = self.pulls(false).await?;
-        Ok(pulls.into_iter().rev().find(|pull| pull.head == branch))
-    }
-
-    pub(crate) async fn create_pull(&self, new: &NewPull) -> Result<Pull, ForgeError> {
-        // Before the look: of two that open the same branch, the second has to see the first.
-        let _lock = self.lock()?;
-        let known = self.pull_by_head(&new.head).await?;
-        if let Some(known) = known.filter(|pull| pull.state == PullState::Open) {
-            self.edit_pull(known.number, |head, body| {
-                (head.title, head.draft) = (new.title.to_string(), new.draft);
-                head.labels.clone_from(&new.labels);
-                *body = new.body.to_string();
-            })?;
-            return self.pull(known.number).await;
-        }
-        let number = self.next_number()?;
-        let head = PullHead {
-            title: new.title.to_string(),
-            state: PullState::Open,
-            draft: new.draft,
-            head: new.head.clone(),
-            base: new.base.clone(),
-            labels: new.labels.clone(),
-            created_at: self.clock.now(),
-        };
-        file::write(&self.pull_file(number), &head, new.body.as_str())?;
-        read_pull(number, &self.pull_file(number))
     }
 
     /// Under the lock.
@@ -346,51 +172,181 @@ impl LocalForge {
     }
 }
 
-fn read_issue(number: u64, path: &Path) -> Result<Issue, ForgeError> {
-    let (head, body) = file::read::<IssueHead>(path)?;
-    let IssueHead {
-        title,
-        state,
-        labels,
-        author,
-        created_at,
-    } = head;
-    let url = path.to_string_lossy().into_owned();
-    Ok(Issue {
-        number,
-        title,
-        body,
-        author,
-        state,
-        labels,
-        created_at,
-        url,
-    })
-}
+impl Api for LocalForge {
+    fn me(&self) -> Answer<'_, &str> {
+        Box::pin(async move { Ok(ME) })
+    }
 
-fn read_pull(number: u64, path: &Path) -> Result<Pull, ForgeError> {
-    let (front, body) = file::read::<PullHead>(path)?;
-    let PullHead {
-        title,
-        state,
-        draft,
-        head,
-        base,
-        labels,
-        created_at: _,
-    } = front;
-    let url = path.to_string_lossy().into_owned();
-    Ok(Pull {
-        number,
-        title,
-        body,
-        head,
-        base,
-        draft,
-        state,
-        labels,
-        url,
-    })
+    /// Reads every file, and makes one that goes again.
+    fn examine(&self) -> Answer<'_, Standing> {
+        Box::pin(async move {
+            for dir in [self.issues_dir(), self.pulls_dir()] {
+                let numbered = file::numbered(&dir)?;
+                for (number, path) in numbered {
+                    if dir == self.pulls_dir() {
+                        read_pull(number, &path)?;
+                    } else {
+                        read_issue(number, &path)?;
+                    }
+                }
+                if dir.is_dir() {
+                    let trial = dir.join(format!(".try-{}", std::process::id()));
+                    File::create(&trial).map_err(|source| file::io(&trial, source))?;
+                    fs::remove_file(&trial).map_err(|source| file::io(&trial, source))?;
+                }
+            }
+            Ok(Standing::default())
+        })
+    }
+
+    fn issues<'a>(&'a self, label: Option<&'a str>) -> Answer<'a, Vec<Issue>> {
+        Box::pin(async move {
+            self.adopt()?;
+            let mut issues = Vec::new();
+            for (number, path) in file::numbered(&self.issues_dir())? {
+                let issue = read_issue(number, &path)?;
+                if issue.state == State::Open && label.is_none_or(|label| issue.has(label)) {
+                    issues.push(issue);
+                }
+            }
+            Ok(issues)
+        })
+    }
+
+    fn issue(&self, number: u64) -> Answer<'_, Issue> {
+        Box::pin(async move { read_issue(number, &self.issue_file(number)) })
+    }
+
+    fn create_issue<'a>(&'a self, new: &'a NewIssue) -> Answer<'a, Issue> {
+        Box::pin(async move {
+            let _lock = self.lock()?;
+            let number = self.next_number()?;
+            self.write_issue(number, new)?;
+            read_issue(number, &self.issue_file(number))
+        })
+    }
+
+    fn close_issue(&self, number: u64) -> Answer<'_, ()> {
+        Box::pin(async move { self.change_issue(number, |head| head.state = State::Closed) })
+    }
+
+    fn comments(&self, number: u64) -> Answer<'_, Vec<Comment>> {
+        Box::pin(async move {
+            let mut comments = Vec::new();
+            for (id, path) in file::numbered(&self.comments_dir(number))? {
+                let (head, body) = file::read::<CommentHead>(&path)?;
+                let CommentHead { author, created_at } = head;
+                comments.push(Comment {
+                    id,
+                    author,
+                    body,
+                    created_at,
+                });
+            }
+            Ok(comments)
+        })
+    }
+
+    fn comment<'a>(&'a self, number: u64, body: &'a str) -> Answer<'a, Comment> {
+        Box::pin(async move {
+            let _lock = self.lock()?;
+            if !self.issue_file(number).exists() && !self.pull_file(number).exists() {
+                return Err(ForgeError::NotFound {
+                    what: format!("number {number}"),
+                });
+            }
+            let dir = self.comments_dir(number);
+            fs::create_dir_all(&dir).map_err(|source| file::io(&dir, source))?;
+            let id = file::numbered(&dir)?.last().map_or(1, |(last, _)| last + 1);
+            let head = CommentHead {
+                author: ME.to_owned(),
+                created_at: self.clock.now(),
+            };
+            file::write(&dir.join(format!("{id:04}.md")), &head, body)?;
+            let CommentHead { author, created_at } = head;
+            Ok(Comment {
+                id,
+                author,
+                body: body.to_owned(),
+                created_at,
+            })
+        })
+    }
+
+    fn set_labels<'a>(
+        &'a self,
+        number: u64,
+        add: &'a [&'a str],
+        remove: &'a [&'a str],
+    ) -> Answer<'a, ()> {
+        Box::pin(async move {
+            let change = |labels: &mut Vec<String>| {
+                labels.retain(|label| !remove.contains(&label.as_str()));
+                for label in add.iter().filter(|label| !label.is_empty()) {
+                    if !labels.iter().any(|own| own == label) {
+                        labels.push((*label).to_owned());
+                    }
+                }
+            };
+            if self.pull_file(number).exists() {
+                let _lock = self.lock()?;
+                return self.edit_pull(number, |head, _| change(&mut head.labels));
+            }
+            self.change_issue(number, |head| change(&mut head.labels))
+        })
+    }
+
+    fn pulls(&self, open_only: bool) -> Answer<'_, Vec<Pull>> {
+        Box::pin(async move {
+            let mut pulls = Vec::new();
+            for (number, path) in file::numbered(&self.pulls_dir())? {
+                let pull = read_pull(number, &path)?;
+                if !open_only || pull.state == PullState::Open {
+                    pulls.push(pull);
+                }
+            }
+            Ok(pulls)
+        })
+    }
+
+    fn pull(&self, number: u64) -> Answer<'_, Pull> {
+        Box::pin(async move { read_pull(number, &self.pull_file(number)) })
+    }
+
+    fn pull_by_head<'a>(&'a self, branch: &'a str) -> Answer<'a, Option<Pull>> {
+        Box::pin(async move {
+            let pulls = self.pulls(false).await?;
+            Ok(pulls.into_iter().rev().find(|pull| pull.head == branch))
+        })
+    }
+
+    fn create_pull<'a>(&'a self, new: &'a NewPull) -> Answer<'a, Pull> {
+        Box::pin(async move {
+            // Before the look: of two that open the same branch, the second has to see the first.
+            let _lock = self.lock()?;
+            let known = self.pull_by_head(&new.head).await?;
+            if let Some(known) = known.filter(|pull| pull.state == PullState::Open) {
+                self.edit_pull(known.number, |head, body| {
+                    (head.title, head.draft) = (new.title.to_string(), new.draft);
+                    head.labels.clone_from(&new.labels);
+                    *body = new.body.to_string();
+                })?;
+                return self.pull(known.number).await;
+            }
+            let number = self.next_number()?;
+            let head = PullHead {
+                title: new.title.to_string(),
+                state: PullState::Open,
+                draft: new.draft,
+                head: new.head.clone(),
+                base: new.base.clone(),
+                labels: new.labels.clone(),
+                created_at: self.clock.now(),
+            };
+            file::write(&self.pull_file(number), &head, new.body.as_str())?;
+            read_pull(number, &self.pull_file(number))
+        })
+    }
 }
 
 #[cfg(test)]

@@ -8,7 +8,7 @@ pub(super) const READY: &str = "carson:ready";
 
 pub(super) fn forge() -> (tempfile::TempDir, Forge) {
     let dir = tempfile::tempdir().unwrap();
-    let forge = Forge::Local(LocalForge::at(dir.path().join("widget")));
+    let forge = Forge::of(LocalForge::at(dir.path().join("widget")));
     (dir, forge)
 }
 

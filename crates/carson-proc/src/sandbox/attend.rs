@@ -7,8 +7,8 @@ use std::path::Path;
 use nix::unistd::Pid;
 
 use crate::marker::Marker;
+use crate::sandbox::call::{LAUNCH, Say};
 use crate::sandbox::cgroup::Cgroup;
-use crate::sandbox::launch::{LAUNCH, Say};
 use crate::sandbox::probe::launcher;
 use crate::sandbox::profile::Profile;
 use crate::sandbox::stay::{self, End, hold_signals};

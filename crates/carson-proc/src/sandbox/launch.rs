@@ -2,50 +2,13 @@
 
 use std::ffi::OsString;
 use std::io::Write;
-use std::path::PathBuf;
 use std::process::ExitCode;
 
-/// The first argument that makes an executable of ours the launcher.
-pub const LAUNCH: &str = "sandbox-launch";
-
-/// The launcher's exit code when the program was not started: the profile cannot be read, or asks
-/// for more than the kernel can do. Standard error says why.
-pub const UNMET: u8 = 125;
-
-/// Says that only the level is asked for.
-pub(crate) const PROBE: &str = "--probe";
-
-/// What the launcher was called with.
-#[derive(Debug)]
-pub(crate) struct Call {
-    pub profile: PathBuf,
-    /// Control groups to join, made by whoever calls.
-    #[cfg_attr(not(target_os = "linux"), expect(dead_code, reason = "there are none"))]
-    pub cgroups: Vec<PathBuf>,
-    /// How the level is said on standard error.
-    pub say: Option<Say>,
-    pub program: PathBuf,
-    pub args: Vec<OsString>,
-}
-
-/// How a level is said.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Say {
-    /// For people.
-    Words,
-    /// As one line of JSON.
-    Json,
-}
-
-impl Say {
-    /// The launcher's option for it.
-    pub(crate) fn option(self) -> &'static str {
-        match self {
-            Self::Words => "--say",
-            Self::Json => "--say-json",
-        }
-    }
-}
+use super::call::{LAUNCH, PROBE, UNMET, parse};
+#[cfg(target_os = "linux")]
+use super::linux as outside;
+#[cfg(not(target_os = "linux"))]
+use super::macos_launch as outside;
 
 /// Becomes the launcher if the command line says so; `None` for an ordinary start.
 ///
@@ -66,61 +29,4 @@ pub fn launch_if_asked() -> Option<ExitCode> {
         let _ = writeln!(std::io::stderr(), "carson sandbox: {why}");
         ExitCode::from(UNMET)
     }))
-}
-
-/// `[--cgroup DIR]… [--say|--say-json] PROFILE -- PROGRAM [ARGUMENT]…`
-fn parse(args: Vec<OsString>) -> Result<Call, String> {
-    let mut args = args.into_iter();
-    let mut cgroups = Vec::new();
-    let mut say = None;
-    let wrong = || format!("usage: {LAUNCH} [--cgroup DIR]… PROFILE -- PROGRAM [ARGUMENT]…");
-    let profile = loop {
-        let arg = args.next().ok_or_else(wrong)?;
-        if arg == "--cgroup" {
-            cgroups.push(PathBuf::from(args.next().ok_or_else(wrong)?));
-        } else if let Some(how) = [Say::Words, Say::Json]
-            .into_iter()
-            .find(|how| arg == how.option())
-        {
-            say = Some(how);
-        } else {
-            break PathBuf::from(arg);
-        }
-    };
-    if args.next().is_none_or(|arg| arg != "--") {
-        return Err(wrong());
-    }
-    Ok(Call {
-        profile,
-        cgroups,
-        say,
-        program: args.next().ok_or_else(wrong)?.into(),
-        args: args.collect(),
-    })
-}
-
-#[cfg(target_os = "linux")]
-use super::linux as outside;
-#[cfg(not(target_os = "linux"))]
-use super::macos_launch as outside;
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn parsed(args: &[&str]) -> Result<Call, String> {
-        parse(args.iter().map(OsString::from).collect())
-    }
-
-    #[test]
-    fn everything_behind_the_dashes_is_the_program() {
-        let call = parsed(&["--cgroup", "/c", "/p", "--", "/bin/x", "--", "--cgroup"]).unwrap();
-        assert_eq!(call.cgroups, [PathBuf::from("/c")]);
-        assert_eq!(call.profile, PathBuf::from("/p"));
-        assert_eq!(call.program, PathBuf::from("/bin/x"));
-        assert_eq!(call.args, ["--", "--cgroup"]);
-        for wrong in [&[][..], &["/p"], &["/p", "--"], &["/p", "x"], &["--cgroup"]] {
-            assert!(parsed(wrong).is_err(), "{wrong:?}");
-        }
-    }
 }

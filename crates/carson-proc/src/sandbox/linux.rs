@@ -9,8 +9,8 @@ use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
+use crate::sandbox::call::{Call, Say, UNMET};
 use crate::sandbox::handover;
-use crate::sandbox::launch::{Call, Say, UNMET};
 use crate::sandbox::level::{CgroupLevel, Level, Ns};
 use crate::sandbox::membership::Membership;
 use crate::sandbox::mounts::Parts;

@@ -7,7 +7,7 @@ use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
 
-use crate::sandbox::launch::{Call, Say, UNMET};
+use crate::sandbox::call::{Call, Say, UNMET};
 use crate::sandbox::level::{Level, NetworkLevel, SHARED_NETWORK};
 use crate::sandbox::macos::seatbelt;
 use crate::sandbox::profile::{Demand, Network, Profile};

@@ -58,7 +58,7 @@ impl Plan {
             let real = plan.put(path, Place::Write, &profile.shared);
             plan.write.extend(real);
         }
-        plan.without_repetition()
+        plan.without_repetition().with_pins()
     }
 
     /// Where the path leads.
@@ -93,6 +93,25 @@ impl Plan {
             .map(|(path, _)| path.clone())
             .collect();
         self.places.retain(|path, _| !same.contains(path));
+        self
+    }
+
+    /// A directory that can be written can be renamed, with what is closed or read-only in it: the next
+    /// run would look for that where it is no more. A mount stays where it is (EBUSY, rename(2)), so
+    /// each directory between what is written and its exceptions becomes one.
+    fn with_pins(mut self) -> Self {
+        let mut pins = Vec::new();
+        for (path, place) in &self.places {
+            if !matches!(place, Place::Read | Place::Covered)
+                || self.above(path) != Some(Place::Write)
+            {
+                continue;
+            }
+            let between = path.ancestors().skip(1);
+            let between = between.take_while(|dir| !self.places.contains_key(*dir));
+            pins.extend(between.map(|dir| (dir.to_owned(), Place::Write)));
+        }
+        self.places.extend(pins);
         self
     }
 
@@ -132,6 +151,32 @@ mod tests {
             (PathBuf::from("/tmp"), Place::Scratch),
             (tree, Place::Write),
             (git, Place::Read),
+        ];
+        assert_eq!(plan.places, expected.into());
+    }
+
+    #[test]
+    fn what_is_above_an_exception_cannot_be_renamed() {
+        let (_keep, dir) = dir();
+        let (local, share) = (dir.join("local"), dir.join("local/share"));
+        let (keys, bin) = (share.join("app/keys"), local.join("bin"));
+        for dir in [&keys, &bin] {
+            fs::create_dir_all(dir).unwrap();
+        }
+        let plan = Plan::of(&Profile {
+            write: vec![local.clone()],
+            read: vec![bin.clone()],
+            hide: vec![keys.clone()],
+            ..Profile::default()
+        });
+        let expected = [
+            (PathBuf::from("/dev/shm"), Place::Scratch),
+            (PathBuf::from("/tmp"), Place::Scratch),
+            (local, Place::Write),
+            (bin, Place::Read),
+            (share.clone(), Place::Write),
+            (share.join("app"), Place::Write),
+            (keys, Place::Covered),
         ];
         assert_eq!(plan.places, expected.into());
     }

@@ -1,33 +1,44 @@
 //! What this machine can do.
 
 use std::path::PathBuf;
+use std::sync::OnceLock;
 
-use crate::sandbox::launch::{LAUNCH, PROBE};
+use crate::own::own_program;
+use crate::sandbox::call::{LAUNCH, PROBE};
 use crate::sandbox::level::Level;
 #[cfg(target_os = "linux")]
 use crate::sandbox::level::Ns;
 
-/// What this machine can do for this user. Asks the launcher; nothing lasting is started.
+/// What this machine can do for this user. Asks the launcher; nothing lasting is started. A kernel
+/// does not change while we run, so an answer holds for the process.
 #[must_use]
+pub fn probe() -> Level {
+    static ANSWER: OnceLock<Level> = OnceLock::new();
+    if let Some(level) = ANSWER.get() {
+        return level.clone();
+    }
+    match ask() {
+        Ok(level) => ANSWER.get_or_init(|| with_cgroup(level)).clone(),
+        Err(error) => {
+            let mut level = Level::default();
+            level.weaken(format!("the launcher does not answer: {error}"));
+            with_cgroup(level)
+        }
+    }
+}
+
 #[expect(
     clippy::disallowed_methods,
     reason = "the launcher itself, which ends at once; the register keeps it from a sweep"
 )]
-pub fn probe() -> Level {
+fn ask() -> std::io::Result<Level> {
     let mut command = std::process::Command::new(launcher());
     command.arg(LAUNCH).arg(PROBE);
-    let answer = crate::children::output(command).and_then(|answer| {
-        serde_json::from_slice(&answer.stdout).map_err(|error| {
-            let said = String::from_utf8_lossy(&answer.stderr);
-            std::io::Error::other(format!("{error}: {}", said.trim()))
-        })
-    });
-    let level: Level = answer.unwrap_or_else(|error| {
-        let mut level = Level::default();
-        level.weaken(format!("the launcher does not answer: {error}"));
-        level
-    });
-    with_cgroup(level)
+    let answer = crate::children::output(command)?;
+    serde_json::from_slice(&answer.stdout).map_err(|error| {
+        let said = String::from_utf8_lossy(&answer.stderr);
+        std::io::Error::other(format!("{error}: {}", said.trim()))
+    })
 }
 
 #[cfg(target_os = "linux")]
@@ -52,7 +63,8 @@ fn with_cgroup(level: Level) -> Level {
 /// what the walls cost.
 pub(crate) fn launcher() -> PathBuf {
     let beside = std::env::current_exe().map(|me| me.with_file_name("carson-launch"));
-    let small = beside.ok().filter(|path| path.is_file());
+    // Where sessions write, it may be one of theirs.
+    let small = beside.ok().and_then(|path| own_program(&path, None));
     small.unwrap_or_else(|| OURSELVES.into())
 }
 

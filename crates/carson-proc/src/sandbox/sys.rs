@@ -5,18 +5,19 @@
     reason = "system calls of the launcher; each block says why it is sound"
 )]
 
-use std::ffi::CString;
 use std::io;
-use std::os::fd::{AsRawFd, BorrowedFd, FromRawFd, OwnedFd};
-use std::os::unix::ffi::OsStrExt;
+use std::os::fd::{AsRawFd, BorrowedFd};
 use std::path::Path;
 
 use nix::sched::CloneFlags;
 use nix::unistd::Pid;
 
+use self::answer::{c_path, check};
+
 pub(super) use self::mount_calls::{ATTR_NODEV, ATTR_NOEXEC, ATTR_NOSUID, ATTR_RDONLY};
 pub(super) use self::mount_calls::{attach, fresh, make_private, restrict, restrict_one, tree};
 
+mod answer;
 mod mount_calls;
 
 /// The Landlock ABI of the kernel; 0 for none.
@@ -165,23 +166,6 @@ pub(super) fn is_delegated(group: &Path) -> bool {
         };
         length == 1 && value == *b"1"
     })
-}
-
-fn check(answer: libc::c_long) -> io::Result<libc::c_long> {
-    if answer < 0 {
-        return Err(io::Error::last_os_error());
-    }
-    Ok(answer)
-}
-
-fn descriptor(answer: libc::c_long) -> io::Result<OwnedFd> {
-    let fd = i32::try_from(check(answer)?).map_err(io::Error::other)?;
-    // SAFETY: the call has just made it, and nobody else knows it.
-    Ok(unsafe { OwnedFd::from_raw_fd(fd) })
-}
-
-fn c_path(path: &Path) -> io::Result<CString> {
-    CString::new(path.as_os_str().as_bytes()).map_err(io::Error::other)
 }
 
 /// Forks; `None` in the child. Only while there is one thread.

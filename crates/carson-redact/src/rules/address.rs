@@ -1,6 +1,6 @@
 //! Passwords in addresses: `https://user:password@host`.
 
-use super::{Around, Rule, Verdict};
+use super::rule::{Around, Rule, Verdict};
 use crate::random::is_placeholder;
 use crate::runs::Runs;
 

@@ -3,8 +3,8 @@
 //!
 //! Most such lines of code and prose hold no secret, so the value must look like one.
 
+use super::rule::{Around, Rule, Verdict, ends_in_a_word};
 use super::tail::looks_made;
-use super::{Around, Rule, Verdict, ends_in_a_word};
 use crate::random::{entropy, is_placeholder, is_random};
 use crate::runs::{Alphabet, Runs};
 
@@ -159,6 +159,6 @@ pub(super) fn header(rule: &Rule, around: &Around<'_>, runs: &mut Runs) -> Verdi
     if value.len() < LEAST_HEADER || !looks_made(value) || is_placeholder(value) {
         return Verdict::No;
     }
-    let open = cut.then_some(crate::scan::Open::Run(Alphabet::Any));
+    let open = cut.then_some(crate::span::Open::Run(Alphabet::Any));
     rule.goes(around.end, end, open)
 }

@@ -1,8 +1,8 @@
 //! JSON Web Tokens (RFC 7519): a header and a payload of JSON in base64, and a signature.
 
-use super::{Around, Rule, Verdict, ends_in_a_word};
+use super::rule::{Around, Rule, Verdict, ends_in_a_word};
 use crate::runs::{Alphabet, Runs};
-use crate::scan::Open;
+use crate::span::Open;
 
 /// Least length of header and payload. `{"a":1}` has 10 characters.
 const LEAST: usize = 10;

@@ -1,9 +1,9 @@
 //! Private keys in PEM (RFC 7468) and OpenPGP armour, also unfinished ones, in JSON and with the
 //! line numbers that tools put before them.
 
-use super::{Around, Rule, Verdict};
+use super::rule::{Around, Rule, Verdict};
 use crate::runs::Runs;
-use crate::scan::Open;
+use crate::span::Open;
 
 /// Longest label between `-----BEGIN ` and its dashes.
 const LABEL: usize = 48;

@@ -3,8 +3,8 @@
 //! After the rule sets that are widely used (gitleaks' default configuration, MIT, © Zachary Rice;
 //! GitHub's and GitLab's lists of partner patterns) and the issuers' own documentation.
 
-use super::tail::Tail;
-use super::{Rule, address, assigned, jwt, pem};
+use super::rule::{Around, Rule, Tail, Verdict};
+use super::{address, assigned, jwt, pem};
 use crate::runs::Alphabet::{Alnum, Any, Base64, Dashed, Word, WordDashed};
 
 const NO_TAIL: Tail = Tail {
@@ -19,7 +19,7 @@ const NO_TAIL: Tail = Tail {
 const fn special(
     name: &'static str,
     anchors: &'static [&'static str],
-    look: fn(&Rule, &super::Around<'_>, &mut crate::runs::Runs) -> super::Verdict,
+    look: fn(&Rule, &Around<'_>, &mut crate::runs::Runs) -> Verdict,
 ) -> Rule {
     Rule {
         name,

@@ -1,9 +1,9 @@
 //! A prefix and a tail of a known alphabet and length.
 
-use super::{Around, Rule, Verdict, ends_in_a_word};
+use super::rule::{Around, Rule, Tail, Verdict, ends_in_a_word};
 use crate::random::{entropy, is_random};
 use crate::runs::{Alphabet, Runs};
-use crate::scan::Open;
+use crate::span::Open;
 
 /// Below this a tail is a placeholder: `ghp_xxxxxxxxxxxxxxxxxxxx`.
 const LEAST_ENTROPY: f64 = 2.6;
@@ -11,22 +11,6 @@ const LEAST_ENTROPY: f64 = 2.6;
 /// Where the digits of a tail are looked for: it may be as long as the text, and begin anew with
 /// every prefix in it.
 const LOOKED_AT: usize = 256;
-
-/// What follows a prefix.
-#[derive(Clone, Copy)]
-pub(crate) struct Tail {
-    pub alphabet: Alphabet,
-    /// Least length.
-    pub least: usize,
-    /// Greatest length.
-    pub most: usize,
-    /// Whether the prefix alone is a word that people write, so that the tail must look like none.
-    pub random: bool,
-    /// Whether it has a digit.
-    pub digits: bool,
-    /// What each character must be, where the alphabet is not strict enough.
-    pub each: fn(u8) -> bool,
-}
 
 impl Rule {
     /// A prefix with a tail of at least `least` characters.

@@ -212,11 +212,8 @@ async fn a_lock_held_by_another_is_waited_for_as_long_as_was_asked() {
     );
     let holder = SqlitePool::connect(&place.url()).await.unwrap();
     let lock = holder.begin_with("BEGIN EXCLUSIVE").await.unwrap();
-    let data = serde_json::json!({});
-    let error = short
-        .event("a", None, None, &data, at(0))
-        .await
-        .unwrap_err();
+    let event = carson_core::Event::BreakerReset { by: "operator" };
+    let error = short.event(&event, None, None, at(0)).await.unwrap_err();
     assert!(
         matches!(
             error,
@@ -229,7 +226,7 @@ async fn a_lock_held_by_another_is_waited_for_as_long_as_was_asked() {
     );
     // Who only reads waits for nobody.
     assert_eq!(short.events(1).await.unwrap().len(), 0);
-    let waits = tokio::spawn(async move { long.event("b", None, None, &data, at(0)).await });
+    let waits = tokio::spawn(async move { long.event(&event, None, None, at(0)).await });
     lock.rollback().await.unwrap();
     waits.await.unwrap().unwrap();
     assert_eq!(short.events(9).await.unwrap().len(), 1);

@@ -1,6 +1,6 @@
 //! What firings connected to.
 
-use carson_store::EgressHost;
+use carson_core::egress::EgressHost;
 
 use crate::fixture::{Place, new_firing, on_both};
 

@@ -88,7 +88,7 @@ pub(crate) fn too_late(role: &str, slot: i64) -> NewSkip {
     NewSkip {
         role: role.parse().unwrap(),
         slot: at(slot),
-        reason: SkipReason::TooLate,
+        reason: SkipReason::too_late(),
     }
 }
 

@@ -71,10 +71,8 @@ async fn only_old_rows_go(place: Place) {
         let post = post(Some(thread), PostKind::Root, title, 3);
         store.file_post(&post).await.unwrap();
         store.post_sent(post.id, Some("1.2"), at(4)).await.unwrap();
-        store
-            .event("x", None, None, &serde_json::json!({}), at(4))
-            .await
-            .unwrap();
+        let event = carson_core::Event::BreakerReset { by: "operator" };
+        store.event(&event, None, None, at(4)).await.unwrap();
     }
     for (account, until) in [("a", Some(5)), ("b", Some(50)), ("c", None)] {
         let block = Block {
@@ -94,7 +92,7 @@ async fn only_old_rows_go(place: Place) {
     };
     assert_eq!(drop(Stale::SentPosts, 4).await, 0);
     assert_eq!(drop(Stale::SentPosts, 5).await, 1);
-    assert!(store.thread_ts(live).await.unwrap().is_some());
+    assert!(store.thread_ts("slack", live).await.unwrap().is_some());
     assert_eq!(
         (drop(Stale::Events, 4).await, drop(Stale::Events, 5).await),
         (0, 2)

@@ -3,6 +3,7 @@
 use carson_core::admission::{Block, SkipReason};
 use carson_core::{BlockKind, SkipKind};
 use carson_store::{BlockSetter, Filter, NewSkip, Store};
+use serde_json::json;
 use sqlx::{AssertSqlSafe, PgPool, SqlitePool};
 
 use crate::fixture::{Place, at, on_both};
@@ -13,21 +14,14 @@ on_both!(
     older_blocks_learn_theirs_too,
 );
 
+/// As the facts of older rows hold them.
 fn every_reason() -> Vec<SkipReason> {
-    let why = || "why".to_owned();
-    vec![
-        SkipReason::Paused(why()),
-        SkipReason::Blocked(why()),
-        SkipReason::Reserved(why()),
-        SkipReason::LowPriority(why()),
-        SkipReason::Budget(why()),
-        SkipReason::BreakerOpen(why()),
-        SkipReason::DailyCap(3),
-        SkipReason::Overlap,
-        SkipReason::OpenPullRequests(3),
-        SkipReason::TooLate,
-        SkipReason::Preflight(why()),
-    ]
+    let all = json!([
+        {"paused": "why"}, {"reserved": "why"}, {"low-priority": "why"}, {"blocked": "why"},
+        {"breaker-open": "why"}, {"budget": "why"}, {"daily-cap": 3}, "overlap",
+        {"open-pull-requests": 3}, "too-late", {"preflight": "why"},
+    ]);
+    serde_json::from_value(all).unwrap()
 }
 
 async fn record(store: &Store) -> Vec<SkipKind> {
@@ -58,7 +52,9 @@ async fn kept(store: &Store) -> Vec<SkipKind> {
 async fn a_skip_keeps_its_kind(place: Place) {
     let store = place.open().await;
     let kinds = record(&store).await;
-    assert_eq!(kinds, SkipKind::ALL);
+    // All but the one that waits in any case.
+    let every = carson_core::stops::kinds().filter(|kind| kind.as_str() != "host-full");
+    assert_eq!(kinds, every.collect::<Vec<_>>());
     assert_eq!(kept(&store).await, kinds);
     assert_eq!(
         store

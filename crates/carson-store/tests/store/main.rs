@@ -6,6 +6,7 @@ mod backups;
 mod checks;
 mod claims;
 mod damage;
+mod effects;
 mod egress;
 mod fixture;
 mod jobs;

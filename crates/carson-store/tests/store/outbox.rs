@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use carson_store::{PostKind, Store};
+use carson_store::{NewPost, PostKind, Store, Waiting};
 use tokio::task::JoinSet;
 
 use crate::fixture::{Place, at, claimed, on_both, post};
@@ -13,10 +13,11 @@ on_both!(
     a_post_that_failed_comes_back_when_it_is_due,
     a_lease_ends_with_its_poster,
     a_thread_has_the_name_of_its_root,
+    each_sink_has_its_own_order_and_its_own_threads,
 );
 
 async fn title(store: &Store, now: i64) -> Option<String> {
-    let post = store.lease_post(at(now)).await.unwrap()?;
+    let post = store.lease_post("slack", at(now)).await.unwrap()?;
     Some(post.body["title"].as_str().unwrap().to_owned())
 }
 
@@ -91,7 +92,7 @@ async fn two_posters_never_hold_the_same_post(place: Place) {
         posters.spawn(async move {
             let mut held = Vec::new();
             while store.pending_posts().await.unwrap() > 0 {
-                if let Some(post) = store.lease_post(at(1)).await.unwrap() {
+                if let Some(post) = store.lease_post("slack", at(1)).await.unwrap() {
                     assert_eq!(post.tries, 1);
                     held.push(post.id);
                     store.post_sent(post.id, None, at(1)).await.unwrap();
@@ -110,7 +111,7 @@ async fn a_post_that_failed_comes_back_when_it_is_due(place: Place) {
     let filed = post(None, PostKind::Root, "x", 0);
     store.file_post(&filed).await.unwrap();
     for (tries, now) in [(1, 0), (2, 5), (3, 15), (4, 35)] {
-        let post = store.lease_post(at(now)).await.unwrap().unwrap();
+        let post = store.lease_post("slack", at(now)).await.unwrap().unwrap();
         assert_eq!((post.id, post.tries), (filed.id, tries));
         let again = now + 5 * (1 << (tries - 1));
         store
@@ -147,20 +148,68 @@ async fn a_thread_has_the_name_of_its_root(place: Place) {
         claimed(&store, "one", 0).await,
         claimed(&store, "two", 0).await,
     );
-    assert!(!store.has_thread(one).await.unwrap());
+    assert!(store.threads(one).await.unwrap().is_empty());
     let filed = [
         post(Some(one), PostKind::Root, "1", 0),
         post(Some(one), PostKind::Reply, "2", 0),
     ];
     for (number, post) in filed.iter().enumerate() {
         store.file_post(post).await.unwrap();
-        assert!(store.has_thread(one).await.unwrap());
+        assert!(store.threads(one).await.unwrap().contains("slack"));
         store
             .post_sent(post.id, Some(&format!("1.{number}")), at(1))
             .await
             .unwrap();
     }
-    assert_eq!(store.thread_ts(one).await.unwrap().as_deref(), Some("1.0"));
-    assert_eq!(store.thread_ts(two).await.unwrap(), None);
-    assert!(!store.has_thread(two).await.unwrap());
+    assert_eq!(
+        store.thread_ts("slack", one).await.unwrap().as_deref(),
+        Some("1.0")
+    );
+    assert_eq!(store.thread_ts("slack", two).await.unwrap(), None);
+    assert!(store.threads(two).await.unwrap().is_empty());
+}
+
+async fn each_sink_has_its_own_order_and_its_own_threads(place: Place) {
+    let store = place.open().await;
+    let one = claimed(&store, "one", 0).await;
+    let mut ids = Vec::new();
+    for (kind, title) in [(PostKind::Root, "1"), (PostKind::Reply, "2")] {
+        for sink in ["slack", "webhook"] {
+            let sink = sink.to_owned();
+            let post = NewPost {
+                sink,
+                ..post(Some(one), kind, title, 0)
+            };
+            store.file_post(&post).await.unwrap();
+            ids.push(post.id);
+        }
+    }
+    let both = store.threads(one).await.unwrap();
+    assert_eq!(both.into_iter().collect::<Vec<_>>(), ["slack", "webhook"]);
+    // One refuses; the other goes on, and its thread is not held up.
+    let post = store.lease_post("slack", at(1)).await.unwrap().unwrap();
+    assert_eq!((post.id, post.created_at), (ids[0], at(0)));
+    store
+        .post_failed(ids[0], "it refuses: no", Some(at(900)))
+        .await
+        .unwrap();
+    for id in [ids[1], ids[3]] {
+        let post = store.lease_post("webhook", at(1)).await.unwrap().unwrap();
+        assert_eq!((post.id, post.sink.as_str()), (id, "webhook"));
+        store.post_sent(id, None, at(1)).await.unwrap();
+    }
+    assert!(store.lease_post("webhook", at(1)).await.unwrap().is_none());
+    assert!(store.lease_post("slack", at(1)).await.unwrap().is_none());
+    let waiting = Waiting {
+        sink: "slack".into(),
+        posts: 2,
+        error: Some("it refuses: no".into()),
+    };
+    assert_eq!(store.waiting_posts().await.unwrap(), [waiting]);
+    store.post_sent(ids[0], Some("1.1"), at(900)).await.unwrap();
+    let ts = |sink| store.thread_ts(sink, one);
+    assert_eq!(ts("slack").await.unwrap().as_deref(), Some("1.1"));
+    assert_eq!(ts("webhook").await.unwrap(), None);
+    let left = store.lease_post("slack", at(900)).await.unwrap().unwrap();
+    assert_eq!(left.id, ids[2]);
 }

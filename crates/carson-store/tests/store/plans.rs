@@ -98,8 +98,10 @@ fn is_cheap(step: &str, statement: &str) -> bool {
         return step != "USE TEMP B-TREE FOR ORDER BY" || !statement.ends_with("DESC LIMIT 1");
     };
     let table = rest.split(' ').next().unwrap_or_default();
-    // A partial index has a row for each living firing, or each unsent post.
-    let partial = rest.contains("firing_live") || rest.contains("outbox_unsent");
+    // A partial index has a row for each living firing, each unsent post, each effect that is owed.
+    let partial = ["firing_live", "outbox_unsent", "effect_owed"]
+        .iter()
+        .any(|index| rest.contains(index));
     // The newest first, up to a limit; and the ids alone, for the eight digits of one.
     let newest = statement.contains(" ORDER BY seq DESC");
     partial || SMALL.contains(&table) || ["CONSTANT", "json_each"].contains(&table) || newest
@@ -107,6 +109,7 @@ fn is_cheap(step: &str, statement: &str) -> bool {
 
 async fn work(store: &Store) {
     let (role, repo) = ("one".parse().unwrap(), "widget".parse().unwrap());
+    let widget = "widget".parse().unwrap();
     let host = "here".parse().unwrap();
     let id = claimed(store, "one", 0).await;
     store
@@ -141,10 +144,8 @@ async fn work(store: &Store) {
         .add_blocked_calls(id, &[stopped("r", "t", "c")], at(0))
         .await
         .unwrap();
-    store
-        .event("k", None, None, &serde_json::Value::Null, at(0))
-        .await
-        .unwrap();
+    let event = carson_core::Event::BreakerReset { by: "operator" };
+    store.event(&event, None, None, at(0)).await.unwrap();
     gate(store, &role, &[repo], &host, (at(-9), at(9))).await;
     store.live_firings(Some(&host)).await.unwrap();
     store.live_firings(None).await.unwrap();
@@ -153,6 +154,21 @@ async fn work(store: &Store) {
         .settle_firing(id, &settle(&facts), None, &facts)
         .await
         .unwrap();
+    let close = carson_core::Effect::CloseIssue { issue: 1 };
+    store
+        .plan_effects(id, &settle(&facts), &[close])
+        .await
+        .unwrap();
+    store.last_in(&role, &widget).await.unwrap();
+    store.owing(&host, at(9)).await.unwrap();
+    store.owes(id).await.unwrap();
+    store.effects(id).await.unwrap();
+    let tried = carson_store::Tried {
+        state: carson_store::EffectState::Done,
+        said: None,
+        next_at: None,
+    };
+    store.note_effect(id, 0, &tried).await.unwrap();
     store
         .file_post(&post(Some(id), PostKind::Root, "t", 0))
         .await
@@ -162,7 +178,6 @@ async fn work(store: &Store) {
         .await
         .unwrap();
     store.firing(id).await.unwrap();
-    let widget = "widget".parse().unwrap();
     let day = (at(0), at(9));
     store.spent(day).await.unwrap();
     store.spent_by(&role, day).await.unwrap();
@@ -186,9 +201,11 @@ async fn work(store: &Store) {
     store.stages(id).await.unwrap();
     store.blocked_calls(id).await.unwrap();
     store.events(5).await.unwrap();
-    let post = store.lease_post(at(2)).await.unwrap().unwrap();
+    let post = store.lease_post("slack", at(2)).await.unwrap().unwrap();
     store.post_failed(post.id, "e", Some(at(3))).await.unwrap();
     store.post_sent(post.id, Some("1.1"), at(3)).await.unwrap();
-    store.thread_ts(id).await.unwrap();
+    store.thread_ts("slack", id).await.unwrap();
     store.pending_posts().await.unwrap();
+    store.threads(id).await.unwrap();
+    store.waiting_posts().await.unwrap();
 }

@@ -116,10 +116,8 @@ async fn odd_text_is_kept_readable(place: Place) {
             .await
             .unwrap()
     );
-    store
-        .event("odd", None, None, &json!({ "odd": odd }), at(1))
-        .await
-        .unwrap();
+    let event = carson_core::Event::PauseEnded { scope: odd.into() };
+    store.event(&event, None, None, at(1)).await.unwrap();
     let odd_post = post(None, PostKind::Root, odd, 1);
     store.file_post(&odd_post).await.unwrap();
     store.post_failed(odd_post.id, odd, None).await.unwrap();
@@ -145,10 +143,15 @@ async fn odd_text_is_kept_readable(place: Place) {
     assert_eq!(store.blocked_calls(id).await.unwrap()[0].call, kept);
     assert_eq!(
         store.events(1).await.unwrap()[0].data,
-        json!({ "odd": odd })
+        json!({ "scope": odd })
     );
     assert_eq!(
-        store.lease_post(at(2)).await.unwrap().unwrap().body,
+        store
+            .lease_post("slack", at(2))
+            .await
+            .unwrap()
+            .unwrap()
+            .body,
         json!({ "title": odd })
     );
 }

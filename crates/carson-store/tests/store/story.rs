@@ -4,7 +4,7 @@ use std::path::Path;
 
 use carson_core::settle::{Facts, settle};
 use carson_core::work::WorkKey;
-use carson_core::{FiringId, Outcome, Sentinel, Stage};
+use carson_core::{Event, FiringId, Outcome, Sentinel, Stage};
 use carson_store::{Ending, Firing, PostKind, Progress, Store};
 use serde_json::json;
 
@@ -85,7 +85,10 @@ async fn a_firing_from_claim_to_end(place: Place) {
     let events = store.events(1).await.unwrap();
     assert_eq!(
         (events[0].kind.as_str(), &events[0].data),
-        ("b.second", &json!({"n": 2}))
+        (
+            "session.left_behind",
+            &json!({"stage": "execute", "processes": 2})
+        )
     );
     assert_eq!((events[0].firing, events[0].at), (Some(id), at(12)));
     assert!(store.live_firings(None).await.unwrap().is_empty());
@@ -97,7 +100,12 @@ async fn a_firing_from_claim_to_end(place: Place) {
         Some(at(0))
     );
     assert_eq!(
-        store.lease_post(at(91)).await.unwrap().unwrap().body,
+        store
+            .lease_post("slack", at(91))
+            .await
+            .unwrap()
+            .unwrap()
+            .body,
         json!({"title": "ended"})
     );
 }
@@ -134,10 +142,8 @@ async fn run(store: &Store, id: FiringId) {
         .add_blocked_calls(id, &[stopped("rm-outside", "Bash", "rm -rf /")], at(10))
         .await
         .unwrap();
-    store
-        .event("a.first", None, None, &json!(null), at(11))
-        .await
-        .unwrap();
+    let first = Event::BreakerReset { by: "operator" };
+    store.event(&first, None, None, at(11)).await.unwrap();
     let level = json!({"landlock_abi": 7, "weaker": ["ümläut"]});
     store.set_sandbox(id, &level).await.unwrap();
     let row = store.firing(id).await.unwrap().unwrap();
@@ -153,10 +159,12 @@ async fn run(store: &Store, id: FiringId) {
     };
     assert_eq!(store.sandbox_before(&other).await.unwrap(), Some(level));
     let role = "implementer".parse().unwrap();
-    store
-        .event("b.second", Some(&role), Some(id), &json!({"n": 2}), at(12))
-        .await
-        .unwrap();
+    let second = Event::SessionLeftBehind {
+        stage: Stage::Execute,
+        processes: 2,
+    };
+    let noted = store.event(&second, Some(&role), Some(id), at(12)).await;
+    noted.unwrap();
     let mut so_far = Progress {
         retries: 2,
         cost_estimated: true,

@@ -3,6 +3,7 @@
 use crate::context::Context;
 use crate::marks::{self, ANY};
 use crate::path;
+use crate::walk::options::{self, Spec};
 use crate::walk::{State, World};
 use crate::words::Words;
 
@@ -199,6 +200,22 @@ impl GitLine {
         {
             if let Some(branch) = self.checked_out() {
                 world.branches.insert(super::top_level(&dir, ctx), branch);
+            }
+        }
+        if let ("worktree", [verb, operands @ ..]) = (self.sub.as_str(), self.args.as_slice())
+            && verb == "add"
+        {
+            let spec = Spec {
+                short: "bB",
+                long: Words("reason"),
+            };
+            if let [dir, branch] = options::operands(operands, spec).as_slice() {
+                for cwd in self.directories(state) {
+                    let path = crate::path::absolute(dir, &cwd);
+                    world
+                        .branches
+                        .extend(path.map(|path| (path, (*branch).to_owned())));
+                }
             }
         }
         world.git_config.extend(self.written_setting());

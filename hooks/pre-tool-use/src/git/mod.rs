@@ -46,7 +46,14 @@ fn branch_in(dir: &str, world: &World, ctx: &Context) -> String {
         return marks::only(ANY);
     }
     let top = top_level(dir, ctx);
-    if let Some(branch) = world.branches.get(&top) {
+    // The deepest: a worktree of its own may lie in this one.
+    let holds = |root: &str| {
+        let below = dir.strip_prefix(root);
+        below.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+            && root.len() >= top.len()
+    };
+    let known = world.branches.iter().filter(|(root, _)| holds(root));
+    if let Some((_, branch)) = known.max_by_key(|(root, _)| root.len()) {
         return branch.clone();
     }
     if let Some(repository) = Repository::find(dir, ctx) {

@@ -41,6 +41,18 @@ const SWITCHES: [(&str, Words); 8] = [
     ("SKIP_HOOKS", Words("1 true")),
 ];
 
+/// Whether a variable of this name can switch a check off.
+pub fn is_switch(name: &str) -> bool {
+    SWITCHES.iter().any(|(switch, _)| *switch == name) || name.starts_with("GIT_")
+}
+
+/// Programs in front of git, and their options that leave the hooks out.
+const FRONTENDS: Words = Words(
+    "gt sl spr ghstack gs av cz git-cz czg oco aicommits standard-version lerna git-town stg jj hub \
+     commit-and-tag-version tig yadm git-spice",
+);
+const SKIPS: Words = Words("--no-verify --no-hooks --skip-hooks --no-commit-hooks");
+
 /// Short options of `git commit` that take a value.
 const COMMIT: Spec = Spec {
     short: "mFCctu?S?",
@@ -59,6 +71,9 @@ pub fn check(view: &View<'_>) -> Option<String> {
     let args = view.exec.args();
     match view.exec.name() {
         "git" => check_git(view),
+        name if FRONTENDS.has(name) && args.iter().any(|arg| SKIPS.has(arg)) => {
+            Some(format!("{name} without the hooks"))
+        }
         "bfg" => Some("bfg rewrites pushed history".to_owned()),
         "pre-commit" | "lefthook" | "husky"
             if args.first().is_some_and(|arg| arg == "uninstall") =>
@@ -268,7 +283,7 @@ mod tools;
 
 pub use tools::check_tool;
 
-pub use hooks::may_be_hook;
+pub use hooks::{is_read_as_a_whole, may_be_hook};
 
 #[cfg(test)]
 pub(super) mod cases;

@@ -1,9 +1,12 @@
 //! `credential-read`: nobody reads keys, tokens and passwords.
 //!
-//! Refused: a command or a tool that opens a credential file ([`super::secrets`]) in any spelling, a
-//! command whose purpose is to print a credential, a request to a cloud's metadata address. Allowed:
-//! naming such a file where only its name matters (`ls`, `test -f`, `chmod`, as the target of `cp`, as
-//! a pattern of `grep`), plain `env`, and the same words as data.
+//! Refused: a command or a tool that opens a credential file ([`super::secrets`]) in any spelling, or a
+//! private key by its usual name (not where an option gives a command its key: `--tls-key F`), a
+//! command whose purpose is to print a credential, a variable of that name that is printed, code that asks
+//! a library for one, a request to a cloud's metadata address, in a container too. Allowed: naming such a
+//! file where only its name matters (`ls`, `test -f`, `chmod`, a `Glob`, as the target of `cp`, as a
+//! pattern of `grep`), using such a variable (`curl -H "… $TOKEN"`, `[ -n "$TOKEN" ]`), plain `env`, and
+//! the same words as data.
 //!
 //! Default: a path of which no part is known is no credential; a command nobody knows reads every
 //! file it names.
@@ -16,14 +19,17 @@ use crate::path;
 use crate::walk::View;
 use crate::words::Words;
 
-use super::secrets::is_secret;
+use super::secrets::{is_private_key, is_secret};
 use candidates::candidates;
 
 mod candidates;
 mod commands;
+mod editors;
+mod exposed;
 mod hosts;
 mod printers;
 
+pub use exposed::{asks_for_credential, is_secret_variable};
 pub use hosts::{is_metadata, is_metadata_host};
 
 /// The rule.
@@ -36,11 +42,21 @@ pub const RULE: Rule = Rule {
 
 /// Judges one command.
 pub fn check(view: &View<'_>) -> Option<String> {
+    if view.exec.name() == "print-variable" {
+        return Some("the value of a credential's variable would be printed".to_owned());
+    }
+    if view.exec.name() == "ask-for-credential" {
+        return Some("the code asks a library for a credential".to_owned());
+    }
     if let Some(what) = printers::check(view) {
         return Some(what);
     }
     let named = candidates(view);
-    let found = named.iter().find(|text| names_secret(text, view))?;
+    let used = commands::used(view.exec);
+    let found = named.iter().find(|text| {
+        let shown = !used.contains(&text.as_str());
+        names(text, view, is_secret) || (shown && names(text, view, is_private_key))
+    })?;
     Some(format!(
         "{} would read {}",
         view.exec.name(),
@@ -56,6 +72,9 @@ pub fn check_tool(call: &Call, ctx: &Context) -> Option<String> {
             call.tool
         ));
     }
+    if shows_secret(call) {
+        return Some(format!("{} would print a credential", call.tool));
+    }
     let cwd = call.directory();
     let found = tool_paths(call).into_iter().find(|text| {
         let text = marks::live_globs(text.strip_prefix("file://").unwrap_or(text));
@@ -64,14 +83,33 @@ pub fn check_tool(call: &Call, ctx: &Context) -> Option<String> {
             .map(|rest| format!("{}/{rest}", ctx.home));
         let text = home.unwrap_or(text);
         let full = path::absolute(&text, &cwd);
-        is_secret(full.as_deref().unwrap_or(&text), ctx)
-            || full.is_some_and(|full| links_to_secret(&full, ctx))
+        let path = full.as_deref().unwrap_or(&text);
+        is_secret(path, ctx)
+            || is_private_key(path, ctx)
+            || full.is_some_and(|full| links_to(&full, ctx, is_secret))
     })?;
     Some(format!(
         "{} would read {}",
         call.tool,
         marks::show_short(&found, 120)
     ))
+}
+
+/// A tool for a cluster that is asked for a secret with what is in it.
+fn shows_secret(call: &Call) -> bool {
+    let kind = ["resourceType", "kind", "resource", "resource_type", "type"]
+        .into_iter()
+        .find_map(|key| call.input.text_at(key));
+    let secret =
+        kind.is_some_and(|kind| matches!(kind.to_ascii_lowercase().as_str(), "secret" | "secrets"));
+    let output = call
+        .input
+        .text_at("output")
+        .or_else(|| call.input.text_at("outputFormat"));
+    let name = call.tool.to_ascii_lowercase();
+    secret
+        && Words("kube k8s openshift").any_in(&name)
+        && output.is_none_or(|output| !matches!(output, "name" | "wide"))
 }
 
 /// The addresses that a tool would fetch: members called so, and those in the prompt of a fetching
@@ -97,9 +135,9 @@ fn addresses(call: &Call) -> Vec<&str> {
 
 /// Tools that tell only the names of files, as `ls` does.
 const NAMES_ONLY: Words =
-    Words("ls list_directory list_dir find_file search_files get_file_info directory_tree");
+    Words("ls glob list_directory list_dir find_file search_files get_file_info directory_tree");
 
-/// The paths a tool's input names. A `Grep` pattern is data, a `Glob` pattern is a path.
+/// The paths a tool's input names. Patterns are data: `Grep` looks for one, `Glob` tells only names.
 fn tool_paths(call: &Call) -> Vec<String> {
     let tool = call.short_name();
     if NAMES_ONLY.has(&tool) || creates(call) {
@@ -115,11 +153,8 @@ fn tool_paths(call: &Call) -> Vec<String> {
         let local = !text.contains("://") || text.starts_with("file:");
         local && (path || unknown) && !text.contains('\n')
     });
-    let mut texts: Vec<&str> = named.map(|(_, text)| text).collect();
-    if tool == "glob" {
-        texts.extend(call.input.text_at("pattern"));
-    }
-    let positive = texts.into_iter().filter(|text| !text.starts_with('!'));
+    let texts = named.map(|(_, text)| text);
+    let positive = texts.filter(|text| !text.starts_with('!'));
     positive.map(marks::clean).collect()
 }
 
@@ -132,7 +167,8 @@ fn creates(call: &Call) -> bool {
     verb == Some("create") || removes
 }
 
-fn names_secret(text: &str, view: &View<'_>) -> bool {
+/// Whether a word names what `kind` tells of.
+fn names(text: &str, view: &View<'_>, kind: fn(&str, &Context) -> bool) -> bool {
     if text.is_empty() || text.contains('\n') {
         return false;
     }
@@ -143,21 +179,21 @@ fn names_secret(text: &str, view: &View<'_>) -> bool {
     view.paths(text).into_iter().any(|path| match path {
         Some(path) => {
             let behind = view.world.follow(&path, true);
-            is_secret(&path, view.ctx)
-                || behind.is_some_and(|path| is_secret(&path, view.ctx))
-                || links_to_secret(&path, view.ctx)
+            kind(&path, view.ctx)
+                || behind.is_some_and(|path| kind(&path, view.ctx))
+                || links_to(&path, view.ctx, kind)
         }
-        None => is_secret(text, view.ctx),
+        None => kind(text, view.ctx),
     })
 }
 
-/// Whether the path is, on the disk, a link to a credential.
-fn links_to_secret(path: &str, ctx: &Context) -> bool {
+/// Whether the path is, on the disk, a link to what `kind` tells of.
+fn links_to(path: &str, ctx: &Context, kind: fn(&str, &Context) -> bool) -> bool {
     if ctx.sight == Sight::CallOnly || !marks::exact(path) {
         return false;
     }
     let real = path::canonical(path);
-    real != path && is_secret(&real, ctx)
+    real != path && kind(&real, ctx)
 }
 
 #[cfg(test)]

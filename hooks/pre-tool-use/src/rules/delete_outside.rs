@@ -2,7 +2,7 @@
 //!
 //! Refused: recursive or forced deletion, truncation or overwriting whose target is, or may be,
 //! outside the worktree and the firing's private temp; the worktree itself (also as `*`) and its
-//! `.git`; any `rm` of a file that is certainly outside. Allowed: everything inside, a link itself
+//! `.git`; any `rm` or `rmdir` of what is certainly outside. Allowed: everything inside, a link itself
 //! (not what it leads to), lock files of a killed git, `rm` and `rm -f` of single files under the
 //! system's temporary directories.
 //!
@@ -35,9 +35,11 @@ pub fn check(view: &View<'_>) -> Option<String> {
     let args = view.exec.args();
     let name = view.exec.name();
     match name {
-        "rm" | "grm" | "unlink" => check_rm(view),
+        "rm" | "grm" | "unlink" | "rmdir" => check_rm(view),
+        "cargo" | "ansible" | "gio" | "kioclient" | "btrfs" | "zfs" => moves::check_others(view),
         "rimraf" | "del-cli" | "trash" | "trash-put" | "remove_tree" | "find -delete" | "shred"
-        | "srm" => judge_all(
+        | "srm" | "wipe" | "rmtrash" | "gomi" | "rip" | "gvfs-trash" | "safe-rm" | "scrub"
+        | "recycle" => judge_all(
             name,
             &options::operands(
                 args,
@@ -100,8 +102,9 @@ pub fn check(view: &View<'_>) -> Option<String> {
 
 fn check_rm(view: &View<'_>) -> Option<String> {
     let read = options::read(view.exec.args(), options::PLAIN);
+    let tree = view.exec.name() != "rmdir";
     let recursive = read.iter().any(|arg| match arg {
-        Arg::Short(c, _) => matches!(c, 'r' | 'R'),
+        Arg::Short(c, _) => tree && matches!(c, 'r' | 'R'),
         Arg::Long(name, _) => options::means(name, "recursive", 1),
         Arg::Operand(_) => false,
     });
@@ -214,6 +217,7 @@ fn check_git(view: &View<'_>) -> Option<String> {
     let line = view.git_line();
     match line.sub.as_str() {
         "clean" => check_clean(&line, view),
+        "rm" if !line.has(Words("--cached -n --dry-run")) => check_git_rm(&line, view),
         "worktree"
             if line.args.first().is_some_and(|verb| verb == "remove")
                 && line.has(Words("-f --force -ff")) =>
@@ -226,6 +230,23 @@ fn check_git(view: &View<'_>) -> Option<String> {
         }
         _ => None,
     }
+}
+
+/// `git -C DIR rm`: of another repository.
+fn check_git_rm(line: &GitLine, view: &View<'_>) -> Option<String> {
+    let targets = options::operands(&line.args, options::PLAIN);
+    for dir in line.directories(view.state) {
+        for target in &targets {
+            let path = path::absolute(target, &dir)?;
+            if path::place_on_disk(&path, false, view.ctx) == Place::Outside {
+                let shown = marks::show_short(&path, 120);
+                return Some(format!(
+                    "git rm would delete {shown}, which is outside the worktree"
+                ));
+            }
+        }
+    }
+    None
 }
 
 fn check_clean(line: &GitLine, view: &View<'_>) -> Option<String> {

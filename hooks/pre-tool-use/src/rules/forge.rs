@@ -130,6 +130,10 @@ fn request(method: &str, path: &str, fields: &[&str], view: &View<'_>) -> Option
     };
     match inside {
         [.., "merge" | "merges"] => Some(format!("{method} {shown} merges")),
+        ["git", "refs", ..] if fields.iter().any(|field| is_forced(field)) => {
+            Some(format!("{method} {shown} overwrites history (force)"))
+        }
+        ["rulesets", ..] => Some(format!("{method} {shown} changes what protects branches")),
         ["git", "refs", rest @ ..] if !rest.is_empty() => {
             guarded(&format!("refs/{}", rest.join("/")), "writes")
         }
@@ -137,11 +141,23 @@ fn request(method: &str, path: &str, fields: &[&str], view: &View<'_>) -> Option
             let name = fields.iter().find_map(|field| field.strip_prefix("ref="))?;
             guarded(name, "makes")
         }
+        ["repository", "branches", name] if method == "DELETE" => {
+            guarded(&name.replace("%2F", "/").replace("%2f", "/"), "deletes")
+        }
+        ["protected_branches", ..] => {
+            Some(format!("{method} {shown} changes what protects branches"))
+        }
         ["branches", name] if method == "DELETE" => guarded(name, "deletes"),
         ["branches", name, "protection" | "rename", ..] => guarded(name, "changes"),
         ["contents", _, ..] => contents(&method, &shown, fields, view),
         _ => None,
     }
+}
+
+/// Whether a field, or a member of a body, asks for a forced update.
+fn is_forced(field: &str) -> bool {
+    let plain = field.replace([' ', '"'], "");
+    plain.contains("force=true") || plain.contains("force:true")
 }
 
 /// Writing a file commits to the branch it names, or to the default branch.

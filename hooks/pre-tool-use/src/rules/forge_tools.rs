@@ -39,6 +39,9 @@ fn deed(name: &str) -> Option<Deed> {
     if has(Words("delete branch")) || has(Words("delete ref")) {
         return Some(Deed::Deletes);
     }
+    if has(Words("complete pull")) || has(Words("accept merge")) {
+        return Some(Deed::Merges);
+    }
     let writes = matches!(
         name,
         "push_files"
@@ -60,6 +63,11 @@ pub(crate) fn check(call: &Call, ctx: &Context) -> Option<String> {
     let name = name.rsplit('.').next().unwrap_or_default();
     let remote = call.tool.contains("__") || call.tool.contains('.');
     let forge_file = name == "delete_file" && call.input.get("branch").is_some();
+    let status = call.input.text_at("status").unwrap_or_default();
+    let completes = Words("completed merged").has(&status.to_ascii_lowercase());
+    if completes && (name.contains("pull_request") || name.contains("merge_request")) {
+        return Some(format!("{name} merges into the base branch"));
+    }
     let deed = match deed(name) {
         found if !remote && found != Some(Deed::Merges) => return None,
         _ if forge_file => Deed::Writes,

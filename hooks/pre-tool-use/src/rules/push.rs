@@ -40,6 +40,21 @@ pub(super) fn check(view: &View<'_>) -> Option<String> {
     }
 }
 
+/// `gh-pages -b BRANCH`: pushes a directory as a branch.
+pub(super) fn check_pages(view: &View<'_>) -> Option<String> {
+    let spec = Spec {
+        short: "bdmrostegux",
+        long: Words("branch dist message repo remote dest tag"),
+    };
+    let branch = options::read(view.exec.args(), spec)
+        .into_iter()
+        .find_map(|arg| match arg {
+            Arg::Short('b', value) | Arg::Long("branch", value) => value,
+            _ => None,
+        })?;
+    refused(branch, "change", view)
+}
+
 fn check_subtree(line: &GitLine, view: &View<'_>) -> Option<String> {
     let operands = options::operands(
         &line.args,

@@ -3,6 +3,7 @@
 use crate::context::Context;
 use crate::glob;
 use crate::marks::{self, ANY, DEEP};
+use crate::path::{self, Place};
 use crate::words::Words;
 
 /// Paths that hold credentials, by their last components. A leading `/` anchors the row; `/**` stands
@@ -41,7 +42,31 @@ const SECRETS: Words = Words(
      .config/composer/auth.json /etc/ssl/private/** .travis/config.yml \
      .ngrok2/ngrok.yml .cloudflared/** .twilio-cli/config.json .config/linode-cli \
      .config/pypoetry/auth.toml .config/kaggle/kaggle.json /etc/krb5.keytab \
-     /var/run/secrets/**",
+     /var/run/secrets/** config/master.key config/credentials/*.key .config/age/** age/keys.txt \
+     .authinfo .authinfo.gpg .config/helm/registry/config.json .config/helm/repositories.yaml \
+     /etc/gitlab-runner/config.toml .gitlab-runner/config.toml",
+);
+
+/// Private keys by the names they usually have, wherever they lie.
+const KEYS: Words = Words(
+    "privkey*.pem *privkey.pem private.pem private.key *-key.pem *_key.pem key.pem \
+     *privatekey.pem *-private.pem *_private.pem *.private.pem *privkey.key *privatekey.key \
+     *-private.key *_private.key *-key.key *_key.key *_key.der *-key.der server.key client.key \
+     tls.key ssl.key ca.key rootCA.key signing.key jwt*.key *.ppk AuthKey_*.p8 id_rsa_* id_rsa.* \
+     id_rsa-* id_dsa_* id_dsa.* id_ecdsa_* id_ecdsa.* id_ed25519_* id_ed25519.* id_ed25519-* \
+     certs/*.key cert/*.key ssl/*.key tls/*.key pki/*.key keys/*.key private/*.key private/*.pem",
+);
+
+/// Endings of their files.
+const KEY_ENDINGS: Words = Words("pem key ppk p8 der");
+
+/// Words in the names of keys that anyone may read.
+const PUBLISHED: Words = Words("pub public pubkey publickey");
+
+/// Directories whose keys are made for tests.
+const FIXTURES: Words = Words(
+    "test tests __tests__ spec specs fixture fixtures testdata test-data test_data testing \
+     example examples e2e mocks samples node_modules",
 );
 
 /// Names in `.ssh` that hold no key.
@@ -56,7 +81,8 @@ const SOURCES: Words =
 
 /// First letters of the names in [`SECRETS`] that do not start with a dot.
 const OTHER_NAMES: Words = Words(
-    "id_ _netrc kubeconfig application_default Library key4 logins cookies Login proc etc run",
+    "id_ _netrc kubeconfig application_default Library key4 logins cookies Login proc etc run master. \
+     age config",
 );
 
 /// Whether a path (absolute, or as written) names a credential.
@@ -80,6 +106,29 @@ pub(super) fn is_secret(path: &str, ctx: &Context) -> bool {
             .any(|row| fits(row, &parts, absolute, ctx));
     }
     own.into_iter().any(|row| fits(row, &parts, absolute, ctx))
+}
+
+/// Whether a path names a private key of any program. To be used, not shown, it may be named: a server
+/// is started with one.
+pub(super) fn is_private_key(path: &str, ctx: &Context) -> bool {
+    let parts: Vec<&str> = path.split('/').filter(|part| !part.is_empty()).collect();
+    let Some((last, dirs)) = parts.split_last() else {
+        return false;
+    };
+    let ending = last.rsplit_once('.').map_or("", |(_, ending)| ending);
+    let identity = last.starts_with("id_") && marks::exact(last) && !SOURCES.has(ending);
+    let published = last
+        .split(['.', '-', '_'])
+        .any(|word| PUBLISHED.has(&word.to_ascii_lowercase()));
+    (KEY_ENDINGS.has(ending) || identity)
+        && !published
+        && !dirs.iter().any(|dir| FIXTURES.has(dir))
+        && KEYS.iter().any(|row| {
+            let names: Vec<&str> = row.split('/').collect();
+            let from = parts.len().checked_sub(names.len());
+            from.is_some_and(|from| names_fit(&names, &parts[from..]))
+        })
+        && path::place(path, ctx) != Place::Temp
 }
 
 /// A quick look: most words of most commands name nothing near a credential.
@@ -248,6 +297,56 @@ mod tests {
             "/home/u/Library/Keychains/login.keychain-db",
         ] {
             assert!(secret(path), "{path}");
+        }
+    }
+
+    #[test]
+    fn private_keys() {
+        let key = |path: &str| {
+            let mut ctx = Context::new("/wt");
+            ctx.tmp = "/tmp-7".to_owned();
+            is_private_key(&live(path), &ctx)
+        };
+        for path in [
+            "certs/privkey.pem",
+            "/etc/letsencrypt/archive/x/privkey1.pem",
+            "/wt/private.key",
+            "localhost-key.pem",
+            "deploy_private_key.pem",
+            "/wt/server.key",
+            "ssl/example.com.key",
+            "ssl/*.key",
+            "certs/*-key.pem",
+            "certs/priv*.pem",
+            "putty.ppk",
+            "keys/id_ed25519_deploy",
+            "id_rsa.bak",
+        ] {
+            assert!(key(path), "{path}");
+        }
+        for path in [
+            "certs/fullchain.pem",
+            "certs/cert.pem",
+            "ca.crt",
+            "server.*",
+            "certs/*",
+            "*.pem",
+            "*.key",
+            "public-key.pem",
+            "jwt_pub_key.pem",
+            "id_rsa_deploy.pub",
+            "id_rsa_test.go",
+            "id_generator",
+            "tests/fixtures/server-key.pem",
+            "tests/tls/key.pem",
+            "/tmp-7/server.key",
+            "src/server.key.ts",
+            "src/server_key.rs",
+            "talk.key",
+            "",
+            "/",
+        ] {
+            assert!(!key(path), "{path}");
         }
     }
 

@@ -74,7 +74,7 @@ impl Parser<'_> {
     }
 
     fn pipeline(&mut self) -> Node {
-        let coprocess = self.pipeline_prefix();
+        let (coprocess, name) = self.pipeline_prefix();
         let mut stages = vec![self.command()];
         loop {
             self.skip_blanks();
@@ -93,16 +93,22 @@ impl Parser<'_> {
                 Node::Pipeline(stages)
             }
         };
-        if coprocess {
-            Node::Redirected(Box::new(node), vec![to_coprocess()])
-        } else {
-            node
+        if !coprocess {
+            return node;
+        }
+        let running = Node::Coprocess(Rc::new(node));
+        match name {
+            Some(name) => Node::Chain(vec![
+                (Link::Always, descriptor_in(name)),
+                (Link::Always, running),
+            ]),
+            None => running,
         }
     }
 
-    /// `!` and `time`, which change nothing for the rules; true for `coproc`.
-    fn pipeline_prefix(&mut self) -> bool {
-        let mut coprocess = false;
+    /// `!` and `time`, which change nothing for the rules; true for `coproc`, with the name it gets.
+    fn pipeline_prefix(&mut self) -> (bool, Option<String>) {
+        let (mut coprocess, mut name) = (false, None);
         loop {
             self.skip_blanks();
             if self.eat_word("!") {
@@ -110,16 +116,34 @@ impl Parser<'_> {
             }
             if self.eat_word("coproc") {
                 coprocess = true;
+                name = self.coprocess_name();
                 continue;
             }
             if !self.eat_word("time") {
-                return coprocess;
+                return (coprocess, name);
             }
             self.skip_blanks();
             self.eat_word("-p");
             self.skip_blanks();
             self.eat_word("--");
         }
+    }
+
+    /// The name in `coproc NAME { … }`: only in front of a compound command is it one.
+    fn coprocess_name(&mut self) -> Option<String> {
+        let start = self.pos;
+        self.skip_blanks();
+        let rest = &self.src[self.pos..];
+        let end = rest.find(|c: char| c != '_' && !c.is_ascii_alphanumeric())?;
+        let name = rest[..end].to_owned();
+        self.pos += end;
+        self.skip_blanks();
+        let compound = ["{", "if", "while", "until", "for", "case"];
+        if self.at("(") || compound.iter().any(|word| self.at_word(word)) {
+            return Some(name).filter(|name| !name.is_empty());
+        }
+        self.pos = start;
+        None
     }
 
     fn command(&mut self) -> Node {
@@ -328,17 +352,21 @@ impl Parser<'_> {
     }
 }
 
-/// What a coprocess prints is read from a descriptor of its own.
-fn to_coprocess() -> Redirect {
-    let path = format!("/dev/fd/{COPROCESS}");
-    Redirect {
-        fd: None,
-        kind: RedirectKind::Write,
-        target: Word {
-            parts: vec![super::syntax::Part::Quoted(path)],
-        },
-        body: None,
-    }
+/// `NAME=63`: where a coprocess of that name is read and written.
+fn descriptor_in(name: String) -> Node {
+    let value = Word {
+        parts: vec![super::syntax::Part::Quoted(COPROCESS.to_string())],
+    };
+    let assign = Assign {
+        name,
+        append: false,
+        values: vec![value],
+        array: false,
+    };
+    Node::Simple(Simple {
+        assigns: vec![assign],
+        ..Simple::default()
+    })
 }
 
 /// `>&2` copies a descriptor, `>&file` writes a file.

@@ -16,6 +16,8 @@ pub enum Node {
     Subshell(Box<Node>),
     /// `a &`: runs beside the rest, as a subshell does.
     Background(Box<Node>),
+    /// `coproc a`: beside the rest, read from and written to through a descriptor.
+    Coprocess(Rc<Node>),
     /// `if`: tests with bodies, and the `else`.
     Choice(Vec<(Node, Node)>, Option<Box<Node>>),
     /// `while` and `until`: test and body.

@@ -1,6 +1,7 @@
 //! Builtins that change what the shell carries along.
 
 use crate::marks::{self, ANY};
+use crate::rules::credential_read::is_secret_variable;
 use crate::words::Words;
 
 use super::options::{self, Spec};
@@ -25,6 +26,10 @@ impl Walker<'_> {
                 state.enter(back);
             }
             "export" | "declare" | "local" | "readonly" | "typeset" => {
+                let shows = args.iter().any(|arg| arg == "-p");
+                if shows && args.iter().any(|arg| is_secret_variable(arg)) {
+                    return Some(marks::only(marks::SECRET));
+                }
                 declare(exec, state);
                 for prompt in args.iter().filter_map(|arg| arg.strip_prefix("PS4=")) {
                     self.trace_prompt(prompt, state);

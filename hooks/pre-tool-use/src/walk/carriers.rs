@@ -2,6 +2,7 @@
 
 use crate::call::quote;
 use crate::git::GitLine;
+use crate::marks::{self, DOWNLOAD, STAR};
 
 use super::options::{self, Spec};
 use super::{Exec, State, Walker};
@@ -12,13 +13,13 @@ impl Walker<'_> {
     pub(super) fn git(&mut self, exec: &Exec, state: &mut State) -> Option<String> {
         let line = GitLine::read(exec.args());
         for code in line.commands(&exec.env) {
-            self.code_of(&code, &mut state.clone(), "");
+            self.code_aside(&code, state, "");
         }
         if let Some(words) = line.inner_command() {
             let inside = exec.with(words);
             return Some(self.deeper("git", |walker| walker.exec(inside, &mut state.clone())));
         }
-        let alias = self.git_alias(&line, state)?;
+        let alias = self.git_alias(&line, exec, state)?;
         self.note(|| format!("git alias {}:", line.sub));
         let rest: Vec<_> = line
             .args
@@ -32,17 +33,60 @@ impl Walker<'_> {
                 format!("git {} {alias} {}", global.join(" "), rest.join(" "))
             }
         };
-        Some(self.code_of(&code, &mut state.clone(), &exec.stdin))
+        Some(self.code_aside(&code, state, &exec.stdin))
     }
 
-    fn git_alias(&self, line: &GitLine, state: &State) -> Option<String> {
+    fn git_alias(&self, line: &GitLine, exec: &Exec, state: &State) -> Option<String> {
         let key = format!("alias.{}", line.sub.to_ascii_lowercase());
         if line.sub.is_empty() || crate::git::is_builtin(&line.sub) {
             return None;
         }
+        let from_environment = || {
+            let value = |name: String| {
+                let given = exec.env.iter().rev().find(|(key, _)| *key == name);
+                let exported = || state.var(&name).filter(|var| var.exported);
+                given
+                    .map(|(_, value)| value.clone())
+                    .or_else(|| exported()?.values.first().cloned())
+            };
+            (0..8).find_map(|at| {
+                let found = value(format!("GIT_CONFIG_KEY_{at}"))?.to_ascii_lowercase() == key;
+                found.then(|| value(format!("GIT_CONFIG_VALUE_{at}")))?
+            })
+        };
         line.setting(&key)
+            .or_else(from_environment)
             .or_else(|| self.world.git_setting(&key).map(str::to_owned))
             .or_else(|| crate::git::Repository::of(line, state, self.ctx)?.setting(&key))
+    }
+
+    /// What is unpacked out of a download is one.
+    pub(super) fn unpacked_download(&mut self, exec: &Exec, state: &State) {
+        let fed = exec.stdin.contains(DOWNLOAD);
+        let named = exec.args().iter().any(|file| {
+            let text = self.content(file, state);
+            text.is_some_and(|text| text.contains(DOWNLOAD))
+        });
+        let first = exec.args().first().map_or("", String::as_str);
+        let unpacks = match exec.name() {
+            "tar" | "gtar" | "bsdtar" => {
+                first.contains('x') || exec.args().iter().any(|a| a == "-x")
+            }
+            _ => true,
+        };
+        if !unpacks || !(fed || named) {
+            return;
+        }
+        let dirs = ["-C", "-d", "--directory"];
+        let into = exec
+            .args()
+            .windows(2)
+            .find(|pair| dirs.contains(&pair[0].as_str()));
+        let dir = into.map_or(".", |pair| pair[1].as_str());
+        if let Some(dir) = self.certain_path(dir, state) {
+            let files = &mut self.world.files;
+            files.insert(format!("{dir}/{STAR}"), marks::only(DOWNLOAD));
+        }
     }
 
     /// `tar` options that are commands.
@@ -54,11 +98,11 @@ impl Walker<'_> {
         ];
         let after = exec.args().windows(2).filter(|pair| pair[0] == "-I");
         for pair in after {
-            self.code_of(&pair[1], &mut state.clone(), "");
+            self.code_aside(&pair[1], state, "");
         }
         for arg in exec.args() {
             if let Some(code) = flags.iter().find_map(|flag| arg.strip_prefix(flag)) {
-                self.code_of(code, &mut state.clone(), "");
+                self.code_aside(code, state, "");
             }
         }
         None
@@ -120,7 +164,28 @@ pub(super) fn editor_commands(exec: &Exec) -> Vec<String> {
                 let (_, text) = line.split_once("system(")?.1.split_once(['"', '\''])?;
                 Some(text.trim_end_matches(['"', '\'', ')']))
             };
-            line.strip_prefix('!').or_else(called).map(str::to_owned)
+            let deleted = || {
+                let (_, text) = line.split_once("delete(")?;
+                Some(format!("rm -rf {}", text.split([',', ')']).next()?))
+            };
+            let code = line.strip_prefix('!').or_else(called).map(str::to_owned);
+            code.or_else(deleted)
         })
+        .collect()
+}
+
+/// What `jj git push` and `sl push` push.
+pub(super) fn pushed_by(exec: &Exec) -> Vec<String> {
+    let args = exec.args();
+    if !args.iter().any(|arg| arg == "push") {
+        return Vec::new();
+    }
+    if args.iter().any(|arg| arg == "--all" || arg == "--tracked") {
+        return vec!["--all".to_owned()];
+    }
+    let flags = Words("-b --bookmark --branch --to -B");
+    super::embedded::values(args, flags)
+        .into_iter()
+        .map(|name| name.trim_start_matches("exact:").to_owned())
         .collect()
 }

@@ -54,7 +54,11 @@ impl Walker<'_> {
     /// Walks a command line that starts in `cwd` and returns the first block. What could not be
     /// walked for lack of work or because of its depth is judged by the coarse pass.
     pub fn judge(mut self, command: &str, cwd: &str) -> Verdict {
-        self.code(command, &mut State::new(cwd), "");
+        let mut shell = State::new(cwd);
+        let printed = self.code(command, &mut shell, "");
+        self.shown(&printed, &shell);
+        let printed = self.traps(&mut shell);
+        self.shown(&printed, &shell);
         let ended = self.fuel == 0;
         self.catch_up();
         if ended && !self.done() {

@@ -2,16 +2,20 @@
 //! `make --eval`, `sqlite3 '.shell …'`, a crontab.
 //!
 //! Each finds its own spelling and nothing more. What a command's own language can do beside that
-//! (`emacs --eval`, `gdb`'s Python) is not followed: those are not ways a model takes by mistake.
+//! (`gdb`'s Python) is not followed: those are not ways a model takes by mistake.
 
-use crate::json::Json;
 use crate::words::Words;
 
-use super::launch::is_stdin;
 use super::{Exec, State, Walker, sed};
 
 /// Variables that programs run as a command line.
 const VARIABLES: Words = Words("PAGER MANPAGER LESSOPEN EDITOR VISUAL BROWSER");
+
+/// Variables that name code which a program loads at its start.
+const LOADING: Words = Words(
+    "NODE_OPTIONS RUBYOPT PERL5OPT LD_PRELOAD PYTHONSTARTUP JAVA_TOOL_OPTIONS DYLD_INSERT_LIBRARIES \
+     PYTHONPATH",
+);
 
 impl Walker<'_> {
     /// Walks the shell code that a command carries.
@@ -22,37 +26,18 @@ impl Walker<'_> {
             .map(|(_, value)| value.clone())
             .collect();
         code.extend(commands(exec));
+        for (_, value) in exec.env.iter().filter(|(name, _)| LOADING.has(name)) {
+            for word in value.split([' ', '=', ':']) {
+                let file = word.trim_start_matches("-r").trim_start_matches("file://");
+                let text = self.content(file, state);
+                if text.is_some_and(|text| text.contains(crate::marks::DOWNLOAD)) {
+                    self.block(crate::rules::pipe_to_shell::downloaded("a module"));
+                }
+            }
+        }
         code.extend(self.scripts(exec, state));
         for code in code {
-            self.code_of(&code, &mut state.clone(), &exec.stdin);
-        }
-    }
-
-    /// The commands in the makefile, or the `package.json`, that this line wrote.
-    fn scripts(&mut self, exec: &Exec, state: &State) -> Vec<String> {
-        match exec.name() {
-            "make" | "gmake" | "just" => {
-                let mut files = values(exec.args(), Words("-f --file --makefile --justfile"));
-                if files.is_empty() {
-                    files.extend(["Makefile", "makefile", "GNUmakefile", "justfile"]);
-                }
-                let mut code = Vec::new();
-                for file in files {
-                    let text = if is_stdin(file) {
-                        Some(exec.stdin.clone())
-                    } else {
-                        self.content(file, state)
-                    };
-                    code.extend(text.map(|text| recipes(&text)).unwrap_or_default());
-                }
-                code
-            }
-            "npm" | "pnpm" | "yarn" | "bun" => {
-                let text = self.content("package.json", state);
-                text.map(|text| package_scripts(&text, exec.args()))
-                    .unwrap_or_default()
-            }
-            _ => Vec::new(),
+            self.code_aside(&code, state, &exec.stdin);
         }
     }
 
@@ -69,7 +54,7 @@ impl Walker<'_> {
             self.trace_prompt(&text, state);
         }
         if let Some(code) = value("PROMPT_COMMAND") {
-            self.code_of(&code, &mut state.clone(), "");
+            self.code_aside(&code, state, "");
         }
         // Only an interactive `sh` reads `ENV`, which is many a program's own variable too.
         let interactive = exec.args().iter().any(|arg| arg == "-i");
@@ -86,7 +71,7 @@ impl Walker<'_> {
     pub(super) fn trace_prompt(&mut self, value: &str, state: &State) {
         if value.contains(['$', '`']) {
             let code = format!(": \"{}\"", value.replace('"', "\\\""));
-            self.code_of(&code, &mut state.clone(), "");
+            self.code_aside(&code, state, "");
         }
     }
 }
@@ -100,7 +85,7 @@ fn commands(exec: &Exec) -> Vec<String> {
             let files = values(args, Words("--eval -E")).into_iter();
             shells
                 .map(str::to_owned)
-                .chain(files.flat_map(recipes))
+                .chain(files.flat_map(super::manifests::recipes))
                 .collect()
         }
         "rsync" => values(args, Words("-e --rsh"))
@@ -122,10 +107,9 @@ fn commands(exec: &Exec) -> Vec<String> {
             let parts = lines(exec).filter_map(|line| Some(line.split_once("\\!")?.1.to_owned()));
             parts.collect()
         }
-        "expect" | "tclsh" => {
-            let statements = lines(exec).flat_map(|line| line.split([';', '[', ']']));
-            after_sign(statements, Words("spawn system exec"))
-        }
+        "m4" => lines(exec)
+            .filter_map(|line| Some(line.split_once("syscmd(")?.1.split(')').next()?.to_owned()))
+            .collect(),
         "crontab" => exec.stdin.lines().filter_map(of_schedule).collect(),
         _ => Vec::new(),
     }
@@ -151,7 +135,7 @@ fn after_sign<'t>(texts: impl IntoIterator<Item = &'t str>, signs: Words) -> Vec
 }
 
 /// The values of these options, attached or in the next word.
-fn values(args: &[String], options: Words) -> Vec<&str> {
+pub(super) fn values(args: &[String], options: Words) -> Vec<&str> {
     let mut out = Vec::new();
     for (at, arg) in args.iter().enumerate() {
         for option in options.iter() {
@@ -165,51 +149,8 @@ fn values(args: &[String], options: Words) -> Vec<&str> {
     out
 }
 
-/// The scripts of a `package.json` that the words name, and those that run by themselves around them.
-fn package_scripts(text: &str, words: &[String]) -> Vec<String> {
-    let Ok(json) = Json::parse(text) else {
-        return Vec::new();
-    };
-    let Some(Json::Map(scripts)) = json.get("scripts") else {
-        return Vec::new();
-    };
-    let installs = ["install", "i", "ci", "add"];
-    let named = |name: &str| {
-        let base = ["pre", "post"]
-            .iter()
-            .find_map(|part| name.strip_prefix(part));
-        words.iter().any(|word| {
-            *word == name
-                || base == Some(word.as_str())
-                || (installs.contains(&word.as_str())
-                    && Words("preinstall install postinstall prepare").has(name))
-        })
-    };
-    let run = scripts.iter().filter(|(name, _)| named(name));
-    run.filter_map(|(_, code)| code.text().map(str::to_owned))
-        .collect()
-}
-
-/// The commands in a piece of a makefile: `target:; command`, a line after a tab, `$(shell …)`.
-fn recipes(text: &str) -> Vec<String> {
-    let mut out = Vec::new();
-    for line in text.lines() {
-        let indented = line
-            .strip_prefix('\t')
-            .or_else(|| line.strip_prefix("    "));
-        let recipe = indented.or_else(|| {
-            let (_, recipe) = line.split_once(':')?.1.split_once(';')?;
-            Some(recipe)
-        });
-        out.extend(recipe.map(|code| code.trim_start_matches(['@', '-', '+']).replace("$$", "$")));
-        let calls = line.split("$(shell ").skip(1);
-        out.extend(calls.map(|call| call.trim_end_matches(')').to_owned()));
-    }
-    out
-}
-
 /// The command of a line of a crontab.
-fn of_schedule(line: &str) -> Option<String> {
+pub(super) fn of_schedule(line: &str) -> Option<String> {
     let line = line.trim();
     let fields = if line.starts_with('@') { 1 } else { 5 };
     let timed = line.starts_with(|c: char| c == '@' || c == '*' || c.is_ascii_digit());

@@ -172,7 +172,7 @@ impl Walker<'_> {
             Part::Bare(text) | Part::Quoted(text) => (vec![text.clone()], true),
             Part::Param(param) => (self.param(param, state), param.quoted),
             Part::Command { body, quoted } => (vec![self.capture(body, state)], *quoted),
-            Part::Process { body, reads } => (vec![self.process(body, *reads, state)], true),
+            Part::Process { body, reads } => (vec![self.substituted(body, *reads, state)], true),
             Part::Sum(word) => {
                 self.texts(word, state);
                 (vec![marks::only(STAR)], true)
@@ -188,13 +188,15 @@ impl Walker<'_> {
         } else {
             String::new()
         };
-        let printed = self.node(body, &mut state.clone(), &input);
+        let mut state = state.clone();
+        state.outputs.clear();
+        let printed = self.process(body, &state, &input);
         printed.trim_end_matches('\n').to_owned()
     }
 
     /// The path of `<( … )` or `>( … )`.
-    fn process(&mut self, body: &Rc<Node>, reads: bool, state: &State) -> String {
-        let printed = self.node(body, &mut state.clone(), "");
+    fn substituted(&mut self, body: &Rc<Node>, reads: bool, state: &State) -> String {
+        let printed = self.process(body, state, "");
         let path = format!(
             "/dev/fd/{}",
             1000 + self.world.files.len() + self.sinks.len()

@@ -35,12 +35,25 @@ impl Walker<'_> {
         self.spend_copy(text.len()).then_some(text)
     }
 
+    /// Whether this line wrote the file under its own name.
+    pub(crate) fn is_written(&self, file: &str, state: &State) -> bool {
+        let path = self.certain_path(file, state);
+        path.is_some_and(|path| self.world.files.contains_key(&path))
+    }
+
     /// A file that was written under a pattern.
     fn globbed(&self, path: &str) -> Option<&String> {
         let patterns = self.world.files.iter();
         let mut patterns = patterns.filter(|(name, _)| name.contains(marks::STAR));
+        // What was there before is the repository's own.
+        let there = || {
+            self.ctx.sight == crate::Sight::Disk
+                && marks::exact(path)
+                && std::path::Path::new(path).exists()
+        };
         patterns
             .find(|(name, _)| crate::glob::overlap(name, path))
+            .filter(|_| !there())
             .map(|(_, text)| text)
     }
 
@@ -57,11 +70,15 @@ impl Walker<'_> {
         if path == "/dev/null" {
             return;
         }
+        // A tool's own file may need it; any other shows it to whoever reads it.
+        if text.lines().count() < 3 && !crate::rules::is_secret_path(&path, self.ctx) {
+            self.shown(text, state);
+        }
         if text.contains(marks::DOWNLOAD) && path::parent(&path).ends_with("/bin") {
             let name = path::name(&path).to_owned();
             self.world.installed.push(name);
         }
-        let judged = !append || path.ends_with("/.git/config");
+        let judged = !append || crate::rules::bypass_checks::is_read_as_a_whole(&path);
         if judged && crate::rules::bypass_checks::may_be_hook(&path) {
             let mut write = Exec::of(vec![">|".to_owned(), file.to_owned()]);
             write.stdin = text.to_owned();

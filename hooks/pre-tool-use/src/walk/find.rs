@@ -11,7 +11,23 @@ struct Search {
     /// What `{}` stands for, per root.
     found: Vec<String>,
     deletes: bool,
-    commands: Vec<Vec<String>>,
+    commands: Vec<Command>,
+}
+
+/// A command that is run on what is found.
+#[derive(Default)]
+struct Command {
+    words: Vec<String>,
+    /// Whether it gets everything at once (`+`), not one thing at a time (`;`).
+    at_once: bool,
+}
+
+impl Command {
+    /// What each of its runs is given. `git -C {} commit` of two directories in one run would be
+    /// another command.
+    fn given<'f>(&self, found: &'f [String]) -> std::slice::Chunks<'f, String> {
+        found.chunks(if self.at_once { found.len().max(1) } else { 1 })
+    }
 }
 
 impl Walker<'_> {
@@ -23,10 +39,12 @@ impl Walker<'_> {
         }
         let mut out = String::new();
         for command in &search.commands {
-            let argv = with_found(command, &search.found);
-            let text = command.join(" ");
-            let printed = self.deeper(&text, |walker| walker.exec(exec.with(argv), state));
-            super::append(&mut out, &printed);
+            let text = command.words.join(" ");
+            for found in command.given(&search.found) {
+                let argv = with_found(&command.words, found);
+                let printed = self.deeper(&text, |walker| walker.exec(exec.with(argv), state));
+                super::append(&mut out, &printed);
+            }
         }
         if search.commands.is_empty() {
             search.found.join("\n")
@@ -54,14 +72,19 @@ impl Walker<'_> {
             .map(|root| format!("{root}/{STAR}/{DEEP}"))
             .collect();
         if let Some(command) = args.get(split + 1..).filter(|command| !command.is_empty()) {
-            let mut command = command.to_vec();
-            if !command.iter().any(|word| word.contains("{}")) {
-                command.push("{}".to_owned());
+            let mut command = Command {
+                words: command.to_vec(),
+                at_once: matches!(args[split].as_str(), "-X" | "--exec-batch"),
+            };
+            if !command.words.iter().any(|word| word.contains("{}")) {
+                command.words.push("{}".to_owned());
             }
-            let argv = with_found(&command, &found);
-            self.deeper(&command.join(" "), |walker| {
-                walker.exec(exec.with(argv), state)
-            });
+            for found in command.given(&found) {
+                let argv = with_found(&command.words, found);
+                self.deeper(&command.words.join(" "), |walker| {
+                    walker.exec(exec.with(argv), state)
+                });
+            }
         }
         Some(found.join("\n"))
     }
@@ -130,20 +153,19 @@ const VALUED: Words = Words(
 
 /// The expression without the commands in it, and those commands. A value that looks like a primary
 /// is written so that it does not.
-fn parts(args: &[String]) -> (Vec<String>, Vec<Vec<String>>) {
+fn parts(args: &[String]) -> (Vec<String>, Vec<Command>) {
     let (mut expression, mut commands) = (Vec::new(), Vec::new());
     let mut rest = args.iter();
     while let Some(arg) = rest.next() {
         expression.push(arg.clone());
         if matches!(arg.as_str(), "-exec" | "-execdir" | "-ok" | "-okdir") {
-            let mut command: Vec<String> = Vec::new();
+            let mut command = Command::default();
             for word in rest.by_ref() {
-                let ends =
-                    word == ";" || (word == "+" && command.last().is_some_and(|w| w == "{}"));
-                if ends {
+                command.at_once = word == "+" && command.words.last().is_some_and(|w| w == "{}");
+                if word == ";" || command.at_once {
                     break;
                 }
-                command.push(word.clone());
+                command.words.push(word.clone());
             }
             commands.push(command);
         } else if VALUED.has(arg.as_str()) || arg.starts_with("-newer") {

@@ -1,31 +1,20 @@
 //! Commands that run code: shells, `eval`, `source`, interpreters, scripts this line wrote, remote
 //! shells.
 
+use std::rc::Rc;
+
 use crate::marks::{self, ANY, DOWNLOAD, OPAQUE};
 use crate::rules::pipe_to_shell;
 use crate::words::Words;
 
 use super::carriers::{editor_commands, tmux_commands};
 use super::code::Language;
+use super::filters::only_names;
 use super::options::{self, Arg, Spec};
-use super::output::only_names;
 use super::{Exec, State, Walker};
 
 /// Names of shells.
 pub(crate) const SHELLS: Words = Words("sh bash dash zsh ksh ash mksh fish rbash csh tcsh yash");
-
-/// PowerShell's names for what a shell calls otherwise; its options are near enough.
-const POWERSHELL: [(&str, &str); 9] = [
-    ("type", "cat"),
-    ("del", "rm"),
-    ("erase", "rm"),
-    ("rd", "rm"),
-    ("rmdir", "rm"),
-    ("ri", "rm"),
-    ("Remove-Item", "rm"),
-    ("Clear-Content", ":>"),
-    ("Invoke-WebRequest", "curl"),
-];
 
 /// `ssh` options that take a value.
 const SSH: Spec = Spec {
@@ -58,21 +47,40 @@ impl Walker<'_> {
             }
             "trap" => {
                 let code = exec.args().iter().find(|arg| !arg.starts_with('-'))?;
-                Some(self.code(code, &mut state.clone(), ""))
+                self.trap(code, state);
+                Some(String::new())
             }
             "ssh" | "mosh" => self.remote(exec, state),
-            "su" | "runuser" | "at" | "batch" => {
-                Some(self.code_of(&exec.stdin, &mut state.clone(), ""))
-            }
+            "su" | "runuser" | "at" | "batch" => Some(self.code_aside(&exec.stdin, state, "")),
             "tmux" => {
                 for code in tmux_commands(exec.args()) {
-                    self.code_of(&code, &mut state.clone(), "");
+                    self.code_aside(&code, state, "");
                 }
                 Some(String::new())
             }
+            "rails" | "manage.py" | "artisan" | "wp" | "drush" | "mix" | "python" => {
+                self.console(exec, state);
+                None
+            }
+            "cmd" | "cmd.exe" => {
+                let code = exec
+                    .args()
+                    .iter()
+                    .position(|arg| arg.eq_ignore_ascii_case("/c"))?;
+                let code = exec.args()[code + 1..].join(" ");
+                self.powershell(&code, state, &exec.stdin);
+                Some(String::new())
+            }
+            "jj" | "sl" => {
+                for branch in super::carriers::pushed_by(exec) {
+                    let argv = ["git", "push", "origin", &branch].map(str::to_owned);
+                    self.judge_command(&Exec::of(argv.to_vec()), state);
+                }
+                None
+            }
             "vim" | "vi" | "nvim" | "ex" | "ed" => {
                 for code in editor_commands(exec) {
-                    self.code_of(&code, &mut state.clone(), "");
+                    self.code_aside(&code, state, "");
                 }
                 None
             }
@@ -81,10 +89,25 @@ impl Walker<'_> {
             "parallel" => Some(self.parallel(exec, state)),
             "find" | "gfind" => Some(self.find(exec, state)),
             "fd" | "fdfind" => self.fd(exec, state),
+            "jq" | "yq" | "gojq" => {
+                self.script_change(exec);
+                None
+            }
+            "npm" | "pnpm" => {
+                self.package_change(exec);
+                None
+            }
             "git" => self.git(exec, state),
-            "tar" | "gtar" | "bsdtar" => self.tar(exec, state),
+            "tar" | "gtar" | "bsdtar" => {
+                self.unpacked_download(exec, state);
+                self.tar(exec, state)
+            }
+            "unzip" | "7z" | "bsdcpio" | "cpio" => {
+                self.unpacked_download(exec, state);
+                None
+            }
             "cmake" => self.cmake(exec, state),
-            "docker" | "podman" | "nerdctl" => self.container(exec, state),
+            _ if super::container::RUNTIMES.has(name) => self.container(exec, state),
             _ if exec.argv[0].contains('/') => self.script(&exec.argv[0], exec, state),
             name if self.on_path(name, exec, state).is_some() => {
                 let file = self.on_path(name, exec, state)?;
@@ -119,6 +142,8 @@ impl Walker<'_> {
         }
         let mut child = state.clone();
         child.left = false;
+        child.traps = Rc::default();
+        child.outputs.clear();
         for (name, value) in &exec.env {
             child.set(name, vec![value.clone()], true);
         }
@@ -126,9 +151,11 @@ impl Walker<'_> {
         if code_flag {
             child.program = operands.get(1).cloned().unwrap_or_else(|| "sh".to_owned());
             child.positional = operands.get(2..).unwrap_or_default().to_vec();
-            return self.code_of(&first.unwrap_or_default(), &mut child, &exec.stdin);
+            let out = self.code_of(&first.unwrap_or_default(), &mut child, &exec.stdin);
+            self.traps(&mut child);
+            return out;
         }
-        match first.filter(|file| !stdin_flag && !is_stdin(file)) {
+        let out = match first.filter(|file| !stdin_flag && !is_stdin(file)) {
             Some(file) => {
                 child.positional = operands[1..].to_vec();
                 let text = self.content(&file, state).unwrap_or_default();
@@ -138,7 +165,9 @@ impl Walker<'_> {
                 child.positional = operands;
                 self.code_of(&exec.stdin, &mut child, "")
             }
-        }
+        };
+        self.traps(&mut child);
+        out
     }
 
     /// A program given by its path: a script this line wrote or downloaded.
@@ -190,11 +219,7 @@ impl Walker<'_> {
         }
         if language == Language::PowerShell && !self.done() {
             // Its plain commands read as a shell's.
-            let mut child = state.clone();
-            for (name, text) in POWERSHELL {
-                child.set_alias(name, text);
-            }
-            self.code(code, &mut child, stdin);
+            self.powershell(code, state, stdin);
         }
         let fetched = if self.done() {
             false
@@ -203,6 +228,12 @@ impl Walker<'_> {
         };
         if language == Language::Awk && !code.contains('"') && only_names(stdin) {
             return stdin.to_owned();
+        }
+        if language == Language::Awk && !stdin.contains(DOWNLOAD) {
+            let printed = super::code::printed(code, stdin);
+            if !printed.is_empty() {
+                return printed;
+            }
         }
         marks::only(if fetched || stdin.contains(DOWNLOAD) {
             DOWNLOAD
@@ -217,8 +248,10 @@ impl Walker<'_> {
         exec: &Exec,
         state: &mut State,
     ) -> Option<String> {
+        self.console(exec, state);
         let given = language.arguments(exec.args());
         let mut child = state.clone();
+        child.positional = given.rest;
         let piped = given.code.as_deref() == Some("-");
         if let Some(code) = given.code.filter(|_| !piped) {
             return Some(self.foreign(language, &code, &mut child, &exec.stdin));
@@ -234,6 +267,39 @@ impl Walker<'_> {
         Some(self.foreign(language, &text, &mut child, &exec.stdin))
     }
 
+    /// Code for the console of a framework: `php artisan tinker --execute=CODE`, `rails runner CODE`.
+    fn console(&mut self, exec: &Exec, state: &State) {
+        let args = exec.args();
+        let at = |word: &str| args.iter().position(|arg| arg == word);
+        let after = |word: &str| args.get(at(word)? + 1).cloned();
+        let option = |name: &str| {
+            let attached = args
+                .iter()
+                .find_map(|arg| arg.strip_prefix(name)?.strip_prefix('='));
+            attached.map(str::to_owned).or_else(|| after(name))
+        };
+        let found = if at("tinker").is_some() {
+            option("--execute").map(|code| (Language::Php, code))
+        } else if exec.name() == "wp" || exec.name() == "drush" {
+            after("eval")
+                .or_else(|| after("ev"))
+                .map(|code| (Language::Php, code))
+        } else if exec.name() == "mix" {
+            after("-e").map(|code| (Language::Elixir, code))
+        } else if at("shell").is_some() {
+            option("-c")
+                .or_else(|| option("--command"))
+                .map(|code| (Language::Python, code))
+        } else {
+            let code = after("runner").or_else(|| after("r"));
+            code.filter(|_| exec.name() == "rails")
+                .map(|code| (Language::Ruby, code))
+        };
+        if let Some((language, code)) = found {
+            self.foreign(language, &code, &mut state.clone(), "");
+        }
+    }
+
     /// `ssh HOST COMMAND`: another machine, so no directory there is the worktree.
     fn remote(&mut self, exec: &Exec, state: &State) -> Option<String> {
         let args = exec.args();
@@ -246,7 +312,7 @@ impl Walker<'_> {
         } else {
             command.join(" ")
         };
-        self.code_of(&code, &mut there, &exec.stdin);
+        self.code_aside(&code, &there, &exec.stdin);
         // What another machine prints is as unseen as a download.
         Some(marks::only(DOWNLOAD))
     }
@@ -258,7 +324,6 @@ impl Walker<'_> {
             long: Words("interval warmup runs prepare"),
         };
         let args = exec.args();
-        let mut child = state.clone();
         if exec.name() == "watch" {
             let at = options::first_operand(
                 args,
@@ -268,10 +333,10 @@ impl Walker<'_> {
                 },
             );
             let code = args.get(at..).unwrap_or_default().join(" ");
-            return self.code_of(&code, &mut child, &exec.stdin);
+            return self.code_aside(&code, state, &exec.stdin);
         }
         for command in options::operands(args, spec) {
-            self.code_of(command, &mut child, "");
+            self.code_aside(command, state, "");
         }
         marks::only(ANY)
     }

@@ -21,20 +21,25 @@ mod carriers;
 mod coarse;
 mod code;
 mod container;
+mod copies;
 mod embedded;
 mod exec;
 mod expand;
 mod files;
+mod filters;
 mod find;
 mod launch;
 mod loops;
+mod manifests;
 pub(crate) mod options;
 mod output;
 mod params;
 mod pieces;
+mod powershell;
 mod printing;
+mod processes;
 mod redirect;
-mod sed;
+pub(crate) mod sed;
 mod simple;
 mod state;
 mod stores;
@@ -52,7 +57,6 @@ use std::rc::Rc;
 use crate::context::Context;
 use crate::decision::Block;
 use crate::marks::{self, ANY};
-use crate::rules;
 use crate::shell;
 use crate::shell::syntax::{Link, Node};
 
@@ -73,7 +77,8 @@ pub struct Walker<'c> {
     commands: usize,
     calls: usize,
     found: Option<Block>,
-    /// The command runs in a container: only what it deletes or reads outside matters.
+    /// The command runs in a container that shares nothing and is thrown away: what it downloads may
+    /// run.
     contained: bool,
     /// The coarse pass has begun.
     coarse: bool,
@@ -136,16 +141,10 @@ impl<'c> Walker<'c> {
     }
 
     pub(crate) fn block(&mut self, block: Option<Block>) {
-        let outside = |block: &Block| {
-            let rules = [
-                rules::delete_outside::RULE.id,
-                rules::credential_read::RULE.id,
-            ];
-            rules.contains(&block.rule.id)
-        };
-        let contained = self.contained;
+        let thrown_away =
+            |block: &Block| self.contained && block.rule.id == crate::rules::pipe_to_shell::RULE.id;
         if self.found.is_none() {
-            self.found = block.filter(|block| !contained || outside(block));
+            self.found = block.filter(|block| !thrown_away(block));
         }
     }
 
@@ -211,9 +210,8 @@ impl<'c> Walker<'c> {
             Node::Simple(simple) => self.simple(simple, state, stdin),
             Node::Pipeline(stages) => self.pipeline(stages, state, stdin),
             Node::Chain(chain) => self.chain(chain, state, stdin),
-            Node::Subshell(body) | Node::Background(body) => {
-                self.node(body, &mut state.clone(), stdin)
-            }
+            Node::Subshell(body) | Node::Background(body) => self.process(body, state, stdin),
+            Node::Coprocess(body) => self.coprocess(body, state, stdin),
             Node::Choice(arms, otherwise) => self.choice(arms, otherwise.as_deref(), state, stdin),
             Node::Repeat(test, body) => self.repeat(test, body, state, stdin),
             Node::Each(name, words, body) => self.each(name, words.as_deref(), body, state, stdin),
@@ -240,8 +238,11 @@ impl<'c> Walker<'c> {
 
     fn pipeline(&mut self, stages: &[Node], state: &mut State, stdin: &str) -> String {
         let mut flow = stdin.to_owned();
-        for stage in stages {
-            flow = self.node(stage, &mut state.clone(), &flow);
+        let mut inside = state.clone();
+        inside.outputs.clear();
+        for (at, stage) in stages.iter().enumerate() {
+            let last = at + 1 == stages.len();
+            flow = self.process(stage, if last { state } else { &inside }, &flow);
         }
         flow
     }
@@ -265,7 +266,8 @@ impl<'c> Walker<'c> {
                 Link::And => self.and(node, state, stdin),
                 Link::Or => self.or(node, &before, state, stdin),
             };
-            append(&mut out, &printed);
+            let left = self.through_outputs(printed, state);
+            append(&mut out, &left);
         }
         marks::bounded(out)
     }

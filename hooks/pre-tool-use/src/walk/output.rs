@@ -3,10 +3,13 @@
 
 use crate::base64;
 use crate::git::GitLine;
-use crate::marks::{self, ANY, DEEP, DOWNLOAD, OPAQUE, STAR};
+use crate::marks::{self, ANY, DEEP, DOWNLOAD, OPAQUE, SECRET, STAR};
 use crate::path;
+use crate::rules::credential_read::is_secret_variable;
 use crate::words::Words;
 
+use super::copies;
+use super::filters::{ENVIRONMENT, filtered, grep, ls, names_variable, prefixed};
 use super::options::{self, Spec};
 use super::printing;
 use super::stores;
@@ -63,6 +66,11 @@ impl Walker<'_> {
             "base64" | "gbase64" | "base32" | "xxd" | "uudecode" | "gpg" | "gpg2" | "age" => {
                 self.decode(exec, state)
             }
+            "printenv" if args.iter().any(|arg| is_secret_variable(arg)) => marks::only(SECRET),
+            "jq" | "yq" | "gojq" if args.iter().any(|arg| names_variable(arg)) => {
+                marks::only(SECRET)
+            }
+            "dig" | "drill" | "nslookup" | "host" | "kdig" | "doggo" => marks::only(DOWNLOAD),
             "pwd" => state.cwd.join("\n"),
             "mktemp" => format!("{}/{STAR}", self.temp()),
             "dirname" => self.dirname(args),
@@ -78,14 +86,18 @@ impl Walker<'_> {
             }
             "ls" | "dir" => ls(args),
             "git" => self.git_output(exec, state),
+            "printenv" | "set" | "export" | "declare" if args.is_empty() => {
+                format!("{ENVIRONMENT}\n{ANY}")
+            }
             _ if TELLERS.has(name) => marks::only(STAR),
             "cp" | "mv" | "ln" | "install" => self.moved(exec, state),
-            "scp" => self.fetched(exec, state),
+            _ if copies::COPIERS.has(name) => self.copied_here(exec, state),
             _ if SILENT.has(name) => String::new(),
             "gunzip" | "unxz" | "bunzip2" | "unzstd" | "gzip" | "xz" | "bzip2" | "zstd" => {
                 self.unpacked(exec, state);
                 filtered(exec)
             }
+            "sed" | "gsed" if prefixed(exec).is_some() => prefixed(exec).unwrap_or_default(),
             _ if FILTERS.has(name) => self.passed_through(exec, state),
             _ => self.unknown(exec, state),
         }
@@ -287,7 +299,12 @@ impl Walker<'_> {
                 .map(|d| crate::git::top_level(&d, self.ctx))
                 .collect::<Vec<_>>()
                 .join("\n"),
-            "rev-parse" if has("--git-dir") || has("--absolute-git-dir") || has("--git-path") => {
+            "rev-parse"
+                if has("--git-dir")
+                    || has("--git-common-dir")
+                    || has("--absolute-git-dir")
+                    || has("--git-path") =>
+            {
                 let path = line.args.last().filter(|_| has("--git-path"));
                 let below = path.map_or(String::new(), |path| format!("/{path}"));
                 let git =
@@ -305,73 +322,17 @@ impl Walker<'_> {
             "archive" if line.args.iter().any(|arg| arg.starts_with("--remote")) => {
                 marks::only(DOWNLOAD)
             }
+            "branch" if has("--list") || has("-l") => {
+                let names = line.args.iter().filter(|arg| !arg.starts_with('-'));
+                let names: Vec<String> = names.map(|name| marks::live_globs(name)).collect();
+                if names.is_empty() {
+                    marks::only(ANY)
+                } else {
+                    names.join("\n")
+                }
+            }
             "describe" | "config" => marks::only(ANY),
             _ => self.unknown(exec, state),
         }
-    }
-}
-
-/// Whether a text is nothing but names below a directory: a field of it is such a name.
-pub(super) fn only_names(text: &str) -> bool {
-    let below = |c: char| matches!(c, STAR | DEEP | '/' | '.' | '\n');
-    !text.is_empty() && text.chars().all(below)
-}
-
-/// A command that prints a changed form of its input.
-fn filtered(exec: &Exec) -> String {
-    if matches!(exec.name(), "cut" | "tr") && only_names(&exec.stdin) {
-        return exec.stdin.clone();
-    }
-    let from_args = exec.args().iter().any(|arg| arg.contains(DOWNLOAD));
-    let mark = if exec.stdin.contains(DOWNLOAD) || from_args {
-        DOWNLOAD
-    } else if exec.stdin.contains(OPAQUE) {
-        OPAQUE
-    } else {
-        ANY
-    };
-    marks::only(mark)
-}
-
-/// `grep` passes lines on, or prints names below the directories it searched.
-fn grep(exec: &Exec) -> String {
-    let lists = |arg: &String| {
-        arg.starts_with("--files")
-            || (arg.starts_with('-') && !arg.starts_with("--") && arg.contains(['l', 'L']))
-    };
-    if exec.args().iter().any(lists) {
-        let spec = Spec {
-            short: "eABCmgtf",
-            long: Words("include exclude exclude-dir glob type"),
-        };
-        let operands = options::operands(exec.args(), spec);
-        let roots = operands
-            .get(1..)
-            .filter(|roots| !roots.is_empty())
-            .unwrap_or(&["."]);
-        let names: Vec<_> = roots
-            .iter()
-            .map(|root| format!("{root}/{STAR}/{DEEP}"))
-            .collect();
-        return names.join("\n");
-    }
-    if exec.stdin.is_empty() {
-        marks::only(ANY)
-    } else {
-        exec.stdin.clone()
-    }
-}
-
-/// `ls`: names, or with `-d` the paths themselves.
-fn ls(args: &[String]) -> String {
-    let operands = options::operands(args, options::PLAIN);
-    let paths = args
-        .iter()
-        .any(|arg| arg.starts_with('-') && !arg.starts_with("--") && arg.contains('d'));
-    let globs = !operands.is_empty() && operands.iter().all(|operand| !marks::exact(operand));
-    if paths || globs {
-        operands.join("\n")
-    } else {
-        marks::only(STAR)
     }
 }

@@ -39,6 +39,9 @@ impl Walker<'_> {
         }
         let one = |text: &str| Some(vec![text.to_owned()]).filter(|_| !text.is_empty());
         match name {
+            "_" if state.cmdlets && self.world.listed.is_some() => {
+                self.world.listed.clone().map(|listed| vec![listed])
+            }
             "@" | "*" => Some(state.positional.clone()),
             "0" => one(&state.program),
             "?" | "#" | "$" | "!" | "-" | "RANDOM" | "SECONDS" | "LINENO" | "UID" | "EUID"
@@ -62,6 +65,9 @@ impl Walker<'_> {
                     .positional
                     .get(index.wrapping_sub(1))
                     .map(|v| vec![v.clone()]),
+                Err(_) if crate::rules::credential_read::is_secret_variable(name) => {
+                    one(&marks::only(marks::SECRET))
+                }
                 Err(_) => self.ctx.vars.get(name).map(|value| vec![value.clone()]),
             },
         }
@@ -81,6 +87,9 @@ impl Walker<'_> {
             ":-" | ":=" | ":+" => values.as_ref().is_some_and(|values| !empty(values)),
             _ => values.is_some(),
         };
+        // With something to stand for it, a credential is not what is asked for.
+        let secret = |values: &Vec<String>| values.iter().any(|it| it.contains(marks::SECRET));
+        let set = set && !(matches!(operator, ":-" | "-") && values.as_ref().is_some_and(secret));
         match operator {
             ":-" | "-" if !set => words,
             ":=" | "=" if !set => {
@@ -108,6 +117,9 @@ impl Walker<'_> {
 
 /// The value after one of the editing operators.
 fn edited(value: &str, operator: &str, detail: &str) -> String {
+    if value.contains(marks::SECRET) {
+        return value.to_owned();
+    }
     match operator {
         "#" | "##" => trim(value, detail, false, operator == "##"),
         "%" | "%%" => trim(value, detail, true, operator == "%%"),

@@ -55,6 +55,12 @@ impl Walker<'_> {
                     if file.starts_with("/dev/tcp/") || file.starts_with("/dev/udp/") {
                         self.read_file(&file, state);
                     }
+                    let kept = format!("/dev/fd/{file}");
+                    let file = if self.sinks.contains_key(&kept) {
+                        kept
+                    } else {
+                        file
+                    };
                     if to_output {
                         streams.sinks.push((file, append));
                     }
@@ -62,6 +68,10 @@ impl Walker<'_> {
             }
             RedirectKind::Duplicate => {
                 for fd in self.texts(&redirect.target, state) {
+                    let path = format!("/dev/fd/{fd}");
+                    if to_output && self.sinks.contains_key(&path) {
+                        streams.sinks.push((path, true));
+                    }
                     let kept = self.world.files.get(&format!("/dev/fd/{fd}"));
                     let to_input = redirect.fd.is_none_or(|fd| fd == 0);
                     if let Some(text) = kept.cloned().filter(|_| to_input) {

@@ -1,19 +1,29 @@
-//! GNU sed runs commands: `e`, `1e command`, `s/…/…/e`.
+//! GNU sed runs commands (`e`, `1e command`, `s/…/…/e`) and reads files (`r`, `R`).
 
 /// The shell code in sed's scripts; `e` alone runs a line of the input.
 pub(super) fn commands(args: &[String], stdin: &str) -> Vec<String> {
-    let mut out = Vec::new();
+    read(args, stdin).0
+}
+
+/// The files that sed's scripts read.
+pub(crate) fn files(args: &[String]) -> Vec<String> {
+    read(args, "").1
+}
+
+fn read(args: &[String], stdin: &str) -> (Vec<String>, Vec<String>) {
+    let (mut out, mut files) = (Vec::new(), Vec::new());
     for script in scripts(args) {
         let mut reader = Reader {
             rest: script,
             out: &mut out,
+            files: &mut files,
             stdin,
         };
         while !reader.rest.is_empty() {
             reader.command();
         }
     }
-    out
+    (out, files)
 }
 
 /// The values of `-e`, else the first operand.
@@ -41,6 +51,7 @@ fn scripts(args: &[String]) -> Vec<&str> {
 struct Reader<'s, 'o> {
     rest: &'s str,
     out: &'o mut Vec<String>,
+    files: &'o mut Vec<String>,
     stdin: &'s str,
 }
 
@@ -94,8 +105,12 @@ impl<'s> Reader<'s, '_> {
                     self.out.push(self.stdin.to_owned());
                 }
             }
+            Some('r' | 'R') => {
+                let file = self.until('\n').trim();
+                self.files.push(file.to_owned());
+            }
             // Their text, file or label goes on to the end of the line.
-            Some('a' | 'i' | 'c' | 'r' | 'w' | 'b' | 't' | ':' | '#') => {
+            Some('a' | 'i' | 'c' | 'w' | 'W' | 'b' | 't' | 'T' | ':' | '#') => {
                 self.until('\n');
             }
             _ => {}

@@ -21,6 +21,8 @@ impl Walker<'_> {
         if !self.spend_command() || !self.spend(1 + pieces) {
             return String::new();
         }
+        let kept = state.input.clone().filter(|_| stdin.is_empty());
+        let stdin = kept.as_deref().unwrap_or(stdin);
         state.fed_download = self.spend_copy(stdin.len()) && stdin.contains(DOWNLOAD);
         let mut given = Vec::new();
         for assign in &simple.assigns {
@@ -34,13 +36,25 @@ impl Walker<'_> {
         let Some(first) = argv.first() else {
             return self.nameless(given, streams, state);
         };
+        if let [only] = argv.as_slice()
+            && only == "exec"
+        {
+            Self::turn_streams(&streams, state);
+            return String::new();
+        }
         let declares = matches!(
             first.as_str(),
             "export" | "declare" | "local" | "readonly" | "typeset"
         );
         let mut env = Vec::new();
+        let refers = declares && argv.iter().any(|arg| arg == "-n");
         for Given { name, values } in given {
-            if declares {
+            if refers {
+                // A name for another variable.
+                let other = values.first().and_then(|other| self.lookup(other, state));
+                let unknown = || vec![marks::only(ANY)];
+                state.set(&name, other.unwrap_or_else(unknown), false);
+            } else if declares {
                 state.set(
                     &name,
                     values,
@@ -178,6 +192,9 @@ impl Walker<'_> {
         }
         if let Some(text) = state.alias(&first).map(str::to_owned) {
             return self.call_alias(&first, &text, &exec, state);
+        }
+        if let Some(out) = self.cmdlet(&exec, state) {
+            return out;
         }
         if let Some(out) = self.unwrap(&exec, state) {
             return out;

@@ -46,6 +46,14 @@ pub struct State {
     pub reads_all: bool,
     /// In a container: what is mounted where, the deepest first.
     pub mounts: Option<super::container::Mounts>,
+    /// Names of PowerShell's own are commands: `gc`, `del`.
+    pub cmdlets: bool,
+    /// Code to run when the shell ends.
+    pub traps: Rc<Vec<String>>,
+    /// What the shell's own input holds since an `exec < file`.
+    pub input: Option<Rc<str>>,
+    /// Where its output goes since an `exec > file`.
+    pub outputs: Vec<String>,
     /// The shell has left: `exit`, `return`, `exec`, `break`.
     pub left: bool,
 }
@@ -66,6 +74,10 @@ impl State {
             fed_download: false,
             reads_all: false,
             mounts: None,
+            cmdlets: false,
+            traps: Rc::default(),
+            input: None,
+            outputs: Vec::new(),
             left: false,
         }
     }
@@ -166,11 +178,21 @@ impl State {
 
     /// What may be true after either this or `other` has happened.
     pub fn merge(&mut self, other: Self) {
+        if !other.traps.is_empty() && !Rc::ptr_eq(&self.traps, &other.traps) {
+            let mine = Rc::make_mut(&mut self.traps);
+            for code in other.traps.iter() {
+                if !mine.contains(code) {
+                    mine.push(code.clone());
+                }
+            }
+        }
         if other.left {
             return;
         }
         if self.left {
+            let traps = std::mem::take(&mut self.traps);
             *self = other;
+            self.traps = traps;
             return;
         }
         self.merge_vars(&other);
@@ -233,6 +255,10 @@ pub struct World {
     pub links: Vec<(String, String)>,
     /// Branches the line checked out, by repository directory.
     pub branches: BTreeMap<String, String>,
+    /// What PowerShell listed last, which `$_` goes through.
+    pub listed: Option<String>,
+    /// Scripts the line wrote into a `package.json` by `npm pkg set`: name and command.
+    pub scripts: Vec<(String, String)>,
     /// Git settings the line wrote: lower-case key and value.
     pub git_config: Vec<(String, String)>,
 }

@@ -4,18 +4,23 @@ use crate::marks::{self, ANY, DOWNLOAD};
 use crate::path;
 use crate::words::Words;
 
+use super::copies::SESSIONS;
 use super::options::{self, Arg, Spec};
 use super::{Exec, State, Walker};
 
 /// Clients of stores and forges that can fetch what others wrote.
-pub(super) const STORES: Words = Words("aws gsutil gcloud gh glab rclone s3cmd mc svn az openssl");
+pub(super) const STORES: Words = Words(
+    "aws gsutil gcloud gh glab rclone s3cmd mc svn az openssl kubectl oc hf huggingface-cli b2 \
+     ipfs s5cmd",
+);
 
 /// Options of these clients that take a value.
 const SPEC: Spec = Spec {
     short: "pODRXfFHqtnbh",
     long: Words(
         "pattern output dir repo method field raw-field header jq template name file profile \
-         region endpoint-url hostname",
+         region endpoint-url hostname bucket key container-name container namespace name \
+         account-name local-dir",
     ),
 };
 
@@ -37,6 +42,32 @@ impl Walker<'_> {
             | ("s3cmd", ["get", from, to])
             | ("svn", ["export", from, to]) => self.copied(from, to, state),
             ("s3cmd", ["get", from]) => self.copied(from, ".", state),
+            ("s5cmd", ["cp", from, to]) => self.copied(from, to, state),
+            ("s5cmd", ["cat", ..]) | ("ipfs", ["cat", ..]) => fetched,
+            ("aws", ["s3api", "get-object", .., file]) | ("b2", [.., file]) => {
+                self.write_file(file, &fetched, false, state);
+                String::new()
+            }
+            ("az", ["storage", ..]) => self.named_by_option(exec, state),
+            ("gcloud", ["compute", "scp", from, to]) | ("oc", ["rsync", from, to]) => {
+                self.brought(from, to, true, state);
+                String::new()
+            }
+            ("kubectl" | "oc", ["cp", from, to]) => {
+                // `namespace/pod:file`.
+                let pod = from
+                    .rsplit_once('/')
+                    .filter(|(head, _)| !head.contains(':'));
+                self.brought(pod.map_or(from, |(_, pod)| pod), to, true, state);
+                String::new()
+            }
+            ("kubectl" | "oc", ["exec" | "rsh" | "logs", ..]) => self.unknown(exec, state),
+            ("hf" | "huggingface-cli", ["download", _, files @ ..]) => {
+                for file in files {
+                    self.write_file(file, &fetched, false, state);
+                }
+                String::new()
+            }
             _ => self.unknown(exec, state),
         }
     }
@@ -55,6 +86,16 @@ impl Walker<'_> {
             self.write_file(&file, &fetched, false, state);
         }
         String::new()
+    }
+
+    /// `az storage blob download -f FILE`.
+    fn named_by_option(&mut self, exec: &Exec, state: &mut State) -> String {
+        for arg in options::read(exec.args(), SPEC) {
+            if let Arg::Short('f', Some(file)) | Arg::Long("file", Some(file)) = arg {
+                self.write_file(file, &marks::only(DOWNLOAD), false, state);
+            }
+        }
+        marks::only(ANY)
     }
 
     /// `gh release download`: the files that its patterns name.
@@ -83,23 +124,6 @@ impl Walker<'_> {
         String::new()
     }
 
-    /// `scp HOST:FILE DIR`.
-    pub(super) fn fetched(&mut self, exec: &Exec, state: &mut State) -> String {
-        let spec = Spec {
-            short: "cDFiJloPSX",
-            long: Words(""),
-        };
-        if let [sources @ .., target] = options::operands(exec.args(), spec).as_slice() {
-            for file in sources.iter().filter_map(|source| source.split_once(':')) {
-                let name = path::name(file.1);
-                for copy in [(*target).to_owned(), format!("{target}/{name}")] {
-                    self.write_file(&copy, &marks::only(DOWNLOAD), false, state);
-                }
-            }
-        }
-        String::new()
-    }
-
     /// A download: into a file when an option names one, else printed.
     pub(super) fn download(&mut self, exec: &Exec, state: &mut State) -> String {
         let fetched = marks::only(DOWNLOAD);
@@ -109,6 +133,9 @@ impl Walker<'_> {
             .any(|arg| arg == "--version" || arg == "--help")
         {
             return marks::only(ANY);
+        }
+        if SESSIONS.has(exec.name()) {
+            self.asked_for(exec, state);
         }
         let Some(files) = crate::rules::pipe_to_shell::download_files(exec) else {
             return fetched;

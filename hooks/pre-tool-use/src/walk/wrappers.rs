@@ -28,7 +28,12 @@ impl Walker<'_> {
             self.judge_command(exec, state);
         }
         if let Some(code) = code_option(&name, exec.args()) {
-            return Some(self.code(&code, &mut state.clone(), &exec.stdin));
+            let mut there = state.clone();
+            let login = |arg: &String| matches!(arg.as_str(), "-" | "-l" | "--login");
+            if name == "su" && exec.args().iter().any(login) {
+                there.cwd = vec![marks::only(ANY)];
+            }
+            return Some(self.code_aside(&code, &there, &exec.stdin));
         }
         let at = inner(&name, exec.args())?;
         if name == "command" && exec.args()[..at].iter().any(|a| a == "-v" || a == "-V") {
@@ -112,7 +117,7 @@ impl Walker<'_> {
         }
         let rest = args.get(at..).unwrap_or_default();
         if rest.is_empty() {
-            return Some(marks::only(ANY));
+            return Some(format!("{}\n{ANY}", super::filters::ENVIRONMENT));
         }
         inside.argv = rest.to_vec();
         Some(self.deeper(&rest.join(" "), |walker| walker.exec(inside, &mut child)))

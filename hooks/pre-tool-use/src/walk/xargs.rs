@@ -42,13 +42,17 @@ impl Walker<'_> {
         if inner.is_empty() {
             return items.join(" ");
         }
-        let argv = placed(&inner, &items, mark.as_deref());
-        let inside = Exec {
-            argv,
-            env: exec.env.clone(),
-            stdin: String::new(),
-        };
-        self.deeper(&inner.join(" "), |walker| walker.exec(inside, state))
+        let mut out = String::new();
+        for argv in placed(&inner, &items, mark.as_deref()) {
+            let inside = Exec {
+                argv,
+                env: exec.env.clone(),
+                stdin: String::new(),
+            };
+            let printed = self.deeper(&inner.join(" "), |walker| walker.exec(inside, state));
+            super::append(&mut out, &printed);
+        }
+        out
     }
 
     /// `parallel [OPTIONS] COMMAND [::: ITEMS]`: the command is a text for a shell.
@@ -75,12 +79,14 @@ impl Walker<'_> {
                 .collect();
         }
         let words: Vec<_> = items.iter().map(|item| requote(item)).collect();
-        let code = if template.contains("{}") {
-            template.replace("{}", &words.join(" "))
-        } else {
-            format!("{template} {}", words.join(" "))
-        };
-        self.code_of(&code, &mut child, "")
+        if !template.contains("{}") {
+            let code = format!("{template} {}", words.join(" "));
+            return self.code_of(&code, &mut child, "");
+        }
+        let codes = words.iter().map(|word| template.replace("{}", word));
+        codes
+            .map(|code| self.code_of(&code, &mut child, ""))
+            .collect()
     }
 }
 
@@ -125,17 +131,11 @@ fn replacement(flags: &[String]) -> Option<String> {
         .or_else(|| plain.then(|| "{}".to_owned()))
 }
 
-fn placed(inner: &[String], items: &[String], mark: Option<&str>) -> Vec<String> {
+/// The commands that are run: one for all items, or one for each where a text stands for it.
+fn placed(inner: &[String], items: &[String], mark: Option<&str>) -> Vec<Vec<String>> {
     let Some(mark) = mark else {
-        return inner.iter().chain(items).cloned().collect();
+        return vec![inner.iter().chain(items).cloned().collect()];
     };
-    let mut argv = Vec::new();
-    for word in inner {
-        if word.contains(mark) {
-            argv.extend(items.iter().map(|item| word.replace(mark, item)));
-        } else {
-            argv.push(word.clone());
-        }
-    }
-    argv
+    let with = |item: &String| inner.iter().map(|word| word.replace(mark, item)).collect();
+    items.iter().map(with).collect()
 }

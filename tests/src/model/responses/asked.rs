@@ -2,8 +2,7 @@
 
 use serde_json::Value;
 
-use crate::model::ToolResult;
-use crate::model::request::{array, texts};
+use crate::model::content::{ToolResult, array, texts};
 
 /// The body of a request.
 pub(in crate::model) struct Asked<'a>(pub(in crate::model) &'a Value);

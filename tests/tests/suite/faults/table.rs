@@ -36,7 +36,7 @@ pub(super) const TABLE: &[Fault] = &[
             "kill::in_execute",
             "kill::in_salvage_before_the_push",
             "kill::in_salvage_after_the_push_before_the_pull_request",
-            "kill::in_salvage_with_a_pull_request_nobody_noted",
+            "kill::in_report_with_a_pull_request_nobody_noted",
             "kill::in_report_with_the_forge_told",
             "kill::in_teardown",
             "kill::within_the_execute_session",
@@ -139,6 +139,7 @@ pub(super) const TABLE: &[Fault] = &[
             "crates/carson-forge/src/github/fault_tests.rs::what_is_no_json_is_no_answer",
             "crates/carson-forge/src/github/fault_tests.rs::the_token_follows_no_redirect",
             "crates/carson-forge/src/github/fault_tests.rs::what_may_have_been_made_is_not_made_again",
+            "kill::what_the_forge_does_not_take_now_is_owed_and_done_later",
         ],
     ),
     // The chat is away for an hour.

@@ -60,7 +60,7 @@ struct Tally {
 
 fn case(seed: u64, tally: &mut Tally) {
     let composed = compose(seed);
-    let fleet = fleet("true", "[limits]\nwall_clock = \"30s\"\n");
+    let fleet = fleet("true", "[limits]\nwall_clock = \"90s\"\n");
     let mark = mark(&fleet);
     let script = composed.script.replace("MARK", mark.to_str().unwrap());
     let dies = seed % 6 == 5;

@@ -18,7 +18,7 @@ use std::process::{Child, Command, Output};
 
 use carson_proc::sandbox::{Level, Network, Profile};
 use carson_tests::fleet::binary;
-use nix::unistd::{Gid, Uid, chown, geteuid};
+use nix::unistd::{Gid, Uid, chown};
 use serde_json::json;
 use tempfile::TempDir;
 
@@ -34,12 +34,11 @@ pub enum User {
     Nobody,
 }
 
-/// As root, both.
+/// Both, where nobody else tests as the other one.
 pub fn users() -> Vec<User> {
-    if geteuid().is_root() {
-        vec![User::Me, User::Nobody]
-    } else {
-        vec![User::Me]
+    match carson_tests::users::plays_nobody_too() {
+        true => vec![User::Me, User::Nobody],
+        false => vec![User::Me],
     }
 }
 

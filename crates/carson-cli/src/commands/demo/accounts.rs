@@ -2,85 +2,41 @@
 
 use std::path::Path;
 
+use carson_core::{EngineFacts, EngineKind};
 use serde_json::json;
 
-use crate::args::EngineChoice;
-
-/// Variables that pass from the operator's environment when they are set: how somebody is signed
-/// in, and where the provider is.
-const CLAUDE: [&str; 8] = [
-    "ANTHROPIC_API_KEY",
-    "ANTHROPIC_AUTH_TOKEN",
-    "ANTHROPIC_BASE_URL",
-    "CLAUDE_CODE_OAUTH_TOKEN",
-    "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC",
-    "DISABLE_AUTOUPDATER",
-    "DISABLE_ERROR_REPORTING",
-    "DISABLE_TELEMETRY",
-];
-const CODEX: [&str; 3] = ["CODEX_API_KEY", "OPENAI_API_KEY", "OPENAI_BASE_URL"];
-
-/// The name of the account that a real engine works with.
-pub fn name(engine: EngineChoice) -> &'static str {
-    match engine {
-        EngineChoice::Rehearsal => "play",
-        EngineChoice::Claude => "claude",
-        EngineChoice::Codex => "codex",
+/// Their sections of `carson.toml`: one of the CLI's own name, or those that the parts of the rehearsal
+/// name.
+pub fn sections(engine: EngineKind, script: &Path) -> String {
+    let facts = engine.facts();
+    if facts.plays_script {
+        let script = json!(script.to_string_lossy());
+        return ["play", "tired"]
+            .map(|name| format!("[accounts.{name}]\nengine = \"{engine}\"\nscript = {script}\n"))
+            .join("\n");
     }
+    format!(
+        "[accounts.{engine}]\nengine = \"{engine}\"\nenv = {{ {} }}\n",
+        sign_in(facts).join(", ")
+    )
 }
 
-/// Their sections of `carson.toml`.
-pub fn sections(engine: EngineChoice, script: &Path) -> String {
-    match engine {
-        EngineChoice::Rehearsal => {
-            let script = json!(script.to_string_lossy());
-            ["play", "tired"]
-                .map(|name| {
-                    format!("[accounts.{name}]\nengine = \"rehearsal\"\nscript = {script}\n")
-                })
-                .join("\n")
-        }
-        EngineChoice::Claude => format!(
-            "[accounts.claude]\nengine = \"claude\"\nbinary = \"claude\"\n{}",
-            sign_in("CLAUDE_CONFIG_DIR", "~/.claude", &CLAUDE)
-        ),
-        EngineChoice::Codex => format!(
-            "[accounts.codex]\nengine = \"command\"\nbinary = \"codex\"\nargs = {}\n{}",
-            json!(CODEX_ARGS),
-            sign_in("CODEX_HOME", "~/.codex", &CODEX)
-        ),
-    }
-}
-
-/// `codex exec` with the prompt on standard input; the answer is all it prints. Its own sandbox
-/// makes a linked worktree's git directory read-only, so that nothing could be committed: the hook
-/// is what stands before its tools here. Carson's environment says which program that is, and what
-/// becomes of a call when it fails.
-const CODEX_ARGS: [&str; 12] = [
-    "exec",
-    "--ephemeral",
-    "--skip-git-repo-check",
-    "--dangerously-bypass-approvals-and-sandbox",
-    "--dangerously-bypass-hook-trust",
-    "-c",
-    "analytics.enabled=false",
-    "-c",
-    "check_for_update_on_startup=false",
-    "-c",
-    r#"hooks.PreToolUse=[{matcher=".*",hooks=[{type="command",command='eval "${CARSON_HOOK_COMMAND:?}"',timeout=5}]}]"#,
-    "-",
-];
-
-fn sign_in(folder: &str, default: &str, passed: &[&str]) -> String {
+/// What passes from the operator's environment when it is set: how somebody is signed in, and where
+/// the provider is.
+fn sign_in(facts: &EngineFacts) -> Vec<String> {
     let given = |name: &str| std::env::var(name).ok().filter(|value| !value.is_empty());
-    let folder_is = given(folder).unwrap_or_else(|| default.to_owned());
-    let mut env = vec![format!("{folder} = {}", json!(folder_is))];
-    for name in passed {
-        if let Some(value) = given(name) {
-            env.push(format!("{name} = {}", json!(value)));
-        }
-    }
-    format!("env = {{ {} }}\n", env.join(", "))
+    let pair = |name: &str, value: String| format!("{name} = {}", json!(value));
+    let dir = facts.sign_in_dir.map(|(variable, default)| {
+        let dir = given(variable).unwrap_or_else(|| default.to_owned());
+        pair(variable, dir)
+    });
+    let address = facts.api.map(|api| api.variables().1.0);
+    // What leads to another provider needs more than this.
+    let keys = facts.sign_in_keys.iter().copied();
+    let keys = keys.filter(|name| !facts.elsewhere.contains(name));
+    let passed = keys.chain(address);
+    let passed = passed.filter_map(|name| Some(pair(name, given(name)?)));
+    dir.into_iter().chain(passed).collect()
 }
 
 #[cfg(test)]
@@ -89,16 +45,13 @@ mod tests {
 
     #[test]
     fn the_sections_are_toml() {
-        for engine in [
-            EngineChoice::Rehearsal,
-            EngineChoice::Claude,
-            EngineChoice::Codex,
-        ] {
+        for engine in EngineKind::all() {
             let text = sections(engine, Path::new("/a \"b\"/play.toml"));
             let parsed: toml::Table = text
                 .parse()
                 .unwrap_or_else(|error| panic!("{error}\n{text}"));
-            assert!(parsed["accounts"].get(name(engine)).is_some(), "{text}");
+            let mut accounts = parsed["accounts"].as_table().unwrap().values();
+            assert!(accounts.all(|one| one["engine"].as_str() == Some(engine.facts().name)));
         }
     }
 }

@@ -6,11 +6,12 @@ use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use carson_core::EngineKind;
 use carson_forge::{Forge, LocalForge, NewIssue};
 use carson_proc::{Command, Limits, capture};
 
 use super::accounts;
-use crate::args::{Demo, EngineChoice};
+use crate::args::Demo;
 use crate::error::CommandError;
 
 /// One role of the demo: name, title, cadence, account, what else its file says, its issue.
@@ -103,9 +104,9 @@ pub async fn make(root: &Path, args: &Demo) -> Result<PathBuf, CommandError> {
     }
     let base = head_of(&remote).await?;
     let home = root.join("home");
-    let parts: &[Part] = match args.engine {
-        EngineChoice::Rehearsal => &PARTS,
-        EngineChoice::Claude | EngineChoice::Codex => &REAL,
+    let parts: &[Part] = match args.engine.facts().plays_script {
+        true => &PARTS,
+        false => &REAL,
     };
     let script = home.join("play.toml");
     std::fs::create_dir_all(&home)?;
@@ -116,7 +117,7 @@ pub async fn make(root: &Path, args: &Demo) -> Result<PathBuf, CommandError> {
     file.create_new(true).write(true).mode(0o600);
     let mut file = file.open(home.join("carson.toml"))?;
     file.write_all(format!("{}{accounts}", settings(&remote, &base)).as_bytes())?;
-    let forge = Forge::Local(LocalForge::at(home.join("forge/sample")));
+    let forge = Forge::of(LocalForge::at(home.join("forge/sample")));
     for part in parts {
         let dir = home.join("roles").join(part.role);
         std::fs::create_dir_all(&dir)?;
@@ -140,10 +141,11 @@ fn settings(remote: &Path, base: &str) -> String {
     )
 }
 
-fn role(part: &Part, engine: EngineChoice) -> String {
-    let account = match engine {
-        EngineChoice::Rehearsal => part.account,
-        real => accounts::name(real),
+fn role(part: &Part, engine: EngineKind) -> String {
+    let facts = engine.facts();
+    let account = match facts.plays_script {
+        true => part.account,
+        false => facts.name,
     };
     format!(
         "title = {:?}\nrepos = [\"sample\"]\ncadence = [{:?}]\nengines = [{:?}]\n\

@@ -9,22 +9,22 @@ use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use carson_core::Outcome;
-use carson_firing::Household;
+use carson_core::{EngineKind, Outcome};
+use carson_home::Home;
 use carson_proc::{Cancel, Command, Limits, become_subreaper, run as supervise};
 use carson_store::Filter;
 use tokio::time::{Instant, sleep};
 
 use crate::app::App;
-use crate::args::{Demo, EngineChoice};
+use crate::args::Demo;
 use crate::error::CommandError;
 use crate::print;
 
 /// How long firings that still run may take to end after the show.
-fn patience(engine: EngineChoice) -> Duration {
-    Duration::from_secs(match engine {
-        EngineChoice::Rehearsal => 30,
-        EngineChoice::Claude | EngineChoice::Codex => 1_800,
+fn patience(engine: EngineKind) -> Duration {
+    Duration::from_secs(match engine.facts().plays_script {
+        true => 30,
+        false => 1_800,
     })
 }
 
@@ -62,22 +62,20 @@ fn temporary() -> Result<PathBuf, CommandError> {
 fn prologue(args: &Demo, root: &Path) {
     print::line("Carson runs a household for you, in a temporary home:");
     print::line(&format!("  {}", root.display()));
-    match args.engine {
-        EngineChoice::Rehearsal => {
-            print::line("The rehearsal engine plays a script: no model is asked, nothing is paid.");
-            print::line("Everything else is real: the daemon, git, the hook, the processes.");
-        }
-        EngineChoice::Claude => {
-            print::line("The work is done by Claude Code, signed in as you are. It costs quota.");
-        }
-        EngineChoice::Codex => {
-            print::line("The work is done by Codex, signed in as you are. It costs quota.");
-        }
+    let facts = args.engine.facts();
+    if facts.plays_script {
+        print::line("The rehearsal engine plays a script: no model is asked, nothing is paid.");
+        print::line("Everything else is real: the daemon, git, the hook, the processes.");
+    } else {
+        let who = facts.title;
+        print::line(&format!(
+            "The work is done by {who}, signed in as you are. It costs quota."
+        ));
     }
     print::line("");
 }
 
-fn daemon(house: &Household, home: &Path) -> Result<Command, CommandError> {
+fn daemon(house: &Home, home: &Path) -> Result<Command, CommandError> {
     let command = Command::new(&house.program, home).inherit_env();
     Ok(command.arg("--home").arg(home).arg("daemon"))
 }
@@ -93,8 +91,8 @@ async fn daemon_until(command: &Command, cancel: &Cancel) -> Result<String, Comm
     Ok(done.stderr.text())
 }
 
-async fn perform(house: &Household, args: &Demo, quiet: bool) {
-    let real = args.engine != EngineChoice::Rehearsal;
+async fn perform(house: &Home, args: &Demo, quiet: bool) {
+    let real = !args.engine.facts().plays_script;
     let seconds = args.seconds.unwrap_or(if real { 600 } else { 40 });
     let until = Instant::now() + Duration::from_secs(seconds);
     let mut stage = (!quiet).then(|| show::Live::new(std::io::stdout().is_terminal()));
@@ -111,7 +109,7 @@ async fn perform(house: &Household, args: &Demo, quiet: bool) {
 
 /// Whether every role has brought a piece of work to an end, or cannot: a CLI that is not
 /// installed or not signed in will not be so in a minute.
-async fn all_done(house: &Household) -> bool {
+async fn all_done(house: &Home) -> bool {
     let filter = Filter {
         role: None,
         since: None,
@@ -129,7 +127,7 @@ async fn all_done(house: &Household) -> bool {
     })
 }
 
-async fn curtain(house: &Household, engine: EngineChoice) {
+async fn curtain(house: &Home, engine: EngineKind) {
     let until = Instant::now() + patience(engine);
     while Instant::now() < until {
         // What a killed process left is concluded as the daemon would.

@@ -3,15 +3,17 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
+use carson_core::text::counted;
 use carson_core::{FiringId, Outcome};
-use carson_firing::Household;
+use carson_home::Home;
+use carson_operator::firings::state;
 use carson_store::{Filter, Firing};
 use serde_json::json;
 
 use crate::app::App;
-use crate::commands::firings::{state, table_row};
+use crate::commands::firings::table_row;
 use crate::error::CommandError;
-use crate::print::{self, counted};
+use crate::print;
 
 const HEADER: [&str; 7] = ["ID", "ROLE", "OUTCOME", "WORK", "WHEN", "TOOK", "REASON"];
 
@@ -31,7 +33,7 @@ impl Live {
         }
     }
 
-    pub async fn draw(&mut self, house: &Household) {
+    pub async fn draw(&mut self, house: &Home) {
         let filter = Filter {
             role: None,
             since: None,
@@ -51,7 +53,7 @@ impl Live {
         }
     }
 
-    fn redraw(&mut self, house: &Household, rows: &[Firing]) {
+    fn redraw(&mut self, house: &Home, rows: &[Firing]) {
         if self.drawn > 0 {
             // Up over the last table, and clear to the end of the screen (ECMA-48).
             print::raw(&format!("\u{1b}[{}A\u{1b}[J\u{1b}[A", self.drawn + 1));
@@ -80,12 +82,12 @@ impl Live {
 }
 
 /// How many benches there are.
-pub fn benches(house: &Household) -> usize {
+pub fn benches(house: &Home) -> usize {
     std::fs::read_dir(house.fleet.home.benches()).map_or(0, Iterator::count)
 }
 
 /// Every firing with what became of its work; exit code 0 when some work was done and none lost.
-pub async fn summary(app: &App, house: &Household, root: &Path) -> Result<u8, CommandError> {
+pub async fn summary(app: &App, house: &Home, root: &Path) -> Result<u8, CommandError> {
     let filter = Filter {
         role: None,
         since: None,
@@ -144,7 +146,7 @@ pub async fn summary(app: &App, house: &Household, root: &Path) -> Result<u8, Co
     Ok(u8::from(!ok))
 }
 
-async fn tell(house: &Household, row: &Firing) -> Result<(), CommandError> {
+async fn tell(house: &Home, row: &Firing) -> Result<(), CommandError> {
     let outcome = state(row);
     let title = row.title.as_deref().unwrap_or_default();
     print::line(&format!("\n  {:<12} {} — {title}", outcome, row.role));

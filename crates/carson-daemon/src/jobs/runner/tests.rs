@@ -9,7 +9,7 @@ use tempfile::TempDir;
 
 use super::*;
 
-async fn home() -> (TempDir, Household) {
+async fn home() -> (TempDir, Home) {
     let dir = tempfile::tempdir().unwrap();
     std::fs::write(dir.path().join("carson.toml"), "").unwrap();
     let options = LoadOptions {
@@ -21,7 +21,7 @@ async fn home() -> (TempDir, Household) {
     };
     let fleet = load(&options).unwrap().fleet;
     let store = Store::open(&fleet.database).await.unwrap();
-    let house = Household {
+    let house = Home {
         inspector: carson_proc::inspector::Inspector::here(),
         fleet: Arc::new(fleet),
         store,
@@ -37,7 +37,7 @@ async fn home() -> (TempDir, Household) {
 const HOUR: Duration = Duration::from_secs(3_600);
 
 fn job<F: Future<Output = Done> + Send + 'static>(
-    run: impl Fn(Household) -> F + Send + Sync + 'static,
+    run: impl Fn(Home) -> F + Send + Sync + 'static,
 ) -> Job {
     Job::new("test", HOUR, Duration::from_millis(50), run)
 }
@@ -58,14 +58,10 @@ async fn a_job_that_hangs_or_panics_ends_as_one_that_failed() {
 }
 
 /// Everything of the jobs but their own work.
-async fn kept(
-    jobs: Vec<Job>,
-    house: &Household,
-    health: &Health,
-) -> Vec<tokio::task::JoinHandle<()>> {
+async fn kept(jobs: Vec<Job>, house: &Home, health: &Health) -> Vec<tokio::task::JoinHandle<()>> {
     let shared: Shared = Arc::new(std::sync::RwLock::new(house.clone()));
     jobs.into_iter()
-        .map(|job| tokio::spawn(keep(job, shared.clone(), health.clone())))
+        .map(|job| tokio::spawn(keep(job, alarm().unwrap(), shared.clone(), health.clone())))
         .collect()
 }
 
@@ -158,6 +154,20 @@ async fn nothing_runs_on_a_database_that_is_lost() {
     tasks.iter().for_each(tokio::task::JoinHandle::abort);
 }
 
+#[test]
+fn jobs_run_at_the_same_instants_whenever_they_began() {
+    let at = |text: &str| text.parse::<DateTime<Utc>>().unwrap();
+    let five = TimeDelta::seconds(5);
+    for (due, run) in [("12:00:05.003Z", "12:00:05Z"), ("12:00:08.1Z", "12:00:10Z")] {
+        let due = at(&format!("2026-07-01T{due}"));
+        assert_eq!(together(due, five), at(&format!("2026-07-01T{run}")));
+        // Whoever wants another rhythm has it.
+        for every in [TimeDelta::seconds(7), TimeDelta::milliseconds(20)] {
+            assert_eq!(together(due, every), due);
+        }
+    }
+}
+
 #[tokio::test]
 async fn quiet_jobs_run_at_night_and_by_day_when_the_nights_are_missed() {
     let (_dir, house) = home().await;
@@ -200,7 +210,8 @@ async fn a_clock_that_was_set_back_does_not_silence_a_job() {
         Ok(Report::nothing(""))
     });
     let mut due = house.clock.now() + TimeDelta::days(1);
-    let waited = wait(&job, &shared, &mut due);
+    let alarm = alarm().unwrap();
+    let waited = wait(&job, &alarm, &shared, &mut due);
     tokio::time::timeout(Duration::from_secs(30), waited)
         .await
         .unwrap();

@@ -1,6 +1,11 @@
 //! Mounts by descriptors (Linux 5.12): no path is looked up twice.
 
-use super::{AsRawFd, BorrowedFd, CString, OwnedFd, Path, c_path, check, descriptor, io};
+use std::ffi::CString;
+use std::io;
+use std::os::fd::{AsRawFd, BorrowedFd, OwnedFd};
+use std::path::Path;
+
+use super::answer::{c_path, check, descriptor};
 
 /// Nothing beneath can be changed.
 pub(in crate::sandbox) const ATTR_RDONLY: u64 = 1;

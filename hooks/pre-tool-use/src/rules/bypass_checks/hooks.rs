@@ -12,16 +12,34 @@ use crate::words::Words;
 /// Directories that hold a repository's hooks.
 const DIRECTORIES: Words = Words("/.git/hooks /.husky /.githooks /.git-hooks");
 
+/// Commands that remove, move away or empty the files they name, or make them not executable.
+const REMOVERS: Words =
+    Words("rm mv chmod unlink truncate :> remove_tree rimraf del-cli trash trash-put shred");
+
 /// Where the branches of a repository are kept.
 const HEADS: &str = "/.git/refs/heads/";
 /// Where its settings are.
 const CONFIG: &str = "/.git/config";
 
+/// Other files with settings of git, and a hook manager's own.
+const SETTINGS: Words = Words("/.gitconfig /.config/git/config /config.worktree /etc/gitconfig");
+const MANAGERS: Words = Words("/husky/init.sh /.huskyrc /.husky/_/husky.sh /.lefthookrc");
+
+/// Whether the file holds settings of git.
+fn is_setting(path: &str) -> bool {
+    path.ends_with(CONFIG) || SETTINGS.iter().any(|end| path.ends_with(end))
+}
+
+/// Whether the file is read by a hook manager before each hook.
+fn is_manager(path: &str) -> bool {
+    MANAGERS.iter().any(|end| path.ends_with(end))
+}
+
 /// Judges one command.
 pub(super) fn check(view: &View<'_>) -> Option<String> {
     let name = view.exec.name();
     match name {
-        "rm" | "mv" | "chmod" | "unlink" | "truncate" | ":>" | "find -delete" => check_files(view),
+        _ if REMOVERS.has(name) || name == "find -delete" => check_files(view),
         "cp" | "ln" | "install" => check_emptied(view),
         ">|" => check_written(view),
         "sed" | "gsed" | "perl" => check_edited(view),
@@ -40,7 +58,7 @@ pub(super) fn check(view: &View<'_>) -> Option<String> {
 
 /// Whether writing to this path is of interest: the walker asks before it shows a write.
 pub fn may_be_hook(path: &str) -> bool {
-    DIRECTORIES.any_in(path) || path.contains(HEADS) || path.ends_with(CONFIG)
+    DIRECTORIES.any_in(path) || path.contains(HEADS) || is_setting(path) || is_manager(path)
 }
 
 fn check_files(view: &View<'_>) -> Option<String> {
@@ -92,7 +110,11 @@ fn check_written(view: &View<'_>) -> Option<String> {
     let file = view.exec.args().first()?;
     let text = view.exec.stdin.to_ascii_lowercase();
     let paths: Vec<String> = view.paths(file).into_iter().flatten().collect();
-    let setting = paths.iter().any(|path| path.ends_with(CONFIG)) && text.contains("hookspath");
+    let plain = text.replace([' ', '\t'], "");
+    let setting = paths.iter().any(|path| is_setting(path))
+        && (plain.contains("hookspath") || plain.contains("gpgsign=false"));
+    let off = Words("husky=0 lefthook=0 exit0 husky_skip_hooks=1");
+    let setting = setting || paths.iter().any(|path| is_manager(path)) && off.any_in(&plain);
     if setting || paths.iter().any(|path| is_branch(path, view)) {
         return Some(switched_off("writing to", file));
     }
@@ -122,7 +144,7 @@ fn check_edited(view: &View<'_>) -> Option<String> {
     let setting = args
         .iter()
         .any(|arg| arg.to_ascii_lowercase().contains("hookspath"));
-    if let Some(file) = args.last().filter(|file| file.ends_with(".git/config"))
+    if let Some(file) = args.last().filter(|file| is_setting(&format!("/{file}")))
         && in_place
         && setting
     {
@@ -159,4 +181,9 @@ pub(super) fn is_hook(path: &str, ctx: &Context) -> bool {
         })
     });
     hook && path::place(path, ctx) != Place::Temp
+}
+
+/// Whether what is appended to the file matters as well.
+pub fn is_read_as_a_whole(path: &str) -> bool {
+    is_setting(path) || is_manager(path)
 }

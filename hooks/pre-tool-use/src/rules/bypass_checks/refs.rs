@@ -44,9 +44,10 @@ pub(super) fn rewritten_history(line: &GitLine, view: &View<'_>) -> Option<Strin
             } else {
                 operands.first().copied().into_iter().collect()
             };
-            let name = given
-                .into_iter()
-                .find(|name| name.starts_with("refs/") && protected(name, view).is_some())?;
+            let name = given.into_iter().find(|name| {
+                name.starts_with("refs/") && protected(name, view).is_some()
+                    || name.starts_with(marks::is_unknown)
+            })?;
             Some(format!(
                 "git update-ref moves the protected ref {}",
                 marks::show(name)

@@ -26,6 +26,12 @@ pub fn check_tool(call: &Call, ctx: &Context) -> Option<String> {
     if let Some(key) = SKIPS.iter().find(|key| told(key)) {
         return Some(format!("{} with {key} skips the hooks", call.tool));
     }
+    let name = call.short_name();
+    let git = Words("commit push merge rebase").any_in(&name);
+    let option = |(_, text): &(&str, &str)| Words("--no-verify --no-gpg-sign").has(text);
+    if git && call.tool.contains("__") && call.plain_strings().iter().any(option) {
+        return Some(format!("{} would skip the hooks", call.tool));
+    }
     let cwd = call.directory();
     let hook = |file: &str| {
         let full = path::absolute(file.trim(), &cwd);
@@ -39,7 +45,6 @@ pub fn check_tool(call: &Call, ctx: &Context) -> Option<String> {
     if !hook(file) {
         return None;
     }
-    let name = call.short_name();
     let removes = Words("delete remove unlink move rename");
     let emptied = |key: &str| call.input.text_at(key).is_some_and(checks_nothing);
     let edits = call.input.get("edits").is_some_and(passes_somewhere);

@@ -7,6 +7,7 @@ use crate::walk::options::{self, Arg, Spec};
 use crate::words::Words;
 
 use super::commands::{NAME_ONLY, PATTERN_FIRST, TARGET_LAST};
+use super::editors;
 
 const PATTERNS: Spec = Spec {
     short: "eEfmABCgtTdDvF",
@@ -24,6 +25,13 @@ pub(super) fn candidates(view: &View<'_>) -> Vec<String> {
         _ if NAME_ONLY.has(name) || name == "find -delete" => Vec::new(),
         "git" => git_candidates(&GitLine::read(args)),
         "<" => args.to_vec(),
+        // Packages, by their directories.
+        "go" if args
+            .first()
+            .is_some_and(|verb| !matches!(verb.as_str(), "run" | "tool")) =>
+        {
+            Vec::new()
+        }
         "uv" if args.first().is_some_and(|verb| verb == "venv") => Vec::new(),
         "ssh-keygen" => {
             let spec = Spec {
@@ -56,6 +64,7 @@ pub(super) fn candidates(view: &View<'_>) -> Vec<String> {
         _ if PATTERN_FIRST.has(name) => pattern_candidates(name, args),
         _ if TARGET_LAST.has(name) => target_candidates(args),
         _ if crate::walk::runs_code(name) => code_candidates(args),
+        _ if editors::EDITORS.has(name) => editors::candidates(view.exec, pieces(args)),
         _ => pieces(args),
     }
 }
@@ -221,6 +230,11 @@ fn pattern_candidates(name: &str, args: &[String]) -> Vec<String> {
             {
                 out.push(marks::live_globs(glob));
             }
+            // `awk -v f=FILE '… getline < f …'`.
+            Arg::Short('v', Some(pair)) if name.ends_with("awk") => {
+                let value = pair.split_once('=').map(|(_, value)| value.to_owned());
+                out.extend(value.filter(|_| args.iter().any(|arg| arg.contains("getline"))));
+            }
             Arg::Operand(text) => operands.push(text.to_owned()),
             _ => {}
         }
@@ -229,12 +243,7 @@ fn pattern_candidates(name: &str, args: &[String]) -> Vec<String> {
         return Vec::new();
     }
     if name.ends_with("sed") {
-        // `sed 'r FILE'`, `sed '$r FILE'`.
-        let script = |text: &String| {
-            let command = text.trim_start_matches(|c: char| c.is_ascii_digit() || c == '$');
-            Some(command.strip_prefix("r ")?.trim().to_owned())
-        };
-        out.extend(args.iter().filter_map(script));
+        out.extend(crate::walk::sed::files(args));
     }
     out.extend(operands.into_iter().skip(usize::from(!given)));
     out

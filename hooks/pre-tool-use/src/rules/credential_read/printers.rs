@@ -133,7 +133,20 @@ teller env
 teller show
 teller export
 berglas access
-getent shadow",
+getent shadow
+dotnet user-secrets list
+gcloud iam service-accounts keys create
+gcloud secrets versions access
+az webapp config appsettings list
+az functionapp keys list
+az servicebus namespace authorization-rule keys list
+aws iam create-service-specific-credential
+rails credentials:show
+rails credentials:edit
+rails secrets:show
+rails encrypted:show
+keyring get
+lpass show",
 );
 
 /// Judges one command.
@@ -211,7 +224,16 @@ fn words(view: &View<'_>) -> bool {
         return false;
     }
     let operands = options::operands(view.exec.args(), GLOBAL);
-    PRINTERS.of(name).any(|row| row.start(&operands)) || name == "kwallet-query"
+    // `python3 -m keyring get`.
+    let module = view.exec.args().first().is_some_and(|arg| arg == "-m");
+    let (name, operands) = match operands.split_first() {
+        Some((module_name, rest)) if module && name.starts_with("python") => (*module_name, rest),
+        _ => (name, operands.as_slice()),
+    };
+    PRINTERS.of(name).any(|row| row.start(operands)) || Words(
+            "kwallet-query Get-AzAccessToken Get-Secret Get-StoredCredential ConvertFrom-SecureString",
+        )
+        .has(name)
 }
 
 /// Commands that print a credential only with a certain flag or operand.
@@ -260,7 +282,18 @@ fn flags(view: &View<'_>) -> bool {
                 || (starts(Words("config view")) && has(Words("--raw")))
         }
         "terraform" | "tofu" => starts(Words("output")) && has(Words("-raw -json --raw --json")),
-        "pulumi" => has(Words("--show-secrets")),
+        "pulumi" => {
+            let key = |word: &&str| {
+                Words("assword ecret oken apiKey ApiKey api_key privateKey").any_in(word)
+            };
+            has(Words("--show-secrets"))
+                || (starts(Words("config get")) && operands.iter().skip(2).any(key))
+        }
+        "printenv" => operands.iter().any(|name| super::is_secret_variable(name)),
+        // Options without a dash: `e` shows what is in the environment of each process.
+        "ps" => view.exec.args().first().is_some_and(|arg| {
+            arg.contains('e') && arg.len() < 8 && arg.chars().all(|c| "aefgluvwxjsTrtn".contains(c))
+        }),
         "az" => has(Words("--expose-token")),
         "sops" => has(Words("-d --decrypt")),
         "pass" => {
@@ -284,6 +317,9 @@ fn flags(view: &View<'_>) -> bool {
 fn git(view: &View<'_>) -> bool {
     let line = GitLine::read(view.exec.args());
     let verb = line.args.first().map_or("", String::as_str);
+    let header = |arg: &String| arg.to_ascii_lowercase().contains("extraheader");
+    let reads = line.has(Words("--get --get-all --get-regexp --get-urlmatch get"));
     (line.sub == "credential" && verb == "fill")
-        || (line.sub.starts_with("credential-") && verb == "get")
+        || (line.sub.starts_with("credential-") && line.has(Words("get")))
+        || (line.sub == "config" && reads && line.args.iter().any(header))
 }

@@ -142,3 +142,41 @@ pub(super) fn check_rsync(args: &[String], view: &View<'_>) -> Option<String> {
         view,
     )
 }
+
+/// Programs with another purpose that delete when told so.
+pub(super) fn check_others(view: &View<'_>) -> Option<String> {
+    let (name, args) = (view.exec.name(), view.exec.args());
+    let plain: Vec<&str> = args.iter().map(String::as_str).collect();
+    match (name, plain.as_slice()) {
+        ("gio", ["trash" | "remove", targets @ ..])
+        | ("kioclient", ["remove" | "move", targets @ ..]) => {
+            let targets: Vec<&str> = targets
+                .iter()
+                .filter(|target| !target.starts_with('-'))
+                .map(|target| target.trim_start_matches("file://"))
+                .collect();
+            judge_all(name, &targets, view)
+        }
+        ("btrfs", ["subvolume", "delete", targets @ ..]) => judge_all(name, targets, view),
+        ("zfs", ["destroy", ..]) => Some("zfs destroy deletes a file system".to_owned()),
+        ("cargo", ["clean", rest @ ..]) => {
+            let value = |option: &str| {
+                let at = rest.iter().position(|arg| *arg == option)?;
+                rest.get(at + 1).copied()
+            };
+            let manifest = value("--manifest-path").map(path::parent);
+            let target = manifest.map(|dir| format!("{dir}/target"));
+            let target = target.or_else(|| value("--target-dir").map(str::to_owned))?;
+            judge("cargo clean", &target, view)
+        }
+        ("ansible", _) => {
+            let task = plain.iter().find(|arg| arg.contains("state=absent"))?;
+            let file = task.split_whitespace().find_map(|pair| {
+                let (key, value) = pair.split_once('=')?;
+                matches!(key, "path" | "dest" | "name").then_some(value)
+            })?;
+            judge("ansible", file, view)
+        }
+        _ => None,
+    }
+}

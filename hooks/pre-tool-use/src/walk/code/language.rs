@@ -23,6 +23,16 @@ pub enum Language {
     AppleScript,
     /// PowerShell.
     PowerShell,
+    /// Julia.
+    Julia,
+    /// Elixir and Erlang.
+    Elixir,
+    /// Tcl.
+    Tcl,
+    /// Any Lisp.
+    Lisp,
+    /// Go, C, Rust, Java and others that are mostly compiled: quotes, calls and `//`.
+    Compiled,
 }
 
 /// What an interpreter's arguments say.
@@ -34,6 +44,8 @@ pub struct Given {
     pub file: Option<String>,
     /// Something else: a module, `--version`.
     pub other: bool,
+    /// The words after the code, for it to read.
+    pub rest: Vec<String>,
 }
 
 impl Language {
@@ -42,12 +54,23 @@ impl Language {
         let base = name.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.');
         Some(match base {
             "python" | "pypy" | "ipython" => Self::Python,
-            "perl" => Self::Perl,
-            "ruby" | "jruby" => Self::Ruby,
-            "node" | "nodejs" | "bun" | "deno" | "tsx" | "ts-node" => Self::JavaScript,
+            "hy" | "jython" | "micropython" | "xonsh" => Self::Python,
+            "perl" | "raku" => Self::Perl,
+            "ruby" | "jruby" | "mruby" | "irb" | "crystal" => Self::Ruby,
+            "node" | "nodejs" | "bun" | "deno" | "tsx" | "ts-node" | "coffee" | "qjs" | "zx" => {
+                Self::JavaScript
+            }
+            "julia" => Self::Julia,
+            "elixir" | "iex" | "erl" | "escript" => Self::Elixir,
+            "tclsh" | "wish" | "expect" => Self::Tcl,
+            "emacs" | "guile" | "sbcl" | "clojure" | "clj" | "bb" | "racket" | "janet"
+            | "clisp" | "csi" | "ecl" => Self::Lisp,
+            "groovy" | "scala" | "jshell" | "ocaml" | "runghc" | "runhaskell" | "nim" | "dart" => {
+                Self::Compiled
+            }
             "php" => Self::Php,
             "lua" | "luajit" => Self::Lua,
-            "Rscript" => Self::R,
+            "Rscript" | "R" | "littler" => Self::R,
             "awk" | "gawk" | "mawk" | "nawk" => Self::Awk,
             "osascript" => Self::AppleScript,
             "pwsh" | "powershell" => Self::PowerShell,
@@ -68,13 +91,19 @@ impl Language {
             Self::Awk => "AWK",
             Self::AppleScript => "AppleScript",
             Self::PowerShell => "PowerShell",
+            Self::Julia => "Julia",
+            Self::Elixir => "Elixir",
+            Self::Tcl => "Tcl",
+            Self::Lisp => "Lisp",
+            Self::Compiled => "a program",
         }
     }
 
     /// The sign that starts a comment up to the end of the line.
     pub(super) fn comment(self) -> &'static str {
         match self {
-            Self::JavaScript | Self::Php => "//",
+            Self::JavaScript | Self::Php | Self::Compiled => "//",
+            Self::Lisp => ";",
             Self::Lua | Self::AppleScript => "--",
             _ => "#",
         }
@@ -82,7 +111,7 @@ impl Language {
 
     /// Whether backticks run a command.
     pub(super) fn backticks_run(self) -> bool {
-        matches!(self, Self::Perl | Self::Ruby | Self::Php)
+        matches!(self, Self::Perl | Self::Ruby | Self::Php | Self::Julia)
     }
 
     /// Whether the option is followed by code.
@@ -102,12 +131,26 @@ impl Language {
             }
             Self::JavaScript => matches!(arg, "-e" | "-p" | "-pe" | "--eval" | "--print" | "eval"),
             Self::Php => matches!(arg, "-r" | "--run"),
-            Self::Lua | Self::R | Self::AppleScript => arg == "-e",
+            Self::Lua | Self::R | Self::AppleScript => matches!(arg, "-e" | "--eval"),
             Self::PowerShell => matches!(
                 arg.to_ascii_lowercase().as_str(),
                 "-c" | "-command" | "-encodedcommand"
             ),
             Self::Awk => false,
+            Self::Julia => matches!(arg, "-e" | "-E" | "--eval" | "--print"),
+            Self::Elixir => matches!(arg, "-e" | "--eval" | "--rpc-eval" | "-eval"),
+            Self::Tcl => arg == "-c",
+            Self::Lisp => matches!(
+                arg,
+                "-e" | "--eval"
+                    | "-eval"
+                    | "-c"
+                    | "--execute"
+                    | "-x"
+                    | "-f"
+                    | "--non-interactive-eval"
+            ),
+            Self::Compiled => matches!(arg, "-e" | "--eval" | "eval"),
         }
     }
 
@@ -153,6 +196,8 @@ impl Language {
                 } else if given.code.is_none() {
                     given.file = Some(arg.clone());
                 }
+                let rest = at - usize::from(given.code.is_some() && self != Self::Awk);
+                given.rest = args.get(rest..).unwrap_or_default().to_vec();
                 return given;
             }
         }

@@ -5,93 +5,81 @@
 //! name, and evaluates their arguments as far as literals, simple variables and path joins go. What
 //! it finds becomes ordinary commands for the walker and the rules: a shell call its command, a
 //! removed tree `remove_tree PATH`, a literal path near a reading call `< PATH`.
+//!
+//! Reading order: this file, `literals`, `value`, `variables`, `shells` (what is run), `files` (what is opened,
+//! written, removed), `setting` (directories and variables that the code sets), `tcl`.
 
 mod calls;
+mod files;
+
 mod language;
 mod literals;
+mod requests;
+mod setting;
+mod shells;
+mod tcl;
 mod value;
+mod variables;
 
 pub use language::Language;
 
-use crate::marks::{self, DEEP, DOWNLOAD, STAR};
-use crate::rules::pipe_to_shell;
 use crate::words::Words;
 
 use super::{Exec, State, Walker};
 use literals::Source;
+use value::Values;
 
 /// Longest code that is looked at in one go; longer code is looked at part by part.
 const MAX_CODE: usize = 64 * 1024;
 
-/// Calls that hand a text, or a list of words, to the operating system.
-const SHELL_CALLS: Words = Words(
-    "system popen popen2 popen3 run call check_call check_output Popen getoutput \
-     getstatusoutput exec execSync spawn spawnSync execFile execFileSync shell_exec passthru \
-     proc_open execute execvp execlp execv execl Command capture2 capture3 \
-     create_subprocess_shell create_subprocess_exec",
-);
-
-/// Of those, the ones whose arguments are words even without a list.
-const WORD_CALLS: Words =
-    Words("spawn spawnSync execFile execFileSync execvp execlp Command create_subprocess_exec");
-
-/// Calls that run a text as code of their own language.
-fn eval_calls(language: Language) -> Words {
-    Words(match language {
-        Language::Python => "exec eval",
-        Language::JavaScript => "eval Function runInThisContext runInNewContext",
-        Language::Ruby => "eval instance_eval class_eval module_eval",
-        Language::Php => "eval assert create_function",
-        Language::Lua => "load loadstring dostring",
-        Language::PowerShell => "iex Invoke-Expression",
-        Language::Perl | Language::R | Language::Awk | Language::AppleScript => "eval",
-    })
-}
-
-/// Calls that remove a whole tree.
-const TREE_CALLS: Words = Words(
-    "rmtree rm_rf rm_r remove_entry_secure remove_entry remove_tree removeSync emptyDirSync \
-     emptyDir rimraf rimrafSync deltree remove_dir_all remove_dir deleteAsync deleteSync",
-);
-
-/// Calls that remove a tree when told to be recursive.
-const RECURSIVE_CALLS: Words = Words("rmSync rmdirSync rm rmdir Remove-Item remove");
-
-/// Calls that remove one file.
-const REMOVALS: Words = Words("unlink remove unlinkSync rmSync delete");
-
-/// The same, told apart from the methods of lists that are called so too.
-const SINGLE: Words = Words("os.remove os.unlink unlink unlinkSync File.delete File.unlink");
-
-/// Calls that move a file, and that write one.
-const MOVES: Words = Words("os.rename os.replace shutil.move renameSync File.rename");
-const WRITES: Words = Words("writeFileSync");
-
-/// Calls that list what is in a directory.
-const LISTINGS: Words =
-    Words("walk glob iglob rglob iterdir listdir scandir readdirSync opendir find");
-
-/// Calls that open the file they are given.
-const OPENS: Words = Words(
-    "open read readFile readFileSync createReadStream readlines Path slurp file_get_contents load \
-     dotenv_values fileinput.input linecache.getlines Bun.file io.lines",
-);
-
 /// Signs that the code opens files.
 const READS: Words = Words(
     "open read Path load slurp File fs. get_contents copy parse < Get-Content createReadStream \
-     source",
+     source insert-file find-file Open Read",
 );
+
+/// A piece of code that is looked at.
+#[derive(Clone, Copy)]
+struct Piece<'p> {
+    language: Language,
+    source: &'p Source,
+    values: &'p Values<'p>,
+    stdin: &'p str,
+}
+
+impl<'p> Piece<'p> {
+    /// The argument texts of all calls of these names.
+    fn calls(&self, names: Words) -> impl Iterator<Item = &'p str> + use<'p> {
+        self.named(names).map(|call| call.args)
+    }
+
+    /// All calls of these names.
+    fn named(&self, names: Words) -> impl Iterator<Item = calls::Call<'p>> + use<'p> {
+        let skeleton = &self.source.skeleton;
+        names.iter().flat_map(move |name| calls::of(skeleton, name))
+    }
+
+    /// The arguments as words; a Lisp puts blanks between them.
+    fn words(&self, args: &str) -> Vec<String> {
+        if self.language != Language::Lisp {
+            return self.values.words(args);
+        }
+        let between = [literals::CLOSE, ' '];
+        let commas = format!("{}, ", literals::CLOSE);
+        self.values
+            .words(&args.replace(&String::from_iter(between), &commas))
+    }
+
+    /// Whether the language's calls that remove a file take several.
+    fn removes_lists(&self) -> bool {
+        matches!(self.language, Language::Perl | Language::Ruby | Language::R)
+    }
+}
 
 /// Whether a literal is the address, or the host, of a metadata service.
 fn is_address(text: &str) -> bool {
     use crate::rules::credential_read::{is_metadata, is_metadata_host};
     (text.contains("://") && is_metadata(text)) || is_metadata_host(text)
-}
-
-/// Whether the words of an `exec` call start with the program and then its own name.
-fn names_itself(words: &[String]) -> bool {
-    matches!(words, [program, name, _, ..] if crate::path::name(program) == crate::path::name(name))
 }
 
 /// The code in parts of at most [`MAX_CODE`] bytes that end with a line where one ends.
@@ -123,208 +111,103 @@ impl Walker<'_> {
         stdin: &str,
     ) -> bool {
         self.note(|| format!("{} code:", language.name()));
+        if language == Language::Tcl {
+            self.tcl(code, state, stdin);
+            return false;
+        }
         let tmp = if self.ctx.tmp.is_empty() {
             "/tmp"
         } else {
             &self.ctx.tmp
         };
-        let tmp = tmp.to_owned();
+        let (tmp, home) = (tmp.to_owned(), self.home());
+        let words = state.positional.clone();
+        let place = value::Place {
+            tmp: &tmp,
+            home: &home,
+            words: &words,
+        };
+        if language == Language::Python {
+            let own = code
+                .lines()
+                .filter_map(|line| line.trim_start().strip_prefix('!'));
+            let own: Vec<&str> = own.collect();
+            let cell = code
+                .strip_prefix("%%bash")
+                .or_else(|| code.strip_prefix("%%sh"));
+            self.code_aside(&own.join("\n"), state, stdin);
+            self.code_aside(cell.unwrap_or_default(), state, stdin);
+        }
         let mut fetches = false;
         for part in parts(code) {
             if self.done() || !self.spend(part.len() / 64) {
                 break;
             }
-            fetches |= self.scan_part(language, part, state, stdin, &tmp);
+            let source = Source::read(language, part);
+            let piece = Piece {
+                language,
+                source: &source,
+                values: &Values::new(&source, language, place, stdin),
+                stdin,
+            };
+            fetches |= self.scan_piece(piece, state);
         }
         fetches
     }
 
-    fn scan_part(
-        &mut self,
-        language: Language,
-        code: &str,
-        state: &mut State,
-        stdin: &str,
-        tmp: &str,
-    ) -> bool {
-        let source = Source::read(language, code);
-        let values = value::Values::new(&source, language, tmp, stdin);
-        self.scan_shell(language, &source, &values, state, stdin);
-        self.scan_eval(language, &source, &values);
-        self.scan_inner(language, &source, &values, state, stdin);
-        self.scan_trees(&source, &values, state);
-        self.scan_files(&source, &values, state);
-        self.scan_listings(&source, &values, state);
-        self.scan_reads(&source, state);
-        self.scan_opens(&source, &values, state);
-        value::fetches(&source.skeleton)
+    fn scan_piece(&mut self, piece: Piece<'_>, state: &State) -> bool {
+        let mut state = setting::of(piece, self, state);
+        self.scan_files(piece, &state);
+        self.scan_shell(piece, &state);
+        self.scan_eval(piece);
+        self.scan_inner(piece, &mut state);
+        self.scan_trees(piece, &state);
+        self.scan_listings(piece, &state);
+        self.scan_reads(piece, &state);
+        self.scan_opens(piece, &state);
+        self.scan_requests(piece, &state);
+        self.scan_shown(piece, &state);
+        value::fetches(&piece.source.skeleton)
     }
 
-    fn scan_shell(
-        &mut self,
-        language: Language,
-        source: &Source,
-        values: &value::Values<'_>,
-        state: &mut State,
-        stdin: &str,
-    ) {
-        // Perl's and Ruby's `system "a", "b"` takes words; elsewhere a second argument is an option.
-        let words_follow = matches!(language, Language::Perl | Language::Ruby);
-        for code in source
-            .shell_literals()
-            .into_iter()
-            .chain(source.piped_literals(language))
-        {
-            self.code_of(&code, &mut state.clone(), stdin);
+    /// A path that starts at the home directory.
+    fn with_home(&self, text: String) -> String {
+        match text.strip_prefix('~') {
+            Some(rest) => format!("{}{rest}", self.home()),
+            None => text,
         }
-        for name in SHELL_CALLS.iter().chain(["do shell script"]) {
-            for args in calls::of(&source.skeleton, name) {
-                if self.done() {
-                    return;
-                }
-                let mut words = values.words(args);
-                if name.starts_with("exec") && names_itself(&words) {
-                    words.remove(0);
-                }
-                let listed = args.trim_start().starts_with(['[', '(']);
-                let listed = listed || words_follow || WORD_CALLS.has(name);
-                let list = listed && words.len() > 1;
-                if list {
-                    let exec = Exec::of(words);
-                    self.deeper(args, |walker| walker.exec(exec, &mut state.clone()));
-                } else if let Some(code) = words.first() {
-                    self.code_of(code, &mut state.clone(), stdin);
-                }
+    }
+
+    /// Credentials that are asked of a library, or printed from a variable.
+    fn scan_shown(&mut self, piece: Piece<'_>, state: &State) {
+        if crate::rules::credential_read::asks_for_credential(&piece.source.skeleton) {
+            let exec = Exec::of(vec!["ask-for-credential".to_owned()]);
+            self.judge_command(&exec, state);
+        }
+        if self::lists_secrets(piece) {
+            let exec = Exec::of(vec!["print-variable".to_owned()]);
+            self.judge_command(&exec, state);
+        }
+        // Whether it is set, or how long it is, shows nothing.
+        let tells =
+            Words("bool( len( !! Boolean( typeof .length None null == .nil .size ? defined else");
+        let asks = |args: &&str| !tells.any_in(args);
+        for args in piece.calls(PRINTS).filter(asks) {
+            let text = piece.values.text(args);
+            self.shown(&text, state);
+        }
+        // `node -p process.env.X`.
+        let skeleton = &piece.source.skeleton;
+        if skeleton.len() < 64 && !skeleton.contains(['\n', ';', '=']) {
+            let text = piece.values.expression(skeleton);
+            if skeleton.contains("env") && !skeleton.contains('(') {
+                self.shown(&text, state);
             }
         }
     }
 
-    /// Downloaded text run by `exec`, `eval` and their like.
-    fn scan_eval(&mut self, language: Language, source: &Source, values: &value::Values<'_>) {
-        let mut runs = eval_calls(language)
-            .iter()
-            .flat_map(|name| calls::of(&source.skeleton, name));
-        let downloaded = runs.any(|args| values.text(args).contains(DOWNLOAD));
-        let piped = source.skeleton.contains("then(eval)") && value::fetches(&source.skeleton);
-        let shell = language == Language::PowerShell
-            && value::fetches(&source.skeleton)
-            && ["iex", "invoke-expression"]
-                .iter()
-                .any(|w| source.skeleton.to_ascii_lowercase().contains(w));
-        if downloaded || piped || shell {
-            self.block(pipe_to_shell::downloaded(language.name()));
-        }
-    }
-
-    /// A text that the code itself runs as code: `exec('…')`.
-    fn scan_inner(
-        &mut self,
-        language: Language,
-        source: &Source,
-        values: &value::Values<'_>,
-        state: &mut State,
-        stdin: &str,
-    ) {
-        for name in eval_calls(language).iter() {
-            for args in calls::of(&source.skeleton, name) {
-                let code = values.text(args);
-                if self.done() || !code.contains(['(', ' ']) || code.len() > MAX_CODE {
-                    continue;
-                }
-                self.deeper(&code, |walker| {
-                    walker.scan(language, &code, state, stdin);
-                });
-            }
-        }
-    }
-
-    /// Paths put together from pieces: `open('.e' + 'nv')`.
-    fn scan_opens(&mut self, source: &Source, values: &value::Values<'_>, state: &State) {
-        for name in OPENS.iter() {
-            for args in calls::of(&source.skeleton, name) {
-                if self.done() || !self.spend(1) {
-                    return;
-                }
-                for word in values.words(args) {
-                    if marks::exact(&word) && word.len() < 512 {
-                        self.judge_command(&Exec::of(vec!["<".to_owned(), word]), state);
-                    }
-                }
-            }
-        }
-    }
-
-    fn scan_trees(&mut self, source: &Source, values: &value::Values<'_>, state: &State) {
-        let always = TREE_CALLS.iter().map(|name| (name, ""));
-        let when_told = RECURSIVE_CALLS.iter().map(|name| (name, "ecurse"));
-        let recursive = RECURSIVE_CALLS.iter().map(|name| (name, "ecursive"));
-        let globbed = std::iter::once(("unlink", "glob"));
-        for (name, needs) in always.chain(when_told).chain(recursive).chain(globbed) {
-            for args in calls::of(&source.skeleton, name).filter(|args| args.contains(needs)) {
-                // `Remove-Item build -Recurse` is judged as a shell reads it.
-                if name == "Remove-Item" && !args.contains(['$', '(', '\\', ':', literals::OPEN]) {
-                    continue;
-                }
-                let targets = values.words(args);
-                let target = targets.first().cloned().unwrap_or_default();
-                let target = match target.strip_prefix('~') {
-                    Some(rest) => format!("{}{rest}", self.home()),
-                    None => target,
-                };
-                let argv = vec!["remove_tree".to_owned(), marks::live_globs(&target)];
-                self.judge_command(&Exec::of(argv), state);
-            }
-        }
-    }
-
-    /// Single files that are removed, moved or written, where the names are known.
-    fn scan_files(&mut self, source: &Source, values: &value::Values<'_>, state: &State) {
-        for (calls, verb) in [(SINGLE, "rm"), (MOVES, "mv"), (WRITES, ">|")] {
-            for args in calls
-                .iter()
-                .flat_map(|name| calls::of(&source.skeleton, name))
-            {
-                let mut words = values.words(args);
-                words.truncate(1 + usize::from(verb != "rm"));
-                if self.done() || !self.spend(1) || !words.iter().all(|word| marks::exact(word)) {
-                    return;
-                }
-                let text = if verb == ">|" { words.pop() } else { None };
-                let mut exec = Exec::of(vec![verb.to_owned()]);
-                exec.argv.append(&mut words);
-                exec.stdin = text.unwrap_or_default();
-                self.judge_command(&exec, state);
-            }
-        }
-    }
-
-    /// Files removed one by one below a directory that the code lists: a removed tree.
-    fn scan_listings(&mut self, source: &Source, values: &value::Values<'_>, state: &State) {
-        let names = |list: Words| {
-            list.iter()
-                .any(|name| calls::of(&source.skeleton, name).next().is_some())
-        };
-        if !names(REMOVALS) || !names(LISTINGS) {
-            return;
-        }
-        for name in LISTINGS.iter().chain(["Path"]) {
-            for args in calls::of(&source.skeleton, name) {
-                let root = values.words(args).first().cloned().unwrap_or_default();
-                if !root.starts_with(['/', '~', '.']) {
-                    continue;
-                }
-                let root = match root.strip_prefix('~') {
-                    Some(rest) => format!("{}{rest}", self.home()),
-                    None => root,
-                };
-                let root = root.trim_end_matches(['*', '/']);
-                let argv = vec!["remove_tree".to_owned(), format!("{root}/{STAR}/{DEEP}")];
-                self.judge_command(&Exec::of(argv), state);
-            }
-        }
-    }
-
-    fn scan_reads(&mut self, source: &Source, state: &State) {
+    fn scan_reads(&mut self, piece: Piece<'_>, state: &State) {
+        let source = piece.source;
         let reads = READS.any_in(&source.skeleton);
         let connects = value::fetches(&source.skeleton)
             || Words("socket connect Connection Net").any_in(&source.skeleton)
@@ -332,17 +215,90 @@ impl Walker<'_> {
                 .literals
                 .iter()
                 .any(|it| Words("http https net").has(&it.text));
-        for literal in &source.literals {
+        for (number, literal) in source.literals.iter().enumerate() {
             if !self.spend(1) {
                 return;
             }
-            let host = connects && is_address(&literal.text);
-            if !host && !reads {
+            let text = piece.values.literal(literal, 0);
+            let host = connects && is_address(&text);
+            if !host && (!reads || is_compared(number, source)) {
                 continue;
             }
             let command = if host { "curl" } else { "<" };
-            let argv = vec![command.to_owned(), literal.text.clone()];
+            let argv = vec![command.to_owned(), text];
             self.judge_command(&Exec::of(argv), state);
         }
     }
+}
+
+/// Whether the code goes through all variables and picks those with credentials.
+fn lists_secrets(piece: Piece<'_>) -> bool {
+    let skeleton = &piece.source.skeleton;
+    let goes = Words(
+        "environ.items environ.keys os.environ: os.environ] entries(process.env keys(process.env \
+         ENV.each ENV.select ENV.to_h %ENV ENV.filter os.Environ()",
+    );
+    let named = |text: &str| {
+        let upper = text.to_ascii_uppercase();
+        Words("TOKEN SECRET PASSW API_KEY CREDENTIAL").any_in(&upper) || upper == "KEY"
+    };
+    goes.any_in(skeleton)
+        && (named(skeleton) || piece.source.literals.iter().any(|it| named(&it.text)))
+}
+
+/// Whether a text is only looked for: `'.env' in x`, `x.startswith('.env')`, `x['tls.key']`.
+fn is_compared(number: usize, source: &Source) -> bool {
+    let sign = format!("{}{number}{}", literals::OPEN, literals::CLOSE);
+    let Some((before, after)) = source.skeleton.split_once(&sign) else {
+        return false;
+    };
+    let (before, after) = (before.trim_end(), after.trim_start());
+    let calls = Words(
+        "startswith( endswith( startsWith( endsWith( includes( contains( replace( replaceAll( split( \
+         indexOf( count( === == != !== match( search( findall( re.sub( removeprefix( start_with?( \
+         end_with?( include?(",
+    );
+    let list = before.strip_suffix('[').filter(|_| after.starts_with(']'));
+    let name = list.and_then(|list| list.rsplit(|c| !value::is_name(c)).next());
+    let looked_up = list.is_some_and(|list| list.ends_with([')', ']']))
+        || name.is_some_and(|name| !name.is_empty() && !Words("Dir in of return").has(name));
+    looked_up
+        || after.starts_with("in ")
+        || after.starts_with("not in ")
+        || after.starts_with("==")
+        || after.starts_with("!=")
+        || calls.iter().any(|call| before.ends_with(call))
+}
+
+/// Calls that print what they are given.
+const PRINTS: Words = Words(
+    "print puts p pp printf echo console.log console.error console.info process.stdout.write say \
+     IO.puts IO.inspect println fmt.Println fmt.Print System.out.println write-output cat message \
+     stdout.write sys.stdout.write pprint print_r var_dump",
+);
+
+/// What an AWK program prints that puts words around its lines.
+pub(super) fn printed(code: &str, stdin: &str) -> String {
+    let source = Source::read(Language::Awk, code);
+    let place = value::Place {
+        tmp: "",
+        home: "",
+        words: &[],
+    };
+    let mut out = String::new();
+    for line in stdin.lines().take(64) {
+        let values = Values::new(&source, Language::Awk, place, line);
+        for args in Words("print printf")
+            .iter()
+            .flat_map(|name| calls::of(&source.skeleton, name))
+        {
+            if args.args.contains(literals::OPEN) {
+                super::append(
+                    &mut out,
+                    &values.expression(args.args.split('|').next().unwrap_or_default()),
+                );
+            }
+        }
+    }
+    out
 }

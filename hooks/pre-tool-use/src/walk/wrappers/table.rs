@@ -247,6 +247,8 @@ pub(super) fn code_option(name: &str, args: &[String]) -> Option<String> {
         "su" | "runuser" | "script" | "flock" | "sg" | "capsh" => "-c --command -qc -qec",
         "entr" => "-s -rs -cs",
         "npx" | "npm" | "nix" => "-c --call --command",
+        "screen" => "stuff",
+        "ansible" if args.iter().any(|arg| arg == "shell" || arg == "command") => "-a --args",
         "nodemon" => "-x --exec",
         "cargo" if args.iter().any(|arg| arg == "watch") => "-s --shell",
         "nix-shell" => "--run --command",

@@ -1,0 +1,267 @@
+//! A firing's bench: worktree, private home and temp, hook settings; and the clean rooms in it, where
+//! its work is judged. What its sessions see of the environment is in `environment.rs`, what they reach in `sandboxed_run.rs`.
+
+use std::path::{Path, PathBuf};
+
+use carson_config::{HookFailure, Role};
+use carson_core::FiringId;
+use carson_git::GitError;
+
+use carson_home::Home;
+
+/// The variable by which everything that a firing started can be found again.
+pub const MARKER: &str = "CARSON_FIRING";
+
+/// The directories of one firing, or of a clean room in it.
+#[derive(Clone, Debug)]
+pub struct Bench {
+    /// Everything below goes with the bench.
+    pub root: PathBuf,
+    name: String,
+    /// Where worktree and repository lie.
+    work: PathBuf,
+    /// Where home and temporary directories lie.
+    desk: PathBuf,
+}
+
+impl Bench {
+    /// The bench of a firing; nothing is created.
+    #[must_use]
+    pub fn of(house: &Home, id: FiringId) -> Self {
+        let root = house.fleet.home.bench(&id);
+        Self {
+            name: format!("tree-{}", id.short()),
+            work: root.clone(),
+            desk: root.clone(),
+            root,
+        }
+    }
+
+    /// A clean room of it: a worktree, a repository, a home and temporary directories that nobody
+    /// has worked in.
+    pub fn room(&self, number: usize) -> Self {
+        let room = self.rooms().join(number.to_string());
+        Self {
+            work: room.clone(),
+            desk: room,
+            ..self.clone()
+        }
+    }
+
+    /// The same worktree with a home and temporary directories that nobody has worked in.
+    pub fn fresh_desk(&self, number: usize) -> Self {
+        Self {
+            desk: self.rooms().join(number.to_string()),
+            ..self.clone()
+        }
+    }
+
+    /// The clean rooms.
+    pub fn rooms(&self) -> PathBuf {
+        self.root.join("rooms")
+    }
+
+    /// The worktree. Git keeps its notes under this last name, so no two benches share one.
+    #[must_use]
+    pub fn tree(&self) -> PathBuf {
+        self.work.join(&self.name)
+    }
+
+    /// The repository of which [`tree`](Self::tree) is a worktree.
+    #[must_use]
+    pub fn repository(&self) -> PathBuf {
+        self.work.join(carson_git::REPOSITORY)
+    }
+
+    /// Whether something may lie in it that is not saved: the worktree, or commits in its
+    /// repository when the session removed the worktree.
+    pub fn may_hold_work(&self) -> bool {
+        let held = [self.tree(), self.repository()];
+        held.iter().any(|path| path.symlink_metadata().is_ok())
+    }
+
+    /// Removes it with everything that a session left in it.
+    ///
+    /// # Errors
+    /// When something in it cannot be removed.
+    pub async fn remove(&self, house: &Home) -> Result<(), GitError> {
+        self.remove_dir(house, &self.root).await
+    }
+
+    /// The same with one of its directories.
+    pub async fn remove_dir(&self, house: &Home, dir: &Path) -> Result<(), GitError> {
+        let near = house.fleet.home.mirrors().join("bench.git");
+        carson_git::remove_tree(&house.inspector, &near, dir).await
+    }
+
+    /// `HOME` of the sessions.
+    #[must_use]
+    pub fn home(&self) -> PathBuf {
+        self.desk.join("home")
+    }
+
+    /// `TMPDIR` of the sessions.
+    #[must_use]
+    pub fn temp(&self) -> PathBuf {
+        self.desk.join("tmp")
+    }
+
+    /// `XDG_RUNTIME_DIR` of the sessions: short, because sockets live there.
+    #[must_use]
+    pub fn runtime(&self) -> PathBuf {
+        self.desk.join("run")
+    }
+
+    /// Where sessions have their copies of what they sign in with: a directory for each variable.
+    #[must_use]
+    pub fn sign_in(&self) -> PathBuf {
+        self.desk.join("sign-in")
+    }
+
+    /// Those of earlier sessions; no session sees them.
+    pub fn old_sign_ins(&self) -> PathBuf {
+        self.desk.join("old-sign-ins")
+    }
+
+    /// The profiles of its runs, and the levels that they reached; no session sees it.
+    #[must_use]
+    pub fn sandbox(&self) -> PathBuf {
+        self.root.join("sandbox")
+    }
+
+    /// The settings file that puts the hook before every tool call.
+    #[must_use]
+    pub fn hook_settings(&self) -> PathBuf {
+        self.root.join("hook.json")
+    }
+
+    /// Where the hook writes what it blocked.
+    #[must_use]
+    pub fn hook_events(&self) -> PathBuf {
+        self.root.join("hook-events.jsonl")
+    }
+
+    /// Creates the directories, readable by their owner only, and the identity that commits carry.
+    ///
+    /// # Errors
+    /// Whatever the file system says.
+    pub fn create(&self, role: &Role) -> std::io::Result<()> {
+        for dir in [
+            &self.root,
+            &self.work,
+            &self.home(),
+            &self.temp(),
+            &self.runtime(),
+            &self.sign_in(),
+        ] {
+            private_dir(dir)?;
+        }
+        let identity = format!(
+            "[user]\n\tname = Carson ({})\n\temail = carson@localhost\n\
+             [init]\n\tdefaultBranch = main\n[commit]\n\tgpgSign = false\n",
+            role.name
+        );
+        std::fs::write(self.home().join(".gitconfig"), identity)
+    }
+}
+
+/// The hook as a shell command line, which is what agent CLIs ask for: the small static binary
+/// where it is installed beside `carson`, else `carson` itself, which answers the same.
+#[must_use]
+pub fn hook_command(program: &Path) -> String {
+    let small = program.with_file_name("carson-hook");
+    if small.is_file() {
+        quoted(&small)
+    } else {
+        format!("{} hook run", quoted(program))
+    }
+}
+
+/// The hook for a role: an agent CLI lets a call run when its hook is missing, killed, slow or
+/// broken, so a role that wants it refused gets a shell around the hook that says so (CLIS.md §2),
+/// and that waits less long than the CLI does where there is a `timeout`.
+#[must_use]
+pub fn guarded_hook(program: &Path, failure: HookFailure) -> String {
+    let hook = hook_command(program);
+    match failure {
+        HookFailure::Open => hook,
+        HookFailure::Closed => format!(
+            "$(command -v timeout >/dev/null && echo timeout -k 1 2) {hook} || {{ test $? -eq 2 || \
+             echo 'carson: the hook gave no answer, so the call is refused' >&2; exit 2; }}"
+        ),
+    }
+}
+
+/// Quotes a path for `sh`.
+fn quoted(path: &Path) -> String {
+    format!("'{}'", path.to_string_lossy().replace('\'', r"'\''"))
+}
+
+/// Creates a directory and its parents, mode 0700.
+pub fn private_dir(path: &Path) -> std::io::Result<()> {
+    use std::os::unix::fs::{DirBuilderExt, PermissionsExt};
+    std::fs::DirBuilder::new()
+        .recursive(true)
+        .mode(0o700)
+        .create(path)?;
+    // Beneath a directory with the setgid bit a new one has it too, and so would all that a session
+    // makes; `chmod`, which keeps it on directories, would then be refused behind the walls.
+    std::fs::set_permissions(path, std::fs::Permissions::from_mode(0o700))
+}
+
+#[cfg(test)]
+mod tests {
+    #![expect(
+        clippy::disallowed_methods,
+        reason = "the hook is run as an agent CLI runs it: by a shell"
+    )]
+
+    use super::*;
+
+    /// Answers of a program in the hook's place, by the exit code that the CLI sees.
+    fn answer(body: Option<&str>, failure: HookFailure) -> (Option<i32>, String) {
+        use std::os::unix::fs::PermissionsExt;
+        let name = format!(
+            "it's {:?} of {}",
+            std::thread::current().id(),
+            std::process::id()
+        );
+        let dir = std::env::temp_dir().join(name);
+        std::fs::create_dir_all(&dir).unwrap();
+        if let Some(body) = body {
+            let hook = dir.join("carson-hook");
+            std::fs::write(&hook, format!("#!/bin/sh\n{body}\n")).unwrap();
+            std::fs::set_permissions(&hook, std::fs::Permissions::from_mode(0o755)).unwrap();
+        }
+        let line = guarded_hook(&dir.join("carson"), failure);
+        let output = std::process::Command::new("/bin/sh")
+            .args(["-c", &line])
+            .output()
+            .unwrap();
+        std::fs::remove_dir_all(&dir).unwrap();
+        let said = String::from_utf8_lossy(&output.stderr).into_owned();
+        (output.status.code(), said)
+    }
+
+    #[test]
+    fn a_closed_role_refuses_what_its_hook_does_not_answer() {
+        let slow = Some("exec sleep 60");
+        for body in [None, Some("exit 1"), Some("kill -9 $$"), slow] {
+            let (code, said) = answer(body, HookFailure::Closed);
+            assert_eq!(code, Some(2), "{body:?}");
+            assert!(said.contains("gave no answer"), "{body:?}: {said}");
+        }
+        for body in [None, Some("exit 1"), Some("kill -9 $$")] {
+            assert_ne!(answer(body, HookFailure::Open).0, Some(2), "{body:?}");
+        }
+    }
+
+    #[test]
+    fn a_hook_that_answers_is_left_alone() {
+        for failure in [HookFailure::Open, HookFailure::Closed] {
+            assert_eq!(answer(Some("exit 0"), failure), (Some(0), String::new()));
+            let refused = answer(Some("echo no >&2; exit 2"), failure);
+            assert_eq!(refused, (Some(2), "no\n".to_owned()));
+        }
+    }
+}

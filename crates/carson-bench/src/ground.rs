@@ -1,0 +1,152 @@
+//! Where a grant leads, and whether it may lead there.
+//!
+//! A grant is judged by where it ends, not by how it is written: a link that the operator made is
+//! followed, one that lies where sessions write is not, and none leads into what is closed.
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+
+use carson_config::CREDENTIALS;
+use carson_proc::sandbox::{ResolveError, resolve};
+use tracing::warn;
+
+use carson_home::Home;
+
+/// What is known of a home when grants are made.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Ground {
+    /// Places without links that sessions of any role may write.
+    shared: Vec<PathBuf>,
+    /// Places of credentials in the operator's home.
+    credentials: BTreeSet<PathBuf>,
+    /// Other places into which no link leads.
+    closed: BTreeSet<PathBuf>,
+    /// Places that nothing that is granted holds.
+    homes: BTreeSet<PathBuf>,
+}
+
+impl Ground {
+    /// That of a home, by its settings.
+    pub fn of(house: &Home) -> Self {
+        let home = &house.fleet.home;
+        let user = house.user_home.as_deref();
+        let homes = both(user.into_iter().chain([home.root.as_path()]));
+        let credentials = CREDENTIALS.iter();
+        let credentials: Vec<PathBuf> = user
+            .map(|user| credentials.map(|place| user.join(place)).collect())
+            .unwrap_or_default();
+        let shared = written(house).into_iter();
+        // What would hold a whole home is no grant, and must not spoil the operator's own links.
+        let shared = shared.filter(|place| !homes.iter().any(|home| home.starts_with(place)));
+        Self {
+            shared: shared.collect(),
+            credentials: both(credentials.iter().map(PathBuf::as_path)),
+            closed: both([home.root.as_path()].into_iter()),
+            homes,
+        }
+    }
+
+    /// Places without links that sessions of any role may write.
+    pub fn shared(&self) -> &[PathBuf] {
+        &self.shared
+    }
+
+    /// Places of credentials in the operator's home, by each of their names.
+    pub fn credentials(&self) -> &BTreeSet<PathBuf> {
+        &self.credentials
+    }
+
+    /// Where a path leads; `None` when it is nowhere, or where it must not lead. That is logged.
+    pub fn lead(&self, path: &Path) -> Option<PathBuf> {
+        let why = match resolve(path, &self.shared) {
+            Err(ResolveError::Io(_)) => return None,
+            Err(error) => error.to_string(),
+            Ok(found) => match self.strays(path, &found.real) {
+                None => return Some(found.real),
+                Some(place) => format!("it leads into {}", place.display()),
+            },
+        };
+        warn!(path = %path.display(), why, "this is not granted to a session");
+        None
+    }
+
+    /// What a path leads into without saying so.
+    fn strays<'a>(&'a self, path: &Path, real: &'a Path) -> Option<&'a Path> {
+        let is_closed =
+            |above: &&Path| self.credentials.contains(*above) || self.closed.contains(*above);
+        // What is written so is meant so, by whichever name of the place.
+        let meant = path.ancestors().any(|above| is_closed(&above));
+        let inside = real.ancestors().find(is_closed).filter(|_| !meant);
+        let holds = |home: &&PathBuf| home.starts_with(real);
+        inside.or_else(|| self.homes.iter().find(holds).map(PathBuf::as_path))
+    }
+}
+
+/// Each path as it is written, and where it leads.
+fn both<'a>(paths: impl Iterator<Item = &'a Path>) -> BTreeSet<PathBuf> {
+    let mut both = BTreeSet::new();
+    for path in paths {
+        both.extend(resolve(path, &[]).map(|found| found.real));
+        both.insert(path.to_owned());
+    }
+    both
+}
+
+/// Everything that sessions of this home may write, wherever it leads.
+fn written(house: &Home) -> BTreeSet<PathBuf> {
+    let fleet = &house.fleet;
+    let roles = fleet.roles.values();
+    let asked = roles.flat_map(|role| role.confinement.write.iter());
+    let benches = fleet.home.benches();
+    let all = asked.map(PathBuf::as_path).chain([benches.as_path()]);
+    let absolute = all.filter(|path| path.is_absolute());
+    absolute
+        .filter_map(|path| Some(resolve(path, &[]).ok()?.real))
+        .collect()
+}
+
+/// Tells this process which places sessions may write, so that none of Carson's own programs
+/// comes from there. Called when the settings are read, and again when they have changed.
+pub fn learn_places(house: &Home) {
+    carson_proc::sessions_write(Ground::of(house).shared);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::os::unix::fs::symlink;
+
+    #[test]
+    fn a_grant_is_judged_by_where_it_leads() {
+        let dir = tempfile::tempdir().unwrap();
+        let dir = dir.path().canonicalize().unwrap();
+        let home = dir.join("ann");
+        for place in ["ann/.ssh", "ann/cache", "ann/docs", "data", "elsewhere"] {
+            std::fs::create_dir_all(dir.join(place)).unwrap();
+        }
+        let ground = Ground {
+            shared: vec![home.join("cache")],
+            credentials: [home.join(".ssh")].into(),
+            closed: [home.join("fleet"), dir.join("data")].into(),
+            homes: [home.clone()].into(),
+        };
+        for (link, target) in [
+            ("cache/out", "docs"),
+            ("keys", ".ssh"),
+            ("all", ".."),
+            ("store", "../elsewhere"),
+            ("fleet", "../data"),
+            ("into", "../data"),
+        ] {
+            symlink(home.join(target), home.join(link)).unwrap();
+        }
+        let lead = |path: &str| ground.lead(&home.join(path));
+        assert_eq!(lead("cache"), Some(home.join("cache")));
+        assert_eq!(lead("store"), Some(dir.join("elsewhere")), "their own");
+        assert_eq!(lead("fleet"), Some(dir.join("data")), "by another name");
+        assert_eq!(lead(".ssh"), Some(home.join(".ssh")), "as it is written");
+        for refused in ["cache/out", "keys", "into", "all", "all/ann", "none"] {
+            assert_eq!(lead(refused), None, "{refused}");
+        }
+    }
+}

@@ -1,0 +1,46 @@
+//! What Carson itself runs or believes, outside of every wall: no session may write there, whatever a
+//! role grants.
+
+use std::path::{Path, PathBuf};
+
+use carson_home::Home;
+
+/// One of them.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct OwnPlace {
+    /// Where it lies, without links.
+    pub path: PathBuf,
+    /// What it is, for the operator.
+    pub what: &'static str,
+}
+
+/// The directory of Carson's own programs: the service manager starts one from there, and they start
+/// each other.
+pub fn programs(house: &Home) -> Option<PathBuf> {
+    house.program.parent()?.canonicalize().ok()
+}
+
+/// What Carson believes: settings, also where a link leads to them, and the repositories of this
+/// machine that it pushes to, whose hooks run as the operator.
+pub fn believed(house: &Home) -> Vec<OwnPlace> {
+    let home = &house.fleet.home;
+    let mut found = Vec::new();
+    let mut add = |path: &Path, what| {
+        found.extend(path.canonicalize().map(|path| OwnPlace { path, what }));
+    };
+    add(&home.settings(), "settings");
+    add(&home.roles(), "roles");
+    for role in house.fleet.roles.keys() {
+        let dir = home.role(role);
+        add(&dir, "a role");
+        let files = std::fs::read_dir(&dir).into_iter().flatten().flatten();
+        files.for_each(|file| add(&file.path(), "a role's settings and prompts"));
+    }
+    for repo in house.fleet.repos.values() {
+        let path = Path::new(repo.url.strip_prefix("file://").unwrap_or(&repo.url));
+        if path.is_absolute() {
+            add(path, "a repository that Carson pushes to");
+        }
+    }
+    found
+}

@@ -1,0 +1,316 @@
+//! What a session reaches: the profile of its sandbox, from the role, the account and the bench.
+//!
+//! It reads the system, the toolchains on `PATH`, the CLI itself and the mirror's objects; it
+//! writes its bench and what its role and its account name. Everything else is simply not granted.
+//! Places of credentials stay closed even inside what is.
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+
+use carson_config::{Account, Role, Sandbox};
+use carson_engine::Access;
+use carson_proc::sandbox::{Abi, Demand, Network, Profile, Resources, probe};
+
+use crate::bench::Bench;
+use crate::ground::Ground;
+use crate::own_places;
+use crate::programs;
+use carson_home::Home;
+use carson_home::lent_dirs::is_lent;
+
+/// Pretends that the kernel has less, as JSON; for tests, and for an operator who wants to see it.
+const FORCE: &str = "CARSON_SANDBOX_FORCE";
+
+/// What a profile is made for.
+pub struct Reach<'a> {
+    /// The home.
+    pub house: &'a Home,
+    /// The role.
+    pub role: &'a Role,
+    /// The account whose CLI runs.
+    pub account: &'a Account,
+    /// The bench.
+    pub bench: &'a Bench,
+    /// Carson's own clone of the repository.
+    pub mirror: &'a Path,
+    /// What the session may do in the worktree.
+    pub access: Access,
+    /// Whom it may talk to.
+    pub network: Network,
+}
+
+/// Finds out what every profile of this process needs and takes milliseconds: what the kernel can
+/// do, the system's secrets, the programs on `PATH`. Each is asked once; this only asks early.
+pub fn prepare(house: &Home) {
+    let _ = probe();
+    let _ = Profile::system_secrets();
+    if let Some(path) = house.path() {
+        let _ = programs::on_path(path, house.user_home.as_deref(), &Ground::of(house));
+    }
+}
+
+impl Reach<'_> {
+    /// The profile of such a session, and of the promise.
+    #[must_use]
+    pub fn profile(&self) -> Profile {
+        let limits = &self.role.limits;
+        let mut grants = Grants {
+            ground: Ground::of(self.house),
+            ..Grants::default()
+        };
+        self.system(&mut grants);
+        self.cli(&mut grants);
+        self.bench(&mut grants);
+        self.asked(&mut grants);
+        self.own(&mut grants);
+        let hide = self.hidden(&grants);
+        Profile {
+            demand: demand(self.role.confinement.sandbox),
+            read: grants.needed_reads(&hide),
+            write: grants.write.into_iter().collect(),
+            hide,
+            shared: grants.ground.shared().to_vec(),
+            network: self.network.clone(),
+            resources: Resources {
+                processes: Some(limits.max_processes.into()),
+                file_size_mb: Some(limits.max_file_mb),
+                memory_mb: limits.max_memory_mb,
+                tree_memory_mb: default_memory_mb(),
+                ..Resources::default()
+            },
+            force: forced(self.house),
+        }
+    }
+
+    fn system(&self, grants: &mut Grants) {
+        grants.read.extend(Profile::system_reads());
+        if let Some(path) = self.house.path() {
+            let avoid = self.house.user_home.as_deref();
+            let places = programs::on_path(path, avoid, &grants.ground);
+            grants.read.extend(places);
+        }
+        let rustup = self.house.environ.iter();
+        let rustup = rustup.filter(|(name, _)| name == "RUSTUP_HOME");
+        for (_, place) in rustup {
+            grants.read(PathBuf::from(place));
+        }
+        if let Some(home) = &self.house.user_home {
+            grants.read(home.join(".rustup"));
+        }
+    }
+
+    /// The CLI, what it signs in with, and what its account names.
+    fn cli(&self, grants: &mut Grants) {
+        let carson = &self.house.program;
+        grants.read(carson.clone());
+        grants.read(carson.with_file_name("carson-hook"));
+        if let Some(program) = self.house.engine_program(self.account) {
+            let avoid = self.house.user_home.as_deref();
+            let places = programs::of(&program, avoid, &grants.ground);
+            grants.read.extend(places);
+        }
+        if let Some(script) = &self.account.script {
+            grants.read(script.clone());
+        }
+        for arg in self.account.args.iter().map(Path::new) {
+            if arg.is_absolute() && arg.is_file() {
+                grants.read(arg.to_owned());
+            }
+        }
+        for (name, value) in self.account.env.iter().chain(&self.role.identity) {
+            let place = PathBuf::from(value);
+            // Of a sign-in's directory it has a copy, in the bench.
+            if is_lent(name, value).is_none() && place.is_absolute() && place.is_file() {
+                grants.read(place);
+            }
+        }
+    }
+
+    fn bench(&self, grants: &mut Grants) {
+        let bench = self.bench;
+        grants.read.insert(self.mirror.join("objects"));
+        grants.read.insert(bench.hook_settings());
+        for place in [
+            bench.home(),
+            bench.temp(),
+            bench.runtime(),
+            bench.hook_events(),
+            bench.sign_in(),
+        ] {
+            grants.write.insert(place);
+        }
+        for place in [bench.tree(), bench.repository()] {
+            match self.access {
+                Access::Write => grants.write.insert(place),
+                Access::Read => grants.read.insert(place),
+            };
+        }
+        // The tree stays a worktree of its own repository, whatever is written in it.
+        grants.read.insert(bench.tree().join(".git"));
+    }
+
+    fn asked(&self, grants: &mut Grants) {
+        let confinement = &self.role.confinement;
+        // Sign-ins, also those of other accounts, and Carson's own keys are granted to nobody, whatever
+        // a role asks for.
+        let keys = self.house.secret_files().into_iter();
+        let keys = keys.flat_map(|key| key.canonicalize().into_iter().chain([key]));
+        let kept: Vec<PathBuf> = self.sign_ins().chain(keys).collect();
+        let is_free = |path: &&PathBuf| {
+            let real = path.canonicalize();
+            let real = real.as_ref().unwrap_or(path);
+            !kept
+                .iter()
+                .any(|kept| real.starts_with(kept) || path.starts_with(kept))
+        };
+        let read = confinement.read.iter().filter(is_free);
+        read.for_each(|path| grants.read(path.clone()));
+        let write = confinement.write.iter().filter(is_free);
+        write.for_each(|path| grants.write(path.clone()));
+    }
+
+    /// Carson's own programs, where they lie inside what is written: nobody replaces one of them, or
+    /// puts one where there is none yet.
+    fn own(&self, grants: &mut Grants) {
+        let programs = own_places::programs(self.house);
+        let inside = |dir: &PathBuf| {
+            dir.ancestors()
+                .skip(1)
+                .any(|above| grants.write.contains(above))
+        };
+        if let Some(programs) = programs.filter(inside) {
+            grants.read.insert(programs);
+        }
+    }
+
+    /// What the fleet's accounts and roles sign in from, by every name.
+    fn sign_ins(&self) -> impl Iterator<Item = PathBuf> {
+        let fleet = &self.house.fleet;
+        let accounts = fleet.accounts.values().flat_map(|account| &account.env);
+        let roles = fleet.roles.values().flat_map(|role| &role.identity);
+        let kept = accounts
+            .chain(roles)
+            .filter_map(|(name, value)| Some(is_lent(name, value)?.kept(Path::new(value))));
+        kept.flat_map(|place| place.canonicalize().into_iter().chain([place]))
+    }
+
+    /// What is never seen, where it lies inside of what is granted.
+    fn hidden(&self, grants: &Grants) -> Vec<PathBuf> {
+        let mut places: BTreeSet<PathBuf> = Profile::system_secrets().into_iter().collect();
+        places.extend(grants.ground.credentials().iter().cloned());
+        let fleet = &self.house.fleet;
+        places.extend(self.sign_ins());
+        for account in fleet.accounts.values() {
+            let sign_ins = account.env.values().map(PathBuf::from);
+            places.extend(sign_ins.filter(|place| place.is_absolute()));
+        }
+        places.insert(fleet.home.state());
+        places.insert(fleet.home.settings());
+        places.extend(self.house.secret_files());
+        places.extend(
+            own_places::believed(self.house)
+                .into_iter()
+                .map(|own| own.path),
+        );
+        places.retain(|place| {
+            let lies_in_a_grant = place.ancestors().skip(1).any(|above| grants.has(above));
+            lies_in_a_grant && !grants.has(place) && exists(place)
+        });
+        places.into_iter().collect()
+    }
+}
+
+/// The kernel that is pretended, if one is.
+pub fn forced(house: &Home) -> Option<Abi> {
+    let forced = house.environ.iter().find(|(name, _)| name == FORCE);
+    serde_json::from_str(forced?.1.to_str()?).ok()
+}
+
+/// Three quarters of this machine's memory: one session must not take what the others and Carson
+/// itself need. `None` where the system does not say how much there is.
+fn default_memory_mb() -> Option<u64> {
+    let told = std::fs::read_to_string("/proc/meminfo").ok()?;
+    let line = told.lines().find_map(|line| line.strip_prefix("MemTotal:"));
+    let kib: u64 = line?.split_whitespace().next()?.parse().ok()?;
+    Some(kib / 1024 / 4 * 3)
+}
+
+fn demand(sandbox: Sandbox) -> Demand {
+    match sandbox {
+        Sandbox::Required => Demand::Required,
+        Sandbox::BestEffort => Demand::BestEffort,
+        Sandbox::Off => Demand::Off,
+    }
+}
+
+fn exists(path: &Path) -> bool {
+    path.symlink_metadata().is_ok()
+}
+
+/// Paths, each once.
+#[derive(Default)]
+struct Grants {
+    ground: Ground,
+    read: BTreeSet<PathBuf>,
+    write: BTreeSet<PathBuf>,
+}
+
+impl Grants {
+    /// What leads elsewhere is granted where it leads, too; what must not lead there is not.
+    fn read(&mut self, path: PathBuf) {
+        if let Some(real) = self.ground.lead(&path) {
+            self.read.extend([real, path]);
+        }
+    }
+
+    fn write(&mut self, path: PathBuf) {
+        if let Some(real) = self.ground.lead(&path) {
+            self.write.extend([real, path]);
+        }
+    }
+
+    /// What is read, without what lies in something that is read anyway: each path costs every run a
+    /// rule of the kernel's. What lies in something written or hidden is no such thing: there it is
+    /// an exception.
+    fn needed_reads(&self, hide: &[PathBuf]) -> Vec<PathBuf> {
+        let is_implied = |path: &&PathBuf| {
+            let mut above = path.ancestors().skip(1);
+            let nearest = above.find_map(|dir| {
+                let differs = self.write.contains(dir) || hide.iter().any(|place| place == dir);
+                (differs || self.read.contains(dir)).then_some(!differs)
+            });
+            nearest == Some(true) && !hide.contains(path)
+        };
+        let needed = self.read.iter().filter(|path| !is_implied(path));
+        needed.cloned().collect()
+    }
+
+    fn has(&self, path: &Path) -> bool {
+        self.read.contains(path) || self.write.contains(path)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_lies_in_something_read_needs_no_rule_of_its_own() {
+        let paths = |all: &[&str]| all.iter().map(PathBuf::from).collect::<BTreeSet<_>>();
+        let grants = Grants {
+            read: paths(&[
+                "/t",
+                "/t/bin",
+                "/t/keys/pub",
+                "/t/home/conf",
+                "/t/home/conf/x",
+                "/u",
+            ]),
+            write: paths(&["/t/home"]),
+            ..Grants::default()
+        };
+        let hide = [PathBuf::from("/t/keys")];
+        let needed = ["/t", "/t/home/conf", "/t/keys/pub", "/u"].map(PathBuf::from);
+        assert_eq!(grants.needed_reads(&hide), needed);
+    }
+}

@@ -1,0 +1,181 @@
+//! What must be in order on a machine, in a home and with everything it names: one list.
+//!
+//! `carson doctor` asks all of it, preflight what its firing needs. Each check has an id that
+//! stays, says in one line what it found, and what would mend it. None needs another's answer, and
+//! none changes anything. [`LIST`] is the list; [`doctor`] and `preflight.rs` go through it. The
+//! files beside it hold a family of checks each; `docs/CHECKS.md` is made of the list.
+//!
+//! A check of preflight is cheap: system calls, or a fact that was measured before and is known to
+//! hold (`measured.rs`). What needs a process or the network is asked once there is work.
+
+mod accounts;
+mod clock;
+mod database;
+mod disk;
+mod egress;
+mod findings;
+mod forges;
+mod grants;
+mod hook;
+mod list;
+mod machine;
+mod measured;
+mod memory;
+mod place;
+mod preflight;
+mod remote;
+mod sandbox;
+mod streak;
+mod subject;
+mod versions;
+
+use carson_config::{Finding, Severity};
+use serde::Serialize;
+
+pub use list::{Asked, Check, LIST, table};
+pub use machine::Machine;
+pub use subject::{Scene, Trouble};
+
+pub use findings::{Failed, Findings};
+pub use measured::note_checkout;
+pub use preflight::{account_is_usable, always, refuse, with_work};
+pub use streak::{Streak, Word};
+
+/// How a check went.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Health {
+    /// As it should be.
+    Ok,
+    /// It works, and somebody should know.
+    Warning,
+    /// It does not work.
+    Broken,
+}
+
+/// One check that was made.
+#[derive(Clone, Debug, Serialize)]
+pub struct Checked {
+    /// Its id, dotted; it stays the same over versions.
+    pub id: String,
+    /// How it went.
+    pub health: Health,
+    /// What was found.
+    pub found: String,
+    /// What to do, where there is something.
+    pub remedy: Option<String>,
+}
+
+/// What a check found; its id is known to who asked.
+#[derive(Clone, Debug)]
+pub(crate) struct Verdict {
+    pub health: Health,
+    pub found: String,
+    /// `None` is what the list says of the check.
+    pub remedy: Option<String>,
+}
+
+impl Verdict {
+    pub(crate) fn ok(found: impl Into<String>) -> Self {
+        Self {
+            health: Health::Ok,
+            found: found.into(),
+            remedy: None,
+        }
+    }
+
+    pub(crate) fn warning(found: impl Into<String>) -> Self {
+        Self {
+            health: Health::Warning,
+            ..Self::ok(found)
+        }
+    }
+
+    pub(crate) fn broken(found: impl Into<String>) -> Self {
+        Self {
+            health: Health::Broken,
+            ..Self::ok(found)
+        }
+    }
+
+    /// With a remedy that says more than the list.
+    pub(crate) fn mend(self, remedy: impl Into<String>) -> Self {
+        Self {
+            remedy: Some(remedy.into()),
+            ..self
+        }
+    }
+}
+
+/// Everything that can be told of a machine alone.
+pub async fn doctor_of_machine(machine: &Machine) -> Vec<Checked> {
+    let mut all = Vec::new();
+    for check in LIST {
+        all.extend(check.on_machine(machine).await);
+    }
+    all
+}
+
+/// Everything that can be told of a home, beside its machine and the findings in its settings.
+pub async fn doctor(scene: &Scene<'_>) -> Vec<Checked> {
+    let mut all = Vec::new();
+    for check in LIST {
+        all.extend(check.in_home(scene).await);
+    }
+    all
+}
+
+/// Findings about the settings, errors or warnings.
+#[must_use]
+pub fn settings(findings: &[Finding]) -> Vec<Checked> {
+    if findings.is_empty() {
+        let fine = Verdict::ok("no findings");
+        return vec![checked("settings".to_owned(), fine, "")];
+    }
+    let each = |finding: &Finding| {
+        let remedy = finding.hint.as_deref().unwrap_or("see docs/CONFIG.md");
+        let line = finding
+            .line
+            .map(|line| format!(":{line}"))
+            .unwrap_or_default();
+        let place = finding.file.display();
+        let key = match finding.key.as_str() {
+            "" => String::new(),
+            key => format!("{key}: "),
+        };
+        let found = format!("{place}{line}: {key}{}", finding.problem);
+        match finding.severity {
+            Severity::Error => checked("settings".into(), Verdict::broken(found), remedy),
+            Severity::Warning => {
+                let id = format!("settings.{}", finding.key);
+                checked(id, Verdict::warning(found), remedy)
+            }
+        }
+    };
+    findings.iter().map(each).collect()
+}
+
+/// The worst of them.
+#[must_use]
+pub fn worst(all: &[Checked]) -> Health {
+    let each = all.iter().map(|one| one.health);
+    each.max().unwrap_or(Health::Ok)
+}
+
+fn checked(id: String, verdict: Verdict, usual: &str) -> Checked {
+    let Verdict {
+        health,
+        found,
+        remedy,
+    } = verdict;
+    let remedy = remedy.unwrap_or_else(|| usual.to_owned());
+    // Parsers draw what they mean over several lines.
+    let lines: Vec<&str> = found.lines().map(str::trim).collect();
+    let found = lines.join(" ").trim_end().to_owned();
+    Checked {
+        id,
+        health,
+        found,
+        remedy: (health != Health::Ok).then_some(remedy),
+    }
+}

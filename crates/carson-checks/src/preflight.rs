@@ -1,0 +1,154 @@
+//! The part of the list that a firing needs.
+
+use carson_config::{Account, Repo};
+use carson_core::admission::SkipReason;
+use carson_core::settle::Halt;
+use carson_forge::Forge;
+
+use crate::findings::{Failed, Findings};
+use crate::list::Run;
+use crate::subject::Asking;
+use crate::{Asked, Check, Health, LIST, Machine, Scene, Verdict};
+use carson_home::FiringRef;
+
+/// What a firing is about to use.
+#[derive(Clone, Copy)]
+struct Needs<'a> {
+    account: &'a Account,
+    repo: Option<&'a Repo>,
+}
+
+/// What every firing needs.
+pub async fn always(
+    firing: &FiringRef<'_>,
+    found: &mut Findings,
+    account: &Account,
+) -> Result<(), Halt> {
+    let needs = Needs {
+        account,
+        repo: None,
+    };
+    let machine = Machine::new(firing.house.clock.clone());
+    let scene = scene(firing, &machine, None);
+    for check in of(Asked::Always) {
+        one(firing, found, &scene, check, needs)
+            .await
+            .map_err(|failed| halt(found, failed))?;
+    }
+    Ok(())
+}
+
+/// What work in a repository needs. `forge` has just listed it.
+pub async fn with_work(
+    firing: &FiringRef<'_>,
+    found: &mut Findings,
+    account: &Account,
+    repo: &Repo,
+    forge: &Forge,
+) -> Result<(), Halt> {
+    let needs = Needs {
+        account,
+        repo: Some(repo),
+    };
+    let machine = Machine::new(firing.house.clock.clone());
+    let scene = scene(firing, &machine, Some(forge));
+    for check in of(Asked::WithWork) {
+        one(firing, found, &scene, check, needs)
+            .await
+            .map_err(|failed| halt(found, failed))?;
+    }
+    Ok(())
+}
+
+/// Whether a firing could go on with another account.
+pub async fn account_is_usable(
+    firing: &FiringRef<'_>,
+    found: &mut Findings,
+    account: &Account,
+) -> Result<(), Failed> {
+    let needs = Needs {
+        account,
+        repo: None,
+    };
+    let machine = Machine::new(firing.house.clock.clone());
+    let scene = scene(firing, &machine, None);
+    for check in of(Asked::Always).chain(of(Asked::WithWork)) {
+        if matches!(check.run, Run::Account(_)) {
+            one(firing, found, &scene, check, needs).await?;
+        }
+    }
+    Ok(())
+}
+
+/// Ends the firing because a check of the list did not pass where only the firing could ask it.
+pub fn refuse(found: &mut Findings, id: impl Into<String>, why: impl Into<String>) -> Halt {
+    let (id, why) = (id.into(), why.into());
+    halt(found, Failed { id, why })
+}
+
+fn halt(found: &mut Findings, failed: Failed) -> Halt {
+    let said = format!("{}: {}", failed.id, failed.why);
+    found.failed = Some(failed);
+    Halt::Skipped(SkipReason::preflight(&said))
+}
+
+fn of(asked: Asked) -> impl Iterator<Item = &'static Check> {
+    LIST.iter().filter(move |check| check.preflight == asked)
+}
+
+fn scene<'a>(firing: &FiringRef<'a>, machine: &'a Machine, forge: Option<&'a Forge>) -> Scene<'a> {
+    Scene {
+        house: firing.house,
+        machine,
+        database: None,
+        firing: Some(Asking {
+            id: firing.id,
+            role: firing.role,
+            forge,
+        }),
+    }
+}
+
+async fn one(
+    firing: &FiringRef<'_>,
+    found: &mut Findings,
+    scene: &Scene<'_>,
+    check: &Check,
+    needs: Needs<'_>,
+) -> Result<(), Failed> {
+    let Some((name, verdict)) = ask(firing, scene, check, needs).await else {
+        return Ok(());
+    };
+    let id = check.id_of(name);
+    if verdict.health == Health::Broken {
+        let told = check.checked(name, verdict);
+        let remedy = told.remedy.unwrap_or_default();
+        let why = format!("{}; {remedy}", told.found);
+        return Err(Failed { id, why });
+    }
+    found.pass(id);
+    Ok(())
+}
+
+async fn ask<'a>(
+    firing: &FiringRef<'a>,
+    scene: &Scene<'_>,
+    check: &Check,
+    needs: Needs<'a>,
+) -> Option<(&'a str, Verdict)> {
+    Some(match check.run {
+        // The settings that a firing has were checked.
+        Run::Settings => return None,
+        Run::Machine(run) => ("", run(scene.machine).await?),
+        Run::Home(run) => ("", run(scene).await?),
+        Run::Account(run) => (
+            needs.account.name.as_str(),
+            run(scene, needs.account).await?,
+        ),
+        Run::Role(run) => (firing.role.name.as_str(), run(scene, firing.role).await?),
+        Run::Repo(run) => {
+            let repo = needs.repo?;
+            (repo.name.as_str(), run(scene, repo).await?)
+        }
+    })
+}

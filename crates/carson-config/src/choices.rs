@@ -1,0 +1,65 @@
+//! Choices that an operator has, each a word in the settings.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// What becomes of a session when the kernel cannot confine it.
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, strum::Display, Deserialize, Serialize, JsonSchema,
+)]
+#[serde(rename_all = "kebab-case")]
+#[strum(serialize_all = "kebab-case")]
+pub enum Sandbox {
+    /// It does not start.
+    Required,
+    /// It starts with what the kernel has, and the firing says what that is.
+    #[default]
+    BestEffort,
+    /// Sessions are not confined at all.
+    Off,
+}
+
+/// Who pushes the firing's branch.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Push {
+    /// Carson, from outside, after the firing settled.
+    #[default]
+    Carson,
+    /// The agent may, with credentials that the operator hands it.
+    Agent,
+}
+
+/// Whose network its sessions are in.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum NetworkUse {
+    /// One of their own, wherever there is one to be had: what leaves it goes through the firing's
+    /// proxy.
+    #[default]
+    Own,
+    /// This machine's.
+    Host,
+}
+
+/// Who waits first.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Priority {
+    /// Goes on as long as it may.
+    #[default]
+    Normal,
+    /// Waits when a usage window is nearly used up.
+    Low,
+}
+
+/// What becomes of a tool call that the hook does not answer.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum HookFailure {
+    /// It runs, and the firing says so.
+    #[default]
+    Open,
+    /// It is refused.
+    Closed,
+}

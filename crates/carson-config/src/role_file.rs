@@ -1,0 +1,313 @@
+//! What operators write in `role.toml`, to the letter: see `raw.rs`.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use carson_core::admission::Overlap;
+use carson_core::cadence::CatchUp;
+use carson_core::limits::Limits;
+use chrono_tz::Tz;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::choices::{HookFailure, NetworkUse, Priority, Push, Sandbox};
+use crate::forms::{As, Maybe, SomeTime, Span, Zone};
+
+/// `role.toml`.
+#[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+#[schemars(extend("x-planned" = ["hosts", "scope"]))]
+pub(crate) struct RoleFile {
+    /// What people call it; the directory's name without it.
+    #[schemars(extend("examples" = ["Implementer"]))]
+    pub title: Option<String>,
+    /// Whether it fires by itself.
+    #[schemars(extend("examples" = [false]))]
+    pub enabled: bool,
+    /// Repositories of `carson.toml` that it works in, the first one with work first; required for
+    /// work from issues.
+    #[schemars(extend("examples" = [["widget"]]))]
+    pub repos: Vec<String>,
+    /// Cron lines of five fields (minute hour day month weekday), or six with seconds first; none
+    /// fires only by hand.
+    #[schemars(extend("examples" = [["*/20 * * * *", "0 7 * * 1-5"]]))]
+    pub cadence: Vec<String>,
+    /// The zone of the cadence and of the role's day; the fleet's without it.
+    #[schemars(with = "Maybe<Zone>", extend("examples" = ["America/New_York"]))]
+    pub zone: Option<Tz>,
+    /// What it works on.
+    pub work: WorkSection,
+    /// Required: accounts, in order of preference; a blocked one moves to the next.
+    #[schemars(extend("examples" = [["claude", "spare"]]))]
+    pub engines: Vec<String>,
+    /// The stages it walks; `review` needs `plan`, `verify` and `diff-review` need `execute`.
+    #[schemars(extend("examples" = [["execute", "verify"]]))]
+    pub stages: Vec<String>,
+    /// What becomes of slots that passed while the box was off: one firing stands for all, or none.
+    #[schemars(extend("examples" = ["none"]))]
+    pub catch_up: CatchUp,
+    /// How old a missed slot may be to be caught up.
+    #[serde(with = "As::<Span>")]
+    #[schemars(extend("examples" = ["30m"]))]
+    pub max_late: Duration,
+    /// What becomes of a slot while its last firing still runs: it is skipped, or the latest one
+    /// waits.
+    #[schemars(extend("examples" = ["queue-one"]))]
+    pub overlap: Overlap,
+    /// What becomes of a tool call when the hook is missing, crashes or is too slow: it runs and
+    /// the firing reports `hook_failed_open`, or it is refused.
+    #[schemars(extend("examples" = ["closed"]))]
+    pub hook_failure: HookFailure,
+    /// Whether the kernel must confine its sessions: without what it needs they do not start, or
+    /// they start with what there is and the firing says what is weaker, or they are not confined
+    /// at all; `carson doctor` says what this machine can do.
+    #[schemars(extend("examples" = ["required"]))]
+    pub sandbox: Sandbox,
+    /// Whose network its sessions and its promise are in: one of their own, which they leave
+    /// through the firing's proxy, to everywhere but this machine, its link and its metadata
+    /// service (`egress` names less, and a URL of this machine in the account's `env` or the role's
+    /// `[identity]` is reached too); or this machine's, for programs that know no proxy. Where the
+    /// kernel gives no network, the firing says so.
+    #[schemars(extend("examples" = ["host"]))]
+    pub network: NetworkUse,
+    /// Who pushes: Carson, from outside and after its checks, or the agent with credentials that
+    /// you hand it; the second is shown in red.
+    #[schemars(extend("examples" = ["carson"]))]
+    pub push: Push,
+    /// Variables of your environment that its sessions see: names, or beginnings with a `*`; no
+    /// beginning passes what may carry a secret, code or a way into your session (`AWS_*`,
+    /// `*_TOKEN`, `LD_*`, `GIT_*`, `SSH_AUTH_SOCK`, …), a full name does.
+    #[schemars(extend("examples" = [["CARGO_*", "RUSTFLAGS"]]))]
+    pub pass: Vec<String>,
+    /// Delays its slots by a fixed part of this, so that roles of one cadence do not start
+    /// together.
+    #[serde(with = "As::<Span>")]
+    #[schemars(extend("examples" = ["2m"]))]
+    pub splay: Duration,
+    /// `host:port` that its sessions and its promise may connect to; `*.host:port` is every name
+    /// below it, not the name itself; addresses and `localhost` are named themselves. `[]` is
+    /// nothing; without it, everything that `network` does not close.
+    /// [SECURITY.md](SECURITY.md#egress) says what cuts the rest.
+    #[schemars(extend("examples" = [["api.anthropic.com:443", "*.example.org:443"]]))]
+    pub egress: Option<Vec<String>>,
+    /// A role of low priority waits first when an account's usage window is nearly used up.
+    #[schemars(extend("examples" = ["low"]))]
+    pub priority: Priority,
+    #[serde(with = "LimitsSection")]
+    pub limits: Limits,
+    pub tools: Tools,
+    pub promise: Option<Promise>,
+    pub identity: IdentitySection,
+    pub paths: PathsSection,
+}
+
+impl Default for RoleFile {
+    fn default() -> Self {
+        let words = |words: &[&str]| words.iter().map(|word| (*word).to_owned()).collect();
+        Self {
+            title: None,
+            enabled: true,
+            repos: Vec::new(),
+            cadence: Vec::new(),
+            zone: None,
+            work: WorkSection::default(),
+            engines: Vec::new(),
+            stages: words(&["plan", "review", "execute", "verify", "diff-review"]),
+            catch_up: CatchUp::One,
+            max_late: Duration::from_secs(6 * 60 * 60),
+            overlap: Overlap::Skip,
+            hook_failure: HookFailure::Open,
+            sandbox: Sandbox::BestEffort,
+            network: NetworkUse::Own,
+            push: Push::Carson,
+            pass: Vec::new(),
+            splay: Duration::ZERO,
+            egress: None,
+            priority: Priority::Normal,
+            limits: Limits::default(),
+            tools: Tools::default(),
+            promise: None,
+            identity: IdentitySection::default(),
+            paths: PathsSection::default(),
+        }
+    }
+}
+
+/// Where work comes from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+#[schemars(extend("x-planned" = ["pulls", "queue", "stories"]))]
+pub(crate) enum WorkFrom {
+    Issues,
+    None,
+}
+
+/// `work = { from = "issues", label = "carson:ready" }`
+#[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub(crate) struct WorkSection {
+    /// Where its work comes from.
+    #[schemars(extend("examples" = ["issues"]))]
+    pub from: WorkFrom,
+    /// The label that makes an issue ready for this role.
+    #[schemars(extend("examples" = ["docs:ready"]))]
+    pub label: String,
+    /// What a role whose work is `none` is to do, at every slot; its prompts may say it instead.
+    #[schemars(extend("examples" = ["Bring docs/ up to date with the code."]))]
+    pub task: String,
+}
+
+impl Default for WorkSection {
+    fn default() -> Self {
+        Self {
+            from: WorkFrom::Issues,
+            label: "carson:ready".into(),
+            task: String::new(),
+        }
+    }
+}
+
+/// `[limits]`
+#[derive(Deserialize, Serialize, JsonSchema)]
+#[serde(remote = "Limits", default = "Limits::default", deny_unknown_fields)]
+#[schemars(extend("x-planned" = ["max_tool_calls"]))]
+pub(crate) struct LimitsSection {
+    /// Turns of one execute session; always passed to the CLI.
+    #[schemars(range(min = 1), extend("examples" = [120]))]
+    max_turns: u32,
+    /// Turns of one plan, review, revise or diff-review session.
+    #[schemars(range(min = 1), extend("examples" = [30]))]
+    max_turns_read: u32,
+    /// The whole firing; what is there then is saved as a draft.
+    #[serde(with = "As::<SomeTime>")]
+    #[schemars(extend("examples" = ["2h"]))]
+    wall_clock: Duration,
+    /// Time without output after which a session counts as stalled.
+    #[serde(with = "As::<SomeTime>")]
+    #[schemars(extend("examples" = ["5m"]))]
+    silence: Duration,
+    /// Execute sessions until the promise passes.
+    #[schemars(range(min = 1), extend("examples" = [5]))]
+    max_attempts: u32,
+    /// Rounds of plan review and revision.
+    #[schemars(extend("examples" = [2]))]
+    max_revisions: u32,
+    /// Firings in one day of the role's zone, skipped ones not counted.
+    #[schemars(range(min = 1), extend("examples" = [48]))]
+    max_firings_per_day: u32,
+    /// Money of one firing, where the CLI reports it; no limit without it.
+    #[schemars(extend("exclusiveMinimum" = 0, "examples" = [5.0]))]
+    max_cost_usd: Option<f64>,
+    /// Money of this role in one day of its zone; where the CLI reports none, it is priced from
+    /// tokens and shown with `~`.
+    #[schemars(extend("exclusiveMinimum" = 0, "examples" = [20.0]))]
+    max_cost_usd_per_day: Option<f64>,
+    /// Mebibytes that one session may print.
+    #[schemars(range(min = 1), extend("examples" = [16]))]
+    max_output_mb: u64,
+    /// Mebibytes of files that one firing may push; beyond, its work is kept under a ref on this
+    /// host.
+    #[schemars(range(min = 1), extend("examples" = [500]))]
+    max_salvage_mb: u64,
+    /// Processes and threads of one session at once.
+    #[schemars(range(min = 16), extend("examples" = [512]))]
+    max_processes: u32,
+    /// The largest file that a session may write, in mebibytes.
+    #[schemars(range(min = 1), extend("examples" = [512]))]
+    max_file_mb: u64,
+    /// Memory of one session in mebibytes, where a cgroup can hold it to that, else of each of its
+    /// processes; without it, three quarters of the machine's where a cgroup can.
+    #[schemars(range(min = 64), extend("examples" = [8192]))]
+    max_memory_mb: Option<u64>,
+    /// Open pull requests of this role on one repository; with so many it waits for people.
+    #[schemars(range(min = 1), extend("examples" = [5]))]
+    max_open_prs: u32,
+    /// Bad outcomes in a row that open the role's breaker.
+    #[schemars(range(min = 1), extend("examples" = [3]))]
+    fail_streak: u32,
+    /// How long after the breaker opened one firing may try: a good end closes it, a bad one opens
+    /// it again; without it only a person closes it.
+    #[serde(with = "Maybe::<SomeTime>")]
+    #[schemars(extend("examples" = ["6h"]))]
+    cooldown: Option<Duration>,
+    /// Refusals by a review in a row that do not yet count as bad.
+    #[schemars(extend("examples" = [0]))]
+    max_rejections: u32,
+    /// Firings that may take up one issue before a person must look at it.
+    #[schemars(range(min = 1), extend("examples" = [2]))]
+    max_work_attempts: u32,
+}
+
+/// `[tools]`: what sessions may use, in the notation of their CLI.
+#[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Tools {
+    /// Tools of plan, review, revise and diff-review sessions.
+    #[schemars(extend("examples" = [["Read", "Grep"]]))]
+    pub read: Vec<String>,
+    /// Tools of execute sessions, all behind the hook.
+    #[schemars(extend("examples" = [["Read", "Edit", "Write"]]))]
+    pub write: Vec<String>,
+}
+
+impl Default for Tools {
+    fn default() -> Self {
+        let words = |words: &[&str]| words.iter().map(|word| (*word).to_owned()).collect();
+        Self {
+            read: words(&[
+                "Read",
+                "Grep",
+                "Glob",
+                "Bash(git log *)",
+                "Bash(git diff *)",
+                "Bash(git show *)",
+                "Bash(git status *)",
+            ]),
+            write: words(&["Bash", "Read", "Edit", "Write", "Grep", "Glob"]),
+        }
+    }
+}
+
+/// `[promise]`: the command that must exit 0.
+#[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+#[schemars(extend("x-planned" = ["verify_runs"]))]
+pub struct Promise {
+    /// Required in this section: a shell command line, run in the worktree; exit code 0 is done.
+    #[schemars(extend("examples" = ["cargo test"]))]
+    pub run: String,
+    /// How long it may take.
+    #[serde(with = "As::<SomeTime>")]
+    #[schemars(extend("examples" = ["30m"]))]
+    pub timeout: Duration,
+}
+
+impl Default for Promise {
+    fn default() -> Self {
+        Self {
+            run: String::new(),
+            timeout: Duration::from_secs(10 * 60),
+        }
+    }
+}
+
+/// `[identity]`
+#[derive(Clone, Debug, Default, Deserialize, Serialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub(crate) struct IdentitySection {
+    /// Variables that only this role's sessions and its promise see.
+    #[schemars(extend("examples" = [{"AWS_PROFILE": "implementer"}]))]
+    pub env: BTreeMap<String, String>,
+}
+
+/// `[paths]`
+#[derive(Clone, Debug, Default, Deserialize, Serialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub(crate) struct PathsSection {
+    /// Files and directories that its sessions may read, and run programs from.
+    #[schemars(extend("examples" = [["~/.m2"]]))]
+    pub read: Vec<String>,
+    /// Files and directories that they may write, too; every firing of the role shares them.
+    #[schemars(extend("examples" = [["/srv/build-cache"]]))]
+    pub write: Vec<String>,
+}

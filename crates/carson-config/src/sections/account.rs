@@ -1,0 +1,68 @@
+//! `[accounts.*]`.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+use carson_core::{AccountName, EngineKind, Program};
+
+use super::provider;
+use crate::check::Check;
+use crate::fleet::Account;
+use crate::paths::Paths;
+use crate::raw::AccountSection;
+
+pub(crate) fn accounts(
+    raw: BTreeMap<String, AccountSection>,
+    paths: &Paths<'_>,
+    check: &mut Check<'_>,
+) -> BTreeMap<AccountName, Account> {
+    let mut accounts = BTreeMap::new();
+    for (name, section) in raw {
+        let at = format!("accounts.{name}");
+        let Some(name) = check.name::<AccountName>(&at, &name) else {
+            continue;
+        };
+        let Some(engine) = EngineKind::named(&section.engine) else {
+            check.problem(&at, "engine is missing", "engine = \"claude\"");
+            continue;
+        };
+        let any_program = engine.facts().program == Program::Any;
+        if any_program && section.binary.is_none() {
+            let problem = format!("engine \"{engine}\" needs a binary");
+            check.problem(&at, problem, "binary = \"my-agent\"");
+        }
+        if !any_program && section.speaks.is_some() {
+            let key = format!("{at}.speaks");
+            let problem = "only a program of engine \"command\" needs it";
+            check.problem(&key, problem, "leave it out");
+        }
+        if engine.facts().plays_script && section.script.is_none() {
+            let problem = format!("engine \"{engine}\" needs a script");
+            check.problem(&at, problem, "script = \"play.toml\"");
+        }
+        let key = provider::key(&at, engine, &section, paths, check);
+        let default = engine.cli().map(PathBuf::from);
+        let binary = section
+            .binary
+            .map(|binary| PathBuf::from(paths.tilde(&binary)));
+        let env = section
+            .env
+            .into_iter()
+            .map(|(name, value)| (name, paths.tilde(&value)));
+        let account = Account {
+            name: name.clone(),
+            engine,
+            binary: binary.or(default),
+            args: section.args,
+            env: env.collect(),
+            model: section.model,
+            script: section.script.map(|script| paths.expand(&script)),
+            key,
+            speaks: section.speaks,
+            warn_at: section.warn_at,
+            reserve: section.reserve,
+        };
+        accounts.insert(name, account);
+    }
+    accounts
+}

@@ -1,0 +1,121 @@
+//! `[repos.*]`.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use carson_core::RepoName;
+use carson_forge::{OPENERS, Spec};
+use carson_redact::rule_names;
+
+use crate::check::Check;
+use crate::fleet::{AllowedSecret, Repo};
+use crate::listed::Sections;
+use crate::paths::Paths;
+use crate::raw::RepoSection;
+
+const URL: &str = "url = \"git@host:owner/name.git\" or a path";
+
+/// The few rules of git-check-ref-format that people break.
+fn is_branch(name: &str) -> bool {
+    let odd = |c: char| c.is_whitespace() || c.is_control() || "~^:?*[\\".contains(c);
+    !(name.is_empty()
+        || name.starts_with(['-', '/', '.'])
+        || name.contains("..")
+        || name.contains(odd))
+}
+
+pub(crate) fn repos(
+    raw: BTreeMap<String, RepoSection>,
+    forges: &[Arc<dyn Spec>],
+    sections: &Sections,
+    paths: &Paths<'_>,
+    check: &mut Check<'_>,
+) -> BTreeMap<RepoName, Repo> {
+    let mut repos = BTreeMap::new();
+    for (name, section) in raw {
+        let at = format!("repos.{name}");
+        let Some(name) = check.name::<RepoName>(&at, &name) else {
+            continue;
+        };
+        if section.url.trim().is_empty() {
+            check.problem(&at, "url is missing", URL);
+        }
+        let slug = section.slug.unwrap_or_default();
+        forge_is_sound(&at, &section.forge, &slug, sections, check);
+        if section.url.starts_with('-') {
+            let key = format!("{at}.url");
+            check.problem(
+                &key,
+                format!("{:?} is an option, not an address", section.url),
+                URL,
+            );
+        }
+        if !is_branch(&section.base) {
+            let key = format!("{at}.base");
+            check.problem(
+                &key,
+                format!("{:?} is not a branch", section.base),
+                "base = \"main\"",
+            );
+        }
+        let mut protected = section.protected;
+        if !protected.contains(&section.base) {
+            protected.push(section.base.clone());
+        }
+        let allow_secrets = allowed_secrets(&at, &section.allow_secrets, check);
+        let url = paths.tilde(&section.url);
+        // Without one there is a finding of the forge or of its section.
+        let Some(forge) = forges.iter().find(|forge| forge.name() == section.forge) else {
+            continue;
+        };
+        repos.insert(
+            name.clone(),
+            Repo {
+                name,
+                url,
+                forge: forge.clone(),
+                slug,
+                base: section.base,
+                protected,
+                allow_secrets,
+                allow_ci: section.allow_ci,
+                allow_unshown: section.allow_unshown,
+            },
+        );
+    }
+    repos
+}
+
+/// Whether the forge has what it needs to find this repository.
+fn forge_is_sound(at: &str, forge: &str, slug: &str, sections: &Sections, check: &mut Check<'_>) {
+    let Some(opener) = OPENERS.iter().find(|opener| opener.name == forge) else {
+        return;
+    };
+    if let Some(Err(problem)) = opener.slug.map(|is_slug| is_slug(slug)) {
+        check.problem(at, problem, "slug = \"acme/widget\"");
+    }
+    if opener.without_section.is_none() && !sections.contains_key(forge) {
+        let problem = format!("forge {forge:?} needs a [{forge}] section");
+        check.problem(at, problem, &format!("[{forge}] with {}", opener.sample));
+    }
+}
+
+/// `RULE:FILE`. A value that Carson itself holds is no false alarm, whatever file it is in.
+fn allowed_secrets(at: &str, written: &[String], check: &mut Check<'_>) -> Vec<AllowedSecret> {
+    let mut allowed = Vec::new();
+    for text in written {
+        let key = format!("{at}.allow_secrets");
+        let (rule, files) = text.split_once(':').unwrap_or((text, ""));
+        if files.is_empty() || !rule_names().contains(&rule) {
+            let problem = format!("{text:?} is not RULE:FILE with a known rule");
+            let hint = format!("one of {}: \"jwt:tests/*\"", rule_names().join(", "));
+            check.problem(&key, problem, &hint);
+            continue;
+        }
+        allowed.push(AllowedSecret {
+            rule: rule.to_owned(),
+            files: files.to_owned(),
+        });
+    }
+    allowed
+}

@@ -1,0 +1,109 @@
+//! What an ended firing does to the world, as data.
+//!
+//! The list is decided once, from what settle said and what salvage could keep, and stands in the row
+//! before any of it is done. Whoever finds it carries out what is still owed, in its order: the firing
+//! itself, recovery, or a later pass once the forge answers again. Each is idempotent by the firing and
+//! its place in the list: a branch has one pull request, a claim is released once, a closed issue stays
+//! closed.
+
+use serde::{Deserialize, Serialize};
+
+use crate::untrusted::Page;
+
+/// One side effect on the forge.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "kebab-case")]
+pub enum Effect {
+    /// Opens the pull request of a pushed branch, or changes the one that it has to match.
+    OpenPull {
+        /// The branch it offers.
+        head: String,
+        /// The branch it is for.
+        base: String,
+        /// Its title.
+        title: Page,
+        /// Its body.
+        body: Page,
+        /// Whether it is unfinished.
+        draft: bool,
+        /// Its labels.
+        labels: Vec<String>,
+    },
+    /// Ends the firing's claim on an issue.
+    Release {
+        /// The issue.
+        issue: u64,
+        /// How, when all that stands before it is done.
+        release: Release,
+        /// How, when the forge refused the pull request: then the work is not done.
+        without_pull: Option<Release>,
+    },
+    /// Closes an issue whose work was done before.
+    CloseIssue {
+        /// The issue.
+        issue: u64,
+    },
+}
+
+/// How a claim ends, and what becomes of its work.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Release {
+    /// The firing's outcome.
+    pub outcome: String,
+    /// What people read.
+    pub note: Page,
+    /// Whether the attempt counts.
+    pub attempt_counts: bool,
+    /// Labels to add.
+    pub add: Vec<String>,
+    /// Labels to remove.
+    pub remove: Vec<String>,
+}
+
+impl Effect {
+    /// What kind it is, as rows, events and people have it.
+    #[must_use]
+    pub fn kind(&self) -> &'static str {
+        match self {
+            Self::OpenPull { .. } => "open-pull",
+            Self::Release { .. } => "release",
+            Self::CloseIssue { .. } => "close-issue",
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_reads_back_and_says_its_kind() {
+        let release = Release {
+            outcome: "OK".into(),
+            note: Page::from("done"),
+            attempt_counts: false,
+            add: vec!["carson:pr-open".into()],
+            remove: vec!["carson:in-flight".into()],
+        };
+        for effect in [
+            Effect::OpenPull {
+                head: "carson/hand/issue-1".into(),
+                base: "main".into(),
+                title: Page::from("Title"),
+                body: Page::from("Body"),
+                draft: true,
+                labels: vec!["do-not-review".into()],
+            },
+            Effect::Release {
+                issue: 7,
+                release: release.clone(),
+                without_pull: Some(release),
+            },
+            Effect::CloseIssue { issue: 7 },
+        ] {
+            let text = serde_json::to_value(&effect).unwrap();
+            assert_eq!(text["kind"], effect.kind());
+            assert_eq!(serde_json::from_value::<Effect>(text).unwrap(), effect);
+        }
+    }
+}

@@ -1,0 +1,169 @@
+//! The engines, one row each: what the settings and the command line need to know of them. How one is
+//! driven stands in `carson-engine`, in a file of its own.
+
+use std::fmt;
+
+use crate::api::Api;
+
+/// What is known of an engine before it is started.
+#[derive(Debug)]
+pub struct EngineFacts {
+    /// Its word in the settings and in rows.
+    pub name: &'static str,
+    /// What people call it.
+    pub title: &'static str,
+    /// What is started.
+    pub program: Program,
+    /// Whether a script plays the model, so that nobody signs in and nothing is paid.
+    pub plays_script: bool,
+    /// The API that it speaks, where that is always the same one.
+    pub api: Option<Api>,
+    /// The variable that names the directory with its sign-in, and where that lies by itself.
+    pub sign_in_dir: Option<(&'static str, &'static str)>,
+    /// Other variables that sign it in.
+    pub sign_in_keys: &'static [&'static str],
+    /// Variables of these that lead it to another provider than its API's own, or may.
+    pub elsewhere: &'static [&'static str],
+}
+
+/// What an engine starts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Program {
+    /// A CLI of this name, whose flags Carson knows.
+    Cli(&'static str),
+    /// Any program: the account names it, and its flags are the operator's.
+    Any,
+    /// Carson itself.
+    Own,
+}
+
+/// Every engine. A new one is a row here, and a file and a line in `carson-engine/src/adapters/`.
+pub const ENGINES: &[EngineFacts] = &[
+    EngineFacts {
+        name: "claude",
+        title: "Claude Code",
+        program: Program::Cli("claude"),
+        plays_script: false,
+        api: Some(Api::Anthropic),
+        sign_in_dir: Some(("CLAUDE_CONFIG_DIR", "~/.claude")),
+        sign_in_keys: &[
+            "ANTHROPIC_API_KEY",
+            "ANTHROPIC_AUTH_TOKEN",
+            "CLAUDE_CODE_OAUTH_TOKEN",
+            "CLAUDE_CODE_USE_BEDROCK",
+            "CLAUDE_CODE_USE_VERTEX",
+            "CLAUDE_CODE_USE_FOUNDRY",
+        ],
+        elsewhere: &[
+            "CLAUDE_CODE_USE_BEDROCK",
+            "CLAUDE_CODE_USE_VERTEX",
+            "CLAUDE_CODE_USE_FOUNDRY",
+        ],
+    },
+    EngineFacts {
+        name: "command",
+        title: "any program",
+        program: Program::Any,
+        plays_script: false,
+        api: None,
+        sign_in_dir: None,
+        sign_in_keys: &[],
+        elsewhere: &[],
+    },
+    EngineFacts {
+        name: "rehearsal",
+        title: "the player of scripts",
+        program: Program::Own,
+        plays_script: true,
+        api: None,
+        sign_in_dir: None,
+        sign_in_keys: &[],
+        elsewhere: &[],
+    },
+];
+
+/// Their names, in the same order.
+pub const ENGINE_NAMES: [&str; ENGINES.len()] = {
+    let mut names = [""; ENGINES.len()];
+    let mut row = 0;
+    while row < ENGINES.len() {
+        names[row] = ENGINES[row].name;
+        row += 1;
+    }
+    names
+};
+
+/// Names of engines that are not built yet.
+pub const ENGINES_TO_COME: &[&str] = &["gemini", "opencode", "agent"];
+
+/// An engine: a row of [`ENGINES`].
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub struct EngineKind(usize);
+
+impl EngineKind {
+    /// The one of this name.
+    #[must_use]
+    pub fn named(name: &str) -> Option<Self> {
+        ENGINE_NAMES
+            .iter()
+            .position(|known| *known == name)
+            .map(Self)
+    }
+
+    /// Every one, in the order of the rows.
+    pub fn all() -> impl Iterator<Item = Self> {
+        (0..ENGINES.len()).map(Self)
+    }
+
+    /// What is known of it.
+    #[must_use]
+    pub fn facts(self) -> &'static EngineFacts {
+        &ENGINES[self.0]
+    }
+
+    /// Its place among the rows: below `ENGINES.len()`.
+    #[must_use]
+    pub fn row(self) -> usize {
+        self.0
+    }
+
+    /// The name of its CLI's program, where Carson drives that by its flags.
+    #[must_use]
+    pub fn cli(self) -> Option<&'static str> {
+        match self.facts().program {
+            Program::Cli(name) => Some(name),
+            Program::Any | Program::Own => None,
+        }
+    }
+}
+
+impl fmt::Display for EngineKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.facts().name)
+    }
+}
+
+impl fmt::Debug for EngineKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.facts().name)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_engine_is_found_by_its_name_and_says_it() {
+        for (kind, facts) in EngineKind::all().zip(ENGINES) {
+            assert_eq!(EngineKind::named(facts.name), Some(kind));
+            assert_eq!(kind.to_string(), facts.name);
+            assert!(!ENGINES_TO_COME.contains(&facts.name), "{kind} is built");
+        }
+        assert_eq!(EngineKind::named("gpt"), None);
+        // Rows of old databases and settings have these words.
+        for old in ["claude", "command", "rehearsal"] {
+            assert!(EngineKind::named(old).is_some(), "{old}");
+        }
+    }
+}

@@ -1,0 +1,278 @@
+//! What Carson writes down for people to read later: decisions, and things that should not have
+//! happened.
+//!
+//! One list: the store takes nothing else, and `docs/EVENTS.md` is made of it. Kinds and fields stay
+//! as they are over versions: `carson firings`, the page and scripts of operators read them.
+
+use serde::Serialize;
+use serde_json::Value;
+
+use crate::id::AccountName;
+use crate::stage::Stage;
+
+/// What an event is made of, for the documentation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Listed {
+    /// Its kind, dotted.
+    pub kind: &'static str,
+    /// What happened.
+    pub meaning: &'static str,
+    /// Its fields, and what each is.
+    pub fields: &'static [(&'static str, &'static str)],
+}
+
+macro_rules! events {
+    ($(
+        #[doc = $meaning:literal]
+        $name:ident = $kind:literal { $( #[doc = $what:literal] $field:ident: $type:ty, )* }
+    )*) => {
+        /// Something that is written down; its role and its firing stand beside it.
+        #[derive(Clone, Debug, PartialEq, Serialize)]
+        #[serde(untagged)]
+        pub enum Event {
+            $( #[doc = $meaning] $name { $( #[doc = $what] $field: $type, )* }, )*
+        }
+
+        impl Event {
+            /// Its kind, dotted: `breaker.reset`.
+            #[must_use]
+            pub const fn kind(&self) -> &'static str {
+                match self {
+                    $( Self::$name { .. } => $kind, )*
+                }
+            }
+        }
+
+        /// Every kind, in the order of the documentation.
+        pub const LIST: &[Listed] = &[
+            $( Listed {
+                kind: $kind,
+                meaning: $meaning,
+                fields: &[ $( (stringify!($field), $what), )* ],
+            }, )*
+        ];
+    };
+}
+
+events! {
+    /// A firing went on with the next account of its role, because the first one met a limit.
+    AccountFailover = "account.failover" {
+        /// The account that met the limit.
+        from: AccountName,
+        /// The account that is used now.
+        to: AccountName,
+    }
+    /// An operator closed a role's breaker.
+    BreakerReset = "breaker.reset" {
+        /// Who did it.
+        by: &'static str,
+    }
+    /// Changed settings have errors and are not used; the last good ones stay.
+    ConfigRejected = "config.rejected" {
+        /// How many findings there are.
+        findings: usize,
+        /// The first of them.
+        first: Value,
+    }
+    /// The daemon of this host was away for longer than the settings find normal.
+    DaemonWasDown = "daemon.was-down" {
+        /// Since when, and for how long.
+        text: String,
+    }
+    /// The forge will not have what an ended firing was to do there; a person can do it by hand.
+    EffectRefused = "effect.refused" {
+        /// What it was: `open-pull`, `release` or `close-issue`.
+        effect: &'static str,
+        /// What the forge said.
+        why: String,
+    }
+    /// A session was refused a host by its proxy.
+    EgressRefused = "egress.refused" {
+        /// The host.
+        host: String,
+        /// Why.
+        why: String,
+    }
+    /// Nothing fires until there is room on the disk.
+    FleetStopped = "fleet.stopped" {
+        /// What is missing.
+        text: String,
+    }
+    /// A housekeeping job did something that is worth knowing.
+    JobDone = "job.done" {
+        /// The job.
+        job: String,
+        /// How much it did.
+        did: i64,
+        /// The same in words.
+        said: String,
+    }
+    /// A housekeeping job failed.
+    JobFailed = "job.failed" {
+        /// The job.
+        job: String,
+        /// How much it did.
+        did: i64,
+        /// Why it failed.
+        said: String,
+    }
+    /// A housekeeping job works again.
+    JobMended = "job.mended" {
+        /// The job.
+        job: String,
+        /// How much it did.
+        did: i64,
+        /// The same in words.
+        said: String,
+    }
+    /// A pause ran out.
+    PauseEnded = "pause.ended" {
+        /// What was paused: the fleet, a role or a repository.
+        scope: String,
+    }
+    /// A role cannot fire: its preflight failed as often as opens a breaker.
+    PreflightFailing = "preflight.failing" {
+        /// Which check, how often, and what would mend it.
+        text: String,
+    }
+    /// A role whose preflight failed fires again.
+    PreflightWell = "preflight.well" {
+        /// Which check passes again.
+        text: String,
+    }
+    /// This host confines a role's sessions less than it did for the firing before.
+    SandboxWeaker = "sandbox.weaker" {
+        /// What is missing that was there.
+        weaker: Vec<String>,
+        /// Whether the role's `sandbox` was set to `off`.
+        switched_off: bool,
+        /// What the firing before had.
+        before: Value,
+    }
+    /// Something that was pushed may be a secret.
+    SecretSuspected = "secret.suspected" {
+        /// How many words.
+        words: u32,
+        /// The commit of the first of them.
+        commit: String,
+        /// Where in that commit.
+        place: String,
+    }
+    /// A session did not clean up behind itself; what it left is dead.
+    SessionLeftBehind = "session.left_behind" {
+        /// The session's stage.
+        stage: Stage,
+        /// How many processes.
+        processes: u32,
+    }
+    /// A session was tried again, because the provider was not available.
+    SessionRetry = "session.retry" {
+        /// The session's stage.
+        stage: Stage,
+        /// What the provider answered, as a status of HTTP.
+        status: Option<u16>,
+        /// The same in its words.
+        message: String,
+        /// How long was waited, in milliseconds.
+        wait_ms: u64,
+    }
+    /// What a session left as its sign-in has not the form of one, and was not taken.
+    SignInRefused = "sign_in.refused" {
+        /// The variable that names the sign-in's directory.
+        variable: &'static str,
+        /// The file in it.
+        file: &'static str,
+        /// What is wrong with it.
+        why: String,
+    }
+    /// A session renewed its sign-in, and the operator's directory has the new one.
+    SignInRenewed = "sign_in.renewed" {
+        /// The variable that names the sign-in's directory.
+        variable: &'static str,
+        /// The file in it.
+        file: &'static str,
+    }
+    /// A session says that it used what it cannot have used; what is possible was counted.
+    UsageImplausible = "usage.implausible" {
+        /// The session's stage.
+        stage: Stage,
+        /// What it says.
+        told: Value,
+        /// What was counted.
+        counted: Value,
+    }
+}
+
+/// The table of `docs/EVENTS.md`.
+#[must_use]
+pub fn table() -> String {
+    let mut table = String::from("| kind | what happened | fields |\n|---|---|---|\n");
+    for Listed {
+        kind,
+        meaning,
+        fields,
+    } in LIST
+    {
+        let field = |(name, what): &(&str, &str)| {
+            let what = what.trim().trim_end_matches('.');
+            let mut letters = what.chars();
+            let first = letters.next().map(|c| c.to_lowercase().to_string());
+            format!(
+                "`{name}`: {}{}",
+                first.unwrap_or_default(),
+                letters.as_str()
+            )
+        };
+        let fields: Vec<String> = fields.iter().map(field).collect();
+        let meaning = meaning.trim().trim_end_matches('.');
+        table.push_str(&format!(
+            "| `{kind}` | {meaning} | {} |\n",
+            fields.join("; ")
+        ));
+    }
+    table
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn an_event_is_its_kind_and_its_fields() {
+        let event = Event::SessionRetry {
+            stage: Stage::Plan,
+            status: Some(529),
+            message: "busy".into(),
+            wait_ms: 2_000,
+        };
+        assert_eq!(event.kind(), "session.retry");
+        let data = json!({"stage": "plan", "status": 529, "message": "busy", "wait_ms": 2_000});
+        assert_eq!(serde_json::to_value(&event).unwrap(), data);
+    }
+
+    #[test]
+    fn the_documented_table_is_this_list() {
+        let page = include_str!("../../../docs/EVENTS.md");
+        assert!(
+            page.contains(&table()),
+            "docs/EVENTS.md must hold:\n{}",
+            table()
+        );
+    }
+
+    #[test]
+    fn each_kind_is_there_once_and_in_order() {
+        let kinds: Vec<&str> = LIST.iter().map(|one| one.kind).collect();
+        let sorted: Vec<&str> = kinds
+            .iter()
+            .copied()
+            .collect::<BTreeSet<_>>()
+            .into_iter()
+            .collect();
+        assert_eq!(kinds, sorted);
+    }
+}

@@ -1,0 +1,67 @@
+//! What the operator hears of the daemon itself: an event, and a post at every sink.
+
+use carson_core::Event;
+use carson_core::outcome::Severity;
+use carson_home::{Draft, Home};
+use carson_notify::Message;
+use carson_store::{PostKind, StoreError};
+use tracing::{info, warn};
+
+/// Writes an event, and files a post. Best effort: what is told is often that the
+/// store or its disk does not work.
+pub(crate) async fn tell(house: &Home, event: &Event, title: &str, text: &str) {
+    let now = house.clock.now();
+    let kind = event.kind();
+    if let Err(error) = house.store.event(event, None, None, now).await {
+        warn!(%error, kind, "this could not be noted");
+        return;
+    }
+    let message = Message {
+        severity: Some(Severity::Alert),
+        title: title.to_owned(),
+        fields: vec![("Host".into(), house.fleet.host.to_string())],
+        text: text.to_owned(),
+        link: None,
+        role: None,
+        outcome: None,
+    };
+    let draft = Draft {
+        thread: None,
+        kind: PostKind::Root,
+        message: &message,
+        at: now,
+    };
+    if let Err(error) = house.file_for_all_sinks(&draft).await {
+        warn!(%error, kind, "the chat could not be told");
+    }
+}
+
+/// Tells when the daemon of this host was away for longer than the settings find normal.
+///
+/// # Errors
+/// When the store does not answer.
+pub(crate) async fn was_down(house: &Home) -> Result<(), StoreError> {
+    let hosts = house.store.hosts().await?;
+    let Some(before) = hosts
+        .iter()
+        .find(|row| row.name == house.fleet.host.as_str())
+    else {
+        return Ok(());
+    };
+    let away = house.clock.now() - before.beat_at;
+    let patience = house.fleet.heartbeat.alert_after_down;
+    if away.to_std().is_ok_and(|away| away > patience) {
+        let minutes = away.num_minutes();
+        let text = format!(
+            "Nothing was heard of the daemon for {}h {:02}m, since {}. Of the slots that passed, at \
+             most one per role is caught up.",
+            minutes / 60,
+            minutes % 60,
+            before.beat_at.format("%Y-%m-%d %H:%M:%SZ")
+        );
+        info!(since = %before.beat_at, "the daemon was away");
+        let event = Event::DaemonWasDown { text: text.clone() };
+        tell(house, &event, "Carson is back", &text).await;
+    }
+    Ok(())
+}

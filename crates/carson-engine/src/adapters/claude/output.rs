@@ -1,0 +1,238 @@
+//! Claude Code's event stream (`--output-format stream-json`).
+//!
+//! Read tolerantly: unknown events are passed over, a line that is no JSON never fails a session.
+//! The end is read from `is_error`, `terminal_reason`, `api_error_status` and the exit, never from
+//! `subtype: "success"`, which stands in every API error too.
+
+use std::collections::HashMap;
+use std::ops::ControlFlow;
+
+use carson_proc::Finished;
+use carson_redact::Redactor;
+use chrono::{DateTime, Utc};
+use serde_json::Value;
+
+use crate::reader::{Reader, last_words};
+use crate::rules::{Facts, RuleFile, failure};
+use crate::session::{Denied, Ended, Event, SessionEnd};
+
+/// A call is cut to this many characters in records.
+const CALL_MAX: usize = 300;
+
+/// What the stream said so far.
+pub(super) struct Output {
+    calls: HashMap<String, (String, String)>,
+    denied: Vec<Denied>,
+    facts: Facts,
+    turns: u32,
+    result: Option<Value>,
+}
+
+impl Output {
+    /// Of a session that has said nothing yet.
+    pub(super) fn new(rules: &'static RuleFile) -> Self {
+        Self {
+            facts: Facts::new(rules),
+            calls: HashMap::new(),
+            denied: Vec::new(),
+            turns: 0,
+            result: None,
+        }
+    }
+}
+
+impl Reader for Output {
+    fn line(&mut self, line: &[u8], on_event: &mut dyn FnMut(&Event)) -> ControlFlow<()> {
+        if let Ok(event) = serde_json::from_slice::<Value>(line) {
+            self.event(event, on_event);
+        }
+        ControlFlow::Continue(())
+    }
+
+    fn end(
+        mut self: Box<Self>,
+        done: &Finished,
+        redactor: &Redactor,
+        now: DateTime<Utc>,
+    ) -> SessionEnd {
+        let ended = self.ended(done, redactor, now);
+        let result = self.result.clone().unwrap_or_default();
+        let usage = &result["usage"];
+        let tokens = |name: &str| usage[name].as_u64().unwrap_or(0);
+        SessionEnd {
+            ended,
+            text: result["result"].as_str().unwrap_or_default().to_owned(),
+            turns: number(&result["num_turns"]).unwrap_or(self.turns),
+            tokens_in: tokens("input_tokens")
+                .saturating_add(tokens("cache_creation_input_tokens"))
+                .saturating_add(tokens("cache_read_input_tokens")),
+            tokens_out: tokens("output_tokens"),
+            cost_usd: result["total_cost_usd"].as_f64(),
+            denied: self.denied,
+            elapsed: done.elapsed,
+            leaked: done.leaked,
+            exit: None,
+            said: String::new(),
+        }
+    }
+}
+
+impl Output {
+    fn event(&mut self, event: Value, on_event: &mut dyn FnMut(&Event)) {
+        self.facts.event(&event);
+        match event["type"].as_str() {
+            Some("system") => self.system(&event, on_event),
+            Some("assistant") => self.assistant(&event, on_event),
+            Some("user") => self.results(&event, on_event),
+            Some("rate_limit_event") => self.rate_limit(&event["rate_limit_info"], on_event),
+            Some("result") => self.result = Some(event),
+            _ => {}
+        }
+    }
+
+    fn system(&mut self, event: &Value, on_event: &mut dyn FnMut(&Event)) {
+        match event["subtype"].as_str() {
+            Some("init") => {
+                on_event(&Event::Started {
+                    model: event["model"].as_str().map(str::to_owned),
+                });
+            }
+            Some("api_retry") => {
+                on_event(&Event::Retrying {
+                    status: status(&event["error_status"]),
+                });
+            }
+            _ => {}
+        }
+    }
+
+    fn assistant(&mut self, event: &Value, on_event: &mut dyn FnMut(&Event)) {
+        self.turns += 1;
+        for block in blocks(event) {
+            match block["type"].as_str() {
+                Some("text") => {
+                    on_event(&Event::Text(
+                        block["text"].as_str().unwrap_or_default().to_owned(),
+                    ));
+                }
+                Some("tool_use") => {
+                    let name = block["name"].as_str().unwrap_or_default().to_owned();
+                    let call = short_call(&block["input"]);
+                    let id = block["id"].as_str().unwrap_or_default().to_owned();
+                    on_event(&Event::ToolCall {
+                        name: name.clone(),
+                        call: call.clone(),
+                    });
+                    self.calls.insert(id, (name, call));
+                }
+                _ => {}
+            }
+        }
+    }
+
+    /// A rejected call comes back as a result with a decision beside it.
+    fn results(&mut self, event: &Value, on_event: &mut dyn FnMut(&Event)) {
+        for meta in event["tool_result_meta"].as_array().into_iter().flatten() {
+            let decision = &meta["permission_decision"];
+            if decision["decision"] != "reject" {
+                continue;
+            }
+            let id = meta["id"].as_str().unwrap_or_default();
+            let (tool, call) = self.calls.get(id).cloned().unwrap_or_default();
+            let denied = Denied {
+                tool,
+                reason: reason_of(event, id),
+                call,
+                by_hook: decision["source"] == "hook",
+            };
+            on_event(&Event::ToolDenied(denied.clone()));
+            self.denied.push(denied);
+        }
+    }
+
+    fn rate_limit(&mut self, info: &Value, on_event: &mut dyn FnMut(&Event)) {
+        let resets_at = time(&info["resetsAt"]);
+        let window = info["rateLimitType"]
+            .as_str()
+            .unwrap_or("unknown")
+            .to_owned();
+        let utilization = info["unifiedWindows"][&window]["utilization"].as_f64();
+        let utilization = utilization.or_else(|| info["utilization"].as_f64());
+        on_event(&Event::LimitWarning {
+            window,
+            utilization,
+            resets_at,
+        });
+    }
+
+    fn ended(&mut self, done: &Finished, redactor: &Redactor, now: DateTime<Utc>) -> Ended {
+        let result = self.result.as_ref();
+        let of = |key: &str| result.and_then(|result| result[key].as_str());
+        match (of("terminal_reason"), of("subtype")) {
+            (Some("max_turns"), _) | (_, Some("error_max_turns")) => Ended::MaxTurns,
+            (Some("budget_exhausted"), _) | (_, Some("error_max_budget_usd")) => Ended::MaxCost,
+            _ if result.is_some_and(|result| result["is_error"] != true) => Ended::Completed,
+            _ => self.failed(done, redactor, now),
+        }
+    }
+
+    /// What the rules know of it. Without a result, what the stream was waiting for then says why,
+    /// if anything does.
+    fn failed(&mut self, done: &Finished, redactor: &Redactor, now: DateTime<Utc>) -> Ended {
+        if let Some(known) = failure(&mut self.facts, done, redactor, now) {
+            return known;
+        }
+        let Some(result) = &self.result else {
+            return Ended::Crashed {
+                exit: done.exit,
+                message: last_words(done, redactor),
+            };
+        };
+        let message = match result["result"].as_str() {
+            Some(text) => text.to_owned(),
+            None => result["errors"].to_string(),
+        };
+        Ended::ApiError {
+            status: status(&result["api_error_status"]),
+            message: message.chars().take(CALL_MAX).collect(),
+        }
+    }
+}
+
+fn blocks(event: &Value) -> impl Iterator<Item = &Value> {
+    event["message"]["content"].as_array().into_iter().flatten()
+}
+
+/// The shell line of a call where it has one, else its input as JSON.
+fn short_call(input: &Value) -> String {
+    let call = input["command"]
+        .as_str()
+        .map_or_else(|| input.to_string(), str::to_owned);
+    call.chars().take(CALL_MAX).collect()
+}
+
+fn reason_of(event: &Value, id: &str) -> String {
+    let result = blocks(event).find(|block| block["tool_use_id"] == id);
+    let text = result
+        .map(|block| &block["content"])
+        .and_then(Value::as_str)
+        .unwrap_or_default();
+    text.trim().chars().take(CALL_MAX).collect()
+}
+
+fn number(value: &Value) -> Option<u32> {
+    value.as_u64().and_then(|number| u32::try_from(number).ok())
+}
+
+fn status(value: &Value) -> Option<u16> {
+    value.as_u64().and_then(|status| u16::try_from(status).ok())
+}
+
+fn time(value: &Value) -> Option<DateTime<Utc>> {
+    value
+        .as_i64()
+        .and_then(|seconds| DateTime::from_timestamp(seconds, 0))
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,75 @@
+//! The engines, one file each. A new one is a file here, its line in [`ADAPTERS`], and its row in
+//! `carson_core::ENGINES`.
+
+mod claude;
+mod command;
+mod rehearsal;
+
+use carson_core::{ENGINES, EngineKind};
+
+use crate::adapter::Adapter;
+use crate::cli::Cli;
+use crate::sign_in::SignIn;
+
+/// Every adapter.
+static ADAPTERS: [&Adapter; ENGINES.len()] = [
+    // In the order of the rows in `carson_core::ENGINES`.
+    &claude::ADAPTER,
+    &command::ADAPTER,
+    &rehearsal::ADAPTER,
+];
+
+/// How an engine is driven.
+pub(crate) fn adapter(kind: EngineKind) -> &'static Adapter {
+    let adapter = ADAPTERS[kind.row()];
+    debug_assert_eq!(adapter.name, kind.facts().name, "the two lists differ");
+    adapter
+}
+
+/// Every CLI that Carson knows, whether an adapter drives it or not.
+pub(crate) fn clis() -> impl Iterator<Item = &'static Cli> {
+    let driven = ADAPTERS.iter().filter_map(|adapter| adapter.cli());
+    driven.chain(&command::SPOKEN)
+}
+
+/// The CLI of this name.
+#[must_use]
+pub fn cli(name: &str) -> Option<&'static Cli> {
+    clis().find(|cli| cli.name == name)
+}
+
+impl SignIn {
+    /// The one whose directory this variable names. What no CLI's file lists names no sign-in, and
+    /// is not granted.
+    #[must_use]
+    pub fn named(variable: &str) -> Option<&'static Self> {
+        let mut known = clis().filter_map(|cli| cli.sign_in.as_ref());
+        known.find(|known| known.variable == variable)
+    }
+}
+
+/// Whether an engine's own output tells of each tool call, and of those that the hook refused.
+#[must_use]
+pub fn tells_denials(kind: EngineKind) -> bool {
+    adapter(kind).tells_denials
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::*;
+
+    #[test]
+    fn every_engine_has_its_adapter_and_every_cli_is_named_once() {
+        for kind in EngineKind::all() {
+            let adapter = adapter(kind);
+            assert_eq!(adapter.cli().map(|cli| cli.name), kind.cli(), "{kind}");
+            let dir = adapter.cli().and_then(|cli| cli.sign_in.as_ref());
+            let named = kind.facts().sign_in_dir.map(|(variable, _)| variable);
+            assert_eq!(dir.map(|dir| dir.variable), named, "{kind}");
+        }
+        let names: BTreeSet<&str> = clis().map(|cli| cli.name).collect();
+        assert_eq!(names.len(), clis().count());
+    }
+}

@@ -1,0 +1,123 @@
+//! The rehearsal engine: Carson's own player of scripts (`rehearsal/`) in the place of a CLI.
+
+use std::ops::ControlFlow;
+
+use carson_proc::{Command, Exit, Finished};
+use carson_redact::Redactor;
+use chrono::{DateTime, Utc};
+use serde_json::Value;
+
+use crate::adapter::Adapter;
+use crate::engine::Engine;
+use crate::error::EngineError;
+use crate::reader::{Reader, last_words};
+use crate::session::{Denied, Ended, Event, Limit, LimitKind, Session, SessionEnd};
+
+pub(crate) static ADAPTER: Adapter = Adapter {
+    name: "rehearsal",
+    driven: None,
+    command,
+    reader: |_, _| Box::new(Output::default()),
+    variables: |_| vec![("CARSON_MAX_TURNS", "…"), ("CARSON_STAGE", "…")],
+    tells_denials: true,
+};
+
+fn command(engine: &Engine, session: &Session<'_>) -> Result<Command, EngineError> {
+    let script = engine
+        .script
+        .as_ref()
+        .ok_or(EngineError::Incomplete { what: "script" })?;
+    Ok(Command::new(&engine.program, session.cwd)
+        .arg("rehearsal")
+        .arg(script)
+        .exact_env(session.env.clone())
+        .env("CARSON_STAGE", session.stage.as_str())
+        .env("CARSON_MAX_TURNS", session.max_turns.to_string())
+        .stdin_bytes(session.prompt))
+}
+
+#[derive(Default)]
+struct Output {
+    text: String,
+    turns: u32,
+    denied: Vec<Denied>,
+    limit: Option<Limit>,
+    max_turns: bool,
+}
+
+impl Reader for Output {
+    fn line(&mut self, line: &[u8], on_event: &mut dyn FnMut(&Event)) -> ControlFlow<()> {
+        let Ok(event) = serde_json::from_slice::<Value>(line) else {
+            return ControlFlow::Continue(());
+        };
+        let text = |name: &str| event[name].as_str().unwrap_or_default().to_owned();
+        match event["type"].as_str() {
+            Some("say") => {
+                self.turns += 1;
+                self.text = text("text");
+                on_event(&Event::Text(self.text.clone()));
+            }
+            Some("tool") => {
+                self.turns += 1;
+                let (tool, call) = (text("name"), text("call"));
+                on_event(&Event::ToolCall {
+                    name: tool.clone(),
+                    call: call.clone(),
+                });
+                if let Some(reason) = event["denied"].as_str() {
+                    let denied = Denied {
+                        tool,
+                        call,
+                        reason: reason.to_owned(),
+                        by_hook: true,
+                    };
+                    on_event(&Event::ToolDenied(denied.clone()));
+                    self.denied.push(denied);
+                }
+            }
+            Some("limit") => {
+                let resets_at = event["resets_at"].as_i64();
+                self.limit = Some(Limit {
+                    kind: LimitKind::UsageWindow,
+                    resets_at: resets_at.and_then(|at| DateTime::from_timestamp(at, 0)),
+                    message: "the script hit a limit".to_owned(),
+                    remedy: None,
+                    window: None,
+                });
+            }
+            Some("max_turns") => self.max_turns = true,
+            _ => {}
+        }
+        ControlFlow::Continue(())
+    }
+
+    fn end(
+        self: Box<Self>,
+        done: &Finished,
+        redactor: &Redactor,
+        _now: DateTime<Utc>,
+    ) -> SessionEnd {
+        let ended = match (self.limit, done.exit) {
+            (Some(limit), _) => Ended::Limited(limit),
+            (None, _) if self.max_turns => Ended::MaxTurns,
+            (None, Exit::Code(0)) => Ended::Completed,
+            (None, exit) => Ended::Crashed {
+                exit,
+                message: last_words(done, redactor),
+            },
+        };
+        SessionEnd {
+            ended,
+            text: self.text,
+            turns: self.turns,
+            tokens_in: 0,
+            tokens_out: 0,
+            cost_usd: None,
+            denied: self.denied,
+            elapsed: done.elapsed,
+            leaked: done.leaked,
+            exit: None,
+            said: String::new(),
+        }
+    }
+}

@@ -1,0 +1,86 @@
+//! How a session of a CLI is run: the part that is the same for every one, and which adapter is
+//! asked for the rest.
+
+use std::ops::ControlFlow;
+use std::time::Duration;
+
+use carson_core::EngineKind;
+use carson_proc::{Cancel, Command, Limits, Line, StopReason, Stream, run};
+
+use crate::adapters::adapter;
+use crate::engine::Engine;
+use crate::error::EngineError;
+use crate::reader::{Reader, last_words};
+use crate::session::{Access, Ended, Event, Session, SessionEnd};
+use crate::transcript::Transcript;
+
+/// What a session gets beside the environment that it is given. A value of `…` is another one in
+/// each session.
+#[must_use]
+pub fn added_environment(kind: EngineKind, access: Access) -> Vec<(&'static str, &'static str)> {
+    (adapter(kind).variables)(access)
+}
+
+impl Engine {
+    /// Runs one session to its end.
+    ///
+    /// # Errors
+    /// When it could not be started. Once started, every end is a [`SessionEnd`].
+    pub async fn run(
+        &self,
+        session: &Session<'_>,
+        cancel: &Cancel,
+        on_event: &mut dyn FnMut(&Event),
+    ) -> Result<SessionEnd, EngineError> {
+        let adapter = adapter(self.kind);
+        let command = (adapter.command)(self, session)?;
+        let reader = (adapter.reader)(self, session);
+        drive(command, session, reader, cancel, on_event).await
+    }
+}
+
+/// The part that is the same for every CLI.
+async fn drive(
+    command: Command,
+    session: &Session<'_>,
+    mut reader: Box<dyn Reader>,
+    cancel: &Cancel,
+    on_event: &mut dyn FnMut(&Event),
+) -> Result<SessionEnd, EngineError> {
+    let mut transcript = Transcript::create(session.transcript, session.redactor)?;
+    let limits = Limits {
+        silence: Some(session.silence),
+        max_output: session.max_output,
+        grace: Duration::from_secs(5),
+        ..Limits::within(session.wall_clock)
+    };
+    let each = |line: Line<'_>| match line.stream {
+        Stream::Stderr => ControlFlow::Continue(()),
+        Stream::Stdout => {
+            transcript.line(&line);
+            // Everything that is made of a session's output is made of this.
+            reader.line(&session.redactor.redact_bytes(line.bytes), on_event)
+        }
+    };
+    // What it runs must not be able to speak in its name.
+    let command = command.unforgeable_output();
+    let command = match session.confined {
+        Some(profile) => command.confined(profile),
+        None => command,
+    };
+    let done = run(&command, &limits, cancel, each).await?;
+    transcript.end();
+    let mut end = reader.end(&done, session.redactor, session.clock.now());
+    (end.elapsed, end.leaked) = (done.elapsed, done.leaked);
+    (end.exit, end.said) = (Some(done.exit), last_words(&done, session.redactor));
+    // What Carson did to the process says more than what its output looks like then.
+    match done.stopped {
+        Some(StopReason::Cancelled) => end.ended = Ended::Cancelled,
+        Some(StopReason::OutputCap) => end.ended = Ended::OutputCap,
+        Some(reason @ (StopReason::WallClock | StopReason::Silence)) => {
+            end.ended = Ended::TimedOut(reason);
+        }
+        Some(StopReason::Asked) | None => {}
+    }
+    Ok(end)
+}

@@ -1,0 +1,207 @@
+//! From a due slot, or an operator's wish, to a claimed row.
+
+use std::collections::BTreeSet;
+
+use carson_config::{Priority, Role};
+use carson_core::admission::{Admission, Gate, Shares, SkipReason, admit};
+use carson_core::settle::Halt;
+use carson_core::stops::during;
+use carson_core::work::WorkKey;
+use carson_core::{AccountName, FiringId, RepoName};
+use carson_store::{Claim, GateQuery, NewFiring, NewSkip, StoreError};
+use chrono::{DateTime, TimeDelta, Utc};
+
+use crate::budget::{fleet_budgets, role_budget};
+use carson_home::Home;
+use carson_home::calendar::day_of;
+
+/// What became of the wish.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Claimed {
+    /// The row is ours: start its process.
+    Won(FiringId),
+    /// Not now; the slot stays due.
+    Wait(String),
+    /// The slot ended as a quiet row.
+    Skipped(SkipReason),
+    /// Somebody else has the slot, or runs a firing of the role.
+    Taken,
+}
+
+/// A claim that could not be made.
+pub type ClaimError = StoreError;
+
+/// What to claim.
+#[derive(Clone, Debug, Default)]
+pub struct Wish {
+    /// The slot; `None` for a firing that an operator asks for.
+    pub slot: Option<DateTime<Utc>>,
+    /// Older slots that this one stands for.
+    pub missed: u32,
+    /// Only this repository.
+    pub repo: Option<RepoName>,
+    /// Only this piece of work.
+    pub work: Option<WorkKey>,
+}
+
+/// Asks admission and claims the row, or writes the quiet row that says why not.
+///
+/// # Errors
+/// When the store does not answer.
+pub async fn claim(house: &Home, role: &Role, wish: &Wish) -> Result<Claimed, ClaimError> {
+    let mut claimed = claim_all(house, &[(role, wish.clone())]).await?;
+    Ok(claimed.pop().unwrap_or(Claimed::Taken))
+}
+
+/// The same for many roles that are due together, in one read and one durable write for those that
+/// fire, and one for those that do not: the last of them must not wait for all the others.
+///
+/// # Errors
+/// When the store does not answer.
+pub async fn claim_all(house: &Home, wishes: &[(&Role, Wish)]) -> Result<Vec<Claimed>, ClaimError> {
+    let now = house.clock.now();
+    let roles: Vec<&Role> = wishes.iter().map(|(role, _)| *role).collect();
+    let gates = gates(house, &roles, now).await?;
+    let mut claimed = Vec::with_capacity(wishes.len());
+    let (mut wanted, mut skips) = (Vec::new(), Vec::new());
+    for ((role, wish), mut gate) in wishes.iter().zip(gates) {
+        // Those before it in this very pass will run too.
+        gate.running_here += u32::try_from(wanted.len()).unwrap_or(u32::MAX);
+        claimed.push(match admit(&gate, now) {
+            Admission::Wait(why) => Claimed::Wait(why),
+            Admission::Skip(reason) => {
+                skips.extend(wish.slot.map(|slot| NewSkip {
+                    role: role.name.clone(),
+                    slot,
+                    reason: reason.clone(),
+                }));
+                Claimed::Skipped(reason)
+            }
+            Admission::Admit(account) => {
+                let mut firing = new_firing(house, role, wish, account, now);
+                firing.probes = gate.breaker.opened_at;
+                let id = firing.id;
+                wanted.push(firing);
+                Claimed::Won(id)
+            }
+        });
+    }
+    let store = &house.store;
+    store.record_skips(&house.fleet.host, &skips, now).await?;
+    let mut lost = lost(house, &wanted).await?;
+    for one in &mut claimed {
+        if matches!(one, Claimed::Won(id) if lost.remove(id)) {
+            *one = Claimed::Taken;
+        }
+    }
+    Ok(claimed)
+}
+
+/// Claims them; those that somebody else has, or runs.
+async fn lost(house: &Home, wanted: &[NewFiring]) -> Result<BTreeSet<FiringId>, StoreError> {
+    if wanted.is_empty() {
+        return Ok(BTreeSet::new());
+    }
+    let claims = house.store.claim_firings(wanted).await?;
+    let lost = wanted
+        .iter()
+        .zip(claims)
+        .filter(|(_, claim)| *claim != Claim::Won);
+    Ok(lost.map(|(firing, _)| firing.id).collect())
+}
+
+fn new_firing(
+    house: &Home,
+    role: &Role,
+    wish: &Wish,
+    account: AccountName,
+    now: DateTime<Utc>,
+) -> NewFiring {
+    let limit = TimeDelta::from_std(role.limits.wall_clock).unwrap_or(TimeDelta::days(1));
+    NewFiring {
+        id: FiringId::new(),
+        role: role.name.clone(),
+        slot: wish.slot,
+        host: house.fleet.host.clone(),
+        account: Some(account),
+        deadline_at: now + limit,
+        claimed_at: now,
+        missed: wish.missed,
+        repo: wish.repo.clone(),
+        work: wish.work,
+        probes: None,
+    }
+}
+
+/// What a firing of `role` halts with before its next session, which `account` would run: the stops
+/// that are asked [again](carson_core::stops::during).
+///
+/// # Errors
+/// When the store does not answer.
+pub(crate) async fn again(
+    house: &Home,
+    role: &Role,
+    account: &AccountName,
+    has_begun: bool,
+) -> Result<Option<Halt>, StoreError> {
+    let now = house.clock.now();
+    let mut gate = gate(house, role, now).await?;
+    gate.accounts = vec![account.clone()];
+    Ok(during(&gate, now, has_begun))
+}
+
+/// Everything admission looks at, for one role.
+///
+/// # Errors
+/// When the store does not answer.
+pub async fn gate(house: &Home, role: &Role, now: DateTime<Utc>) -> Result<Gate, StoreError> {
+    let mut gates = gates(house, &[role], now).await?;
+    Ok(gates.pop().unwrap_or_else(|| Gate::of(role.name.clone())))
+}
+
+async fn gates(house: &Home, roles: &[&Role], now: DateTime<Utc>) -> Result<Vec<Gate>, StoreError> {
+    let queries: Vec<GateQuery<'_>> = roles
+        .iter()
+        .map(|role| GateQuery {
+            role: &role.name,
+            repos: &role.repos,
+            day: day_of(role.cadence.zone(), now),
+        })
+        .collect();
+    let mut gates = house.store.gates(&house.fleet.host, &queries).await?;
+    let fleet_budgets = fleet_budgets(&house.store, &house.fleet, now).await?;
+    for (role, gate) in roles.iter().zip(&mut gates) {
+        gate.shares = shares(house, role);
+        gate.is_low = role.priority == Priority::Low;
+        gate.cooldown = role.limits.cooldown;
+        gate.budgets.clone_from(&fleet_budgets);
+        gate.budgets.extend(role_budget(role, gate.spent_today));
+        gate.accounts.clone_from(&role.engines);
+        gate.max_per_day = role.limits.max_firings_per_day;
+        gate.max_here = house.fleet.max_firings;
+        gate.overlap = role.overlap;
+        gate.zone = role.cadence.zone();
+    }
+    Ok(gates)
+}
+
+/// What the whole fleet spent in its zone's day.
+///
+/// # Errors
+/// When the store does not answer.
+pub async fn spent_today(house: &Home, now: DateTime<Utc>) -> Result<f64, StoreError> {
+    house.store.spent(day_of(house.fleet.zone, now)).await
+}
+
+/// What the role's accounts leave alone.
+fn shares(house: &Home, role: &Role) -> Vec<Shares> {
+    let accounts = role.engines.iter();
+    let known = accounts.filter_map(|name| house.fleet.accounts.get(name));
+    known
+        .map(|account| Shares {
+            account: account.name.clone(),
+            warn_at: account.warn_at,
+            reserve: account.reserve,
+        })
+        .collect()
+}

@@ -1,0 +1,110 @@
+//! What every stage of a firing is handed, and none of them changes.
+
+use std::fmt::Display;
+use std::time::{Duration, Instant};
+
+use carson_config::Role;
+use carson_core::{Event, FiringId, RepoName, Stage};
+use carson_proc::Cancel;
+use carson_store::{Firing as Row, Stopped, Store};
+use chrono::{DateTime, Utc};
+use tracing::info;
+
+use carson_home::{FiringRef, Home};
+
+/// A firing while it runs, or while a dead one is concluded: who fires, for whom, and until when. What
+/// it has come to is in [`Reached`](crate::reached::Reached), what it adds up to in
+/// [`Record`](crate::record::Record).
+pub(crate) struct Ctx<'h> {
+    pub house: &'h Home,
+    pub id: FiringId,
+    pub claimed_at: DateTime<Utc>,
+    pub role: &'h Role,
+    pub cancel: Cancel,
+    pub deadline: Instant,
+    pub wanted: Wanted,
+}
+
+/// What an operator asked for with `--repo` and `--work`.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Wanted {
+    pub repo: Option<RepoName>,
+    pub work: Option<u64>,
+}
+
+impl<'h> Ctx<'h> {
+    /// A firing as its row tells it.
+    pub(crate) fn of_row(house: &'h Home, row: &Row, role: &'h Role, cancel: Cancel) -> Self {
+        Self {
+            house,
+            id: row.id,
+            claimed_at: row.claimed_at,
+            role,
+            cancel,
+            deadline: Instant::now() + role.limits.wall_clock,
+            wanted: Wanted {
+                repo: row.repo.clone(),
+                work: row.work.and_then(carson_core::work::WorkKey::number),
+            },
+        }
+    }
+
+    /// As everything below its stages knows it.
+    pub(crate) fn firing(&self) -> FiringRef<'h> {
+        FiringRef {
+            house: self.house,
+            role: self.role,
+            id: self.id,
+        }
+    }
+
+    pub(crate) fn store(&self) -> &Store {
+        &self.house.store
+    }
+
+    pub(crate) fn now(&self) -> DateTime<Utc> {
+        self.house.clock.now()
+    }
+
+    /// What is left of the wall clock.
+    pub(crate) fn remaining(&self) -> Duration {
+        self.deadline.saturating_duration_since(Instant::now())
+    }
+
+    pub(crate) fn has_stage(&self, stage: Stage) -> bool {
+        self.role.stages.contains(&stage)
+    }
+
+    /// The text without secrets.
+    pub(crate) fn redacted(&self, text: &str) -> String {
+        self.house.redactor.redact(text).into_owned()
+    }
+
+    /// [`FiringRef::note`].
+    pub(crate) async fn note<E: Display>(
+        &self,
+        what: &str,
+        written: impl Future<Output = Result<(), E>>,
+    ) {
+        self.firing().note(what, written).await;
+    }
+
+    /// Notes the stage in the row.
+    pub(crate) async fn enter(&self, stage: Stage) {
+        info!(firing.id = %self.id, firing.stage = %stage, "stage");
+        let entered = self.store().set_stage(self.id, stage, self.now());
+        self.note("the stage", entered).await;
+    }
+
+    /// [`FiringRef::event`].
+    pub(crate) async fn event(&self, event: &Event) {
+        self.firing().event(event).await;
+    }
+
+    /// Notes tool calls that were stopped, as many as anybody reads.
+    pub(crate) async fn note_stopped(&self, stopped: Vec<Stopped>) {
+        let now = self.now();
+        let added = self.store().add_blocked_calls(self.id, &stopped, now);
+        self.note("blocked calls", added).await;
+    }
+}

@@ -1,0 +1,337 @@
+//! The one place that carries effects out.
+//!
+//! A list of effects stands in the row before any of it is done. It is gone through in order; what the
+//! forge cannot take now is owed, and stops what comes after it: a claim is not released as done while
+//! its pull request is missing. What is owed is tried again, ever later and for some days, by the
+//! firing's own recovery or by a later pass. What the forge will never take is told to people.
+
+use carson_core::effect::Release;
+use carson_core::{Effect, Event, FiringId};
+use carson_forge::{Claim, Forge, ForgeError, NewPull};
+use carson_store::{EffectRow, EffectState, Firing as Row, StoreError, Tried};
+use chrono::TimeDelta;
+use tracing::{info, warn};
+
+use crate::ctx::Ctx;
+use crate::reached::Taken;
+use carson_home::Home;
+
+/// The first wait before another try; each further one is twice as long.
+const FIRST: TimeDelta = TimeDelta::minutes(1);
+/// The longest of them.
+const LONGEST: TimeDelta = TimeDelta::hours(6);
+/// Tries after which a forge that never answers counts as one that refuses: about five days.
+const MAX_TRIES: u32 = 28;
+
+/// What came of a list of effects.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Carried {
+    /// The pull request of the firing.
+    pub pull: Option<OpenedPull>,
+    /// Why the forge will not have it.
+    pub pull_refused: Option<String>,
+    /// What could not be done yet or at all, for the report.
+    pub trouble: Vec<String>,
+    /// How many were done now.
+    pub done: u32,
+}
+
+/// A pull request that the forge has.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct OpenedPull {
+    pub number: u64,
+    pub url: String,
+    pub draft: bool,
+}
+
+/// Whose effects they are, and where they go.
+pub(crate) struct Bearer<'a> {
+    pub house: &'a Home,
+    pub forge: &'a Forge,
+    /// Only its firing is compared: the claim of a firing without one is never looked for.
+    pub claim: Claim,
+}
+
+impl<'a> Bearer<'a> {
+    /// Of a firing, as its row has it.
+    pub(crate) fn of_row(house: &'a Home, forge: &'a Forge, row: &Row) -> Self {
+        let claim = Claim {
+            firing: row.id,
+            role: row.role.clone(),
+            host: row.host.clone(),
+            at: row.claimed_at,
+        };
+        Self {
+            house,
+            forge,
+            claim,
+        }
+    }
+
+    /// Of a firing that runs, or is concluded.
+    pub(crate) fn of(ctx: &'a Ctx<'_>, taken: &'a Taken<'_>) -> Self {
+        Self {
+            house: ctx.house,
+            forge: &taken.forge,
+            claim: Claim {
+                firing: ctx.id,
+                role: ctx.role.name.clone(),
+                host: ctx.house.fleet.host.clone(),
+                at: ctx.claimed_at,
+            },
+        }
+    }
+
+    fn id(&self) -> FiringId {
+        self.claim.firing
+    }
+
+    /// Carries out what is still owed of this list, in order, until the forge does not answer.
+    ///
+    /// # Errors
+    /// When the store does not answer.
+    pub(crate) async fn carry_out(&self, effects: &[EffectRow]) -> Result<Carried, StoreError> {
+        let mut carried = Carried::default();
+        for row in effects {
+            match row.state {
+                EffectState::Done => self.recall(row, &mut carried).await?,
+                EffectState::Refused => refused(row, &mut carried),
+                EffectState::Owed if !self.carry_out_one(row, &mut carried).await? => break,
+                EffectState::Owed => {}
+            }
+        }
+        Ok(carried)
+    }
+
+    /// What an earlier pass did.
+    async fn recall(&self, row: &EffectRow, carried: &mut Carried) -> Result<(), StoreError> {
+        if let Effect::OpenPull { draft, .. } = row.effect {
+            let firing = self.house.store.firing(self.id()).await?;
+            carried.pull = firing.and_then(|firing| {
+                Some(OpenedPull {
+                    number: firing.pr_number?,
+                    url: firing.pr_url?,
+                    draft,
+                })
+            });
+        }
+        Ok(())
+    }
+
+    /// Tries one; whether to go on with the next.
+    async fn carry_out_one(
+        &self,
+        row: &EffectRow,
+        carried: &mut Carried,
+    ) -> Result<bool, StoreError> {
+        let (store, now) = (&self.house.store, self.house.clock.now());
+        let tried = match self.call(&row.effect, carried).await {
+            Ok(said) => {
+                carried.done += 1;
+                info!(firing.id = %self.id(), effect = row.effect.kind(), said, "done on the forge");
+                (EffectState::Done, said, None)
+            }
+            Err(error) => {
+                let said = self.house.redactor.redact(&error.to_string()).into_owned();
+                warn!(firing.id = %self.id(), effect = row.effect.kind(), said, "the forge did not take an effect");
+                let owed = may_pass(&error) && row.tries + 1 < MAX_TRIES;
+                match owed {
+                    true => (EffectState::Owed, said, Some(now + wait(row.tries))),
+                    false => (EffectState::Refused, said, None),
+                }
+            }
+        };
+        let (state, said, next_at) = tried;
+        // The pull request's number stands in the firing's row before the effect counts as done.
+        if let (EffectState::Done, Effect::OpenPull { .. }, Some(pull)) =
+            (state, &row.effect, &carried.pull)
+        {
+            store.set_pull(self.id(), pull.number, &pull.url).await?;
+        }
+        let tried = Tried {
+            state,
+            said: Some(&said),
+            next_at,
+        };
+        store.note_effect(self.id(), row.n, &tried).await?;
+        match state {
+            EffectState::Done => {}
+            EffectState::Owed => carried.trouble.push(owed_text(&row.effect, &said)),
+            EffectState::Refused => {
+                let event = Event::EffectRefused {
+                    effect: row.effect.kind(),
+                    why: said.clone(),
+                };
+                let role = Some(&self.claim.role);
+                store.event(&event, role, Some(self.id()), now).await?;
+                refused(
+                    &EffectRow {
+                        said: Some(said),
+                        ..row.clone()
+                    },
+                    carried,
+                );
+            }
+        }
+        Ok(state != EffectState::Owed)
+    }
+
+    /// Calls the forge; what people may want to know of its answer.
+    async fn call(&self, effect: &Effect, carried: &mut Carried) -> Result<String, ForgeError> {
+        match effect {
+            Effect::OpenPull {
+                head,
+                base,
+                title,
+                body,
+                draft,
+                labels,
+            } => {
+                let pull = NewPull {
+                    title: title.clone(),
+                    body: body.clone(),
+                    head: head.clone(),
+                    base: base.clone(),
+                    draft: *draft,
+                    labels: labels.clone(),
+                };
+                let pull = self.forge.create_pull(&pull).await?;
+                let opened = carried.pull.insert(OpenedPull {
+                    number: pull.number,
+                    url: pull.url,
+                    draft: pull.draft,
+                });
+                Ok(opened.url.clone())
+            }
+            Effect::Release {
+                issue,
+                release,
+                without_pull,
+            } => {
+                let release = self.release(release, without_pull.as_ref(), carried);
+                self.forge.release(*issue, &self.claim, &release).await?;
+                Ok(format!("#{issue}"))
+            }
+            Effect::CloseIssue { issue } => {
+                self.forge.close_issue(*issue).await?;
+                Ok(format!("#{issue}"))
+            }
+        }
+    }
+
+    /// How the claim ends, now that it is known what became of the pull request.
+    fn release(
+        &self,
+        usual: &Release,
+        without_pull: Option<&Release>,
+        carried: &Carried,
+    ) -> Release {
+        let refused = carried.pull_refused.as_ref();
+        let mut release = without_pull
+            .filter(|_| refused.is_some())
+            .unwrap_or(usual)
+            .clone();
+        if let Some(pull) = &carried.pull {
+            release.note = release.note.says("\n\nPull request: ").names(&pull.url);
+        }
+        if let Some(why) = refused {
+            let note = release.note.says("\n\nTrouble: ");
+            release.note = note.quotes(&format!("no pull request could be opened: {why}"));
+        }
+        release
+    }
+}
+
+fn refused(row: &EffectRow, carried: &mut Carried) {
+    let said = row.said.clone().unwrap_or_default();
+    match row.effect {
+        Effect::OpenPull { .. } => {
+            let text = format!("no pull request could be opened: {said}");
+            carried.trouble.push(text);
+            carried.pull_refused = Some(said);
+        }
+        Effect::Release { .. } | Effect::CloseIssue { .. } => {
+            let text = format!("the forge could not be told: {said}");
+            carried.trouble.push(text);
+        }
+    }
+}
+
+fn owed_text(effect: &Effect, said: &str) -> String {
+    match effect {
+        Effect::OpenPull { .. } => {
+            format!("its pull request is opened once the forge takes it: {said}")
+        }
+        Effect::Release { .. } | Effect::CloseIssue { .. } => {
+            format!("the forge is told once it answers: {said}")
+        }
+    }
+}
+
+/// Whether the same call may succeed later, by itself or once a person renewed a token.
+fn may_pass(error: &ForgeError) -> bool {
+    match error {
+        ForgeError::Unauthorized
+        | ForgeError::Forbidden { .. }
+        | ForgeError::RateLimited(_)
+        | ForgeError::Unavailable { .. }
+        | ForgeError::Io { .. } => true,
+        ForgeError::NotFound { .. } | ForgeError::Invalid { .. } | ForgeError::File { .. } => false,
+    }
+}
+
+fn wait(tries: u32) -> TimeDelta {
+    (FIRST * 2_i32.pow(tries.min(10))).min(LONGEST)
+}
+
+/// Carries out what ended firings of this host still owe; how much of it was done.
+///
+/// # Errors
+/// When the store does not answer. A forge that does not is logged, and asked again later.
+pub(crate) async fn replay(house: &Home) -> Result<u32, StoreError> {
+    let mut done = 0;
+    for id in house
+        .store
+        .owing(&house.fleet.host, house.clock.now())
+        .await?
+    {
+        if let Some(row) = house.store.firing(id).await? {
+            done += replay_one(house, &row).await?;
+        }
+    }
+    Ok(done)
+}
+
+async fn replay_one(house: &Home, row: &Row) -> Result<u32, StoreError> {
+    let repo = row.repo.as_ref();
+    let Some(repo) = repo.and_then(|name| house.fleet.repos.get(name)) else {
+        // Its repository is not in the settings now; it may come back.
+        return Ok(0);
+    };
+    let forge = match house.forge(repo).await {
+        Ok(forge) => forge,
+        Err(error) => {
+            warn!(firing.id = %row.id, %error, "the forge of an ended firing cannot be opened");
+            return Ok(0);
+        }
+    };
+    let effects = house.store.effects(row.id).await?;
+    let bearer = Bearer::of_row(house, &forge, row);
+    Ok(bearer.carry_out(&effects).await?.done)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_effect_is_owed_for_days_and_not_for_ever() {
+        let all: TimeDelta = (0..MAX_TRIES).map(wait).sum();
+        assert!(
+            all > TimeDelta::days(4) && all < TimeDelta::days(7),
+            "{all}"
+        );
+        assert_eq!(wait(0), FIRST);
+        assert_eq!(wait(u32::MAX), LONGEST);
+    }
+}

@@ -1,0 +1,159 @@
+//! What people read on the forge: pull requests and comments.
+
+use carson_core::settle::Settled;
+use carson_core::{Outcome, Page, Work, untrusted};
+
+use crate::ctx::Ctx;
+use crate::fenced_quote;
+use crate::reached::Taken;
+use crate::record::Record;
+use crate::saved::Saved;
+
+/// Firings that are told one by one in the last comment.
+const ATTEMPTS_MAX: usize = 10;
+/// Longest title that is passed on.
+const TITLE_MAX: usize = 200;
+
+/// A title from outside as one line: no line breaks, no control or direction marks, bounded.
+pub(crate) fn one_line(title: &str) -> String {
+    untrusted::one_line(title, TITLE_MAX)
+}
+
+pub(crate) fn pull_title(work: &Work) -> Page {
+    let title = Page::default().title(&work.title);
+    let Some(number) = work.key.number() else {
+        return title;
+    };
+    if one_line(&work.title).is_empty() {
+        return Page::from("Issue ").names(number);
+    }
+    title.says(" (#").names(number).says(")")
+}
+
+pub(crate) fn pull_body(ctx: &Ctx<'_>, rec: &Record, taken: &Taken<'_>, settled: &Settled) -> Page {
+    let mut body = match taken.work.key.number() {
+        Some(number) => Page::from("Work on #").names(number).says("."),
+        None => Page::from("The role's own task."),
+    };
+    body = body
+        .says("\n\n- role: ")
+        .names(&ctx.role.name)
+        .says("\n- firing: ")
+        .names(ctx.id)
+        .says("\n- outcome: ")
+        .names(settled.outcome)
+        .says(": ")
+        .quotes(&settled.reason)
+        .says("\n");
+    let blocked = rec.tally().blocked_calls;
+    if blocked > 0 {
+        body = body
+            .says("- blocked tool calls: ")
+            .names(blocked)
+            .says("\n");
+    }
+    if settled.outcome != Outcome::Ok {
+        body = body.says("\nThis is unfinished work that was saved; it is not ready to be read.\n");
+    }
+    body.and(&fenced_quote::last_words(rec))
+}
+
+pub(crate) fn forge_note(ctx: &Ctx<'_>, rec: &Record, settled: &Settled, saved: &Saved) -> Page {
+    let mut note = Page::default()
+        .names(&ctx.role.title)
+        .says(" ended as ")
+        .names(settled.outcome)
+        .says(": ")
+        .quotes(&settled.reason);
+    if let Some(kept) = &saved.kept_ref {
+        note = note
+            .says("\n\nKept in Carson's store (`kept/` in its home) under `")
+            .names(kept)
+            .says("`.");
+    }
+    for trouble in &saved.trouble {
+        note = note.says("\n\nTrouble: ").quotes(trouble);
+    }
+    // Beside finished work the pull request says it.
+    if settled.outcome != Outcome::Ok {
+        note = note.says("\n").and(&fenced_quote::last_words(rec));
+    }
+    note
+}
+
+pub(crate) fn out_of_attempts(attempts: u32, tried: &[Page]) -> Page {
+    let mut text = Page::default().names(attempts).says(
+        " firings took this issue and none finished it. It needs a person: remove the label \
+         `needs:human` to let the fleet try again.",
+    );
+    if !tried.is_empty() {
+        text = text.says("\n\nWhat was tried:\n");
+        // The last ones say most.
+        for line in tried.iter().rev().take(ATTEMPTS_MAX).rev() {
+            text = text.says("\n- ").and(line);
+        }
+    }
+    text
+}
+
+/// One firing that took the issue, in a line.
+pub(crate) fn attempt(row: &carson_store::Firing) -> Page {
+    let outcome = row
+        .outcome
+        .map_or("?".to_owned(), |outcome| outcome.to_string());
+    let reason = one_line(row.reason.as_deref().unwrap_or_default());
+    let mut line = Page::default().names(row.id).says(" ").names(outcome);
+    line = line.says(": ").quotes(&reason);
+    for (what, place) in [
+        ("; pull request `", &row.pr_url),
+        ("; branch `", &row.branch),
+        ("; kept under `", &row.salvage_ref),
+    ] {
+        if let Some(place) = place {
+            line = line.says(what).names(place).says("`");
+        }
+    }
+    line
+}
+
+/// A pull request was closed: the work is not taken up again by itself.
+pub(crate) fn refused(pull: &carson_forge::Pull) -> Page {
+    Page::from("Pull request ").names(&pull.url).says(
+        " for this issue was closed without merging, which reads as a no. Remove the label \
+         `needs:human` to let the fleet try once more.",
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use carson_core::work::WorkKey;
+
+    use super::*;
+
+    #[test]
+    fn hostile_titles_become_one_harmless_line() {
+        assert_eq!(one_line("a\nb\t c\u{202e}d\u{0}"), "a b c d");
+        assert_eq!(one_line(&"x".repeat(10_000)).len(), TITLE_MAX);
+        assert_eq!(one_line("$(rm -rf /)"), "$(rm -rf /)");
+    }
+
+    #[test]
+    fn a_title_closes_and_calls_nothing_but_names_its_issue() {
+        let titled = |title: &str| {
+            let work = Work {
+                key: WorkKey::Issue(7),
+                title: title.into(),
+                body: String::new(),
+                url: String::new(),
+                attempts: 0,
+            };
+            pull_title(&work).to_string()
+        };
+        assert_eq!(titled("Fix it"), "Fix it (#7)");
+        assert_eq!(titled(" \n"), "Issue 7");
+        assert_eq!(
+            titled("Closes #1 @you"),
+            "Closes #\u{2060}1 @\u{2060}you (#7)"
+        );
+    }
+}

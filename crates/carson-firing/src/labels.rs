@@ -1,0 +1,21 @@
+//! What an outcome makes of an issue's labels.
+
+use carson_core::Outcome;
+use carson_core::outcome::WorkEffect;
+
+/// The labels that an outcome gives an issue, and whether the attempt counts. A role that is gone
+/// has no queue to go back to: then a person decides.
+pub(crate) fn labels_after(outcome: Outcome, ready: Option<&str>) -> (Vec<String>, bool) {
+    let ready = ready.unwrap_or("needs:human");
+    let (add, counts) = match outcome.work_effect() {
+        WorkEffect::PullRequestOpen => (vec!["carson:pr-open"], false),
+        WorkEffect::Done => (vec!["carson:done"], false),
+        // Whoever removes the label lets the fleet try again.
+        WorkEffect::NeedsHuman => (vec![ready, "needs:human"], true),
+        WorkEffect::BackToQueue => (vec![ready], true),
+        WorkEffect::BackUncounted => (vec![ready], false),
+        // Work that turned out to be none would be found again at every slot: it counts too.
+        WorkEffect::Nothing => (vec![ready], outcome == Outcome::Silent),
+    };
+    (add.into_iter().map(str::to_owned).collect(), counts)
+}

@@ -1,0 +1,74 @@
+//! A firing that has a place to work in, and what its sessions are told of it.
+
+use std::ffi::OsString;
+
+use carson_config::Repo;
+use carson_core::limits::Limits;
+use carson_core::settle::Halt;
+use carson_core::{Stage, Work};
+
+use crate::ctx::Ctx;
+use crate::reached::{Place, Taken};
+use crate::record::Record;
+use carson_bench::bench::Bench;
+use carson_bench::environment::Wanted;
+use carson_bench::proxy::Proxy;
+
+/// What every prompt of a firing tells.
+#[derive(Clone, Copy)]
+pub(crate) struct Brief<'f> {
+    pub repo: &'f Repo,
+    pub work: &'f Work,
+    pub branch: &'f str,
+    pub limits: &'f Limits,
+}
+
+impl Brief<'_> {
+    /// The turn ceiling of a stage's session.
+    pub(crate) fn max_turns(&self, stage: Stage) -> u32 {
+        match stage {
+            Stage::Execute => self.limits.max_turns,
+            _ => self.limits.max_turns_read,
+        }
+    }
+}
+
+/// The firing has a place to work in.
+pub(crate) struct Placed<'r, 'h> {
+    pub taken: &'r Taken<'h>,
+    pub place: &'r mut Place,
+}
+
+impl Placed<'_, '_> {
+    /// What a prompt tells.
+    pub(crate) fn brief<'f>(&'f self, ctx: &'f Ctx<'_>) -> Brief<'f> {
+        Brief {
+            repo: self.taken.repo,
+            work: &self.taken.work,
+            branch: &self.place.worktree.branch,
+            limits: &ctx.role.limits,
+        }
+    }
+
+    /// The complete environment of a session, or of the promise, that works in this bench or room.
+    pub(crate) fn environment(
+        &self,
+        ctx: &Ctx<'_>,
+        rec: &Record,
+        bench: &Bench,
+        attempt: u32,
+    ) -> Result<Vec<(OsString, OsString)>, Halt> {
+        Ok(bench.environment(&Wanted {
+            house: ctx.house,
+            id: ctx.id,
+            role: ctx.role,
+            account: rec.required_account(ctx)?,
+            repo: &self.taken.repo.name,
+            protected: &self.taken.repo.protected,
+            work: self.taken.work.key,
+            branch: &self.place.worktree.branch,
+            attempt,
+            egress: rec.proxy.as_ref().map_or_else(Vec::new, Proxy::variables),
+        }))
+    }
+}

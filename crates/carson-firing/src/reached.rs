@@ -1,0 +1,101 @@
+//! How far a firing has come: what its end has to clean up.
+
+use std::sync::Arc;
+
+use carson_config::Repo;
+use carson_core::Work;
+use carson_forge::Forge;
+use carson_git::{GitError, Mirror, Seen, Worktree};
+
+use carson_bench::bench::Bench;
+
+/// How far a firing has come. Whoever runs its stages owns this, so that it outlives a stage that is
+/// dropped; recovery finds it again from the row. Where the forge of a dead firing cannot be opened
+/// there is a place without its work.
+#[derive(Default)]
+pub(crate) struct Reached<'h> {
+    pub taken: Option<Taken<'h>>,
+    pub place: Option<Place>,
+}
+
+/// The work of a firing, which it holds.
+pub(crate) struct Taken<'h> {
+    pub repo: &'h Repo,
+    pub forge: Forge,
+    pub work: Work,
+}
+
+/// Where a firing works.
+pub(crate) struct Place {
+    pub mirror: Mirror,
+    pub worktree: Worktree,
+    pub bench: Bench,
+    known: Known,
+}
+
+/// What is known of a worktree since somebody could write there.
+enum Known {
+    Nothing,
+    Seen(Arc<Seen>),
+    /// Nobody could look, and why: looking once more would take as long again.
+    Unseen(String),
+}
+
+impl Place {
+    pub(crate) fn new(mirror: Mirror, worktree: Worktree, bench: Bench) -> Self {
+        Self {
+            mirror,
+            worktree,
+            bench,
+            known: Known::Nothing,
+        }
+    }
+
+    /// Looks, or gives what was seen since somebody could write there.
+    pub(crate) async fn look(&mut self) -> Result<Arc<Seen>, GitError> {
+        match &self.known {
+            Known::Nothing => {}
+            Known::Seen(seen) => return Ok(Arc::clone(seen)),
+            Known::Unseen(why) => {
+                return Err(GitError::Failed {
+                    verb: "look".into(),
+                    detail: why.clone(),
+                });
+            }
+        }
+        match self.worktree.look(true).await {
+            Ok(seen) => {
+                let seen = Arc::new(seen);
+                self.known = Known::Seen(Arc::clone(&seen));
+                Ok(seen)
+            }
+            Err(error) => {
+                self.known = Known::Unseen(error.to_string());
+                Err(error)
+            }
+        }
+    }
+
+    /// Somebody could write there.
+    pub(crate) fn forget(&mut self) {
+        self.known = Known::Nothing;
+    }
+
+    /// Whether nobody could look, or not at everything.
+    pub(crate) fn is_unseen(&self) -> bool {
+        match &self.known {
+            Known::Nothing => false,
+            Known::Seen(seen) => !seen.facts().trouble.is_empty(),
+            Known::Unseen(_) => true,
+        }
+    }
+
+    /// Whether no work exists: no commit, and nothing uncommitted.
+    pub(crate) async fn is_untouched(&mut self) -> bool {
+        let seen = self.look().await;
+        seen.is_ok_and(|seen| {
+            let facts = seen.facts();
+            facts.exists && facts.commits == 0 && !facts.dirty && !facts.head_strayed
+        })
+    }
+}

@@ -1,0 +1,135 @@
+//! What a firing adds up to while it runs.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use carson_config::Account;
+use carson_core::settle::Halt;
+use carson_core::{AccountName, Stage};
+use carson_proc::sandbox::{Level, Ns};
+use carson_store::{Firing as Row, Progress};
+
+use crate::ctx::Ctx;
+use carson_bench::proxy::{self, Proxy};
+
+/// What the stages of a firing add to, one after the other.
+#[derive(Default)]
+pub(crate) struct Record {
+    tally: Tally,
+    /// The weakest confinement so far.
+    level: Option<Level>,
+    /// What its preflight found.
+    pub checks: carson_checks::Findings,
+    /// The proxy of its account, while it is open.
+    pub proxy: Option<Proxy>,
+}
+
+/// What the sessions of a firing add up to.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Tally {
+    pub account: Option<AccountName>,
+    pub sessions: u32,
+    pub turns: u32,
+    pub tokens_in: u64,
+    pub tokens_out: u64,
+    pub cost_usd: Option<f64>,
+    /// Whether part of it was priced from tokens.
+    pub cost_estimated: bool,
+    pub attempts: u32,
+    /// Sessions that were tried again because the provider was not available.
+    pub retries: u32,
+    pub blocked_calls: u32,
+    /// The stages of the sessions so far.
+    pub stages: Vec<Stage>,
+    /// The final text of the last session of each stage.
+    pub last_words: BTreeMap<Stage, String>,
+}
+
+impl Record {
+    /// As far as the row has it.
+    pub(crate) fn of_row(row: &Row) -> Self {
+        let tally = Tally {
+            account: row.account.clone(),
+            turns: row.turns,
+            attempts: row.attempts,
+            tokens_in: row.tokens_in,
+            tokens_out: row.tokens_out,
+            cost_usd: row.cost_usd,
+            cost_estimated: row.cost_estimated,
+            retries: row.retries,
+            ..Tally::default()
+        };
+        Self {
+            tally,
+            ..Self::default()
+        }
+    }
+
+    /// Opens the proxy that the firing's account needs, in the place of another one.
+    pub(crate) fn open_proxy(&mut self, ctx: &Ctx<'_>, bench: &Path) -> Result<(), Halt> {
+        let account = self.required_account(ctx)?;
+        self.proxy = proxy::begin(&ctx.firing(), account, bench, ctx.remaining())?;
+        Ok(())
+    }
+
+    /// Closes it, once what went where is written down.
+    pub(crate) async fn close_proxy(&mut self, ctx: &Ctx<'_>) {
+        if let Some(open) = self.proxy.take() {
+            proxy::end(&ctx.firing(), open).await;
+        }
+    }
+
+    pub(crate) fn tally(&self) -> &Tally {
+        &self.tally
+    }
+
+    /// Changes the tally and writes it to the row.
+    pub(crate) async fn count(&mut self, ctx: &Ctx<'_>, change: impl FnOnce(&mut Tally)) {
+        change(&mut self.tally);
+        let tally = &self.tally;
+        let progress = Progress {
+            turns: tally.turns,
+            tokens_in: tally.tokens_in,
+            tokens_out: tally.tokens_out,
+            cost_usd: tally.cost_usd,
+            attempts: tally.attempts,
+            retries: tally.retries,
+            cost_estimated: tally.cost_estimated,
+            sessions: tally.sessions,
+            engine: self.account(ctx).map(|account| account.engine.to_string()),
+            account: tally.account.clone(),
+        };
+        let written = ctx.store().progress(ctx.id, &progress);
+        ctx.note("progress", written).await;
+    }
+
+    /// The account whose engine this firing uses: the one that preflight chose, or that it moved on to.
+    pub(crate) fn account<'h>(&self, ctx: &Ctx<'h>) -> Option<&'h Account> {
+        let first = || ctx.role.engines.first();
+        let name = self.tally.account.as_ref().or_else(first)?;
+        ctx.house.fleet.accounts.get(name)
+    }
+
+    /// The same, for who cannot go on without one.
+    pub(crate) fn required_account<'h>(&self, ctx: &Ctx<'h>) -> Result<&'h Account, Halt> {
+        self.account(ctx)
+            .ok_or_else(|| Halt::Broken("the role's account is gone".into()))
+    }
+
+    /// Takes note of how a run was confined: whether it is the first of this firing, and the level
+    /// if it is weaker than what was noted before.
+    pub(crate) fn confined(&mut self, level: Level) -> (bool, Option<Level>) {
+        let first = self.level.is_none();
+        let noted = self.level.as_ref();
+        if noted.is_some_and(|noted| level.weaker.len() <= noted.weaker.len()) {
+            return (first, None);
+        }
+        self.level = Some(level.clone());
+        (first, Some(level))
+    }
+
+    /// Whether every run of this firing had processes of its own, which ended with it.
+    pub(crate) fn processes_end_with_their_session(&self) -> bool {
+        self.level.as_ref().is_some_and(|level| level.has(Ns::Pid))
+    }
+}

@@ -1,0 +1,28 @@
+//! Effects that several kinds have.
+
+use carson_core::{Effect, Outcome};
+
+use super::kind::Closing;
+use crate::forge_text;
+
+/// Label of a draft that is unfinished work, not a proposal.
+const DO_NOT_REVIEW: &str = "do-not-review";
+
+/// The pull request of what was pushed, if anything was.
+pub(super) fn open_pull(closing: &Closing<'_, '_>) -> Option<Effect> {
+    closing.saved.pushed.as_ref()?;
+    let (ctx, taken) = (closing.ctx, closing.taken);
+    let draft = closing.settled.outcome != Outcome::Ok;
+    let body = forge_text::pull_body(ctx, closing.rec, taken, closing.settled);
+    Some(Effect::OpenPull {
+        head: closing.place?.worktree.branch.clone(),
+        base: taken.repo.base.clone(),
+        title: forge_text::pull_title(&taken.work).without(|text| ctx.redacted(text)),
+        body: body.without(|text| ctx.redacted(text)),
+        draft,
+        labels: draft
+            .then(|| DO_NOT_REVIEW.to_owned())
+            .into_iter()
+            .collect(),
+    })
+}

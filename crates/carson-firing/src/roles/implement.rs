@@ -1,0 +1,250 @@
+//! An issue becomes a pull request: the oldest that is ready, claimed on the forge so that all boxes
+//! and people see it, worked on, and given back.
+
+use carson_config::{Repo, WorkSource};
+use carson_core::effect::Release;
+use carson_core::settle::{Goal, Halt, HeldWork, Settled};
+use carson_core::work::WorkKey;
+use carson_core::{Effect, Outcome, Page, Work};
+use carson_forge::{Claim, Claimed, Forge, IN_FLIGHT, Issue, Pull, PullState, Queue};
+use tracing::info;
+
+use super::kind::{Closing, Kind};
+use super::repositories::{away, check, forge_of, open_to};
+use crate::ctx::Ctx;
+use crate::forge_text;
+use crate::labels::labels_after;
+use crate::reached::Taken;
+use crate::record::Record;
+use crate::saved::without_a_pull;
+use crate::stale_claims;
+use carson_home::halt::{OrBroken, told};
+
+pub(super) const KIND: Kind = Kind {
+    from: "issues",
+    pick: |ctx, rec| Box::pin(pick(ctx, rec)),
+    goal: |_| Goal::Commits,
+    effects,
+};
+
+/// Takes the first issue that is ready, in the first repository that has one.
+async fn pick<'h>(ctx: &Ctx<'h>, rec: &mut Record) -> Result<Taken<'h>, Halt> {
+    let WorkSource::Issues { label } = &ctx.role.work else {
+        return Err(Halt::NothingToDo);
+    };
+    let mut waiting = Waiting::default();
+    for repo in open_to(ctx).await? {
+        let forge = forge_of(ctx, rec, repo).await?;
+        let queue = queue(ctx, rec, repo, &forge, label).await?;
+        waiting.note(repo, queue.for_people);
+        if queue.ready.is_empty() {
+            continue;
+        }
+        check(ctx, rec, repo, &forge).await?;
+        for issue in queue.ready {
+            let number = issue.number;
+            let work = match take(ctx, repo, &forge, label, issue).await? {
+                Took::It(work) => work,
+                Took::Nothing => continue,
+                Took::ForPeople => {
+                    waiting.note(repo, vec![number]);
+                    continue;
+                }
+            };
+            return Ok(Taken { repo, forge, work });
+        }
+    }
+    Err(waiting.0.map_or(Halt::NothingToDo, Halt::WaitsForPeople))
+}
+
+/// The work that a firing saw and that waits for people.
+#[derive(Default)]
+struct Waiting(Option<HeldWork>);
+
+impl Waiting {
+    fn note(&mut self, repo: &Repo, issues: Vec<u64>) {
+        for first in issues {
+            let held = self.0.get_or_insert_with(|| HeldWork {
+                issues: 0,
+                repo: repo.name.clone(),
+                first,
+            });
+            held.issues += 1;
+        }
+    }
+}
+
+/// What became of one issue.
+enum Took {
+    /// It is ours.
+    It(Work),
+    /// It is somebody else's, or not ready any more.
+    Nothing,
+    /// It was given to people.
+    ForPeople,
+}
+
+async fn queue(
+    ctx: &Ctx<'_>,
+    rec: &mut Record,
+    repo: &Repo,
+    forge: &Forge,
+    label: &str,
+) -> Result<Queue, Halt> {
+    let queue = forge.queue(label).await;
+    let mut queue = queue.map_err(|error| away(rec, repo, told(&error)))?;
+    rec.checks.pass(format!("repo.{}.forge", repo.name));
+    if let Some(wanted) = ctx.wanted.work {
+        queue.ready.retain(|issue| issue.number == wanted);
+        queue.for_people.retain(|number| *number == wanted);
+    }
+    Ok(queue)
+}
+
+/// Claims one issue: first in the store (one box, one transaction), then on the forge (all boxes
+/// and people see it).
+async fn take(
+    ctx: &Ctx<'_>,
+    repo: &Repo,
+    forge: &Forge,
+    label: &str,
+    issue: Issue,
+) -> Result<Took, Halt> {
+    let number = issue.number;
+    let history = forge
+        .history(number)
+        .await
+        .or_broken("reading the claims")?;
+    let attempts = history.attempts;
+    if attempts >= ctx.role.limits.max_work_attempts {
+        let tried = tried(ctx, repo, number).await;
+        let text = forge_text::out_of_attempts(attempts, &tried);
+        forge
+            .hand_over(number, ctx.id, &text)
+            .await
+            .or_broken("giving the issue to people")?;
+        return Ok(Took::ForPeople);
+    }
+    if let Some(pull) = refused(ctx, repo, forge, number).await? {
+        forge
+            .hand_over(number, ctx.id, &forge_text::refused(&pull))
+            .await
+            .or_broken("giving the issue to people")?;
+        return Ok(Took::ForPeople);
+    }
+    // A dead firing's claim is the earlier one, and would win.
+    stale_claims::release_dead(ctx.house, forge, number, &history.unreleased)
+        .await
+        .or_broken("releasing dead claims")?;
+    let key = WorkKey::Issue(number);
+    // From here on the title stands in rows, branches and messages.
+    let title = forge_text::one_line(&ctx.house.redactor.redact(&issue.title));
+    let free = ctx.store().take_work(ctx.id, &repo.name, key, &title).await;
+    if !free.or_broken("taking the work")? {
+        return Ok(Took::Nothing);
+    }
+    let claim = Claim {
+        firing: ctx.id,
+        role: ctx.role.name.clone(),
+        host: ctx.house.fleet.host.clone(),
+        at: ctx.house.clock.now(),
+    };
+    match forge
+        .claim(number, label, &claim)
+        .await
+        .or_broken("claiming the issue")?
+    {
+        Claimed::Won => {
+            info!(firing.id = %ctx.id, work.issue = number, "work claimed");
+            let Issue { body, url, .. } = issue;
+            let work = Work {
+                key,
+                title,
+                body,
+                url,
+                attempts,
+            };
+            Ok(Took::It(work))
+        }
+        Claimed::Lost { .. } | Claimed::Unseen | Claimed::NotReady => Ok(Took::Nothing),
+    }
+}
+
+/// What this fleet's firings made of an issue. Those of other fleets stand in its comments.
+async fn tried(ctx: &Ctx<'_>, repo: &Repo, number: u64) -> Vec<Page> {
+    let rows = ctx
+        .store()
+        .firings_of(&repo.name, WorkKey::Issue(number))
+        .await;
+    let rows = rows.unwrap_or_default();
+    let redactor = &ctx.house.redactor;
+    let counted = rows.iter().filter(|row| row.outcome.is_some());
+    counted
+        .map(|row| forge_text::attempt(row).without(|text| redactor.redact(text).into_owned()))
+        .collect()
+}
+
+/// A pull request for this issue that people closed without merging: their answer. It is said once;
+/// whoever then takes the label away again, or names the issue in `carson fire`, means it.
+async fn refused(
+    ctx: &Ctx<'_>,
+    repo: &Repo,
+    forge: &Forge,
+    number: u64,
+) -> Result<Option<Pull>, Halt> {
+    if ctx.wanted.work.is_some() {
+        return Ok(None);
+    }
+    let key = WorkKey::Issue(number);
+    let rows = ctx.store().firings_of(&repo.name, key).await;
+    let rows = rows.or_broken("reading who worked on the issue")?;
+    let Some(newest) = rows.iter().rev().find_map(|row| row.pr_number) else {
+        return Ok(None);
+    };
+    let pull = forge
+        .pull(newest)
+        .await
+        .or_broken("reading the last pull request")?;
+    if pull.state != PullState::Closed {
+        return Ok(None);
+    }
+    let now = ctx.house.clock.now();
+    let is_new = ctx
+        .store()
+        .remember_refusal(&repo.name, key, newest, now)
+        .await
+        .or_broken("remembering the answer")?;
+    Ok(is_new.then_some(pull))
+}
+
+/// The pull request, then the end of the claim; an issue whose work was done before is closed.
+fn effects(closing: &Closing<'_, '_>) -> Vec<Effect> {
+    let Some(issue) = closing.taken.work.key.number() else {
+        return Vec::new();
+    };
+    let pull = super::effects::open_pull(closing);
+    let release = |settled: &Settled| release(closing, settled);
+    let outcome = closing.settled.outcome;
+    let without_pull = pull.is_some() && outcome == Outcome::Ok;
+    let without_pull = without_pull.then(|| release(&without_a_pull(closing.settled)));
+    let ends = Effect::Release {
+        issue,
+        release: release(closing.settled),
+        without_pull,
+    };
+    let close = (outcome == Outcome::AlreadyDone).then_some(Effect::CloseIssue { issue });
+    pull.into_iter().chain([ends]).chain(close).collect()
+}
+
+fn release(closing: &Closing<'_, '_>, settled: &Settled) -> Release {
+    let ctx = closing.ctx;
+    let (add, counts) = labels_after(settled.outcome, ctx.role.work.label());
+    let note = forge_text::forge_note(ctx, closing.rec, settled, closing.saved);
+    Release {
+        outcome: settled.outcome.to_string(),
+        note: note.without(|text| ctx.redacted(text)),
+        attempt_counts: counts && !closing.facts.spares_the_work(),
+        add,
+        remove: vec![IN_FLIGHT.to_owned()],
+    }
+}

@@ -1,0 +1,39 @@
+//! What a kind of role is made of.
+
+use std::pin::Pin;
+
+use carson_config::Role;
+use carson_core::Effect;
+use carson_core::settle::{Facts, Goal, Halt, Settled};
+
+use crate::ctx::Ctx;
+use crate::reached::{Place, Taken};
+use crate::record::Record;
+use crate::saved::Saved;
+
+/// A boxed future, so that a kind is a row of plain functions.
+pub(crate) type Picking<'a, 'h> =
+    Pin<Box<dyn Future<Output = Result<Taken<'h>, Halt>> + Send + 'a>>;
+
+/// A kind of role.
+pub(crate) struct Kind {
+    /// What `work.from` of its role says.
+    pub from: &'static str,
+    /// Finds one piece of work and holds it for this firing.
+    pub pick: for<'a, 'h> fn(&'a Ctx<'h>, &'a mut Record) -> Picking<'a, 'h>,
+    /// What its `[OK]` must have made.
+    pub goal: fn(&Role) -> Goal,
+    /// What follows on the forge. Pure: it is asked before any of it is done.
+    pub effects: fn(&Closing<'_, '_>) -> Vec<Effect>,
+}
+
+/// A firing that was settled, and whose work is pushed or kept.
+pub(crate) struct Closing<'a, 'h> {
+    pub ctx: &'a Ctx<'h>,
+    pub rec: &'a Record,
+    pub taken: &'a Taken<'h>,
+    pub place: Option<&'a Place>,
+    pub settled: &'a Settled,
+    pub facts: &'a Facts,
+    pub saved: &'a Saved,
+}

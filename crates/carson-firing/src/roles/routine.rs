@@ -1,0 +1,73 @@
+//! A role that works without an issue, at every slot: documentation, dependencies, housekeeping. Its
+//! task is in its settings or its prompts.
+
+use carson_config::{Repo, Role, WorkSource};
+use carson_core::settle::{Goal, Halt};
+use carson_core::work::WorkKey;
+use carson_core::{Stage, Work};
+use tracing::info;
+
+use super::effects;
+use super::kind::Kind;
+use super::repositories::{check, forge_of, open_to};
+use crate::ctx::Ctx;
+use crate::reached::Taken;
+use crate::record::Record;
+use carson_home::halt::OrBroken;
+
+pub(super) const KIND: Kind = Kind {
+    from: "none",
+    pick: |ctx, rec| Box::pin(pick(ctx, rec)),
+    goal,
+    effects: |closing| effects::open_pull(closing).into_iter().collect(),
+};
+
+/// One that only reads says what it found.
+fn goal(role: &Role) -> Goal {
+    match role.stages.contains(&Stage::Execute) {
+        true => Goal::Commits,
+        false => Goal::Text,
+    }
+}
+
+/// Takes the repository that the role has not been in for the longest time.
+async fn pick<'h>(ctx: &Ctx<'h>, rec: &mut Record) -> Result<Taken<'h>, Halt> {
+    let repo = next(ctx).await?.ok_or(Halt::NothingToDo)?;
+    let forge = forge_of(ctx, rec, repo).await?;
+    check(ctx, rec, repo, &forge).await?;
+    let title = ctx.role.title.clone();
+    let key = WorkKey::None;
+    let taken = ctx.store().take_work(ctx.id, &repo.name, key, &title).await;
+    if !taken.or_broken("taking the work")? {
+        return Err(Halt::NothingToDo);
+    }
+    info!(firing.id = %ctx.id, repo = %repo.name, "the role's own task");
+    let body = match &ctx.role.work {
+        WorkSource::None { task } => task.clone(),
+        WorkSource::Issues { .. } => String::new(),
+    };
+    Ok(Taken {
+        repo,
+        forge,
+        work: Work {
+            key,
+            title,
+            body,
+            url: String::new(),
+            attempts: 0,
+        },
+    })
+}
+
+async fn next<'h>(ctx: &Ctx<'h>) -> Result<Option<&'h Repo>, Halt> {
+    let mut last = Vec::new();
+    for repo in open_to(ctx).await? {
+        let at = ctx.store().last_in(&ctx.role.name, &repo.name).await;
+        last.push((at.or_broken("reading the role's firings")?, repo));
+    }
+    // Of those that are equally old the first one: never before anything else.
+    Ok(last
+        .into_iter()
+        .min_by_key(|(at, _)| *at)
+        .map(|(_, repo)| repo))
+}

@@ -1,0 +1,105 @@
+//! One firing, as the list of its stages.
+
+use std::time::Duration;
+
+use carson_core::settle::{Halt, settle};
+use carson_core::{FiringId, Stage};
+use carson_proc::{Cancel, ProcessId};
+use carson_store::Firing as Row;
+use tracing::info;
+
+use crate::conclude;
+use crate::ctx::Ctx;
+use crate::ended::{Ended, FiringError};
+use crate::reached::Reached;
+use crate::record::Record;
+use crate::stages::facts::Findings;
+use crate::stages::{diff_review, execute, facts, pick, plan, preflight, review, workspace};
+use carson_home::Home;
+
+/// How long a stage may go on after the wall clock ran out before it is dropped. Sessions stop by
+/// themselves at the wall clock; this is for a git or forge call that does not.
+const BACKSTOP: Duration = Duration::from_secs(30);
+
+/// Runs a claimed firing to its end.
+///
+/// # Errors
+/// Only when the firing cannot be read or concluded; every other trouble is an outcome.
+pub async fn run(house: &Home, id: FiringId, cancel: Cancel) -> Result<Ended, FiringError> {
+    let row = claimed_row(house, id).await?;
+    let gone = || FiringError::RoleGone {
+        id,
+        role: row.role.clone(),
+    };
+    let role = house.fleet.roles.get(&row.role).ok_or_else(gone)?;
+    let ctx = Ctx::of_row(house, &row, role, cancel);
+    let me = ProcessId::current();
+    let now = house.clock.now();
+    if !house.store.start_firing(id, me.pid, me.start, now).await? {
+        return Err(FiringError::NotClaimed {
+            id,
+            why: "another process was faster".to_owned(),
+        });
+    }
+    info!(firing.id = %id, firing.role = %row.role, "firing started");
+    // Both outlive the stages: one that is dropped at the end of its time leaves what it reached.
+    let (mut reached, mut rec) = (Reached::default(), Record::of_row(&row));
+    let (halt, findings) = through_the_stages(&ctx, &mut reached, &mut rec).await;
+    rec.close_proxy(&ctx).await;
+    let facts = facts::gather(role, &rec, reached.place.as_mut(), halt, findings).await;
+    ctx.enter(Stage::Settle).await;
+    let settled = settle(&facts);
+    conclude::conclude(&ctx, &rec, &mut reached, settled, &facts).await
+}
+
+async fn claimed_row(house: &Home, id: FiringId) -> Result<Row, FiringError> {
+    let row = house
+        .store
+        .firing(id)
+        .await?
+        .ok_or(FiringError::Unknown(id))?;
+    let refuse = |why: &str| {
+        Err(FiringError::NotClaimed {
+            id,
+            why: why.to_owned(),
+        })
+    };
+    if row.ended_at.is_some() {
+        return refuse("it has ended");
+    }
+    if row.pid.is_some() {
+        return refuse("a process runs it already");
+    }
+    Ok(row)
+}
+
+/// The stages in their order. A halt is the only early exit.
+async fn stages<'h>(
+    ctx: &Ctx<'h>,
+    reached: &mut Reached<'h>,
+    rec: &mut Record,
+) -> Result<Findings, Halt> {
+    let ready = preflight::run(ctx, rec).await?;
+    let picked = pick::run(ctx, rec, &mut reached.taken, ready).await?;
+    let placed = workspace::run(ctx, rec, &mut reached.place, picked).await?;
+    let planned = plan::run(ctx, rec, placed).await?;
+    let agreed = review::run(ctx, rec, planned).await?;
+    let executed = execute::run(ctx, rec, agreed).await?;
+    diff_review::run(ctx, rec, executed).await
+}
+
+async fn through_the_stages<'h>(
+    ctx: &Ctx<'h>,
+    reached: &mut Reached<'h>,
+    rec: &mut Record,
+) -> (Option<Halt>, Findings) {
+    let patience = ctx.role.limits.wall_clock + BACKSTOP;
+    match tokio::time::timeout(patience, stages(ctx, reached, rec)).await {
+        Ok(Ok(findings)) => (None, findings),
+        Ok(Err(halt)) => (Some(halt), Findings::default()),
+        Err(_) => (
+            Some(Halt::TimedOut("the wall clock ran out".into())),
+            Findings::default(),
+        ),
+    }
+}

@@ -1,0 +1,113 @@
+//! Runs a prepared session to its end, and watches it.
+
+use std::path::Path;
+use std::time::Duration;
+
+use carson_config::Account;
+use carson_core::settle::Halt;
+use carson_engine::{Access, Event, SessionEnd};
+
+use super::hook_events::HookEvents;
+use super::limit::Seen;
+use super::prepare::Prepared;
+use crate::ctx::Ctx;
+use crate::placed::Placed;
+use crate::record::Record;
+use crate::sandboxed_run::Walls;
+use carson_bench::sign_in::Lent;
+use carson_home::halt::OrBroken;
+
+/// How often somebody looks whether the worktree is still there.
+const WATCHED_EVERY: Duration = Duration::from_secs(1);
+
+/// A session that ran.
+pub(super) struct Ran<'h> {
+    pub account: &'h Account,
+    pub walls: Walls,
+    /// The hook's command line.
+    pub hook: String,
+    pub watch: Watch,
+    pub hook_events: HookEvents,
+    pub end: SessionEnd,
+}
+
+/// What is kept of a session's events.
+#[derive(Default)]
+pub(super) struct Watch {
+    pub calls: u32,
+    pub model: Option<String>,
+    pub windows: Vec<Seen>,
+}
+
+impl Watch {
+    fn see(&mut self, event: &Event) {
+        match event {
+            Event::ToolCall { .. } => self.calls += 1,
+            Event::Started { model } => self.model.clone_from(model),
+            Event::LimitWarning {
+                window,
+                utilization: Some(utilization),
+                resets_at,
+            } => self.windows.push(Seen {
+                name: window.clone(),
+                utilization: *utilization,
+                resets_at: *resets_at,
+            }),
+            _ => {}
+        }
+    }
+}
+
+/// Runs it. What is known of the worktree is forgotten before a session that writes begins: it may be
+/// dropped at any moment, and nobody looks while it runs.
+pub(super) async fn drive<'h>(
+    ctx: &Ctx<'_>,
+    rec: &mut Record,
+    placed: &mut Placed<'_, '_>,
+    prepared: Prepared<'h>,
+) -> Result<Ran<'h>, Halt> {
+    if prepared.access == Access::Write {
+        placed.place.forget();
+    }
+    let stage = prepared.stage;
+    let lent = Lent::lend(ctx.house, prepared.account, ctx.role, &prepared.bench);
+    let mut lent = lent.or_broken("copying the sign-in")?;
+    rec.count(ctx, |tally| {
+        tally.sessions += 1;
+        tally.stages.push(stage);
+    })
+    .await;
+    let firing = ctx.firing();
+    let session = prepared.session(ctx);
+    let mut watch = Watch::default();
+    let mut seen = |event: &Event| {
+        tracing::debug!(firing.id = %ctx.id, ?event, "session event");
+        watch.see(event);
+    };
+    let end = tokio::select! {
+        end = prepared.engine.run(&session, &ctx.cancel, &mut seen) => {
+            end.map_err(|error| Halt::EngineFailed(error.to_string()))
+        }
+        // The session ends with this future.
+        () = lost(&prepared.tree) => Err(Halt::EngineFailed(format!(
+            "the worktree was taken away while the {stage} session ran; what it had committed is kept"
+        ))),
+        never = lent.keep_in_step(&firing) => match never {},
+    };
+    lent.take_back(&firing).await;
+    Ok(Ran {
+        end: end?,
+        hook_events: HookEvents::take(ctx, &prepared.bench).await,
+        account: prepared.account,
+        walls: prepared.walls,
+        hook: prepared.hook.command,
+        watch,
+    })
+}
+
+/// Comes to an end when the worktree is gone: nothing that is done then can be saved.
+async fn lost(tree: &Path) {
+    while tree.symlink_metadata().is_ok() {
+        tokio::time::sleep(WATCHED_EVERY).await;
+    }
+}

@@ -1,0 +1,112 @@
+//! The only place that runs an agent CLI: gate → prepare → drive → record → verdict.
+//!
+//! Before every session the stops that may have come up meanwhile are asked again; after it, what it
+//! used and what was denied goes to the row. A provider limit sets the block flag before anything else
+//! happens, so that no other firing walks into the same wall.
+
+mod ask;
+mod drive;
+mod failover;
+mod gate;
+mod hook_events;
+mod limit;
+mod prepare;
+mod record;
+mod retry;
+mod usage;
+mod verdict;
+
+use carson_core::Stage;
+use carson_core::settle::Halt;
+use carson_engine::{Ended, SessionEnd};
+
+use crate::ctx::Ctx;
+use crate::placed::Placed;
+use crate::prompt::Filling;
+use crate::record::Record;
+use prepare::Prepared;
+use verdict::{Next, verdict};
+
+pub(crate) use ask::Ask;
+pub(crate) use hook_events::Events;
+
+/// How an execute session ended, when it did not end the firing.
+pub(crate) enum ExecuteEnd {
+    /// With a final text.
+    Said(String),
+    /// At its turn ceiling.
+    OutOfTurns,
+}
+
+/// Runs a plan, review, revise or diff-review session: read-only, its final text is the answer.
+pub(crate) async fn read_only(
+    ctx: &Ctx<'_>,
+    rec: &mut Record,
+    placed: &mut Placed<'_, '_>,
+    ask: Ask<'_>,
+) -> Result<String, Halt> {
+    let end = run(ctx, rec, placed, ask).await?;
+    match end.ended {
+        Ended::MaxTurns => Err(Halt::OutOfTurns),
+        _ => Ok(end.text),
+    }
+}
+
+/// Runs an execute session: full trust, behind the hook.
+pub(crate) async fn execute(
+    ctx: &Ctx<'_>,
+    rec: &mut Record,
+    placed: &mut Placed<'_, '_>,
+    filling: &Filling,
+) -> Result<ExecuteEnd, Halt> {
+    let bench = placed.place.bench.clone();
+    let ask = Ask {
+        stage: Stage::Execute,
+        bench: &bench,
+        filling,
+    };
+    let end = run(ctx, rec, placed, ask).await?;
+    Ok(match end.ended {
+        Ended::MaxTurns => ExecuteEnd::OutOfTurns,
+        _ => ExecuteEnd::Said(end.text),
+    })
+}
+
+/// One answer, from as many sessions as it takes: `retry` bounds those with the same account, and the
+/// accounts of the role those with another one.
+async fn run(
+    ctx: &Ctx<'_>,
+    rec: &mut Record,
+    placed: &mut Placed<'_, '_>,
+    ask: Ask<'_>,
+) -> Result<SessionEnd, Halt> {
+    ctx.enter(ask.stage).await;
+    // Only the first session of a firing moves on: later ones would lose what was done.
+    let may_move_on = rec.tally().sessions == 0;
+    loop {
+        gate::may_start(ctx, rec).await?;
+        let prepared = Prepared::make(ctx, rec, placed, ask).await?;
+        let account = prepared.account;
+        let ran = drive::drive(ctx, rec, placed, prepared).await?;
+        record::record(ctx, rec, placed, ask.stage, &ran).await?;
+        let harmless = retry::is_harmless(placed, ask.access(), &ran).await;
+        match verdict(
+            &ran.end.ended,
+            ask.stage,
+            &retry::standing(ctx, rec, harmless),
+        ) {
+            Next::Done => return Ok(ran.end),
+            Next::Again(pause) => retry::wait(ctx, rec, ask.stage, &pause).await?,
+            Next::Limited(limit) => {
+                let halt = limit::hit(ctx, account, &limit).await;
+                if !may_move_on || !failover::moves_on(ctx, rec, placed, account).await {
+                    return Err(halt);
+                }
+                // Another account may have another provider, and a key of its own.
+                rec.close_proxy(ctx).await;
+                rec.open_proxy(ctx, &placed.place.bench.root)?;
+            }
+            Next::Stop(halt) => return Err(halt),
+        }
+    }
+}

@@ -1,0 +1,121 @@
+//! Everything that one session is made of, before it begins.
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+
+use carson_config::Account;
+use carson_core::Stage;
+use carson_core::settle::Halt;
+use carson_engine::{Access, Engine, Hook, Session};
+
+use super::ask::Ask;
+use crate::budget;
+use crate::ctx::Ctx;
+use crate::placed::Placed;
+use crate::prompt;
+use crate::record::Record;
+use crate::sandboxed_run::{self, Walls};
+use carson_bench::bench::{Bench, guarded_hook, private_dir};
+use carson_home::engines;
+use carson_home::halt::OrBroken;
+
+/// A session that is ready to run.
+pub(super) struct Prepared<'h> {
+    pub account: &'h Account,
+    pub engine: Engine,
+    pub walls: Walls,
+    pub hook: Hook,
+    pub stage: Stage,
+    pub access: Access,
+    pub bench: Bench,
+    pub tree: PathBuf,
+    prompt: String,
+    system: String,
+    env: Vec<(OsString, OsString)>,
+    transcript: PathBuf,
+    max_turns: u32,
+    max_cost_usd: Option<f64>,
+}
+
+impl<'h> Prepared<'h> {
+    /// Fills the prompt and puts the walls up.
+    pub(super) async fn make(
+        ctx: &Ctx<'h>,
+        rec: &Record,
+        placed: &Placed<'_, '_>,
+        ask: Ask<'_>,
+    ) -> Result<Self, Halt> {
+        let Ask {
+            stage,
+            bench,
+            filling,
+        } = ask;
+        let account = rec.required_account(ctx)?;
+        let prompt = prompt::render(ctx.role, stage, &placed.brief(ctx), filling)
+            .map_err(|error| Halt::Broken(error.to_string()))?;
+        let walls = sandboxed_run::walls(ctx, rec, placed, bench, ask.access(), stage.as_str())?;
+        let missing = || Halt::EngineFailed(format!("the {} CLI is not installed", account.engine));
+        let engine = engines::engine_of(ctx.house, account).ok_or_else(missing)?;
+        let transcript = transcript(ctx, rec, stage).or_broken("making the transcript's folder")?;
+        let max_cost_usd = budget::left(ctx, rec).await?.map(|left| left.max(0.0));
+        let mut env = placed.environment(ctx, rec, bench, filling.attempt)?;
+        let before = rec.tally().stages.iter().filter(|done| **done == stage);
+        env.push((
+            "CARSON_STAGE_RUN".into(),
+            (1 + before.count()).to_string().into(),
+        ));
+        Ok(Self {
+            account,
+            engine,
+            walls,
+            hook: Hook {
+                command: guarded_hook(&ctx.house.program, ctx.role.hook_failure),
+                settings_file: bench.hook_settings(),
+            },
+            stage,
+            access: ask.access(),
+            bench: bench.clone(),
+            tree: bench.tree(),
+            prompt,
+            system: prompt::system(ctx.role),
+            env,
+            transcript,
+            max_turns: placed.brief(ctx).max_turns(stage),
+            max_cost_usd,
+        })
+    }
+
+    /// As the engine takes it.
+    pub(super) fn session<'a>(&'a self, ctx: &'a Ctx<'_>) -> Session<'a> {
+        let role = ctx.role;
+        Session {
+            stage: self.stage,
+            access: self.access,
+            prompt: &self.prompt,
+            cwd: &self.tree,
+            env: self.env.clone(),
+            tools: match self.access {
+                Access::Write => &role.tools.write,
+                Access::Read => &role.tools.read,
+            },
+            max_turns: self.max_turns,
+            max_cost_usd: self.max_cost_usd,
+            wall_clock: ctx.remaining(),
+            silence: role.limits.silence,
+            max_output: role.limits.max_output_mb * 1024 * 1024,
+            transcript: &self.transcript,
+            redactor: &ctx.house.redactor,
+            confined: Some(self.walls.profile()),
+            hook: Some(&self.hook),
+            system: &self.system,
+            clock: &ctx.house.clock,
+        }
+    }
+}
+
+/// One file a session, numbered in their order.
+fn transcript(ctx: &Ctx<'_>, rec: &Record, stage: Stage) -> std::io::Result<PathBuf> {
+    let dir = ctx.house.fleet.home.transcripts(&ctx.id);
+    private_dir(&dir)?;
+    Ok(dir.join(format!("{:02}-{stage}.jsonl", rec.tally().sessions + 1)))
+}

@@ -1,0 +1,144 @@
+//! Claims that the forge still shows although their firing has ended.
+//!
+//! Every firing releases its claim at its end; but the forge may not have answered then, and a
+//! row that has ended is never concluded again. Such a claim would hide its issue from the whole
+//! fleet. So what the forge shows is compared with the rows, again and again, until they agree.
+
+use carson_core::work::WorkKey;
+use carson_core::{Outcome, Page};
+use carson_forge::{Claim, Forge, ForgeError, IN_FLIGHT, Release};
+use carson_store::StoreError;
+use thiserror::Error;
+use tracing::{info, warn};
+
+use crate::labels::labels_after;
+use carson_home::Home;
+use carson_home::halt::Hinted;
+
+/// Dead claims that could not be looked for.
+#[derive(Debug, Error)]
+pub(crate) enum SweepError {
+    /// The store does not answer.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    /// The forge does not answer.
+    #[error(transparent)]
+    Forge(#[from] ForgeError),
+}
+
+impl Hinted for SweepError {
+    fn hint(&self) -> &str {
+        match self {
+            Self::Store(error) => error.hint(),
+            Self::Forge(error) => error.hint(),
+        }
+    }
+}
+
+/// Releases every dead claim on the issues in flight; how many there were.
+///
+/// # Errors
+/// When the store does not answer. A forge that does not is logged, and does not stop the others.
+pub async fn sweep(house: &Home) -> Result<u32, StoreError> {
+    let mut released = 0;
+    for (name, repo) in &house.fleet.repos {
+        let forge = match house.forge(repo).await {
+            Ok(forge) => forge,
+            Err(error) => {
+                warn!(%name, %error, "its claims cannot be looked at");
+                continue;
+            }
+        };
+        match sweep_one(house, &forge).await {
+            Ok(count) => released += count,
+            Err(SweepError::Store(error)) => return Err(error),
+            Err(SweepError::Forge(error)) => {
+                warn!(%name, %error, "its claims cannot be looked at");
+            }
+        }
+    }
+    Ok(released)
+}
+
+async fn sweep_one(house: &Home, forge: &Forge) -> Result<u32, SweepError> {
+    let mut released = 0;
+    for issue in forge.issues(Some(IN_FLIGHT)).await? {
+        let claims = forge.history(issue.number).await?.unreleased;
+        released += release_dead(house, forge, issue.number, &claims).await?;
+    }
+    Ok(released)
+}
+
+/// Releases the dead ones of an issue's claims; how many there were. If another one lives, the
+/// labels are its own.
+pub(crate) async fn release_dead(
+    house: &Home,
+    forge: &Forge,
+    number: u64,
+    claims: &[Claim],
+) -> Result<u32, SweepError> {
+    let mut dead = Vec::new();
+    for claim in claims {
+        if let Some((outcome, spares)) = outcome_of_dead(house, number, claim).await? {
+            dead.push((claim, outcome, spares));
+        }
+    }
+    let in_flight =
+        dead.len() == claims.len() && !dead.is_empty() && forge.issue(number).await?.has(IN_FLIGHT);
+    let mut released = 0;
+    for (claim, outcome, spares) in dead {
+        let mut release = release(house, claim, outcome, in_flight);
+        release.attempt_counts &= !spares;
+        forge.release(number, claim, &release).await?;
+        if in_flight && outcome == Outcome::AlreadyDone {
+            forge.close_issue(number).await?;
+        }
+        info!(firing.id = %claim.firing, work.issue = number, "a dead claim is released");
+        released += 1;
+    }
+    Ok(released)
+}
+
+/// How the firing of a claim ended, and whether it spares the work; `None` while it may live. Other hosts judge their own firings,
+/// and a firing that no row knows may be that of another fleet: both only die of old age.
+async fn outcome_of_dead(
+    house: &Home,
+    number: u64,
+    claim: &Claim,
+) -> Result<Option<(Outcome, bool)>, StoreError> {
+    let row = house.store.firing(claim.firing).await?;
+    let ours = claim.host == house.fleet.host;
+    let ended = row.filter(|row| ours && row.ended_at.is_some());
+    Ok(match ended {
+        // It tried to take this issue, and worked on another one or none.
+        Some(row) if row.work.and_then(WorkKey::number) != Some(number) => {
+            Some((Outcome::Skipped, false))
+        }
+        // It does that itself, once the forge takes what comes before.
+        Some(row) if house.store.owes(row.id).await? => None,
+        Some(row) => {
+            let spares = row.facts.is_some_and(|facts| facts.spares_the_work());
+            Some((row.outcome.unwrap_or(Outcome::Crashed), spares))
+        }
+        None if claim.is_stale(house.clock.now()) => Some((Outcome::Crashed, false)),
+        None => None,
+    })
+}
+
+fn release(house: &Home, claim: &Claim, outcome: Outcome, labels: bool) -> Release {
+    let role = house.fleet.roles.get(&claim.role);
+    let ready = role.and_then(|role| role.work.label());
+    let (add, counts) = labels_after(outcome, ready);
+    Release {
+        outcome: outcome.to_string(),
+        note: Page::from("The firing ended as ")
+            .names(outcome)
+            .says(", and this could not be said here at that time."),
+        attempt_counts: counts,
+        add: if labels { add } else { Vec::new() },
+        remove: labels.then(|| IN_FLIGHT.to_owned()).into_iter().collect(),
+    }
+}
+
+#[cfg(test)]
+mod tests;

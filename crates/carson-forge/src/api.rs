@@ -1,0 +1,65 @@
+//! What a forge can do: the verbs that each kind has in its own way.
+
+use std::fmt::Debug;
+use std::pin::Pin;
+
+use crate::error::ForgeError;
+use crate::standing::Standing;
+use crate::words::{Comment, Issue, NewIssue, NewPull, Pull};
+
+/// An answer on its way.
+pub type Answer<'a, T> = Pin<Box<dyn Future<Output = Result<T, ForgeError>> + Send + 'a>>;
+
+/// One repository's issues and pull requests, as its forge has them. Queues, claims and releases
+/// are built on these ([`Forge`](crate::Forge)).
+pub trait Api: Debug + Send + Sync {
+    /// The author of our own comments.
+    fn me(&self) -> Answer<'_, &str>;
+
+    /// How we stand with it, as its answers so far told; asks nothing.
+    fn standing(&self) -> Standing {
+        Standing::default()
+    }
+
+    /// Looks whether it can be read and written, without writing anything that stays.
+    fn examine(&self) -> Answer<'_, Standing>;
+
+    /// Open issues, of one label or all.
+    fn issues<'a>(&'a self, label: Option<&'a str>) -> Answer<'a, Vec<Issue>>;
+
+    /// One issue, or [`ForgeError::NotFound`].
+    fn issue(&self, number: u64) -> Answer<'_, Issue>;
+
+    /// Makes an issue.
+    fn create_issue<'a>(&'a self, new: &'a NewIssue) -> Answer<'a, Issue>;
+
+    /// Closes an issue.
+    fn close_issue(&self, number: u64) -> Answer<'_, ()>;
+
+    /// All comments of an issue or a pull request, oldest first; half of them is an error.
+    fn comments(&self, number: u64) -> Answer<'_, Vec<Comment>>;
+
+    /// Comments on an issue or a pull request, to the letter.
+    fn comment<'a>(&'a self, number: u64, body: &'a str) -> Answer<'a, Comment>;
+
+    /// Adds and removes labels; what is so already is no error.
+    fn set_labels<'a>(
+        &'a self,
+        number: u64,
+        add: &'a [&'a str],
+        remove: &'a [&'a str],
+    ) -> Answer<'a, ()>;
+
+    /// Pull requests, open ones or all.
+    fn pulls(&self, open_only: bool) -> Answer<'_, Vec<Pull>>;
+
+    /// One pull request, or [`ForgeError::NotFound`].
+    fn pull(&self, number: u64) -> Answer<'_, Pull>;
+
+    /// The newest pull request of a branch, in any state.
+    fn pull_by_head<'a>(&'a self, branch: &'a str) -> Answer<'a, Option<Pull>>;
+
+    /// Opens a pull request; one that the branch has already is changed to match. So calling this
+    /// twice makes one.
+    fn create_pull<'a>(&'a self, new: &'a NewPull) -> Answer<'a, Pull>;
+}

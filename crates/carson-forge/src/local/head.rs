@@ -1,0 +1,94 @@
+//! What stands before the text of each file, and what is made of it.
+
+use std::path::Path;
+
+use chrono::{DateTime, Utc};
+use serde::{Deserialize, Serialize};
+
+use super::file;
+use crate::error::ForgeError;
+use crate::words::{Issue, Pull, PullState, State};
+
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct IssueHead {
+    pub title: String,
+    pub state: State,
+    #[serde(default)]
+    pub labels: Vec<String>,
+    #[serde(default = "operator")]
+    pub author: String,
+    pub created_at: DateTime<Utc>,
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct PullHead {
+    pub title: String,
+    pub state: PullState,
+    pub draft: bool,
+    pub head: String,
+    pub base: String,
+    #[serde(default)]
+    pub labels: Vec<String>,
+    pub created_at: DateTime<Utc>,
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct CommentHead {
+    #[serde(default = "operator")]
+    pub author: String,
+    pub created_at: DateTime<Utc>,
+}
+
+pub(super) fn operator() -> String {
+    "operator".to_owned()
+}
+
+pub(super) fn read_issue(number: u64, path: &Path) -> Result<Issue, ForgeError> {
+    let (head, body) = file::read::<IssueHead>(path)?;
+    let IssueHead {
+        title,
+        state,
+        labels,
+        author,
+        created_at,
+    } = head;
+    let url = path.to_string_lossy().into_owned();
+    Ok(Issue {
+        number,
+        title,
+        body,
+        author,
+        state,
+        labels,
+        created_at,
+        url,
+    })
+}
+
+pub(super) fn read_pull(number: u64, path: &Path) -> Result<Pull, ForgeError> {
+    let (front, body) = file::read::<PullHead>(path)?;
+    let PullHead {
+        title,
+        state,
+        draft,
+        head,
+        base,
+        labels,
+        created_at: _,
+    } = front;
+    let url = path.to_string_lossy().into_owned();
+    Ok(Pull {
+        number,
+        title,
+        body,
+        head,
+        base,
+        draft,
+        state,
+        labels,
+        url,
+    })
+}

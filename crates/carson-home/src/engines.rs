@@ -1,0 +1,25 @@
+//! The CLI of an account.
+
+use std::path::PathBuf;
+
+use carson_config::Account;
+use carson_engine::Engine;
+
+use crate::home::Home;
+
+/// The account's CLI, when it is installed.
+pub fn engine_of(house: &Home, account: &Account) -> Option<Engine> {
+    Some(engine_at(house.engine_program(account)?, account))
+}
+
+/// The account's CLI as if it were installed there.
+pub fn engine_at(program: PathBuf, account: &Account) -> Engine {
+    Engine {
+        kind: account.engine,
+        program,
+        args: account.args.clone(),
+        model: account.model.clone(),
+        script: account.script.clone(),
+        limits: account.speaks.as_deref().and_then(carson_engine::cli),
+    }
+}

@@ -1,0 +1,57 @@
+//! A firing, as everything below its stages knows it.
+
+use std::fmt::Display;
+
+use carson_config::Role;
+use carson_core::{Event, FiringId};
+use carson_store::Store;
+use chrono::{DateTime, Utc};
+use tracing::warn;
+
+use crate::home::Home;
+
+/// Which firing, of which role, in which home.
+#[derive(Clone, Copy)]
+pub struct FiringRef<'h> {
+    /// The home.
+    pub house: &'h Home,
+    /// The role.
+    pub role: &'h Role,
+    /// Its id.
+    pub id: FiringId,
+}
+
+impl<'h> FiringRef<'h> {
+    /// The rows.
+    #[must_use]
+    pub fn store(&self) -> &'h Store {
+        &self.house.store
+    }
+
+    /// The wall clock.
+    #[must_use]
+    pub fn now(&self) -> DateTime<Utc> {
+        self.house.clock.now()
+    }
+
+    /// The text without secrets.
+    #[must_use]
+    pub fn redacted(&self, text: &str) -> String {
+        self.house.redactor.redact(text).into_owned()
+    }
+
+    /// Writes something down that is for people, or that is written again later. A store that does
+    /// not answer now is not worth the firing.
+    pub async fn note<E: Display>(&self, what: &str, written: impl Future<Output = Result<(), E>>) {
+        if let Err(error) = written.await {
+            warn!(firing.id = %self.id, %error, "{what} could not be noted");
+        }
+    }
+
+    /// Adds an event of this firing.
+    pub async fn event(&self, event: &Event) {
+        let role = Some(&self.role.name);
+        let added = self.store().event(event, role, Some(self.id), self.now());
+        self.note(event.kind(), added).await;
+    }
+}

@@ -1,0 +1,167 @@
+//! What every firing, recovery and job of one home works with.
+
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use carson_config::{Account, Fleet, Repo, read_secret};
+use carson_core::Clock;
+use carson_forge::{Forge, Place, TokenSource};
+use carson_git::Mirror;
+use carson_proc::inspector::Inspector;
+use carson_proc::{Command, Limits, capture, own_path, own_program};
+use carson_redact::Redactor;
+use carson_store::Store;
+use secrecy::SecretString;
+use thiserror::Error;
+
+use crate::secrets;
+
+/// How long a token command may take.
+const TOKEN_COMMAND: Duration = Duration::from_secs(15);
+
+/// One home: its checked settings, its store, and the process they are used in.
+#[derive(Clone)]
+pub struct Home {
+    /// Settings and roles.
+    pub fleet: Arc<Fleet>,
+    /// Rows.
+    pub store: Store,
+    /// The wall clock.
+    pub clock: Clock,
+    /// The `carson` binary: what a firing re-executes, and where the hook is found.
+    pub program: PathBuf,
+    /// The operator's environment. A bench gets a few names of it, never all.
+    pub environ: Vec<(OsString, OsString)>,
+    /// The operator's own home directory.
+    pub user_home: Option<PathBuf>,
+    /// Who reads what sessions wrote.
+    pub inspector: Inspector,
+    /// Takes secrets out of what is written or leaves; one for the whole process.
+    pub redactor: Redactor,
+}
+
+/// A forge that cannot be opened.
+#[derive(Debug, Error)]
+pub enum ForgeOpenError {
+    /// The token could not be had.
+    #[error("the forge token cannot be read: {0}")]
+    Token(String),
+    /// The forge itself refused its settings.
+    #[error(transparent)]
+    Forge(#[from] carson_forge::ForgeError),
+}
+
+impl ForgeOpenError {
+    /// What the operator can do.
+    #[must_use]
+    pub fn hint(&self) -> &'static str {
+        match self {
+            Self::Token(_) => "mend token_file or token_command in the forge's section",
+            Self::Forge(error) => error.hint(),
+        }
+    }
+}
+
+impl Home {
+    /// Opens the forge of a repository. Cheap for `local`; reads the token for one that has one.
+    ///
+    /// # Errors
+    /// When its token cannot be had, or what the settings say of it cannot be used.
+    pub async fn forge(&self, repo: &Repo) -> Result<Forge, ForgeOpenError> {
+        let token = match repo.forge.token() {
+            Some(source) => {
+                let token = self.token(source).await?;
+                self.redactor.learn([token.clone()]);
+                Some(token)
+            }
+            None => None,
+        };
+        let files = self.fleet.home.forge_repo(&repo.name);
+        let place = Place {
+            slug: &repo.slug,
+            files: &files,
+        };
+        Ok(repo.forge.open(&place, token)?)
+    }
+
+    async fn token(&self, source: &TokenSource) -> Result<SecretString, ForgeOpenError> {
+        match source {
+            TokenSource::File(path) => {
+                read_secret(path).map_err(|error| ForgeOpenError::Token(error.to_string()))
+            }
+            TokenSource::Command(argv) => self.token_from(argv).await,
+        }
+    }
+
+    async fn token_from(&self, argv: &[String]) -> Result<SecretString, ForgeOpenError> {
+        let fail = |why: String| ForgeOpenError::Token(format!("{}: {why}", argv.join(" ")));
+        let (program, args) = argv
+            .split_first()
+            .ok_or_else(|| fail("it is empty".into()))?;
+        let path = std::path::Path::new(program);
+        let program = own_program(path, self.path()).ok_or_else(|| fail("not found".into()))?;
+        let path = own_path(self.path().unwrap_or_default());
+        let command = Command::new(program, &self.fleet.home.root).inherit_env();
+        let mut command = command.env("PATH", path);
+        for arg in args {
+            command = command.arg(arg);
+        }
+        let done = capture(&command, &Limits::within(TOKEN_COMMAND))
+            .await
+            .map_err(|error| fail(error.to_string()))?;
+        let token = done.stdout.text().trim().to_owned();
+        if !done.success() || token.is_empty() {
+            return Err(fail("it printed no token".into()));
+        }
+        Ok(SecretString::from(token))
+    }
+
+    /// Carson's own clone of a repository.
+    #[must_use]
+    pub fn mirror(&self, repo: &Repo) -> Mirror {
+        let path = self.fleet.home.mirror(&repo.name);
+        Mirror::at(path, &repo.url, self.inspector.clone())
+    }
+
+    /// Tells the redactor what these settings and the operator's environment hold. Called when the
+    /// settings are read, and again when they have changed.
+    pub fn learn_secrets(&self) {
+        self.redactor
+            .learn(secrets::held(&self.fleet, &self.environ));
+    }
+
+    /// The files that Carson's own secrets are in.
+    #[must_use]
+    pub fn secret_files(&self) -> Vec<PathBuf> {
+        let forges = self.fleet.forges.iter();
+        let tokens = forges.filter_map(|forge| forge.token()?.file());
+        let tokens = tokens.map(Path::to_owned);
+        let sinks = self.fleet.sinks.iter().flat_map(|sink| sink.files());
+        let sinks = sinks.map(Path::to_owned);
+        let keys = self.fleet.accounts.values();
+        let keys = keys.filter_map(|account| Some(account.key.as_ref()?.file.clone()));
+        tokens.chain(sinks).chain(keys).collect()
+    }
+
+    /// The program of an account's engine, if it is installed where no session may write: Carson
+    /// itself asks it for its version.
+    #[must_use]
+    pub fn engine_program(&self, account: &Account) -> Option<PathBuf> {
+        match &account.binary {
+            Some(binary) => own_program(binary, self.path()),
+            // Carson's own player of scripts.
+            None => Some(self.program.clone()),
+        }
+    }
+
+    /// `PATH` of the operator.
+    #[must_use]
+    pub fn path(&self) -> Option<&std::ffi::OsStr> {
+        self.environ
+            .iter()
+            .find(|(name, _)| name == "PATH")
+            .map(|(_, value)| value.as_os_str())
+    }
+}

@@ -1,0 +1,19 @@
+//! The open home: checked settings, rows, clock, redactor, and what opens forges, engines and posts.
+//!
+//! It holds handles and openers, never a rule: what a firing may do, and when, is decided above.
+//!
+//! Reading order: [`home`], `firing_ref.rs`, `engines.rs`, `posts.rs`, `secrets.rs`, `halt.rs`.
+
+pub mod calendar;
+pub mod disk_space;
+pub mod engines;
+mod firing_ref;
+pub mod halt;
+pub mod home;
+pub mod lent_dirs;
+mod posts;
+pub mod secrets;
+
+pub use firing_ref::FiringRef;
+pub use home::{ForgeOpenError, Home};
+pub use posts::Draft;

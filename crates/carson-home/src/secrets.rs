@@ -1,0 +1,248 @@
+//! What Carson itself holds as secret: the values that must appear nowhere.
+
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::path::Path;
+
+use carson_config::{Fleet, read_secret};
+use secrecy::SecretString;
+
+use crate::lent_dirs::is_lent;
+
+/// Words in the name of a variable that say that its value is secret.
+const SECRET_WORDS: [&str; 18] = [
+    "TOKEN",
+    "TOKENS",
+    "SECRET",
+    "SECRETS",
+    "PASSWORD",
+    "PASSWD",
+    "PASS",
+    "PWD",
+    "PASSPHRASE",
+    "KEY",
+    "KEYS",
+    "APIKEY",
+    "CREDENTIAL",
+    "CREDENTIALS",
+    "AUTH",
+    "COOKIE",
+    "DSN",
+    "PAT",
+];
+
+/// Last words in the name of a variable that say that its value is none.
+const HARMLESS_WORDS: [&str; 26] = [
+    "REGION", "MODEL", "PROFILE", "PROJECT", "URL", "HOST", "PORT", "LANG", "LOCALE", "TZ", "DIR",
+    "PATH", "HOME", "FILE", "NAME", "USER", "EMAIL", "ID", "LEVEL", "MODE", "ENDPOINT", "VERSION",
+    "TIMEOUT", "SHELL", "TERM", "LOG",
+];
+
+/// Values that are not told by their name are from here on long enough to be no word.
+const LEAST_UNNAMED: usize = 10;
+/// Shortest secret: a shorter one would take words out of every text.
+const LEAST: usize = 6;
+
+/// Every secret that these settings and the operator's environment hold. A file that cannot be read
+/// is left out here: whoever needs it says so.
+#[must_use]
+pub fn held(fleet: &Fleet, environ: &[(OsString, OsString)]) -> Vec<SecretString> {
+    let mut held = Vec::new();
+    for forge in &fleet.forges {
+        let file = forge.token().and_then(|token| token.file());
+        held.extend(file.and_then(|file| read_secret(file).ok()));
+    }
+    for sink in &fleet.sinks {
+        held.extend(sink.secrets(&secret));
+    }
+    let mut values: Vec<String> = passwords(&fleet.database);
+    for repo in fleet.repos.values() {
+        values.extend(passwords(&repo.url));
+    }
+    for account in fleet.accounts.values() {
+        let key = account.key.as_ref();
+        held.extend(key.and_then(|key| read_secret(&key.file).ok()));
+        values.extend(given(&account.env));
+        values.extend(sign_in(&account.env));
+    }
+    for role in fleet.roles.values() {
+        values.extend(given(&role.identity));
+        values.extend(sign_in(&role.identity));
+    }
+    let mine = environ.iter().filter_map(|(name, value)| {
+        let (name, value) = (name.to_str()?, value.to_str()?);
+        (is_secret_name(name) && could_be_secret(value)).then(|| value.to_owned())
+    });
+    values.extend(mine);
+    held.extend(values.into_iter().map(SecretString::from));
+    held
+}
+
+/// A secret file, or why it cannot be had.
+///
+/// # Errors
+/// When it cannot be read, others can read it too, or it is empty.
+pub fn secret(file: &Path) -> Result<SecretString, String> {
+    read_secret(file).map_err(|error| error.to_string())
+}
+
+/// The values of a table of variables. The operator wrote them for sign-in, so a value counts
+/// unless its name or its form says that it is none.
+fn given<'e>(
+    env: impl IntoIterator<Item = (&'e String, &'e String)> + 'e,
+) -> impl Iterator<Item = String> + 'e {
+    env.into_iter().flat_map(|(name, value)| {
+        let mut found = passwords(value);
+        let unnamed = !is_harmless_name(name) && value.len() >= LEAST_UNNAMED;
+        if (is_secret_name(name) || unnamed) && could_be_secret(value) {
+            found.push(value.clone());
+        }
+        found
+    })
+}
+
+fn words(name: &str) -> Vec<String> {
+    name.split('_').map(str::to_uppercase).collect()
+}
+
+fn is_secret_name(name: &str) -> bool {
+    let secret = |word: &String| SECRET_WORDS.contains(&word.as_str());
+    !is_harmless_name(name) && words(name).iter().any(secret)
+}
+
+fn is_harmless_name(name: &str) -> bool {
+    let last = words(name).pop().unwrap_or_default();
+    HARMLESS_WORDS.contains(&last.as_str()) || name.starts_with("LC_")
+}
+
+/// No path, address, number or word: those stand in ordinary text.
+fn could_be_secret(value: &str) -> bool {
+    let is_path = value.starts_with(['/', '~', '.']) && !value.contains(' ');
+    let is_number = value.parse::<f64>().is_ok() && value.len() < 16;
+    let is_word = value.len() < 16 && value.bytes().all(|byte| byte.is_ascii_lowercase());
+    value.len() >= LEAST && !(is_path || is_number || is_word || value.contains("://"))
+}
+
+/// The password in an address, as it stands there and as it is meant.
+fn passwords(address: &str) -> Vec<String> {
+    let Some((_, rest)) = address.split_once("://") else {
+        return Vec::new();
+    };
+    let (authority, query) = match rest.find(['/', '?']) {
+        Some(at) => rest.split_at(at),
+        None => (rest, ""),
+    };
+    let user = authority.rsplit_once('@').map_or("", |(user, _)| user);
+    let (name, password) = user.split_once(':').unwrap_or(("", user));
+    let parameter = query
+        .split(['?', '&'])
+        .find_map(|pair| pair.strip_prefix("password="));
+    let found = [Some(password).filter(|found| *found != name), parameter];
+    let both = |found: &str| [found.to_owned(), decoded(found)];
+    let all = found.into_iter().flatten().flat_map(both);
+    all.filter(|found| could_be_secret(found)).collect()
+}
+
+fn decoded(text: &str) -> String {
+    let (mut bytes, mut rest) = (Vec::new(), text.as_bytes());
+    while let Some((first, after)) = rest.split_first() {
+        let code = (*first == b'%').then(|| after.get(..2)).flatten();
+        let code = code.and_then(|code| std::str::from_utf8(code).ok());
+        match code.and_then(|code| u8::from_str_radix(code, 16).ok()) {
+            Some(byte) => {
+                bytes.push(byte);
+                rest = &after[2..];
+            }
+            None => {
+                bytes.push(*first);
+                rest = after;
+            }
+        }
+    }
+    String::from_utf8_lossy(&bytes).into_owned()
+}
+
+/// What the CLIs are signed in with: a session can read its copy of these files.
+fn sign_in(env: &BTreeMap<String, String>) -> Vec<String> {
+    let mut found = Vec::new();
+    for (name, value) in env {
+        let Some(known) = is_lent(name, value) else {
+            continue;
+        };
+        for credential in known.credentials {
+            let file = Path::new(value).join(credential.file);
+            let text = std::fs::read(file).unwrap_or_default();
+            if let Ok(value) = serde_json::from_slice(&text) {
+                long_texts(&value, &mut found);
+            }
+        }
+    }
+    found
+}
+
+fn long_texts(value: &serde_json::Value, found: &mut Vec<String>) {
+    match value {
+        serde_json::Value::String(text) if text.len() >= 20 => found.push(text.clone()),
+        serde_json::Value::Array(items) => items.iter().for_each(|item| long_texts(item, found)),
+        serde_json::Value::Object(items) => items.values().for_each(|item| long_texts(item, found)),
+        _ => {}
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_signs_in_is_secret_and_the_rest_is_not() {
+        let env = [
+            ("ANTHROPIC_API_KEY", "a-key-of-mine"),
+            ("CLAUDE_CODE_OAUTH_TOKEN", "short1"),
+            ("SOME_OTHER", "Zk3vQ9xLmB7t"),
+            ("HTTPS_PROXY", "http://me:p%40ssw0rd-1@proxy:3128"),
+            ("CLAUDE_CONFIG_DIR", "/home/me/.claude"),
+            ("AWS_REGION", "eu-central-1"),
+            ("AWS_PROFILE", "some-profile-name"),
+            ("ANTHROPIC_MODEL", "claude-sonnet-5"),
+            ("ANTHROPIC_BASE_URL", "http://127.0.0.1:8080"),
+            ("MAX_THINKING_TOKENS", "31999"),
+            ("CLAUDE_CODE_USE_BEDROCK", "1"),
+            ("SSH_AUTH_SOCK", "/run/agent.sock"),
+            ("FLAG", "true"),
+        ];
+        let env: BTreeMap<String, String> = env
+            .map(|(name, value)| (name.to_owned(), value.to_owned()))
+            .into();
+        let mut found: Vec<String> = given(&env).collect();
+        found.sort();
+        let wanted = [
+            "Zk3vQ9xLmB7t",
+            "a-key-of-mine",
+            "p%40ssw0rd-1",
+            "p@ssw0rd-1",
+            "short1",
+        ];
+        assert_eq!(found, wanted);
+    }
+
+    #[test]
+    fn passwords_of_addresses_are_secret() {
+        assert_eq!(
+            passwords("postgres://me:s3cr%21t@host/db"),
+            ["s3cr%21t", "s3cr!t"]
+        );
+        assert_eq!(passwords("https://a-t0ken@host/x.git")[0], "a-t0ken");
+        assert_eq!(
+            passwords("postgres://host/db?password=s3cret1")[0],
+            "s3cret1"
+        );
+        for none in [
+            "postgres://postgres:postgres@host/db",
+            "git@host:a/b.git",
+            "/a/b",
+            "https://host",
+        ] {
+            assert!(passwords(none).is_empty(), "{none}");
+        }
+    }
+}

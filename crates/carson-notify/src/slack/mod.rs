@@ -1,0 +1,124 @@
+//! Slack: `[slack]` in carson.toml. By its Web API, or by an incoming webhook.
+
+mod api;
+mod incoming;
+mod render;
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use carson_core::section::{Around, Section};
+use schemars::JsonSchema;
+use secrecy::SecretString;
+use serde::{Deserialize, Serialize};
+
+use crate::section::{ReadSecret, Spec};
+use crate::sink::Sink;
+use api::Api;
+use incoming::Incoming;
+
+const NAME: &str = "slack";
+
+/// `[slack]`
+#[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+#[schemars(extend("x-planned" = ["app_token_file", "trusted"]))]
+pub(crate) struct SlackSection {
+    /// The address of the API, for `token_file`.
+    #[schemars(extend("examples" = ["https://slack.com/api"]))]
+    api_base: String,
+    /// Where firings are told, one thread each.
+    #[schemars(extend("examples" = ["#household"]))]
+    channel: String,
+    /// A file, mode 0600, with a bot token.
+    #[schemars(extend("examples" = ["slack.token"]))]
+    token_file: Option<String>,
+    /// A file, mode 0600, with the address of an incoming webhook.
+    #[schemars(extend("examples" = ["slack.webhook"]))]
+    webhook_file: Option<String>,
+}
+
+impl Default for SlackSection {
+    fn default() -> Self {
+        Self {
+            api_base: "https://slack.com/api".into(),
+            channel: "#carson".into(),
+            token_file: None,
+            webhook_file: None,
+        }
+    }
+}
+
+impl Section for SlackSection {
+    const NAME: &'static str = NAME;
+    type Checked = dyn Spec;
+
+    fn check(self, around: &mut dyn Around) -> Option<Arc<dyn Spec>> {
+        let (key, file) = match (&self.token_file, &self.webhook_file) {
+            (Some(file), None) => ("token_file", file),
+            (None, Some(file)) => ("webhook_file", file),
+            _ => {
+                around.problem(
+                    "",
+                    "it needs token_file or webhook_file, one of them",
+                    "token_file = \"slack.token\", a file with a bot token",
+                );
+                return None;
+            }
+        };
+        let path = around.path(file);
+        around.secret(key, &path);
+        Some(Arc::new(SlackSpec {
+            sign_in: match self.token_file {
+                Some(_) => SignIn::Token {
+                    api_base: self.api_base,
+                    channel: self.channel,
+                },
+                None => SignIn::Webhook,
+            },
+            file: path,
+        }))
+    }
+}
+
+/// Slack as it was checked.
+#[derive(Debug)]
+struct SlackSpec {
+    sign_in: SignIn,
+    /// With the token, or the webhook's address.
+    file: PathBuf,
+}
+
+/// How to reach it.
+#[derive(Debug)]
+enum SignIn {
+    /// With a bot token, by its API.
+    Token { api_base: String, channel: String },
+    /// By the address of an incoming webhook.
+    Webhook,
+}
+
+impl Spec for SlackSpec {
+    fn name(&self) -> &'static str {
+        NAME
+    }
+
+    fn files(&self) -> Vec<&Path> {
+        vec![&self.file]
+    }
+
+    fn open(&self, read: &ReadSecret) -> Result<Box<dyn Sink>, String> {
+        let secret: SecretString = read(&self.file)?;
+        Ok(match &self.sign_in {
+            SignIn::Token { api_base, channel } => Box::new(Api {
+                api_base: api_base.clone(),
+                channel: channel.clone(),
+                token: secret,
+            }),
+            SignIn::Webhook => Box::new(Incoming { url: secret }),
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests;

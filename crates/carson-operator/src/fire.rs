@@ -1,0 +1,144 @@
+//! Firing a role by hand.
+
+use carson_config::Role;
+use carson_core::work::WorkKey;
+use carson_core::{FiringId, Outcome, SkipKind};
+use carson_firing::admit::{Claimed, Wish, claim};
+use carson_firing::dispatch::{Begin, start_firing};
+use carson_firing::dry_run::{self, Outlook};
+use carson_firing::recover;
+use carson_home::Home;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::names;
+use crate::refusal::Refusal;
+use crate::verb::{Ask, Who};
+
+/// Fire a role now.
+#[derive(Debug, Deserialize, Serialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Fire {
+    /// The role.
+    pub role: String,
+    /// Only this repository.
+    pub repo: Option<String>,
+    /// Only this issue.
+    pub work: Option<u64>,
+}
+
+/// What became of the wish.
+#[derive(Debug, Serialize)]
+#[serde(untagged)]
+pub enum Fired {
+    /// The row is there, and is ours to run.
+    Claimed {
+        /// The firing.
+        firing: FiringId,
+    },
+    /// Something keeps the role from firing.
+    Skipped(Skipped),
+}
+
+/// Nothing fires.
+#[derive(Debug, Serialize)]
+pub struct Skipped {
+    /// Always the same.
+    pub outcome: Outcome,
+    /// Why, for people.
+    pub reason: String,
+    /// Which stop; `None` for one that is over soon.
+    pub skip: Option<SkipKind>,
+}
+
+impl Fire {
+    /// Claims the firing, for a face that runs it in its own process.
+    ///
+    /// # Errors
+    /// When the role or the repository is not there, or the store does not answer.
+    pub async fn claim(self, home: &Home) -> Result<Fired, Refusal> {
+        let role = names::role(&home.fleet, &self.role)?;
+        let wish = wish(home, role, self.repo.as_deref(), self.work)?;
+        // What a crash left behind is concluded first: it may hold the role, or the work.
+        recover::pass(home).await?;
+        let (reason, skip) = match claim(home, role, &wish).await? {
+            Claimed::Won(firing) => return Ok(Fired::Claimed { firing }),
+            Claimed::Skipped(reason) => (reason.to_string(), Some(reason.kind())),
+            Claimed::Wait(why) => (why, None),
+            Claimed::Taken => {
+                let why = "a firing of this role runs already".to_owned();
+                (why, Some(SkipKind::OVERLAP))
+            }
+        };
+        Ok(Fired::Skipped(Skipped {
+            outcome: Outcome::Skipped,
+            reason,
+            skip,
+        }))
+    }
+}
+
+impl Ask for Fire {
+    const NAME: &'static str = "fire";
+    const WHAT: &'static str = "Fire a role now, in a process of its own";
+    const WHO: Who = Who::Trusted;
+    type Answer = Fired;
+
+    async fn answer(self, home: &Home) -> Result<Self::Answer, Refusal> {
+        let fired = self.claim(home).await?;
+        if let Fired::Claimed { firing } = fired {
+            let child = start_firing(home, firing, &Begin::default())?;
+            // It is reaped whenever it ends; its row says how.
+            tokio::spawn(async move {
+                if let Err(error) = child.wait().await {
+                    tracing::warn!(firing.id = %firing, %error, "the firing could not be waited for");
+                }
+            });
+        }
+        Ok(fired)
+    }
+}
+
+/// What would a firing do?
+#[derive(Debug, Deserialize, Serialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct DryRun {
+    /// The role.
+    pub role: String,
+    /// Only this repository.
+    pub repo: Option<String>,
+    /// Only this issue.
+    pub work: Option<u64>,
+}
+
+impl Ask for DryRun {
+    const NAME: &'static str = "fire dry-run";
+    const WHAT: &'static str = "Say what a firing of a role would do, and do nothing";
+    const WHO: Who = Who::Operator;
+    type Answer = Outlook;
+
+    async fn answer(self, home: &Home) -> Result<Self::Answer, Refusal> {
+        let role = names::role(&home.fleet, &self.role)?;
+        let wish = wish(home, role, self.repo.as_deref(), self.work)?;
+        Ok(dry_run::look(home, role, &wish).await?)
+    }
+}
+
+fn wish(home: &Home, role: &Role, repo: Option<&str>, work: Option<u64>) -> Result<Wish, Refusal> {
+    let repo = repo
+        .map(|name| names::repo(&home.fleet, name))
+        .transpose()?;
+    let repo = repo.map(|repo| repo.name.clone());
+    if let Some(repo) = repo.as_ref().filter(|repo| !role.repos.contains(repo)) {
+        return Err(Refusal::Elsewhere {
+            role: role.name.clone(),
+            repo: repo.clone(),
+            works_in: role.repos.clone(),
+        });
+    }
+    Ok(Wish {
+        repo,
+        work: work.map(WorkKey::Issue),
+        ..Wish::default()
+    })
+}

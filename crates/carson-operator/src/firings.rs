@@ -1,0 +1,126 @@
+//! The rows of firings.
+
+use carson_config::parse_duration;
+use carson_core::egress::EgressHost;
+use carson_home::Home;
+use carson_store::{BlockedCall, EffectRow, EventRow, Filter, Firing, StageRow};
+use chrono::TimeDelta;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::names;
+use crate::refusal::Refusal;
+use crate::verb::{Ask, Who};
+
+/// How many are listed, where nobody says.
+pub const LIMIT: u32 = 30;
+
+/// Which firings were there, the newest first?
+#[derive(Debug, Deserialize, Serialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct List {
+    /// Only of this role.
+    pub role: Option<String>,
+    /// Only of the last so long (2h, 3d).
+    pub since: Option<String>,
+    /// Skipped slots too.
+    #[serde(default)]
+    pub all: bool,
+    /// At most so many.
+    #[serde(default = "limit")]
+    pub limit: u32,
+}
+
+fn limit() -> u32 {
+    LIMIT
+}
+
+impl Ask for List {
+    const NAME: &'static str = "firings";
+    const WHAT: &'static str = "List firings, the newest first";
+    const WHO: Who = Who::Anyone;
+    type Answer = Vec<Firing>;
+
+    async fn answer(self, home: &Home) -> Result<Self::Answer, Refusal> {
+        let role = self.role.as_deref();
+        let role = role
+            .map(|name| names::role(&home.fleet, name))
+            .transpose()?;
+        let since = self.since.as_deref().map(parse_duration).transpose();
+        let since = since.map_err(|problem| Refusal::Field {
+            field: "since",
+            problem,
+        })?;
+        let now = home.clock.now();
+        let longest = TimeDelta::days(3_650);
+        let filter = Filter {
+            role: role.map(|role| role.name.clone()),
+            since: since.map(|ago| now - TimeDelta::from_std(ago).unwrap_or(longest)),
+            skipped: self.all,
+            limit: self.limit,
+        };
+        Ok(home.store.firings(&filter).await?)
+    }
+}
+
+/// What did one firing do?
+#[derive(Debug, Deserialize, Serialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Show {
+    /// Its id, or the eight digits that tables show.
+    pub id: String,
+}
+
+/// One firing with all that is written down about it.
+#[derive(Debug, Serialize)]
+pub struct Shown {
+    /// Its row.
+    #[serde(flatten)]
+    pub firing: Firing,
+    /// The stages it went through.
+    pub stages: Vec<StageRow>,
+    /// The calls that were stopped.
+    pub blocked_calls: Vec<BlockedCall>,
+    /// What followed on the forge, in order, and what of it is still owed.
+    pub effects: Vec<EffectRow>,
+    /// What happened.
+    pub events: Vec<EventRow>,
+    /// The hosts that its sessions asked for.
+    pub egress: Vec<EgressHost>,
+    /// Tokens, in and out.
+    pub tokens: u64,
+}
+
+impl Ask for Show {
+    const NAME: &'static str = "firings show";
+    const WHAT: &'static str = "Show one firing: its stages, events, stopped calls and hosts";
+    const WHO: Who = Who::Anyone;
+    type Answer = Shown;
+
+    async fn answer(self, home: &Home) -> Result<Self::Answer, Refusal> {
+        let store = &home.store;
+        let firing = names::firing(store, &self.id).await?;
+        Ok(Shown {
+            stages: store.stages(firing.id).await?,
+            blocked_calls: store.blocked_calls(firing.id).await?,
+            effects: store.effects(firing.id).await?,
+            events: store.events_of(firing.id).await?,
+            egress: store.egress(firing.id).await?,
+            tokens: firing.tokens_in + firing.tokens_out,
+            firing,
+        })
+    }
+}
+
+/// Its outcome, or the stage it is in.
+#[must_use]
+pub fn state(row: &Firing) -> String {
+    match (row.outcome, row.stage) {
+        (Some(outcome), _) => match row.skip {
+            Some(stop) => format!("{outcome} ({stop})"),
+            None => outcome.to_string(),
+        },
+        (None, Some(stage)) => format!("… {stage}"),
+        (None, None) => "… claimed".to_owned(),
+    }
+}

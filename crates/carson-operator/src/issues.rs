@@ -1,0 +1,116 @@
+//! Issues on any forge.
+
+use carson_forge::{Comment, Forge, Issue, NewIssue};
+use carson_home::Home;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::names;
+use crate::refusal::Refusal;
+use crate::verb::{Ask, Who};
+
+/// The label of a new issue, where nobody says.
+pub const LABEL: &str = "carson:ready";
+
+/// Make an issue that a role may take up.
+#[derive(Debug, Deserialize, Serialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Create {
+    /// Its title.
+    pub title: String,
+    /// Its text.
+    #[serde(default)]
+    pub body: String,
+    /// Its labels.
+    #[serde(default = "labels")]
+    pub labels: Vec<String>,
+    /// The repository; needed when there are several.
+    pub repo: Option<String>,
+}
+
+fn labels() -> Vec<String> {
+    vec![LABEL.to_owned()]
+}
+
+impl Ask for Create {
+    const NAME: &'static str = "issue create";
+    const WHAT: &'static str = "Make an issue that a role may take up";
+    const WHO: Who = Who::Operator;
+    type Answer = Issue;
+
+    async fn answer(self, home: &Home) -> Result<Self::Answer, Refusal> {
+        let is_empty = |word: &String| word.trim().is_empty();
+        if is_empty(&self.title) || self.labels.iter().any(is_empty) {
+            return Err(Refusal::EmptyIssue);
+        }
+        let forge = forge(home, self.repo.as_deref()).await?;
+        let issue = NewIssue {
+            title: home.redactor.redact(&self.title).into_owned(),
+            body: home.redactor.redact(&self.body).into_owned(),
+            labels: self.labels,
+        };
+        Ok(forge.create_issue(&issue).await?)
+    }
+}
+
+/// Which issues are open?
+#[derive(Debug, Deserialize, Serialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct List {
+    /// Only with this label.
+    pub label: Option<String>,
+    /// The repository; needed when there are several.
+    pub repo: Option<String>,
+}
+
+impl Ask for List {
+    const NAME: &'static str = "issue list";
+    const WHAT: &'static str = "List open issues";
+    const WHO: Who = Who::Anyone;
+    type Answer = Vec<Issue>;
+
+    async fn answer(self, home: &Home) -> Result<Self::Answer, Refusal> {
+        let forge = forge(home, self.repo.as_deref()).await?;
+        Ok(forge.issues(self.label.as_deref()).await?)
+    }
+}
+
+/// What does an issue say?
+#[derive(Debug, Deserialize, Serialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Show {
+    /// Its number.
+    pub number: u64,
+    /// The repository; needed when there are several.
+    pub repo: Option<String>,
+}
+
+/// An issue with its comments.
+#[derive(Debug, Serialize)]
+pub struct Shown {
+    /// The issue.
+    pub issue: Issue,
+    /// What was said to it.
+    pub comments: Vec<Comment>,
+}
+
+impl Ask for Show {
+    const NAME: &'static str = "issue show";
+    const WHAT: &'static str = "Show one issue with its comments";
+    const WHO: Who = Who::Anyone;
+    type Answer = Shown;
+
+    async fn answer(self, home: &Home) -> Result<Self::Answer, Refusal> {
+        let forge = forge(home, self.repo.as_deref()).await?;
+        Ok(Shown {
+            issue: forge.issue(self.number).await?,
+            comments: forge.comments(self.number).await?,
+        })
+    }
+}
+
+/// The forge of a repository; of the only one where none is named.
+pub(crate) async fn forge(home: &Home, repo: Option<&str>) -> Result<Forge, Refusal> {
+    let repo = names::repo_or_only(&home.fleet, repo)?;
+    Ok(home.forge(repo).await?)
+}

@@ -1,0 +1,35 @@
+//! The list.
+
+use crate::verb::Verb;
+use crate::{
+    backup, block, breaker, fire, firings, issues, logs, pause, prune, pulls, roles, status, why,
+};
+
+/// Every verb there is.
+pub const VERBS: &[Verb] = &[
+    Verb::of::<status::Status>(),
+    Verb::of::<why::Why>(),
+    Verb::of::<roles::List>(),
+    Verb::of::<roles::Show>(),
+    Verb::of::<firings::List>(),
+    Verb::of::<firings::Show>(),
+    Verb::of::<logs::Logs>(),
+    Verb::of::<issues::Create>(),
+    Verb::of::<issues::List>(),
+    Verb::of::<issues::Show>(),
+    Verb::of::<pulls::List>(),
+    Verb::of::<pulls::Show>(),
+    Verb::of::<fire::Fire>(),
+    Verb::of::<fire::DryRun>(),
+    Verb::of::<pause::Pause>(),
+    Verb::of::<pause::Resume>(),
+    Verb::of::<block::List>(),
+    Verb::of::<block::Set>(),
+    Verb::of::<block::Clear>(),
+    Verb::of::<breaker::List>(),
+    Verb::of::<breaker::Reset>(),
+    Verb::of::<prune::Prune>(),
+    Verb::of::<prune::Discard>(),
+    Verb::of::<backup::List>(),
+    Verb::of::<backup::Make>(),
+];

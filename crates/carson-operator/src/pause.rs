@@ -1,0 +1,132 @@
+//! Pauses of the fleet, a role, a repository or an account.
+
+use carson_config::Fleet;
+use carson_home::Home;
+use carson_store::PauseScope;
+use chrono::{DateTime, Utc};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::names;
+use crate::refusal::Refusal;
+use crate::verb::{Ask, Who};
+
+/// Why something is paused, where nobody says.
+pub const REASON: &str = "paused by the operator";
+
+/// Pause something: the whole fleet, or the one thing that is named.
+#[derive(Debug, Deserialize, Serialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Pause {
+    /// One role.
+    pub role: Option<String>,
+    /// One repository.
+    pub repo: Option<String>,
+    /// One account.
+    pub account: Option<String>,
+    /// Why.
+    #[serde(default = "reason")]
+    pub reason: String,
+    /// For how long (2h); until it is resumed without it.
+    pub r#for: Option<String>,
+}
+
+fn reason() -> String {
+    REASON.to_owned()
+}
+
+/// Something is paused; firings that run go on.
+#[derive(Debug, Serialize)]
+pub struct Paused {
+    /// What: `fleet`, `role NAME`, …
+    pub scope: String,
+    /// It is.
+    pub paused: bool,
+    /// Until when; `None` until it is resumed.
+    pub until: Option<DateTime<Utc>>,
+}
+
+impl Ask for Pause {
+    const NAME: &'static str = "pause";
+    const WHAT: &'static str = "Pause the fleet, a role, a repository or an account";
+    const WHO: Who = Who::Operator;
+    type Answer = Paused;
+
+    async fn answer(self, home: &Home) -> Result<Self::Answer, Refusal> {
+        let scope = scope(&home.fleet, &[self.role, self.repo, self.account])?;
+        let now = home.clock.now();
+        let until = names::span(self.r#for.as_deref())?.map(|span| now + span);
+        let store = &home.store;
+        store
+            .set_pause(&scope, &self.reason, until, "operator", now)
+            .await?;
+        Ok(Paused {
+            scope: scope.to_string(),
+            paused: true,
+            until,
+        })
+    }
+}
+
+/// End a pause: that of the whole fleet, or of the one thing that is named.
+#[derive(Debug, Deserialize, Serialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Resume {
+    /// One role.
+    pub role: Option<String>,
+    /// One repository.
+    pub repo: Option<String>,
+    /// One account.
+    pub account: Option<String>,
+}
+
+/// Something goes on.
+#[derive(Debug, Serialize)]
+pub struct Resumed {
+    /// What: `fleet`, `role NAME`, …
+    pub scope: String,
+    /// It is not.
+    pub paused: bool,
+    /// Whether it was.
+    pub resumed: bool,
+}
+
+impl Ask for Resume {
+    const NAME: &'static str = "resume";
+    const WHAT: &'static str = "End a pause";
+    const WHO: Who = Who::Operator;
+    type Answer = Resumed;
+
+    async fn answer(self, home: &Home) -> Result<Self::Answer, Refusal> {
+        let scope = scope(&home.fleet, &[self.role, self.repo, self.account])?;
+        let resumed = home.store.resume(&scope).await?;
+        Ok(Resumed {
+            scope: scope.to_string(),
+            paused: false,
+            resumed,
+        })
+    }
+}
+
+/// What is named: a role, a repository, an account, or nothing.
+fn scope(fleet: &Fleet, named: &[Option<String>; 3]) -> Result<PauseScope, Refusal> {
+    match named {
+        [None, None, None] => Ok(PauseScope::Fleet),
+        [Some(role), None, None] => {
+            let role = names::role(fleet, role)?;
+            Ok(PauseScope::Role(role.name.clone()))
+        }
+        [None, Some(repo), None] => {
+            let repo = names::repo(fleet, repo)?;
+            Ok(PauseScope::Repo(repo.name.clone()))
+        }
+        [None, None, Some(account)] => {
+            let account = names::account(fleet, account)?;
+            Ok(PauseScope::Account(account.name.clone()))
+        }
+        _ => Err(Refusal::Field {
+            field: "role",
+            problem: "a pause is of one thing: name a role, a repository or an account".to_owned(),
+        }),
+    }
+}

@@ -1,0 +1,67 @@
+//! Pull requests on any forge.
+
+use carson_forge::{Comment, Pull};
+use carson_home::Home;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::issues::forge;
+use crate::refusal::Refusal;
+use crate::verb::{Ask, Who};
+
+/// Which pull requests are there?
+#[derive(Debug, Deserialize, Serialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct List {
+    /// Closed ones too.
+    #[serde(default)]
+    pub all: bool,
+    /// The repository; needed when there are several.
+    pub repo: Option<String>,
+}
+
+impl Ask for List {
+    const NAME: &'static str = "pr list";
+    const WHAT: &'static str = "List pull requests";
+    const WHO: Who = Who::Anyone;
+    type Answer = Vec<Pull>;
+
+    async fn answer(self, home: &Home) -> Result<Self::Answer, Refusal> {
+        let forge = forge(home, self.repo.as_deref()).await?;
+        Ok(forge.pulls(!self.all).await?)
+    }
+}
+
+/// What does a pull request say?
+#[derive(Debug, Deserialize, Serialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Show {
+    /// Its number.
+    pub number: u64,
+    /// The repository; needed when there are several.
+    pub repo: Option<String>,
+}
+
+/// A pull request with its comments.
+#[derive(Debug, Serialize)]
+pub struct Shown {
+    /// The pull request.
+    pub pull: Pull,
+    /// What was said to it.
+    pub comments: Vec<Comment>,
+}
+
+impl Ask for Show {
+    const NAME: &'static str = "pr show";
+    const WHAT: &'static str = "Show one pull request with its comments";
+    const WHO: Who = Who::Anyone;
+    type Answer = Shown;
+
+    async fn answer(self, home: &Home) -> Result<Self::Answer, Refusal> {
+        let forge = forge(home, self.repo.as_deref()).await?;
+        Ok(Shown {
+            pull: forge.pull(self.number).await?,
+            comments: forge.comments(self.number).await?,
+        })
+    }
+}

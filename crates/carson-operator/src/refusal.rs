@@ -1,0 +1,153 @@
+//! Why an ask has no answer.
+
+use carson_core::{FiringId, RepoName, RoleName};
+use carson_firing::dry_run::DryRunError;
+use carson_firing::prune::PruneError;
+use carson_forge::ForgeError;
+use carson_home::ForgeOpenError;
+use carson_proc::SpawnError;
+use carson_store::StoreError;
+use thiserror::Error;
+
+/// An ask that is refused, or cannot be answered now.
+#[derive(Debug, Error)]
+pub enum Refusal {
+    /// The JSON is not that of the ask.
+    #[error("this is no ask of {verb:?}")]
+    Unreadable {
+        /// The verb.
+        verb: &'static str,
+        /// What is wrong with it.
+        source: serde_json::Error,
+    },
+    /// The answer has no JSON.
+    #[error("the answer is no JSON")]
+    NoJson(#[source] serde_json::Error),
+    /// No such thing is in the settings.
+    #[error("there is no {what} {name:?}")]
+    Unknown {
+        /// What it would be: `role`.
+        what: &'static str,
+        /// What was typed.
+        name: String,
+        /// What there is.
+        known: Vec<String>,
+    },
+    /// There are several repositories, and none was named.
+    #[error("which repository?")]
+    WhichRepo {
+        /// What there is.
+        known: Vec<String>,
+    },
+    /// A field of the ask does not hold.
+    #[error("{field}: {problem}")]
+    Field {
+        /// Its name.
+        field: &'static str,
+        /// What is wrong with it.
+        problem: String,
+    },
+    /// The role has nothing to do with that repository.
+    #[error("role {role} does not work in {repo}")]
+    Elsewhere {
+        /// The role.
+        role: RoleName,
+        /// The repository.
+        repo: RepoName,
+        /// Where it works.
+        works_in: Vec<RepoName>,
+    },
+    /// An issue needs words.
+    #[error("a title or a label is empty")]
+    EmptyIssue,
+    /// No row of that id.
+    #[error("there is no firing {0:?}")]
+    NoFiring(String),
+    /// The digits are those of several.
+    #[error("{text:?} names several: {}", .ids.iter().map(ToString::to_string).collect::<Vec<_>>().join(", "))]
+    ManyFirings {
+        /// What was typed.
+        text: String,
+        /// All of them.
+        ids: Vec<FiringId>,
+    },
+    /// The bench cannot be given up.
+    #[error("it stays: {0}")]
+    BenchStays(String),
+    /// The database has no file.
+    #[error("the database is a PostgreSQL server, which has means of its own")]
+    NoFile,
+    /// A file of the home cannot be read.
+    #[error("{what} cannot be read")]
+    File {
+        /// Which.
+        what: String,
+        /// What the system said.
+        source: std::io::Error,
+    },
+    /// The store does not answer.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    /// The forge does not answer.
+    #[error(transparent)]
+    Forge(#[from] ForgeError),
+    /// The forge cannot be opened.
+    #[error(transparent)]
+    ForgeOpen(#[from] ForgeOpenError),
+    /// The look ahead cannot be had.
+    #[error(transparent)]
+    DryRun(#[from] DryRunError),
+    /// The benches cannot be looked at.
+    #[error(transparent)]
+    Prune(#[from] PruneError),
+    /// The firing's process cannot be started.
+    #[error(transparent)]
+    Spawn(#[from] SpawnError),
+}
+
+impl Refusal {
+    /// Whether the ask itself is wrong; else something is not there, refuses, or does not work.
+    #[must_use]
+    pub fn is_of_the_ask(&self) -> bool {
+        matches!(
+            self,
+            Self::Unreadable { .. }
+                | Self::Unknown { .. }
+                | Self::WhichRepo { .. }
+                | Self::Field { .. }
+                | Self::Elsewhere { .. }
+                | Self::EmptyIssue
+        )
+    }
+
+    /// What to do next; nothing where the sentence says it.
+    #[must_use]
+    pub fn hint(&self) -> Option<String> {
+        Some(match self {
+            Self::Unreadable { .. } => "look at the schema of the verb".to_owned(),
+            Self::NoJson(_) => "this is a bug in Carson: report it".to_owned(),
+            Self::Unknown { what, known, .. } if known.is_empty() => {
+                format!("there is no {what} at all yet: run `carson init`")
+            }
+            Self::Unknown { known, .. } => format!("there are: {}", known.join(", ")),
+            Self::WhichRepo { known } => format!("add `repo` with one of: {}", known.join(", ")),
+            Self::Elsewhere { works_in, .. } => {
+                let known: Vec<&str> = works_in.iter().map(RepoName::as_str).collect();
+                format!("it works in: {}", known.join(", "))
+            }
+            Self::EmptyIssue => {
+                "carson issue create \"What is to be done\" --label carson:ready".to_owned()
+            }
+            Self::NoFiring(_) => "`carson firings` lists them".to_owned(),
+            Self::NoFile => "pg_dump makes a backup, and pg_restore puts it back".to_owned(),
+            Self::File { .. } => "check who may read CARSON_HOME".to_owned(),
+            Self::Store(error) | Self::Prune(PruneError::Store(error)) => error.hint().to_owned(),
+            Self::Forge(error) => error.hint().to_owned(),
+            Self::ForgeOpen(error) => error.hint().to_owned(),
+            Self::DryRun(error) => error.hint().to_owned(),
+            Self::Spawn(error) => error.hint().to_owned(),
+            Self::Prune(PruneError::Benches { .. }) => "check who may read CARSON_HOME".to_owned(),
+            Self::Field { .. } | Self::ManyFirings { .. } | Self::BenchStays(_) => return None,
+        })
+    }
+}

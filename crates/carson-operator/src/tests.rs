@@ -1,0 +1,169 @@
+//! The list, and the way from JSON to JSON.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use carson_config::{LoadOptions, load};
+use carson_core::Clock;
+use carson_home::Home;
+use carson_store::Store;
+use serde_json::{Map, Value, json};
+use tempfile::TempDir;
+
+use super::*;
+
+/// An ask that says something in every field of its schema.
+fn full(schema: &Value) -> Value {
+    let none = Map::new();
+    let fields = schema["properties"].as_object().unwrap_or(&none);
+    let said = |field: &Value| {
+        let one = |kind: &str| field["type"] == kind || field["type"][0] == kind;
+        match () {
+            () if one("string") => json!("x"),
+            () if one("boolean") => json!(true),
+            () if one("integer") => json!(7),
+            () if one("array") => json!(["x"]),
+            () => panic!("a field of a kind that faces do not know: {field:#}"),
+        }
+    };
+    let said = fields
+        .iter()
+        .map(|(name, field)| (name.clone(), said(field)));
+    said.collect::<Map<_, _>>().into()
+}
+
+#[test]
+fn every_verb_reads_back_what_its_schema_says() {
+    let mut names = BTreeSet::new();
+    for verb in VERBS {
+        let name = verb.name;
+        assert!(names.insert(name), "{name} is there twice");
+        assert!(!verb.what.is_empty() && !verb.what.ends_with('.'), "{name}");
+        let schema = (verb.schema)().to_value();
+        assert_eq!(schema["additionalProperties"], false, "{name}");
+        let fields = schema["properties"].as_object().into_iter().flatten();
+        for (field, what) in fields {
+            assert!(
+                what["description"].is_string(),
+                "{name}: {field} says nothing"
+            );
+        }
+        let ask = full(&schema);
+        assert_eq!((verb.filled)(ask.clone()).unwrap(), ask, "{name}");
+        let required = schema["required"].as_array().into_iter().flatten();
+        for field in required.map(|field| field.as_str().unwrap()) {
+            let mut less = ask.clone();
+            less.as_object_mut().unwrap().remove(field);
+            assert!((verb.filled)(less).is_err(), "{name} without {field}");
+        }
+        let mut more = ask.clone();
+        more["nobody-knows"] = json!(1);
+        let refusal = (verb.filled)(more).unwrap_err();
+        assert!(
+            refusal.is_of_the_ask() && refusal.hint().is_some(),
+            "{name}"
+        );
+    }
+}
+
+#[test]
+fn whoever_only_looks_is_anyone() {
+    let who = |name: &str| VERBS.iter().find(|verb| verb.name == name).unwrap().who;
+    assert_eq!(who("why"), Who::Anyone);
+    assert_eq!(who("pause"), Who::Operator);
+    assert_eq!(who("fire"), Who::Trusted);
+    assert!(Who::Anyone < Who::Operator && Who::Operator < Who::Trusted);
+}
+
+async fn home() -> (TempDir, Home) {
+    let dir = tempfile::tempdir().unwrap();
+    let settings = "[fleet]\nhost = \"box\"\n[accounts.claude]\nengine = \"claude\"\n";
+    std::fs::write(dir.path().join("carson.toml"), settings).unwrap();
+    let options = LoadOptions {
+        home: dir.path().to_owned(),
+        files: None,
+        env: Vec::new(),
+        user_home: None,
+        machine: "box".into(),
+    };
+    let fleet = load(&options).unwrap().fleet;
+    fleet.home.create().unwrap();
+    let home = Home {
+        inspector: carson_proc::inspector::Inspector::of("/nowhere/carson"),
+        store: Store::open(&fleet.database).await.unwrap(),
+        fleet: Arc::new(fleet),
+        clock: Clock::system(),
+        program: "/nowhere/carson".into(),
+        environ: Vec::new(),
+        user_home: None,
+        redactor: carson_redact::Redactor::default(),
+    };
+    (dir, home)
+}
+
+async fn ask(home: &Home, name: &str, ask: Value) -> Result<Value, Refusal> {
+    let verb = VERBS.iter().find(|verb| verb.name == name).unwrap();
+    (verb.answer)(home, ask).await
+}
+
+#[tokio::test]
+async fn a_face_that_knows_only_json_blocks_and_clears_an_account() {
+    let (_dir, home) = home().await;
+    let set = json!({"account": "claude", "for": "2h"});
+    let done = ask(&home, "block set", set).await.unwrap();
+    assert_eq!(done["blocked"], true);
+    let status = ask(&home, "status", json!({})).await.unwrap();
+    assert_eq!(status["blocks"][0]["reason"], block::REASON);
+    assert_eq!(status["blocks"][0]["until"], done["until"]);
+    let clear = json!({"account": "claude"});
+    let done = ask(&home, "block clear", clear).await.unwrap();
+    assert_eq!(done["cleared"], true);
+    let blocks = ask(&home, "block list", json!({})).await.unwrap();
+    assert_eq!(blocks, json!([]));
+}
+
+#[tokio::test]
+async fn a_refusal_says_what_to_do() {
+    let (_dir, home) = home().await;
+    let cases = [
+        (
+            "block clear",
+            json!({"account": "x"}),
+            "there is no account \"x\"",
+            "there are: claude",
+        ),
+        (
+            "why",
+            json!({"what": "x"}),
+            "there is no role \"x\"",
+            "run `carson init`",
+        ),
+        (
+            "firings show",
+            json!({"id": "x"}),
+            "there is no firing \"x\"",
+            "lists them",
+        ),
+        ("issue list", json!({}), "which repository?", "add `repo`"),
+        (
+            "pause",
+            json!({"wat": 1}),
+            "this is no ask of \"pause\"",
+            "the schema",
+        ),
+    ];
+    for (verb, value, says, hint) in cases {
+        let refusal = ask(&home, verb, value).await.unwrap_err();
+        assert_eq!(refusal.to_string(), says);
+        assert!(refusal.hint().unwrap().contains(hint), "{refusal:?}");
+    }
+    let twice = json!({"role": "a", "account": "claude"});
+    let refusal = ask(&home, "pause", twice).await.unwrap_err();
+    assert!(refusal.is_of_the_ask(), "{refusal}");
+    let short = json!({"account": "claude", "for": "0s"});
+    let refusal = ask(&home, "block set", short).await.unwrap_err();
+    assert!(
+        refusal.to_string().contains("would end at once"),
+        "{refusal}"
+    );
+}

@@ -1,0 +1,58 @@
+//! Why a role fired or did not: the chain of facts, and what would change it.
+
+mod ended;
+mod of_firing;
+mod of_role;
+mod stops;
+
+use carson_home::Home;
+use carson_store::Found;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::names;
+use crate::refusal::Refusal;
+use crate::verb::{Ask, Who};
+
+pub use of_firing::OfFiring;
+pub use of_role::OfRole;
+pub use stops::Stop;
+
+/// Why did a role fire or not, what would change it, and what comes next?
+#[derive(Debug, Deserialize, Serialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Why {
+    /// The role, or a firing: its id, or the eight digits that tables show.
+    pub what: String,
+}
+
+/// The reasons.
+#[derive(Debug, Serialize)]
+#[serde(untagged)]
+pub enum Reasons {
+    /// Of a role, now.
+    Role(Box<OfRole>),
+    /// Of one firing.
+    Firing(Box<OfFiring>),
+}
+
+impl Ask for Why {
+    const NAME: &'static str = "why";
+    const WHAT: &'static str =
+        "Say why a role fired or did not, what would change it, and what comes next";
+    const WHO: Who = Who::Anyone;
+    type Answer = Reasons;
+
+    async fn answer(self, home: &Home) -> Result<Self::Answer, Refusal> {
+        let no_role = match names::role(&home.fleet, &self.what) {
+            Ok(role) => return Ok(Reasons::Role(Box::new(of_role::look(home, role).await?))),
+            Err(no_role) => no_role,
+        };
+        if let Found::Nothing = home.store.find_firing(&self.what).await? {
+            return Err(no_role);
+        }
+        let row = names::firing(&home.store, &self.what).await?;
+        let reasons = of_firing::look(home, row).await?;
+        Ok(Reasons::Firing(Box::new(reasons)))
+    }
+}

@@ -1,0 +1,59 @@
+//! What would let the next firing go further than an ended one.
+
+use carson_core::SkipKind;
+use carson_core::settle::Halt;
+use carson_core::stops::{Change, SettingsFile};
+use carson_store::Firing;
+
+/// The key or the command, by the facts that settle saw; nothing where none helps.
+pub(super) fn change(row: &Firing) -> Option<Change> {
+    let change = Change::default();
+    let raise = |words: &str, key: &str| {
+        let file = SettingsFile::Role(row.role.clone());
+        Some(Change::default().text(words).key(key, file))
+    };
+    if let Some(stop) = row.skip {
+        return Some(skipped(row, stop));
+    }
+    match row.facts.as_ref()?.halt.as_ref()? {
+        Halt::TimedOut(_) => raise("raise limits.wall_clock or ", "limits.silence"),
+        Halt::OutOfTurns => raise("raise ", "limits.max_turns"),
+        Halt::OutOfMoney => raise("raise ", "limits.max_cost_usd"),
+        Halt::Exhausted(_) => raise("raise ", "limits.max_attempts"),
+        Halt::RateLimited {
+            account,
+            until: None,
+            ..
+        } => {
+            let change = change.text("mend the account, then ");
+            Some(change.command(format!("block clear {account}")))
+        }
+        Halt::RateLimited { account, .. } => {
+            let clear = format!("block clear {account}");
+            let change = change.text("wait, or ").command(clear);
+            Some(change.text(" if the provider lets you go on"))
+        }
+        Halt::NothingToDo | Halt::WaitsForPeople(_) => {
+            Some(change.command(format!("why {}", row.role)))
+        }
+        _ => None,
+    }
+}
+
+fn skipped(row: &Firing, stop: SkipKind) -> Change {
+    let (role, change) = (&row.role, Change::default());
+    let file = SettingsFile::Role(role.clone());
+    match stop {
+        SkipKind::TOO_LATE => change.text("raise max_late, or set ").key("catch_up", file),
+        SkipKind::OVERLAP => change
+            .set("overlap", "\"queue-one\"", file)
+            .text(" lets one slot wait"),
+        SkipKind::PREFLIGHT => change
+            .text("mend that, then ")
+            .command(format!("fire {role}")),
+        // Whether it still stands, and what ends it, is a question of now.
+        _ => change
+            .command(format!("why {role}"))
+            .text(" says whether that still stands"),
+    }
+}

@@ -1,0 +1,62 @@
+//! What one firing went through, in order.
+
+use carson_core::stops::Change;
+use carson_core::text::{counted, instant};
+use carson_home::Home;
+use carson_store::Firing;
+use serde::Serialize;
+
+use super::ended;
+use crate::firings::state;
+use crate::refusal::Refusal;
+
+/// The chain of facts that led to a firing and through it.
+#[derive(Debug, Serialize)]
+pub struct OfFiring {
+    /// Its row.
+    pub firing: Firing,
+    /// The facts, in order.
+    pub chain: Vec<String>,
+    /// What would let the next one go further.
+    pub change: Option<Change>,
+}
+
+pub(super) async fn look(home: &Home, row: Firing) -> Result<OfFiring, Refusal> {
+    let stages = home.store.stages(row.id).await?;
+    let blocked = home.store.blocked_calls(row.id).await?;
+    let mut chain = vec![match row.slot {
+        Some(slot) => format!("slot {} of {} was due", instant(slot), row.role),
+        None => format!("an operator fired {}", row.role),
+    }];
+    if row.missed > 0 {
+        let slots = counted(row.missed, "slot");
+        chain.push(format!("it stands for {slots} before it"));
+    }
+    let claimed = instant(row.claimed_at);
+    chain.push(format!("{} claimed it at {claimed}", row.host));
+    if let Some(account) = &row.account {
+        chain.push(format!("account {account} was the first that was free"));
+    }
+    if let (Some(repo), Some(work)) = (&row.repo, row.work) {
+        let title = row.title.as_deref().unwrap_or_default();
+        chain.push(format!("it took {} of {repo}: {title}", work.reference()));
+    }
+    let walked: Vec<&str> = stages.iter().map(|stage| stage.name.as_str()).collect();
+    if !walked.is_empty() {
+        chain.push(format!("it went through {}", walked.join(", ")));
+    }
+    if let Some(sentinel) = &row.sentinel {
+        chain.push(format!("its last session ended with {sentinel}"));
+    }
+    if !blocked.is_empty() {
+        let calls = u64::try_from(blocked.len()).unwrap_or(u64::MAX);
+        chain.push(format!("the hook stopped {}", counted(calls, "call")));
+    }
+    let why = row.reason.as_deref().unwrap_or("it has not ended");
+    chain.push(format!("{}: {why}", state(&row)));
+    Ok(OfFiring {
+        change: ended::change(&row),
+        chain,
+        firing: row,
+    })
+}

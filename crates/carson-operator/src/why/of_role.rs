@@ -1,0 +1,121 @@
+//! What a role would do now.
+
+use carson_config::Role;
+use carson_core::RoleName;
+use carson_core::admission::{Admission, Budget, Gate, UsageWindow, admit};
+use carson_core::breaker::Breaker;
+use carson_core::egress::EgressHost;
+use carson_home::Home;
+use carson_store::{Filter, Firing, PreflightRow, Store};
+use chrono::{DateTime, Utc};
+use serde::Serialize;
+
+use super::stops::{self, Stop};
+use crate::refusal::Refusal;
+use crate::status::next;
+
+/// Whether a role fires now, and what stands in its way.
+#[derive(Debug, Serialize)]
+pub struct OfRole {
+    /// When this was asked.
+    #[serde(skip)]
+    pub now: DateTime<Utc>,
+    /// The role.
+    pub role: RoleName,
+    /// In one line. The first stop is the one that an operator wants to hear of.
+    pub verdict: String,
+    /// Its next slot, in its own zone.
+    pub next: Option<String>,
+    /// Whether the settings let it fire.
+    pub enabled: bool,
+    /// Firings of its day.
+    pub fired_today: u32,
+    /// How many it may have.
+    pub max_per_day: u32,
+    /// Bad outcomes in a row.
+    pub streak: u32,
+    /// How many open its breaker.
+    pub fail_streak: u32,
+    /// Its newest rows.
+    pub last: Vec<Firing>,
+    /// The hosts that its last firing was refused.
+    pub refused_hosts: Vec<EgressHost>,
+    /// Money of its day.
+    pub spent_today: f64,
+    /// Everything that keeps it from firing.
+    pub stops: Vec<Stop>,
+    /// Money that may be spent.
+    pub budgets: Vec<Budget>,
+    /// Its preflights that failed in a row, by host.
+    pub preflights: Vec<PreflightRow>,
+    /// Usage windows of its accounts.
+    pub windows: Vec<UsageWindow>,
+    /// Its breaker.
+    pub breaker: Breaker,
+    /// The next firing closes the breaker, or opens it anew.
+    pub half_open: bool,
+}
+
+pub(super) async fn look(home: &Home, role: &Role) -> Result<OfRole, Refusal> {
+    let now = home.clock.now();
+    let gate = carson_firing::admit::gate(home, role, now).await?;
+    let filter = Filter {
+        role: Some(role.name.clone()),
+        since: None,
+        skipped: true,
+        limit: 5,
+    };
+    let last = home.store.firings(&filter).await?;
+    let mut preflights = home.store.preflights().await?;
+    preflights.retain(|row| row.role == role.name.as_str());
+    let stops = stops::of(home, role, &gate, last.first(), now).await?;
+    let may_try = gate.breaker.half_opens_at(gate.cooldown);
+    let is_of_role = |window: &UsageWindow| role.engines.contains(&window.account);
+    Ok(OfRole {
+        now,
+        role: role.name.clone(),
+        verdict: verdict(&gate, &stops, now),
+        next: next(role, now),
+        enabled: role.enabled,
+        fired_today: gate.fired_today,
+        max_per_day: gate.max_per_day,
+        streak: gate.breaker.streak,
+        fail_streak: role.limits.fail_streak,
+        refused_hosts: refused(&home.store, last.first()).await?,
+        last,
+        spent_today: gate.spent_today,
+        stops,
+        budgets: gate.budgets,
+        preflights,
+        windows: gate
+            .windows
+            .into_iter()
+            .filter(|window| is_of_role(window) && window.stands(now))
+            .collect(),
+        half_open: gate.breaker.is_open() && may_try.is_some_and(|at| now >= at),
+        breaker: gate.breaker,
+    })
+}
+
+/// The hosts that a firing's sessions were refused.
+async fn refused(store: &Store, row: Option<&Firing>) -> Result<Vec<EgressHost>, Refusal> {
+    let Some(row) = row else {
+        return Ok(Vec::new());
+    };
+    let mut hosts = store.egress(row.id).await?;
+    hosts.retain(|host| host.refused > 0);
+    Ok(hosts)
+}
+
+fn verdict(gate: &Gate, stops: &[Stop], now: DateTime<Utc>) -> String {
+    let admission = admit(gate, now);
+    match (&admission, stops.first()) {
+        (Admission::Skip(reason), _) => format!("it is stopped: {reason}"),
+        (Admission::Wait(why), _) => format!("it waits: {why}"),
+        (Admission::Admit(_), Some(stop)) if stop.is_idle() => {
+            format!("it fires and finds nothing to do: {}", stop.why)
+        }
+        (Admission::Admit(_), Some(stop)) => format!("it does not fire: {}", stop.why),
+        (Admission::Admit(account), None) => format!("it may fire now, with account {account}"),
+    }
+}

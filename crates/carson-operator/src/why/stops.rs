@@ -1,0 +1,104 @@
+//! Everything that keeps a role from firing now, each with the command that changes it.
+
+mod last;
+
+use carson_config::Role;
+use carson_core::admission::Gate;
+use carson_core::stops::{self, Cause, Change, SettingsFile};
+use carson_core::text::instant;
+use carson_home::{Home, disk_space};
+use carson_store::Firing;
+use chrono::{DateTime, Utc};
+use serde::Serialize;
+
+use crate::refusal::Refusal;
+use crate::status::SILENCE;
+
+/// The work source has nothing.
+const NO_WORK: &str = "no-work";
+/// The work source has nothing but what waits for people.
+const NEEDS_HUMAN: &str = "needs-human";
+
+/// One reason.
+#[derive(Debug, Serialize)]
+pub struct Stop {
+    /// Its kind: the word of a skipped row where a firing could meet it.
+    pub stop: &'static str,
+    /// What is so.
+    pub why: String,
+    /// When it is over by itself, if that is known.
+    pub until: Option<DateTime<Utc>>,
+    /// What would change it.
+    pub change: Change,
+}
+
+impl Stop {
+    /// Whether it lets the role fire, but leaves it nothing to do.
+    #[must_use]
+    pub fn is_idle(&self) -> bool {
+        [NO_WORK, NEEDS_HUMAN].contains(&self.stop)
+    }
+
+    fn new(stop: &'static str, why: impl Into<String>, change: Change) -> Self {
+        Self {
+            stop,
+            why: why.into(),
+            until: None,
+            change,
+        }
+    }
+}
+
+/// All that stand, in the order in which admission looks; then what only the daemon or the last
+/// firing knows.
+pub(super) async fn of(
+    home: &Home,
+    role: &Role,
+    gate: &Gate,
+    last: Option<&Firing>,
+    now: DateTime<Utc>,
+) -> Result<Vec<Stop>, Refusal> {
+    let of_admission = stops::standing(gate, now).flat_map(|standing| {
+        let kind = standing.reason.kind().as_str();
+        let stop = move |Cause { why, until, change }| Stop {
+            until,
+            ..Stop::new(kind, why, change)
+        };
+        standing.causes.into_iter().map(stop)
+    });
+    let mut stops: Vec<Stop> = of_admission.collect();
+    if let Err(why) = disk_space::check(&home.fleet) {
+        let change = Change::default().text("make room on that disk; it goes on by itself then");
+        stops.push(Stop::new("room", why, change));
+    }
+    stops.extend(cadence(role));
+    stops.extend(last.and_then(|row| last::stop(role, row)));
+    let hosts = home.store.hosts().await?;
+    if !hosts.iter().any(|host| now - host.beat_at <= SILENCE) {
+        let seen = hosts.iter().map(|host| host.beat_at).max();
+        let why = seen.map_or("no daemon was ever here".to_owned(), |at| {
+            format!("no daemon was heard of since {}", instant(at))
+        });
+        let change = Change::default().command("daemon");
+        stops.push(Stop::new("daemon", why, or_by_hand(change, role)));
+    }
+    Ok(stops)
+}
+
+fn cadence(role: &Role) -> Option<Stop> {
+    let (why, key, value) = if !role.enabled {
+        ("the role is disabled", "enabled", "true")
+    } else if role.cadence_lines.is_empty() {
+        let often = "[\"*/20 * * * *\"]";
+        ("the role has no cadence", "cadence", often)
+    } else {
+        return None;
+    };
+    let change = Change::default().set(key, value, SettingsFile::Role(role.name.clone()));
+    Some(Stop::new("cadence", why, or_by_hand(change, role)))
+}
+
+fn or_by_hand(change: Change, role: &Role) -> Change {
+    let change = change.text(", or fire it by hand: ");
+    change.command(format!("fire {}", role.name))
+}

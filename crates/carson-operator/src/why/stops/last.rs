@@ -1,0 +1,63 @@
+//! What only a firing finds out: its row says so.
+
+use carson_config::Role;
+use carson_core::SkipKind;
+use carson_core::settle::Halt;
+use carson_core::stops::{Change, SettingsFile};
+use carson_store::Firing;
+
+use super::{NEEDS_HUMAN, NO_WORK, Stop};
+
+/// The stop that the role's newest firing met after admission, when nothing says that it is over.
+pub(super) fn stop(role: &Role, row: &Firing) -> Option<Stop> {
+    let why = row.reason.clone()?;
+    let change = Change::default();
+    let file = SettingsFile::Role(role.name.clone());
+    match row.skip {
+        Some(kind @ SkipKind::OPEN_PRS) => {
+            let change = change
+                .text("review its pull requests (")
+                .command("pr list")
+                .text("), or raise ")
+                .key("limits.max_open_prs", file);
+            Some(Stop::new(kind.as_str(), why, change))
+        }
+        Some(kind @ SkipKind::PREFLIGHT) => {
+            let change = change
+                .text("mend that, then ")
+                .command(format!("fire {}", role.name));
+            Some(Stop::new(kind.as_str(), why, change))
+        }
+        // Those of admission were looked at anew.
+        Some(_) => None,
+        None => idle(role, row, why),
+    }
+}
+
+/// The work source had nothing for it.
+fn idle(role: &Role, row: &Firing, why: String) -> Option<Stop> {
+    let change = Change::default();
+    match row.facts.as_ref()?.halt.as_ref()? {
+        Halt::NothingToDo => {
+            let change = match role.work.label() {
+                Some(label) => change
+                    .text(&format!("give an issue the label {label}: "))
+                    .command(format!(
+                        "issue create \"What is to be done\" --label {label}"
+                    )),
+                None => change
+                    .text("change ")
+                    .key("work", SettingsFile::Role(role.name.clone())),
+            };
+            Some(Stop::new(NO_WORK, why, change))
+        }
+        Halt::WaitsForPeople(held) => {
+            let shown = format!("issue show {} --repo {}", held.first, held.repo);
+            let change = change.text("read ").command(shown).text(
+                ", and take its label needs:human (or do-not-pickup, plan-pending-approval) away",
+            );
+            Some(Stop::new(NEEDS_HUMAN, why, change))
+        }
+        _ => None,
+    }
+}

@@ -1,0 +1,242 @@
+//! What ended firings do to the forge, until it is done.
+
+use carson_core::settle::Settled;
+use carson_core::{Effect, FiringId, HostName};
+use chrono::{DateTime, Utc};
+use serde::Serialize;
+use sqlx::{query, query_as};
+use uuid::Uuid;
+
+use crate::db::{Store, on, transaction};
+use crate::error::StoreError;
+use crate::firing::{json, small, to_json};
+use crate::row::row;
+
+/// Where an effect stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum EffectState {
+    /// It is still to be done.
+    Owed,
+    /// The forge has it.
+    Done,
+    /// The forge will not have it.
+    Refused,
+}
+
+impl EffectState {
+    fn as_str(self) -> &'static str {
+        match self {
+            Self::Owed => "owed",
+            Self::Done => "done",
+            Self::Refused => "refused",
+        }
+    }
+
+    fn of(text: &str) -> Self {
+        match text {
+            "done" => Self::Done,
+            "refused" => Self::Refused,
+            _ => Self::Owed,
+        }
+    }
+}
+
+/// One effect of a firing.
+#[derive(Clone, Debug, Serialize)]
+pub struct EffectRow {
+    /// Its place in the list.
+    pub n: u32,
+    /// What it is.
+    #[serde(flatten)]
+    pub effect: Effect,
+    /// Where it stands.
+    pub state: EffectState,
+    /// How often it was tried.
+    pub tries: u32,
+    /// What the forge said: the address of what was made, or what was in the way.
+    pub said: Option<String>,
+    /// When it is tried again.
+    pub next_at: Option<DateTime<Utc>>,
+}
+
+/// What a firing's end was decided to be.
+#[derive(Clone, Debug)]
+pub struct Planned {
+    /// What settle said, as far as it could be delivered.
+    pub delivered: Settled,
+    /// What is to be done about it, in order.
+    pub effects: Vec<EffectRow>,
+}
+
+/// What became of a try.
+#[derive(Clone, Debug)]
+pub struct Tried<'t> {
+    /// Where the effect stands now.
+    pub state: EffectState,
+    /// What the forge said.
+    pub said: Option<&'t str>,
+    /// When it is tried again.
+    pub next_at: Option<DateTime<Utc>>,
+}
+
+row! {
+    struct Raw {
+        n: i64,
+        body: String,
+        state: String,
+        tries: i64,
+        said: Option<String>,
+        next_at: Option<DateTime<Utc>>,
+    }
+}
+
+impl TryFrom<Raw> for EffectRow {
+    type Error = StoreError;
+
+    fn try_from(raw: Raw) -> Result<Self, StoreError> {
+        let effect = json("body", Some(&raw.body))?;
+        let effect = effect.ok_or(StoreError::Row {
+            column: "body",
+            value: String::new(),
+        })?;
+        Ok(Self {
+            n: small(raw.n),
+            effect,
+            state: EffectState::of(&raw.state),
+            tries: small(raw.tries),
+            said: raw.said,
+            next_at: raw.next_at,
+        })
+    }
+}
+
+const SELECT: &str =
+    "SELECT n, body, state, tries, said, next_at FROM effect WHERE firing = $1 ORDER BY n";
+
+impl Store {
+    /// Writes down how a firing was delivered and what follows from it, in one transaction, before any
+    /// of it is done. What was written before stands, and is the answer.
+    ///
+    /// # Errors
+    /// When the database does not answer.
+    pub async fn plan_effects(
+        &self,
+        id: FiringId,
+        delivered: &Settled,
+        effects: &[Effect],
+    ) -> Result<Planned, StoreError> {
+        let (stands, rows) = transaction!(self, |tx| {
+            let rows = query(
+                "UPDATE firing SET delivered = $2 \
+                 WHERE id = $1 AND delivered IS NULL AND ended_at IS NULL",
+            )
+            .bind(id.uuid())
+            .bind(self.outside(&to_json(delivered)).into_owned())
+            .execute(&mut *tx)
+            .await?
+            .rows_affected();
+            if rows == 1 {
+                for (n, effect) in (0_i64..).zip(effects) {
+                    query("INSERT INTO effect (firing, n, body, state) VALUES ($1, $2, $3, $4)")
+                        .bind(id.uuid())
+                        .bind(n)
+                        .bind(self.outside(&to_json(effect)).into_owned())
+                        .bind(EffectState::Owed.as_str())
+                        .execute(&mut *tx)
+                        .await?;
+                }
+            }
+            let stands: Option<(Option<String>,)> =
+                query_as("SELECT delivered FROM firing WHERE id = $1")
+                    .bind(id.uuid())
+                    .fetch_optional(&mut *tx)
+                    .await?;
+            let rows: Vec<Raw> = query_as(SELECT).bind(id.uuid()).fetch_all(&mut *tx).await?;
+            (stands, rows)
+        });
+        let stands = stands.and_then(|(text,)| text);
+        let stands = json("delivered", stands.as_deref())?;
+        Ok(Planned {
+            delivered: stands.unwrap_or_else(|| delivered.clone()),
+            effects: read(rows)?,
+        })
+    }
+
+    /// The effects of a firing, in order.
+    ///
+    /// # Errors
+    /// When the database does not answer.
+    pub async fn effects(&self, id: FiringId) -> Result<Vec<EffectRow>, StoreError> {
+        let rows: Vec<Raw> = on!(self, |pool| query_as(SELECT)
+            .bind(id.uuid())
+            .fetch_all(pool)
+            .await?);
+        read(rows)
+    }
+
+    /// Notes what became of an effect that was owed; `false` when somebody else had done it.
+    ///
+    /// # Errors
+    /// When the database does not answer.
+    pub async fn note_effect(
+        &self,
+        id: FiringId,
+        n: u32,
+        tried: &Tried<'_>,
+    ) -> Result<bool, StoreError> {
+        let rows = on!(self, |pool| query(
+            "UPDATE effect SET state = $3, said = $4, next_at = $5, tries = tries + 1 \
+             WHERE firing = $1 AND n = $2 AND state = 'owed'"
+        )
+        .bind(id.uuid())
+        .bind(i64::from(n))
+        .bind(tried.state.as_str())
+        .bind(tried.said.map(|said| self.outside(said).into_owned()))
+        .bind(tried.next_at)
+        .execute(pool)
+        .await?
+        .rows_affected());
+        Ok(rows == 1)
+    }
+
+    /// The ended firings of a host that owe an effect whose time has come, the oldest first.
+    ///
+    /// # Errors
+    /// When the database does not answer.
+    pub async fn owing(
+        &self,
+        host: &HostName,
+        now: DateTime<Utc>,
+    ) -> Result<Vec<FiringId>, StoreError> {
+        let rows: Vec<(Uuid,)> = on!(self, |pool| query_as(
+            "SELECT firing.id FROM effect JOIN firing ON firing.id = effect.firing \
+             WHERE effect.state = 'owed' AND firing.ended_at IS NOT NULL AND firing.host = $1 \
+             GROUP BY firing.id, firing.seq \
+             HAVING MAX(COALESCE(effect.next_at, firing.ended_at)) <= $2 ORDER BY firing.seq"
+        )
+        .bind(host.as_str())
+        .bind(now)
+        .fetch_all(pool)
+        .await?);
+        Ok(rows.into_iter().map(|(id,)| id.into()).collect())
+    }
+
+    /// Whether a firing still owes the forge something.
+    ///
+    /// # Errors
+    /// When the database does not answer.
+    pub async fn owes(&self, id: FiringId) -> Result<bool, StoreError> {
+        let owed: (i64,) = on!(self, |pool| query_as(
+            "SELECT COUNT(*) FROM effect WHERE firing = $1 AND state = 'owed'"
+        )
+        .bind(id.uuid())
+        .fetch_one(pool)
+        .await?);
+        Ok(owed.0 > 0)
+    }
+}
+
+fn read(rows: Vec<Raw>) -> Result<Vec<EffectRow>, StoreError> {
+    rows.into_iter().map(EffectRow::try_from).collect()
+}

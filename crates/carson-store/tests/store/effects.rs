@@ -1,0 +1,99 @@
+//! What an ended firing owes the forge.
+
+use carson_core::effect::Release;
+use carson_core::settle::Settled;
+use carson_core::{Effect, Outcome, Page};
+use carson_store::{EffectState, Store, Tried};
+use chrono::{DateTime, Utc};
+
+use crate::fixture::{Place, at, claimed, ending, on_both};
+
+on_both!(
+    a_list_is_decided_once,
+    what_is_owed_comes_back_at_its_time_and_only_once_the_firing_ended,
+);
+
+fn close(issue: u64) -> Effect {
+    Effect::CloseIssue { issue }
+}
+
+fn release() -> Effect {
+    let release = Release {
+        outcome: "OK".into(),
+        note: Page::from("done\0here"),
+        attempt_counts: true,
+        add: vec!["a".into()],
+        remove: vec!["b".into()],
+    };
+    Effect::Release {
+        issue: 7,
+        without_pull: Some(release.clone()),
+        release,
+    }
+}
+
+fn tried(state: EffectState, next_at: Option<DateTime<Utc>>) -> Tried<'static> {
+    Tried {
+        state,
+        said: Some("said"),
+        next_at,
+    }
+}
+
+async fn owing(store: &Store, second: i64) -> usize {
+    let host = "here".parse().unwrap();
+    store.owing(&host, at(second)).await.unwrap().len()
+}
+
+async fn a_list_is_decided_once(place: Place) {
+    let store = place.open().await;
+    let id = claimed(&store, "one", 0).await;
+    let first = Settled::new(Outcome::Ok, "first");
+    let planned = store
+        .plan_effects(id, &first, &[release(), close(7)])
+        .await
+        .unwrap();
+    assert_eq!(planned.delivered, first);
+    assert_eq!(planned.effects.len(), 2);
+    // Whoever comes again decides nothing.
+    let second = Settled::new(Outcome::Partial, "second");
+    let planned = store.plan_effects(id, &second, &[close(8)]).await.unwrap();
+    assert_eq!(planned.delivered, first);
+    let kinds: Vec<_> = planned
+        .effects
+        .iter()
+        .map(|row| row.effect.kind())
+        .collect();
+    assert_eq!(kinds, ["release", "close-issue"]);
+}
+
+async fn what_is_owed_comes_back_at_its_time_and_only_once_the_firing_ended(place: Place) {
+    let store = place.open().await;
+    let id = claimed(&store, "one", 0).await;
+    let settled = Settled::new(Outcome::Ok, "done");
+    let list = [close(7), close(8)];
+    store.plan_effects(id, &settled, &list).await.unwrap();
+    assert!(store.owes(id).await.unwrap());
+    // While it lives it does that itself.
+    assert_eq!(owing(&store, 100).await, 0);
+    let later = tried(EffectState::Owed, Some(at(50)));
+    assert!(store.note_effect(id, 0, &later).await.unwrap());
+    store
+        .end_firing(id, &ending(Outcome::Ok, "r", 1))
+        .await
+        .unwrap();
+    assert_eq!(owing(&store, 49).await, 0);
+    assert_eq!(owing(&store, 50).await, 1);
+    let done = tried(EffectState::Done, None);
+    assert!(store.note_effect(id, 0, &done).await.unwrap());
+    // Somebody else was faster.
+    assert!(!store.note_effect(id, 0, &later).await.unwrap());
+    assert_eq!(owing(&store, 2).await, 1);
+    let refused = tried(EffectState::Refused, None);
+    assert!(store.note_effect(id, 1, &refused).await.unwrap());
+    assert_eq!(owing(&store, 100).await, 0);
+    assert!(!store.owes(id).await.unwrap());
+    let rows = store.effects(id).await.unwrap();
+    let states: Vec<_> = rows.iter().map(|row| (row.state, row.tries)).collect();
+    assert_eq!(states, [(EffectState::Done, 2), (EffectState::Refused, 1)]);
+}
