@@ -61,6 +61,17 @@ pub const ENGINES: &[EngineFacts] = &[
         ],
     },
     EngineFacts {
+        name: "codex",
+        title: "Codex",
+        program: Program::Cli("codex"),
+        plays_script: false,
+        api: Some(Api::OpenAi),
+        sign_in_dir: Some(("CODEX_HOME", "~/.codex")),
+        sign_in_keys: &["CODEX_API_KEY", "OPENAI_API_KEY"],
+        // The settings there may name any provider, and a subscription has another one.
+        elsewhere: &["CODEX_HOME"],
+    },
+    EngineFacts {
         name: "command",
         title: "any program",
         program: Program::Any,

@@ -95,6 +95,50 @@ fn with_claude_code_it_works_in_a_copy_of_the_given_repository() {
 }
 
 #[test]
+fn with_codex_the_hook_stands_before_its_tools() {
+    let model = ScriptedModel::start().unwrap();
+    let push = "git push origin HEAD:refs/heads/main";
+    let commit = "date +%N > greet.txt && git add greet.txt && git commit -qm 'Greet'";
+    let begins =
+        |text: &'static str| when().matching(move |asked| asked.prompt().starts_with(text));
+    model.on(begins("You plan "), say("Write it.\n[OK] planned"));
+    model.on(begins("You review "), say("[APPROVE]"));
+    let works = [bash(push), bash(commit), say("[OK] done")];
+    model.on(begins("You do "), Reply::turns(works));
+    let mut fleet = in_own_temporary(TestFleet::new());
+    for (name, value) in codex_env(&model, &fleet.root().join("codex")).unwrap() {
+        fleet = fleet.with_env(name, value);
+    }
+    let fleet = with_program(fleet, "codex", &codex_binary().unwrap());
+    let given = fleet.remote();
+
+    let repo = given.to_str().unwrap();
+    let shown = fleet.ok(&["demo", "--engine", "codex", "--repo", repo, "--json"]);
+
+    assert!(model.unmatched().is_empty(), "{:#?}", model.unmatched());
+    let firings = shown["firings"].as_array().unwrap();
+    assert_eq!(firings.len(), 2, "{shown:#?}");
+    for row in firings {
+        assert_eq!(row["outcome"], "OK", "{shown:#?}");
+        let row = of_the_demo(&fleet, &shown, row);
+        let calls = row["blocked_calls"].as_array().unwrap();
+        let [call] = calls.as_slice() else {
+            panic!("{calls:#?}")
+        };
+        let rule = call["rule"].as_str().unwrap();
+        assert!(rule.starts_with("blocked by rule protected-push"), "{rule}");
+        assert_eq!(call["call"], push);
+    }
+    let mut results = model.requests().into_iter().map(|it| it.tool_results());
+    let tried = results.find(|results| results.len() == 2).unwrap();
+    assert!(
+        tried[0].is_error && tried[0].text.contains("protected-push"),
+        "{tried:#?}"
+    );
+    assert!(!tried[1].is_error, "{tried:#?}");
+}
+
+#[test]
 fn without_the_cli_it_ends_at_once_and_says_why() {
     let fleet = in_own_temporary(TestFleet::new()).with_env("PATH", "/usr/bin:/bin");
 

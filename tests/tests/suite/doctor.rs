@@ -169,6 +169,7 @@ async fn spoiled(server: &MockServer) -> TestFleet {
     let path = std::env::var("PATH").unwrap();
     program(&root.join("bin/git"), &git.replace("$REST", &path));
     let old = program(&root.join("bin/claude"), "echo '2.1.12 (Claude Code)'");
+    let older = program(&root.join("bin/codex"), "echo 'codex-cli 0.14.2'");
     let script = root.join("play.toml");
     fs::write(&script, "[[when]]\ndo = [{ dance = 1 }]\n").unwrap();
     settings(&fleet, |text| {
@@ -180,6 +181,7 @@ async fn spoiled(server: &MockServer) -> TestFleet {
 [accounts.gone]\nengine = \"command\"\nbinary = \"no-such-agent\"
 [accounts.old]\nengine = \"claude\"\nbinary = {old:?}\nenv = {{ ANTHROPIC_API_KEY = \"sk-x\" }}
 [accounts.nobody]\nengine = \"claude\"\nbinary = {old:?}
+[accounts.codex]\nengine = \"codex\"\nbinary = {older:?}\nenv = {{ CODEX_HOME = {root:?} }}
 [accounts.play]\nengine = \"rehearsal\"\nscript = {script:?}
 ",
             away = root.join("away.git").display(),
@@ -228,6 +230,8 @@ async fn every_problem_of_a_broken_home_is_told_with_its_remedy() {
         ),
         ("account.old.version", "2.1.12", "claude update"),
         ("account.nobody.sign_in", "nobody is signed in", "/login"),
+        ("account.codex.version", "0.14.2", "@openai/codex"),
+        ("account.codex.sign_in", "auth.json", "codex login"),
         ("account.play.script", "line 2", "mend the file"),
         ("repo.widget.forge", "0001.md", "+++"),
         ("repo.away.remote", "away.git cannot be read", "url"),
@@ -265,7 +269,7 @@ async fn every_problem_of_a_broken_home_is_told_with_its_remedy() {
         !text.contains("ghp_not-a-real-one") && !text.contains("sk-x"),
         "{text}"
     );
-    assert!(text.contains(", 16 broken\n"), "{text}");
+    assert!(text.contains(", 18 broken\n"), "{text}");
 }
 
 #[test]

@@ -4,9 +4,9 @@ use carson_tests::fleet::TestFleet;
 use carson_tests::model::{
     Reply, ScriptedModel, bash, claude_binary, claude_env, codex_binary, codex_env, say, when,
 };
-use serde_json::{Value, json};
+use serde_json::Value;
 
-use crate::hook_desk::{CODEX_ARGS, Cli};
+use crate::hook_desk::Cli;
 
 /// A whole firing whose model takes the hook away before its next call, in a role that says what
 /// happens then.
@@ -33,7 +33,7 @@ fn hook_taken_away(cli: Cli, failure: &str) -> (TestFleet, ScriptedModel, Value)
     (fleet, model, row)
 }
 
-/// The body of an account: Claude Code by its own engine, Codex by the `command` engine.
+/// The body of an account, each CLI by its own engine.
 fn account(cli: Cli, model: &ScriptedModel, fleet: &TestFleet) -> String {
     let (settings, mut env) = match cli {
         Cli::Claude => (
@@ -44,11 +44,7 @@ fn account(cli: Cli, model: &ScriptedModel, fleet: &TestFleet) -> String {
             claude_env(model, fleet.root()),
         ),
         Cli::Codex => (
-            format!(
-                "engine = \"command\"\nbinary = {:?}\nargs = {}",
-                codex_binary().unwrap(),
-                json!([&CODEX_ARGS[..], &["-c", CODEX_CARSON_HOOK, "-"]].concat())
-            ),
+            format!("engine = \"codex\"\nbinary = {:?}", codex_binary().unwrap()),
             codex_env(model, &fleet.root().join("codex")).unwrap(),
         ),
     };
@@ -56,9 +52,6 @@ fn account(cli: Cli, model: &ScriptedModel, fleet: &TestFleet) -> String {
     let env: Vec<_> = env.iter().map(|(n, v)| format!("{n} = {v:?}")).collect();
     format!("{settings}\nenv = {{ {} }}", env.join(", "))
 }
-
-/// The hook that Carson names in the environment.
-const CODEX_CARSON_HOOK: &str = r#"hooks.PreToolUse=[{matcher=".*",hooks=[{type="command",command='eval "${CARSON_HOOK_COMMAND:?}"',timeout=5}]}]"#;
 
 /// What the firing says of its hook.
 fn failures(row: &Value) -> Vec<&str> {

@@ -9,6 +9,7 @@ mod bulk;
 mod chat;
 mod circles;
 mod claude_firing;
+mod codex_firing;
 mod daemon;
 mod demo;
 mod doctor;

@@ -2,6 +2,7 @@
 //! `carson_core::ENGINES`.
 
 mod claude;
+mod codex;
 mod command;
 mod rehearsal;
 
@@ -15,6 +16,7 @@ use crate::sign_in::SignIn;
 static ADAPTERS: [&Adapter; ENGINES.len()] = [
     // In the order of the rows in `carson_core::ENGINES`.
     &claude::ADAPTER,
+    &codex::ADAPTER,
     &command::ADAPTER,
     &rehearsal::ADAPTER,
 ];
