@@ -204,6 +204,52 @@ fn what_is_shown_holds_no_secret() {
 }
 
 #[test]
+fn each_section_of_a_sink_is_checked_where_it_stands() {
+    let dir = good_home();
+    let with = |more: &str| write(dir.path(), "carson.toml", &format!("{SETTINGS}\n{more}"));
+    let names = |env: &[(&str, &str)]| {
+        let loaded = load(&options(dir.path(), env)).unwrap();
+        let sinks = loaded.fleet.sinks.iter().map(|sink| sink.name());
+        (sinks.collect::<Vec<_>>(), loaded.provenance)
+    };
+    let secret = dir.path().join("chat.token");
+    std::fs::write(&secret, "xoxb-1").unwrap();
+    std::fs::set_permissions(&secret, std::os::unix::fs::PermissionsExt::from_mode(0o600)).unwrap();
+    let file = "token_file = \"chat.token\"";
+    assert_eq!(names(&[]).0, Vec::<&str>::new());
+    with(&format!(
+        "[webhook]\nurl = \"https://a.example/\"\n[slack]\n{file}"
+    ));
+    assert_eq!(names(&[]).0, ["slack", "webhook"]);
+    // Variables of the environment and defaults are as everywhere.
+    let url = ("CARSON_WEBHOOK__URL", "https://b.example/");
+    let shown = names(&[url]).1.0;
+    assert_eq!(shown["webhook.url"].0, "https://b.example/");
+    assert_eq!(
+        shown["webhook.url"].1.to_string(),
+        "environment CARSON_WEBHOOK__URL"
+    );
+    assert_eq!(shown["slack.channel"].0, "#carson");
+    with("");
+    assert_eq!(names(&[url]).0, ["webhook"]);
+
+    with("[webhook]\nurl = 7\nurl_fil = \"x\"\n[slack]\ntoken_file = \"gone\"");
+    let found = findings(dir.path());
+    for says in [
+        "webhook.url: 7 is not a text in quotes",
+        "webhook.url_fil: there is no such key",
+        "did you mean webhook.url_file?",
+        "slack.token_file: ",
+    ] {
+        assert!(found.contains(says), "no {says}: {found}");
+    }
+    with("[webhook]\nurl = \"http://a.example/\"");
+    let warnings = load(&options(dir.path(), &[])).unwrap().warnings;
+    assert_eq!(warnings[0].key, "webhook.url");
+    assert_eq!(warnings[0].line, Some(SETTINGS.lines().count() + 3));
+}
+
+#[test]
 fn a_key_under_its_old_name_is_taken_and_told() {
     let dir = good_home();
     let with = |line: &str| {

@@ -25,6 +25,7 @@ mod sink;
 mod slack;
 #[cfg(test)]
 mod testing;
+mod webhook;
 
 pub use list::{SINKS, spec};
 pub use message::Message;

@@ -7,9 +7,13 @@ use serde_json::Value;
 
 use crate::section::{SinkKind, Spec};
 use crate::slack::SlackSection;
+use crate::webhook::WebhookSection;
 
 /// Every sink there is.
-pub const SINKS: &[SinkKind] = &[SinkKind::of::<SlackSection>()];
+pub const SINKS: &[SinkKind] = &[
+    SinkKind::of::<SlackSection>(),
+    SinkKind::of::<WebhookSection>(),
+];
 
 /// The sink of this name with this section; `None` when there is none, or the section does not hold.
 #[must_use]

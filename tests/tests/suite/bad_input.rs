@@ -129,6 +129,8 @@ const FILES: &[(&[Put], &[&str])] = &[
     (&[Settings("[github]\ntoken_file = \"t\"\n")], &["github.token_file", "cannot be read"]),
     (&[Settings("[slack]\nwebhook_file = \"t\"\n"), File("t", "secret")], &["slack.webhook_file", "mode 0644"]),
     (&[Settings("[slack]\n")], &["token_file or webhook_file, one of them"]),
+    (&[Settings("[webhook]\n")], &["webhook: it needs url_file or url, one of them"]),
+    (&[Settings("[webhook]\nurl_file = \"t\"\n"), File("t", "x")], &["webhook.url_file", "mode 0644"]),
     (&[Settings("[database]\nurl = \"mysql://u:hunter2@h/d\"\n")],
      &["database.url: it is no database", "postgres://"]),
     (&[AllSettings( "[fleet]\nname = 7\nzone = \"Mars/Base\"\nmax_firing = 2\n")],

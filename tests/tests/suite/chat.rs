@@ -1,5 +1,6 @@
 //! A firing's thread in the chat, from the work that is taken to what the operator needs.
 
+mod sinks;
 
 use std::os::unix::fs::PermissionsExt;
 use std::sync::{Arc, Mutex};

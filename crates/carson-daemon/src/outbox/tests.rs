@@ -1,3 +1,4 @@
+mod several;
 mod stage;
 
 use std::time::{Duration, Instant};

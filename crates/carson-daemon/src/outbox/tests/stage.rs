@@ -137,6 +137,14 @@ impl Stage {
         self.sinks.push(spec);
     }
 
+    /// A webhook at another server.
+    pub(super) async fn with_webhook(&mut self) -> (Slack, MockServer) {
+        let (other, server) = serve().await;
+        let url = self.secret("webhook.url", &format!("{}/hidden", server.uri()));
+        self.with("webhook", json!({"url_file": url}));
+        (other, server)
+    }
+
     pub(super) fn told(&self) -> MutexGuard<'_, Told> {
         self.slack.told()
     }
