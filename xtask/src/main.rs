@@ -15,6 +15,7 @@
 //! | `CARSON_TEST_POSTGRES` | URL of the private server, as its superuser |
 //! | `CARSON_TEST_CLAUDE` | path of the pinned Claude Code |
 //! | `CARSON_TEST_CODEX` | path of the pinned Codex |
+//! | `PROPTEST_RNG_SEED` | where the property tests begin; each commit has its own ([`seed`]) |
 //! | `CARSON_TEST_ORDINARY_FOLLOWS` | the tests of the walls need not play an ordinary user |
 //!
 //! Where root runs it, the tests of what holds a hostile agent are run once more as an ordinary user
@@ -46,6 +47,7 @@ mod machine;
 mod ordinary;
 mod postgres;
 mod runner;
+mod seed;
 mod slowest;
 mod test;
 mod workspace;

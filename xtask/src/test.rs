@@ -8,7 +8,7 @@ use crate::interrupt::{self, Interrupt};
 use crate::postgres::Postgres;
 use crate::runner::Runner;
 use crate::workspace::{Cache, cargo};
-use crate::{agents, debian, ordinary, slowest};
+use crate::{agents, debian, ordinary, seed, slowest};
 
 /// Runs every test, or those that `args` choose, with these variables beside the usual ones. The
 /// exit code is that of the test runner.
@@ -39,7 +39,10 @@ pub fn run(
     // Tests of the whole run the binaries, which building the tests alone does not bring up to date.
     interrupt.must(cargo().args(["build", "--workspace", "--bins"]))?;
     let ordinary_follows = args.is_empty() && env.is_empty() && ordinary::applies();
+    let seed = seed::of_this_tree();
+    println!("xtask: property tests begin at {}={seed}", seed::VARIABLE);
     let mut tests = with_env(runner.command(args));
+    tests.env(seed::VARIABLE, &seed);
     if ordinary_follows {
         tests.env("CARSON_TEST_ORDINARY_FOLLOWS", "1");
     }

@@ -150,6 +150,8 @@ async fn play_all(world: &World, name: &str, acts: &[Act]) {
             note_head(&tree.path.join(inner), &mut commits);
         }
     }
+    // Where it began is the remote's, and the mirror's to keep.
+    commits.remove(&tree.base);
     let contents = contents(&tree);
     tree.snapshot("Salvage").await.unwrap();
     let tip = tree.tip().await.unwrap();
