@@ -24,7 +24,7 @@ use crate::daemon::Daemon;
 use crate::faults::fleet;
 
 /// The role's wall clock.
-const WALL_CLOCK: Duration = Duration::from_secs(30);
+const WALL_CLOCK: Duration = Duration::from_secs(15);
 /// What a firing may take beside it: its looks, of which each is given up after 90 s.
 const LOOKS: Duration = Duration::from_secs(180);
 
@@ -60,7 +60,7 @@ struct Tally {
 
 fn case(seed: u64, tally: &mut Tally) {
     let composed = compose(seed);
-    let fleet = fleet("true", "[limits]\nwall_clock = \"90s\"\n");
+    let fleet = fleet("true", "[limits]\nwall_clock = \"15s\"\n");
     let mark = mark(&fleet);
     let script = composed.script.replace("MARK", mark.to_str().unwrap());
     let dies = seed % 6 == 5;
