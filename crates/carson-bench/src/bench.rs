@@ -27,8 +27,8 @@ pub struct Bench {
 impl Bench {
     /// The bench of a firing; nothing is created.
     #[must_use]
-    pub fn of(house: &Home, id: FiringId) -> Self {
-        let root = house.fleet.home.bench(&id);
+    pub fn of(home: &Home, id: FiringId) -> Self {
+        let root = home.fleet.layout.bench(&id);
         Self {
             name: format!("tree-{}", id.short()),
             work: root.clone(),
@@ -84,14 +84,14 @@ impl Bench {
     ///
     /// # Errors
     /// When something in it cannot be removed.
-    pub async fn remove(&self, house: &Home) -> Result<(), GitError> {
-        self.remove_dir(house, &self.root).await
+    pub async fn remove(&self, home: &Home) -> Result<(), GitError> {
+        self.remove_dir(home, &self.root).await
     }
 
     /// The same with one of its directories.
-    pub async fn remove_dir(&self, house: &Home, dir: &Path) -> Result<(), GitError> {
-        let near = house.fleet.home.mirrors().join("bench.git");
-        carson_git::remove_tree(&house.inspector, &near, dir).await
+    pub async fn remove_dir(&self, home: &Home, dir: &Path) -> Result<(), GitError> {
+        let near = home.fleet.layout.mirrors().join("bench.git");
+        carson_git::remove_tree(&home.inspector, &near, dir).await
     }
 
     /// `HOME` of the sessions.

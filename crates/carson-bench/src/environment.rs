@@ -78,7 +78,7 @@ pub struct Variable {
 
 impl Variable {
     /// The value as people may see it: what was given by hand, and what a name says is secret,
-    /// stays hidden. What is left still passes the household's redactor.
+    /// stays hidden. What is left still passes the home's redactor.
     #[must_use]
     pub fn shown(&self) -> String {
         let name = self.name.to_string_lossy();
@@ -97,7 +97,7 @@ impl Variable {
 /// What an environment is built for.
 pub struct Wanted<'a> {
     /// The home.
-    pub house: &'a Home,
+    pub home: &'a Home,
     /// The firing.
     pub id: FiringId,
     /// Its role.
@@ -133,7 +133,7 @@ impl Bench {
     pub fn variables(&self, wanted: &Wanted<'_>) -> Vec<Variable> {
         let mut env = Environment::default();
         env.operators(wanted);
-        env.benches(self, wanted.house);
+        env.benches(self, wanted.home);
         env.carsons(self, wanted);
         for (name, value) in &wanted.account.env {
             env.set(From::Account, name, value);
@@ -172,7 +172,7 @@ impl Environment {
 
     fn operators(&mut self, wanted: &Wanted<'_>) {
         let patterns = &wanted.role.confinement.pass;
-        for (name, value) in &wanted.house.environ {
+        for (name, value) in &wanted.home.environ {
             let Some(known) = name.to_str() else {
                 continue;
             };
@@ -186,24 +186,24 @@ impl Environment {
         }
     }
 
-    fn benches(&mut self, bench: &Bench, house: &Home) {
-        if let Some(home) = &house.user_home
+    fn benches(&mut self, bench: &Bench, home: &Home) {
+        if let Some(user_home) = &home.user_home
             && !self.has("RUSTUP_HOME")
-            && home.join(".rustup").is_dir()
+            && user_home.join(".rustup").is_dir()
         {
             // Toolchains are programs, not state; without this a promise of `cargo test` would
             // find no compiler under the bench's own HOME.
-            self.set(From::Bench, "RUSTUP_HOME", home.join(".rustup"));
+            self.set(From::Bench, "RUSTUP_HOME", user_home.join(".rustup"));
         }
-        let home = bench.home();
+        let bench_home = bench.home();
         for (name, place) in [
-            ("XDG_CONFIG_HOME", home.join(".config")),
-            ("XDG_CACHE_HOME", home.join(".cache")),
-            ("XDG_DATA_HOME", home.join(".local/share")),
-            ("XDG_STATE_HOME", home.join(".local/state")),
+            ("XDG_CONFIG_HOME", bench_home.join(".config")),
+            ("XDG_CACHE_HOME", bench_home.join(".cache")),
+            ("XDG_DATA_HOME", bench_home.join(".local/share")),
+            ("XDG_STATE_HOME", bench_home.join(".local/state")),
             ("XDG_RUNTIME_DIR", bench.runtime()),
             ("TMPDIR", bench.temp()),
-            ("HOME", home),
+            ("HOME", bench_home),
         ] {
             self.set(From::Bench, name, place);
         }
@@ -213,7 +213,7 @@ impl Environment {
 
     fn carsons(&mut self, bench: &Bench, wanted: &Wanted<'_>) {
         let failure = wanted.role.hook_failure;
-        let hook = guarded_hook(&wanted.house.program, failure);
+        let hook = guarded_hook(&wanted.home.program, failure);
         let protected = wanted.protected.join("\n");
         let mut own = |name: &str, value: &dyn AsRef<OsStr>| self.set(From::Carson, name, value);
         own(MARKER, &wanted.id.to_string());

@@ -27,21 +27,21 @@ pub struct Ground {
 
 impl Ground {
     /// That of a home, by its settings.
-    pub fn of(house: &Home) -> Self {
-        let home = &house.fleet.home;
-        let user = house.user_home.as_deref();
-        let homes = both(user.into_iter().chain([home.root.as_path()]));
+    pub fn of(home: &Home) -> Self {
+        let root = home.fleet.layout.root.as_path();
+        let user = home.user_home.as_deref();
+        let homes = both(user.into_iter().chain([root]));
         let credentials = CREDENTIALS.iter();
         let credentials: Vec<PathBuf> = user
             .map(|user| credentials.map(|place| user.join(place)).collect())
             .unwrap_or_default();
-        let shared = written(house).into_iter();
+        let shared = written(home).into_iter();
         // What would hold a whole home is no grant, and must not spoil the operator's own links.
         let shared = shared.filter(|place| !homes.iter().any(|home| home.starts_with(place)));
         Self {
             shared: shared.collect(),
             credentials: both(credentials.iter().map(PathBuf::as_path)),
-            closed: both([home.root.as_path()].into_iter()),
+            closed: both([root].into_iter()),
             homes,
         }
     }
@@ -93,11 +93,11 @@ fn both<'a>(paths: impl Iterator<Item = &'a Path>) -> BTreeSet<PathBuf> {
 }
 
 /// Everything that sessions of this home may write, wherever it leads.
-fn written(house: &Home) -> BTreeSet<PathBuf> {
-    let fleet = &house.fleet;
+fn written(home: &Home) -> BTreeSet<PathBuf> {
+    let fleet = &home.fleet;
     let roles = fleet.roles.values();
     let asked = roles.flat_map(|role| role.confinement.write.iter());
-    let benches = fleet.home.benches();
+    let benches = fleet.layout.benches();
     let all = asked.map(PathBuf::as_path).chain([benches.as_path()]);
     let absolute = all.filter(|path| path.is_absolute());
     absolute
@@ -107,8 +107,8 @@ fn written(house: &Home) -> BTreeSet<PathBuf> {
 
 /// Tells this process which places sessions may write, so that none of Carson's own programs
 /// comes from there. Called when the settings are read, and again when they have changed.
-pub fn learn_places(house: &Home) {
-    carson_proc::sessions_write(Ground::of(house).shared);
+pub fn learn_places(home: &Home) {
+    carson_proc::sessions_write(Ground::of(home).shared);
 }
 
 #[cfg(test)]

@@ -16,27 +16,27 @@ pub struct OwnPlace {
 
 /// The directory of Carson's own programs: the service manager starts one from there, and they start
 /// each other.
-pub fn programs(house: &Home) -> Option<PathBuf> {
-    house.program.parent()?.canonicalize().ok()
+pub fn programs(home: &Home) -> Option<PathBuf> {
+    home.program.parent()?.canonicalize().ok()
 }
 
 /// What Carson believes: settings, also where a link leads to them, and the repositories of this
 /// machine that it pushes to, whose hooks run as the operator.
-pub fn believed(house: &Home) -> Vec<OwnPlace> {
-    let home = &house.fleet.home;
+pub fn believed(home: &Home) -> Vec<OwnPlace> {
+    let layout = &home.fleet.layout;
     let mut found = Vec::new();
     let mut add = |path: &Path, what| {
         found.extend(path.canonicalize().map(|path| OwnPlace { path, what }));
     };
-    add(&home.settings(), "settings");
-    add(&home.roles(), "roles");
-    for role in house.fleet.roles.keys() {
-        let dir = home.role(role);
+    add(&layout.settings(), "settings");
+    add(&layout.roles(), "roles");
+    for role in home.fleet.roles.keys() {
+        let dir = layout.role(role);
         add(&dir, "a role");
         let files = std::fs::read_dir(&dir).into_iter().flatten().flatten();
         files.for_each(|file| add(&file.path(), "a role's settings and prompts"));
     }
-    for repo in house.fleet.repos.values() {
+    for repo in home.fleet.repos.values() {
         let path = Path::new(repo.url.strip_prefix("file://").unwrap_or(&repo.url));
         if path.is_absolute() {
             add(path, "a repository that Carson pushes to");

@@ -24,7 +24,7 @@ const FORCE: &str = "CARSON_SANDBOX_FORCE";
 /// What a profile is made for.
 pub struct Reach<'a> {
     /// The home.
-    pub house: &'a Home,
+    pub home: &'a Home,
     /// The role.
     pub role: &'a Role,
     /// The account whose CLI runs.
@@ -41,11 +41,11 @@ pub struct Reach<'a> {
 
 /// Finds out what every profile of this process needs and takes milliseconds: what the kernel can
 /// do, the system's secrets, the programs on `PATH`. Each is asked once; this only asks early.
-pub fn prepare(house: &Home) {
+pub fn prepare(home: &Home) {
     let _ = probe();
     let _ = Profile::system_secrets();
-    if let Some(path) = house.path() {
-        let _ = programs::on_path(path, house.user_home.as_deref(), &Ground::of(house));
+    if let Some(path) = home.path() {
+        let _ = programs::on_path(path, home.user_home.as_deref(), &Ground::of(home));
     }
 }
 
@@ -55,7 +55,7 @@ impl Reach<'_> {
     pub fn profile(&self) -> Profile {
         let limits = &self.role.limits;
         let mut grants = Grants {
-            ground: Ground::of(self.house),
+            ground: Ground::of(self.home),
             ..Grants::default()
         };
         self.system(&mut grants);
@@ -78,34 +78,34 @@ impl Reach<'_> {
                 tree_memory_mb: default_memory_mb(),
                 ..Resources::default()
             },
-            force: forced(self.house),
+            force: forced(self.home),
         }
     }
 
     fn system(&self, grants: &mut Grants) {
         grants.read.extend(Profile::system_reads());
-        if let Some(path) = self.house.path() {
-            let avoid = self.house.user_home.as_deref();
+        if let Some(path) = self.home.path() {
+            let avoid = self.home.user_home.as_deref();
             let places = programs::on_path(path, avoid, &grants.ground);
             grants.read.extend(places);
         }
-        let rustup = self.house.environ.iter();
+        let rustup = self.home.environ.iter();
         let rustup = rustup.filter(|(name, _)| name == "RUSTUP_HOME");
         for (_, place) in rustup {
             grants.read(PathBuf::from(place));
         }
-        if let Some(home) = &self.house.user_home {
-            grants.read(home.join(".rustup"));
+        if let Some(user_home) = &self.home.user_home {
+            grants.read(user_home.join(".rustup"));
         }
     }
 
     /// The CLI, what it signs in with, and what its account names.
     fn cli(&self, grants: &mut Grants) {
-        let carson = &self.house.program;
+        let carson = &self.home.program;
         grants.read(carson.clone());
         grants.read(carson.with_file_name("carson-hook"));
-        if let Some(program) = self.house.engine_program(self.account) {
-            let avoid = self.house.user_home.as_deref();
+        if let Some(program) = self.home.engine_program(self.account) {
+            let avoid = self.home.user_home.as_deref();
             let places = programs::of(&program, avoid, &grants.ground);
             grants.read.extend(places);
         }
@@ -153,7 +153,7 @@ impl Reach<'_> {
         let confinement = &self.role.confinement;
         // Sign-ins, also those of other accounts, and Carson's own keys are granted to nobody, whatever
         // a role asks for.
-        let keys = self.house.secret_files().into_iter();
+        let keys = self.home.secret_files().into_iter();
         let keys = keys.flat_map(|key| key.canonicalize().into_iter().chain([key]));
         let kept: Vec<PathBuf> = self.sign_ins().chain(keys).collect();
         let is_free = |path: &&PathBuf| {
@@ -172,7 +172,7 @@ impl Reach<'_> {
     /// Carson's own programs, where they lie inside what is written: nobody replaces one of them, or
     /// puts one where there is none yet.
     fn own(&self, grants: &mut Grants) {
-        let programs = own_places::programs(self.house);
+        let programs = own_places::programs(self.home);
         let inside = |dir: &PathBuf| {
             dir.ancestors()
                 .skip(1)
@@ -185,7 +185,7 @@ impl Reach<'_> {
 
     /// What the fleet's accounts and roles sign in from, by every name.
     fn sign_ins(&self) -> impl Iterator<Item = PathBuf> {
-        let fleet = &self.house.fleet;
+        let fleet = &self.home.fleet;
         let accounts = fleet.accounts.values().flat_map(|account| &account.env);
         let roles = fleet.roles.values().flat_map(|role| &role.identity);
         let kept = accounts
@@ -198,17 +198,17 @@ impl Reach<'_> {
     fn hidden(&self, grants: &Grants) -> Vec<PathBuf> {
         let mut places: BTreeSet<PathBuf> = Profile::system_secrets().into_iter().collect();
         places.extend(grants.ground.credentials().iter().cloned());
-        let fleet = &self.house.fleet;
+        let fleet = &self.home.fleet;
         places.extend(self.sign_ins());
         for account in fleet.accounts.values() {
             let sign_ins = account.env.values().map(PathBuf::from);
             places.extend(sign_ins.filter(|place| place.is_absolute()));
         }
-        places.insert(fleet.home.state());
-        places.insert(fleet.home.settings());
-        places.extend(self.house.secret_files());
+        places.insert(fleet.layout.state());
+        places.insert(fleet.layout.settings());
+        places.extend(self.home.secret_files());
         places.extend(
-            own_places::believed(self.house)
+            own_places::believed(self.home)
                 .into_iter()
                 .map(|own| own.path),
         );
@@ -221,8 +221,8 @@ impl Reach<'_> {
 }
 
 /// The kernel that is pretended, if one is.
-pub fn forced(house: &Home) -> Option<Abi> {
-    let forced = house.environ.iter().find(|(name, _)| name == FORCE);
+pub fn forced(home: &Home) -> Option<Abi> {
+    let forced = home.environ.iter().find(|(name, _)| name == FORCE);
     serde_json::from_str(forced?.1.to_str()?).ok()
 }
 

@@ -47,8 +47,8 @@ const LOCK_TRIES: u32 = 40;
 const LOCK_WAIT: Duration = Duration::from_millis(50);
 
 /// The settings that go into the copies of those directories, as texts.
-pub fn settings(house: &Home, account: &Account, role: &Role) -> Vec<String> {
-    let ground = Ground::of(house);
+pub fn settings(home: &Home, account: &Account, role: &Role) -> Vec<String> {
+    let ground = Ground::of(home);
     let mut texts = Vec::new();
     for (known, dir) in operators(account, role) {
         for settings in known.settings {
@@ -96,7 +96,7 @@ impl Lent {
     ///
     /// # Errors
     /// What the file system says.
-    pub fn lend(house: &Home, account: &Account, role: &Role, bench: &Bench) -> io::Result<Self> {
+    pub fn lend(home: &Home, account: &Account, role: &Role, bench: &Bench) -> io::Result<Self> {
         let below = bench.sign_in();
         move_away(&below, &bench.old_sign_ins())?;
         private_dir(&below)?;
@@ -106,15 +106,15 @@ impl Lent {
             let place = Place {
                 sign_in,
                 operators,
-                ground: Ground::of(house),
+                ground: Ground::of(home),
                 dir,
             };
-            place.fill(house)?;
+            place.fill(home)?;
             places.push(place);
         }
         Ok(Self {
             places,
-            lock: house.fleet.home.sign_in_lock(),
+            lock: home.fleet.layout.sign_in_lock(),
             renewals: 0,
         })
     }
@@ -164,7 +164,7 @@ impl Lent {
             for credential in place.sign_in.credentials {
                 let may_renew = self.renewals < MOST_RENEWALS;
                 let (variable, file) = (place.sign_in.variable, credential.file);
-                match place.step(firing.house, credential, &self.lock, may_renew) {
+                match place.step(firing.home, credential, &self.lock, may_renew) {
                     Step::Same => {}
                     Step::Busy => busy = true,
                     Step::Refused(why) => refused.push((variable, file, why)),
@@ -184,7 +184,7 @@ impl Lent {
 impl Place {
     /// Copies in what the table names. What is not there, or not what it should be, stays out: the
     /// CLI then says that nobody is signed in.
-    fn fill(&self, house: &Home) -> io::Result<()> {
+    fn fill(&self, home: &Home) -> io::Result<()> {
         for settings in self.sign_in.settings {
             let given = self.operators(settings.file, MOST_SETTINGS);
             if let Some(given) = given.and_then(|text| settings.given(&text)) {
@@ -194,7 +194,7 @@ impl Place {
         for credential in self.sign_in.credentials {
             let given = self.operators(credential.file, MOST_CREDENTIALS);
             if let Some(given) = given.and_then(|text| credential.given(&text)) {
-                learn(house, credential, &given);
+                learn(home, credential, &given);
                 self.dir.write(credential.file, &given)?;
             }
         }
@@ -209,7 +209,7 @@ impl Place {
         })
     }
 
-    fn step(&self, house: &Home, credential: &Credential, lock: &Path, may_renew: bool) -> Step {
+    fn step(&self, home: &Home, credential: &Credential, lock: &Path, may_renew: bool) -> Step {
         let left = match self.dir.read(credential.file, MOST_CREDENTIALS) {
             Ok(Some(left)) => left,
             Ok(None) => return Step::Same,
@@ -218,23 +218,21 @@ impl Place {
         let Some(kept) = self.operators(credential.file, MOST_CREDENTIALS) else {
             return Step::Same;
         };
-        match credential.renewed(&kept, &left, house.clock.now()) {
+        match credential.renewed(&kept, &left, home.clock.now()) {
             Err(why) => Step::Refused(why.to_string()),
             Ok(Some(_)) if !may_renew => Step::Refused("it was renewed too often".into()),
             Ok(Some(_)) => {
-                learn(house, credential, &left);
-                self.bring_back(house, credential, lock, &left)
+                learn(home, credential, &left);
+                self.bring_back(home, credential, lock, &left)
             }
-            Ok(None) if credential.is_newer(&kept, &left) => {
-                self.bring_in(house, credential, &kept)
-            }
+            Ok(None) if credential.is_newer(&kept, &left) => self.bring_in(home, credential, &kept),
             Ok(None) => Step::Same,
         }
     }
 
     /// With the lock, and with what the operator's file says now: two firings that renewed at the
     /// same time end with the newer one.
-    fn bring_back(&self, house: &Home, credential: &Credential, lock: &Path, left: &[u8]) -> Step {
+    fn bring_back(&self, home: &Home, credential: &Credential, lock: &Path, left: &[u8]) -> Step {
         let held = match locked(lock) {
             Ok(Some(held)) => held,
             Ok(None) => return Step::Busy,
@@ -246,7 +244,7 @@ impl Place {
         let Some(path) = self.ground.lead(&self.operators.join(credential.file)) else {
             return Step::Same;
         };
-        let step = match credential.renewed(&kept, left, house.clock.now()) {
+        let step = match credential.renewed(&kept, left, home.clock.now()) {
             Ok(Some(new)) => match lent::replace(&path, &new) {
                 Ok(()) => Step::Renewed,
                 Err(error) => Step::Refused(format!("{}: {error}", path.display())),
@@ -259,8 +257,8 @@ impl Place {
     }
 
     /// The operator, or another firing, renewed it: what the session has may hold no longer.
-    fn bring_in(&self, house: &Home, credential: &Credential, kept: &[u8]) -> Step {
-        learn(house, credential, kept);
+    fn bring_in(&self, home: &Home, credential: &Credential, kept: &[u8]) -> Step {
+        learn(home, credential, kept);
         if let Some(given) = credential.given(kept)
             && let Err(error) = self.dir.write(credential.file, &given)
         {
@@ -271,9 +269,9 @@ impl Place {
 }
 
 /// Keeps tokens out of everything that is written from here on.
-fn learn(house: &Home, credential: &Credential, text: &[u8]) {
+fn learn(home: &Home, credential: &Credential, text: &[u8]) {
     let tokens = credential.tokens(text).into_iter();
-    house.redactor.learn(tokens.map(SecretString::from));
+    home.redactor.learn(tokens.map(SecretString::from));
 }
 
 /// The lock, if nobody has it.

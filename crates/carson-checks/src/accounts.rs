@@ -13,7 +13,7 @@ const SUBSCRIPTION: &str = "the hook stops reads of it and redaction keeps it ou
 const KEY: &str = "use a key that only Carson holds, or a key with a low limit of its own";
 
 pub(crate) async fn program(scene: &Scene<'_>, account: &Account) -> Option<Verdict> {
-    if let Some(program) = scene.house.engine_program(account) {
+    if let Some(program) = scene.home.engine_program(account) {
         return Some(Verdict::ok(format!("{} is installed", program.display())));
     }
     let binary = account.binary.as_deref();

@@ -27,8 +27,8 @@ pub(crate) async fn order(scene: &Scene<'_>) -> Option<Verdict> {
     if scene.database.is_some() {
         return None;
     }
-    let now = scene.house.clock.now();
-    Some(match scene.house.store.newest_claim().await {
+    let now = scene.home.clock.now();
+    Some(match scene.home.store.newest_claim().await {
         Ok(Some(newest)) => after(newest, now),
         Ok(None) => Verdict::ok("nothing was fired before"),
         Err(error) => Verdict::broken(error.to_string()).mend(error.hint()),

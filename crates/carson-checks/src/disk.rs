@@ -14,7 +14,7 @@ pub(crate) async fn writable(scene: &Scene<'_>) -> Option<Verdict> {
 }
 
 pub(crate) async fn space(scene: &Scene<'_>) -> Option<Verdict> {
-    let floor = scene.house.fleet.min_free_mb;
+    let floor = scene.home.fleet.min_free_mb;
     let fine = format!("more than fleet.min_free_mb ({floor}) MiB are free");
     each(scene, |room| room.has_space(floor), &fine)
 }
@@ -30,7 +30,7 @@ fn each(
     fine: &str,
 ) -> Option<Verdict> {
     let looked =
-        disk_space::of(&scene.house.fleet).and_then(|rooms| rooms.iter().try_for_each(look));
+        disk_space::of(&scene.home.fleet).and_then(|rooms| rooms.iter().try_for_each(look));
     Some(match looked {
         Ok(()) => Verdict::ok(fine),
         Err(lack) => Verdict::broken(lack.found).mend(lack.remedy),
@@ -44,8 +44,8 @@ pub(crate) async fn checkout(scene: &Scene<'_>, repo: &Repo) -> Option<Verdict> 
     let Some((files, bytes)) = checkout_of(scene, repo).await else {
         return Some(Verdict::ok("it was not checked out here yet"));
     };
-    let room = disk_space::of(&scene.house.fleet).ok()?.pop()?;
-    Some(fits(&room, scene.house.fleet.min_free_mb, files, bytes))
+    let room = disk_space::of(&scene.home.fleet).ok()?.pop()?;
+    Some(fits(&room, scene.home.fleet.min_free_mb, files, bytes))
 }
 
 fn fits(room: &Room, floor: u32, files: u64, bytes: u64) -> Verdict {

@@ -42,7 +42,7 @@ async fn examined(scene: &Scene<'_>, repo: &Repo) -> Result<Standing, (String, &
     if let Some(firing) = &scene.firing {
         return Ok(firing.forge.map(Forge::standing).unwrap_or_default());
     }
-    let forge = scene.house.forge(repo).await;
+    let forge = scene.home.forge(repo).await;
     let forge = forge.map_err(|error| (told_alone(&error), error.hint()))?;
     let standing = forge.examine().await;
     standing.map_err(|error| (told_alone(&error), error.hint()))

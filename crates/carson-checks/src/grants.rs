@@ -15,13 +15,13 @@ pub(crate) async fn own(scene: &Scene<'_>, role: &Role) -> Option<Verdict> {
     if role.confinement.write.is_empty() || role.confinement.sandbox == Sandbox::Off {
         return None;
     }
-    let pretended = forced(scene.house).is_none_or(|abi| abi.namespaces);
+    let pretended = forced(scene.home).is_none_or(|abi| abi.namespaces);
     let carved = pretended && scene.machine.level().has(Ns::Mount);
-    let programs = own_places::programs(scene.house).map(|path| OwnPlace {
+    let programs = own_places::programs(scene.home).map(|path| OwnPlace {
         path,
         what: "Carson's own programs",
     });
-    let own = own_places::believed(scene.house);
+    let own = own_places::believed(scene.home);
     for grant in &role.confinement.write {
         let Ok(real) = grant.canonicalize() else {
             continue;

@@ -10,20 +10,20 @@ use crate::{Scene, Verdict};
 use carson_bench::bench::guarded_hook;
 
 pub(crate) async fn answers(scene: &Scene<'_>) -> Option<Verdict> {
-    let house = scene.house;
-    let hook = guarded_hook(&house.program, HookFailure::Open);
-    let home = &house.fleet.home.root;
-    let context = Context::new(&home.to_string_lossy());
+    let home = scene.home;
+    let hook = guarded_hook(&home.program, HookFailure::Open);
+    let root = &home.fleet.layout.root;
+    let context = Context::new(&root.to_string_lossy());
     for (call, wanted) in [
         (known_bad_call(&context), Exit::Code(2)),
         (known_good_call(&context), Exit::Code(0)),
     ] {
-        let command = Command::new("/bin/sh", home)
+        let command = Command::new("/bin/sh", root)
             .arg("-c")
             .arg(&hook)
-            .env("PATH", own_path(house.path().unwrap_or_default()))
-            .env("HOME", home)
-            .env("CARSON_WORKTREE", home)
+            .env("PATH", own_path(home.path().unwrap_or_default()))
+            .env("HOME", root)
+            .env("CARSON_WORKTREE", root)
             .stdin_bytes(call);
         match capture(&command, &Limits::within(Duration::from_secs(5))).await {
             Ok(done) if done.exit == wanted => {}

@@ -71,7 +71,7 @@ impl Check {
 
     /// What it finds in a home, of everything that the settings name.
     pub(crate) async fn in_home(&self, scene: &Scene<'_>) -> Vec<Checked> {
-        let fleet = &scene.house.fleet;
+        let fleet = &scene.home.fleet;
         let mut all = Vec::new();
         match self.run {
             Run::Machine(_) | Run::Settings => {}

@@ -14,8 +14,8 @@ const STALE: TimeDelta = TimeDelta::days(1);
 /// What is known. `carson doctor` looks for itself, and a store that does not answer knows nothing.
 pub(crate) async fn known(scene: &Scene<'_>, what: &str) -> Option<String> {
     scene.firing.as_ref()?;
-    let host = &scene.house.fleet.host;
-    let known = scene.house.store.measured(host, what).await.ok()??;
+    let host = &scene.home.fleet.host;
+    let known = scene.home.store.measured(host, what).await.ok()??;
     Some(known.0)
 }
 
@@ -24,8 +24,8 @@ pub(crate) async fn keep(scene: &Scene<'_>, what: &str, value: &str) {
     if scene.database.is_some() {
         return;
     }
-    let (store, host) = (&scene.house.store, &scene.house.fleet.host);
-    let now = scene.house.clock.now();
+    let (store, host) = (&scene.home.store, &scene.home.fleet.host);
+    let now = scene.home.clock.now();
     if let Err(error) = store.keep_measured(host, what, value, now).await {
         warn!(%error, what, "a measured fact could not be kept");
     }
@@ -37,7 +37,7 @@ fn of_checkout(repo: &Repo) -> String {
 
 /// Files and bytes of a repository's last checkout on this host.
 pub(crate) async fn checkout_of(scene: &Scene<'_>, repo: &Repo) -> Option<(u64, u64)> {
-    let (store, host) = (&scene.house.store, &scene.house.fleet.host);
+    let (store, host) = (&scene.home.store, &scene.home.fleet.host);
     let known = store.measured(host, &of_checkout(repo)).await.ok()??;
     parse(&known.0)
 }
@@ -49,8 +49,8 @@ fn parse(known: &str) -> Option<(u64, u64)> {
 
 /// Measures the checkout of a firing that nobody works in yet, unless that was done lately.
 pub async fn note_checkout(firing: &FiringRef<'_>, repo: &Repo, worktree: &Worktree) {
-    let (house, what) = (firing.house, of_checkout(repo));
-    let (store, host, now) = (&house.store, &house.fleet.host, house.clock.now());
+    let (home, what) = (firing.home, of_checkout(repo));
+    let (store, host, now) = (&home.store, &home.fleet.host, home.clock.now());
     let known = store.measured(host, &what).await;
     if known.is_ok_and(|known| known.is_some_and(|(_, at)| now - at < STALE)) {
         return;

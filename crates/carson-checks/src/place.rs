@@ -11,12 +11,12 @@ use crate::{Scene, Verdict};
 const WRITABLE_BY_OTHERS: u32 = 0o022;
 
 pub(crate) async fn private(scene: &Scene<'_>) -> Option<Verdict> {
-    let home = &scene.house.fleet.home;
+    let layout = &scene.home.fleet.layout;
     let places = [
-        home.root.clone(),
-        home.settings(),
-        home.roles(),
-        home.state(),
+        layout.root.clone(),
+        layout.settings(),
+        layout.roles(),
+        layout.state(),
     ];
     let open = places.iter().find_map(|place| {
         let mode = place.metadata().ok()?.permissions().mode() & 0o7777;
@@ -33,18 +33,18 @@ pub(crate) async fn private(scene: &Scene<'_>) -> Option<Verdict> {
 }
 
 pub(crate) async fn writable(scene: &Scene<'_>) -> Option<Verdict> {
-    let home = &scene.house.fleet.home;
+    let layout = &scene.home.fleet.layout;
     let places = [
-        home.state(),
-        home.mirrors(),
-        home.benches(),
-        home.logs(),
-        home.root.join("transcripts"),
-        home.root.join("forge"),
+        layout.state(),
+        layout.mirrors(),
+        layout.benches(),
+        layout.logs(),
+        layout.root.join("transcripts"),
+        layout.root.join("forge"),
     ];
     let closed = places.iter().find_map(|place| closed(place));
     Some(match closed {
-        None => Verdict::ok(format!("{} can be written", home.root.display())),
+        None => Verdict::ok(format!("{} can be written", layout.root.display())),
         Some(why) => Verdict::broken(why),
     })
 }
@@ -65,8 +65,8 @@ fn closed(place: &Path) -> Option<String> {
 }
 
 pub(crate) async fn filesystem(scene: &Scene<'_>) -> Option<Verdict> {
-    let home = &scene.house.fleet.home;
-    let places = [home.root.clone(), home.benches()];
+    let layout = &scene.home.fleet.layout;
+    let places = [layout.root.clone(), layout.benches()];
     let found = places.iter().filter_map(|place| {
         let kind = kind(place)?;
         Some(judge(kind, &place.display().to_string()))

@@ -28,7 +28,7 @@ pub async fn always(
         account,
         repo: None,
     };
-    let machine = Machine::new(firing.house.clock.clone());
+    let machine = Machine::new(firing.home.clock.clone());
     let scene = scene(firing, &machine, None);
     for check in of(Asked::Always) {
         one(firing, found, &scene, check, needs)
@@ -50,7 +50,7 @@ pub async fn with_work(
         account,
         repo: Some(repo),
     };
-    let machine = Machine::new(firing.house.clock.clone());
+    let machine = Machine::new(firing.home.clock.clone());
     let scene = scene(firing, &machine, Some(forge));
     for check in of(Asked::WithWork) {
         one(firing, found, &scene, check, needs)
@@ -70,7 +70,7 @@ pub async fn account_is_usable(
         account,
         repo: None,
     };
-    let machine = Machine::new(firing.house.clock.clone());
+    let machine = Machine::new(firing.home.clock.clone());
     let scene = scene(firing, &machine, None);
     for check in of(Asked::Always).chain(of(Asked::WithWork)) {
         if matches!(check.run, Run::Account(_)) {
@@ -98,7 +98,7 @@ fn of(asked: Asked) -> impl Iterator<Item = &'static Check> {
 
 fn scene<'a>(firing: &FiringRef<'a>, machine: &'a Machine, forge: Option<&'a Forge>) -> Scene<'a> {
     Scene {
-        house: firing.house,
+        home: firing.home,
         machine,
         database: None,
         firing: Some(Asking {

@@ -9,7 +9,7 @@ use crate::{Scene, Verdict};
 pub(crate) async fn reachable(scene: &Scene<'_>, repo: &Repo) -> Option<Verdict> {
     let looked = match scene.firing {
         Some(_) => fetched(scene, repo).await,
-        None => scene.house.mirror(repo).look(&repo.base).await,
+        None => scene.home.mirror(repo).look(&repo.base).await,
     };
     Some(match looked {
         Ok(()) => Verdict::ok(format!("it answers, and has {}", repo.base)),
@@ -18,7 +18,7 @@ pub(crate) async fn reachable(scene: &Scene<'_>, repo: &Repo) -> Option<Verdict>
 }
 
 async fn fetched(scene: &Scene<'_>, repo: &Repo) -> Result<(), GitError> {
-    let mirror = scene.house.mirror(repo);
+    let mirror = scene.home.mirror(repo);
     mirror.refresh().await?;
     mirror.resolve(&repo.base).await.map(drop)
 }

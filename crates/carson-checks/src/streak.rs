@@ -60,8 +60,8 @@ impl Streak {
         if found.failed.is_none() && found.passed.is_empty() {
             return Ok(no);
         }
-        let (host, role) = (&firing.house.fleet.host, &firing.role.name);
-        let rows = firing.house.store.preflights().await?;
+        let (host, role) = (&firing.home.fleet.host, &firing.role.name);
+        let rows = firing.home.store.preflights().await?;
         let here = rows.into_iter().filter(|row| row.host == host.as_str());
         let (own, others): (Vec<_>, Vec<_>) = here.partition(|row| row.role == role.as_str());
         let own = own.into_iter().next();
@@ -77,12 +77,12 @@ impl Streak {
 
     /// Writes it down.
     pub async fn save(self, firing: &FiringRef<'_>) -> Result<(), StoreError> {
-        let store = &firing.house.store;
+        let store = &firing.home.store;
         match self.row {
             Moved::No => Ok(()),
             Moved::On(row) => store.set_preflight(&row).await,
             Moved::Over => {
-                let (host, role) = (&firing.house.fleet.host, &firing.role.name);
+                let (host, role) = (&firing.home.fleet.host, &firing.role.name);
                 store.end_preflight(host, role).await.map(drop)
             }
         }
@@ -95,7 +95,7 @@ fn fails(
     own: Option<PreflightRow>,
     others: &[PreflightRow],
 ) -> Streak {
-    let now = firing.house.clock.now();
+    let now = firing.home.clock.now();
     let mut row = longer(firing, failed, own, now);
     let known = others
         .iter()
@@ -141,7 +141,7 @@ fn longer(
 ) -> PreflightRow {
     let before = own.as_ref();
     PreflightRow {
-        host: firing.house.fleet.host.to_string(),
+        host: firing.home.fleet.host.to_string(),
         role: firing.role.name.to_string(),
         failed: failed.id.clone(),
         why: failed.why.clone(),

@@ -27,7 +27,7 @@ pub struct Trouble {
 
 /// A home, and how its checks are asked.
 pub struct Scene<'h> {
-    pub(crate) house: &'h Home,
+    pub(crate) home: &'h Home,
     pub(crate) machine: &'h Machine,
     /// Why its database could not be opened.
     pub(crate) database: Option<Trouble>,
@@ -46,9 +46,9 @@ pub(crate) struct Asking<'h> {
 impl<'h> Scene<'h> {
     /// For `carson doctor`: nothing that was measured before is believed.
     #[must_use]
-    pub fn examined(house: &'h Home, machine: &'h Machine, database: Option<Trouble>) -> Self {
+    pub fn examined(home: &'h Home, machine: &'h Machine, database: Option<Trouble>) -> Self {
         Self {
-            house,
+            home,
             machine,
             database,
             firing: None,
@@ -57,13 +57,13 @@ impl<'h> Scene<'h> {
 
     /// The account's CLI, when it is installed.
     pub(crate) fn engine(&self, account: &Account) -> Option<Engine> {
-        engines::engine_of(self.house, account)
+        engines::engine_of(self.home, account)
     }
 
     /// The environment that a session of the account would have, but for what is not known yet.
     pub(crate) fn environment(&self, account: &Account) -> Vec<(OsString, OsString)> {
         let gone;
-        let roles = &self.house.fleet.roles;
+        let roles = &self.home.fleet.roles;
         let role = match &self.firing {
             Some(firing) => firing.role,
             None => match roles
@@ -75,16 +75,16 @@ impl<'h> Scene<'h> {
                     let Ok(name) = "nobody".parse() else {
                         return Vec::new();
                     };
-                    gone = Role::gone(name, self.house.fleet.zone);
+                    gone = Role::gone(name, self.home.fleet.zone);
                     &gone
                 }
             },
         };
         let repo = role.repos.first();
-        let repo = repo.and_then(|name| self.house.fleet.repos.get(name));
+        let repo = repo.and_then(|name| self.home.fleet.repos.get(name));
         let Some(Repo {
             name, protected, ..
-        }) = repo.or_else(|| self.house.fleet.repos.values().next())
+        }) = repo.or_else(|| self.home.fleet.repos.values().next())
         else {
             return Vec::new();
         };
@@ -92,8 +92,8 @@ impl<'h> Scene<'h> {
             .firing
             .as_ref()
             .map_or_else(FiringId::new, |firing| firing.id);
-        let mut environment = Bench::of(self.house, id).environment(&Wanted {
-            house: self.house,
+        let mut environment = Bench::of(self.home, id).environment(&Wanted {
+            home: self.home,
             id,
             role,
             account,
@@ -102,7 +102,7 @@ impl<'h> Scene<'h> {
             work: WorkKey::None,
             branch: "",
             attempt: 0,
-            egress: proxy::foreseen(self.house, role, account),
+            egress: proxy::foreseen(self.home, role, account),
         });
         // There is no session to copy it for: what is looked at is the operator's.
         for (lent, dir) in lent_dirs::operators(account, role) {

@@ -53,7 +53,7 @@ async fn version(
     {
         return Ok(version);
     }
-    let cwd = &scene.house.fleet.home.root;
+    let cwd = &scene.home.fleet.layout.root;
     let env = scene.environment(account);
     let version = engine.version(cwd, &env).await?;
     if let Some(what) = &what {

@@ -22,7 +22,7 @@ const LOCK_PATIENCE: Duration = Duration::from_secs(120);
 #[derive(Clone, Debug)]
 pub struct App {
     /// The home, absolute.
-    pub home: Layout,
+    pub layout: Layout,
     /// Answer as JSON.
     pub json: bool,
     /// Where the settings are read from, when not from the home.
@@ -45,7 +45,7 @@ impl App {
             }
         };
         Ok(Self {
-            home: Layout::at(std::path::absolute(home)?),
+            layout: Layout::at(std::path::absolute(home)?),
             json,
             settings: None,
             environ,
@@ -68,17 +68,17 @@ impl App {
             Some((_, home)) => Some(PathBuf::from(home)),
             None => self.user_home.as_ref().map(|home| home.join(".carson")),
         };
-        if usual.is_some_and(|usual| usual == self.home.root) {
+        if usual.is_some_and(|usual| usual == self.layout.root) {
             "carson".to_owned()
         } else {
-            format!("carson --home {}", self.home.root.display())
+            format!("carson --home {}", self.layout.root.display())
         }
     }
 
     /// Where the settings are read from.
     pub fn options(&self) -> LoadOptions {
         LoadOptions {
-            home: self.home.root.clone(),
+            home: self.layout.root.clone(),
             files: self.settings.clone(),
             env: self.environ.clone(),
             user_home: self.user_home.clone(),
@@ -96,20 +96,20 @@ impl App {
     }
 
     /// The home with its store open.
-    pub async fn house(&self) -> Result<Home, CommandError> {
+    pub async fn home(&self) -> Result<Home, CommandError> {
         let fleet = self.load()?.fleet;
-        self.house_of(fleet).await
+        self.home_of(fleet).await
     }
 
     /// The same for commands that look at the fleet or stop it: broken settings must not keep an
     /// operator from that, so the ones the daemon goes on with serve, and the findings are said.
-    pub async fn house_in_any_case(&self) -> Result<Home, CommandError> {
+    pub async fn home_in_any_case(&self) -> Result<Home, CommandError> {
         let findings = match load(&self.options()) {
-            Ok(loaded) => return self.house_of(loaded.fleet).await,
+            Ok(loaded) => return self.home_of(loaded.fleet).await,
             Err(findings) => findings,
         };
         let kept = LoadOptions {
-            files: Some(self.home.kept_settings().join("current")),
+            files: Some(self.layout.kept_settings().join("current")),
             ..self.options()
         };
         let Ok(last_good) = load(&kept) else {
@@ -119,32 +119,32 @@ impl App {
             "warning: {}\nthe last good ones stay in force and are used here\n",
             not_right(&findings)
         ));
-        self.house_of(last_good.fleet).await
+        self.home_of(last_good.fleet).await
     }
 
     /// The home for a firing that was claimed: its row is in a database that exists, and nothing
     /// that it has to write is given up because somebody holds that for a while.
-    pub async fn house_of_a_firing(&self) -> Result<Home, CommandError> {
+    pub async fn home_of_a_firing(&self) -> Result<Home, CommandError> {
         let opening = Opening {
             create: false,
             patience: LOCK_PATIENCE,
         };
-        self.house_opened(self.load()?.fleet, opening).await
+        self.home_opened(self.load()?.fleet, opening).await
     }
 
     /// The same, with settings that were read before.
-    pub async fn house_of(&self, fleet: Fleet) -> Result<Home, CommandError> {
-        self.house_opened(fleet, Opening::default()).await
+    pub async fn home_of(&self, fleet: Fleet) -> Result<Home, CommandError> {
+        self.home_opened(fleet, Opening::default()).await
     }
 
     /// The home for whoever looks what is wrong with it: with a database that was never opened, and
     /// why, where it cannot be.
-    pub async fn house_as_it_is(
+    pub async fn home_as_it_is(
         &self,
         fleet: Fleet,
     ) -> Result<(Home, Option<Trouble>), CommandError> {
         // What keeps a directory from being made is a check's to tell.
-        let _ = fleet.home.create();
+        let _ = fleet.layout.create();
         let opened = Store::open_as(&fleet.database, Opening::default()).await;
         let (store, trouble) = match opened {
             Ok(store) => (store, None),
@@ -158,28 +158,28 @@ impl App {
                 (Store::unopened(&fleet.database), Some(trouble))
             }
         };
-        Ok((self.house_with(fleet, store)?, trouble))
+        Ok((self.home_with(fleet, store)?, trouble))
     }
 
     /// The home for verbs that ask only the settings and files: its database is not opened.
-    pub fn house_unopened(&self, fleet: Fleet) -> Result<Home, CommandError> {
+    pub fn home_unopened(&self, fleet: Fleet) -> Result<Home, CommandError> {
         let store = Store::unopened(&fleet.database);
-        self.house_with(fleet, store)
+        self.home_with(fleet, store)
     }
 
-    async fn house_opened(&self, fleet: Fleet, opening: Opening) -> Result<Home, CommandError> {
-        fleet.home.create().map_err(|error| {
+    async fn home_opened(&self, fleet: Fleet, opening: Opening) -> Result<Home, CommandError> {
+        fleet.layout.create().map_err(|error| {
             CommandError::caused_by(&error).hint("check that CARSON_HOME is writable")
         })?;
         let store = Store::open_as(&fleet.database, opening).await;
         let store = store.map_err(|error| self.store_error(error))?;
-        self.house_with(fleet, store)
+        self.home_with(fleet, store)
     }
 
-    fn house_with(&self, fleet: Fleet, store: Store) -> Result<Home, CommandError> {
+    fn home_with(&self, fleet: Fleet, store: Store) -> Result<Home, CommandError> {
         let redactor = print::redactor();
         let program = std::env::current_exe()?;
-        let house = Home {
+        let home = Home {
             inspector: Inspector::of(&program),
             store: store.redacting(redactor.clone()),
             fleet: Arc::new(fleet),
@@ -189,9 +189,9 @@ impl App {
             user_home: self.user_home.clone(),
             redactor,
         };
-        house.learn_secrets();
-        carson_bench::learn_places(&house);
-        Ok(house)
+        home.learn_secrets();
+        carson_bench::learn_places(&home);
+        Ok(home)
     }
 }
 

@@ -22,7 +22,7 @@ use crate::sections::{Heartbeat, Housekeeping};
 #[derive(Clone, Debug)]
 pub struct Fleet {
     /// Where it lives.
-    pub home: Layout,
+    pub layout: Layout,
     /// Its name.
     pub name: String,
     /// The zone of roles that name none.

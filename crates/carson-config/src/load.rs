@@ -28,7 +28,7 @@ pub struct Loaded {
 /// # Errors
 /// All findings, over all files.
 pub fn load(options: &LoadOptions) -> Result<Loaded, Findings> {
-    let home = Layout::at(&options.home);
+    let layout = Layout::at(&options.home);
     let files = Layout::at(options.files.as_ref().unwrap_or(&options.home));
     let mut sources = Sources::default();
     let mut findings = Vec::new();
@@ -41,7 +41,7 @@ pub fn load(options: &LoadOptions) -> Result<Loaded, Findings> {
     let loaded = match settings {
         Some((document, raw)) => {
             let provenance = Provenance::of(&files.settings(), &document, &overrides, &raw);
-            let fleet = resolve::fleet(options, home, &document, raw, roles, &mut findings);
+            let fleet = resolve::fleet(options, layout, &document, raw, roles, &mut findings);
             Some(Loaded {
                 fleet,
                 provenance,
@@ -51,7 +51,7 @@ pub fn load(options: &LoadOptions) -> Result<Loaded, Findings> {
         }
         None => {
             let paths = Paths {
-                home: &home.root,
+                home: &layout.root,
                 user: options.user_home.as_deref(),
             };
             resolve::roles_alone(paths, roles, &mut findings);

@@ -26,20 +26,20 @@ use crate::sections::{accounts, forges, heartbeat, repos};
 /// The whole fleet. What could not be read is left out; there is a finding for it then.
 pub(crate) fn fleet(
     options: &LoadOptions,
-    home: Layout,
+    layout: Layout,
     document: &Document,
     raw: Settings,
     read: Vec<ReadRole>,
     findings: &mut Vec<Finding>,
 ) -> Fleet {
-    let file = home.settings();
+    let file = layout.settings();
     let mut check = Check {
         file: &file,
         document,
         findings,
     };
     let paths = Paths {
-        home: &home.root,
+        home: &layout.root,
         user: options.user_home.as_deref(),
     };
     let mut around = Around {
@@ -74,10 +74,10 @@ pub(crate) fn fleet(
         roles: BTreeMap::new(),
         forges,
         sinks,
-        database: database(raw.database.url, &home, &mut check),
+        database: database(raw.database.url, &layout, &mut check),
         housekeeping: raw.housekeeping,
         heartbeat: heartbeat(raw.heartbeat, &around.paths, &mut check),
-        home: home.clone(),
+        layout: layout.clone(),
     };
     for role in read {
         let (name, role) = resolve_role(role, &around, findings);
@@ -110,7 +110,7 @@ struct Around<'a> {
     accounts: Option<Vec<String>>,
 }
 
-fn database(url: Option<String>, home: &Layout, check: &mut Check<'_>) -> String {
+fn database(url: Option<String>, layout: &Layout, check: &mut Check<'_>) -> String {
     if let Some(url) = &url {
         let known = ["sqlite:", "postgres://", "postgresql://"];
         if !known.iter().any(|scheme| url.starts_with(scheme)) {
@@ -119,7 +119,7 @@ fn database(url: Option<String>, home: &Layout, check: &mut Check<'_>) -> String
             check.problem("database.url", "it is no database that Carson knows", hint);
         }
     }
-    let in_home = |path: &str| format!("sqlite:{}", home.root.join(path).display());
+    let in_home = |path: &str| format!("sqlite:{}", layout.root.join(path).display());
     match url {
         None => in_home("state/carson.db"),
         Some(url) => match url.strip_prefix("sqlite:") {

@@ -34,8 +34,8 @@ impl Sources {
     ///
     /// # Errors
     /// What the file system says.
-    pub fn keep(&self, home: &Layout) -> io::Result<PathBuf> {
-        let all = home.kept_settings();
+    pub fn keep(&self, layout: &Layout) -> io::Result<PathBuf> {
+        let all = layout.kept_settings();
         let mut hash = DefaultHasher::new();
         self.0.hash(&mut hash);
         let name = format!("{:016x}", hash.finish());
@@ -113,20 +113,20 @@ mod tests {
     #[test]
     fn a_set_that_lost_its_content_is_written_again() {
         let dir = tempfile::tempdir().unwrap();
-        let home = Layout::at(dir.path());
-        let kept = set("a").keep(&home).unwrap();
+        let layout = Layout::at(dir.path());
+        let kept = set("a").keep(&layout).unwrap();
         fs::write(kept.join("carson.toml"), "").unwrap();
-        assert_eq!(set("a").keep(&home).unwrap(), kept);
+        assert_eq!(set("a").keep(&layout).unwrap(), kept);
         assert_eq!(fs::read_to_string(kept.join("carson.toml")).unwrap(), "a");
     }
 
     #[test]
     fn the_last_good_set_is_found_and_older_ones_go() {
         let dir = tempfile::tempdir().unwrap();
-        let home = Layout::at(dir.path());
+        let layout = Layout::at(dir.path());
         for number in 0..9 {
-            let kept = set(&number.to_string()).keep(&home).unwrap();
-            let current = home.kept_settings().join("current");
+            let kept = set(&number.to_string()).keep(&layout).unwrap();
+            let current = layout.kept_settings().join("current");
             assert_eq!(
                 fs::canonicalize(&current).unwrap(),
                 fs::canonicalize(&kept).unwrap()
@@ -136,8 +136,11 @@ mod tests {
                 "x"
             );
         }
-        let left = fs::read_dir(home.kept_settings()).unwrap().count();
+        let left = fs::read_dir(layout.kept_settings()).unwrap().count();
         assert_eq!(left, KEPT + 2);
-        assert_eq!(set("8").keep(&home).unwrap(), set("8").keep(&home).unwrap());
+        assert_eq!(
+            set("8").keep(&layout).unwrap(),
+            set("8").keep(&layout).unwrap()
+        );
     }
 }

@@ -1,4 +1,4 @@
-//! What may not leave the house by itself: files that run with the repository's rights as soon as
+//! What may not leave the home by itself: files that run with the repository's rights as soon as
 //! they are on a branch of it.
 
 /// Directories whose files are definitions of CI, and names that are some wherever they lie.

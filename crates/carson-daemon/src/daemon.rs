@@ -72,7 +72,7 @@ pub enum DaemonError {
 pub struct Start {
     /// Where the settings are read again from.
     pub options: LoadOptions,
-    /// What the household's settings were made from.
+    /// What the home's settings were made from.
     pub sources: Sources,
     /// On SIGTERM, wait for the firings that run; else they are left to go on alone.
     pub drain: bool,
@@ -82,35 +82,35 @@ pub struct Start {
 ///
 /// # Errors
 /// When it cannot start.
-pub async fn run(house: Home, start: Start) -> Result<(), DaemonError> {
-    let _lock = DaemonLock::take(&house.fleet.home.daemon_lock())?;
-    if house
+pub async fn run(home: Home, start: Start) -> Result<(), DaemonError> {
+    let _lock = DaemonLock::take(&home.fleet.layout.daemon_lock())?;
+    if home
         .store
         .file_bytes()
         .is_some_and(|size| size < LOOK_THROUGH)
     {
-        house.store.must_be_whole(true).await?;
+        home.store.must_be_whole(true).await?;
     }
-    operator_alert::was_down(&house).await?;
-    let mut daemon = Daemon::new(house, start).await?;
+    operator_alert::was_down(&home).await?;
+    let mut daemon = Daemon::new(home, start).await?;
     let _alarm_clock = daemon.alarm_clock().await?;
-    let _watch = Watch::start(&daemon.house.fleet.home, daemon.changed.clone());
+    let _watch = Watch::start(&daemon.home.fleet.layout, daemon.changed.clone());
     let (heart, pulse) = watchdog::pair(&daemon.look);
     jobs::start(&Wires {
-        house: daemon.shared.clone(),
+        home: daemon.shared.clone(),
         recover_now: daemon.recover.clone(),
         freed: daemon.look.clone(),
         pulse: pulse.clone(),
         health: daemon.health.clone(),
     })
     .map_err(no_timer)?;
-    let status = format!("roles: {}", daemon.house.fleet.roles.len());
+    let status = format!("roles: {}", daemon.home.fleet.roles.len());
     watchdog::say(&[NotifyState::Ready, NotifyState::Status(&status)]);
     watchdog::watch_over(pulse);
     info!(
-        home = %daemon.house.fleet.home.root.display(),
-        roles = daemon.house.fleet.roles.len(),
-        store = daemon.house.store.kind(),
+        home = %daemon.home.fleet.layout.root.display(),
+        roles = daemon.home.fleet.roles.len(),
+        store = daemon.home.store.kind(),
         "daemon started"
     );
     daemon.go_round(&heart).await?;
@@ -123,7 +123,7 @@ pub async fn run(house: Home, start: Start) -> Result<(), DaemonError> {
 }
 
 struct Daemon {
-    house: Home,
+    home: Home,
     shared: Shared,
     start: Start,
     /// The set of settings that firings are started with.
@@ -166,17 +166,15 @@ fn no_timer(source: std::io::Error) -> DaemonError {
 }
 
 impl Daemon {
-    async fn new(house: Home, start: Start) -> Result<Self, DaemonError> {
+    async fn new(home: Home, start: Start) -> Result<Self, DaemonError> {
         let alarm = Alarm::new(PIECE).map_err(no_timer)?;
-        let settings = start.sources.keep(&house.fleet.home);
+        let settings = start.sources.keep(&home.fleet.layout);
         let settings = settings.map_err(DaemonError::Settings)?;
         let mut ledger = Ledger::default();
-        ledger
-            .learn(&house.fleet, &house.store, &house.clock)
-            .await?;
+        ledger.learn(&home.fleet, &home.store, &home.clock).await?;
         Ok(Self {
-            shared: Arc::new(RwLock::new(house.clone())),
-            house,
+            shared: Arc::new(RwLock::new(home.clone())),
+            home,
             start,
             settings,
             ledger,
@@ -190,7 +188,7 @@ impl Daemon {
 
     /// Wakes the loop every minute, whatever became of its own timer.
     async fn alarm_clock(&self) -> Result<JobScheduler, DaemonError> {
-        let clock = self.house.clock.clone();
+        let clock = self.home.clock.clone();
         Ok(alarm_clock::start(
             self.look.clone(),
             Alarm::new(PIECE).map_err(no_timer)?,
@@ -207,8 +205,8 @@ impl Daemon {
                 tokio::time::sleep(Duration::from_secs(1)).await;
             }
             heart.beat();
-            let now = self.house.clock.now();
-            let next = Ledger::next(&self.house.fleet, now + LEAD).map(|next| next - LEAD);
+            let now = self.home.clock.now();
+            let next = Ledger::next(&self.home.fleet, now + LEAD).map(|next| next - LEAD);
             tokio::select! {
                 biased;
                 _ = signals.terminate.recv() => return Ok(()),
@@ -240,18 +238,18 @@ impl Daemon {
         if self.health.lost().is_some() {
             return true;
         }
-        if let Err(gone) = self.house.store.still_there() {
+        if let Err(gone) = self.home.store.still_there() {
             jobs::lost(&self.health, &gone);
             self.save_what_is_open().await;
             return true;
         }
-        let Err(why) = disk_space::check(&self.house.fleet) else {
+        let Err(why) = disk_space::check(&self.home.fleet) else {
             return false;
         };
         if self.health.trouble(NO_ROOM) {
             error!(why, "nothing fires until there is room; slots wait");
             operator_alert::tell(
-                &self.house,
+                &self.home,
                 &Event::FleetStopped { text: why.clone() },
                 "Carson stopped: no room",
                 &why,
@@ -263,7 +261,7 @@ impl Daemon {
 
     /// The rows of a database that was deleted in use are still there for us, and for nobody else.
     async fn save_what_is_open(&self) {
-        match self.house.store.back_up(self.house.clock.now()).await {
+        match self.home.store.back_up(self.home.clock.now()).await {
             Ok(Some(path)) => {
                 warn!(backup = %path.display(), "what it held is saved as its newest backup");
             }
@@ -281,17 +279,17 @@ impl Daemon {
     }
 
     async fn read_again(&mut self) {
-        if !reload(&mut self.house, &mut self.settings, &self.start.options).await {
+        if !reload(&mut self.home, &mut self.settings, &self.start.options).await {
             return;
         }
         let learnt = self
             .ledger
-            .learn(&self.house.fleet, &self.house.store, &self.house.clock)
+            .learn(&self.home.fleet, &self.home.store, &self.home.clock)
             .await;
         if let Err(error) = learnt {
             warn!(%error, "the last slots of new roles could not be read");
         }
-        *self.shared.write().unwrap_or_else(PoisonError::into_inner) = self.house.clone();
+        *self.shared.write().unwrap_or_else(PoisonError::into_inner) = self.home.clone();
     }
 
     /// Waits until no firing of this host runs; a second signal ends the waiting.
@@ -299,9 +297,9 @@ impl Daemon {
         let mut signals = Signals::new()?;
         loop {
             let live = self
-                .house
+                .home
                 .store
-                .live_firings(Some(&self.house.fleet.host))
+                .live_firings(Some(&self.home.fleet.host))
                 .await?;
             if live.is_empty() {
                 return Ok(());

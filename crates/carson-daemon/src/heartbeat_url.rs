@@ -14,8 +14,8 @@ const PATIENCE: Duration = Duration::from_secs(10);
 ///
 /// # Errors
 /// What went wrong, without the address: it is often a secret.
-pub(crate) async fn send(house: &Home) -> Result<bool, String> {
-    let url = match &house.fleet.heartbeat.to {
+pub(crate) async fn send(home: &Home) -> Result<bool, String> {
+    let url = match &home.fleet.heartbeat.to {
         None => return Ok(false),
         Some(HeartbeatUrl::Plain(url)) => SecretString::from(url.clone()),
         Some(HeartbeatUrl::File(path)) => read_secret(path).map_err(|error| error.to_string())?,

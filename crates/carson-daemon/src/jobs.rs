@@ -38,7 +38,7 @@ pub(crate) type Shared = Arc<std::sync::RwLock<Home>>;
 /// What the jobs are connected with.
 pub(crate) struct Wires {
     /// The newest settings.
-    pub house: Shared,
+    pub home: Shared,
     /// Asks for a recovery at once.
     pub recover_now: Arc<Notify>,
     /// Is told when a firing was ended: its role may fire again.
@@ -55,8 +55,8 @@ pub(crate) struct Wires {
 /// When the system gives them no timers.
 pub(crate) fn start(wires: &Wires) -> std::io::Result<()> {
     for job in all(wires) {
-        let (house, health) = (wires.house.clone(), wires.health.clone());
-        tokio::spawn(runner::keep(job, runner::alarm()?, house, health));
+        let (home, health) = (wires.home.clone(), wires.health.clone());
+        tokio::spawn(runner::keep(job, runner::alarm()?, home, health));
     }
     Ok(())
 }
@@ -73,37 +73,37 @@ fn all(wires: &Wires) -> Vec<Job> {
         Job::new("strays", MINUTE, 5 * MINUTE, stray_processes),
         Job::new("benches", HOUR, 15 * MINUTE, leftovers::benches),
         Job::new("claims", HOUR, 15 * MINUTE, stale_claims),
-        Job::new("outbox", 5 * SECOND, 10 * MINUTE, move |house| {
+        Job::new("outbox", 5 * SECOND, 10 * MINUTE, move |home| {
             let poster = poster.clone();
-            async move { posts(&house, &mut *poster.lock().await).await }
+            async move { posts(&home, &mut *poster.lock().await).await }
         })
         .quiet_success(),
         Job::new("transcripts", HOUR, 5 * MINUTE, transcripts::sweep),
         Job::new("rows", HOUR, 5 * MINUTE, leftovers::rows),
         Job::new("mirrors", NIGHTLY, HOUR, mirrors::tidy).at_night(),
         Job::new("checkpoint", HOUR, 5 * MINUTE, database::checkpoint),
-        Job::new("check", NIGHTLY, HOUR, move |house| {
+        Job::new("check", NIGHTLY, HOUR, move |home| {
             let health = health.clone();
-            async move { database::check(&house, &health).await }
+            async move { database::check(&home, &health).await }
         })
         .at_night(),
         Job::new("backup", NIGHTLY, HOUR, database::back_up).at_night(),
-        Job::new("room", 30 * SECOND, 30 * MINUTE, move |house| {
+        Job::new("room", 30 * SECOND, 30 * MINUTE, move |home| {
             let last = last_rescue.clone();
-            async move { room::watch(&house, &mut *last.lock().await).await }
+            async move { room::watch(&home, &mut *last.lock().await).await }
         }),
         Job::new("alive", MINUTE, MINUTE, alive).quiet_success(),
-        Job::new("heartbeat", HOUR, MINUTE, move |house| {
+        Job::new("heartbeat", HOUR, MINUTE, move |home| {
             let pulse = pulse.clone();
-            async move { heartbeat(&house, &pulse).await }
+            async move { heartbeat(&home, &pulse).await }
         })
         .every(|fleet| fleet.heartbeat.every)
         .quiet_success(),
     ]
 }
 
-async fn dead_firings(house: Home) -> Done {
-    let ended = recover::pass(&house).await.map_err(said)?;
+async fn dead_firings(home: Home) -> Done {
+    let ended = recover::pass(&home).await.map_err(said)?;
     Ok(Report::counted(
         ended.len(),
         "dead firing concluded",
@@ -111,8 +111,8 @@ async fn dead_firings(house: Home) -> Done {
     ))
 }
 
-async fn stray_processes(house: Home) -> Done {
-    let ended = orphan_processes::reap(&house).await.map_err(said)?;
+async fn stray_processes(home: Home) -> Done {
+    let ended = orphan_processes::reap(&home).await.map_err(said)?;
     Ok(Report::counted(
         ended as usize,
         "process of an ended firing ended",
@@ -120,8 +120,8 @@ async fn stray_processes(house: Home) -> Done {
     ))
 }
 
-async fn stale_claims(house: Home) -> Done {
-    let released = stale_claims::sweep(&house).await.map_err(said)?;
+async fn stale_claims(home: Home) -> Done {
+    let released = stale_claims::sweep(&home).await.map_err(said)?;
     Ok(Report::counted(
         released as usize,
         "stale claim released",
@@ -129,31 +129,31 @@ async fn stale_claims(house: Home) -> Done {
     ))
 }
 
-async fn posts(house: &Home, poster: &mut Poster) -> Done {
-    let sent = poster.drain(house).await.map_err(said)?;
+async fn posts(home: &Home, poster: &mut Poster) -> Done {
+    let sent = poster.drain(home).await.map_err(said)?;
     Ok(Report::counted(sent as usize, "post sent", "posts sent"))
 }
 
 /// Writes down that we live: what a later start reads to know how long nobody did.
-async fn alive(house: Home) -> Done {
+async fn alive(home: Home) -> Done {
     let me = ProcessId::current();
     let version = env!("CARGO_PKG_VERSION");
-    let now = house.clock.now();
-    let beat = house
+    let now = home.clock.now();
+    let beat = home
         .store
-        .heartbeat(&house.fleet.host, me.pid, me.start, version, now);
+        .heartbeat(&home.fleet.host, me.pid, me.start, version, now);
     beat.await.map_err(said)?;
     Ok(Report::counted(1, "sign of life", ""))
 }
 
-async fn heartbeat(house: &Home, pulse: &Pulse) -> Done {
-    if house.fleet.heartbeat.to.is_none() {
+async fn heartbeat(home: &Home, pulse: &Pulse) -> Done {
+    if home.fleet.heartbeat.to.is_none() {
         return Ok(Report::nothing("no address is set"));
     }
     if !pulse.is_felt(30 * SECOND).await {
         return Err("the loop does not turn".into());
     }
-    heartbeat_url::send(house).await?;
+    heartbeat_url::send(home).await?;
     Ok(Report::counted(1, "sign of life", ""))
 }
 

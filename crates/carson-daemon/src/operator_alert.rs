@@ -9,17 +9,17 @@ use tracing::{info, warn};
 
 /// Writes an event, and files a post. Best effort: what is told is often that the
 /// store or its disk does not work.
-pub(crate) async fn tell(house: &Home, event: &Event, title: &str, text: &str) {
-    let now = house.clock.now();
+pub(crate) async fn tell(home: &Home, event: &Event, title: &str, text: &str) {
+    let now = home.clock.now();
     let kind = event.kind();
-    if let Err(error) = house.store.event(event, None, None, now).await {
+    if let Err(error) = home.store.event(event, None, None, now).await {
         warn!(%error, kind, "this could not be noted");
         return;
     }
     let message = Message {
         severity: Some(Severity::Alert),
         title: title.to_owned(),
-        fields: vec![("Host".into(), house.fleet.host.to_string())],
+        fields: vec![("Host".into(), home.fleet.host.to_string())],
         text: text.to_owned(),
         link: None,
         role: None,
@@ -31,7 +31,7 @@ pub(crate) async fn tell(house: &Home, event: &Event, title: &str, text: &str) {
         message: &message,
         at: now,
     };
-    if let Err(error) = house.file_for_all_sinks(&draft).await {
+    if let Err(error) = home.file_for_all_sinks(&draft).await {
         warn!(%error, kind, "the chat could not be told");
     }
 }
@@ -40,16 +40,16 @@ pub(crate) async fn tell(house: &Home, event: &Event, title: &str, text: &str) {
 ///
 /// # Errors
 /// When the store does not answer.
-pub(crate) async fn was_down(house: &Home) -> Result<(), StoreError> {
-    let hosts = house.store.hosts().await?;
+pub(crate) async fn was_down(home: &Home) -> Result<(), StoreError> {
+    let hosts = home.store.hosts().await?;
     let Some(before) = hosts
         .iter()
-        .find(|row| row.name == house.fleet.host.as_str())
+        .find(|row| row.name == home.fleet.host.as_str())
     else {
         return Ok(());
     };
-    let away = house.clock.now() - before.beat_at;
-    let patience = house.fleet.heartbeat.alert_after_down;
+    let away = home.clock.now() - before.beat_at;
+    let patience = home.fleet.heartbeat.alert_after_down;
     if away.to_std().is_ok_and(|away| away > patience) {
         let minutes = away.num_minutes();
         let text = format!(
@@ -61,7 +61,7 @@ pub(crate) async fn was_down(house: &Home) -> Result<(), StoreError> {
         );
         info!(since = %before.beat_at, "the daemon was away");
         let event = Event::DaemonWasDown { text: text.clone() };
-        tell(house, &event, "Carson is back", &text).await;
+        tell(home, &event, "Carson is back", &text).await;
     }
     Ok(())
 }

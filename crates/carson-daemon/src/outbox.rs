@@ -55,13 +55,13 @@ impl Poster {
     ///
     /// # Errors
     /// When the store does not answer.
-    pub async fn drain(&mut self, house: &Home) -> Result<u32, StoreError> {
+    pub async fn drain(&mut self, home: &Home) -> Result<u32, StoreError> {
         let desk = Desk {
-            store: house.store.clone(),
-            clock: house.clock.clone(),
-            redactor: house.redactor.clone(),
+            store: home.store.clone(),
+            clock: home.clock.clone(),
+            redactor: home.redactor.clone(),
         };
-        self.drain_to(&house.fleet.sinks, &desk).await
+        self.drain_to(&home.fleet.sinks, &desk).await
     }
 
     async fn drain_to(&mut self, sinks: &[Arc<dyn Spec>], desk: &Desk) -> Result<u32, StoreError> {

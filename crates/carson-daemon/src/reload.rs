@@ -21,8 +21,8 @@ pub(crate) struct Watch(
 
 impl Watch {
     /// Wakes `changed` at every change. A system without watching still has SIGHUP.
-    pub(crate) fn start(home: &Layout, changed: Arc<Notify>) -> Self {
-        let (settings, roles) = (home.settings(), home.roles());
+    pub(crate) fn start(layout: &Layout, changed: Arc<Notify>) -> Self {
+        let (settings, roles) = (layout.settings(), layout.roles());
         let ours = move |path: &PathBuf| *path == settings || path.starts_with(&roles);
         let seen = move |event: Result<notify::Event, notify::Error>| {
             if event.is_ok_and(|event| !event.kind.is_access() && event.paths.iter().any(&ours)) {
@@ -30,8 +30,8 @@ impl Watch {
             }
         };
         let watched = notify::recommended_watcher(seen).and_then(|mut watcher| {
-            watcher.watch(&home.root, RecursiveMode::NonRecursive)?;
-            watch_roles(&mut watcher, &home.roles())?;
+            watcher.watch(&layout.root, RecursiveMode::NonRecursive)?;
+            watch_roles(&mut watcher, &layout.roles())?;
             Ok(watcher)
         });
         match watched {
@@ -54,24 +54,20 @@ fn watch_roles(watcher: &mut impl Watcher, roles: &Path) -> notify::Result<()> {
 
 /// Reads everything again. A fleet that does not check leaves the last good one in force, and the
 /// findings are said.
-pub(crate) async fn reload(
-    house: &mut Home,
-    settings: &mut PathBuf,
-    options: &LoadOptions,
-) -> bool {
+pub(crate) async fn reload(home: &mut Home, settings: &mut PathBuf, options: &LoadOptions) -> bool {
     match load(options) {
         Ok(loaded) => {
-            match loaded.sources.keep(&house.fleet.home) {
+            match loaded.sources.keep(&home.fleet.layout) {
                 Ok(kept) => *settings = kept,
                 Err(error) => {
                     error!(%error, "the changed settings cannot be kept; the last good ones stay");
                     return false;
                 }
             }
-            house.fleet = Arc::new(loaded.fleet);
-            house.learn_secrets();
-            carson_bench::learn_places(house);
-            info!(roles = house.fleet.roles.len(), "settings reloaded");
+            home.fleet = Arc::new(loaded.fleet);
+            home.learn_secrets();
+            carson_bench::learn_places(home);
+            info!(roles = home.fleet.roles.len(), "settings reloaded");
             true
         }
         Err(findings) => {
@@ -80,8 +76,8 @@ pub(crate) async fn reload(
                 findings: findings.0.len(),
                 first: serde_json::json!(findings.0.first()),
             };
-            let now = house.clock.now();
-            if let Err(error) = house.store.event(&event, None, None, now).await {
+            let now = home.clock.now();
+            if let Err(error) = home.store.event(&event, None, None, now).await {
                 warn!(%error, "the rejection could not be noted");
             }
             false

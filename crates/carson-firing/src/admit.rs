@@ -48,8 +48,8 @@ pub struct Wish {
 ///
 /// # Errors
 /// When the store does not answer.
-pub async fn claim(house: &Home, role: &Role, wish: &Wish) -> Result<Claimed, ClaimError> {
-    let mut claimed = claim_all(house, &[(role, wish.clone())]).await?;
+pub async fn claim(home: &Home, role: &Role, wish: &Wish) -> Result<Claimed, ClaimError> {
+    let mut claimed = claim_all(home, &[(role, wish.clone())]).await?;
     Ok(claimed.pop().unwrap_or(Claimed::Taken))
 }
 
@@ -58,10 +58,10 @@ pub async fn claim(house: &Home, role: &Role, wish: &Wish) -> Result<Claimed, Cl
 ///
 /// # Errors
 /// When the store does not answer.
-pub async fn claim_all(house: &Home, wishes: &[(&Role, Wish)]) -> Result<Vec<Claimed>, ClaimError> {
-    let now = house.clock.now();
+pub async fn claim_all(home: &Home, wishes: &[(&Role, Wish)]) -> Result<Vec<Claimed>, ClaimError> {
+    let now = home.clock.now();
     let roles: Vec<&Role> = wishes.iter().map(|(role, _)| *role).collect();
-    let gates = gates(house, &roles, now).await?;
+    let gates = gates(home, &roles, now).await?;
     let mut claimed = Vec::with_capacity(wishes.len());
     let (mut wanted, mut skips) = (Vec::new(), Vec::new());
     for ((role, wish), mut gate) in wishes.iter().zip(gates) {
@@ -78,7 +78,7 @@ pub async fn claim_all(house: &Home, wishes: &[(&Role, Wish)]) -> Result<Vec<Cla
                 Claimed::Skipped(reason)
             }
             Admission::Admit(account) => {
-                let mut firing = new_firing(house, role, wish, account, now);
+                let mut firing = new_firing(home, role, wish, account, now);
                 firing.probes = gate.breaker.opened_at;
                 let id = firing.id;
                 wanted.push(firing);
@@ -86,9 +86,9 @@ pub async fn claim_all(house: &Home, wishes: &[(&Role, Wish)]) -> Result<Vec<Cla
             }
         });
     }
-    let store = &house.store;
-    store.record_skips(&house.fleet.host, &skips, now).await?;
-    let mut lost = lost(house, &wanted).await?;
+    let store = &home.store;
+    store.record_skips(&home.fleet.host, &skips, now).await?;
+    let mut lost = lost(home, &wanted).await?;
     for one in &mut claimed {
         if matches!(one, Claimed::Won(id) if lost.remove(id)) {
             *one = Claimed::Taken;
@@ -98,11 +98,11 @@ pub async fn claim_all(house: &Home, wishes: &[(&Role, Wish)]) -> Result<Vec<Cla
 }
 
 /// Claims them; those that somebody else has, or runs.
-async fn lost(house: &Home, wanted: &[NewFiring]) -> Result<BTreeSet<FiringId>, StoreError> {
+async fn lost(home: &Home, wanted: &[NewFiring]) -> Result<BTreeSet<FiringId>, StoreError> {
     if wanted.is_empty() {
         return Ok(BTreeSet::new());
     }
-    let claims = house.store.claim_firings(wanted).await?;
+    let claims = home.store.claim_firings(wanted).await?;
     let lost = wanted
         .iter()
         .zip(claims)
@@ -111,7 +111,7 @@ async fn lost(house: &Home, wanted: &[NewFiring]) -> Result<BTreeSet<FiringId>, 
 }
 
 fn new_firing(
-    house: &Home,
+    home: &Home,
     role: &Role,
     wish: &Wish,
     account: AccountName,
@@ -122,7 +122,7 @@ fn new_firing(
         id: FiringId::new(),
         role: role.name.clone(),
         slot: wish.slot,
-        host: house.fleet.host.clone(),
+        host: home.fleet.host.clone(),
         account: Some(account),
         deadline_at: now + limit,
         claimed_at: now,
@@ -139,13 +139,13 @@ fn new_firing(
 /// # Errors
 /// When the store does not answer.
 pub(crate) async fn again(
-    house: &Home,
+    home: &Home,
     role: &Role,
     account: &AccountName,
     has_begun: bool,
 ) -> Result<Option<Halt>, StoreError> {
-    let now = house.clock.now();
-    let mut gate = gate(house, role, now).await?;
+    let now = home.clock.now();
+    let mut gate = gate(home, role, now).await?;
     gate.accounts = vec![account.clone()];
     Ok(during(&gate, now, has_begun))
 }
@@ -154,12 +154,12 @@ pub(crate) async fn again(
 ///
 /// # Errors
 /// When the store does not answer.
-pub async fn gate(house: &Home, role: &Role, now: DateTime<Utc>) -> Result<Gate, StoreError> {
-    let mut gates = gates(house, &[role], now).await?;
+pub async fn gate(home: &Home, role: &Role, now: DateTime<Utc>) -> Result<Gate, StoreError> {
+    let mut gates = gates(home, &[role], now).await?;
     Ok(gates.pop().unwrap_or_else(|| Gate::of(role.name.clone())))
 }
 
-async fn gates(house: &Home, roles: &[&Role], now: DateTime<Utc>) -> Result<Vec<Gate>, StoreError> {
+async fn gates(home: &Home, roles: &[&Role], now: DateTime<Utc>) -> Result<Vec<Gate>, StoreError> {
     let queries: Vec<GateQuery<'_>> = roles
         .iter()
         .map(|role| GateQuery {
@@ -168,17 +168,17 @@ async fn gates(house: &Home, roles: &[&Role], now: DateTime<Utc>) -> Result<Vec<
             day: day_of(role.cadence.zone(), now),
         })
         .collect();
-    let mut gates = house.store.gates(&house.fleet.host, &queries).await?;
-    let fleet_budgets = fleet_budgets(&house.store, &house.fleet, now).await?;
+    let mut gates = home.store.gates(&home.fleet.host, &queries).await?;
+    let fleet_budgets = fleet_budgets(&home.store, &home.fleet, now).await?;
     for (role, gate) in roles.iter().zip(&mut gates) {
-        gate.shares = shares(house, role);
+        gate.shares = shares(home, role);
         gate.is_low = role.priority == Priority::Low;
         gate.cooldown = role.limits.cooldown;
         gate.budgets.clone_from(&fleet_budgets);
         gate.budgets.extend(role_budget(role, gate.spent_today));
         gate.accounts.clone_from(&role.engines);
         gate.max_per_day = role.limits.max_firings_per_day;
-        gate.max_here = house.fleet.max_firings;
+        gate.max_here = home.fleet.max_firings;
         gate.overlap = role.overlap;
         gate.zone = role.cadence.zone();
     }
@@ -189,14 +189,14 @@ async fn gates(house: &Home, roles: &[&Role], now: DateTime<Utc>) -> Result<Vec<
 ///
 /// # Errors
 /// When the store does not answer.
-pub async fn spent_today(house: &Home, now: DateTime<Utc>) -> Result<f64, StoreError> {
-    house.store.spent(day_of(house.fleet.zone, now)).await
+pub async fn spent_today(home: &Home, now: DateTime<Utc>) -> Result<f64, StoreError> {
+    home.store.spent(day_of(home.fleet.zone, now)).await
 }
 
 /// What the role's accounts leave alone.
-fn shares(house: &Home, role: &Role) -> Vec<Shares> {
+fn shares(home: &Home, role: &Role) -> Vec<Shares> {
     let accounts = role.engines.iter();
-    let known = accounts.filter_map(|name| house.fleet.accounts.get(name));
+    let known = accounts.filter_map(|name| home.fleet.accounts.get(name));
     known
         .map(|account| Shares {
             account: account.name.clone(),

@@ -50,7 +50,7 @@ pub(crate) fn role_budget(role: &Role, spent: f64) -> Option<Budget> {
 
 /// What the next session of this firing may cost: the least that any budget leaves.
 pub(crate) async fn left(ctx: &Ctx<'_>, rec: &Record) -> Result<Option<f64>, Halt> {
-    let (fleet, role) = (&ctx.house.fleet, ctx.role);
+    let (fleet, role) = (&ctx.home.fleet, ctx.role);
     let now = ctx.now();
     let mut budgets = fleet_budgets(ctx.store(), fleet, now)
         .await

@@ -41,7 +41,7 @@ pub(crate) async fn with_fresh_desk(ctx: &Ctx<'_>, placed: &Placed<'_, '_>) -> R
 /// what cannot be removed now.
 async fn clear(ctx: &Ctx<'_>, placed: &Placed<'_, '_>) {
     let bench = &placed.place.bench;
-    if let Err(error) = bench.remove_dir(ctx.house, &bench.rooms()).await {
+    if let Err(error) = bench.remove_dir(ctx.home, &bench.rooms()).await {
         warn!(firing.id = %ctx.id, %error, "clean rooms could not be removed");
     }
 }

@@ -16,7 +16,7 @@ use carson_home::{FiringRef, Home};
 /// it has come to is in [`Reached`](crate::reached::Reached), what it adds up to in
 /// [`Record`](crate::record::Record).
 pub(crate) struct Ctx<'h> {
-    pub house: &'h Home,
+    pub home: &'h Home,
     pub id: FiringId,
     pub claimed_at: DateTime<Utc>,
     pub role: &'h Role,
@@ -34,9 +34,9 @@ pub(crate) struct Wanted {
 
 impl<'h> Ctx<'h> {
     /// A firing as its row tells it.
-    pub(crate) fn of_row(house: &'h Home, row: &Row, role: &'h Role, cancel: Cancel) -> Self {
+    pub(crate) fn of_row(home: &'h Home, row: &Row, role: &'h Role, cancel: Cancel) -> Self {
         Self {
-            house,
+            home,
             id: row.id,
             claimed_at: row.claimed_at,
             role,
@@ -52,18 +52,18 @@ impl<'h> Ctx<'h> {
     /// As everything below its stages knows it.
     pub(crate) fn firing(&self) -> FiringRef<'h> {
         FiringRef {
-            house: self.house,
+            home: self.home,
             role: self.role,
             id: self.id,
         }
     }
 
     pub(crate) fn store(&self) -> &Store {
-        &self.house.store
+        &self.home.store
     }
 
     pub(crate) fn now(&self) -> DateTime<Utc> {
-        self.house.clock.now()
+        self.home.clock.now()
     }
 
     /// What is left of the wall clock.
@@ -77,7 +77,7 @@ impl<'h> Ctx<'h> {
 
     /// The text without secrets.
     pub(crate) fn redacted(&self, text: &str) -> String {
-        self.house.redactor.redact(text).into_owned()
+        self.home.redactor.redact(text).into_owned()
     }
 
     /// [`FiringRef::note`].

@@ -22,12 +22,12 @@ pub struct Begin<'a> {
 ///
 /// # Errors
 /// When the process cannot be started.
-pub fn start_firing(house: &Home, id: FiringId, begin: &Begin<'_>) -> Result<Detached, SpawnError> {
-    let home = &house.fleet.home;
-    let mut command = Command::new(&house.program, &home.root)
+pub fn start_firing(home: &Home, id: FiringId, begin: &Begin<'_>) -> Result<Detached, SpawnError> {
+    let layout = &home.fleet.layout;
+    let mut command = Command::new(&home.program, &layout.root)
         .inherit_env()
         .arg("--home")
-        .arg(&home.root)
+        .arg(&layout.root)
         .args(["firing", "run"])
         .arg(id.to_string());
     if let Some(settings) = begin.settings {
@@ -36,5 +36,5 @@ pub fn start_firing(house: &Home, id: FiringId, begin: &Begin<'_>) -> Result<Det
     if let Some(at) = begin.at {
         command = command.arg("--at").arg(at.to_rfc3339());
     }
-    spawn_detached(&command, &home.firing_log(&id))
+    spawn_detached(&command, &layout.firing_log(&id))
 }

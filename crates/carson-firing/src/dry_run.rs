@@ -87,9 +87,9 @@ pub struct Candidate {
 ///
 /// # Errors
 /// When the store or the forge does not answer.
-pub async fn look(house: &Home, role: &Role, wish: &Wish) -> Result<Outlook, DryRunError> {
-    let now = house.clock.now();
-    let gate = admit::gate(house, role, now).await?;
+pub async fn look(home: &Home, role: &Role, wish: &Wish) -> Result<Outlook, DryRunError> {
+    let now = home.clock.now();
+    let gate = admit::gate(home, role, now).await?;
     let (admission, account) = match admit(&gate, now) {
         Admission::Admit(account) => ("would fire now".to_owned(), Some(account.to_string())),
         Admission::Wait(why) => (format!("would wait: {why}"), None),
@@ -100,13 +100,13 @@ pub async fn look(house: &Home, role: &Role, wish: &Wish) -> Result<Outlook, Dry
     Ok(Outlook {
         role: role.name.to_string(),
         admission,
-        work: candidate(house, role, wish).await?,
+        work: candidate(home, role, wish).await?,
         stages: role.stages.clone(),
         worst_case: role.limits.worst_case(&role.stages),
-        sandbox: walls(house, role, account.as_deref(), id),
-        environment: environment(house, role, account.as_deref(), id),
+        sandbox: walls(home, role, account.as_deref(), id),
+        environment: environment(home, role, account.as_deref(), id),
         egress: role.egress.clone(),
-        sign_in: chosen(house, role, account.as_deref()).map(sign_in),
+        sign_in: chosen(home, role, account.as_deref()).map(sign_in),
         account,
     })
 }
@@ -138,7 +138,7 @@ impl DryRunError {
 }
 
 async fn candidate(
-    house: &Home,
+    home: &Home,
     role: &Role,
     wish: &Wish,
 ) -> Result<Option<Candidate>, DryRunError> {
@@ -149,15 +149,15 @@ async fn candidate(
         .repos
         .iter()
         .filter(|name| wish.repo.as_ref().is_none_or(|wanted| wanted == *name))
-        .filter_map(|name| house.fleet.repos.get(name))
+        .filter_map(|name| home.fleet.repos.get(name))
     {
-        let ready = house.forge(repo).await?.ready_issues(label).await?;
+        let ready = home.forge(repo).await?.ready_issues(label).await?;
         let wanted = |number| wish.work.is_none_or(|work| work.number() == Some(number));
         if let Some(issue) = ready.iter().find(|issue| wanted(issue.number)) {
             return Ok(Some(Candidate {
                 repo: repo.name.to_string(),
                 number: issue.number,
-                title: one_line(&house.redactor.redact(&issue.title)),
+                title: one_line(&home.redactor.redact(&issue.title)),
             }));
         }
     }
@@ -165,10 +165,10 @@ async fn candidate(
 }
 
 /// The account that would be used; the first one when none is free.
-fn chosen<'h>(house: &'h Home, role: &Role, account: Option<&str>) -> Option<&'h Account> {
+fn chosen<'h>(home: &'h Home, role: &Role, account: Option<&str>) -> Option<&'h Account> {
     let mut engines = role.engines.iter();
     let name = engines.find(|name| account.is_none_or(|a| a == name.as_str()));
-    name.and_then(|name| house.fleet.accounts.get(name))
+    name.and_then(|name| home.fleet.accounts.get(name))
 }
 
 /// How an account signs in, and who can read what it signs in with.
@@ -197,14 +197,14 @@ fn sign_in(account: &Account) -> String {
     }
 }
 
-fn walls(house: &Home, role: &Role, account: Option<&str>, id: FiringId) -> Option<Walls> {
-    let repo = house.fleet.repos.get(role.repos.first()?)?;
-    let bench = Bench::of(house, id);
-    let mirror = house.mirror(repo);
+fn walls(home: &Home, role: &Role, account: Option<&str>, id: FiringId) -> Option<Walls> {
+    let repo = home.fleet.repos.get(role.repos.first()?)?;
+    let bench = Bench::of(home, id);
+    let mirror = home.mirror(repo);
     let reach = Reach {
-        house,
+        home,
         role,
-        account: chosen(house, role, account)?,
+        account: chosen(home, role, account)?,
         bench: &bench,
         mirror: mirror.path(),
         access: Access::Write,
@@ -226,17 +226,17 @@ fn walls(house: &Home, role: &Role, account: Option<&str>, id: FiringId) -> Opti
     })
 }
 
-fn environment(house: &Home, role: &Role, account: Option<&str>, id: FiringId) -> Vec<Shown> {
-    let account = chosen(house, role, account);
+fn environment(home: &Home, role: &Role, account: Option<&str>, id: FiringId) -> Vec<Shown> {
+    let account = chosen(home, role, account);
     let repo = role
         .repos
         .first()
-        .and_then(|name| house.fleet.repos.get(name));
+        .and_then(|name| home.fleet.repos.get(name));
     let (Some(account), Some(repo)) = (account, repo) else {
         return Vec::new();
     };
     let wanted = Wanted {
-        house,
+        home,
         id,
         role,
         account,
@@ -245,10 +245,10 @@ fn environment(house: &Home, role: &Role, account: Option<&str>, id: FiringId) -
         work: WorkKey::Issue(0),
         branch: "carson/…",
         attempt: 1,
-        egress: proxy::foreseen(house, role, account),
+        egress: proxy::foreseen(home, role, account),
     };
-    let redactor = &house.redactor;
-    let mut shown: Vec<Shown> = Bench::of(house, id)
+    let redactor = &home.redactor;
+    let mut shown: Vec<Shown> = Bench::of(home, id)
         .variables(&wanted)
         .into_iter()
         .map(|variable| Shown {

@@ -46,7 +46,7 @@ pub(crate) struct OpenedPull {
 
 /// Whose effects they are, and where they go.
 pub(crate) struct Bearer<'a> {
-    pub house: &'a Home,
+    pub home: &'a Home,
     pub forge: &'a Forge,
     /// Only its firing is compared: the claim of a firing without one is never looked for.
     pub claim: Claim,
@@ -54,29 +54,25 @@ pub(crate) struct Bearer<'a> {
 
 impl<'a> Bearer<'a> {
     /// Of a firing, as its row has it.
-    pub(crate) fn of_row(house: &'a Home, forge: &'a Forge, row: &Row) -> Self {
+    pub(crate) fn of_row(home: &'a Home, forge: &'a Forge, row: &Row) -> Self {
         let claim = Claim {
             firing: row.id,
             role: row.role.clone(),
             host: row.host.clone(),
             at: row.claimed_at,
         };
-        Self {
-            house,
-            forge,
-            claim,
-        }
+        Self { home, forge, claim }
     }
 
     /// Of a firing that runs, or is concluded.
     pub(crate) fn of(ctx: &'a Ctx<'_>, taken: &'a Taken<'_>) -> Self {
         Self {
-            house: ctx.house,
+            home: ctx.home,
             forge: &taken.forge,
             claim: Claim {
                 firing: ctx.id,
                 role: ctx.role.name.clone(),
-                host: ctx.house.fleet.host.clone(),
+                host: ctx.home.fleet.host.clone(),
                 at: ctx.claimed_at,
             },
         }
@@ -106,7 +102,7 @@ impl<'a> Bearer<'a> {
     /// What an earlier pass did.
     async fn recall(&self, row: &EffectRow, carried: &mut Carried) -> Result<(), StoreError> {
         if let Effect::OpenPull { draft, .. } = row.effect {
-            let firing = self.house.store.firing(self.id()).await?;
+            let firing = self.home.store.firing(self.id()).await?;
             carried.pull = firing.and_then(|firing| {
                 Some(OpenedPull {
                     number: firing.pr_number?,
@@ -124,7 +120,7 @@ impl<'a> Bearer<'a> {
         row: &EffectRow,
         carried: &mut Carried,
     ) -> Result<bool, StoreError> {
-        let (store, now) = (&self.house.store, self.house.clock.now());
+        let (store, now) = (&self.home.store, self.home.clock.now());
         let tried = match self.call(&row.effect, carried).await {
             Ok(said) => {
                 carried.done += 1;
@@ -132,7 +128,7 @@ impl<'a> Bearer<'a> {
                 (EffectState::Done, said, None)
             }
             Err(error) => {
-                let said = self.house.redactor.redact(&error.to_string()).into_owned();
+                let said = self.home.redactor.redact(&error.to_string()).into_owned();
                 warn!(firing.id = %self.id(), effect = row.effect.kind(), said, "the forge did not take an effect");
                 let owed = may_pass(&error) && row.tries + 1 < MAX_TRIES;
                 match owed {
@@ -288,35 +284,31 @@ fn wait(tries: u32) -> TimeDelta {
 ///
 /// # Errors
 /// When the store does not answer. A forge that does not is logged, and asked again later.
-pub(crate) async fn replay(house: &Home) -> Result<u32, StoreError> {
+pub(crate) async fn replay(home: &Home) -> Result<u32, StoreError> {
     let mut done = 0;
-    for id in house
-        .store
-        .owing(&house.fleet.host, house.clock.now())
-        .await?
-    {
-        if let Some(row) = house.store.firing(id).await? {
-            done += replay_one(house, &row).await?;
+    for id in home.store.owing(&home.fleet.host, home.clock.now()).await? {
+        if let Some(row) = home.store.firing(id).await? {
+            done += replay_one(home, &row).await?;
         }
     }
     Ok(done)
 }
 
-async fn replay_one(house: &Home, row: &Row) -> Result<u32, StoreError> {
+async fn replay_one(home: &Home, row: &Row) -> Result<u32, StoreError> {
     let repo = row.repo.as_ref();
-    let Some(repo) = repo.and_then(|name| house.fleet.repos.get(name)) else {
+    let Some(repo) = repo.and_then(|name| home.fleet.repos.get(name)) else {
         // Its repository is not in the settings now; it may come back.
         return Ok(0);
     };
-    let forge = match house.forge(repo).await {
+    let forge = match home.forge(repo).await {
         Ok(forge) => forge,
         Err(error) => {
             warn!(firing.id = %row.id, %error, "the forge of an ended firing cannot be opened");
             return Ok(0);
         }
     };
-    let effects = house.store.effects(row.id).await?;
-    let bearer = Bearer::of_row(house, &forge, row);
+    let effects = home.store.effects(row.id).await?;
+    let bearer = Bearer::of_row(home, &forge, row);
     Ok(bearer.carry_out(&effects).await?.done)
 }
 

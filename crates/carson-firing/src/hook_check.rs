@@ -29,7 +29,7 @@ pub(crate) async fn check(
     rec: &mut Record,
     placed: &Placed<'_, '_>,
 ) -> Result<(), Halt> {
-    let hook = guarded_hook(&ctx.house.program, ctx.role.hook_failure);
+    let hook = guarded_hook(&ctx.home.program, ctx.role.hook_failure);
     match wrong_answer(ctx, rec, placed, &hook).await? {
         Some(why) => Err(broken(rec, &why)),
         None => {

@@ -19,9 +19,9 @@
 //! before delete. [`prune`] does the same for directories that no row knows, and [`stale_claims`] for
 //! claims that the forge still shows.
 //!
-//! Reading order: [`household`], [`ctx`], [`reached`], [`record`], [`run`], the files of `stages/` in the order of a firing,
-//! [`conclude`], [`recover`], [`prune`], [`stale_claims`].
-//! [`session`] is the only place that runs an agent CLI, [`posts`] the only one that files posts.
+//! Reading order: [`Home`](carson_home::Home), [`ctx`], [`reached`], [`record`], [`run`], the files of
+//! `stages/` in the order of a firing, [`conclude`], [`recover`], [`prune`], [`stale_claims`].
+//! [`session`] is the only place that runs an agent CLI, [`thread_posts`] the only one that files posts.
 
 pub mod admit;
 mod budget;

@@ -34,21 +34,21 @@ pub(crate) fn alive() -> BTreeMap<FiringId, Vec<ProcessId>> {
 ///
 /// # Errors
 /// When the store does not answer.
-pub async fn reap(house: &Home) -> Result<u32, StoreError> {
+pub async fn reap(home: &Home) -> Result<u32, StoreError> {
     let mut reaped = 0;
     for (id, processes) in alive() {
-        let Some(row) = house.store.firing(id).await? else {
+        let Some(row) = home.store.firing(id).await? else {
             continue;
         };
         let over = row
             .ended_at
-            .is_some_and(|at| at + MOMENT < house.clock.now());
+            .is_some_and(|at| at + MOMENT < home.clock.now());
         // Its own process is not started by it, and may still be in its teardown.
         let busy = row.pid.zip(row.pid_start).is_some_and(|(pid, start)| {
             let own = ProcessId { pid, start };
             own != ProcessId::current() && own.is_alive()
         });
-        if !over || busy || row.host != house.fleet.host {
+        if !over || busy || row.host != home.fleet.host {
             continue;
         }
         warn!(firing.id = %id, ?processes, "processes of an ended firing are ended");

@@ -59,7 +59,7 @@ impl Placed<'_, '_> {
         attempt: u32,
     ) -> Result<Vec<(OsString, OsString)>, Halt> {
         Ok(bench.environment(&Wanted {
-            house: ctx.house,
+            home: ctx.home,
             id: ctx.id,
             role: ctx.role,
             account: rec.required_account(ctx)?,

@@ -27,14 +27,14 @@ use carson_home::Home;
 ///
 /// # Errors
 /// When the store does not answer or the directory cannot be read.
-pub async fn pass(house: &Home, plan: &Plan) -> Result<Pass, PruneError> {
+pub async fn pass(home: &Home, plan: &Plan) -> Result<Pass, PruneError> {
     let until = Instant::now().checked_add(plan.within);
-    let (all, alive) = (benches(house)?, orphan_processes::alive());
-    let known = Known::of(house).await?;
-    known.forget_gone(house, &house.fleet.home.benches()).await;
+    let (all, alive) = (benches(home)?, orphan_processes::alive());
+    let known = Known::of(home).await?;
+    known.forget_gone(home, &home.fleet.layout.benches()).await;
     let lane = |at: usize| {
         let benches = all.iter().skip(at).step_by(LANES);
-        lane(house, benches, plan, (&alive, &known), until)
+        lane(home, benches, plan, (&alive, &known), until)
     };
     // Most of a bench's time is waiting for git.
     let lanes: [_; LANES] = tokio::join!(lane(0), lane(1), lane(2), lane(3)).into();
@@ -52,7 +52,7 @@ pub async fn pass(house: &Home, plan: &Plan) -> Result<Pass, PruneError> {
 const LANES: usize = 4;
 
 async fn lane(
-    house: &Home,
+    home: &Home,
     benches: impl Iterator<Item = &PathBuf>,
     plan: &Plan,
     (alive, known): (&BTreeMap<FiringId, Vec<ProcessId>>, &Known),
@@ -70,15 +70,15 @@ async fn lane(
             .and_then(|n| n.parse().ok());
         let action = match firing {
             None => Action::Kept("its name is not that of a firing".into()),
-            Some(id) if recover::is_live(house, id).await? => continue,
-            Some(id) => match stays(house, path, plan, alive.get(&id))
-                .or_else(|| known.rests(id, plan, house.clock.now()))
+            Some(id) if recover::is_live(home, id).await? => continue,
+            Some(id) => match stays(home, path, plan, alive.get(&id))
+                .or_else(|| known.rests(id, plan, home.clock.now()))
             {
                 Some(why) => Action::Kept(why),
                 None => {
-                    let action = one(house, id, plan.dry_run, &mut idle).await?;
+                    let action = one(home, id, plan.dry_run, &mut idle).await?;
                     if !plan.dry_run {
-                        known.note(house, id, &action).await;
+                        known.note(home, id, &action).await;
                     }
                     action
                 }
@@ -131,19 +131,14 @@ impl IdleRefs {
 }
 
 /// Why a bench of an ended firing is not touched now.
-fn stays(
-    house: &Home,
-    bench: &Path,
-    plan: &Plan,
-    alive: Option<&Vec<ProcessId>>,
-) -> Option<String> {
+fn stays(home: &Home, bench: &Path, plan: &Plan, alive: Option<&Vec<ProcessId>>) -> Option<String> {
     if let Some(process) = alive.and_then(|processes| processes.first()) {
         return Some(format!("{process} of its firing still runs"));
     }
     if bench.join("locked").exists() {
         return Some("it is locked: remove the file `locked` in it".into());
     }
-    let now = house.clock.now();
+    let now = home.clock.now();
     let young = |path: &Path| {
         let changed = path.metadata().and_then(|found| found.modified()).ok();
         changed.is_some_and(|changed| {
@@ -175,8 +170,8 @@ pub enum PruneError {
     },
 }
 
-fn benches(house: &Home) -> Result<Vec<PathBuf>, PruneError> {
-    let path = house.fleet.home.benches();
+fn benches(home: &Home) -> Result<Vec<PathBuf>, PruneError> {
+    let path = home.fleet.layout.benches();
     let fail = |source| PruneError::Benches {
         path: path.clone(),
         source,
@@ -193,16 +188,16 @@ fn benches(house: &Home) -> Result<Vec<PathBuf>, PruneError> {
 }
 
 async fn one(
-    house: &Home,
+    home: &Home,
     id: FiringId,
     dry_run: bool,
     idle: &mut IdleRefs,
 ) -> Result<Action, StoreError> {
-    let bench = Bench::of(house, id);
+    let bench = Bench::of(home, id);
     if !bench.may_hold_work() {
-        return Ok(remove(house, &bench, dry_run).await);
+        return Ok(remove(home, &bench, dry_run).await);
     }
-    let Some(worktree) = worktree_of(house, id, &bench).await? else {
+    let Some(worktree) = worktree_of(home, id, &bench).await? else {
         return Ok(Action::Kept(
             "no row tells which repository it belongs to".into(),
         ));
@@ -210,8 +205,8 @@ async fn one(
     let looked = worktree.look(false).await;
     let action = match looked {
         Ok(seen) if dry_run => would_be(&seen, id).await,
-        Ok(seen) => match saved(house, &seen, id).await {
-            Ok(kept) => go(house, &bench, seen, kept, idle).await,
+        Ok(seen) => match saved(home, &seen, id).await {
+            Ok(kept) => go(home, &bench, seen, kept, idle).await,
             Err(error) => Err(error),
         },
         Err(error) => Err(error),
@@ -230,7 +225,7 @@ async fn would_be(seen: &Seen, id: FiringId) -> Result<Action, GitError> {
 }
 
 /// Keeps what is not saved yet; the ref.
-async fn saved(house: &Home, seen: &Seen, id: FiringId) -> Result<Option<String>, GitError> {
+async fn saved(home: &Home, seen: &Seen, id: FiringId) -> Result<Option<String>, GitError> {
     if seen.is_salvaged().await? == Salvaged::Yes {
         return Ok(None);
     }
@@ -242,7 +237,7 @@ async fn saved(house: &Home, seen: &Seen, id: FiringId) -> Result<Option<String>
         .kept()
         .keep_ref(&id.to_string(), &tip)
         .await?;
-    if let Err(error) = house.store.set_salvage_ref(id, &kept).await {
+    if let Err(error) = home.store.set_salvage_ref(id, &kept).await {
         warn!(firing.id = %id, %error, "the kept ref could not be noted");
     }
     Ok(Some(kept))
@@ -250,7 +245,7 @@ async fn saved(house: &Home, seen: &Seen, id: FiringId) -> Result<Option<String>
 
 /// The gate is part of removal.
 async fn go(
-    house: &Home,
+    home: &Home,
     bench: &Bench,
     seen: Seen,
     kept: Option<String>,
@@ -258,37 +253,37 @@ async fn go(
 ) -> Result<Action, GitError> {
     let store = seen.worktree().kept().clone();
     idle.add(&store, seen.put_aside(None).await?);
-    Ok(match (remove(house, bench, false).await, kept) {
+    Ok(match (remove(home, bench, false).await, kept) {
         (Action::Removed, Some(kept)) => Action::Salvaged(kept),
         (action, _) => action,
     })
 }
 
 async fn worktree_of(
-    house: &Home,
+    home: &Home,
     id: FiringId,
     bench: &Bench,
 ) -> Result<Option<Worktree>, StoreError> {
-    let Some(row) = house.store.firing(id).await? else {
+    let Some(row) = home.store.firing(id).await? else {
         return Ok(None);
     };
     let repo: Option<&Repo> = row
         .repo
         .as_ref()
-        .and_then(|repo| house.fleet.repos.get(repo));
+        .and_then(|repo| home.fleet.repos.get(repo));
     let base = row.base_sha.as_ref().and_then(|base| base.parse().ok());
     let (Some(repo), Some(branch), Some(base)) = (repo, row.branch, base) else {
         return Ok(None);
     };
-    let mirror = house.mirror(repo);
+    let mirror = home.mirror(repo);
     Ok(Some(Worktree::open(&mirror, bench.tree(), branch, base)))
 }
 
-async fn remove(house: &Home, bench: &Bench, dry_run: bool) -> Action {
+async fn remove(home: &Home, bench: &Bench, dry_run: bool) -> Action {
     if dry_run {
         return Action::Removed;
     }
-    match bench.remove(house).await {
+    match bench.remove(home).await {
         Ok(()) => Action::Removed,
         Err(error) => Action::Kept(error.to_string()),
     }
@@ -298,16 +293,16 @@ async fn remove(house: &Home, bench: &Bench, dry_run: bool) -> Action {
 ///
 /// # Errors
 /// When the store does not answer.
-pub async fn discard(house: &Home, id: FiringId) -> Result<Discarded, PruneError> {
-    let bench = Bench::of(house, id);
-    if recover::is_live(house, id).await? {
+pub async fn discard(home: &Home, id: FiringId) -> Result<Discarded, PruneError> {
+    let bench = Bench::of(home, id);
+    if recover::is_live(home, id).await? {
         return Ok(Discarded::Not(
             "its firing still runs; it ends by its wall clock at the latest".into(),
         ));
     }
     let by_hand = Plan::by_hand(false);
     if let Some(why) = stays(
-        house,
+        home,
         &bench.root,
         &by_hand,
         orphan_processes::alive().get(&id),
@@ -315,23 +310,22 @@ pub async fn discard(house: &Home, id: FiringId) -> Result<Discarded, PruneError
         return Ok(Discarded::Not(why));
     }
     let mut lost = Vec::new();
-    let kept = match worktree_of(house, id, &bench).await? {
+    let kept = match worktree_of(home, id, &bench).await? {
         None => Err("no row tells which repository it belongs to".to_owned()),
         Some(worktree) => match worktree.look(false).await {
             Ok(seen) => {
                 lost.clone_from(&seen.facts().trouble);
-                let saved = saved(house, &seen, id).await;
+                let saved = saved(home, &seen, id).await;
                 saved.map_err(|error| error.to_string())
             }
             Err(error) => Err(error.to_string()),
         },
     };
-    if let Err(error) = bench.remove(house).await {
+    if let Err(error) = bench.remove(home).await {
         return Ok(Discarded::Not(error.to_string()));
     }
-    house
-        .store
-        .end_stuck(&house.fleet.host, &id.to_string())
+    home.store
+        .end_stuck(&home.fleet.host, &id.to_string())
         .await?;
     Ok(Discarded::Gone { kept, lost })
 }
@@ -357,24 +351,24 @@ pub enum Discarded {
 ///
 /// # Errors
 /// When the store does not answer or the directory cannot be read.
-pub async fn clear_caches(house: &Home) -> Result<usize, PruneError> {
+pub async fn clear_caches(home: &Home) -> Result<usize, PruneError> {
     let alive = orphan_processes::alive();
     let mut cleared = 0;
-    for path in benches(house)? {
+    for path in benches(home)? {
         let name = path.file_name().and_then(|name| name.to_str());
         let Some(id) = name.and_then(|name| name.parse::<FiringId>().ok()) else {
             continue;
         };
-        let ended = house.store.firing(id).await?;
+        let ended = home.store.firing(id).await?;
         let ended = ended.is_some_and(|row| row.ended_at.is_some());
         let by_hand = Plan::by_hand(false);
-        if !ended || stays(house, &path, &by_hand, alive.get(&id)).is_some() {
+        if !ended || stays(home, &path, &by_hand, alive.get(&id)).is_some() {
             continue;
         }
-        let bench = Bench::of(house, id);
+        let bench = Bench::of(home, id);
         let mut had_any = false;
         for dir in [bench.home(), bench.temp(), bench.rooms()] {
-            had_any |= dir.exists() && bench.remove_dir(house, &dir).await.is_ok();
+            had_any |= dir.exists() && bench.remove_dir(home, &dir).await.is_ok();
         }
         cleared += usize::from(had_any);
     }

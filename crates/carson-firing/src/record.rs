@@ -107,7 +107,7 @@ impl Record {
     pub(crate) fn account<'h>(&self, ctx: &Ctx<'h>) -> Option<&'h Account> {
         let first = || ctx.role.engines.first();
         let name = self.tally.account.as_ref().or_else(first)?;
-        ctx.house.fleet.accounts.get(name)
+        ctx.home.fleet.accounts.get(name)
     }
 
     /// The same, for who cannot go on without one.

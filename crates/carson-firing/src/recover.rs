@@ -38,17 +38,17 @@ const GRACE: Duration = Duration::from_secs(5);
 ///
 /// # Errors
 /// When the store does not answer. Trouble with one firing is logged and does not stop the others.
-pub async fn pass(house: &Home) -> Result<Vec<Ended>, StoreError> {
+pub async fn pass(home: &Home) -> Result<Vec<Ended>, StoreError> {
     let mut ended = Vec::new();
     // One recoverer at a time on a host: the daemon, or a `carson fire` beside it.
-    let Some(_lock) = lock(house) else {
+    let Some(_lock) = lock(home) else {
         return Ok(ended);
     };
-    for row in house.store.live_firings(Some(&house.fleet.host)).await? {
-        if is_alive(house, &row).await || !seize(house, &row).await? {
+    for row in home.store.live_firings(Some(&home.fleet.host)).await? {
+        if is_alive(home, &row).await || !seize(home, &row).await? {
             continue;
         }
-        match conclude_dead(house, &row).await {
+        match conclude_dead(home, &row).await {
             Ok(done) => ended.push(done),
             Err(error) => {
                 error!(firing.id = %row.id, %error, "a dead firing could not be concluded");
@@ -56,7 +56,7 @@ pub async fn pass(house: &Home) -> Result<Vec<Ended>, StoreError> {
         }
     }
     // What the forge could not be told when they ended.
-    effects::replay(house).await?;
+    effects::replay(home).await?;
     Ok(ended)
 }
 
@@ -64,18 +64,18 @@ pub async fn pass(house: &Home) -> Result<Vec<Ended>, StoreError> {
 ///
 /// # Errors
 /// When the store does not answer.
-pub async fn dead(house: &Home) -> Result<Vec<FiringId>, StoreError> {
+pub async fn dead(home: &Home) -> Result<Vec<FiringId>, StoreError> {
     let mut dead = Vec::new();
-    for row in house.store.live_firings(Some(&house.fleet.host)).await? {
-        if !matches!(life(house, &row), Life::Alive) {
+    for row in home.store.live_firings(Some(&home.fleet.host)).await? {
+        if !matches!(life(home, &row), Life::Alive) {
             dead.push(row.id);
         }
     }
     Ok(dead)
 }
 
-fn lock(house: &Home) -> Option<File> {
-    let file = File::create(house.fleet.home.state().join("recover.lock")).ok()?;
+fn lock(home: &Home) -> Option<File> {
+    let file = File::create(home.fleet.layout.state().join("recover.lock")).ok()?;
     file.try_lock().ok().map(|()| file)
 }
 
@@ -89,8 +89,8 @@ enum Life {
     Gone,
 }
 
-fn life(house: &Home, row: &Row) -> Life {
-    let now = house.clock.now();
+fn life(home: &Home, row: &Row) -> Life {
+    let now = home.clock.now();
     match process_of(row) {
         None if now - row.claimed_at < START => Life::Alive,
         None => Life::Gone,
@@ -102,8 +102,8 @@ fn life(house: &Home, row: &Row) -> Life {
 }
 
 /// Whether the row's process lives. One far past its deadline is ended here.
-async fn is_alive(house: &Home, row: &Row) -> bool {
-    match life(house, row) {
+async fn is_alive(home: &Home, row: &Row) -> bool {
+    match life(home, row) {
         Life::Alive => true,
         Life::Gone => false,
         Life::Overdue(process) => {
@@ -122,23 +122,23 @@ fn process_of(row: &Row) -> Option<ProcessId> {
 
 /// Takes a row that no process ever took, so that one that starts late is refused. Whether the row
 /// is dead for sure then.
-async fn seize(house: &Home, row: &Row) -> Result<bool, StoreError> {
+async fn seize(home: &Home, row: &Row) -> Result<bool, StoreError> {
     if row.pid.is_some() {
         return Ok(true);
     }
-    let (me, now) = (ProcessId::current(), house.clock.now());
-    let seized = house.store.start_firing(row.id, me.pid, me.start, now);
+    let (me, now) = (ProcessId::current(), home.clock.now());
+    let seized = home.store.start_firing(row.id, me.pid, me.start, now);
     seized.await
 }
 
 /// Ends what is left of the process tree, then goes the way every firing goes.
-async fn conclude_dead(house: &Home, row: &Row) -> Result<Ended, FiringError> {
+async fn conclude_dead(home: &Home, row: &Row) -> Result<Ended, FiringError> {
     let left = reap_marked(MARKER, &row.id.to_string(), GRACE).await;
     info!(firing.id = %row.id, processes = left, "concluding a dead firing");
-    let gone = Role::gone(row.role.clone(), house.fleet.zone);
-    let role = house.fleet.roles.get(&row.role).unwrap_or(&gone);
-    let ctx = Ctx::of_row(house, row, role, Cancel::new());
-    let (mut reached, rec) = (find_again(house, row).await, Record::of_row(row));
+    let gone = Role::gone(row.role.clone(), home.fleet.zone);
+    let role = home.fleet.roles.get(&row.role).unwrap_or(&gone);
+    let ctx = Ctx::of_row(home, row, role, Cancel::new());
+    let (mut reached, rec) = (find_again(home, row).await, Record::of_row(row));
     let facts = facts::gather(
         role,
         &rec,
@@ -170,20 +170,20 @@ fn crashed(row: &Row, facts: &Facts) -> Settled {
 }
 
 /// Finds claim and worktree again, as far as the firing had come.
-async fn find_again<'h>(house: &'h Home, row: &Row) -> Reached<'h> {
+async fn find_again<'h>(home: &'h Home, row: &Row) -> Reached<'h> {
     let repo = row.repo.as_ref();
-    let Some(repo) = repo.and_then(|repo| house.fleet.repos.get(repo)) else {
+    let Some(repo) = repo.and_then(|repo| home.fleet.repos.get(repo)) else {
         return Reached::default();
     };
     Reached {
-        taken: taken_again(house, row, repo).await,
-        place: place_again(house, row, repo),
+        taken: taken_again(home, row, repo).await,
+        place: place_again(home, row, repo),
     }
 }
 
-async fn taken_again<'h>(house: &Home, row: &Row, repo: &'h Repo) -> Option<Taken<'h>> {
+async fn taken_again<'h>(home: &Home, row: &Row, repo: &'h Repo) -> Option<Taken<'h>> {
     let key = row.work.unwrap_or(WorkKey::None);
-    let forge = match house.forge(repo).await {
+    let forge = match home.forge(repo).await {
         Ok(forge) => forge,
         Err(error) => {
             warn!(firing.id = %row.id, %error, "the forge of a dead firing cannot be opened");
@@ -196,7 +196,7 @@ async fn taken_again<'h>(house: &Home, row: &Row, repo: &'h Repo) -> Option<Take
     };
     let title = issue.as_ref().map_or_else(
         || row.title.clone().unwrap_or_else(|| key.to_string()),
-        |issue| house.redactor.redact(&issue.title).into_owned(),
+        |issue| home.redactor.redact(&issue.title).into_owned(),
     );
     Some(Taken {
         repo,
@@ -211,17 +211,17 @@ async fn taken_again<'h>(house: &Home, row: &Row, repo: &'h Repo) -> Option<Take
     })
 }
 
-fn place_again(house: &Home, row: &Row, repo: &Repo) -> Option<Place> {
+fn place_again(home: &Home, row: &Row, repo: &Repo) -> Option<Place> {
     let branch = row.branch.clone()?;
     let base = row.base_sha.as_ref()?.parse::<Oid>().ok()?;
-    let (mirror, bench) = (house.mirror(repo), Bench::of(house, row.id));
+    let (mirror, bench) = (home.mirror(repo), Bench::of(home, row.id));
     let worktree = Worktree::open(&mirror, bench.tree(), branch, base);
     Some(Place::new(mirror, worktree, bench))
 }
 
 /// Whether a firing still needs its bench: pruning asks before it touches one.
-pub(crate) async fn is_live(house: &Home, id: FiringId) -> Result<bool, StoreError> {
-    Ok(house
+pub(crate) async fn is_live(home: &Home, id: FiringId) -> Result<bool, StoreError> {
+    Ok(home
         .store
         .firing(id)
         .await?

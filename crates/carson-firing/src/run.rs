@@ -25,17 +25,17 @@ const BACKSTOP: Duration = Duration::from_secs(30);
 ///
 /// # Errors
 /// Only when the firing cannot be read or concluded; every other trouble is an outcome.
-pub async fn run(house: &Home, id: FiringId, cancel: Cancel) -> Result<Ended, FiringError> {
-    let row = claimed_row(house, id).await?;
+pub async fn run(home: &Home, id: FiringId, cancel: Cancel) -> Result<Ended, FiringError> {
+    let row = claimed_row(home, id).await?;
     let gone = || FiringError::RoleGone {
         id,
         role: row.role.clone(),
     };
-    let role = house.fleet.roles.get(&row.role).ok_or_else(gone)?;
-    let ctx = Ctx::of_row(house, &row, role, cancel);
+    let role = home.fleet.roles.get(&row.role).ok_or_else(gone)?;
+    let ctx = Ctx::of_row(home, &row, role, cancel);
     let me = ProcessId::current();
-    let now = house.clock.now();
-    if !house.store.start_firing(id, me.pid, me.start, now).await? {
+    let now = home.clock.now();
+    if !home.store.start_firing(id, me.pid, me.start, now).await? {
         return Err(FiringError::NotClaimed {
             id,
             why: "another process was faster".to_owned(),
@@ -52,8 +52,8 @@ pub async fn run(house: &Home, id: FiringId, cancel: Cancel) -> Result<Ended, Fi
     conclude::conclude(&ctx, &rec, &mut reached, settled, &facts).await
 }
 
-async fn claimed_row(house: &Home, id: FiringId) -> Result<Row, FiringError> {
-    let row = house
+async fn claimed_row(home: &Home, id: FiringId) -> Result<Row, FiringError> {
+    let row = home
         .store
         .firing(id)
         .await?

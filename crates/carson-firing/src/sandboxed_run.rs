@@ -50,7 +50,7 @@ pub(crate) fn walls(
     what: &str,
 ) -> Result<Walls, Halt> {
     let reach = Reach {
-        house: ctx.house,
+        home: ctx.home,
         role: ctx.role,
         account: rec.required_account(ctx)?,
         bench,

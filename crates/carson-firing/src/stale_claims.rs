@@ -39,17 +39,17 @@ impl Hinted for SweepError {
 ///
 /// # Errors
 /// When the store does not answer. A forge that does not is logged, and does not stop the others.
-pub async fn sweep(house: &Home) -> Result<u32, StoreError> {
+pub async fn sweep(home: &Home) -> Result<u32, StoreError> {
     let mut released = 0;
-    for (name, repo) in &house.fleet.repos {
-        let forge = match house.forge(repo).await {
+    for (name, repo) in &home.fleet.repos {
+        let forge = match home.forge(repo).await {
             Ok(forge) => forge,
             Err(error) => {
                 warn!(%name, %error, "its claims cannot be looked at");
                 continue;
             }
         };
-        match sweep_one(house, &forge).await {
+        match sweep_one(home, &forge).await {
             Ok(count) => released += count,
             Err(SweepError::Store(error)) => return Err(error),
             Err(SweepError::Forge(error)) => {
@@ -60,11 +60,11 @@ pub async fn sweep(house: &Home) -> Result<u32, StoreError> {
     Ok(released)
 }
 
-async fn sweep_one(house: &Home, forge: &Forge) -> Result<u32, SweepError> {
+async fn sweep_one(home: &Home, forge: &Forge) -> Result<u32, SweepError> {
     let mut released = 0;
     for issue in forge.issues(Some(IN_FLIGHT)).await? {
         let claims = forge.history(issue.number).await?.unreleased;
-        released += release_dead(house, forge, issue.number, &claims).await?;
+        released += release_dead(home, forge, issue.number, &claims).await?;
     }
     Ok(released)
 }
@@ -72,14 +72,14 @@ async fn sweep_one(house: &Home, forge: &Forge) -> Result<u32, SweepError> {
 /// Releases the dead ones of an issue's claims; how many there were. If another one lives, the
 /// labels are its own.
 pub(crate) async fn release_dead(
-    house: &Home,
+    home: &Home,
     forge: &Forge,
     number: u64,
     claims: &[Claim],
 ) -> Result<u32, SweepError> {
     let mut dead = Vec::new();
     for claim in claims {
-        if let Some((outcome, spares)) = outcome_of_dead(house, number, claim).await? {
+        if let Some((outcome, spares)) = outcome_of_dead(home, number, claim).await? {
             dead.push((claim, outcome, spares));
         }
     }
@@ -87,7 +87,7 @@ pub(crate) async fn release_dead(
         dead.len() == claims.len() && !dead.is_empty() && forge.issue(number).await?.has(IN_FLIGHT);
     let mut released = 0;
     for (claim, outcome, spares) in dead {
-        let mut release = release(house, claim, outcome, in_flight);
+        let mut release = release(home, claim, outcome, in_flight);
         release.attempt_counts &= !spares;
         forge.release(number, claim, &release).await?;
         if in_flight && outcome == Outcome::AlreadyDone {
@@ -102,12 +102,12 @@ pub(crate) async fn release_dead(
 /// How the firing of a claim ended, and whether it spares the work; `None` while it may live. Other hosts judge their own firings,
 /// and a firing that no row knows may be that of another fleet: both only die of old age.
 async fn outcome_of_dead(
-    house: &Home,
+    home: &Home,
     number: u64,
     claim: &Claim,
 ) -> Result<Option<(Outcome, bool)>, StoreError> {
-    let row = house.store.firing(claim.firing).await?;
-    let ours = claim.host == house.fleet.host;
+    let row = home.store.firing(claim.firing).await?;
+    let ours = claim.host == home.fleet.host;
     let ended = row.filter(|row| ours && row.ended_at.is_some());
     Ok(match ended {
         // It tried to take this issue, and worked on another one or none.
@@ -115,18 +115,18 @@ async fn outcome_of_dead(
             Some((Outcome::Skipped, false))
         }
         // It does that itself, once the forge takes what comes before.
-        Some(row) if house.store.owes(row.id).await? => None,
+        Some(row) if home.store.owes(row.id).await? => None,
         Some(row) => {
             let spares = row.facts.is_some_and(|facts| facts.spares_the_work());
             Some((row.outcome.unwrap_or(Outcome::Crashed), spares))
         }
-        None if claim.is_stale(house.clock.now()) => Some((Outcome::Crashed, false)),
+        None if claim.is_stale(home.clock.now()) => Some((Outcome::Crashed, false)),
         None => None,
     })
 }
 
-fn release(house: &Home, claim: &Claim, outcome: Outcome, labels: bool) -> Release {
-    let role = house.fleet.roles.get(&claim.role);
+fn release(home: &Home, claim: &Claim, outcome: Outcome, labels: bool) -> Release {
+    let role = home.fleet.roles.get(&claim.role);
     let ready = role.and_then(|role| role.work.label());
     let (add, counts) = labels_after(outcome, ready);
     Release {

@@ -24,8 +24,8 @@ const LONGEST: TimeDelta = TimeDelta::days(1);
 pub(crate) struct Known(BTreeMap<String, Stuck>);
 
 impl Known {
-    pub(crate) async fn of(house: &Home) -> Result<Self, StoreError> {
-        let all = house.store.stuck(&house.fleet.host).await?;
+    pub(crate) async fn of(home: &Home) -> Result<Self, StoreError> {
+        let all = home.store.stuck(&home.fleet.host).await?;
         let named = all.into_iter().map(|one| (one.bench.clone(), one));
         Ok(Self(named.collect()))
     }
@@ -38,15 +38,15 @@ impl Known {
     }
 
     /// Notes what became of a bench that was looked at.
-    pub(crate) async fn note(&self, house: &Home, id: FiringId, action: &Action) {
-        let (host, name) = (&house.fleet.host, id.to_string());
+    pub(crate) async fn note(&self, home: &Home, id: FiringId, action: &Action) {
+        let (host, name) = (&home.fleet.host, id.to_string());
         let noted = match action {
             Action::Kept(why) => {
-                let now = house.clock.now();
-                house.store.note_stuck(host, &name, why, now).await
+                let now = home.clock.now();
+                home.store.note_stuck(host, &name, why, now).await
             }
             Action::Removed | Action::Salvaged(_) if self.0.contains_key(&name) => {
-                house.store.end_stuck(host, &name).await.map(drop)
+                home.store.end_stuck(host, &name).await.map(drop)
             }
             Action::Removed | Action::Salvaged(_) => Ok(()),
         };
@@ -56,9 +56,9 @@ impl Known {
     }
 
     /// Forgets benches that somebody else has removed.
-    pub(crate) async fn forget_gone(&self, house: &Home, benches: &Path) {
+    pub(crate) async fn forget_gone(&self, home: &Home, benches: &Path) {
         for name in self.0.keys().filter(|name| !benches.join(name).exists()) {
-            if let Err(error) = house.store.end_stuck(&house.fleet.host, name).await {
+            if let Err(error) = home.store.end_stuck(&home.fleet.host, name).await {
                 warn!(bench = name, %error, "a bench that is gone could not be noted");
             }
         }

@@ -37,7 +37,7 @@ pub(crate) struct End<'e> {
 
 /// Files the root. A chat that cannot be told is no reason to stop: the end is told anyway.
 pub(crate) async fn begin(ctx: &Ctx<'_>, taken: &Taken<'_>) {
-    let host = ctx.house.fleet.host.to_string();
+    let host = ctx.home.fleet.host.to_string();
     let message = Message {
         severity: None,
         title: title(ctx, Some(taken), None),
@@ -51,7 +51,7 @@ pub(crate) async fn begin(ctx: &Ctx<'_>, taken: &Taken<'_>) {
         outcome: None,
     };
     let draft = draft(ctx, PostKind::Root, &message, ctx.now());
-    ctx.note("the chat's root", ctx.house.file_for_all_sinks(&draft))
+    ctx.note("the chat's root", ctx.home.file_for_all_sinks(&draft))
         .await;
 }
 
@@ -62,7 +62,7 @@ pub(crate) async fn end(
     taken: Option<&Taken<'_>>,
     end: &End<'_>,
 ) -> Result<Vec<NewPost>, StoreError> {
-    if ctx.house.fleet.sinks.is_empty() {
+    if ctx.home.fleet.sinks.is_empty() {
         return Ok(Vec::new());
     }
     let threads = ctx.store().threads(ctx.id).await?;
@@ -76,12 +76,12 @@ pub(crate) async fn end(
         }
     };
     let mut posts = Vec::new();
-    for sink in &ctx.house.fleet.sinks {
+    for sink in &ctx.home.fleet.sinks {
         // One that was not there at the beginning has no thread.
         let begun = threads.contains(sink.name());
         let mut file = |kind, message| {
             let draft = draft(ctx, kind, message, end.at);
-            posts.push(ctx.house.post_for(sink.name(), &draft));
+            posts.push(ctx.home.post_for(sink.name(), &draft));
         };
         if begun {
             file(PostKind::Update, &summary);
@@ -196,7 +196,7 @@ fn details(
 /// A word on the role that belongs to no thread.
 pub(crate) async fn word(ctx: &Ctx<'_>, word: &Word) -> Result<(), StoreError> {
     ctx.event(&word.event).await;
-    let host = ctx.house.fleet.host.to_string();
+    let host = ctx.home.fleet.host.to_string();
     let message = Message {
         severity: Some(word.severity),
         title: format!("{} {}", ctx.role.title, word.what),
@@ -206,12 +206,12 @@ pub(crate) async fn word(ctx: &Ctx<'_>, word: &Word) -> Result<(), StoreError> {
         role: Some(ctx.role.name.to_string()),
         outcome: None,
     };
-    let now = ctx.house.clock.now();
+    let now = ctx.home.clock.now();
     let draft = Draft {
         thread: None,
         ..draft(ctx, PostKind::Root, &message, now)
     };
-    ctx.house.file_for_all_sinks(&draft).await
+    ctx.home.file_for_all_sinks(&draft).await
 }
 
 fn title(ctx: &Ctx<'_>, taken: Option<&Taken<'_>>, outcome: Option<Outcome>) -> String {

@@ -21,7 +21,7 @@ use carson_store::{Claim, Ending, NewFiring, Store};
 use chrono::TimeDelta;
 use tempfile::TempDir;
 
-async fn home() -> (TempDir, Home) {
+async fn open_home() -> (TempDir, Home) {
     let dir = tempfile::tempdir().unwrap();
     let write = |file: &str, text: &str| {
         let path = dir.path().join(file);
@@ -41,8 +41,8 @@ async fn home() -> (TempDir, Home) {
         machine: "box".into(),
     };
     let fleet = load(&options).unwrap().fleet;
-    fleet.home.create().unwrap();
-    let house = Home {
+    fleet.layout.create().unwrap();
+    let home = Home {
         inspector: carson_proc::inspector::Inspector::here(),
         store: Store::open(&fleet.database).await.unwrap(),
         fleet: Arc::new(fleet),
@@ -52,13 +52,13 @@ async fn home() -> (TempDir, Home) {
         user_home: None,
         redactor: carson_redact::Redactor::default(),
     };
-    (dir, house)
+    (dir, home)
 }
 
 /// A row that was claimed so many seconds ago, on a host.
-async fn claimed(house: &Home, host: &str, ago: i64) -> FiringId {
+async fn claimed(home: &Home, host: &str, ago: i64) -> FiringId {
     let id = FiringId::new();
-    let at = house.clock.now() - TimeDelta::seconds(ago);
+    let at = home.clock.now() - TimeDelta::seconds(ago);
     let new = NewFiring {
         id,
         role: format!("r{}", &id.short()).parse().unwrap(),
@@ -72,25 +72,25 @@ async fn claimed(house: &Home, host: &str, ago: i64) -> FiringId {
         work: None,
         probes: None,
     };
-    assert_eq!(house.store.claim_firing(&new).await.unwrap(), Claim::Won);
+    assert_eq!(home.store.claim_firing(&new).await.unwrap(), Claim::Won);
     id
 }
 
 /// The same, and it ended so many seconds ago.
-async fn ended(house: &Home, host: &str, ago: i64) -> FiringId {
-    let id = claimed(house, host, ago + 10).await;
+async fn ended(home: &Home, host: &str, ago: i64) -> FiringId {
+    let id = claimed(home, host, ago + 10).await;
     let ending = Ending {
         outcome: Outcome::Failed,
         reason: String::new(),
         skip: None,
-        at: house.clock.now() - TimeDelta::seconds(ago),
+        at: home.clock.now() - TimeDelta::seconds(ago),
         thresholds: Thresholds {
             fail_streak: 5,
             max_rejections: 2,
         },
         posts: Vec::new(),
     };
-    assert!(house.store.end_firing(id, &ending).await.unwrap());
+    assert!(home.store.end_firing(id, &ending).await.unwrap());
     id
 }
 
@@ -119,25 +119,25 @@ impl Drop for Stray {
 
 #[tokio::test]
 async fn processes_of_firings_that_ended_are_ended_and_no_others() {
-    let (_dir, house) = home().await;
-    let old = Stray::of(ended(&house, "box", 120).await);
+    let (_dir, home) = open_home().await;
+    let old = Stray::of(ended(&home, "box", 120).await);
     let spared = [
-        Stray::of(ended(&house, "box", 5).await),
-        Stray::of(claimed(&house, "box", 5).await),
-        Stray::of(ended(&house, "elsewhere", 120).await),
+        Stray::of(ended(&home, "box", 5).await),
+        Stray::of(claimed(&home, "box", 5).await),
+        Stray::of(ended(&home, "elsewhere", 120).await),
         Stray::of(FiringId::new()),
     ];
-    assert_eq!(orphan_processes::reap(&house).await.unwrap(), 1);
+    assert_eq!(orphan_processes::reap(&home).await.unwrap(), 1);
     let mut old = old;
     assert!(old.is_ended());
     for mut one in spared {
         assert!(!one.is_ended());
     }
-    assert_eq!(orphan_processes::reap(&house).await.unwrap(), 0);
+    assert_eq!(orphan_processes::reap(&home).await.unwrap(), 0);
 }
 
-fn bench(house: &Home, id: FiringId) -> std::path::PathBuf {
-    let bench = house.fleet.home.bench(&id);
+fn bench(home: &Home, id: FiringId) -> std::path::PathBuf {
+    let bench = home.fleet.layout.bench(&id);
     for dir in ["home", "tmp"] {
         fs::create_dir_all(bench.join(dir)).unwrap();
         fs::write(bench.join(dir).join("cache"), "x").unwrap();
@@ -147,13 +147,13 @@ fn bench(house: &Home, id: FiringId) -> std::path::PathBuf {
 
 #[tokio::test]
 async fn a_bench_with_a_process_a_lock_or_a_young_mtime_stays() {
-    let (_dir, house) = home().await;
-    let busy = ended(&house, "box", 120).await;
-    let locked = ended(&house, "box", 120).await;
-    let plain = ended(&house, "box", 120).await;
-    let live = claimed(&house, "box", 5).await;
+    let (_dir, home) = open_home().await;
+    let busy = ended(&home, "box", 120).await;
+    let locked = ended(&home, "box", 120).await;
+    let plain = ended(&home, "box", 120).await;
+    let live = claimed(&home, "box", 5).await;
     let benches: Vec<_> = [busy, locked, plain, live]
-        .map(|id| bench(&house, id))
+        .map(|id| bench(&home, id))
         .into();
     fs::write(benches[1].join("locked"), "").unwrap();
     let _process = Stray::of(busy);
@@ -161,7 +161,7 @@ async fn a_bench_with_a_process_a_lock_or_a_young_mtime_stays() {
         youth: Duration::from_secs(600),
         ..Plan::by_hand(false)
     };
-    let pass = prune::pass(&house, &young).await.unwrap();
+    let pass = prune::pass(&home, &young).await.unwrap();
     assert_eq!(pass.benches.len(), 3);
     assert!(
         pass.benches
@@ -169,7 +169,7 @@ async fn a_bench_with_a_process_a_lock_or_a_young_mtime_stays() {
             .all(|one| matches!(one.action, Action::Kept(_)))
     );
     // By hand youth does not count; a process and a lock do.
-    let pass = prune::pass(&house, &Plan::by_hand(false)).await.unwrap();
+    let pass = prune::pass(&home, &Plan::by_hand(false)).await.unwrap();
     for one in &pass.benches {
         let removed = one.firing == Some(plain);
         assert_eq!(one.action == Action::Removed, removed, "{one:?}");
@@ -177,27 +177,27 @@ async fn a_bench_with_a_process_a_lock_or_a_young_mtime_stays() {
     let left: Vec<bool> = benches.iter().map(|bench| bench.exists()).collect();
     assert_eq!(left, [true, true, false, true]);
     // In need of room the caches of what may be touched go; nothing is left of that here.
-    assert_eq!(prune::clear_caches(&house).await.unwrap(), 0);
+    assert_eq!(prune::clear_caches(&home).await.unwrap(), 0);
     fs::remove_file(benches[1].join("locked")).unwrap();
-    assert_eq!(prune::clear_caches(&house).await.unwrap(), 1);
+    assert_eq!(prune::clear_caches(&home).await.unwrap(), 1);
     assert!(benches[1].exists() && !benches[1].join("home").exists());
     assert!(benches[0].join("home").exists() && benches[3].join("home").exists());
 }
 
 #[tokio::test]
 async fn a_pass_without_time_begins_nothing_and_says_what_is_left() {
-    let (_dir, house) = home().await;
+    let (_dir, home) = open_home().await;
     for _ in 0..3 {
-        let id = ended(&house, "box", 120).await;
-        bench(&house, id);
+        let id = ended(&home, "box", 120).await;
+        bench(&home, id);
     }
     let none = Plan {
         within: Duration::ZERO,
         ..Plan::by_hand(false)
     };
-    let pass = prune::pass(&house, &none).await.unwrap();
+    let pass = prune::pass(&home, &none).await.unwrap();
     assert_eq!((pass.benches.len(), pass.left), (0, 3));
-    let pass = prune::pass(&house, &Plan::by_hand(false)).await.unwrap();
+    let pass = prune::pass(&home, &Plan::by_hand(false)).await.unwrap();
     assert_eq!((pass.benches.len(), pass.left), (3, 0));
 }
 
@@ -205,22 +205,22 @@ async fn a_pass_without_time_begins_nothing_and_says_what_is_left() {
 /// (a database that was locked, a machine that was suspended). Whoever writes first has the row.
 #[tokio::test]
 async fn a_process_that_starts_late_and_recovery_never_both_have_a_row() {
-    let (_dir, house) = home().await;
-    let id = claimed(&house, "box", 120).await;
-    let done = recover::pass(&house).await.unwrap();
+    let (_dir, home) = open_home().await;
+    let id = claimed(&home, "box", 120).await;
+    let done = recover::pass(&home).await.unwrap();
     assert_eq!(done.len(), 1);
     assert_eq!(done[0].settled.outcome, Outcome::Crashed);
-    let late = house.store.start_firing(id, 1, 1, house.clock.now());
+    let late = home.store.start_firing(id, 1, 1, home.clock.now());
     assert!(!late.await.unwrap(), "the late process is refused");
 
     // One that recovery seized and did not come to conclude is concluded by the next pass.
-    let half = claimed(&house, "box", 120).await;
+    let half = claimed(&home, "box", 120).await;
     let me = carson_proc::ProcessId::current();
-    let seized = house
+    let seized = home
         .store
-        .start_firing(half, me.pid, me.start, house.clock.now());
+        .start_firing(half, me.pid, me.start, home.clock.now());
     assert!(seized.await.unwrap());
-    let done = recover::pass(&house).await.unwrap();
+    let done = recover::pass(&home).await.unwrap();
     assert_eq!(done.len(), 1);
     assert_eq!(done[0].id, half);
 }

@@ -45,7 +45,7 @@ impl Lack {
 
 /// The disks of the home and, where it is another, of the benches, which comes last.
 pub fn of(fleet: &Fleet) -> Result<Vec<Room>, Lack> {
-    let (root, benches) = (&fleet.home.root, fleet.home.benches());
+    let (root, benches) = (&fleet.layout.root, fleet.layout.benches());
     let device = |path: &Path| path.metadata().ok().map(|found| found.dev());
     let mut rooms = vec![Room::at(root)?];
     if device(&benches).is_some_and(|one| Some(one) != device(root)) {

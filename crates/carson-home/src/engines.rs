@@ -8,8 +8,8 @@ use carson_engine::Engine;
 use crate::home::Home;
 
 /// The account's CLI, when it is installed.
-pub fn engine_of(house: &Home, account: &Account) -> Option<Engine> {
-    Some(engine_at(house.engine_program(account)?, account))
+pub fn engine_of(home: &Home, account: &Account) -> Option<Engine> {
+    Some(engine_at(home.engine_program(account)?, account))
 }
 
 /// The account's CLI as if it were installed there.

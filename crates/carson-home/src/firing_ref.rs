@@ -14,7 +14,7 @@ use crate::home::Home;
 #[derive(Clone, Copy)]
 pub struct FiringRef<'h> {
     /// The home.
-    pub house: &'h Home,
+    pub home: &'h Home,
     /// The role.
     pub role: &'h Role,
     /// Its id.
@@ -25,19 +25,19 @@ impl<'h> FiringRef<'h> {
     /// The rows.
     #[must_use]
     pub fn store(&self) -> &'h Store {
-        &self.house.store
+        &self.home.store
     }
 
     /// The wall clock.
     #[must_use]
     pub fn now(&self) -> DateTime<Utc> {
-        self.house.clock.now()
+        self.home.clock.now()
     }
 
     /// The text without secrets.
     #[must_use]
     pub fn redacted(&self, text: &str) -> String {
-        self.house.redactor.redact(text).into_owned()
+        self.home.redactor.redact(text).into_owned()
     }
 
     /// Writes something down that is for people, or that is written again later. A store that does

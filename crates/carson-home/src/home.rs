@@ -78,7 +78,7 @@ impl Home {
             }
             None => None,
         };
-        let files = self.fleet.home.forge_repo(&repo.name);
+        let files = self.fleet.layout.forge_repo(&repo.name);
         let place = Place {
             slug: &repo.slug,
             files: &files,
@@ -103,7 +103,7 @@ impl Home {
         let path = std::path::Path::new(program);
         let program = own_program(path, self.path()).ok_or_else(|| fail("not found".into()))?;
         let path = own_path(self.path().unwrap_or_default());
-        let command = Command::new(program, &self.fleet.home.root).inherit_env();
+        let command = Command::new(program, &self.fleet.layout.root).inherit_env();
         let mut command = command.env("PATH", path);
         for arg in args {
             command = command.arg(arg);
@@ -121,7 +121,7 @@ impl Home {
     /// Carson's own clone of a repository.
     #[must_use]
     pub fn mirror(&self, repo: &Repo) -> Mirror {
-        let path = self.fleet.home.mirror(&repo.name);
+        let path = self.fleet.layout.mirror(&repo.name);
         Mirror::at(path, &repo.url, self.inspector.clone())
     }
 

@@ -1,4 +1,4 @@
-//! What leaves the house: chat posts and webhooks.
+//! What leaves the home: chat posts and webhooks.
 //!
 //! # Theory of operation
 //!

@@ -48,7 +48,7 @@ impl Ask for Make {
     async fn answer(self, home: &Home) -> Result<Self::Answer, Refusal> {
         file(&home.fleet)?;
         let made = home.store.back_up(home.clock.now()).await?;
-        let backup = made.map(|path| home.fleet.home.shown(&path));
+        let backup = made.map(|path| home.fleet.layout.shown(&path));
         Ok(Made { backup })
     }
 }

@@ -8,7 +8,7 @@
 //! a protocol are faces of the same verbs, and what one of them can do the others can.
 //!
 //! [`VERBS`] is the list. A face that knows the verb uses its type
-//! (`block::Set { … }.answer(&household)`); one that does not goes over the list, which has for each
+//! (`block::Set { … }.answer(&home)`); one that does not goes over the list, which has for each
 //! verb its name, its line, who may ask, the JSON schema of the ask, and a function from JSON to JSON.
 //!
 //! Names, durations and ids come as they were typed; the answer finds them or says what there is.

@@ -53,8 +53,8 @@ impl Ask for Logs {
 
     async fn answer(self, home: &Home) -> Result<Self::Answer, Refusal> {
         let row = names::firing(&home.store, &self.id).await?;
-        let log_file = home.fleet.home.firing_log(&row.id);
-        let dir = home.fleet.home.transcripts(&row.id);
+        let log_file = home.fleet.layout.firing_log(&row.id);
+        let dir = home.fleet.layout.transcripts(&row.id);
         let mut files: Vec<PathBuf> = std::fs::read_dir(&dir)
             .map(|items| items.filter_map(|item| Some(item.ok()?.path())).collect())
             .unwrap_or_default();

@@ -75,7 +75,7 @@ fn whoever_only_looks_is_anyone() {
     assert!(Who::Anyone < Who::Operator && Who::Operator < Who::Trusted);
 }
 
-async fn home() -> (TempDir, Home) {
+async fn open_home() -> (TempDir, Home) {
     let dir = tempfile::tempdir().unwrap();
     let settings = "[fleet]\nhost = \"box\"\n[accounts.claude]\nengine = \"claude\"\n";
     std::fs::write(dir.path().join("carson.toml"), settings).unwrap();
@@ -87,7 +87,7 @@ async fn home() -> (TempDir, Home) {
         machine: "box".into(),
     };
     let fleet = load(&options).unwrap().fleet;
-    fleet.home.create().unwrap();
+    fleet.layout.create().unwrap();
     let home = Home {
         inspector: carson_proc::inspector::Inspector::of("/nowhere/carson"),
         store: Store::open(&fleet.database).await.unwrap(),
@@ -108,7 +108,7 @@ async fn ask(home: &Home, name: &str, ask: Value) -> Result<Value, Refusal> {
 
 #[tokio::test]
 async fn a_face_that_knows_only_json_blocks_and_clears_an_account() {
-    let (_dir, home) = home().await;
+    let (_dir, home) = open_home().await;
     let set = json!({"account": "claude", "for": "2h"});
     let done = ask(&home, "block set", set).await.unwrap();
     assert_eq!(done["blocked"], true);
@@ -124,7 +124,7 @@ async fn a_face_that_knows_only_json_blocks_and_clears_an_account() {
 
 #[tokio::test]
 async fn a_refusal_says_what_to_do() {
-    let (_dir, home) = home().await;
+    let (_dir, home) = open_home().await;
     let cases = [
         (
             "block clear",

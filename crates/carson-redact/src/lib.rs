@@ -1,4 +1,4 @@
-//! Takes secrets out of text before it is written anywhere or leaves the house.
+//! Takes secrets out of text before it is written anywhere or leaves the home.
 //!
 //! # Theory of operation
 //!

@@ -368,7 +368,7 @@ fn a_secret_that_was_added_and_removed_is_not_pushed() {
 }
 
 #[test]
-fn a_value_of_the_household_is_not_pushed_in_any_form() {
+fn a_value_of_the_home_is_not_pushed_in_any_form() {
     let steps = [
         edit("a.txt", &format!("x {GIVEN_BASE64}\n")),
         "{ commit = \"Add\" }".to_owned(),

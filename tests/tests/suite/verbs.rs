@@ -14,7 +14,7 @@ use carson_tests::judge::sound;
 use carson_tests::until;
 use serde_json::{Value, json};
 
-async fn household(fleet: &TestFleet) -> Home {
+async fn open_home(fleet: &TestFleet) -> Home {
     let options = LoadOptions {
         home: fleet.home(),
         files: None,
@@ -23,7 +23,7 @@ async fn household(fleet: &TestFleet) -> Home {
         machine: "here".to_owned(),
     };
     let settings = load(&options).unwrap().fleet;
-    settings.home.create().unwrap();
+    settings.layout.create().unwrap();
     let program = fleet.binary();
     Home {
         store: Store::open(&settings.database).await.unwrap(),
@@ -45,7 +45,7 @@ async fn ask(home: &Home, name: &str, ask: Value) -> Result<Value, Refusal> {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_role_is_fired_in_a_process_of_its_own() {
     let fleet = sound();
-    let home = household(&fleet).await;
+    let home = open_home(&fleet).await;
     let why = ask(&home, "why", json!({"what": "hand"})).await.unwrap();
     assert_eq!(why["verdict"], "it does not fire: no daemon was ever here");
     let by_hand = &why["stops"][0]["change"][2];

@@ -12,8 +12,8 @@ use carson_home::Home;
 /// Everything but this machine, its link and its metadata service; and the addresses that the
 /// operator handed in as URLs (in the environment, the CLI's arguments, or the settings beside its
 /// sign-in), such as that of a gateway to a model on this machine.
-pub(super) fn default_rules(house: &Home, role: &Role, account: &Account) -> Allowlist {
-    let settings = sign_in::settings(house, account, role);
+pub(super) fn default_rules(home: &Home, role: &Role, account: &Account) -> Allowlist {
+    let settings = sign_in::settings(home, account, role);
     let named = settings.iter().flat_map(|text| quoted(text));
     let handed_in = account.env.values().chain(role.identity.values());
     let handed_in = handed_in.chain(&account.args).map(String::as_str);

@@ -30,9 +30,9 @@ const LAST_NEWS: Duration = Duration::from_secs(2);
 /// What the sessions of a role may connect to through the proxy: its list, or without one
 /// everything but this machine, where that can be kept apart. `None` when nothing must go through
 /// it.
-fn rules(house: &Home, role: &Role, account: &Account) -> Option<Allowlist> {
+fn rules(home: &Home, role: &Role, account: &Account) -> Option<Allowlist> {
     let own = role.confinement.network == NetworkUse::Own;
-    let default = || (own && may_isolate(house, role)).then(|| default_rules(house, role, account));
+    let default = || (own && may_isolate(home, role)).then(|| default_rules(home, role, account));
     role.egress.clone().or_else(default)
 }
 
@@ -47,7 +47,7 @@ pub fn begin(
     left: Duration,
 ) -> Result<Option<Proxy>, Halt> {
     let role = firing.role;
-    let rules = rules(firing.house, role, account);
+    let rules = rules(firing.home, role, account);
     // Without rules and without a key nothing would go through it.
     if rules.is_none() && account.key.is_none() {
         return Ok(None);
@@ -64,7 +64,7 @@ pub fn begin(
         },
     });
     let egress = Arc::new(egress.map_err(|error| Halt::Broken(error.to_string()))?);
-    let handover = (only && may_isolate(firing.house, role))
+    let handover = (only && may_isolate(firing.home, role))
         .then(|| SocketHandover::at(&socket(bench, firing.id)?, &egress));
     Ok(Some(Proxy {
         telling: egress.news().map(|news| tell(firing, news)),
@@ -88,8 +88,8 @@ fn provider(key: &ProviderKey) -> Result<Provider, SecretError> {
 }
 
 /// Whether this host gives sessions a network of their own, and the role wants a sandbox.
-fn may_isolate(house: &Home, role: &Role) -> bool {
-    let forced = crate::sandbox_profile::forced(house);
+fn may_isolate(home: &Home, role: &Role) -> bool {
+    let forced = crate::sandbox_profile::forced(home);
     role.confinement.sandbox != Sandbox::Off
         && forced.is_none_or(|abi| abi.namespaces)
         && probe().has(Ns::Net)
@@ -110,9 +110,9 @@ fn socket(bench: &Path, id: FiringId) -> std::io::Result<PathBuf> {
 
 /// Writes each host that is refused down, as it is refused.
 fn tell(firing: &FiringRef<'_>, mut news: UnboundedReceiver<HostRefused>) -> JoinHandle<()> {
-    let (store, clock) = (firing.store().clone(), firing.house.clock.clone());
+    let (store, clock) = (firing.store().clone(), firing.home.clock.clone());
     let (id, role) = (firing.id, firing.role.name.clone());
-    let redactor = firing.house.redactor.clone();
+    let redactor = firing.home.redactor.clone();
     tokio::spawn(async move {
         while let Some(HostRefused { host, why }) = news.recv().await {
             // A name can carry a secret, as everything that a session says.
@@ -164,10 +164,10 @@ pub async fn end(firing: &FiringRef<'_>, open: Proxy) {
 }
 
 /// The variables that a session will have, before there is a proxy.
-pub fn foreseen(house: &Home, role: &Role, account: &Account) -> Vec<(&'static str, String)> {
-    let rules = rules(house, role, account);
+pub fn foreseen(home: &Home, role: &Role, account: &Account) -> Vec<(&'static str, String)> {
+    let rules = rules(home, role, account);
     let local = rules.iter().any(|rules| rules.0.iter().any(Rule::is_local));
-    let own_loopback = rules.is_some() && may_isolate(house, role) && !local;
+    let own_loopback = rules.is_some() && may_isolate(home, role) && !local;
     let api = account.key.as_ref().map(|key| key.api);
     carson_egress::foreseen(rules.is_some(), api, own_loopback)
 }

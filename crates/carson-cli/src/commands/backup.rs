@@ -17,15 +17,15 @@ use crate::print;
 pub async fn run(app: &App, action: &BackupAction) -> Result<u8, CommandError> {
     match action {
         BackupAction::List => {
-            let house = app.house_unopened(app.load()?.fleet)?;
-            let all = List {}.answer(&house).await?;
+            let home = app.home_unopened(app.load()?.fleet)?;
+            let all = List {}.answer(&home).await?;
             let none = "there is no backup yet; the daemon makes one a day";
             print::list(app.json, &all, none, &["BACKUP", "SIZE"], |path| row(path));
             Ok(0)
         }
         BackupAction::Make => {
-            let house = app.house_in_any_case().await?;
-            let made = Make {}.answer(&house).await?;
+            let home = app.home_in_any_case().await?;
+            let made = Make {}.answer(&home).await?;
             let text = made.backup.clone().unwrap_or_default();
             print::done(app.json, &text, &made);
             Ok(0)
@@ -61,13 +61,13 @@ async fn restore(app: &App, wanted: Option<&Path>) -> Result<u8, CommandError> {
                 .hint("name the file of one that you keep elsewhere"),
         );
     };
-    let _lock = DaemonLock::take(&app.home.daemon_lock()).map_err(|error| {
+    let _lock = DaemonLock::take(&app.layout.daemon_lock()).map_err(|error| {
         CommandError::failed(error.to_string())
             .hint("stop the daemon first: it would go on with the old file")
     })?;
     let now = Clock::system().now();
     let aside = backup::restore(&db, &wanted, now).await?;
-    let aside = aside.map(|path| app.home.shown(&path));
+    let aside = aside.map(|path| app.layout.shown(&path));
     let mut text = format!("{} is the database now", name(&wanted));
     if let Some(aside) = &aside {
         text.push_str(&format!("; what was there is kept in {aside}"));

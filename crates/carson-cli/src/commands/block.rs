@@ -11,10 +11,10 @@ use crate::error::CommandError;
 use crate::print;
 
 pub async fn run(app: &App, action: BlockAction) -> Result<u8, CommandError> {
-    let house = app.house_in_any_case().await?;
+    let home = app.home_in_any_case().await?;
     match action {
         BlockAction::List => {
-            let blocks = List {}.answer(&house).await?;
+            let blocks = List {}.answer(&home).await?;
             let header = ["ACCOUNT", "UNTIL", "REASON"];
             print::list(app.json, &blocks, "no account is blocked", &header, row);
         }
@@ -28,13 +28,13 @@ pub async fn run(app: &App, action: BlockAction) -> Result<u8, CommandError> {
                 r#for,
                 reason,
             };
-            let done = set.answer(&house).await?;
+            let done = set.answer(&home).await?;
             let until = done.until.map_or("it is cleared".to_owned(), instant);
             let text = format!("account {} is blocked until {until}", done.account);
             print::done(app.json, &text, &done);
         }
         BlockAction::Clear { account } => {
-            let done = Clear { account }.answer(&house).await?;
+            let done = Clear { account }.answer(&home).await?;
             let what = match done.cleared {
                 true => "is free",
                 false => "was not blocked",

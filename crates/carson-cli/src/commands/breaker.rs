@@ -11,13 +11,13 @@ use crate::error::CommandError;
 use crate::print;
 
 pub async fn run(app: &App, action: BreakerAction) -> Result<u8, CommandError> {
-    let house = app.house_in_any_case().await?;
+    let home = app.home_in_any_case().await?;
     match action {
         BreakerAction::List => {
-            let breakers = List {}.answer(&house).await?;
-            let now = house.clock.now();
+            let breakers = List {}.answer(&home).await?;
+            let now = home.clock.now();
             let row = |row: &BreakerRow| {
-                let role = house.fleet.roles.get(&row.role);
+                let role = home.fleet.roles.get(&row.role);
                 let cooldown = role.and_then(|role| role.limits.cooldown);
                 let state = match row.breaker.half_opens_at(cooldown) {
                     Some(at) if now >= at => "half-open: the next firing tries".to_owned(),
@@ -36,7 +36,7 @@ pub async fn run(app: &App, action: BreakerAction) -> Result<u8, CommandError> {
             print::list(app.json, &breakers, "every breaker is closed", &header, row);
         }
         BreakerAction::Reset { role } => {
-            let done = Reset { role }.answer(&house).await?;
+            let done = Reset { role }.answer(&home).await?;
             let what = match done.reset {
                 true => "reset",
                 false => "had nothing to reset",

@@ -47,7 +47,7 @@ pub fn run(app: &App, action: ConfigAction) -> Result<u8, CommandError> {
             }
             for (key, (value, origin)) in &loaded.provenance.0 {
                 let origin = origin.to_string();
-                let origin = origin.replace(&format!("{}/", app.home.root.display()), "");
+                let origin = origin.replace(&format!("{}/", app.layout.root.display()), "");
                 let from = if provenance {
                     format!("    # {origin}")
                 } else {

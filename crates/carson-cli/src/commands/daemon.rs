@@ -8,13 +8,13 @@ use crate::error::CommandError;
 
 pub async fn run(app: &App, args: &Daemon) -> Result<u8, CommandError> {
     let loaded = app.load()?;
-    let house = app.house_of(loaded.fleet).await?;
+    let home = app.home_of(loaded.fleet).await?;
     let start = Start {
         options: app.options(),
         sources: loaded.sources,
         drain: args.drain,
     };
-    match carson_daemon::run(house, start).await {
+    match carson_daemon::run(home, start).await {
         Ok(()) => Ok(0),
         Err(DaemonError::Lock(error)) => Err(CommandError::failed(error.to_string())
             .hint("one daemon per home: stop that one, or choose another home with --home")),

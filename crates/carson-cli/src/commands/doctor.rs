@@ -32,10 +32,10 @@ async fn examine(app: &App) -> Result<Vec<Checked>, CommandError> {
         }
     };
     // First: whoever knows the home knows where sessions write, and starts no program from there.
-    let (house, trouble) = app.house_as_it_is(loaded.fleet).await?;
+    let (home, trouble) = app.home_as_it_is(loaded.fleet).await?;
     let mut all = carson_checks::doctor_of_machine(&machine).await;
     all.extend(carson_checks::settings(&loaded.warnings));
-    let scene = Scene::examined(&house, &machine, trouble);
+    let scene = Scene::examined(&home, &machine, trouble);
     all.extend(carson_checks::doctor(&scene).await);
     Ok(all)
 }

@@ -20,7 +20,7 @@ use crate::error::CommandError;
 use crate::print;
 
 pub async fn run(app: &App, args: args::Fire) -> Result<u8, CommandError> {
-    let house = app.house().await?;
+    let home = app.home().await?;
     let args::Fire {
         role,
         repo,
@@ -28,11 +28,11 @@ pub async fn run(app: &App, args: args::Fire) -> Result<u8, CommandError> {
         dry_run,
     } = args;
     if dry_run {
-        let outlook = DryRun { role, repo, work }.answer(&house).await?;
-        return look(app, &house, &outlook);
+        let outlook = DryRun { role, repo, work }.answer(&home).await?;
+        return look(app, &home, &outlook);
     }
-    match (Fire { role, repo, work }).claim(&house).await? {
-        Fired::Claimed { firing } => to_the_end(app, &house, firing).await,
+    match (Fire { role, repo, work }).claim(&home).await? {
+        Fired::Claimed { firing } => to_the_end(app, &home, firing).await,
         Fired::Skipped(skipped) => {
             let text = format!("{}: {}", skipped.outcome, skipped.reason);
             print::done(app.json, &text, &skipped);
@@ -66,18 +66,14 @@ pub async fn run_claimed(
         .parse()
         .map_err(|_| CommandError::usage(format!("{id:?} is not a firing's id")))?;
     let app = app.with_settings(settings);
-    let house = app.house_of_a_firing().await?;
-    to_the_end(&app, &house, id).await
+    let home = app.home_of_a_firing().await?;
+    to_the_end(&app, &home, id).await
 }
 
-async fn to_the_end(
-    app: &App,
-    house: &Home,
-    id: carson_core::FiringId,
-) -> Result<u8, CommandError> {
+async fn to_the_end(app: &App, home: &Home, id: carson_core::FiringId) -> Result<u8, CommandError> {
     become_subreaper()?;
     let cancel = cancel_on_signals()?;
-    let ended = run::run(house, id, cancel)
+    let ended = run::run(home, id, cancel)
         .await
         .map_err(|error| match error {
             FiringError::Store(error) => error.into(),
@@ -85,11 +81,11 @@ async fn to_the_end(
         })?;
     let outcome = ended.settled.outcome;
     if app.json {
-        let row = house.store.firing(id).await?;
+        let row = home.store.firing(id).await?;
         print::json(&row);
     } else {
         print::line(&format!("{outcome}: {}", ended.settled.reason));
-        if let Some(row) = house.store.firing(id).await? {
+        if let Some(row) = home.store.firing(id).await? {
             super::firings::details(&row)
                 .into_iter()
                 .for_each(|line| print::line(&line));
@@ -113,7 +109,7 @@ fn cancel_on_signals() -> Result<Cancel, CommandError> {
     Ok(cancel)
 }
 
-fn look(app: &App, house: &Home, outlook: &Outlook) -> Result<u8, CommandError> {
+fn look(app: &App, home: &Home, outlook: &Outlook) -> Result<u8, CommandError> {
     if app.json {
         print::json(outlook);
         return Ok(0);
@@ -138,7 +134,7 @@ fn look(app: &App, house: &Home, outlook: &Outlook) -> Result<u8, CommandError> 
         counted(outlook.worst_case.turns, "turn")
     ));
     print::line(&super::roles::egress(names::role(
-        &house.fleet,
+        &home.fleet,
         &outlook.role,
     )?));
     if let Some(sign_in) = &outlook.sign_in {

@@ -14,9 +14,9 @@ use crate::error::CommandError;
 use crate::print;
 
 pub async fn run(app: &App, args: Firings) -> Result<u8, CommandError> {
-    let house = app.house_in_any_case().await?;
+    let home = app.home_in_any_case().await?;
     if let Some(id) = args.id {
-        let shown = Show { id }.answer(&house).await?;
+        let shown = Show { id }.answer(&home).await?;
         if app.json {
             print::sorted_json(&shown);
         } else {
@@ -30,8 +30,8 @@ pub async fn run(app: &App, args: Firings) -> Result<u8, CommandError> {
         all: args.all,
         limit: args.limit,
     };
-    let rows = list.answer(&house).await?;
-    let now = house.clock.now();
+    let rows = list.answer(&home).await?;
+    let now = home.clock.now();
     let header = ["ID", "ROLE", "OUTCOME", "WORK", "WHEN", "TOOK", "REASON"];
     let row = |row: &Firing| table_row(row, now);
     print::list(app.json, &rows, "no firing yet", &header, row);

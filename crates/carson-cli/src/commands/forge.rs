@@ -10,7 +10,7 @@ use crate::error::CommandError;
 use crate::print;
 
 pub async fn issue(app: &App, action: IssueAction) -> Result<u8, CommandError> {
-    let house = app.house_in_any_case().await?;
+    let home = app.home_in_any_case().await?;
     match action {
         IssueAction::Create {
             title,
@@ -24,7 +24,7 @@ pub async fn issue(app: &App, action: IssueAction) -> Result<u8, CommandError> {
                 labels,
                 repo,
             };
-            let issue = create.answer(&house).await?;
+            let issue = create.answer(&home).await?;
             if app.json {
                 print::json(&issue);
             } else {
@@ -35,7 +35,7 @@ pub async fn issue(app: &App, action: IssueAction) -> Result<u8, CommandError> {
             label,
             repo: RepoArg { repo },
         } => {
-            let all = issues::List { label, repo }.answer(&house).await?;
+            let all = issues::List { label, repo }.answer(&home).await?;
             if app.json {
                 print::json(&all);
             } else {
@@ -47,7 +47,7 @@ pub async fn issue(app: &App, action: IssueAction) -> Result<u8, CommandError> {
             number,
             repo: RepoArg { repo },
         } => {
-            let shown = issues::Show { number, repo }.answer(&house).await?;
+            let shown = issues::Show { number, repo }.answer(&home).await?;
             if app.json {
                 print::sorted_json(&shown);
             } else {
@@ -79,13 +79,13 @@ fn show_issue(shown: &issues::Shown) {
 }
 
 pub async fn pr(app: &App, action: PrAction) -> Result<u8, CommandError> {
-    let house = app.house_in_any_case().await?;
+    let home = app.home_in_any_case().await?;
     match action {
         PrAction::List {
             all,
             repo: RepoArg { repo },
         } => {
-            let all = pulls::List { all, repo }.answer(&house).await?;
+            let all = pulls::List { all, repo }.answer(&home).await?;
             if app.json {
                 print::json(&all);
             } else {
@@ -97,7 +97,7 @@ pub async fn pr(app: &App, action: PrAction) -> Result<u8, CommandError> {
             number,
             repo: RepoArg { repo },
         } => {
-            let shown = pulls::Show { number, repo }.answer(&house).await?;
+            let shown = pulls::Show { number, repo }.answer(&home).await?;
             if app.json {
                 print::sorted_json(&shown);
             } else {

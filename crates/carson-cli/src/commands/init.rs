@@ -14,7 +14,7 @@ use crate::error::CommandError;
 use crate::print;
 
 pub async fn run(app: &App, args: &Init) -> Result<u8, CommandError> {
-    let settings = app.home.settings();
+    let settings = app.layout.settings();
     if settings.exists() {
         return Err(
             CommandError::failed(format!("{} exists already", settings.display()))
@@ -27,8 +27,8 @@ pub async fn run(app: &App, args: &Init) -> Result<u8, CommandError> {
     };
     let url = absolute(&repo)?;
     let name = repo_name(&url);
-    app.home.create().map_err(not_writable)?;
-    let role = app.home.roles().join("implementer/role.toml");
+    app.layout.create().map_err(not_writable)?;
+    let role = app.layout.roles().join("implementer/role.toml");
     write(&settings, &settings_text(args, &url, &name)).map_err(not_writable)?;
     let written = write_role(app, &name, args.engine).and_then(|()| app.load().map(drop));
     if let Err(error) = written {
@@ -38,10 +38,10 @@ pub async fn run(app: &App, args: &Init) -> Result<u8, CommandError> {
         return Err(error.hint("nothing was kept: run it again with other options"));
     }
     if app.json {
-        print::json(&json!({"home": app.home.root, "settings": settings, "role": role}));
+        print::json(&json!({"home": app.layout.root, "settings": settings, "role": role}));
         return Ok(0);
     }
-    print::line(&format!("home: {}", app.home.root.display()));
+    print::line(&format!("home: {}", app.layout.root.display()));
     print::line(&format!("settings: {}", settings.display()));
     print::line(&format!("role: {}", role.display()));
     print::line("next:");
@@ -173,7 +173,7 @@ fn write_role(app: &App, repo: &str, engine: EngineKind) -> Result<(), CommandEr
     let Some(role) = shipped_roles().first() else {
         return Ok(());
     };
-    let dir = app.home.roles().join(role.name);
+    let dir = app.layout.roles().join(role.name);
     std::fs::create_dir_all(&dir)?;
     // A role that lies there already is the operator's own.
     let missing = |file: &str| file == "role.toml" && !dir.join(file).exists();

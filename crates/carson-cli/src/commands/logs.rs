@@ -8,8 +8,8 @@ use crate::error::CommandError;
 use crate::print;
 
 pub async fn run(app: &App, id: String, transcripts: bool) -> Result<u8, CommandError> {
-    let house = app.house_in_any_case().await?;
-    let printed = Logs { id, transcripts }.answer(&house).await?;
+    let home = app.home_in_any_case().await?;
+    let printed = Logs { id, transcripts }.answer(&home).await?;
     if app.json {
         print::sorted_json(&printed);
         return Ok(0);

@@ -9,7 +9,7 @@ use crate::error::CommandError;
 use crate::print;
 
 pub async fn pause(app: &App, args: Pause) -> Result<u8, CommandError> {
-    let house = app.house_in_any_case().await?;
+    let home = app.home_in_any_case().await?;
     let Scope {
         role,
         repo,
@@ -22,7 +22,7 @@ pub async fn pause(app: &App, args: Pause) -> Result<u8, CommandError> {
         reason: args.reason,
         r#for: args.r#for,
     };
-    let done = ask.answer(&house).await?;
+    let done = ask.answer(&home).await?;
     let until = done.until.map(|until| format!(" until {}", instant(until)));
     let (scope, until) = (&done.scope, until.unwrap_or_default());
     let text = format!("{scope} is paused{until}; firings that run go on");
@@ -31,7 +31,7 @@ pub async fn pause(app: &App, args: Pause) -> Result<u8, CommandError> {
 }
 
 pub async fn resume(app: &App, scope: Scope) -> Result<u8, CommandError> {
-    let house = app.house_in_any_case().await?;
+    let home = app.home_in_any_case().await?;
     let Scope {
         role,
         repo,
@@ -42,7 +42,7 @@ pub async fn resume(app: &App, scope: Scope) -> Result<u8, CommandError> {
         repo,
         account,
     };
-    let done = ask.answer(&house).await?;
+    let done = ask.answer(&home).await?;
     let what = match done.resumed {
         true => "goes on",
         false => "was not paused",

@@ -10,12 +10,12 @@ use crate::error::CommandError;
 use crate::print;
 
 pub async fn run(app: &App, dry_run: bool) -> Result<u8, CommandError> {
-    let house = app.house().await?;
-    let tidied = Prune { dry_run }.answer(&house).await?;
+    let home = app.home().await?;
+    let tidied = Prune { dry_run }.answer(&home).await?;
     if app.json {
         print::sorted_json(&tidied);
     } else {
-        show(&house, &tidied);
+        show(&home, &tidied);
     }
     match tidied.claims_error {
         Some(error) => Err(error.into()),
@@ -23,7 +23,7 @@ pub async fn run(app: &App, dry_run: bool) -> Result<u8, CommandError> {
     }
 }
 
-fn show(house: &Home, tidied: &Tidied) {
+fn show(home: &Home, tidied: &Tidied) {
     for one in &tidied.concluded {
         let id = one.id.short();
         print::line(&match &one.settled {
@@ -36,7 +36,7 @@ fn show(house: &Home, tidied: &Tidied) {
         });
     }
     for one in &tidied.benches {
-        let bench = house.fleet.home.shown(&one.path);
+        let bench = home.fleet.layout.shown(&one.path);
         let done = match &one.action {
             Action::Removed if tidied.dry_run => "would be removed".to_owned(),
             Action::Removed => "removed".to_owned(),
@@ -53,8 +53,8 @@ fn show(house: &Home, tidied: &Tidied) {
 
 /// `carson prune --discard FIRING`
 pub async fn discard(app: &App, firing: String) -> Result<u8, CommandError> {
-    let house = app.house().await?;
-    let gone = Discard { firing }.answer(&house).await?;
+    let home = app.home().await?;
+    let gone = Discard { firing }.answer(&home).await?;
     let text = match &gone.bench {
         Discarded::Not(why) => format!("it stays: {why}"),
         Discarded::Gone { kept, lost } => {

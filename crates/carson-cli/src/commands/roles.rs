@@ -18,9 +18,9 @@ pub async fn run(app: &App, action: Option<Roles>) -> Result<u8, CommandError> {
     let Loaded {
         fleet, warnings, ..
     } = app.load()?;
-    let house = app.house_unopened(fleet)?;
+    let home = app.home_unopened(fleet)?;
     let Some(Roles::Show { role }) = action else {
-        let roles = List {}.answer(&house).await?;
+        let roles = List {}.answer(&home).await?;
         if app.json {
             print::json(&roles);
         } else {
@@ -29,7 +29,7 @@ pub async fn run(app: &App, action: Option<Roles>) -> Result<u8, CommandError> {
         }
         return Ok(0);
     };
-    let summary = Show { role }.answer(&house).await?;
+    let summary = Show { role }.answer(&home).await?;
     if app.json {
         print::json(&summary);
         return Ok(0);

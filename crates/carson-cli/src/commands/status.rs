@@ -15,8 +15,8 @@ use crate::print;
 const FULL: f64 = 0.75;
 
 pub async fn run(app: &App, with_jobs: bool) -> Result<u8, CommandError> {
-    let house = app.house_in_any_case().await?;
-    let seen = Status {}.answer(&house).await?;
+    let home = app.home_in_any_case().await?;
+    let seen = Status {}.answer(&home).await?;
     if app.json {
         print::sorted_json(&seen);
         return Ok(0);

@@ -15,8 +15,8 @@ use crate::error::CommandError;
 use crate::print;
 
 pub async fn run(app: &App, what: String) -> Result<u8, CommandError> {
-    let house = app.house_in_any_case().await?;
-    let reasons = Why { what }.answer(&house).await?;
+    let home = app.home_in_any_case().await?;
+    let reasons = Why { what }.answer(&home).await?;
     let carson = app.called();
     match &reasons {
         _ if app.json => print::sorted_json(&as_json(&carson, &reasons)),

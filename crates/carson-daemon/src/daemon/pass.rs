@@ -55,14 +55,14 @@ impl Daemon {
     /// Everything that is due, or will be in a moment, is admitted, skipped, or left waiting. The
     /// number of queries and of durable writes does not grow with the number of roles.
     pub(super) async fn pass(&mut self) -> Result<(), StoreError> {
-        let (fleet, began) = (self.house.fleet.clone(), Instant::now());
-        let now = self.house.clock.now();
+        let (fleet, began) = (self.home.fleet.clone(), Instant::now());
+        let now = self.home.clock.now();
         let due = self.ledger.due(&fleet, now + LEAD);
         if due.is_empty() || self.is_stopped().await {
             return Ok(());
         }
         let Slots { wishes, dues, late } = Slots::of(due);
-        let store = &self.house.store;
+        let store = &self.home.store;
         store.record_skips(&fleet.host, &late, now).await?;
         for skip in &late {
             self.ledger.taken(&skip.role, skip.slot);
@@ -70,7 +70,7 @@ impl Daemon {
         if wishes.is_empty() {
             return Ok(());
         }
-        let claimed = claim_all(&self.house, &wishes).await?;
+        let claimed = claim_all(&self.home, &wishes).await?;
         if let Some(over) = self.health.well() {
             info!(over, "it is over; firings go on");
         }
@@ -101,7 +101,7 @@ impl Daemon {
             settings: Some(&self.settings),
             at: Some(at),
         };
-        let child = match start_firing(&self.house, id, &begin) {
+        let child = match start_firing(&self.home, id, &begin) {
             Ok(child) => child,
             Err(error) => {
                 error!(firing.id = %id, %error, "the firing could not be started");
@@ -109,7 +109,7 @@ impl Daemon {
                 return;
             }
         };
-        let late = self.house.clock.now() - at;
+        let late = self.home.clock.now() - at;
         info!(
             firing.id = %id,
             firing.pid = child.id.pid,

@@ -8,15 +8,15 @@ use super::runner::{Done, Report};
 use super::said;
 use crate::health::Health;
 
-pub(super) async fn checkpoint(house: Home) -> Done {
-    house.store.still_there().map_err(said)?;
-    house.store.checkpoint().await.map_err(said)?;
+pub(super) async fn checkpoint(home: Home) -> Done {
+    home.store.still_there().map_err(said)?;
+    home.store.checkpoint().await.map_err(said)?;
     Ok(Report::nothing("its log is in the file"))
 }
 
 /// Looks through all of it. Damage stops the firing, and the writing, until a person has looked.
-pub(super) async fn check(house: &Home, health: &Health) -> Done {
-    match house.store.must_be_whole(false).await {
+pub(super) async fn check(home: &Home, health: &Health) -> Done {
+    match home.store.must_be_whole(false).await {
         Ok(()) => Ok(Report::nothing("it is whole")),
         Err(wrong) => {
             if wrong.is_damage() {
@@ -35,16 +35,16 @@ pub(crate) fn lost(health: &Health, wrong: &StoreError) {
     }
 }
 
-pub(super) async fn back_up(house: Home) -> Done {
-    house.store.still_there().map_err(said)?;
-    let made = house.store.back_up(house.clock.now()).await;
+pub(super) async fn back_up(home: Home) -> Done {
+    home.store.still_there().map_err(said)?;
+    let made = home.store.back_up(home.clock.now()).await;
     let Some(path) = made.map_err(said)? else {
         return Ok(Report::nothing("a server has backups of its own"));
     };
-    let keep = house.fleet.housekeeping.keep_backups as usize;
-    house.store.drop_old_backups(keep).map_err(said)?;
+    let keep = home.fleet.housekeeping.keep_backups as usize;
+    home.store.drop_old_backups(keep).map_err(said)?;
     Ok(Report {
         did: 1,
-        said: house.fleet.home.shown(&path),
+        said: home.fleet.layout.shown(&path),
     })
 }

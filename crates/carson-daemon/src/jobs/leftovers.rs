@@ -22,14 +22,14 @@ const BATCHES: u32 = 20;
 /// The memory that a block's doubling needs.
 const BLOCKS: TimeDelta = TimeDelta::days(7);
 
-pub(super) async fn benches(house: Home) -> Done {
+pub(super) async fn benches(home: Home) -> Done {
     let plan = Plan {
         dry_run: false,
         youth: YOUTH,
         within: WITHIN,
         patient: true,
     };
-    let pass = prune::pass(&house, &plan).await.map_err(said)?;
+    let pass = prune::pass(&home, &plan).await.map_err(said)?;
     let (mut removed, mut kept) = (0, 0);
     for one in &pass.benches {
         let bench = one.path.display();
@@ -56,23 +56,23 @@ pub(super) async fn benches(house: Home) -> Done {
 }
 
 /// Pauses and blocks that ran out, posts and events that are old.
-pub(super) async fn rows(house: Home) -> Done {
-    let now = house.clock.now();
+pub(super) async fn rows(home: Home) -> Done {
+    let now = home.clock.now();
     let mut dropped = 0;
-    for scope in house.store.drop_ended_pauses(now).await.map_err(said)? {
+    for scope in home.store.drop_ended_pauses(now).await.map_err(said)? {
         let event = Event::PauseEnded { scope };
-        let noted = house.store.event(&event, None, None, now).await;
+        let noted = home.store.event(&event, None, None, now).await;
         noted.map_err(said)?;
         dropped += 1;
     }
-    let old = now - TimeDelta::days(i64::from(house.fleet.housekeeping.keep_days));
+    let old = now - TimeDelta::days(i64::from(home.fleet.housekeeping.keep_days));
     for (kind, before) in [
         (Stale::SentPosts, old),
         (Stale::Events, old),
         (Stale::EndedBlocks, now - BLOCKS),
     ] {
         for _ in 0..BATCHES {
-            let gone = house.store.drop_stale(kind, before).await.map_err(said)?;
+            let gone = home.store.drop_stale(kind, before).await.map_err(said)?;
             dropped += usize::try_from(gone).unwrap_or(usize::MAX);
             if gone == 0 {
                 break;

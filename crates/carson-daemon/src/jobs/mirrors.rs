@@ -12,10 +12,10 @@ use super::said;
 /// How long packing one mirror may take.
 const PACK: Duration = Duration::from_secs(600);
 
-pub(super) async fn tidy(house: Home) -> Done {
+pub(super) async fn tidy(home: Home) -> Done {
     let (mut done, mut failed) = (0, Vec::new());
-    for (name, repo) in &house.fleet.repos {
-        match one(&house, repo).await {
+    for (name, repo) in &home.fleet.repos {
+        match one(&home, repo).await {
             Ok(true) => done += 1,
             Ok(false) => {}
             Err(error) => {
@@ -35,19 +35,19 @@ pub(super) async fn tidy(house: Home) -> Done {
 }
 
 /// `false` when somebody works in it, or it was never cloned.
-async fn one(house: &Home, repo: &Repo) -> Result<bool, String> {
-    let mirror = house.mirror(repo);
-    if !mirror.exists() || is_used(house, repo).await? {
+async fn one(home: &Home, repo: &Repo) -> Result<bool, String> {
+    let mirror = home.mirror(repo);
+    if !mirror.exists() || is_used(home, repo).await? {
         return Ok(false);
     }
     mirror.refresh().await.map_err(said)?;
-    pack(house, repo).await
+    pack(home, repo).await
 }
 
 /// Packs the mirror, unless somebody works in it.
-pub(super) async fn pack(house: &Home, repo: &Repo) -> Result<bool, String> {
-    let mirror = house.mirror(repo);
-    if !mirror.exists() || is_used(house, repo).await? {
+pub(super) async fn pack(home: &Home, repo: &Repo) -> Result<bool, String> {
+    let mirror = home.mirror(repo);
+    if !mirror.exists() || is_used(home, repo).await? {
         return Ok(false);
     }
     mirror.pack(PACK).await.map_err(said)?;
@@ -55,20 +55,20 @@ pub(super) async fn pack(house: &Home, repo: &Repo) -> Result<bool, String> {
 }
 
 /// Whether a firing runs that works there or may yet choose to, or a bench of it is left.
-async fn is_used(house: &Home, repo: &Repo) -> Result<bool, String> {
-    let here = Some(&house.fleet.host);
-    let live = house.store.live_firings(here).await.map_err(said)?;
+async fn is_used(home: &Home, repo: &Repo) -> Result<bool, String> {
+    let here = Some(&home.fleet.host);
+    let live = home.store.live_firings(here).await.map_err(said)?;
     if live
         .iter()
         .any(|row| row.repo.as_ref().is_none_or(|name| *name == repo.name))
     {
         return Ok(true);
     }
-    let items = std::fs::read_dir(house.fleet.home.benches());
+    let items = std::fs::read_dir(home.fleet.layout.benches());
     for item in items.into_iter().flatten().flatten() {
         let id = item.file_name().to_str().and_then(|name| name.parse().ok());
         let row = match id {
-            Some(id) => house.store.firing(id).await.map_err(said)?,
+            Some(id) => home.store.firing(id).await.map_err(said)?,
             None => None,
         };
         // One that no row knows may be of any repository.

@@ -15,8 +15,8 @@ const PAUSE: Duration = Duration::from_secs(600);
 const WITHIN: Duration = Duration::from_secs(300);
 
 /// Looks, and does something about it. `last` is when that was done.
-pub(super) async fn watch(house: &Home, last: &mut Option<Instant>) -> Done {
-    let Err(before) = disk_space::check(&house.fleet) else {
+pub(super) async fn watch(home: &Home, last: &mut Option<Instant>) -> Done {
+    let Err(before) = disk_space::check(&home.fleet) else {
         *last = None;
         return Ok(Report::nothing("there is room"));
     };
@@ -25,8 +25,8 @@ pub(super) async fn watch(house: &Home, last: &mut Option<Instant>) -> Done {
     }
     *last = Some(Instant::now());
     warn!(why = before, "making room");
-    make(house).await;
-    match disk_space::check(&house.fleet) {
+    make(home).await;
+    match disk_space::check(&home.fleet) {
         Ok(()) => Ok(Report {
             did: 1,
             said: "room was made".into(),
@@ -36,13 +36,13 @@ pub(super) async fn watch(house: &Home, last: &mut Option<Instant>) -> Done {
 }
 
 /// Each step for itself: on a full disk some of them fail.
-async fn make(house: &Home) {
+async fn make(home: &Home) {
     let steps = [
-        ("transcripts", transcripts::sweep(house.clone()).await),
-        ("caches", caches(house).await),
-        ("benches", benches(house).await),
-        ("log of the database", log_of_database(house).await),
-        ("mirrors", packs(house).await),
+        ("transcripts", transcripts::sweep(home.clone()).await),
+        ("caches", caches(home).await),
+        ("benches", benches(home).await),
+        ("log of the database", log_of_database(home).await),
+        ("mirrors", packs(home).await),
     ];
     for (step, done) in steps {
         match done {
@@ -52,8 +52,8 @@ async fn make(house: &Home) {
     }
 }
 
-async fn caches(house: &Home) -> Done {
-    let cleared = prune::clear_caches(house).await.map_err(said)?;
+async fn caches(home: &Home) -> Done {
+    let cleared = prune::clear_caches(home).await.map_err(said)?;
     Ok(Report::counted(
         cleared,
         "bench cleared of caches",
@@ -61,13 +61,13 @@ async fn caches(house: &Home) -> Done {
     ))
 }
 
-async fn benches(house: &Home) -> Done {
+async fn benches(home: &Home) -> Done {
     let plan = Plan {
         within: WITHIN,
         patient: true,
         ..Plan::by_hand(false)
     };
-    let pass = prune::pass(house, &plan).await.map_err(said)?;
+    let pass = prune::pass(home, &plan).await.map_err(said)?;
     Ok(Report::counted(
         pass.benches.len(),
         "bench looked at",
@@ -75,15 +75,15 @@ async fn benches(house: &Home) -> Done {
     ))
 }
 
-async fn log_of_database(house: &Home) -> Done {
-    house.store.checkpoint().await.map_err(said)?;
+async fn log_of_database(home: &Home) -> Done {
+    home.store.checkpoint().await.map_err(said)?;
     Ok(Report::nothing("it is in the file"))
 }
 
-async fn packs(house: &Home) -> Done {
+async fn packs(home: &Home) -> Done {
     let mut packed = 0;
-    for repo in house.fleet.repos.values() {
-        packed += usize::from(mirrors::pack(house, repo).await?);
+    for repo in home.fleet.repos.values() {
+        packed += usize::from(mirrors::pack(home, repo).await?);
     }
     Ok(Report::counted(packed, "mirror packed", "mirrors packed"))
 }

@@ -82,7 +82,7 @@ impl Job {
             loud: true,
             wake: None,
             tell: None,
-            run: Box::new(move |house| Box::pin(run(house))),
+            run: Box::new(move |home| Box::pin(run(home))),
         }
     }
 
@@ -156,8 +156,8 @@ fn span(duration: Duration) -> TimeDelta {
 }
 
 pub(super) fn newest(shared: &Shared) -> Home {
-    let house = shared.read().unwrap_or_else(PoisonError::into_inner);
-    house.clone()
+    let home = shared.read().unwrap_or_else(PoisonError::into_inner);
+    home.clone()
 }
 
 /// What wakes a job. Where a set clock does not end a wait, it is noticed within a minute.
@@ -170,26 +170,26 @@ pub(crate) fn alarm() -> std::io::Result<Alarm> {
 
 /// Runs a job for as long as the daemon lives.
 pub(crate) async fn keep(job: Job, alarm: Alarm, shared: Shared, health: Health) {
-    let house = newest(&shared);
-    let rows = house.store.jobs(Some(&house.fleet.host)).await;
+    let home = newest(&shared);
+    let rows = home.store.jobs(Some(&home.fleet.host)).await;
     let mut last = rows
         .unwrap_or_default()
         .into_iter()
         .find(|row| row.name == job.name);
-    let mut due = job.first(&house.fleet, last.as_ref(), house.clock.now());
+    let mut due = job.first(&home.fleet, last.as_ref(), home.clock.now());
     let mut noted = None;
     loop {
         wait(&job, &alarm, &shared, &mut due).await;
-        let house = newest(&shared);
-        due = job.next(&house.fleet, house.clock.now());
+        let home = newest(&shared);
+        due = job.next(&home.fleet, home.clock.now());
         if health.lost().is_some() {
             continue;
         }
-        let row = once(&job, &house, last.as_ref()).await;
+        let row = once(&job, &home, last.as_ref()).await;
         due = row.next_at;
         if is_news(&job, &row, last.as_ref(), noted) {
             noted = Some(row.ended_at);
-            note(&job, &house, &row, last.as_ref()).await;
+            note(&job, &home, &row, last.as_ref()).await;
         }
         last = Some(row);
     }
@@ -199,9 +199,9 @@ pub(crate) async fn keep(job: Job, alarm: Alarm, shared: Shared, health: Health)
 /// its usual time.
 async fn wait(job: &Job, alarm: &Alarm, shared: &Shared, due: &mut DateTime<Utc>) {
     loop {
-        let house = newest(shared);
-        let now = house.clock.now();
-        *due = (*due).min(job.next(&house.fleet, now));
+        let home = newest(shared);
+        let now = home.clock.now();
+        *due = (*due).min(job.next(&home.fleet, now));
         if *due <= now {
             return;
         }
@@ -219,9 +219,9 @@ async fn wait(job: &Job, alarm: &Alarm, shared: &Shared, due: &mut DateTime<Utc>
 }
 
 /// One run, whatever becomes of it.
-pub(crate) async fn once(job: &Job, house: &Home, last: Option<&JobRow>) -> JobRow {
-    let started_at = house.clock.now();
-    let mut task = tokio::spawn((job.run)(house.clone()));
+pub(crate) async fn once(job: &Job, home: &Home, last: Option<&JobRow>) -> JobRow {
+    let started_at = home.clock.now();
+    let mut task = tokio::spawn((job.run)(home.clone()));
     let done = match tokio::time::timeout(job.within, &mut task).await {
         Ok(Ok(done)) => done,
         Ok(Err(_)) => Err("a bug in Carson: the job panicked; its log has more".to_owned()),
@@ -233,7 +233,7 @@ pub(crate) async fn once(job: &Job, house: &Home, last: Option<&JobRow>) -> JobR
             ))
         }
     };
-    let ended_at = house.clock.now();
+    let ended_at = home.clock.now();
     let failures = last.map_or(0, |row| row.failures);
     let (did, failures, said) = match done {
         Ok(report) => (report.did, 0, report.said),
@@ -245,11 +245,11 @@ pub(crate) async fn once(job: &Job, house: &Home, last: Option<&JobRow>) -> JobR
         tell.notify_one();
     }
     JobRow {
-        host: house.fleet.host.to_string(),
+        host: home.fleet.host.to_string(),
         name: job.name.to_owned(),
         started_at,
         ended_at,
-        next_at: job.next(&house.fleet, ended_at),
+        next_at: job.next(&home.fleet, ended_at),
         did: i64::try_from(did).unwrap_or(i64::MAX),
         failures,
         said,
@@ -264,7 +264,7 @@ fn is_news(job: &Job, row: &JobRow, last: Option<&JobRow>, noted: Option<DateTim
 }
 
 /// Log, row, and an event for what an operator may look for later.
-async fn note(job: &Job, house: &Home, row: &JobRow, last: Option<&JobRow>) {
+async fn note(job: &Job, home: &Home, row: &JobRow, last: Option<&JobRow>) {
     let failed_before = last.is_some_and(|last| last.failures > 0);
     let (name, did, said) = (row.name.clone(), row.did, row.said.clone());
     let event = match (row.failures > 0, failed_before) {
@@ -291,9 +291,9 @@ async fn note(job: &Job, house: &Home, row: &JobRow, last: Option<&JobRow>) {
         None => {}
     }
     let written = async {
-        house.store.job_ran(row).await?;
+        home.store.job_ran(row).await?;
         if let Some(event) = &event {
-            house.store.event(event, None, None, row.ended_at).await?;
+            home.store.event(event, None, None, row.ended_at).await?;
         }
         Ok::<(), carson_store::StoreError>(())
     };

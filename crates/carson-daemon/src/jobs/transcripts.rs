@@ -23,11 +23,11 @@ struct Papers {
     newest: DateTime<Utc>,
 }
 
-pub(super) async fn sweep(house: Home) -> Done {
-    let live = house.store.live_firings(None).await.map_err(said)?;
+pub(super) async fn sweep(home: Home) -> Done {
+    let live = home.store.live_firings(None).await.map_err(said)?;
     let live: BTreeSet<FiringId> = live.into_iter().map(|row| row.id).collect();
-    let (now, keep) = (house.clock.now(), house.fleet.housekeeping);
-    let root = house.fleet.home.root.clone();
+    let (now, keep) = (home.clock.now(), home.fleet.housekeeping);
+    let root = home.fleet.layout.root.clone();
     let swept = tokio::task::spawn_blocking(move || {
         let all = papers(&root);
         remove(all, &live, &keep, now, WITHIN)

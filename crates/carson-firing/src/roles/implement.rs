@@ -133,12 +133,12 @@ async fn take(
         return Ok(Took::ForPeople);
     }
     // A dead firing's claim is the earlier one, and would win.
-    stale_claims::release_dead(ctx.house, forge, number, &history.unreleased)
+    stale_claims::release_dead(ctx.home, forge, number, &history.unreleased)
         .await
         .or_broken("releasing dead claims")?;
     let key = WorkKey::Issue(number);
     // From here on the title stands in rows, branches and messages.
-    let title = forge_text::one_line(&ctx.house.redactor.redact(&issue.title));
+    let title = forge_text::one_line(&ctx.home.redactor.redact(&issue.title));
     let free = ctx.store().take_work(ctx.id, &repo.name, key, &title).await;
     if !free.or_broken("taking the work")? {
         return Ok(Took::Nothing);
@@ -146,8 +146,8 @@ async fn take(
     let claim = Claim {
         firing: ctx.id,
         role: ctx.role.name.clone(),
-        host: ctx.house.fleet.host.clone(),
-        at: ctx.house.clock.now(),
+        host: ctx.home.fleet.host.clone(),
+        at: ctx.home.clock.now(),
     };
     match forge
         .claim(number, label, &claim)
@@ -177,7 +177,7 @@ async fn tried(ctx: &Ctx<'_>, repo: &Repo, number: u64) -> Vec<Page> {
         .firings_of(&repo.name, WorkKey::Issue(number))
         .await;
     let rows = rows.unwrap_or_default();
-    let redactor = &ctx.house.redactor;
+    let redactor = &ctx.home.redactor;
     let counted = rows.iter().filter(|row| row.outcome.is_some());
     counted
         .map(|row| forge_text::attempt(row).without(|text| redactor.redact(text).into_owned()))
@@ -208,7 +208,7 @@ async fn refused(
     if pull.state != PullState::Closed {
         return Ok(None);
     }
-    let now = ctx.house.clock.now();
+    let now = ctx.home.clock.now();
     let is_new = ctx
         .store()
         .remember_refusal(&repo.name, key, newest, now)

@@ -20,13 +20,13 @@ pub(super) async fn open_to<'h>(ctx: &Ctx<'h>) -> Result<Vec<&'h Repo>, Halt> {
         .repos
         .iter()
         .filter(|name| wanted.is_none_or(|wanted| wanted == *name) && !paused.contains(name))
-        .filter_map(|name| ctx.house.fleet.repos.get(name))
+        .filter_map(|name| ctx.home.fleet.repos.get(name))
         .collect())
 }
 
 /// The forge of a repository.
 pub(super) async fn forge_of(ctx: &Ctx<'_>, rec: &mut Record, repo: &Repo) -> Result<Forge, Halt> {
-    let forge = ctx.house.forge(repo).await;
+    let forge = ctx.home.forge(repo).await;
     forge.map_err(|error| away(rec, repo, told(&error)))
 }
 
@@ -43,9 +43,9 @@ pub(super) async fn check(
     forge: &Forge,
 ) -> Result<(), Halt> {
     review_queue(ctx, forge).await?;
-    let house = ctx.house.clone();
+    let home = ctx.home.clone();
     drop(tokio::task::spawn_blocking(move || {
-        sandbox_profile::prepare(&house);
+        sandbox_profile::prepare(&home);
     }));
     let account = rec.required_account(ctx)?;
     carson_checks::with_work(&ctx.firing(), &mut rec.checks, account, repo, forge).await

@@ -6,7 +6,7 @@ use secrecy::SecretString;
 
 use super::*;
 
-/// A value of the household.
+/// A value of the home.
 const VALUE: &str = "quiet-otter/9+mellow=hill";
 /// A credential of somebody else, in two parts, so that this file holds none.
 const TOKEN: (&str, &str) = ("ghp_", "Zk3vQ9xLmB7tR2wY5nC8aD1eF4gH6jK0pSuV");

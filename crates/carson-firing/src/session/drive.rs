@@ -70,7 +70,7 @@ pub(super) async fn drive<'h>(
         placed.place.forget();
     }
     let stage = prepared.stage;
-    let lent = Lent::lend(ctx.house, prepared.account, ctx.role, &prepared.bench);
+    let lent = Lent::lend(ctx.home, prepared.account, ctx.role, &prepared.bench);
     let mut lent = lent.or_broken("copying the sign-in")?;
     rec.count(ctx, |tally| {
         tally.sessions += 1;

@@ -20,7 +20,7 @@ pub(super) async fn may_start(ctx: &Ctx<'_>, rec: &Record) -> Result<(), Halt> {
         return Err(Halt::OutOfMoney);
     }
     let (account, has_begun) = (rec.required_account(ctx)?, rec.tally().sessions > 0);
-    let again = admit::again(ctx.house, ctx.role, &account.name, has_begun);
+    let again = admit::again(ctx.home, ctx.role, &account.name, has_begun);
     match again.await.or_broken("reading the stops")? {
         Some(halt) => Err(halt),
         None => Ok(()),

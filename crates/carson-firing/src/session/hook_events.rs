@@ -105,7 +105,7 @@ impl HookEvents {
             file_size_mb: 1,
             answer: 1 << 20,
         };
-        let asked = ctx.house.inspector.ask(&question, &desk, &bounds).await;
+        let asked = ctx.home.inspector.ask(&question, &desk, &bounds).await;
         asked.map_err(|error| error.to_string())
     }
 
@@ -167,7 +167,7 @@ impl HookEvents {
         let failed = failures.into_iter().map(|failure| {
             warn!(firing.id = %ctx.id, failure, "the hook could not follow a call to its end");
             Stopped {
-                rule: ctx.house.redactor.redact(&failure).into_owned(),
+                rule: ctx.home.redactor.redact(&failure).into_owned(),
                 tool: "hook".to_owned(),
                 call: String::new(),
             }

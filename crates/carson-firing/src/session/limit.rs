@@ -20,7 +20,7 @@ const LONGEST: TimeDelta = TimeDelta::hours(5);
 
 /// Sets the flag on the account and says how the firing ends.
 pub(super) async fn hit(ctx: &Ctx<'_>, account: &Account, limit: &Limit) -> Halt {
-    let now = ctx.house.clock.now();
+    let now = ctx.home.clock.now();
     let until = match limit.kind {
         // Nothing but a person mends these.
         LimitKind::Auth | LimitKind::Billing => None,
@@ -98,7 +98,7 @@ fn unconfirmed(claim: &BlockClaim) -> String {
 
 /// What the provider said, and what a person does about it where only a person can.
 fn reason(ctx: &Ctx<'_>, account: &Account, limit: &Limit) -> String {
-    let said = ctx.house.redactor.redact(&limit.message).into_owned();
+    let said = ctx.home.redactor.redact(&limit.message).into_owned();
     let window = limit.window.as_ref();
     let window = window.map_or(String::new(), |name| format!(" {}", one_line(name)));
     let mut reason = format!("{}{window}: {}", limit.kind, one_line(&said));
@@ -125,7 +125,7 @@ async fn reset(
 
 /// How much of a usage window is used: what roles of low priority and the reserve go by.
 pub(super) async fn note_windows(ctx: &Ctx<'_>, account: &Account, seen: &[Seen]) {
-    let now = ctx.house.clock.now();
+    let now = ctx.home.clock.now();
     for seen in seen {
         let window = UsageWindow {
             account: account.name.clone(),

@@ -55,7 +55,7 @@ impl<'h> Prepared<'h> {
             .map_err(|error| Halt::Broken(error.to_string()))?;
         let walls = sandboxed_run::walls(ctx, rec, placed, bench, ask.access(), stage.as_str())?;
         let missing = || Halt::EngineFailed(format!("the {} CLI is not installed", account.engine));
-        let engine = engines::engine_of(ctx.house, account).ok_or_else(missing)?;
+        let engine = engines::engine_of(ctx.home, account).ok_or_else(missing)?;
         let transcript = transcript(ctx, rec, stage).or_broken("making the transcript's folder")?;
         let max_cost_usd = budget::left(ctx, rec).await?.map(|left| left.max(0.0));
         let mut env = placed.environment(ctx, rec, bench, filling.attempt)?;
@@ -69,7 +69,7 @@ impl<'h> Prepared<'h> {
             engine,
             walls,
             hook: Hook {
-                command: guarded_hook(&ctx.house.program, ctx.role.hook_failure),
+                command: guarded_hook(&ctx.home.program, ctx.role.hook_failure),
                 settings_file: bench.hook_settings(),
             },
             stage,
@@ -104,18 +104,18 @@ impl<'h> Prepared<'h> {
             silence: role.limits.silence,
             max_output: role.limits.max_output_mb * 1024 * 1024,
             transcript: &self.transcript,
-            redactor: &ctx.house.redactor,
+            redactor: &ctx.home.redactor,
             confined: Some(self.walls.profile()),
             hook: Some(&self.hook),
             system: &self.system,
-            clock: &ctx.house.clock,
+            clock: &ctx.home.clock,
         }
     }
 }
 
 /// One file a session, numbered in their order.
 fn transcript(ctx: &Ctx<'_>, rec: &Record, stage: Stage) -> std::io::Result<PathBuf> {
-    let dir = ctx.house.fleet.home.transcripts(&ctx.id);
+    let dir = ctx.home.fleet.layout.transcripts(&ctx.id);
     private_dir(&dir)?;
     Ok(dir.join(format!("{:02}-{stage}.jsonl", rec.tally().sessions + 1)))
 }

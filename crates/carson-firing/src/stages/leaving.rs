@@ -1,4 +1,4 @@
-//! What may leave the house: a branch that holds no secret, runs nothing with the repository's rights,
+//! What may leave the home: a branch that holds no secret, runs nothing with the repository's rights,
 //! and is not too large. What cannot be looked at stays.
 
 use carson_core::settle::Settled;
@@ -115,7 +115,7 @@ async fn search(
         outgoing: outgoing.clone(),
         names: vec![seen.worktree().branch.clone()],
         uncommitted,
-        secrets: ctx.house.redactor.to_wire(),
+        secrets: ctx.home.redactor.to_wire(),
         allowed: allowed
             .map(|one| (one.rule.clone(), one.files.clone()))
             .collect(),
@@ -131,7 +131,7 @@ async fn search(
         file_size_mb: 1,
         answer: 4 << 20,
     };
-    let searched = ctx.house.inspector.ask(&question, &desk, &bounds).await;
+    let searched = ctx.home.inspector.ask(&question, &desk, &bounds).await;
     searched.map_err(|error| error.to_string())
 }
 

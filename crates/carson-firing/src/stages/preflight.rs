@@ -29,10 +29,10 @@ async fn unblocked_account<'h>(ctx: &Ctx<'h>, rec: &mut Record) -> Result<&'h Ac
         .await
         .or_broken("reading the block flags")?;
     let name =
-        admit_account(&ctx.role.engines, &blocks, ctx.house.clock.now()).map_err(Halt::Skipped)?;
+        admit_account(&ctx.role.engines, &blocks, ctx.home.clock.now()).map_err(Halt::Skipped)?;
     let missing = || {
         let why = format!("account {name} is not in carson.toml; add it, or change `engines`");
         carson_checks::refuse(&mut rec.checks, format!("account.{name}.program"), why)
     };
-    ctx.house.fleet.accounts.get(&name).ok_or_else(missing)
+    ctx.home.fleet.accounts.get(&name).ok_or_else(missing)
 }

@@ -33,7 +33,7 @@ pub(crate) async fn run(
     streak.save(&ctx.firing()).await?;
     let reason = ctx.redacted(&reason);
     let limits = &ctx.role.limits;
-    let now = ctx.house.clock.now();
+    let now = ctx.home.clock.now();
     let thresholds = Thresholds {
         fail_streak: limits.fail_streak,
         max_rejections: limits.max_rejections,

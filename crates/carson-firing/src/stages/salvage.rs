@@ -65,7 +65,7 @@ async fn take_up(ctx: &Ctx<'_>, place: &Place, settled: &Settled, seen: &Seen, s
     let message = format!(
         "Unfinished work of firing {}\n\n{}",
         ctx.id,
-        ctx.house.redactor.redact(&settled.reason)
+        ctx.home.redactor.redact(&settled.reason)
     );
     let taken = if settled.outcome == Outcome::Ok {
         aside(ctx, place, seen, &message, saved).await

@@ -24,7 +24,7 @@ pub(crate) async fn run(ctx: &Ctx<'_>, rec: &Record, place: Option<&mut Place>, 
 }
 
 async fn remove(ctx: &Ctx<'_>, rec: &Record, place: Option<&mut Place>, saved: &Saved) {
-    let bench = Bench::of(ctx.house, ctx.id);
+    let bench = Bench::of(ctx.home, ctx.id);
     if bench.root.symlink_metadata().is_err() {
         return;
     }
@@ -43,7 +43,7 @@ async fn remove(ctx: &Ctx<'_>, rec: &Record, place: Option<&mut Place>, saved: &
         // Without a place nothing vouches for what is in there; pruning will look.
         return;
     }
-    match bench.remove(ctx.house).await {
+    match bench.remove(ctx.home).await {
         Ok(()) => info!(firing.id = %ctx.id, "bench removed"),
         Err(error) => stays(ctx, &error.to_string()).await,
     }
@@ -62,10 +62,10 @@ async fn put_away(rec: &Record, place: &mut Place, saved: &Saved) -> Result<(), 
 /// It is listed as stuck; pruning looks at it again.
 async fn stays(ctx: &Ctx<'_>, why: &str) {
     warn!(firing.id = %ctx.id, why, "the bench stays");
-    let known = Known::of(ctx.house).await;
+    let known = Known::of(ctx.home).await;
     let action = Action::Kept(why.to_owned());
     match known {
-        Ok(known) => known.note(ctx.house, ctx.id, &action).await,
+        Ok(known) => known.note(ctx.home, ctx.id, &action).await,
         Err(error) => {
             warn!(firing.id = %ctx.id, %error, "a bench that stays could not be noted");
         }

@@ -93,7 +93,7 @@ fn described(ctx: &Ctx<'_>, promise: &Promise, done: &Finished) -> String {
 
 /// Puts it beside the transcript of the session that it judged.
 fn keep_output(ctx: &Ctx<'_>, rec: &Record, said: &str) -> std::io::Result<()> {
-    let dir = ctx.house.fleet.home.transcripts(&ctx.id);
+    let dir = ctx.home.fleet.layout.transcripts(&ctx.id);
     private_dir(&dir)?;
     let path = dir.join(format!("{:02}-verify.txt", rec.tally().sessions));
     let mut file = OpenOptions::new();

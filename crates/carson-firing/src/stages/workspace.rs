@@ -22,12 +22,12 @@ pub(crate) async fn run<'r, 'h>(
 ) -> Result<Placed<'r, 'h>, Halt> {
     ctx.enter(Stage::Workspace).await;
     let taken = picked.taken;
-    let mirror = ctx.house.mirror(taken.repo);
+    let mirror = ctx.home.mirror(taken.repo);
     let base = mirror
         .resolve(&taken.repo.base)
         .await
         .or_broken("finding the base branch")?;
-    let bench = Bench::of(ctx.house, ctx.id);
+    let bench = Bench::of(ctx.home, ctx.id);
     bench.create(ctx.role).or_broken("making the bench")?;
     let work = match taken.work.key {
         WorkKey::None => String::new(),

@@ -37,15 +37,15 @@ work = { from = "issues", label = "carson:ready" }
 engines = ["claude"]
 "#;
 
-fn write(home: &Path, file: &str, text: &str) {
-    let path = home.join(file);
+fn write(dir: &Path, file: &str, text: &str) {
+    let path = dir.join(file);
     std::fs::create_dir_all(path.parent().unwrap()).unwrap();
     std::fs::write(&path, text).unwrap();
     std::fs::set_permissions(&path, PermissionsExt::from_mode(0o600)).unwrap();
 }
 
 struct Scene {
-    house: Home,
+    home: Home,
     forge: Forge,
     _dir: tempfile::TempDir,
 }
@@ -63,8 +63,8 @@ impl Scene {
             machine: "box".into(),
         };
         let fleet = load(&options).unwrap().fleet;
-        fleet.home.create().unwrap();
-        let house = Home {
+        fleet.layout.create().unwrap();
+        let home = Home {
             inspector: carson_proc::inspector::Inspector::here(),
             store: Store::open(&fleet.database).await.unwrap(),
             fleet: Arc::new(fleet),
@@ -74,10 +74,10 @@ impl Scene {
             user_home: None,
             redactor: Redactor::default(),
         };
-        let repo = house.fleet.repos.values().next().unwrap();
-        let forge = house.forge(repo).await.unwrap();
+        let repo = home.fleet.repos.values().next().unwrap();
+        let forge = home.forge(repo).await.unwrap();
         Self {
-            house,
+            home,
             forge,
             _dir: dir,
         }
@@ -97,7 +97,7 @@ impl Scene {
             firing: FiringId::new(),
             role: "implementer".parse().unwrap(),
             host: host.parse().unwrap(),
-            at: self.house.clock.now(),
+            at: self.home.clock.now(),
         }
     }
 
@@ -124,7 +124,7 @@ impl Scene {
             work: Some(WorkKey::Issue(number)),
             probes: None,
         };
-        let claimed = self.house.store.claim_firing(&firing).await.unwrap();
+        let claimed = self.home.store.claim_firing(&firing).await.unwrap();
         assert_eq!(claimed, carson_store::Claim::Won);
     }
 
@@ -133,7 +133,7 @@ impl Scene {
             outcome,
             reason: String::new(),
             skip: None,
-            at: self.house.clock.now(),
+            at: self.home.clock.now(),
             thresholds: Thresholds {
                 fail_streak: 0,
                 max_rejections: 0,
@@ -141,7 +141,7 @@ impl Scene {
             posts: Vec::new(),
         };
         assert!(
-            self.house
+            self.home
                 .store
                 .end_firing(claim.firing, &ending)
                 .await
@@ -150,7 +150,7 @@ impl Scene {
     }
 
     async fn sweep(&self) -> u32 {
-        sweep(&self.house).await.unwrap()
+        sweep(&self.home).await.unwrap()
     }
 
     async fn labels(&self, number: u64) -> Vec<String> {
@@ -164,7 +164,7 @@ impl Scene {
 
 #[tokio::test]
 async fn the_claim_of_an_ended_firing_ends_as_the_firing_did() {
-    let home = Scene::new().await;
+    let scene = Scene::new().await;
     for (outcome, labels, attempts) in [
         (Outcome::Failed, vec![READY], 1),
         (Outcome::Crashed, vec![READY], 1),
@@ -172,84 +172,85 @@ async fn the_claim_of_an_ended_firing_ends_as_the_firing_did() {
         (Outcome::Ok, vec!["carson:pr-open"], 0),
         (Outcome::AlreadyDone, vec!["carson:done"], 0),
     ] {
-        let number = home.issue().await;
-        let claim = home.won(number, "box").await;
-        assert_eq!(home.sweep().await, 0, "it lives");
-        assert_eq!(home.labels(number).await, [IN_FLIGHT]);
+        let number = scene.issue().await;
+        let claim = scene.won(number, "box").await;
+        assert_eq!(scene.sweep().await, 0, "it lives");
+        assert_eq!(scene.labels(number).await, [IN_FLIGHT]);
 
-        home.end(&claim, outcome).await;
-        assert_eq!(home.sweep().await, 1);
-        assert_eq!(home.sweep().await, 0, "once");
-        assert_eq!(home.labels(number).await, labels, "{outcome}");
-        assert_eq!(home.attempts(number).await, attempts, "{outcome}");
-        let closed = home.forge.issue(number).await.unwrap().state == carson_forge::State::Closed;
+        scene.end(&claim, outcome).await;
+        assert_eq!(scene.sweep().await, 1);
+        assert_eq!(scene.sweep().await, 0, "once");
+        assert_eq!(scene.labels(number).await, labels, "{outcome}");
+        assert_eq!(scene.attempts(number).await, attempts, "{outcome}");
+        let closed = scene.forge.issue(number).await.unwrap().state == carson_forge::State::Closed;
         assert_eq!(closed, outcome == Outcome::AlreadyDone);
     }
 }
 
 #[tokio::test]
 async fn what_others_hold_is_theirs_until_it_is_stale() {
-    let home = Scene::new().await;
-    let (other, unknown) = (home.issue().await, home.issue().await);
-    let claim = home.won(other, "another").await;
-    home.end(&claim, Outcome::Failed).await;
+    let scene = Scene::new().await;
+    let (other, unknown) = (scene.issue().await, scene.issue().await);
+    let claim = scene.won(other, "another").await;
+    scene.end(&claim, Outcome::Failed).await;
     // Of another fleet, perhaps: no row knows it.
-    let strange = home.claim("box");
-    home.forge.claim(unknown, READY, &strange).await.unwrap();
-    assert_eq!(home.sweep().await, 0);
+    let strange = scene.claim("box");
+    scene.forge.claim(unknown, READY, &strange).await.unwrap();
+    assert_eq!(scene.sweep().await, 0);
 
-    let mut later = home.house.clone();
-    later.clock = Clock::manual(home.house.clock.now() + TimeDelta::hours(25));
+    let mut later = scene.home.clone();
+    later.clock = Clock::manual(scene.home.clock.now() + TimeDelta::hours(25));
     assert_eq!(sweep(&later).await.unwrap(), 2);
     for number in [other, unknown] {
-        assert_eq!(home.labels(number).await, [READY]);
-        assert_eq!(home.attempts(number).await, 1);
+        assert_eq!(scene.labels(number).await, [READY]);
+        assert_eq!(scene.attempts(number).await, 1);
     }
 }
 
 #[tokio::test]
 async fn a_dead_claim_beside_a_living_one_changes_no_label() {
-    let home = Scene::new().await;
-    let number = home.issue().await;
-    let dead = home.won(number, "box").await;
-    home.end(&dead, Outcome::Ok).await;
-    let living = home.claim("box");
-    home.row(&living, number).await;
-    let history = home.forge.history(number).await.unwrap();
+    let scene = Scene::new().await;
+    let number = scene.issue().await;
+    let dead = scene.won(number, "box").await;
+    scene.end(&dead, Outcome::Ok).await;
+    let living = scene.claim("box");
+    scene.row(&living, number).await;
+    let history = scene.forge.history(number).await.unwrap();
     let both = [history.unreleased[0].clone(), living.clone()];
-    let count = release_dead(&home.house, &home.forge, number, &both).await;
+    let count = release_dead(&scene.home, &scene.forge, number, &both).await;
     assert_eq!(count.unwrap(), 1);
-    assert_eq!(home.labels(number).await, [IN_FLIGHT]);
+    assert_eq!(scene.labels(number).await, [IN_FLIGHT]);
 }
 
 #[tokio::test]
 async fn a_claim_that_could_not_be_withdrawn_costs_the_issue_nothing() {
-    let home = Scene::new().await;
-    let (tried, worked) = (home.issue().await, home.issue().await);
+    let scene = Scene::new().await;
+    let (tried, worked) = (scene.issue().await, scene.issue().await);
     // It claimed one, could not withdraw, and worked on another.
-    let claim = home.claim("box");
-    home.row(&claim, worked).await;
-    home.forge.claim(tried, READY, &claim).await.unwrap();
-    home.forge
+    let claim = scene.claim("box");
+    scene.row(&claim, worked).await;
+    scene.forge.claim(tried, READY, &claim).await.unwrap();
+    scene
+        .forge
         .set_labels(tried, &[READY], &[IN_FLIGHT])
         .await
         .unwrap();
-    let blocked = home
+    let blocked = scene
         .forge
-        .claim(tried, READY, &home.claim("box"))
+        .claim(tried, READY, &scene.claim("box"))
         .await
         .unwrap();
     assert!(matches!(blocked, Claimed::Lost { .. }));
 
-    home.end(&claim, Outcome::Failed).await;
-    let history = home.forge.history(tried).await.unwrap();
-    let count = release_dead(&home.house, &home.forge, tried, &history.unreleased).await;
+    scene.end(&claim, Outcome::Failed).await;
+    let history = scene.forge.history(tried).await.unwrap();
+    let count = release_dead(&scene.home, &scene.forge, tried, &history.unreleased).await;
     assert_eq!(count.unwrap(), 1);
-    assert_eq!(home.labels(tried).await, [READY]);
-    assert_eq!(home.attempts(tried).await, 0);
-    let free = home
+    assert_eq!(scene.labels(tried).await, [READY]);
+    assert_eq!(scene.attempts(tried).await, 0);
+    let free = scene
         .forge
-        .claim(tried, READY, &home.claim("box"))
+        .claim(tried, READY, &scene.claim("box"))
         .await
         .unwrap();
     assert_eq!(free, Claimed::Won);

@@ -1,4 +1,4 @@
-//! Two sinks of one household, over real HTTP: Slack, and a webhook that is away.
+//! Two sinks of one home, over real HTTP: Slack, and a webhook that is away.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 

@@ -323,7 +323,7 @@ pub(super) const TABLE: &[Fault] = &[
         &[
             "secrets::what_a_session_leaks_is_nowhere",
             "secrets::a_secret_that_was_added_and_removed_is_not_pushed",
-            "secrets::a_value_of_the_household_is_not_pushed_in_any_form",
+            "secrets::a_value_of_the_home_is_not_pushed_in_any_form",
         ],
     ),
     // The hook fails.

@@ -31,21 +31,21 @@ fn patience(engine: EngineKind) -> Duration {
 pub async fn run(app: &App, args: &Demo) -> Result<u8, CommandError> {
     become_subreaper()?;
     let root = temporary()?;
-    let home = household::make(&root, args).await?;
+    let dir = household::make(&root, args).await?;
     if !app.json {
         prologue(args, &root);
     }
-    let app = App::new(Some(home.clone()), app.json)?;
-    let house = app.house().await?;
+    let app = App::new(Some(dir.clone()), app.json)?;
+    let home = app.home().await?;
     let cancel = Cancel::new();
-    let daemon = daemon(&house, &home)?;
+    let daemon = daemon(&home, &dir)?;
     let (done, ()) = tokio::join!(daemon_until(&daemon, &cancel), async {
-        perform(&house, args, app.json).await;
+        perform(&home, args, app.json).await;
         cancel.cancel();
     });
     let said = done?;
-    curtain(&house, args.engine).await;
-    let code = show::summary(&app, &house, &root).await?;
+    curtain(&home, args.engine).await;
+    let code = show::summary(&app, &home, &root).await?;
     if code != 0 {
         print::error(&said);
     }
@@ -75,9 +75,9 @@ fn prologue(args: &Demo, root: &Path) {
     print::line("");
 }
 
-fn daemon(house: &Home, home: &Path) -> Result<Command, CommandError> {
-    let command = Command::new(&house.program, home).inherit_env();
-    Ok(command.arg("--home").arg(home).arg("daemon"))
+fn daemon(home: &Home, dir: &Path) -> Result<Command, CommandError> {
+    let command = Command::new(&home.program, dir).inherit_env();
+    Ok(command.arg("--home").arg(dir).arg("daemon"))
 }
 
 /// Runs the daemon as an operator would, and stops it the same way; what it said.
@@ -91,33 +91,33 @@ async fn daemon_until(command: &Command, cancel: &Cancel) -> Result<String, Comm
     Ok(done.stderr.text())
 }
 
-async fn perform(house: &Home, args: &Demo, quiet: bool) {
+async fn perform(home: &Home, args: &Demo, quiet: bool) {
     let real = !args.engine.facts().plays_script;
     let seconds = args.seconds.unwrap_or(if real { 600 } else { 40 });
     let until = Instant::now() + Duration::from_secs(seconds);
     let mut stage = (!quiet).then(|| show::Live::new(std::io::stdout().is_terminal()));
-    while Instant::now() < until && !(real && all_done(house).await) {
+    while Instant::now() < until && !(real && all_done(home).await) {
         if let Some(stage) = &mut stage {
-            stage.draw(house).await;
+            stage.draw(home).await;
         }
         sleep(Duration::from_millis(250)).await;
     }
     if let Some(stage) = &mut stage {
-        stage.draw(house).await;
+        stage.draw(home).await;
     }
 }
 
 /// Whether every role has brought a piece of work to an end, or cannot: a CLI that is not
 /// installed or not signed in will not be so in a minute.
-async fn all_done(house: &Home) -> bool {
+async fn all_done(home: &Home) -> bool {
     let filter = Filter {
         role: None,
         since: None,
         skipped: true,
         limit: 1_000,
     };
-    let rows = house.store.firings(&filter).await.unwrap_or_default();
-    house.fleet.roles.keys().all(|role| {
+    let rows = home.store.firings(&filter).await.unwrap_or_default();
+    home.fleet.roles.keys().all(|role| {
         let mut own = rows.iter().filter(|row| row.role == *role);
         own.any(|row| match row.outcome {
             None => false,
@@ -127,14 +127,14 @@ async fn all_done(house: &Home) -> bool {
     })
 }
 
-async fn curtain(house: &Home, engine: EngineKind) {
+async fn curtain(home: &Home, engine: EngineKind) {
     let until = Instant::now() + patience(engine);
     while Instant::now() < until {
         // What a killed process left is concluded as the daemon would.
-        let _ = carson_firing::recover::pass(house).await;
-        let live = house.store.live_firings(None).await;
+        let _ = carson_firing::recover::pass(home).await;
+        let live = home.store.live_firings(None).await;
         // A row ends before its bench goes.
-        if live.is_ok_and(|live| live.is_empty()) && show::benches(house) == 0 {
+        if live.is_ok_and(|live| live.is_empty()) && show::benches(home) == 0 {
             return;
         }
         sleep(Duration::from_millis(200)).await;

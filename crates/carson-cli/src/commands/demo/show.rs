@@ -33,32 +33,32 @@ impl Live {
         }
     }
 
-    pub async fn draw(&mut self, house: &Home) {
+    pub async fn draw(&mut self, home: &Home) {
         let filter = Filter {
             role: None,
             since: None,
             skipped: false,
             limit: 500,
         };
-        let Ok(mut rows) = house.store.firings(&filter).await else {
+        let Ok(mut rows) = home.store.firings(&filter).await else {
             return;
         };
         // Firings that found no work are the silence of a quiet night.
         rows.retain(|row| row.outcome != Some(Outcome::Silent) && row.work.is_some());
         rows.reverse();
         if self.terminal {
-            self.redraw(house, &rows);
+            self.redraw(home, &rows);
         } else {
             self.changes(&rows);
         }
     }
 
-    fn redraw(&mut self, house: &Home, rows: &[Firing]) {
+    fn redraw(&mut self, home: &Home, rows: &[Firing]) {
         if self.drawn > 0 {
             // Up over the last table, and clear to the end of the screen (ECMA-48).
             print::raw(&format!("\u{1b}[{}A\u{1b}[J\u{1b}[A", self.drawn + 1));
         }
-        let now = house.clock.now();
+        let now = home.clock.now();
         print::table(
             &HEADER,
             rows.iter().map(|row| table_row(row, now)).collect(),
@@ -82,19 +82,19 @@ impl Live {
 }
 
 /// How many benches there are.
-pub fn benches(house: &Home) -> usize {
-    std::fs::read_dir(house.fleet.home.benches()).map_or(0, Iterator::count)
+pub fn benches(home: &Home) -> usize {
+    std::fs::read_dir(home.fleet.layout.benches()).map_or(0, Iterator::count)
 }
 
 /// Every firing with what became of its work; exit code 0 when some work was done and none lost.
-pub async fn summary(app: &App, house: &Home, root: &Path) -> Result<u8, CommandError> {
+pub async fn summary(app: &App, home: &Home, root: &Path) -> Result<u8, CommandError> {
     let filter = Filter {
         role: None,
         since: None,
         skipped: true,
         limit: 5_000,
     };
-    let mut rows = house.store.firings(&filter).await?;
+    let mut rows = home.store.firings(&filter).await?;
     rows.reverse();
     let quiet = rows
         .iter()
@@ -105,7 +105,7 @@ pub async fn summary(app: &App, house: &Home, root: &Path) -> Result<u8, Command
         .filter(|row| row.outcome == Some(Outcome::Skipped))
         .collect();
     let worked: Vec<&Firing> = rows.iter().filter(|row| row.work.is_some()).collect();
-    let left = benches(house);
+    let left = benches(home);
     let lost = worked.iter().filter(|row| row.outcome.is_none()).count();
     let ok = worked.iter().any(|row| row.outcome == Some(Outcome::Ok)) && lost == 0 && left == 0;
     if app.json {
@@ -117,7 +117,7 @@ pub async fn summary(app: &App, house: &Home, root: &Path) -> Result<u8, Command
     }
     print::line("\nWhat happened:");
     for row in &worked {
-        tell(house, row).await?;
+        tell(home, row).await?;
     }
     let mut reasons: BTreeMap<String, u64> = BTreeMap::new();
     for row in &skipped {
@@ -136,9 +136,9 @@ pub async fn summary(app: &App, house: &Home, root: &Path) -> Result<u8, Command
     );
     print::line(&format!("{lost} without an end, {left} left behind."));
     print::line("\nLook around:");
-    let home = house.fleet.home.root.display();
-    print::line(&format!("  carson --home {home} status"));
-    print::line(&format!("  carson --home {home} pr list"));
+    let dir = home.fleet.layout.root.display();
+    print::line(&format!("  carson --home {dir} status"));
+    print::line(&format!("  carson --home {dir} pr list"));
     print::line(&format!(
         "  git -C {} log --oneline --graph --all",
         root.join("remote.git").display()
@@ -146,7 +146,7 @@ pub async fn summary(app: &App, house: &Home, root: &Path) -> Result<u8, Command
     Ok(u8::from(!ok))
 }
 
-async fn tell(house: &Home, row: &Firing) -> Result<(), CommandError> {
+async fn tell(home: &Home, row: &Firing) -> Result<(), CommandError> {
     let outcome = state(row);
     let title = row.title.as_deref().unwrap_or_default();
     print::line(&format!("\n  {:<12} {} — {title}", outcome, row.role));
@@ -170,7 +170,7 @@ async fn tell(house: &Home, row: &Firing) -> Result<(), CommandError> {
             .as_ref()
             .map(|kept| format!("kept under {kept}")),
     );
-    for call in house.store.blocked_calls(row.id).await? {
+    for call in home.store.blocked_calls(row.id).await? {
         facts.push(format!("blocked: {} ({})", call.call, call.rule));
     }
     for fact in facts.iter().filter(|fact| !fact.is_empty()) {

@@ -9,7 +9,7 @@ use tempfile::TempDir;
 
 use super::*;
 
-async fn home() -> (TempDir, Home) {
+async fn open_home() -> (TempDir, Home) {
     let dir = tempfile::tempdir().unwrap();
     std::fs::write(dir.path().join("carson.toml"), "").unwrap();
     let options = LoadOptions {
@@ -21,7 +21,7 @@ async fn home() -> (TempDir, Home) {
     };
     let fleet = load(&options).unwrap().fleet;
     let store = Store::open(&fleet.database).await.unwrap();
-    let house = Home {
+    let home = Home {
         inspector: carson_proc::inspector::Inspector::here(),
         fleet: Arc::new(fleet),
         store,
@@ -31,7 +31,7 @@ async fn home() -> (TempDir, Home) {
         user_home: None,
         redactor: carson_redact::Redactor::default(),
     };
-    (dir, house)
+    (dir, home)
 }
 
 const HOUR: Duration = Duration::from_secs(3_600);
@@ -44,22 +44,22 @@ fn job<F: Future<Output = Done> + Send + 'static>(
 
 #[tokio::test]
 async fn a_job_that_hangs_or_panics_ends_as_one_that_failed() {
-    let (_dir, house) = home().await;
+    let (_dir, home) = open_home().await;
     let hangs = job(|_| std::future::pending());
-    let row = once(&hangs, &house, None).await;
+    let row = once(&hangs, &home, None).await;
     assert_eq!((row.failures, row.did), (1, 0));
     assert!(row.said.contains("was given up"), "{}", row.said);
     let panics = job(|_| async { panic!("on purpose") });
-    let row = once(&panics, &house, Some(&row)).await;
+    let row = once(&panics, &home, Some(&row)).await;
     assert_eq!(row.failures, 2);
     assert!(row.said.contains("panicked"), "{}", row.said);
     let good = job(|_| async { Ok(Report::nothing("fine")) });
-    assert_eq!(once(&good, &house, Some(&row)).await.failures, 0);
+    assert_eq!(once(&good, &home, Some(&row)).await.failures, 0);
 }
 
 /// Everything of the jobs but their own work.
-async fn kept(jobs: Vec<Job>, house: &Home, health: &Health) -> Vec<tokio::task::JoinHandle<()>> {
-    let shared: Shared = Arc::new(std::sync::RwLock::new(house.clone()));
+async fn kept(jobs: Vec<Job>, home: &Home, health: &Health) -> Vec<tokio::task::JoinHandle<()>> {
+    let shared: Shared = Arc::new(std::sync::RwLock::new(home.clone()));
     jobs.into_iter()
         .map(|job| tokio::spawn(keep(job, alarm().unwrap(), shared.clone(), health.clone())))
         .collect()
@@ -81,7 +81,7 @@ async fn until<T>(mut look: impl AsyncFnMut() -> Option<T>) -> T {
 
 #[tokio::test]
 async fn one_that_fails_stops_no_other_and_all_of_it_is_written_down() {
-    let (_dir, house) = home().await;
+    let (_dir, home) = open_home().await;
     let wake = Arc::new(Notify::new());
     let tell = Arc::new(Notify::new());
     let works = Arc::new(AtomicBool::new(false));
@@ -101,9 +101,9 @@ async fn one_that_fails_stops_no_other_and_all_of_it_is_written_down() {
     let good = Job::new("good", HOUR, HOUR, |_| async {
         Ok(Report::nothing("fine"))
     });
-    let tasks = kept(vec![bad, good], &house, &Health::default()).await;
+    let tasks = kept(vec![bad, good], &home, &Health::default()).await;
     let rows = until(async || {
-        let rows = house.store.jobs(None).await.unwrap();
+        let rows = home.store.jobs(None).await.unwrap();
         (rows.len() == 2).then_some(rows)
     })
     .await;
@@ -118,13 +118,13 @@ async fn one_that_fails_stops_no_other_and_all_of_it_is_written_down() {
         .await
         .unwrap();
     let kinds = until(async || {
-        let events = house.store.events(9).await.unwrap();
+        let events = home.store.events(9).await.unwrap();
         let kinds: Vec<String> = events.into_iter().map(|event| event.kind).collect();
         (kinds.len() == 2).then_some(kinds)
     })
     .await;
     assert_eq!(kinds, ["job.mended", "job.failed"]);
-    let rows = house.store.jobs(None).await.unwrap();
+    let rows = home.store.jobs(None).await.unwrap();
     assert_eq!(
         (rows[0].failures, rows[0].said.as_str()),
         (0, "2 things done")
@@ -134,7 +134,7 @@ async fn one_that_fails_stops_no_other_and_all_of_it_is_written_down() {
 
 #[tokio::test]
 async fn nothing_runs_on_a_database_that_is_lost() {
-    let (_dir, house) = home().await;
+    let (_dir, home) = open_home().await;
     let health = Health::default();
     health.lose("deleted".into());
     let runs = Arc::new(AtomicUsize::new(0));
@@ -145,7 +145,7 @@ async fn nothing_runs_on_a_database_that_is_lost() {
         async { Ok(Report::nothing("")) }
     })
     .woken_by(&wake);
-    let tasks = kept(vec![job], &house, &health).await;
+    let tasks = kept(vec![job], &home, &health).await;
     for _ in 0..20 {
         wake.notify_one();
         tokio::task::yield_now().await;
@@ -170,10 +170,10 @@ fn jobs_run_at_the_same_instants_whenever_they_began() {
 
 #[tokio::test]
 async fn quiet_jobs_run_at_night_and_by_day_when_the_nights_are_missed() {
-    let (_dir, house) = home().await;
+    let (_dir, home) = open_home().await;
     let night = job(|_| async { Ok(Report::nothing("")) }).at_night();
     let at = |text: &str| text.parse::<DateTime<Utc>>().unwrap();
-    let fleet = &house.fleet;
+    let fleet = &home.fleet;
     let next = night.next(fleet, at("2026-07-01T03:00:00Z"));
     // Its every is an hour: within the same night.
     assert_eq!(next, at("2026-07-01T04:00:00Z"));
@@ -204,12 +204,12 @@ async fn quiet_jobs_run_at_night_and_by_day_when_the_nights_are_missed() {
 
 #[tokio::test]
 async fn a_clock_that_was_set_back_does_not_silence_a_job() {
-    let (_dir, house) = home().await;
-    let shared: Shared = Arc::new(std::sync::RwLock::new(house.clone()));
+    let (_dir, home) = open_home().await;
+    let shared: Shared = Arc::new(std::sync::RwLock::new(home.clone()));
     let job = Job::new("test", Duration::from_millis(20), HOUR, |_| async {
         Ok(Report::nothing(""))
     });
-    let mut due = house.clock.now() + TimeDelta::days(1);
+    let mut due = home.clock.now() + TimeDelta::days(1);
     let alarm = alarm().unwrap();
     let waited = wait(&job, &alarm, &shared, &mut due);
     tokio::time::timeout(Duration::from_secs(30), waited)
