@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use carson_core::FiringId;
-use carson_proc::{ProcessId, marked, reap_marked};
+use carson_proc::{ProcessId, marked_processes, reap_marked};
 use carson_store::StoreError;
 use chrono::TimeDelta;
 use tracing::warn;
@@ -23,7 +23,7 @@ const GRACE: Duration = Duration::from_secs(5);
 
 /// The firings, by id, that have processes now.
 pub(crate) fn alive() -> BTreeMap<FiringId, Vec<ProcessId>> {
-    let marked = marked(MARKER).into_iter();
+    let marked = marked_processes(MARKER).into_iter();
     marked
         .filter_map(|(value, processes)| Some((value.parse().ok()?, processes)))
         .collect()

@@ -67,7 +67,7 @@ fn is_worked_in(mirror: &Path) -> bool {
     let Some(mirror) = mirror.to_str() else {
         return true;
     };
-    carson_proc::marked("GIT_DIR").contains_key(mirror)
+    carson_proc::marked_processes("GIT_DIR").contains_key(mirror)
 }
 
 /// Older than any command of ours may become.

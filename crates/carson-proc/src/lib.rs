@@ -34,26 +34,24 @@
 //! No `pre_exec` is used, so that the standard library can `posix_spawn`: with `pre_exec` it
 //! forks, which costs 33 ms at 1 GB of resident memory.
 //!
-//! Reading order: [`Command`], [`Limits`], `run.rs`, `watch.rs`, `sweep.rs`, `hunt.rs`,
-//! `chase.rs`,
-//! `children.rs`, then [`ProcessId`] and [`Detached`]; [`sandbox`] is a world of its own.
+//! Reading order: [`Command`], [`Limits`], `run.rs`, `watch.rs`, `sweep.rs`, `kill_until_none.rs`,
+//! `kill_fast_forkers.rs`, `marker.rs`, `children.rs`, then [`ProcessId`] and [`Detached`];
+//! [`sandbox`] is a world of its own.
 
 mod cancel;
 mod captured;
-mod chase;
 mod children;
 mod command;
 mod detached;
 mod error;
 mod finished;
 mod group;
-mod hunt;
 pub mod inspector;
+mod kill_fast_forkers;
+mod kill_until_none;
 mod limits;
 mod lines;
-mod marked;
 mod marker;
-mod marks;
 mod own;
 mod path;
 mod pipes;
@@ -75,8 +73,7 @@ pub use error::SpawnError;
 pub use finished::{Exit, Finished, StopReason};
 pub use limits::Limits;
 pub use lines::{Line, Stream};
-pub use marked::reap_marked;
-pub use marks::marked;
+pub use marker::{marked_processes, reap_marked};
 pub use own::{own_path, own_program, sessions_write};
 pub use path::find_on_path;
 pub use process_id::ProcessId;

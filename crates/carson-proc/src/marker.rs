@@ -1,15 +1,28 @@
-//! The variable that every descendant of one `run` carries.
+//! Markers: variables that every descendant of a process carries. One of ours is in every `run`,
+//! and callers have their own; who has one is found by it, and can be ended.
 
+use std::collections::{BTreeMap, HashSet};
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 use std::sync::LazyLock;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
 
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::Pid;
+use tokio::time::{Instant, sleep};
+
+use crate::children;
+use crate::kill_until_none::{Found, KillUntilNone, reap_orphans};
 use crate::process_id::ProcessId;
+use crate::sandbox::cgroup;
 use crate::table::{self, Entry};
 
-/// Its name.
+/// The name of the one that every `run` gives.
 pub(crate) const VARIABLE: &str = "CARSON_RUN";
+
+/// Time between two looks at who has obeyed SIGTERM.
+const PAUSE: Duration = Duration::from_millis(20);
 
 /// Ours and nobody else's, now and after our number has been used again.
 static PREFIX: LazyLock<String> = LazyLock::new(|| {
@@ -60,8 +73,70 @@ impl Marker {
     }
 }
 
+/// Every process that was started with `NAME=…` in its environment, by the value: one look at the
+/// whole table, where [`reap_marked`] looks for one value. Processes of other
+/// people keep their environment to themselves and are not among them.
+#[must_use]
+pub fn marked_processes(name: &str) -> BTreeMap<String, Vec<ProcessId>> {
+    let mut found: BTreeMap<String, Vec<ProcessId>> = BTreeMap::new();
+    for entry in table::all().iter().filter(|entry| !entry.zombie) {
+        let environment = table::environment(entry);
+        if let Some(value) = table::value(&environment, OsStr::new(name).as_bytes()) {
+            let value = String::from_utf8_lossy(value).into_owned();
+            found
+                .entry(value)
+                .or_default()
+                .push(ProcessId::from(*entry));
+        }
+    }
+    found
+}
+
+/// Ends every process that was started with `NAME=VALUE` in its environment, and all their
+/// descendants, but never ourselves nor our own running children: SIGTERM, `grace`, then SIGKILL
+/// until a whole pass finds none, for at most five seconds. Returns how many there were.
+pub async fn reap_marked(name: &str, value: &str, grace: Duration) -> u32 {
+    let mut seen = ask(name, value, grace).await;
+    seen.extend(KillUntilNone::new().run(|| find_marked(name, value)).await);
+    // Their owner died with them, and could not remove them.
+    cgroup::remove_stale();
+    u32::try_from(seen.len()).unwrap_or(u32::MAX)
+}
+
+/// Asks politely until nobody is left or the time is up.
+async fn ask(name: &str, value: &str, grace: Duration) -> HashSet<ProcessId> {
+    let started = Instant::now();
+    let mut asked = HashSet::new();
+    while started.elapsed() < grace {
+        let found = find_marked(name, value);
+        if found.alive.is_empty() {
+            break;
+        }
+        for id in found.alive.into_iter().map(ProcessId::from) {
+            if asked.insert(id) && id.is_alive() {
+                let _ = kill(Pid::from_raw(id.pid), Signal::SIGTERM);
+            }
+        }
+        sleep(PAUSE).await;
+    }
+    asked
+}
+
+fn find_marked(name: &str, value: &str) -> Found {
+    let table = table::all();
+    let running = children::running();
+    let me = Pid::this().as_raw();
+    let spared = |entry: &Entry| entry.pid == me || running.contains_key(&entry.pid);
+    let mut found = Found::of(&table, spared, |entry| is_marked(entry, name, value));
+    found.corpses = reap_orphans(&table, spared);
+    found
+}
+
 /// `NAME=VALUE` for a look-up in other processes.
-pub(crate) fn is_marked(process: &Entry, name: &str, value: &str) -> bool {
+fn is_marked(process: &Entry, name: &str, value: &str) -> bool {
     let environment = table::environment(process);
     table::value(&environment, OsStr::new(name).as_bytes()) == Some(value.as_bytes())
 }
+
+#[cfg(test)]
+mod tests;

@@ -15,8 +15,8 @@
 //!
 //! Reading order: [`Profile`], [`Level`], `launch.rs`, then one file per wall.
 
-mod attend;
 mod call;
+mod foreground;
 mod handover;
 mod launch;
 mod level;
@@ -26,7 +26,7 @@ mod probe;
 mod profile;
 mod resolve;
 mod rlimits;
-mod stay;
+mod wait_child;
 
 #[cfg(not(target_os = "linux"))]
 mod macos_launch;
@@ -38,6 +38,8 @@ pub(crate) mod cgroup;
 pub(crate) mod cgroup;
 #[cfg(target_os = "linux")]
 mod landlock;
+#[cfg(target_os = "linux")]
+mod launcher_protocol;
 #[cfg(target_os = "linux")]
 mod linux;
 #[cfg(target_os = "linux")]
@@ -55,12 +57,10 @@ mod sys;
 #[cfg(target_os = "linux")]
 mod there;
 #[cfg(target_os = "linux")]
-mod weigh;
-#[cfg(target_os = "linux")]
-mod word;
+mod weaknesses;
 
-pub use attend::{Attended, attend};
 pub use call::{LAUNCH, Say, UNMET};
+pub use foreground::{ForegroundEnd, run_in_foreground};
 pub use handover::{nobody_comes, receive_listener};
 pub use launch::launch_if_asked;
 pub use level::{CgroupLevel, Level, NetworkLevel, Ns};
@@ -68,4 +68,4 @@ pub(crate) use probe::launcher;
 pub use probe::probe;
 pub use profile::{Abi, Demand, Network, Profile, Resources};
 pub use resolve::{ResolveError, Resolved, resolve};
-pub use stay::hold_signals;
+pub use wait_child::hold_signals;

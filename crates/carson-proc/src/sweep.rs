@@ -5,10 +5,10 @@ use std::collections::BTreeMap;
 use nix::unistd::Pid;
 use tracing::info;
 
-use crate::chase::chase;
 use crate::children::{self, Registered};
 use crate::group::Group;
-use crate::hunt::{Found, Hunt, reap_dead_orphans, reap_orphans};
+use crate::kill_fast_forkers::kill_fast_forkers;
+use crate::kill_until_none::{Found, KillUntilNone, reap_dead_orphans, reap_orphans};
 use crate::limits::Limits;
 use crate::marker::{Marker, Owner};
 use crate::process_id::ProcessId;
@@ -78,7 +78,11 @@ impl Tree {
             reap_dead_orphans();
             at_once
         } else {
-            at_once + Hunt::new().run(|| self.look()).await.len()
+            at_once
+                + KillUntilNone::new()
+                    .run(|| self.find_processes())
+                    .await
+                    .len()
         };
         self.cgroup = None;
         self.swept = true;
@@ -92,7 +96,7 @@ impl Tree {
         u32::try_from(killed).unwrap_or(u32::MAX)
     }
 
-    fn look(&self) -> Found {
+    fn find_processes(&self) -> Found {
         let youngest = table::youngest();
         let table = table::all();
         // Behind the table: see `children::spawn`.
@@ -101,7 +105,7 @@ impl Tree {
         let spared = |entry: &Entry| entry.pid == me || running.contains_key(&entry.pid);
         let mut found = Found::of(&table, spared, |entry| self.owns(entry, &running));
         found.corpses = reap_orphans(&table, spared);
-        found.caught = chase(youngest, |entry| {
+        found.caught = kill_fast_forkers(youngest, |entry| {
             let running = children::running();
             let spared = entry.pid == me || running.contains_key(&entry.pid);
             !spared && self.owns(entry, &running)
@@ -139,7 +143,7 @@ impl Drop for Tree {
         if !self.swept {
             self.registered = None;
             self.cgroup = None;
-            Hunt::new().run_blocking(|| self.look());
+            KillUntilNone::new().run_blocking(|| self.find_processes());
         }
     }
 }

@@ -7,7 +7,9 @@ use std::path::{Path, PathBuf, absolute};
 use carson_core::egress::{Allowlist, Rule};
 use carson_egress::Standalone;
 use carson_proc::find_on_path;
-use carson_proc::sandbox::{Demand, Network, Ns, Profile, Say, attend, hold_signals, probe};
+use carson_proc::sandbox::{
+    Demand, Network, Ns, Profile, Say, hold_signals, probe, run_in_foreground,
+};
 use serde_json::json;
 
 use crate::args::Sandbox;
@@ -40,7 +42,7 @@ pub fn run(args: &Sandbox, as_json: bool) -> Result<u8, CommandError> {
         .unwrap_or_default();
     let file = ProfileFile::write(&profile)?;
     let say = if as_json { Say::Json } else { Say::Words };
-    let ended = attend(&file.0, say, (&absolute(program)?, rest), &env)?;
+    let ended = run_in_foreground(&file.0, say, (&absolute(program)?, rest), &env)?;
     // Should we end by a signal, nothing is dropped.
     drop(file);
     if let Some(way_out) = way_out {

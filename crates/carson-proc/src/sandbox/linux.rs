@@ -17,8 +17,8 @@ use crate::sandbox::mounts::Parts;
 use crate::sandbox::namespaces::{self, Outcome};
 use crate::sandbox::plan::Plan;
 use crate::sandbox::profile::{Demand, Network, Profile};
-use crate::sandbox::weigh::weigh;
-use crate::sandbox::{cgroup, landlock, rlimits, seccomp, stay, sys};
+use crate::sandbox::weaknesses::find_weaknesses;
+use crate::sandbox::{cgroup, landlock, rlimits, seccomp, sys, wait_child};
 
 /// Who is to go first when memory runs out: the agent rather than Carson.
 const OOM_SCORE: &str = "500";
@@ -126,7 +126,7 @@ impl Launch {
         self.membership.join()?;
         let socket = self.reach_server()?;
         self.listen(socket)?;
-        stay::release_signals();
+        wait_child::release_signals();
         Ok((self.behind(level), 0))
     }
 
@@ -165,7 +165,9 @@ impl Launch {
     /// The walls around one process and its children, then the program. Comes back with an exit
     /// code only if there is no program.
     fn behind(&self, level: Level) -> u8 {
-        let done = self.confine(level).and_then(|level| self.tell(&level));
+        let done = self
+            .confine(level)
+            .and_then(|level| self.report_level(&level));
         if let Err(why) = done {
             let _ = writeln!(io::stderr(), "carson sandbox: {why}");
             return UNMET;
@@ -201,7 +203,7 @@ impl Launch {
                 Err(why) => level.weaken(format!("no seccomp: {why}")),
             }
         }
-        weigh(profile, &mut level);
+        find_weaknesses(profile, &mut level);
         match level.unmet(profile) {
             Some(missing) => Err(format!("sandbox required, not available: {missing}")),
             None => Ok(level),
@@ -209,7 +211,7 @@ impl Launch {
     }
 
     /// Says what was reached, while it can still be said.
-    fn tell(&self, level: &Level) -> Result<(), String> {
+    fn report_level(&self, level: &Level) -> Result<(), String> {
         let fail = |error: io::Error| format!("the level cannot be told: {error}");
         let text = serde_json::to_vec(level).map_err(|error| fail(error.into()))?;
         match self.say {

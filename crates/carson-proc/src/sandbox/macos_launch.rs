@@ -12,7 +12,7 @@ use crate::sandbox::level::{Level, NetworkLevel, SHARED_NETWORK};
 use crate::sandbox::macos::seatbelt;
 use crate::sandbox::profile::{Demand, Network, Profile};
 use crate::sandbox::resolve::resolve;
-use crate::sandbox::{handover, rlimits, stay};
+use crate::sandbox::{handover, rlimits, wait_child};
 
 const SANDBOX_EXEC: &str = "/usr/bin/sandbox-exec";
 
@@ -32,8 +32,8 @@ pub(super) fn launch(call: Call) -> Result<ExitCode, String> {
     if let Some(missing) = level.unmet(&profile) {
         return Err(format!("sandbox required, not available: {missing}"));
     }
-    tell(&call, &level)?;
-    stay::release_signals();
+    report_level(&call, &level)?;
+    wait_child::release_signals();
     Ok(ExitCode::from(become_program(&call, &profile, &level)))
 }
 
@@ -80,7 +80,7 @@ fn without_links(mut profile: Profile) -> Profile {
     profile
 }
 
-fn tell(call: &Call, level: &Level) -> Result<(), String> {
+fn report_level(call: &Call, level: &Level) -> Result<(), String> {
     let fail = |error: io::Error| format!("the level cannot be told: {error}");
     let text = serde_json::to_string(level).map_err(|error| fail(error.into()))?;
     match call.say {

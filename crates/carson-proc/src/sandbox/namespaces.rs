@@ -14,11 +14,11 @@ use nix::sched::CloneFlags;
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::{Pid, getegid, geteuid, getppid, setsid};
 
+use crate::sandbox::launcher_protocol::{Message, die_with_parent};
 use crate::sandbox::level::Ns;
 use crate::sandbox::membership::Membership;
-use crate::sandbox::stay::{self, End};
 use crate::sandbox::sys;
-use crate::sandbox::word::{Word, die_with_parent};
+use crate::sandbox::wait_child::{self, End, wait_child};
 use crate::table;
 
 /// Which namespaces, in the order in which they are given up.
@@ -74,7 +74,7 @@ pub(super) fn run(
         Ok(pipe) => pipe,
         Err(error) => return unavailable(&error),
     };
-    stay::hold_signals();
+    wait_child::hold_signals();
     let user = set.contains(&Ns::User).then(|| (geteuid(), getegid()));
     match membership.fork_into(flags(set)) {
         Err(error) => unavailable(&error),
@@ -88,11 +88,11 @@ pub(super) fn run(
                 .map_err(|error| format!("user namespace: {error}"))
                 .and_then(|()| inside());
             if let Err(why) = ready {
-                Word::Failed(why).say(say);
+                Message::Failed(why).send(say);
                 std::process::exit(1);
             }
             // Behind every change of credentials: these take it back.
-            die_with_parent(|| Word::is_heard(&say));
+            die_with_parent(|| Message::has_reader(&say));
             lead(set.contains(&Ns::Pid), say, program)
         }
     }
@@ -100,11 +100,11 @@ pub(super) fn run(
 
 /// The launcher: stays until the first process inside has ended.
 fn outside(first: Pid, hear: OwnedFd) -> Outcome {
-    let end = stay::stay_with(first, first, stay::ALL);
-    match Word::hear(hear) {
-        Some(Word::Failed(why)) => Outcome::Unavailable(why),
-        Some(Word::Ended(end, left)) => Outcome::Done(stay::end_likewise(end), left),
-        None => Outcome::Done(stay::end_likewise(end), 0),
+    let end = wait_child(first, first, wait_child::ALL);
+    match Message::receive(hear) {
+        Some(Message::Failed(why)) => Outcome::Unavailable(why),
+        Some(Message::Ended(end, left)) => Outcome::Done(wait_child::end_likewise(end), left),
+        None => Outcome::Done(wait_child::end_likewise(end), 0),
     }
 }
 
@@ -122,21 +122,21 @@ fn lead(own_pids: bool, say: OwnedFd, program: impl FnOnce() -> u8) -> ! {
             drop(say);
             let _ = setsid();
             die_with_parent(|| getppid() == first);
-            stay::release_signals();
+            wait_child::release_signals();
             std::process::exit(i32::from(program()));
         }
         Err(error) => {
-            Word::Failed(format!("fork: {error}")).say(say);
+            Message::Failed(format!("fork: {error}")).send(say);
             std::process::exit(1);
         }
     };
     sys::be_undumpable();
-    let end = stay::stay_with(child, Pid::from_raw(-child.as_raw()), stay::ALL);
+    let end = wait_child(child, Pid::from_raw(-child.as_raw()), wait_child::ALL);
     let left = if own_pids { others() } else { 0 };
     if own_pids {
         let _ = kill(Pid::from_raw(-1), Signal::SIGKILL);
     }
-    Word::Ended(end, left).say(say);
+    Message::Ended(end, left).send(say);
     std::process::exit(match end {
         End::Code(code) => code,
         End::Signal(signal) => 128 + signal,

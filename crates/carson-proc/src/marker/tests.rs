@@ -16,7 +16,7 @@ fn value() -> String {
     format!("{}-{}", me.pid, me.start)
 }
 
-fn marked(command: Command) -> Command {
+fn with_marker(command: Command) -> Command {
     command.env(NAME, value())
 }
 
@@ -29,7 +29,7 @@ async fn nobody_is_marked_and_nothing_happens() {
 fn the_marked_are_asked_first() {
     alone(|| async {
         let polite = "trap 'echo bye; exit 5' TERM; echo ready; while :; do sleep 0.01; done";
-        let mut child = detached(&marked(sh(polite)));
+        let mut child = detached(&with_marker(sh(polite)));
         child.let_go();
         let mut other = detached(&sh("exec sleep 1000").env(NAME, "another"));
         other.let_go();
@@ -47,7 +47,7 @@ fn the_marked_are_asked_first() {
 fn the_deaf_are_killed_after_the_grace() {
     alone(|| async {
         let deaf = perl("$SIG{TERM} = 'IGNORE'; $| = 1; print 'ready'; sleep 1000 while 1");
-        let mut child = detached(&marked(deaf));
+        let mut child = detached(&with_marker(deaf));
         child.let_go();
         assert!(eventually(|| child.log() == "ready").await);
         let (started, grace) = (Instant::now(), Duration::from_millis(100));
@@ -96,7 +96,7 @@ fn a_subreaper_is_left_without_zombies() {
 fn neither_we_nor_our_running_children_are_ended() {
     alone(|| async {
         // This whole test runs again below itself, marked: see `marked_ourselves`.
-        let name = "marked::tests::marked_ourselves";
+        let name = "marker::tests::marked_ourselves";
         let finished = crate::testing::again(name, &[(NAME.as_ref(), "us".as_ref())]).await;
         assert_eq!(finished.exit, Exit::Code(0), "{}", finished.stderr.text());
     });
@@ -143,4 +143,27 @@ fn only_our_own_value_counts_and_not_a_longer_one() {
             assert!(child.id.terminate(LONG).await);
         }
     });
+}
+
+#[expect(
+    clippy::disallowed_methods,
+    reason = "the child is one that carson-proc did not start"
+)]
+#[test]
+fn a_child_is_found_by_its_value_while_it_lives() {
+    let name = format!("CARSON_TEST_MARKS_{}", std::process::id());
+    assert_eq!(marked_processes(&name), BTreeMap::new());
+    let mut child = std::process::Command::new("sleep")
+        .arg("60")
+        .env(&name, "this one")
+        .stdin(std::process::Stdio::null())
+        .spawn()
+        .unwrap();
+    let found = marked_processes(&name);
+    child.kill().unwrap();
+    child.wait().unwrap();
+    let pid = i32::try_from(child.id()).unwrap();
+    assert_eq!(found.keys().collect::<Vec<_>>(), ["this one"]);
+    assert_eq!(found["this one"][0].pid, pid);
+    assert_eq!(marked_processes(&name), BTreeMap::new());
 }

@@ -8,19 +8,19 @@ use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use nix::sys::prctl;
 use nix::sys::signal::Signal;
 
-use crate::sandbox::stay::End;
+use crate::sandbox::wait_child::End;
 
 /// What goes through the pipe from the first process inside to the launcher.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Word {
+pub(super) enum Message {
     /// The walls that it puts up are not to be had.
     Failed(String),
     /// The program has ended, and has left so many behind.
     Ended(End, u32),
 }
 
-impl Word {
-    pub(super) fn say(&self, pipe: OwnedFd) {
+impl Message {
+    pub(super) fn send(&self, pipe: OwnedFd) {
         let text = match self {
             Self::Failed(why) => format!("failed {why}"),
             Self::Ended(End::Code(code), left) => format!("code {code} {left}"),
@@ -30,13 +30,13 @@ impl Word {
     }
 
     /// Whether somebody is there to hear it.
-    pub(super) fn is_heard(pipe: &OwnedFd) -> bool {
+    pub(super) fn has_reader(pipe: &OwnedFd) -> bool {
         let mut poll_fd = [PollFd::new(pipe.as_fd(), PollFlags::empty())];
         poll(&mut poll_fd, PollTimeout::ZERO) == Ok(0)
     }
 
-    /// Reads to the end; `None` if it was killed before it could say anything.
-    pub(super) fn hear(pipe: OwnedFd) -> Option<Self> {
+    /// Reads to the end; `None` if it was killed before it could send anything.
+    pub(super) fn receive(pipe: OwnedFd) -> Option<Self> {
         let mut text = String::new();
         File::from(pipe).read_to_string(&mut text).ok()?;
         Self::parse(&text)
@@ -70,18 +70,18 @@ mod tests {
     use super::*;
 
     #[test]
-    fn words_arrive_as_they_were_said() {
-        for word in [
-            Word::Failed("proc: not permitted".into()),
-            Word::Ended(End::Code(7), 0),
-            Word::Ended(End::Signal(9), 12),
+    fn messages_arrive_as_they_were_sent() {
+        for message in [
+            Message::Failed("proc: not permitted".into()),
+            Message::Ended(End::Code(7), 0),
+            Message::Ended(End::Signal(9), 12),
         ] {
             let (read, write) = nix::unistd::pipe().unwrap();
-            word.say(write);
-            assert_eq!(Word::hear(read), Some(word));
+            message.send(write);
+            assert_eq!(Message::receive(read), Some(message));
         }
         let (read, write) = nix::unistd::pipe().unwrap();
         drop(write);
-        assert_eq!(Word::hear(read), None);
+        assert_eq!(Message::receive(read), None);
     }
 }

@@ -11,17 +11,17 @@ use crate::sandbox::call::{LAUNCH, Say};
 use crate::sandbox::cgroup::Cgroup;
 use crate::sandbox::probe::launcher;
 use crate::sandbox::profile::Profile;
-use crate::sandbox::stay::{self, End, hold_signals};
+use crate::sandbox::wait_child::{self, End, hold_signals, wait_child};
 
 /// How it ended.
 #[derive(Clone, Copy, Debug)]
-pub struct Attended(End);
+pub struct ForegroundEnd(End);
 
-impl Attended {
+impl ForegroundEnd {
     /// Ends us by the same signal, or gives the exit code to end with.
     #[must_use]
     pub fn end_likewise(self) -> u8 {
-        stay::end_likewise(self.0)
+        wait_child::end_likewise(self.0)
     }
 }
 
@@ -38,12 +38,12 @@ impl Attended {
     clippy::disallowed_methods,
     reason = "stays with it in the foreground: no deadline is wanted"
 )]
-pub fn attend(
+pub fn run_in_foreground(
     profile: &Path,
     say: Say,
     (program, args): (&Path, &[OsString]),
     env: &[(&str, String)],
-) -> io::Result<Attended> {
+) -> io::Result<ForegroundEnd> {
     let known = Profile::read_from(profile)?;
     let marker = Marker::next();
     let name = marker.value().to_string_lossy().into_owned();
@@ -62,7 +62,7 @@ pub fn attend(
     hold_signals();
     let child = command.spawn()?;
     let child = Pid::from_raw(i32::try_from(child.id()).map_err(io::Error::other)?);
-    let end = stay::stay_with(child, child, stay::FROM_ELSEWHERE);
+    let end = wait_child(child, child, wait_child::FROM_ELSEWHERE);
     drop(cgroup);
-    Ok(Attended(end))
+    Ok(ForegroundEnd(end))
 }

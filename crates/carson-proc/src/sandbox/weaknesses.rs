@@ -4,7 +4,7 @@ use crate::sandbox::level::{Level, NetworkLevel, Ns, SHARED_NETWORK};
 use crate::sandbox::profile::{Network, Profile};
 
 /// Sets the network level and says what is weaker than on a full kernel.
-pub(super) fn weigh(profile: &Profile, level: &mut Level) {
+pub(super) fn find_weaknesses(profile: &Profile, level: &mut Level) {
     level.network = network(profile, level);
     let weaker: Vec<&str> = GAPS
         .iter()

@@ -13,7 +13,7 @@ use crate::group::Group;
 use crate::process_id::ProcessId;
 use crate::table::{self, Entry};
 
-/// The longest a hunt takes. Who survives it cannot be killed by us at all.
+/// The longest it takes. Who survives it cannot be killed by us at all.
 const PATIENCE: Duration = Duration::from_secs(5);
 
 /// For those who got SIGKILL to be gone.
@@ -71,14 +71,14 @@ impl Found {
     }
 }
 
-/// One hunt.
-pub(crate) struct Hunt {
+/// One such killing.
+pub(crate) struct KillUntilNone {
     until: Instant,
     killed: HashSet<ProcessId>,
     immune: HashSet<ProcessId>,
 }
 
-impl Hunt {
+impl KillUntilNone {
     pub(crate) fn new() -> Self {
         Self {
             until: Instant::now() + PATIENCE,
@@ -88,8 +88,8 @@ impl Hunt {
     }
 
     /// Runs to its end; how many were killed. The pauses are real ones if `pause` says so.
-    pub(crate) async fn run(mut self, mut look: impl FnMut() -> Found) -> HashSet<ProcessId> {
-        while let Some(fresh) = self.strike(&look()) {
+    pub(crate) async fn run(mut self, mut find: impl FnMut() -> Found) -> HashSet<ProcessId> {
+        while let Some(fresh) = self.strike(&find()) {
             if fresh {
                 tokio::task::yield_now().await;
             } else {
@@ -100,8 +100,8 @@ impl Hunt {
     }
 
     /// The same where nothing can be awaited.
-    pub(crate) fn run_blocking(mut self, mut look: impl FnMut() -> Found) {
-        while let Some(fresh) = self.strike(&look()) {
+    pub(crate) fn run_blocking(mut self, mut find: impl FnMut() -> Found) {
+        while let Some(fresh) = self.strike(&find()) {
             if !fresh {
                 std::thread::sleep(PAUSE);
             }

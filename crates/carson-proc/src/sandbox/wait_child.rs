@@ -1,4 +1,4 @@
-//! Staying with a child until its end: signals go down to it, its end comes back.
+//! Waiting for the end of a child: signals go down to it, its end comes back.
 
 use nix::sys::signal::{SaFlags, SigAction, SigHandler, SigSet, Signal, kill, sigaction};
 use nix::sys::wait::{WaitPidFlag, WaitStatus, waitpid};
@@ -30,8 +30,8 @@ pub(super) const FROM_ELSEWHERE: &[Signal] = &[
     Signal::SIGUSR2,
 ];
 
-/// From now on signals wait until they are asked for, by [`attend`](crate::sandbox::attend);
-/// SIGPIPE and the child's end too. Threads that are started later hold them back as well.
+/// From now on signals wait until they are asked for, by
+/// [`run_in_foreground`](crate::sandbox::run_in_foreground); SIGPIPE and the child's end too. Threads that are started later hold them back as well.
 pub fn hold_signals() {
     // Whoever started us may have ignored the end of children: then nobody could wait for them.
     set_default(Signal::SIGCHLD);
@@ -53,7 +53,7 @@ fn set_default(signal: Signal) {
 
 /// Waits for a child and hands signals on to it, or to its whole group; everybody else who ends
 /// meanwhile is reaped.
-pub(super) fn stay_with(child: Pid, to: Pid, handed_on: &[Signal]) -> End {
+pub(super) fn wait_child(child: Pid, to: Pid, handed_on: &[Signal]) -> End {
     let signals = SigSet::all();
     loop {
         match signals.wait() {

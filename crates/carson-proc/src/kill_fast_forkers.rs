@@ -21,7 +21,10 @@ const BACK: i32 = 32;
 const AHEAD: i32 = 2;
 
 /// Kills those `of_ours` that were born since `youngest` was; until nobody is born any more.
-pub(crate) fn chase(youngest: Option<i32>, of_ours: impl Fn(&Entry) -> bool) -> Vec<ProcessId> {
+pub(crate) fn kill_fast_forkers(
+    youngest: Option<i32>,
+    of_ours: impl Fn(&Entry) -> bool,
+) -> Vec<ProcessId> {
     let mut killed = Vec::new();
     let Some(mut known) = youngest else {
         return killed;
