@@ -202,7 +202,7 @@ async fn one(
             "no row tells which repository it belongs to".into(),
         ));
     };
-    let looked = worktree.look(false).await;
+    let looked = worktree.inspect(false).await;
     let action = match looked {
         Ok(seen) if dry_run => would_be(&seen, id).await,
         Ok(seen) => match saved(home, &seen, id).await {
@@ -312,7 +312,7 @@ pub async fn discard(home: &Home, id: FiringId) -> Result<Discarded, PruneError>
     let mut lost = Vec::new();
     let kept = match worktree_of(home, id, &bench).await? {
         None => Err("no row tells which repository it belongs to".to_owned()),
-        Some(worktree) => match worktree.look(false).await {
+        Some(worktree) => match worktree.inspect(false).await {
             Ok(seen) => {
                 lost.clone_from(&seen.facts().trouble);
                 let saved = saved(home, &seen, id).await;

@@ -63,7 +63,7 @@ impl Place {
                 });
             }
         }
-        match self.worktree.look(true).await {
+        match self.worktree.inspect(true).await {
             Ok(seen) => {
                 let seen = Arc::new(seen);
                 self.known = Known::Seen(Arc::clone(&seen));

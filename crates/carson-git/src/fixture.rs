@@ -213,23 +213,23 @@ impl Worktree {
     }
 
     pub(crate) async fn facts(&self) -> Result<TreeFacts, GitError> {
-        Ok(self.look(false).await?.facts().clone())
+        Ok(self.inspect(false).await?.facts().clone())
     }
 
     pub(crate) async fn snapshot(&self, message: &str) -> Result<Option<Oid>, GitError> {
-        self.look(false).await?.snapshot(message).await
+        self.inspect(false).await?.snapshot(message).await
     }
 
     pub(crate) async fn snapshot_aside(&self, message: &str) -> Result<Option<Oid>, GitError> {
-        self.look(false).await?.snapshot_aside(message).await
+        self.inspect(false).await?.snapshot_aside(message).await
     }
 
     pub(crate) async fn is_salvaged(&self) -> Result<Salvaged, GitError> {
-        self.look(false).await?.is_salvaged().await
+        self.inspect(false).await?.is_salvaged().await
     }
 
     pub(crate) async fn remove(&self) -> Result<(), GitError> {
-        self.look(false).await?.put_away(None).await?;
+        self.inspect(false).await?.put_away(None).await?;
         let bench = self.path.parent().unwrap();
         crate::remove_tree(&self.mirror.inspector, self.mirror.path(), bench).await
     }

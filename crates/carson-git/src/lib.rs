@@ -13,36 +13,35 @@
 //! runs no filters, so a tree it wrote could hold content that git would not.
 //!
 //! Nothing that a session could write is trusted. Neither git nor libgit2 ever opens its
-//! repository: names of commits are read as text from plain files (`foreign.rs`), object files go
-//! through a throwaway repository of ours (`quarantine.rs`) and come into the mirror by a fetch
-//! that checks them. Every look ([`Worktree::facts`] and all that follow) begins with that
-//! (`intake.rs`); this firing's branch follows the session's, and no other ref moves. Commands name
-//! the mirror as their git directory and the worktree's path as their work tree, never its `.git`.
-//! What would block git in there, pipes above all, is cleared away first (`traps.rs`). Without a
-//! kernel layer the mirror is within a session's reach by its path: its `config` is put right
-//! before every command (`config.rs`).
+//! repository: names of commits are read as text from plain files (`inspect/git_dir.rs`), object
+//! files through a directory of links to them (`inspect/objects.rs`), and they come into the store
+//! as one pack that git names anew and checks (`inspect/export.rs`). What is known of a worktree
+//! begins with that ([`Worktree::inspect`], `seen.rs`); this firing's branch follows the session's,
+//! and no other ref moves. What would block git in there, pipes above all, is never shown to it: we
+//! walk ourselves, and it hashes plain files by name (`inspect/files.rs`). Without a kernel layer
+//! the mirror is within a session's reach by its path: its `config` is put right before every
+//! command (`config.rs`).
 //!
 //! A [`snapshot`] is made with an index file of our own, so a lock that a killed tool left behind
 //! does not matter. It takes up what is staged, what is changed, and what is untracked but not
-//! ignored (`take.rs`), and it joins commits on which HEAD strayed away from the branch. A
+//! ignored (`inspect/files.rs`), and it joins commits on which HEAD strayed away from the branch. A
 //! repository inside the worktree comes in as ordinary files, and commits that only it has are
-//! kept under `refs/carson/nested/*` (`nested.rs`).
+//! kept under `refs/carson/nested/*` (`inspect/nested_repos.rs`).
 //!
-//! [`Worktree::is_salvaged`] is the only gate to removal: the files must equal a saved tree, the
+//! [`Seen::is_salvaged`] is the only gate to removal: the files must equal a saved tree, the
 //! branch must be at its base, pushed, or under a kept ref, and whatever could not be taken up
 //! keeps the directory where it is. Commits that the session amended, reset away, stashed or left
 //! on other branches are kept under `refs/carson/abandoned/*` when its repository goes
-//! (`abandoned.rs`).
+//! (`unreferenced_commits.rs`).
 //!
 //! What is not guaranteed: a process that still writes while a snapshot is made can be seen half
 //! way (the gate looks again before anything is removed).
 //!
-//! Reading order: `mirror.rs`, `push.rs`, `private.rs`, `worktree.rs`, `intake.rs`, `snapshot.rs`,
-//! `take.rs`, `salvaged.rs`.
+//! Reading order: `mirror.rs`, `push.rs`, `private.rs`, `worktree.rs`, `seen.rs`, `inspect/`,
+//! `snapshot.rs`, `salvaged.rs`.
 //!
-//! [`snapshot`]: Worktree::snapshot
+//! [`snapshot`]: Seen::snapshot
 
-mod abandoned;
 mod bare;
 mod branch;
 mod config;
@@ -68,6 +67,7 @@ mod snapshot;
 mod stale;
 mod tidy;
 mod timeouts;
+mod unreferenced_commits;
 mod version;
 mod worktree;
 

@@ -41,7 +41,7 @@ impl Seen {
                 why,
             });
         }
-        self.keep_abandoned().await?;
+        self.keep_unreferenced().await?;
         let tree = &self.worktree;
         for path in [tree.path.clone(), tree.repository()] {
             out_of_sight(&path)?;

@@ -88,7 +88,7 @@ mod tests {
             &tree.repository().join("hooks/post-checkout"),
             "#!/bin/sh\nexit 1\n",
         );
-        let seen = tree.look(false).await.unwrap();
+        let seen = tree.inspect(false).await.unwrap();
         let room = world.dir.path().join("room/tree");
         fs::create_dir_all(room.parent().unwrap()).unwrap();
         seen.check_out(&commit, &room).await.unwrap();

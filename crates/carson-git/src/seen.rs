@@ -72,13 +72,13 @@ pub struct Seen {
 }
 
 impl Worktree {
-    /// Looks: takes into the store what the session's repository and files have, and this firing's
+    /// Inspects: takes into the store what the session's repository and files have, and this firing's
     /// branch with it. `show` asks for the diff, too.
     ///
     /// # Errors
     /// When the inspector has no answer, or the store cannot be written: then nothing is known, and
     /// nothing was lost.
-    pub async fn look(&self, show: bool) -> Result<Seen, GitError> {
+    pub async fn inspect(&self, show: bool) -> Result<Seen, GitError> {
         self.kept.make()?;
         let Some(bench) = self.path.parent().filter(|bench| bench.is_dir()) else {
             return self.seen(Found::default(), None).await;

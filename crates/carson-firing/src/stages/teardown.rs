@@ -56,7 +56,7 @@ async fn put_away(rec: &Record, place: &mut Place, saved: &Saved) -> Result<(), 
     if rec.processes_end_with_their_session() {
         return place.look().await?.put_away(pushed).await;
     }
-    place.worktree.look(false).await?.put_away(pushed).await
+    place.worktree.inspect(false).await?.put_away(pushed).await
 }
 
 /// It is listed as stuck; pruning looks at it again.

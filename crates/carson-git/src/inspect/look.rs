@@ -15,7 +15,7 @@ use super::found::PRIMARY;
 pub(crate) use super::found::{Depth, Found, Look};
 use super::gather::Gathered;
 use super::git_dir::{GitDir, Memory};
-use super::inner;
+use super::nested_repos;
 use super::objects::Objects;
 use super::safe_read::Within;
 use super::staged::Staged;
@@ -377,7 +377,7 @@ impl Looking<'_> {
     fn inner(&mut self, repositories: &[PathBuf]) -> Result<(), String> {
         let common = self.said.own.as_ref().map(|own| own.common.as_path());
         let places = (self.ask.out.as_path(), self.ask.objects.as_path());
-        for batch in inner::batches(repositories, self.within, common, places) {
+        for batch in nested_repos::batches(repositories, self.within, common, places) {
             let batch = batch?;
             let packs = batch.objects.trouble.iter().cloned();
             let trouble = batch.trouble.into_iter().chain(packs);

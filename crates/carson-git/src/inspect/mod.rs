@@ -19,8 +19,9 @@
 //! Every walk is bounded by entries, bytes and depth ([`bounds`]); what is beyond is said
 //! ([`look::Found::trouble`]), and the bench stays where it is.
 //!
-//! Reading order: `look.rs`, `git_dir.rs`, `objects.rs`, `gather.rs`, `staged.rs`, `files.rs`, `inner.rs`,
-//! `export.rs`, `changes.rs`, `diff.rs`; then `checkout.rs`, `open_up.rs`, `remove.rs`.
+//! Reading order: `look.rs`, `git_dir.rs`, `objects.rs`, `gather.rs`, `staged.rs`, `files.rs`,
+//! `nested_repos.rs`, `export.rs`, `changes.rs`, `diff.rs`; then `checkout.rs`, `open_up.rs`,
+//! `remove.rs`.
 
 use carson_proc::inspector::Kind;
 
@@ -36,8 +37,8 @@ mod gather;
 mod git_dir;
 mod hash;
 mod ignored;
-mod inner;
 pub(crate) mod look;
+mod nested_repos;
 mod objects;
 pub(crate) mod open_up;
 pub(crate) mod outgoing;

@@ -72,7 +72,7 @@ async fn a_diff_shows_the_commits_and_hides_nothing() {
     write(&tree.path.join("nul.sh"), b"#!/bin/sh\n\0rm -rf ~\n");
     tree.run(["mv", "src/old.rs", "src/new.rs"]);
     tree.commit_as_session("Work");
-    let seen = tree.look(true).await.unwrap();
+    let seen = tree.inspect(true).await.unwrap();
     let Shown {
         text,
         unshown,
@@ -104,7 +104,7 @@ async fn what_no_reviewer_sees_is_listed() {
     tree.put("picture.png", picture);
     tree.put("small.txt", "the last one\n");
     tree.commit_as_session("Large");
-    let seen = tree.look(true).await.unwrap();
+    let seen = tree.inspect(true).await.unwrap();
     let shown = seen.shown().unwrap();
     let unshown: Vec<_> = shown
         .unshown

@@ -8,7 +8,7 @@ use crate::{Worktree, next_brought};
 type All = Vec<(Part, String, String)>;
 
 async fn seen(tree: &Worktree) -> (All, Change) {
-    let seen = tree.look(false).await.unwrap();
+    let seen = tree.inspect(false).await.unwrap();
     let file = std::fs::File::open(seen.outgoing().unwrap()).unwrap();
     let mut from = std::io::BufReader::new(file);
     let mut all = Vec::new();
@@ -123,7 +123,7 @@ async fn definitions_of_ci_are_named_wherever_they_come_and_go() {
     tree.run(["rm", "--quiet", ".github/workflows/evil.yml"]);
     tree.commit_as_session("Take it away again");
     tree.put("Jenkinsfile", "pipeline {}\n");
-    let seen = tree.look(false).await.unwrap();
+    let seen = tree.inspect(false).await.unwrap();
     assert!(
         seen.committed()
             .ci

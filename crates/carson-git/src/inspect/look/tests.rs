@@ -81,7 +81,7 @@ impl Scene {
     /// What Carson does after a session, within a bound.
     pub async fn conclude(&self, tree: &Worktree) -> Salvaged {
         let begun = Instant::now();
-        tree.look(true).await.unwrap();
+        tree.inspect(true).await.unwrap();
         tree.snapshot("Salvage").await.unwrap();
         let tip = tree.tip().await.unwrap();
         self.world.keep_ref(&tree.name(), &tip).await.unwrap();

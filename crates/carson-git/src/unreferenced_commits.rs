@@ -24,8 +24,8 @@ impl Seen {
     /// Keeps the commits that only the session's repository remembers (amended, reset, stashed, on
     /// a branch of its own) under one ref. They are no part of its work, but removing the directory
     /// must not decide that they are gone.
-    pub(crate) async fn keep_abandoned(&self) -> Result<(), GitError> {
-        let tips = self.abandoned().await?;
+    pub(crate) async fn keep_unreferenced(&self) -> Result<(), GitError> {
+        let tips = self.unreferenced_tips().await?;
         let (bare, name) = (&self.worktree.kept.bare, self.worktree.name());
         let mut last: Option<Oid> = None;
         for some in tips.chunks(PARENTS) {
@@ -47,7 +47,7 @@ impl Seen {
 
     /// Those of the remembered commits that no ref has in its history, without those that others of
     /// them have.
-    async fn abandoned(&self) -> Result<Vec<Oid>, GitError> {
+    async fn unreferenced_tips(&self) -> Result<Vec<Oid>, GitError> {
         if self.found.remembered.is_empty() {
             return Ok(Vec::new());
         }
