@@ -85,11 +85,15 @@ fn walk(path: &OsStr, user: Option<&Path>, ground: &Ground) -> BTreeSet<PathBuf>
 
 /// The places of one program: its file, what it links to, its interpreter, and what is installed
 /// around them.
-pub fn of(program: &Path, user: Option<&Path>, ground: &Ground) -> BTreeSet<PathBuf> {
+pub fn places_of_program(
+    program: &Path,
+    user: Option<&Path>,
+    ground: &Ground,
+) -> BTreeSet<PathBuf> {
     let mut found = Found::new(user, ground);
-    found.one(program);
+    found.add_program(program);
     if let Some(interpreter) = interpreter(program) {
-        found.one(&interpreter);
+        found.add_program(&interpreter);
     }
     found.places
 }
@@ -117,7 +121,7 @@ impl<'a> Found<'a> {
         }
     }
 
-    fn one(&mut self, program: &Path) {
+    fn add_program(&mut self, program: &Path) {
         // What must not be followed is no program either.
         let Some(real) = self.ground.lead(program) else {
             return;
@@ -222,7 +226,7 @@ impl<'a> Found<'a> {
                 && !target.starts_with(dir)
                 && target.is_file()
             {
-                self.one(&target);
+                self.add_program(&target);
             }
         }
     }
@@ -390,7 +394,7 @@ mod tests {
         let python = dir.path().canonicalize().unwrap().join("py/bin/python3");
         touch(&python, "");
         touch(&script, &format!("#!{} -u\n", python.display()));
-        let places = of(&script, Some(&home), &Ground::default());
+        let places = places_of_program(&script, Some(&home), &Ground::default());
         assert!(
             places.contains(&script) && places.contains(&python),
             "{places:?}"

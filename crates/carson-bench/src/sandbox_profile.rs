@@ -106,7 +106,7 @@ impl Reach<'_> {
         grants.read(carson.with_file_name("carson-hook"));
         if let Some(program) = self.home.engine_program(self.account) {
             let avoid = self.home.user_home.as_deref();
-            let places = programs::of(&program, avoid, &grants.ground);
+            let places = programs::places_of_program(&program, avoid, &grants.ground);
             grants.read.extend(places);
         }
         if let Some(script) = &self.account.script {

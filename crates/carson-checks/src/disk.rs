@@ -30,7 +30,7 @@ fn each(
     fine: &str,
 ) -> Option<Verdict> {
     let looked =
-        disk_space::of(&scene.home.fleet).and_then(|rooms| rooms.iter().try_for_each(look));
+        disk_space::disk_rooms(&scene.home.fleet).and_then(|rooms| rooms.iter().try_for_each(look));
     Some(match looked {
         Ok(()) => Verdict::ok(fine),
         Err(lack) => Verdict::broken(lack.found).mend(lack.remedy),
@@ -44,7 +44,7 @@ pub(crate) async fn checkout(scene: &Scene<'_>, repo: &Repo) -> Option<Verdict> 
     let Some((files, bytes)) = checkout_of(scene, repo).await else {
         return Some(Verdict::ok("it was not checked out here yet"));
     };
-    let room = disk_space::of(&scene.home.fleet).ok()?.pop()?;
+    let room = disk_space::disk_rooms(&scene.home.fleet).ok()?.pop()?;
     Some(fits(&room, scene.home.fleet.min_free_mb, files, bytes))
 }
 

@@ -8,7 +8,7 @@ use carson_forge::{FIRING_REQUESTS, Forge, Standing};
 use chrono::DateTime;
 
 use crate::{Scene, Verdict};
-use carson_home::halt::told;
+use carson_home::halt::describe_error;
 
 pub(crate) async fn standing(scene: &Scene<'_>, repo: &Repo) -> Option<Verdict> {
     Some(match examined(scene, repo).await {
@@ -51,7 +51,7 @@ async fn examined(scene: &Scene<'_>, repo: &Repo) -> Result<Standing, (String, &
 /// What happened and why, without the hint that is a remedy here.
 fn told_alone(error: &impl carson_home::halt::Hinted) -> String {
     let hint = format!("; {}", error.hint());
-    told(error).trim_end_matches(&hint).to_owned()
+    describe_error(error).trim_end_matches(&hint).to_owned()
 }
 
 fn may(repo: &Repo, standing: &Standing) -> Verdict {

@@ -30,8 +30,8 @@ pub async fn always(
     };
     let machine = Machine::new(firing.home.clock.clone());
     let scene = scene(firing, &machine, None);
-    for check in of(Asked::Always) {
-        one(firing, found, &scene, check, needs)
+    for check in checks_asked(Asked::Always) {
+        run_check(firing, found, &scene, check, needs)
             .await
             .map_err(|failed| halt(found, failed))?;
     }
@@ -52,8 +52,8 @@ pub async fn with_work(
     };
     let machine = Machine::new(firing.home.clock.clone());
     let scene = scene(firing, &machine, Some(forge));
-    for check in of(Asked::WithWork) {
-        one(firing, found, &scene, check, needs)
+    for check in checks_asked(Asked::WithWork) {
+        run_check(firing, found, &scene, check, needs)
             .await
             .map_err(|failed| halt(found, failed))?;
     }
@@ -72,9 +72,9 @@ pub async fn account_is_usable(
     };
     let machine = Machine::new(firing.home.clock.clone());
     let scene = scene(firing, &machine, None);
-    for check in of(Asked::Always).chain(of(Asked::WithWork)) {
+    for check in checks_asked(Asked::Always).chain(checks_asked(Asked::WithWork)) {
         if matches!(check.run, Run::Account(_)) {
-            one(firing, found, &scene, check, needs).await?;
+            run_check(firing, found, &scene, check, needs).await?;
         }
     }
     Ok(())
@@ -92,7 +92,7 @@ fn halt(found: &mut Findings, failed: Failed) -> Halt {
     Halt::Skipped(SkipReason::preflight(&said))
 }
 
-fn of(asked: Asked) -> impl Iterator<Item = &'static Check> {
+fn checks_asked(asked: Asked) -> impl Iterator<Item = &'static Check> {
     LIST.iter().filter(move |check| check.preflight == asked)
 }
 
@@ -109,7 +109,7 @@ fn scene<'a>(firing: &FiringRef<'a>, machine: &'a Machine, forge: Option<&'a For
     }
 }
 
-async fn one(
+async fn run_check(
     firing: &FiringRef<'_>,
     found: &mut Findings,
     scene: &Scene<'_>,

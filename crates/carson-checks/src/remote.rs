@@ -9,7 +9,7 @@ use crate::{Scene, Verdict};
 pub(crate) async fn reachable(scene: &Scene<'_>, repo: &Repo) -> Option<Verdict> {
     let looked = match scene.firing {
         Some(_) => fetched(scene, repo).await,
-        None => scene.home.mirror(repo).look(&repo.base).await,
+        None => scene.home.mirror(repo).check_base(&repo.base).await,
     };
     Some(match looked {
         Ok(()) => Verdict::ok(format!("it answers, and has {}", repo.base)),

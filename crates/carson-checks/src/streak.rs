@@ -105,7 +105,7 @@ fn fails(
     let mut word = None;
     if row.told_at.is_none() && !known && is_time(firing.role, row.streak, now) {
         row.told_at = Some(now);
-        let text = said(&row);
+        let text = failure_text(&row);
         word = Some(Word {
             event: Event::PreflightFailing { text: text.clone() },
             severity: Severity::Alert,
@@ -174,7 +174,7 @@ fn is_over(role: &Role, failed: &str, passed: &BTreeSet<String>) -> bool {
     !needed || passed.contains(failed)
 }
 
-fn said(row: &PreflightRow) -> String {
+fn failure_text(row: &PreflightRow) -> String {
     let times = match row.streak {
         1 => "once".to_owned(),
         times => format!("{times} times in a row"),

@@ -49,7 +49,7 @@ async fn version(
     let what = stamp(&engine.program).map(|stamp| format!("version {stamp}"));
     if let Some(what) = &what
         && let Some(said) = known(scene, what).await
-        && let Some(version) = Version::said(&said)
+        && let Some(version) = Version::find_in(&said)
     {
         return Ok(version);
     }

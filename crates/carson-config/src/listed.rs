@@ -28,7 +28,7 @@ struct Listed {
 }
 
 fn listed() -> Vec<Listed> {
-    fn one<C: ?Sized>(kind: &SectionKind<C>) -> Listed {
+    fn to_listed<C: ?Sized>(kind: &SectionKind<C>) -> Listed {
         let SectionKind {
             name,
             schema,
@@ -42,7 +42,10 @@ fn listed() -> Vec<Listed> {
         }
     }
     let forges = OPENERS.iter().filter_map(|opener| opener.section.as_ref());
-    forges.map(one).chain(SINKS.iter().map(one)).collect()
+    forges
+        .map(to_listed)
+        .chain(SINKS.iter().map(to_listed))
+        .collect()
 }
 
 /// What was written of them, with their defaults. The keys and their kinds were checked before.

@@ -248,7 +248,7 @@ impl Daemon {
         };
         if self.health.trouble(NO_ROOM) {
             error!(why, "nothing fires until there is room; slots wait");
-            operator_alert::tell(
+            operator_alert::alert_operator(
                 &self.home,
                 &Event::FleetStopped { text: why.clone() },
                 "Carson stopped: no room",

@@ -103,7 +103,7 @@ fn all(wires: &Wires) -> Vec<Job> {
 }
 
 async fn dead_firings(home: Home) -> Done {
-    let ended = recover::pass(&home).await.map_err(said)?;
+    let ended = recover::pass(&home).await.map_err(error_chain)?;
     Ok(Report::counted(
         ended.len(),
         "dead firing concluded",
@@ -112,7 +112,7 @@ async fn dead_firings(home: Home) -> Done {
 }
 
 async fn stray_processes(home: Home) -> Done {
-    let ended = orphan_processes::reap(&home).await.map_err(said)?;
+    let ended = orphan_processes::reap(&home).await.map_err(error_chain)?;
     Ok(Report::counted(
         ended as usize,
         "process of an ended firing ended",
@@ -121,7 +121,7 @@ async fn stray_processes(home: Home) -> Done {
 }
 
 async fn stale_claims(home: Home) -> Done {
-    let released = stale_claims::sweep(&home).await.map_err(said)?;
+    let released = stale_claims::sweep(&home).await.map_err(error_chain)?;
     Ok(Report::counted(
         released as usize,
         "stale claim released",
@@ -130,7 +130,7 @@ async fn stale_claims(home: Home) -> Done {
 }
 
 async fn posts(home: &Home, poster: &mut Poster) -> Done {
-    let sent = poster.drain(home).await.map_err(said)?;
+    let sent = poster.drain(home).await.map_err(error_chain)?;
     Ok(Report::counted(sent as usize, "post sent", "posts sent"))
 }
 
@@ -142,7 +142,7 @@ async fn alive(home: Home) -> Done {
     let beat = home
         .store
         .heartbeat(&home.fleet.host, me.pid, me.start, version, now);
-    beat.await.map_err(said)?;
+    beat.await.map_err(error_chain)?;
     Ok(Report::counted(1, "sign of life", ""))
 }
 
@@ -158,7 +158,7 @@ async fn heartbeat(home: &Home, pulse: &Pulse) -> Done {
 }
 
 /// An error with its causes, as one line.
-fn said(error: impl std::error::Error) -> String {
+fn error_chain(error: impl std::error::Error) -> String {
     let mut text = error.to_string();
     let mut cause = error.source();
     while let Some(error) = cause {

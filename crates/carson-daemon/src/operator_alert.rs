@@ -9,7 +9,7 @@ use tracing::{info, warn};
 
 /// Writes an event, and files a post. Best effort: what is told is often that the
 /// store or its disk does not work.
-pub(crate) async fn tell(home: &Home, event: &Event, title: &str, text: &str) {
+pub(crate) async fn alert_operator(home: &Home, event: &Event, title: &str, text: &str) {
     let now = home.clock.now();
     let kind = event.kind();
     if let Err(error) = home.store.event(event, None, None, now).await {
@@ -61,7 +61,7 @@ pub(crate) async fn was_down(home: &Home) -> Result<(), StoreError> {
         );
         info!(since = %before.beat_at, "the daemon was away");
         let event = Event::DaemonWasDown { text: text.clone() };
-        tell(home, &event, "Carson is back", &text).await;
+        alert_operator(home, &event, "Carson is back", &text).await;
     }
     Ok(())
 }

@@ -65,7 +65,7 @@ impl HostCounters {
     }
 
     /// The counters of a host.
-    pub(crate) fn of(&self, host: &str) -> Arc<Counters> {
+    pub(crate) fn for_host(&self, host: &str) -> Arc<Counters> {
         let mut hosts = self.hosts.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(known) = hosts.get(host) {
             return Arc::clone(known);
@@ -80,7 +80,7 @@ impl HostCounters {
 
     /// The rules said no.
     pub(crate) fn refuse(&self, host: &str, why: &Refusal) {
-        let counters = self.of(host);
+        let counters = self.for_host(host);
         if counters.refused.fetch_add(1, Ordering::Relaxed) == 0 {
             // Nobody may listen any more; then the count is what is left of it.
             let _ = self.refused.send(HostRefused {

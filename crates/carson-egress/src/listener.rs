@@ -19,7 +19,7 @@ pub(crate) async fn serve(listener: TcpListener, shared: Arc<Shared>) {
     loop {
         match listener.accept().await {
             Ok((stream, _)) => match Arc::clone(&shared.slots).try_acquire_owned() {
-                Ok(slot) => drop(tokio::spawn(one(
+                Ok(slot) => drop(tokio::spawn(serve_connection(
                     stream,
                     Arc::clone(&shared),
                     Arc::new(slot),
@@ -36,7 +36,7 @@ pub(crate) async fn serve(listener: TcpListener, shared: Arc<Shared>) {
 }
 
 /// One connection, from its first request to its end; a tunnel keeps its slot.
-async fn one(stream: TcpStream, shared: Arc<Shared>, slot: Slot) {
+async fn serve_connection(stream: TcpStream, shared: Arc<Shared>, slot: Slot) {
     let _ = stream.set_nodelay(true);
     let bounds = shared.bounds;
     let service = service_fn(move |mut request: Request<Incoming>| {

@@ -131,7 +131,7 @@ impl Upstream {
         // Nobody closes it, and the largest request is smaller than all of it.
         let held = self.held.acquire_many(megabytes).await.ok();
         let body = self.read(&parts, body, most).await?;
-        let counters = all.of(&self.host);
+        let counters = all.for_host(&self.host);
         counters.allow();
         let answer = self.ask(parts, body, &counters).await;
         drop(held);

@@ -64,7 +64,7 @@ impl Shared {
             // The provider's own are.
             return Arc::default();
         }
-        self.counters.of(&target.to_string())
+        self.counters.for_host(&target.to_string())
     }
 
     /// To the provider's API, when this proxy has its key.

@@ -32,7 +32,7 @@ pub(crate) struct Offer {
 /// The variables by which CLIs and package managers find the proxy, and the API behind it.
 #[must_use]
 pub(crate) fn variables(port: u16, token: &Token, offer: Offer) -> Vec<(&'static str, String)> {
-    said(port, token.text(), offer)
+    render_variables(port, token.text(), offer)
 }
 
 /// The same before there is a proxy: for what asks a CLI its version, and for people.
@@ -43,10 +43,10 @@ pub fn foreseen(egress: bool, api: Option<Api>, own_loopback: bool) -> Vec<(&'st
         api,
         own_loopback,
     };
-    said(1, FORESEEN, offer)
+    render_variables(1, FORESEEN, offer)
 }
 
-fn said(port: u16, token: &str, offer: Offer) -> Vec<(&'static str, String)> {
+fn render_variables(port: u16, token: &str, offer: Offer) -> Vec<(&'static str, String)> {
     let mut variables = Vec::new();
     if offer.egress {
         let proxy = format!("http://{USER}:{token}@127.0.0.1:{port}");

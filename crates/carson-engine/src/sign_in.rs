@@ -150,7 +150,7 @@ impl Credential {
         let file: Value = serde_json::from_slice(text).ok()?;
         let holders = self.holders.names(&file);
         let ages = holders.iter().filter_map(|name| file.pointer(name));
-        ages.filter_map(|holder| self.age.of(holder)).max()
+        ages.filter_map(|holder| self.age.millis_of(holder)).max()
     }
 
     /// What the kept file becomes by the one that a session left: its own tokens replaced by newer
@@ -171,7 +171,7 @@ impl Credential {
                 continue;
             };
             // A key in place of tokens is never renewed.
-            let Some(age) = self.age.of(mine) else {
+            let Some(age) = self.age.millis_of(mine) else {
                 continue;
             };
             let theirs = left.pointer(&name).ok_or(Forged::Shape("the sign-in"))?;
@@ -187,7 +187,10 @@ impl Credential {
         theirs: &Value,
         now: DateTime<Utc>,
     ) -> Result<bool, Forged> {
-        let new = self.age.of(theirs).ok_or(Forged::Shape(self.age.at()))?;
+        let new = self
+            .age
+            .millis_of(theirs)
+            .ok_or(Forged::Shape(self.age.at()))?;
         if new <= age {
             return Ok(false);
         }
@@ -249,7 +252,7 @@ impl Age {
     }
 
     /// Milliseconds since 1970.
-    fn of(&self, holder: &Value) -> Option<i64> {
+    fn millis_of(&self, holder: &Value) -> Option<i64> {
         let value = holder.pointer(self.at())?;
         match self {
             Self::ExpiresMillis(_) => value.as_i64().filter(|millis| *millis >= 0),

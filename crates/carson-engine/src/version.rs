@@ -16,7 +16,7 @@ impl fmt::Display for Version {
 impl Version {
     /// The first word that is one: `2.1.329 (Claude Code)`, `codex-cli 0.169.0`.
     #[must_use]
-    pub fn said(text: &str) -> Option<Self> {
+    pub fn find_in(text: &str) -> Option<Self> {
         text.lines().next()?.split_whitespace().find_map(Self::word)
     }
 
@@ -33,16 +33,16 @@ mod tests {
 
     #[test]
     fn versions_are_read_and_compared() {
-        let claude = Version::said("2.1.329 (Claude Code)\n").unwrap();
+        let claude = Version::find_in("2.1.329 (Claude Code)\n").unwrap();
         assert_eq!(claude.to_string(), "2.1.329");
         assert_eq!(
-            Version::said("codex-cli 0.169.0"),
+            Version::find_in("codex-cli 0.169.0"),
             Some(Version([0, 169, 0]))
         );
         for none in ["v2.1.329", "", "2.1", "hello\n1.2.3"] {
-            assert_eq!(Version::said(none), None, "{none}");
+            assert_eq!(Version::find_in(none), None, "{none}");
         }
-        assert!(Version::said("2.1.1000") > Some(claude));
-        assert!(Version::said("2.0.999") < Some(claude));
+        assert!(Version::find_in("2.1.1000") > Some(claude));
+        assert!(Version::find_in("2.0.999") < Some(claude));
     }
 }

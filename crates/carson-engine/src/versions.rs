@@ -52,7 +52,7 @@ impl Engine {
             .exact_env(env.to_vec());
         let done = capture(&command, &Limits::within(PATIENCE)).await?;
         let said = done.stdout.text();
-        Version::said(&said).ok_or_else(|| {
+        Version::find_in(&said).ok_or_else(|| {
             let said = format!("{} {}", said.trim(), done.stderr.text().trim());
             NotReady::NoVersion {
                 program: self.program.clone(),

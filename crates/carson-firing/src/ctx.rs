@@ -80,20 +80,20 @@ impl<'h> Ctx<'h> {
         self.home.redactor.redact(text).into_owned()
     }
 
-    /// [`FiringRef::note`].
-    pub(crate) async fn note<E: Display>(
+    /// [`FiringRef::best_effort`].
+    pub(crate) async fn best_effort<E: Display>(
         &self,
         what: &str,
         written: impl Future<Output = Result<(), E>>,
     ) {
-        self.firing().note(what, written).await;
+        self.firing().best_effort(what, written).await;
     }
 
     /// Notes the stage in the row.
     pub(crate) async fn enter(&self, stage: Stage) {
         info!(firing.id = %self.id, firing.stage = %stage, "stage");
         let entered = self.store().set_stage(self.id, stage, self.now());
-        self.note("the stage", entered).await;
+        self.best_effort("the stage", entered).await;
     }
 
     /// [`FiringRef::event`].
@@ -105,6 +105,6 @@ impl<'h> Ctx<'h> {
     pub(crate) async fn note_stopped(&self, stopped: Vec<Stopped>) {
         let now = self.now();
         let added = self.store().add_blocked_calls(self.id, &stopped, now);
-        self.note("blocked calls", added).await;
+        self.best_effort("blocked calls", added).await;
     }
 }

@@ -87,7 +87,7 @@ pub struct Candidate {
 ///
 /// # Errors
 /// When the store or the forge does not answer.
-pub async fn look(home: &Home, role: &Role, wish: &Wish) -> Result<Outlook, DryRunError> {
+pub async fn foresee_firing(home: &Home, role: &Role, wish: &Wish) -> Result<Outlook, DryRunError> {
     let now = home.clock.now();
     let gate = admit::gate(home, role, now).await?;
     let (admission, account) = match admit(&gate, now) {

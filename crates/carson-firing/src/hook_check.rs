@@ -63,7 +63,7 @@ pub(crate) async fn wrong_answer(
         .confined(walls.profile());
     let done = capture(&command, &Limits::within(PATIENCE)).await;
     let done = done.map_err(|error| broken(rec, &error.to_string()))?;
-    sandboxed_run::note(ctx, rec, &walls, Some(done.exit), &done.stderr.text()).await?;
+    sandboxed_run::record_level(ctx, rec, &walls, Some(done.exit), &done.stderr.text()).await?;
     let answered = done.stdout.text();
     Ok((answered.trim() != RIGHT).then(|| {
         let answered = match answered.trim() {

@@ -76,9 +76,9 @@ async fn lane(
             {
                 Some(why) => Action::Kept(why),
                 None => {
-                    let action = one(home, id, plan.dry_run, &mut idle).await?;
+                    let action = prune_bench(home, id, plan.dry_run, &mut idle).await?;
                     if !plan.dry_run {
-                        known.note(home, id, &action).await;
+                        known.record_action(home, id, &action).await;
                     }
                     action
                 }
@@ -187,7 +187,7 @@ fn benches(home: &Home) -> Result<Vec<PathBuf>, PruneError> {
     Ok(found)
 }
 
-async fn one(
+async fn prune_bench(
     home: &Home,
     id: FiringId,
     dry_run: bool,

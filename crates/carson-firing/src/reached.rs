@@ -52,7 +52,7 @@ impl Place {
     }
 
     /// Looks, or gives what was seen since somebody could write there.
-    pub(crate) async fn look(&mut self) -> Result<Arc<Seen>, GitError> {
+    pub(crate) async fn inspect(&mut self) -> Result<Arc<Seen>, GitError> {
         match &self.known {
             Known::Nothing => {}
             Known::Seen(seen) => return Ok(Arc::clone(seen)),
@@ -92,7 +92,7 @@ impl Place {
 
     /// Whether no work exists: no commit, and nothing uncommitted.
     pub(crate) async fn is_untouched(&mut self) -> bool {
-        let seen = self.look().await;
+        let seen = self.inspect().await;
         seen.is_ok_and(|seen| {
             let facts = seen.facts();
             facts.exists && facts.commits == 0 && !facts.dirty && !facts.head_strayed

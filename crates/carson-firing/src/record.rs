@@ -100,7 +100,7 @@ impl Record {
             account: tally.account.clone(),
         };
         let written = ctx.store().progress(ctx.id, &progress);
-        ctx.note("progress", written).await;
+        ctx.best_effort("progress", written).await;
     }
 
     /// The account whose engine this firing uses: the one that preflight chose, or that it moved on to.

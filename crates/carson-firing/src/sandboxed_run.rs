@@ -80,7 +80,7 @@ fn next(dir: &Path) -> String {
 
 /// Notes what a run reached. When the launcher could not put up what the role requires, the
 /// session never began, and the firing cannot go on.
-pub(crate) async fn note(
+pub(crate) async fn record_level(
     ctx: &Ctx<'_>,
     rec: &mut Record,
     walls: &Walls,
@@ -98,7 +98,7 @@ pub(crate) async fn note(
         let row = row(ctx.role, &level);
         info!(firing.id = %ctx.id, sandbox = %row, "confined");
         let written = ctx.store().set_sandbox(ctx.id, &row);
-        ctx.note("the sandbox's level", written).await;
+        ctx.best_effort("the sandbox's level", written).await;
         if first {
             compare(ctx, &level).await;
         }

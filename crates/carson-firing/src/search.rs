@@ -82,7 +82,7 @@ impl Question for Search {
         let file = File::open(&self.outgoing).map_err(|error| error.to_string())?;
         let mut from = BufReader::new(file);
         while let Some(one) = next_brought(&mut from, FILE).map_err(|error| error.to_string())? {
-            searching.one(&one);
+            searching.search_record(&one);
         }
         searching.put_together();
         let mut found = searching.found;
@@ -105,7 +105,7 @@ struct Searching<'s> {
 }
 
 impl Searching<'_> {
-    fn one(&mut self, one: &Brought) {
+    fn search_record(&mut self, one: &Brought) {
         let name = String::from_utf8_lossy(&one.name).into_owned();
         match one.part {
             Part::Commit => {
@@ -137,7 +137,7 @@ impl Searching<'_> {
             commit: commit.clone(),
             place: place(),
         };
-        self.pieces.see(text);
+        self.pieces.search_text(text);
         let findings = self.redactor.find(text);
         // One file with ten keys is one thing to look at.
         let mut told = HashSet::new();

@@ -38,7 +38,7 @@ impl Known {
     }
 
     /// Notes what became of a bench that was looked at.
-    pub(crate) async fn note(&self, home: &Home, id: FiringId, action: &Action) {
+    pub(crate) async fn record_action(&self, home: &Home, id: FiringId, action: &Action) {
         let (host, name) = (&home.fleet.host, id.to_string());
         let noted = match action {
             Action::Kept(why) => {

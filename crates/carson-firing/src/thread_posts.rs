@@ -51,7 +51,7 @@ pub(crate) async fn begin(ctx: &Ctx<'_>, taken: &Taken<'_>) {
         outcome: None,
     };
     let draft = draft(ctx, PostKind::Root, &message, ctx.now());
-    ctx.note("the chat's root", ctx.home.file_for_all_sinks(&draft))
+    ctx.best_effort("the chat's root", ctx.home.file_for_all_sinks(&draft))
         .await;
 }
 

@@ -224,7 +224,8 @@ impl Git {
         }
         let mut done = capture(&self.command(), &self.limits).await?;
         for _ in 0..LOCKS {
-            if done.success() || self.own.is_none() || !stale::clear(&self.dir, &said(&done)) {
+            if done.success() || self.own.is_none() || !stale::clear(&self.dir, &stderr_text(&done))
+            {
                 break;
             }
             done = capture(&self.command(), &self.limits).await?;
@@ -297,13 +298,13 @@ fn inherited() -> Vec<(OsString, OsString)> {
 }
 
 /// What a command said beside its output.
-fn said(done: &Finished) -> String {
+fn stderr_text(done: &Finished) -> String {
     done.stderr.text()
 }
 
 /// The end of what a command said, as one line.
 pub(crate) fn detail(done: &Finished) -> String {
-    let said = said(done);
+    let said = stderr_text(done);
     let lines: Vec<&str> = said
         .lines()
         .map(str::trim)

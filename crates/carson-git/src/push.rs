@@ -91,7 +91,7 @@ impl Mirror {
     ///
     /// # Errors
     /// When it cannot be reached, is empty, or has no such branch.
-    pub async fn look(&self, base: &str) -> Result<(), GitError> {
+    pub async fn check_base(&self, base: &str) -> Result<(), GitError> {
         let ask = Git::new(Path::new("/"), "ls-remote");
         let ask = self.remote.reach(ask, self.path())?.within(ASK);
         let ask = ask.args(["--quiet", "--heads", "--", "carson"]);

@@ -44,7 +44,7 @@ impl Lack {
 }
 
 /// The disks of the home and, where it is another, of the benches, which comes last.
-pub fn of(fleet: &Fleet) -> Result<Vec<Room>, Lack> {
+pub fn disk_rooms(fleet: &Fleet) -> Result<Vec<Room>, Lack> {
     let (root, benches) = (&fleet.layout.root, fleet.layout.benches());
     let device = |path: &Path| path.metadata().ok().map(|found| found.dev());
     let mut rooms = vec![Room::at(root)?];
@@ -131,6 +131,6 @@ pub fn check(fleet: &Fleet) -> Result<(), String> {
         room.has_space(fleet.min_free_mb)?;
         room.takes_files()
     };
-    let looked = of(fleet).and_then(|rooms| rooms.iter().try_for_each(look));
+    let looked = disk_rooms(fleet).and_then(|rooms| rooms.iter().try_for_each(look));
     looked.map_err(|lack| format!("{}; {}", lack.found, lack.remedy))
 }

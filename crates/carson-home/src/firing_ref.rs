@@ -42,7 +42,11 @@ impl<'h> FiringRef<'h> {
 
     /// Writes something down that is for people, or that is written again later. A store that does
     /// not answer now is not worth the firing.
-    pub async fn note<E: Display>(&self, what: &str, written: impl Future<Output = Result<(), E>>) {
+    pub async fn best_effort<E: Display>(
+        &self,
+        what: &str,
+        written: impl Future<Output = Result<(), E>>,
+    ) {
         if let Err(error) = written.await {
             warn!(firing.id = %self.id, %error, "{what} could not be noted");
         }
@@ -52,6 +56,6 @@ impl<'h> FiringRef<'h> {
     pub async fn event(&self, event: &Event) {
         let role = Some(&self.role.name);
         let added = self.store().event(event, role, Some(self.id), self.now());
-        self.note(event.kind(), added).await;
+        self.best_effort(event.kind(), added).await;
     }
 }

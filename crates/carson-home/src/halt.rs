@@ -12,7 +12,7 @@ pub trait OrBroken<T> {
 
 impl<T, E: Hinted> OrBroken<T> for Result<T, E> {
     fn or_broken(self, what: &str) -> Result<T, Halt> {
-        self.map_err(|error| Halt::Broken(format!("{what}: {}", told(&error))))
+        self.map_err(|error| Halt::Broken(format!("{what}: {}", describe_error(&error))))
     }
 }
 
@@ -47,7 +47,7 @@ impl Hinted for std::io::Error {
 }
 
 /// What happened, why, and what to do.
-pub fn told(error: &impl Hinted) -> String {
+pub fn describe_error(error: &impl Hinted) -> String {
     let mut text = error.to_string();
     let mut source = error.source();
     while let Some(cause) = source {

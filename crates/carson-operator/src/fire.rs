@@ -120,7 +120,7 @@ impl Ask for DryRun {
     async fn answer(self, home: &Home) -> Result<Self::Answer, Refusal> {
         let role = names::role(&home.fleet, &self.role)?;
         let wish = wish(home, role, self.repo.as_deref(), self.work)?;
-        Ok(dry_run::look(home, role, &wish).await?)
+        Ok(dry_run::foresee_firing(home, role, &wish).await?)
     }
 }
 

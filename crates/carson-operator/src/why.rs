@@ -45,14 +45,18 @@ impl Ask for Why {
 
     async fn answer(self, home: &Home) -> Result<Self::Answer, Refusal> {
         let no_role = match names::role(&home.fleet, &self.what) {
-            Ok(role) => return Ok(Reasons::Role(Box::new(of_role::look(home, role).await?))),
+            Ok(role) => {
+                return Ok(Reasons::Role(Box::new(
+                    of_role::reasons_of_role(home, role).await?,
+                )));
+            }
             Err(no_role) => no_role,
         };
         if let Found::Nothing = home.store.find_firing(&self.what).await? {
             return Err(no_role);
         }
         let row = names::firing(&home.store, &self.what).await?;
-        let reasons = of_firing::look(home, row).await?;
+        let reasons = of_firing::reasons_of_firing(home, row).await?;
         Ok(Reasons::Firing(Box::new(reasons)))
     }
 }

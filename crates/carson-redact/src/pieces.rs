@@ -49,9 +49,9 @@ impl Pieces {
     }
 
     /// Looks through another text.
-    pub fn see(&mut self, text: &[u8]) {
+    pub fn search_text(&mut self, text: &[u8]) {
         for one in &self.by_size {
-            one.see(text, &mut self.seen);
+            one.mark_seen(text, &mut self.seen);
         }
     }
 
@@ -93,7 +93,7 @@ impl BySize {
         this
     }
 
-    fn see(&self, text: &[u8], seen: &mut [Vec<bool>]) {
+    fn mark_seen(&self, text: &[u8], seen: &mut [Vec<bool>]) {
         let mask = u128::MAX >> (128 - 8 * self.size);
         let mut word = 0_u128;
         for (at, byte) in text.iter().enumerate() {
@@ -126,7 +126,9 @@ mod tests {
 
     fn whole(texts: &[&str]) -> bool {
         let mut pieces = Pieces::of([VALUE, "short-one"].into_iter());
-        texts.iter().for_each(|text| pieces.see(text.as_bytes()));
+        texts
+            .iter()
+            .for_each(|text| pieces.search_text(text.as_bytes()));
         pieces.make_a_whole()
     }
 

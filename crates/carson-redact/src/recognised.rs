@@ -49,7 +49,7 @@ pub(crate) fn recognised(text: &[u8], from: usize, complete: bool, scan: &mut Sc
             end: found.end(),
             complete,
         };
-        match (rule.look)(rule, &around, &mut runs) {
+        match (rule.judge)(rule, &around, &mut runs) {
             Verdict::Goes(span) if span.start >= from => {
                 covered = covered.max(span.end);
                 scan.spans.push(span);

@@ -6,7 +6,7 @@ use crate::known::Known;
 use crate::recognised::recognised;
 use crate::rules::KNOWN;
 use crate::span::{Scan, Span};
-use crate::views::look;
+use crate::views::find_known_values;
 use crate::watch::End;
 use crate::wide::in_wide;
 
@@ -27,7 +27,7 @@ impl Scanner {
     /// `complete` says that nothing will follow.
     pub(crate) fn scan(&self, text: &[u8], from: usize, complete: bool) -> Scan {
         let end = if complete { End::Complete } else { End::Open };
-        let found = look(&self.0, text, end);
+        let found = find_known_values(&self.0, text, end);
         let known = found.spans.into_iter().filter(|span| span.1 > from);
         // Of one whose beginning was handed on, the rest still goes.
         let known = known.map(|(start, end)| Span {

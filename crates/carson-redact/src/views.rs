@@ -14,7 +14,7 @@ const DEPTH: usize = 3;
 const SPELLED: usize = 64;
 
 /// Looks for known values in a text, however it is written.
-pub(crate) fn look(known: &Known, text: &[u8], end: End) -> Found {
+pub(crate) fn find_known_values(known: &Known, text: &[u8], end: End) -> Found {
     let mut found = Found::default();
     if known.plain.is_empty() {
         return found;

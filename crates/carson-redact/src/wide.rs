@@ -21,7 +21,7 @@ pub(crate) fn in_wide(text: &[u8], from: usize) -> Vec<Span> {
     while at + 2 < text.len() {
         let length = wide_length(&text[at..]);
         if length >= LEAST {
-            one(text, at, length, from, &mut spans);
+            scan_wide_run(text, at, length, from, &mut spans);
         }
         at += (2 * length).saturating_sub(1).max(1);
     }
@@ -37,7 +37,7 @@ fn wide_length(text: &[u8]) -> usize {
     length + usize::from(length > 0 && text.get(2 * length).is_some_and(|byte| *byte != 0))
 }
 
-fn one(text: &[u8], at: usize, length: usize, from: usize, spans: &mut Vec<Span>) {
+fn scan_wide_run(text: &[u8], at: usize, length: usize, from: usize, spans: &mut Vec<Span>) {
     let mut done = 0;
     while done < length {
         let until = length.min(done + STEP);

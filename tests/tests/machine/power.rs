@@ -147,7 +147,7 @@ impl Scene {
     }
 
     /// Whoever reads an outcome was told it.
-    fn look(&mut self) -> Vec<Value> {
+    fn observe_outcomes(&mut self) -> Vec<Value> {
         let rows = self.rows();
         for row in rows.iter().filter(|row| !row["ended_at"].is_null()) {
             let (id, outcome) = (word(row, "id"), word(row, "outcome"));
@@ -161,7 +161,7 @@ impl Scene {
         let began = Instant::now();
         let mut next = Duration::ZERO;
         while began.elapsed() < time {
-            self.look();
+            self.observe_outcomes();
             if began.elapsed() < next {
                 continue;
             }
@@ -268,7 +268,7 @@ impl Scene {
 
     /// Firings that have no end, and issues that somebody still holds.
     fn waiting(&mut self) -> Vec<String> {
-        let rows = self.look();
+        let rows = self.observe_outcomes();
         let open = rows
             .iter()
             .filter(|row| row["ended_at"].is_null() && !row["work"].is_null());
@@ -309,7 +309,7 @@ impl Scene {
         }
         machine.dies();
         let pruned = self.fleet.ok(&["prune", "--json"]);
-        let rows = self.look();
+        let rows = self.observe_outcomes();
         let mut outcomes: BTreeMap<String, u32> = BTreeMap::new();
         let mut finished = BTreeSet::new();
         for row in rows.iter().filter(|row| !row["work"].is_null()) {

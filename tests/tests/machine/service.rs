@@ -175,7 +175,7 @@ fn it_is_started_when_it_is_ready_and_stops_without_its_sessions() {
         service.show("Result"),
         "success",
         "{}",
-        service.systemd.said()
+        service.systemd.log_text()
     );
     assert_eq!(service.show("ActiveState"), "inactive");
     let log = fs::read_to_string(service.fleet.root().join("daemon.log")).unwrap();

@@ -66,13 +66,17 @@ impl Systemd {
 
     fn find_first(&mut self) -> Option<i32> {
         let ended = self.holder.try_wait().unwrap();
-        assert!(ended.is_none(), "systemd does not boot: {}", self.said());
+        assert!(
+            ended.is_none(),
+            "systemd does not boot: {}",
+            self.log_text()
+        );
         let children = format!("/proc/{0}/task/{0}/children", self.holder.id());
         fs::read_to_string(children).ok()?.trim().parse().ok()
     }
 
     /// What it printed.
-    pub(crate) fn said(&self) -> String {
+    pub(crate) fn log_text(&self) -> String {
         fs::read_to_string(&self.log).unwrap_or_default()
     }
 
@@ -95,7 +99,11 @@ impl Systemd {
     /// The same; it must succeed.
     pub(crate) fn must(&self, args: &[&str]) {
         let done = self.systemctl(args);
-        assert!(done.status.success(), "{args:?}: {done:?}\n{}", self.said());
+        assert!(
+            done.status.success(),
+            "{args:?}: {done:?}\n{}",
+            self.log_text()
+        );
     }
 
     /// A property of a unit.

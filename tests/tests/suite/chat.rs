@@ -78,7 +78,7 @@ fn add_settings(fleet: &TestFleet, section: &str) {
     std::fs::write(path, settings + section).unwrap();
 }
 
-fn of<'c>(calls: &'c [Value], work: &str) -> Vec<&'c Value> {
+fn calls_about<'c>(calls: &'c [Value], work: &str) -> Vec<&'c Value> {
     let about = |call: &&Value| call["text"].as_str().unwrap().contains(work);
     calls.iter().filter(about).collect()
 }
@@ -114,8 +114,8 @@ async fn a_firing_has_one_thread() {
             .iter()
             .all(|call| call["token"] == "Bearer xoxb-not-a-real-one")
     );
-    thread_of_the_good_one(&of(&calls, "Add "));
-    thread_of_the_bad_one(&of(&calls, "Break it"));
+    thread_of_the_good_one(&calls_about(&calls, "Add "));
+    thread_of_the_bad_one(&calls_about(&calls, "Break it"));
     assert_eq!(fleet.ok(&["status", "--json"])["outbox"], 0);
 }
 

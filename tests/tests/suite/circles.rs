@@ -40,7 +40,7 @@ fn circles_of(src: &Path) -> Vec<String> {
     let Some(root) = roots.iter().find(|root| root.exists()) else {
         return Vec::new();
     };
-    let graph = graph::of(&source::read(root));
+    let graph = graph::build_graph(&source::read(root));
     let circles = tarjan::circles(&graph);
     let line = |files: &Vec<&str>| format!("{} files: {}", files.len(), files.join(" "));
     circles.iter().map(line).collect()

@@ -59,7 +59,7 @@ fn with_github(fleet: &TestFleet, server: &MockServer) {
 }
 
 /// An answer of GitHub's with what it tells of the token.
-fn told(scopes: &str, left: &str, body: Value) -> ResponseTemplate {
+fn github_answer(scopes: &str, left: &str, body: Value) -> ResponseTemplate {
     ResponseTemplate::new(200)
         .insert_header("x-oauth-scopes", scopes)
         .insert_header("x-ratelimit-limit", "5000")
@@ -76,7 +76,7 @@ fn repository(may_push: bool) -> Value {
 async fn a_healthy_home_has_nothing_that_is_broken() {
     let server = MockServer::start().await;
     let hub = Mock::given(method("GET")).and(path("/repos/acme/hub"));
-    let fine = told("repo", "4999", repository(true));
+    let fine = github_answer("repo", "4999", repository(true));
     hub.respond_with(fine).expect(2..).mount(&server).await;
     let fleet = sound();
     with_github(&fleet, &server);
@@ -159,7 +159,7 @@ async fn a_healthy_home_has_nothing_that_is_broken() {
 /// Spoils nearly everything that one user can spoil in one home.
 async fn spoiled(server: &MockServer) -> TestFleet {
     let github = Mock::given(any());
-    let poor = told("read:org", "3", repository(false));
+    let poor = github_answer("read:org", "3", repository(false));
     github.respond_with(poor).mount(server).await;
     let fleet = TestFleet::new().with_own_binaries();
     with_github(&fleet, server);

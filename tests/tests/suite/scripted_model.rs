@@ -109,12 +109,12 @@ impl Desk {
 }
 
 impl Ended {
-    fn of(&self, kind: &str) -> Option<&Value> {
+    fn event(&self, kind: &str) -> Option<&Value> {
         self.events.iter().find(|event| event["type"] == kind)
     }
 
     fn result(&self) -> &Value {
-        self.of("result")
+        self.event("result")
             .unwrap_or_else(|| panic!("no result event: {self:#?}"))
     }
 
@@ -255,7 +255,7 @@ async fn a_used_up_subscription_tells_when_it_resets() {
 
     assert_eq!(ended.code, Some(1));
     assert_eq!(desk.model.count(), 1);
-    let info = &ended.of("rate_limit_event").unwrap()["rate_limit_info"];
+    let info = &ended.event("rate_limit_event").unwrap()["rate_limit_info"];
     assert_eq!(info["status"], "rejected");
     assert_eq!(info["rateLimitType"], "five_hour");
     assert_eq!(info["resetsAt"], RESET);
@@ -271,7 +271,7 @@ async fn a_subscription_warns_before_it_is_used_up() {
     let ended = desk.claude("", "Work.").await;
 
     assert_eq!((ended.code, ended.text()), (Some(0), "[OK]"));
-    let info = &ended.of("rate_limit_event").unwrap()["rate_limit_info"];
+    let info = &ended.event("rate_limit_event").unwrap()["rate_limit_info"];
     assert_eq!(info["status"], "allowed_warning");
     assert_eq!(info["rateLimitType"], "seven_day");
     assert_eq!(info["utilization"], 0.92);

@@ -35,7 +35,7 @@ fn is_due(fleet: &TestFleet, job: &str) {
 }
 
 /// What the job said when it ran just now.
-fn said(fleet: &TestFleet, job: &str) -> String {
+fn job_report(fleet: &TestFleet, job: &str) -> String {
     until("the job to run", || {
         let status = fleet.ok(&["status", "--json"]);
         let jobs = status["jobs"].as_array().unwrap().clone();
@@ -79,7 +79,7 @@ fn a_mirror_that_nobody_uses_is_fetched_pruned_and_packed() {
     until("the mirror to be packed", || {
         (loose(&fleet) == 0).then_some(())
     });
-    assert_eq!(said(&fleet, "mirrors"), "1 mirror fetched and packed");
+    assert_eq!(job_report(&fleet, "mirrors"), "1 mirror fetched and packed");
     let refs = mirror_refs(&fleet);
     assert!(
         refs.contains(&format!("{new} refs/remotes/origin/main")),
@@ -127,7 +127,7 @@ fn a_mirror_that_a_firing_works_with_is_left_alone() {
 
     let daemon = Daemon::start(&fleet, &[]);
 
-    assert_eq!(said(&fleet, "mirrors"), "nothing to do");
+    assert_eq!(job_report(&fleet, "mirrors"), "nothing to do");
     assert!(!mirror_refs(&fleet).contains(&new));
     fs::write(fleet.shared().join("barrier.go"), "").unwrap();
     let done = fire.unwrap().wait_with_output().unwrap();

@@ -22,7 +22,7 @@ fn stops(fleet: &TestFleet, role: &str) -> Vec<Value> {
 }
 
 /// The one stop is this one; people read the same as programs.
-fn told(fleet: &TestFleet, role: &str, stop: &str, why: &str, change: &str) {
+fn assert_only_stop(fleet: &TestFleet, role: &str, stop: &str, why: &str, change: &str) {
     let found = stops(fleet, role);
     let [one] = &found[..] else {
         panic!("{found:#?}")
@@ -91,7 +91,7 @@ fn a_provider_limit_says_until_when_and_how_to_end_it_sooner() {
     let row = scene.fire();
     assert_eq!(row["outcome"], "RATE_LIMITED", "{row:#}");
     let change = "wait, or `carson";
-    told(&scene.fleet, ROLE, "block", "account codex until 2", change);
+    assert_only_stop(&scene.fleet, ROLE, "block", "account codex until 2", change);
     let [stop] = &stops(&scene.fleet, ROLE)[..] else {
         panic!("one stop")
     };
@@ -134,7 +134,7 @@ fn money_that_is_spent_names_the_key_that_says_so() {
         }
         assert_eq!(scene.fire()["outcome"], "OK");
         let spent = "$1.76 of $1.50 for ";
-        told(&scene.fleet, ROLE, "budget", spent, key);
+        assert_only_stop(&scene.fleet, ROLE, "budget", spent, key);
         assert!(verdict(&scene.fleet, ROLE).contains("budget used up"));
         assert_eq!(skip_of(&scene.fleet.fire(ROLE).json()), "budget");
     }
@@ -148,12 +148,12 @@ fn a_firing_that_runs_stops_its_role_and_fills_the_host() {
     let running = Running::of(&fleet);
 
     let runs = "a firing of this role runs";
-    told(&fleet, "hand", "overlap", runs, "queue-one");
+    assert_only_stop(&fleet, "hand", "overlap", runs, "queue-one");
     assert!(verdict(&fleet, "hand").contains("its firing still runs"));
     assert_eq!(skip_of(&fleet.fire("hand").json()), "overlap");
 
     let full = "1 of 1 firings run on this host";
-    told(&fleet, "other", "host-full", full, "fleet.max_firings");
+    assert_only_stop(&fleet, "other", "host-full", full, "fleet.max_firings");
     assert!(verdict(&fleet, "other").starts_with("it waits: "));
     assert_eq!(fleet.fire("other").code, Some(16));
 
@@ -169,7 +169,7 @@ fn a_queue_that_is_empty_or_waits_for_people_says_which() {
     let row = fleet.fire("hand").json();
     assert_eq!(row["outcome"], "SILENT", "{row:#}");
     let create = "issue create \"What is to be done\" --label for:hand`";
-    told(&fleet, "hand", "no-work", "no work found", create);
+    assert_only_stop(&fleet, "hand", "no-work", "no work found", create);
     let idle = "it fires and finds nothing to do: ";
     assert!(verdict(&fleet, "hand").starts_with(idle));
 
@@ -183,7 +183,7 @@ fn a_queue_that_is_empty_or_waits_for_people_says_which() {
     );
     assert_eq!(fleet.fire("hand").json()["outcome"], "SILENT");
     let waits = format!("#{number} of widget waits for a person");
-    told(&fleet, "hand", "needs-human", &waits, "needs:human");
+    assert_only_stop(&fleet, "hand", "needs-human", &waits, "needs:human");
 
     replace(&fleet, &file, ", \"needs:human\"", "");
     let fired = fleet.fire("hand");
@@ -202,7 +202,7 @@ fn the_last_attempt_is_handed_over_and_why_says_to_whom() {
     assert_eq!(scene.fire()["outcome"], "FAILED");
     assert_eq!(scene.fire()["outcome"], "SILENT");
     let waits = "#1 of widget waits for a person";
-    told(&scene.fleet, ROLE, "needs-human", waits, "issue show 1");
+    assert_only_stop(&scene.fleet, ROLE, "needs-human", waits, "issue show 1");
     // The next look finds the label that this one left.
     let row = scene.fire();
     assert!(row["reason"].as_str().unwrap().contains(waits), "{row:#}");

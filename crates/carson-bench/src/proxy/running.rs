@@ -67,7 +67,7 @@ pub fn begin(
     let handover = (only && may_isolate(firing.home, role))
         .then(|| SocketHandover::at(&socket(bench, firing.id)?, &egress));
     Ok(Some(Proxy {
-        telling: egress.news().map(|news| tell(firing, news)),
+        telling: egress.news().map(|news| record_refused_hosts(firing, news)),
         handover: handover
             .transpose()
             .or_broken("making the proxy's socket")?,
@@ -109,7 +109,10 @@ fn socket(bench: &Path, id: FiringId) -> std::io::Result<PathBuf> {
 }
 
 /// Writes each host that is refused down, as it is refused.
-fn tell(firing: &FiringRef<'_>, mut news: UnboundedReceiver<HostRefused>) -> JoinHandle<()> {
+fn record_refused_hosts(
+    firing: &FiringRef<'_>,
+    mut news: UnboundedReceiver<HostRefused>,
+) -> JoinHandle<()> {
     let (store, clock) = (firing.store().clone(), firing.home.clock.clone());
     let (id, role) = (firing.id, firing.role.name.clone());
     let redactor = firing.home.redactor.clone();
@@ -150,7 +153,7 @@ pub async fn record(firing: &FiringRef<'_>, open: &Proxy) {
         same
     });
     let written = firing.store().set_egress(firing.id, &hosts);
-    firing.note("what went where", written).await;
+    firing.best_effort("what went where", written).await;
 }
 
 /// Ends the proxy: from here on its token opens nothing.

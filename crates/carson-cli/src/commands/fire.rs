@@ -29,7 +29,7 @@ pub async fn run(app: &App, args: args::Fire) -> Result<u8, CommandError> {
     } = args;
     if dry_run {
         let outlook = DryRun { role, repo, work }.answer(&home).await?;
-        return look(app, &home, &outlook);
+        return print_outlook(app, &home, &outlook);
     }
     match (Fire { role, repo, work }).claim(&home).await? {
         Fired::Claimed { firing } => to_the_end(app, &home, firing).await,
@@ -109,7 +109,7 @@ fn cancel_on_signals() -> Result<Cancel, CommandError> {
     Ok(cancel)
 }
 
-fn look(app: &App, home: &Home, outlook: &Outlook) -> Result<u8, CommandError> {
+fn print_outlook(app: &App, home: &Home, outlook: &Outlook) -> Result<u8, CommandError> {
     if app.json {
         print::json(outlook);
         return Ok(0);

@@ -75,7 +75,7 @@ fn show_issue(shown: &issues::Shown) {
         issue.labels.join(", "),
         issue.body
     ));
-    tell(&shown.comments);
+    print_comments(&shown.comments);
 }
 
 pub async fn pr(app: &App, action: PrAction) -> Result<u8, CommandError> {
@@ -128,7 +128,7 @@ fn show_pull(shown: &pulls::Shown) {
         pull.labels.join(", "),
         pull.body
     ));
-    tell(&shown.comments);
+    print_comments(&shown.comments);
 }
 
 fn stand(pull: &Pull) -> String {
@@ -149,7 +149,7 @@ fn flat(title: &str) -> String {
         .collect()
 }
 
-fn tell(comments: &[Comment]) {
+fn print_comments(comments: &[Comment]) {
     for comment in comments {
         print::line(&format!(
             "\n--- {} · {}",

@@ -46,7 +46,7 @@ pub fn run(args: &Sandbox, as_json: bool) -> Result<u8, CommandError> {
     // Should we end by a signal, nothing is dropped.
     drop(file);
     if let Some(way_out) = way_out {
-        tell(&way_out, as_json);
+        print_egress(&way_out, as_json);
     }
     Ok(ended.end_likewise())
 }
@@ -88,7 +88,7 @@ fn socket() -> Result<PathBuf, CommandError> {
 }
 
 /// What went where, beside the command's own output.
-fn tell(way_out: &Standalone, as_json: bool) {
+fn print_egress(way_out: &Standalone, as_json: bool) {
     let hosts = way_out.counts();
     if as_json {
         print::error(&json!({ "egress": hosts }).to_string());

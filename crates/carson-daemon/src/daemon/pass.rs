@@ -74,7 +74,7 @@ impl Daemon {
         if let Some(over) = self.health.well() {
             info!(over, "it is over; firings go on");
         }
-        tell(&claimed, began);
+        log_admission(&claimed, began);
         let mut won = Vec::new();
         for (((role, _), claimed), due) in wishes.iter().zip(claimed).zip(dues) {
             match claimed {
@@ -130,7 +130,7 @@ impl Daemon {
 }
 
 /// How long it took to decide about all of them.
-fn tell(claimed: &[Claimed], began: Instant) {
+fn log_admission(claimed: &[Claimed], began: Instant) {
     let count = |is: fn(&Claimed) -> bool| claimed.iter().filter(|one| is(one)).count();
     debug!(
         due = claimed.len(),

@@ -90,7 +90,7 @@ impl Stage {
     }
 
     /// One pass of the loop: every firing ends at once.
-    async fn look(&mut self) {
+    async fn pass_once(&mut self) {
         let now = self.clock.now();
         let due: Vec<_> = self.ledger.due(&self.fleet, now);
         let due: Vec<_> = due
@@ -108,19 +108,19 @@ impl Stage {
         }
     }
 
-    async fn look_at(&mut self, now: DateTime<Utc>) {
+    async fn pass_at(&mut self, now: DateTime<Utc>) {
         self.clock.set(now);
-        self.look().await;
+        self.pass_once().await;
     }
 
     /// Sleeps from alarm to alarm, as the daemon does; how often it woke.
     async fn live_until(&mut self, end: DateTime<Utc>) -> usize {
         let mut wakes = 0;
         while let Some(next) = Ledger::next(&self.fleet, self.clock.now()).filter(|at| *at <= end) {
-            self.look_at(next).await;
+            self.pass_at(next).await;
             wakes += 1;
         }
-        self.look_at(end).await;
+        self.pass_at(end).await;
         wakes
     }
 
@@ -212,14 +212,14 @@ async fn a_restart_neither_repeats_a_slot_nor_loses_one() {
     let mut stage = Stage::new(fleet([("one", "*/20 * * * *", "")]), "2026-06-01T09:50:00Z").await;
     stage.live_until(utc("2026-06-01T10:20:00Z")).await;
     stage.restart().await;
-    stage.look().await;
+    stage.pass_once().await;
     assert_eq!(stage.slots("one"), ["01T10:00", "01T10:20"]);
     // Away from 10:20 to 11:45: 10:40, 11:00, 11:20 and 11:40 are one firing.
     stage.clock.set(utc("2026-06-01T11:45:00Z"));
     stage.restart().await;
-    stage.look().await;
+    stage.pass_once().await;
     stage.restart().await;
-    stage.look().await;
+    stage.pass_once().await;
     assert_eq!(stage.slots("one"), ["01T10:00", "01T10:20", "01T11:40"]);
     assert_eq!(stage.fired[2].2, 3);
 }
@@ -227,9 +227,9 @@ async fn a_restart_neither_repeats_a_slot_nor_loses_one() {
 #[tokio::test]
 async fn a_role_that_is_new_waits_for_its_first_slot() {
     let mut stage = Stage::new(fleet([("one", "0 3 * * *", "")]), "2026-06-01T12:00:00Z").await;
-    stage.look_at(utc("2026-06-01T23:00:00Z")).await;
+    stage.pass_at(utc("2026-06-01T23:00:00Z")).await;
     assert!(stage.fired.is_empty(), "last night's was before its time");
-    stage.look_at(utc("2026-06-02T01:00:00Z")).await;
+    stage.pass_at(utc("2026-06-02T01:00:00Z")).await;
     assert_eq!(stage.slots("one"), ["02T01:00"], "three in Berlin");
 }
 
@@ -246,8 +246,8 @@ async fn what_is_missed_follows_the_rules_of_the_role() {
     let mut stage = Stage::new(fleet(roles), "2026-06-01T21:30:00Z").await;
     stage.live_until(utc("2026-06-01T22:00:00Z")).await;
     assert_eq!(stage.fired.len(), 2);
-    stage.look_at(utc("2026-06-02T05:30:00Z")).await;
-    stage.look().await;
+    stage.pass_at(utc("2026-06-02T05:30:00Z")).await;
+    stage.pass_once().await;
     assert_eq!(stage.slots("catches-up"), ["01T22:00", "02T05:00"]);
     assert_eq!(stage.slots("does-not"), ["01T22:00"]);
     assert_eq!(stage.slots("late"), ["02T00:00"]);
@@ -268,7 +268,7 @@ async fn a_clock_that_goes_back_an_hour_repeats_no_slot_and_goes_on_after_it() {
     stage.live_until(utc("2026-06-01T09:05:00Z")).await;
     assert_eq!(stage.fired.len(), 5);
     // The clock was an hour ahead, and is set right.
-    stage.look_at(utc("2026-06-01T08:05:00Z")).await;
+    stage.pass_at(utc("2026-06-01T08:05:00Z")).await;
     assert_eq!(
         stage.fired.len(),
         5,
@@ -288,14 +288,14 @@ async fn a_clock_that_goes_back_an_hour_repeats_no_slot_and_goes_on_after_it() {
 #[tokio::test]
 async fn a_clock_that_is_mended_by_a_moment_repeats_nothing() {
     let mut stage = Stage::new(fleet([("one", "*/5 * * * *", "")]), "2026-06-01T09:58:00Z").await;
-    stage.look_at(utc("2026-06-01T10:00:00.500Z")).await;
+    stage.pass_at(utc("2026-06-01T10:00:00.500Z")).await;
     for back in [
         "2026-06-01T09:59:59.900Z",
         "2026-06-01T10:00:00.100Z",
         "2026-06-01T09:59:10Z",
     ] {
-        stage.look_at(utc(back)).await;
-        stage.look_at(utc("2026-06-01T10:00:00.200Z")).await;
+        stage.pass_at(utc(back)).await;
+        stage.pass_at(utc("2026-06-01T10:00:00.200Z")).await;
     }
     // The daemon dies in between, and the clock is mended meanwhile.
     stage.clock.set(utc("2026-06-01T09:59:59.900Z"));

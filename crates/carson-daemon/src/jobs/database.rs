@@ -4,13 +4,13 @@ use carson_home::Home;
 use carson_store::StoreError;
 use tracing::error;
 
+use super::error_chain;
 use super::runner::{Done, Report};
-use super::said;
 use crate::health::Health;
 
 pub(super) async fn checkpoint(home: Home) -> Done {
-    home.store.still_there().map_err(said)?;
-    home.store.checkpoint().await.map_err(said)?;
+    home.store.still_there().map_err(error_chain)?;
+    home.store.checkpoint().await.map_err(error_chain)?;
     Ok(Report::nothing("its log is in the file"))
 }
 
@@ -22,7 +22,7 @@ pub(super) async fn check(home: &Home, health: &Health) -> Done {
             if wrong.is_damage() {
                 lost(health, &wrong);
             }
-            Err(said(wrong))
+            Err(error_chain(wrong))
         }
     }
 }
@@ -36,13 +36,13 @@ pub(crate) fn lost(health: &Health, wrong: &StoreError) {
 }
 
 pub(super) async fn back_up(home: Home) -> Done {
-    home.store.still_there().map_err(said)?;
+    home.store.still_there().map_err(error_chain)?;
     let made = home.store.back_up(home.clock.now()).await;
-    let Some(path) = made.map_err(said)? else {
+    let Some(path) = made.map_err(error_chain)? else {
         return Ok(Report::nothing("a server has backups of its own"));
     };
     let keep = home.fleet.housekeeping.keep_backups as usize;
-    home.store.drop_old_backups(keep).map_err(said)?;
+    home.store.drop_old_backups(keep).map_err(error_chain)?;
     Ok(Report {
         did: 1,
         said: home.fleet.layout.shown(&path),

@@ -10,8 +10,8 @@ use carson_store::Stale;
 use chrono::TimeDelta;
 use tracing::{info, warn};
 
+use super::error_chain;
 use super::runner::{Done, Report};
-use super::said;
 
 /// A bench that changed more recently is somebody's: a teardown, or a person who looks.
 const YOUTH: Duration = Duration::from_secs(600);
@@ -29,7 +29,7 @@ pub(super) async fn benches(home: Home) -> Done {
         within: WITHIN,
         patient: true,
     };
-    let pass = prune::pass(&home, &plan).await.map_err(said)?;
+    let pass = prune::pass(&home, &plan).await.map_err(error_chain)?;
     let (mut removed, mut kept) = (0, 0);
     for one in &pass.benches {
         let bench = one.path.display();
@@ -59,10 +59,15 @@ pub(super) async fn benches(home: Home) -> Done {
 pub(super) async fn rows(home: Home) -> Done {
     let now = home.clock.now();
     let mut dropped = 0;
-    for scope in home.store.drop_ended_pauses(now).await.map_err(said)? {
+    for scope in home
+        .store
+        .drop_ended_pauses(now)
+        .await
+        .map_err(error_chain)?
+    {
         let event = Event::PauseEnded { scope };
         let noted = home.store.event(&event, None, None, now).await;
-        noted.map_err(said)?;
+        noted.map_err(error_chain)?;
         dropped += 1;
     }
     let old = now - TimeDelta::days(i64::from(home.fleet.housekeeping.keep_days));
@@ -72,7 +77,11 @@ pub(super) async fn rows(home: Home) -> Done {
         (Stale::EndedBlocks, now - BLOCKS),
     ] {
         for _ in 0..BATCHES {
-            let gone = home.store.drop_stale(kind, before).await.map_err(said)?;
+            let gone = home
+                .store
+                .drop_stale(kind, before)
+                .await
+                .map_err(error_chain)?;
             dropped += usize::try_from(gone).unwrap_or(usize::MAX);
             if gone == 0 {
                 break;

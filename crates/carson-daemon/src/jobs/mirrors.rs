@@ -6,8 +6,8 @@ use carson_config::Repo;
 use carson_home::Home;
 use tracing::warn;
 
+use super::error_chain;
 use super::runner::{Done, Report};
-use super::said;
 
 /// How long packing one mirror may take.
 const PACK: Duration = Duration::from_secs(600);
@@ -15,7 +15,7 @@ const PACK: Duration = Duration::from_secs(600);
 pub(super) async fn tidy(home: Home) -> Done {
     let (mut done, mut failed) = (0, Vec::new());
     for (name, repo) in &home.fleet.repos {
-        match one(&home, repo).await {
+        match tidy_mirror(&home, repo).await {
             Ok(true) => done += 1,
             Ok(false) => {}
             Err(error) => {
@@ -35,12 +35,12 @@ pub(super) async fn tidy(home: Home) -> Done {
 }
 
 /// `false` when somebody works in it, or it was never cloned.
-async fn one(home: &Home, repo: &Repo) -> Result<bool, String> {
+async fn tidy_mirror(home: &Home, repo: &Repo) -> Result<bool, String> {
     let mirror = home.mirror(repo);
     if !mirror.exists() || is_used(home, repo).await? {
         return Ok(false);
     }
-    mirror.refresh().await.map_err(said)?;
+    mirror.refresh().await.map_err(error_chain)?;
     pack(home, repo).await
 }
 
@@ -50,14 +50,14 @@ pub(super) async fn pack(home: &Home, repo: &Repo) -> Result<bool, String> {
     if !mirror.exists() || is_used(home, repo).await? {
         return Ok(false);
     }
-    mirror.pack(PACK).await.map_err(said)?;
+    mirror.pack(PACK).await.map_err(error_chain)?;
     Ok(true)
 }
 
 /// Whether a firing runs that works there or may yet choose to, or a bench of it is left.
 async fn is_used(home: &Home, repo: &Repo) -> Result<bool, String> {
     let here = Some(&home.fleet.host);
-    let live = home.store.live_firings(here).await.map_err(said)?;
+    let live = home.store.live_firings(here).await.map_err(error_chain)?;
     if live
         .iter()
         .any(|row| row.repo.as_ref().is_none_or(|name| *name == repo.name))
@@ -68,7 +68,7 @@ async fn is_used(home: &Home, repo: &Repo) -> Result<bool, String> {
     for item in items.into_iter().flatten().flatten() {
         let id = item.file_name().to_str().and_then(|name| name.parse().ok());
         let row = match id {
-            Some(id) => home.store.firing(id).await.map_err(said)?,
+            Some(id) => home.store.firing(id).await.map_err(error_chain)?,
             None => None,
         };
         // One that no row knows may be of any repository.

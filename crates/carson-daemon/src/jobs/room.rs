@@ -7,7 +7,7 @@ use carson_home::{Home, disk_space};
 use tracing::{info, warn};
 
 use super::runner::{Done, Report};
-use super::{mirrors, said, transcripts};
+use super::{error_chain, mirrors, transcripts};
 
 /// Between two attempts.
 const PAUSE: Duration = Duration::from_secs(600);
@@ -53,7 +53,7 @@ async fn make(home: &Home) {
 }
 
 async fn caches(home: &Home) -> Done {
-    let cleared = prune::clear_caches(home).await.map_err(said)?;
+    let cleared = prune::clear_caches(home).await.map_err(error_chain)?;
     Ok(Report::counted(
         cleared,
         "bench cleared of caches",
@@ -67,7 +67,7 @@ async fn benches(home: &Home) -> Done {
         patient: true,
         ..Plan::by_hand(false)
     };
-    let pass = prune::pass(home, &plan).await.map_err(said)?;
+    let pass = prune::pass(home, &plan).await.map_err(error_chain)?;
     Ok(Report::counted(
         pass.benches.len(),
         "bench looked at",
@@ -76,7 +76,7 @@ async fn benches(home: &Home) -> Done {
 }
 
 async fn log_of_database(home: &Home) -> Done {
-    home.store.checkpoint().await.map_err(said)?;
+    home.store.checkpoint().await.map_err(error_chain)?;
     Ok(Report::nothing("it is in the file"))
 }
 

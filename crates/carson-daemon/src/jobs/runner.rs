@@ -189,7 +189,7 @@ pub(crate) async fn keep(job: Job, alarm: Alarm, shared: Shared, health: Health)
         due = row.next_at;
         if is_news(&job, &row, last.as_ref(), noted) {
             noted = Some(row.ended_at);
-            note(&job, &home, &row, last.as_ref()).await;
+            record_run(&job, &home, &row, last.as_ref()).await;
         }
         last = Some(row);
     }
@@ -264,7 +264,7 @@ fn is_news(job: &Job, row: &JobRow, last: Option<&JobRow>, noted: Option<DateTim
 }
 
 /// Log, row, and an event for what an operator may look for later.
-async fn note(job: &Job, home: &Home, row: &JobRow, last: Option<&JobRow>) {
+async fn record_run(job: &Job, home: &Home, row: &JobRow, last: Option<&JobRow>) {
     let failed_before = last.is_some_and(|last| last.failures > 0);
     let (name, did, said) = (row.name.clone(), row.did, row.said.clone());
     let event = match (row.failures > 0, failed_before) {

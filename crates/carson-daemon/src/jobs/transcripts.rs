@@ -9,8 +9,8 @@ use carson_core::FiringId;
 use carson_home::Home;
 use chrono::{DateTime, TimeDelta, Utc};
 
+use super::error_chain;
 use super::runner::{Done, Report};
-use super::said;
 
 /// No firing's papers are begun after this long.
 const WITHIN: Duration = Duration::from_secs(120);
@@ -24,7 +24,7 @@ struct Papers {
 }
 
 pub(super) async fn sweep(home: Home) -> Done {
-    let live = home.store.live_firings(None).await.map_err(said)?;
+    let live = home.store.live_firings(None).await.map_err(error_chain)?;
     let live: BTreeSet<FiringId> = live.into_iter().map(|row| row.id).collect();
     let (now, keep) = (home.clock.now(), home.fleet.housekeeping);
     let root = home.fleet.layout.root.clone();
@@ -32,7 +32,7 @@ pub(super) async fn sweep(home: Home) -> Done {
         let all = papers(&root);
         remove(all, &live, &keep, now, WITHIN)
     });
-    let (count, bytes) = swept.await.map_err(said)?.map_err(said)?;
+    let (count, bytes) = swept.await.map_err(error_chain)?.map_err(error_chain)?;
     let mut report = Report::counted(
         count,
         "firing's logs and transcripts removed",

@@ -30,7 +30,7 @@ async fn what_follows_goes_into_the_thread_of_its_root() {
     }
     stage.file(Some(two), PostKind::Reply, "two needs").await;
     assert_eq!(stage.drain().await, 4);
-    let told = stage.told();
+    let told = stage.lock_state();
     let seen: Vec<_> = told
         .arrived
         .iter()
@@ -65,13 +65,13 @@ async fn the_chat_is_asked_again_when_it_said_and_not_before() {
         stage.file(None, PostKind::Root, title).await;
     }
     let wait = no(429).insert_header("retry-after", "37");
-    stage.told().next.push_back(wait);
+    stage.lock_state().next.push_back(wait);
     assert_eq!(stage.drain().await, 0);
     stage.after(36);
     stage.file(None, PostKind::Root, "3").await;
     assert_eq!(stage.drain().await, 0);
     assert_eq!(
-        stage.told().calls,
+        stage.lock_state().calls,
         1,
         "nothing is sent meanwhile, new posts neither"
     );
@@ -80,7 +80,7 @@ async fn the_chat_is_asked_again_when_it_said_and_not_before() {
     assert_eq!(stage.arrived(), ["1", "2", "3"]);
 
     let absurd = no(429).insert_header("retry-after", "9000000000000000");
-    stage.told().next.push_back(absurd);
+    stage.lock_state().next.push_back(absurd);
     stage.file(None, PostKind::Root, "4").await;
     stage.drain().await;
     stage.after(3_600);
@@ -95,19 +95,19 @@ async fn the_chat_is_asked_again_when_it_said_and_not_before() {
 async fn failures_wait_longer_each_time_up_to_a_quarter_of_an_hour() {
     let mut stage = Stage::new().await;
     stage.file(None, PostKind::Root, "x").await;
-    stage.told().always = Some(no(500));
+    stage.lock_state().always = Some(no(500));
     for wait in [5, 10, 20, 40, 80, 160, 320, 640, 900, 900] {
-        let before = stage.told().calls;
+        let before = stage.lock_state().calls;
         assert_eq!(stage.drain().await, 0);
-        assert_eq!(stage.told().calls, before + 1);
+        assert_eq!(stage.lock_state().calls, before + 1);
         stage.after(wait - 1);
         stage.drain().await;
-        assert_eq!(stage.told().calls, before + 1, "not before {wait} s");
+        assert_eq!(stage.lock_state().calls, before + 1, "not before {wait} s");
         stage.after(1);
     }
-    stage.told().always = None;
+    stage.lock_state().always = None;
     assert_eq!(stage.drain().await, 1);
-    stage.told().next.push_back(no(503));
+    stage.lock_state().next.push_back(no(503));
     stage.file(None, PostKind::Root, "y").await;
     stage.drain().await;
     stage.after(5);
@@ -121,7 +121,7 @@ async fn failures_wait_longer_each_time_up_to_a_quarter_of_an_hour() {
 #[tokio::test]
 async fn after_an_hour_away_everything_arrives_once_and_in_its_order() {
     let mut stage = Stage::new().await;
-    stage.told().always = Some(no(502));
+    stage.lock_state().always = Some(no(502));
     let mut filed = Vec::new();
     for tick in 0..720 {
         if tick % 20 == 0 {
@@ -139,9 +139,9 @@ async fn after_an_hour_away_everything_arrives_once_and_in_its_order() {
             (stage.poster, stage.store) = (quick(), Stage::open(&stage.dir).await);
         }
     }
-    let calls = stage.told().calls;
+    let calls = stage.lock_state().calls;
     assert!((8..=24).contains(&calls), "{calls} calls in an hour");
-    stage.told().always = None;
+    stage.lock_state().always = None;
     stage.after(900);
     let mut sent = 0;
     for _ in 0..filed.len() {
@@ -157,11 +157,11 @@ async fn a_poster_that_dies_between_sending_and_marking_costs_one_duplicate() {
     let mut stage = Stage::new().await;
     stage.file(None, PostKind::Root, "x").await;
     let slow = ResponseTemplate::new(200).set_delay(Duration::from_secs(60));
-    stage.told().next.push_back(slow);
+    stage.lock_state().next.push_back(slow);
     let (sinks, desk) = (stage.sinks.clone(), stage.desk());
     let dying = tokio::spawn(async move { quick().drain_to(&sinks, &desk).await });
     let deadline = Instant::now() + Duration::from_secs(20);
-    while stage.told().calls == 0 {
+    while stage.lock_state().calls == 0 {
         assert!(Instant::now() < deadline, "nothing was sent");
         tokio::time::sleep(Duration::from_millis(5)).await;
     }
@@ -175,7 +175,7 @@ async fn a_poster_that_dies_between_sending_and_marking_costs_one_duplicate() {
     assert_eq!(stage.drain().await, 1);
     stage.after(3_600);
     assert_eq!(stage.drain().await, 0);
-    assert_eq!(stage.told().calls, 2);
+    assert_eq!(stage.lock_state().calls, 2);
 }
 
 #[tokio::test]
@@ -183,7 +183,7 @@ async fn a_refused_post_steps_aside_with_its_thread() {
     let mut stage = Stage::new().await;
     let (one, two) = (FiringId::new(), FiringId::new());
     let refused = json!({"ok": false, "error": "msg_too_long"});
-    stage.told().chokes_on = Some(("bad", no(200).set_body_json(refused)));
+    stage.lock_state().chokes_on = Some(("bad", no(200).set_body_json(refused)));
     stage.file(Some(one), PostKind::Root, "bad root").await;
     stage.file(Some(one), PostKind::Reply, "its reply").await;
     stage.file(Some(two), PostKind::Root, "good root").await;
@@ -192,7 +192,7 @@ async fn a_refused_post_steps_aside_with_its_thread() {
     stage.after(899);
     assert_eq!(stage.drain().await, 0);
     // Somebody mended it.
-    stage.told().chokes_on = None;
+    stage.lock_state().chokes_on = None;
     stage.after(1);
     assert_eq!(stage.drain().await, 2);
     assert_eq!(stage.arrived(), ["good root", "bad root", "its reply"]);
@@ -201,7 +201,7 @@ async fn a_refused_post_steps_aside_with_its_thread() {
 #[tokio::test]
 async fn a_post_that_the_chat_chokes_on_does_not_hold_up_the_others_for_ever() {
     let mut stage = Stage::new().await;
-    stage.told().chokes_on = Some(("bad", no(500)));
+    stage.lock_state().chokes_on = Some(("bad", no(500)));
     stage.file(None, PostKind::Root, "bad").await;
     stage.file(None, PostKind::Root, "good").await;
     let mut hours = 0;
@@ -214,7 +214,7 @@ async fn a_post_that_the_chat_chokes_on_does_not_hold_up_the_others_for_ever() {
         hours += 1;
     }
     assert_eq!(stage.arrived(), ["good"]);
-    assert!(stage.told().calls < 40);
+    assert!(stage.lock_state().calls < 40);
 }
 
 #[tokio::test]
@@ -222,7 +222,7 @@ async fn a_clock_that_was_set_back_does_not_silence_the_chat() {
     let mut stage = Stage::new().await;
     stage.file(None, PostKind::Root, "x").await;
     stage.after(86_400);
-    stage.told().next.push_back(no(500));
+    stage.lock_state().next.push_back(no(500));
     assert_eq!(stage.drain().await, 0);
     stage.file(None, PostKind::Root, "y").await;
     stage.after(-80_000);

@@ -79,14 +79,19 @@ pub fn play(script: &Script, part: &Part, cwd: &Path, out: &mut dyn Write) -> st
             emit(out, &json!({"v": 1, "type": "max_turns"}))?;
             return Ok(1);
         }
-        if let Some(exit) = one(step, part, cwd, out)? {
+        if let Some(exit) = play_step(step, part, cwd, out)? {
             return Ok(exit);
         }
     }
     Ok(0)
 }
 
-fn one(step: &Step, part: &Part, cwd: &Path, out: &mut dyn Write) -> std::io::Result<Option<u8>> {
+fn play_step(
+    step: &Step,
+    part: &Part,
+    cwd: &Path,
+    out: &mut dyn Write,
+) -> std::io::Result<Option<u8>> {
     match step {
         Step::Say(text) => emit(out, &json!({"v": 1, "type": "say", "text": text}))?,
         Step::Edit { path, content } => write(&inside(cwd, path)?, content, false)?,

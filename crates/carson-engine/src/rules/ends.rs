@@ -55,13 +55,13 @@ fn ended(facts: &Facts, verdict: Verdict) -> Option<Ended> {
             LimitKind::Billing => Some(facts.file.billing_remedy()),
             LimitKind::UsageWindow | LimitKind::RateLimit => None,
         },
-        message: said(&verdict),
+        message: limit_message(&verdict),
         window: verdict.window,
     }))
 }
 
 /// The message, and what was not believed of it.
-fn said(verdict: &Verdict) -> String {
+fn limit_message(verdict: &Verdict) -> String {
     match verdict.capped_from {
         None => verdict.message.clone(),
         Some(claimed) => format!(

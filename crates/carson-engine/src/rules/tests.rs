@@ -52,7 +52,7 @@ fn error(set: &str, message: &str) -> Value {
     }
 }
 
-fn said(set: &str, message: &str) -> Verdict {
+fn classify_message(set: &str, message: &str) -> Verdict {
     let facts = match set {
         "openai" => facts(set, "", 1, message),
         _ => facts(set, &error(set, message).to_string(), 1, ""),
@@ -236,7 +236,7 @@ fn twelve_shapes_of_a_limit_are_one() {
         ),
     ];
     for (set, text, reset) in shapes {
-        let verdict = said(set, text);
+        let verdict = classify_message(set, text);
         assert_eq!(
             (verdict.class, verdict.resets_at),
             (Class::Limit, reset),
@@ -298,7 +298,7 @@ fn other_refusals_have_their_own_class() {
         ),
         ("claude", "Invalid API key · Please run /login", Auth),
     ] {
-        assert_eq!(said(set, text).class, class, "{set}: {text}");
+        assert_eq!(classify_message(set, text).class, class, "{set}: {text}");
     }
 }
 
@@ -311,7 +311,7 @@ fn a_reset_too_far_is_held_to_the_horizon_and_said() {
     assert_eq!(verdict.resets_at, Some(now() + TimeDelta::days(8)));
     assert_eq!(verdict.capped_from, at("9999-12-31T23:59:59Z"));
     // One that has passed is no reset at all.
-    let passed = said(
+    let passed = classify_message(
         "codex",
         "You've hit your usage limit. Try again at Nov 20th, 2026 1:00 AM.",
     );

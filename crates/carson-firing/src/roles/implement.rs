@@ -18,7 +18,7 @@ use crate::reached::Taken;
 use crate::record::Record;
 use crate::saved::without_a_pull;
 use crate::stale_claims;
-use carson_home::halt::{OrBroken, told};
+use carson_home::halt::{OrBroken, describe_error};
 
 pub(super) const KIND: Kind = Kind {
     from: "issues",
@@ -36,7 +36,7 @@ async fn pick<'h>(ctx: &Ctx<'h>, rec: &mut Record) -> Result<Taken<'h>, Halt> {
     for repo in open_to(ctx).await? {
         let forge = forge_of(ctx, rec, repo).await?;
         let queue = queue(ctx, rec, repo, &forge, label).await?;
-        waiting.note(repo, queue.for_people);
+        waiting.add_issues(repo, queue.for_people);
         if queue.ready.is_empty() {
             continue;
         }
@@ -47,7 +47,7 @@ async fn pick<'h>(ctx: &Ctx<'h>, rec: &mut Record) -> Result<Taken<'h>, Halt> {
                 Took::It(work) => work,
                 Took::Nothing => continue,
                 Took::ForPeople => {
-                    waiting.note(repo, vec![number]);
+                    waiting.add_issues(repo, vec![number]);
                     continue;
                 }
             };
@@ -62,7 +62,7 @@ async fn pick<'h>(ctx: &Ctx<'h>, rec: &mut Record) -> Result<Taken<'h>, Halt> {
 struct Waiting(Option<HeldWork>);
 
 impl Waiting {
-    fn note(&mut self, repo: &Repo, issues: Vec<u64>) {
+    fn add_issues(&mut self, repo: &Repo, issues: Vec<u64>) {
         for first in issues {
             let held = self.0.get_or_insert_with(|| HeldWork {
                 issues: 0,
@@ -92,7 +92,7 @@ async fn queue(
     label: &str,
 ) -> Result<Queue, Halt> {
     let queue = forge.queue(label).await;
-    let mut queue = queue.map_err(|error| away(rec, repo, told(&error)))?;
+    let mut queue = queue.map_err(|error| away(rec, repo, describe_error(&error)))?;
     rec.checks.pass(format!("repo.{}.forge", repo.name));
     if let Some(wanted) = ctx.wanted.work {
         queue.ready.retain(|issue| issue.number == wanted);

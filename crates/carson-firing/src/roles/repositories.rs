@@ -8,7 +8,7 @@ use carson_forge::Forge;
 use crate::ctx::Ctx;
 use crate::record::Record;
 use carson_bench::sandbox_profile;
-use carson_home::halt::{OrBroken, told};
+use carson_home::halt::{OrBroken, describe_error};
 
 /// Those of the role, in its order, that nobody paused.
 pub(super) async fn open_to<'h>(ctx: &Ctx<'h>) -> Result<Vec<&'h Repo>, Halt> {
@@ -27,7 +27,7 @@ pub(super) async fn open_to<'h>(ctx: &Ctx<'h>) -> Result<Vec<&'h Repo>, Halt> {
 /// The forge of a repository.
 pub(super) async fn forge_of(ctx: &Ctx<'_>, rec: &mut Record, repo: &Repo) -> Result<Forge, Halt> {
     let forge = ctx.home.forge(repo).await;
-    forge.map_err(|error| away(rec, repo, told(&error)))
+    forge.map_err(|error| away(rec, repo, describe_error(&error)))
 }
 
 /// Nothing was taken yet: a forge that cannot be asked costs a slot, and counts against nobody.

@@ -40,7 +40,7 @@ pub(super) struct Watch {
 }
 
 impl Watch {
-    fn see(&mut self, event: &Event) {
+    fn observe(&mut self, event: &Event) {
         match event {
             Event::ToolCall { .. } => self.calls += 1,
             Event::Started { model } => self.model.clone_from(model),
@@ -82,7 +82,7 @@ pub(super) async fn drive<'h>(
     let mut watch = Watch::default();
     let mut seen = |event: &Event| {
         tracing::debug!(firing.id = %ctx.id, ?event, "session event");
-        watch.see(event);
+        watch.observe(event);
     };
     let end = tokio::select! {
         end = prepared.engine.run(&session, &ctx.cancel, &mut seen) => {

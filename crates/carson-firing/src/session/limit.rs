@@ -135,7 +135,7 @@ pub(super) async fn note_windows(ctx: &Ctx<'_>, account: &Account, seen: &[Seen]
             resets_at: seen.resets_at.map(|at| at.min(now + BLOCK_HORIZON)),
             seen_at: now,
         };
-        ctx.note("a usage window", ctx.store().note_window(&window))
+        ctx.best_effort("a usage window", ctx.store().note_window(&window))
             .await;
     }
 }

@@ -27,7 +27,7 @@ pub(super) async fn record(
     ran: &Ran<'_>,
 ) -> Result<(), Halt> {
     let end = &ran.end;
-    sandboxed_run::note(ctx, rec, &ran.walls, end.exit, &end.said).await?;
+    sandboxed_run::record_level(ctx, rec, &ran.walls, end.exit, &end.said).await?;
     info!(firing.id = %ctx.id, session.ended = ?end.ended, session.turns = end.turns, "session ended");
     count(ctx, rec, placed, stage, ran).await;
     if end.leaked > 0 {
@@ -62,7 +62,7 @@ async fn count(
     let blocked = end.denied.iter().filter(|denied| denied.by_hook).count();
     let blocked = u32::try_from(blocked).unwrap_or(u32::MAX);
     let model = ran.watch.model.as_deref().or(ran.account.model.as_deref());
-    let used = usage::of(ctx, placed, stage, model, end).await;
+    let used = usage::plausible_usage(ctx, placed, stage, model, end).await;
     rec.count(ctx, |tally| {
         tally.turns = tally.turns.saturating_add(used.turns);
         tally.tokens_in = tally.tokens_in.saturating_add(used.tokens_in);

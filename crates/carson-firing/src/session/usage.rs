@@ -10,7 +10,7 @@ use crate::ctx::Ctx;
 use crate::placed::Placed;
 
 /// What counts of what a session says that it used. What cannot be is an event of the firing.
-pub(super) async fn of(
+pub(super) async fn plausible_usage(
     ctx: &Ctx<'_>,
     placed: &Placed<'_, '_>,
     stage: Stage,

@@ -25,7 +25,7 @@ pub(crate) async fn done_before(
         ..Filling::default()
     };
     let base = placed.place.worktree.base.clone();
-    let confirmed = match placed.place.look().await {
+    let confirmed = match placed.place.inspect().await {
         Ok(seen) => {
             let room = clean_rooms::with_commit(ctx, placed, &seen, &base).await?;
             let ask = Ask {

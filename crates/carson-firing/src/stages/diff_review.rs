@@ -32,7 +32,7 @@ pub(crate) async fn run(
     let ready = matches!(done.sentinel, Sentinel::Ok(_))
         && done.promise != PromiseFact::Failed
         && ctx.has_stage(Stage::DiffReview);
-    let seen = executed.placed.place.look().await;
+    let seen = executed.placed.place.inspect().await;
     let seen = seen.or_broken("looking at the worktree")?;
     if !ready || seen.facts().commits == 0 {
         return Ok(found);
@@ -41,7 +41,7 @@ pub(crate) async fn run(
     if review.verdict == Verdict::Revise {
         let fixed = fix(ctx, rec, &mut executed, review.text).await?;
         found = Findings::of(&fixed);
-        let seen = executed.placed.place.look().await;
+        let seen = executed.placed.place.inspect().await;
         let seen = seen.or_broken("looking at the worktree")?;
         review = judge(ctx, rec, &mut executed, seen).await?;
     }
@@ -50,7 +50,7 @@ pub(crate) async fn run(
         Verdict::Revise | Verdict::Reject => DiffReviewFact::Rejected,
     };
     if found.diff_review == DiffReviewFact::Approved {
-        verify::note(ctx, Judged::Reviewed, &review.commit).await;
+        verify::record_judged(ctx, Judged::Reviewed, &review.commit).await;
     }
     found.reviewed = Some(review.commit);
     found.unshown = review.unshown;

@@ -97,15 +97,15 @@ pub(crate) async fn attempts(
         };
         match verify::check(ctx, rec, placed).await? {
             Check::NoPromise if ran_out => return Err(Halt::OutOfTurns),
-            Check::NoPromise => return Ok(Done::unchecked(said(sentinel))),
+            Check::NoPromise => return Ok(Done::unchecked(sentinel_or_ok(sentinel))),
             Check::NothingCommitted if ran_out => return Err(Halt::OutOfTurns),
             Check::NothingCommitted if attempt < max => {
                 filling.feedback = Some(NOTHING_COMMITTED.to_owned());
             }
-            Check::NothingCommitted => return Ok(Done::unchecked(said(sentinel))),
+            Check::NothingCommitted => return Ok(Done::unchecked(sentinel_or_ok(sentinel))),
             Check::Passed(commit) => {
                 return Ok(Done {
-                    sentinel: said(sentinel),
+                    sentinel: sentinel_or_ok(sentinel),
                     promise: PromiseFact::Passed,
                     verified: Some(commit),
                 });
@@ -121,6 +121,6 @@ pub(crate) async fn attempts(
 }
 
 /// A session that ran out of turns but left a promise that passes has done its work.
-fn said(sentinel: Option<Sentinel>) -> Sentinel {
+fn sentinel_or_ok(sentinel: Option<Sentinel>) -> Sentinel {
     sentinel.unwrap_or_else(|| Sentinel::Ok("the promise passes".into()))
 }

@@ -60,7 +60,7 @@ pub(crate) async fn gather(
         ..Facts::default()
     };
     if let Some(place) = place {
-        match place.look().await {
+        match place.inspect().await {
             Ok(seen) => {
                 let tree = seen.facts();
                 facts.tip = Some(seen.tip().as_str().to_owned());

@@ -65,7 +65,7 @@ async fn in_the_way(
             ));
         }
     };
-    note(ctx, &searched).await;
+    record_secrets_found(ctx, &searched).await;
     if let Some(why) = leaked(&searched.leaks) {
         return Some(why);
     }
@@ -135,7 +135,7 @@ async fn search(
     searched.map_err(|error| error.to_string())
 }
 
-async fn note(ctx: &Ctx<'_>, found: &Searched) {
+async fn record_secrets_found(ctx: &Ctx<'_>, found: &Searched) {
     for leak in found.leaks.iter().take(TOLD) {
         error!(firing.id = %ctx.id, leak.rule, leak.commit, leak.place, "a secret is not pushed");
     }

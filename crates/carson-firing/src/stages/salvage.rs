@@ -19,7 +19,7 @@ pub(crate) async fn run(ctx: &Ctx<'_>, reached: &mut Reached<'_>, settled: &Sett
     let Some(place) = &mut reached.place else {
         return saved;
     };
-    let seen = match place.look().await {
+    let seen = match place.inspect().await {
         Ok(seen) => seen,
         Err(error) => {
             saved
@@ -98,7 +98,7 @@ async fn aside(
 
 async fn note_ref(ctx: &Ctx<'_>, kept: String, saved: &mut Saved) {
     let written = ctx.store().set_salvage_ref(ctx.id, &kept);
-    ctx.note("the kept ref", written).await;
+    ctx.best_effort("the kept ref", written).await;
     saved.kept_ref = Some(kept);
 }
 
@@ -107,7 +107,7 @@ async fn push(ctx: &Ctx<'_>, place: &Place, taken: &Taken<'_>, tip: &Oid, saved:
     match place.worktree.kept().push(branch, tip, protected).await {
         Ok(_) => {
             info!(firing.id = %ctx.id, branch, commit = %tip, "branch pushed");
-            verify::note(ctx, Judged::Pushed, tip).await;
+            verify::record_judged(ctx, Judged::Pushed, tip).await;
             saved.pushed = Some(tip.clone());
         }
         Err(error) => {

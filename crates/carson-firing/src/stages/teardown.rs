@@ -20,7 +20,7 @@ pub(crate) async fn run(ctx: &Ctx<'_>, rec: &Record, place: Option<&mut Place>, 
     ctx.enter(Stage::Teardown).await;
     remove(ctx, rec, place, saved).await;
     let written = ctx.store().end_stage(ctx.id, ctx.now());
-    ctx.note("the end of the last stage", written).await;
+    ctx.best_effort("the end of the last stage", written).await;
 }
 
 async fn remove(ctx: &Ctx<'_>, rec: &Record, place: Option<&mut Place>, saved: &Saved) {
@@ -54,7 +54,7 @@ async fn remove(ctx: &Ctx<'_>, rec: &Record, place: Option<&mut Place>, saved: &
 async fn put_away(rec: &Record, place: &mut Place, saved: &Saved) -> Result<(), GitError> {
     let pushed = saved.pushed.as_ref();
     if rec.processes_end_with_their_session() {
-        return place.look().await?.put_away(pushed).await;
+        return place.inspect().await?.put_away(pushed).await;
     }
     place.worktree.inspect(false).await?.put_away(pushed).await
 }
@@ -65,7 +65,7 @@ async fn stays(ctx: &Ctx<'_>, why: &str) {
     let known = Known::of(ctx.home).await;
     let action = Action::Kept(why.to_owned());
     match known {
-        Ok(known) => known.note(ctx.home, ctx.id, &action).await,
+        Ok(known) => known.record_action(ctx.home, ctx.id, &action).await,
         Err(error) => {
             warn!(firing.id = %ctx.id, %error, "a bench that stays could not be noted");
         }

@@ -52,7 +52,7 @@ pub(crate) async fn check(
     ctx.enter(Stage::Verify).await;
     let seen = placed
         .place
-        .look()
+        .inspect()
         .await
         .or_broken("looking at the worktree")?;
     let (facts, commit) = (seen.facts(), seen.tip().clone());
@@ -70,7 +70,7 @@ pub(crate) async fn check(
     }
     info!(firing.id = %ctx.id, promise.passed = done.success(), %commit, "promise run");
     if done.success() && done.stopped.is_none() {
-        note(ctx, Judged::Verified, &commit).await;
+        record_judged(ctx, Judged::Verified, &commit).await;
         return Ok(Check::Passed(commit));
     }
     if done.stopped == Some(StopReason::Cancelled) {
@@ -123,12 +123,12 @@ async fn run(
     })
     .await
     .or_broken("running the promise")?;
-    sandboxed_run::note(ctx, rec, &walls, Some(done.exit), &done.stderr.text()).await?;
+    sandboxed_run::record_level(ctx, rec, &walls, Some(done.exit), &done.stderr.text()).await?;
     Ok(done)
 }
 
 /// Notes which commit was judged. Settle has it from elsewhere; this is for people.
-pub(crate) async fn note(ctx: &Ctx<'_>, judged: Judged, commit: &Oid) {
+pub(crate) async fn record_judged(ctx: &Ctx<'_>, judged: Judged, commit: &Oid) {
     let written = ctx.store().set_judged(ctx.id, judged, commit.as_str());
-    ctx.note("a judged commit", written).await;
+    ctx.best_effort("a judged commit", written).await;
 }

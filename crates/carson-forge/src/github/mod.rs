@@ -335,12 +335,12 @@ fn dialect() -> Dialect {
             (ACCEPT, accept),
             (version, HeaderValue::from_static("2022-11-28")),
         ]),
-        told,
+        read_standing: standing_from_headers,
     }
 }
 
 /// Scopes and limits stand in the headers of every answer.
-fn told(headers: &HeaderMap) -> Standing {
+fn standing_from_headers(headers: &HeaderMap) -> Standing {
     let scopes = headers
         .get("x-oauth-scopes")
         .and_then(|scopes| scopes.to_str().ok());

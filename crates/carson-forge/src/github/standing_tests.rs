@@ -11,7 +11,7 @@ async fn answers(server: &MockServer, to: &str, answer: ResponseTemplate) {
     mock.respond_with(answer).mount(server).await;
 }
 
-fn told(scopes: &str, remaining: &str) -> ResponseTemplate {
+fn standing_answer(scopes: &str, remaining: &str) -> ResponseTemplate {
     ResponseTemplate::new(200)
         .insert_header("x-oauth-scopes", scopes)
         .insert_header("x-ratelimit-limit", "5000")
@@ -23,7 +23,7 @@ fn told(scopes: &str, remaining: &str) -> ResponseTemplate {
 async fn every_answer_tells_how_we_stand_at_no_cost() {
     let (server, forge) = server().await;
     assert_eq!(forge.standing(), Standing::default());
-    let list = told("read:org, public_repo", "7").set_body_json(json!([issue(1, &[])]));
+    let list = standing_answer("read:org, public_repo", "7").set_body_json(json!([issue(1, &[])]));
     answers(&server, "/repos/acme/widget/issues", list).await;
     forge.issues(None).await.unwrap();
     let standing = forge.standing();
@@ -41,7 +41,7 @@ async fn every_answer_tells_how_we_stand_at_no_cost() {
 async fn the_repository_says_what_the_token_may_do() {
     let (server, forge) = server().await;
     let repository = json!({"private": true, "permissions": {"push": false, "pull": true}});
-    let answer = told("public_repo", "4999").set_body_json(repository);
+    let answer = standing_answer("public_repo", "4999").set_body_json(repository);
     answers(&server, "/repos/acme/widget", answer).await;
     let standing = forge.examine().await.unwrap();
     assert_eq!(standing.may_push, Some(false));

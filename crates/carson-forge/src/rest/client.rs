@@ -46,7 +46,7 @@ pub(crate) struct Dialect {
     /// Headers of every request.
     pub headers: HeaderMap,
     /// What the headers of an answer tell of our token.
-    pub told: fn(&HeaderMap) -> Standing,
+    pub read_standing: fn(&HeaderMap) -> Standing,
 }
 
 /// A client of one API with one token.
@@ -54,7 +54,7 @@ pub(crate) struct Dialect {
 pub(crate) struct Client {
     http: reqwest::Client,
     base: Url,
-    told: fn(&HeaderMap) -> Standing,
+    read_standing: fn(&HeaderMap) -> Standing,
     token: SecretString,
     patience: Patience,
     /// Until when the other side accepts nothing. Who goes on asking is shut out for longer.
@@ -84,7 +84,7 @@ impl Client {
         Ok(Self {
             http,
             base,
-            told: dialect.told,
+            read_standing: dialect.read_standing,
             token,
             patience: Patience {
                 one: TIMEOUT,
@@ -251,7 +251,7 @@ impl Client {
         };
         let response = request.send().await.map_err(lost)?;
         *self.standing.lock().unwrap_or_else(PoisonError::into_inner) =
-            (self.told)(response.headers());
+            (self.read_standing)(response.headers());
         if response.status().is_success() {
             // It was the last one that is accepted for now.
             self.shut_for(until_reset(response.headers()));

@@ -64,7 +64,7 @@ impl Base {
                 let trusted = trusted.then(|| super::stat::before(&written));
                 (index, trusted)
             }
-            None => (Index::new().map_err(said)?, None),
+            None => (Index::new().map_err(git_error_message)?, None),
         };
         Ok(Self { index, trusted })
     }
@@ -110,13 +110,17 @@ pub(super) fn take(top: &Path, ground: Ground<'_>) -> Result<Files, String> {
     for path in gone.into_keys() {
         match staged.left_out(&path) {
             Some((oid, mode)) => put(&mut index, &path, oid, mode)?,
-            None => index.remove_path(&path_of(&path)).map_err(said)?,
+            None => index
+                .remove_path(&path_of(&path))
+                .map_err(git_error_message)?,
         }
     }
     for (path, oid, mode) in links.into_iter().chain(hashed) {
         put(&mut index, &path, oid, mode)?;
     }
-    let tree = index.write_tree_to(&objects.repo).map_err(said)?;
+    let tree = index
+        .write_tree_to(&objects.repo)
+        .map_err(git_error_message)?;
     files.tree = Some(submodules.put_back(objects, &mut index, tree)?);
     Ok(files)
 }
@@ -124,12 +128,12 @@ pub(super) fn take(top: &Path, ground: Ground<'_>) -> Result<Files, String> {
 /// A second copy: the first one is read while this one changes.
 fn base_again(base: &Base) -> Result<Index, String> {
     match base.index.path() {
-        Some(path) => Index::open(path).map_err(said),
-        None => Index::new().map_err(said),
+        Some(path) => Index::open(path).map_err(git_error_message),
+        None => Index::new().map_err(git_error_message),
     }
 }
 
-fn said(error: git2::Error) -> String {
+fn git_error_message(error: git2::Error) -> String {
     error.message().to_owned()
 }
 
@@ -199,7 +203,7 @@ impl Walk<'_> {
         let path = below(&dir.path, name.as_bytes());
         if path.len() > PATH {
             let trouble = "its directories lie too deep for the system".to_owned();
-            self.note(trouble);
+            self.add_trouble(trouble);
             return None;
         }
         let kind = item.file_type().ok()?;
@@ -223,7 +227,7 @@ impl Walk<'_> {
             return;
         }
         if self.files.repositories.len() == REPOSITORIES {
-            self.note(format!(
+            self.add_trouble(format!(
                 "it has more than {REPOSITORIES} repositories in it"
             ));
         }
@@ -299,10 +303,10 @@ impl Walk<'_> {
             self.files.unreadable += 1;
         }
         let dir = String::from_utf8_lossy(dir);
-        self.note(format!("could not open directory {dir}: {error}"));
+        self.add_trouble(format!("could not open directory {dir}: {error}"));
     }
 
-    fn note(&mut self, trouble: String) {
+    fn add_trouble(&mut self, trouble: String) {
         if self.files.trouble.len() < super::bounds::TROUBLE
             && !self.files.trouble.contains(&trouble)
         {

@@ -26,7 +26,7 @@ pub(super) fn all(
         if file.size > OBJECT {
             let name = String::from_utf8_lossy(&file.path);
             let megabytes = file.size >> 20;
-            note(
+            push_trouble(
                 trouble,
                 format!("{name} has {megabytes} MB, which is too much"),
             );
@@ -35,7 +35,7 @@ pub(super) fn all(
         } else {
             match ourselves(objects, top, file) {
                 Ok(oid) => entries.push((place(file), oid, file.mode)),
-                Err(why) => note(trouble, why),
+                Err(why) => push_trouble(trouble, why),
             }
         }
     }
@@ -57,7 +57,7 @@ fn place(file: &Changed) -> Vec<u8> {
     file.kept.clone().unwrap_or_else(|| file.path.clone())
 }
 
-fn note(trouble: &mut Vec<String>, one: String) {
+fn push_trouble(trouble: &mut Vec<String>, one: String) {
     if trouble.len() < super::bounds::TROUBLE {
         trouble.push(one);
     }
@@ -67,7 +67,7 @@ fn is_readable(top: &Path, file: &Changed, trouble: &mut Vec<String>) -> bool {
     let opened = fs::File::open(top.join(path_of(&file.path)));
     if let Err(error) = &opened {
         let name = String::from_utf8_lossy(&file.path);
-        note(trouble, format!("{name} cannot be read: {error}"));
+        push_trouble(trouble, format!("{name} cannot be read: {error}"));
     }
     opened.is_ok()
 }

@@ -105,10 +105,10 @@ impl Looking<'_> {
         let tree = self.ask.tree.symlink_metadata();
         self.found.exists = tree.is_ok_and(|found| found.is_dir());
         if self.said.memory.cut {
-            self.note("the session's repository has more refs than are read".to_owned());
+            self.add_trouble("the session's repository has more refs than are read".to_owned());
         }
         let packs = self.objects.trouble.iter();
-        packs.for_each(|why| self.note(why.clone()));
+        packs.for_each(|why| self.add_trouble(why.clone()));
         match self.ask.depth {
             Depth::Commits => {
                 let mut gathered = Gathered::new(self.objects, base);
@@ -117,7 +117,7 @@ impl Looking<'_> {
             }
             Depth::Whole | Depth::Files => self.with_files(base)?,
         }
-        self.tell(base)?;
+        self.describe_changes(base)?;
         self.found.trouble.truncate(TROUBLE);
         Ok(self.found)
     }
@@ -129,7 +129,7 @@ impl Looking<'_> {
         let files = self.files(&staged)?;
         // Behind the files: an object that is gone may have been made again of one of them.
         let tree = staged.tree(self.objects).unwrap_or_else(|why| {
-            self.note(format!("something staged cannot be read: {why}"));
+            self.add_trouble(format!("something staged cannot be read: {why}"));
             None
         });
         let mut gathered = Gathered::new(self.objects, base);
@@ -148,10 +148,10 @@ impl Looking<'_> {
     fn untaken(&mut self, oid: &Oid, why: &str) {
         let why = format!("{oid} cannot be taken over: {why}");
         self.found.untaken.get_or_insert_with(|| why.clone());
-        self.note(why);
+        self.add_trouble(why);
     }
 
-    fn note(&mut self, why: String) {
+    fn add_trouble(&mut self, why: String) {
         if self.found.trouble.len() < TROUBLE {
             self.found
                 .trouble
@@ -174,7 +174,7 @@ impl Looking<'_> {
         let mut files = files::take(&self.ask.tree, ground)?;
         files.repositories.extend(self.stranger());
         for trouble in std::mem::take(&mut files.trouble) {
-            self.note(format!("something in it cannot be taken up: {trouble}"));
+            self.add_trouble(format!("something in it cannot be taken up: {trouble}"));
         }
         self.found.renamed = files.renamed.iter().take(TROUBLE).cloned().collect();
         self.found.unreadable = files.unreadable;
@@ -225,13 +225,15 @@ impl Looking<'_> {
             match gathered.tree(tree, beside) {
                 Ok(()) => self.found.staged = Some(tree.into()),
                 // Names of objects that are not there: nothing of it can be saved.
-                Err(why) => self.note(format!("something staged cannot be taken over: {why}")),
+                Err(why) => {
+                    self.add_trouble(format!("something staged cannot be taken over: {why}"))
+                }
             }
         }
         if let Some(tree) = files.tree {
             match gathered.tree(tree, beside) {
                 Ok(()) => self.found.files = Some(tree.into()),
-                Err(why) => self.note(format!("the files cannot be taken over: {why}")),
+                Err(why) => self.add_trouble(format!("the files cannot be taken over: {why}")),
             }
         }
     }
@@ -265,7 +267,7 @@ impl Looking<'_> {
             return Ok(());
         }
         if pushed.len() > REMEMBERED {
-            self.note(format!("it has let go of more than {REMEMBERED} commits"));
+            self.add_trouble(format!("it has let go of more than {REMEMBERED} commits"));
         }
         for hidden in [
             Some(&self.ask.base),
@@ -319,7 +321,7 @@ impl Looking<'_> {
                     if self.objects.commit(tip.git2()).is_ok() {
                         self.untaken(&tip, &why);
                     } else {
-                        self.note(format!("{tip} cannot be taken over: {why}"));
+                        self.add_trouble(format!("{tip} cannot be taken over: {why}"));
                     }
                 }
             }
@@ -331,7 +333,9 @@ impl Looking<'_> {
                 good.extend(objects);
                 self.found.remembered = remembered;
             }
-            Err(why) => self.note(format!("what it has let go of cannot be taken over: {why}")),
+            Err(why) => {
+                self.add_trouble(format!("what it has let go of cannot be taken over: {why}"))
+            }
         }
         good.sort_unstable();
         good.dedup();
@@ -381,14 +385,17 @@ impl Looking<'_> {
             let batch = batch?;
             let packs = batch.objects.trouble.iter().cloned();
             let trouble = batch.trouble.into_iter().chain(packs);
-            trouble.for_each(|why| self.note(why));
+            trouble.for_each(|why| self.add_trouble(why));
             let mut gathered = Gathered::new(&batch.objects, self.ask.base.git2());
             let mut own = Vec::new();
             for (dir, oid) in batch.own {
                 match gathered.commit(oid) {
                     Ok(()) => own.push((dir.display().to_string(), Oid::from(oid))),
                     Err(why) => {
-                        self.note(format!("{} has commits of its own: {why}", dir.display()));
+                        self.add_trouble(format!(
+                            "{} has commits of its own: {why}",
+                            dir.display()
+                        ));
                     }
                 }
             }
@@ -397,7 +404,9 @@ impl Looking<'_> {
                     self.found.packs.extend(pack);
                     self.found.inner.extend(own);
                 }
-                Err(why) => self.note(format!("commits of repositories inside stay there: {why}")),
+                Err(why) => {
+                    self.add_trouble(format!("commits of repositories inside stay there: {why}"))
+                }
             }
         }
         self.found.packs.sort_unstable();
@@ -406,7 +415,7 @@ impl Looking<'_> {
     }
 
     /// What the work brings.
-    fn tell(&mut self, base: git2::Oid) -> Result<(), String> {
+    fn describe_changes(&mut self, base: git2::Oid) -> Result<(), String> {
         let tip = self.found.newest.as_ref().map_or(base, Oid::git2);
         let mut changes = Changes::to(
             self.objects,

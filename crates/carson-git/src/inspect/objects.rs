@@ -73,7 +73,7 @@ impl Objects {
     }
 
     /// Where an object is read: what the mirror has is not what a session says that it is.
-    fn of(&self, oid: Oid) -> &Repository {
+    fn repo_with(&self, oid: Oid) -> &Repository {
         match self.mirror_has(oid) {
             true => &self.mirror,
             false => &self.repo,
@@ -82,31 +82,31 @@ impl Objects {
 
     /// Reads a commit.
     pub(super) fn commit(&self, oid: Oid) -> Result<Commit<'_>, String> {
-        self.of(oid)
+        self.repo_with(oid)
             .find_commit(oid)
-            .map_err(|error| said(oid, &error))
+            .map_err(|error| describe_object_error(oid, &error))
     }
 
     /// Reads a tree.
     pub(super) fn tree(&self, oid: Oid) -> Result<Tree<'_>, String> {
-        self.of(oid)
+        self.repo_with(oid)
             .find_tree(oid)
-            .map_err(|error| said(oid, &error))
+            .map_err(|error| describe_object_error(oid, &error))
     }
 
     /// Size and kind of an object, before it is read.
     pub(super) fn header(&self, oid: Oid) -> Result<(u64, ObjectType), String> {
-        let odb = self.of(oid).odb();
+        let odb = self.repo_with(oid).odb();
         let header = odb.and_then(|odb| odb.read_header(oid));
-        let (size, kind) = header.map_err(|error| said(oid, &error))?;
+        let (size, kind) = header.map_err(|error| describe_object_error(oid, &error))?;
         Ok((size as u64, kind))
     }
 
     /// The content of a file.
     pub(super) fn content(&self, oid: Oid) -> Result<Vec<u8>, String> {
-        let blob = self.of(oid).find_blob(oid);
+        let blob = self.repo_with(oid).find_blob(oid);
         blob.map(|blob| blob.content().to_vec())
-            .map_err(|error| said(oid, &error))
+            .map_err(|error| describe_object_error(oid, &error))
     }
 
     /// Adds the objects of a session's repository and of those that it borrows from, inside the
@@ -169,7 +169,7 @@ fn index(repository: &Path, pack: &Path, within: Duration) -> Result<(), String>
     run_here(index.within(within)).map(drop)
 }
 
-fn said(oid: Oid, error: &git2::Error) -> String {
+fn describe_object_error(oid: Oid, error: &git2::Error) -> String {
     format!("{oid}: {}", error.message())
 }
 

@@ -42,11 +42,11 @@ impl Submodules {
 
     /// One of the base's submodules has files.
     pub(super) fn met(&mut self, path: &[u8], dir: &Path) {
-        let found = GitDir::at(dir, &self.within).and_then(|own| self.look(path, &own));
+        let found = GitDir::at(dir, &self.within).and_then(|own| self.read_submodule(path, &own));
         self.met.extend(found);
     }
 
-    fn look(&self, path: &[u8], own: &GitDir) -> Option<Submodule> {
+    fn read_submodule(&self, path: &[u8], own: &GitDir) -> Option<Submodule> {
         let head = own.head()?.git2();
         let mut objects = Objects::open(&self.out, &self.mirror).ok()?;
         objects.borrow(own).ok()?;

@@ -247,14 +247,14 @@ async fn a_look_needs_no_clone_and_says_what_is_missing() {
     let world = World::new().await;
     let never = world.mirror.path().with_file_name("never.git");
     let mirror = Mirror::at(never.clone(), &world.mirror.remote.url, Inspector::here());
-    mirror.look("main").await.unwrap();
-    let missing = mirror.look("trunk").await.unwrap_err();
+    mirror.check_base("main").await.unwrap();
+    let missing = mirror.check_base("trunk").await.unwrap_err();
     assert!(
         matches!(&missing, GitError::BaseMissing { have, .. } if have == &["main"]),
         "{missing}"
     );
     let gone = Mirror::at(never.clone(), "/nowhere/at-all.git", Inspector::here());
-    let gone = gone.look("main").await.unwrap_err();
+    let gone = gone.check_base("main").await.unwrap_err();
     assert!(matches!(gone, GitError::RemoteGone { .. }), "{gone}");
     assert!(!never.exists());
 }

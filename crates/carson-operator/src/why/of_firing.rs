@@ -21,7 +21,7 @@ pub struct OfFiring {
     pub change: Option<Change>,
 }
 
-pub(super) async fn look(home: &Home, row: Firing) -> Result<OfFiring, Refusal> {
+pub(super) async fn reasons_of_firing(home: &Home, row: Firing) -> Result<OfFiring, Refusal> {
     let stages = home.store.stages(row.id).await?;
     let blocked = home.store.blocked_calls(row.id).await?;
     let mut chain = vec![match row.slot {

@@ -56,7 +56,7 @@ pub struct OfRole {
     pub half_open: bool,
 }
 
-pub(super) async fn look(home: &Home, role: &Role) -> Result<OfRole, Refusal> {
+pub(super) async fn reasons_of_role(home: &Home, role: &Role) -> Result<OfRole, Refusal> {
     let now = home.clock.now();
     let gate = carson_firing::admit::gate(home, role, now).await?;
     let filter = Filter {
@@ -68,7 +68,7 @@ pub(super) async fn look(home: &Home, role: &Role) -> Result<OfRole, Refusal> {
     let last = home.store.firings(&filter).await?;
     let mut preflights = home.store.preflights().await?;
     preflights.retain(|row| row.role == role.name.as_str());
-    let stops = stops::of(home, role, &gate, last.first(), now).await?;
+    let stops = stops::standing_stops(home, role, &gate, last.first(), now).await?;
     let may_try = gate.breaker.half_opens_at(gate.cooldown);
     let is_of_role = |window: &UsageWindow| role.engines.contains(&window.account);
     Ok(OfRole {

@@ -51,7 +51,7 @@ impl Stop {
 
 /// All that stand, in the order in which admission looks; then what only the daemon or the last
 /// firing knows.
-pub(super) async fn of(
+pub(super) async fn standing_stops(
     home: &Home,
     role: &Role,
     gate: &Gate,

@@ -22,7 +22,7 @@ const HARMLESS: [&[u8]; 10] = [
 ];
 
 /// Only the password goes: where it was used is worth reading.
-pub(super) fn look(rule: &Rule, around: &Around<'_>, _: &mut Runs) -> Verdict {
+pub(super) fn judge_url_password(rule: &Rule, around: &Around<'_>, _: &mut Runs) -> Verdict {
     if !around
         .before()
         .last()

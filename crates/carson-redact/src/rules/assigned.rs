@@ -48,7 +48,7 @@ struct Given {
     env: bool,
 }
 
-pub(super) fn look(rule: &Rule, around: &Around<'_>, _: &mut Runs) -> Verdict {
+pub(super) fn judge_assignment(rule: &Rule, around: &Around<'_>, _: &mut Runs) -> Verdict {
     let Some(given) = given(around) else {
         return Verdict::No;
     };

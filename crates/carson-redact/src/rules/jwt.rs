@@ -8,7 +8,7 @@ use crate::span::Open;
 const LEAST: usize = 10;
 
 /// Base64 of JSON alone is none: source maps and images have it.
-pub(super) fn look(rule: &Rule, around: &Around<'_>, runs: &mut Runs) -> Verdict {
+pub(super) fn judge_jwt(rule: &Rule, around: &Around<'_>, runs: &mut Runs) -> Verdict {
     if around.found() != b"eyJ" || ends_in_a_word(around.before()) {
         return Verdict::No;
     }

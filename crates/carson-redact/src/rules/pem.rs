@@ -10,7 +10,7 @@ const LABEL: usize = 48;
 /// A first line of a key without an end has at least so many characters.
 const FIRST_LINE: usize = 16;
 
-pub(super) fn look(rule: &Rule, around: &Around<'_>, _: &mut Runs) -> Verdict {
+pub(super) fn judge_private_key(rule: &Rule, around: &Around<'_>, _: &mut Runs) -> Verdict {
     if around.found() != b"-----BEGIN " {
         return Verdict::No;
     }

@@ -10,7 +10,7 @@ pub(crate) struct Rule {
     /// Texts at which it looks.
     pub anchors: &'static [&'static str],
     /// What it says about the surroundings of one of them.
-    pub look: fn(&Self, &Around<'_>, &mut Runs) -> Verdict,
+    pub judge: fn(&Self, &Around<'_>, &mut Runs) -> Verdict,
     /// What follows the anchor, for rules that are no more than that.
     pub tail: Tail,
 }

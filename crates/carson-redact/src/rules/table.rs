@@ -19,23 +19,23 @@ const NO_TAIL: Tail = Tail {
 const fn special(
     name: &'static str,
     anchors: &'static [&'static str],
-    look: fn(&Rule, &Around<'_>, &mut crate::runs::Runs) -> Verdict,
+    judge: fn(&Rule, &Around<'_>, &mut crate::runs::Runs) -> Verdict,
 ) -> Rule {
     Rule {
         name,
         anchors,
-        look,
+        judge,
         tail: NO_TAIL,
     }
 }
 
 /// Rules of one name stand together.
 pub(crate) static RULES: &[Rule] = &[
-    special("private-key", &["-----BEGIN "], pem::look),
+    special("private-key", &["-----BEGIN "], pem::judge_private_key),
     Rule::tail("private-key", &["AGE-SECRET-KEY-1"], Alnum, 58).most(58),
-    special("jwt", &["eyJ"], jwt::look),
-    special("url-password", &["://"], address::look),
-    special("assignment", assigned::NAMES, assigned::look),
+    special("jwt", &["eyJ"], jwt::judge_jwt),
+    special("url-password", &["://"], address::judge_url_password),
+    special("assignment", assigned::NAMES, assigned::judge_assignment),
     special("authorization", &["bearer ", "basic "], assigned::header),
     // Models.
     Rule::tail("anthropic", &["sk-ant-"], WordDashed, 20).random(),

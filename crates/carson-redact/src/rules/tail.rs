@@ -23,7 +23,7 @@ impl Rule {
         Self {
             name,
             anchors,
-            look: prefixed,
+            judge: prefixed,
             tail: Tail {
                 alphabet,
                 least,

@@ -16,15 +16,17 @@ pub fn play(name: &str, targets: &Targets) -> Option<Attempt> {
         "signal-outsider" => victim(targets).and_then(|pid| signal(pid, Signal::SIGKILL)),
         "ptrace-outsider" => victim(targets).and_then(trace),
         "read-memory-of-outsider" => victim(targets).and_then(memory),
-        "read-daemon-environ" => told(targets, "daemon").and_then(environ),
-        "read-daemon-memory" => told(targets, "daemon").and_then(memory),
-        "ptrace-daemon" => told(targets, "daemon").and_then(trace),
-        "stop-daemon" => told(targets, "daemon").and_then(|pid| signal(pid, Signal::SIGSTOP)),
-        "terminate-daemon" => told(targets, "daemon").and_then(|pid| signal(pid, Signal::SIGTERM)),
-        "kill-daemon" => told(targets, "daemon").and_then(|pid| signal(pid, Signal::SIGKILL)),
-        "read-firing-environ" => told(targets, "firing").and_then(environ),
-        "ptrace-firing" => told(targets, "firing").and_then(trace),
-        "kill-firing" => told(targets, "firing").and_then(|pid| signal(pid, Signal::SIGKILL)),
+        "read-daemon-environ" => read_pid(targets, "daemon").and_then(environ),
+        "read-daemon-memory" => read_pid(targets, "daemon").and_then(memory),
+        "ptrace-daemon" => read_pid(targets, "daemon").and_then(trace),
+        "stop-daemon" => read_pid(targets, "daemon").and_then(|pid| signal(pid, Signal::SIGSTOP)),
+        "terminate-daemon" => {
+            read_pid(targets, "daemon").and_then(|pid| signal(pid, Signal::SIGTERM))
+        }
+        "kill-daemon" => read_pid(targets, "daemon").and_then(|pid| signal(pid, Signal::SIGKILL)),
+        "read-firing-environ" => read_pid(targets, "firing").and_then(environ),
+        "ptrace-firing" => read_pid(targets, "firing").and_then(trace),
+        "kill-firing" => read_pid(targets, "firing").and_then(|pid| signal(pid, Signal::SIGKILL)),
         "leave-daemons" => daemons(&targets.text("sleep")),
         "hold-the-pipe" => hold(&targets.text("sleep")),
         "fork-bomb" => bomb(targets.number("bomb"), &targets.text("sleep")),
@@ -46,7 +48,7 @@ fn process(number: i64) -> std::io::Result<Pid> {
 }
 
 /// A number that the test writes down once it knows it: `{"daemon": 1234, …}`.
-fn told(targets: &Targets, whom: &str) -> std::io::Result<Pid> {
+fn read_pid(targets: &Targets, whom: &str) -> std::io::Result<Pid> {
     let file = targets.path("numbers");
     let end = Instant::now() + Duration::from_secs(30);
     loop {

@@ -84,8 +84,8 @@ async fn a_sink_that_is_away_holds_up_no_other_and_loses_nothing() {
         let posts = hook.arrived.lock().unwrap();
         (posts.len() == 3).then(|| posts.clone())
     });
-    thread_of_the_good_one(&of(&calls, "Add "));
-    thread_of_the_bad_one(&of(&calls, "Break "));
+    thread_of_the_good_one(&calls_about(&calls, "Add "));
+    thread_of_the_bad_one(&calls_about(&calls, "Break "));
     what_the_webhook_heard(&posts);
     let all = format!("{calls:?}{posts:?}");
     let tokens = all.matches(TOKEN).count();

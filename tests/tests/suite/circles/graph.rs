@@ -12,7 +12,7 @@ const DEPTH: u32 = 16;
 
 /// A module is made of its children: that it calls them by their bare names is no arrow. That it
 /// says `crate::` or `super::` is one, and so is what a child says of it.
-pub fn of(modules: &BTreeMap<Names, Module>) -> Graph {
+pub fn build_graph(modules: &BTreeMap<Names, Module>) -> Graph {
     let names = NamesOf(modules);
     let mut graph = Graph::new();
     for (path, module) in modules {

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use wiremock::matchers::{method, path};
 use wiremock::{Mock, MockServer};
 
-use super::{program, secret, settings, told, with_github};
+use super::{github_answer, program, secret, settings, with_github};
 use crate::claude_firing;
 
 /// Fires `hand`, which a check must refuse.
@@ -191,7 +191,7 @@ async fn a_forge_is_judged_by_the_answer_that_listed_the_issues() {
         let server = MockServer::start().await;
         for (list, body) in [("issues", issue.clone()), ("pulls", json!([]))] {
             let mock = Mock::given(method("GET")).and(path(format!("/repos/acme/hub/{list}")));
-            mock.respond_with(told(scopes, left, body))
+            mock.respond_with(github_answer(scopes, left, body))
                 .mount(&server)
                 .await;
         }

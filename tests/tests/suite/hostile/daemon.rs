@@ -52,7 +52,7 @@ fn the_daemon_stands(kernel: &Kernel, ordinary: bool) {
         let stages = "stages = [\"execute\"]\n";
         scene.fleet.role_at(role, account, "* * * * * *", stages);
     }
-    scene.tell(ATTEMPTS);
+    scene.brief_agent(ATTEMPTS);
     let mut daemon = Daemon::start(&scene.fleet, &[]);
     let pid = daemon.child.id();
     daemon.says("daemon started");

@@ -169,7 +169,7 @@ impl Scene {
 
     /// Lets the agent try, and returns the firing's row and how the attempts went.
     pub fn attempt(&self, names: &[&str]) -> (Value, Vec<Went>) {
-        self.tell(names);
+        self.brief_agent(names);
         self.fleet
             .issue("hostile", "Do harm", "As much as you can.");
         let ran = self.fire();
@@ -181,7 +181,7 @@ impl Scene {
     }
 
     /// Tells the agent what to try, and all that an insider knows.
-    pub fn tell(&self, names: &[&str]) {
+    pub fn brief_agent(&self, names: &[&str]) {
         self.looked_after.set(false);
         let targets = self.fleet.root().join("targets.json");
         let mut known = json!({

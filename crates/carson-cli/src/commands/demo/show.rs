@@ -117,7 +117,7 @@ pub async fn summary(app: &App, home: &Home, root: &Path) -> Result<u8, CommandE
     }
     print::line("\nWhat happened:");
     for row in &worked {
-        tell(home, row).await?;
+        print_firing(home, row).await?;
     }
     let mut reasons: BTreeMap<String, u64> = BTreeMap::new();
     for row in &skipped {
@@ -146,7 +146,7 @@ pub async fn summary(app: &App, home: &Home, root: &Path) -> Result<u8, CommandE
     Ok(u8::from(!ok))
 }
 
-async fn tell(home: &Home, row: &Firing) -> Result<(), CommandError> {
+async fn print_firing(home: &Home, row: &Firing) -> Result<(), CommandError> {
     let outcome = state(row);
     let title = row.title.as_deref().unwrap_or_default();
     print::line(&format!("\n  {:<12} {} — {title}", outcome, row.role));

@@ -46,7 +46,7 @@ async fn live(line: &'static str, start: i64, happenings: &[Happening]) -> Stage
             Happening::Back(by) => stage.clock.set(now - TimeDelta::seconds(*by)),
             Happening::Restart => stage.restart().await,
         }
-        stage.look().await;
+        stage.pass_once().await;
     }
     stage
 }
@@ -95,10 +95,10 @@ proptest! {
             let mut stage = live(line, start, &happenings).await;
             let furthest = stage.fired.iter().map(|fired| fired.3).max();
             let past = furthest.max(Some(stage.clock.now())).unwrap();
-            stage.look_at(past + CLOCK_MENDED).await;
+            stage.pass_at(past + CLOCK_MENDED).await;
             let before = stage.fired.len();
             let next = Ledger::next(&stage.fleet, stage.clock.now()).unwrap();
-            stage.look_at(next).await;
+            stage.pass_at(next).await;
             assert_eq!(stage.fired.len(), before + 1, "{:?}", stage.fired.last());
         });
     }

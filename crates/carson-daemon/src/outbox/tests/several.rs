@@ -10,14 +10,14 @@ use super::*;
 async fn a_sink_that_is_away_stops_no_other_and_loses_nothing() {
     let mut stage = Stage::new().await;
     let (webhook, _server) = stage.with_webhook().await;
-    stage.told().always = Some(no(503));
+    stage.lock_state().always = Some(no(503));
     let one = FiringId::new();
     stage.file(Some(one), PostKind::Root, "begins").await;
     stage.file(Some(one), PostKind::Update, "ended").await;
     stage.file(Some(one), PostKind::Reply, "needs").await;
     assert_eq!(stage.drain().await, 3);
     assert_eq!(webhook.arrived(), ["begins", "ended", "needs"]);
-    assert_eq!(stage.told().calls, 1);
+    assert_eq!(stage.lock_state().calls, 1);
     let waiting = Waiting {
         sink: "slack".into(),
         posts: 3,
@@ -26,13 +26,13 @@ async fn a_sink_that_is_away_stops_no_other_and_loses_nothing() {
     assert_eq!(stage.store.waiting_posts().await.unwrap(), [waiting]);
 
     // The other way round: each has its own backoff.
-    stage.told().always = None;
-    webhook.told().always = Some(no(429).insert_header("retry-after", "600"));
+    stage.lock_state().always = None;
+    webhook.lock_state().always = Some(no(429).insert_header("retry-after", "600"));
     stage.after(5);
     stage.file(Some(one), PostKind::Reply, "more").await;
     assert_eq!(stage.drain().await, 4);
     assert_eq!(stage.arrived(), ["begins", "ended", "needs", "more"]);
-    webhook.told().always = None;
+    webhook.lock_state().always = None;
     stage.after(599);
     assert_eq!(stage.drain().await, 0);
     stage.after(1);
@@ -46,7 +46,7 @@ async fn one_that_hangs_delays_no_other() {
     let mut stage = Stage::new().await;
     let (webhook, _server) = stage.with_webhook().await;
     let slow = no(200).set_delay(Duration::from_secs(60));
-    stage.told().next.push_back(slow);
+    stage.lock_state().next.push_back(slow);
     stage.poster.patience = Duration::from_millis(1);
     let deadline = Instant::now() + Duration::from_secs(9);
     for title in ["1", "2", "3"] {
@@ -58,7 +58,7 @@ async fn one_that_hangs_delays_no_other() {
     }
     assert_eq!(webhook.arrived(), ["1", "2", "3"]);
     assert_eq!(
-        stage.told().calls,
+        stage.lock_state().calls,
         1,
         "it still hangs, and is not asked twice"
     );
@@ -74,7 +74,7 @@ async fn what_a_webhook_gets_says_what_it_is() {
     stage.file(Some(one), PostKind::Broadcast, "cries").await;
     stage.file(None, PostKind::Root, "Carson is back").await;
     stage.drain().await;
-    let told = webhook.told();
+    let told = webhook.lock_state();
     let seen: Vec<_> = told
         .arrived
         .iter()
@@ -132,7 +132,7 @@ async fn posts_in_flight_of_the_version_before_arrive_in_their_threads() {
         stage.store.file_post(&file(kind, title)).await.unwrap();
     }
     assert_eq!(stage.drain().await, 2);
-    let told = stage.told();
+    let told = stage.lock_state();
     let (update, cry) = (&told.arrived[0], &told.arrived[1]);
     assert_eq!(
         (&update["verb"], &update["ts"]),
@@ -140,7 +140,11 @@ async fn posts_in_flight_of_the_version_before_arrive_in_their_threads() {
     );
     assert_eq!(cry["thread_ts"], "0.007");
     assert_eq!(cry["reply_broadcast"], true);
-    assert_eq!(webhook.told().calls, 0, "they were filed for one sink");
+    assert_eq!(
+        webhook.lock_state().calls,
+        0,
+        "they were filed for one sink"
+    );
 }
 
 #[tokio::test]

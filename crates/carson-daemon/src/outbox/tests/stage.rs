@@ -145,8 +145,8 @@ impl Stage {
         (other, server)
     }
 
-    pub(super) fn told(&self) -> MutexGuard<'_, Told> {
-        self.slack.told()
+    pub(super) fn lock_state(&self) -> MutexGuard<'_, Told> {
+        self.slack.lock_state()
     }
 
     pub(super) fn after(&self, seconds: i64) {
@@ -201,12 +201,12 @@ impl Stage {
 }
 
 impl Slack {
-    pub(super) fn told(&self) -> MutexGuard<'_, Told> {
+    pub(super) fn lock_state(&self) -> MutexGuard<'_, Told> {
         self.0.lock().unwrap()
     }
 
     pub(super) fn arrived(&self) -> Vec<String> {
-        let told = self.told();
+        let told = self.lock_state();
         let titles = told.arrived.iter().map(|body| {
             let title = body["title"].as_str().or(body["text"].as_str());
             title.unwrap().replace("✅ ", "")

@@ -19,7 +19,7 @@ async fn seen(tree: &Worktree) -> (All, Change) {
     (all, seen.committed().clone())
 }
 
-fn of(seen: &All, part: Part) -> Vec<(&str, &str)> {
+fn texts_of_part(seen: &All, part: Part) -> Vec<(&str, &str)> {
     let of = seen.iter().filter(|(found, ..)| *found == part);
     of.map(|(_, name, text)| (name.as_str(), text.as_str()))
         .collect()
@@ -38,7 +38,7 @@ async fn what_came_and_went_is_seen() {
     tree.put("left.txt", "uncommitted\n");
     let (seen, change) = seen(&tree).await;
     assert_eq!(
-        of(&seen, Part::File),
+        texts_of_part(&seen, Part::File),
         [
             ("bin/blob", "a\0b\nblob\n"),
             ("secret.txt", "first\nsecond\n"),
@@ -46,12 +46,12 @@ async fn what_came_and_went_is_seen() {
             ("left.txt", "uncommitted\n"),
         ]
     );
-    let names: Vec<&str> = of(&seen, Part::Name)
+    let names: Vec<&str> = texts_of_part(&seen, Part::Name)
         .into_iter()
         .map(|(name, _)| name)
         .collect();
     assert_eq!(names, ["bin", "bin/blob", "secret.txt", "left.txt"]);
-    let gone = of(&seen, Part::Gone);
+    let gone = texts_of_part(&seen, Part::Gone);
     assert_eq!(
         gone,
         [
@@ -59,9 +59,9 @@ async fn what_came_and_went_is_seen() {
             ("secret.txt", "first\nsecond\n")
         ]
     );
-    let messages = of(&seen, Part::Message);
+    let messages = texts_of_part(&seen, Part::Message);
     assert!(messages[0].1.contains("its body") && messages[0].1.contains("agent@example.org"));
-    let commits = of(&seen, Part::Commit);
+    let commits = texts_of_part(&seen, Part::Commit);
     assert_eq!(commits.len(), 3);
     assert_eq!((commits[1].0, commits[2].0), (second.as_str(), UNCOMMITTED));
     assert_eq!((change.paths, change.unseen), (4, None));
@@ -81,11 +81,11 @@ async fn what_the_remote_has_is_not_handed_on() {
     next.commit_as_session("Own");
     let (seen, _) = seen(&next).await;
     assert_eq!(
-        of(&seen, Part::Commit).len(),
+        texts_of_part(&seen, Part::Commit).len(),
         3,
         "two of its own, and what is left"
     );
-    assert_eq!(of(&seen, Part::File), [("own.txt", "own\n")]);
+    assert_eq!(texts_of_part(&seen, Part::File), [("own.txt", "own\n")]);
 }
 
 #[tokio::test]
@@ -103,7 +103,7 @@ async fn a_merge_brings_what_is_new_to_both() {
     tree.put("evil.txt", "in the merge\n");
     tree.commit_as_session("Merge");
     let (seen, change) = seen(&tree).await;
-    let mut files = of(&seen, Part::File);
+    let mut files = texts_of_part(&seen, Part::File);
     files.sort_unstable();
     let wanted = [
         ("evil.txt", "in the merge\n"),
