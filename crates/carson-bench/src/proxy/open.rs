@@ -23,6 +23,21 @@ impl Proxy {
     pub fn variables(&self) -> Vec<(&'static str, String)> {
         self.egress.variables(self.handover.is_some())
     }
+
+    /// Closes it: from here on its token opens nothing. Its last refusals are written by then, or by
+    /// the task that is given back, which ends by itself.
+    pub(super) fn close(self) -> Option<JoinHandle<()>> {
+        // By name, all of them: the news end with the last who holds the proxy, and what a pattern
+        // leaves out lives on for as long as whoever waits for that end.
+        let Self {
+            egress,
+            only: _,
+            handover,
+            telling,
+        } = self;
+        drop((handover, egress));
+        telling
+    }
 }
 
 /// Whom a session of this role may talk to, where its firing has this proxy.
@@ -31,5 +46,42 @@ pub fn network_of(proxy: Option<&Proxy>, role: &Role) -> Network {
         (Some(open), _) if open.only => network(&open.egress, open.handover.as_ref()),
         (_, NetworkUse::Own) => Network::Shared,
         (_, NetworkUse::Host) => Network::Open,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use carson_core::egress::Allowlist;
+    use carson_egress::{Bounds, Plan, Resolver};
+
+    use super::*;
+
+    #[tokio::test(flavor = "multi_thread")]
+    async fn nobody_waits_for_news_of_a_closed_proxy() {
+        let dir = tempfile::tempdir().unwrap();
+        let egress = Egress::open(Plan {
+            rules: Some(Allowlist(Vec::new())),
+            provider: None,
+            resolver: Resolver::system(),
+            bounds: Bounds::default(),
+        });
+        let egress = Arc::new(egress.unwrap());
+        let mut news = egress.news().unwrap();
+        let open = Proxy {
+            telling: Some(tokio::spawn(
+                async move { while news.recv().await.is_some() {} },
+            )),
+            handover: Some(SocketHandover::at(&dir.path().join("way-out"), &egress).unwrap()),
+            only: true,
+            egress,
+        };
+
+        let telling = open.close().unwrap();
+
+        // Without an end of the news it would never end.
+        let ended = tokio::time::timeout(Duration::from_secs(30), telling).await;
+        ended.unwrap().unwrap();
     }
 }

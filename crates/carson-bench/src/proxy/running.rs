@@ -159,8 +159,7 @@ pub async fn record(firing: &FiringRef<'_>, open: &Proxy) {
 /// Ends the proxy: from here on its token opens nothing.
 pub async fn end(firing: &FiringRef<'_>, open: Proxy) {
     record(firing, &open).await;
-    let Proxy { telling, .. } = open;
-    if let Some(telling) = telling {
+    if let Some(telling) = open.close() {
         // The last of it; a store that does not answer is not worth the firing.
         let _ = tokio::time::timeout(LAST_NEWS, telling).await;
     }
