@@ -17,6 +17,7 @@ use crate::confine::Confinement;
 use crate::layout::Layout;
 use crate::role_file::{Promise, Tools};
 use crate::sections::{Heartbeat, Housekeeping};
+use crate::work::{WorkFrom, WorkSource};
 
 /// Everything an operator decided.
 #[derive(Clone, Debug)]
@@ -189,8 +190,9 @@ impl Role {
             egress: None,
             confinement: Confinement::default(),
             priority: Priority::default(),
-            work: WorkSource::None {
-                task: String::new(),
+            work: WorkSource {
+                from: WorkFrom::None,
+                ..WorkSource::default()
             },
             engines: Vec::new(),
             stages: Vec::new(),
@@ -202,44 +204,6 @@ impl Role {
             promise: None,
             identity: BTreeMap::new(),
             prompts: Prompts::default(),
-        }
-    }
-}
-
-/// Where a role finds work.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum WorkSource {
-    /// Open issues with a label.
-    Issues {
-        /// The label.
-        label: String,
-    },
-    /// It has none, but a task of its own.
-    None {
-        /// What its sessions are to do, where its prompts do not say it.
-        task: String,
-    },
-}
-
-impl WorkSource {
-    /// The label that makes an issue ready for this role.
-    #[must_use]
-    pub fn label(&self) -> Option<&str> {
-        match self {
-            Self::Issues { label } => Some(label),
-            Self::None { .. } => None,
-        }
-    }
-
-    /// Every word that `work.from` may be, in the order of the documentation.
-    pub const ALL: [&str; 2] = ["issues", "none"];
-
-    /// Its word in `work.from`.
-    #[must_use]
-    pub fn from(&self) -> &'static str {
-        match self {
-            Self::Issues { .. } => "issues",
-            Self::None { .. } => "none",
         }
     }
 }

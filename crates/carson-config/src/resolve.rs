@@ -12,7 +12,7 @@ use crate::confine::confinement;
 use crate::document::Document;
 use crate::egress::{Providers, providers};
 use crate::finding::Finding;
-use crate::fleet::{Fleet, Role, WorkSource};
+use crate::fleet::{Fleet, Role};
 use crate::keys::nearest;
 use crate::layout::Layout;
 use crate::listed;
@@ -20,8 +20,9 @@ use crate::options::LoadOptions;
 use crate::paths::Paths;
 use crate::raw::Settings;
 use crate::read::ReadRole;
-use crate::role_file::{RoleFile, WorkFrom, WorkSection};
+use crate::role_file::RoleFile;
 use crate::sections::{accounts, forges, heartbeat, repos};
+use crate::work::WorkSource;
 
 /// The whole fleet. What could not be read is left out; there is a finding for it then.
 pub(crate) fn fleet(
@@ -201,21 +202,18 @@ fn needed(raw: &RoleFile, check: &mut Check<'_>) {
         let hint = "engines = [\"claude\"]";
         check.problem("engines", "a role needs at least one account", hint);
     }
-    if raw.repos.is_empty() && raw.work.from == WorkFrom::Issues {
+    if raw.repos.is_empty() && raw.work.label().is_some() {
         let problem = "a role that works on issues needs at least one repository";
         check.problem("repos", problem, "repos = [\"widget\"]");
     }
 }
 
-fn work(raw: WorkSection, check: &mut Check<'_>) -> WorkSource {
-    if raw.from == WorkFrom::None {
-        return WorkSource::None { task: raw.task };
-    }
-    if raw.label.trim().is_empty() {
+fn work(raw: WorkSource, check: &mut Check<'_>) -> WorkSource {
+    if raw.label().is_some_and(|label| label.trim().is_empty()) {
         let hint = "label = \"carson:ready\"";
         check.problem("work.label", "the label is empty", hint);
     }
-    WorkSource::Issues { label: raw.label }
+    raw
 }
 
 /// Names that must stand in the settings, each once.

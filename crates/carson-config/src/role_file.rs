@@ -12,6 +12,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::choices::{HookFailure, NetworkUse, Priority, Push, Sandbox};
 use crate::forms::{As, Maybe, SomeTime, Span, Zone};
+use crate::work::WorkSource;
 
 /// `role.toml`.
 #[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
@@ -36,7 +37,7 @@ pub(crate) struct RoleFile {
     #[schemars(with = "Maybe<Zone>", extend("examples" = ["America/New_York"]))]
     pub zone: Option<Tz>,
     /// What it works on.
-    pub work: WorkSection,
+    pub work: WorkSource,
     /// Required: accounts, in order of preference; a blocked one moves to the next.
     #[schemars(extend("examples" = [["claude", "spare"]]))]
     pub engines: Vec<String>,
@@ -110,7 +111,7 @@ impl Default for RoleFile {
             repos: Vec::new(),
             cadence: Vec::new(),
             zone: None,
-            work: WorkSection::default(),
+            work: WorkSource::default(),
             engines: Vec::new(),
             stages: words(&["plan", "review", "execute", "verify", "diff-review"]),
             catch_up: CatchUp::One,
@@ -129,40 +130,6 @@ impl Default for RoleFile {
             promise: None,
             identity: IdentitySection::default(),
             paths: PathsSection::default(),
-        }
-    }
-}
-
-/// Where work comes from.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-#[schemars(extend("x-planned" = ["pulls", "queue", "stories"]))]
-pub(crate) enum WorkFrom {
-    Issues,
-    None,
-}
-
-/// `work = { from = "issues", label = "carson:ready" }`
-#[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
-#[serde(default, deny_unknown_fields)]
-pub(crate) struct WorkSection {
-    /// Where its work comes from.
-    #[schemars(extend("examples" = ["issues"]))]
-    pub from: WorkFrom,
-    /// The label that makes an issue ready for this role.
-    #[schemars(extend("examples" = ["docs:ready"]))]
-    pub label: String,
-    /// What a role whose work is `none` is to do, at every slot; its prompts may say it instead.
-    #[schemars(extend("examples" = ["Bring docs/ up to date with the code."]))]
-    pub task: String,
-}
-
-impl Default for WorkSection {
-    fn default() -> Self {
-        Self {
-            from: WorkFrom::Issues,
-            label: "carson:ready".into(),
-            task: String::new(),
         }
     }
 }

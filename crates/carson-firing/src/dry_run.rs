@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use carson_config::{Account, Role, WorkSource};
+use carson_config::{Account, Role};
 use carson_core::admission::{Admission, admit};
 use carson_core::egress::Allowlist;
 use carson_core::limits::WorstCase;
@@ -142,7 +142,7 @@ async fn candidate(
     role: &Role,
     wish: &Wish,
 ) -> Result<Option<Candidate>, DryRunError> {
-    let WorkSource::Issues { label } = &role.work else {
+    let Some(label) = role.work.label() else {
         return Ok(None);
     };
     for repo in role

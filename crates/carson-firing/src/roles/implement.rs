@@ -1,7 +1,7 @@
 //! An issue becomes a pull request: the oldest that is ready, claimed on the forge so that all boxes
 //! and people see it, worked on, and given back.
 
-use carson_config::{Repo, WorkSource};
+use carson_config::Repo;
 use carson_core::effect::Release;
 use carson_core::settle::{Goal, Halt, HeldWork, Settled};
 use carson_core::work::WorkKey;
@@ -20,8 +20,7 @@ use crate::saved::without_a_pull;
 use crate::stale_claims;
 use carson_home::halt::{OrBroken, describe_error};
 
-pub(super) const KIND: Kind = Kind {
-    from: "issues",
+pub(super) static KIND: Kind = Kind {
     pick: |ctx, rec| Box::pin(pick(ctx, rec)),
     goal: |_| Goal::Commits,
     effects,
@@ -29,7 +28,7 @@ pub(super) const KIND: Kind = Kind {
 
 /// Takes the first issue that is ready, in the first repository that has one.
 async fn pick<'h>(ctx: &Ctx<'h>, rec: &mut Record) -> Result<Taken<'h>, Halt> {
-    let WorkSource::Issues { label } = &ctx.role.work else {
+    let Some(label) = ctx.role.work.label() else {
         return Err(Halt::NothingToDo);
     };
     let mut waiting = Waiting::default();

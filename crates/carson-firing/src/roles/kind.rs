@@ -17,8 +17,6 @@ pub(crate) type Picking<'a, 'h> =
 
 /// A kind of role.
 pub(crate) struct Kind {
-    /// What `work.from` of its role says.
-    pub from: &'static str,
     /// Finds one piece of work and holds it for this firing.
     pub pick: for<'a, 'h> fn(&'a Ctx<'h>, &'a mut Record) -> Picking<'a, 'h>,
     /// What its `[OK]` must have made.

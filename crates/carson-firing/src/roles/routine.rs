@@ -1,7 +1,7 @@
 //! A role that works without an issue, at every slot: documentation, dependencies, housekeeping. Its
 //! task is in its settings or its prompts.
 
-use carson_config::{Repo, Role, WorkSource};
+use carson_config::{Repo, Role};
 use carson_core::settle::{Goal, Halt};
 use carson_core::work::WorkKey;
 use carson_core::{Stage, Work};
@@ -15,8 +15,7 @@ use crate::reached::Taken;
 use crate::record::Record;
 use carson_home::halt::OrBroken;
 
-pub(super) const KIND: Kind = Kind {
-    from: "none",
+pub(super) static KIND: Kind = Kind {
     pick: |ctx, rec| Box::pin(pick(ctx, rec)),
     goal,
     effects: |closing| effects::open_pull(closing).into_iter().collect(),
@@ -42,17 +41,13 @@ async fn pick<'h>(ctx: &Ctx<'h>, rec: &mut Record) -> Result<Taken<'h>, Halt> {
         return Err(Halt::NothingToDo);
     }
     info!(firing.id = %ctx.id, repo = %repo.name, "the role's own task");
-    let body = match &ctx.role.work {
-        WorkSource::None { task } => task.clone(),
-        WorkSource::Issues { .. } => String::new(),
-    };
     Ok(Taken {
         repo,
         forge,
         work: Work {
             key,
             title,
-            body,
+            body: ctx.role.work.task.clone(),
             url: String::new(),
             attempts: 0,
         },
