@@ -15,19 +15,23 @@ pub struct Endurance {
     /// The command, and with `CARSON_` before it the variables.
     pub name: &'static str,
     /// Which tests of the suite these are.
-    pub tests: &'static str,
+    pub tests: &'static [&'static str],
+    /// Variables that make them larger than the suite does.
+    pub larger: &'static [(&'static str, &'static str)],
 }
 
 /// Kills everything at random.
 pub const SOAK: Endurance = Endurance {
     name: "soak",
-    tests: "soak::",
+    tests: &["soak::"],
+    larger: &[],
 };
 
 /// Sessions that leave what nobody would make by accident.
 pub const HOSTILE: Endurance = Endurance {
     name: "hostile",
-    tests: "hostile::generated::",
+    tests: &["hostile::generated::", "hostile::bounds::a_flood_"],
+    larger: &[("CARSON_HOSTILE_FLOOD_MB", "1024")],
 };
 
 /// Runs it; `args` are `--minutes N` and `--seed N`.
@@ -55,9 +59,11 @@ pub fn run(interrupt: &Interrupt, what: &Endurance, args: &[&str]) -> anyhow::Re
         (variable("SECONDS"), (minutes * 60).to_string()),
         (variable("SEED"), seed.to_string()),
     ];
+    let larger = what.larger.iter();
     let env: Vec<(&str, String)> = env
         .iter()
         .map(|(name, value)| (name.as_str(), value.clone()))
+        .chain(larger.map(|&(name, value)| (name, value.to_owned())))
         .collect();
-    test::run(interrupt, &[&chosen[..], &[what.tests]].concat(), &env)
+    test::run(interrupt, &[&chosen[..], what.tests].concat(), &env)
 }

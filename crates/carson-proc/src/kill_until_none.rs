@@ -14,7 +14,7 @@ use crate::process_id::ProcessId;
 use crate::table::{self, Entry};
 
 /// The longest it takes. Who survives it cannot be killed by us at all.
-const PATIENCE: Duration = Duration::from_secs(5);
+const PATIENCE: Duration = Duration::from_secs(15);
 
 /// For those who got SIGKILL to be gone.
 const PAUSE: Duration = Duration::from_millis(1);

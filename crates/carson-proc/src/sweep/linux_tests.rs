@@ -64,8 +64,8 @@ fn orphans_that_ended_by_themselves_are_reaped_too() {
 fn a_storm_of_forks_in_the_group_is_ended() {
     alone(|| async {
         let command = perl(
-            "$| = 1; print qq(pid $$\\n); $SIG{CHLD} = 'IGNORE'; \
-             for (1..8) { if (!fork) { while (1) { fork and select(undef, undef, undef, 0.001) \
+            "$| = 1; print qq(pid $$\\n); $SIG{CHLD} = 'IGNORE'; my $end = time + 40; \
+             for (1..8) { if (!fork) { while (time < $end) { fork and select(undef, undef, undef, 0.001) \
                           or exit } } } exit 0",
         );
         let (finished, _) = run_noting(&command, &limits()).await;
@@ -78,12 +78,13 @@ fn a_storm_of_forks_in_the_group_is_ended() {
 #[test]
 fn a_storm_of_forks_in_new_sessions_is_ended() {
     alone(|| async {
-        // Four that fork all the time, each child in a session of its own, for a short life.
+        // Four that fork all the time, each child in a session of its own, for a short life; and not
+        // for ever, should this fail.
         let command = perl(
-            "use POSIX; $SIG{CHLD} = 'IGNORE'; \
-             for (1..4) { if (!fork) { POSIX::setsid(); while (1) { \
+            "use POSIX; $SIG{CHLD} = 'IGNORE'; my $end = time + 40; \
+             for (1..4) { if (!fork) { POSIX::setsid(); while (time < $end) { \
                  if (!fork) { POSIX::setsid(); select(undef, undef, undef, 0.02); POSIX::_exit(0) } \
-                 select(undef, undef, undef, 0.002) } } } \
+                 select(undef, undef, undef, 0.002) } POSIX::_exit(0) } } \
              select(undef, undef, undef, 0.1); exit 0",
         );
         let (finished, _) = run_noting(&command, &limits()).await;

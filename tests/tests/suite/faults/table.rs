@@ -82,7 +82,7 @@ pub(super) const TABLE: &[Fault] = &[
         "P2",
         &["faults::agent::f6_what_nobody_reads_on_stderr_blocks_nobody"],
     ),
-    // A gigabyte of output, a line without an end.
+    // A flood of output, a line without an end.
     fault(
         "F7",
         "P2",
@@ -90,7 +90,7 @@ pub(super) const TABLE: &[Fault] = &[
             "crates/carson-proc/src/run/output_tests.rs::a_hundred_megabytes_are_read_and_not_kept",
             "crates/carson-proc/src/run/output_tests.rs::a_line_without_an_end_is_cut",
             "crates/carson-proc/src/run/output_tests.rs::too_much_output_stops_it",
-            "hostile::bounds::a_gigabyte_of_output_costs_no_memory_and_its_end_is_read",
+            "hostile::bounds::a_flood_of_output_costs_no_memory_and_its_end_is_read",
             "hostile::bounds::more_output_than_allowed_ends_the_session",
         ],
     ),

@@ -130,12 +130,15 @@ fn odd_output_is_survived() {
 }
 
 #[test]
-fn a_gigabyte_of_output_costs_no_memory_and_its_end_is_read() {
+fn a_flood_of_output_costs_no_memory_and_its_end_is_read() {
+    // `cargo xtask hostile` lets it be a gigabyte. What is held to is the same for any flood.
+    let megabytes = std::env::var("CARSON_HOSTILE_FLOOD_MB");
+    let megabytes: u64 = megabytes.map_or(256, |value| value.parse().unwrap());
     let mut scene = Scene::new("[limits]\nmax_output_mb = 2048\n", &[], false);
     let (quiet, _) = scene.attempt(&[]);
     assert_eq!(quiet["outcome"], "OK", "{quiet:#}");
     let base = scene.peak_kb();
-    scene.more = serde_json::json!({"flood_mb": 1024});
+    scene.more = serde_json::json!({"flood_mb": megabytes});
     let (row, all) = scene.attempt(&["flood"]);
     let peak = scene.peak_kb();
     table::print(
@@ -145,7 +148,10 @@ fn a_gigabyte_of_output_costs_no_memory_and_its_end_is_read() {
     );
     assert_eq!(row["outcome"], "OK", "{row:#}");
     assert!(peak < base + 16 * 1024, "{peak} kB, {base} kB without");
-    let (name, stopped_by) = ("flood, a gigabyte", "nothing: it is read in bounded memory");
+    let (name, stopped_by) = (
+        "flood, less than allowed",
+        "nothing: it is read in bounded memory",
+    );
     table::is_said(&Kernel::FULL, false, &row, name, stopped_by, "`OK`");
     scene.is_healthy();
 }
