@@ -41,6 +41,11 @@ pub enum Command {
     Daemon(Daemon),
     /// Fire a role now and wait for its end.
     Fire(Fire),
+    /// Stop a running firing; its work is saved, and it says what became of it.
+    Stop {
+        /// The firing: its id, or the eight digits that tables show.
+        firing: String,
+    },
     /// Show roles, stops and running firings on one screen.
     Status {
         /// List every housekeeping job with its last run, its result and its next run.

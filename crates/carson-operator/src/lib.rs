@@ -39,6 +39,7 @@ pub mod pulls;
 mod refusal;
 pub mod roles;
 pub mod status;
+pub mod stop;
 mod verb;
 pub mod why;
 

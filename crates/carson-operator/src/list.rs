@@ -2,7 +2,8 @@
 
 use crate::verb::Verb;
 use crate::{
-    backup, block, breaker, fire, firings, issues, logs, pause, prune, pulls, roles, status, why,
+    backup, block, breaker, fire, firings, issues, logs, pause, prune, pulls, roles, status, stop,
+    why,
 };
 
 /// Every verb there is.
@@ -21,6 +22,7 @@ pub const VERBS: &[Verb] = &[
     Verb::of::<pulls::Show>(),
     Verb::of::<fire::Fire>(),
     Verb::of::<fire::DryRun>(),
+    Verb::of::<stop::Stop>(),
     Verb::of::<pause::Pause>(),
     Verb::of::<pause::Resume>(),
     Verb::of::<block::List>(),

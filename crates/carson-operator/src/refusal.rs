@@ -71,6 +71,14 @@ pub enum Refusal {
         /// All of them.
         ids: Vec<FiringId>,
     },
+    /// There is nothing to stop.
+    #[error("firing {} does not run here: {why}", .id.short())]
+    NotRunning {
+        /// The firing.
+        id: FiringId,
+        /// Why not.
+        why: String,
+    },
     /// The bench cannot be given up.
     #[error("it stays: {0}")]
     BenchStays(String),
@@ -147,6 +155,7 @@ impl Refusal {
             Self::DryRun(error) => error.hint().to_owned(),
             Self::Spawn(error) => error.hint().to_owned(),
             Self::Prune(PruneError::Benches { .. }) => "check who may read CARSON_HOME".to_owned(),
+            Self::NotRunning { .. } => "`carson status` lists the firings that run".to_owned(),
             Self::Field { .. } | Self::ManyFirings { .. } | Self::BenchStays(_) => return None,
         })
     }

@@ -42,6 +42,12 @@ impl ProcessId {
         Self::of(self.pid) == Some(*self)
     }
 
+    /// SIGTERM; whether there was anybody to get it.
+    #[must_use]
+    pub fn ask_to_end(&self) -> bool {
+        self.is_alive() && kill(Pid::from_raw(self.pid), Signal::SIGTERM).is_ok()
+    }
+
     /// SIGTERM, `grace`, SIGKILL; whether it is gone in the end.
     pub async fn terminate(&self, grace: Duration) -> bool {
         for (signal, patience) in [

@@ -38,6 +38,7 @@ mod secrets;
 mod signs;
 mod soak;
 mod stages;
+mod stop;
 mod upkeep;
 mod verbs;
 mod walls;

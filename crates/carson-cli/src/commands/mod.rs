@@ -19,6 +19,7 @@ mod rehearsal;
 mod roles;
 mod sandbox;
 mod status;
+mod stop;
 mod why;
 
 use clap::CommandFactory;
@@ -69,6 +70,7 @@ async fn dispatch(app: &App, command: Command) -> Result<u8, CommandError> {
             fire::wait_for(at);
             fire::run_claimed(app, &id, settings).await
         }
+        Command::Stop { firing } => stop::run(app, firing).await,
         Command::Status { jobs } => status::run(app, jobs).await,
         Command::Why { what } => why::run(app, what).await,
         Command::Roles { action } => roles::run(app, action).await,

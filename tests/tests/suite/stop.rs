@@ -1,0 +1,64 @@
+//! `carson stop`: a person ends a firing, and nothing of it is lost.
+
+use std::fs;
+use std::process::Stdio;
+
+use carson_tests::until;
+use serde_json::Value;
+
+use crate::faults::{fire, fleet, nothing_lost};
+
+#[test]
+fn a_stopped_firing_keeps_its_work_and_says_so() {
+    let half = "echo half > half.txt; git add .; git commit --quiet -m Half";
+    let fleet = fleet(&format!("{half}\ntouch begun\nsleep 600"), "");
+    let mut firing = fleet.command(&["fire", "hand", "--json"]);
+    let firing = firing.stdout(Stdio::piped()).spawn().unwrap();
+    let id = until("its session has worked", || {
+        let rows = fleet.ok(&["firings", "--all", "--json"]);
+        let row = rows.as_array().unwrap().first()?.clone();
+        let bench = fs::read_dir(fleet.benches().first()?).ok()?;
+        let mut dirs = bench.filter_map(|dir| Some(dir.ok()?.path()));
+        let worked = dirs.any(|dir| dir.join("begun").exists());
+        worked.then(|| row["id"].as_str().unwrap().to_owned())
+    });
+
+    let short = &id[id.len() - 8..];
+    let told = fleet.carson(&["stop", short]);
+
+    assert_eq!(told.code, Some(0), "{told:#?}");
+    assert!(told.stdout.contains("was told to end"), "{told:#?}");
+    let ended = firing.wait_with_output().unwrap();
+    let row: Value = serde_json::from_slice(&ended.stdout).unwrap();
+    assert_eq!(row["outcome"], "PARTIAL", "{row:#}");
+    assert!(
+        row["reason"]
+            .as_str()
+            .unwrap()
+            .contains("stopped on request"),
+        "{row:#}"
+    );
+    nothing_lost(&fleet, &row, &["half\n"]);
+}
+
+#[test]
+fn what_does_not_run_is_not_stopped_and_it_says_why() {
+    let fleet = fleet(
+        "echo x > x; git add .; git commit --quiet -m X; echo '[OK]'",
+        "",
+    );
+    let row = fire(&fleet);
+    let id = row["id"].as_str().unwrap();
+
+    let ended = fleet.carson(&["stop", id]);
+    assert_eq!(ended.code, Some(1), "{ended:#?}");
+    assert!(
+        ended.stderr.contains("does not run here: it has ended: OK"),
+        "{ended:#?}"
+    );
+    let unknown = fleet.carson(&["stop", "ffffffff"]);
+    assert!(
+        unknown.stderr.contains("there is no firing \"ffffffff\""),
+        "{unknown:#?}"
+    );
+}
