@@ -21,6 +21,8 @@
 //! Where root runs it, the tests of what holds a hostile agent are run once more as an ordinary user
 //! ([`ordinary`]).
 //!
+//! Tests write into memory where there is enough ([`memory_dir`]).
+//!
 //! Downloads go to `.cache` in the checkout, or to `CARSON_TEST_CACHE`. Every child runs under
 //! [`interrupt`], so that Ctrl-C and SIGTERM end the child first, and then the server.
 //!
@@ -44,6 +46,7 @@ mod debian;
 mod endurance;
 mod interrupt;
 mod machine;
+mod memory_dir;
 mod ordinary;
 mod postgres;
 mod runner;

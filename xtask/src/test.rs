@@ -5,6 +5,7 @@ use std::process::{Command, ExitCode, ExitStatus};
 use anyhow::ensure;
 
 use crate::interrupt::{self, Interrupt};
+use crate::memory_dir::MemoryDir;
 use crate::postgres::Postgres;
 use crate::runner::Runner;
 use crate::workspace::{Cache, cargo};
@@ -43,10 +44,16 @@ pub fn run(
     println!("xtask: property tests begin at {}={seed}", seed::VARIABLE);
     let mut tests = with_env(runner.command(args));
     tests.env(seed::VARIABLE, &seed);
+    // What runs for long, or on purpose against a disk, stays on one.
+    let memory = env.is_empty().then(MemoryDir::make).flatten();
+    if let Some(memory) = &memory {
+        tests.env("TMPDIR", memory.path());
+    }
     if ordinary_follows {
         tests.env("CARSON_TEST_ORDINARY_FOLLOWS", "1");
     }
     let tests = interrupt.run(&mut tests)?;
+    drop(memory);
     if runner.tells_times() && args.is_empty() {
         slowest::print()?;
     }

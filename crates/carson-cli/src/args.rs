@@ -41,7 +41,7 @@ pub enum Command {
     Daemon(Daemon),
     /// Fire a role now and wait for its end.
     Fire(Fire),
-    /// Stop a running firing; its work is saved, and it says what became of it.
+    /// Stop a running firing; its work is saved.
     Stop {
         /// The firing: its id, or the eight digits that tables show.
         firing: String,

@@ -202,8 +202,8 @@ fn needed(raw: &RoleFile, check: &mut Check<'_>) {
         let hint = "engines = [\"claude\"]";
         check.problem("engines", "a role needs at least one account", hint);
     }
-    if raw.repos.is_empty() && raw.work.label().is_some() {
-        let problem = "a role that works on issues needs at least one repository";
+    if raw.repos.is_empty() {
+        let problem = "a role needs at least one repository to work in";
         check.problem("repos", problem, "repos = [\"widget\"]");
     }
 }

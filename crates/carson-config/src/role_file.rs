@@ -25,8 +25,7 @@ pub(crate) struct RoleFile {
     /// Whether it fires by itself.
     #[schemars(extend("examples" = [false]))]
     pub enabled: bool,
-    /// Repositories of `carson.toml` that it works in, the first one with work first; required for
-    /// work from issues.
+    /// Required: repositories of `carson.toml` that it works in, the first one with work first.
     #[schemars(extend("examples" = [["widget"]]))]
     pub repos: Vec<String>,
     /// Cron lines of five fields (minute hour day month weekday), or six with seconds first; none

@@ -61,6 +61,12 @@ pub struct Release {
 }
 
 impl Effect {
+    /// Whether it gives people a pull request to read.
+    #[must_use]
+    pub fn asks_for_review(&self) -> bool {
+        matches!(self, Self::OpenPull { draft: false, .. })
+    }
+
     /// What kind it is, as rows, events and people have it.
     #[must_use]
     pub fn kind(&self) -> &'static str {

@@ -179,10 +179,14 @@ impl Facts {
     }
 
     /// Whether the firing tells nothing about the work: its provider was away before any of it was
-    /// done. Such a firing costs the work no attempt.
+    /// done, or a person stopped it. Such a firing costs the work no attempt.
     #[must_use]
     pub fn spares_the_work(&self) -> bool {
-        matches!(self.halt, Some(Halt::Unavailable(_))) && !self.has_work()
+        match self.halt {
+            Some(Halt::Unavailable(_)) => !self.has_work(),
+            Some(Halt::Cancelled) => true,
+            _ => false,
+        }
     }
 }
 
@@ -278,7 +282,8 @@ fn settle_halt(halt: &Halt, facts: &Facts) -> Settled {
         Halt::Cancelled if facts.has_work() => {
             settled(Outcome::Partial, "stopped on request with work present")
         }
-        Halt::Cancelled => settled(Outcome::Failed, "stopped on request"),
+        // Who stops it is no trouble of the role's.
+        Halt::Cancelled => settle_halt(&Halt::Skipped(SkipReason::stopped()), facts),
     }
 }
 

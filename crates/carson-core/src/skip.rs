@@ -24,9 +24,16 @@ impl SkipKind {
     pub const TOO_LATE: Self = Self("too-late");
     /// A preflight check failed.
     pub const PREFLIGHT: Self = Self("preflight");
+    /// A person ended the firing before it had made anything.
+    pub const STOPPED: Self = Self("stopped");
 
     /// What a slot or a firing meets beside the stops of admission.
-    pub(crate) const OTHERS: [Self; 3] = [Self::OPEN_PRS, Self::TOO_LATE, Self::PREFLIGHT];
+    pub(crate) const OTHERS: [Self; 4] = [
+        Self::OPEN_PRS,
+        Self::TOO_LATE,
+        Self::PREFLIGHT,
+        Self::STOPPED,
+    ];
 
     /// The kind of a stop, in the stop's own file.
     pub(crate) const fn new(word: &'static str) -> Self {
@@ -79,6 +86,12 @@ impl SkipReason {
     #[must_use]
     pub fn preflight(why: &str) -> Self {
         Self::new(SkipKind::PREFLIGHT, format!("preflight: {why}"))
+    }
+
+    /// A person ended the firing before it had made anything.
+    #[must_use]
+    pub fn stopped() -> Self {
+        Self::new(SkipKind::STOPPED, "stopped on request")
     }
 
     /// The kind alone: what a row holds, and what control flow may read.

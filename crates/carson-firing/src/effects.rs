@@ -7,7 +7,7 @@
 
 use carson_core::effect::Release;
 use carson_core::{Effect, Event, FiringId};
-use carson_forge::{Claim, Forge, ForgeError, NewPull};
+use carson_forge::{Claim, Forge, ForgeError, NewPull, PullState};
 use carson_store::{EffectRow, EffectState, Firing as Row, StoreError, Tried};
 use chrono::TimeDelta;
 use tracing::{info, warn};
@@ -15,6 +15,7 @@ use tracing::{info, warn};
 use crate::ctx::Ctx;
 use crate::reached::Taken;
 use carson_home::Home;
+use carson_home::halt::describe_error;
 
 /// The first wait before another try; each further one is twice as long.
 const FIRST: TimeDelta = TimeDelta::minutes(1);
@@ -128,7 +129,8 @@ impl<'a> Bearer<'a> {
                 (EffectState::Done, said, None)
             }
             Err(error) => {
-                let said = self.home.redactor.redact(&error.to_string()).into_owned();
+                let said = describe_error(&error);
+                let said = self.home.redactor.redact(&said).into_owned();
                 warn!(firing.id = %self.id(), effect = row.effect.kind(), said, "the forge did not take an effect");
                 let owed = may_pass(&error) && row.tries + 1 < MAX_TRIES;
                 match owed {
@@ -191,7 +193,13 @@ impl<'a> Bearer<'a> {
                     draft: *draft,
                     labels: labels.clone(),
                 };
-                let pull = self.forge.create_pull(&pull).await?;
+                // The branch is this firing's alone, so a pull request of it that people closed or
+                // merged since is the one: they are not asked twice.
+                let ended = self.forge.pull_by_head(head).await?;
+                let pull = match ended.filter(|known| known.state != PullState::Open) {
+                    Some(ended) => ended,
+                    None => self.forge.create_pull(&pull).await?,
+                };
                 let opened = carried.pull.insert(OpenedPull {
                     number: pull.number,
                     url: pull.url,

@@ -135,7 +135,8 @@ impl Forge {
     ) -> Result<(), ForgeError> {
         let marks = self.marks(number).await?;
         let living = unreleased(&marks);
-        if !living.iter().any(|one| one.firing == claim.firing) {
+        let ours = living.iter().any(|one| one.firing == claim.firing);
+        if !ours && !self.is_stranded(number, claim, &marks).await? {
             return Ok(());
         }
         // Labels first: a claim that is released in words but still labelled would hide the issue.
@@ -149,6 +150,20 @@ impl Forge {
             release.note.as_str(),
         );
         self.comment_as_is(number, &text).await.map(|_| ())
+    }
+
+    /// Whether the issue is held by nobody and still labelled as if it was: somebody removed the
+    /// claim's comment, and only who made it can end that.
+    async fn is_stranded(
+        &self,
+        number: u64,
+        claim: &Claim,
+        marks: &[Mark],
+    ) -> Result<bool, ForgeError> {
+        let ended = marks
+            .iter()
+            .any(|mark| matches!(mark, Mark::Release { firing, .. } if *firing == claim.firing));
+        Ok(!ended && unreleased(marks).is_empty() && self.issue(number).await?.has(IN_FLIGHT))
     }
 
     /// Gives an issue to people: the label keeps the fleet away until somebody removes it, and the

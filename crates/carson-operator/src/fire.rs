@@ -136,6 +136,12 @@ fn wish(home: &Home, role: &Role, repo: Option<&str>, work: Option<u64>) -> Resu
             works_in: role.repos.clone(),
         });
     }
+    if work.is_some() && role.work.label().is_none() {
+        return Err(Refusal::Field {
+            field: "work",
+            problem: format!("role {} takes no issues: fire it without", role.name),
+        });
+    }
     Ok(Wish {
         repo,
         work: work.map(WorkKey::Issue),

@@ -1,6 +1,6 @@
 //! A running firing is told to end.
 
-use carson_core::FiringId;
+use carson_core::{FiringId, RoleName};
 use carson_home::Home;
 use carson_proc::ProcessId;
 use carson_store::Firing;
@@ -25,6 +25,8 @@ pub struct Stop {
 pub struct Stopped {
     /// The firing.
     pub firing: FiringId,
+    /// Its role, which may take the work again at its next slot.
+    pub role: RoleName,
     /// Its process.
     pub pid: i32,
 }
@@ -44,6 +46,7 @@ impl Ask for Stop {
         }
         Ok(Stopped {
             firing: row.id,
+            role: row.role,
             pid: process.pid,
         })
     }

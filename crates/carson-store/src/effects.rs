@@ -1,7 +1,7 @@
 //! What ended firings do to the forge, until it is done.
 
 use carson_core::settle::Settled;
-use carson_core::{Effect, FiringId, HostName};
+use carson_core::{Effect, FiringId, HostName, RepoName, RoleName};
 use chrono::{DateTime, Utc};
 use serde::Serialize;
 use sqlx::{query, query_as};
@@ -113,6 +113,11 @@ impl TryFrom<Raw> for EffectRow {
 
 const SELECT: &str =
     "SELECT n, body, state, tries, said, next_at FROM effect WHERE firing = $1 ORDER BY n";
+
+const OWED_OF: &str = "SELECT effect.n, effect.body, effect.state, effect.tries, effect.said, \
+     effect.next_at FROM effect \
+     JOIN firing ON firing.id = effect.firing \
+     WHERE effect.state = 'owed' AND firing.role = $1 AND firing.repo = $2";
 
 impl Store {
     /// Writes down how a firing was delivered and what follows from it, in one transaction, before any
@@ -234,6 +239,23 @@ impl Store {
         .fetch_one(pool)
         .await?);
         Ok(owed.0 > 0)
+    }
+
+    /// What the firings of a role still owe the forge of a repository.
+    ///
+    /// # Errors
+    /// When the database does not answer, or holds what no Carson wrote.
+    pub async fn owed_of(
+        &self,
+        role: &RoleName,
+        repo: &RepoName,
+    ) -> Result<Vec<EffectRow>, StoreError> {
+        let rows: Vec<Raw> = on!(self, |pool| query_as(OWED_OF)
+            .bind(role.as_str())
+            .bind(repo.as_str())
+            .fetch_all(pool)
+            .await?);
+        read(rows)
     }
 }
 

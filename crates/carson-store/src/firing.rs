@@ -125,6 +125,26 @@ row! {
     }
 }
 
+/// `SELECT` of the columns of [`Raw`], and what follows. They are named, because a newer Carson may add
+/// some while this one runs: the answer to a `*` would have another width than its statement.
+macro_rules! select_firing {
+    ($rest:literal) => {
+        concat!(
+            "SELECT firing.id, firing.role, firing.slot, firing.missed, firing.host, firing.account, \
+             firing.engine, firing.repo, firing.work, firing.title, firing.claimed_at, \
+             firing.deadline_at, firing.started_at, firing.ended_at, firing.pid, firing.pid_start, \
+             firing.stage, firing.branch, firing.base_sha, firing.bench, firing.pr_number, \
+             firing.pr_url, firing.salvage_ref, firing.verified_sha, firing.reviewed_sha, \
+             firing.pushed_sha, firing.settled, firing.facts, firing.sentinel, firing.outcome, \
+             firing.reason, firing.skip, firing.attempts, firing.sessions, firing.turns, \
+             firing.tokens_in, firing.tokens_out, firing.cost_usd, firing.sandbox, \
+             firing.cost_estimated, firing.retries ",
+            $rest
+        )
+    };
+}
+pub(crate) use select_firing;
+
 row! {
     /// The row as the databases give it.
     pub(crate) struct Raw {

@@ -8,7 +8,7 @@ use uuid::Uuid;
 
 use crate::db::{Db, Store, on};
 use crate::error::StoreError;
-use crate::firing::{BlockedCall, Firing, Raw, StageRow, parsed};
+use crate::firing::{BlockedCall, Firing, Raw, StageRow, parsed, select_firing};
 
 /// Which firings to list; the newest come first.
 #[derive(Clone, Debug)]
@@ -40,10 +40,12 @@ impl Store {
     /// # Errors
     /// When the database does not answer.
     pub async fn firing(&self, id: FiringId) -> Result<Option<Firing>, StoreError> {
-        let row: Option<Raw> = on!(self, |pool| query_as("SELECT * FROM firing WHERE id = $1")
-            .bind(id.uuid())
-            .fetch_optional(pool)
-            .await?);
+        let row: Option<Raw> = on!(self, |pool| query_as(select_firing!(
+            "FROM firing WHERE id = $1"
+        ))
+        .bind(id.uuid())
+        .fetch_optional(pool)
+        .await?);
         row.map(TryInto::try_into).transpose()
     }
 
@@ -124,12 +126,16 @@ impl Store {
         // Two statements, because one that covers both cases finds its rows by no index.
         let statement = match filter.role {
             Some(_) => {
-                "SELECT * FROM firing WHERE role = $1 AND claimed_at >= COALESCE($2, claimed_at) \
-                 AND ($3 OR outcome IS NULL OR outcome <> 'SKIPPED') ORDER BY seq DESC LIMIT $4"
+                select_firing!(
+                    "FROM firing WHERE role = $1 AND claimed_at >= COALESCE($2, claimed_at) \
+                     AND ($3 OR outcome IS NULL OR outcome <> 'SKIPPED') ORDER BY seq DESC LIMIT $4"
+                )
             }
             None => {
-                "SELECT * FROM firing WHERE $1 IS NULL AND claimed_at >= COALESCE($2, claimed_at) \
-                 AND ($3 OR outcome IS NULL OR outcome <> 'SKIPPED') ORDER BY seq DESC LIMIT $4"
+                select_firing!(
+                    "FROM firing WHERE $1 IS NULL AND claimed_at >= COALESCE($2, claimed_at) \
+                     AND ($3 OR outcome IS NULL OR outcome <> 'SKIPPED') ORDER BY seq DESC LIMIT $4"
+                )
             }
         };
         let rows: Vec<Raw> = on!(self, |pool| {
@@ -151,26 +157,25 @@ impl Store {
     pub async fn newest_of(&self, roles: &[&RoleName]) -> Result<Vec<Firing>, StoreError> {
         let names: Vec<&str> = roles.iter().map(|role| role.as_str()).collect();
         let names = serde_json::json!(names).to_string();
-        let rows: Vec<Raw> = match &self.db {
-            Db::Sqlite(pool) => {
-                query_as(
-                    "SELECT f.* FROM json_each($1) r JOIN firing f \
-                     ON f.seq = (SELECT MAX(seq) FROM firing WHERE role = r.value)",
-                )
+        let rows: Vec<Raw> =
+            match &self.db {
+                Db::Sqlite(pool) => {
+                    query_as(select_firing!(
+                        "FROM json_each($1) r JOIN firing ON firing.seq = \
+                     (SELECT MAX(other.seq) FROM firing other WHERE other.role = r.value)"
+                    ))
+                    .bind(names)
+                    .fetch_all(pool)
+                    .await?
+                }
+                Db::Postgres(pool) => query_as(select_firing!(
+                    "FROM json_array_elements_text($1::json) r(value) JOIN firing ON firing.seq = \
+                     (SELECT MAX(other.seq) FROM firing other WHERE other.role = r.value)"
+                ))
                 .bind(names)
                 .fetch_all(pool)
-                .await?
-            }
-            Db::Postgres(pool) => {
-                query_as(
-                    "SELECT f.* FROM json_array_elements_text($1::json) r(value) JOIN firing f \
-                     ON f.seq = (SELECT MAX(seq) FROM firing WHERE role = r.value)",
-                )
-                .bind(names)
-                .fetch_all(pool)
-                .await?
-            }
-        };
+                .await?,
+            };
         rows.into_iter().map(TryInto::try_into).collect()
     }
 
@@ -180,12 +185,12 @@ impl Store {
     /// When the database does not answer.
     pub async fn live_firings(&self, host: Option<&HostName>) -> Result<Vec<Firing>, StoreError> {
         let rows: Vec<Raw> = on!(self, |pool| {
-            query_as(
-            "SELECT * FROM firing WHERE ended_at IS NULL AND host = COALESCE($1, host) ORDER BY seq"
-        )
-        .bind(host.map(HostName::as_str))
-        .fetch_all(pool)
-        .await?
+            query_as(select_firing!(
+                "FROM firing WHERE ended_at IS NULL AND host = COALESCE($1, host) ORDER BY seq"
+            ))
+            .bind(host.map(HostName::as_str))
+            .fetch_all(pool)
+            .await?
         });
         rows.into_iter().map(TryInto::try_into).collect()
     }

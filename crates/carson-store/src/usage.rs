@@ -8,7 +8,7 @@ use sqlx::{query, query_as};
 
 use crate::db::{Store, on};
 use crate::error::StoreError;
-use crate::firing::{Firing, Raw, parsed, signed};
+use crate::firing::{Firing, Raw, parsed, select_firing, signed};
 use crate::row::row;
 
 row! {
@@ -114,10 +114,9 @@ impl Store {
         repo: &RepoName,
         work: WorkKey,
     ) -> Result<Vec<Firing>, StoreError> {
-        let rows: Vec<Raw> = on!(self, |pool| query_as(
-            "SELECT * FROM firing WHERE repo = $1 AND work = $2 AND ended_at IS NOT NULL \
-             ORDER BY seq"
-        )
+        let rows: Vec<Raw> = on!(self, |pool| query_as(select_firing!(
+            "FROM firing WHERE repo = $1 AND work = $2 AND ended_at IS NOT NULL ORDER BY seq"
+        ))
         .bind(repo.as_str())
         .bind(work.to_string())
         .fetch_all(pool)

@@ -457,6 +457,54 @@ fn effects_are_done_once(fleet: &TestFleet, row: &Value) {
     assert_eq!(ended, 1, "{firing:#}");
 }
 
+/// Killed as it opened its pull request, which a person closed before anybody looked: it stays closed.
+#[test]
+fn a_pull_request_that_people_closed_meanwhile_is_not_opened_again() {
+    let event = "UPDATE ON firing";
+    let noted = "OLD.pr_number IS NULL AND NEW.pr_number IS NOT NULL";
+    let mut scene = Scene::between(event, noted);
+    scene.firing.kill().unwrap();
+    scene.firing.wait().unwrap();
+    let fleet = &scene.fleet;
+    open_trap(fleet);
+    let file = fs::read_dir(fleet.home().join("forge/widget/pulls"))
+        .unwrap()
+        .next();
+    let file = file.unwrap().unwrap().path();
+    let text = fs::read_to_string(&file).unwrap();
+    fs::write(
+        &file,
+        text.replace("state = \"open\"", "state = \"closed\""),
+    )
+    .unwrap();
+
+    let _ = fleet.ok(&["prune", "--json"]);
+
+    let pulls = fleet.pulls();
+    assert_eq!(pulls.len(), 1, "{pulls:#?}");
+    assert_eq!(pulls[0]["state"], "closed");
+    effects_are_done_once(fleet, &row(fleet));
+}
+
+/// Killed before its claim was released, and somebody cleaned the comments up meanwhile: the issue is
+/// not held by nobody for ever.
+#[test]
+fn a_claim_whose_comment_is_gone_is_released_all_the_same() {
+    let mut scene = Scene::between("UPDATE ON effect", "NEW.n = 0");
+    scene.firing.kill().unwrap();
+    scene.firing.wait().unwrap();
+    let fleet = &scene.fleet;
+    open_trap(fleet);
+    let comments = fleet.home().join("forge/widget/issues/0001.comments");
+    fs::remove_dir_all(comments).unwrap();
+
+    let _ = fleet.ok(&["prune", "--json"]);
+
+    assert_eq!(fleet.labels(1), ["carson:pr-open"]);
+    effects_are_done_once(fleet, &row(fleet));
+    scene.nothing_is_left();
+}
+
 /// The forge takes no pull request for a while: the work is done, its claim stays, and a later pass opens
 /// exactly one.
 #[test]
@@ -493,6 +541,14 @@ fn what_the_forge_does_not_take_now_is_owed_and_done_later() {
     // Not before its time.
     let _ = fleet.ok(&["prune", "--json"]);
     assert_eq!(fleet.pulls(), Vec::<Value>::new());
+    // What is owed is among what people will have to read.
+    let role = fleet.home().join("roles").join(ROLE).join("role.toml");
+    let text = fs::read_to_string(&role).unwrap();
+    fs::write(&role, format!("{text}[limits]\nmax_open_prs = 1\n")).unwrap();
+    let second = fleet.issue(ROLE, "Write more", "In more.txt.");
+    let skipped = fleet.fire(ROLE).json();
+    assert_eq!(skipped["skip"], "open-prs", "{skipped:#}");
+    assert_eq!(fleet.labels(second), [format!("for:{ROLE}")]);
     database(&fleet, "UPDATE effect SET next_at = NULL").unwrap();
     let _ = fleet.ok(&["prune", "--json"]);
     let made = fleet.pulls();

@@ -29,6 +29,7 @@ mod kill;
 mod limits;
 mod listed;
 mod lockfile;
+mod older;
 mod output;
 mod postgres;
 mod routine;

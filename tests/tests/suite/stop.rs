@@ -3,15 +3,20 @@
 use std::fs;
 use std::process::Stdio;
 
+use carson_tests::fleet::TestFleet;
 use carson_tests::until;
 use serde_json::Value;
 
 use crate::faults::{fire, fleet, nothing_lost};
 
-#[test]
-fn a_stopped_firing_keeps_its_work_and_says_so() {
-    let half = "echo half > half.txt; git add .; git commit --quiet -m Half";
-    let fleet = fleet(&format!("{half}\ntouch begun\nsleep 600"), "");
+/// Fires, and stops it once its session has run this.
+fn stopped(script: &str, more: &str) -> (TestFleet, Value) {
+    let fleet = fleet(&format!("{script}\ntouch \"$HOME/begun\"\nsleep 600"), more);
+    let row = stop_one(&fleet);
+    (fleet, row)
+}
+
+fn stop_one(fleet: &TestFleet) -> Value {
     let mut firing = fleet.command(&["fire", "hand", "--json"]);
     let firing = firing.stdout(Stdio::piped()).spawn().unwrap();
     let id = until("its session has worked", || {
@@ -30,6 +35,13 @@ fn a_stopped_firing_keeps_its_work_and_says_so() {
     assert!(told.stdout.contains("was told to end"), "{told:#?}");
     let ended = firing.wait_with_output().unwrap();
     let row: Value = serde_json::from_slice(&ended.stdout).unwrap();
+    row
+}
+
+#[test]
+fn a_stopped_firing_keeps_its_work_and_says_so() {
+    let half = "echo half > half.txt; git add .; git commit --quiet -m Half";
+    let (fleet, row) = stopped(half, "");
     assert_eq!(row["outcome"], "PARTIAL", "{row:#}");
     assert!(
         row["reason"]
@@ -39,6 +51,18 @@ fn a_stopped_firing_keeps_its_work_and_says_so() {
         "{row:#}"
     );
     nothing_lost(&fleet, &row, &["half\n"]);
+}
+
+/// As often as one likes: no breaker opens, and the work is not given up.
+#[test]
+fn who_stops_a_firing_says_nothing_of_the_role_or_the_work() {
+    let (fleet, _) = stopped("true", "[limits]\nfail_streak = 1\nmax_work_attempts = 2\n");
+    for _ in 0..2 {
+        let row = stop_one(&fleet);
+        assert_eq!(row["outcome"], "SKIPPED", "{row:#}");
+        assert_eq!(row["skip"], "stopped", "{row:#}");
+    }
+    assert_eq!(fleet.labels(1), ["for:hand"]);
 }
 
 #[test]

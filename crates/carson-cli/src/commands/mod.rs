@@ -38,8 +38,9 @@ pub fn run(args: Args) -> Result<u8, CommandError> {
         // While there is one thread.
         Command::Sandbox(action) => return sandbox::run(&action, args.json),
         Command::Completions { shell } => {
-            let out = &mut std::io::stdout();
-            clap_complete::generate(shell, &mut Args::command(), "carson", out);
+            let mut script = Vec::new();
+            clap_complete::generate(shell, &mut Args::command(), "carson", &mut script);
+            crate::print::raw(String::from_utf8_lossy(&script).trim_end());
             return Ok(0);
         }
         _ => {}

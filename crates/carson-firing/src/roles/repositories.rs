@@ -1,6 +1,7 @@
 //! The repositories that a firing may work in.
 
 use carson_config::Repo;
+use carson_core::RepoName;
 use carson_core::admission::SkipReason;
 use carson_core::settle::Halt;
 use carson_forge::Forge;
@@ -42,7 +43,7 @@ pub(super) async fn check(
     repo: &Repo,
     forge: &Forge,
 ) -> Result<(), Halt> {
-    review_queue(ctx, forge).await?;
+    review_queue(ctx, &repo.name, forge).await?;
     let home = ctx.home.clone();
     drop(tokio::task::spawn_blocking(move || {
         sandbox_profile::prepare(&home);
@@ -52,11 +53,19 @@ pub(super) async fn check(
 }
 
 /// People's review capacity is the fleet's real bottleneck.
-async fn review_queue(ctx: &Ctx<'_>, forge: &Forge) -> Result<(), Halt> {
+async fn review_queue(ctx: &Ctx<'_>, repo: &RepoName, forge: &Forge) -> Result<(), Halt> {
     let prefix = format!("carson/{}/", ctx.role.name);
     let open = forge.open_pulls_of(&prefix).await;
     let open = open.or_broken("listing the pull requests")?;
     let ready = open.iter().filter(|pull| !pull.draft).count();
+    // Those that the forge does not take now will be there for people to read, too.
+    let owed = ctx.store().owed_of(&ctx.role.name, repo).await;
+    let owed = owed.or_broken("reading what is owed to the forge")?;
+    let ready = ready
+        + owed
+            .iter()
+            .filter(|owed| owed.effect.asks_for_review())
+            .count();
     let ready = u32::try_from(ready).unwrap_or(u32::MAX);
     if ready >= ctx.role.limits.max_open_prs {
         return Err(Halt::Skipped(SkipReason::open_pull_requests(ready)));
