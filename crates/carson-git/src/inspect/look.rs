@@ -226,7 +226,7 @@ impl Looking<'_> {
                 Ok(()) => self.found.staged = Some(tree.into()),
                 // Names of objects that are not there: nothing of it can be saved.
                 Err(why) => {
-                    self.add_trouble(format!("something staged cannot be taken over: {why}"))
+                    self.add_trouble(format!("something staged cannot be taken over: {why}"));
                 }
             }
         }
@@ -334,7 +334,7 @@ impl Looking<'_> {
                 self.found.remembered = remembered;
             }
             Err(why) => {
-                self.add_trouble(format!("what it has let go of cannot be taken over: {why}"))
+                self.add_trouble(format!("what it has let go of cannot be taken over: {why}"));
             }
         }
         good.sort_unstable();
@@ -405,7 +405,7 @@ impl Looking<'_> {
                     self.found.inner.extend(own);
                 }
                 Err(why) => {
-                    self.add_trouble(format!("commits of repositories inside stay there: {why}"))
+                    self.add_trouble(format!("commits of repositories inside stay there: {why}"));
                 }
             }
         }
