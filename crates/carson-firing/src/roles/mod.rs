@@ -6,6 +6,7 @@ mod implement;
 mod kind;
 mod repositories;
 mod routine;
+mod sample;
 
 use carson_config::{Role, WorkFrom};
 
@@ -16,5 +17,6 @@ pub(crate) fn kind_of(role: &Role) -> &'static Kind {
     match role.work.from {
         WorkFrom::Issues => &implement::KIND,
         WorkFrom::None => &routine::KIND,
+        WorkFrom::Sample => &sample::KIND,
     }
 }
