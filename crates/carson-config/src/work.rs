@@ -12,8 +12,6 @@ pub enum WorkFrom {
     Issues,
     /// Nowhere: it has a task of its own.
     None,
-    /// Nowhere: it says what it found.
-    Sample,
 }
 
 /// `work = { from = "issues", label = "carson:ready" }`

@@ -6,7 +6,6 @@ mod implement;
 mod kind;
 mod repositories;
 mod routine;
-mod sample;
 
 use carson_config::{Role, WorkFrom};
 
@@ -17,6 +16,5 @@ pub(crate) fn kind_of(role: &Role) -> &'static Kind {
     match role.work.from {
         WorkFrom::Issues => &implement::KIND,
         WorkFrom::None => &routine::KIND,
-        WorkFrom::Sample => &sample::KIND,
     }
 }
