@@ -103,12 +103,18 @@ fn all(wires: &Wires) -> Vec<Job> {
 }
 
 async fn dead_firings(home: Home) -> Done {
-    let ended = recover::pass(&home).await.map_err(error_chain)?;
-    Ok(Report::counted(
-        ended.len(),
+    let done = recover::pass(&home).await.map_err(error_chain)?;
+    let concluded = Report::counted(
+        done.ended.len(),
         "dead firing concluded",
         "dead firings concluded",
-    ))
+    );
+    let caught_up = Report::counted(
+        done.caught_up.len(),
+        "firing caught up with the forge",
+        "firings caught up with the forge",
+    );
+    Ok(concluded.and(caught_up))
 }
 
 async fn stray_processes(home: Home) -> Done {

@@ -10,6 +10,7 @@ use carson_core::{Effect, Event, FiringId};
 use carson_forge::{Claim, Forge, ForgeError, NewPull, PullState};
 use carson_store::{EffectRow, EffectState, Firing as Row, StoreError, Tried};
 use chrono::TimeDelta;
+use serde::Serialize;
 use tracing::{info, warn};
 
 use crate::ctx::Ctx;
@@ -31,10 +32,21 @@ pub(crate) struct Carried {
     pub pull: Option<OpenedPull>,
     /// Why the forge will not have it.
     pub pull_refused: Option<String>,
-    /// What could not be done yet or at all, for the report.
+    /// What could not be done at all, for the report.
     pub trouble: Vec<String>,
+    /// What could not be done yet. It says so for now only: no row keeps it.
+    pub owed: Option<String>,
     /// How many were done now.
     pub done: u32,
+}
+
+/// An ended firing that owed the forge something.
+#[derive(Clone, Copy, Debug, Serialize)]
+pub struct CaughtUp {
+    /// The firing.
+    pub id: FiringId,
+    /// How many of its effects the forge took now.
+    pub effects: u32,
 }
 
 /// A pull request that the forge has.
@@ -154,7 +166,7 @@ impl<'a> Bearer<'a> {
         store.note_effect(self.id(), row.n, &tried).await?;
         match state {
             EffectState::Done => {}
-            EffectState::Owed => carried.trouble.push(owed_text(&row.effect, &said)),
+            EffectState::Owed => carried.owed = Some(owed_text(&row.effect, &said)),
             EffectState::Refused => {
                 let event = Event::EffectRefused {
                     effect: row.effect.kind(),
@@ -272,15 +284,17 @@ fn owed_text(effect: &Effect, said: &str) -> String {
     }
 }
 
-/// Whether the same call may succeed later, by itself or once a person renewed a token.
+/// Whether the same call may succeed later, by itself or once a person renewed a token or mended a
+/// file.
 fn may_pass(error: &ForgeError) -> bool {
     match error {
         ForgeError::Unauthorized
         | ForgeError::Forbidden { .. }
         | ForgeError::RateLimited(_)
         | ForgeError::Unavailable { .. }
-        | ForgeError::Io { .. } => true,
-        ForgeError::NotFound { .. } | ForgeError::Invalid { .. } | ForgeError::File { .. } => false,
+        | ForgeError::Io { .. }
+        | ForgeError::File { .. } => true,
+        ForgeError::NotFound { .. } | ForgeError::Invalid { .. } => false,
     }
 }
 
@@ -288,18 +302,21 @@ fn wait(tries: u32) -> TimeDelta {
     (FIRST * 2_i32.pow(tries.min(10))).min(LONGEST)
 }
 
-/// Carries out what ended firings of this host still owe; how much of it was done.
+/// Carries out what ended firings of this host still owe: those of which something was done now.
 ///
 /// # Errors
 /// When the store does not answer. A forge that does not is logged, and asked again later.
-pub(crate) async fn replay(home: &Home) -> Result<u32, StoreError> {
-    let mut done = 0;
+pub(crate) async fn replay(home: &Home) -> Result<Vec<CaughtUp>, StoreError> {
+    let mut caught_up = Vec::new();
     for id in home.store.owing(&home.fleet.host, home.clock.now()).await? {
         if let Some(row) = home.store.firing(id).await? {
-            done += replay_one(home, &row).await?;
+            let effects = replay_one(home, &row).await?;
+            if effects > 0 {
+                caught_up.push(CaughtUp { id, effects });
+            }
         }
     }
-    Ok(done)
+    Ok(caught_up)
 }
 
 async fn replay_one(home: &Home, row: &Row) -> Result<u32, StoreError> {

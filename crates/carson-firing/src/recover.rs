@@ -20,6 +20,7 @@ use tracing::{error, info, warn};
 use crate::conclude;
 use crate::ctx::Ctx;
 use crate::effects;
+pub use crate::effects::CaughtUp;
 use crate::ended::{Ended, FiringError};
 use crate::reached::{Place, Reached, Taken};
 use crate::record::Record;
@@ -34,15 +35,24 @@ const OVERTIME: TimeDelta = TimeDelta::minutes(2);
 /// Time between SIGTERM and SIGKILL for what a dead firing left running.
 const GRACE: Duration = Duration::from_secs(5);
 
+/// What a pass did.
+#[derive(Clone, Debug, Default)]
+pub struct Recovered {
+    /// The dead firings that it concluded.
+    pub ended: Vec<Ended>,
+    /// The ended ones whose effects it carried out.
+    pub caught_up: Vec<CaughtUp>,
+}
+
 /// Concludes every dead firing of this host, and carries out what ended ones still owe.
 ///
 /// # Errors
 /// When the store does not answer. Trouble with one firing is logged and does not stop the others.
-pub async fn pass(home: &Home) -> Result<Vec<Ended>, StoreError> {
+pub async fn pass(home: &Home) -> Result<Recovered, StoreError> {
     let mut ended = Vec::new();
     // One recoverer at a time on a host: the daemon, or a `carson fire` beside it.
     let Some(_lock) = lock(home) else {
-        return Ok(ended);
+        return Ok(Recovered::default());
     };
     for row in home.store.live_firings(Some(&home.fleet.host)).await? {
         if is_alive(home, &row).await || !seize(home, &row).await? {
@@ -56,8 +66,8 @@ pub async fn pass(home: &Home) -> Result<Vec<Ended>, StoreError> {
         }
     }
     // What the forge could not be told when they ended.
-    effects::replay(home).await?;
-    Ok(ended)
+    let caught_up = effects::replay(home).await?;
+    Ok(Recovered { ended, caught_up })
 }
 
 /// The firings that [`pass`] would conclude now; nothing is changed.

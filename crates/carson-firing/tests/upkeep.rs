@@ -207,7 +207,7 @@ async fn a_pass_without_time_begins_nothing_and_says_what_is_left() {
 async fn a_process_that_starts_late_and_recovery_never_both_have_a_row() {
     let (_dir, home) = open_home().await;
     let id = claimed(&home, "box", 120).await;
-    let done = recover::pass(&home).await.unwrap();
+    let done = recover::pass(&home).await.unwrap().ended;
     assert_eq!(done.len(), 1);
     assert_eq!(done[0].settled.outcome, Outcome::Crashed);
     let late = home.store.start_firing(id, 1, 1, home.clock.now());
@@ -220,7 +220,7 @@ async fn a_process_that_starts_late_and_recovery_never_both_have_a_row() {
         .store
         .start_firing(half, me.pid, me.start, home.clock.now());
     assert!(seized.await.unwrap());
-    let done = recover::pass(&home).await.unwrap();
+    let done = recover::pass(&home).await.unwrap().ended;
     assert_eq!(done.len(), 1);
     assert_eq!(done[0].id, half);
 }

@@ -66,7 +66,9 @@ impl ForgeError {
             Self::Forbidden { .. } => "the token needs issues, pull requests and contents (write)",
             Self::RateLimited(_) => "this ends by itself; fire less often if it comes back",
             Self::Invalid { .. } => "look at the repository's rules",
-            Self::Unavailable { .. } => "check the network, and api_base in the forge's section",
+            Self::Unavailable { .. } => {
+                "check the network, and api_base in the forge's section; or the local forge's disk"
+            }
             Self::Io { .. } => "check that CARSON_HOME is writable",
             Self::File { .. } => "mend the file: TOML between two +++ lines, then the text",
         }

@@ -3,7 +3,8 @@
 use carson_core::FiringId;
 use carson_core::settle::Settled;
 use carson_firing::prune::{self, Discarded, Plan, Pruned};
-use carson_firing::{recover, stale_claims};
+use carson_firing::recover::{self, CaughtUp, Recovered};
+use carson_firing::stale_claims;
 use carson_home::Home;
 use carson_store::StoreError;
 use schemars::JsonSchema;
@@ -29,6 +30,8 @@ pub struct Tidied {
     pub benches: Vec<Pruned>,
     /// The dead firings.
     pub concluded: Vec<Concluded>,
+    /// The ended firings that owed the forge something, and how much of it the forge took now.
+    pub caught_up: Vec<CaughtUp>,
     /// Whether nothing was done.
     pub dry_run: bool,
     /// Why the claims that the forge still shows could not be looked at. The benches were.
@@ -65,8 +68,8 @@ impl Ask for Prune {
 
     async fn answer(self, home: &Home) -> Result<Self::Answer, Refusal> {
         let dry_run = self.dry_run;
-        let concluded = match dry_run {
-            true => would_be_concluded(home).await?,
+        let (concluded, caught_up) = match dry_run {
+            true => (would_be_concluded(home).await?, Vec::new()),
             false => conclude(home).await?,
         };
         // Claims that cannot be looked at are no reason to let benches lie.
@@ -78,19 +81,20 @@ impl Ask for Prune {
         Ok(Tidied {
             benches,
             concluded,
+            caught_up,
             dry_run,
             claims_error,
         })
     }
 }
 
-async fn conclude(home: &Home) -> Result<Vec<Concluded>, Refusal> {
-    let ended = recover::pass(home).await?.into_iter();
-    let concluded = ended.map(|ended| Concluded {
+async fn conclude(home: &Home) -> Result<(Vec<Concluded>, Vec<CaughtUp>), Refusal> {
+    let Recovered { ended, caught_up } = recover::pass(home).await?;
+    let concluded = ended.into_iter().map(|ended| Concluded {
         id: ended.id,
         settled: Some(ended.settled),
     });
-    Ok(concluded.collect())
+    Ok((concluded.collect(), caught_up))
 }
 
 async fn would_be_concluded(home: &Home) -> Result<Vec<Concluded>, Refusal> {

@@ -9,7 +9,7 @@ use carson_core::{HostName, RoleName};
 use carson_firing::admit;
 use carson_home::{Home, disk_space};
 use carson_store::{
-    BlockRow, BreakerRow, Firing, HostRow, JobRow, PauseRow, PreflightRow, Stuck, Waiting,
+    BlockRow, BreakerRow, Firing, HostRow, JobRow, Owed, PauseRow, PreflightRow, Stuck, Waiting,
 };
 use chrono::{DateTime, TimeDelta, Utc};
 use schemars::JsonSchema;
@@ -63,6 +63,8 @@ pub struct Seen {
     pub windows: Vec<UsageWindow>,
     /// Housekeeping jobs.
     pub jobs: Vec<JobRow>,
+    /// What ended firings still owe the forge.
+    pub owed: Vec<Owed>,
     /// Benches whose questions have no answer.
     pub stuck: Vec<Stuck>,
 }
@@ -137,6 +139,7 @@ impl Ask for Status {
             spent_today: admit::spent_today(home, now).await?,
             windows,
             jobs: store.jobs(None).await?,
+            owed: store.owed().await?,
             stuck: store.stuck(&fleet.host).await?,
         })
     }

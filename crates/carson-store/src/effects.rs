@@ -9,7 +9,7 @@ use uuid::Uuid;
 
 use crate::db::{Store, on, transaction};
 use crate::error::StoreError;
-use crate::firing::{json, small, to_json};
+use crate::firing::{json, parsed, small, to_json};
 use crate::row::row;
 
 /// Where an effect stands.
@@ -60,6 +60,25 @@ pub struct EffectRow {
     pub next_at: Option<DateTime<Utc>>,
 }
 
+/// The first thing that an ended firing still owes the forge; what comes after waits for it.
+#[derive(Clone, Debug, Serialize)]
+pub struct Owed {
+    /// The firing.
+    pub firing: FiringId,
+    /// Its role.
+    pub role: RoleName,
+    /// The host that tries.
+    pub host: HostName,
+    /// The kind of the effect.
+    pub effect: &'static str,
+    /// How often it was tried.
+    pub tries: u32,
+    /// What was in the way.
+    pub said: Option<String>,
+    /// When it is tried again.
+    pub next_at: Option<DateTime<Utc>>,
+}
+
 /// What a firing's end was decided to be.
 #[derive(Clone, Debug)]
 pub struct Planned {
@@ -95,14 +114,9 @@ impl TryFrom<Raw> for EffectRow {
     type Error = StoreError;
 
     fn try_from(raw: Raw) -> Result<Self, StoreError> {
-        let effect = json("body", Some(&raw.body))?;
-        let effect = effect.ok_or(StoreError::Row {
-            column: "body",
-            value: String::new(),
-        })?;
         Ok(Self {
             n: small(raw.n),
-            effect,
+            effect: read_effect(&raw.body)?,
             state: EffectState::of(&raw.state),
             tries: small(raw.tries),
             said: raw.said,
@@ -110,6 +124,47 @@ impl TryFrom<Raw> for EffectRow {
         })
     }
 }
+
+row! {
+    struct RawOwed {
+        id: Uuid,
+        role: String,
+        host: String,
+        body: String,
+        tries: i64,
+        said: Option<String>,
+        next_at: Option<DateTime<Utc>>,
+    }
+}
+
+impl TryFrom<RawOwed> for Owed {
+    type Error = StoreError;
+
+    fn try_from(raw: RawOwed) -> Result<Self, StoreError> {
+        Ok(Self {
+            firing: raw.id.into(),
+            role: parsed("role", &raw.role)?,
+            host: parsed("host", &raw.host)?,
+            effect: read_effect(&raw.body)?.kind(),
+            tries: small(raw.tries),
+            said: raw.said,
+            next_at: raw.next_at,
+        })
+    }
+}
+
+fn read_effect(body: &str) -> Result<Effect, StoreError> {
+    json("body", Some(body))?.ok_or(StoreError::Row {
+        column: "body",
+        value: String::new(),
+    })
+}
+
+const FIRST_OWED: &str = "SELECT firing.id, firing.role, firing.host, effect.body, effect.tries, \
+     effect.said, effect.next_at FROM effect JOIN firing ON firing.id = effect.firing \
+     WHERE effect.state = 'owed' AND firing.ended_at IS NOT NULL AND effect.n = \
+     (SELECT MIN(n) FROM effect AS first WHERE first.firing = firing.id AND first.state = 'owed') \
+     ORDER BY firing.seq";
 
 const SELECT: &str =
     "SELECT n, body, state, tries, said, next_at FROM effect WHERE firing = $1 ORDER BY n";
@@ -239,6 +294,15 @@ impl Store {
         .fetch_one(pool)
         .await?);
         Ok(owed.0 > 0)
+    }
+
+    /// What ended firings of any host still owe, the oldest first.
+    ///
+    /// # Errors
+    /// When the database does not answer, or holds what no Carson wrote.
+    pub async fn owed(&self) -> Result<Vec<Owed>, StoreError> {
+        let rows: Vec<RawOwed> = on!(self, |pool| query_as(FIRST_OWED).fetch_all(pool).await?);
+        rows.into_iter().map(Owed::try_from).collect()
     }
 
     /// What the firings of a role still owe the forge of a repository.

@@ -52,7 +52,7 @@ mod usage;
 pub use checks::PreflightRow;
 pub use claim::{Claim, NewFiring, NewSkip};
 pub use db::{Opening, Store};
-pub use effects::{EffectRow, EffectState, Planned, Tried};
+pub use effects::{EffectRow, EffectState, Owed, Planned, Tried};
 pub use ending::Ending;
 pub use error::{StoreError, Trouble};
 pub use events::{EventRow, HostRow};

@@ -5,6 +5,7 @@
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::PathBuf;
+use std::process::Command;
 
 use carson_tests::fleet::TestFleet;
 use carson_tests::judge::{judge, sound, state};
@@ -255,6 +256,25 @@ fn a_home_that_cannot_be_written_is_told() {
         let says = ["home/state", "hint: ", "CARSON_HOME"];
         judge(&ran, 1, &says).unwrap_or_else(|why| panic!("{args:?}: {why}"));
     }
+}
+
+/// Reading a pipe waits for whoever writes it: no firing, and no command, waits for that.
+#[test]
+fn a_pipe_in_the_forge_is_told_and_holds_up_nothing() {
+    let fleet = sound();
+    let pipe = fleet.home().join("forge/widget/issues/0002.md");
+    let made = Command::new("mkfifo").arg(&pipe).status().unwrap();
+    assert!(made.success());
+    for command in [&["fire", "hand"][..], &["doctor"], &["issue", "list"]] {
+        let ran = fleet.carson(command);
+        assert_ne!(ran.code, Some(0), "{ran:#?}");
+        let said = format!("{}{}", ran.stdout, ran.stderr);
+        assert!(said.contains("0002.md"), "{ran:#?}");
+        assert!(said.contains("this is no regular file"), "{ran:#?}");
+    }
+    fleet.ok(&["prune", "--json"]);
+    fs::remove_file(&pipe).unwrap();
+    goes_well(&fleet);
 }
 
 #[test]

@@ -520,13 +520,9 @@ fn what_the_forge_does_not_take_now_is_owed_and_done_later() {
     program(&hook, &text);
     let row = fleet.fire(ROLE).json();
     assert_eq!(row["outcome"], "OK", "{row:#}");
-    assert!(
-        row["reason"]
-            .as_str()
-            .unwrap()
-            .contains("once the forge takes it"),
-        "{row:#}"
-    );
+    let owed = fleet.ok(&["status", "--json"]);
+    assert_eq!(owed["owed"][0]["effect"], "open-pull", "{owed:#}");
+    assert_eq!(owed["owed"][0]["firing"], row["id"], "{owed:#}");
     assert_eq!(fleet.labels(1), ["carson:in-flight"]);
     // Still away: nothing is lost, nothing is doubled, nobody else takes the work.
     database(&fleet, "UPDATE effect SET next_at = NULL").unwrap();
@@ -550,7 +546,16 @@ fn what_the_forge_does_not_take_now_is_owed_and_done_later() {
     assert_eq!(skipped["skip"], "open-prs", "{skipped:#}");
     assert_eq!(fleet.labels(second), [format!("for:{ROLE}")]);
     database(&fleet, "UPDATE effect SET next_at = NULL").unwrap();
-    let _ = fleet.ok(&["prune", "--json"]);
+    let paid = fleet.ok(&["prune", "--json"]);
+    assert_eq!(paid["caught_up"][0]["id"], row["id"], "{paid:#}");
+    assert_eq!(paid["caught_up"][0]["effects"], 2, "{paid:#}");
+    // What was owed once is nowhere told as if it still were.
+    let status = fleet.ok(&["status", "--json"]);
+    assert_eq!(status["owed"].as_array().map(Vec::len), Some(0));
+    assert_eq!(
+        fleet.firing(row["id"].as_str().unwrap())["reason"],
+        row["reason"]
+    );
     let made = fleet.pulls();
     assert_eq!(made.len(), 1, "{made:#?}");
     assert_eq!(made[0]["draft"], false);

@@ -1,5 +1,6 @@
 //! `carson prune`
 
+use carson_core::text::counted;
 use carson_firing::prune::{Action, Discarded};
 use carson_home::Home;
 use carson_operator::Ask;
@@ -35,6 +36,13 @@ fn show(home: &Home, tidied: &Tidied) {
             }
         });
     }
+    for one in &tidied.caught_up {
+        let effects = counted(one.effects, "effect");
+        let id = one.id.short();
+        print::line(&format!(
+            "{id}: {effects} that it owed the forge carried out"
+        ));
+    }
     for one in &tidied.benches {
         let bench = home.fleet.layout.shown(&one.path);
         let done = match &one.action {
@@ -46,7 +54,8 @@ fn show(home: &Home, tidied: &Tidied) {
         };
         print::line(&format!("{bench}: {done}"));
     }
-    if tidied.concluded.is_empty() && tidied.benches.is_empty() {
+    let did = tidied.concluded.len() + tidied.caught_up.len() + tidied.benches.len();
+    if did == 0 {
         print::line("nothing to prune");
     }
 }

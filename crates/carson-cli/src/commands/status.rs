@@ -5,7 +5,7 @@ use carson_core::text::{ago, counted, instant};
 use carson_operator::Ask;
 use carson_operator::firings::state;
 use carson_operator::status::{SILENCE, Seen, Status};
-use carson_store::{PauseRow, PreflightRow};
+use carson_store::{Owed, PauseRow, PreflightRow};
 
 use crate::app::App;
 use crate::error::CommandError;
@@ -98,6 +98,9 @@ fn stops(seen: &Seen) {
     for row in &seen.preflights {
         print::line(&failing(row));
     }
+    for one in &seen.owed {
+        print::line(&owed(one));
+    }
     for one in &seen.stuck {
         print::line(&format!(
             "STUCK bench {} since {}: {}; look into benches/{0}, or `carson prune --discard {0}`",
@@ -122,6 +125,18 @@ pub fn failing(row: &PreflightRow) -> String {
         instant(row.since),
         row.failed,
         row.why
+    )
+}
+
+fn owed(one: &Owed) -> String {
+    let why = one.said.as_deref().unwrap_or("not tried yet");
+    let next = one.next_at.map_or("soon".to_owned(), instant);
+    format!(
+        "OWED {} of {} {}, tried {}: {why}; tried again {next}",
+        one.effect,
+        one.role,
+        one.firing.short(),
+        counted(one.tries, "time"),
     )
 }
 

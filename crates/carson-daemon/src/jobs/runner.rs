@@ -52,6 +52,18 @@ impl Report {
         };
         Self { did, said }
     }
+
+    /// Both, in words for what was done of them.
+    pub(crate) fn and(self, other: Self) -> Self {
+        match (self.did, other.did) {
+            (_, 0) => self,
+            (0, _) => other,
+            (did, more) => Self {
+                did: did + more,
+                said: format!("{}, {}", self.said, other.said),
+            },
+        }
+    }
 }
 
 /// One job.

@@ -32,6 +32,10 @@ pub(crate) async fn run(
     }
     streak.save(&ctx.firing()).await?;
     let reason = ctx.redacted(&reason);
+    let told = match &carried.owed {
+        Some(owed) => ctx.redacted(&format!("{reason}; {owed}")),
+        None => reason.clone(),
+    };
     let limits = &ctx.role.limits;
     let now = ctx.home.clock.now();
     let thresholds = Thresholds {
@@ -40,7 +44,7 @@ pub(crate) async fn run(
     };
     let end = thread_posts::End {
         outcome: settled.outcome,
-        reason: &reason,
+        reason: &told,
         saved,
         pull: carried.pull.as_ref(),
         thresholds,

@@ -21,17 +21,26 @@ pub(crate) fn io(path: &Path, source: std::io::Error) -> ForgeError {
     }
 }
 
+/// Reads a file whole. A pipe or a device is none: reading it would wait for whoever writes.
+pub(crate) fn text(path: &Path) -> Result<String, ForgeError> {
+    let failed = |error: std::io::Error| match error.kind() {
+        ErrorKind::NotFound => ForgeError::NotFound {
+            what: path.to_string_lossy().into_owned(),
+        },
+        _ => io(path, error),
+    };
+    if !fs::metadata(path).map_err(failed)?.is_file() {
+        return Err(ForgeError::File {
+            path: path.to_owned(),
+            problem: "this is no regular file".into(),
+        });
+    }
+    fs::read_to_string(path).map_err(failed)
+}
+
 /// Reads a file into its head and its text.
 pub(crate) fn read<H: DeserializeOwned>(path: &Path) -> Result<(H, String), ForgeError> {
-    let text = match fs::read_to_string(path) {
-        Ok(text) => text,
-        Err(error) if error.kind() == ErrorKind::NotFound => {
-            return Err(ForgeError::NotFound {
-                what: path.to_string_lossy().into_owned(),
-            });
-        }
-        Err(error) => return Err(io(path, error)),
-    };
+    let text = text(path)?;
     let bad = |problem: String| ForgeError::File {
         path: path.to_owned(),
         problem,

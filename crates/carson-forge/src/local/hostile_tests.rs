@@ -1,9 +1,11 @@
+use std::fs;
+
 use carson_core::{FiringId, Page};
 
 use super::tests::{READY, claim, forge, ready};
 use super::*;
 use crate::marks::{claim_text, release_text};
-use crate::{Claimed, Forge};
+use crate::{Claimed, Forge, PullState, State};
 
 /// Texts that try to be more than text.
 fn hostile() -> Vec<String> {

@@ -1,4 +1,6 @@
-use carson_core::FiringId;
+use std::fs;
+
+use carson_core::{Clock, FiringId};
 use proptest::prelude::*;
 
 use super::*;
@@ -196,7 +198,7 @@ proptest! {
 
     #[test]
     fn any_title_and_text_come_back_as_they_were(title in "\\PC*|[\\x00-\\x7f]{0,60}|\\+\\+\\+\n.*", body in "\\PC*|(\\+\\+\\+\n){1,3}.*") {
-        let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
         runtime.block_on(async {
             let (_dir, forge) = forge();
             let number = forge.create_issue(&ready(&title, &body)).await.unwrap().number;

@@ -1,0 +1,311 @@
+//! The folder of a local forge: what each verb does to its files. Everything here blocks.
+
+use std::fs::{self, File, TryLockError};
+use std::path::{Path, PathBuf};
+use std::thread::sleep;
+use std::time::{Duration, Instant};
+
+use carson_core::Clock;
+
+use super::head::{CommentHead, IssueHead, PullHead, operator, read_issue, read_pull};
+use super::{ME, file};
+use crate::error::ForgeError;
+use crate::standing::Standing;
+use crate::words::{Comment, Issue, NewIssue, NewPull, Pull, PullState, State};
+
+/// How long a writer waits for another.
+const LOCK_PATIENCE: Duration = Duration::from_secs(10);
+
+/// How often it looks.
+const LOCK_POLL: Duration = Duration::from_millis(5);
+
+/// The files of one repository's forge.
+#[derive(Clone, Debug)]
+pub(super) struct Folder {
+    dir: PathBuf,
+    clock: Clock,
+}
+
+impl Folder {
+    /// The forge in a directory; made at the first write.
+    pub(super) fn at(dir: PathBuf) -> Self {
+        Self {
+            dir,
+            clock: Clock::system(),
+        }
+    }
+
+    /// Where it lies.
+    pub(super) fn path(&self) -> &Path {
+        &self.dir
+    }
+
+    fn issues_dir(&self) -> PathBuf {
+        self.dir.join("issues")
+    }
+
+    fn pulls_dir(&self) -> PathBuf {
+        self.dir.join("pulls")
+    }
+
+    fn issue_file(&self, number: u64) -> PathBuf {
+        self.issues_dir().join(format!("{number:04}.md"))
+    }
+
+    fn pull_file(&self, number: u64) -> PathBuf {
+        self.pulls_dir().join(format!("{number:04}.md"))
+    }
+
+    /// Issues and pull requests share their numbers, so a number has one place for comments.
+    fn comments_dir(&self, number: u64) -> PathBuf {
+        let dir = if self.pull_file(number).exists() {
+            self.pulls_dir()
+        } else {
+            self.issues_dir()
+        };
+        dir.join(format!("{number:04}.comments"))
+    }
+
+    /// One writer at a time, in any process. Who waits too long gives up: whoever asked has been
+    /// told by then that nothing was written.
+    fn lock(&self) -> Result<File, ForgeError> {
+        for dir in [self.issues_dir(), self.pulls_dir()] {
+            fs::create_dir_all(&dir).map_err(|source| file::io(&dir, source))?;
+        }
+        let path = self.dir.join(".lock");
+        let lock = File::create(&path).map_err(|source| file::io(&path, source))?;
+        let give_up = Instant::now() + LOCK_PATIENCE;
+        loop {
+            match lock.try_lock() {
+                Ok(()) => return Ok(lock),
+                Err(TryLockError::WouldBlock) if Instant::now() < give_up => sleep(LOCK_POLL),
+                Err(error) => return Err(file::io(&path, error.into())),
+            }
+        }
+    }
+
+    fn next_number(&self) -> Result<u64, ForgeError> {
+        let mut last = 0;
+        for dir in [self.issues_dir(), self.pulls_dir()] {
+            last = last.max(
+                file::numbered(&dir)?
+                    .last()
+                    .map_or(0, |(number, _)| *number),
+            );
+        }
+        Ok(last + 1)
+    }
+
+    /// Gives a number to every file that somebody dropped in.
+    fn adopt(&self) -> Result<(), ForgeError> {
+        let strays = file::strays(&self.issues_dir())?;
+        if strays.is_empty() {
+            return Ok(());
+        }
+        let _lock = self.lock()?;
+        for stray in strays {
+            let Ok(text) = file::text(&stray) else {
+                continue;
+            };
+            let (title, body) = text.split_once('\n').unwrap_or((&text, ""));
+            let new = NewIssue {
+                title: title.trim_start_matches('#').trim().to_owned(),
+                body: body.trim_start().to_owned(),
+                labels: Vec::new(),
+            };
+            self.write_issue(self.next_number()?, &new)?;
+            fs::remove_file(&stray).map_err(|source| file::io(&stray, source))?;
+        }
+        Ok(())
+    }
+
+    fn write_issue(&self, number: u64, new: &NewIssue) -> Result<(), ForgeError> {
+        let head = IssueHead {
+            title: new.title.clone(),
+            state: State::Open,
+            labels: new.labels.clone(),
+            author: operator(),
+            created_at: self.clock.now(),
+        };
+        file::write(&self.issue_file(number), &head, &new.body)
+    }
+
+    fn change_issue(
+        &self,
+        number: u64,
+        change: impl FnOnce(&mut IssueHead),
+    ) -> Result<(), ForgeError> {
+        let _lock = self.lock()?;
+        let path = self.issue_file(number);
+        let (mut head, body) = file::read::<IssueHead>(&path)?;
+        change(&mut head);
+        file::write(&path, &head, &body)
+    }
+
+    /// Under the lock.
+    fn edit_pull(
+        &self,
+        number: u64,
+        change: impl FnOnce(&mut PullHead, &mut String),
+    ) -> Result<(), ForgeError> {
+        let path = self.pull_file(number);
+        let (mut head, mut body) = file::read::<PullHead>(&path)?;
+        change(&mut head, &mut body);
+        file::write(&path, &head, &body)
+    }
+}
+
+impl Folder {
+    /// Reads every file, and makes one that goes again.
+    pub(super) fn examine(&self) -> Result<Standing, ForgeError> {
+        for dir in [self.issues_dir(), self.pulls_dir()] {
+            let numbered = file::numbered(&dir)?;
+            for (number, path) in numbered {
+                if dir == self.pulls_dir() {
+                    read_pull(number, &path)?;
+                } else {
+                    read_issue(number, &path)?;
+                }
+            }
+            if dir.is_dir() {
+                let trial = dir.join(format!(".try-{}", std::process::id()));
+                File::create(&trial).map_err(|source| file::io(&trial, source))?;
+                fs::remove_file(&trial).map_err(|source| file::io(&trial, source))?;
+            }
+        }
+        Ok(Standing::default())
+    }
+
+    pub(super) fn issues(&self, label: Option<&str>) -> Result<Vec<Issue>, ForgeError> {
+        self.adopt()?;
+        let mut issues = Vec::new();
+        for (number, path) in file::numbered(&self.issues_dir())? {
+            let issue = read_issue(number, &path)?;
+            if issue.state == State::Open && label.is_none_or(|label| issue.has(label)) {
+                issues.push(issue);
+            }
+        }
+        Ok(issues)
+    }
+
+    pub(super) fn issue(&self, number: u64) -> Result<Issue, ForgeError> {
+        read_issue(number, &self.issue_file(number))
+    }
+
+    pub(super) fn create_issue(&self, new: &NewIssue) -> Result<Issue, ForgeError> {
+        let _lock = self.lock()?;
+        let number = self.next_number()?;
+        self.write_issue(number, new)?;
+        read_issue(number, &self.issue_file(number))
+    }
+
+    pub(super) fn close_issue(&self, number: u64) -> Result<(), ForgeError> {
+        self.change_issue(number, |head| head.state = State::Closed)
+    }
+
+    pub(super) fn comments(&self, number: u64) -> Result<Vec<Comment>, ForgeError> {
+        let mut comments = Vec::new();
+        for (id, path) in file::numbered(&self.comments_dir(number))? {
+            let (head, body) = file::read::<CommentHead>(&path)?;
+            let CommentHead { author, created_at } = head;
+            comments.push(Comment {
+                id,
+                author,
+                body,
+                created_at,
+            });
+        }
+        Ok(comments)
+    }
+
+    pub(super) fn comment(&self, number: u64, body: &str) -> Result<Comment, ForgeError> {
+        let _lock = self.lock()?;
+        if !self.issue_file(number).exists() && !self.pull_file(number).exists() {
+            return Err(ForgeError::NotFound {
+                what: format!("number {number}"),
+            });
+        }
+        let dir = self.comments_dir(number);
+        fs::create_dir_all(&dir).map_err(|source| file::io(&dir, source))?;
+        let id = file::numbered(&dir)?.last().map_or(1, |(last, _)| last + 1);
+        let head = CommentHead {
+            author: ME.to_owned(),
+            created_at: self.clock.now(),
+        };
+        file::write(&dir.join(format!("{id:04}.md")), &head, body)?;
+        let CommentHead { author, created_at } = head;
+        Ok(Comment {
+            id,
+            author,
+            body: body.to_owned(),
+            created_at,
+        })
+    }
+
+    pub(super) fn set_labels(
+        &self,
+        number: u64,
+        add: &[String],
+        remove: &[String],
+    ) -> Result<(), ForgeError> {
+        let change = |labels: &mut Vec<String>| {
+            labels.retain(|label| !remove.contains(label));
+            for label in add.iter().filter(|label| !label.is_empty()) {
+                if !labels.iter().any(|own| own == label) {
+                    labels.push(label.clone());
+                }
+            }
+        };
+        if self.pull_file(number).exists() {
+            let _lock = self.lock()?;
+            return self.edit_pull(number, |head, _| change(&mut head.labels));
+        }
+        self.change_issue(number, |head| change(&mut head.labels))
+    }
+
+    pub(super) fn pulls(&self, open_only: bool) -> Result<Vec<Pull>, ForgeError> {
+        let mut pulls = Vec::new();
+        for (number, path) in file::numbered(&self.pulls_dir())? {
+            let pull = read_pull(number, &path)?;
+            if !open_only || pull.state == PullState::Open {
+                pulls.push(pull);
+            }
+        }
+        Ok(pulls)
+    }
+
+    pub(super) fn pull(&self, number: u64) -> Result<Pull, ForgeError> {
+        read_pull(number, &self.pull_file(number))
+    }
+
+    pub(super) fn pull_by_head(&self, branch: &str) -> Result<Option<Pull>, ForgeError> {
+        let pulls = self.pulls(false)?;
+        Ok(pulls.into_iter().rev().find(|pull| pull.head == branch))
+    }
+
+    pub(super) fn create_pull(&self, new: &NewPull) -> Result<Pull, ForgeError> {
+        // Before the look: of two that open the same branch, the second has to see the first.
+        let _lock = self.lock()?;
+        let known = self.pull_by_head(&new.head)?;
+        if let Some(known) = known.filter(|pull| pull.state == PullState::Open) {
+            self.edit_pull(known.number, |head, body| {
+                (head.title, head.draft) = (new.title.to_string(), new.draft);
+                head.labels.clone_from(&new.labels);
+                *body = new.body.to_string();
+            })?;
+            return self.pull(known.number);
+        }
+        let number = self.next_number()?;
+        let head = PullHead {
+            title: new.title.to_string(),
+            state: PullState::Open,
+            draft: new.draft,
+            head: new.head.clone(),
+            base: new.base.clone(),
+            labels: new.labels.clone(),
+            created_at: self.clock.now(),
+        };
+        file::write(&self.pull_file(number), &head, new.body.as_str())?;
+        read_pull(number, &self.pull_file(number))
+    }
+}

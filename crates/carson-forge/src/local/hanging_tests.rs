@@ -1,0 +1,70 @@
+use std::process::Command;
+use std::time::Instant;
+
+use super::*;
+
+fn fifo(path: &std::path::Path) {
+    let made = Command::new("mkfifo").arg(path).status().unwrap();
+    assert!(made.success());
+}
+
+fn widget() -> (tempfile::TempDir, LocalForge) {
+    let dir = tempfile::tempdir().unwrap();
+    let forge = LocalForge::at(dir.path().join("widget"));
+    (dir, forge)
+}
+
+/// Seen: a pipe in place of an issue held a firing past its wall clock, `stop` and recovery.
+#[tokio::test]
+async fn a_pipe_in_place_of_a_file_is_named() {
+    let (dir, forge) = widget();
+    let new = NewIssue::default();
+    forge.create_issue(&new).await.unwrap();
+    let issues = dir.path().join("widget/issues");
+    fifo(&issues.join("0002.md"));
+    fifo(&issues.join("dropped.md"));
+    let refused = [
+        forge.issues(None).await.map(drop),
+        forge.issue(2).await.map(drop),
+        forge.close_issue(2).await,
+        forge.examine().await.map(drop),
+    ];
+    for refused in refused {
+        let refused = refused.unwrap_err().to_string();
+        assert!(
+            refused.contains("0002.md\": this is no regular file"),
+            "{refused}"
+        );
+    }
+}
+
+#[tokio::test]
+async fn a_disk_that_does_not_answer_is_not_waited_for() {
+    let (dir, mut forge) = widget();
+    forge.create_issue(&NewIssue::default()).await.unwrap();
+    forge.patience = Duration::from_millis(100);
+    // Opened for writing, it waits for a reader that never comes: as a dead disk does.
+    let lock = dir.path().join("widget/.lock");
+    std::fs::remove_file(&lock).unwrap();
+    fifo(&lock);
+    let asked = Instant::now();
+    let threads = || std::fs::read_dir("/proc/self/task").unwrap().count();
+    let before = threads();
+    for _ in 0..40 {
+        let late = forge.close_issue(1).await.unwrap_err().to_string();
+        assert!(
+            late.contains("no answer from the disk within 100ms"),
+            "{late}"
+        );
+    }
+    assert!(
+        asked.elapsed() < Duration::from_secs(30),
+        "bounded each time"
+    );
+    assert!(threads() <= before + 16, "of all that hang");
+    // When the disk answers again, so does the forge.
+    std::fs::File::open(&lock).unwrap();
+    std::fs::remove_file(&lock).unwrap();
+    forge.patience = PATIENCE;
+    forge.close_issue(1).await.unwrap();
+}
