@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use carson_config::{Account, Role};
-use carson_core::admission::{Admission, admit};
+use carson_core::admission::{Admission, SkipReason, admit};
 use carson_core::egress::Allowlist;
 use carson_core::limits::WorstCase;
 use carson_core::work::WorkKey;
@@ -14,11 +14,13 @@ use serde::Serialize;
 
 use crate::admit::{self, Wish};
 use crate::forge_text::one_line;
+use crate::roles::repositories::{Open, QueueError, review_queue};
 use carson_bench::bench::Bench;
 use carson_bench::environment::Wanted;
 use carson_bench::proxy;
 use carson_bench::sandbox_profile::Reach;
 use carson_home::Home;
+use carson_home::halt::Hinted;
 use carson_home::lent_dirs::is_lent;
 
 /// The answer of `carson fire ROLE --dry-run`.
@@ -90,17 +92,23 @@ pub struct Candidate {
 pub async fn foresee_firing(home: &Home, role: &Role, wish: &Wish) -> Result<Outlook, DryRunError> {
     let now = home.clock.now();
     let gate = admit::gate(home, role, now).await?;
+    let (work, held_up) = candidate(home, role, wish).await?;
+    let skipped = |reason: &SkipReason| format!("would be skipped: {reason}");
     let (admission, account) = match admit(&gate, now) {
-        Admission::Admit(account) => ("would fire now".to_owned(), Some(account.to_string())),
+        Admission::Admit(account) => {
+            let admission = held_up.as_ref().map(skipped);
+            let admission = admission.unwrap_or_else(|| "would fire now".to_owned());
+            (admission, Some(account.to_string()))
+        }
         Admission::Wait(why) => (format!("would wait: {why}"), None),
-        Admission::Skip(reason) => (format!("would be skipped: {reason}"), None),
+        Admission::Skip(reason) => (skipped(&reason), None),
     };
     // As if there were a firing: its bench is nowhere yet.
     let id = FiringId::new();
     Ok(Outlook {
         role: role.name.to_string(),
         admission,
-        work: candidate(home, role, wish).await?,
+        work,
         stages: role.stages.clone(),
         worst_case: role.limits.worst_case(&role.stages),
         sandbox: walls(home, role, account.as_deref(), id),
@@ -123,45 +131,49 @@ pub enum DryRunError {
     /// The forge does not answer.
     #[error(transparent)]
     Forge(#[from] carson_forge::ForgeError),
+    /// What waits for review cannot be counted.
+    #[error(transparent)]
+    Queue(#[from] QueueError),
 }
 
 impl DryRunError {
     /// What the operator can do.
     #[must_use]
-    pub fn hint(&self) -> &'static str {
+    pub fn hint(&self) -> &str {
         match self {
             Self::Store(error) => error.hint(),
             Self::Open(error) => error.hint(),
             Self::Forge(error) => error.hint(),
+            Self::Queue(error) => error.hint(),
         }
     }
 }
 
+/// The work, and what keeps a firing from it that admission does not know of.
 async fn candidate(
     home: &Home,
     role: &Role,
     wish: &Wish,
-) -> Result<Option<Candidate>, DryRunError> {
+) -> Result<(Option<Candidate>, Option<SkipReason>), DryRunError> {
+    let open = Open::of(home, role, wish.repo.as_ref()).await?;
     let Some(label) = role.work.label() else {
-        return Ok(None);
+        return Ok((None, open.closed));
     };
-    for repo in role
-        .repos
-        .iter()
-        .filter(|name| wish.repo.as_ref().is_none_or(|wanted| wanted == *name))
-        .filter_map(|name| home.fleet.repos.get(name))
-    {
-        let ready = home.forge(repo).await?.ready_issues(label).await?;
+    for repo in open.repos {
+        let forge = home.forge(repo).await?;
+        let ready = forge.ready_issues(label).await?;
         let wanted = |number| wish.work.is_none_or(|work| work.number() == Some(number));
         if let Some(issue) = ready.iter().find(|issue| wanted(issue.number)) {
-            return Ok(Some(Candidate {
+            let candidate = Candidate {
                 repo: repo.name.to_string(),
                 number: issue.number,
                 title: one_line(&home.redactor.redact(&issue.title)),
-            }));
+            };
+            let full = review_queue(home, role, &repo.name, &forge).await?;
+            return Ok((Some(candidate), full));
         }
     }
-    Ok(None)
+    Ok((None, open.closed))
 }
 
 /// The account that would be used; the first one when none is free.

@@ -16,7 +16,7 @@ use std::path::PathBuf;
 
 use carson_git::{Brought, Part, UNCOMMITTED, matches, next_brought};
 use carson_proc::inspector::Question;
-use carson_redact::{Finding, KNOWN, Pieces, Redactor, suspicious};
+use carson_redact::{Finding, KNOWN, Pieces, Redactor, suspicious_words};
 use serde::{Deserialize, Serialize};
 
 use crate::forge_text::one_line;
@@ -197,17 +197,6 @@ fn may_hold_words(file: &str) -> bool {
         ".csv",
     ];
     !file.is_empty() && !MADE.iter().any(|ending| file.ends_with(ending))
-}
-
-fn suspicious_words(text: &[u8]) -> u32 {
-    if text.contains(&0) {
-        return 0;
-    }
-    let text = String::from_utf8_lossy(text);
-    let words = text.split(|c: char| c.is_whitespace() || "\"'`<>(){}[],;:".contains(c));
-    let hash = |word: &&str| !(word.starts_with("sha256-") || word.starts_with("sha512-"));
-    let count = words.filter(hash).filter(|word| suspicious(word)).count();
-    u32::try_from(count).unwrap_or(u32::MAX)
 }
 
 #[cfg(test)]

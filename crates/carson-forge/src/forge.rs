@@ -196,6 +196,20 @@ impl Forge {
     }
 }
 
+/// Why the fleet would not take an issue up for a role with this label; what waits for people is
+/// theirs to give back. `None` when nothing is in the way.
+#[must_use]
+pub fn why_not_taken(issue: &Issue, label: &str) -> Option<String> {
+    let held = HELD.iter().find(|held| **held != label && issue.has(held));
+    if issue.state != crate::words::State::Open {
+        Some("it is closed".to_owned())
+    } else if let Some(held) = held {
+        Some(format!("it carries {held}: it is worked on, or done"))
+    } else {
+        (!issue.has(label)).then(|| format!("it does not carry the label {label}"))
+    }
+}
+
 /// Open, labelled, and not kept away from.
 pub(crate) fn is_ready(issue: &Issue, label: &str) -> bool {
     is_open_for(issue, label) && !carries(issue, &FOR_PEOPLE, label)
@@ -203,8 +217,7 @@ pub(crate) fn is_ready(issue: &Issue, label: &str) -> bool {
 
 /// Open, labelled, and not held by the fleet.
 fn is_open_for(issue: &Issue, label: &str) -> bool {
-    let is_open = issue.state == crate::words::State::Open;
-    is_open && issue.has(label) && !carries(issue, &HELD, label)
+    why_not_taken(issue, label).is_none()
 }
 
 /// Whether it carries one of these beside the role's own label.

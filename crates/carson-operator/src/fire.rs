@@ -2,11 +2,12 @@
 
 use carson_config::Role;
 use carson_core::work::WorkKey;
-use carson_core::{FiringId, Outcome, SkipKind};
+use carson_core::{FiringId, Outcome, RepoName, SkipKind};
 use carson_firing::admit::{Claimed, Wish, claim};
 use carson_firing::dispatch::{Begin, start_firing};
 use carson_firing::dry_run::{self, Outlook};
 use carson_firing::recover;
+use carson_forge::ForgeError;
 use carson_home::Home;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -61,6 +62,12 @@ impl Fire {
         let wish = wish(home, role, self.repo.as_deref(), self.work)?;
         // What a crash left behind is concluded first: it may hold the role, or the work.
         recover::pass(home).await?;
+        if let Some(problem) = why_not_taken(home, role, &wish).await? {
+            return Err(Refusal::Field {
+                field: "work",
+                problem,
+            });
+        }
         let (reason, skip) = match claim(home, role, &wish).await? {
             Claimed::Won(firing) => return Ok(Fired::Claimed { firing }),
             Claimed::Skipped(reason) => (reason.to_string(), Some(reason.kind())),
@@ -122,6 +129,33 @@ impl Ask for DryRun {
         let wish = wish(home, role, self.repo.as_deref(), self.work)?;
         Ok(dry_run::foresee_firing(home, role, &wish).await?)
     }
+}
+
+/// Why the issue that was asked for is not taken up in any repository. One that waits for people,
+/// and a forge that does not answer, are the firing's to tell.
+async fn why_not_taken(home: &Home, role: &Role, wish: &Wish) -> Result<Option<String>, Refusal> {
+    let (Some(number), Some(label)) = (wish.work.and_then(|work| work.number()), role.work.label())
+    else {
+        return Ok(None);
+    };
+    let mut why = Vec::new();
+    let wanted = |name: &&RepoName| wish.repo.as_ref().is_none_or(|repo| repo == *name);
+    let repos = role.repos.iter().filter(wanted);
+    for repo in repos.filter_map(|name| home.fleet.repos.get(name)) {
+        let Ok(forge) = home.forge(repo).await else {
+            return Ok(None);
+        };
+        let found = match forge.issue(number).await {
+            Ok(issue) => carson_forge::why_not_taken(&issue, label),
+            Err(ForgeError::NotFound { .. }) => Some("there is no such issue".to_owned()),
+            Err(_) => None,
+        };
+        match found {
+            Some(found) => why.push(format!("#{number} of {}: {found}", repo.name)),
+            None => return Ok(None),
+        }
+    }
+    Ok(Some(why.join("; ")))
 }
 
 fn wish(home: &Home, role: &Role, repo: Option<&str>, work: Option<u64>) -> Result<Wish, Refusal> {

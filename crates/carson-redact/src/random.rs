@@ -1,5 +1,9 @@
 //! Does it look random?
 
+use std::sync::LazyLock;
+
+use aho_corasick::AhoCorasick;
+
 /// Longest piece whose randomness is measured.
 const MEASURED: usize = 256;
 
@@ -19,29 +23,34 @@ pub(crate) fn entropy(text: &[u8]) -> f64 {
 }
 
 /// Words of which examples are made.
-const PLACEHOLDERS: [&[u8]; 15] = [
-    b"example",
-    b"placeholder",
-    b"changeme",
-    b"change-me",
-    b"change_me",
-    b"your",
-    b"xxxx",
-    b"****",
-    b"....",
-    b"dummy",
-    b"redacted",
-    b"fake",
-    b"sample",
-    b"insert",
-    b"1234567890",
+const PLACEHOLDERS: [&str; 15] = [
+    "example",
+    "placeholder",
+    "changeme",
+    "change-me",
+    "change_me",
+    "your",
+    "xxxx",
+    "****",
+    "....",
+    "dummy",
+    "redacted",
+    "fake",
+    "sample",
+    "insert",
+    "1234567890",
 ];
+
+static PLACEHOLDER: LazyLock<AhoCorasick> = LazyLock::new(|| {
+    let mut words = AhoCorasick::builder();
+    let words = words.ascii_case_insensitive(true).build(PLACEHOLDERS);
+    #[expect(clippy::expect_used, reason = "fifteen short words fit")]
+    words.expect("the words are few")
+});
 
 /// Whether it says itself that it is none.
 pub(crate) fn is_placeholder(text: &[u8]) -> bool {
-    let lower = text.to_ascii_lowercase();
-    let says = |word: &[u8]| lower.windows(word.len()).any(|window| window == word);
-    PLACEHOLDERS.iter().any(|word| says(word))
+    PLACEHOLDER.is_match(text)
 }
 
 /// Whether one of its pieces is no word, name or number: letters and digits change places, or it
@@ -72,4 +81,25 @@ pub fn suspicious(word: &str) -> bool {
             .all(|byte| byte.is_ascii_alphanumeric() || b"+/=-_".contains(byte))
         && entropy(bytes) > 4.2
         && is_random(bytes)
+}
+
+/// How many words of a text are [`suspicious`]. Binary files have none, and hashes of lock files are
+/// known by their names.
+#[must_use]
+pub fn suspicious_words(text: &[u8]) -> u32 {
+    if text.contains(&0) {
+        return 0;
+    }
+    let text = String::from_utf8_lossy(text);
+    let hash = |word: &&str| !(word.starts_with("sha256-") || word.starts_with("sha512-"));
+    let words = text.split(is_between_words).filter(hash);
+    let count = words.filter(|word| suspicious(word)).count();
+    u32::try_from(count).unwrap_or(u32::MAX)
+}
+
+fn is_between_words(c: char) -> bool {
+    matches!(
+        c,
+        '"' | '\'' | '`' | '<' | '>' | '(' | ')' | '{' | '}' | '[' | ']' | ',' | ';' | ':'
+    ) || c.is_whitespace()
 }

@@ -92,14 +92,18 @@ impl Store {
     ///
     /// # Errors
     /// When the database does not answer.
-    pub async fn paused_repos(&self, now: DateTime<Utc>) -> Result<Vec<RepoName>, StoreError> {
+    pub async fn paused_repos(
+        &self,
+        now: DateTime<Utc>,
+    ) -> Result<BTreeMap<RepoName, Pause>, StoreError> {
         let pauses = self.pauses().await?.into_iter();
-        let standing = pauses.filter(|row| row.until.is_none_or(|until| now < until));
-        let repo = |row: PauseRow| match row.scope {
-            PauseScope::Repo(repo) => Some(repo),
+        let of_repo = |row: PauseRow| match &row.scope {
+            PauseScope::Repo(repo) => Some((repo.clone(), pause(&row))),
             _ => None,
         };
-        Ok(standing.filter_map(repo).collect())
+        let mut paused: BTreeMap<_, _> = pauses.filter_map(of_repo).collect();
+        paused.retain(|_, pause| pause.stands(now));
+        Ok(paused)
     }
 
     async fn fired_today(
@@ -134,20 +138,38 @@ impl Store {
     }
 }
 
+/// The pause that stops a role for the longest time. That of a repository stops a role when all its
+/// repositories have one, until the first of these is over.
 fn pause_of(pauses: &[PauseRow], query: &GateQuery<'_>) -> Option<Pause> {
-    let stops = |scope: &PauseScope| match scope {
+    let longest = |stops: &dyn Fn(&PauseScope) -> bool| {
+        // One that has run out must not hide one that stands.
+        let stopping = pauses.iter().filter(|row| stops(&row.scope));
+        stopping.max_by_key(|row| end(row))
+    };
+    let of_role = longest(&|scope| match scope {
         PauseScope::Fleet => true,
         PauseScope::Role(role) => role == query.role,
-        // A role with other repositories works there.
-        PauseScope::Repo(repo) => query.repos.len() == 1 && query.repos.contains(repo),
-        PauseScope::Account(_) => false,
-    };
-    // One that has run out must not hide one that stands: the longest is the one to look at.
-    let stopping = pauses.iter().filter(|row| stops(&row.scope));
-    let row = stopping.max_by_key(|row| (row.until.is_none(), row.until))?;
-    Some(Pause {
+        PauseScope::Repo(_) | PauseScope::Account(_) => false,
+    });
+    let of_repo =
+        |repo| longest(&|scope| matches!(scope, PauseScope::Repo(paused) if paused == repo));
+    let of_repos: Option<Vec<&PauseRow>> = query.repos.iter().map(of_repo).collect();
+    let first = of_repos.and_then(|rows| rows.into_iter().min_by_key(|row| end(row)));
+    of_role
+        .into_iter()
+        .chain(first)
+        .max_by_key(|row| end(row))
+        .map(pause)
+}
+
+fn end(row: &PauseRow) -> (bool, Option<DateTime<Utc>>) {
+    (row.until.is_none(), row.until)
+}
+
+fn pause(row: &PauseRow) -> Pause {
+    Pause {
         what: row.scope.to_string(),
         reason: row.reason.clone(),
         until: row.until,
-    })
+    }
 }

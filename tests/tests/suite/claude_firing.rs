@@ -132,6 +132,9 @@ fn bounded(more: &str) -> String {
     }
 }
 
+/// For what is the same in every session: those before it cost a second of processor time each.
+const ONLY_EXECUTE: &str = "stages = [\"execute\"]\n";
+
 // The first words of the shipped prompts tell the sessions apart.
 const PLAN: &str = "You plan ";
 const REVIEW: &str = "You review a plan ";
@@ -267,14 +270,24 @@ fn the_sessions_of(scene: &Scene) {
     );
 }
 
+/// Both reviews ask back once: another plan is executed, and its change is fixed.
 #[test]
-fn a_review_that_says_revise_changes_the_plan_that_is_executed() {
+fn a_review_that_says_revise_changes_the_plan_and_a_diff_review_gets_one_fix() {
     let scene = Scene::new();
-    let asks_back = say("1. It has no test.\n[REVISE]");
+    let fix = "echo 'Good evening, madam.' > hello.txt && git commit -qam 'Be polite'";
+    let once = |why: &str| {
+        let asks_back = say(format!("1. {why}\n[REVISE]"));
+        Reply::sessions([asks_back, say("[APPROVE]")])
+    };
     scene
         .on(planning(), say("FIRST-PLAN\n[OK] planned"))
-        .on(reviewing(), Reply::sessions([asks_back, say("[APPROVE]")]))
+        .on(reviewing(), once("It has no test."))
         .on(revising(), say("SECOND-PLAN\n[OK] with a test"))
+        .on(
+            executing().prompt("hello.txt:1 is impolite."),
+            Reply::turns([bash(fix), say("[OK] polite now")]),
+        )
+        .on(judging(), once("hello.txt:1 is impolite."))
         .else_all_goes_well();
 
     let fired = scene.fire();
@@ -289,34 +302,15 @@ fn a_review_that_says_revise_changes_the_plan_that_is_executed() {
     assert_eq!(reviews.len(), 2);
     assert!(reviews[1].prompt().contains("SECOND-PLAN"));
     assert!(!reviews[1].prompt().contains("FIRST-PLAN"));
-    let execute = scene.openings(EXECUTE)[0].prompt();
-    assert!(
-        execute.contains("SECOND-PLAN") && !execute.contains("FIRST-PLAN"),
-        "{execute}"
-    );
-}
-
-#[test]
-fn a_diff_review_gets_one_fix() {
-    let scene = Scene::new();
-    let fix = "echo 'Good evening, madam.' > hello.txt && git commit -qam 'Be polite'";
-    scene
-        .on(
-            executing().prompt("hello.txt:1 is impolite."),
-            Reply::turns([bash(fix), say("[OK] polite now")]),
-        )
-        .on(
-            judging(),
-            Reply::sessions([
-                say("1. hello.txt:1 is impolite.\n[REVISE]"),
-                say("[APPROVE]"),
-            ]),
-        )
-        .else_all_goes_well();
-
-    let fired = scene.fire();
-
-    assert_eq!(fired.end(), ("OK", 0), "{fired:#?}");
+    let executes = scene.openings(EXECUTE);
+    assert_eq!(executes.len(), 2);
+    for execute in executes {
+        let execute = execute.prompt();
+        assert!(
+            execute.contains("SECOND-PLAN") && !execute.contains("FIRST-PLAN"),
+            "{execute}"
+        );
+    }
     let log = [
         "log",
         "--format=%s",
@@ -337,7 +331,7 @@ fn restless() -> Reply {
 
 #[test]
 fn the_turn_ceiling_ends_a_session_and_what_it_did_becomes_a_draft() {
-    let scene = Scene::with_role("[limits]\nmax_turns = 3\n");
+    let scene = Scene::with_role(&format!("{ONLY_EXECUTE}[limits]\nmax_turns = 3\n"));
     scene.on(executing(), restless()).else_all_goes_well();
 
     let fired = scene.fire();
@@ -363,9 +357,9 @@ fn the_turn_ceiling_ends_a_session_and_what_it_did_becomes_a_draft() {
 
 #[test]
 fn a_short_retry_after_is_waited_for() {
-    let scene = Scene::new();
-    let busy_once = Reply::requests([too_many_requests(1), say("1. Write it.\n[OK] planned")]);
-    scene.on(planning(), busy_once).else_all_goes_well();
+    let scene = Scene::with_role(ONLY_EXECUTE);
+    let busy_once = Reply::requests([too_many_requests(1), bash(COMMIT), say("[OK] it greets")]);
+    scene.on(executing(), busy_once).else_all_goes_well();
 
     let fired = scene.fire();
 
@@ -375,7 +369,7 @@ fn a_short_retry_after_is_waited_for() {
 
 #[test]
 fn a_long_retry_after_blocks_the_account_and_counts_no_attempt() {
-    let scene = Scene::new();
+    let scene = Scene::with_role(ONLY_EXECUTE);
     let busy = Reply::turns([bash(COMMIT), too_many_requests(3600)]);
     scene.on(executing(), busy).else_all_goes_well();
     let before = Clock::system().now();
@@ -426,7 +420,7 @@ fn a_used_up_subscription_stops_other_roles_before_they_ask_the_model() {
 
 #[test]
 fn the_hook_stops_a_push_to_main() {
-    let scene = Scene::new();
+    let scene = Scene::with_role(ONLY_EXECUTE);
     let push = "git push origin HEAD:refs/heads/main";
     let pushes = Reply::turns([
         bash(COMMIT),
@@ -620,7 +614,7 @@ fn secrets_that_the_model_reads_and_tells_are_nowhere() {
         TestFleet::new(),
         "ANTHROPIC_API_KEY",
         crate::secrets::GIVEN,
-        "",
+        ONLY_EXECUTE,
     );
     let token = format!("ghp_{}", "Zk3vQ9xLmB7tR2wY5nC8aD1eF4gH6jK0pSuV");
     let read = format!(
@@ -630,7 +624,6 @@ fn secrets_that_the_model_reads_and_tells_are_nowhere() {
     let commit =
         format!("echo {token} > token.txt && git add token.txt && git commit -qm 'Add it'");
     scene
-        .on(planning(), say("1. Write it.\n[OK] planned"))
         .on(
             executing(),
             Reply::turns([

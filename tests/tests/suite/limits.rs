@@ -342,7 +342,7 @@ fn the_last_attempt_ends_with_people_who_read_what_was_tried() {
 
 #[test]
 fn claude_overloaded_for_one_session_is_tried_again() {
-    let scene = Scene::new();
+    let scene = Scene::with_role("stages = [\"plan\", \"execute\"]\n");
     let overloaded = || Reply::error(529, "overloaded_error", "Overloaded");
     // The CLI itself asks three times a session.
     let then = [
@@ -360,7 +360,7 @@ fn claude_overloaded_for_one_session_is_tried_again() {
     assert_eq!(fired.end(), ("OK", 0), "{fired:#?}");
     assert_eq!(
         (&fired.row["retries"], &fired.row["sessions"]),
-        (&json!(1), &json!(5))
+        (&json!(1), &json!(3))
     );
     assert!(scene.blocks().is_empty());
 }

@@ -259,3 +259,102 @@ fn skipped_rows_hold_the_word_of_the_stop_that_they_met() {
     let status = fleet.carson(&["status"]).stdout;
     assert!(status.contains("SKIPPED (preflight)"), "{status}");
 }
+
+/// With a pause of its repository a firing, a look ahead and `why` say the same; with one of several,
+/// the role works in the others.
+#[test]
+fn a_paused_repository_stops_a_role_that_has_no_other() {
+    let fleet = sound();
+    let pause = ["pause", "--repo", "widget", "--reason", "a freeze"];
+    assert_eq!(fleet.carson(&pause).code, Some(0));
+    assert_only_stop(
+        &fleet,
+        "hand",
+        "pause",
+        "a freeze",
+        "carson resume --repo widget",
+    );
+    let ran = fleet.carson(&["fire", "hand"]);
+    assert!(
+        ran.stdout.contains("SKIPPED: paused: repo widget"),
+        "{ran:#?}"
+    );
+    let ahead = fleet.carson(&["fire", "hand", "--dry-run"]).stdout;
+    assert!(
+        ahead.contains("would be skipped: paused: repo widget"),
+        "{ahead}"
+    );
+
+    // A second repository is open, without work.
+    let remote = fleet.remote();
+    let gadget = format!("\n[repos.gadget]\nurl = {remote:?}\nbase = \"main\"\n");
+    let path = fleet.home().join("carson.toml");
+    let text = fs::read_to_string(&path).unwrap();
+    fs::write(&path, format!("{text}{gadget}")).unwrap();
+    let file = "roles/hand/role.toml";
+    replace(&fleet, file, "[\"widget\"]", "[\"widget\", \"gadget\"]");
+    let wanted = fleet.carson(&["fire", "hand", "--repo", "widget"]);
+    assert!(
+        wanted.stdout.contains("SKIPPED: paused: repo widget"),
+        "{wanted:#?}"
+    );
+    let idle = fleet.carson(&["fire", "hand"]);
+    assert!(idle.stdout.contains("SILENT: no work found"), "{idle:#?}");
+    let found = stops(&fleet, "hand");
+    let words: Vec<&str> = found
+        .iter()
+        .filter_map(|stop| stop["stop"].as_str())
+        .collect();
+    assert_eq!(words, ["no-work", "repo-pause"], "{found:#?}");
+    assert!(verdict(&fleet, "hand").starts_with("it fires and finds nothing to do"));
+    // What it says to type can be typed.
+    let change = found[0]["change"].as_str().unwrap();
+    assert!(change.contains("--repo widget"), "{change}");
+}
+
+/// What is asked for by its number is taken, or it is said why not.
+#[test]
+fn an_issue_that_was_asked_for_is_taken_or_it_is_said_why_not() {
+    let fleet = sound();
+    let other = fleet.issue("other", "Not for this role", "");
+    for (number, why) in [
+        (99, "#99 of widget: there is no such issue"),
+        (other, "it does not carry the label for:hand"),
+    ] {
+        let ran = fleet.carson(&["fire", "hand", "--work", &number.to_string()]);
+        assert_ne!(ran.code, Some(0), "{ran:#?}");
+        assert!(ran.stderr.contains(why), "{ran:#?}");
+    }
+    let ran = fleet.carson(&["fire", "hand", "--work", "1"]);
+    assert_eq!(ran.code, Some(0), "{ran:#?}");
+    let again = fleet.carson(&["fire", "hand", "--work", "1"]);
+    assert!(
+        again.stderr.contains("it carries carson:pr-open"),
+        "{again:#?}"
+    );
+    assert_eq!(
+        fleet
+            .ok(&["firings", "--all", "--json"])
+            .as_array()
+            .map(Vec::len),
+        Some(1)
+    );
+}
+
+/// A full review queue is known before a firing meets it.
+#[test]
+fn a_look_ahead_knows_a_full_review_queue() {
+    let fleet = sound();
+    let role = fleet.home().join("roles/hand/role.toml");
+    let text = fs::read_to_string(&role).unwrap();
+    fs::write(&role, format!("{text}[limits]\nmax_open_prs = 1\n")).unwrap();
+    let ahead = |fleet: &TestFleet| fleet.carson(&["fire", "hand", "--dry-run"]).stdout;
+    assert!(ahead(&fleet).contains("would fire now"));
+    assert_eq!(fleet.carson(&["fire", "hand"]).code, Some(0));
+    fleet.issue("hand", "Once more", "");
+    let said = ahead(&fleet);
+    assert!(
+        said.contains("would be skipped: review queue 1/1"),
+        "{said}"
+    );
+}

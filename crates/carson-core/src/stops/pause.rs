@@ -3,7 +3,7 @@
 use chrono::{DateTime, Utc};
 
 use super::change::Change;
-use super::gate::Gate;
+use super::gate::{Gate, Pause};
 use super::stop::{Cause, Standing, Stop};
 use crate::skip::{SkipKind, SkipReason};
 use crate::text::instant;
@@ -30,6 +30,13 @@ fn stands(gate: &Gate, now: DateTime<Utc>) -> Option<Standing> {
         until: pause.until,
         change: Change::default().command(format!("resume{scope}")),
     };
-    let reason = SkipReason::new(KIND, format!("paused: {what} ({why})"));
-    Some(Standing::skips(reason, cause))
+    Some(Standing::skips(SkipReason::paused(pause), cause))
+}
+
+impl SkipReason {
+    /// An operator's pause stops it.
+    #[must_use]
+    pub fn paused(pause: &Pause) -> Self {
+        Self::new(KIND, format!("paused: {} ({})", pause.what, pause.reason))
+    }
 }

@@ -4,7 +4,7 @@
 mod effects;
 mod implement;
 mod kind;
-mod repositories;
+pub(crate) mod repositories;
 mod routine;
 
 use carson_config::{Role, WorkFrom};

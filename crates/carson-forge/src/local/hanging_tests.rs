@@ -64,6 +64,10 @@ async fn a_disk_that_does_not_answer_is_not_waited_for() {
     assert!(threads() <= before + 16, "of all that hang");
     // When the disk answers again, so does the forge.
     std::fs::File::open(&lock).unwrap();
+    while threads() > before {
+        assert!(asked.elapsed() < Duration::from_secs(60), "all come back");
+        tokio::time::sleep(Duration::from_millis(10)).await;
+    }
     std::fs::remove_file(&lock).unwrap();
     forge.patience = PATIENCE;
     forge.close_issue(1).await.unwrap();

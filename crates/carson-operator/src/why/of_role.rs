@@ -109,7 +109,7 @@ async fn refused(store: &Store, row: Option<&Firing>) -> Result<Vec<EgressHost>,
 
 fn verdict(gate: &Gate, stops: &[Stop], now: DateTime<Utc>) -> String {
     let admission = admit(gate, now);
-    match (&admission, stops.first()) {
+    match (&admission, stops.iter().find(|stop| !stop.is_partial())) {
         (Admission::Skip(reason), _) => format!("it is stopped: {reason}"),
         (Admission::Wait(why), _) => format!("it waits: {why}"),
         (Admission::Admit(_), Some(stop)) if stop.is_idle() => {

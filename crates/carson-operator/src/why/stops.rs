@@ -3,7 +3,8 @@
 mod last;
 
 use carson_config::Role;
-use carson_core::admission::Gate;
+use carson_core::RepoName;
+use carson_core::admission::{Gate, Pause, SkipReason};
 use carson_core::stops::{self, Cause, Change, SettingsFile};
 use carson_core::text::instant;
 use carson_home::{Home, disk_space};
@@ -18,6 +19,9 @@ use crate::status::SILENCE;
 const NO_WORK: &str = "no-work";
 /// The work source has nothing but what waits for people.
 const NEEDS_HUMAN: &str = "needs-human";
+
+/// One of the role's repositories is paused; it works in the others.
+const PAUSED_REPO: &str = "repo-pause";
 
 /// One reason.
 #[derive(Debug, Serialize)]
@@ -37,6 +41,12 @@ impl Stop {
     #[must_use]
     pub fn is_idle(&self) -> bool {
         [NO_WORK, NEEDS_HUMAN].contains(&self.stop)
+    }
+
+    /// Whether it lets the role fire, and work elsewhere.
+    #[must_use]
+    pub fn is_partial(&self) -> bool {
+        self.stop == PAUSED_REPO
     }
 
     fn new(stop: &'static str, why: impl Into<String>, change: Change) -> Self {
@@ -72,7 +82,12 @@ pub(super) async fn standing_stops(
         stops.push(Stop::new("room", why, change));
     }
     stops.extend(cadence(role));
-    stops.extend(last.and_then(|row| last::stop(role, row)));
+    let repo = match role.repos.first() {
+        Some(repo) if home.fleet.repos.len() > 1 => format!(" --repo {repo}"),
+        _ => String::new(),
+    };
+    stops.extend(last.and_then(|row| last::stop(role, row, &repo)));
+    stops.extend(paused_repos(home, role, gate, now).await?);
     let hosts = home.store.hosts().await?;
     if !hosts.iter().any(|host| now - host.beat_at <= SILENCE) {
         let seen = hosts.iter().map(|host| host.beat_at).max();
@@ -83,6 +98,29 @@ pub(super) async fn standing_stops(
         stops.push(Stop::new("daemon", why, or_by_hand(change, role)));
     }
     Ok(stops)
+}
+
+/// Repositories that are paused while the role may work in others.
+async fn paused_repos(
+    home: &Home,
+    role: &Role,
+    gate: &Gate,
+    now: DateTime<Utc>,
+) -> Result<Vec<Stop>, Refusal> {
+    if gate.pause.as_ref().is_some_and(|pause| pause.stands(now)) {
+        return Ok(Vec::new());
+    }
+    let mut paused = home.store.paused_repos(now).await?;
+    paused.retain(|repo, _| role.repos.contains(repo));
+    let stop = |(repo, pause): (RepoName, Pause)| Stop {
+        until: pause.until,
+        ..Stop::new(
+            PAUSED_REPO,
+            SkipReason::paused(&pause).to_string(),
+            Change::default().command(format!("resume --repo {repo}")),
+        )
+    };
+    Ok(paused.into_iter().map(stop).collect())
 }
 
 fn cadence(role: &Role) -> Option<Stop> {

@@ -1,7 +1,7 @@
 //! Breakers, blocks and pauses, and what admission reads of them.
 
 use carson_core::admission::Block;
-use carson_core::{BlockKind, FiringId, Outcome, RoleName};
+use carson_core::{BlockKind, FiringId, Outcome, RepoName, RoleName};
 use carson_store::{BlockSetter, Ending, PauseScope, PostKind, Store};
 use sqlx::{PgPool, SqlitePool};
 
@@ -327,9 +327,22 @@ async fn repositories_are_paused_one_by_one(place: Place) {
         .set_pause(&widget, "freeze", Some(at(9)), "operator", at(0))
         .await
         .unwrap();
-    assert_eq!(
-        store.paused_repos(at(8)).await.unwrap(),
-        ["widget".parse().unwrap()]
-    );
+    let paused = store.paused_repos(at(8)).await.unwrap();
+    let paused: Vec<&str> = paused.keys().map(RepoName::as_str).collect();
+    assert_eq!(paused, ["widget"]);
     assert!(store.paused_repos(at(9)).await.unwrap().is_empty());
+    // A role is stopped when all its repositories are, until the first is over.
+    let both = ["widget".parse().unwrap(), "gadget".parse().unwrap()];
+    let (role, here) = ("one".parse().unwrap(), "here".parse().unwrap());
+    let stopped = async || {
+        let gate = gate(&store, &role, &both, &here, (at(0), at(10))).await;
+        gate.pause.map(|pause| pause.what)
+    };
+    assert_eq!(stopped().await, None);
+    let gadget = PauseScope::Repo("gadget".parse().unwrap());
+    store
+        .set_pause(&gadget, "moved", None, "operator", at(0))
+        .await
+        .unwrap();
+    assert_eq!(stopped().await.as_deref(), Some("repo widget"));
 }

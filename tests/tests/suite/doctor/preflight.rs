@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use carson_tests::fleet::TestFleet;
+use carson_tests::fleet::{Ran, TestFleet};
 use carson_tests::judge::{judge, sound, state};
 use serde_json::{Value, json};
 use wiremock::matchers::{method, path};
@@ -30,6 +30,16 @@ fn streak(fleet: &TestFleet) -> Option<Value> {
         "the breaker's own streak does not move: {why:#}"
     );
     status["preflights"].get(0).cloned()
+}
+
+/// Fires a role while there is nothing for it.
+fn without_work(fleet: &TestFleet, role: &str) -> Ran {
+    let issue = fleet.home().join("forge/widget/issues/0001.md");
+    let aside = fleet.root().join("aside.md");
+    fs::rename(&issue, &aside).unwrap();
+    let ran = fleet.fire(role);
+    fs::rename(&aside, &issue).unwrap();
+    ran
 }
 
 fn nearly_full(fleet: &TestFleet, full: bool) {
@@ -95,7 +105,7 @@ fn a_streak_of_its_own_grows_and_ends_with_its_check() {
     }
 
     // A quiet firing does not ask the remote: nothing says that it is back.
-    let quiet = fleet.carson(&["fire", "hand", "--work", "77", "--json"]);
+    let quiet = without_work(&fleet, "hand");
     assert_eq!(quiet.json()["outcome"], "SILENT");
     assert_eq!(streak(&fleet).unwrap()["streak"], 3);
     fs::rename(&away, fleet.remote()).unwrap();
@@ -134,7 +144,7 @@ fn it_is_told_once_and_once_that_it_is_over() {
     assert_eq!(filed(), 1);
     nearly_full(&fleet, false);
     for role in ["other", "other", "hand", "hand"] {
-        let quiet = fleet.carson(&["fire", role, "--work", "77"]);
+        let quiet = without_work(&fleet, role);
         assert_eq!(quiet.code, Some(0), "{quiet:#?}");
     }
     assert_eq!(filed(), 2);

@@ -133,7 +133,7 @@ fn odd_output_is_survived() {
 fn a_flood_of_output_costs_no_memory_and_its_end_is_read() {
     // `cargo xtask hostile` lets it be a gigabyte. What is held to is the same for any flood.
     let megabytes = std::env::var("CARSON_HOSTILE_FLOOD_MB");
-    let megabytes: u64 = megabytes.map_or(256, |value| value.parse().unwrap());
+    let megabytes: u64 = megabytes.map_or(96, |value| value.parse().unwrap());
     let mut scene = Scene::new("[limits]\nmax_output_mb = 2048\n", &[], false);
     let (quiet, _) = scene.attempt(&[]);
     assert_eq!(quiet["outcome"], "OK", "{quiet:#}");

@@ -181,10 +181,28 @@ fn a_daemon_that_finds_a_bomb_in_a_dead_firing_starts_all_the_same() {
 
 #[test]
 fn a_blob_of_gigabytes_in_a_few_bytes_is_not_unpacked() {
-    // A gigabyte of zeros is a few megabytes here; the header says how many there are.
-    let agent = "oid=$(head -c 1100000000 /dev/zero | git -c core.looseCompression=1 hash-object -w --stdin)\n\
-                 git update-index --add --cacheinfo 100644,$oid,bomb.bin\n\
-                 git commit --quiet -m Bomb; echo '[OK] done'";
+    // A gigabyte of zeros is a megabyte here, the same block a hundred times; the header says how
+    // many there are, and its name is that of its content.
+    let agent = r#"oid=$(python3 - <<'END'
+import hashlib, os, subprocess, zlib
+def packed(text):
+    maker = zlib.compressobj(9, zlib.DEFLATED, -15)
+    return maker.compress(text) + maker.flush(zlib.Z_FULL_FLUSH)
+header, block, times = b"blob 1100000000\0", bytes(11_000_000), 100
+name, adler = hashlib.sha1(header), zlib.adler32(header)
+for _ in range(times):
+    name.update(block)
+    adler = zlib.adler32(block, adler)
+name = name.hexdigest()
+objects = subprocess.check_output(["git", "rev-parse", "--git-path", "objects"], text=True).strip()
+os.makedirs(f"{objects}/{name[:2]}", exist_ok=True)
+with open(f"{objects}/{name[:2]}/{name[2:]}", "wb") as file:
+    file.write(b"\x78\x01" + packed(header) + packed(block) * times + b"\x03\x00" + adler.to_bytes(4, "big"))
+print(name)
+END
+)
+git update-index --add --cacheinfo 100644,$oid,bomb.bin
+git commit --quiet -m Bomb; echo '[OK] done'"#;
     let (fleet, done) = within_its_time(agent);
     let reason = done.row["reason"].as_str().unwrap();
     assert!(reason.contains("which is too much"), "{:#}", done.row);

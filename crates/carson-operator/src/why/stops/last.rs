@@ -9,7 +9,8 @@ use carson_store::Firing;
 use super::{NEEDS_HUMAN, NO_WORK, Stop};
 
 /// The stop that the role's newest firing met after admission, when nothing says that it is over.
-pub(super) fn stop(role: &Role, row: &Firing) -> Option<Stop> {
+/// `repo` ends commands that need a repository.
+pub(super) fn stop(role: &Role, row: &Firing, repo: &str) -> Option<Stop> {
     let why = row.reason.clone()?;
     let change = Change::default();
     let file = SettingsFile::Role(role.name.clone());
@@ -17,7 +18,7 @@ pub(super) fn stop(role: &Role, row: &Firing) -> Option<Stop> {
         Some(kind @ SkipKind::OPEN_PRS) => {
             let change = change
                 .text("review its pull requests (")
-                .command("pr list")
+                .command(format!("pr list{repo}"))
                 .text("), or raise ")
                 .key("limits.max_open_prs", file);
             Some(Stop::new(kind.as_str(), why, change))
@@ -30,12 +31,12 @@ pub(super) fn stop(role: &Role, row: &Firing) -> Option<Stop> {
         }
         // Those of admission were looked at anew.
         Some(_) => None,
-        None => idle(role, row, why),
+        None => idle(role, row, why, repo),
     }
 }
 
 /// The work source had nothing for it.
-fn idle(role: &Role, row: &Firing, why: String) -> Option<Stop> {
+fn idle(role: &Role, row: &Firing, why: String, repo: &str) -> Option<Stop> {
     let change = Change::default();
     match row.facts.as_ref()?.halt.as_ref()? {
         Halt::NothingToDo => {
@@ -43,7 +44,7 @@ fn idle(role: &Role, row: &Firing, why: String) -> Option<Stop> {
                 Some(label) => change
                     .text(&format!("give an issue the label {label}: "))
                     .command(format!(
-                        "issue create \"What is to be done\" --label {label}"
+                        "issue create \"What is to be done\" --label {label}{repo}"
                     )),
                 None => change
                     .text("change ")
