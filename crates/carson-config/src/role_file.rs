@@ -158,7 +158,7 @@ pub(crate) struct LimitsSection {
     /// Rounds of plan review and revision.
     #[schemars(extend("examples" = [2]))]
     max_revisions: u32,
-    /// Firings in one day of the role's zone, skipped ones not counted.
+    /// Firings in one day of the role's zone that took work; skipped ones, and looks that found nothing, are not counted.
     #[schemars(range(min = 1), extend("examples" = [48]))]
     max_firings_per_day: u32,
     /// Money of one firing, where the CLI reports it; no limit without it.

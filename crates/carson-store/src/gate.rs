@@ -24,12 +24,14 @@ pub struct GateQuery<'a> {
     pub day: (DateTime<Utc>, DateTime<Utc>),
 }
 
-/// Firings by role between two instants, but for those that did nothing, and what they cost. Each database has its own
-/// way to take a list of roles.
+/// Firings by role between two instants that took work, or still may, and what they cost: a look that
+/// found nothing uses up nobody's day. Work that is taken has a title. Each database has its own way to
+/// take a list of roles.
 macro_rules! fired {
     ($pool:expr, $roles:literal, $list:expr, $day:expr) => {
         query_as(concat!(
-            "SELECT role, COUNT(CASE WHEN outcome IN ($4, $5) THEN NULL ELSE 1 END), \
+            "SELECT role, COUNT(CASE WHEN outcome IN ($4, $5) THEN NULL \
+             WHEN ended_at IS NOT NULL AND title IS NULL THEN NULL ELSE 1 END), \
              SUM(cost_usd) FROM firing WHERE role IN (",
             $roles,
             ") AND claimed_at >= $2 AND claimed_at < $3 GROUP BY role"

@@ -195,7 +195,7 @@ fn duplicates(rows: &[Value]) -> Vec<String> {
 
 #[test]
 fn fifty_roles_survive_random_kills() {
-    let seconds = setting("CARSON_SOAK_SECONDS", 8);
+    let seconds = setting("CARSON_SOAK_SECONDS", 6);
     let seed = setting("CARSON_SOAK_SEED", 7);
     let mut dice = Dice::new(seed);
     let fleet = fleet(&mut dice);

@@ -358,3 +358,33 @@ fn a_look_ahead_knows_a_full_review_queue() {
         "{said}"
     );
 }
+
+/// A role that looks often and finds nothing works as soon as there is work.
+#[test]
+fn looks_that_found_nothing_use_up_nobodys_day() {
+    let fleet = sound();
+    let role = fleet.home().join("roles/hand/role.toml");
+    let text = fs::read_to_string(&role).unwrap();
+    fs::write(&role, format!("{text}[limits]\nmax_firings_per_day = 2\n")).unwrap();
+    let issue = fleet.home().join("forge/widget/issues/0001.md");
+    let aside = fleet.root().join("aside.md");
+    fs::rename(&issue, &aside).unwrap();
+    for _ in 0..4 {
+        assert!(
+            fleet
+                .carson(&["fire", "hand"])
+                .stdout
+                .contains("no work found")
+        );
+    }
+    fs::rename(&aside, &issue).unwrap();
+    assert_eq!(fleet.carson(&["fire", "hand"]).code, Some(0));
+    fleet.issue("hand", "Once more", "");
+    let second = fleet.carson(&["fire", "hand"]);
+    assert_ne!(second.code, Some(16), "{second:#?}");
+    let third = fleet.carson(&["fire", "hand"]);
+    assert!(
+        third.stdout.contains("daily cap of 2 firings"),
+        "{third:#?}"
+    );
+}

@@ -1,6 +1,7 @@
 //! Breakers, blocks and pauses, and what admission reads of them.
 
 use carson_core::admission::Block;
+use carson_core::work::WorkKey;
 use carson_core::{BlockKind, FiringId, Outcome, RepoName, RoleName};
 use carson_store::{BlockSetter, Ending, PauseScope, PostKind, Store};
 use sqlx::{PgPool, SqlitePool};
@@ -236,11 +237,19 @@ async fn the_gate_counts_what_admission_asks(place: Place) {
     ];
     for (slot, outcome) in slots {
         let id = claimed(&store, "one", slot).await;
+        let (widget, work) = ("widget".parse().unwrap(), WorkKey::None);
+        assert!(store.take_work(id, &widget, work, "Work").await.unwrap());
         store
             .end_firing(id, &ending(outcome, "", slot))
             .await
             .unwrap();
     }
+    // A look that found nothing is no firing of the day.
+    let silent = claimed(&store, "one", 8).await;
+    store
+        .end_firing(silent, &ending(Outcome::Silent, "", 8))
+        .await
+        .unwrap();
     store
         .record_skips(&here, &[too_late("one", 6)], at(6))
         .await

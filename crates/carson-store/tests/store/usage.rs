@@ -51,6 +51,8 @@ async fn the_newest_word_on_a_window_counts(place: Place) {
 
 async fn cost(store: &Store, role: &str, slot: i64, cost: Option<f64>, outcome: Outcome) {
     let id = claimed(store, role, slot).await;
+    let (widget, work) = ("widget".parse().unwrap(), WorkKey::None);
+    assert!(store.take_work(id, &widget, work, "Work").await.unwrap());
     let so_far = Progress {
         cost_usd: cost,
         ..Progress::default()
