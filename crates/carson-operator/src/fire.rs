@@ -134,7 +134,7 @@ impl Ask for DryRun {
 /// Why the issue that was asked for is not taken up in any repository. One that waits for people,
 /// and a forge that does not answer, are the firing's to tell.
 async fn why_not_taken(home: &Home, role: &Role, wish: &Wish) -> Result<Option<String>, Refusal> {
-    let (Some(number), Some(label)) = (wish.work.and_then(|work| work.number()), role.work.label())
+    let (Some(number), Some(label)) = (wish.work.and_then(WorkKey::number), role.work.label())
     else {
         return Ok(None);
     };

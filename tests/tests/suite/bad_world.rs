@@ -5,7 +5,6 @@
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::PathBuf;
-use std::process::Command;
 
 use carson_tests::fleet::TestFleet;
 use carson_tests::judge::{judge, sound, state};
@@ -264,8 +263,7 @@ fn a_home_that_cannot_be_written_is_told() {
 fn a_pipe_in_the_forge_is_told_and_holds_up_nothing() {
     let fleet = sound();
     let pipe = fleet.home().join("forge/widget/issues/0002.md");
-    let made = Command::new("mkfifo").arg(&pipe).status().unwrap();
-    assert!(made.success());
+    nix::unistd::mkfifo(&pipe, nix::sys::stat::Mode::S_IRWXU).unwrap();
     for command in [&["fire", "hand"][..], &["doctor"], &["issue", "list"]] {
         let ran = fleet.carson(command);
         assert_ne!(ran.code, Some(0), "{ran:#?}");
