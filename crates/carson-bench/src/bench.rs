@@ -9,6 +9,8 @@ use carson_git::GitError;
 
 use carson_home::Home;
 
+use crate::spread_dir::spread;
+
 /// The variable by which everything that a firing started can be found again.
 pub const MARKER: &str = "CARSON_FIRING";
 
@@ -146,6 +148,14 @@ impl Bench {
     /// # Errors
     /// Whatever the file system says.
     pub fn create(&self, role: &Role) -> std::io::Result<()> {
+        // Those before this one may have gone only a moment ago.
+        for beside in [&self.root, &self.work].map(|dir| dir.parent()) {
+            let Some(beside) = beside else { continue };
+            if !beside.exists() {
+                private_dir(beside)?;
+            }
+            spread(beside);
+        }
         for dir in [
             &self.root,
             &self.work,

@@ -14,5 +14,6 @@ mod programs;
 pub mod proxy;
 pub mod sandbox_profile;
 pub mod sign_in;
+mod spread_dir;
 
 pub use ground::learn_places;

@@ -3,10 +3,10 @@
 //! # Theory of operation
 //!
 //! Carson never works in the operator's checkout. It keeps a bare clone of each repository, the
-//! [`Mirror`]; what the remote has lies under `refs/remotes/origin/*`, the firings' own branches
-//! under `refs/heads/carson/*`, and kept work under `refs/carson/salvage/*`. A firing gets a
-//! repository of its own that borrows the mirror's objects (`private.rs`), and a throwaway
-//! [`Worktree`] of that. The mirror may be read-only for the session.
+//! [`Mirror`]; what the remote has lies under `refs/remotes/origin/*`. Beside it lies a second one that
+//! no session sees, [`Kept`]: the firings' own branches under `refs/heads/carson/*`, and kept work under
+//! `refs/carson/salvage/*`. A firing gets a repository of its own that borrows the mirror's objects
+//! (`private.rs`), and a throwaway [`Worktree`] of that. The mirror may be read-only for the session.
 //!
 //! libgit2 *reads and judges* (refs, ancestry, blobs); the `git` program *writes*, through the one
 //! wrapper in `git.rs`: fixed overrides, no hooks, no prompts, a deadline on every call. libgit2
@@ -56,6 +56,7 @@ mod oid;
 mod paths;
 mod private;
 mod push;
+mod racy;
 mod remote;
 mod removal;
 mod room;

@@ -14,6 +14,7 @@ use crate::error::{GitError, io};
 use crate::git::Git;
 use crate::mirror::Mirror;
 use crate::oid::Oid;
+use crate::racy;
 use crate::skeleton::skeleton;
 use crate::worktree::Worktree;
 
@@ -56,10 +57,13 @@ impl Mirror {
         let add =
             Git::new(&own, "worktree").args(["add", "--quiet", "--no-track", "-b", branch, "--"]);
         add.arg(path).arg(base.as_str()).text().await?;
+        let index = worktree.git_dir().join("index");
+        let settled = racy::settle(&index).await;
+        settled.map_err(|source| io(&index, source))?;
         let began = worktree.began();
         let noted = fs::create_dir_all(&began.dir)
             .and_then(|()| fs::write(&began.refs, &refs))
-            .and_then(|()| fs::copy(worktree.git_dir().join("index"), &began.index));
+            .and_then(|()| fs::copy(&index, &began.index));
         noted.map_err(|source| io(&began.dir, source))?;
         Ok(worktree)
     }

@@ -132,3 +132,25 @@ async fn a_checkout_is_as_large_as_its_blocks() {
     std::fs::remove_dir_all(tree.began().dir).unwrap();
     assert_eq!(tree.size().await.unwrap(), (0, 0));
 }
+
+/// Of a checkout of many files no entry is racy: git believes the index, and hashes no file again.
+#[tokio::test]
+async fn git_believes_the_index_of_a_large_checkout() {
+    use std::os::unix::fs::MetadataExt as _;
+    let world = World::new().await;
+    let files: Vec<String> = (0..1_200).map(|n| format!("many/{n}.txt")).collect();
+    for file in &files {
+        write(&world.seed().join(file), "text\n");
+    }
+    let base = world.upstream("main", "more.txt", "more\n");
+    world.mirror.refresh().await.unwrap();
+    let tree = world.worktree_at("one", &base).await;
+    let index = tree.git_dir().join("index").metadata().unwrap();
+    for file in files {
+        let found = tree.path.join(&file).metadata().unwrap();
+        assert!(found.mtime() < index.mtime(), "{file}");
+    }
+    // One that changes now is seen, though its size is the same.
+    tree.put("many/7.txt", "next\n");
+    assert_eq!(tree.run(["status", "--porcelain"]), "M many/7.txt");
+}
