@@ -5,11 +5,15 @@ use std::path::{Path, PathBuf};
 
 use carson_config::{HookFailure, Role};
 use carson_core::FiringId;
-use carson_git::GitError;
+use carson_engine::Access;
+use carson_git::{GitError, Layered};
+use carson_proc::sandbox::{Overlay, Upper};
 
 use carson_home::Home;
 
+use crate::private_dir::private_dir;
 use crate::spread_dir::spread;
+use crate::stand::Stand;
 
 /// The variable by which everything that a firing started can be found again.
 pub const MARKER: &str = "CARSON_FIRING";
@@ -24,6 +28,8 @@ pub struct Bench {
     work: PathBuf,
     /// Where home and temporary directories lie.
     desk: PathBuf,
+    /// What its trees stand on; without it they are copies.
+    stand: Option<Stand>,
 }
 
 impl Bench {
@@ -35,8 +41,28 @@ impl Bench {
             name: format!("tree-{}", id.short()),
             work: root.clone(),
             desk: root.clone(),
+            stand: None,
             root,
         }
+    }
+
+    /// Where a setup makes what others will stand on: a worktree and a home in `dir`, which become a
+    /// layer.
+    #[must_use]
+    pub fn for_setup(&self, dir: &Path, stand: Stand) -> Self {
+        Self {
+            name: carson_git::LAYER_TREE.to_owned(),
+            work: dir.to_owned(),
+            desk: dir.to_owned(),
+            stand: Some(stand),
+            root: self.root.clone(),
+        }
+    }
+
+    /// The same on layers.
+    #[must_use]
+    pub fn on(self, stand: Option<Stand>) -> Self {
+        Self { stand, ..self }
     }
 
     /// A clean room of it: a worktree, a repository, a home and temporary directories that nobody
@@ -63,10 +89,59 @@ impl Bench {
         self.root.join("rooms")
     }
 
-    /// The worktree. Git keeps its notes under this last name, so no two benches share one.
+    /// The worktree on the disk: all of it, or what differs from what is below. Git keeps its notes
+    /// under this last name, so no two benches share one.
     #[must_use]
     pub fn tree(&self) -> PathBuf {
         self.work.join(&self.name)
+    }
+
+    /// The worktree as sessions see it.
+    #[must_use]
+    pub fn seen_tree(&self) -> PathBuf {
+        let seen = self.stand.as_ref().map(|stand| stand.seen_tree.clone());
+        seen.unwrap_or_else(|| self.tree())
+    }
+
+    /// What the worktree is put together of; `None` for a copy.
+    #[must_use]
+    pub fn layered(&self) -> Option<Layered> {
+        let stand = self.stand.as_ref()?;
+        Some(Layered {
+            overlay: Overlay {
+                at: stand.seen_tree.clone(),
+                lower: stand.trees.clone(),
+                upper: Some(Upper {
+                    dir: self.tree(),
+                    work: self.work.join("tree.work"),
+                }),
+                marks: stand.marks,
+            },
+            index: stand.index.clone(),
+        })
+    }
+
+    /// Everything that is put together where sessions may do this in the worktree.
+    #[must_use]
+    pub fn overlays(&self, access: Access) -> Vec<Overlay> {
+        let tree = self.layered().map(|layered| match access {
+            Access::Write => layered.overlay,
+            Access::Read => layered.overlay.read_only(),
+        });
+        tree.into_iter().chain(self.layered_home()).collect()
+    }
+
+    fn layered_home(&self) -> Option<Overlay> {
+        let stand = self.stand.as_ref()?;
+        Some(Overlay {
+            at: stand.seen_home.clone()?,
+            lower: stand.homes.clone(),
+            upper: Some(Upper {
+                dir: self.home(),
+                work: self.desk.join("home.work"),
+            }),
+            marks: stand.marks,
+        })
     }
 
     /// The repository of which [`tree`](Self::tree) is a worktree.
@@ -96,10 +171,17 @@ impl Bench {
         carson_git::remove_tree(&home.inspector, &near, dir).await
     }
 
-    /// `HOME` of the sessions.
+    /// `HOME` of the sessions on the disk.
     #[must_use]
     pub fn home(&self) -> PathBuf {
         self.desk.join("home")
+    }
+
+    /// `HOME` as sessions see it.
+    #[must_use]
+    pub fn seen_home(&self) -> PathBuf {
+        let layered = self.layered_home();
+        layered.map_or_else(|| self.home(), |overlay| overlay.at)
     }
 
     /// `TMPDIR` of the sessions.
@@ -166,6 +248,9 @@ impl Bench {
         ] {
             private_dir(dir)?;
         }
+        if let Some(upper) = self.layered_home().and_then(|overlay| overlay.upper) {
+            private_dir(&upper.work)?;
+        }
         let identity = format!(
             "[user]\n\tname = Carson ({})\n\temail = carson@localhost\n\
              [init]\n\tdefaultBranch = main\n[commit]\n\tgpgSign = false\n",
@@ -205,18 +290,6 @@ pub fn guarded_hook(program: &Path, failure: HookFailure) -> String {
 /// Quotes a path for `sh`.
 fn quoted(path: &Path) -> String {
     format!("'{}'", path.to_string_lossy().replace('\'', r"'\''"))
-}
-
-/// Creates a directory and its parents, mode 0700.
-pub fn private_dir(path: &Path) -> std::io::Result<()> {
-    use std::os::unix::fs::{DirBuilderExt, PermissionsExt};
-    std::fs::DirBuilder::new()
-        .recursive(true)
-        .mode(0o700)
-        .create(path)?;
-    // Beneath a directory with the setgid bit a new one has it too, and so would all that a session
-    // makes; `chmod`, which keeps it on directories, would then be refused behind the walls.
-    std::fs::set_permissions(path, std::fs::Permissions::from_mode(0o700))
 }
 
 #[cfg(test)]

@@ -195,7 +195,7 @@ impl Environment {
             // find no compiler under the bench's own HOME.
             self.set(From::Bench, "RUSTUP_HOME", user_home.join(".rustup"));
         }
-        let bench_home = bench.home();
+        let bench_home = bench.seen_home();
         for (name, place) in [
             ("XDG_CONFIG_HOME", bench_home.join(".config")),
             ("XDG_CACHE_HOME", bench_home.join(".cache")),
@@ -223,7 +223,7 @@ impl Environment {
             own("CARSON_WORK", &number.to_string());
         }
         own("CARSON_ATTEMPT", &wanted.attempt.to_string());
-        own("CARSON_WORKTREE", &bench.tree());
+        own("CARSON_WORKTREE", &bench.seen_tree());
         own("CARSON_TMP", &bench.temp());
         own("CARSON_BRANCH", &wanted.branch);
         own("CARSON_PROTECTED", &protected);

@@ -4,16 +4,22 @@
 //! A bench is one directory a firing, removed with it. Nothing in it is trusted once a session was there.
 //!
 //! Reading order: [`bench`], [`environment`], [`sandbox_profile`], `programs.rs`, `ground.rs`,
-//! `sign_in.rs`, [`proxy`].
+//! [`layers`], `sign_in.rs`, [`proxy`].
 
 pub mod bench;
 pub mod environment;
 mod ground;
+pub mod include;
+pub mod layers;
 pub mod own_places;
+mod private_dir;
 mod programs;
 pub mod proxy;
 pub mod sandbox_profile;
 pub mod sign_in;
 mod spread_dir;
+mod stand;
 
 pub use ground::learn_places;
+pub use private_dir::private_dir;
+pub use stand::Stand;

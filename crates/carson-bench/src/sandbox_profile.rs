@@ -70,6 +70,7 @@ impl Reach<'_> {
             write: grants.write.into_iter().collect(),
             hide,
             shared: grants.ground.shared().to_vec(),
+            overlays: self.bench.overlays(self.access),
             network: self.network.clone(),
             resources: Resources {
                 processes: Some(limits.max_processes.into()),
@@ -131,7 +132,7 @@ impl Reach<'_> {
         grants.read.insert(self.mirror.join("objects"));
         grants.read.insert(bench.hook_settings());
         for place in [
-            bench.home(),
+            bench.seen_home(),
             bench.temp(),
             bench.runtime(),
             bench.hook_events(),
@@ -139,14 +140,14 @@ impl Reach<'_> {
         ] {
             grants.write.insert(place);
         }
-        for place in [bench.tree(), bench.repository()] {
+        for place in [bench.seen_tree(), bench.repository()] {
             match self.access {
                 Access::Write => grants.write.insert(place),
                 Access::Read => grants.read.insert(place),
             };
         }
         // The tree stays a worktree of its own repository, whatever is written in it.
-        grants.read.insert(bench.tree().join(".git"));
+        grants.read.insert(bench.seen_tree().join(".git"));
     }
 
     fn asked(&self, grants: &mut Grants) {

@@ -28,7 +28,8 @@ use secrecy::SecretString;
 use tracing::{info, warn};
 
 use self::lent::LentDir;
-use crate::bench::{Bench, private_dir};
+use crate::bench::Bench;
+use crate::private_dir::private_dir;
 
 use crate::ground::Ground;
 use carson_home::lent_dirs::operators;

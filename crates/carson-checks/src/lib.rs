@@ -28,6 +28,7 @@ mod sandbox;
 mod streak;
 mod subject;
 mod versions;
+mod workspaces;
 
 use carson_config::{Finding, Severity};
 use serde::Serialize;

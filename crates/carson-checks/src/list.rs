@@ -7,7 +7,7 @@ use carson_config::{Account, Repo, Role};
 use crate::{Checked, Machine, Scene, Verdict, checked};
 use crate::{
     accounts, clock, database, disk, egress, forges, grants, hook, memory, place, remote, sandbox,
-    versions,
+    versions, workspaces,
 };
 
 /// Whether a firing asks a check, and when.
@@ -167,6 +167,10 @@ pub const LIST: &[Check] = checks![
         "what is weaker here than on a full kernel",
         "docs/SECURITY.md says what each of these means",
         Machine(|machine| Box::pin(sandbox::weaker(machine)));
+    "workspaces.layers", Never,
+        "workspaces cost what is changed in them, not what the repository holds",
+        "allow user namespaces and overlayfs in them (Linux 5.11), on a disk with extended attributes; fleet.workspaces = \"copy\" asks for copies",
+        Home(|scene| Box::pin(workspaces::layers(scene)));
     "home.private", Never,
         "only its owner can change the home, whose settings name programs to run",
         "chmod go-w on it",
@@ -239,6 +243,14 @@ pub const LIST: &[Check] = checks![
         "the disk has room for twice the repository's last checkout, above the floors",
         "make room, or move CARSON_HOME to a larger disk",
         Repo(|scene, repo| Box::pin(disk::checkout(scene, repo)));
+    "repo.NAME.include", WithWork,
+        "the files that every workspace gets are there",
+        "put them where repos.NAME.include says, or take them out of it",
+        Repo(|scene, repo| Box::pin(workspaces::include(scene, repo)));
+    "repo.NAME.setup", InBench,
+        "what makes a checkout ready to work in runs to its end",
+        "mend repos.NAME.setup by the log that is named: it is tried again when it, a lock file or a toolchain changes, or after an hour",
+        Repo(|scene, repo| Box::pin(workspaces::setup(scene, repo)));
     "repo.NAME.forge", WithWork,
         "issues can be read and written: a token is accepted, has its scopes and may push",
         "renew the token that the forge's section names; GitHub's needs the scope repo",

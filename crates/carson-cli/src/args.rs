@@ -106,6 +106,11 @@ pub enum Command {
         #[arg(long, value_name = "FIRING", conflicts_with = "dry_run")]
         discard: Option<String>,
     },
+    /// List what workspaces stand on, or remove what nobody needs of it.
+    Workspaces {
+        #[command(subcommand)]
+        action: Option<WorkspacesAction>,
+    },
     /// Examine this machine and this home, and say what would mend what is amiss
     ///
     /// Asks remotes and forges, and no model; exits with 1 when something is broken.
@@ -370,6 +375,18 @@ pub enum BlockAction {
     Clear {
         /// The account.
         account: String,
+    },
+}
+
+/// `carson workspaces`
+#[derive(Debug, Subcommand)]
+pub enum WorkspacesAction {
+    /// Remove layers that no workspace stands on, those used longest ago first, until the rest takes
+    /// no more than `housekeeping.layers_mb`.
+    Prune {
+        /// Remove all of them.
+        #[arg(long)]
+        all: bool,
     },
 }
 

@@ -63,3 +63,17 @@ pub enum HookFailure {
     /// It is refused.
     Closed,
 }
+
+/// What a firing's workspace is made of.
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, strum::Display, Deserialize, Serialize, JsonSchema,
+)]
+#[serde(rename_all = "kebab-case")]
+#[strum(serialize_all = "kebab-case")]
+pub enum Workspaces {
+    /// What it changes, above a checkout that all share, wherever the machine can do that.
+    #[default]
+    Layers,
+    /// A checkout of its own.
+    Copy,
+}

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::time::Duration;
 
 use carson_core::admission::Overlap;
 use carson_core::cadence::Cadence;
@@ -12,7 +13,7 @@ use carson_core::{AccountName, Api, EngineKind, HostName, RepoName, RoleName, St
 use carson_notify::Spec;
 use chrono_tz::Tz;
 
-use crate::choices::{HookFailure, Priority};
+use crate::choices::{HookFailure, Priority, Workspaces};
 use crate::confine::Confinement;
 use crate::layout::Layout;
 use crate::role_file::{Promise, Tools};
@@ -34,6 +35,8 @@ pub struct Fleet {
     pub max_firings: u32,
     /// Free mebibytes of the home's disk below which nothing is started.
     pub min_free_mb: u32,
+    /// What workspaces are made of.
+    pub workspaces: Workspaces,
     /// Money of all roles in one day of the zone.
     pub max_cost_usd_per_day: Option<f64>,
     /// Money of all roles in one month of the zone.
@@ -77,6 +80,28 @@ pub struct Repo {
     pub allow_ci: bool,
     /// Files that may be pushed though no reviewer can read them; `*` stands for anything.
     pub allow_unshown: Vec<String>,
+    /// What makes a checkout ready to work in.
+    pub setup: Setup,
+    /// Files that are copied into every workspace.
+    pub include: Vec<Included>,
+}
+
+/// What makes a checkout ready to work in.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Setup {
+    /// Lines for `sh`.
+    pub lines: Vec<String>,
+    /// How long they may take together.
+    pub timeout: Duration,
+}
+
+/// A file that work needs and git ignores.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Included {
+    /// Where the operator has it.
+    pub from: PathBuf,
+    /// Its path in the workspace.
+    pub to: PathBuf,
 }
 
 /// A false alarm that the operator knows.

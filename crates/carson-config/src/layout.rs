@@ -109,6 +109,18 @@ impl Layout {
         self.benches().join(id.to_string())
     }
 
+    /// Checkouts and results of setup that workspaces stand on.
+    #[must_use]
+    pub fn layers(&self) -> PathBuf {
+        self.root.join("layers")
+    }
+
+    /// Where sessions see their workspaces: empty directories.
+    #[must_use]
+    pub fn workspaces(&self) -> PathBuf {
+        self.root.join("workspaces")
+    }
+
     /// One repository's local forge.
     #[must_use]
     pub fn forge_repo(&self, repo: &RepoName) -> PathBuf {

@@ -2,6 +2,7 @@
 //! names, kinds, bounds, defaults, examples; the comments are what docs/CONFIG.md says of them.
 
 use std::collections::BTreeMap;
+use std::time::Duration;
 
 use carson_core::{Api, ENGINE_NAMES, ENGINES_TO_COME};
 use chrono_tz::Tz;
@@ -9,7 +10,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::forms::{As, Share, Zone};
+use crate::choices::Workspaces;
+use crate::forms::{As, Share, SomeTime, Zone};
 use crate::listed::Sections;
 use crate::sections::{HeartbeatSection, Housekeeping};
 
@@ -63,6 +65,11 @@ pub(crate) struct FleetSection {
     /// and says so.
     #[schemars(extend("examples" = [2048]))]
     pub min_free_mb: u32,
+    /// What a firing's workspace is made of. `layers`: a checkout of the base that all of them share,
+    /// and what a session changes above it; where this machine cannot do that (`carson doctor` says
+    /// so), and for a role without a sandbox, it is a copy. `copy`: always a checkout of its own.
+    #[schemars(extend("examples" = ["copy"]))]
+    pub workspaces: Workspaces,
     /// Money of all roles in one day of the fleet's zone; then every slot is skipped until the
     /// next.
     #[schemars(extend("exclusiveMinimum" = 0, "examples" = [20.0]))]
@@ -80,6 +87,7 @@ impl Default for FleetSection {
             host: None,
             max_firings: 2,
             min_free_mb: 256,
+            workspaces: Workspaces::default(),
             max_cost_usd_per_day: None,
             max_cost_usd_per_month: None,
         }
@@ -123,6 +131,30 @@ pub(crate) struct RepoSection {
     /// than a megabyte); `*` stands for anything.
     #[schemars(extend("examples" = [["docs/*.png"]]))]
     pub allow_unshown: Vec<String>,
+    /// Lines for `sh` that make a checkout ready to work in: they install what the repository
+    /// depends on. They run in the sandbox, with the role's network, once for each state of the lock
+    /// files and of these lines; every workspace has what they left.
+    #[schemars(extend("examples" = [["npm ci"]]))]
+    pub setup: Vec<String>,
+    /// How long they may take together; what they use of the firing's own wall clock is gone.
+    #[serde(with = "As::<SomeTime>")]
+    #[schemars(extend("examples" = ["30m"]))]
+    pub setup_timeout: Duration,
+    /// Files that work needs and git ignores.
+    pub include: IncludeSection,
+}
+
+/// `include` of a repository.
+#[derive(Clone, Debug, Default, Deserialize, Serialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub(crate) struct IncludeSection {
+    /// The directory from which files are copied into every workspace and clean room.
+    #[schemars(extend("examples" = ["~/src/widget"]))]
+    pub from: String,
+    /// Their paths in it, and in the workspace: files that work needs and git ignores. None of their
+    /// values leaves.
+    #[schemars(extend("examples" = [[".env.test"]]))]
+    pub files: Vec<String>,
 }
 
 impl Default for RepoSection {
@@ -136,6 +168,9 @@ impl Default for RepoSection {
             allow_secrets: Vec::new(),
             allow_ci: false,
             allow_unshown: Vec::new(),
+            setup: Vec::new(),
+            setup_timeout: Duration::from_secs(15 * 60),
+            include: IncludeSection::default(),
         }
     }
 }

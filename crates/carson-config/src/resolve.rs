@@ -68,6 +68,7 @@ pub(crate) fn fleet(
         host: host.unwrap_or_else(|| HostName::from_machine(&options.machine)),
         max_firings: raw.fleet.max_firings,
         min_free_mb: raw.fleet.min_free_mb,
+        workspaces: raw.fleet.workspaces,
         max_cost_usd_per_day: raw.fleet.max_cost_usd_per_day,
         max_cost_usd_per_month: raw.fleet.max_cost_usd_per_month,
         repos,

@@ -72,6 +72,7 @@ fn all(wires: &Wires) -> Vec<Job> {
             .telling(&wires.freed),
         Job::new("strays", MINUTE, 5 * MINUTE, stray_processes),
         Job::new("benches", HOUR, 15 * MINUTE, leftovers::benches),
+        Job::new("layers", HOUR, 15 * MINUTE, leftovers::layers),
         Job::new("claims", HOUR, 15 * MINUTE, stale_claims),
         Job::new("outbox", 5 * SECOND, 10 * MINUTE, move |home| {
             let poster = poster.clone();

@@ -64,6 +64,10 @@ async fn drive(
     };
     // What it runs must not be able to speak in its name.
     let command = command.unforgeable_output();
+    let command = match session.first {
+        Some(first) => command.after(first),
+        None => command,
+    };
     let command = match session.confined {
         Some(profile) => command.confined(profile),
         None => command,

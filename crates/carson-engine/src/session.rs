@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use carson_core::{Clock, Stage};
-use carson_proc::{Exit, StopReason};
+use carson_proc::{Exit, First, StopReason};
 use carson_redact::Redactor;
 use chrono::{DateTime, Utc};
 
@@ -61,6 +61,8 @@ pub struct Session<'a> {
     pub confined: Option<&'a Path>,
     /// The hook; `None` only for engines without tools.
     pub hook: Option<&'a Hook>,
+    /// What is asked in its sandbox before it begins.
+    pub first: Option<&'a First>,
     /// Appended to the CLI's own system prompt.
     pub system: &'a str,
     /// Tells when a limit ends that names a time of day.

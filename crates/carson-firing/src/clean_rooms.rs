@@ -24,7 +24,10 @@ pub(crate) async fn with_commit(
     clear(ctx, placed).await;
     let bench = placed.place.bench.room(next(&placed.place.bench));
     bench.create(ctx.role).or_broken("making a clean room")?;
-    let made = seen.check_out(commit, &bench.tree()).await;
+    let layered = bench.layered();
+    let made = seen
+        .check_out(commit, &bench.tree(), layered.as_ref())
+        .await;
     made.or_broken("checking out into a clean room")?;
     Ok(bench)
 }

@@ -1,90 +1,94 @@
 //! Agent CLIs let a call run when the hook is missing or broken. So it is asked two questions with
-//! known answers before any session trusts it.
+//! known answers before any session trusts it: in the session's own sandbox, before its CLI begins. And a
+//! hook that another program has replaced by the end of the session is told.
 
-use std::time::Duration;
+use std::os::unix::fs::MetadataExt as _;
+use std::path::{Path, PathBuf};
 
 use carson_core::settle::Halt;
-use carson_engine::Access;
+use carson_engine::SessionEnd;
 use carson_hook::{Context, known_bad_call, known_good_call};
-use carson_proc::{Command, Limits, capture};
+use carson_proc::{Exit, First, NOT_BEGUN};
 
-use crate::ctx::Ctx;
-use crate::placed::Placed;
 use crate::record::Record;
-use crate::sandboxed_run;
-use carson_bench::bench::guarded_hook;
 
 /// The check that this is.
 const ID: &str = "hook.answers";
 
-/// How long the hook may take here for both; its own watchdog is far shorter.
-const PATIENCE: Duration = Duration::from_secs(10);
+/// What it says when an answer is wrong, before the two exit codes.
+const WRONG: &str = "carson: to a known-bad and a known-good call the hook answered";
 
 /// The exit codes of a hook that refuses what is bad and lets pass what is good.
 const RIGHT: &str = "2 0";
 
-/// Refuses the firing when either answer is wrong.
-pub(crate) async fn check(
-    ctx: &Ctx<'_>,
-    rec: &mut Record,
-    placed: &Placed<'_, '_>,
-) -> Result<(), Halt> {
-    let hook = guarded_hook(&ctx.home.program, ctx.role.hook_failure);
-    match wrong_answer(ctx, rec, placed, &hook).await? {
-        Some(why) => Err(broken(rec, &why)),
-        None => {
-            rec.checks.pass(ID);
-            Ok(())
+/// The two questions, to be asked before a session in this worktree begins.
+pub(crate) fn questions(hook: &str, tree: &Path) -> First {
+    let context = Context::new(&tree.to_string_lossy());
+    let ask = |call: &str| format!("printf %s \"{call}\" | ( {hook} ) >/dev/null 2>&1");
+    First {
+        // They are ours, and no events of the firing.
+        line: format!(
+            "( unset CARSON_HOOK_EVENTS; {}; bad=$?; {}; said=\"$bad $?\"; \
+             test \"$said\" = '{RIGHT}' || {{ echo \"{WRONG} $said\" >&2; exit 1; }} )",
+            ask("$1"),
+            ask("$2")
+        ),
+        args: vec![
+            known_bad_call(&context).into(),
+            known_good_call(&context).into(),
+        ],
+    }
+}
+
+/// Notes whether a session began. One that did not, because an answer was wrong, ends the firing.
+pub(crate) fn note(rec: &mut Record, end: &SessionEnd) -> Result<(), Halt> {
+    let said = end.said.lines().find_map(|line| line.split_once(WRONG));
+    let Some((_, codes)) = said.filter(|_| end.exit == Some(Exit::Code(NOT_BEGUN.into()))) else {
+        rec.checks.pass(ID);
+        return Ok(());
+    };
+    let why = format!(
+        "the pre-tool-use hook does not answer as it must: to a known-bad and a known-good call it \
+         answered {} where {RIGHT} is right; install carson-hook beside carson",
+        codes.trim()
+    );
+    Err(carson_checks::refuse(&mut rec.checks, ID, why))
+}
+
+/// The hook's program, as it was when a session began.
+pub(crate) struct Program {
+    path: PathBuf,
+    was: Option<(u64, u64, u64, i64, i64)>,
+}
+
+impl Program {
+    /// That beside `carson`, or `carson` itself.
+    pub(crate) fn of(carson: &Path) -> Self {
+        let small = carson.with_file_name("carson-hook");
+        let path = if small.is_file() {
+            small
+        } else {
+            carson.to_owned()
+        };
+        Self {
+            was: identity(&path),
+            path,
+        }
+    }
+
+    /// What has become of it since, unless it is the same.
+    pub(crate) fn changed(&self) -> Option<String> {
+        let path = self.path.display();
+        match identity(&self.path) {
+            None => Some(format!("{path} is gone")),
+            now if now == self.was => None,
+            Some(_) => Some(format!("{path} is another program than before")),
         }
     }
 }
 
-/// What is wrong with the hook's answers to a known-bad and a known-good call, if anything is.
-pub(crate) async fn wrong_answer(
-    ctx: &Ctx<'_>,
-    rec: &mut Record,
-    placed: &Placed<'_, '_>,
-    hook: &str,
-) -> Result<Option<String>, Halt> {
-    let bench = &placed.place.bench;
-    // Asked where the sessions will ask it: a hook that cannot be reached from inside is none.
-    let walls = sandboxed_run::walls(ctx, rec, placed, bench, Access::Write, "hook")?;
-    let mut env = placed.environment(ctx, rec, bench, 0)?;
-    // These questions are ours; they are no events of the firing.
-    env.retain(|(name, _)| name != "CARSON_HOOK_EVENTS");
-    let context = Context::new(&bench.tree().to_string_lossy());
-    let command = Command::new("/bin/sh", bench.tree())
-        .arg("-c")
-        .arg(both_questions(hook))
-        .arg("sh")
-        .arg(known_bad_call(&context))
-        .arg(known_good_call(&context))
-        .exact_env(env)
-        .confined(walls.profile());
-    let done = capture(&command, &Limits::within(PATIENCE)).await;
-    let done = done.map_err(|error| broken(rec, &error.to_string()))?;
-    sandboxed_run::record_level(ctx, rec, &walls, Some(done.exit), &done.stderr.text()).await?;
-    let answered = done.stdout.text();
-    Ok((answered.trim() != RIGHT).then(|| {
-        let answered = match answered.trim() {
-            "" => format!("nothing ({:?})", done.exit),
-            codes => codes.to_owned(),
-        };
-        format!(
-            "to a known-bad and a known-good call it answered {answered} where {RIGHT} is right"
-        )
-    }))
-}
-
-/// A line of `sh` that asks the hook its two arguments, and prints its two exit codes.
-fn both_questions(hook: &str) -> String {
-    let ask = |call: &str| format!("printf %s \"{call}\" | ( {hook} ) >/dev/null");
-    format!("{}; bad=$?; {}; echo \"$bad $?\"", ask("$1"), ask("$2"))
-}
-
-fn broken(rec: &mut Record, why: &str) -> Halt {
-    let why = format!(
-        "the pre-tool-use hook does not answer as it must: {why}; install carson-hook beside carson"
-    );
-    carson_checks::refuse(&mut rec.checks, ID, why)
+fn identity(path: &Path) -> Option<(u64, u64, u64, i64, i64)> {
+    let found = path.metadata().ok()?;
+    let (at, since) = (found.mtime(), found.mtime_nsec());
+    Some((found.dev(), found.ino(), found.len(), at, since))
 }

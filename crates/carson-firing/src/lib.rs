@@ -50,6 +50,7 @@ mod sandboxed_run;
 mod saved;
 mod search;
 mod session;
+mod setup;
 mod stages;
 pub mod stale_claims;
 mod stuck_benches;
@@ -59,7 +60,11 @@ mod thread_posts;
 #[must_use]
 pub fn questions() -> Vec<carson_proc::inspector::Kind> {
     use carson_proc::inspector::Kind;
-    let own = [Kind::of::<search::Search>(), Kind::of::<session::Events>()];
+    let own = [
+        Kind::of::<search::Search>(),
+        Kind::of::<session::Events>(),
+        Kind::of::<carson_bench::layers::Try>(),
+    ];
     carson_git::questions().into_iter().chain(own).collect()
 }
 

@@ -138,6 +138,8 @@ mod tests {
             allow_secrets: Vec::new(),
             allow_ci: false,
             allow_unshown: Vec::new(),
+            setup: carson_config::Setup::default(),
+            include: Vec::new(),
         };
         let work = Work {
             key: WorkKey::Issue(7),

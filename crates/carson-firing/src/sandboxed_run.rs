@@ -6,19 +6,20 @@
 
 use std::path::{Path, PathBuf};
 
-use carson_config::{NetworkUse, Role, Sandbox};
+use carson_config::{NetworkUse, Role, Sandbox, Workspaces};
 use carson_core::Event;
 use carson_core::settle::Halt;
 use carson_engine::Access;
+use carson_git::Mirror;
 use carson_proc::Exit;
 use carson_proc::sandbox::{Level, UNMET};
 use serde_json::{Value, json};
 use tracing::{info, warn};
 
 use crate::ctx::Ctx;
-use crate::placed::Placed;
 use crate::record::Record;
-use carson_bench::bench::{Bench, private_dir};
+use carson_bench::bench::Bench;
+use carson_bench::private_dir;
 use carson_bench::proxy::network_of;
 use carson_bench::sandbox_profile::Reach;
 use carson_home::halt::OrBroken;
@@ -26,6 +27,8 @@ use carson_home::halt::OrBroken;
 /// The walls around one run.
 pub(crate) struct Walls {
     profile: PathBuf,
+    /// Whether the workspace stands on layers.
+    layered: bool,
 }
 
 impl Walls {
@@ -44,7 +47,7 @@ impl Walls {
 pub(crate) fn walls(
     ctx: &Ctx<'_>,
     rec: &Record,
-    placed: &Placed<'_, '_>,
+    mirror: &Mirror,
     bench: &Bench,
     access: Access,
     what: &str,
@@ -54,7 +57,7 @@ pub(crate) fn walls(
         role: ctx.role,
         account: rec.required_account(ctx)?,
         bench,
-        mirror: placed.place.mirror.path(),
+        mirror: mirror.path(),
         access,
         network: network_of(rec.proxy.as_ref(), ctx.role),
     };
@@ -69,7 +72,10 @@ pub(crate) fn walls(
     let profile = dir.join(format!("{}-{what}.json", next(&dir)));
     let written = reach.profile().write_to(&profile);
     written.or_broken("writing the sandbox's profile")?;
-    Ok(Walls { profile })
+    Ok(Walls {
+        profile,
+        layered: bench.layered().is_some(),
+    })
 }
 
 /// A number that no profile in this folder has.
@@ -95,7 +101,12 @@ pub(crate) async fn record_level(
     };
     let (first, weakest) = rec.confined(level);
     if let Some(level) = weakest {
-        let row = row(ctx.role, &level);
+        let mut row = row(ctx.role, &level);
+        let workspace = match walls.layered {
+            true => Workspaces::Layers,
+            false => Workspaces::Copy,
+        };
+        row["workspace"] = json!(workspace);
         info!(firing.id = %ctx.id, sandbox = %row, "confined");
         let written = ctx.store().set_sandbox(ctx.id, &row);
         ctx.best_effort("the sandbox's level", written).await;

@@ -22,7 +22,7 @@ use crate::worktree::Worktree;
 pub const REPOSITORY: &str = "repo.git";
 
 /// The directory of Carson's own notes in a bench.
-const BEGAN: &str = "began";
+pub(crate) const BEGAN: &str = "began";
 
 /// What the session finds; it may change it. What it commits shall outlive a power cut: by default
 /// git leaves the objects to the kernel, and then the branch names a file without content. The
@@ -43,17 +43,8 @@ impl Mirror {
         branch: &str,
         base: &Oid,
     ) -> Result<Worktree, GitError> {
-        let worktree = Worktree::open(self, path.to_owned(), branch.to_owned(), base.clone());
-        self.kept().make()?;
-        if worktree.branch_tip().await?.is_some() {
-            return Err(GitError::BranchExists {
-                branch: branch.to_owned(),
-            });
-        }
-        worktree.is_nameable().await?;
+        let (worktree, refs) = self.begin(path, branch, base).await?;
         let own = worktree.repository();
-        let refs = self.bare.read(packed_refs).await?;
-        repository(&own, &self.path().join("objects"), &refs).map_err(|error| io(&own, error))?;
         let add =
             Git::new(&own, "worktree").args(["add", "--quiet", "--no-track", "-b", branch, "--"]);
         add.arg(path).arg(base.as_str()).text().await?;
@@ -66,6 +57,27 @@ impl Mirror {
             .and_then(|()| fs::copy(&index, &began.index));
         noted.map_err(|source| io(&began.dir, source))?;
         Ok(worktree)
+    }
+
+    /// The repository beside `path`, for a worktree that does not exist yet; what the remote has.
+    pub(crate) async fn begin(
+        &self,
+        path: &Path,
+        branch: &str,
+        base: &Oid,
+    ) -> Result<(Worktree, String), GitError> {
+        let worktree = Worktree::open(self, path.to_owned(), branch.to_owned(), base.clone());
+        self.kept().make()?;
+        if worktree.branch_tip().await?.is_some() {
+            return Err(GitError::BranchExists {
+                branch: branch.to_owned(),
+            });
+        }
+        worktree.is_nameable().await?;
+        let own = worktree.repository();
+        let refs = self.bare.read(packed_refs).await?;
+        repository(&own, &self.path().join("objects"), &refs).map_err(|error| io(&own, error))?;
+        Ok((worktree, refs))
     }
 }
 
@@ -103,15 +115,11 @@ impl Worktree {
     /// # Errors
     /// When the index cannot be read; one that is missing has nothing in it.
     pub async fn size(&self) -> Result<(u64, u64), GitError> {
-        let file = self.began().index;
+        let layered = self.layered()?;
+        let file = layered.map_or_else(|| self.began().index, |on| on.index);
         self.mirror
             .bare
-            .read(move |_| {
-                let index = git2::Index::open(&file)?;
-                let block = |bytes: u32| u64::from(bytes).next_multiple_of(4096);
-                let bytes = index.iter().map(|entry| block(entry.file_size)).sum();
-                Ok((index.len() as u64, bytes))
-            })
+            .read(move |_| Ok(sizes(&git2::Index::open(&file)?)))
             .await
     }
 
@@ -131,6 +139,13 @@ impl Worktree {
         }
         Ok(())
     }
+}
+
+/// How many files an index has, and how much of a disk they take.
+pub(crate) fn sizes(index: &git2::Index) -> (u64, u64) {
+    let block = |bytes: u32| u64::from(bytes).next_multiple_of(4096);
+    let bytes = index.iter().map(|entry| block(entry.file_size)).sum();
+    (index.len() as u64, bytes)
 }
 
 /// The remote's branches and tags, in the form of git's own file.

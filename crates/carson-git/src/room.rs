@@ -12,6 +12,7 @@ use crate::error::{GitError, io};
 use crate::git;
 use crate::inspect::checkout::Checkout;
 use crate::kept::take;
+use crate::layered::{Layered, link};
 use crate::oid::Oid;
 use crate::private::{REPOSITORY, repository};
 use crate::scratch::ScratchDir;
@@ -22,11 +23,17 @@ const SPREAD: u64 = 4 << 30;
 
 impl Seen {
     /// Checks a commit out at `tree`, on the firing's branch, with a repository of its own beside
-    /// it. The commit is the base, or one that this look took over.
+    /// it. The commit is the base, or one that this look took over. On layers only what it changes
+    /// is written.
     ///
     /// # Errors
     /// When its files take too much room, or the checkout fails.
-    pub async fn check_out(&self, commit: &Oid, tree: &Path) -> Result<(), GitError> {
+    pub async fn check_out(
+        &self,
+        commit: &Oid,
+        tree: &Path,
+        layered: Option<&Layered>,
+    ) -> Result<(), GitError> {
         if *commit != self.worktree.base && self.found.spread > SPREAD {
             return Err(GitError::Failed {
                 verb: "checkout".into(),
@@ -46,18 +53,31 @@ impl Seen {
                 .try_for_each(|pack| take(pack, &packs.join(pack.file_name().unwrap_or_default())))
         });
         made.map_err(|source| io(&own, source))?;
+        if let Some(layered) = layered {
+            let linked = link(&own, tree, &self.worktree.branch, commit, layered);
+            linked.map_err(|source| io(tree, source))?;
+        }
+        let overlay = layered.map(|layered| &layered.overlay);
+        let seen = overlay.map_or(tree, |overlay| &overlay.at);
         let dir = ScratchDir::new(mirror.path(), "checkout")?;
         let desk = Desk {
             own: dir.path().to_owned(),
             programs: git::program().into_iter().collect(),
             read: vec![objects],
-            write: vec![room.to_owned()],
+            write: vec![room.to_owned(), seen.to_owned()],
+            overlays: overlay.cloned().into_iter().collect(),
         };
         let question = Checkout {
             repository: own,
-            tree: tree.to_owned(),
+            tree: seen.to_owned(),
+            name: tree
+                .file_name()
+                .unwrap_or_default()
+                .to_string_lossy()
+                .into(),
             branch: self.worktree.branch.clone(),
             commit: commit.clone(),
+            stands_on: layered.map(|_| self.worktree.base.clone()),
         };
         let asked = mirror.inspector.ask(&question, &desk, &bounds()).await;
         asked.map_err(|source| GitError::Unseen {
@@ -91,7 +111,7 @@ mod tests {
         let seen = tree.inspect(false).await.unwrap();
         let room = world.dir.path().join("room/tree");
         fs::create_dir_all(room.parent().unwrap()).unwrap();
-        seen.check_out(&commit, &room).await.unwrap();
+        seen.check_out(&commit, &room, None).await.unwrap();
         assert_eq!(
             fs::read_to_string(room.join("src/lib.rs")).unwrap(),
             "pub fn two() {}\n"

@@ -140,14 +140,34 @@ impl Worktree {
         let made = fresh.and_then(|()| std::fs::create_dir(&out));
         made.map_err(|source| io(&out, source))?;
         let (began, objects) = (self.began(), self.mirror.path().join("objects"));
+        // Without its own directory nothing can be put together; the commits are still there.
+        let is_there = self
+            .path
+            .symlink_metadata()
+            .is_ok_and(|found| found.is_dir());
+        let layered = self.layered()?.filter(|_| is_there);
+        let overlay = layered.as_ref().map(|layered| layered.overlay.read_only());
+        let tree = overlay.as_ref().map_or(&self.path, |overlay| &overlay.at);
+        let index = layered.as_ref().map_or(began.index, |on| on.index.clone());
+        let below = overlay.iter().flat_map(|overlay| overlay.lower.clone());
+        let mut read = vec![
+            tree.clone(),
+            self.repository(),
+            began.dir,
+            objects.clone(),
+            index.clone(),
+        ];
+        read.extend(below);
         let question = Look {
             bench: bench.to_owned(),
-            tree: self.path.clone(),
+            tree: tree.clone(),
+            name: self.name(),
+            layers: overlay.clone(),
             repository: self.repository(),
             branch: self.branch_ref(),
             base: self.base.clone(),
-            objects: objects.clone(),
-            index: began.index,
+            objects,
+            index,
             refs: began.refs,
             out: out.clone(),
             outgoing: OUTGOING,
@@ -157,8 +177,9 @@ impl Worktree {
         let desk = Desk {
             own: dir.path().to_owned(),
             programs: crate::git::program().into_iter().collect(),
-            read: vec![self.path.clone(), self.repository(), began.dir, objects],
+            read,
             write: vec![out],
+            overlays: overlay.into_iter().collect(),
         };
         let bounds = Bounds {
             wall_clock: within,
@@ -176,10 +197,13 @@ impl Worktree {
     }
 
     async fn open_up(&self, bench: &Path, dir: &ScratchDir) -> Result<u64, GitError> {
-        let below = vec![self.path.clone(), self.repository()];
+        let layered = self.layered()?.map(|layered| layered.overlay);
+        let tree = layered.as_ref().map_or(&self.path, |overlay| &overlay.at);
+        let below = vec![tree.clone(), self.repository()];
         let desk = Desk {
             own: dir.path().to_owned(),
             write: below.clone(),
+            overlays: layered.clone().into_iter().collect(),
             ..Desk::default()
         };
         // A link in the directory's place leads to somebody else's files.
@@ -190,7 +214,7 @@ impl Worktree {
         {
             return Ok(0);
         }
-        debug_assert!(below.iter().all(|path| path.starts_with(bench)));
+        debug_assert!(self.path.starts_with(bench));
         let asked = self
             .mirror
             .inspector

@@ -43,6 +43,11 @@ const LEAST_UNNAMED: usize = 10;
 /// Shortest secret: a shorter one would take words out of every text.
 const LEAST: usize = 6;
 
+/// Lines of an included file that are read, and letters from which one without a name is no word: those
+/// of a key are 64.
+const LINES: usize = 10_000;
+const LONG: usize = 40;
+
 /// Every secret that these settings and the operator's environment hold. A file that cannot be read
 /// is left out here: whoever needs it says so.
 #[must_use]
@@ -58,6 +63,9 @@ pub fn held(fleet: &Fleet, environ: &[(OsString, OsString)]) -> Vec<SecretString
     let mut values: Vec<String> = passwords(&fleet.database);
     for repo in fleet.repos.values() {
         values.extend(passwords(&repo.url));
+        for file in &repo.include {
+            values.extend(included(&file.from));
+        }
     }
     for account in fleet.accounts.values() {
         let key = account.key.as_ref();
@@ -99,6 +107,33 @@ fn given<'e>(
         }
         found
     })
+}
+
+/// What a file that is copied into workspaces holds: lines of variables, and what else is long.
+fn included(file: &Path) -> Vec<String> {
+    let text = std::fs::read_to_string(file).unwrap_or_default();
+    let (mut table, mut found) = (BTreeMap::new(), Vec::new());
+    for line in text.lines().map(str::trim).take(LINES) {
+        if line.starts_with('#') {
+            continue;
+        }
+        let line = line.strip_prefix("export ").unwrap_or(line);
+        match line.split_once('=') {
+            Some((name, value)) if is_variable(name.trim()) => {
+                let value = value.trim().trim_matches(['"', '\'']);
+                table.insert(name.trim().to_owned(), value.to_owned());
+            }
+            _ if line.len() >= LONG && !line.contains(' ') => found.push(line.to_owned()),
+            _ => {}
+        }
+    }
+    found.extend(given(&table));
+    found
+}
+
+fn is_variable(name: &str) -> bool {
+    let letter = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_';
+    !name.is_empty() && name.bytes().all(letter)
 }
 
 fn words(name: &str) -> Vec<String> {

@@ -42,6 +42,7 @@ pub mod status;
 pub mod stop;
 mod verb;
 pub mod why;
+pub mod workspaces;
 
 pub use list::VERBS;
 pub use refusal::Refusal;

@@ -3,7 +3,7 @@
 use crate::verb::Verb;
 use crate::{
     backup, block, breaker, fire, firings, issues, logs, pause, prune, pulls, roles, status, stop,
-    why,
+    why, workspaces,
 };
 
 /// Every verb there is.
@@ -32,6 +32,8 @@ pub const VERBS: &[Verb] = &[
     Verb::of::<breaker::Reset>(),
     Verb::of::<prune::Prune>(),
     Verb::of::<prune::Discard>(),
+    Verb::of::<workspaces::List>(),
+    Verb::of::<workspaces::Prune>(),
     Verb::of::<backup::List>(),
     Verb::of::<backup::Make>(),
 ];

@@ -27,6 +27,18 @@ pub struct Command {
     pub confined: Option<Confined>,
 }
 
+/// What [`Command::after`] asks first.
+#[derive(Clone, Debug)]
+pub struct First {
+    /// A line for `sh`; it reads nothing of the command's own input.
+    pub line: String,
+    /// Its arguments, from `$1`.
+    pub args: Vec<OsString>,
+}
+
+/// The exit code of a command that was not begun, because what was asked first did not end with 0.
+pub const NOT_BEGUN: u8 = 121;
+
 /// A child's standard output and standard error.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Output {
@@ -80,6 +92,24 @@ impl Command {
             output: Output::Pipes,
             confined: None,
         }
+    }
+
+    /// Runs it only after a line of `sh` ended with 0, in the same walls and with the same environment;
+    /// else it ends with [`NOT_BEGUN`].
+    #[must_use]
+    pub fn after(mut self, first: &First) -> Self {
+        let line = format!(
+            "{{ {} ; }} </dev/null || exit {NOT_BEGUN}; shift {}; exec \"$@\"",
+            first.line,
+            first.args.len()
+        );
+        let own = std::mem::take(&mut self.args);
+        self.args = vec!["-c".into(), line.into(), "sh".into()];
+        self.args.extend(first.args.iter().cloned());
+        self.args.push(self.program.into());
+        self.args.extend(own);
+        self.program = PathBuf::from("/bin/sh");
+        self
     }
 
     /// Adds an argument.

@@ -32,7 +32,7 @@ use crate::error::SpawnError;
 use crate::finished::{Exit, Finished, StopReason};
 use crate::limits::Limits;
 use crate::run::capture;
-use crate::sandbox::{Demand, Network, Profile, Resources, UNMET};
+use crate::sandbox::{Demand, Network, Overlay, Profile, Resources, UNMET};
 
 /// The first argument that makes an executable of ours the child.
 pub const INSPECT: &str = "inspector";
@@ -65,6 +65,8 @@ pub struct Desk {
     pub read: Vec<PathBuf>,
     /// What it writes.
     pub write: Vec<PathBuf>,
+    /// Trees among these that are put together of others.
+    pub overlays: Vec<Overlay>,
 }
 
 /// How much a child may use.
@@ -236,6 +238,7 @@ fn walls(program: &Path, desk: &Desk, bounds: &Bounds) -> Profile {
         write: desk.write.clone(),
         hide: Profile::system_secrets(),
         shared: Vec::new(),
+        overlays: desk.overlays.clone(),
         network: Network::Nobody,
         resources: Resources {
             processes: Some(32),

@@ -45,3 +45,4 @@ mod verbs;
 mod walls;
 mod why;
 mod why_stops;
+mod workspaces;

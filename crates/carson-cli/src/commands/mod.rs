@@ -21,6 +21,7 @@ mod sandbox;
 mod status;
 mod stop;
 mod why;
+mod workspaces;
 
 use clap::CommandFactory;
 
@@ -89,6 +90,7 @@ async fn dispatch(app: &App, command: Command) -> Result<u8, CommandError> {
         } => prune::discard(app, firing).await,
         Command::Prune { dry_run, .. } => prune::run(app, dry_run).await,
         Command::Doctor => doctor::run(app).await,
+        Command::Workspaces { action } => workspaces::run(app, action.as_ref()).await,
         Command::Backup { action } => backup::run(app, &action).await,
         Command::Config { action } => config::run(app, action),
         Command::Rehearsal { .. }

@@ -1,6 +1,7 @@
 //! `[repos.*]`.
 
 use std::collections::BTreeMap;
+use std::path::{Component, Path};
 use std::sync::Arc;
 
 use carson_core::RepoName;
@@ -8,10 +9,10 @@ use carson_forge::{OPENERS, Spec};
 use carson_redact::rule_names;
 
 use crate::check::Check;
-use crate::fleet::{AllowedSecret, Repo};
+use crate::fleet::{AllowedSecret, Included, Repo, Setup};
 use crate::listed::Sections;
 use crate::paths::Paths;
-use crate::raw::RepoSection;
+use crate::raw::{IncludeSection, RepoSection};
 
 const URL: &str = "url = \"git@host:owner/name.git\" or a path";
 
@@ -62,6 +63,11 @@ pub(crate) fn repos(
         if !protected.contains(&section.base) {
             protected.push(section.base.clone());
         }
+        let setup = Setup {
+            lines: section.setup,
+            timeout: section.setup_timeout,
+        };
+        let include = included(&at, &section.include, paths, check);
         let allow_secrets = allowed_secrets(&at, &section.allow_secrets, check);
         let url = paths.tilde(&section.url);
         // Without one there is a finding of the forge or of its section.
@@ -80,10 +86,40 @@ pub(crate) fn repos(
                 allow_secrets,
                 allow_ci: section.allow_ci,
                 allow_unshown: section.allow_unshown,
+                setup,
+                include,
             },
         );
     }
     repos
+}
+
+/// Each file by where it is and where it goes. What they hold is a secret of the operator's.
+fn included(
+    at: &str,
+    section: &IncludeSection,
+    paths: &Paths<'_>,
+    check: &mut Check<'_>,
+) -> Vec<Included> {
+    let mut included = Vec::new();
+    let dir = paths.expand(&section.from);
+    for file in &section.files {
+        let to = Path::new(file);
+        let plain = to
+            .components()
+            .all(|part| matches!(part, Component::Normal(name) if name != ".git"));
+        if !plain || file.is_empty() {
+            let key = format!("{at}.include.files");
+            let problem = format!("{file:?} is no path inside a workspace");
+            check.problem(&key, problem, "files = [\".env.test\"]");
+            continue;
+        }
+        included.push(Included {
+            from: dir.join(to),
+            to: to.to_owned(),
+        });
+    }
+    included
 }
 
 /// Whether the forge has what it needs to find this repository.

@@ -27,6 +27,11 @@ pub struct Housekeeping {
     /// Mebibytes that logs and transcripts may take together; the oldest go first.
     #[schemars(range(min = 1), extend("examples" = [512]))]
     pub keep_mb: u32,
+    /// Mebibytes that the layers below workspaces may take together (checkouts of bases, and what
+    /// setups left); those that were used longest ago go first, and all that nobody stands on when the
+    /// disk is full. `carson workspaces` lists them.
+    #[schemars(range(min = 1), extend("examples" = [51200]))]
+    pub layers_mb: u32,
     /// Daily backups of a SQLite database that are kept, in `state/backups/`; `carson backup
     /// restore` puts one back.
     #[schemars(range(min = 1), extend("examples" = [30]))]
@@ -42,6 +47,7 @@ impl Default for Housekeeping {
             },
             keep_days: 30,
             keep_mb: 2_048,
+            layers_mb: 20_480,
             keep_backups: 7,
         }
     }

@@ -55,6 +55,17 @@ pub(super) async fn benches(home: Home) -> Done {
     Ok(report)
 }
 
+/// Layers that are too many.
+pub(super) async fn layers(home: Home) -> Done {
+    let most = u64::from(home.fleet.housekeeping.layers_mb) << 20;
+    let pruned = carson_bench::layers::prune(&home, most).await;
+    Ok(Report::counted(
+        pruned.removed.len(),
+        "layer removed",
+        "layers removed",
+    ))
+}
+
 /// Pauses and blocks that ran out, posts and events that are old.
 pub(super) async fn rows(home: Home) -> Done {
     let now = home.clock.now();

@@ -38,6 +38,7 @@ pub(super) async fn watch(home: &Home, last: &mut Option<Instant>) -> Done {
 /// Each step for itself: on a full disk some of them fail.
 async fn make(home: &Home) {
     let steps = [
+        ("layers", layers(home).await),
         ("transcripts", transcripts::sweep(home.clone()).await),
         ("caches", caches(home).await),
         ("benches", benches(home).await),
@@ -50,6 +51,16 @@ async fn make(home: &Home) {
             Err(why) => warn!(step, why, "no room was made there"),
         }
     }
+}
+
+/// They can be made again, and take the most.
+async fn layers(home: &Home) -> Done {
+    let pruned = carson_bench::layers::prune(home, 0).await;
+    Ok(Report::counted(
+        pruned.removed.len(),
+        "layer removed",
+        "layers removed",
+    ))
 }
 
 async fn caches(home: &Home) -> Done {

@@ -150,10 +150,9 @@ mod tests {
 
     fn keep(keep_days: u32, keep_mb: u32) -> Housekeeping {
         Housekeeping {
-            quiet: "02:00-05:00".parse().unwrap(),
             keep_days,
             keep_mb,
-            keep_backups: 7,
+            ..Housekeeping::default()
         }
     }
 

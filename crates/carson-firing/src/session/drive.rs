@@ -11,6 +11,7 @@ use super::hook_events::HookEvents;
 use super::limit::Seen;
 use super::prepare::Prepared;
 use crate::ctx::Ctx;
+use crate::hook_check;
 use crate::placed::Placed;
 use crate::record::Record;
 use crate::sandboxed_run::Walls;
@@ -24,8 +25,7 @@ const WATCHED_EVERY: Duration = Duration::from_secs(1);
 pub(super) struct Ran<'h> {
     pub account: &'h Account,
     pub walls: Walls,
-    /// The hook's command line.
-    pub hook: String,
+    pub hook: hook_check::Program,
     pub watch: Watch,
     pub hook_events: HookEvents,
     pub end: SessionEnd,
@@ -95,12 +95,22 @@ pub(super) async fn drive<'h>(
         never = lent.keep_in_step(&firing) => match never {},
     };
     lent.take_back(&firing).await;
+    let end = end?;
+    if let Err(halt) = hook_check::note(rec, &end) {
+        // It never began.
+        rec.count(ctx, |tally| {
+            tally.sessions -= 1;
+            tally.stages.pop();
+        })
+        .await;
+        return Err(halt);
+    }
     Ok(Ran {
-        end: end?,
+        end,
         hook_events: HookEvents::take(ctx, &prepared.bench).await,
         account: prepared.account,
         walls: prepared.walls,
-        hook: prepared.hook.command,
+        hook: prepared.hook_program,
         watch,
     })
 }

@@ -16,8 +16,6 @@ use tracing::warn;
 
 use crate::ctx::Ctx;
 use crate::hook_check;
-use crate::placed::Placed;
-use crate::record::Record;
 use carson_bench::bench::Bench;
 
 /// Bytes of the file that are read, from its end.
@@ -139,20 +137,17 @@ impl HookEvents {
 
     /// Notes what it says beside the firing's blocked calls; `told` says that the CLI itself told of
     /// the refused ones, and of its `calls` of tools. A hook that is gone writes nothing, so where it may
-    /// have been needed it is asked the two known questions again.
+    /// have been needed its program must be the one that was asked before.
     pub(super) async fn report(
         &self,
         ctx: &Ctx<'_>,
-        rec: &mut Record,
-        placed: &Placed<'_, '_>,
-        hook: &str,
+        hook: &hook_check::Program,
         calls: u32,
         told: bool,
     ) {
         let mut failures = self.failures.clone();
         let was_needed = !told || calls > 0 || !failures.is_empty();
-        if was_needed && let Ok(Some(why)) = hook_check::wrong_answer(ctx, rec, placed, hook).await
-        {
+        if was_needed && let Some(why) = hook.changed() {
             let event = match ctx.role.hook_failure {
                 HookFailure::Open => "hook_failed_open",
                 HookFailure::Closed => "hook_failed_closed",

@@ -7,15 +7,18 @@ use carson_config::Account;
 use carson_core::Stage;
 use carson_core::settle::Halt;
 use carson_engine::{Access, Engine, Hook, Session};
+use carson_proc::First;
 
 use super::ask::Ask;
 use crate::budget;
 use crate::ctx::Ctx;
+use crate::hook_check;
 use crate::placed::Placed;
 use crate::prompt;
 use crate::record::Record;
 use crate::sandboxed_run::{self, Walls};
-use carson_bench::bench::{Bench, guarded_hook, private_dir};
+use carson_bench::bench::{Bench, guarded_hook};
+use carson_bench::private_dir;
 use carson_home::engines;
 use carson_home::halt::OrBroken;
 
@@ -25,10 +28,14 @@ pub(super) struct Prepared<'h> {
     pub engine: Engine,
     pub walls: Walls,
     pub hook: Hook,
+    pub hook_program: hook_check::Program,
+    first: First,
     pub stage: Stage,
     pub access: Access,
     pub bench: Bench,
+    /// The worktree on the disk.
     pub tree: PathBuf,
+    seen_tree: PathBuf,
     prompt: String,
     system: String,
     env: Vec<(OsString, OsString)>,
@@ -53,7 +60,14 @@ impl<'h> Prepared<'h> {
         let account = rec.required_account(ctx)?;
         let prompt = prompt::render(ctx.role, stage, &placed.brief(ctx), filling)
             .map_err(|error| Halt::Broken(error.to_string()))?;
-        let walls = sandboxed_run::walls(ctx, rec, placed, bench, ask.access(), stage.as_str())?;
+        let walls = sandboxed_run::walls(
+            ctx,
+            rec,
+            &placed.place.mirror,
+            bench,
+            ask.access(),
+            stage.as_str(),
+        )?;
         let missing = || Halt::EngineFailed(format!("the {} CLI is not installed", account.engine));
         let engine = engines::engine_of(ctx.home, account).ok_or_else(missing)?;
         let transcript = transcript(ctx, rec, stage).or_broken("making the transcript's folder")?;
@@ -64,18 +78,22 @@ impl<'h> Prepared<'h> {
             "CARSON_STAGE_RUN".into(),
             (1 + before.count()).to_string().into(),
         ));
+        let hook = guarded_hook(&ctx.home.program, ctx.role.hook_failure);
         Ok(Self {
             account,
             engine,
             walls,
+            hook_program: hook_check::Program::of(&ctx.home.program),
+            first: hook_check::questions(&hook, &bench.seen_tree()),
             hook: Hook {
-                command: guarded_hook(&ctx.home.program, ctx.role.hook_failure),
+                command: hook,
                 settings_file: bench.hook_settings(),
             },
             stage,
             access: ask.access(),
             bench: bench.clone(),
             tree: bench.tree(),
+            seen_tree: bench.seen_tree(),
             prompt,
             system: prompt::system(ctx.role),
             env,
@@ -92,7 +110,7 @@ impl<'h> Prepared<'h> {
             stage: self.stage,
             access: self.access,
             prompt: &self.prompt,
-            cwd: &self.tree,
+            cwd: &self.seen_tree,
             env: self.env.clone(),
             tools: match self.access {
                 Access::Write => &role.tools.write,
@@ -107,6 +125,7 @@ impl<'h> Prepared<'h> {
             redactor: &ctx.home.redactor,
             confined: Some(self.walls.profile()),
             hook: Some(&self.hook),
+            first: Some(&self.first),
             system: &self.system,
             clock: &ctx.home.clock,
         }

@@ -43,9 +43,7 @@ pub(super) async fn record(
     }
     let told = carson_engine::tells_denials(ran.account.engine);
     let calls = ran.watch.calls;
-    ran.hook_events
-        .report(ctx, rec, placed, &ran.hook, calls, told)
-        .await;
+    ran.hook_events.report(ctx, &ran.hook, calls, told).await;
     Ok(())
 }
 

@@ -20,7 +20,9 @@ use crate::ctx::Ctx;
 use crate::placed::Placed;
 use crate::record::Record;
 use crate::sandboxed_run;
-use carson_bench::bench::{Bench, private_dir};
+use crate::setup::{self, Site};
+use carson_bench::bench::Bench;
+use carson_bench::private_dir;
 use carson_home::halt::OrBroken;
 
 /// Bytes of output, from its head and from its tail, that go back to the model.
@@ -63,6 +65,19 @@ pub(crate) async fn check(
         return Ok(Check::NoPromise);
     }
     let room = clean_rooms::with_commit(ctx, placed, &seen, &commit).await?;
+    let (repo, base) = (placed.taken.repo, &placed.place.worktree.base);
+    setup::include(rec, repo, &room)?;
+    if setup::is_needed(repo, &room, (&seen, base), &commit).await? {
+        let site = Site {
+            repo,
+            mirror: &placed.place.mirror,
+            base,
+            bench: &room,
+        };
+        if let Err(said) = setup::in_place(ctx, rec, &site).await? {
+            return Ok(Check::Failed(format!("the setup failed\n{said}")));
+        }
+    }
     let done = run(ctx, rec, placed, promise, &room).await?;
     let said = described(ctx, promise, &done);
     if let Err(error) = keep_output(ctx, rec, &said) {
@@ -112,8 +127,15 @@ async fn run(
         keep: FEEDBACK,
         ..Limits::within(promise.timeout.min(ctx.remaining()))
     };
-    let walls = sandboxed_run::walls(ctx, rec, placed, room, Access::Write, "promise")?;
-    let command = Command::new(PathBuf::from("/bin/sh"), room.tree())
+    let walls = sandboxed_run::walls(
+        ctx,
+        rec,
+        &placed.place.mirror,
+        room,
+        Access::Write,
+        "promise",
+    )?;
+    let command = Command::new(PathBuf::from("/bin/sh"), room.seen_tree())
         .arg("-c")
         .arg(&promise.run)
         .exact_env(placed.environment(ctx, rec, room, 0)?)

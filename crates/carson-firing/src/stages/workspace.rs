@@ -7,11 +7,12 @@ use carson_git::branch_name;
 
 use super::pick::Picked;
 use crate::ctx::Ctx;
-use crate::hook_check;
 use crate::placed::Placed;
 use crate::reached::Place;
 use crate::record::Record;
+use crate::setup::{self, Site};
 use carson_bench::bench::Bench;
+use carson_bench::layers;
 use carson_home::halt::OrBroken;
 
 pub(crate) async fn run<'r, 'h>(
@@ -27,6 +28,7 @@ pub(crate) async fn run<'r, 'h>(
         .resolve(&taken.repo.base)
         .await
         .or_broken("finding the base branch")?;
+    let mut layers = layers::stand(ctx.home, ctx.role, taken.repo, &mirror, &base).await;
     let bench = Bench::of(ctx.home, ctx.id);
     bench.create(ctx.role).or_broken("making the bench")?;
     let work = match taken.work.key {
@@ -42,11 +44,43 @@ pub(crate) async fn run<'r, 'h>(
         .set_place(ctx.id, &branch, base.as_str(), &bench.root)
         .await;
     noted.or_broken("noting the place")?;
-    let worktree = mirror.add_worktree(&bench.tree(), &branch, &base).await;
+    if let Some(held) = &mut layers {
+        let site = Site {
+            repo: taken.repo,
+            mirror: &mirror,
+            base: &base,
+            bench: &bench,
+        };
+        setup::complete(ctx, rec, &site, held).await?;
+    }
+    let bench = bench.on(layers.as_ref().map(|held| held.stand.clone()));
+    bench.create(ctx.role).or_broken("making the bench")?;
+    let worktree = match bench.layered() {
+        Some(layered) => {
+            let tree = bench.tree();
+            mirror.add_layered(&tree, &branch, &base, &layered).await
+        }
+        None => mirror.add_worktree(&bench.tree(), &branch, &base).await,
+    };
     let worktree = worktree.or_broken("making the worktree")?;
+    // From here on the worktree's own note keeps what it stands on.
+    drop(layers);
+    bench
+        .exclude_setup()
+        .or_broken("naming what the setup left")?;
     let place = reached.insert(Place::new(mirror, worktree, bench));
     carson_checks::note_checkout(&ctx.firing(), taken.repo, &place.worktree).await;
     let placed = Placed { taken, place };
-    hook_check::check(ctx, rec, &placed).await?;
+    setup::include(rec, taken.repo, &placed.place.bench)?;
+    if placed.place.bench.layered().is_none() && !taken.repo.setup.lines.is_empty() {
+        let site = Site {
+            repo: taken.repo,
+            mirror: &placed.place.mirror,
+            base: &base,
+            bench: &placed.place.bench,
+        };
+        let done = setup::in_place(ctx, rec, &site).await?;
+        done.map_err(|said| setup::refuse(rec, taken.repo, &said))?;
+    }
     Ok(placed)
 }

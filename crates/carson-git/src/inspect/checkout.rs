@@ -13,12 +13,16 @@ use crate::oid::Oid;
 pub(crate) struct Checkout {
     /// The repository.
     pub repository: PathBuf,
-    /// The worktree; it is not there yet.
+    /// The worktree; without layers it is not there yet.
     pub tree: PathBuf,
+    /// Its name among those of the repository.
+    pub name: String,
     /// The branch that it is on.
     pub branch: String,
     /// The commit.
     pub commit: Oid,
+    /// The commit that the tree has already, when it stands on layers: only what differs is written.
+    pub stands_on: Option<Oid>,
 }
 
 impl Question for Checkout {
@@ -26,6 +30,16 @@ impl Question for Checkout {
     type Answer = ();
 
     fn answer(self) -> Result<(), String> {
+        if let Some(base) = &self.stands_on {
+            // Neither looks at the files that both have.
+            let read = Git::new(
+                &self.repository.join("worktrees").join(&self.name),
+                "read-tree",
+            );
+            let read = read.env("GIT_WORK_TREE", &self.tree).at(&self.tree);
+            let read = read.args(["-m", "-u", base.as_str(), self.commit.as_str()]);
+            return run_here(read).map(drop);
+        }
         let add = Git::new(&self.repository, "worktree");
         let add = add.args(["add", "--quiet", "--no-track", "-b", &self.branch, "--"]);
         run_here(add.arg(&self.tree).arg(self.commit.as_str())).map(drop)

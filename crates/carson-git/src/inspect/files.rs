@@ -4,7 +4,7 @@
 //! as it was: the session cannot set the time at which a file's inode last changed. Everything else
 //! is hashed by git, which is given names of plain files and nothing to look at by itself.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::fs::{self, DirEntry, Metadata};
 use std::os::unix::ffi::OsStrExt as _;
 use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
@@ -16,6 +16,7 @@ use super::bounds::{ENTRIES, PATH, PATHS, REPOSITORIES};
 use super::entry::{Changed, LINK, SYMLINK, put};
 use super::hash;
 use super::ignored::Rules;
+use super::lower::Lower;
 use super::objects::Objects;
 use super::staged::Staged;
 use super::submodules::Submodules;
@@ -41,6 +42,8 @@ pub(super) struct Ground<'g> {
     pub objects: &'g Objects,
     /// Carson's own index of the checkout.
     pub base: &'g Base,
+    /// The layers that it stands on, where these tell what is untouched.
+    pub lower: Option<Lower>,
     pub staged: &'g Staged,
     pub submodules: &'g mut Submodules,
 }
@@ -81,12 +84,19 @@ pub(super) fn take(top: &Path, ground: Ground<'_>) -> Result<Files, String> {
     let Ground {
         objects,
         base,
+        lower,
         staged,
         submodules,
     } = ground;
+    let entries = base.entries();
+    let is_link =
+        |(path, entry): (&Vec<u8>, &IndexEntry)| (entry.mode == LINK).then(|| path.clone());
     let mut walk = Walk {
         top,
-        base: base.entries(),
+        gitlinks: entries.iter().filter_map(is_link).collect(),
+        base: entries,
+        lower,
+        untouched: HashSet::new(),
         trusted: base.trusted,
         staged,
         submodules,
@@ -98,7 +108,8 @@ pub(super) fn take(top: &Path, ground: Ground<'_>) -> Result<Files, String> {
     };
     walk.everything();
     let Walk {
-        base: gone,
+        base: unmet,
+        untouched,
         mut files,
         changed,
         links,
@@ -107,7 +118,8 @@ pub(super) fn take(top: &Path, ground: Ground<'_>) -> Result<Files, String> {
     } = walk;
     let mut index = base_again(base)?;
     let hashed = hash::all(objects, top, &changed, &mut files.trouble)?;
-    for path in gone.into_keys() {
+    let gone = unmet.into_keys().filter(|path| !lies_in(path, &untouched));
+    for path in gone {
         match staged.left_out(&path) {
             Some((oid, mode)) => put(&mut index, &path, oid, mode)?,
             None => index
@@ -141,6 +153,11 @@ struct Walk<'w> {
     top: &'w Path,
     /// What of Carson's index was not met yet.
     base: HashMap<Vec<u8>, IndexEntry>,
+    /// Submodules in it.
+    gitlinks: Vec<Vec<u8>>,
+    lower: Option<Lower>,
+    /// Directories that nobody has written in; they are not walked.
+    untouched: HashSet<Vec<u8>>,
     trusted: Option<(i64, i64)>,
     staged: &'w Staged,
     submodules: &'w mut Submodules,
@@ -237,6 +254,13 @@ impl Walk<'_> {
 
     fn dir(&mut self, above: &Dir, rules: &Rules, path: Vec<u8>, kept: Vec<u8>) -> Option<Dir> {
         let here = self.top.join(path_of(&path));
+        let holds_link = |link: &Vec<u8>| link.starts_with(&path);
+        if !self.gitlinks.iter().any(holds_link)
+            && self.is_untouched(&path, || here.symlink_metadata())
+        {
+            self.untouched.insert(path);
+            return None;
+        }
         let linked = self.base.get(&path).filter(|entry| entry.mode == LINK);
         if let Some(link) = linked.map(|entry| entry.id) {
             if fs::read_dir(&here).is_ok_and(|mut items| items.next().is_none()) {
@@ -262,6 +286,11 @@ impl Walk<'_> {
     }
 
     fn file(&mut self, dir: &Dir, rules: &Rules, path: Vec<u8>, kept: Vec<u8>, found: &Metadata) {
+        if path == kept && self.is_untouched(&path, || Ok(found.clone())) {
+            // What is not in the index was there before, too.
+            self.base.remove(&path);
+            return;
+        }
         if let Some(entry) = self.base.get(&path)
             && self
                 .trusted
@@ -298,6 +327,13 @@ impl Walk<'_> {
         });
     }
 
+    fn is_untouched(&self, path: &[u8], found: impl FnOnce() -> std::io::Result<Metadata>) -> bool {
+        let Some(lower) = &self.lower else {
+            return false;
+        };
+        found().is_ok_and(|found| lower.is_untouched(path, found.ino()))
+    }
+
     fn cannot(&mut self, dir: &[u8], error: &std::io::Error) {
         if error.kind() == std::io::ErrorKind::PermissionDenied {
             self.files.unreadable += 1;
@@ -313,6 +349,15 @@ impl Walk<'_> {
             self.files.trouble.push(trouble);
         }
     }
+}
+
+/// Whether one of these directories is above a path.
+fn lies_in(path: &[u8], dirs: &HashSet<Vec<u8>>) -> bool {
+    let ends = path.iter().enumerate().filter(|(_, byte)| **byte == b'/');
+    !dirs.is_empty()
+        && ends
+            .map(|(at, _)| &path[..at])
+            .any(|dir| dirs.contains(dir))
 }
 
 fn below(dir: &[u8], name: &[u8]) -> Vec<u8> {

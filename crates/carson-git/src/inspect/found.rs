@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use carson_proc::sandbox::Overlay;
 use serde::{Deserialize, Serialize};
 
 use super::changes::Change;
@@ -25,8 +26,12 @@ pub(crate) enum Depth {
 pub(crate) struct Look {
     /// The bench: nothing of a session is read outside it.
     pub bench: PathBuf,
-    /// The worktree.
+    /// The worktree, as it is seen.
     pub tree: PathBuf,
+    /// Its name among those of the repository.
+    pub name: String,
+    /// What it is put together of, when it stands on layers.
+    pub layers: Option<Overlay>,
     /// The firing's own repository.
     pub repository: PathBuf,
     /// Full name of the firing's branch.

@@ -15,6 +15,7 @@ use super::found::PRIMARY;
 pub(crate) use super::found::{Depth, Found, Look};
 use super::gather::Gathered;
 use super::git_dir::{GitDir, Memory};
+use super::lower::Lower;
 use super::nested_repos;
 use super::objects::Objects;
 use super::safe_read::Within;
@@ -27,7 +28,8 @@ impl Question for Look {
     type Answer = Found;
 
     fn answer(self) -> Result<Found, String> {
-        let within = Within::of(&self.bench).ok_or("the bench is gone")?;
+        let places = [&self.bench, &self.tree];
+        let within = Within::of(places).ok_or("the bench is gone")?;
         let mut objects = Objects::make(&self.out, &self.objects, &self.refs)?;
         let said = Said::of(&self, &within);
         if let Some(own) = &said.own {
@@ -82,7 +84,7 @@ impl Said {
 /// session removed it.
 fn own(ask: &Look, within: &Within) -> Option<GitDir> {
     let common = within.dir(&ask.repository)?;
-    let git = common.join("worktrees").join(ask.tree.file_name()?);
+    let git = common.join("worktrees").join(&ask.name);
     let git = within.dir(&git).filter(|git| git.starts_with(&common));
     Some(GitDir {
         git: git.unwrap_or_else(|| common.clone()),
@@ -168,6 +170,7 @@ impl Looking<'_> {
         let ground = Ground {
             objects: self.objects,
             base: &base,
+            lower: self.ask.layers.as_ref().and_then(Lower::of),
             staged,
             submodules: &mut submodules,
         };

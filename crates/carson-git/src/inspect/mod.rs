@@ -20,8 +20,8 @@
 //! ([`look::Found::trouble`]), and the bench stays where it is.
 //!
 //! Reading order: `look.rs`, `git_dir.rs`, `objects.rs`, `gather.rs`, `staged.rs`, `files.rs`,
-//! `nested_repos.rs`, `export.rs`, `changes.rs`, `diff.rs`; then `checkout.rs`, `open_up.rs`,
-//! `remove.rs`.
+//! `lower.rs`, `nested_repos.rs`, `export.rs`, `changes.rs`, `diff.rs`; then `checkout.rs`, `open_up.rs`,
+//! `remove.rs`, `strip_setup.rs`.
 
 use carson_proc::inspector::Kind;
 
@@ -38,6 +38,7 @@ mod git_dir;
 mod hash;
 mod ignored;
 pub(crate) mod look;
+mod lower;
 mod nested_repos;
 mod objects;
 pub(crate) mod open_up;
@@ -46,16 +47,19 @@ pub(crate) mod remove;
 mod safe_read;
 mod staged;
 mod stat;
+pub(crate) mod strip_setup;
 mod submodules;
 mod tree_diff;
 
 /// The questions about benches that an executable must be able to answer.
 #[must_use]
-pub fn questions() -> [Kind; 4] {
+pub fn questions() -> [Kind; 6] {
     [
         Kind::of::<look::Look>(),
         Kind::of::<checkout::Checkout>(),
         Kind::of::<open_up::OpenUp>(),
         Kind::of::<remove::Remove>(),
+        Kind::of::<strip_setup::Strip>(),
+        Kind::of::<strip_setup::ShowsBase>(),
     ]
 }

@@ -5,20 +5,23 @@ use std::fs::{self, File};
 use std::io::{Read as _, Seek as _, SeekFrom};
 use std::path::{Path, PathBuf};
 
-/// A directory beyond which nothing is read, with its links resolved.
+/// Directories beyond which nothing is read, with their links resolved.
 #[derive(Clone, Debug)]
-pub(super) struct Within(PathBuf);
+pub(super) struct Within(Vec<PathBuf>);
 
 impl Within {
-    /// `None` when the directory is gone.
-    pub(super) fn of(dir: &Path) -> Option<Self> {
-        dir.canonicalize().ok().map(Self)
+    /// `None` when the first one is gone.
+    pub(super) fn of<'d>(dirs: impl IntoIterator<Item = &'d PathBuf>) -> Option<Self> {
+        let mut dirs = dirs.into_iter().map(|dir| dir.canonicalize());
+        let first = dirs.next()?.ok()?;
+        Some(Self(std::iter::once(first).chain(dirs.flatten()).collect()))
     }
 
     /// A directory, when it lies inside.
     pub(super) fn dir(&self, path: &Path) -> Option<PathBuf> {
         let real = path.canonicalize().ok()?;
-        (real.starts_with(&self.0) && real.is_dir()).then_some(real)
+        let inside = self.0.iter().any(|dir| real.starts_with(dir));
+        (inside && real.is_dir()).then_some(real)
     }
 
     /// A plain file's path, when its directory lies inside.

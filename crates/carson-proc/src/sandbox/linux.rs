@@ -99,9 +99,12 @@ impl Launch {
         let force = self.profile.force.unwrap_or_default();
         let wanted = self.profile.demand != Demand::Off && force.namespaces;
         let attempts = wanted.then(|| namespaces::attempts(self.net));
+        // Without mounts these trees are empty.
+        let overlays = !self.profile.overlays.is_empty();
         let full = if self.net { 4 } else { 3 };
         let mut first_refusal = None;
-        for set in attempts.unwrap_or_default() {
+        let usable = |set: &Vec<Ns>| !overlays || set.contains(&Ns::Mount);
+        for set in attempts.unwrap_or_default().into_iter().filter(usable) {
             level.namespaces.clone_from(&set);
             if let Some(why) = &first_refusal
                 && set.iter().filter(|one| **one != Ns::User).count() < full
@@ -118,6 +121,10 @@ impl Launch {
                     first_refusal.get_or_insert_with(refusal);
                 }
             }
+        }
+        if overlays {
+            let why = first_refusal.unwrap_or_else(|| "they are not wanted".to_owned());
+            return Err(format!("a workspace of layers needs namespaces: {why}"));
         }
         level.namespaces.clear();
         if let Some(why) = &first_refusal {
@@ -138,7 +145,7 @@ impl Launch {
             sys::loopback_up().map_err(|error| format!("loopback: {error}"))?;
         }
         if set.contains(&Ns::Mount) {
-            Parts::collect(&self.plan, set.contains(&Ns::Pid))?.put_together()?;
+            Parts::collect(&self.plan, set)?.put_together()?;
         }
         // Last, because it can be given away once only.
         self.listen(server)

@@ -11,6 +11,8 @@ use nix::mount::{MntFlags, umount2};
 use nix::unistd::pivot_root;
 
 use crate::sandbox::landlock::DEVICES;
+use crate::sandbox::level::Ns;
+use crate::sandbox::overlay::put_together;
 use crate::sandbox::plan::{Place, Plan};
 use crate::sandbox::sys::{
     self, ATTR_NODEV, ATTR_NOEXEC, ATTR_NOSUID, ATTR_RDONLY, attach, fresh, restrict, tree,
@@ -45,9 +47,13 @@ impl<T> Step<T> for io::Result<T> {
 }
 
 impl Parts {
-    /// Collects them. `own_proc`: whether processes have a namespace too.
-    pub(super) fn collect(plan: &Plan, own_proc: bool) -> Result<Self, String> {
+    /// Collects them for these namespaces.
+    pub(super) fn collect(plan: &Plan, set: &[Ns]) -> Result<Self, String> {
         sys::make_private().step("private mounts")?;
+        for overlay in &plan.overlays {
+            put_together(overlay, set.contains(&Ns::User)).step(&overlay.at)?;
+        }
+        let own_proc = set.contains(&Ns::Pid);
         let mut skeletons = Vec::new();
         let mut mounts = BTreeMap::new();
         for (path, place) in &plan.places {
@@ -69,7 +75,7 @@ impl Parts {
         };
         let proc = if own_proc {
             let attributes = ATTR_RDONLY | ATTR_NOSUID | ATTR_NODEV | ATTR_NOEXEC;
-            fresh("proc", &[], attributes).step("proc")?
+            fresh("proc", &[], &[], attributes).step("proc")?
         } else {
             let proc = There::open(Path::new("/proc")).and_then(|proc| tree(proc.fd.as_fd()));
             let proc = proc.step("proc")?;
@@ -81,7 +87,7 @@ impl Parts {
         skeletons.push(dev.try_clone().step("dev")?);
         mounts.insert("/dev".into(), (dev, false));
         let terminals = [("ptmxmode", "0666"), ("mode", "0620")];
-        let terminals = fresh("devpts", &terminals, ATTR_NOSUID | ATTR_NOEXEC);
+        let terminals = fresh("devpts", &terminals, &[], ATTR_NOSUID | ATTR_NOEXEC);
         mounts.insert("/dev/pts".into(), (terminals.step("dev/pts")?, false));
         Ok(Self {
             root,
@@ -171,12 +177,12 @@ fn mount_of(path: &Path, place: Place) -> io::Result<Option<(OwnedFd, bool)>> {
 
 fn skeleton() -> io::Result<OwnedFd> {
     let options = [("size", SKELETON), ("mode", "0755")];
-    fresh("tmpfs", &options, ATTR_NOSUID | ATTR_NODEV)
+    fresh("tmpfs", &options, &[], ATTR_NOSUID | ATTR_NODEV)
 }
 
 fn scratch() -> io::Result<OwnedFd> {
     let options = [("size", SCRATCH), ("mode", "1777")];
-    fresh("tmpfs", &options, ATTR_NOSUID | ATTR_NODEV)
+    fresh("tmpfs", &options, &[], ATTR_NOSUID | ATTR_NODEV)
 }
 
 /// The devices of this machine that every program expects; `/dev/ptmx` is that of our own

@@ -3,8 +3,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
+use crate::sandbox::overlay::Overlay;
 use crate::sandbox::profile::Profile;
-use crate::sandbox::resolve::resolve;
+use crate::sandbox::resolve::{Resolved, resolve};
 
 /// Where the machine's shared memory lies.
 const SHARED_MEMORY: &str = "/dev/shm";
@@ -36,6 +37,8 @@ pub(super) struct Plan {
     pub read: Vec<PathBuf>,
     /// Everything that may be written too, without links.
     pub write: Vec<PathBuf>,
+    /// Trees that are put together first: what lies beneath one is not there yet.
+    pub overlays: Vec<Overlay>,
 }
 
 impl Plan {
@@ -43,7 +46,10 @@ impl Plan {
     /// session may have put a link in the way of. From here on paths have no links, and are opened
     /// without following any.
     pub(super) fn of(profile: &Profile) -> Self {
-        let mut plan = Self::default();
+        let mut plan = Self {
+            overlays: profile.overlays.clone(),
+            ..Self::default()
+        };
         for path in SCRATCH {
             plan.places.insert(path.into(), Place::Scratch);
         }
@@ -63,7 +69,7 @@ impl Plan {
 
     /// Where the path leads.
     fn put(&mut self, path: &Path, place: Place, shared: &[PathBuf]) -> Option<PathBuf> {
-        let found = resolve(path, shared).ok()?;
+        let found = self.resolve(path, shared)?;
         let real = found.real;
         // These are made anew, or hold nothing but what every program gets; shared memory is an
         // ordinary file system, in which somebody may keep a home or a tree.
@@ -78,6 +84,19 @@ impl Plan {
             self.places.insert(real.clone(), place);
         }
         Some(real)
+    }
+
+    /// Without the links of the path. What lies beneath an overlay cannot be seen from here; nothing
+    /// but plain names leads there ([`There`](crate::sandbox::there::There)).
+    fn resolve(&self, path: &Path, shared: &[PathBuf]) -> Option<Resolved> {
+        let beneath = |overlay: &Overlay| path != overlay.at && path.starts_with(&overlay.at);
+        if self.overlays.iter().any(beneath) {
+            return Some(Resolved {
+                real: path.to_owned(),
+                links: Vec::new(),
+            });
+        }
+        resolve(path, shared).ok()
     }
 
     /// What is already so because of what is above it.

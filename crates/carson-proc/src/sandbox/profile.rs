@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
+use crate::sandbox::overlay::Overlay;
 use crate::sandbox::private::private;
 
 /// What one child tree may reach; the launcher reads it from a file.
@@ -29,6 +30,9 @@ pub struct Profile {
     /// Places, without links themselves, that sessions may write: no link beneath one of these is
     /// followed on the way to what is granted, because an earlier session may have left it.
     pub shared: Vec<PathBuf>,
+    /// Trees that are put together of others. They need a mount namespace: where there is none, the
+    /// program is not started, whatever the demand.
+    pub overlays: Vec<Overlay>,
     /// Whom it may talk to.
     pub network: Network,
     /// How much it may use.
@@ -140,13 +144,15 @@ impl Profile {
         let mut text = String::new();
         std::fs::File::open(path)?.read_to_string(&mut text)?;
         let profile: Self = serde_json::from_str(&text).map_err(io::Error::other)?;
-        let mut paths = profile
+        let paths = profile
             .read
             .iter()
             .chain(&profile.write)
             .chain(&profile.hide)
-            .chain(&profile.shared);
-        match paths.find(|path| !path.is_absolute()) {
+            .chain(&profile.shared)
+            .chain(profile.overlays.iter().flat_map(Overlay::paths));
+        let relative = { paths }.find(|path| !path.is_absolute()).cloned();
+        match relative {
             Some(path) => Err(io::Error::other(format!("{path:?} is not absolute"))),
             None => Ok(profile),
         }

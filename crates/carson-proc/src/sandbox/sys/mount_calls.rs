@@ -19,6 +19,7 @@ pub(in crate::sandbox) const ATTR_NOEXEC: u64 = 8;
 const AT_RECURSIVE: libc::c_uint = 0x8000;
 const OPEN_TREE_CLONE: libc::c_uint = 1;
 const MOVE_MOUNT_F_EMPTY_PATH: libc::c_uint = 4;
+const FSCONFIG_SET_FLAG: libc::c_uint = 0;
 const FSCONFIG_SET_STRING: libc::c_uint = 1;
 const FSCONFIG_CMD_CREATE: libc::c_uint = 6;
 const CLOEXEC: libc::c_uint = 1;
@@ -95,6 +96,7 @@ pub(in crate::sandbox) fn tree(place: BorrowedFd<'_>) -> io::Result<OwnedFd> {
 pub(in crate::sandbox) fn fresh(
     kind: &str,
     options: &[(&str, &str)],
+    flags: &[&str],
     attributes: u64,
 ) -> io::Result<OwnedFd> {
     let kind = CString::new(kind)?;
@@ -116,6 +118,20 @@ pub(in crate::sandbox) fn fresh(
         })?;
     }
     let none = std::ptr::null::<libc::c_char>();
+    for name in flags {
+        let name = CString::new(*name)?;
+        // SAFETY: the name ends with a NUL, and this command takes no value.
+        check(unsafe {
+            libc::syscall(
+                libc::SYS_fsconfig,
+                fd,
+                FSCONFIG_SET_FLAG,
+                name.as_ptr(),
+                none,
+                0,
+            )
+        })?;
+    }
     // SAFETY: this command takes neither a name nor a value.
     check(unsafe { libc::syscall(libc::SYS_fsconfig, fd, FSCONFIG_CMD_CREATE, none, none, 0) })?;
     // SAFETY: numbers only.

@@ -1,0 +1,107 @@
+//! Files that work needs and git ignores, copied into a workspace.
+
+use std::fs::{self, File};
+use std::io;
+use std::os::fd::OwnedFd;
+use std::path::{Path, PathBuf};
+
+use carson_config::Included;
+use nix::errno::Errno;
+use nix::fcntl::{OFlag, open, openat};
+use nix::sys::stat::{Mode, mkdirat};
+
+use crate::bench::Bench;
+
+/// Bytes of one of them.
+const LARGEST: u64 = 16 << 20;
+
+impl Bench {
+    /// Copies them into the worktree, each for its owner alone. What is there already stays: it is the
+    /// commit's. No link is followed on the way: the commit may have one.
+    ///
+    /// # Errors
+    /// When one cannot be read or written; with its path.
+    pub fn include(&self, files: &[Included]) -> Result<(), (PathBuf, io::Error)> {
+        for file in files {
+            copy(file, &self.tree()).map_err(|error| (file.from.clone(), error))?;
+        }
+        Ok(())
+    }
+}
+
+fn copy(file: &Included, tree: &Path) -> io::Result<()> {
+    let mut from = File::open(&file.from)?;
+    let found = from.metadata()?;
+    if !found.is_file() || found.len() > LARGEST {
+        let why = format!("it is no file of at most {} MB", LARGEST >> 20);
+        return Err(io::Error::other(why));
+    }
+    let Some(name) = file.to.file_name() else {
+        return Err(io::ErrorKind::InvalidInput.into());
+    };
+    let above = file.to.parent().unwrap_or(Path::new(""));
+    let dir = open_below(tree, above)?;
+    let new = OFlag::O_WRONLY | OFlag::O_CREAT | OFlag::O_EXCL | OFlag::O_NOFOLLOW;
+    let mode = Mode::S_IRUSR | Mode::S_IWUSR;
+    match openat(&dir, name, new | OFlag::O_CLOEXEC, mode) {
+        Err(Errno::EEXIST) => Ok(()),
+        Err(error) => Err(error.into()),
+        Ok(to) => io::copy(&mut from, &mut File::from(to)).map(drop),
+    }
+}
+
+/// The directory at a path below `tree`, made where it is missing.
+fn open_below(tree: &Path, path: &Path) -> io::Result<OwnedFd> {
+    let dir = OFlag::O_RDONLY | OFlag::O_DIRECTORY | OFlag::O_NOFOLLOW | OFlag::O_CLOEXEC;
+    let mut at = open(tree, dir, Mode::empty())?;
+    for part in path {
+        match mkdirat(&at, part, Mode::from_bits_truncate(0o755)) {
+            Ok(()) | Err(Errno::EEXIST) => {}
+            Err(error) => return Err(error.into()),
+        }
+        at = openat(&at, part, dir, Mode::empty())?;
+    }
+    Ok(at)
+}
+
+/// What is missing of them.
+#[must_use]
+pub fn missing(files: &[Included]) -> Vec<&Path> {
+    let is_missing =
+        |file: &&Included| !fs::metadata(&file.from).is_ok_and(|found| found.is_file());
+    let missing = files.iter().filter(is_missing);
+    missing.map(|file| file.from.as_path()).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::symlink;
+
+    use super::*;
+
+    #[test]
+    fn a_copy_follows_no_link_and_replaces_nothing() {
+        let dir = tempfile::tempdir().unwrap();
+        let (tree, from, away) = (
+            dir.path().join("tree"),
+            dir.path().join("from"),
+            dir.path().join("away"),
+        );
+        for dir in [&tree, &from, &away] {
+            fs::create_dir(dir).unwrap();
+        }
+        fs::write(from.join(".env"), "KEY=1\n").unwrap();
+        symlink(&away, tree.join("link")).unwrap();
+        fs::write(tree.join("known"), "the commit's").unwrap();
+        let file = |to: &str| Included {
+            from: from.join(".env"),
+            to: to.into(),
+        };
+        copy(&file("a/b/.env"), &tree).unwrap();
+        assert_eq!(fs::read(tree.join("a/b/.env")).unwrap(), b"KEY=1\n");
+        copy(&file("known"), &tree).unwrap();
+        assert_eq!(fs::read(tree.join("known")).unwrap(), b"the commit's");
+        assert!(copy(&file("link/.env"), &tree).is_err());
+        assert_eq!(fs::read_dir(&away).unwrap().count(), 0);
+    }
+}

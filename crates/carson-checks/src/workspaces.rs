@@ -1,0 +1,40 @@
+//! Whether workspaces are ready to work in, and cost what is changed in them.
+
+use carson_bench::include::missing;
+use carson_bench::layers::{self, Possible};
+use carson_config::{Repo, Workspaces};
+
+use crate::{Scene, Verdict};
+
+pub(crate) async fn layers(scene: &Scene<'_>) -> Option<Verdict> {
+    if scene.database.is_some() {
+        return None;
+    }
+    if scene.home.fleet.workspaces == Workspaces::Copy {
+        return Some(Verdict::ok("each is a copy: fleet.workspaces says so"));
+    }
+    Some(match layers::possible(scene.home).await {
+        Possible::Yes(_) => Verdict::ok("they share a checkout of the base (overlayfs)"),
+        Possible::No(why) => Verdict::warning(format!("each is a copy of the repository: {why}")),
+    })
+}
+
+pub(crate) async fn setup(scene: &Scene<'_>, repo: &Repo) -> Option<Verdict> {
+    if repo.setup.lines.is_empty() {
+        return None;
+    }
+    Some(match layers::last_failure(scene.home, repo) {
+        Some(why) => Verdict::broken(why),
+        None => Verdict::ok("its last run is not known to have failed"),
+    })
+}
+
+pub(crate) async fn include(_: &Scene<'_>, repo: &Repo) -> Option<Verdict> {
+    if repo.include.is_empty() {
+        return None;
+    }
+    Some(match missing(&repo.include).first() {
+        Some(path) => Verdict::broken(format!("{} is not there", path.display())),
+        None => Verdict::ok("every file is there"),
+    })
+}

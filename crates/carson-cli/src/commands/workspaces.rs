@@ -1,0 +1,62 @@
+//! `carson workspaces`
+
+use carson_bench::layers::Layer;
+use carson_operator::Ask;
+use carson_operator::workspaces::{List, Prune};
+
+use crate::app::App;
+use crate::args::WorkspacesAction;
+use crate::error::CommandError;
+use crate::print;
+
+pub async fn run(app: &App, action: Option<&WorkspacesAction>) -> Result<u8, CommandError> {
+    let home = app.home().await?;
+    match action {
+        None => {
+            let found = List {}.answer(&home).await?;
+            if app.json {
+                print::json(&found);
+                return Ok(0);
+            }
+            let none = "there is no layer yet: the first firing in a repository makes one";
+            let head = ["REPO", "LAYER", "SIZE", "USED", "WORKSPACES"];
+            print::list(false, &found.layers, none, &head, row);
+            print::line(&format!(
+                "{} of {} MiB",
+                mib(found.bytes),
+                mib(found.most_bytes)
+            ));
+            if let Some(why) = &found.copies_because {
+                print::line(&format!("workspaces are copies here: {why}"));
+            }
+            Ok(0)
+        }
+        Some(WorkspacesAction::Prune { all }) => {
+            let done = Prune { all: *all }.answer(&home).await?;
+            let removed = done.removed.iter().map(|layer| layer.bytes).sum();
+            let text = format!(
+                "{} removed, {} MiB; {} MiB stay",
+                done.removed.len(),
+                mib(removed),
+                mib(done.left)
+            );
+            print::done(app.json, &text, &done);
+            Ok(0)
+        }
+    }
+}
+
+fn row(layer: &Layer) -> Vec<String> {
+    vec![
+        layer.repo.clone(),
+        // Eight digits of the name tell them apart.
+        layer.what.chars().take("setup ".len() + 8).collect(),
+        format!("{} MiB", mib(layer.bytes)),
+        layer.used_at.format("%Y-%m-%d %H:%M").to_string(),
+        layer.in_use.to_string(),
+    ]
+}
+
+fn mib(bytes: u64) -> u64 {
+    bytes.div_ceil(1 << 20)
+}

@@ -1,0 +1,180 @@
+//! Worktrees that stand on layers.
+//!
+//! A checkout costs what the repository holds. One that many worktrees stand on is made once and never
+//! written again ([`Mirror::make_layer`]); a worktree on it has a directory with what differs, and the
+//! whole is put together by the kernel wherever somebody looks at it ([`Overlay`]): in a session's
+//! sandbox, in the inspector's. Where the whole is seen is the same path for every worktree of a
+//! repository, so that what remembers paths (a virtual environment, a build) is right in all of them.
+//!
+//! Nobody but the kernel reads the directory of a worktree on layers: names that are gone stand there
+//! as marks. So a note beside it, on the disk before the directory exists, says what it stands on.
+
+use std::fs;
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+
+use carson_proc::sandbox::Overlay;
+use serde::{Deserialize, Serialize};
+
+use crate::durable;
+use crate::error::{GitError, io};
+use crate::git::Git;
+use crate::mirror::Mirror;
+use crate::oid::Oid;
+use crate::private::{BEGAN, REPOSITORY, repository, sizes};
+use crate::racy;
+use crate::worktree::Worktree;
+
+/// The checkout in the directory of a layer.
+pub const LAYER_TREE: &str = "tree";
+/// The index that git made of it.
+pub const LAYER_INDEX: &str = "index";
+/// How many bytes of a disk it takes, as text.
+pub const LAYER_BYTES: &str = "bytes";
+/// The note of a worktree that stands on layers, among those of how it began.
+const NOTE: &str = "layers.json";
+/// Files above which a checkout is worth more than one process.
+const MANY: &str = "1000";
+
+/// What a worktree stands on.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Layered {
+    /// The tree as sessions see it; what they write goes to the worktree's own directory.
+    pub overlay: Overlay,
+    /// The index of what is below.
+    pub index: PathBuf,
+}
+
+impl Mirror {
+    /// Checks a commit out for worktrees to stand on: `dir`, which is not there yet, has the files
+    /// ([`LAYER_TREE`]) and their index ([`LAYER_INDEX`]). It appears whole or not at all.
+    ///
+    /// # Errors
+    /// When the checkout fails.
+    pub async fn make_layer(&self, dir: &Path, commit: &Oid) -> Result<(), GitError> {
+        let half = dir.with_extension(format!("{}.half", std::process::id()));
+        let made = self.check_out_layer(&half, commit).await;
+        if made.is_err() {
+            let _ = fs::remove_dir_all(&half);
+        }
+        made?;
+        match fs::rename(&half, dir) {
+            Err(_) if dir.is_dir() => {
+                // Another process was faster.
+                let _ = fs::remove_dir_all(&half);
+                Ok(())
+            }
+            other => other.map_err(|source| io(dir, source)),
+        }
+    }
+
+    async fn check_out_layer(&self, dir: &Path, commit: &Oid) -> Result<(), GitError> {
+        let _ = fs::remove_dir_all(dir);
+        let (own, tree) = (dir.join(REPOSITORY), dir.join(LAYER_TREE));
+        let made = fs::create_dir_all(dir);
+        let made = made.and_then(|()| repository(&own, &self.path().join("objects"), ""));
+        made.map_err(|source| io(dir, source))?;
+        let add = Git::new(&own, "worktree")
+            .config("checkout.workers", "0")
+            .config("checkout.thresholdForParallelism", MANY)
+            .args(["add", "--quiet", "--detach", "--"]);
+        add.arg(&tree).arg(commit.as_str()).text().await?;
+        let index = own.join("worktrees").join(LAYER_TREE).join("index");
+        let done = async {
+            racy::settle(&index).await?;
+            let (_, bytes) = sizes(&git2::Index::open(&index).map_err(std::io::Error::other)?);
+            fs::write(dir.join(LAYER_BYTES), bytes.to_string())?;
+            fs::rename(&index, dir.join(LAYER_INDEX))?;
+            fs::remove_file(tree.join(".git"))?;
+            fs::remove_dir_all(&own)?;
+            // Whoever stands on it believes every byte of it.
+            Ok(nix::unistd::syncfs(fs::File::open(dir)?)?)
+        };
+        let done: std::io::Result<()> = done.await;
+        done.map_err(|source| io(dir, source))
+    }
+
+    /// Makes a repository beside `path`, and there a worktree of it with a new branch at `base`, whose
+    /// files are those that `layered` is put together of. The mirror is only read.
+    ///
+    /// # Errors
+    /// When the branch exists, or something cannot be written.
+    pub async fn add_layered(
+        &self,
+        path: &Path,
+        branch: &str,
+        base: &Oid,
+        layered: &Layered,
+    ) -> Result<Worktree, GitError> {
+        let (worktree, refs) = self.begin(path, branch, base).await?;
+        let note = worktree.began().dir.join(NOTE);
+        let noted = serde_json::to_vec(layered).map_err(std::io::Error::other);
+        let noted = noted.and_then(|text| {
+            fs::create_dir_all(worktree.began().dir)?;
+            fs::write(worktree.began().refs, &refs)?;
+            let mut file = fs::File::create(&note)?;
+            file.write_all(&text)?;
+            file.sync_all()
+        });
+        noted.map_err(|source| io(&note, source))?;
+        let bench = path.parent().unwrap_or(path);
+        durable::name(&note, bench)?;
+        let linked = link(&worktree.repository(), path, branch, base, layered);
+        linked.map_err(|source| io(path, source))?;
+        Ok(worktree)
+    }
+}
+
+/// Makes the worktree of a repository as git does (gitrepository-layout(5)), but for its files: these
+/// are below.
+pub(crate) fn link(
+    own: &Path,
+    path: &Path,
+    branch: &str,
+    at: &Oid,
+    layered: &Layered,
+) -> std::io::Result<()> {
+    let name = path.file_name().unwrap_or_default();
+    let admin = own.join("worktrees").join(name);
+    fs::create_dir_all(&admin)?;
+    fs::write(admin.join("HEAD"), format!("ref: refs/heads/{branch}\n"))?;
+    fs::write(admin.join("commondir"), "../..\n")?;
+    let file = |before: &str, path: &Path| {
+        let path = path.as_os_str().as_encoded_bytes();
+        [before.as_bytes(), path, b"\n"].concat()
+    };
+    let seen = layered.overlay.at.join(".git");
+    fs::write(admin.join("gitdir"), file("", &seen))?;
+    fs::copy(&layered.index, admin.join("index"))?;
+    let name = own.join("refs/heads").join(branch);
+    fs::create_dir_all(name.parent().unwrap_or(own))?;
+    fs::write(name, format!("{at}\n"))?;
+    if let Some(upper) = &layered.overlay.upper {
+        fs::create_dir_all(&upper.work)?;
+    }
+    fs::create_dir(path)?;
+    fs::write(path.join(".git"), file("gitdir: ", &admin))
+}
+
+impl Layered {
+    /// Where the note of the workspace in a bench lies.
+    #[must_use]
+    pub fn note_in(bench: &Path) -> PathBuf {
+        bench.join(BEGAN).join(NOTE)
+    }
+}
+
+impl Worktree {
+    /// What it stands on; `None` for one whose directory has all of its files.
+    ///
+    /// # Errors
+    /// When the note cannot be read: then nothing is known of what the directory means.
+    pub fn layered(&self) -> Result<Option<Layered>, GitError> {
+        let note = self.began().dir.join(NOTE);
+        let read = match fs::read(&note) {
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
+            other => other.and_then(|text| Ok(serde_json::from_slice(&text)?)),
+        };
+        read.map(Some).map_err(|source| io(&note, source))
+    }
+}

@@ -1,0 +1,81 @@
+//! Workspaces, and the layers that they stand on.
+
+use carson_bench::layers::{self, Layer, Possible, Pruned};
+use carson_config::Workspaces;
+use carson_home::Home;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::refusal::Refusal;
+use crate::verb::{Ask, Who};
+
+/// What do workspaces stand on, and how much of the disk does that take?
+#[derive(Debug, Deserialize, Serialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct List {}
+
+/// The layers of this host.
+#[derive(Debug, Serialize)]
+pub struct Layers {
+    /// The layers, the one that was used last first.
+    pub layers: Vec<Layer>,
+    /// Bytes that all of them take.
+    pub bytes: u64,
+    /// Bytes that they may take together.
+    pub most_bytes: u64,
+    /// Why workspaces are copies here, if they are.
+    pub copies_because: Option<String>,
+}
+
+impl Ask for List {
+    const NAME: &'static str = "workspaces";
+    const WHAT: &'static str = "List what workspaces stand on, and what it takes of the disk";
+    const WHO: Who = Who::Anyone;
+    type Answer = Layers;
+
+    async fn answer(self, home: &Home) -> Result<Self::Answer, Refusal> {
+        let layers = layers::all(home);
+        Ok(Layers {
+            bytes: layers::bytes_taken(&layers),
+            most_bytes: most_bytes(home),
+            layers,
+            copies_because: copies_because(home).await,
+        })
+    }
+}
+
+async fn copies_because(home: &Home) -> Option<String> {
+    if home.fleet.workspaces == Workspaces::Copy {
+        return Some("fleet.workspaces is \"copy\"".to_owned());
+    }
+    match layers::possible(home).await {
+        Possible::Yes(_) => None,
+        Possible::No(why) => Some(why),
+    }
+}
+
+fn most_bytes(home: &Home) -> u64 {
+    u64::from(home.fleet.housekeeping.layers_mb) << 20
+}
+
+/// Remove layers that no workspace stands on.
+#[derive(Debug, Deserialize, Serialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Prune {
+    /// All of them, and not only as many as are too many.
+    #[serde(default)]
+    pub all: bool,
+}
+
+impl Ask for Prune {
+    const NAME: &'static str = "workspaces prune";
+    const WHAT: &'static str = "Remove layers that no workspace stands on: those used longest ago, down to \
+         housekeeping.layers_mb, or all";
+    const WHO: Who = Who::Operator;
+    type Answer = Pruned;
+
+    async fn answer(self, home: &Home) -> Result<Self::Answer, Refusal> {
+        let most = if self.all { 0 } else { most_bytes(home) };
+        Ok(layers::prune(home, most).await)
+    }
+}

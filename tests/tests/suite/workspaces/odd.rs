@@ -1,0 +1,129 @@
+//! Odd repositories and odd sessions: layers and copies save the same tree.
+
+use carson_tests::fleet::TestFleet;
+
+use super::set;
+use crate::faults::{fire, fleet};
+
+/// What the repository has.
+const FILES: [(&str, &str); 9] = [
+    ("gone/a.txt", "a\n"),
+    ("gone/deep/b.txt", "b\n"),
+    ("moved/c.txt", "c\n"),
+    ("moved/deep/d.txt", "d\n"),
+    ("replaced/e.txt", "e\n"),
+    ("file-to-dir", "f\n"),
+    ("dir-to-file/g.txt", "g\n"),
+    ("kept/h.txt", "h\n"),
+    ("link-target/i.txt", "i\n"),
+];
+
+/// What its session does, without a commit.
+const ODD: &str = r#"
+rm -r gone
+git mv moved elsewhere || { cp -r moved elsewhere; rm -r moved; }
+mv elsewhere/deep elsewhere/deeper
+rm -r replaced; mkdir replaced; echo new > replaced/new.txt
+rm file-to-dir; mkdir file-to-dir; echo x > file-to-dir/x
+rm -r dir-to-file; echo y > dir-to-file
+ln kept/h.txt kept/hard; echo more >> kept/hard
+ln -s ../kept kept/link; ln -s nowhere dangling
+chmod 755 README.md; chmod 700 kept
+mkdir -p "odd/a b"; echo 1 > "odd/a b/
+newline"; echo 2 > $'odd/\xff\xfe'; echo 3 > odd/-n; echo 4 > 'odd/"quote"'; echo 5 > "odd/.gitattributes"
+mkfifo odd/pipe
+mkdir -p empty/dir locked; echo 6 > locked/in; chmod 000 locked/in; chmod 000 locked
+head -c 3000000 /dev/zero > big.bin
+touch -d 2001-01-01 link-target/i.txt; printf 'j\n' > link-target/i.txt; touch -d 2001-01-01 link-target/i.txt
+git init --quiet inner; echo 7 > inner/file; git -C inner add file; git -C inner -c user.name=a -c user.email=a@b commit --quiet -m Inner
+echo staged > staged.txt; git add staged.txt; echo changed > staged.txt
+mv link-target aside; mv aside link-target 2>/dev/null || { mkdir link-target; mv aside/* link-target; rmdir aside; }
+"#;
+
+/// The tree of what was kept, and the others that were kept beside it.
+fn saved(agent: &str, kind: &str, user: bool) -> (String, Vec<String>) {
+    let fleet = fleet(&format!("{agent}\necho '[PARTIAL] half'"), "");
+    fleet.commit_to_main(&FILES);
+    set(&fleet, "[fleet]", &format!("workspaces = {kind:?}"));
+    let fleet: TestFleet = if user {
+        fleet.as_ordinary_user()
+    } else {
+        fleet
+    };
+    let row = fire(&fleet);
+    let row = fleet.firing(row["id"].as_str().unwrap());
+    assert_eq!(row["outcome"], "PARTIAL", "{row:#}");
+    assert_eq!(row["sandbox"]["workspace"], kind);
+    assert!(fleet.benches().is_empty(), "{row:#}");
+    let branch = row["branch"].as_str().unwrap();
+    assert!(
+        fleet.branches().contains(&branch.to_owned()),
+        "{agent}: {row:#}"
+    );
+    let tree = fleet.git(&["rev-parse", &format!("{branch}^{{tree}}")]);
+    let mut listed: Vec<String> = fleet
+        .git(&[
+            "ls-tree",
+            "-r",
+            "--format=%(objectmode) %(objectname) %(path)",
+            branch,
+        ])
+        .lines()
+        .map(str::to_owned)
+        .collect();
+    listed.sort();
+    (tree.trim().to_owned(), listed)
+}
+
+#[test]
+fn what_an_odd_session_leaves_is_the_same_on_layers_and_in_a_copy() {
+    let (layers, copy) = (saved(ODD, "layers", false), saved(ODD, "copy", false));
+    assert_eq!(layers.1, copy.1);
+    assert_eq!(layers.0, copy.0);
+    let has = |path: &str| layers.1.iter().any(|line| line.ends_with(path));
+    for there in [
+        "replaced/new.txt",
+        "elsewhere/deeper/d.txt",
+        "kept/hard",
+        "locked/in",
+        "inner/file",
+    ] {
+        assert!(has(there), "{there}: {:#?}", layers.1);
+    }
+    for gone in [
+        "gone/a.txt",
+        "moved/c.txt",
+        "replaced/e.txt",
+        "dir-to-file/g.txt",
+        "odd/pipe",
+    ] {
+        assert!(!has(gone), "{gone}: {:#?}", layers.1);
+    }
+}
+
+#[test]
+fn it_is_so_for_an_ordinary_user_who_renames_by_copying() {
+    let (layers, copy) = (saved(ODD, "layers", true), saved(ODD, "copy", true));
+    assert_eq!(layers, copy);
+}
+
+/// Only what was changed is looked at, so each kind of change is tried by itself, too.
+#[test]
+fn each_change_by_itself_is_seen() {
+    let changes = [
+        "echo x >> kept/h.txt",
+        "rm kept/h.txt",
+        "rm -r gone",
+        "rm -r gone; mkdir gone",
+        "rm -r gone/deep; mkdir gone/deep; echo other > gone/deep/b.txt",
+        "mv gone/deep replaced/deep",
+        "chmod 755 kept/h.txt",
+        "ln -sf e.txt replaced/e.txt",
+        "mv kept/h.txt h; mv replaced/e.txt kept/h.txt; mv h replaced/e.txt",
+        "mv gone away; mv moved gone; mv away moved",
+    ];
+    for change in changes {
+        let (layers, copy) = (saved(change, "layers", false), saved(change, "copy", false));
+        assert_eq!(layers, copy, "{change}");
+    }
+}

@@ -1,0 +1,214 @@
+//! What makes a workspace ready to work in: a setup, and files that git ignores.
+
+use std::fs;
+
+use carson_tests::fleet::TestFleet;
+use serde_json::Value;
+
+use super::{COMMIT, does, layers, role, row, set};
+use crate::faults::fleet;
+
+const REPO: &str = "[repos.widget]";
+
+/// With a check in a clean room.
+const CHECKED: &str = "stages = [\"execute\", \"verify\"]\n";
+
+/// A fleet whose repository has a lock file and this setup.
+fn with_setup(agent: &str, setup: &str) -> TestFleet {
+    let fleet = fleet(agent, "");
+    fleet.commit_to_main(&[
+        ("package-lock.json", "{}\n"),
+        (".gitignore", "node_modules/\n.env.test\n"),
+        ("src/lib.js", "1\n"),
+    ]);
+    set(&fleet, REPO, &format!("setup = [{setup:?}]"));
+    fleet
+}
+
+/// Another setup.
+fn sets_up(fleet: &TestFleet, lines: &str) {
+    let path = fleet.home().join("carson.toml");
+    let text = fs::read_to_string(&path).unwrap();
+    let is_setup = |line: &&str| line.starts_with("setup = ");
+    let old = text.lines().find(is_setup).unwrap();
+    fs::write(&path, text.replace(old, &format!("setup = [{lines:?}]"))).unwrap();
+}
+
+/// Counts its runs where the test can see it, and leaves what is installed.
+fn install(fleet: &TestFleet) -> String {
+    let runs = fleet.shared().join("runs");
+    format!(
+        "echo ran >> {}; mkdir -p node_modules/dep generated; date +%s%N > node_modules/dep/stamp; \
+         echo made > generated/file; echo tool > ~/tool; echo spoilt >> README.md; rm src/lib.js",
+        runs.display()
+    )
+}
+
+fn runs(fleet: &TestFleet) -> usize {
+    let runs = fs::read_to_string(fleet.shared().join("runs"));
+    runs.unwrap_or_default().lines().count()
+}
+
+#[test]
+fn it_runs_once_and_what_it_left_is_in_every_workspace_and_clean_room() {
+    let agent = format!(
+        "test -s node_modules/dep/stamp; test \"$(cat ~/tool)\" = tool; test -f generated/file; test -f src/lib.js\n\
+         test \"$(cat README.md)\" = '# Widget'; test -z \"$(git status --porcelain)\"\n\
+         echo poison > node_modules/dep/stamp; rm ~/tool; mkdir node_modules/planted; {COMMIT}\n\
+         date +%s%N > more.txt; git add --all; git commit --quiet -m More; echo '[OK] done'"
+    );
+    let check = "[promise]\nrun = \"test -s node_modules/dep/stamp && \
+                 ! grep -q poison node_modules/dep/stamp && \
+                 ! test -e node_modules/planted && test $(cat ~/tool) = tool\"\n";
+    let fleet = with_setup(&agent, "");
+    role(&fleet, &format!("{CHECKED}{check}"));
+    sets_up(&fleet, &install(&fleet));
+    let files = |row: &Value| {
+        let branch = row["branch"].as_str().unwrap();
+        let names = fleet.git(&["diff", "--name-only", "main", branch]);
+        names.lines().map(str::to_owned).collect::<Vec<_>>()
+    };
+    let first = row(&fleet);
+    assert_eq!(first["outcome"], "OK", "{first:#}");
+    assert_eq!(files(&first), ["more.txt", "work.txt"]);
+    // Another base, and the same lock files.
+    fleet.commit_to_main(&[("src/lib.js", "2\n"), ("src/new.js", "3\n")]);
+    fleet.issue("hand", "More", "To do.");
+    let second = row(&fleet);
+    assert_eq!(second["outcome"], "OK", "{second:#}");
+    assert_eq!(files(&second), ["more.txt", "work.txt"]);
+    assert_eq!(runs(&fleet), 1);
+    assert_eq!(layers(&fleet).len(), 3, "two bases and a setup");
+    // Another lock file.
+    fleet.commit_to_main(&[("package-lock.json", "{ }\n")]);
+    fleet.issue("hand", "Even more", "To do.");
+    assert_eq!(row(&fleet)["outcome"], "OK");
+    assert_eq!(runs(&fleet), 2);
+}
+
+#[test]
+fn work_that_changes_what_it_depends_on_is_judged_after_another_run() {
+    let agent = "test \"$(cat node_modules/of)\" = '{}'; echo '{\"new\": 1}' > package-lock.json\n\
+                 git add --all; git commit --quiet -m Lock; echo '[OK] done'";
+    let check = "[promise]\nrun = \"grep new node_modules/of\"\n";
+    let setup = "mkdir -p node_modules; cat package-lock.json > node_modules/of";
+    for kind in ["layers", "copy"] {
+        let fleet = with_setup(agent, setup);
+        role(&fleet, &format!("{CHECKED}{check}"));
+        set(&fleet, "[fleet]", &format!("workspaces = {kind:?}"));
+        let row = row(&fleet);
+        assert_eq!(row["outcome"], "OK", "{row:#}");
+        assert_eq!(row["sandbox"]["workspace"], kind);
+    }
+}
+
+#[test]
+fn one_that_fails_is_a_reason_with_its_log_and_is_not_tried_at_once() {
+    let fleet = with_setup("echo '[OK] done'", "");
+    let shared = fleet.shared();
+    let lines = format!(
+        "echo ran >> {}/runs; echo no such package >&2; exit 3",
+        shared.display()
+    );
+    sets_up(&fleet, &lines);
+    for _ in 0..2 {
+        let row = row(&fleet);
+        assert_eq!(row["outcome"], "SKIPPED", "{row:#}");
+        let reason = row["reason"].as_str().unwrap();
+        for part in ["repo.widget.setup", "no such package", "Code(3)", ".log"] {
+            assert!(reason.contains(part), "{part}: {reason}");
+        }
+        assert_eq!(fleet.labels(1), ["for:hand"]);
+    }
+    assert_eq!(runs(&fleet), 1);
+    let doctor = fleet.carson(&["doctor"]);
+    assert!(doctor.stdout.contains("repo.widget.setup"), "{doctor:#?}");
+    // Mended, it runs at once.
+    sets_up(&fleet, &lines.replace("exit 3", "exit 0"));
+    let _ = row(&fleet);
+    assert_eq!(runs(&fleet), 2);
+}
+
+#[test]
+fn it_has_nothing_that_a_session_signs_in_with_and_no_way_out_of_its_walls() {
+    let fleet = with_setup(&format!("{COMMIT}; echo '[OK] done'"), "");
+    let identity = "stages = [\"execute\"]\n[identity]\nenv = { WHO = \"hand\" }\n";
+    role(&fleet, identity);
+    let root = fleet.root().display().to_string();
+    fs::write(fleet.root().join("private"), "mine").unwrap();
+    let lines = format!(
+        "env > {}/env; ! cat {root}/private; ! ls {root}/home/state",
+        fleet.shared().display()
+    );
+    sets_up(&fleet, &lines);
+    let sign_in = "env = { ANTHROPIC_API_KEY = \"sk-not-for-a-setup\" }";
+    set(&fleet, "[accounts.sh]", sign_in);
+    let row = row(&fleet);
+    assert_eq!(row["outcome"], "OK", "{row:#}");
+    let env = fs::read_to_string(fleet.shared().join("env")).unwrap();
+    assert!(
+        !env.contains("ANTHROPIC_API_KEY") && !env.contains("WHO="),
+        "{env}"
+    );
+    assert!(env.contains("CARSON_REPO=widget"), "{env}");
+}
+
+#[test]
+fn one_that_hides_what_the_repository_has_is_refused() {
+    let hides = "rm -r src; mkdir src; echo other > src/other.js";
+    let row = row(&with_setup("echo '[OK] done'", hides));
+    assert_eq!(row["outcome"], "SKIPPED", "{row:#}");
+    let reason = row["reason"].as_str().unwrap();
+    let why = "src/lib.js is not seen any more";
+    assert!(reason.contains(why), "{reason}");
+}
+
+#[test]
+fn files_that_git_ignores_are_there_and_their_values_do_not_leave() {
+    let agent = "test \"$(cat .env.test)\" = 'API_TOKEN=h4rd-to-guess-value'; test ! -e ../.env.test\n\
+                 date > work.txt; git add --all; git commit --quiet -m Work; cat .env.test; echo '[OK] done'";
+    let check = "[promise]\nrun = \"grep API_TOKEN .env.test\"\n";
+    for kind in ["layers", "copy"] {
+        let fleet = fleet(agent, "");
+        role(&fleet, &format!("{CHECKED}{check}"));
+        fleet.commit_to_main(&[(".gitignore", ".env.test\n")]);
+        let own = fleet.root().join("operator/src");
+        fs::create_dir_all(&own).unwrap();
+        fs::write(own.join(".env.test"), "API_TOKEN=h4rd-to-guess-value\n").unwrap();
+        set(
+            &fleet,
+            REPO,
+            "include = { from = \"~/src\", files = [\".env.test\"] }",
+        );
+        set(&fleet, "[fleet]", &format!("workspaces = {kind:?}"));
+        let ended = row(&fleet);
+        assert_eq!(ended["outcome"], "OK", "{ended:#}");
+        let branch = ended["branch"].as_str().unwrap();
+        assert_eq!(
+            fleet.git(&["diff", "--name-only", "main", branch]).trim(),
+            "work.txt"
+        );
+        let logs = fleet.carson(&["logs", ended["id"].as_str().unwrap(), "--transcripts"]);
+        assert!(!logs.stdout.contains("h4rd-to-guess"), "{logs:#?}");
+        // One that commits it all the same is stopped.
+        fleet.issue("hand", "More", "To do.");
+        does(
+            &fleet,
+            &agent.replace("git add --all", "git add --all --force"),
+        );
+        let ended = row(&fleet);
+        assert_eq!(ended["outcome"], "BLOCKED", "{ended:#}");
+        // And one that is missing is said before a session begins.
+        fs::remove_file(own.join(".env.test")).unwrap();
+        fleet.issue("hand", "Even more", "To do.");
+        let ended = row(&fleet);
+        assert_eq!(ended["outcome"], "SKIPPED", "{ended:#}");
+        assert!(
+            ended["reason"]
+                .as_str()
+                .unwrap()
+                .contains("repo.widget.include"),
+            "{ended:#}"
+        );
+    }
+}
