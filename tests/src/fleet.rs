@@ -25,6 +25,10 @@ use tempfile::TempDir;
 /// The one repository of a [`TestFleet`], as its settings call it.
 pub const REPO: &str = "widget";
 
+/// What workspaces are made of, where that is not Carson's own choice: tests of what holds a session run
+/// on each kind.
+const WORKSPACES: &str = "CARSON_TEST_WORKSPACES";
+
 /// `nobody`: a user without a home, a name that matters, or rights.
 const ORDINARY: u32 = 65_534;
 
@@ -104,8 +108,10 @@ impl TestFleet {
         );
         git(&fleet.seed(), &init);
         fleet.commit_to_main(&[("README.md", "# Widget\n")]);
+        let kind = std::env::var(WORKSPACES).map(|kind| format!("workspaces = {kind:?}\n"));
+        let kind = kind.unwrap_or_default();
         let settings = format!(
-            "[fleet]\nname = \"test\"\nhost = \"here\"\nmax_firings = 8\n\n\
+            "[fleet]\nname = \"test\"\nhost = \"here\"\nmax_firings = 8\n{kind}\n\
              [repos.{REPO}]\nurl = {remote:?}\nbase = \"main\"\n",
         );
         fs::write(fleet.home().join("carson.toml"), settings).unwrap();

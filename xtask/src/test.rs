@@ -11,6 +11,9 @@ use crate::runner::Runner;
 use crate::workspace::{Cache, cargo};
 use crate::{agents, debian, ordinary, seed, slowest};
 
+/// What is run on both kinds of workspaces; the others run on layers.
+const COPIES: [&str; 2] = ["-E", "test(/^hostile::(walls|leavings|lookers|judges|repository)::/) + test(/^faults::place::/)"];
+
 /// Runs every test, or those that `args` choose, with these variables beside the usual ones. The
 /// exit code is that of the test runner.
 ///
@@ -53,6 +56,18 @@ pub fn run(
         tests.env("CARSON_TEST_ORDINARY_FOLLOWS", "1");
     }
     let tests = interrupt.run(&mut tests)?;
+    let copies = if args.is_empty() && env.is_empty() && runner.tells_times() {
+        println!("xtask: what holds a session once more, in workspaces that are copies");
+        let mut copies = with_env(runner.command(&COPIES));
+        copies.env("CARSON_TEST_WORKSPACES", "copy");
+        copies.env("CARSON_TEST_ORDINARY_FOLLOWS", "1");
+        if let Some(memory) = &memory {
+            copies.env("TMPDIR", memory.path());
+        }
+        interrupt.run(&mut copies)?
+    } else {
+        ExitStatus::default()
+    };
     drop(memory);
     if runner.tells_times() && args.is_empty() {
         slowest::print()?;
@@ -63,7 +78,7 @@ pub fn run(
         ExitStatus::default()
     };
     postgres.stop()?;
-    let all = [tests, ordinary];
+    let all = [tests, copies, ordinary];
     let failed = all.into_iter().find(|status| !status.success());
     Ok(interrupt::exit_code(failed.unwrap_or_default()))
 }

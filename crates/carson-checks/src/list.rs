@@ -249,7 +249,7 @@ pub const LIST: &[Check] = checks![
         Repo(|scene, repo| Box::pin(workspaces::include(scene, repo)));
     "repo.NAME.setup", InBench,
         "what makes a checkout ready to work in runs to its end",
-        "mend repos.NAME.setup by the log that is named: it is tried again when it, a lock file or a toolchain changes, or after an hour",
+        "mend repos.NAME.setup by the log that is named: it is tried again when it, a lock file or a toolchain changes, after an hour, or after `carson workspaces prune`",
         Repo(|scene, repo| Box::pin(workspaces::setup(scene, repo)));
     "repo.NAME.forge", WithWork,
         "issues can be read and written: a token is accepted, has its scopes and may push",

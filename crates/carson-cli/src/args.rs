@@ -382,7 +382,7 @@ pub enum BlockAction {
 #[derive(Debug, Subcommand)]
 pub enum WorkspacesAction {
     /// Remove layers that no workspace stands on, those used longest ago first, until the rest takes
-    /// no more than `housekeeping.layers_mb`.
+    /// no more than `housekeeping.layers_mb`; a setup that failed is tried again at once.
     Prune {
         /// Remove all of them.
         #[arg(long)]

@@ -58,7 +58,7 @@ fn most_bytes(home: &Home) -> u64 {
     u64::from(home.fleet.housekeeping.layers_mb) << 20
 }
 
-/// Remove layers that no workspace stands on.
+/// Remove layers that no workspace stands on; a setup that failed is tried again.
 #[derive(Debug, Deserialize, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Prune {
@@ -70,11 +70,12 @@ pub struct Prune {
 impl Ask for Prune {
     const NAME: &'static str = "workspaces prune";
     const WHAT: &'static str = "Remove layers that no workspace stands on: those used longest ago, down to \
-         housekeeping.layers_mb, or all";
+         housekeeping.layers_mb, or all; a setup that failed is tried again at once";
     const WHO: Who = Who::Operator;
     type Answer = Pruned;
 
     async fn answer(self, home: &Home) -> Result<Self::Answer, Refusal> {
+        layers::forget_failures(home);
         let most = if self.all { 0 } else { most_bytes(home) };
         Ok(layers::prune(home, most).await)
     }

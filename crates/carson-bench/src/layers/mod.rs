@@ -29,7 +29,7 @@ use error::io;
 pub use cache::{Layer, Pruned, all, bytes_taken, prune};
 pub use error::LayerError;
 pub use possible::{Possible, Try, possible};
-pub use setup::{Missing, decides, last_failure};
+pub use setup::{Missing, decides, forget_failures, last_failure};
 
 /// Layers that are held: nobody removes them before this goes.
 #[derive(Debug)]

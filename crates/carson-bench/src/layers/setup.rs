@@ -108,6 +108,22 @@ pub fn last_failure(home: &Home, repo: &Repo) -> Option<String> {
     fs::read_to_string(newest).ok()
 }
 
+/// Lets every setup that failed be tried again at once.
+pub fn forget_failures(home: &Home) {
+    for repo in home.fleet.repos.values() {
+        forget(&cache::of_repo(home, &repo.name));
+    }
+}
+
+fn forget(layers: &Path) {
+    for item in fs::read_dir(layers).into_iter().flatten().flatten() {
+        let path = item.path();
+        if path.extension().is_some_and(|ending| ending == FAILED) {
+            let _ = fs::remove_file(path);
+        }
+    }
+}
+
 /// What a setup has not left yet.
 #[derive(Clone, Debug)]
 pub struct Missing {
@@ -213,19 +229,7 @@ impl Missing {
         };
         noted().map_err(|source| io(half, source))?;
         // What failed before was for another state of things.
-        for item in fs::read_dir(half.parent().unwrap_or(half))
-            .into_iter()
-            .flatten()
-            .flatten()
-        {
-            if item
-                .path()
-                .extension()
-                .is_some_and(|ending| ending == FAILED)
-            {
-                let _ = fs::remove_file(item.path());
-            }
-        }
+        forget(half.parent().unwrap_or(half));
         debug_assert_eq!(tree.file_name(), Some(LAYER_TREE.as_ref()));
         Ok(())
     }

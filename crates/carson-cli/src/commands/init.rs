@@ -10,6 +10,7 @@ use serde_json::json;
 
 use crate::app::App;
 use crate::args::Init;
+use crate::commands::proposed_setup::{Proposal, proposed};
 use crate::error::CommandError;
 use crate::print;
 
@@ -44,6 +45,13 @@ pub async fn run(app: &App, args: &Init) -> Result<u8, CommandError> {
     print::line(&format!("home: {}", app.layout.root.display()));
     print::line(&format!("settings: {}", settings.display()));
     print::line(&format!("role: {}", role.display()));
+    let proposal = proposed(Path::new(&url));
+    if !proposal.setup.is_empty() {
+        print::line(&format!(
+            "setup: {} would make workspaces ready to work in; the settings have it behind a #",
+            proposal.setup.join("; ")
+        ));
+    }
     print::line("next:");
     let carson = app.called();
     for rest in [
@@ -141,6 +149,7 @@ fn settings_text(args: &Init, url: &str, name: &str) -> String {
         quoted(url),
         quoted(&args.base),
     );
+    text.push_str(&setup_text(&proposed(Path::new(url)), url));
     text.push_str(&forge_text(args));
     let engine = args.engine;
     text.push_str(&format!("\n[accounts.{engine}]\nengine = \"{engine}\"\n"));
@@ -149,6 +158,28 @@ fn settings_text(args: &Init, url: &str, name: &str) -> String {
         text.push_str(&format!(
             "env = {{ {variable} = {} }}{comment}\n",
             quoted(dir)
+        ));
+    }
+    text
+}
+
+/// What would make workspaces ready to work in, for the operator to decide.
+fn setup_text(proposal: &Proposal, url: &str) -> String {
+    let listed = |all: &[String]| {
+        let all: Vec<String> = all.iter().map(|one| quoted(one)).collect();
+        format!("[{}]", all.join(", "))
+    };
+    let mut text = String::new();
+    if !proposal.setup.is_empty() {
+        let (by, lines) = (&proposal.by, listed(&proposal.setup));
+        text.push_str(&format!(
+            "# Without the # every workspace is ready to work in ({by}; docs/WORKSPACES.md):\n# setup = {lines}\n"
+        ));
+    }
+    if !proposal.include.is_empty() {
+        let (from, files) = (quoted(url), listed(&proposal.include));
+        text.push_str(&format!(
+            "# include = {{ from = {from}, files = {files} }}\n"
         ));
     }
     text

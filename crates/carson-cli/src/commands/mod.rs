@@ -14,6 +14,7 @@ pub mod hook;
 mod init;
 mod logs;
 mod pause;
+mod proposed_setup;
 mod prune;
 mod rehearsal;
 mod roles;

@@ -41,7 +41,7 @@ pub(super) struct Files {
 pub(super) struct Ground<'g> {
     pub objects: &'g Objects,
     /// Carson's own index of the checkout.
-    pub base: &'g Base,
+    pub base: Base,
     /// The layers that it stands on, where these tell what is untouched.
     pub lower: Option<Lower>,
     pub staged: &'g Staged,
@@ -116,7 +116,7 @@ pub(super) fn take(top: &Path, ground: Ground<'_>) -> Result<Files, String> {
         submodules,
         ..
     } = walk;
-    let mut index = base_again(base)?;
+    let mut index = base.index;
     let hashed = hash::all(objects, top, &changed, &mut files.trouble)?;
     let gone = unmet.into_keys().filter(|path| !lies_in(path, &untouched));
     for path in gone {
@@ -135,14 +135,6 @@ pub(super) fn take(top: &Path, ground: Ground<'_>) -> Result<Files, String> {
         .map_err(git_error_message)?;
     files.tree = Some(submodules.put_back(objects, &mut index, tree)?);
     Ok(files)
-}
-
-/// A second copy: the first one is read while this one changes.
-fn base_again(base: &Base) -> Result<Index, String> {
-    match base.index.path() {
-        Some(path) => Index::open(path).map_err(git_error_message),
-        None => Index::new().map_err(git_error_message),
-    }
 }
 
 fn git_error_message(error: git2::Error) -> String {

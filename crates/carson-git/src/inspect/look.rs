@@ -169,7 +169,7 @@ impl Looking<'_> {
         let mut submodules = Submodules::new(self.within, &self.ask.out, &self.ask.objects);
         let ground = Ground {
             objects: self.objects,
-            base: &base,
+            base,
             lower: self.ask.layers.as_ref().and_then(Lower::of),
             staged,
             submodules: &mut submodules,

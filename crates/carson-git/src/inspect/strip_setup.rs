@@ -84,7 +84,10 @@ impl Question for Strip {
 
 /// Adds a place, unless one above it is there: parents come first.
 fn note(untracked: &mut BTreeSet<String>, path: &[u8], is_dir: bool) {
-    let Ok(path) = std::str::from_utf8(path) else {
+    let Some(path) = std::str::from_utf8(path)
+        .ok()
+        .filter(|path| !path.contains('\n'))
+    else {
         return;
     };
     let mut above = path
@@ -231,6 +234,7 @@ mod tests {
         note(&mut told, b"node_modules/a", true);
         note(&mut told, b"node_modules/a/x", false);
         note(&mut told, b"src/*new [1]", false);
+        note(&mut told, b"line\n*", false);
         let wanted = ["/node_modules/", "/src/\\*new\\ \\[1]"];
         assert_eq!(told.into_iter().collect::<Vec<_>>(), wanted);
     }

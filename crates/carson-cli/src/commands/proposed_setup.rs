@@ -1,0 +1,203 @@
+//! What would make a checkout of a repository ready to work in: as it tells other agents, or by its lock
+//! files.
+
+use std::fs;
+use std::path::Path;
+
+use serde_json::Value;
+
+/// What is proposed.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub struct Proposal {
+    /// Lines for `sh`.
+    pub setup: Vec<String>,
+    /// The file that says so.
+    pub by: String,
+    /// Files that git ignores and workspaces need.
+    pub include: Vec<String>,
+}
+
+/// A lock file, and what installs what it locks.
+const LOCKS: [(&str, &[&str]); 12] = [
+    ("package-lock.json", &["npm ci"]),
+    ("pnpm-lock.yaml", &["pnpm install --frozen-lockfile"]),
+    ("yarn.lock", &["yarn install --frozen-lockfile"]),
+    ("bun.lock", &["bun install --frozen-lockfile"]),
+    ("uv.lock", &["uv sync --frozen"]),
+    ("poetry.lock", &["poetry install --no-interaction"]),
+    (
+        "requirements.txt",
+        &[
+            "python3 -m venv .venv",
+            ".venv/bin/pip install -r requirements.txt",
+        ],
+    ),
+    ("Cargo.lock", &["cargo test --locked --no-run"]),
+    ("go.sum", &["go mod download", "go vet ./..."]),
+    ("Gemfile.lock", &["bundle install"]),
+    ("composer.lock", &["composer install --no-interaction"]),
+    ("mix.lock", &["mix deps.get"]),
+];
+
+/// The list of files that tools which make worktrees copy into them.
+const INCLUDE: &str = ".worktreeinclude";
+
+/// Looks at a checkout.
+pub fn proposed(dir: &Path) -> Proposal {
+    let (setup, by) = declared(dir).unwrap_or_else(|| locked(dir));
+    Proposal {
+        setup,
+        by,
+        include: included(dir),
+    }
+}
+
+/// What the repository tells agents.
+fn declared(dir: &Path) -> Option<(Vec<String>, String)> {
+    type Read = fn(&str) -> Option<Vec<String>>;
+    let places: [(&str, Read); 4] = [
+        (".codex/environments/environment.toml", codex),
+        (".cursor/environment.json", cursor),
+        (".devcontainer/devcontainer.json", devcontainer),
+        (".devcontainer.json", devcontainer),
+    ];
+    places.into_iter().find_map(|(place, read)| {
+        let lines = read(&fs::read_to_string(dir.join(place)).ok()?)?;
+        (!lines.is_empty()).then(|| (lines, place.to_owned()))
+    })
+}
+
+fn codex(text: &str) -> Option<Vec<String>> {
+    let value: toml::Table = text.parse().ok()?;
+    let script = value.get("setup")?.get("script")?.as_str()?;
+    Some(lines(script))
+}
+
+fn cursor(text: &str) -> Option<Vec<String>> {
+    let value: Value = serde_json::from_str(text).ok()?;
+    Some(lines(value["install"].as_str()?))
+}
+
+fn devcontainer(text: &str) -> Option<Vec<String>> {
+    let value: Value = serde_json::from_str(&without_comments(text)).ok()?;
+    command(&value["postCreateCommand"])
+}
+
+/// A text, a list of words, or several of them by name.
+fn command(value: &Value) -> Option<Vec<String>> {
+    match value {
+        Value::String(text) => Some(lines(text)),
+        Value::Array(words) => {
+            let words: Option<Vec<&str>> = words.iter().map(Value::as_str).collect();
+            Some(vec![words?.join(" ")])
+        }
+        Value::Object(named) => Some(named.values().filter_map(command).flatten().collect()),
+        _ => None,
+    }
+}
+
+fn lines(text: &str) -> Vec<String> {
+    let lines = text.lines().map(str::trim);
+    let said = lines.filter(|line| !line.is_empty() && !line.starts_with('#'));
+    said.map(str::to_owned).collect()
+}
+
+/// Without `// …` and commas before an end, outside of texts.
+fn without_comments(text: &str) -> String {
+    let (mut plain, mut in_text) = (String::new(), false);
+    let mut letters = text.chars().peekable();
+    while let Some(letter) = letters.next() {
+        match letter {
+            '\\' if in_text => {
+                plain.push(letter);
+                plain.extend(letters.next());
+                continue;
+            }
+            '"' => in_text = !in_text,
+            '/' if !in_text && letters.peek() == Some(&'/') => {
+                while letters.next_if(|next| *next != '\n').is_some() {}
+                continue;
+            }
+            '}' | ']' if !in_text => {
+                let end = plain.trim_end().len();
+                if plain[..end].ends_with(',') {
+                    plain.truncate(end - 1);
+                }
+            }
+            _ => {}
+        }
+        plain.push(letter);
+    }
+    plain
+}
+
+fn locked(dir: &Path) -> (Vec<String>, String) {
+    let there = LOCKS.iter().filter(|(lock, _)| dir.join(lock).is_file());
+    let (mut setup, mut by) = (Vec::new(), Vec::new());
+    for (lock, lines) in there {
+        setup.extend(lines.iter().map(|line| (*line).to_owned()));
+        by.push(*lock);
+    }
+    (setup, by.join(", "))
+}
+
+fn included(dir: &Path) -> Vec<String> {
+    let text = fs::read_to_string(dir.join(INCLUDE)).unwrap_or_default();
+    let mut files = lines(&text);
+    files.retain(|file| dir.join(file).is_file());
+    files
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn of(files: &[(&str, &str)]) -> Proposal {
+        let dir = tempfile::tempdir().unwrap();
+        for (file, text) in files {
+            let path = dir.path().join(file);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(path, text).unwrap();
+        }
+        proposed(dir.path())
+    }
+
+    #[test]
+    fn what_a_repository_tells_agents_comes_before_its_lock_files() {
+        let lock = ("package-lock.json", "{}");
+        assert_eq!(of(&[lock]).setup, ["npm ci"]);
+        assert_eq!(of(&[lock]).by, "package-lock.json");
+        let codex = "version = 1\n[setup]\nscript = '''\n# first\nnpm ci\nnpm run gen\n'''\n";
+        let found = of(&[lock, (".codex/environments/environment.toml", codex)]);
+        assert_eq!(found.setup, ["npm ci", "npm run gen"]);
+        let cursor = "{\"install\": \"pnpm i\", \"terminals\": []}";
+        assert_eq!(
+            of(&[(".cursor/environment.json", cursor)]).setup,
+            ["pnpm i"]
+        );
+        let dev = "{\n  // what runs first\n  \"image\": \"x//y\",\n  \"postCreateCommand\": [\"make\", \"deps\"],\n}\n";
+        let found = of(&[lock, (".devcontainer/devcontainer.json", dev)]);
+        assert_eq!(
+            (found.setup, found.by.as_str()),
+            (
+                vec!["make deps".to_owned()],
+                ".devcontainer/devcontainer.json"
+            )
+        );
+        // One that cannot be read says nothing.
+        assert_eq!(
+            of(&[lock, (".cursor/environment.json", "{")]).setup,
+            ["npm ci"]
+        );
+        assert_eq!(of(&[]), Proposal::default());
+    }
+
+    #[test]
+    fn files_to_include_are_those_that_are_there() {
+        let found = of(&[
+            (".worktreeinclude", "# local\n.env.test\nmissing\n*.pem\n"),
+            (".env.test", "A=1\n"),
+        ]);
+        assert_eq!(found.include, [".env.test"]);
+    }
+}
