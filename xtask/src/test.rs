@@ -12,7 +12,10 @@ use crate::workspace::{Cache, cargo};
 use crate::{agents, debian, ordinary, seed, slowest};
 
 /// What is run on both kinds of workspaces; the others run on layers.
-const COPIES: [&str; 2] = ["-E", "test(/^hostile::(walls|leavings|lookers|judges|repository)::/) + test(/^faults::place::/)"];
+const COPIES: [&str; 2] = [
+    "-E",
+    "test(/^hostile::(walls|leavings|lookers|judges|repository)::/) + test(/^faults::place::/)",
+];
 
 /// Runs every test, or those that `args` choose, with these variables beside the usual ones. The
 /// exit code is that of the test runner.

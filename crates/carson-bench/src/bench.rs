@@ -128,7 +128,28 @@ impl Bench {
             Access::Write => layered.overlay,
             Access::Read => layered.overlay.read_only(),
         });
-        tree.into_iter().chain(self.layered_home()).collect()
+        let home = self.layered_home();
+        tree.into_iter().chain(home).chain(self.caches()).collect()
+    }
+
+    /// The operator's downloads in the home, each below a directory of the bench's own.
+    fn caches(&self) -> Vec<Overlay> {
+        let Some(stand) = &self.stand else {
+            return Vec::new();
+        };
+        let overlay = |(at, (place, lower)): (usize, &(&str, PathBuf))| {
+            let own = self.desk.join("caches").join(at.to_string());
+            Overlay {
+                at: self.seen_home().join(place),
+                lower: vec![lower.clone()],
+                upper: Some(Upper {
+                    dir: own.join("new"),
+                    work: own.join("work"),
+                }),
+                marks: stand.marks,
+            }
+        };
+        stand.caches.iter().enumerate().map(overlay).collect()
     }
 
     fn layered_home(&self) -> Option<Overlay> {
@@ -250,6 +271,13 @@ impl Bench {
         }
         if let Some(upper) = self.layered_home().and_then(|overlay| overlay.upper) {
             private_dir(&upper.work)?;
+        }
+        for upper in self.caches().into_iter().filter_map(|cache| cache.upper) {
+            private_dir(&upper.dir)?;
+            private_dir(&upper.work)?;
+        }
+        for (place, _) in self.stand.iter().flat_map(|stand| &stand.caches) {
+            private_dir(&self.home().join(place))?;
         }
         let identity = format!(
             "[user]\n\tname = Carson ({})\n\temail = carson@localhost\n\

@@ -15,6 +15,8 @@ pub struct Stand {
     pub trees: Vec<PathBuf>,
     /// What is below the home, the topmost first.
     pub homes: Vec<PathBuf>,
+    /// Downloads of the operator's: where each lies below a home, and what is below it there.
+    pub caches: Vec<(&'static str, PathBuf)>,
     /// The index of the checkout.
     pub index: PathBuf,
     /// In which form the kernel leaves its marks.

@@ -77,3 +77,59 @@ pub enum Workspaces {
     /// A checkout of its own.
     Copy,
 }
+
+/// A package manager whose downloads on this machine every workspace finds.
+#[derive(
+    Clone,
+    Copy,
+    Debug,
+    PartialEq,
+    Eq,
+    PartialOrd,
+    Ord,
+    strum::Display,
+    Deserialize,
+    Serialize,
+    JsonSchema,
+)]
+#[serde(rename_all = "kebab-case")]
+#[strum(serialize_all = "kebab-case")]
+pub enum Cache {
+    /// npm.
+    Npm,
+    /// pnpm.
+    Pnpm,
+    /// Yarn, both of them.
+    Yarn,
+    /// Cargo.
+    Cargo,
+    /// pip.
+    Pip,
+    /// uv.
+    Uv,
+    /// Go.
+    Go,
+    /// Maven.
+    Maven,
+    /// Gradle.
+    Gradle,
+}
+
+impl Cache {
+    /// Where its downloads lie below `HOME`, by the tools' own documentation. None of these holds a
+    /// sign-in.
+    #[must_use]
+    pub fn places(self) -> &'static [&'static str] {
+        match self {
+            Self::Npm => &[".npm/_cacache"],
+            Self::Pnpm => &[".local/share/pnpm/store"],
+            Self::Yarn => &[".cache/yarn", ".yarn/berry/cache"],
+            Self::Cargo => &[".cargo/registry", ".cargo/git"],
+            Self::Pip => &[".cache/pip"],
+            Self::Uv => &[".cache/uv"],
+            Self::Go => &["go/pkg/mod"],
+            Self::Maven => &[".m2/repository"],
+            Self::Gradle => &[".gradle/caches"],
+        }
+    }
+}

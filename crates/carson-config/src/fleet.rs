@@ -13,7 +13,7 @@ use carson_core::{AccountName, Api, EngineKind, HostName, RepoName, RoleName, St
 use carson_notify::Spec;
 use chrono_tz::Tz;
 
-use crate::choices::{HookFailure, Priority, Workspaces};
+use crate::choices::{Cache, HookFailure, Priority, Workspaces};
 use crate::confine::Confinement;
 use crate::layout::Layout;
 use crate::role_file::{Promise, Tools};
@@ -82,6 +82,8 @@ pub struct Repo {
     pub allow_unshown: Vec<String>,
     /// What makes a checkout ready to work in.
     pub setup: Setup,
+    /// Downloads of the operator's that every workspace finds.
+    pub caches: Vec<Cache>,
     /// Files that are copied into every workspace.
     pub include: Vec<Included>,
 }

@@ -56,7 +56,7 @@ mod shipped;
 mod sources;
 mod work;
 
-pub use choices::{HookFailure, NetworkUse, Priority, Push, Sandbox, Workspaces};
+pub use choices::{Cache, HookFailure, NetworkUse, Priority, Push, Sandbox, Workspaces};
 pub use confine::Confinement;
 pub use credentials::CREDENTIALS;
 pub use duration::{format_duration, parse_duration};

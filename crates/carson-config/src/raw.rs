@@ -10,7 +10,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::choices::Workspaces;
+use crate::choices::{Cache, Workspaces};
 use crate::forms::{As, Share, SomeTime, Zone};
 use crate::listed::Sections;
 use crate::sections::{HeartbeatSection, Housekeeping};
@@ -140,6 +140,10 @@ pub(crate) struct RepoSection {
     #[serde(with = "As::<SomeTime>")]
     #[schemars(extend("examples" = ["30m"]))]
     pub setup_timeout: Duration,
+    /// Package managers whose downloads in your home every workspace finds; what a session downloads
+    /// or spoils there is its own.
+    #[schemars(extend("examples" = [["npm", "cargo"]]))]
+    pub caches: Vec<Cache>,
     /// Files that work needs and git ignores.
     pub include: IncludeSection,
 }
@@ -170,6 +174,7 @@ impl Default for RepoSection {
             allow_unshown: Vec::new(),
             setup: Vec::new(),
             setup_timeout: Duration::from_secs(15 * 60),
+            caches: Vec::new(),
             include: IncludeSection::default(),
         }
     }

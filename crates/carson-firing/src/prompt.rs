@@ -139,6 +139,7 @@ mod tests {
             allow_ci: false,
             allow_unshown: Vec::new(),
             setup: carson_config::Setup::default(),
+            caches: Vec::new(),
             include: Vec::new(),
         };
         let work = Work {

@@ -17,6 +17,8 @@ mod error;
 mod possible;
 mod setup;
 
+use std::path::PathBuf;
+
 use carson_config::{Repo, Role, Sandbox, Workspaces};
 use carson_git::{LAYER_INDEX, LAYER_TREE, Mirror, Oid};
 use tracing::warn;
@@ -80,6 +82,7 @@ pub async fn stand(
                 seen_home: None,
                 trees: vec![layer.join(LAYER_TREE)],
                 homes: Vec::new(),
+                caches: caches(home, repo),
                 index: layer.join(LAYER_INDEX),
                 marks,
             },
@@ -101,6 +104,16 @@ pub async fn stand(
             None
         }
     }
+}
+
+/// The downloads that are there, without links: a mount follows none.
+fn caches(home: &Home, repo: &Repo) -> Vec<(&'static str, PathBuf)> {
+    let Some(user) = &home.user_home else {
+        return Vec::new();
+    };
+    let places = repo.caches.iter().flat_map(|cache| cache.places());
+    let there = |place: &&'static str| Some((*place, user.join(place).canonicalize().ok()?));
+    places.filter_map(|place| there(&place)).collect()
 }
 
 impl Held {

@@ -203,6 +203,7 @@ impl Missing {
             half.join("began"),
             half.join("tree.work"),
             half.join("home.work"),
+            half.join("caches"),
             bench.temp(),
             bench.runtime(),
             bench.sign_in(),

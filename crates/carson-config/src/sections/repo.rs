@@ -87,6 +87,7 @@ pub(crate) fn repos(
                 allow_ci: section.allow_ci,
                 allow_unshown: section.allow_unshown,
                 setup,
+                caches: section.caches,
                 include,
             },
         );

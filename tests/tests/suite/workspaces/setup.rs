@@ -212,3 +212,41 @@ fn files_that_git_ignores_are_there_and_their_values_do_not_leave() {
         );
     }
 }
+
+#[test]
+fn downloads_of_the_operators_are_there_for_all_and_nobody_spoils_them() {
+    let agent = format!(
+        "cd ~/.npm/_cacache; test \"$(cat known)\" = downloaded; echo spoilt > known; echo more > new; cd -\n\
+         test ! -e ~/.npmrc; {COMMIT}; echo '[OK] done'"
+    );
+    for setup in [
+        "",
+        "test -s ~/.npm/_cacache/known; echo spoilt > ~/.npm/_cacache/known",
+    ] {
+        let fleet = with_setup(&agent, setup);
+        let own = fleet.root().join("operator/.npm/_cacache");
+        fs::create_dir_all(&own).unwrap();
+        fs::write(own.join("known"), "downloaded\n").unwrap();
+        fs::write(
+            fleet.root().join("operator/.npmrc"),
+            "//x/:_authToken=mine\n",
+        )
+        .unwrap();
+        if setup.is_empty() {
+            let path = fleet.home().join("carson.toml");
+            let text = fs::read_to_string(&path).unwrap();
+            fs::write(&path, text.replace("setup = [\"\"]\n", "")).unwrap();
+        }
+        set(&fleet, REPO, "caches = [\"npm\", \"cargo\"]");
+        for title in ["More", "Even more"] {
+            let ended = row(&fleet);
+            assert_eq!(ended["outcome"], "OK", "{ended:#}");
+            fleet.issue("hand", title, "To do.");
+        }
+        assert_eq!(
+            fs::read_to_string(own.join("known")).unwrap(),
+            "downloaded\n"
+        );
+        assert!(!own.join("new").exists());
+    }
+}
