@@ -11,18 +11,24 @@
 
 use std::fs;
 use std::io::Write as _;
+use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 
-use carson_proc::sandbox::Overlay;
+use carson_proc::inspector::Desk;
+use carson_proc::sandbox::{Overlay, Upper};
 use serde::{Deserialize, Serialize};
 
 use crate::durable;
 use crate::error::{GitError, io};
-use crate::git::Git;
+use crate::git::{self, Git};
+use crate::inspect::checkout::Checkout;
 use crate::mirror::Mirror;
 use crate::oid::Oid;
 use crate::private::{BEGAN, REPOSITORY, repository, sizes};
 use crate::racy;
+use crate::removal::remove_tree;
+use crate::scratch::ScratchDir;
+use crate::seen::bounds;
 use crate::worktree::Worktree;
 
 /// The checkout in the directory of a layer.
@@ -31,6 +37,8 @@ pub const LAYER_TREE: &str = "tree";
 pub const LAYER_INDEX: &str = "index";
 /// How many bytes of a disk it takes, as text.
 pub const LAYER_BYTES: &str = "bytes";
+/// What it stands on itself, the topmost first, as JSON; a whole checkout has none.
+pub const LAYER_BELOW: &str = "below";
 /// The note of a worktree that stands on layers, among those of how it began.
 const NOTE: &str = "layers.json";
 /// Files above which a checkout is worth more than one process.
@@ -66,6 +74,92 @@ impl Mirror {
             }
             other => other.map_err(|source| io(dir, source)),
         }
+    }
+
+    /// The same on top of the layer of another commit, `from`: only what differs is written, above what
+    /// `below` is put together of. What is seen at its place is the new commit then.
+    ///
+    /// # Errors
+    /// When what differs cannot be written.
+    pub async fn make_layer_above(
+        &self,
+        dir: &Path,
+        commit: &Oid,
+        (from, below): (&Oid, &Layered),
+    ) -> Result<(), GitError> {
+        let half = dir.with_extension(format!("{}.half", std::process::id()));
+        let made = self.check_out_above(&half, commit, from, below).await;
+        if made.is_err() {
+            let _ = remove_tree(&self.inspector, self.path(), &half).await;
+        }
+        made?;
+        match fs::rename(&half, dir) {
+            // Another process was faster.
+            Err(_) if dir.is_dir() => remove_tree(&self.inspector, self.path(), &half).await,
+            other => other.map_err(|source| io(dir, source)),
+        }
+    }
+
+    async fn check_out_above(
+        &self,
+        dir: &Path,
+        commit: &Oid,
+        from: &Oid,
+        below: &Layered,
+    ) -> Result<(), GitError> {
+        let (own, tree, work) = (dir.join(REPOSITORY), dir.join(LAYER_TREE), dir.join("work"));
+        let objects = self.path().join("objects");
+        let upper = Upper {
+            dir: tree.clone(),
+            work: work.clone(),
+        };
+        let above = Layered {
+            overlay: Overlay {
+                upper: Some(upper),
+                ..below.overlay.clone()
+            },
+            index: below.index.clone(),
+        };
+        let made = fs::create_dir_all(dir).and_then(|()| {
+            repository(&own, &objects, "")?;
+            link(&own, &tree, "carson/layer", commit, &above)
+        });
+        made.map_err(|source| io(dir, source))?;
+        let scratch = ScratchDir::new(self.path(), "layer")?;
+        let seen = &above.overlay.at;
+        let desk = Desk {
+            own: scratch.path().to_owned(),
+            programs: git::program().into_iter().collect(),
+            read: vec![objects],
+            write: vec![dir.to_owned(), seen.clone()],
+            overlays: vec![above.overlay.clone()],
+        };
+        let question = Checkout {
+            repository: own.clone(),
+            tree: seen.clone(),
+            name: LAYER_TREE.to_owned(),
+            branch: String::new(),
+            commit: commit.clone(),
+            stands_on: Some(from.clone()),
+        };
+        let asked = self.inspector.ask(&question, &desk, &bounds()).await;
+        asked.map_err(|source| GitError::Unseen {
+            path: dir.to_owned(),
+            source,
+        })?;
+        let index = own.join("worktrees").join(LAYER_TREE).join("index");
+        fs::rename(&index, dir.join(LAYER_INDEX)).map_err(|source| io(&index, source))?;
+        for gone in [&own, &work] {
+            remove_tree(&self.inspector, self.path(), gone).await?;
+        }
+        let done = || -> std::io::Result<()> {
+            fs::remove_file(tree.join(".git"))?;
+            let below = serde_json::to_vec(&below.overlay.lower)?;
+            fs::write(dir.join(LAYER_BELOW), below)?;
+            fs::write(dir.join(LAYER_BYTES), bytes_below(&tree)?.to_string())?;
+            Ok(nix::unistd::syncfs(fs::File::open(dir)?)?)
+        };
+        done().map_err(|source| io(dir, source))
     }
 
     async fn check_out_layer(&self, dir: &Path, commit: &Oid) -> Result<(), GitError> {
@@ -154,6 +248,19 @@ pub(crate) fn link(
     }
     fs::create_dir(path)?;
     fs::write(path.join(".git"), file("gitdir: ", &admin))
+}
+
+/// What the files of a checkout take on the disk.
+fn bytes_below(dir: &Path) -> std::io::Result<u64> {
+    let mut bytes = 0;
+    for item in fs::read_dir(dir)? {
+        let item = item?;
+        bytes += match item.file_type()?.is_dir() {
+            true => bytes_below(&item.path())?,
+            false => item.metadata()?.blocks() * 512,
+        };
+    }
+    Ok(bytes)
 }
 
 impl Layered {

@@ -118,6 +118,76 @@ fn another_base_is_another_layer_and_old_ones_can_go() {
 }
 
 #[test]
+fn a_base_that_moved_is_what_differs_and_now_and_then_whole() {
+    let clean = "git update-index --really-refresh -q; test -z \"$(git status --porcelain)\"";
+    let fleet = fleet(
+        &format!("{clean}; cat list | xargs -r ls -d; {COMMIT}; echo '[OK] done'"),
+        "",
+    );
+    role(
+        &fleet,
+        "stages = [\"execute\"]\n[limits]\nmax_open_prs = 100\n",
+    );
+    let moves: [&[(&str, &str)]; 3] = [
+        &[
+            ("a/b/c.txt", "1\n"),
+            ("a/d.txt", "2\n"),
+            ("list", "a/b/c.txt\n"),
+        ],
+        &[("a/b/c.txt", "3\n"), ("list", "a/d.txt\n")],
+        &[("e", "4\n"), ("list", "e a/b\n")],
+    ];
+    let seed = fleet.root().join("seed");
+    for step in 0..12 {
+        if step % 4 == 3 {
+            // What was a directory is a file, and the other way round.
+            fs::remove_dir_all(seed.join("a")).unwrap();
+            let _ = fs::remove_file(seed.join("e"));
+            fleet.commit_to_main(&[("a", "a file\n"), ("e/f", "5\n"), ("list", "a e/f\n")]);
+        } else {
+            let _ = fs::remove_file(seed.join("a"));
+            let _ = fs::remove_dir_all(seed.join("e"));
+            let step_text = format!("{step}\n");
+            let more = [("step", step_text.as_str())];
+            fleet.commit_to_main(&[moves[step % 4], &more[..]].concat());
+        }
+        let row = row(&fleet);
+        assert_eq!(row["outcome"], "OK", "step {step}: {row:#}");
+        fleet.issue("hand", &format!("Step {step}"), "To do.");
+    }
+    let layers = layers(&fleet);
+    assert_eq!(layers.len(), 12);
+    let below = |layer: &Value| {
+        let file = PathBuf::from(layer["path"].as_str().unwrap()).join("below");
+        let text = fs::read(file).unwrap_or_else(|_| b"[]".to_vec());
+        serde_json::from_slice::<Vec<PathBuf>>(&text).unwrap().len()
+    };
+    let depths: Vec<usize> = layers.iter().rev().map(below).collect();
+    assert_eq!(depths, [0, 1, 2, 3, 4, 5, 6, 7, 0, 1, 2, 3]);
+    // Those that others stand on stay until these have gone.
+    let pruned = fleet.ok(&["workspaces", "prune", "--all", "--json"]);
+    assert_eq!(
+        pruned["removed"].as_array().unwrap().len(),
+        12,
+        "{pruned:#}"
+    );
+}
+
+#[test]
+fn a_layer_that_somebody_spoilt_is_made_anew() {
+    let fleet = fleet(
+        &format!("test -f README.md; {COMMIT}; echo '[OK] done'"),
+        "",
+    );
+    assert_eq!(row(&fleet)["outcome"], "OK");
+    let layer = PathBuf::from(layers(&fleet)[0]["path"].as_str().unwrap());
+    fs::remove_dir_all(layer.join("tree")).unwrap();
+    fleet.issue("hand", "More", "To do.");
+    let row = row(&fleet);
+    assert_eq!(row["outcome"], "OK", "{row:#}");
+}
+
+#[test]
 fn nothing_that_a_workspace_stands_on_goes() {
     let fleet = fleet(&format!("{COMMIT}; touch ready; sleep 600"), "");
     let mut command = fleet.command(&["fire", "hand", "--json"]);

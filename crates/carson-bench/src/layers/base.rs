@@ -1,10 +1,16 @@
 //! Checkouts of base commits.
+//!
+//! The first one of a repository is whole. When the base moves, the next one is what differs, above the one
+//! that was used last: that costs what changed, in time and on the disk. So many stand above each other, then
+//! another one is whole.
 
-use std::fs::File;
-use std::path::PathBuf;
+use std::fs::{self, File};
+use std::path::{Path, PathBuf};
 
 use carson_config::Repo;
-use carson_git::{Mirror, Oid};
+use carson_git::{LAYER_BELOW, LAYER_INDEX, LAYER_TREE, Layered, Mirror, Oid};
+use carson_proc::sandbox::{Marks, Overlay};
+use tracing::warn;
 
 use super::cache;
 use super::error::{LayerError, io};
@@ -12,21 +18,106 @@ use crate::private_dir::private_dir;
 use crate::spread_dir::spread;
 use carson_home::Home;
 
-/// The checkout of a commit, made where it is missing.
+/// So many checkouts stand above each other at most.
+const DEEP: usize = 8;
+
+/// The checkout of a commit.
+pub(super) struct Base {
+    /// What it is put together of, the topmost first.
+    pub trees: Vec<PathBuf>,
+    pub index: PathBuf,
+}
+
+/// The checkout of a commit, made where it is missing. `seen` is where trees are seen.
 pub(super) async fn ready(
     home: &Home,
     repo: &Repo,
     mirror: &Mirror,
     base: &Oid,
-) -> Result<PathBuf, LayerError> {
+    (seen, marks): (&Path, Marks),
+) -> Result<Base, LayerError> {
     let dir = cache::of_repo(home, &repo.name);
     let layer = dir.join(format!("{}{base}", cache::BASE));
+    if layer.is_dir() && !is_whole(&layer) {
+        warn!(layer = %layer.display(), "something of a layer is gone: it is made anew");
+        cache::gone_for_good(home, &layer).await;
+    }
     if !layer.is_dir() {
         private_dir(&dir).map_err(|source| io(&dir, source))?;
         spread(&dir);
-        mirror.make_layer(&layer, base).await?;
+        if !made_above(home, repo, mirror, (base, &layer), (seen, marks)).await {
+            mirror.make_layer(&layer, base).await?;
+        }
     }
     let used = layer.join(cache::USED);
     File::create(&used).map_err(|source| io(&used, source))?;
-    Ok(layer)
+    Ok(Base {
+        trees: trees(&layer)?,
+        index: layer.join(LAYER_INDEX),
+    })
+}
+
+/// Whether it could be made above another one.
+async fn made_above(
+    home: &Home,
+    repo: &Repo,
+    mirror: &Mirror,
+    (base, layer): (&Oid, &Path),
+    (seen, marks): (&Path, Marks),
+) -> bool {
+    let Some((from, below)) = newest(home, repo) else {
+        return false;
+    };
+    let Ok(lower) = trees(&below) else {
+        return false;
+    };
+    if lower.len() >= DEEP {
+        return false;
+    }
+    let below = Layered {
+        overlay: Overlay {
+            at: seen.to_owned(),
+            lower,
+            upper: None,
+            marks,
+        },
+        index: below.join(LAYER_INDEX),
+    };
+    let made = mirror.make_layer_above(layer, base, (&from, &below)).await;
+    if let Err(error) = &made {
+        warn!(repo = %repo.name, %error, "the base is checked out anew: what differs could not be");
+    }
+    made.is_ok()
+}
+
+/// The checkout that was used last.
+fn newest(home: &Home, repo: &Repo) -> Option<(Oid, PathBuf)> {
+    let all = cache::dirs(&cache::of_repo(home, &repo.name)).into_iter();
+    let bases = all.filter_map(|path| {
+        let name = path.file_name()?.to_str()?.strip_prefix(cache::BASE)?;
+        let oid = name.parse::<Oid>().ok()?;
+        Some((cache::used_at(&path), oid, path))
+    });
+    let (_, oid, path) = bases.max_by_key(|(used, ..)| *used)?;
+    Some((oid, path))
+}
+
+/// Whether nobody has taken a part of it away.
+fn is_whole(layer: &Path) -> bool {
+    let trees = trees(layer).unwrap_or_default();
+    let is_there = !trees.is_empty() && trees.iter().all(|tree| tree.is_dir());
+    is_there && layer.join(LAYER_INDEX).is_file()
+}
+
+/// What a checkout is put together of, the topmost first.
+fn trees(layer: &Path) -> Result<Vec<PathBuf>, LayerError> {
+    let file = layer.join(LAYER_BELOW);
+    let below = match fs::read(&file) {
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(Vec::new()),
+        other => other.and_then(|text| Ok(serde_json::from_slice::<Vec<PathBuf>>(&text)?)),
+    };
+    let below = below.map_err(|source| io(&file, source))?;
+    Ok(std::iter::once(layer.join(LAYER_TREE))
+        .chain(below)
+        .collect())
 }

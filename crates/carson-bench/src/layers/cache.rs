@@ -7,7 +7,7 @@ use std::time::SystemTime;
 
 use carson_config::Repo;
 use carson_core::RepoName;
-use carson_git::{Layered, remove_tree};
+use carson_git::{LAYER_BELOW, Layered, remove_tree};
 use chrono::{DateTime, Utc};
 use serde::Serialize;
 use tracing::warn;
@@ -121,7 +121,9 @@ pub async fn prune(home: &Home, most: u64) -> Pruned {
     let mut left = bytes_taken(&layers);
     let mut removed = Vec::new();
     while left > most {
-        let Some(at) = layers.iter().rposition(|layer| layer.in_use == 0) else {
+        let below = below_others(home);
+        let may_go = |layer: &Layer| layer.in_use == 0 && !below.contains(&layer.path);
+        let Some(at) = layers.iter().rposition(may_go) else {
             break;
         };
         let layer = layers.remove(at);
@@ -144,7 +146,11 @@ async fn remove(home: &Home, layer: &Layer) -> bool {
             return false;
         };
         // Who begins holds it, and is asked again what it stands on once it let go.
-        if lock.try_lock().is_err() || in_use(home).iter().any(|one| one.starts_with(&layer.path)) {
+        let stood_on = |one: &PathBuf| one.starts_with(&layer.path);
+        if lock.try_lock().is_err()
+            || in_use(home).iter().any(stood_on)
+            || below_others(home).contains(&layer.path)
+        {
             return false;
         }
         if fs::rename(&layer.path, &gone).is_err() {
@@ -181,6 +187,24 @@ fn is_young(path: &Path) -> bool {
     age.is_none_or(|age| age < std::time::Duration::from_secs(3600))
 }
 
+/// Layers that other layers stand on.
+fn below_others(home: &Home) -> BTreeSet<PathBuf> {
+    let mut below = BTreeSet::new();
+    for layer in dirs(&home.fleet.layout.layers())
+        .iter()
+        .flat_map(|repo| dirs(repo))
+    {
+        let listed = fs::read(layer.join(LAYER_BELOW)).unwrap_or_default();
+        let trees = serde_json::from_slice::<Vec<PathBuf>>(&listed).unwrap_or_default();
+        below.extend(
+            trees
+                .into_iter()
+                .filter_map(|tree| Some(tree.parent()?.to_owned())),
+        );
+    }
+    below
+}
+
 /// Every directory that a workspace stands on, once for each workspace.
 fn in_use(home: &Home) -> Vec<PathBuf> {
     let mut used = Vec::new();
@@ -209,7 +233,7 @@ fn what_is(path: &Path) -> Option<String> {
         })
 }
 
-fn used_at(path: &Path) -> DateTime<Utc> {
+pub(super) fn used_at(path: &Path) -> DateTime<Utc> {
     let used = path.join(USED).metadata().and_then(|used| used.modified());
     used.unwrap_or(SystemTime::UNIX_EPOCH).into()
 }
@@ -227,7 +251,7 @@ fn name_of(path: &Path) -> String {
     name.to_string_lossy().into_owned()
 }
 
-fn dirs(path: &Path) -> Vec<PathBuf> {
+pub(super) fn dirs(path: &Path) -> Vec<PathBuf> {
     let items = fs::read_dir(path).into_iter().flatten().flatten();
     let is_dir = |item: &fs::DirEntry| item.file_type().is_ok_and(|kind| kind.is_dir());
     items.filter(is_dir).map(|item| item.path()).collect()

@@ -20,7 +20,7 @@ mod setup;
 use std::path::PathBuf;
 
 use carson_config::{Repo, Role, Sandbox, Workspaces};
-use carson_git::{LAYER_INDEX, LAYER_TREE, Mirror, Oid};
+use carson_git::{LAYER_TREE, Mirror, Oid};
 use tracing::warn;
 
 use crate::sandbox_profile::forced;
@@ -74,16 +74,17 @@ pub async fn stand(
     };
     let held = async {
         let lock = cache::hold(home, repo)?;
-        let layer = base::ready(home, repo, mirror, base).await?;
         let seen = cache::seen_at(home, repo)?;
+        let seen_tree = seen.join("tree");
+        let base_layer = base::ready(home, repo, mirror, base, (&seen_tree, marks)).await?;
         let mut held = Held {
             stand: Stand {
-                seen_tree: seen.join("tree"),
+                seen_tree,
                 seen_home: None,
-                trees: vec![layer.join(LAYER_TREE)],
+                trees: base_layer.trees,
                 homes: Vec::new(),
                 caches: caches(home, repo),
-                index: layer.join(LAYER_INDEX),
+                index: base_layer.index,
                 marks,
             },
             missing: None,

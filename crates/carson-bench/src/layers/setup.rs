@@ -212,11 +212,9 @@ impl Missing {
         }
         let git = tree.join(".git");
         fs::remove_file(&git).map_err(|source| io(&git, source))?;
-        let base = layered.overlay.lower.last();
-        let base = base.map_or(tree.as_path(), PathBuf::as_path);
         let left = strip_setup(
             &home.inspector,
-            (&tree, base, &layered.index),
+            (&tree, &layered.overlay.lower, &layered.index),
             &[bench.home()],
             (&layered.overlay.at, layered.overlay.marks),
             &bench.sandbox(),

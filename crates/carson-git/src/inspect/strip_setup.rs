@@ -174,7 +174,7 @@ impl Question for ShowsBase {
     }
 }
 
-/// Makes what a setup wrote in `upper`, above the checkout `base` with this index, fit to lie below
+/// Makes what a setup wrote in `upper`, above the layers `base` with this index, fit to lie below
 /// workspaces. `beside` is measured with it; `at` is where trees are seen, and `own` a directory of ours
 /// for the asking.
 ///
@@ -182,7 +182,7 @@ impl Question for ShowsBase {
 /// When it holds too much, or hides tracked files.
 pub async fn strip_setup(
     inspector: &Inspector,
-    (upper, base, index): (&Path, &Path, &Path),
+    (upper, base, index): (&Path, &[PathBuf], &Path),
     beside: &[PathBuf],
     (at, marks): (&Path, Marks),
     own: &Path,
@@ -213,7 +213,9 @@ pub async fn strip_setup(
         read: vec![at.to_owned(), index.to_owned()],
         overlays: vec![Overlay {
             at: at.to_owned(),
-            lower: vec![upper.to_owned(), base.to_owned()],
+            lower: std::iter::once(upper.to_owned())
+                .chain(base.iter().cloned())
+                .collect(),
             upper: None,
             marks,
         }],
