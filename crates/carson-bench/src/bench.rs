@@ -67,9 +67,15 @@ impl Bench {
 
     /// A clean room of it: a worktree, a repository, a home and temporary directories that nobody
     /// has worked in.
-    pub fn room(&self, number: usize) -> Self {
+    /// Without what a setup left when that has to be made anew.
+    pub fn room(&self, number: usize, with_setup: bool) -> Self {
         let room = self.rooms().join(number.to_string());
+        let stand = self.stand.clone();
         Self {
+            stand: match with_setup {
+                true => stand,
+                false => stand.map(Stand::without_setup),
+            },
             work: room.clone(),
             desk: room,
             ..self.clone()
@@ -107,10 +113,11 @@ impl Bench {
     #[must_use]
     pub fn layered(&self) -> Option<Layered> {
         let stand = self.stand.as_ref()?;
+        let included = Some(self.included()).filter(|dir| dir.is_dir());
         Some(Layered {
             overlay: Overlay {
                 at: stand.seen_tree.clone(),
-                lower: stand.trees.clone(),
+                lower: included.into_iter().chain(stand.all_trees()).collect(),
                 upper: Some(Upper {
                     dir: self.tree(),
                     work: self.work.join("tree.work"),
@@ -119,6 +126,23 @@ impl Bench {
             },
             index: stand.index.clone(),
         })
+    }
+
+    /// Whether it stands on layers.
+    #[must_use]
+    pub fn stands(&self) -> bool {
+        self.stand.is_some()
+    }
+
+    /// Where what is included lies, below what its session writes.
+    pub(crate) fn included(&self) -> PathBuf {
+        self.work.join("include")
+    }
+
+    /// Whether what it stands on has something at a path of the worktree.
+    pub(crate) fn is_below(&self, path: &Path) -> bool {
+        let mut trees = self.stand.iter().flat_map(Stand::all_trees);
+        trees.any(|tree| tree.join(path).symlink_metadata().is_ok())
     }
 
     /// Everything that is put together where sessions may do this in the worktree.
@@ -156,7 +180,7 @@ impl Bench {
         let stand = self.stand.as_ref()?;
         Some(Overlay {
             at: stand.seen_home.clone()?,
-            lower: stand.homes.clone(),
+            lower: stand.setup.iter().map(|left| left.home.clone()).collect(),
             upper: Some(Upper {
                 dir: self.home(),
                 work: self.desk.join("home.work"),

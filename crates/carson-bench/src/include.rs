@@ -1,6 +1,6 @@
 //! Files that work needs and git ignores, copied into a workspace.
 
-use std::fs::{self, File};
+use std::fs::File;
 use std::io;
 use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
@@ -11,19 +11,31 @@ use nix::fcntl::{OFlag, open, openat};
 use nix::sys::stat::{Mode, mkdirat};
 
 use crate::bench::Bench;
+use crate::private_dir::private_dir;
 
 /// Bytes of one of them.
 const LARGEST: u64 = 16 << 20;
 
 impl Bench {
-    /// Copies them into the worktree, each for its owner alone. What is there already stays: it is the
-    /// commit's. No link is followed on the way: the commit may have one.
+    /// Copies them to where the worktree finds them, each for its owner alone. What the commit has
+    /// stays. No link is followed on the way: the commit may have one. On layers they lie below what the
+    /// session writes, in a directory of the bench's own, and are no work of the session's; that is to be
+    /// done before there is a worktree, and in a copy behind it.
     ///
     /// # Errors
     /// When one cannot be read or written; with its path.
     pub fn include(&self, files: &[Included]) -> Result<(), (PathBuf, io::Error)> {
+        let to = match self.stands() && !files.is_empty() {
+            true => self.included(),
+            false => self.tree(),
+        };
         for file in files {
-            copy(file, &self.tree()).map_err(|error| (file.from.clone(), error))?;
+            let made = match self.stands() {
+                true if self.is_below(&file.to) => Ok(()),
+                true => private_dir(&to).and_then(|()| copy(file, &to)),
+                false => copy(file, &to),
+            };
+            made.map_err(|error| (file.from.clone(), error))?;
         }
         Ok(())
     }
@@ -64,17 +76,18 @@ fn open_below(tree: &Path, path: &Path) -> io::Result<OwnedFd> {
     Ok(at)
 }
 
-/// What is missing of them.
+/// What of them cannot be read.
 #[must_use]
 pub fn missing(files: &[Included]) -> Vec<&Path> {
-    let is_missing =
-        |file: &&Included| !fs::metadata(&file.from).is_ok_and(|found| found.is_file());
+    let is_file = |file: File| file.metadata().is_ok_and(|found| found.is_file());
+    let is_missing = |file: &&Included| !File::open(&file.from).is_ok_and(is_file);
     let missing = files.iter().filter(is_missing);
     missing.map(|file| file.from.as_path()).collect()
 }
 
 #[cfg(test)]
 mod tests {
+    use std::fs;
     use std::os::unix::fs::symlink;
 
     use super::*;

@@ -22,4 +22,4 @@ mod stand;
 
 pub use ground::learn_places;
 pub use private_dir::private_dir;
-pub use stand::Stand;
+pub use stand::{Left, Stand};

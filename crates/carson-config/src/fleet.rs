@@ -93,6 +93,8 @@ pub struct Repo {
 pub struct Setup {
     /// Lines for `sh`.
     pub lines: Vec<String>,
+    /// Files on which they depend beside the usual ones; `*` stands for anything.
+    pub inputs: Vec<String>,
     /// How long they may take together.
     pub timeout: Duration,
 }

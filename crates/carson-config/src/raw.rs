@@ -136,6 +136,10 @@ pub(crate) struct RepoSection {
     /// files and of these lines; every workspace has what they left.
     #[schemars(extend("examples" = [["npm ci"]]))]
     pub setup: Vec<String>,
+    /// Files of the repository on which the lines depend, beside lock files, manifests and what the lines
+    /// name themselves: when one changes they run again; `*` stands for anything.
+    #[schemars(extend("examples" = [["packages/deps/*"]]))]
+    pub setup_inputs: Vec<String>,
     /// How long they may take together; what they use of the firing's own wall clock is gone.
     #[serde(with = "As::<SomeTime>")]
     #[schemars(extend("examples" = ["30m"]))]
@@ -173,6 +177,7 @@ impl Default for RepoSection {
             allow_ci: false,
             allow_unshown: Vec::new(),
             setup: Vec::new(),
+            setup_inputs: Vec::new(),
             setup_timeout: Duration::from_secs(15 * 60),
             caches: Vec::new(),
             include: IncludeSection::default(),

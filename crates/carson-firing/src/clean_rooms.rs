@@ -11,24 +11,38 @@ use tracing::warn;
 
 use crate::ctx::Ctx;
 use crate::placed::Placed;
+use crate::record::Record;
+use crate::setup;
 use carson_bench::bench::Bench;
 use carson_home::halt::OrBroken;
 
-/// A room with a checkout of one commit.
+/// A room with a checkout of one commit, and with what the setup left unless that has to be made anew.
 pub(crate) async fn with_commit(
     ctx: &Ctx<'_>,
+    rec: &mut Record,
     placed: &Placed<'_, '_>,
     seen: &Seen,
-    commit: &Oid,
+    (commit, with_setup): (&Oid, bool),
 ) -> Result<Bench, Halt> {
     clear(ctx, placed).await;
-    let bench = placed.place.bench.room(next(&placed.place.bench));
+    let bench = &placed.place.bench;
+    let bench = bench.room(next(bench), with_setup);
     bench.create(ctx.role).or_broken("making a clean room")?;
+    let repo = placed.taken.repo;
+    if bench.stands() {
+        setup::include(rec, repo, &bench)?;
+    }
     let layered = bench.layered();
     let made = seen
         .check_out(commit, &bench.tree(), layered.as_ref())
         .await;
     made.or_broken("checking out into a clean room")?;
+    if bench.stands() {
+        let told = bench.exclude_given(&repo.include);
+        told.or_broken("naming what the setup left")?;
+    } else {
+        setup::include(rec, repo, &bench)?;
+    }
     Ok(bench)
 }
 

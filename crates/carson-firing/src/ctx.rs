@@ -23,6 +23,8 @@ pub(crate) struct Ctx<'h> {
     pub cancel: Cancel,
     pub deadline: Instant,
     pub wanted: Wanted,
+    /// Whether somebody asked for it, and no slot.
+    pub by_hand: bool,
 }
 
 /// What an operator asked for with `--repo` and `--work`.
@@ -42,6 +44,7 @@ impl<'h> Ctx<'h> {
             role,
             cancel,
             deadline: Instant::now() + role.limits.wall_clock,
+            by_hand: row.slot.is_none(),
             wanted: Wanted {
                 repo: row.repo.clone(),
                 work: row.work.and_then(carson_core::work::WorkKey::number),

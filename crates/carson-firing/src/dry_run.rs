@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use carson_config::{Account, Role};
+use carson_config::{Account, Repo, Role, Workspaces};
 use carson_core::admission::{Admission, SkipReason, admit};
 use carson_core::egress::Allowlist;
 use carson_core::limits::WorstCase;
@@ -17,6 +17,7 @@ use crate::forge_text::one_line;
 use crate::roles::repositories::{Open, QueueError, review_queue};
 use carson_bench::bench::Bench;
 use carson_bench::environment::Wanted;
+use carson_bench::layers;
 use carson_bench::proxy;
 use carson_bench::sandbox_profile::Reach;
 use carson_home::Home;
@@ -42,6 +43,8 @@ pub struct Outlook {
     pub egress: Option<Allowlist>,
     /// How its account signs in.
     pub sign_in: Option<String>,
+    /// What its workspace would be, and what would run before there is one.
+    pub workspace: Workspace,
     /// The walls around an execute session, and what this machine can do.
     pub sandbox: Option<Walls>,
     /// Everything a session would see, with values left out where they may be secret.
@@ -61,6 +64,17 @@ pub struct Walls {
     pub hidden: Vec<PathBuf>,
     /// What this machine can do for this user.
     pub level: Level,
+}
+
+/// What a workspace would be.
+#[derive(Debug, Serialize)]
+pub struct Workspace {
+    /// What it would be made of.
+    pub kind: Workspaces,
+    /// Why it would be a copy, if it would.
+    pub because: Option<String>,
+    /// The lines of the repository's setup.
+    pub setup: Vec<String>,
 }
 
 /// A variable as people may see it.
@@ -104,15 +118,19 @@ pub async fn foresee_firing(home: &Home, role: &Role, wish: &Wish) -> Result<Out
         Admission::Skip(reason) => (skipped(&reason), None),
     };
     // As if there were a firing: its bench is nowhere yet.
-    let id = FiringId::new();
+    let bench = Bench::of(home, FiringId::new());
+    let repo = role.repos.first();
+    let repo = repo.and_then(|name| home.fleet.repos.get(name));
+    let (bench, workspace) = foreseen(home, role, repo, bench).await;
     Ok(Outlook {
+        workspace,
         role: role.name.to_string(),
         admission,
         work,
         stages: role.stages.clone(),
         worst_case: role.limits.worst_case(&role.stages),
-        sandbox: walls(home, role, account.as_deref(), id),
-        environment: environment(home, role, account.as_deref(), id),
+        sandbox: walls(home, role, account.as_deref(), &bench),
+        environment: environment(home, role, account.as_deref(), &bench),
         egress: role.egress.clone(),
         sign_in: chosen(home, role, account.as_deref()).map(sign_in),
         account,
@@ -209,15 +227,39 @@ fn sign_in(account: &Account) -> String {
     }
 }
 
-fn walls(home: &Home, role: &Role, account: Option<&str>, id: FiringId) -> Option<Walls> {
+/// The bench as its sessions would see it.
+async fn foreseen(
+    home: &Home,
+    role: &Role,
+    repo: Option<&Repo>,
+    bench: Bench,
+) -> (Bench, Workspace) {
+    let stand = match repo {
+        Some(repo) => layers::foreseen(home, role, repo).await,
+        None => Err("its repository is not in the settings".to_owned()),
+    };
+    let setup = repo.map_or_else(Vec::new, |repo| repo.setup.lines.clone());
+    let kind = match &stand {
+        Ok(_) => Workspaces::Layers,
+        Err(_) => Workspaces::Copy,
+    };
+    let because = stand.as_ref().err().cloned();
+    let workspace = Workspace {
+        kind,
+        because,
+        setup,
+    };
+    (bench.on(stand.ok()), workspace)
+}
+
+fn walls(home: &Home, role: &Role, account: Option<&str>, bench: &Bench) -> Option<Walls> {
     let repo = home.fleet.repos.get(role.repos.first()?)?;
-    let bench = Bench::of(home, id);
     let mirror = home.mirror(repo);
     let reach = Reach {
         home,
         role,
         account: chosen(home, role, account)?,
-        bench: &bench,
+        bench,
         mirror: mirror.path(),
         access: Access::Write,
         // The proxy begins with a firing; what it lets through is told apart from the walls.
@@ -238,7 +280,7 @@ fn walls(home: &Home, role: &Role, account: Option<&str>, id: FiringId) -> Optio
     })
 }
 
-fn environment(home: &Home, role: &Role, account: Option<&str>, id: FiringId) -> Vec<Shown> {
+fn environment(home: &Home, role: &Role, account: Option<&str>, bench: &Bench) -> Vec<Shown> {
     let account = chosen(home, role, account);
     let repo = role
         .repos
@@ -249,7 +291,7 @@ fn environment(home: &Home, role: &Role, account: Option<&str>, id: FiringId) ->
     };
     let wanted = Wanted {
         home,
-        id,
+        id: FiringId::new(),
         role,
         account,
         repo: &repo.name,
@@ -260,7 +302,7 @@ fn environment(home: &Home, role: &Role, account: Option<&str>, id: FiringId) ->
         egress: proxy::foreseen(home, role, account),
     };
     let redactor = &home.redactor;
-    let mut shown: Vec<Shown> = Bench::of(home, id)
+    let mut shown: Vec<Shown> = bench
         .variables(&wanted)
         .into_iter()
         .map(|variable| Shown {

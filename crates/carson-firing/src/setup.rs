@@ -12,7 +12,7 @@ use std::os::unix::fs::OpenOptionsExt as _;
 
 use carson_bench::bench::Bench;
 use carson_bench::environment::{From, Wanted};
-use carson_bench::layers::{Held, LayerError, Missing, decides};
+use carson_bench::layers::{self, Held, LayerError, Missing, decides};
 use carson_bench::proxy::Proxy;
 use carson_config::Repo;
 use carson_core::settle::Halt;
@@ -20,7 +20,7 @@ use carson_core::work::WorkKey;
 use carson_engine::Access;
 use carson_git::{GitError, Mirror, Oid, Seen};
 use carson_home::halt::OrBroken;
-use carson_proc::{Command, Finished, Limits, StopReason, run as supervise};
+use carson_proc::{Command, Exit, Finished, Limits, StopReason, run as supervise};
 use tracing::info;
 
 use crate::ctx::Ctx;
@@ -30,9 +30,12 @@ use crate::sandboxed_run;
 /// The branch of a setup's own workspace.
 const BRANCH: &str = "carson/setup";
 /// Bytes of what the lines print, from its head and from its tail, that are kept.
-const KEPT: usize = 32 * 1024;
-/// Letters of it that a reason has.
-const TOLD: usize = 600;
+const KEPT: usize = 1024 * 1024;
+/// Letters of its end that a reason has.
+const TOLD: usize = 300;
+/// In a copy: tells git what the lines left and it does not ignore, so that no session takes it for its work.
+const NAME_WHAT_IS_LEFT: &str = "set +x; info=$(git rev-parse --git-common-dir)/info; mkdir -p \"$info\"; \
+    git ls-files --others --exclude-standard | head -n 20000 | sed 's,^,/,' >> \"$info/exclude\"";
 
 /// Where a setup runs.
 pub(crate) struct Site<'s> {
@@ -43,38 +46,49 @@ pub(crate) struct Site<'s> {
     pub bench: &'s Bench,
 }
 
-/// Makes the layer that is missing, if one is.
+/// Makes the layer that is missing, if one is. What the workspace stands on then; `None` for a copy.
 pub(crate) async fn complete(
     ctx: &Ctx<'_>,
     rec: &mut Record,
     site: &Site<'_>,
-    held: &mut Held,
-) -> Result<(), Halt> {
+    held: Held,
+) -> Result<Option<Held>, Halt> {
     let Some(missing) = held.missing.clone() else {
-        return Ok(());
+        return Ok(Some(held));
     };
     let within = site.repo.setup.timeout.min(ctx.remaining());
     let turn = missing
         .turn(within)
         .await
         .or_broken("waiting for a setup")?;
-    held.complete().or_broken("taking up a setup")?;
-    if held.missing.is_none() {
-        return Ok(());
-    }
+    // Another firing may have made it meanwhile.
+    let again = layers::stand(ctx.home, ctx.role, site.repo, site.mirror, site.base);
+    let Some(held) = again.await.filter(|held| held.missing.is_some()) else {
+        let again = layers::stand(ctx.home, ctx.role, site.repo, site.mirror, site.base);
+        return Ok(again.await);
+    };
     if turn.is_none() {
         let why = "another firing still runs it";
         return Err(refuse(rec, site.repo, why));
     }
-    if let Some(why) = missing.failed() {
+    if let Some((why, minutes)) = missing.failed().filter(|_| !ctx.by_hand) {
+        let why = format!(
+            "it was not run again: it failed a short time ago ({why}). It is tried again in {minutes} \
+             minutes, when something changes on which it depends, by `carson fire`, or after \
+             `carson workspaces prune`"
+        );
         return Err(refuse(rec, site.repo, &why));
     }
-    let made = make(ctx, rec, site, held, &missing).await?;
-    if let Err(why) = made {
-        missing.note_failure(&why);
+    if let Err(why) = make(ctx, rec, site, &held, &missing).await? {
+        if ctx.remaining().is_zero() {
+            // It says more of this firing than of the setup.
+            return Err(Halt::TimedOut(format!("the setup ran: {why}")));
+        }
+        missing.note_failure(ctx.home, &why).await;
         return Err(refuse(rec, site.repo, &why));
     }
-    held.complete().or_broken("taking up a setup")
+    let made = layers::stand(ctx.home, ctx.role, site.repo, site.mirror, site.base);
+    Ok(made.await)
 }
 
 /// Runs the lines in a workspace of their own; why what they left is none.
@@ -99,7 +113,7 @@ async fn make(
         made.await.or_broken("making room for a setup")?;
     }
     info!(firing.id = %ctx.id, repo = %site.repo.name, "the setup runs");
-    let done = lines(ctx, rec, site, &bench).await?;
+    let done = lines(ctx, rec, site, &bench, "").await?;
     let text = said(ctx, site.repo, &done);
     let mut log = OpenOptions::new();
     let log = log.write(true).create(true).truncate(true).mode(0o600);
@@ -110,17 +124,22 @@ async fn make(
         return Err(Halt::Cancelled);
     }
     if !passed(&done) {
-        return Ok(Err(failure(
-            &done,
-            &text,
-            &missing.log().display().to_string(),
-        )));
+        let log = missing.log().display().to_string();
+        return Ok(Err(failure(site.repo, &done, &text, Some(&log))));
     }
-    match missing.adopt(ctx.home, &bench, &half).await {
+    match missing.adopt(ctx.home, &bench, (&half, site.base)).await {
         Ok(()) => Ok(Ok(())),
         Err(LayerError::Git(GitError::Unseen { source, .. })) => Ok(Err(source.to_string())),
         Err(error) => Err(Halt::Broken(format!("keeping what a setup left: {error}"))),
     }
+}
+
+/// Runs the lines in a workspace that is a copy.
+pub(crate) async fn in_copy(ctx: &Ctx<'_>, rec: &mut Record, site: &Site<'_>) -> Result<(), Halt> {
+    let done = in_place(ctx, rec, site).await?;
+    let failed = done.as_ref().err().map(|failed| failed.why.as_str());
+    layers::note_copy(ctx.home, site.repo, failed);
+    done.map_err(|failed| refuse(rec, site.repo, &failed.why))
 }
 
 /// Runs the lines in a bench or room as it is; what they printed when they failed.
@@ -128,13 +147,24 @@ pub(crate) async fn in_place(
     ctx: &Ctx<'_>,
     rec: &mut Record,
     site: &Site<'_>,
-) -> Result<Result<(), String>, Halt> {
-    let done = lines(ctx, rec, site, site.bench).await?;
+) -> Result<Result<(), Failed>, Halt> {
+    let done = lines(ctx, rec, site, site.bench, NAME_WHAT_IS_LEFT).await?;
     if done.stopped == Some(StopReason::Cancelled) {
         return Err(Halt::Cancelled);
     }
     let text = said(ctx, site.repo, &done);
-    Ok(passed(&done).then_some(()).ok_or(text))
+    Ok(passed(&done).then_some(()).ok_or_else(|| Failed {
+        why: failure(site.repo, &done, &text, None),
+        said: text,
+    }))
+}
+
+/// A setup that did not end with 0.
+pub(crate) struct Failed {
+    /// In short.
+    pub why: String,
+    /// What it printed.
+    pub said: String,
 }
 
 /// Whether a room with this commit needs the lines to run: nothing of a setup lies below it, or the work
@@ -151,8 +181,8 @@ pub(crate) async fn is_needed(
     if bench.layered().is_none() {
         return Ok(true);
     }
-    let before = seen.files_named(base, decides).await;
-    let now = seen.files_named(commit, decides).await;
+    let before = seen.files_where(base, decides(&repo.setup)).await;
+    let now = seen.files_where(commit, decides(&repo.setup)).await;
     Ok(before.or_broken("reading the base")? != now.or_broken("reading the commit")?)
 }
 
@@ -173,6 +203,7 @@ async fn lines(
     rec: &mut Record,
     site: &Site<'_>,
     bench: &Bench,
+    then: &str,
 ) -> Result<Finished, Halt> {
     let setup = &site.repo.setup;
     let limits = Limits {
@@ -181,8 +212,12 @@ async fn lines(
     };
     let walls = sandboxed_run::walls(ctx, rec, site.mirror, bench, Access::Write, "setup")?;
     let command = Command::new("/bin/sh", bench.seen_tree())
-        .arg("-ec")
-        .arg(setup.lines.join("\n"))
+        .arg("-c")
+        // Each line is said before what it prints.
+        .arg(format!(
+            "exec 2>&1; set -ex\n{}\n{then}",
+            setup.lines.join("\n")
+        ))
         .exact_env(environment(ctx, rec, site, bench)?)
         .confined(walls.profile());
     let done = supervise(&command, &limits, &ctx.cancel, |_| {
@@ -223,21 +258,24 @@ fn passed(done: &Finished) -> bool {
 }
 
 fn said(ctx: &Ctx<'_>, repo: &Repo, done: &Finished) -> String {
-    let (out, err) = (done.stdout.text(), done.stderr.text());
-    let text = format!("$ {}\n{out}\n{err}", repo.setup.lines.join("\n$ "));
+    let text = format!("setup of {}\n{}", repo.name, done.stdout.text());
     ctx.redacted(&text)
 }
 
-fn failure(done: &Finished, text: &str, log: &str) -> String {
-    let how = match done.stopped {
-        Some(stopped) => format!("was stopped ({stopped:?})"),
-        None => format!("ended with {:?}", done.exit),
+fn failure(repo: &Repo, done: &Finished, text: &str, log: Option<&str>) -> String {
+    let within = repo.setup.timeout.as_secs();
+    let how = match (done.stopped, done.exit) {
+        (Some(StopReason::WallClock), _) => {
+            format!("was stopped after its time (setup_timeout is {within} s, or the firing's own)")
+        }
+        (Some(stopped), _) => format!("was stopped ({stopped:?})"),
+        (None, Exit::Code(code)) => format!("ended with exit code {code}"),
+        (None, exit) => format!("ended with {exit:?}"),
     };
     let from = text.char_indices().rev().nth(TOLD).map_or(0, |(at, _)| at);
-    format!(
-        "it {how}; all of it is in {log}; its end: {}",
-        text[from..].trim()
-    )
+    let end = text[from..].trim().replace('\n', " / ");
+    let log = log.map_or_else(String::new, |log| format!("; its log is {log}"));
+    format!("it {how}{log}; its end: {end}")
 }
 
 pub(crate) fn refuse(rec: &mut Record, repo: &Repo, why: &str) -> Halt {

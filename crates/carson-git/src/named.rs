@@ -1,4 +1,4 @@
-//! Files of a commit by their names.
+//! Files of a commit that somebody asks for.
 
 use git2::{ObjectType, TreeWalkMode, TreeWalkResult};
 
@@ -8,19 +8,19 @@ use crate::oid::Oid;
 use crate::seen::Seen;
 
 impl Mirror {
-    /// The files of a commit whose last name is one of these: each with its path and its object, in the
-    /// order of the paths.
+    /// The files of a commit whose paths are asked for: each with its path and its object, in the order
+    /// of the paths.
     ///
     /// # Errors
     /// When the mirror cannot be read.
-    pub async fn files_named(
+    pub async fn files_where(
         &self,
         commit: &Oid,
-        is_named: fn(&str) -> bool,
+        wanted: impl Fn(&str) -> bool + Send + 'static,
     ) -> Result<Vec<(String, Oid)>, GitError> {
         let commit = commit.git2();
         self.bare
-            .read(move |repo| found(repo, commit, is_named))
+            .read(move |repo| found(repo, commit, &wanted))
             .await
     }
 }
@@ -30,30 +30,32 @@ impl Seen {
     ///
     /// # Errors
     /// When the store cannot be read.
-    pub async fn files_named(
+    pub async fn files_where(
         &self,
         commit: &Oid,
-        is_named: fn(&str) -> bool,
+        wanted: impl Fn(&str) -> bool + Send + 'static,
     ) -> Result<Vec<(String, Oid)>, GitError> {
         let commit = commit.git2();
         let kept = &self.worktree.kept.bare;
-        kept.read(move |repo| found(repo, commit, is_named)).await
+        kept.read(move |repo| found(repo, commit, &wanted)).await
     }
 }
 
 fn found(
     repo: &git2::Repository,
     commit: git2::Oid,
-    is_named: fn(&str) -> bool,
+    wanted: &dyn Fn(&str) -> bool,
 ) -> Result<Vec<(String, Oid)>, git2::Error> {
     let mut found = Vec::new();
     let tree = repo.find_commit(commit)?.tree()?;
     tree.walk(TreeWalkMode::PreOrder, |dir, entry| {
         if let Ok(name) = entry.name()
             && entry.kind() == Some(ObjectType::Blob)
-            && is_named(name)
         {
-            found.push((format!("{dir}{name}"), entry.id().into()));
+            let path = format!("{dir}{name}");
+            if wanted(&path) {
+                found.push((path, entry.id().into()));
+            }
         }
         TreeWalkResult::Ok
     })?;

@@ -14,6 +14,7 @@ use tracing::warn;
 
 use super::cache;
 use super::error::{LayerError, io};
+use super::setup::Made;
 use crate::private_dir::private_dir;
 use crate::spread_dir::spread;
 use carson_home::Home;
@@ -35,17 +36,23 @@ pub(super) async fn ready(
     mirror: &Mirror,
     base: &Oid,
     (seen, marks): (&Path, Marks),
+    below: Option<&Made>,
 ) -> Result<Base, LayerError> {
     let dir = cache::of_repo(home, &repo.name);
-    let layer = dir.join(format!("{}{base}", cache::BASE));
+    let apart = below.filter(|made| made.of != *base);
+    let apart = apart.map_or_else(String::new, |made| format!("-{}", made.name));
+    let layer = dir.join(format!("{}{base}{apart}", cache::BASE));
     if layer.is_dir() && !is_whole(&layer) {
         warn!(layer = %layer.display(), "something of a layer is gone: it is made anew");
         cache::gone_for_good(home, &layer).await;
     }
     if !layer.is_dir() {
-        private_dir(&dir).map_err(|source| io(&dir, source))?;
+        if !dir.is_dir() {
+            private_dir(&dir).map_err(|source| io(&dir, source))?;
+        }
         spread(&dir);
-        if !made_above(home, repo, mirror, (base, &layer), (seen, marks)).await {
+        let from = newest(home, repo, below);
+        if !made_above(repo, mirror, (base, &layer), from, (seen, marks)).await {
             mirror.make_layer(&layer, base).await?;
         }
     }
@@ -59,13 +66,13 @@ pub(super) async fn ready(
 
 /// Whether it could be made above another one.
 async fn made_above(
-    home: &Home,
     repo: &Repo,
     mirror: &Mirror,
     (base, layer): (&Oid, &Path),
+    from: Option<(Oid, PathBuf)>,
     (seen, marks): (&Path, Marks),
 ) -> bool {
-    let Some((from, below)) = newest(home, repo) else {
+    let Some((from, below)) = from else {
         return false;
     };
     let Ok(lower) = trees(&below) else {
@@ -90,13 +97,19 @@ async fn made_above(
     made.is_ok()
 }
 
-/// The checkout that was used last.
-fn newest(home: &Home, repo: &Repo) -> Option<(Oid, PathBuf)> {
+/// The checkout that was used last, of those that may lie below what a setup left.
+fn newest(home: &Home, repo: &Repo, below: Option<&Made>) -> Option<(Oid, PathBuf)> {
     let all = cache::dirs(&cache::of_repo(home, &repo.name)).into_iter();
     let bases = all.filter_map(|path| {
         let name = path.file_name()?.to_str()?.strip_prefix(cache::BASE)?;
-        let oid = name.parse::<Oid>().ok()?;
-        Some((cache::used_at(&path), oid, path))
+        let (oid, apart) = name.split_once('-').unwrap_or((name, ""));
+        let oid = oid.parse::<Oid>().ok()?;
+        let fits = match below {
+            None => apart.is_empty(),
+            Some(made) if apart.is_empty() => oid == made.of,
+            Some(made) => apart == made.name,
+        };
+        fits.then(|| (cache::used_at(&path), oid, path))
     });
     let (_, oid, path) = bases.max_by_key(|(used, ..)| *used)?;
     Some((oid, path))

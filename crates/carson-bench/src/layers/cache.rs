@@ -79,7 +79,10 @@ pub(super) fn hold(home: &Home, repo: &Repo) -> Result<File, LayerError> {
 
 fn lock_file(home: &Home, repo: &RepoName) -> Result<File, LayerError> {
     let layers = home.fleet.layout.layers();
-    private_dir(&layers).map_err(|source| io(&layers, source))?;
+    // A link that the operator made leads to a directory of theirs: its rights are theirs, too.
+    if !layers.is_dir() {
+        private_dir(&layers).map_err(|source| io(&layers, source))?;
+    }
     let path = layers.join(format!("{repo}.lock"));
     File::create(&path).map_err(|source| io(&path, source))
 }
@@ -228,7 +231,10 @@ fn what_is(path: &Path) -> Option<String> {
     [(BASE, "base"), (SETUP, "setup")]
         .iter()
         .find_map(|(begins, what)| {
-            let rest = name.strip_prefix(begins).filter(|rest| is_name(rest))?;
+            let rest = name.strip_prefix(begins)?;
+            // One that was made for a setup says so behind its name.
+            let rest = rest.split_once('-').map_or(rest, |(rest, _)| rest);
+            let rest = Some(rest).filter(|rest| is_name(rest))?;
             Some(format!("{what} {rest}"))
         })
 }

@@ -17,21 +17,22 @@ mod error;
 mod possible;
 mod setup;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use carson_config::{Repo, Role, Sandbox, Workspaces};
 use carson_git::{LAYER_TREE, Mirror, Oid};
+use carson_proc::sandbox::Marks;
 use tracing::warn;
 
 use crate::sandbox_profile::forced;
-use crate::stand::Stand;
+use crate::stand::{Left, Stand};
 use carson_home::Home;
 use error::io;
 
 pub use cache::{Layer, Pruned, all, bytes_taken, prune};
 pub use error::LayerError;
 pub use possible::{Possible, Try, possible};
-pub use setup::{Missing, decides, forget_failures, last_failure};
+pub use setup::{Missing, decides, forget_failures, last_failure, note_copy};
 
 /// Layers that are held: nobody removes them before this goes.
 #[derive(Debug)]
@@ -76,13 +77,20 @@ pub async fn stand(
         let lock = cache::hold(home, repo)?;
         let seen = cache::seen_at(home, repo)?;
         let seen_tree = seen.join("tree");
-        let base_layer = base::ready(home, repo, mirror, base, (&seen_tree, marks)).await?;
+        let mut setup = None;
+        if !repo.setup.lines.is_empty() {
+            let name = setup::name(home, role, repo, mirror, base).await?;
+            setup = Some(Missing::at(&cache::of_repo(home, &repo.name), &name));
+        }
+        let made = setup.as_ref().and_then(Missing::made);
+        let places = (seen_tree.as_path(), marks);
+        let base_layer = base::ready(home, repo, mirror, base, places, made.as_ref()).await?;
         let mut held = Held {
             stand: Stand {
                 seen_tree,
-                seen_home: None,
+                seen_home: setup.is_some().then(|| seen.join("home")),
                 trees: base_layer.trees,
-                homes: Vec::new(),
+                setup: None,
                 caches: caches(home, repo),
                 index: base_layer.index,
                 marks,
@@ -90,11 +98,9 @@ pub async fn stand(
             missing: None,
             _lock: lock,
         };
-        if !repo.setup.lines.is_empty() {
-            held.stand.seen_home = Some(seen.join("home"));
-            let name = setup::name(home, repo, mirror, base).await?;
-            held.missing = Some(Missing::at(&cache::of_repo(home, &repo.name), &name));
-            held.complete()?;
+        match (setup, made) {
+            (Some(setup), Some(_)) => held.put_below(&setup.dir)?,
+            (setup, _) => held.missing = setup,
         }
         Ok::<_, LayerError>(held)
     };
@@ -105,6 +111,28 @@ pub async fn stand(
             None
         }
     }
+}
+
+/// What the next firing's workspace will be, as far as that can be said without trying: where sessions
+/// will see it, or why it is a copy.
+pub async fn foreseen(home: &Home, role: &Role, repo: &Repo) -> Result<Stand, String> {
+    if let Some(why) = why_copy(home, role) {
+        return Err(why.to_owned());
+    }
+    if let Some(Possible::No(why)) = possible::known(home).await {
+        return Err(why);
+    }
+    let seen = home.fleet.layout.workspaces().join(repo.name.as_str());
+    let has_setup = !repo.setup.lines.is_empty();
+    Ok(Stand {
+        seen_tree: seen.join("tree"),
+        seen_home: has_setup.then(|| seen.join("home")),
+        trees: Vec::new(),
+        setup: None,
+        caches: Vec::new(),
+        index: PathBuf::new(),
+        marks: Marks::default(),
+    })
 }
 
 /// The downloads that are there, without links: a mount follows none.
@@ -118,18 +146,14 @@ fn caches(home: &Home, repo: &Repo) -> Vec<(&'static str, PathBuf)> {
 }
 
 impl Held {
-    /// Puts what the setup left below, if it is there.
-    ///
-    /// # Errors
-    /// What the file system says.
-    pub fn complete(&mut self) -> Result<(), LayerError> {
-        let Some(missing) = self.missing.take_if(|missing| missing.dir.is_dir()) else {
-            return Ok(());
-        };
-        let used = missing.dir.join(cache::USED);
+    /// Puts what a setup left below.
+    fn put_below(&mut self, dir: &Path) -> Result<(), LayerError> {
+        let used = dir.join(cache::USED);
         std::fs::File::create(&used).map_err(|source| io(&used, source))?;
-        self.stand.trees.insert(0, missing.dir.join(LAYER_TREE));
-        self.stand.homes.insert(0, missing.dir.join(setup::HOME));
+        self.stand.setup = Some(Left {
+            tree: dir.join(LAYER_TREE),
+            home: dir.join(setup::HOME),
+        });
         Ok(())
     }
 }

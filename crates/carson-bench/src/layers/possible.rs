@@ -42,20 +42,27 @@ impl std::fmt::Display for Possible {
 
 /// What was found since this machine started, for this user; else it is tried.
 pub async fn possible(home: &Home) -> Possible {
-    let (store, host) = (&home.store, &home.fleet.host);
-    let what = format!("layers {} {}", nix::unistd::geteuid(), boot());
-    if let Ok(Some((known, _))) = store.measured(host, &what).await
-        && let Some(known) = Possible::parse(&known)
-    {
+    if let Some(known) = known(home).await {
         return known;
     }
     let found = tried(home).await;
     let (said, now) = (found.to_string(), home.clock.now());
-    let kept = store.keep_measured(host, &what, &said, now).await;
+    let (store, host) = (&home.store, &home.fleet.host);
+    let kept = store.keep_measured(host, &what(), &said, now).await;
     if let Err(error) = kept {
         tracing::warn!(%error, "whether there are layers could not be kept");
     }
     found
+}
+
+/// The same, and `None` where it was not tried yet.
+pub async fn known(home: &Home) -> Option<Possible> {
+    let known = home.store.measured(&home.fleet.host, &what()).await;
+    Possible::parse(&known.ok()??.0)
+}
+
+fn what() -> String {
+    format!("layers {} {}", nix::unistd::geteuid(), boot())
 }
 
 fn boot() -> String {

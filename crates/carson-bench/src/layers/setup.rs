@@ -3,13 +3,14 @@
 //! It is kept as long as nothing changes on which it depends: the lines themselves, the files that say
 //! what is installed, and the programs that install it.
 
+use std::collections::HashSet;
 use std::fs::{self, File};
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use carson_config::Repo;
-use carson_git::{LAYER_BYTES, LAYER_TREE, Mirror, Oid, REPOSITORY, strip_setup};
+use carson_config::{Included, Repo, Role, Setup, passes};
+use carson_git::{LAYER_BYTES, LAYER_TREE, Mirror, Oid, REPOSITORY, matches, strip_setup};
 use carson_proc::find_on_path;
 
 use super::cache;
@@ -21,13 +22,15 @@ use carson_home::Home;
 pub(super) const HOME: &str = "home";
 /// What it left in the worktree and git does not know, as git writes patterns.
 const EXCLUDE: &str = "exclude";
+/// The commit that it was made on.
+const OF: &str = "of";
 /// The ending of the file that says why it failed.
 const FAILED: &str = "failed";
 /// How long a setup that failed is not tried again, while nothing changes.
 const RESTS: Duration = Duration::from_secs(3600);
 
 /// Files that say what is installed, in whatever directory.
-const DECIDE: [&str; 32] = [
+const DECIDE: [&str; 54] = [
     "package.json",
     "package-lock.json",
     "npm-shrinkwrap.json",
@@ -60,6 +63,28 @@ const DECIDE: [&str; 32] = [
     "mise.toml",
     ".tool-versions",
     "Makefile",
+    "environment.yml",
+    "pdm.lock",
+    "deno.json",
+    "deno.lock",
+    "mix.exs",
+    "mix.lock",
+    "go.work",
+    "go.work.sum",
+    "pom.xml",
+    "build.gradle",
+    "build.gradle.kts",
+    "settings.gradle",
+    "settings.gradle.kts",
+    "gradle.lockfile",
+    "libs.versions.toml",
+    "Package.swift",
+    "Package.resolved",
+    "pubspec.yaml",
+    "pubspec.lock",
+    "flake.nix",
+    "flake.lock",
+    "composer.json",
 ];
 
 /// Programs that install.
@@ -67,22 +92,43 @@ const INSTALL: [&str; 12] = [
     "node", "npm", "pnpm", "yarn", "bun", "cargo", "rustc", "python3", "pip", "uv", "go", "make",
 ];
 
-/// Whether a file of this name decides what a setup leaves.
-#[must_use]
-pub fn decides(name: &str) -> bool {
-    let is_requirements = name.starts_with("requirements") && name.ends_with(".txt");
-    DECIDE.contains(&name) || is_requirements
+/// Whether a file decides what the setup of a repository leaves: it says what is installed, the lines name
+/// it or a directory above it, or the operator does.
+pub fn decides(setup: &Setup) -> impl Fn(&str) -> bool + Send + 'static {
+    let apart = |letter: char| letter.is_whitespace() || "'\"();|&<>=`".contains(letter);
+    let words = setup.lines.iter().flat_map(|line| line.split(apart));
+    let words = words.map(|word| word.trim_start_matches("./").trim_end_matches('/'));
+    let named: HashSet<String> = words
+        .filter(|word| !matches!(*word, "" | "." | ".."))
+        .map(str::to_owned)
+        .collect();
+    let inputs = setup.inputs.clone();
+    move |path| {
+        let name = path.rsplit('/').next().unwrap_or(path);
+        let above = path.match_indices('/').map(|(at, _)| &path[..at]);
+        let mut places = above.chain([path]);
+        DECIDE.contains(&name)
+            || path.contains("requirements") && (path.ends_with(".txt") || path.ends_with(".in"))
+            || name.starts_with("constraints") && name.ends_with(".txt")
+            || path.ends_with(".cargo/config.toml")
+            || path.starts_with("patches/")
+            || places.any(|place| named.contains(place))
+            || inputs.iter().any(|pattern| matches(pattern, path))
+    }
 }
 
-/// The name of what the setup leaves on a base: another one when something changes on which it depends.
+/// The name of what the setup leaves on a base when this role runs it: another one when something changes
+/// on which it depends. What a role passes to it, and whom it lets it reach, is part of that: nothing that
+/// one role may have is found by another.
 pub(super) async fn name(
     home: &Home,
+    role: &Role,
     repo: &Repo,
     mirror: &Mirror,
     base: &Oid,
 ) -> Result<String, LayerError> {
     let mut text = repo.setup.lines.join("\n");
-    for (path, oid) in mirror.files_named(base, decides).await? {
+    for (path, oid) in mirror.files_where(base, decides(&repo.setup)).await? {
         text.push_str(&format!("\0{path} {oid}"));
     }
     for program in INSTALL {
@@ -92,6 +138,15 @@ pub(super) async fn name(
             text.push_str(&format!("\0{program} {} {}", found.mtime(), found.size()));
         }
     }
+    for (name, value) in &home.environ {
+        if name
+            .to_str()
+            .is_some_and(|name| passes(&role.confinement.pass, name))
+        {
+            text.push_str(&format!("\0{name:?}={value:?}"));
+        }
+    }
+    text.push_str(&format!("\0{:?}", role.egress));
     let named = carson_git::name_of(text.as_bytes());
     let named = named.map_or_else(|| base.to_string(), |oid| oid.to_string());
     Ok(format!("{}{}", cache::SETUP, &named[..16]))
@@ -106,6 +161,25 @@ pub fn last_failure(home: &Home, repo: &Repo) -> Option<String> {
     let newest =
         failed.max_by_key(|path| path.metadata().and_then(|found| found.modified()).ok())?;
     fs::read_to_string(newest).ok()
+}
+
+/// Notes how the setup of a workspace that is a copy went.
+pub fn note_copy(home: &Home, repo: &Repo, failed: Option<&str>) {
+    let dir = cache::of_repo(home, &repo.name);
+    let path = dir.join("copy").with_extension(FAILED);
+    match failed {
+        None => drop(fs::remove_file(path)),
+        Some(why) => {
+            let _ = crate::private_dir::private_dir(&dir);
+            note(&path, why);
+        }
+    }
+}
+
+fn note(path: &Path, why: &str) {
+    if let Err(error) = fs::write(path, why) {
+        tracing::warn!(path = %path.display(), %error, "a failure could not be noted");
+    }
 }
 
 /// Lets every setup that failed be tried again at once.
@@ -131,11 +205,28 @@ pub struct Missing {
     pub dir: PathBuf,
 }
 
+/// What a setup left.
+pub(super) struct Made {
+    /// Its name.
+    pub name: String,
+    /// The commit that it was made on.
+    pub of: Oid,
+}
+
 impl Missing {
     pub(super) fn at(layers: &Path, name: &str) -> Self {
         Self {
             dir: layers.join(name),
         }
+    }
+
+    /// What is there by now.
+    pub(super) fn made(&self) -> Option<Made> {
+        let of = fs::read_to_string(self.dir.join(OF)).ok()?;
+        Some(Made {
+            name: self.dir.file_name()?.to_str()?.to_owned(),
+            of: of.parse().ok()?,
+        })
     }
 
     /// What the lines print.
@@ -144,21 +235,19 @@ impl Missing {
         self.dir.with_extension("log")
     }
 
-    /// Why it failed a short time ago, if it did.
+    /// Why it failed a short time ago, if it did, and in how many minutes it is tried again.
     #[must_use]
-    pub fn failed(&self) -> Option<String> {
+    pub fn failed(&self) -> Option<(String, u64)> {
         let path = self.dir.with_extension(FAILED);
         let at = path.metadata().and_then(|found| found.modified()).ok()?;
-        let rests = at.elapsed().is_ok_and(|age| age < RESTS);
-        rests.then(|| fs::read_to_string(path).ok()).flatten()
+        let left = RESTS.checked_sub(at.elapsed().ok()?)?;
+        Some((fs::read_to_string(path).ok()?, left.as_secs().div_ceil(60)))
     }
 
-    /// Notes that it failed.
-    pub fn note_failure(&self, why: &str) {
-        let path = self.dir.with_extension(FAILED);
-        if let Err(error) = fs::write(&path, why) {
-            tracing::warn!(path = %path.display(), %error, "a failure could not be noted");
-        }
+    /// Notes that it failed; what it left goes.
+    pub async fn note_failure(&self, home: &Home, why: &str) {
+        cache::gone_for_good(home, &self.dir.with_extension("half")).await;
+        note(&self.dir.with_extension(FAILED), why);
     }
 
     /// Waits until nobody else makes it; `None` when that takes longer than `within`.
@@ -193,7 +282,12 @@ impl Missing {
     ///
     /// # Errors
     /// When it hides what the repository has, or cannot be read.
-    pub async fn adopt(&self, home: &Home, bench: &Bench, half: &Path) -> Result<(), LayerError> {
+    pub async fn adopt(
+        &self,
+        home: &Home,
+        bench: &Bench,
+        (half, of): (&Path, &Oid),
+    ) -> Result<(), LayerError> {
         let Some(layered) = bench.layered() else {
             return Ok(());
         };
@@ -223,6 +317,7 @@ impl Missing {
         let noted = || -> std::io::Result<()> {
             fs::write(half.join(LAYER_BYTES), left.bytes.to_string())?;
             fs::write(half.join(EXCLUDE), left.untracked.join("\n") + "\n")?;
+            fs::write(half.join(OF), of.as_str())?;
             nix::unistd::syncfs(File::open(half)?)?;
             fs::rename(half, &self.dir)
         };
@@ -235,17 +330,21 @@ impl Missing {
 }
 
 impl Bench {
-    /// Tells git in the bench's repository what the setup left, so that no session takes it for its work.
+    /// Tells git in the bench's repository what the setup left and what was included, so that no session
+    /// takes it for its work.
     ///
     /// # Errors
     /// What the file system says.
-    pub fn exclude_setup(&self) -> std::io::Result<()> {
+    pub fn exclude_given(&self, files: &[Included]) -> std::io::Result<()> {
         let Some(layered) = self.layered() else {
             return Ok(());
         };
         let lists = layered.overlay.lower.iter();
         let lists = lists.filter_map(|tree| fs::read_to_string(tree.with_file_name(EXCLUDE)).ok());
-        let all: String = lists.collect();
+        let mut all: String = lists.collect();
+        for file in files {
+            all.push_str(&format!("/{}\n", file.to.display()));
+        }
         if all.trim().is_empty() {
             return Ok(());
         }

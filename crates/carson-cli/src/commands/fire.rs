@@ -140,6 +140,7 @@ fn print_outlook(app: &App, home: &Home, outlook: &Outlook) -> Result<u8, Comman
     if let Some(sign_in) = &outlook.sign_in {
         print::line(&format!("signs in: {sign_in}"));
     }
+    workspace(&outlook.workspace);
     outlook.sandbox.iter().for_each(walls);
     print::line("environment of a session, and nothing else:");
     for variable in &outlook.environment {
@@ -147,6 +148,15 @@ fn print_outlook(app: &App, home: &Home, outlook: &Outlook) -> Result<u8, Comman
         print::line(&format!("  {name}={value}    # {from}"));
     }
     Ok(0)
+}
+
+fn workspace(workspace: &dry_run::Workspace) {
+    let because = workspace.because.iter().map(|why| format!(": {why}"));
+    let because: String = because.collect();
+    print::line(&format!("workspace: {}{because}", workspace.kind));
+    for line in &workspace.setup {
+        print::line(&format!("  setup  {line}"));
+    }
 }
 
 fn walls(walls: &dry_run::Walls) {

@@ -63,8 +63,11 @@ pub(crate) fn repos(
         if !protected.contains(&section.base) {
             protected.push(section.base.clone());
         }
+        let mut lines = section.setup;
+        lines.retain(|line| !line.trim().is_empty());
         let setup = Setup {
-            lines: section.setup,
+            lines,
+            inputs: section.setup_inputs,
             timeout: section.setup_timeout,
         };
         let include = included(&at, &section.include, paths, check);
@@ -102,6 +105,12 @@ fn included(
     paths: &Paths<'_>,
     check: &mut Check<'_>,
 ) -> Vec<Included> {
+    if section.from.is_empty() != section.files.is_empty() {
+        let key = format!("{at}.include");
+        let hint = "from = \"~/src/widget\", files = [\".env.test\"]";
+        check.problem(&key, "it needs both from and files", hint);
+        return Vec::new();
+    }
     let mut included = Vec::new();
     let dir = paths.expand(&section.from);
     for file in &section.files {
@@ -109,9 +118,9 @@ fn included(
         let plain = to
             .components()
             .all(|part| matches!(part, Component::Normal(name) if name != ".git"));
-        if !plain || file.is_empty() {
+        if !plain || file.is_empty() || file.contains(['*', '?']) {
             let key = format!("{at}.include.files");
-            let problem = format!("{file:?} is no path inside a workspace");
+            let problem = format!("{file:?} is no path of a file inside a workspace");
             check.problem(&key, problem, "files = [\".env.test\"]");
             continue;
         }

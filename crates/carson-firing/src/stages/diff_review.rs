@@ -81,7 +81,7 @@ async fn judge(
         diff: Some(with_list(shown)),
         ..Filling::default()
     };
-    let room = clean_rooms::with_commit(ctx, placed, &seen, &commit).await?;
+    let room = clean_rooms::with_commit(ctx, rec, placed, &seen, (&commit, true)).await?;
     let ask = Ask {
         stage: Stage::DiffReview,
         bench: &room,

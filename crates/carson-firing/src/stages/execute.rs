@@ -110,11 +110,17 @@ pub(crate) async fn attempts(
                     verified: Some(commit),
                 });
             }
-            Check::Failed(_) if attempt == max && ran_out => return Err(Halt::OutOfTurns),
+            Check::Failed(_) | Check::NotReady(_) if attempt == max && ran_out => {
+                return Err(Halt::OutOfTurns);
+            }
+            Check::NotReady(_) if attempt == max => {
+                let why = "the setup failed in the clean room, so the promise was not run";
+                return Err(Halt::Exhausted(why.to_owned()));
+            }
             Check::Failed(_) if attempt == max => {
                 return Err(Halt::Exhausted(format!("the promise failed {max} times")));
             }
-            Check::Failed(output) => filling.feedback = Some(output),
+            Check::Failed(output) | Check::NotReady(output) => filling.feedback = Some(output),
         }
     }
     Err(Halt::Exhausted("no attempt was allowed".into()))

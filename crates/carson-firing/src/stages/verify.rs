@@ -38,6 +38,8 @@ pub(crate) enum Check {
     Passed(Oid),
     /// Anything else; with its output.
     Failed(String),
+    /// It could not be run: the setup failed in the clean room; with its output.
+    NotReady(String),
 }
 
 pub(crate) async fn check(
@@ -64,18 +66,22 @@ pub(crate) async fn check(
     if facts.commits == 0 {
         return Ok(Check::NoPromise);
     }
-    let room = clean_rooms::with_commit(ctx, placed, &seen, &commit).await?;
-    let (repo, base) = (placed.taken.repo, &placed.place.worktree.base);
-    setup::include(rec, repo, &room)?;
-    if setup::is_needed(repo, &room, (&seen, base), &commit).await? {
+    let (repo, base) = (placed.taken.repo, placed.place.worktree.base.clone());
+    let needed = setup::is_needed(repo, &placed.place.bench, (&seen, &base), &commit).await?;
+    let room = clean_rooms::with_commit(ctx, rec, placed, &seen, (&commit, !needed)).await?;
+    if needed {
         let site = Site {
             repo,
             mirror: &placed.place.mirror,
-            base,
+            base: &base,
             bench: &room,
         };
-        if let Err(said) = setup::in_place(ctx, rec, &site).await? {
-            return Ok(Check::Failed(format!("the setup failed\n{said}")));
+        if let Err(failed) = setup::in_place(ctx, rec, &site).await? {
+            let said = format!("the setup failed in the clean room\n{}", failed.said);
+            if let Err(error) = keep_output(ctx, rec, &said) {
+                warn!(firing.id = %ctx.id, %error, "what the setup said could not be kept");
+            }
+            return Ok(Check::NotReady(said));
         }
     }
     let done = run(ctx, rec, placed, promise, &room).await?;

@@ -1,9 +1,10 @@
 //! Worktree, branch, bench; the mirror was fetched when the work was found.
 
+use carson_config::Repo;
 use carson_core::Stage;
 use carson_core::settle::Halt;
 use carson_core::work::WorkKey;
-use carson_git::branch_name;
+use carson_git::{Mirror, Oid, Worktree, branch_name};
 
 use super::pick::Picked;
 use crate::ctx::Ctx;
@@ -28,7 +29,7 @@ pub(crate) async fn run<'r, 'h>(
         .resolve(&taken.repo.base)
         .await
         .or_broken("finding the base branch")?;
-    let mut layers = layers::stand(ctx.home, ctx.role, taken.repo, &mirror, &base).await;
+    let layers = layers::stand(ctx.home, ctx.role, taken.repo, &mirror, &base).await;
     let bench = Bench::of(ctx.home, ctx.id);
     bench.create(ctx.role).or_broken("making the bench")?;
     let work = match taken.work.key {
@@ -44,43 +45,58 @@ pub(crate) async fn run<'r, 'h>(
         .set_place(ctx.id, &branch, base.as_str(), &bench.root)
         .await;
     noted.or_broken("noting the place")?;
-    if let Some(held) = &mut layers {
-        let site = Site {
-            repo: taken.repo,
-            mirror: &mirror,
-            base: &base,
-            bench: &bench,
-        };
-        setup::complete(ctx, rec, &site, held).await?;
-    }
+    let layers = match layers {
+        Some(held) => {
+            let site = Site {
+                repo: taken.repo,
+                mirror: &mirror,
+                base: &base,
+                bench: &bench,
+            };
+            setup::complete(ctx, rec, &site, held).await?
+        }
+        None => None,
+    };
     let bench = bench.on(layers.as_ref().map(|held| held.stand.clone()));
     bench.create(ctx.role).or_broken("making the bench")?;
-    let worktree = match bench.layered() {
-        Some(layered) => {
-            let tree = bench.tree();
-            mirror.add_layered(&tree, &branch, &base, &layered).await
-        }
-        None => mirror.add_worktree(&bench.tree(), &branch, &base).await,
-    };
-    let worktree = worktree.or_broken("making the worktree")?;
+    let worktree = worktree(rec, taken.repo, (&mirror, &bench), (&branch, &base)).await?;
     // From here on the worktree's own note keeps what it stands on.
     drop(layers);
-    bench
-        .exclude_setup()
-        .or_broken("naming what the setup left")?;
     let place = reached.insert(Place::new(mirror, worktree, bench));
     carson_checks::note_checkout(&ctx.firing(), taken.repo, &place.worktree).await;
-    let placed = Placed { taken, place };
-    setup::include(rec, taken.repo, &placed.place.bench)?;
-    if placed.place.bench.layered().is_none() && !taken.repo.setup.lines.is_empty() {
+    if place.bench.layered().is_none() && !taken.repo.setup.lines.is_empty() {
         let site = Site {
             repo: taken.repo,
-            mirror: &placed.place.mirror,
+            mirror: &place.mirror,
             base: &base,
-            bench: &placed.place.bench,
+            bench: &place.bench,
         };
-        let done = setup::in_place(ctx, rec, &site).await?;
-        done.map_err(|said| setup::refuse(rec, taken.repo, &said))?;
+        setup::in_copy(ctx, rec, &site).await?;
     }
-    Ok(placed)
+    Ok(Placed { taken, place })
+}
+
+/// The worktree with what is included, above its layers or as a copy.
+async fn worktree(
+    rec: &mut Record,
+    repo: &Repo,
+    (mirror, bench): (&Mirror, &Bench),
+    (branch, base): (&str, &Oid),
+) -> Result<Worktree, Halt> {
+    let tree = bench.tree();
+    if !bench.stands() {
+        let made = mirror.add_worktree(&tree, branch, base).await;
+        let made = made.or_broken("making the worktree")?;
+        setup::include(rec, repo, bench)?;
+        return Ok(made);
+    }
+    setup::include(rec, repo, bench)?;
+    let Some(layered) = bench.layered() else {
+        return Err(Halt::Broken("the layers are gone".to_owned()));
+    };
+    let made = mirror.add_layered(&tree, branch, base, &layered).await;
+    let made = made.or_broken("making the worktree")?;
+    let told = bench.exclude_given(&repo.include);
+    told.or_broken("naming what the setup left")?;
+    Ok(made)
 }

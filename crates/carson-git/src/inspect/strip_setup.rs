@@ -23,14 +23,27 @@ use crate::seen::bounds;
 /// Entries of a setup's result; a large `node_modules` has a tenth of it.
 const ENTRIES: usize = 3_000_000;
 /// Places that are told to git as not its own.
-const TOLD: usize = 1_000;
+const TOLD: usize = 5_000;
+/// Directories in which nobody works by hand: told as a whole. Elsewhere each file is told by itself, so that
+/// what a session adds beside it is seen.
+const MADE: [&str; 9] = [
+    "node_modules",
+    "target",
+    ".venv",
+    "venv",
+    "__pycache__",
+    ".gradle",
+    ".tox",
+    ".yarn",
+    ".pnpm-store",
+];
 
 /// What a setup left.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Left {
     /// What its files take on the disk.
     pub bytes: u64,
-    /// The topmost files and directories that the base does not have, as git writes patterns.
+    /// Files, and directories of what is made, that the base does not have, as git writes patterns.
     pub untracked: Vec<String>,
 }
 
@@ -57,7 +70,9 @@ impl Question for Strip {
             let is_tracked = index.get_path(&path_of(path), 0).is_some();
             let tracked_below = || index.find_prefix([path, b"/"].concat()).is_ok();
             if found.is_dir() {
-                if !is_tracked && !tracked_below() {
+                let name = path.rsplit(|byte| *byte == b'/').next();
+                let is_made = MADE.iter().any(|made| name == Some(made.as_bytes()));
+                if is_made && !is_tracked && !tracked_below() {
                     note(&mut untracked, path, true);
                 }
                 return Ok(());

@@ -72,7 +72,7 @@ fn it_runs_once_and_what_it_left_is_in_every_workspace_and_clean_room() {
     assert_eq!(first["outcome"], "OK", "{first:#}");
     assert_eq!(files(&first), ["more.txt", "work.txt"]);
     // Another base, and the same lock files.
-    fleet.commit_to_main(&[("src/lib.js", "2\n"), ("src/new.js", "3\n")]);
+    fleet.commit_to_main(&[("src/other.js", "2\n"), ("src/new.js", "3\n")]);
     fleet.issue("hand", "More", "To do.");
     let second = row(&fleet);
     assert_eq!(second["outcome"], "OK", "{second:#}");
@@ -103,7 +103,7 @@ fn work_that_changes_what_it_depends_on_is_judged_after_another_run() {
 }
 
 #[test]
-fn one_that_fails_is_a_reason_with_its_log_and_is_not_tried_at_once() {
+fn one_that_fails_is_a_reason_with_its_log_and_is_tried_again_by_hand() {
     let fleet = with_setup("echo '[OK] done'", "");
     let shared = fleet.shared();
     let lines = format!(
@@ -115,18 +115,30 @@ fn one_that_fails_is_a_reason_with_its_log_and_is_not_tried_at_once() {
         let row = row(&fleet);
         assert_eq!(row["outcome"], "SKIPPED", "{row:#}");
         let reason = row["reason"].as_str().unwrap();
-        for part in ["repo.widget.setup", "no such package", "Code(3)", ".log"] {
+        for part in [
+            "repo.widget.setup",
+            "no such package",
+            "exit code 3",
+            ".log",
+        ] {
             assert!(reason.contains(part), "{part}: {reason}");
         }
         assert_eq!(fleet.labels(1), ["for:hand"]);
+        let layers = fleet.home().join("layers/widget");
+        let halves = fs::read_dir(layers).unwrap().flatten();
+        let half = |item: fs::DirEntry| item.path().extension().is_some_and(|end| end == "half");
+        assert_eq!(
+            halves.filter_map(|item| half(item).then_some(())).count(),
+            0
+        );
     }
-    assert_eq!(runs(&fleet), 1);
+    assert_eq!(runs(&fleet), 2);
     let doctor = fleet.carson(&["doctor"]);
     assert!(doctor.stdout.contains("repo.widget.setup"), "{doctor:#?}");
     // Mended, it runs at once.
     sets_up(&fleet, &lines.replace("exit 3", "exit 0"));
     let _ = row(&fleet);
-    assert_eq!(runs(&fleet), 2);
+    assert_eq!(runs(&fleet), 3);
 }
 
 #[test]
@@ -249,4 +261,181 @@ fn downloads_of_the_operators_are_there_for_all_and_nobody_spoils_them() {
         );
         assert!(!own.join("new").exists());
     }
+}
+
+/// Builds compare times: what a setup built of one base is not newer than what differs in another.
+#[test]
+fn what_it_built_is_built_again_where_the_base_differs() {
+    let build = "if test ! -e built || test source -nt built; then cat source > built; fi";
+    let agent = format!("{build}; cat built >> {{SHARED}}/seen; {COMMIT}; echo '[OK] done'");
+    let fleet = fleet("", "");
+    does(
+        &fleet,
+        &agent.replace("{SHARED}", fleet.shared().to_str().unwrap()),
+    );
+    role(
+        &fleet,
+        "stages = [\"execute\"]\n[limits]\nmax_open_prs = 100\n",
+    );
+    let mut sources = Vec::new();
+    for source in ["1\n", "2\n", "1\n"] {
+        fleet.commit_to_main(&[
+            ("source", source),
+            (".gitignore", "built\n"),
+            ("build.sh", build),
+        ]);
+        sources.push(fleet.tip("main"));
+        // Its checkout is there before anything is built.
+        assert_eq!(row(&fleet)["outcome"], "OK");
+        fleet.issue("hand", "More", "To do.");
+    }
+    set(&fleet, REPO, "setup = [\"sh build.sh\"]");
+    let seen = fleet.shared().join("seen");
+    fs::write(&seen, "").unwrap();
+    for base in [
+        &sources[2],
+        &sources[1],
+        &sources[2],
+        &sources[0],
+        &sources[1],
+    ] {
+        let _ = fleet.git(&["update-ref", "refs/heads/main", base]);
+        assert_eq!(row(&fleet)["outcome"], "OK");
+        fleet.issue("hand", "More", "To do.");
+    }
+    assert_eq!(fs::read_to_string(seen).unwrap(), "1\n2\n1\n1\n2\n");
+    let setups = layers(&fleet);
+    let setups = setups
+        .iter()
+        .filter(|one| one["what"].as_str().unwrap().starts_with("setup"));
+    assert_eq!(setups.count(), 1);
+}
+
+#[test]
+fn what_one_role_passes_to_it_is_nowhere_in_another_s_workspace() {
+    let agent = format!("ls -a ~ > {{SHARED}}/home-of-$CARSON_ROLE; {COMMIT}; echo '[OK] done'");
+    let fleet = fleet("", "").with_env("NPM_TOKEN", "npm_of-the-first-role");
+    does(
+        &fleet,
+        &agent.replace("{SHARED}", fleet.shared().to_str().unwrap()),
+    );
+    set(
+        &fleet,
+        REPO,
+        "setup = [\"echo ${NPM_TOKEN-none} > ~/.token-$NPM_TOKEN\"]",
+    );
+    fleet.role("other", "sh", "stages = [\"execute\"]\n");
+    fleet.issue("other", "Work", "To do.");
+    role(&fleet, "stages = [\"execute\"]\npass = [\"NPM_TOKEN\"]\n");
+    assert_eq!(row(&fleet)["outcome"], "OK");
+    let other = fleet.fire("other").json();
+    assert_eq!(other["outcome"], "OK", "{other:#}");
+    let home =
+        |role: &str| fs::read_to_string(fleet.shared().join(format!("home-of-{role}"))).unwrap();
+    assert!(home("hand").contains(".token-npm_of-the-first-role"));
+    assert!(!home("other").contains("npm_of"), "{}", home("other"));
+}
+
+#[test]
+fn it_runs_again_when_a_file_that_it_names_or_that_the_operator_names_changes() {
+    let fleet = with_setup(
+        &format!("{COMMIT}; echo '[OK] done'"),
+        "sh ./scripts/install.sh",
+    );
+    role(
+        &fleet,
+        "stages = [\"execute\"]\n[limits]\nmax_open_prs = 100\n",
+    );
+    set(&fleet, REPO, "setup_inputs = [\"vendor/*\"]");
+    let script = format!("echo ran >> {}/runs\n", fleet.shared().display());
+    let changes = [
+        ("scripts/install.sh", script.as_str()),
+        ("other", "no input"),
+        ("scripts/install.sh", &format!("{script}# changed\n")),
+        ("vendor/lib", "1"),
+        ("requirements/base.txt", "six\n"),
+    ];
+    for (change, runs_by_now) in changes.into_iter().zip([1, 1, 2, 3, 4]) {
+        fleet.commit_to_main(&[change]);
+        let ended = row(&fleet);
+        assert_eq!(ended["outcome"], "OK", "{ended:#}");
+        assert_eq!(runs(&fleet), runs_by_now, "{}", change.0);
+        fleet.issue("hand", change.0, "To do.");
+    }
+}
+
+#[test]
+fn one_that_fails_in_the_clean_room_is_told_and_kept() {
+    let agent = "echo broken > package-lock.json; git commit --quiet -am Lock; echo '[OK] done'";
+    let fleet = with_setup(
+        agent,
+        "grep -q '{}' package-lock.json || { echo no such lock; exit 4; }",
+    );
+    let check = "[promise]\nrun = \"true\"\n[limits]\nmax_attempts = 1\n";
+    role(&fleet, &format!("{CHECKED}{check}"));
+    let ended = row(&fleet);
+    assert_eq!(ended["outcome"], "FAILED", "{ended:#}");
+    let reason = ended["reason"].as_str().unwrap();
+    assert!(
+        reason.contains("the setup failed in the clean room"),
+        "{reason}"
+    );
+    let logs = fleet.carson(&["logs", ended["id"].as_str().unwrap(), "--transcripts"]);
+    assert!(logs.stdout.contains("no such lock"), "{logs:#?}");
+}
+
+#[test]
+fn what_is_included_is_no_work_and_replaces_nothing_of_the_repository_s() {
+    let agent = "test \"$(cat local/plain)\" = plain; test \"$(cat README.md)\" = '# Widget'\n\
+                 test -z \"$(git status --porcelain)\"; date > work.txt; git add --all; git commit --quiet -m Work; \
+                 echo '[OK] done'";
+    let fleet = fleet(agent, "");
+    let own = fleet.root().join("operator/src/local");
+    fs::create_dir_all(&own).unwrap();
+    fs::write(own.join("plain"), "plain\n").unwrap();
+    fs::write(own.parent().unwrap().join("README.md"), "mine\n").unwrap();
+    let files = "include = { from = \"~/src\", files = [\"local/plain\", \"README.md\"] }";
+    set(&fleet, REPO, files);
+    let ended = row(&fleet);
+    assert_eq!(ended["outcome"], "OK", "{ended:#}");
+    assert_eq!(ended["salvage_ref"], Value::Null);
+    let branch = ended["branch"].as_str().unwrap();
+    let changed = fleet.git(&["diff", "--name-only", "main", branch]);
+    assert_eq!(changed.trim(), "work.txt");
+}
+
+#[test]
+fn what_a_session_adds_beside_what_it_left_is_seen() {
+    let agent = "echo 2 > gen/b.ts; mkdir node_modules/own; echo 3 > node_modules/own/c; git add --all; \
+                 git commit --quiet -m Work; echo '[OK] done'";
+    for kind in ["layers", "copy"] {
+        let fleet = fleet(agent, "");
+        set(&fleet, "[fleet]", &format!("workspaces = {kind:?}"));
+        let lines =
+            "setup = [\"mkdir -p gen node_modules; echo 1 > gen/a.ts; echo 1 > node_modules/a\"]";
+        set(&fleet, REPO, lines);
+        let ended = row(&fleet);
+        assert_eq!(ended["outcome"], "OK", "{ended:#}");
+        let branch = ended["branch"].as_str().unwrap();
+        let changed = fleet.git(&["diff", "--name-only", "main", branch]);
+        let changed: Vec<&str> = changed
+            .lines()
+            .filter(|path| !path.starts_with("node_modules"))
+            .collect();
+        assert_eq!(changed, ["gen/b.ts"], "{kind}");
+    }
+}
+
+/// Installers that only add would hide what the work took away.
+#[test]
+fn another_run_in_the_clean_room_begins_with_nothing() {
+    let agent = "test -e node_modules/old; echo new > package-lock.json; git commit --quiet -am Lock; echo '[OK] done'";
+    let fleet = with_setup(
+        agent,
+        "mkdir -p node_modules ~/had; touch node_modules/$(tr -cd a-z < package-lock.json)old",
+    );
+    let check = "[promise]\nrun = \"test -e node_modules/newold && ! test -e node_modules/old\"\n";
+    role(&fleet, &format!("{CHECKED}{check}"));
+    let ended = row(&fleet);
+    assert_eq!(ended["outcome"], "OK", "{ended:#}");
 }
