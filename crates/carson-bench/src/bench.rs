@@ -54,7 +54,11 @@ impl Bench {
             name: carson_git::LAYER_TREE.to_owned(),
             work: dir.to_owned(),
             desk: dir.to_owned(),
-            stand: Some(stand),
+            // Nothing of the base may be in it, as a directory that was renamed would: so it is copied.
+            stand: Some(Stand {
+                renames: false,
+                ..stand
+            }),
             root: self.root.clone(),
         }
     }
@@ -123,6 +127,7 @@ impl Bench {
                     work: self.work.join("tree.work"),
                 }),
                 marks: stand.marks,
+                renames: stand.renames,
             },
             index: stand.index.clone(),
         })
@@ -143,6 +148,18 @@ impl Bench {
     pub(crate) fn is_below(&self, path: &Path) -> bool {
         let mut trees = self.stand.iter().flat_map(Stand::all_trees);
         trees.any(|tree| tree.join(path).symlink_metadata().is_ok())
+    }
+
+    /// Whether what it stands on has a file or link where a path of the worktree has a directory.
+    pub(crate) fn has_file_above(&self, path: &Path) -> bool {
+        let trees: Vec<PathBuf> = self.stand.iter().flat_map(Stand::all_trees).collect();
+        let is_file = |dir: &Path| {
+            let found = trees
+                .iter()
+                .find_map(|tree| tree.join(dir).symlink_metadata().ok());
+            found.is_some_and(|found| !found.is_dir())
+        };
+        path.ancestors().skip(1).any(is_file)
     }
 
     /// Everything that is put together where sessions may do this in the worktree.
@@ -171,6 +188,7 @@ impl Bench {
                     work: own.join("work"),
                 }),
                 marks: stand.marks,
+                renames: true,
             }
         };
         stand.caches.iter().enumerate().map(overlay).collect()
@@ -186,6 +204,7 @@ impl Bench {
                 work: self.desk.join("home.work"),
             }),
             marks: stand.marks,
+            renames: stand.renames,
         })
     }
 

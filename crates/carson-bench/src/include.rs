@@ -32,6 +32,10 @@ impl Bench {
         for file in files {
             let made = match self.stands() {
                 true if self.is_below(&file.to) => Ok(()),
+                true if self.has_file_above(&file.to) => {
+                    let why = "the repository has a file where it needs a directory";
+                    Err(io::Error::other(why))
+                }
                 true => private_dir(&to).and_then(|()| copy(file, &to)),
                 false => copy(file, &to),
             };

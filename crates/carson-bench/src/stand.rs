@@ -21,6 +21,8 @@ pub struct Stand {
     pub index: PathBuf,
     /// In which form the kernel leaves its marks.
     pub marks: Marks,
+    /// Whether directories from below can be renamed in one step.
+    pub renames: bool,
 }
 
 /// What a setup left.

@@ -87,6 +87,7 @@ async fn made_above(
             lower,
             upper: None,
             marks,
+            renames: false,
         },
         index: below.join(LAYER_INDEX),
     };

@@ -82,7 +82,14 @@ pub async fn stand(
             let name = setup::name(home, role, repo, mirror, base).await?;
             setup = Some(Missing::at(&cache::of_repo(home, &repo.name), &name));
         }
-        let made = setup.as_ref().and_then(Missing::made);
+        let mut made = setup.as_ref().and_then(Missing::made);
+        if let (Some(shared), Some(known)) = (&setup, &made)
+            && known.hides(&shared.dir, mirror, base).await?
+        {
+            let own = shared.of_base(base);
+            made = own.made();
+            setup = Some(own);
+        }
         let places = (seen_tree.as_path(), marks);
         let base_layer = base::ready(home, repo, mirror, base, places, made.as_ref()).await?;
         let mut held = Held {
@@ -94,6 +101,7 @@ pub async fn stand(
                 caches: caches(home, repo),
                 index: base_layer.index,
                 marks,
+                renames: true,
             },
             missing: None,
             _lock: lock,
@@ -132,6 +140,7 @@ pub async fn foreseen(home: &Home, role: &Role, repo: &Repo) -> Result<Stand, St
         caches: Vec::new(),
         index: PathBuf::new(),
         marks: Marks::default(),
+        renames: true,
     })
 }
 
@@ -142,7 +151,7 @@ fn caches(home: &Home, repo: &Repo) -> Vec<(&'static str, PathBuf)> {
     };
     let places = repo.caches.iter().flat_map(|cache| cache.places());
     let there = |place: &&'static str| Some((*place, user.join(place).canonicalize().ok()?));
-    places.filter_map(|place| there(&place)).collect()
+    places.filter_map(there).collect()
 }
 
 impl Held {

@@ -106,6 +106,7 @@ async fn try_form(home: &Home, marks: Marks) -> Result<(), String> {
             work: root.join("work"),
         }),
         marks,
+        renames: true,
     };
     let asked = async {
         for overlay in [overlay.clone(), overlay.read_only()] {

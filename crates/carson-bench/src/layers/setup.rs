@@ -24,6 +24,8 @@ pub(super) const HOME: &str = "home";
 const EXCLUDE: &str = "exclude";
 /// The commit that it was made on.
 const OF: &str = "of";
+/// The topmost places that it left in the worktree, as JSON.
+const PLACES: &str = "places";
 /// The ending of the file that says why it failed.
 const FAILED: &str = "failed";
 /// How long a setup that failed is not tried again, while nothing changes.
@@ -213,7 +215,55 @@ pub(super) struct Made {
     pub of: Oid,
 }
 
+impl Made {
+    /// Whether something that a base tracks lies where the setup left something: it would not be seen.
+    ///
+    /// # Errors
+    /// When the mirror cannot be read.
+    pub(super) async fn hides(
+        &self,
+        layer: &Path,
+        mirror: &Mirror,
+        base: &Oid,
+    ) -> Result<bool, LayerError> {
+        if self.of == *base {
+            return Ok(false);
+        }
+        let places = fs::read(layer.join(PLACES)).unwrap_or_else(|_| b"[\"\"]".to_vec());
+        let places: Vec<String> = serde_json::from_slice(&places).unwrap_or_default();
+        if places.iter().any(String::is_empty) {
+            return Ok(true);
+        }
+        let places: HashSet<String> = places.into_iter().collect();
+        let hidden = mirror.files_where(base, move |path| {
+            let above = path.match_indices('/').map(|(at, _)| &path[..at]);
+            let mut all = above.chain([path]);
+            all.any(|place| places.contains(place))
+                // A file where the setup has a directory's parts.
+                || places.iter().any(|place| is_above(path, place))
+        });
+        Ok(!hidden.await?.is_empty())
+    }
+}
+
+fn is_above(dir: &str, path: &str) -> bool {
+    path.strip_prefix(dir)
+        .is_some_and(|rest| rest.starts_with('/'))
+}
+
 impl Missing {
+    /// That of one base alone.
+    pub(super) fn of_base(&self, base: &Oid) -> Self {
+        let text = format!("{} {base}", self.dir.display());
+        let named = carson_git::name_of(text.as_bytes());
+        let named = named.map_or_else(|| base.to_string(), |oid| oid.to_string());
+        Self {
+            dir: self
+                .dir
+                .with_file_name(format!("{}{}", cache::SETUP, &named[..16])),
+        }
+    }
+
     pub(super) fn at(layers: &Path, name: &str) -> Self {
         Self {
             dir: layers.join(name),
@@ -223,6 +273,10 @@ impl Missing {
     /// What is there by now.
     pub(super) fn made(&self) -> Option<Made> {
         let of = fs::read_to_string(self.dir.join(OF)).ok()?;
+        let is_whole = [LAYER_TREE, HOME]
+            .iter()
+            .all(|part| self.dir.join(part).is_dir());
+        is_whole.then_some(())?;
         Some(Made {
             name: self.dir.file_name()?.to_str()?.to_owned(),
             of: of.parse().ok()?,
@@ -273,7 +327,10 @@ impl Missing {
     /// What the file system says.
     pub async fn half(&self, home: &Home) -> Result<PathBuf, LayerError> {
         let half = self.dir.with_extension("half");
-        cache::gone_for_good(home, &half).await;
+        // What is there by that name is not whole.
+        for gone in [&half, &self.dir] {
+            cache::gone_for_good(home, gone).await;
+        }
         crate::private_dir::private_dir(&half).map_err(|source| io(&half, source))?;
         Ok(half)
     }
@@ -317,6 +374,7 @@ impl Missing {
         let noted = || -> std::io::Result<()> {
             fs::write(half.join(LAYER_BYTES), left.bytes.to_string())?;
             fs::write(half.join(EXCLUDE), left.untracked.join("\n") + "\n")?;
+            fs::write(half.join(PLACES), serde_json::to_vec(&left.places)?)?;
             fs::write(half.join(OF), of.as_str())?;
             nix::unistd::syncfs(File::open(half)?)?;
             fs::rename(half, &self.dir)

@@ -66,11 +66,17 @@ impl<'o> Changes<'o> {
         self.seen(done, change)
     }
 
-    /// Trees that no commit has, beside one that is there.
-    pub(super) fn trees(&mut self, trees: &[Oid], beside: Oid) -> Change {
+    /// What is not on the branch: the commits of `stray`, which neither the branch nor the base has, and
+    /// trees that no commit has, beside one that is there. It leaves together, where it leaves at all.
+    pub(super) fn left(&mut self, stray: &[Oid], trees: &[Oid], beside: Oid) -> Change {
         let mut change = Change::default();
         let begun = self.put(Part::Commit, UNCOMMITTED.as_bytes(), b"");
-        let done = begun.and_then(|()| {
+        let strayed = begun.and_then(|()| {
+            stray
+                .iter()
+                .try_for_each(|oid| self.commit_content(*oid, &mut change))
+        });
+        let done = strayed.and_then(|()| {
             trees
                 .iter()
                 .try_for_each(|tree| self.tree(*tree, &[beside], &mut change))
@@ -99,8 +105,12 @@ impl<'o> Changes<'o> {
     }
 
     fn commit(&mut self, oid: Oid, change: &mut Change) -> Result<(), String> {
-        let commit = self.objects.commit(oid)?;
         self.put(Part::Commit, oid.to_string().as_bytes(), b"")?;
+        self.commit_content(oid, change)
+    }
+
+    fn commit_content(&mut self, oid: Oid, change: &mut Change) -> Result<(), String> {
+        let commit = self.objects.commit(oid)?;
         let header = [
             commit.raw_header_bytes(),
             b"\n\n",

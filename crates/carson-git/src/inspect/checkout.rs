@@ -31,7 +31,7 @@ impl Question for Checkout {
 
     fn answer(self) -> Result<(), String> {
         if let Some(base) = &self.stands_on {
-            // Neither looks at the files that both have.
+            // It does not look at the files that both have, and what a setup left goes out of the way.
             let read = Git::new(
                 &self.repository.join("worktrees").join(&self.name),
                 "read-tree",

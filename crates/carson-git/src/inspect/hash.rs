@@ -22,7 +22,9 @@ pub(super) fn all(
     let (mut by_git, mut entries) = (Vec::new(), Vec::new());
     for file in changed {
         // Git takes a list of lines.
-        let plain = file.kept.is_none() && !file.path.contains(&b'\n') && file.mode != SYMLINK;
+        // Git ends a name at the line, and takes one that begins with a quote for a quoted one.
+        let is_said = !file.path.contains(&b'\n') && !file.path.starts_with(b"\"");
+        let plain = file.kept.is_none() && is_said && file.mode != SYMLINK;
         if file.size > OBJECT {
             let name = String::from_utf8_lossy(&file.path);
             let megabytes = file.size >> 20;

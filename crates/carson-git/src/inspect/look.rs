@@ -13,7 +13,7 @@ use super::export;
 use super::files::{self, Base, Files, Ground};
 use super::found::PRIMARY;
 pub(crate) use super::found::{Depth, Found, Look};
-use super::gather::Gathered;
+use super::gather::{Gathered, new_commits};
 use super::git_dir::{GitDir, Memory};
 use super::lower::Lower;
 use super::nested_repos;
@@ -417,6 +417,23 @@ impl Looking<'_> {
         Ok(())
     }
 
+    /// Commits that `HEAD` has and the branch has not: a snapshot joins them.
+    fn strayed(
+        &self,
+        head: git2::Oid,
+        tip: git2::Oid,
+        base: git2::Oid,
+    ) -> Result<Vec<git2::Oid>, String> {
+        if head == tip {
+            return Ok(Vec::new());
+        }
+        let on_branch = new_commits(self.objects, tip, base)?;
+        let on_branch: BTreeSet<git2::Oid> = on_branch.into_iter().collect();
+        let mut stray = new_commits(self.objects, head, base)?;
+        stray.retain(|oid| !on_branch.contains(oid));
+        Ok(stray)
+    }
+
     /// What the work brings.
     fn describe_changes(&mut self, base: git2::Oid) -> Result<(), String> {
         let tip = self.found.newest.as_ref().map_or(base, Oid::git2);
@@ -435,7 +452,8 @@ impl Looking<'_> {
             .chain(&self.found.files)
             .map(Oid::git2)
             .collect();
-        self.found.left = changes.trees(&left, tree(head)?);
+        let stray = self.strayed(head, tip, base)?;
+        self.found.left = changes.left(&stray, &left, tree(head)?);
         changes.finish()?;
         let (old, new) = (tree(base)?, tree(tip)?);
         self.found.spread = spread(self.objects, old, new).unwrap_or(u64::MAX);

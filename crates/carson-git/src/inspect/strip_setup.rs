@@ -45,6 +45,9 @@ pub struct Left {
     pub bytes: u64,
     /// Files, and directories of what is made, that the base does not have, as git writes patterns.
     pub untracked: Vec<String>,
+    /// The topmost files and directories that the base does not have. A base that tracks something at one
+    /// of them, or below it, would be hidden there; an empty one stands for all there is.
+    pub places: Vec<String>,
 }
 
 /// Takes what is tracked out of a setup's result, and measures the rest.
@@ -65,11 +68,21 @@ impl Question for Strip {
     fn answer(self) -> Result<Left, String> {
         let index = Index::open(&self.index).map_err(|error| error.message().to_owned())?;
         let mut left = Left::default();
-        let mut untracked = BTreeSet::new();
+        let (mut untracked, mut places) = (BTreeSet::new(), BTreeSet::new());
         walk(&self.upper, &mut |path, found| {
             let is_tracked = index.get_path(&path_of(path), 0).is_some();
             let tracked_below = || index.find_prefix([path, b"/"].concat()).is_ok();
+            let replaced = |what: &str| {
+                let path = String::from_utf8_lossy(path);
+                Err(format!("the setup replaces {what}: {path}"))
+            };
             if found.is_dir() {
+                if is_tracked {
+                    return replaced("a tracked file by a directory");
+                }
+                if !tracked_below() {
+                    note_place(&mut places, path);
+                }
                 let name = path.rsplit(|byte| *byte == b'/').next();
                 let is_made = MADE.iter().any(|made| name == Some(made.as_bytes()));
                 if is_made && !is_tracked && !tracked_below() {
@@ -78,14 +91,22 @@ impl Question for Strip {
                 return Ok(());
             }
             let is_gone = found.file_type().is_char_device() && found.rdev() == 0;
-            if is_tracked || is_gone && tracked_below() {
+            if !is_gone && tracked_below() {
+                return replaced("a directory that holds tracked files");
+            }
+            if is_tracked || is_gone {
                 let file = self.upper.join(path_of(path));
                 return fs::remove_file(&file).map_err(|error| error.to_string());
             }
             left.bytes += found.blocks() * 512;
+            note_place(&mut places, path);
             note(&mut untracked, path, false);
             Ok(())
         })?;
+        left.places = match places.len() > TOLD {
+            true => vec![String::new()],
+            false => places.into_iter().collect(),
+        };
         for dir in &self.beside {
             walk(dir, &mut |_, found| {
                 left.bytes += found.blocks() * 512;
@@ -94,6 +115,15 @@ impl Question for Strip {
         }
         left.untracked = untracked.into_iter().take(TOLD).collect();
         Ok(left)
+    }
+}
+
+/// Adds a place, unless one above it is there. A name that is no text stands for all.
+fn note_place(places: &mut BTreeSet<String>, path: &[u8]) {
+    let path = std::str::from_utf8(path).unwrap_or_default();
+    let mut above = path.match_indices('/').map(|(at, _)| &path[..at]);
+    if !above.any(|dir| places.contains(dir)) {
+        places.insert(path.to_owned());
     }
 }
 
@@ -233,6 +263,7 @@ pub async fn strip_setup(
                 .collect(),
             upper: None,
             marks,
+            renames: false,
         }],
         ..Desk::default()
     };

@@ -21,6 +21,9 @@ pub struct Overlay {
     pub upper: Option<Upper>,
     /// In which form the kernel leaves its marks.
     pub marks: Marks,
+    /// Whether a directory from below can be renamed in one step, where the marks allow it: what is above
+    /// says then which directory below it was.
+    pub renames: bool,
 }
 
 /// What is written.
@@ -108,7 +111,8 @@ mod mounting {
                 }
                 let (redirect, flags): (_, &[&str]) = match (overlay.marks, upper) {
                     (Marks::User, _) => (None, &["userxattr"]),
-                    (Marks::Trusted, Some(_)) => (Some("on"), &[]),
+                    (Marks::Trusted, Some(_)) if overlay.renames => (Some("on"), &[]),
+                    (Marks::Trusted, Some(_)) => (Some("nofollow"), &[]),
                     (Marks::Trusted, None) => (Some("follow"), &[]),
                 };
                 if let Some(redirect) = redirect {

@@ -467,3 +467,46 @@ fn a_session_cannot_read_what_another_one_made_and_was_kept() {
         "another firing's work was read"
     );
 }
+
+/// A snapshot joins commits on which `HEAD` strayed: what they bring leaves with it, or not at all.
+#[test]
+fn commits_beside_the_branch_are_searched_before_they_leave() {
+    let key =
+        "-----BEGIN RSA PRIVATE KEY-----\\nMIIEowIBAAKCAQEA7bq2\\n-----END RSA PRIVATE KEY-----";
+    let secret = format!("printf '%b\\n' '{key}' > leak; git add leak; git commit --quiet -m Leak");
+    let ci = "mkdir -p .github/workflows; echo 'on: push' > .github/workflows/x.yml\n\
+              git add .; git commit --quiet -m CI";
+    let gone = format!("{secret}; git rm --quiet leak; git commit --quiet -m Gone");
+    let large = "head -c 3000000 /dev/urandom > large; git add large; git commit --quiet -m Large";
+    for away in [
+        "git checkout --quiet --detach",
+        "git checkout --quiet -b other",
+    ] {
+        for (change, held) in [
+            (secret.as_str(), true),
+            (gone.as_str(), true),
+            (ci, true),
+            (large, false),
+        ] {
+            let agent = format!("{away}\n{change}\necho '[OK] done'");
+            let fleet = fleet(&agent, "[limits]\nmax_salvage_mb = 2\n");
+            let row = play(&fleet).row;
+            assert_eq!(fleet.branches(), Vec::<String>::new(), "{change}: {row:#}");
+            assert_eq!(row["outcome"] == "BLOCKED", held, "{change}: {row:#}");
+            // It is kept here.
+            assert!(row["salvage_ref"].is_string(), "{row:#}");
+        }
+    }
+}
+
+/// Git takes a name that begins with a quote for a quoted one, wherever that leads.
+#[test]
+fn names_that_begin_with_a_quote_are_names() {
+    let agent = "echo DIFFERENT > '\"README.md\"'; echo mine > '\"\\057etc\\057hostname\"'; echo x > '\"x'\n\
+                 mkfifo fifo; echo y > '\"fifo\"'; echo '[PARTIAL] half'";
+    let fleet = fleet(agent, "");
+    let done = play(&fleet);
+    assert_eq!(done.row["outcome"], "PARTIAL", "{:#}", done.row);
+    assert!(done.took < Duration::from_secs(20), "{:?}", done.took);
+    nothing_lost(&fleet, &done.row, &["DIFFERENT\n", "mine\n", "x\n", "y\n"]);
+}

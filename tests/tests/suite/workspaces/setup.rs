@@ -439,3 +439,84 @@ fn another_run_in_the_clean_room_begins_with_nothing() {
     let ended = row(&fleet);
     assert_eq!(ended["outcome"], "OK", "{ended:#}");
 }
+
+#[test]
+fn a_base_that_tracks_what_it_left_is_not_hidden() {
+    let agent = "test -z \"$(git status --porcelain)\"; date +%s%N > work.txt; git add --all; git commit --quiet -m Work; \
+                 echo '[OK] done'";
+    let setup = "mkdir -p gen node_modules; echo s > gen/s; test -e foo || echo x > foo; touch node_modules/dep";
+    let fleet = with_setup(agent, setup);
+    let check = "[promise]\nrun = \"test $(cat foo) = tracked && test -e gen/keep && test -e node_modules/dep\"\n";
+    assert_eq!(row(&fleet)["outcome"], "OK");
+    role(&fleet, &format!("{CHECKED}{check}"));
+    fleet.commit_to_main(&[("gen/keep", "k\n"), ("foo", "tracked\n")]);
+    fleet.issue("hand", "More", "To do.");
+    let ended = row(&fleet);
+    assert_eq!(ended["outcome"], "OK", "{ended:#}");
+    let branch = ended["branch"].as_str().unwrap();
+    let changed = fleet.git(&["diff", "--name-only", "main", branch]);
+    assert_eq!(changed.trim(), "work.txt");
+}
+
+#[test]
+fn one_that_makes_something_else_of_what_is_tracked_is_refused() {
+    for (setup, what) in [
+        (
+            "rm README.md; mkdir README.md; touch README.md/f",
+            "a tracked file by a directory: README.md",
+        ),
+        (
+            "mv src src0; ln -s src0 src",
+            "a directory that holds tracked files: src",
+        ),
+    ] {
+        let ended = row(&with_setup("echo '[OK] done'", setup));
+        assert_eq!(ended["outcome"], "SKIPPED", "{ended:#}");
+        let reason = ended["reason"].as_str().unwrap();
+        assert!(reason.contains(what), "{reason}");
+    }
+}
+
+#[test]
+fn what_it_renamed_is_its_own_and_not_the_next_base_s() {
+    let agent = format!("test \"$(cat moved/lib.js)\" = 1; {COMMIT}; echo '[OK] done'");
+    let fleet = with_setup(&agent, "mv src moved");
+    assert_eq!(row(&fleet)["outcome"], "OK");
+    fleet.commit_to_main(&[("README.md", "# Changed\n")]);
+    fleet.issue("hand", "More", "To do.");
+    let ended = row(&fleet);
+    assert_eq!(ended["outcome"], "OK", "{ended:#}");
+}
+
+#[test]
+fn work_may_take_the_place_of_what_it_left() {
+    let agent = "echo good > lib/one; rm -r other; echo file > other; git add --force lib/one other; \
+                 git commit --quiet -m Work; echo '[OK] done'";
+    let fleet = with_setup(agent, "sh install.sh");
+    let install = "mkdir -p lib other; echo setup > lib/one; echo setup > other/two\n";
+    fleet.commit_to_main(&[("install.sh", install)]);
+    let check = "[promise]\nrun = \"test $(cat lib/one) = good && test $(cat other) = file\"\n";
+    role(&fleet, &format!("{CHECKED}{check}"));
+    let ended = row(&fleet);
+    assert_eq!(ended["outcome"], "OK", "{ended:#}");
+}
+
+#[test]
+fn an_included_file_does_not_take_the_place_of_one_that_is_tracked() {
+    let fleet = fleet(&format!("{COMMIT}; echo '[OK] done'"), "");
+    fleet.commit_to_main(&[("certs", "a file\n")]);
+    let own = fleet.root().join("operator/src/certs");
+    fs::create_dir_all(&own).unwrap();
+    fs::write(own.join("dev.pem"), "mine\n").unwrap();
+    set(
+        &fleet,
+        REPO,
+        "include = { from = \"~/src\", files = [\"certs/dev.pem\"] }",
+    );
+    let ended = row(&fleet);
+    assert_eq!(ended["outcome"], "SKIPPED", "{ended:#}");
+    assert!(
+        ended["reason"].as_str().unwrap().contains("certs"),
+        "{ended:#}"
+    );
+}
