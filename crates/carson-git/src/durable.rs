@@ -33,6 +33,22 @@ pub(crate) fn tree(dir: &Path) -> Result<(), GitError> {
     sync(dir)
 }
 
+/// Everything on the file system of a directory: for what is too many files to be named.
+///
+/// # Errors
+/// What the disk says.
+pub fn file_system_of(dir: &Path) -> std::io::Result<()> {
+    #[cfg(target_os = "linux")]
+    nix::unistd::syncfs(File::open(dir)?)?;
+    // Elsewhere no layers are made; this is what comes nearest.
+    #[cfg(not(target_os = "linux"))]
+    {
+        let _ = dir;
+        nix::unistd::sync();
+    }
+    Ok(())
+}
+
 fn sync(path: &Path) -> Result<(), GitError> {
     let synced = File::open(path).and_then(|file| file.sync_all());
     synced.map_err(|source| io(path, source))

@@ -157,7 +157,7 @@ impl Mirror {
             let below = serde_json::to_vec(&below.overlay.lower)?;
             fs::write(dir.join(LAYER_BELOW), below)?;
             fs::write(dir.join(LAYER_BYTES), bytes_below(&tree)?.to_string())?;
-            Ok(nix::unistd::syncfs(fs::File::open(dir)?)?)
+            durable::file_system_of(dir)
         };
         done().map_err(|source| io(dir, source))
     }
@@ -182,7 +182,7 @@ impl Mirror {
             fs::remove_file(tree.join(".git"))?;
             fs::remove_dir_all(&own)?;
             // Whoever stands on it believes every byte of it.
-            Ok(nix::unistd::syncfs(fs::File::open(dir)?)?)
+            durable::file_system_of(dir)
         };
         let done: std::io::Result<()> = done.await;
         done.map_err(|source| io(dir, source))

@@ -78,6 +78,7 @@ mod worktree;
 mod fixture;
 
 pub use branch::{branch_name, is_protected, matches};
+pub use durable::file_system_of;
 pub use error::GitError;
 pub use idle_ref::IdleRef;
 pub use inspect::changes::{Change, UNCOMMITTED};

@@ -10,7 +10,9 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use carson_config::{Included, Repo, Role, Setup, passes};
-use carson_git::{LAYER_BYTES, LAYER_TREE, Mirror, Oid, REPOSITORY, matches, strip_setup};
+use carson_git::{
+    LAYER_BYTES, LAYER_TREE, Mirror, Oid, REPOSITORY, file_system_of, matches, strip_setup,
+};
 use carson_proc::find_on_path;
 
 use super::cache;
@@ -376,7 +378,7 @@ impl Missing {
             fs::write(half.join(EXCLUDE), left.untracked.join("\n") + "\n")?;
             fs::write(half.join(PLACES), serde_json::to_vec(&left.places)?)?;
             fs::write(half.join(OF), of.as_str())?;
-            nix::unistd::syncfs(File::open(half)?)?;
+            file_system_of(half)?;
             fs::rename(half, &self.dir)
         };
         noted().map_err(|source| io(half, source))?;

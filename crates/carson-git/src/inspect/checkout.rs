@@ -37,7 +37,7 @@ impl Question for Checkout {
                 "read-tree",
             );
             let read = read.env("GIT_WORK_TREE", &self.tree).at(&self.tree);
-            let read = read.args(["-m", "-u", base.as_str(), self.commit.as_str()]);
+            let read = read.args(["--reset", "-u", base.as_str(), self.commit.as_str()]);
             return run_here(read).map(drop);
         }
         let add = Git::new(&self.repository, "worktree");
