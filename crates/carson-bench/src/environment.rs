@@ -11,7 +11,8 @@ use carson_config::{Account, Family, HookFailure, Role, family, passes};
 use carson_core::work::WorkKey;
 use carson_core::{FiringId, RepoName};
 
-use crate::bench::{Bench, MARKER, guarded_hook};
+use crate::bench::{Bench, MARKER};
+use crate::hook_command::guarded_hook;
 use carson_home::Home;
 use carson_home::lent_dirs;
 

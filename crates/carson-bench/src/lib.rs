@@ -9,6 +9,7 @@
 pub mod bench;
 pub mod environment;
 mod ground;
+pub mod hook_command;
 pub mod include;
 pub mod layers;
 pub mod own_places;
@@ -19,6 +20,7 @@ pub mod sandbox_profile;
 pub mod sign_in;
 mod spread_dir;
 mod stand;
+mod worktree_settings;
 
 pub use ground::learn_places;
 pub use private_dir::private_dir;

@@ -15,6 +15,7 @@ use crate::bench::Bench;
 use crate::ground::Ground;
 use crate::own_places;
 use crate::programs;
+use crate::worktree_settings::who_answers;
 use carson_home::Home;
 use carson_home::lent_dirs::is_lent;
 
@@ -145,6 +146,13 @@ impl Reach<'_> {
                 Access::Write => grants.write.insert(place),
                 Access::Read => grants.read.insert(place),
             };
+        }
+        if let Some(layered) = bench.layered() {
+            // By which git is told what was written.
+            grants.read(who_answers(self.home));
+            let upper = layered.overlay.upper.map(|upper| upper.dir);
+            grants.read.extend(upper);
+            grants.read.extend(layered.overlay.lower);
         }
         // The tree stays a worktree of its own repository, whatever is written in it.
         grants.read.insert(bench.seen_tree().join(".git"));

@@ -7,7 +7,7 @@ use carson_hook::{Context, known_bad_call, known_good_call};
 use carson_proc::{Command, Exit, Limits, capture, own_path};
 
 use crate::{Scene, Verdict};
-use carson_bench::bench::guarded_hook;
+use carson_bench::hook_command::guarded_hook;
 
 pub(crate) async fn answers(scene: &Scene<'_>) -> Option<Verdict> {
     let home = scene.home;

@@ -38,8 +38,8 @@ pub(crate) async fn with_commit(
         .await;
     made.or_broken("checking out into a clean room")?;
     if bench.stands() {
-        let told = bench.exclude_given(&repo.include);
-        told.or_broken("naming what the setup left")?;
+        let told = bench.tell_git(ctx.home, &repo.include);
+        told.or_broken("telling git what is not work")?;
     } else {
         setup::include(rec, repo, &bench)?;
     }

@@ -25,7 +25,7 @@ pub(crate) struct Own {
 impl Own {
     /// That of a mirror. `url` is what sessions may know: without credentials.
     pub(crate) fn new(mirror: PathBuf, url: &str) -> Self {
-        let (url, no_push) = (quoted(url), quoted(NO_PUSH));
+        let (url, no_push) = (config_value(url), config_value(NO_PUSH));
         let mut own = Self::without_remote(mirror);
         own.text.push_str(&format!(
             "[remote \"origin\"]\n\turl = {url}\n\tpushurl = {no_push}\n\
@@ -83,7 +83,8 @@ impl Own {
 }
 
 /// A value as git's configuration files write it.
-fn quoted(value: &str) -> String {
+#[must_use]
+pub fn config_value(value: &str) -> String {
     let value = value
         .replace('\\', "\\\\")
         .replace('"', "\\\"")

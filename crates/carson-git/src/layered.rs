@@ -44,6 +44,10 @@ const NOTE: &str = "layers.json";
 /// Files above which a checkout is worth more than one process.
 const MANY: &str = "1000";
 
+/// What git is told by a program that names what was written, where that is nothing: `core.fsmonitor` is a
+/// line for a shell, and the rest of the line are its arguments.
+pub(crate) const NOTHING_WRITTEN: &str = "printf 'carson\\0' ; :";
+
 /// What a worktree stands on.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Layered {
@@ -176,6 +180,13 @@ impl Mirror {
         let index = own.join("worktrees").join(LAYER_TREE).join("index");
         let done = async {
             racy::settle(&index).await?;
+            // From now on git believes every entry, unless it is told that something was written there.
+            let believe = Git::new(&own.join("worktrees").join(LAYER_TREE), "update-index")
+                .config("core.fsmonitor", NOTHING_WRITTEN)
+                .env("GIT_WORK_TREE", &tree)
+                .at(&tree);
+            let believed = believe.args(["-q", "--refresh"]).text().await;
+            believed.map_err(std::io::Error::other)?;
             let (_, bytes) = sizes(&git2::Index::open(&index).map_err(std::io::Error::other)?);
             fs::write(dir.join(LAYER_BYTES), bytes.to_string())?;
             fs::rename(&index, dir.join(LAYER_INDEX))?;

@@ -78,6 +78,7 @@ mod worktree;
 mod fixture;
 
 pub use branch::{branch_name, is_protected, matches};
+pub use config::config_value;
 pub use durable::file_system_of;
 pub use error::GitError;
 pub use idle_ref::IdleRef;

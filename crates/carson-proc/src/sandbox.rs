@@ -28,6 +28,7 @@ mod profile;
 mod resolve;
 mod rlimits;
 mod wait_child;
+mod written;
 
 #[cfg(not(target_os = "linux"))]
 mod macos_launch;
@@ -60,7 +61,7 @@ mod there;
 #[cfg(target_os = "linux")]
 mod weaknesses;
 
-pub use call::{LAUNCH, Say, UNMET};
+pub use call::{LAUNCH, Say, UNMET, WRITTEN};
 pub use foreground::{ForegroundEnd, run_in_foreground};
 pub use handover::{nobody_comes, receive_listener};
 pub use launch::launch_if_asked;

@@ -4,7 +4,7 @@
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 
-use carson_bench::bench::guarded_hook;
+use carson_bench::hook_command::guarded_hook;
 use carson_config::HookFailure;
 use carson_tests::fleet::binary;
 use carson_tests::model::{Reply, bash};

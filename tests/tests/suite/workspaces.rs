@@ -61,7 +61,10 @@ const COMMIT: &str = "date +%s%N > work.txt; git add work.txt; git commit --quie
 fn workspaces_share_a_checkout_and_hold_what_was_changed() {
     let agent = format!(
         "test \"$PWD\" = \"$CARSON_WORKTREE\"; test -f README.md; test -z \"$(git status --porcelain)\"\n\
-         pwd > {{SHARED}}/seen; {COMMIT}; echo changed >> README.md; echo '[PARTIAL] half'"
+         pwd > {{SHARED}}/seen; {COMMIT}\n\
+         git ls-files -f | grep -qx 'h README.md'; echo changed >> README.md\n\
+         git ls-files -f | grep -qx 'H README.md'; git status --porcelain | grep -q 'M README.md'\n\
+         echo '[PARTIAL] half'"
     );
     let fleet = fleet("", "");
     let agent = agent.replace("{SHARED}", fleet.shared().to_str().unwrap());

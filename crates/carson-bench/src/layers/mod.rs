@@ -32,6 +32,7 @@ use error::io;
 pub use cache::{Layer, Pruned, all, bytes_taken, prune};
 pub use error::LayerError;
 pub use possible::{Possible, Try, possible};
+pub(crate) use setup::EXCLUDE;
 pub use setup::{Missing, decides, forget_failures, last_failure, note_copy};
 
 /// Layers that are held: nobody removes them before this goes.

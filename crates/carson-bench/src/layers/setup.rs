@@ -9,7 +9,7 @@ use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use carson_config::{Included, Repo, Role, Setup, passes};
+use carson_config::{Repo, Role, Setup, passes};
 use carson_git::{
     LAYER_BYTES, LAYER_TREE, Mirror, Oid, REPOSITORY, file_system_of, matches, strip_setup,
 };
@@ -23,7 +23,7 @@ use carson_home::Home;
 /// The home that a setup left.
 pub(super) const HOME: &str = "home";
 /// What it left in the worktree and git does not know, as git writes patterns.
-const EXCLUDE: &str = "exclude";
+pub(crate) const EXCLUDE: &str = "exclude";
 /// The commit that it was made on.
 const OF: &str = "of";
 /// The topmost places that it left in the worktree, as JSON.
@@ -386,30 +386,5 @@ impl Missing {
         forget(half.parent().unwrap_or(half));
         debug_assert_eq!(tree.file_name(), Some(LAYER_TREE.as_ref()));
         Ok(())
-    }
-}
-
-impl Bench {
-    /// Tells git in the bench's repository what the setup left and what was included, so that no session
-    /// takes it for its work.
-    ///
-    /// # Errors
-    /// What the file system says.
-    pub fn exclude_given(&self, files: &[Included]) -> std::io::Result<()> {
-        let Some(layered) = self.layered() else {
-            return Ok(());
-        };
-        let lists = layered.overlay.lower.iter();
-        let lists = lists.filter_map(|tree| fs::read_to_string(tree.with_file_name(EXCLUDE)).ok());
-        let mut all: String = lists.collect();
-        for file in files {
-            all.push_str(&format!("/{}\n", file.to.display()));
-        }
-        if all.trim().is_empty() {
-            return Ok(());
-        }
-        let info = self.repository().join("info");
-        fs::create_dir_all(&info)?;
-        fs::write(info.join("exclude"), all)
     }
 }

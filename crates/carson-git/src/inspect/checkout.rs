@@ -6,6 +6,7 @@ use carson_proc::inspector::Question;
 use serde::{Deserialize, Serialize};
 
 use crate::git::{Git, run_here};
+use crate::layered::NOTHING_WRITTEN;
 use crate::oid::Oid;
 
 /// Checks a commit out into a new worktree of a repository that Carson made.
@@ -37,6 +38,7 @@ impl Question for Checkout {
                 "read-tree",
             );
             let read = read.env("GIT_WORK_TREE", &self.tree).at(&self.tree);
+            let read = read.config("core.fsmonitor", NOTHING_WRITTEN);
             let read = read.args(["--reset", "-u", base.as_str(), self.commit.as_str()]);
             return run_here(read).map(drop);
         }

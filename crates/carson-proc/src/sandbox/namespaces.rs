@@ -18,7 +18,7 @@ use crate::sandbox::launcher_protocol::{Message, die_with_parent};
 use crate::sandbox::level::Ns;
 use crate::sandbox::membership::Membership;
 use crate::sandbox::sys;
-use crate::sandbox::wait_child::{self, End, wait_child};
+use crate::sandbox::wait_child::{self, End, wait_child, wait_supervised};
 use crate::table;
 
 /// Which namespaces, in the order in which they are given up.
@@ -75,12 +75,13 @@ pub(super) fn run(
         Err(error) => return unavailable(&error),
     };
     wait_child::hold_signals();
+    let supervisor = getppid();
     let user = set.contains(&Ns::User).then(|| (geteuid(), getegid()));
     match membership.fork_into(flags(set)) {
         Err(error) => unavailable(&error),
         Ok(Some(first)) => {
             drop(say);
-            outside(first, hear)
+            outside(first, supervisor, hear)
         }
         Ok(None) => {
             drop(hear);
@@ -99,8 +100,8 @@ pub(super) fn run(
 }
 
 /// The launcher: stays until the first process inside has ended.
-fn outside(first: Pid, hear: OwnedFd) -> Outcome {
-    let end = wait_child(first, first, wait_child::ALL);
+fn outside(first: Pid, supervisor: Pid, hear: OwnedFd) -> Outcome {
+    let end = wait_supervised(first, supervisor);
     match Message::receive(hear) {
         Some(Message::Failed(why)) => Outcome::Unavailable(why),
         Some(Message::Ended(end, left)) => Outcome::Done(wait_child::end_likewise(end), left),

@@ -4,6 +4,11 @@ use nix::sys::signal::{SaFlags, SigAction, SigHandler, SigSet, Signal, kill, sig
 use nix::sys::wait::{WaitPidFlag, WaitStatus, waitpid};
 use nix::unistd::Pid;
 
+/// How often the launcher looks whether its supervisor is there; so long a child has to end by itself
+/// when it is not.
+#[cfg(target_os = "linux")]
+const LOOK_SECONDS: u32 = 2;
+
 /// How a child ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum End {
@@ -54,9 +59,32 @@ fn set_default(signal: Signal) {
 /// Waits for a child and hands signals on to it, or to its whole group; everybody else who ends
 /// meanwhile is reaped.
 pub(super) fn wait_child(child: Pid, to: Pid, handed_on: &[Signal]) -> End {
+    wait_while(child, to, handed_on, || true)
+}
+
+/// The same, and nobody goes on without a clock: a child whose `supervisor` is gone is told to end, and
+/// made to when it does not.
+#[cfg(target_os = "linux")]
+pub(super) fn wait_supervised(child: Pid, supervisor: Pid) -> End {
+    let is_there = || nix::unistd::getppid() == supervisor;
+    nix::unistd::alarm::set(LOOK_SECONDS);
+    wait_while(child, child, ALL, is_there)
+}
+
+fn wait_while(child: Pid, to: Pid, handed_on: &[Signal], supervised: impl Fn() -> bool) -> End {
     let signals = SigSet::all();
+    let mut told = false;
     loop {
         match signals.wait() {
+            Ok(Signal::SIGALRM) => {
+                if !supervised() {
+                    let how = if told { Signal::SIGKILL } else { Signal::SIGTERM };
+                    let _ = kill(to, how);
+                    told = true;
+                }
+                #[cfg(target_os = "linux")]
+                nix::unistd::alarm::set(LOOK_SECONDS);
+            }
             Ok(Signal::SIGCHLD) => {
                 if let Some(end) = reap(child) {
                     return end;

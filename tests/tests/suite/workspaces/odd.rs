@@ -40,9 +40,17 @@ echo staged > staged.txt; git add staged.txt; echo changed > staged.txt
 mv link-target aside; mv aside link-target 2>/dev/null || { mkdir link-target; mv aside/* link-target; rmdir aside; }
 "#;
 
+/// What git is told of the changes is what it finds when it looks at every file.
+const SEEN: &str = r#"
+export GIT_OPTIONAL_LOCKS=0
+told=$(git status --porcelain -uall 2>&1; git diff --stat)
+found=$(git -c core.fsmonitor=false status --porcelain -uall 2>&1; git -c core.fsmonitor=false diff --stat)
+[ "$told" = "$found" ] || { echo "told: $told, found: $found"; exit 7; }
+"#;
+
 /// The tree of what was kept, and the others that were kept beside it.
 fn saved(agent: &str, kind: &str, user: bool) -> (String, Vec<String>) {
-    let fleet = fleet(&format!("{agent}\necho '[PARTIAL] half'"), "");
+    let fleet = fleet(&format!("{agent}\n{SEEN}\necho '[PARTIAL] half'"), "");
     fleet.commit_to_main(&FILES);
     set(&fleet, "[fleet]", &format!("workspaces = {kind:?}"));
     let fleet: TestFleet = if user {

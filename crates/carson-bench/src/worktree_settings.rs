@@ -1,0 +1,83 @@
+//! What git in a worktree on layers is told.
+
+use std::fs;
+use std::io::Write as _;
+use std::path::Path;
+
+use carson_config::Included;
+use carson_git::config_value;
+use carson_home::Home;
+use carson_proc::sandbox::{Overlay, WRITTEN};
+
+use crate::bench::Bench;
+use crate::hook_command::quoted;
+use crate::layers::EXCLUDE;
+
+impl Bench {
+    /// Tells git in the bench's repository what the setup left and what was included, so that no session
+    /// takes it for its work; and whom to ask what was written, so that it need not look at every file.
+    ///
+    /// # Errors
+    /// What the file system says.
+    pub fn tell_git(&self, home: &Home, files: &[Included]) -> std::io::Result<()> {
+        let Some(layered) = self.layered() else {
+            return Ok(());
+        };
+        self.exclude_given(&layered.overlay, files)?;
+        let Some(asked) = self.who_knows(home, &layered.overlay) else {
+            return Ok(());
+        };
+        let config = self.repository().join("config");
+        let mut config = fs::OpenOptions::new().append(true).open(config)?;
+        let asked = config_value(&asked);
+        write!(
+            config,
+            "[core]\n\tfsmonitor = {asked}\n\tfsmonitorHookVersion = 2\n"
+        )
+    }
+
+    fn exclude_given(&self, overlay: &Overlay, files: &[Included]) -> std::io::Result<()> {
+        let lists = overlay.lower.iter();
+        let lists = lists.filter_map(|tree| fs::read_to_string(tree.with_file_name(EXCLUDE)).ok());
+        let mut all: String = lists.collect();
+        for file in files {
+            all.push_str(&format!("/{}\n", file.to.display()));
+        }
+        if all.trim().is_empty() {
+            return Ok(());
+        }
+        let info = self.repository().join("info");
+        fs::create_dir_all(&info)?;
+        fs::write(info.join("exclude"), all)
+    }
+
+    /// The command line that names what was written; `None` where a path cannot stand in one.
+    fn who_knows(&self, home: &Home, overlay: &Overlay) -> Option<String> {
+        let upper = overlay.upper.as_ref()?;
+        let program = who_answers(home);
+        let places = [&overlay.at, &upper.dir].into_iter().chain(&overlay.lower);
+        let places: Vec<&Path> = places.map(AsRef::as_ref).collect();
+        let is_plain = |path: &&Path| {
+            let text = path.to_str();
+            text.is_some_and(|text| !text.chars().any(char::is_control))
+        };
+        if !places.iter().all(is_plain) || !is_plain(&program.as_path()) {
+            return None;
+        }
+        let places: Vec<String> = places.into_iter().map(quoted).collect();
+        Some(format!(
+            "{} {WRITTEN} {} --",
+            quoted(&program),
+            places.join(" ")
+        ))
+    }
+}
+
+/// The program that names what was written: the smaller one, where it is there.
+pub(crate) fn who_answers(home: &Home) -> std::path::PathBuf {
+    let small = home.program.with_file_name("carson-launch");
+    match small.is_file() {
+        true => small,
+        false => home.program.clone(),
+    }
+}

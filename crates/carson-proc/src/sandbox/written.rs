@@ -1,0 +1,159 @@
+//! What was written in a tree that is put together of layers, said to git.
+//!
+//! git looks at every file of a worktree to find those that changed, unless a program names them
+//! (githooks(5), "fsmonitor-watchman", version 2): then what a command costs is what was changed. Here
+//! nobody has to watch for that, since what was written lies above the layers. The program runs in the
+//! session's own sandbox and is believed by the session's own git alone.
+//!
+//! A directory that was written in shows the inode of the topmost below it; one that is new, or was moved
+//! or put in the place of another, shows its own or that of another (overlayfs.rst, "Inode properties"), and
+//! then everything in it counts as written.
+
+use std::ffi::OsString;
+use std::fs;
+use std::io::{self, Write as _};
+use std::os::unix::ffi::OsStrExt as _;
+use std::os::unix::fs::MetadataExt as _;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+/// So many names at most; where there are more, everything may have been written.
+const MOST: usize = 50_000;
+
+/// What git gives back at the next question. Every answer is whole, so it means nothing.
+const TOKEN: &[u8] = b"carson\0";
+
+/// Answers git's question on standard output. Without an answer git looks at every file.
+pub(super) fn answer(args: impl Iterator<Item = OsString>) -> ExitCode {
+    let mut places = args.take_while(|arg| arg != "--").map(PathBuf::from);
+    let (Some(at), Some(above)) = (places.next(), places.next()) else {
+        return ExitCode::from(2);
+    };
+    let tree = Tree {
+        at,
+        above,
+        below: places.collect(),
+    };
+    let said = tree.written().and_then(|names| {
+        let names = names.iter().flat_map(|name| [name.as_slice(), b"\0"]);
+        let all = std::iter::once(TOKEN).chain(names);
+        io::stdout().write_all(&all.flatten().copied().collect::<Vec<u8>>())
+    });
+    match said {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(_) => ExitCode::FAILURE,
+    }
+}
+
+/// A tree on layers, where it is seen.
+struct Tree {
+    at: PathBuf,
+    /// What is written.
+    above: PathBuf,
+    /// The topmost first.
+    below: Vec<PathBuf>,
+}
+
+impl Tree {
+    /// The names of what was written, as git writes them; those of directories end with a slash. A single
+    /// slash stands for everything.
+    fn written(&self) -> io::Result<Vec<Vec<u8>>> {
+        let mut names = Vec::new();
+        let mut left = vec![PathBuf::new()];
+        while let Some(dir) = left.pop() {
+            for item in fs::read_dir(self.above.join(&dir))? {
+                let item = item?;
+                let path = dir.join(item.file_name());
+                if path == Path::new(".git") {
+                    continue;
+                }
+                let is_dir = item.file_type()?.is_dir();
+                if is_dir && self.is_as_below(&path) {
+                    left.push(path);
+                    continue;
+                }
+                let name = path.as_os_str().as_bytes();
+                if !is_dir {
+                    names.push(name.to_vec());
+                }
+                // Where a file is, or nothing, there may have been a directory.
+                names.push([name, b"/"].concat());
+            }
+            if names.len() + left.len() > MOST {
+                return Ok(vec![b"/".to_vec()]);
+            }
+        }
+        Ok(names)
+    }
+
+    /// Whether a directory is one from below, with what was written in it.
+    fn is_as_below(&self, path: &Path) -> bool {
+        let found = |root: &PathBuf| root.join(path).symlink_metadata().ok();
+        let below = self.below.iter().find_map(found);
+        let seen = found(&self.at);
+        below.zip(seen).is_some_and(|(below, seen)| {
+            below.is_dir() && seen.is_dir() && below.ino() == seen.ino()
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Without a mount: what is seen of a directory from below is a link to it.
+    #[test]
+    fn a_directory_from_below_is_looked_into_and_another_is_named_whole() {
+        let dir = tempfile::tempdir().unwrap();
+        let (at, above, below) = ("at", "above", "below");
+        let [at, above, below] = [at, above, below].map(|name| dir.path().join(name));
+        for made in [
+            "below/old/deep",
+            "above/old/deep",
+            "above/new",
+            "above/moved",
+            "below/moved",
+        ] {
+            fs::create_dir_all(dir.path().join(made)).unwrap();
+        }
+        std::os::unix::fs::symlink(&above, &at).unwrap();
+        for file in ["old/deep/a", "new/b", "c", ".git"] {
+            fs::write(above.join(file), "").unwrap();
+        }
+        let tree = Tree {
+            at: at.clone(),
+            above: above.clone(),
+            below: vec![below.clone()],
+        };
+        let said = |tree: &Tree| {
+            let mut names = tree.written().unwrap();
+            names.sort();
+            let names = names
+                .into_iter()
+                .map(|name| String::from_utf8(name).unwrap());
+            names.collect::<Vec<_>>()
+        };
+        // Every directory has an inode of its own here: none is the one from below.
+        assert_eq!(said(&tree), ["c", "c/", "moved/", "new/", "old/"]);
+        fs::remove_file(&at).unwrap();
+        fs::create_dir(&at).unwrap();
+        std::os::unix::fs::symlink(&below.join("old"), at.join("old")).unwrap();
+        assert_eq!(
+            said(&tree),
+            ["c", "c/", "moved/", "new/", "old/"],
+            "a link is no directory"
+        );
+        let same = Tree {
+            at: below.clone(),
+            ..tree
+        };
+        assert_eq!(
+            said(&same),
+            ["c", "c/", "new/", "old/deep/a", "old/deep/a/"]
+        );
+        for at in 0..=MOST / 2 {
+            fs::write(above.join(at.to_string()), "").unwrap();
+        }
+        assert_eq!(said(&same), ["/"]);
+    }
+}
