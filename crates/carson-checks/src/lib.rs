@@ -23,6 +23,7 @@ mod measured;
 mod memory;
 mod place;
 mod preflight;
+mod promise;
 mod remote;
 mod sandbox;
 mod streak;
@@ -40,6 +41,7 @@ pub use subject::{Scene, Trouble};
 pub use findings::{Failed, Findings};
 pub use measured::note_checkout;
 pub use preflight::{account_is_usable, always, refuse, with_work};
+pub use promise::{Baseline, BaselineEnd};
 pub use streak::{Streak, Word};
 
 /// How a check went.

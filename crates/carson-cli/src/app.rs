@@ -167,12 +167,22 @@ impl App {
         self.home_with(fleet, store)
     }
 
-    async fn home_opened(&self, fleet: Fleet, opening: Opening) -> Result<Home, CommandError> {
+    async fn home_opened(&self, mut fleet: Fleet, opening: Opening) -> Result<Home, CommandError> {
         fleet.layout.create().map_err(|error| {
             CommandError::caused_by(&error).hint("check that CARSON_HOME is writable")
         })?;
         let store = Store::open_as(&fleet.database, opening).await;
         let store = store.map_err(|error| self.store_error(error))?;
+        let id = carson_home::id_of(&fleet.layout).map_err(|error| {
+            CommandError::caused_by(&error).hint("check that CARSON_HOME is writable")
+        })?;
+        let named = store
+            .host_of(&fleet.host, &id, Clock::system().now())
+            .await?;
+        if named != fleet.host {
+            tracing::warn!(host = %named, "another home on this database calls its host {}", fleet.host);
+            fleet.host = named;
+        }
         self.home_with(fleet, store)
     }
 

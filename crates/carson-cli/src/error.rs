@@ -18,6 +18,7 @@ Exit codes:
   14  of `fire`: TIMED_OUT
   15  of `fire`: RATE_LIMITED
   16  of `fire`: SKIPPED
+  17  of `fire`: AUTH
   70  a bug in Carson";
 
 /// Kinds of failure. What a firing's *outcome* exits with is `Outcome::exit_code`.

@@ -45,6 +45,7 @@ pub(crate) struct AnyForm {
 pub(crate) const FORMS: &[AnyForm] = &[
     any::<Span>(),
     any::<SomeTime>(),
+    any::<TimeOrNever>(),
     any::<Share>(),
     any::<Zone>(),
     any::<Hours>(),
@@ -92,6 +93,26 @@ impl Form for SomeTime {
 
     fn write(value: &Duration) -> String {
         format_duration(*value)
+    }
+}
+
+/// A duration that takes time, or `"never"`.
+pub(crate) struct TimeOrNever;
+
+impl Form for TimeOrNever {
+    type Value = Option<Duration>;
+    const NAME: &'static str = "duration or \"never\"";
+    const WANTED: &'static str = "a duration in quotes, such as \"45m\", or \"never\"";
+
+    fn read(text: &str) -> Result<Option<Duration>, String> {
+        match text {
+            "never" => Ok(None),
+            text => SomeTime::read(text).map(Some),
+        }
+    }
+
+    fn write(value: &Option<Duration>) -> String {
+        value.map_or_else(|| "never".to_owned(), format_duration)
     }
 }
 
@@ -175,25 +196,8 @@ impl<F: Form> JsonSchema for As<F> {
     }
 }
 
-/// The same where it may be left out.
+/// The schema of the same where it may be left out.
 pub(crate) struct Maybe<F>(PhantomData<F>);
-
-impl<F: Form> Maybe<F> {
-    pub(crate) fn serialize<S: Serializer>(
-        value: &Option<F::Value>,
-        to: S,
-    ) -> Result<S::Ok, S::Error> {
-        value.as_ref().map(F::write).serialize(to)
-    }
-
-    pub(crate) fn deserialize<'de, D: Deserializer<'de>>(
-        from: D,
-    ) -> Result<Option<F::Value>, D::Error> {
-        let text = Option::<String>::deserialize(from)?;
-        let value = text.map(|text| F::read(&text)).transpose();
-        value.map_err(D::Error::custom)
-    }
-}
 
 impl<F: Form> JsonSchema for Maybe<F> {
     fn inline_schema() -> bool {

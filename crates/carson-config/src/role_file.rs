@@ -11,7 +11,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::choices::{HookFailure, NetworkUse, Priority, Push, Sandbox};
-use crate::forms::{As, Maybe, SomeTime, Span, Zone};
+use crate::forms::{As, Maybe, SomeTime, Span, TimeOrNever, Zone};
 use crate::work::WorkSource;
 
 /// `role.toml`.
@@ -192,9 +192,9 @@ pub(crate) struct LimitsSection {
     #[schemars(range(min = 1), extend("examples" = [3]))]
     fail_streak: u32,
     /// How long after the breaker opened one firing may try: a good end closes it, a bad one opens
-    /// it again; without it only a person closes it.
-    #[serde(with = "Maybe::<SomeTime>")]
-    #[schemars(extend("examples" = ["6h"]))]
+    /// it again; with `"never"` only a person closes it.
+    #[serde(with = "As::<TimeOrNever>")]
+    #[schemars(extend("examples" = ["1h"]))]
     cooldown: Option<Duration>,
     /// Refusals by a review in a row that do not yet count as bad.
     #[schemars(extend("examples" = [0]))]

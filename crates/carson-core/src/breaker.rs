@@ -45,7 +45,8 @@ impl Breaker {
     }
 
     /// The breaker after a firing has ended. One that was claimed while the breaker was open is
-    /// its probe: a good end closes it, and one that is neither good nor quiet opens it anew.
+    /// its probe: a good end closes it, and one that is neither good nor quiet opens it anew. A firing
+    /// that tells nothing of its role has no thresholds, and leaves it as it is.
     #[must_use]
     pub fn after_firing(
         self,
@@ -53,14 +54,15 @@ impl Breaker {
         outcome: Outcome,
         why: &str,
         now: DateTime<Utc>,
-        at: Thresholds,
+        at: Option<Thresholds>,
     ) -> Self {
+        let Some(at) = at else { return self };
         if self.opened_at.is_none_or(|opened| claimed_at <= opened) {
             return self.after(outcome, why, now, at);
         }
         match outcome {
             // Nothing was tried: the next slot is the probe.
-            Outcome::Silent | Outcome::Skipped | Outcome::RateLimited => self,
+            Outcome::Silent | Outcome::Skipped | Outcome::RateLimited | Outcome::Auth => self,
             _ if outcome.streak() == StreakEffect::Resets => Self::default(),
             _ => Self {
                 streak: self.streak.saturating_add(1),
@@ -139,6 +141,18 @@ mod tests {
         assert!(run(&[Rejected; 5]).is_open());
     }
 
+    #[test]
+    fn a_firing_that_tells_nothing_of_its_role_moves_nothing() {
+        let now = at(0);
+        let two = run(&[Outcome::Failed; 2]);
+        for outcome in Outcome::ALL {
+            for before in [Breaker::default(), two.clone(), run(&[Outcome::Failed; 3])] {
+                let after = before.clone().after_firing(now, outcome, "away", now, None);
+                assert_eq!(after, before, "{outcome}");
+            }
+        }
+    }
+
     fn at(seconds: i64) -> DateTime<Utc> {
         DateTime::from_timestamp(seconds, 0).unwrap()
     }
@@ -151,14 +165,14 @@ mod tests {
             let outcome = Outcome::ALL[pick];
             let open = Breaker { streak: 3, opened_at: Some(at(opened)), ..Breaker::default() };
             let end = at(opened + later + 1);
-            let next = open.clone().after_firing(at(opened + later), outcome, "w", end, AT);
+            let next = open.clone().after_firing(at(opened + later), outcome, "w", end, Some(AT));
             match outcome.streak() {
                 StreakEffect::Resets => prop_assert_eq!(next, Breaker::default()),
                 StreakEffect::Counts => prop_assert_eq!(next.opened_at, Some(end)),
                 _ => prop_assert!(next == open || next.opened_at == Some(end)),
             }
             // A firing of before it opened is none: only `after` speaks then.
-            let before = open.clone().after_firing(at(opened), outcome, "w", end, AT);
+            let before = open.clone().after_firing(at(opened), outcome, "w", end, Some(AT));
             prop_assert_eq!(before.opened_at, open.opened_at);
             let half = open.half_opens_at(Some(Duration::from_secs(60)));
             prop_assert_eq!(half, Some(at(opened + 60)));

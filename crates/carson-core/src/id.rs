@@ -124,6 +124,17 @@ impl HostName {
             .parse()
             .unwrap_or_else(|_| Self("localhost".to_owned()))
     }
+
+    /// The same with the end of a home's id: of two homes whose hosts have one name, the second goes by
+    /// this one.
+    #[must_use]
+    pub fn of_home(&self, id: &str) -> Self {
+        const END: usize = 8;
+        let end: String = id.chars().rev().take(END).collect();
+        let end: String = end.chars().rev().collect();
+        let name: String = self.0.chars().take(NAME_MAX - END - 1).collect();
+        Self::from_machine(&format!("{name}-{end}"))
+    }
 }
 
 /// One bounded run of a role. Version 7, so ids sort by the time of their claim.

@@ -44,7 +44,7 @@ pub struct Limits {
     pub max_open_prs: u32,
     /// Consecutive bad outcomes that open the breaker.
     pub fail_streak: u32,
-    /// After how long an open breaker lets one firing try; never without it.
+    /// After how long an open breaker lets one firing try; `None` is never.
     pub cooldown: Option<Duration>,
     /// Rejections in a row that do not yet count as bad.
     pub max_rejections: u32,
@@ -64,7 +64,7 @@ impl Default for Limits {
             max_firings_per_day: 96,
             max_cost_usd: None,
             max_cost_usd_per_day: None,
-            cooldown: None,
+            cooldown: Some(Duration::from_secs(4 * 3600)),
             max_output_mb: 64,
             max_salvage_mb: 50,
             max_processes: 2048,

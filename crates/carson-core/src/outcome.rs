@@ -29,6 +29,8 @@ pub enum Outcome {
     TimedOut,
     /// The provider's limit.
     RateLimited,
+    /// The provider refuses the credentials.
+    Auth,
     /// Never started: one of the stops, or preflight.
     Skipped,
     /// The row said running, but the process was gone.
@@ -79,7 +81,7 @@ pub enum WorkEffect {
 
 impl Outcome {
     /// Every outcome.
-    pub const ALL: [Self; 12] = [
+    pub const ALL: [Self; 13] = [
         Self::Ok,
         Self::Partial,
         Self::NoCommit,
@@ -90,6 +92,7 @@ impl Outcome {
         Self::Failed,
         Self::TimedOut,
         Self::RateLimited,
+        Self::Auth,
         Self::Skipped,
         Self::Crashed,
     ];
@@ -108,6 +111,7 @@ impl Outcome {
             Self::Failed => "FAILED",
             Self::TimedOut => "TIMED_OUT",
             Self::RateLimited => "RATE_LIMITED",
+            Self::Auth => "AUTH",
             Self::Skipped => "SKIPPED",
             Self::Crashed => "CRASHED",
         }
@@ -125,6 +129,7 @@ impl Outcome {
             Self::TimedOut => 14,
             Self::RateLimited => 15,
             Self::Skipped => 16,
+            Self::Auth => 17,
         }
     }
 
@@ -133,9 +138,12 @@ impl Outcome {
     pub fn streak(self) -> StreakEffect {
         match self {
             Self::Ok | Self::AlreadyDone => StreakEffect::Resets,
-            Self::Partial | Self::NoCommit | Self::Silent | Self::RateLimited | Self::Skipped => {
-                StreakEffect::Unchanged
-            }
+            Self::Partial
+            | Self::NoCommit
+            | Self::Silent
+            | Self::RateLimited
+            | Self::Auth
+            | Self::Skipped => StreakEffect::Unchanged,
             Self::Blocked | Self::Failed | Self::TimedOut | Self::Crashed => StreakEffect::Counts,
             Self::Rejected => StreakEffect::CountsAfterRejections,
         }
@@ -152,7 +160,7 @@ impl Outcome {
             | Self::Failed
             | Self::TimedOut
             | Self::RateLimited => Some(Severity::Warn),
-            Self::Blocked | Self::Crashed => Some(Severity::Alert),
+            Self::Blocked | Self::Auth | Self::Crashed => Some(Severity::Alert),
             Self::Silent | Self::Skipped => None,
         }
     }
@@ -170,7 +178,7 @@ impl Outcome {
             | Self::Failed
             | Self::TimedOut
             | Self::Crashed => WorkEffect::BackToQueue,
-            Self::RateLimited => WorkEffect::BackUncounted,
+            Self::RateLimited | Self::Auth => WorkEffect::BackUncounted,
             Self::Silent | Self::Skipped => WorkEffect::Nothing,
         }
     }

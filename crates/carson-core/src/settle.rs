@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 use crate::id::{AccountName, RepoName};
 use crate::outcome::Outcome;
 use crate::sentinel::Sentinel;
-use crate::skip::{SkipKind, SkipReason};
+use crate::skip::{BlockKind, SkipKind, SkipReason};
 use crate::text::instant;
 
 /// Why a firing left its stages early. The only early exit there is.
@@ -30,6 +30,9 @@ pub enum Halt {
         account: AccountName,
         /// Until when; `None` until an operator clears it.
         until: Option<DateTime<Utc>>,
+        /// What stands behind the block.
+        #[serde(default)]
+        kind: Option<BlockKind>,
         /// What the provider said, and what a person can do.
         #[serde(default)]
         why: String,
@@ -55,6 +58,8 @@ pub enum Halt {
     NoSentinel(String),
     /// The promise did not pass within the allowed attempts.
     Exhausted(String),
+    /// Neither, and it failed at last as it does on the untouched base.
+    AsBefore(String),
     /// Attempts repeat themselves.
     Stagnated(String),
     /// The worktree vanished, or its branch was taken away, under the session.
@@ -171,6 +176,9 @@ pub struct Facts {
     /// What that review was not shown, and nobody allowed: some of it.
     #[serde(default)]
     pub unshown: Vec<String>,
+    /// Turns that models took.
+    #[serde(default)]
+    pub turns: u64,
 }
 
 impl Facts {
@@ -178,15 +186,23 @@ impl Facts {
         self.commits > 0 || self.dirty
     }
 
-    /// Whether the firing tells nothing about the work: its provider was away before any of it was
-    /// done, or a person stopped it. Such a firing costs the work no attempt.
+    /// Whether the firing tells nothing about the work: a person stopped it, or what it stands on failed
+    /// before any of it was done. Such a firing costs the work no attempt. A CLI that fails after a model
+    /// has answered may do so because of the work.
     #[must_use]
     pub fn spares_the_work(&self) -> bool {
         match self.halt {
-            Some(Halt::Unavailable(_)) => !self.has_work(),
             Some(Halt::Cancelled) => true,
+            Some(Halt::Unavailable(_) | Halt::Unconfined(_) | Halt::Broken(_)) => !self.has_work(),
+            Some(Halt::EngineFailed(_)) => !self.has_work() && self.turns == 0,
             _ => false,
         }
+    }
+
+    /// Whether it tells nothing about the role: its provider was away, for all roles alike.
+    #[must_use]
+    pub fn spares_the_role(&self) -> bool {
+        matches!(self.halt, Some(Halt::Unavailable(_)))
     }
 }
 
@@ -241,6 +257,7 @@ fn settle_halt(halt: &Halt, facts: &Facts) -> Settled {
         Halt::RateLimited {
             account,
             until,
+            kind,
             why,
         } => {
             let until = until_text(*until);
@@ -250,7 +267,11 @@ fn settle_halt(halt: &Halt, facts: &Facts) -> Settled {
                 format!(": {why}")
             };
             let text = format!("account {account} is blocked until {until}{why}");
-            settled(Outcome::RateLimited, text)
+            let outcome = match kind {
+                Some(BlockKind::Auth) => Outcome::Auth,
+                _ => Outcome::RateLimited,
+            };
+            settled(outcome, text)
         }
         Halt::TimedOut(what) => settled(Outcome::TimedOut, what),
         Halt::OutOfTurns => out_of_budget("turn", facts),
@@ -270,6 +291,10 @@ fn settle_halt(halt: &Halt, facts: &Facts) -> Settled {
             format!("the {stage} session ended without a sentinel"),
         ),
         Halt::Exhausted(why) => settled(Outcome::Failed, format!("EXHAUSTED: {why}")),
+        Halt::AsBefore(why) => settled(
+            Outcome::Failed,
+            format!("EXHAUSTED, and it fails in the same way on the untouched base: {why}"),
+        ),
         Halt::Stagnated(why) => settled(Outcome::Failed, format!("STAGNATED: {why}")),
         Halt::Unconfined(why) => settled(Outcome::Blocked, why.clone()),
         Halt::LostWorktree(why) => settled(Outcome::Failed, format!("worktree lost: {why}")),

@@ -64,7 +64,10 @@ pub(crate) async fn reload(home: &mut Home, settings: &mut PathBuf, options: &Lo
                     return false;
                 }
             }
-            home.fleet = Arc::new(loaded.fleet);
+            let mut fleet = loaded.fleet;
+            // What this process has claimed bears the name that it began with.
+            fleet.host = home.fleet.host.clone();
+            home.fleet = Arc::new(fleet);
             home.learn_secrets();
             carson_bench::learn_places(home);
             info!(roles = home.fleet.roles.len(), "settings reloaded");

@@ -38,7 +38,7 @@ pub(crate) async fn conclude(
     ctx.enter(Stage::Report).await;
     let (settled, carried) = deliver(ctx, rec, reached, settled, facts, &saved).await?;
     let taken = reached.taken.as_ref();
-    report::run(ctx, rec, taken, &settled, &saved, &carried).await?;
+    report::run(ctx, rec, taken, (&settled, facts), &saved, &carried).await?;
     info!(firing.id = %ctx.id, firing.outcome = %settled.outcome, reason = %settled.reason, "firing ended");
     teardown::run(ctx, rec, reached.place.as_mut(), &saved).await;
     Ok(Ended {

@@ -260,8 +260,9 @@ impl<'a> Bearer<'a> {
 
 fn refused(row: &EffectRow, carried: &mut Carried) {
     let said = row.said.clone().unwrap_or_default();
-    match row.effect {
-        Effect::OpenPull { .. } => {
+    match &row.effect {
+        Effect::OpenPull { head, .. } => {
+            let said = format!("{said}; the work is on the branch {head}");
             let text = format!("no pull request could be opened: {said}");
             carried.trouble.push(text);
             carried.pull_refused = Some(said);

@@ -37,6 +37,8 @@ impl Brief<'_> {
 pub(crate) struct Placed<'r, 'h> {
     pub taken: &'r Taken<'h>,
     pub place: &'r mut Place,
+    /// How the promise failed on the untouched base, if it did: the fingerprint of what it printed.
+    pub failed_before: Option<String>,
 }
 
 impl Placed<'_, '_> {

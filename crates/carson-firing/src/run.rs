@@ -14,7 +14,9 @@ use crate::ended::{Ended, FiringError};
 use crate::reached::Reached;
 use crate::record::Record;
 use crate::stages::facts::Findings;
-use crate::stages::{diff_review, execute, facts, pick, plan, preflight, review, workspace};
+use crate::stages::{
+    baseline, diff_review, execute, facts, pick, plan, preflight, review, workspace,
+};
 use carson_home::Home;
 
 /// How long a stage may go on after the wall clock ran out before it is dropped. Sessions stop by
@@ -82,6 +84,7 @@ async fn stages<'h>(
     let ready = preflight::run(ctx, rec).await?;
     let picked = pick::run(ctx, rec, &mut reached.taken, ready).await?;
     let placed = workspace::run(ctx, rec, &mut reached.place, picked).await?;
+    let placed = baseline::run(ctx, rec, placed).await?;
     let planned = plan::run(ctx, rec, placed).await?;
     let agreed = review::run(ctx, rec, planned).await?;
     let executed = execute::run(ctx, rec, agreed).await?;

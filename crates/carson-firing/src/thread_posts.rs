@@ -31,7 +31,7 @@ pub(crate) struct End<'e> {
     pub reason: &'e str,
     pub saved: &'e Saved,
     pub pull: Option<&'e OpenedPull>,
-    pub thresholds: Thresholds,
+    pub thresholds: Option<Thresholds>,
     pub at: DateTime<Utc>,
 }
 
@@ -100,7 +100,7 @@ pub(crate) async fn end(
 /// that opens the breaker is the one that must be seen.
 async fn loudness(ctx: &Ctx<'_>, end: &End<'_>) -> Result<Option<Severity>, StoreError> {
     Ok(match end.outcome {
-        Outcome::RateLimited if !set_a_block(ctx).await? => None,
+        Outcome::RateLimited | Outcome::Auth if !set_a_block(ctx).await? => None,
         Outcome::Skipped | Outcome::Silent => None,
         _ if opens_the_breaker(ctx.store(), ctx, end).await? => Some(Severity::Alert),
         outcome => outcome.severity(),

@@ -84,10 +84,10 @@ async fn ended(home: &Home, host: &str, ago: i64) -> FiringId {
         reason: String::new(),
         skip: None,
         at: home.clock.now() - TimeDelta::seconds(ago),
-        thresholds: Thresholds {
+        thresholds: Some(Thresholds {
             fail_streak: 5,
             max_rejections: 2,
-        },
+        }),
         posts: Vec::new(),
     };
     assert!(home.store.end_firing(id, &ending).await.unwrap());

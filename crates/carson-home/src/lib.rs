@@ -10,10 +10,12 @@ pub mod engines;
 mod firing_ref;
 pub mod halt;
 pub mod home;
+mod id;
 pub mod lent_dirs;
 mod posts;
 pub mod secrets;
 
 pub use firing_ref::FiringRef;
 pub use home::{ForgeOpenError, Home};
+pub use id::id_of;
 pub use posts::Draft;

@@ -27,6 +27,7 @@
 pub mod backup;
 pub mod block;
 pub mod breaker;
+pub mod daemons;
 pub mod fire;
 pub mod firings;
 pub mod issues;

@@ -5,22 +5,20 @@ use std::collections::BTreeMap;
 use carson_config::{Fleet, Role};
 use carson_core::admission::UsageWindow;
 use carson_core::text::ago;
-use carson_core::{HostName, RoleName};
-use carson_firing::admit;
+use carson_core::{FiringId, HostName, RoleName};
+use carson_firing::{admit, recover};
 use carson_home::{Home, disk_space};
 use carson_store::{
-    BlockRow, BreakerRow, Firing, HostRow, JobRow, Owed, PauseRow, PreflightRow, Stuck, Waiting,
+    BlockRow, BreakerRow, Firing, JobRow, Owed, PauseRow, PreflightRow, Stuck, Waiting,
 };
-use chrono::{DateTime, TimeDelta, Utc};
+use chrono::{DateTime, Utc};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::daemons::{Daemon, daemons};
 use crate::firings::state;
 use crate::refusal::Refusal;
 use crate::verb::{Ask, Who};
-
-/// A daemon says every minute that it lives; one that was not heard of for so long is gone.
-pub const SILENCE: TimeDelta = TimeDelta::minutes(3);
 
 /// How is the fleet?
 #[derive(Debug, Deserialize, Serialize, JsonSchema)]
@@ -38,11 +36,13 @@ pub struct Seen {
     /// This host.
     pub host: HostName,
     /// The hosts whose daemons were heard of.
-    pub hosts: Vec<HostRow>,
+    pub hosts: Vec<Daemon>,
     /// The roles.
     pub roles: Vec<RoleLine>,
     /// The firings that run.
     pub running: Vec<Firing>,
+    /// Those of them on this host whose process is gone.
+    pub dead: Vec<FiringId>,
     /// Pauses, those too that have run out.
     pub pauses: Vec<PauseRow>,
     /// Blocks that stand.
@@ -126,9 +126,10 @@ impl Ask for Status {
             now,
             fleet: fleet.name.clone(),
             host: fleet.host.clone(),
-            hosts: store.hosts().await?,
+            hosts: daemons(home, now).await?,
             roles: roles.collect(),
             running: store.live_firings(None).await?,
+            dead: recover::dead(home).await?,
             pauses: store.pauses().await?,
             blocks,
             breakers,

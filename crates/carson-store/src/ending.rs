@@ -23,8 +23,8 @@ pub struct Ending {
     pub skip: Option<SkipKind>,
     /// When.
     pub at: DateTime<Utc>,
-    /// When the role's breaker opens.
-    pub thresholds: Thresholds,
+    /// When the role's breaker opens; `None` for a firing that tells nothing of the role.
+    pub thresholds: Option<Thresholds>,
     /// What is to be told.
     pub posts: Vec<NewPost>,
 }

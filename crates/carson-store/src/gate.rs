@@ -30,7 +30,7 @@ pub struct GateQuery<'a> {
 macro_rules! fired {
     ($pool:expr, $roles:literal, $list:expr, $day:expr) => {
         query_as(concat!(
-            "SELECT role, COUNT(CASE WHEN outcome IN ($4, $5) THEN NULL \
+            "SELECT role, COUNT(CASE WHEN outcome IN ($4, $5, $6) THEN NULL \
              WHEN ended_at IS NOT NULL AND title IS NULL THEN NULL ELSE 1 END), \
              SUM(cost_usd) FROM firing WHERE role IN (",
             $roles,
@@ -41,6 +41,7 @@ macro_rules! fired {
         .bind($day.1)
         .bind(Outcome::Skipped.as_str())
         .bind(Outcome::RateLimited.as_str())
+        .bind(Outcome::Auth.as_str())
         .fetch_all($pool)
         .await?
     };

@@ -36,6 +36,7 @@ mod events;
 mod file;
 mod firing;
 mod gate;
+mod host;
 mod jobs;
 mod migrations;
 mod open;

@@ -5,6 +5,7 @@
 mod arrows;
 mod bad_input;
 mod bad_world;
+mod baseline;
 mod bulk;
 mod chat;
 mod circles;

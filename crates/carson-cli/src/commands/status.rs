@@ -3,8 +3,9 @@
 use carson_core::admission::UsageWindow;
 use carson_core::text::{ago, counted, instant};
 use carson_operator::Ask;
+use carson_operator::daemons::Life;
 use carson_operator::firings::state;
-use carson_operator::status::{SILENCE, Seen, Status};
+use carson_operator::status::{Seen, Status};
 use carson_store::{Owed, PauseRow, PreflightRow};
 
 use crate::app::App;
@@ -60,14 +61,18 @@ fn daemons(seen: &Seen) {
     if seen.hosts.is_empty() {
         print::line("no daemon was ever here: `carson daemon` starts one");
     }
-    for host in &seen.hosts {
-        let silent = seen.now - host.beat_at;
-        let gone = if silent > SILENCE { "; it is gone" } else { "" };
+    for daemon in &seen.hosts {
+        let host = &daemon.row;
+        let life = match daemon.life {
+            Life::Runs => "",
+            Life::Silent => "; it is silent",
+            Life::Ended => "; it is not running",
+        };
         print::line(&format!(
-            "daemon on {}: pid {}, heard of {}{gone}",
+            "daemon on {}: pid {}, heard of {}{life}",
             host.name,
             host.pid,
-            ago(silent)
+            ago(seen.now - host.beat_at)
         ));
     }
 }
@@ -145,8 +150,12 @@ fn running(seen: &Seen) {
         let work = row
             .work
             .map_or_else(String::new, |work| format!(" {}", work.reference()));
+        let gone = match seen.dead.contains(&row.id) {
+            true => "; its process is gone: `carson prune` saves its work and ends it",
+            false => "",
+        };
         print::line(&format!(
-            "running {} {}{work}: {}, {}",
+            "running {} {}{work}: {}, {}{gone}",
             row.id.short(),
             row.role,
             state(row),

@@ -1,6 +1,7 @@
 use proptest::prelude::*;
 
 use super::*;
+use crate::skip::BlockKind;
 
 fn ok_facts() -> Facts {
     Facts {
@@ -196,7 +197,8 @@ fn halts() -> impl Strategy<Value = Option<Halt>> {
         4 => Just(None),
         1 => Just(Some(Halt::NothingToDo)),
         1 => Just(Some(Halt::Skipped(SkipReason::too_late()))),
-        1 => Just(Some(Halt::RateLimited { account, until, why: String::new() })),
+        1 => Just(Some(Halt::RateLimited { account, until, kind: None, why: String::new() })),
+        1 => Just(Some(Halt::AsBefore("x".into()))),
         1 => Just(Some(Halt::TimedOut("x".into()))),
         1 => Just(Some(Halt::OutOfTurns)),
         1 => Just(Some(Halt::OutOfMoney)),
@@ -288,11 +290,50 @@ fn a_provider_that_was_away_costs_the_work_nothing_as_long_as_there_is_none() {
         ..away.clone()
     };
     assert!(!begun.spares_the_work());
-    let broken = Facts {
-        halt: Some(Halt::EngineFailed("x".into())),
-        ..away
+    assert!(away.spares_the_role() && begun.spares_the_role());
+}
+
+#[test]
+fn what_fails_before_a_model_answered_is_no_fault_of_the_work_but_may_be_the_role_s() {
+    for halt in [
+        Halt::EngineFailed("the CLI ended with 3".into()),
+        Halt::Broken("the forge".into()),
+        Halt::Unconfined("no Landlock".into()),
+    ] {
+        let early = Facts {
+            halt: Some(halt),
+            ..Facts::default()
+        };
+        assert!(early.spares_the_work() && !early.spares_the_role());
+        let begun = Facts {
+            dirty: true,
+            ..early
+        };
+        assert!(!begun.spares_the_work());
+    }
+    let late = Facts {
+        halt: Some(Halt::EngineFailed("the CLI ended with 3".into())),
+        turns: 4,
+        ..Facts::default()
     };
-    assert!(!broken.spares_the_work());
+    assert!(!late.spares_the_work());
+}
+
+#[test]
+fn bad_credentials_are_no_limit() {
+    let blocked = |kind| Facts {
+        halt: Some(Halt::RateLimited {
+            account: "main".parse().unwrap(),
+            until: None,
+            kind,
+            why: "401".into(),
+        }),
+        ..Facts::default()
+    };
+    let outcome = |kind| settle(&blocked(kind)).outcome;
+    assert_eq!(outcome(Some(BlockKind::Auth)), Outcome::Auth);
+    assert_eq!(outcome(Some(BlockKind::Limit)), Outcome::RateLimited);
+    assert_eq!(outcome(None), Outcome::RateLimited);
 }
 
 #[test]

@@ -72,6 +72,7 @@ fn during(gate: &Gate, now: DateTime<Utc>) -> Halt {
         Some(block) => Halt::RateLimited {
             account: block.account.clone(),
             until: block.until,
+            kind: block.kind,
             why: block.reason.clone(),
         },
         None => Halt::Broken("the firing has no account".to_owned()),

@@ -158,10 +158,10 @@ async fn claim(store: &Store, role: &RoleName, due: Due, now: DateTime<Utc>) -> 
         reason: String::new(),
         skip: None,
         at: now,
-        thresholds: Thresholds {
+        thresholds: Some(Thresholds {
             fail_streak: 0,
             max_rejections: 0,
-        },
+        }),
         posts: Vec::new(),
     };
     won && store.end_firing(new.id, &ending).await.unwrap()

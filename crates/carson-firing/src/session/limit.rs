@@ -53,6 +53,7 @@ pub(super) async fn hit(ctx: &Ctx<'_>, account: &Account, limit: &Limit) -> Halt
     Halt::RateLimited {
         account: account.name.clone(),
         until,
+        kind: Some(kind),
         why: reason,
     }
 }

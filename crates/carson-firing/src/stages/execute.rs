@@ -117,8 +117,15 @@ pub(crate) async fn attempts(
                 let why = "the setup failed in the clean room, so the promise was not run";
                 return Err(Halt::Exhausted(why.to_owned()));
             }
-            Check::Failed(_) if attempt == max => {
-                return Err(Halt::Exhausted(format!("the promise failed {max} times")));
+            Check::Failed(said) if attempt == max => {
+                let why = format!(
+                    "the promise failed {max} times; {}",
+                    verify::in_short(&said)
+                );
+                return Err(match &placed.failed_before {
+                    Some(before) if *before == verify::fingerprint(&said) => Halt::AsBefore(why),
+                    _ => Halt::Exhausted(why),
+                });
             }
             Check::Failed(output) | Check::NotReady(output) => filling.feedback = Some(output),
         }

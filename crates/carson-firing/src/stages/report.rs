@@ -1,7 +1,7 @@
 //! Row and chat: who waits for the firing learns how it ended.
 
 use carson_core::breaker::Thresholds;
-use carson_core::settle::Settled;
+use carson_core::settle::{Facts, Settled};
 use carson_store::{Ending, StoreError};
 
 use crate::ctx::Ctx;
@@ -17,7 +17,7 @@ pub(crate) async fn run(
     ctx: &Ctx<'_>,
     rec: &Record,
     taken: Option<&Taken<'_>>,
-    settled: &Settled,
+    (settled, facts): (&Settled, &Facts),
     saved: &Saved,
     carried: &Carried,
 ) -> Result<(), StoreError> {
@@ -38,10 +38,10 @@ pub(crate) async fn run(
     };
     let limits = &ctx.role.limits;
     let now = ctx.home.clock.now();
-    let thresholds = Thresholds {
+    let thresholds = (!facts.spares_the_role()).then_some(Thresholds {
         fail_streak: limits.fail_streak,
         max_rejections: limits.max_rejections,
-    };
+    });
     let end = thread_posts::End {
         outcome: settled.outcome,
         reason: &told,

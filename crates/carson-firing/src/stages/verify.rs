@@ -10,7 +10,7 @@ use carson_config::Promise;
 use carson_core::Stage;
 use carson_core::settle::Halt;
 use carson_engine::Access;
-use carson_git::Oid;
+use carson_git::{Oid, name_of};
 use carson_proc::{Command, Finished, Limits, StopReason, run as supervise};
 use carson_store::Judged;
 use tracing::{info, warn};
@@ -27,6 +27,8 @@ use carson_home::halt::OrBroken;
 
 /// Bytes of output, from its head and from its tail, that go back to the model.
 const FEEDBACK: usize = 8 * 1024;
+/// Letters of its end that a reason has.
+const TOLD: usize = 300;
 
 /// What the promise said.
 pub(crate) enum Check {
@@ -89,7 +91,8 @@ pub(crate) async fn check(
     if let Err(error) = keep_output(ctx, rec, &said) {
         warn!(firing.id = %ctx.id, %error, "what the promise said could not be kept");
     }
-    info!(firing.id = %ctx.id, promise.passed = done.success(), %commit, "promise run");
+    let told = in_short(&said);
+    info!(firing.id = %ctx.id, promise.passed = done.success(), %commit, promise.said = told, "promise run");
     if done.success() && done.stopped.is_none() {
         record_judged(ctx, Judged::Verified, &commit).await;
         return Ok(Check::Passed(commit));
@@ -101,7 +104,7 @@ pub(crate) async fn check(
 }
 
 /// How a run of the promise went and what it printed, for the next attempt and for people.
-fn described(ctx: &Ctx<'_>, promise: &Promise, done: &Finished) -> String {
+pub(super) fn described(ctx: &Ctx<'_>, promise: &Promise, done: &Finished) -> String {
     let how = match (done.success(), done.stopped) {
         (_, Some(stopped)) => format!("did not exit 0 ({:?}, stopped: {stopped:?})", done.exit),
         (true, None) => "passed".to_owned(),
@@ -110,6 +113,27 @@ fn described(ctx: &Ctx<'_>, promise: &Promise, done: &Finished) -> String {
     let (out, err) = (done.stdout.text(), done.stderr.text());
     let text = format!("`{}` {how}\n{out}\n{err}", promise.run);
     ctx.redacted(&text)
+}
+
+/// Its end, on one line.
+pub(super) fn in_short(said: &str) -> String {
+    let said = said.trim();
+    let from = said.char_indices().rev().nth(TOLD).map_or(0, |(at, _)| at);
+    said[from..]
+        .lines()
+        .map(str::trim)
+        .filter(|line| !line.is_empty())
+        .collect::<Vec<_>>()
+        .join(" / ")
+}
+
+/// What is the same when it fails in the same way again, at another time and in another process.
+pub(super) fn fingerprint(said: &str) -> String {
+    let words = said
+        .split_whitespace()
+        .map(|word| word.replace(|c: char| c.is_ascii_digit(), "0"));
+    let text = words.collect::<Vec<_>>().join(" ");
+    name_of(text.as_bytes()).map_or(text, String::from)
 }
 
 /// Puts it beside the transcript of the session that it judged.
@@ -122,7 +146,7 @@ fn keep_output(ctx: &Ctx<'_>, rec: &Record, said: &str) -> std::io::Result<()> {
     file.open(path)?.write_all(said.as_bytes())
 }
 
-async fn run(
+pub(super) async fn run(
     ctx: &Ctx<'_>,
     rec: &mut Record,
     placed: &Placed<'_, '_>,

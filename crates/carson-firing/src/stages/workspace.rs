@@ -14,6 +14,7 @@ use crate::record::Record;
 use crate::setup::{self, Site};
 use carson_bench::bench::Bench;
 use carson_bench::layers;
+use carson_home::Home;
 use carson_home::halt::OrBroken;
 
 pub(crate) async fn run<'r, 'h>(
@@ -59,7 +60,8 @@ pub(crate) async fn run<'r, 'h>(
     };
     let bench = bench.on(layers.as_ref().map(|held| held.stand.clone()));
     bench.create(ctx.role).or_broken("making the bench")?;
-    let worktree = worktree(rec, taken.repo, (&mirror, &bench), (&branch, &base)).await?;
+    let at = (branch.as_str(), &base);
+    let worktree = worktree((ctx.home, rec), taken.repo, (&mirror, &bench), at).await?;
     // From here on the worktree's own note keeps what it stands on.
     drop(layers);
     let place = reached.insert(Place::new(mirror, worktree, bench));
@@ -73,12 +75,16 @@ pub(crate) async fn run<'r, 'h>(
         };
         setup::in_copy(ctx, rec, &site).await?;
     }
-    Ok(Placed { taken, place })
+    Ok(Placed {
+        taken,
+        place,
+        failed_before: None,
+    })
 }
 
 /// The worktree with what is included, above its layers or as a copy.
 async fn worktree(
-    rec: &mut Record,
+    (home, rec): (&Home, &mut Record),
     repo: &Repo,
     (mirror, bench): (&Mirror, &Bench),
     (branch, base): (&str, &Oid),
@@ -96,7 +102,7 @@ async fn worktree(
     };
     let made = mirror.add_layered(&tree, branch, base, &layered).await;
     let made = made.or_broken("making the worktree")?;
-    let told = bench.exclude_given(&repo.include);
-    told.or_broken("naming what the setup left")?;
+    let told = bench.tell_git(home, &repo.include);
+    told.or_broken("telling git what is not work")?;
     Ok(made)
 }

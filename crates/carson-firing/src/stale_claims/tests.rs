@@ -134,10 +134,10 @@ impl Scene {
             reason: String::new(),
             skip: None,
             at: self.home.clock.now(),
-            thresholds: Thresholds {
+            thresholds: Some(Thresholds {
                 fail_streak: 0,
                 max_rejections: 0,
-            },
+            }),
             posts: Vec::new(),
         };
         assert!(
@@ -169,6 +169,7 @@ async fn the_claim_of_an_ended_firing_ends_as_the_firing_did() {
         (Outcome::Failed, vec![READY], 1),
         (Outcome::Crashed, vec![READY], 1),
         (Outcome::RateLimited, vec![READY], 0),
+        (Outcome::Auth, vec![READY], 0),
         (Outcome::Ok, vec!["carson:pr-open"], 0),
         (Outcome::AlreadyDone, vec!["carson:done"], 0),
     ] {

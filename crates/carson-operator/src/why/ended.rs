@@ -19,6 +19,11 @@ pub(super) fn change(row: &Firing) -> Option<Change> {
         Halt::TimedOut(_) => raise("raise limits.wall_clock or ", "limits.silence"),
         Halt::OutOfTurns => raise("raise ", "limits.max_turns"),
         Halt::OutOfMoney => raise("raise ", "limits.max_cost_usd"),
+        Halt::AsBefore(_) => {
+            let file = SettingsFile::Role(row.role.clone());
+            let change = change.text("mend the base, or ").key("promise.run", file);
+            Some(change.text(": it fails without any work, too"))
+        }
         Halt::Exhausted(_) => raise("raise ", "limits.max_attempts"),
         Halt::RateLimited {
             account,

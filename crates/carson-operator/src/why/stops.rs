@@ -12,8 +12,8 @@ use carson_store::Firing;
 use chrono::{DateTime, Utc};
 use serde::Serialize;
 
+use crate::daemons::{Daemon, Life, daemons};
 use crate::refusal::Refusal;
-use crate::status::SILENCE;
 
 /// The work source has nothing.
 const NO_WORK: &str = "no-work";
@@ -88,12 +88,21 @@ pub(super) async fn standing_stops(
     };
     stops.extend(last.and_then(|row| last::stop(role, row, &repo)));
     stops.extend(paused_repos(home, role, gate, now).await?);
-    let hosts = home.store.hosts().await?;
-    if !hosts.iter().any(|host| now - host.beat_at <= SILENCE) {
-        let seen = hosts.iter().map(|host| host.beat_at).max();
-        let why = seen.map_or("no daemon was ever here".to_owned(), |at| {
-            format!("no daemon was heard of since {}", instant(at))
-        });
+    let daemons = daemons(home, now).await?;
+    if !daemons.iter().any(|daemon| daemon.life == Life::Runs) {
+        let newest = daemons.iter().max_by_key(|daemon| daemon.row.beat_at);
+        let why = match newest {
+            None => "no daemon was ever here".to_owned(),
+            Some(Daemon {
+                row,
+                life: Life::Ended,
+            }) => {
+                format!("the daemon on {} has ended (pid {})", row.name, row.pid)
+            }
+            Some(Daemon { row, .. }) => {
+                format!("no daemon was heard of since {}", instant(row.beat_at))
+            }
+        };
         let change = Change::default().command("daemon");
         stops.push(Stop::new("daemon", why, or_by_hand(change, role)));
     }

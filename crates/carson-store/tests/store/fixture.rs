@@ -98,10 +98,10 @@ pub(crate) fn ending(outcome: Outcome, reason: &str, ended: i64) -> Ending {
         reason: reason.to_owned(),
         skip: None,
         at: at(ended),
-        thresholds: Thresholds {
+        thresholds: Some(Thresholds {
             fail_streak: 3,
             max_rejections: 2,
-        },
+        }),
         posts: Vec::new(),
     }
 }

@@ -421,7 +421,7 @@ fn definitions_of_ci_leave_only_reviewed_and_allowed() {
 }
 
 /// Gives the fleet's role these stages, and more.
-pub(super) fn with_stages(fleet: &TestFleet, stages: &str, more: &str) {
+pub(crate) fn with_stages(fleet: &TestFleet, stages: &str, more: &str) {
     let role = fleet.home().join("roles/hand/role.toml");
     let text = fs::read_to_string(&role).unwrap();
     let text = text.replace("[\"execute\"]", &format!("[{stages}]"));

@@ -12,7 +12,7 @@ mod forged_output;
 mod generated;
 mod generator;
 mod judges;
-mod leavings;
+pub(crate) mod leavings;
 mod less;
 mod lookers;
 mod network;

@@ -1,0 +1,70 @@
+//! What is known of a role's promise before its sessions have worked.
+
+use carson_config::Role;
+use carson_core::RepoName;
+use carson_home::Home;
+use serde::{Deserialize, Serialize};
+use tracing::warn;
+
+use crate::{Scene, Verdict};
+
+/// How a promise ended on the untouched base of a repository.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Baseline {
+    /// The commit.
+    pub base: String,
+    /// The promise.
+    pub run: String,
+    /// How.
+    pub ended: BaselineEnd,
+}
+
+/// How a promise ended there.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum BaselineEnd {
+    /// Exit 0.
+    Passed,
+    /// It failed; the fingerprint of what it printed.
+    Failed(String),
+    /// It could not be run; what was said.
+    Unable(String),
+}
+
+impl Baseline {
+    fn key(role: &Role, repo: &RepoName) -> String {
+        format!("promise {} {repo}", role.name)
+    }
+
+    /// What was found last.
+    pub async fn known(home: &Home, role: &Role, repo: &RepoName) -> Option<Self> {
+        let key = Self::key(role, repo);
+        let known = home.store.measured(&home.fleet.host, &key).await;
+        serde_json::from_str(&known.ok()??.0).ok()
+    }
+
+    /// Keeps it for the firings after this one. One that cannot be kept is found again.
+    pub async fn keep(&self, home: &Home, role: &Role, repo: &RepoName) {
+        let text = serde_json::to_string(self).unwrap_or_default();
+        let (key, now) = (Self::key(role, repo), home.clock.now());
+        let kept = home.store.keep_measured(&home.fleet.host, &key, &text, now);
+        if let Err(error) = kept.await {
+            warn!(%error, "how the promise ended on the base could not be kept");
+        }
+    }
+}
+
+/// Whether it could be run when it was last.
+pub(crate) async fn runs(scene: &Scene<'_>, role: &Role) -> Option<Verdict> {
+    let promise = role.promise.as_ref()?;
+    if scene.database.is_some() {
+        return None;
+    }
+    for repo in &role.repos {
+        let known = Baseline::known(scene.home, role, repo).await;
+        let known = known.filter(|known| known.run == promise.run);
+        if let Some(BaselineEnd::Unable(why)) = known.map(|known| known.ended) {
+            return Some(Verdict::broken(format!("in {repo}: {why}")));
+        }
+    }
+    Some(Verdict::ok("it is not known that it could not be run"))
+}

@@ -1,0 +1,70 @@
+//! The promise on the untouched base, before a session is paid.
+
+use carson_tests::fleet::TestFleet;
+use serde_json::Value;
+
+use crate::faults::fleet;
+use crate::hostile::leavings::with_stages;
+
+const WORK: &str = "echo work > work.txt; git add work.txt; git commit --quiet -m Work";
+
+/// A fleet whose agent works; its role's promise is this command.
+fn promised(promise: &str) -> TestFleet {
+    let more = format!("[promise]\nrun = {promise:?}\n[limits]\nmax_attempts = 1\n");
+    let fleet = fleet(&format!("{WORK}\necho '[OK] done'"), "");
+    with_stages(&fleet, "\"execute\", \"verify\"", &more);
+    fleet
+}
+
+fn fired(fleet: &TestFleet) -> Value {
+    let row = fleet.fire("hand").json();
+    fleet.firing(row["id"].as_str().unwrap())
+}
+
+#[test]
+fn a_promise_that_cannot_be_run_costs_no_session() {
+    let fleet = promised("pytst -q");
+    for _ in 0..2 {
+        let row = fired(&fleet);
+        assert_eq!(row["outcome"], "SKIPPED", "{row:#}");
+        assert_eq!(row["sessions"], 0, "{row:#}");
+        let reason = row["reason"].as_str().unwrap();
+        assert!(
+            reason.contains("pytst") && reason.contains("127"),
+            "{reason}"
+        );
+    }
+    let found = fleet.carson(&["doctor"]).stdout;
+    assert!(
+        found.contains("role.hand.promise") && found.contains("pytst"),
+        "{found}"
+    );
+    let role = fleet.home().join("roles/hand/role.toml");
+    let text = std::fs::read_to_string(&role).unwrap();
+    std::fs::write(&role, text.replace("pytst -q", "test -e work.txt")).unwrap();
+    // None of that was an attempt of the issue's.
+    let row = fired(&fleet);
+    assert_eq!(row["outcome"], "OK", "{row:#}");
+}
+
+#[test]
+fn work_whose_promise_fails_as_it_did_before_is_told_so() {
+    let fleet = promised("echo \"took $(date +%N) s\"; echo the base is broken; exit 1");
+    for _ in 0..2 {
+        let row = fired(&fleet);
+        let reason = row["reason"].as_str().unwrap();
+        assert_eq!(row["outcome"], "FAILED", "{row:#}");
+        assert!(
+            reason.contains("fails in the same way on the untouched base"),
+            "{reason}"
+        );
+        // What it printed stands where people look.
+        assert!(reason.contains("the base is broken"), "{reason}");
+    }
+    let id = fired(&fleet)["id"].as_str().unwrap().to_owned();
+    let why = fleet.carson(&["why", &id]).stdout;
+    assert!(
+        why.contains("promise.run") && !why.contains("max_attempts"),
+        "{why}"
+    );
+}
