@@ -7,14 +7,22 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-use anyhow::ensure;
+use anyhow::{Context as _, ensure};
+use chrono::DateTime;
+use serde_json::Value;
 
 use super::sample::Sample;
 use super::{Figure, output, tempdir};
 
-/// What the session does: no model is asked.
-const AGENT: &str = "#!/bin/sh\ncat >/dev/null\ndate +%s%N > work.txt\n\
-                     git add work.txt && git commit --quiet -m Work && echo '[OK] done'\n";
+/// What the sessions do: no model is asked. Who judges approves; who may write commits.
+const AGENT: &str = "#!/bin/sh\ncase \"$(cat)\" in *'[APPROVE]'*) echo '[APPROVE]'; exit;; esac\n\
+                     { date +%s%N > work.txt && git add work.txt && git commit --quiet -m Work; } 2>/dev/null\n\
+                     echo '[OK] done'\n";
+
+/// A worktree by hand, and nothing else.
+const WORKTREE: &str = "git -C \"$1\" worktree add --quiet -b \"$3\" \"$2\" refs/remotes/origin/main";
+/// It goes again.
+const REMOVED: &str = "git -C \"$1\" worktree remove --force \"$2\"";
 
 /// The same by hand: fetch, a worktree, the work, a push, and the worktree goes.
 const BY_HAND: &str = "set -e; git -C \"$1\" fetch --quiet\n\
@@ -37,12 +45,24 @@ pub fn measure(carson: &Path) -> anyhow::Result<Vec<Figure>> {
         // The first one clones.
         bench.fire("plain")?;
         let by_hand = sample(runs, |number| bench.by_hand(number))?;
-        for role in ["plain", "promised"] {
-            let ours = sample(runs, |_| bench.fire(role))?;
+        let worktree = sample(runs, |number| {
+            let (branch, at) = (format!("tree-{number}"), bench.root.join("by-hand"));
+            let took = bench.shell(WORKTREE, &at, &branch)?;
+            bench.shell(REMOVED, &at, &branch)?;
+            Ok(took)
+        })?;
+        let mut ready = Vec::new();
+        for role in ["plain", "promised", "reviewed"] {
+            let ours = sample(runs, |_| {
+                let (took, workspace) = bench.fire(role)?;
+                ready.push(workspace);
+                Ok(took)
+            })?;
             figures.push(Figure {
                 what: match role {
                     "plain" => "a firing, whole process",
-                    _ => "the same with a promise (`true`), in its clean room",
+                    "promised" => "the same with a promise (`true`), in its clean room",
+                    _ => "the same with plan, review and diff review, too",
                 },
                 got: format!("{name}: {ours}"),
                 target: "",
@@ -52,6 +72,13 @@ pub fn measure(carson: &Path) -> anyhow::Result<Vec<Figure>> {
                 ),
             });
         }
+        let ready = Sample::new(ready);
+        figures.push(Figure {
+            what: "its workspace is ready",
+            got: format!("{name}: {ready}"),
+            target: "p50 at most 50 ms",
+            beside: format!("git worktree add: {worktree} (ours takes {:.2}x)", worktree.ratio(&ready)),
+        });
     }
     Ok(figures)
 }
@@ -95,6 +122,11 @@ impl Bench {
         for (role, stages, more) in [
             ("plain", "\"execute\"", ""),
             ("promised", "\"execute\", \"verify\"", promised),
+            (
+                "reviewed",
+                "\"plan\", \"review\", \"execute\", \"verify\", \"diff-review\"",
+                promised,
+            ),
         ] {
             let dir = home.join("roles").join(role);
             fs::create_dir_all(&dir)?;
@@ -157,7 +189,8 @@ impl Bench {
         command
     }
 
-    fn fire(&self, role: &str) -> anyhow::Result<Duration> {
+    /// How long it took, and how long its workspace.
+    fn fire(&self, role: &str) -> anyhow::Result<(Duration, Duration)> {
         let label = format!("for:{role}");
         let issue = [
             "issue", "create", "Work", "--body", "To do.", "--label", &label,
@@ -167,20 +200,39 @@ impl Bench {
         let said = output(&mut self.command(&["fire", role, "--json"]))?;
         let took = started.elapsed();
         ensure!(said.contains("\"OK\""), "a firing was not OK: {said}");
-        Ok(took)
+        let row: Value = serde_json::from_str(&said)?;
+        let id = row["id"].as_str().context("a firing has no id")?;
+        let row = output(&mut self.command(&["firings", id, "--json"]))?;
+        Ok((took, workspace(&serde_json::from_str(&row)?)?))
     }
 
     fn by_hand(&self, number: usize) -> anyhow::Result<Duration> {
+        self.shell(BY_HAND, &self.root.join("tree"), &format!("work-{number}"))
+    }
+
+    fn shell(&self, script: &str, tree: &Path, branch: &str) -> anyhow::Result<Duration> {
         let started = Instant::now();
         let mut sh = Command::new("/bin/sh");
-        sh.args(["-c", BY_HAND, "sh"])
+        sh.args(["-c", script, "sh"])
             .arg(self.root.join("clone.git"))
-            .arg(self.root.join("tree"))
-            .arg(format!("work-{number}"))
+            .arg(tree)
+            .arg(branch)
             .stdin(Stdio::null());
         output(&mut sh)?;
         Ok(started.elapsed())
     }
+}
+
+/// The stage of a firing in which its workspace is made.
+fn workspace(row: &Value) -> anyhow::Result<Duration> {
+    let mut stages = row["stages"].as_array().into_iter().flatten();
+    let stage = stages.find(|stage| stage["name"] == "workspace");
+    let stage = stage.context("a firing had no workspace")?;
+    let at = |name: &str| {
+        let text = stage[name].as_str().context("a stage has no end")?;
+        Ok::<_, anyhow::Error>(DateTime::parse_from_rfc3339(text)?)
+    };
+    Ok((at("ended_at")? - at("started_at")?).to_std()?)
 }
 
 impl Drop for Bench {
