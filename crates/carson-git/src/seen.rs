@@ -49,6 +49,8 @@ pub struct TreeFacts {
     pub dirty: bool,
     /// HEAD stands on commits that the branch does not have.
     pub head_strayed: bool,
+    /// Branches with commits of the session's that its work does not have.
+    pub beside: Vec<String>,
     /// Why the newest of the session's commits could not be taken over: what was is older work.
     pub untaken: Option<String>,
     /// What the session left and Carson cannot take over, and why.
@@ -274,7 +276,7 @@ impl Worktree {
         format!("refs/carson/nested/{}/{oid}", self.name())
     }
 
-    /// Moves the firing's branch in the store to where the session's repository has it. A ref
+    /// Moves the firing's branch in the store to where the session left its work. A ref
     /// remembers what was seen there: Carson's own snapshots on top of it are not taken back.
     async fn follow(&self, found: &Found) -> Result<(), GitError> {
         let (Some(wanted), held) = (&found.branch, self.branch_tip().await?) else {
@@ -399,6 +401,9 @@ impl Seen {
             head_strayed: self.stray.is_some(),
             untaken: self.found.untaken.clone(),
             trouble: self.found.trouble.clone(),
+            beside: (self.found.beside.iter())
+                .map(|(name, _)| name.clone())
+                .collect(),
             dirty: self.is_dirty().await?,
         })
     }
@@ -407,9 +412,14 @@ impl Seen {
         if !self.unsaved.is_empty() || !self.found.trouble.is_empty() {
             return Ok(true);
         }
-        let ground = self.ground().await?;
-        let files = self.found.files.as_ref();
-        Ok(self.staged_apart().is_some() || files.is_some_and(|files| *files != ground))
+        let Some(files) = &self.found.files else {
+            return Ok(self.staged_apart().is_some());
+        };
+        // HEAD may stand before the end of the work.
+        let head = self.found.head.as_ref().unwrap_or(&self.tip);
+        let at_head = self.worktree.kept.bare.tree_of(head).await?;
+        let is_committed = *files == at_head || *files == self.ground().await?;
+        Ok(self.staged_apart().is_some() || !is_committed)
     }
 
     /// The tree of the newest commit.

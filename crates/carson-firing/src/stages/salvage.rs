@@ -41,18 +41,31 @@ pub(crate) async fn run(ctx: &Ctx<'_>, reached: &mut Reached<'_>, settled: &Sett
         .tip()
         .await
         .unwrap_or_else(|_| seen.tip().clone());
-    if tip == place.worktree.base {
-        return saved;
+    if tip != place.worktree.base {
+        let taken = reached.taken.as_ref();
+        deliver(ctx, place, taken, settled, (&seen, &tip), &mut saved).await;
     }
-    if let Some(taken) = &reached.taken
-        && leaving::may(ctx, taken, settled, &seen, &mut saved).await
+    keep_beside(ctx, &seen, &tip, &mut saved).await;
+    saved
+}
+
+/// Pushes the branch where it may leave, and keeps it here where it was not pushed.
+async fn deliver(
+    ctx: &Ctx<'_>,
+    place: &Place,
+    taken: Option<&Taken<'_>>,
+    settled: &Settled,
+    (seen, tip): (&Seen, &Oid),
+    saved: &mut Saved,
+) {
+    if let Some(taken) = taken
+        && leaving::may(ctx, taken, settled, seen, saved).await
     {
-        push(ctx, place, taken, &tip, &mut saved).await;
+        push(ctx, place, taken, tip, saved).await;
     }
     if saved.pushed.is_none() {
-        keep(ctx, place, &tip, &mut saved).await;
+        keep(ctx, place, tip, saved).await;
     }
-    saved
 }
 
 /// Commits what lies uncommitted. Beside finished work it is kept aside, out of the pull request;
@@ -94,6 +107,25 @@ async fn aside(
         note_ref(ctx, kept, saved).await;
     }
     Ok(())
+}
+
+/// Commits that the work does not have leave with no pull request: each gets a ref of its own.
+async fn keep_beside(ctx: &Ctx<'_>, seen: &Seen, tip: &Oid, saved: &mut Saved) {
+    let kept = match seen.keep_beside(&ctx.id.to_string(), tip).await {
+        Ok(kept) => kept,
+        Err(error) => {
+            let why = format!("commits beside the work could not be kept: {error}");
+            saved.trouble.push(why);
+            return;
+        }
+    };
+    for (branch, kept) in kept {
+        let told = format!("what it committed on {branch} is kept under {kept}");
+        saved.trouble.push(told);
+        if saved.kept_ref.is_none() {
+            note_ref(ctx, kept, saved).await;
+        }
+    }
 }
 
 async fn note_ref(ctx: &Ctx<'_>, kept: String, saved: &mut Saved) {

@@ -4,6 +4,10 @@
 pub(super) const NAMES: usize = 50_000;
 /// Commits that the session moved away from and that are still kept.
 pub(super) const REMEMBERED: usize = 1_000;
+/// Branches of a session's own, with commits that are not in the base, that are looked at.
+pub(super) const BRANCHES: usize = 50;
+/// Newest commits of the work in which copies of others are looked for.
+pub(super) const COPIES: usize = 50;
 /// Bytes of a file of packed refs.
 pub(super) const PACKED_REFS: u64 = 16 << 20;
 /// Bytes of a log, from its end.

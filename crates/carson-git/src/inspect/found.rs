@@ -60,10 +60,12 @@ pub(crate) struct Look {
 pub(crate) struct Found {
     /// Whether the worktree is there.
     pub exists: bool,
-    /// Where the session's branch stands.
+    /// Where the session's work stands: its branch, or what it committed elsewhere on top of that.
     pub branch: Option<Oid>,
     /// The newest commit of it that is whole.
     pub newest: Option<Oid>,
+    /// Commits that it does not have, and the branches that the session left them on.
+    pub beside: Vec<(String, Oid)>,
     /// Where `HEAD` stands, when that is whole.
     pub head: Option<Oid>,
     /// The tree of the session's index; `None` without one, and during a conflict.

@@ -20,7 +20,7 @@
 //! ([`look::Found::trouble`]), and the bench stays where it is.
 //!
 //! Reading order: `look.rs`, `git_dir.rs`, `objects.rs`, `gather.rs`, `staged.rs`, `files.rs`,
-//! `lower.rs`, `nested_repos.rs`, `export.rs`, `changes.rs`, `diff.rs`; then `checkout.rs`, `open_up.rs`,
+//! `lower.rs`, `work.rs`, `nested_repos.rs`, `export.rs`, `changes.rs`, `diff.rs`; then `checkout.rs`, `open_up.rs`,
 //! `remove.rs`, `strip_setup.rs`.
 
 use carson_proc::inspector::Kind;
@@ -50,6 +50,7 @@ mod stat;
 pub(crate) mod strip_setup;
 mod submodules;
 mod tree_diff;
+mod work;
 
 /// The questions about benches that an executable must be able to answer.
 #[must_use]
