@@ -354,6 +354,22 @@ impl Seen {
         &self.found.renamed
     }
 
+    /// What of the files only ignore rules of the session's own hide, in words; `None` without any.
+    #[must_use]
+    pub fn hidden(&self) -> Option<String> {
+        let hidden = &self.found.hidden;
+        let more = match hidden.files.saturating_sub(hidden.told.len() as u64) {
+            0 => String::new(),
+            more => format!(" and {more} more"),
+        };
+        let left = match hidden.left {
+            0 => String::new(),
+            left => format!(", of which {left} were too much to be kept"),
+        };
+        let told = hidden.told.join(", ");
+        (hidden.files > 0).then(|| format!("{told}{more}{left}"))
+    }
+
     /// The diff of the commits, when it was asked for and there are not too many paths in it.
     #[must_use]
     pub fn shown(&self) -> Option<&Shown> {
@@ -412,13 +428,16 @@ impl Seen {
         if !self.unsaved.is_empty() || !self.found.trouble.is_empty() {
             return Ok(true);
         }
+        if let Some(hidden) = &self.found.hidden.tree
+            && !self.holds_trees(&self.tip, vec![hidden.clone()]).await?
+        {
+            return Ok(true);
+        }
         let Some(files) = &self.found.files else {
             return Ok(self.staged_apart().is_some());
         };
         // HEAD may stand before the end of the work.
-        let head = self.found.head.as_ref().unwrap_or(&self.tip);
-        let at_head = self.worktree.kept.bare.tree_of(head).await?;
-        let is_committed = *files == at_head || *files == self.ground().await?;
+        let is_committed = self.trees.contains(files) || *files == self.ground().await?;
         Ok(self.staged_apart().is_some() || !is_committed)
     }
 

@@ -51,6 +51,16 @@ async fn a_session_that_went_back_has_still_worked() {
     let last = commit(&tree, "a");
     tree.run(["checkout", "--quiet", &tree.branch]);
     assert_eq!(work(&tree).await, (last.clone(), 1, vec![]));
+    // What it left here does not undo it.
+    tree.put("scratch", "notes");
+    let seen = tree.inspect(false).await.unwrap();
+    let aside = seen.snapshot_aside("Leftovers").await.unwrap().unwrap();
+    assert_eq!(world.show(&aside, "a").unwrap(), b"a");
+    let kept = world.keep_ref("one", &aside).await.unwrap();
+    let notes = crate::fixture::blob(b"notes");
+    assert!(world.reachable(&kept).contains(&notes));
+    assert_eq!(seen.is_salvaged().await.unwrap(), crate::Salvaged::Yes);
+    std::fs::remove_file(tree.path.join("scratch")).unwrap();
     // What it does next, it does there or here.
     tree.run(["merge", "--quiet", "--ff-only", "feature/x"]);
     let next = commit(&tree, "b");

@@ -40,6 +40,10 @@ pub(super) const ENTRIES: usize = 2_000_000;
 pub(super) const PATH: usize = 4_000;
 /// Bytes of all paths of a worktree, or of a change: each is held several times.
 pub(super) const PATHS: usize = 96 << 20;
+/// Files that only ignore rules of the session's own hide and that are kept.
+pub(super) const HIDDEN: usize = 1_000;
+/// Bytes of all of them.
+pub(super) const HIDDEN_BYTES: u64 = 32 << 20;
 /// Repositories inside a worktree.
 pub(super) const REPOSITORIES: usize = 2_000;
 /// Of these, so many are read together.

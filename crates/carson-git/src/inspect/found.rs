@@ -72,6 +72,8 @@ pub(crate) struct Found {
     pub staged: Option<Oid>,
     /// The tree of the files; `None` when the directory is gone.
     pub files: Option<Oid>,
+    /// What of them only ignore rules of the session's own hide.
+    pub hidden: Hidden,
     /// Commits that only a repository inside the worktree has, and where that lies.
     pub inner: Vec<(String, Oid)>,
     /// Commits that nothing else here leads to: amended, reset, stashed, on other branches.
@@ -96,10 +98,24 @@ pub(crate) struct Found {
     pub shown: Option<Shown>,
 }
 
+/// Files that the base's rules do not ignore, and the session's do.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Hidden {
+    /// The tree of the files with these among them; `None` without any.
+    pub tree: Option<Oid>,
+    /// Some of them, by their paths.
+    pub told: Vec<String>,
+    /// How many there are.
+    pub files: u64,
+    /// How many of these are too much to be kept.
+    pub left: u64,
+}
+
 /// What the firing's work is made of, in the order of its worth.
-pub(super) const PRIMARY: [fn(&mut Found) -> &mut Option<Oid>; 4] = [
+pub(super) const PRIMARY: [fn(&mut Found) -> &mut Option<Oid>; 5] = [
     |found| &mut found.files,
     |found| &mut found.staged,
     |found| &mut found.newest,
     |found| &mut found.head,
+    |found| &mut found.hidden.tree,
 ];

@@ -187,6 +187,7 @@ impl Looking<'_> {
         }
         self.found.renamed = files.renamed.iter().take(TROUBLE).cloned().collect();
         self.found.unreadable = files.unreadable;
+        self.found.hidden = std::mem::take(&mut files.hidden);
         Ok(files)
     }
 
@@ -243,6 +244,13 @@ impl Looking<'_> {
             match gathered.tree(tree, beside) {
                 Ok(()) => self.found.files = Some(tree.into()),
                 Err(why) => self.add_trouble(format!("the files cannot be taken over: {why}")),
+            }
+        }
+        let hidden = self.found.hidden.tree.take();
+        if let Some(tree) = hidden {
+            match gathered.tree(tree.git2(), beside) {
+                Ok(()) => self.found.hidden.tree = Some(tree),
+                Err(why) => self.add_trouble(format!("hidden files cannot be taken over: {why}")),
             }
         }
     }

@@ -9,6 +9,7 @@ use super::*;
 use crate::fixture::{World, blob, git, try_git, write};
 use crate::{Salvaged, Worktree};
 
+mod hidden;
 mod lost;
 
 /// Takes a snapshot, keeps it, and checks that the worktree may go now.
