@@ -259,6 +259,20 @@ impl TestFleet {
             fs::write(path, content).unwrap();
         }
         git(&self.seed(), &["add", "--all"]);
+        self.push_main();
+    }
+
+    /// The same with the name of a commit at `path`: a submodule that nobody has checked out.
+    pub fn link_on_main(&self, path: &str) {
+        let head = git(&self.seed(), &["rev-parse", "HEAD"]);
+        let entry = format!("160000,{},{path}", head.trim());
+        let link = ["update-index", "--add", "--cacheinfo", &entry];
+        git(&self.seed(), &link);
+        self.push_main();
+    }
+
+    /// Commits what is staged beside the remote, and pushes it.
+    fn push_main(&self) {
         git(
             &self.seed(),
             &["commit", "--quiet", "--message", "A commit"],

@@ -15,6 +15,9 @@ use crate::sentinel::Sentinel;
 use crate::skip::{BlockKind, SkipKind, SkipReason};
 use crate::text::instant;
 
+/// Branches that are told one by one.
+const TOLD: usize = 5;
+
 /// Why a firing left its stages early. The only early exit there is.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Halt {
@@ -153,6 +156,9 @@ pub struct Facts {
     pub commits: u32,
     /// Staged, unstaged or untracked changes that are not ignored.
     pub dirty: bool,
+    /// Branches with commits of the session's that its work does not have.
+    #[serde(default)]
+    pub beside: Vec<String>,
     /// What the promise said.
     pub promise: PromiseFact,
     /// What the diff review said.
@@ -183,7 +189,7 @@ pub struct Facts {
 
 impl Facts {
     fn has_work(&self) -> bool {
-        self.commits > 0 || self.dirty
+        self.commits > 0 || self.dirty || !self.beside.is_empty()
     }
 
     /// Whether the firing tells nothing about the work: a person stopped it, or what it stands on failed
@@ -392,6 +398,9 @@ fn settle_ok(facts: &Facts) -> Settled {
 }
 
 fn settle_commits(facts: &Facts) -> Settled {
+    if facts.commits == 0 && !facts.beside.is_empty() {
+        return settled(Outcome::Partial, apart(facts));
+    }
     if facts.commits == 0 && facts.dirty {
         return settled(
             Outcome::NoCommit,
@@ -427,6 +436,9 @@ fn unjudged(facts: &Facts) -> Option<String> {
             "what it committed last is not in what would be pushed: {why}"
         ));
     }
+    if !facts.beside.is_empty() {
+        return Some(apart(facts));
+    }
     if facts.promise == PromiseFact::Passed && facts.verified != facts.tip {
         return other("verified", &facts.verified);
     }
@@ -441,6 +453,17 @@ fn unjudged(facts: &Facts) -> Option<String> {
     Some(format!(
         "the diff review approved, but was not shown all of it: {first}{more}"
     ))
+}
+
+/// The session committed on branches that no one of them has all of.
+fn apart(facts: &Facts) -> String {
+    let more = match facts.beside.len().saturating_sub(TOLD) {
+        0 => String::new(),
+        more => format!(" and {more} more"),
+    };
+    let told = facts.beside.iter().take(TOLD).cloned();
+    let told = told.collect::<Vec<_>>().join(", ");
+    format!("the session left commits that are not in its work: on {told}{more}")
 }
 
 fn ok_reason(facts: &Facts) -> String {

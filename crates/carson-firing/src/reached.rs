@@ -95,7 +95,8 @@ impl Place {
         let seen = self.inspect().await;
         seen.is_ok_and(|seen| {
             let facts = seen.facts();
-            facts.exists && facts.commits == 0 && !facts.dirty && !facts.head_strayed
+            let committed = facts.commits > 0 || !facts.beside.is_empty();
+            facts.exists && !committed && !facts.dirty && !facts.head_strayed
         })
     }
 }

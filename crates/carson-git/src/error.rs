@@ -60,6 +60,18 @@ pub enum GitError {
         /// Its address.
         url: String,
     },
+    /// The remote's history is cut off.
+    #[error("the repository {url} is a shallow clone: its history is cut off")]
+    Shallow {
+        /// Its address.
+        url: String,
+    },
+    /// The remote names its objects in a way that Carson does not read.
+    #[error("the repository {url} names its objects by SHA-256, and Carson reads only SHA-1")]
+    Sha256 {
+        /// Its address.
+        url: String,
+    },
     /// The branch exists already.
     #[error("branch {branch} exists already")]
     BranchExists {
@@ -131,6 +143,10 @@ impl GitError {
             Self::TooOld { .. } => "install a newer git",
             Self::BaseMissing { .. } => "set repos.<name>.base to a branch that exists",
             Self::Empty { .. } => "push a first commit",
+            Self::Shallow { .. } => {
+                "run `git fetch --unshallow` there, or set repos.<name>.url to where it was cloned from"
+            }
+            Self::Sha256 { .. } => "use a repository that was made with --object-format=sha1",
             Self::Protected { .. } => "firings push only their own branches",
             Self::PushRejected { .. } => "look at the remote's rules and hooks",
             Self::Locked { .. } => "another firing fetches; this ends by itself",

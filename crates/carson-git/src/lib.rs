@@ -23,7 +23,8 @@
 //! command (`config.rs`).
 //!
 //! A [`snapshot`] is made with an index file of our own, so a lock that a killed tool left behind
-//! does not matter. It takes up what is staged, what is changed, and what is untracked but not
+//! does not matter. The work is the commit that has all others of the session in its history, on
+//! whatever branch it was made (`inspect/work.rs`). It takes up what is staged, what is changed, and what is untracked but not
 //! ignored (`inspect/files.rs`), and it joins commits on which HEAD strayed away from the branch. A
 //! repository inside the worktree comes in as ordinary files, and commits that only it has are
 //! kept under `refs/carson/nested/*` (`inspect/nested_repos.rs`).
@@ -43,6 +44,7 @@
 //! [`snapshot`]: Seen::snapshot
 
 mod bare;
+mod beside;
 mod branch;
 mod config;
 mod durable;

@@ -21,6 +21,9 @@ use crate::timeouts::{CLONE, REMOTE};
 /// Refs that hold the commits on which kept work stands, each named after its commit.
 pub(crate) const BASES: &str = "refs/carson/base/";
 
+/// How git says that a branch was left out because its history is cut off.
+const SHALLOW: &str = "because shallow roots are not allowed to be updated";
+
 /// How long to wait for another firing that fetches into the same mirror.
 const LOCK_WAIT: Duration = Duration::from_secs(300);
 
@@ -88,6 +91,7 @@ impl Mirror {
     }
 
     async fn fetch(&self, within: Duration) -> Result<(), GitError> {
+        self.is_whole()?;
         let fetch = self.remote_git("fetch")?.within(within).args([
             "--quiet",
             "--prune",
@@ -100,10 +104,28 @@ impl Mirror {
             "carson",
         ]);
         let done = fetch.finish().await?;
-        if done.success() {
-            Ok(())
-        } else {
-            Err(self.remote.refused(&done))
+        // Git warns, leaves the branch out, and says that all is well.
+        if done.stderr.text().contains(SHALLOW) {
+            return Err(GitError::Shallow {
+                url: self.remote.shown(),
+            });
+        }
+        match done.success() {
+            true => Ok(()),
+            false => Err(self.remote.refused(&done)),
+        }
+    }
+
+    /// A shallow clone on this machine is known before anything is asked of it.
+    pub(crate) fn is_whole(&self) -> Result<(), GitError> {
+        let url = &self.remote.url;
+        let path = Path::new(url.strip_prefix("file://").unwrap_or(url));
+        let cut = ["shallow", ".git/shallow"].map(|name| path.join(name));
+        match path.is_absolute() && cut.iter().any(|file| file.is_file()) {
+            true => Err(GitError::Shallow {
+                url: self.remote.shown(),
+            }),
+            false => Ok(()),
         }
     }
 

@@ -90,16 +90,25 @@ impl Mirror {
     /// Asks the remote whether it can be read and has the base; needs no clone.
     ///
     /// # Errors
-    /// When it cannot be reached, is empty, or has no such branch.
+    /// When it cannot be reached, is empty, has no such branch, or is no repository that can be worked
+    /// with.
     pub async fn check_base(&self, base: &str) -> Result<(), GitError> {
+        self.is_whole()?;
+        // There is no repository to fetch into. Outside of one, git 2.47 dies over HTTP when it is to
+        // read where that goes.
         let ask = Git::new(Path::new("/"), "ls-remote");
-        let ask = self.remote.reach(ask, self.path())?.within(ASK);
+        let ask = self.remote.known(ask, self.path())?.within(ASK);
         let ask = ask.args(["--quiet", "--heads", "--", "carson"]);
         let done = ask.finish().await?;
         if !done.success() {
             return Err(self.remote.refused(&done));
         }
         let said = done.stdout.text();
+        if said.lines().any(|line| line.find('\t') == Some(SHA256)) {
+            return Err(GitError::Sha256 {
+                url: self.remote.shown(),
+            });
+        }
         let names = said.lines().filter_map(|line| line.split_once('\t'));
         let mut names = names.filter_map(|(_, name)| name.strip_prefix("refs/heads/"));
         if names.clone().any(|name| name == base) {
@@ -125,13 +134,18 @@ impl Mirror {
 }
 
 impl Remote {
-    /// Lets a command reach the remote as `carson`. `near` is a repository of ours, beside which the
-    /// credential lies meanwhile.
+    /// Lets a command of a repository reach the remote as `carson`.
     fn reach(&self, git: Git, near: &Path) -> Result<Git, GitError> {
+        let to = "+refs/heads/*:refs/remotes/origin/*";
+        self.known(git.config("remote.carson.fetch", to), near)
+    }
+
+    /// Lets a command know the remote as `carson`. `near` is a repository of ours, beside which the
+    /// credential lies meanwhile.
+    fn known(&self, git: Git, near: &Path) -> Result<Git, GitError> {
         let mut git = git
             .with_settings()
-            .config("remote.carson.url", self.address())
-            .config("remote.carson.fetch", "+refs/heads/*:refs/remotes/origin/*");
+            .config("remote.carson.url", self.address());
         if let Some(file) = self.credential_file(near)? {
             // Git gives this line to a shell.
             let path = file.path().to_string_lossy().replace('\'', r"'\''");
@@ -146,6 +160,9 @@ impl Remote {
     pub(crate) fn refused(&self, done: &Finished) -> GitError {
         let (url, detail) = (self.shown(), self.redact(&detail(done)));
         let said = done.stderr.text().to_lowercase();
+        if said.contains(OTHER_NAMES) {
+            return GitError::Sha256 { url };
+        }
         match SIGN_IN.iter().any(|sign| said.contains(sign)) {
             true => GitError::AuthFailed { url, detail },
             false => GitError::RemoteGone { url, detail },
@@ -164,6 +181,12 @@ const SIGN_IN: [&str; 8] = [
     "returned error: 401",
     "returned error: 403",
 ];
+
+/// How git says that a remote names its objects otherwise.
+const OTHER_NAMES: &str = "mismatched algorithms: client sha1; server sha256";
+
+/// Letters of a name by SHA-256.
+const SHA256: usize = 64;
 
 /// The sign in front of the one ref of a porcelain report.
 fn flag(done: &Finished) -> Option<char> {

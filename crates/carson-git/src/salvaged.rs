@@ -47,7 +47,10 @@ impl Seen {
                 "HEAD stands on commit {stray}, which is not kept"
             )));
         }
-        if !self.holds_trees(&tip).await? {
+        let hidden = &self.found.hidden.tree;
+        let held = [&self.found.staged, &self.found.files, hidden];
+        let held = held.into_iter().flatten().cloned().collect();
+        if !self.holds_trees(&tip, held).await? {
             return Ok(no("there are uncommitted changes"));
         }
         for (dir, oid) in &self.unsaved {
@@ -90,15 +93,8 @@ impl Seen {
         Ok(false)
     }
 
-    /// Whether what is staged and the files are trees of commits that are saved.
-    async fn holds_trees(&self, tip: &Oid) -> Result<bool, GitError> {
-        let held: Vec<Oid> = self
-            .found
-            .staged
-            .iter()
-            .chain(&self.found.files)
-            .cloned()
-            .collect();
+    /// Whether these are trees of commits that are saved.
+    pub(crate) async fn holds_trees(&self, tip: &Oid, held: Vec<Oid>) -> Result<bool, GitError> {
         let (tip, base) = (tip.git2(), self.worktree.base.git2());
         let stray = self.stray.as_ref().map(Oid::git2);
         let judge = move |repo: &git2::Repository| {

@@ -49,6 +49,8 @@ pub struct TreeFacts {
     pub dirty: bool,
     /// HEAD stands on commits that the branch does not have.
     pub head_strayed: bool,
+    /// Branches with commits of the session's that its work does not have.
+    pub beside: Vec<String>,
     /// Why the newest of the session's commits could not be taken over: what was is older work.
     pub untaken: Option<String>,
     /// What the session left and Carson cannot take over, and why.
@@ -274,7 +276,7 @@ impl Worktree {
         format!("refs/carson/nested/{}/{oid}", self.name())
     }
 
-    /// Moves the firing's branch in the store to where the session's repository has it. A ref
+    /// Moves the firing's branch in the store to where the session left its work. A ref
     /// remembers what was seen there: Carson's own snapshots on top of it are not taken back.
     async fn follow(&self, found: &Found) -> Result<(), GitError> {
         let (Some(wanted), held) = (&found.branch, self.branch_tip().await?) else {
@@ -352,6 +354,22 @@ impl Seen {
         &self.found.renamed
     }
 
+    /// What of the files only ignore rules of the session's own hide, in words; `None` without any.
+    #[must_use]
+    pub fn hidden(&self) -> Option<String> {
+        let hidden = &self.found.hidden;
+        let more = match hidden.files.saturating_sub(hidden.told.len() as u64) {
+            0 => String::new(),
+            more => format!(" and {more} more"),
+        };
+        let left = match hidden.left {
+            0 => String::new(),
+            left => format!(", of which {left} were too much to be kept"),
+        };
+        let told = hidden.told.join(", ");
+        (hidden.files > 0).then(|| format!("{told}{more}{left}"))
+    }
+
     /// The diff of the commits, when it was asked for and there are not too many paths in it.
     #[must_use]
     pub fn shown(&self) -> Option<&Shown> {
@@ -399,6 +417,9 @@ impl Seen {
             head_strayed: self.stray.is_some(),
             untaken: self.found.untaken.clone(),
             trouble: self.found.trouble.clone(),
+            beside: (self.found.beside.iter())
+                .map(|(name, _)| name.clone())
+                .collect(),
             dirty: self.is_dirty().await?,
         })
     }
@@ -407,9 +428,17 @@ impl Seen {
         if !self.unsaved.is_empty() || !self.found.trouble.is_empty() {
             return Ok(true);
         }
-        let ground = self.ground().await?;
-        let files = self.found.files.as_ref();
-        Ok(self.staged_apart().is_some() || files.is_some_and(|files| *files != ground))
+        if let Some(hidden) = &self.found.hidden.tree
+            && !self.holds_trees(&self.tip, vec![hidden.clone()]).await?
+        {
+            return Ok(true);
+        }
+        let Some(files) = &self.found.files else {
+            return Ok(self.staged_apart().is_some());
+        };
+        // HEAD may stand before the end of the work.
+        let is_committed = self.trees.contains(files) || *files == self.ground().await?;
+        Ok(self.staged_apart().is_some() || !is_committed)
     }
 
     /// The tree of the newest commit.

@@ -38,6 +38,21 @@ impl Seen {
         self.commit_all(message).await
     }
 
+    /// Commits the files with those that only ignore rules of the session's own hide, on top of `on`;
+    /// no branch moves. The caller keeps it under a ref, and it leaves with no push. `None` without any.
+    ///
+    /// # Errors
+    /// When git fails.
+    pub async fn snapshot_hidden(&self, on: &Oid, message: &str) -> Result<Option<Oid>, GitError> {
+        match &self.found.hidden.tree {
+            Some(tree) => self
+                .commit(tree, std::slice::from_ref(on), message)
+                .await
+                .map(Some),
+            None => Ok(None),
+        }
+    }
+
     async fn commit_all(&self, message: &str) -> Result<Option<Oid>, GitError> {
         self.save_inner().await?;
         let bare = &self.worktree.kept.bare;
@@ -49,7 +64,10 @@ impl Seen {
             }
             parents.push(stray.clone());
         }
-        let ground = self.ground().await?;
+        let (ground, behind) = (self.ground().await?, self.head_behind().await?);
+        if let Some(head) = &behind {
+            parents = vec![head.clone()];
+        }
         if let Some(staged) = self.staged_apart() {
             let note = format!("{message}\n\nWhat was staged; the files had changed since.");
             parents = vec![self.commit(staged, &parents, &note).await?];
@@ -65,7 +83,27 @@ impl Seen {
             [one] if bare.tree_of(one).await? == files => one.clone(),
             _ => self.commit(&files, &parents, message).await?,
         };
+        let oid = match behind {
+            // On top of the work, what belongs to an older commit would undo it.
+            Some(head) if head != oid => {
+                let parents = [self.tip.clone(), oid];
+                self.commit(&bare.tree_of(&self.tip).await?, &parents, message)
+                    .await?
+            }
+            Some(_) => self.tip.clone(),
+            None => oid,
+        };
         Ok((oid != self.tip).then_some(oid))
+    }
+
+    /// The commit of HEAD, when the session went back there from its work.
+    async fn head_behind(&self) -> Result<Option<Oid>, GitError> {
+        let (Some(head), Some(newest)) = (&self.found.head, &self.found.newest) else {
+            return Ok(None);
+        };
+        let bare = &self.worktree.kept.bare;
+        let is_behind = head != newest && bare.descends(newest, head).await?;
+        Ok(is_behind.then(|| head.clone()))
     }
 
     /// Commits of inner repositories come along.

@@ -44,6 +44,7 @@ mod stop;
 mod upkeep;
 mod verbs;
 mod walls;
+mod whose_work;
 mod why;
 mod why_stops;
 mod workspaces;

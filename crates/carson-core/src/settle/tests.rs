@@ -366,3 +366,27 @@ fn what_ok_needs_depends_on_the_goal() {
     .unwrap();
     assert_eq!(old.goal, Goal::Commits);
 }
+
+#[test]
+fn commits_on_branches_apart_are_half_of_the_work() {
+    let apart = Facts {
+        beside: vec!["feature/a".into()],
+        ..ok_facts()
+    };
+    let told = settle(&apart);
+    assert_eq!(told.outcome, Outcome::Partial);
+    assert!(told.reason.ends_with("on feature/a"), "{}", told.reason);
+    // Also where none of them could be the work.
+    let none = Facts {
+        commits: 0,
+        ..apart
+    };
+    assert_eq!(outcome(&none), Outcome::Partial);
+    assert!(
+        !Facts {
+            halt: Some(Halt::Unavailable("away".into())),
+            ..none
+        }
+        .spares_the_work()
+    );
+}

@@ -17,9 +17,10 @@ use crate::record::Record;
 use crate::roles;
 use crate::session::{self, ExecuteEnd};
 
-/// What a session hears that changed files and committed none of them.
-const NOTHING_COMMITTED: &str = "Nothing was committed. The check runs on a fresh checkout of what \
-    is committed on your branch, and that is what will be pushed: commit your work.";
+/// What a session hears whose changes are not in a commit that could be checked.
+const NOTHING_COMMITTED: &str = "Nothing was committed on your branch. The check runs on a fresh \
+    checkout of what is committed there, and that is what will be pushed: commit your work, all of it, on \
+    that branch.";
 
 /// The work is done as far as the session and the promise can tell.
 pub(crate) struct Executed<'r, 'h> {

@@ -68,6 +68,7 @@ pub(crate) async fn gather(
                 facts.untaken.clone_from(&tree.untaken);
                 facts.commits = tree.commits;
                 facts.dirty = tree.dirty;
+                facts.beside.clone_from(&tree.beside);
                 if !tree.exists && facts.halt.is_some() {
                     let gone = "its directory was removed while the firing ran".to_owned();
                     facts.halt = Some(Halt::LostWorktree(gone));

@@ -4,7 +4,7 @@
 
 use carson_core::settle::Settled;
 use carson_core::{Outcome, Stage};
-use carson_git::{GitError, Oid, Seen};
+use carson_git::{GitError, Oid, Salvaged, Seen};
 use carson_store::Judged;
 use tracing::{error, info, warn};
 
@@ -35,32 +35,74 @@ pub(crate) async fn run(ctx: &Ctx<'_>, reached: &mut Reached<'_>, settled: &Sett
             "git refuses the name {first:?}{more}: kept with `.kept` behind it"
         ));
     }
-    take_up(ctx, place, settled, &seen, &mut saved).await;
+    let aside = take_up(ctx, place, settled, &seen, &mut saved).await;
     let tip = place
         .worktree
         .tip()
         .await
         .unwrap_or_else(|_| seen.tip().clone());
-    if tip == place.worktree.base {
-        return saved;
+    if tip != place.worktree.base {
+        let taken = reached.taken.as_ref();
+        deliver(ctx, place, taken, settled, (&seen, &tip), &mut saved).await;
     }
-    if let Some(taken) = &reached.taken
-        && leaving::may(ctx, taken, settled, &seen, &mut saved).await
-    {
-        push(ctx, place, taken, &tip, &mut saved).await;
-    }
-    if saved.pushed.is_none() {
-        keep(ctx, place, &tip, &mut saved).await;
-    }
+    keep_beside(ctx, &seen, &tip, &mut saved).await;
+    keep_hidden(
+        ctx,
+        place,
+        &seen,
+        aside.as_ref().unwrap_or(&tip),
+        &mut saved,
+    )
+    .await;
+    compare(&seen, &mut saved).await;
     saved
 }
 
-/// Commits what lies uncommitted. Beside finished work it is kept aside, out of the pull request;
-/// else it is part of the unfinished work.
-async fn take_up(ctx: &Ctx<'_>, place: &Place, settled: &Settled, seen: &Seen, saved: &mut Saved) {
+/// What was kept is known by its trees: no step that went well says that it had everything.
+async fn compare(seen: &Seen, saved: &mut Saved) {
+    if !seen.facts().trouble.is_empty() {
+        return;
+    }
+    let why = match seen.is_salvaged().await {
+        Ok(Salvaged::Yes) => return,
+        Ok(Salvaged::No { why }) => why,
+        Err(error) => error.to_string(),
+    };
+    let told = format!("not all of it is kept elsewhere, and its workspace stays: {why}");
+    saved.trouble.push(told);
+}
+
+/// Pushes the branch where it may leave, and keeps it here where it was not pushed.
+async fn deliver(
+    ctx: &Ctx<'_>,
+    place: &Place,
+    taken: Option<&Taken<'_>>,
+    settled: &Settled,
+    (seen, tip): (&Seen, &Oid),
+    saved: &mut Saved,
+) {
+    if let Some(taken) = taken
+        && leaving::may(ctx, taken, settled, seen, saved).await
+    {
+        push(ctx, place, taken, tip, saved).await;
+    }
+    if saved.pushed.is_none() {
+        keep(ctx, place, tip, saved).await;
+    }
+}
+
+/// Commits what lies uncommitted. Beside finished work it is kept aside, out of the pull request: then
+/// the commit; else it is part of the unfinished work.
+async fn take_up(
+    ctx: &Ctx<'_>,
+    place: &Place,
+    settled: &Settled,
+    seen: &Seen,
+    saved: &mut Saved,
+) -> Option<Oid> {
     let tree = seen.facts();
     if !tree.dirty && !tree.head_strayed {
-        return;
+        return None;
     }
     let message = format!(
         "Unfinished work of firing {}\n\n{}",
@@ -70,14 +112,45 @@ async fn take_up(ctx: &Ctx<'_>, place: &Place, settled: &Settled, seen: &Seen, s
     let taken = if settled.outcome == Outcome::Ok {
         aside(ctx, place, seen, &message, saved).await
     } else {
-        seen.snapshot(&message).await.map(|_| ())
+        seen.snapshot(&message).await.map(|_| None)
     };
-    if let Err(error) = taken {
-        error!(firing.id = %ctx.id, %error, "uncommitted work could not be taken up");
-        saved.trouble.push(format!(
-            "uncommitted work stays in {}: {error}",
-            place.bench.tree().display()
-        ));
+    taken.unwrap_or_else(|error| {
+        stays(ctx, place, &error, saved);
+        None
+    })
+}
+
+fn stays(ctx: &Ctx<'_>, place: &Place, error: &GitError, saved: &mut Saved) {
+    error!(firing.id = %ctx.id, %error, "uncommitted work could not be taken up");
+    saved.trouble.push(format!(
+        "uncommitted work stays in {}: {error}",
+        place.bench.tree().display()
+    ));
+}
+
+/// What only the session's own ignore rules hide is named and kept here; it never leaves by itself.
+async fn keep_hidden(ctx: &Ctx<'_>, place: &Place, seen: &Seen, on: &Oid, saved: &mut Saved) {
+    let Some(hidden) = seen.hidden() else { return };
+    let message = format!("What new ignore rules hid in firing {}", ctx.id);
+    let kept = match seen.snapshot_hidden(on, &message).await {
+        Ok(Some(oid)) => {
+            let kept = place.worktree.kept();
+            kept.keep_ref(&ctx.id.to_string(), &oid).await.map(Some)
+        }
+        Ok(None) => Ok(None),
+        Err(error) => Err(error),
+    };
+    let how = match &kept {
+        Ok(Some(kept)) => format!("kept under {kept}"),
+        Ok(None) => "not kept".to_owned(),
+        Err(_) => "not committed".to_owned(),
+    };
+    let told = format!("its new ignore rules hide what it made ({hidden}): {how}");
+    saved.trouble.push(told);
+    match kept {
+        Ok(Some(kept)) => note_ref(ctx, kept, saved).await,
+        Ok(None) => {}
+        Err(error) => stays(ctx, place, &error, saved),
     }
 }
 
@@ -87,13 +160,33 @@ async fn aside(
     seen: &Seen,
     message: &str,
     saved: &mut Saved,
-) -> Result<(), GitError> {
-    if let Some(oid) = seen.snapshot_aside(message).await? {
+) -> Result<Option<Oid>, GitError> {
+    let taken = seen.snapshot_aside(message).await?;
+    if let Some(oid) = &taken {
         let kept = place.worktree.kept();
-        let kept = kept.keep_ref(&ctx.id.to_string(), &oid).await?;
+        let kept = kept.keep_ref(&ctx.id.to_string(), oid).await?;
         note_ref(ctx, kept, saved).await;
     }
-    Ok(())
+    Ok(taken)
+}
+
+/// Commits that the work does not have leave with no pull request: each gets a ref of its own.
+async fn keep_beside(ctx: &Ctx<'_>, seen: &Seen, tip: &Oid, saved: &mut Saved) {
+    let kept = match seen.keep_beside(&ctx.id.to_string(), tip).await {
+        Ok(kept) => kept,
+        Err(error) => {
+            let why = format!("commits beside the work could not be kept: {error}");
+            saved.trouble.push(why);
+            return;
+        }
+    };
+    for (branch, kept) in kept {
+        let told = format!("what it committed on {branch} is kept under {kept}");
+        saved.trouble.push(told);
+        if saved.kept_ref.is_none() {
+            note_ref(ctx, kept, saved).await;
+        }
+    }
 }
 
 async fn note_ref(ctx: &Ctx<'_>, kept: String, saved: &mut Saved) {

@@ -34,7 +34,7 @@ const TOLD: usize = 300;
 pub(crate) enum Check {
     /// The role has none, or leaves the stage out.
     NoPromise,
-    /// There is no commit to judge, but uncommitted work.
+    /// There is no commit to judge, but uncommitted work, or commits of which none is the work.
     NothingCommitted,
     /// Exit 0, on this commit.
     Passed(Oid),
@@ -62,7 +62,7 @@ pub(crate) async fn check(
         .await
         .or_broken("looking at the worktree")?;
     let (facts, commit) = (seen.facts(), seen.tip().clone());
-    if facts.commits == 0 && facts.dirty {
+    if facts.commits == 0 && (facts.dirty || !facts.beside.is_empty()) {
         return Ok(Check::NothingCommitted);
     }
     if facts.commits == 0 {

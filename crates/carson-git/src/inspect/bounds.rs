@@ -4,6 +4,10 @@
 pub(super) const NAMES: usize = 50_000;
 /// Commits that the session moved away from and that are still kept.
 pub(super) const REMEMBERED: usize = 1_000;
+/// Branches of a session's own, with commits that are not in the base, that are looked at.
+pub(super) const BRANCHES: usize = 50;
+/// Newest commits of the work in which copies of others are looked for.
+pub(super) const COPIES: usize = 50;
 /// Bytes of a file of packed refs.
 pub(super) const PACKED_REFS: u64 = 16 << 20;
 /// Bytes of a log, from its end.
@@ -36,6 +40,10 @@ pub(super) const ENTRIES: usize = 2_000_000;
 pub(super) const PATH: usize = 4_000;
 /// Bytes of all paths of a worktree, or of a change: each is held several times.
 pub(super) const PATHS: usize = 96 << 20;
+/// Files that only ignore rules of the session's own hide and that are kept.
+pub(super) const HIDDEN: usize = 1_000;
+/// Bytes of all of them.
+pub(super) const HIDDEN_BYTES: u64 = 32 << 20;
 /// Repositories inside a worktree.
 pub(super) const REPOSITORIES: usize = 2_000;
 /// Of these, so many are read together.

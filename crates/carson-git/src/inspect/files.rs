@@ -10,23 +10,31 @@ use std::os::unix::ffi::OsStrExt as _;
 use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
 
+use carson_core::untrusted::one_line;
 use git2::{Index, IndexEntry, Oid};
 
-use super::bounds::{ENTRIES, PATH, PATHS, REPOSITORIES};
+use super::bounds::{ENTRIES, HIDDEN, HIDDEN_BYTES, PATH, PATHS, REPOSITORIES};
 use super::entry::{Changed, LINK, SYMLINK, put};
+use super::found::Hidden;
 use super::hash;
-use super::ignored::Rules;
 use super::lower::Lower;
 use super::objects::Objects;
+use super::sieve::{BaseRules, Sieve, Verdict};
 use super::staged::Staged;
 use super::submodules::Submodules;
 use crate::paths::path_of;
+
+/// Hidden files that are told one by one, and letters of the path of each.
+const HIDDEN_TOLD: usize = 3;
+const PATH_LETTERS: usize = 100;
 
 /// What a directory holds.
 #[derive(Default)]
 pub(super) struct Files {
     /// The tree of its files, without ignored ones.
     pub tree: Option<Oid>,
+    /// What only rules of the session's own hide.
+    pub hidden: Hidden,
     /// Directories in it that have a `.git` of their own.
     pub repositories: Vec<PathBuf>,
     /// What could not be taken up, and why.
@@ -89,12 +97,14 @@ pub(super) fn take(top: &Path, ground: Ground<'_>) -> Result<Files, String> {
         submodules,
     } = ground;
     let entries = base.entries();
+    let rules = BaseRules::of(objects, &base.index);
     let is_link =
         |(path, entry): (&Vec<u8>, &IndexEntry)| (entry.mode == LINK).then(|| path.clone());
     let mut walk = Walk {
         top,
         gitlinks: entries.iter().filter_map(is_link).collect(),
         base: entries,
+        rules,
         lower,
         untouched: HashSet::new(),
         trusted: base.trusted,
@@ -102,6 +112,8 @@ pub(super) fn take(top: &Path, ground: Ground<'_>) -> Result<Files, String> {
         submodules,
         files: Files::default(),
         changed: Vec::new(),
+        hidden: Vec::new(),
+        hidden_bytes: 0,
         links: Vec::new(),
         entries: 0,
         paths: 0,
@@ -112,6 +124,7 @@ pub(super) fn take(top: &Path, ground: Ground<'_>) -> Result<Files, String> {
         untouched,
         mut files,
         changed,
+        hidden,
         links,
         submodules,
         ..
@@ -134,6 +147,13 @@ pub(super) fn take(top: &Path, ground: Ground<'_>) -> Result<Files, String> {
         .write_tree_to(&objects.repo)
         .map_err(git_error_message)?;
     files.tree = Some(submodules.put_back(objects, &mut index, tree)?);
+    if !hidden.is_empty() {
+        for (path, oid, mode) in hash::all(objects, top, &hidden, &mut files.trouble)? {
+            put(&mut index, &path, oid, mode)?;
+        }
+        let tree = index.write_tree_to(&objects.repo);
+        files.hidden.tree = Some(tree.map_err(git_error_message)?.into());
+    }
     Ok(files)
 }
 
@@ -147,6 +167,8 @@ struct Walk<'w> {
     base: HashMap<Vec<u8>, IndexEntry>,
     /// Submodules in it.
     gitlinks: Vec<Vec<u8>>,
+    /// What it ignores.
+    rules: BaseRules<'w>,
     lower: Option<Lower>,
     /// Directories that nobody has written in; they are not walked.
     untouched: HashSet<Vec<u8>>,
@@ -155,6 +177,9 @@ struct Walk<'w> {
     submodules: &'w mut Submodules,
     files: Files,
     changed: Vec<Changed>,
+    /// What only rules of the session's own hide.
+    hidden: Vec<Changed>,
+    hidden_bytes: u64,
     links: Vec<(Vec<u8>, Oid, u32)>,
     entries: usize,
     /// Bytes of the paths that were met.
@@ -166,9 +191,9 @@ struct Dir {
     path: Vec<u8>,
     /// Where it is kept: another place only if git refuses a name on the way.
     kept: Vec<u8>,
-    rules: Rules,
-    /// It is ignored, but something tracked lies in it.
-    ignored: bool,
+    rules: Sieve,
+    /// What it is; one that is ignored has something tracked in it.
+    verdict: Verdict,
 }
 
 impl Walk<'_> {
@@ -176,8 +201,8 @@ impl Walk<'_> {
         let mut todo = vec![Dir {
             path: Vec::new(),
             kept: Vec::new(),
-            rules: Rules::default(),
-            ignored: false,
+            rules: Sieve::default(),
+            verdict: Verdict::Taken,
         }];
         while let Some(dir) = todo.pop() {
             let here = self.top.join(path_of(&dir.path));
@@ -188,7 +213,7 @@ impl Walk<'_> {
                     continue;
                 }
             };
-            let rules = dir.rules.below(&dir.path, &here.join(".gitignore"));
+            let rules = dir.rules.below(&dir.path, &here, &self.rules);
             for item in listed.flatten() {
                 self.entries += 1;
                 self.paths += dir.path.len() + item.file_name().len();
@@ -203,7 +228,7 @@ impl Walk<'_> {
     }
 
     /// One entry; the directory to walk, when it is one.
-    fn item(&mut self, dir: &Dir, rules: &Rules, item: &DirEntry) -> Option<Dir> {
+    fn item(&mut self, dir: &Dir, rules: &Sieve, item: &DirEntry) -> Option<Dir> {
         let name = item.file_name();
         if name == ".git" {
             self.repository(&dir.path, item);
@@ -244,7 +269,7 @@ impl Walk<'_> {
         self.files.repositories.extend(dir);
     }
 
-    fn dir(&mut self, above: &Dir, rules: &Rules, path: Vec<u8>, kept: Vec<u8>) -> Option<Dir> {
+    fn dir(&mut self, above: &Dir, rules: &Sieve, path: Vec<u8>, kept: Vec<u8>) -> Option<Dir> {
         let here = self.top.join(path_of(&path));
         let holds_link = |link: &Vec<u8>| link.starts_with(&path);
         if !self.gitlinks.iter().any(holds_link)
@@ -265,7 +290,8 @@ impl Walk<'_> {
             }
             self.submodules.met(&path, &here);
         }
-        let ignored = above.ignored || rules.ignore(&path, true);
+        let verdict = rules.directory(&path, &here, above.verdict);
+        let ignored = verdict == Verdict::Ignored;
         if ignored && !self.staged.tracks_below(&path) && !self.submodules.tracks(&path) {
             return None;
         }
@@ -273,11 +299,11 @@ impl Walk<'_> {
             path,
             kept,
             rules: rules.clone(),
-            ignored,
+            verdict,
         })
     }
 
-    fn file(&mut self, dir: &Dir, rules: &Rules, path: Vec<u8>, kept: Vec<u8>, found: &Metadata) {
+    fn file(&mut self, dir: &Dir, rules: &Sieve, path: Vec<u8>, kept: Vec<u8>, found: &Metadata) {
         if path == kept && self.is_untouched(&path, || Ok(found.clone())) {
             // What is not in the index was there before, too.
             self.base.remove(&path);
@@ -292,11 +318,17 @@ impl Walk<'_> {
             self.base.remove(&path);
             return;
         }
-        let ignored = dir.ignored || rules.ignore(&path, false);
-        if ignored && !self.staged.tracks(&path) && !self.submodules.tracks(&path) {
+        let tracked = self.staged.tracks(&path) || self.submodules.tracks(&path);
+        let verdict = match tracked {
+            true => Verdict::Taken,
+            false => rules.file(&path, dir.verdict),
+        };
+        if verdict == Verdict::Ignored {
             return;
         }
-        self.base.remove(&path);
+        if verdict == Verdict::Taken {
+            self.base.remove(&path);
+        }
         let mode = match found.permissions().mode() {
             _ if found.is_symlink() => SYMLINK,
             mode if mode & 0o100 != 0 => 0o100_755,
@@ -311,12 +343,31 @@ impl Walk<'_> {
                 .push(String::from_utf8_lossy(&path).into_owned());
         }
         let kept = (path != kept).then_some(kept);
-        self.changed.push(Changed {
+        let one = Changed {
             path,
             kept,
             mode,
             size: found.size(),
-        });
+        };
+        match verdict {
+            Verdict::Hidden => self.hide(one),
+            _ => self.changed.push(one),
+        }
+    }
+
+    fn hide(&mut self, one: Changed) {
+        let hidden = &mut self.files.hidden;
+        hidden.files += 1;
+        if self.hidden.len() >= HIDDEN || self.hidden_bytes + one.size > HIDDEN_BYTES {
+            hidden.left += 1;
+            return;
+        }
+        if hidden.told.len() < HIDDEN_TOLD {
+            let path = String::from_utf8_lossy(&one.path);
+            hidden.told.push(one_line(&path, PATH_LETTERS));
+        }
+        self.hidden_bytes += one.size;
+        self.hidden.push(one);
     }
 
     fn is_untouched(&self, path: &[u8], found: impl FnOnce() -> std::io::Result<Metadata>) -> bool {

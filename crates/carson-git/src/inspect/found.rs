@@ -60,16 +60,20 @@ pub(crate) struct Look {
 pub(crate) struct Found {
     /// Whether the worktree is there.
     pub exists: bool,
-    /// Where the session's branch stands.
+    /// Where the session's work stands: its branch, or what it committed elsewhere on top of that.
     pub branch: Option<Oid>,
     /// The newest commit of it that is whole.
     pub newest: Option<Oid>,
+    /// Commits that it does not have, and the branches that the session left them on.
+    pub beside: Vec<(String, Oid)>,
     /// Where `HEAD` stands, when that is whole.
     pub head: Option<Oid>,
     /// The tree of the session's index; `None` without one, and during a conflict.
     pub staged: Option<Oid>,
     /// The tree of the files; `None` when the directory is gone.
     pub files: Option<Oid>,
+    /// What of them only ignore rules of the session's own hide.
+    pub hidden: Hidden,
     /// Commits that only a repository inside the worktree has, and where that lies.
     pub inner: Vec<(String, Oid)>,
     /// Commits that nothing else here leads to: amended, reset, stashed, on other branches.
@@ -94,10 +98,24 @@ pub(crate) struct Found {
     pub shown: Option<Shown>,
 }
 
+/// Files that the base's rules do not ignore, and the session's do.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Hidden {
+    /// The tree of the files with these among them; `None` without any.
+    pub tree: Option<Oid>,
+    /// Some of them, by their paths.
+    pub told: Vec<String>,
+    /// How many there are.
+    pub files: u64,
+    /// How many of these are too much to be kept.
+    pub left: u64,
+}
+
 /// What the firing's work is made of, in the order of its worth.
-pub(super) const PRIMARY: [fn(&mut Found) -> &mut Option<Oid>; 4] = [
+pub(super) const PRIMARY: [fn(&mut Found) -> &mut Option<Oid>; 5] = [
     |found| &mut found.files,
     |found| &mut found.staged,
     |found| &mut found.newest,
     |found| &mut found.head,
+    |found| &mut found.hidden.tree,
 ];

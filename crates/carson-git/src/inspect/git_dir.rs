@@ -74,6 +74,13 @@ impl GitDir {
         self.resolve("HEAD", DEEP)
     }
 
+    /// The full name of the branch that `HEAD` is on.
+    pub(super) fn branch_of_head(&self) -> Option<String> {
+        let text = String::from_utf8(self.within.tail(&self.git.join("HEAD"), REF)?).ok()?;
+        let name = text.strip_prefix("ref:")?.trim();
+        is_ref(name).then(|| name.to_owned())
+    }
+
     /// The commit of a ref.
     pub(super) fn target(&self, name: &str) -> Option<Oid> {
         self.resolve(name, DEEP)

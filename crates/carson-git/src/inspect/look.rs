@@ -52,6 +52,8 @@ struct Said {
     branch: Option<Oid>,
     branch_log: Vec<Oid>,
     head: Option<Oid>,
+    /// The branch that `HEAD` is on, by its full name.
+    on: Option<String>,
     memory: Memory,
     index: Option<PathBuf>,
 }
@@ -65,6 +67,7 @@ impl Said {
         let branch = with(GitDir::target, &ask.branch);
         let is_whole = own.as_ref().is_some_and(|own| own.git != own.common);
         let head = with(|own, _| own.head(), "").filter(|_| is_whole);
+        let on = own.as_ref().and_then(GitDir::branch_of_head);
         let log = own.as_ref().map(|own| own.log(&ask.branch));
         let index = own
             .as_ref()
@@ -72,6 +75,7 @@ impl Said {
         Self {
             branch,
             head,
+            on,
             branch_log: log.unwrap_or_default(),
             memory: own.as_ref().map(GitDir::memory).unwrap_or_default(),
             index,
@@ -115,6 +119,7 @@ impl Looking<'_> {
             Depth::Commits => {
                 let mut gathered = Gathered::new(self.objects, base);
                 self.commits(&mut gathered);
+                self.work(&mut gathered);
                 self.export(gathered.all())?;
             }
             Depth::Whole | Depth::Files => self.with_files(base)?,
@@ -136,6 +141,7 @@ impl Looking<'_> {
         });
         let mut gathered = Gathered::new(self.objects, base);
         self.commits(&mut gathered);
+        self.work(&mut gathered);
         self.trees(&mut gathered, tree, &files);
         // What a broken object keeps from being found is not found: worth less, and said above.
         let _ = self.remember(&mut gathered);
@@ -181,6 +187,7 @@ impl Looking<'_> {
         }
         self.found.renamed = files.renamed.iter().take(TROUBLE).cloned().collect();
         self.found.unreadable = files.unreadable;
+        self.found.hidden = std::mem::take(&mut files.hidden);
         Ok(files)
     }
 
@@ -237,6 +244,13 @@ impl Looking<'_> {
             match gathered.tree(tree, beside) {
                 Ok(()) => self.found.files = Some(tree.into()),
                 Err(why) => self.add_trouble(format!("the files cannot be taken over: {why}")),
+            }
+        }
+        let hidden = self.found.hidden.tree.take();
+        if let Some(tree) = hidden {
+            match gathered.tree(tree.git2(), beside) {
+                Ok(()) => self.found.hidden.tree = Some(tree),
+                Err(why) => self.add_trouble(format!("hidden files cannot be taken over: {why}")),
             }
         }
     }
@@ -327,6 +341,15 @@ impl Looking<'_> {
                         self.add_trouble(format!("{tip} cannot be taken over: {why}"));
                     }
                 }
+            }
+        }
+        for (name, oid) in std::mem::take(&mut self.found.beside) {
+            match self.commits_alone(&[oid.git2()]) {
+                Ok(objects) => {
+                    good.extend(objects);
+                    self.found.beside.push((name, oid));
+                }
+                Err(why) => self.add_trouble(format!("{oid} cannot be taken over: {why}")),
             }
         }
         let remembered = std::mem::take(&mut self.found.remembered);
@@ -463,6 +486,8 @@ impl Looking<'_> {
         Ok(())
     }
 }
+
+mod tips;
 
 #[cfg(test)]
 mod tests;

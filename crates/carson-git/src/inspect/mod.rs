@@ -19,8 +19,8 @@
 //! Every walk is bounded by entries, bytes and depth ([`bounds`]); what is beyond is said
 //! ([`look::Found::trouble`]), and the bench stays where it is.
 //!
-//! Reading order: `look.rs`, `git_dir.rs`, `objects.rs`, `gather.rs`, `staged.rs`, `files.rs`,
-//! `lower.rs`, `nested_repos.rs`, `export.rs`, `changes.rs`, `diff.rs`; then `checkout.rs`, `open_up.rs`,
+//! Reading order: `look.rs`, `git_dir.rs`, `objects.rs`, `gather.rs`, `staged.rs`, `files.rs`, `sieve.rs`,
+//! `lower.rs`, `work.rs`, `nested_repos.rs`, `export.rs`, `changes.rs`, `diff.rs`; then `checkout.rs`, `open_up.rs`,
 //! `remove.rs`, `strip_setup.rs`.
 
 use carson_proc::inspector::Kind;
@@ -34,6 +34,7 @@ mod export;
 mod files;
 mod found;
 mod gather;
+mod generated;
 mod git_dir;
 mod hash;
 mod ignored;
@@ -45,11 +46,13 @@ pub(crate) mod open_up;
 pub(crate) mod outgoing;
 pub(crate) mod remove;
 mod safe_read;
+mod sieve;
 mod staged;
 mod stat;
 pub(crate) mod strip_setup;
 mod submodules;
 mod tree_diff;
+mod work;
 
 /// The questions about benches that an executable must be able to answer.
 #[must_use]

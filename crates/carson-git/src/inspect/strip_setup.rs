@@ -16,6 +16,7 @@ use git2::Index;
 use serde::{Deserialize, Serialize};
 
 use super::bounds::DEPTH;
+use super::generated;
 use crate::error::GitError;
 use crate::paths::path_of;
 use crate::seen::bounds;
@@ -24,19 +25,9 @@ use crate::seen::bounds;
 const ENTRIES: usize = 3_000_000;
 /// Places that are told to git as not its own.
 const TOLD: usize = 5_000;
-/// Directories in which nobody works by hand: told as a whole. Elsewhere each file is told by itself, so that
+/// Directories in which nobody works by hand, beside what is generated everywhere: told as a whole. Elsewhere each file is told by itself, so that
 /// what a session adds beside it is seen.
-const MADE: [&str; 9] = [
-    "node_modules",
-    "target",
-    ".venv",
-    "venv",
-    "__pycache__",
-    ".gradle",
-    ".tox",
-    ".yarn",
-    ".pnpm-store",
-];
+const MADE: [&str; 3] = ["target", "venv", ".yarn"];
 
 /// What a setup left.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -83,8 +74,9 @@ impl Question for Strip {
                 if !tracked_below() {
                     note_place(&mut places, path);
                 }
-                let name = path.rsplit(|byte| *byte == b'/').next();
-                let is_made = MADE.iter().any(|made| name == Some(made.as_bytes()));
+                let name = path.rsplit(|byte| *byte == b'/').next().unwrap_or(path);
+                let named = MADE.iter().any(|made| name == made.as_bytes());
+                let is_made = named || generated::is_directory(name);
                 if is_made && !is_tracked && !tracked_below() {
                     note(&mut untracked, path, true);
                 }

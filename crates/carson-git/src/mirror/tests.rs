@@ -7,6 +7,8 @@ use carson_proc::inspector::Inspector;
 use super::*;
 use crate::fixture::{World, git, try_git, write};
 
+mod http;
+
 #[tokio::test]
 async fn a_refresh_clones_then_follows_the_remote() {
     let world = World::new().await;
@@ -234,26 +236,6 @@ async fn what_a_session_writes_into_the_configuration_does_not_stay() {
     );
     world.mirror.refresh().await.unwrap();
     assert!(!proof.exists(), "a program of the session ran");
-}
-
-#[tokio::test]
-async fn a_repository_with_other_names_for_objects_is_refused() {
-    let world = World::bare();
-    let made = try_git(
-        world.dir.path(),
-        ["init", "--quiet", "--object-format=sha256", "strange"],
-    );
-    assert!(made.status.success());
-    let strange = world.dir.path().join("strange");
-    git(&strange, ["commit", "--quiet", "--allow-empty", "-m", "x"]);
-    let mirror = Mirror::at(
-        world.dir.path().join("home/strange.git"),
-        strange.to_str().unwrap(),
-        Inspector::here(),
-    );
-    let error = mirror.refresh().await.unwrap_err();
-    assert!(error.to_string().contains("sha256"), "{error}");
-    assert!(!mirror.path().exists());
 }
 
 #[tokio::test]

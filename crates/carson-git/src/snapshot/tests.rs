@@ -9,6 +9,7 @@ use super::*;
 use crate::fixture::{World, blob, git, try_git, write};
 use crate::{Salvaged, Worktree};
 
+mod hidden;
 mod lost;
 
 /// Takes a snapshot, keeps it, and checks that the worktree may go now.
@@ -254,11 +255,11 @@ async fn a_head_that_went_ahead_takes_the_branch_along() {
     tree.run(["checkout", "--quiet", "--detach"]);
     tree.put("a", "1");
     let ahead = tree.commit_as_session("Detached");
-    assert!(tree.facts().await.unwrap().head_strayed);
-    assert_eq!(tree.facts().await.unwrap().commits, 0);
+    let facts = tree.facts().await.unwrap();
+    assert!(!facts.head_strayed && facts.commits == 1, "{facts:?}");
     // No commit of Carson's is needed: it is the same line of work.
-    assert_eq!(salvage(&world, &tree).await, ahead);
-    assert_eq!(tree.facts().await.unwrap().commits, 1);
+    assert_eq!(tree.snapshot("Again").await.unwrap(), None);
+    assert_eq!(tree.tip().await.unwrap(), ahead);
 }
 
 #[tokio::test]
@@ -308,6 +309,7 @@ async fn a_branch_that_the_session_deleted_is_made_again() {
     tree.run(["branch", "--quiet", "-D", tree.branch.as_str()]);
     tree.put("a", "1");
     tree.commit_as_session("Detached");
+    tree.put("b", "2");
     let taken = salvage(&world, &tree).await;
     assert_eq!(world.show(&taken, "a").unwrap(), b"1");
 }
@@ -496,6 +498,32 @@ async fn work_in_a_submodule_is_work() {
     );
     tree.remove().await.unwrap();
     assert!(world.reachable("--all").contains(&inside));
+}
+
+#[tokio::test]
+async fn files_in_the_place_of_a_submodule_are_work() {
+    let (world, tree) = with_submodule().await;
+    tree.put("dep/new.txt", "in a submodule that nobody checked out");
+    let taken = salvage(&world, &tree).await;
+    assert_eq!(
+        world.show(&taken, "dep/new.txt").unwrap(),
+        b"in a submodule that nobody checked out"
+    );
+}
+
+#[tokio::test]
+async fn files_of_a_link_whose_repository_went_are_work() {
+    let world = World::new().await;
+    let tree = world.worktree("one").await;
+    let lib = tree.path.join("lib");
+    write(&lib.join("a.txt"), "inside");
+    git(&lib, ["init", "--quiet"]);
+    git(&lib, ["add", "--all"]);
+    git(&lib, ["commit", "--quiet", "-m", "Inside"]);
+    tree.commit_as_session("Takes up a name only");
+    fs::remove_dir_all(lib.join(".git")).unwrap();
+    let taken = salvage(&world, &tree).await;
+    assert_eq!(world.show(&taken, "lib/a.txt").unwrap(), b"inside");
 }
 
 #[tokio::test]

@@ -1,0 +1,67 @@
+//! Wherever a session leaves what it made, it is its work, or it is kept and named.
+
+use crate::faults::{fire, fleet, nothing_lost};
+
+#[test]
+fn a_branch_of_its_own_is_the_work_and_caches_are_none() {
+    let agent = "git checkout --quiet -b feature/x; echo work > work.txt; git add work.txt\n\
+                 git commit --quiet -m Work; git checkout --quiet --detach; mkdir __pycache__ .pytest_cache\n\
+                 echo x > __pycache__/a.pyc; echo x > .pytest_cache/x; echo '[OK] done'";
+    let fleet = fleet(agent, "");
+    let row = fire(&fleet);
+    assert_eq!(row["outcome"], "OK", "{row:#}");
+    assert_eq!(row["reason"], "1 commit", "{row:#}");
+    assert!(row["salvage_ref"].is_null(), "{row:#}");
+    let branch = fleet.branches().join(" ");
+    assert_eq!(
+        fleet.git(&["show", &format!("{branch}:work.txt")]),
+        "work\n"
+    );
+    let pulls = fleet.pulls();
+    assert_eq!(pulls[0]["draft"], false, "{pulls:?}");
+    nothing_lost(&fleet, &row, &["work\n"]);
+}
+
+#[test]
+fn branches_that_nobody_joined_are_a_draft_and_named() {
+    let agent = "base=$(git rev-parse HEAD)\n\
+                 for one in a b; do git checkout --quiet -b feature/$one $base; echo $one > $one.txt\n\
+                 git add $one.txt; git commit --quiet -m $one; done; echo '[OK] done'";
+    let fleet = fleet(agent, "");
+    let row = fire(&fleet);
+    assert_eq!(row["outcome"], "PARTIAL", "{row:#}");
+    let reason = row["reason"].as_str().unwrap();
+    assert!(
+        reason.contains("what it committed on feature/a is kept under refs/carson/salvage/"),
+        "{reason}"
+    );
+    assert_eq!(fleet.pulls()[0]["draft"], true);
+    nothing_lost(&fleet, &row, &["a\n", "b\n"]);
+}
+
+/// Files in the place of a submodule, of a repository whose `.git` went, and behind an ignore rule of
+/// the session's own: beside finished work all of them are kept.
+#[test]
+fn what_git_does_not_see_is_kept() {
+    let agent = "echo work > work.txt; git add work.txt; git commit --quiet -m Work\n\
+                 echo inside > dep/new.txt; mkdir lib; cd lib; git init --quiet; echo lib > a.txt\n\
+                 git add .; git commit --quiet -m Lib; cd ..; git add lib; git commit --quiet -m Link\n\
+                 rm -rf lib/.git; mkdir pkg; echo '*' > pkg/.gitignore; echo hidden > pkg/new.py\n\
+                 echo '[OK] done'";
+    let fleet = fleet(agent, "");
+    fleet.link_on_main("dep");
+    let row = fire(&fleet);
+    assert_eq!(row["outcome"], "OK", "{row:#}");
+    let reason = row["reason"].as_str().unwrap();
+    assert!(
+        reason.contains("ignore rules hide what it made (pkg/"),
+        "{reason}"
+    );
+    let branch = fleet.branches().join(" ");
+    let files = fleet.git(&["ls-tree", "-r", "--name-only", &branch]);
+    assert!(
+        !files.contains("pkg/") && !files.contains("dep/new"),
+        "{files}"
+    );
+    nothing_lost(&fleet, &row, &["inside\n", "lib\n", "hidden\n"]);
+}
