@@ -293,7 +293,8 @@ fn may_pass(error: &ForgeError) -> bool {
         | ForgeError::RateLimited(_)
         | ForgeError::Unavailable { .. }
         | ForgeError::Io { .. }
-        | ForgeError::File { .. } => true,
+        | ForgeError::File { .. }
+        | ForgeError::Record { .. } => true,
         ForgeError::NotFound { .. } | ForgeError::Invalid { .. } => false,
     }
 }

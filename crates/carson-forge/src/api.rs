@@ -5,7 +5,7 @@ use std::pin::Pin;
 
 use crate::error::ForgeError;
 use crate::standing::Standing;
-use crate::words::{Comment, Issue, NewIssue, NewPull, Pull};
+use crate::words::{Comment, Issue, Listed, NewIssue, NewPull, Pull};
 
 /// An answer on its way.
 pub type Answer<'a, T> = Pin<Box<dyn Future<Output = Result<T, ForgeError>> + Send + 'a>>;
@@ -25,7 +25,7 @@ pub trait Api: Debug + Send + Sync {
     fn examine(&self) -> Answer<'_, Standing>;
 
     /// Open issues, of one label or all.
-    fn issues<'a>(&'a self, label: Option<&'a str>) -> Answer<'a, Vec<Issue>>;
+    fn issues<'a>(&'a self, label: Option<&'a str>) -> Answer<'a, Listed<Issue>>;
 
     /// One issue, or [`ForgeError::NotFound`].
     fn issue(&self, number: u64) -> Answer<'_, Issue>;
@@ -36,7 +36,8 @@ pub trait Api: Debug + Send + Sync {
     /// Closes an issue.
     fn close_issue(&self, number: u64) -> Answer<'_, ()>;
 
-    /// All comments of an issue or a pull request, oldest first; half of them is an error.
+    /// All comments of an issue or a pull request, oldest first; half of them is an error, because a
+    /// claim may stand in the other half.
     fn comments(&self, number: u64) -> Answer<'_, Vec<Comment>>;
 
     /// Comments on an issue or a pull request, to the letter.
@@ -51,7 +52,7 @@ pub trait Api: Debug + Send + Sync {
     ) -> Answer<'a, ()>;
 
     /// Pull requests, open ones or all.
-    fn pulls(&self, open_only: bool) -> Answer<'_, Vec<Pull>>;
+    fn pulls(&self, open_only: bool) -> Answer<'_, Listed<Pull>>;
 
     /// One pull request, or [`ForgeError::NotFound`].
     fn pull(&self, number: u64) -> Answer<'_, Pull>;

@@ -7,7 +7,7 @@ use crate::api::Api;
 use crate::error::ForgeError;
 use crate::marks;
 use crate::standing::Standing;
-use crate::words::{Comment, Issue, NewIssue, NewPull, Pull};
+use crate::words::{Comment, Issue, Listed, NewIssue, NewPull, Pull, Unread};
 
 /// The label of claimed work.
 pub const IN_FLIGHT: &str = "carson:in-flight";
@@ -26,6 +26,8 @@ pub struct Queue {
     pub ready: Vec<Issue>,
     /// Those that wait for a person, by number.
     pub for_people: Vec<u64>,
+    /// What could not be read, and may be one of them.
+    pub unread: Vec<Unread>,
 }
 
 /// One repository's issues and pull requests.
@@ -51,7 +53,10 @@ impl Forge {
     /// # Errors
     /// When the forge does not answer.
     pub async fn queue(&self, label: &str) -> Result<Queue, ForgeError> {
-        let mut ready = self.issues(Some(label)).await?;
+        let Listed {
+            found: mut ready,
+            unread,
+        } = self.issues(Some(label)).await?;
         ready.sort_by_key(|issue| issue.number);
         let wait = |issue: &&Issue| is_open_for(issue, label) && carries(issue, &FOR_PEOPLE, label);
         let for_people = ready
@@ -60,14 +65,18 @@ impl Forge {
             .map(|issue| issue.number)
             .collect();
         ready.retain(|issue| is_ready(issue, label));
-        Ok(Queue { ready, for_people })
+        Ok(Queue {
+            ready,
+            for_people,
+            unread,
+        })
     }
 
     /// Open issues, of one label or all.
     ///
     /// # Errors
     /// When the forge does not answer.
-    pub async fn issues(&self, label: Option<&str>) -> Result<Vec<Issue>, ForgeError> {
+    pub async fn issues(&self, label: Option<&str>) -> Result<Listed<Issue>, ForgeError> {
         self.0.issues(label).await
     }
 
@@ -156,7 +165,7 @@ impl Forge {
     ///
     /// # Errors
     /// When the forge does not answer.
-    pub async fn pulls(&self, open_only: bool) -> Result<Vec<Pull>, ForgeError> {
+    pub async fn pulls(&self, open_only: bool) -> Result<Listed<Pull>, ForgeError> {
         self.0.pulls(open_only).await
     }
 
@@ -181,7 +190,7 @@ impl Forge {
     /// # Errors
     /// When the forge does not answer.
     pub async fn open_pulls_of(&self, prefix: &str) -> Result<Vec<Pull>, ForgeError> {
-        let mut pulls = self.pulls(true).await?;
+        let mut pulls = self.pulls(true).await?.found;
         pulls.retain(|pull| pull.head.starts_with(prefix));
         Ok(pulls)
     }

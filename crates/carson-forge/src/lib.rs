@@ -51,4 +51,4 @@ pub use marks::Claim;
 pub use opener::{CheckSlug, Opener, Place, Spec};
 pub use standing::{FIRING_REQUESTS, Standing};
 pub use token::TokenSource;
-pub use words::{Comment, Issue, NewIssue, NewPull, Pull, PullState, State};
+pub use words::{Comment, Issue, Listed, NewIssue, NewPull, Pull, PullState, State, Unread};

@@ -7,8 +7,8 @@ use std::sync::{Arc, Mutex, MutexGuard};
 
 use carson_core::section::{Around, Section, SectionKind};
 use carson_forge::{
-    Answer, Api, Claim, Claimed, Comment, Forge, ForgeError, IN_FLIGHT, Issue, NewIssue, NewPull,
-    Opener, Place, Pull, PullState, Release, Spec, Standing, State, TokenSource,
+    Answer, Api, Claim, Claimed, Comment, Forge, ForgeError, IN_FLIGHT, Issue, Listed, NewIssue,
+    NewPull, Opener, Place, Pull, PullState, Release, Spec, Standing, State, TokenSource,
 };
 use chrono::{DateTime, Utc};
 use schemars::JsonSchema;
@@ -119,15 +119,11 @@ impl Api for Memory {
         done(Ok(Standing::default()))
     }
 
-    fn issues<'a>(&'a self, label: Option<&'a str>) -> Answer<'a, Vec<Issue>> {
+    fn issues<'a>(&'a self, label: Option<&'a str>) -> Answer<'a, Listed<Issue>> {
         let wanted = |issue: &&Issue| label.is_none_or(|label| issue.has(label));
-        done(Ok(self
-            .has()
-            .issues
-            .iter()
-            .filter(wanted)
-            .cloned()
-            .collect()))
+        let has = self.has();
+        let found: Vec<Issue> = has.issues.iter().filter(wanted).cloned().collect();
+        done(Ok(found.into()))
     }
 
     fn issue(&self, number: u64) -> Answer<'_, Issue> {
@@ -168,6 +164,7 @@ impl Api for Memory {
             author: self.me.clone(),
             body: body.to_owned(),
             created_at: DateTime::UNIX_EPOCH,
+            trusted: true,
         };
         has.comments.push((number, comment.clone()));
         done(Ok(comment))
@@ -188,10 +185,10 @@ impl Api for Memory {
         }))
     }
 
-    fn pulls(&self, open_only: bool) -> Answer<'_, Vec<Pull>> {
+    fn pulls(&self, open_only: bool) -> Answer<'_, Listed<Pull>> {
         let mut pulls = self.has().pulls.clone();
         pulls.retain(|pull| !open_only || pull.state == PullState::Open);
-        done(Ok(pulls))
+        done(Ok(pulls.into()))
     }
 
     fn pull(&self, number: u64) -> Answer<'_, Pull> {

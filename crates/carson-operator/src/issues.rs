@@ -1,9 +1,9 @@
 //! Issues on any forge.
 
-use carson_forge::{Comment, Forge, Issue, NewIssue};
+use carson_forge::{Comment, Forge, Issue, Listed, NewIssue};
 use carson_home::Home;
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Serialize, Serializer};
 
 use crate::names;
 use crate::refusal::Refusal;
@@ -67,11 +67,21 @@ impl Ask for List {
     const NAME: &'static str = "issue list";
     const WHAT: &'static str = "List open issues";
     const WHO: Who = Who::Anyone;
-    type Answer = Vec<Issue>;
+    type Answer = Readable<Issue>;
 
     async fn answer(self, home: &Home) -> Result<Self::Answer, Refusal> {
         let forge = forge(home, self.repo.as_deref()).await?;
-        Ok(forge.issues(self.label.as_deref()).await?)
+        Ok(Readable(forge.issues(self.label.as_deref()).await?))
+    }
+}
+
+/// A list of a forge; as JSON what of it can be read.
+#[derive(Debug)]
+pub struct Readable<T>(pub Listed<T>);
+
+impl<T: Serialize> Serialize for Readable<T> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        self.0.found.serialize(serializer)
     }
 }
 

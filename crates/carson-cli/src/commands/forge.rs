@@ -1,7 +1,7 @@
 //! `carson issue` and `carson pr`
 
 use carson_core::text::instant;
-use carson_forge::{Comment, Issue, Pull};
+use carson_forge::{Comment, Issue, Pull, Unread};
 use carson_operator::{Ask, issues, pulls};
 
 use crate::app::App;
@@ -39,9 +39,10 @@ pub async fn issue(app: &App, action: IssueAction) -> Result<u8, CommandError> {
             if app.json {
                 print::json(&all);
             } else {
-                let rows = all.iter().map(issue_row).collect();
+                let rows = all.0.found.iter().map(issue_row).collect();
                 print::table(&["ISSUE", "TITLE", "LABELS"], rows);
             }
+            say_unread(&all.0.unread);
         }
         IssueAction::Show {
             number,
@@ -56,6 +57,13 @@ pub async fn issue(app: &App, action: IssueAction) -> Result<u8, CommandError> {
         }
     }
     Ok(0)
+}
+
+/// What a list lacks.
+fn say_unread(unread: &[Unread]) {
+    for Unread { place, why } in unread {
+        print::error(&format!("left out: {place}: {}", why.trim_end()));
+    }
 }
 
 fn issue_row(issue: &Issue) -> Vec<String> {
@@ -89,9 +97,10 @@ pub async fn pr(app: &App, action: PrAction) -> Result<u8, CommandError> {
             if app.json {
                 print::json(&all);
             } else {
-                let rows = all.iter().map(pull_row).collect();
+                let rows = all.0.found.iter().map(pull_row).collect();
                 print::table(&["PR", "STATE", "TITLE", "BRANCH"], rows);
             }
+            say_unread(&all.0.unread);
         }
         PrAction::Show {
             number,
