@@ -81,7 +81,7 @@ events! {
     }
     /// The forge will not have what an ended firing was to do there; a person can do it by hand.
     EffectRefused = "effect.refused" {
-        /// What it was: `open-pull`, `release` or `close-issue`.
+        /// What it was: `open-pull`, `release`, `close-drafts` or `close-issue`.
         effect: &'static str,
         /// What the forge said.
         why: String,

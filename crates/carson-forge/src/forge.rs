@@ -7,14 +7,20 @@ use crate::api::Api;
 use crate::error::ForgeError;
 use crate::marks;
 use crate::standing::Standing;
-use crate::words::{Comment, Issue, Listed, NewIssue, NewPull, Pull, Unread};
+use crate::words::{Comment, Issue, IssueEdit, Listed, NewIssue, NewPull, Pull, Unread};
 
 /// The label of claimed work.
 pub const IN_FLIGHT: &str = "carson:in-flight";
 
+/// The label of work whose pull request waits for people.
+pub const PR_OPEN: &str = "carson:pr-open";
+
+/// The label of work that is done.
+pub const DONE: &str = "carson:done";
+
 /// Labels of work that the fleet holds or has done: they keep it away from an issue, whatever else
 /// that carries.
-const HELD: [&str; 3] = [IN_FLIGHT, "carson:pr-open", "carson:done"];
+const HELD: [&str; 3] = [IN_FLIGHT, PR_OPEN, DONE];
 
 /// Labels that keep the fleet away until a person removes them.
 const FOR_PEOPLE: [&str; 3] = ["do-not-pickup", "needs:human", "plan-pending-approval"];
@@ -104,6 +110,37 @@ impl Forge {
         self.0.close_issue(number).await
     }
 
+    /// Changes an issue's title or text.
+    ///
+    /// # Errors
+    /// When it does not exist or the forge does not answer.
+    pub async fn edit_issue(&self, number: u64, edit: &IssueEdit) -> Result<(), ForgeError> {
+        self.0.edit_issue(number, edit).await
+    }
+
+    /// Closes a pull request without merging it. Repeating it changes nothing.
+    ///
+    /// # Errors
+    /// When it does not exist or the forge does not answer.
+    pub async fn close_pull(&self, number: u64) -> Result<(), ForgeError> {
+        self.0.close_pull(number).await
+    }
+
+    /// Whether it holds the branches and merges them itself.
+    #[must_use]
+    pub fn holds_branches(&self) -> bool {
+        self.0.holds_branches()
+    }
+
+    /// Merges a pull request; where the forge holds no branches, notes that somebody did.
+    /// Repeating it changes nothing.
+    ///
+    /// # Errors
+    /// When the forge refuses or does not answer.
+    pub async fn merge_pull(&self, number: u64) -> Result<(), ForgeError> {
+        self.0.merge_pull(number).await
+    }
+
     /// The comments of an issue or a pull request, oldest first.
     ///
     /// # Errors
@@ -144,7 +181,10 @@ impl Forge {
     }
 
     /// The author of our own comments.
-    pub(crate) async fn me(&self) -> Result<&str, ForgeError> {
+    ///
+    /// # Errors
+    /// When the forge does not answer, or not to us.
+    pub async fn me(&self) -> Result<&str, ForgeError> {
         self.0.me().await
     }
 

@@ -141,6 +141,15 @@ pub struct NewIssue {
     pub labels: Vec<String>,
 }
 
+/// What is to be changed in an issue.
+#[derive(Clone, Debug, Default)]
+pub struct IssueEdit {
+    /// Its new title.
+    pub title: Option<String>,
+    /// Its new text.
+    pub body: Option<String>,
+}
+
 /// A pull request to be made.
 #[derive(Clone, Debug, Default)]
 pub struct NewPull {

@@ -7,8 +7,8 @@ use std::sync::{Arc, Mutex, MutexGuard};
 
 use carson_core::section::{Around, Section, SectionKind};
 use carson_forge::{
-    Answer, Api, Claim, Claimed, Comment, Forge, ForgeError, IN_FLIGHT, Issue, Listed, NewIssue,
-    NewPull, Opener, Place, Pull, PullState, Release, Spec, Standing, State, TokenSource,
+    Answer, Api, Claim, Claimed, Comment, Forge, ForgeError, IN_FLIGHT, Issue, IssueEdit, Listed,
+    NewIssue, NewPull, Opener, Place, Pull, PullState, Release, Spec, Standing, State, TokenSource,
 };
 use chrono::{DateTime, Utc};
 use schemars::JsonSchema;
@@ -101,6 +101,15 @@ impl Has {
     }
 }
 
+impl Has {
+    fn end(&mut self, number: u64, state: PullState) -> Result<(), ForgeError> {
+        let found = self.pulls.iter_mut().find(|pull| pull.number == number);
+        found
+            .ok_or_else(|| gone(number))
+            .map(|pull| pull.state = state)
+    }
+}
+
 fn gone(number: u64) -> ForgeError {
     let what = format!("number {number}");
     ForgeError::NotFound { what }
@@ -149,6 +158,14 @@ impl Api for Memory {
     fn close_issue(&self, number: u64) -> Answer<'_, ()> {
         let mut has = self.has();
         done(has.issue(number).map(|issue| issue.state = State::Closed))
+    }
+
+    fn edit_issue<'a>(&'a self, number: u64, edit: &'a IssueEdit) -> Answer<'a, ()> {
+        let mut has = self.has();
+        done(has.issue(number).map(|issue| {
+            issue.title = edit.title.clone().unwrap_or_default();
+            issue.body = edit.body.clone().unwrap_or_default();
+        }))
     }
 
     fn comments(&self, number: u64) -> Answer<'_, Vec<Comment>> {
@@ -220,6 +237,14 @@ impl Api for Memory {
         };
         has.pulls.push(pull.clone());
         done(Ok(pull))
+    }
+
+    fn close_pull(&self, number: u64) -> Answer<'_, ()> {
+        done(self.has().end(number, PullState::Closed))
+    }
+
+    fn merge_pull(&self, number: u64) -> Answer<'_, ()> {
+        done(self.has().end(number, PullState::Merged))
     }
 }
 

@@ -80,6 +80,12 @@ pub enum GitError {
         /// The end of what git said.
         detail: String,
     },
+    /// What was to be merged says otherwise than the branch.
+    #[error("it conflicts with {branch}")]
+    Conflict {
+        /// The branch that it was to come to.
+        branch: String,
+    },
     /// Another process holds the mirror for too long.
     #[error("the mirror {path:?} is locked by another process")]
     Locked {
@@ -133,6 +139,7 @@ impl GitError {
             Self::Empty { .. } => "push a first commit",
             Self::Protected { .. } => "firings push only their own branches",
             Self::PushRejected { .. } => "look at the remote's rules and hooks",
+            Self::Conflict { .. } => "merge that branch into it by hand, push it, and ask again",
             Self::Locked { .. } => "another firing fetches; this ends by itself",
             Self::Unseen { .. } => {
                 "look into the directory; `carson prune` tries again, `carson prune --discard` gives it up"

@@ -4,6 +4,7 @@ use carson_core::text::instant;
 use carson_forge::{Comment, Issue, Pull, Unread};
 use carson_operator::{Ask, issues, pulls};
 
+use super::forge_changes;
 use crate::app::App;
 use crate::args::{IssueAction, PrAction, RepoArg};
 use crate::error::CommandError;
@@ -14,12 +15,13 @@ pub async fn issue(app: &App, action: IssueAction) -> Result<u8, CommandError> {
     match action {
         IssueAction::Create {
             title,
+            title_option,
             body,
             labels,
             repo: RepoArg { repo },
         } => {
             let create = issues::Create {
-                title,
+                title: title.or(title_option).unwrap_or_default(),
                 body,
                 labels,
                 repo,
@@ -55,6 +57,7 @@ pub async fn issue(app: &App, action: IssueAction) -> Result<u8, CommandError> {
                 show_issue(&shown);
             }
         }
+        change => forge_changes::issue(app, &home, change).await?,
     }
     Ok(0)
 }
@@ -113,6 +116,7 @@ pub async fn pr(app: &App, action: PrAction) -> Result<u8, CommandError> {
                 show_pull(&shown);
             }
         }
+        change => forge_changes::pr(app, &home, change).await?,
     }
     Ok(0)
 }
@@ -150,7 +154,7 @@ fn stand(pull: &Pull) -> String {
 }
 
 /// A title as one line that cannot move the cursor.
-fn flat(title: &str) -> String {
+pub(super) fn flat(title: &str) -> String {
     title
         .chars()
         .map(|c| if c.is_control() { ' ' } else { c })

@@ -258,7 +258,16 @@ fn effects(closing: &Closing<'_, '_>) -> Vec<Effect> {
         without_pull,
     };
     let close = (outcome == Outcome::AlreadyDone).then_some(Effect::CloseIssue { issue });
-    pull.into_iter().chain([ends]).chain(close).collect()
+    // Last: nobody waits for it.
+    let drafts = pull.is_some() && !closing.older.is_empty();
+    let drafts = drafts.then(|| Effect::CloseDrafts {
+        drafts: closing.older.clone(),
+    });
+    pull.into_iter()
+        .chain([ends])
+        .chain(close)
+        .chain(drafts)
+        .collect()
 }
 
 fn release(closing: &Closing<'_, '_>, settled: &Settled) -> Release {

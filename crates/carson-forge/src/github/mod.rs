@@ -16,7 +16,7 @@ use crate::api::{Answer, Api};
 use crate::error::ForgeError;
 use crate::rest::{Client, Dialect, number};
 use crate::standing::Standing;
-use crate::words::{Comment, Issue, Listed, NewIssue, NewPull, Pull, PullState, Unread};
+use crate::words::{Comment, Issue, IssueEdit, Listed, NewIssue, NewPull, Pull, PullState, Unread};
 pub(crate) use section::GitHubSection;
 
 /// One repository on GitHub.
@@ -231,6 +231,19 @@ impl Api for GitHubForge {
         })
     }
 
+    fn edit_issue<'a>(&'a self, number: u64, edit: &'a IssueEdit) -> Answer<'a, ()> {
+        Box::pin(async move {
+            let given = [("title", &edit.title), ("body", &edit.body)];
+            let given = given
+                .into_iter()
+                .filter_map(|(key, text)| Some((key.to_owned(), Value::from(text.as_deref()?))));
+            let path = self.path(&["issues", &number.to_string()]);
+            let edit = Value::Object(given.collect());
+            let sent = self.client.send::<IgnoredAny>(Method::PATCH, &path, &edit);
+            sent.await.map(|_| ())
+        })
+    }
+
     fn comments(&self, number: u64) -> Answer<'_, Vec<Comment>> {
         Box::pin(async move {
             let number = number.to_string();
@@ -326,6 +339,33 @@ impl Api for GitHubForge {
                 labels: new.labels.clone(),
                 ..raw.into()
             })
+        })
+    }
+
+    fn close_pull(&self, number: u64) -> Answer<'_, ()> {
+        Box::pin(async move {
+            let path = self.path(&["pulls", &number.to_string()]);
+            let body = json!({"state": "closed"});
+            let sent = self.client.send::<IgnoredAny>(Method::PATCH, &path, &body);
+            sent.await.map(|_| ())
+        })
+    }
+
+    fn merge_pull(&self, number: u64) -> Answer<'_, ()> {
+        Box::pin(async move {
+            let path = self.path(&["pulls", &number.to_string(), "merge"]);
+            let merge = json!({});
+            let sent = self.client.send::<IgnoredAny>(Method::PUT, &path, &merge);
+            match sent.await {
+                Err(error @ (ForgeError::Invalid { .. } | ForgeError::Unavailable { .. })) => {
+                    // It may have been merged, and the answer was lost.
+                    match self.pull(number).await {
+                        Ok(pull) if pull.state == PullState::Merged => Ok(()),
+                        _ => Err(error),
+                    }
+                }
+                done => done.map(|_| ()),
+            }
         })
     }
 

@@ -13,7 +13,9 @@ use super::head::{
 use super::{ME, file};
 use crate::error::ForgeError;
 use crate::standing::Standing;
-use crate::words::{Comment, Issue, Listed, NewIssue, NewPull, Pull, PullState, State, Unread};
+use crate::words::{
+    Comment, Issue, IssueEdit, Listed, NewIssue, NewPull, Pull, PullState, State, Unread,
+};
 
 /// How long a writer waits for another.
 const LOCK_PATIENCE: Duration = Duration::from_secs(10);
@@ -148,12 +150,12 @@ impl Folder {
     fn change_issue(
         &self,
         number: u64,
-        change: impl FnOnce(&mut IssueHead),
+        change: impl FnOnce(&mut IssueHead, &mut String),
     ) -> Result<(), ForgeError> {
         let _lock = self.lock()?;
         let path = self.issue_file(number);
-        let (mut head, body) = file::read::<IssueHead>(&path)?;
-        change(&mut head);
+        let (mut head, mut body) = file::read::<IssueHead>(&path)?;
+        change(&mut head, &mut body);
         file::write(&path, &head, &body)
     }
 
@@ -212,7 +214,25 @@ impl Folder {
     }
 
     pub(super) fn close_issue(&self, number: u64) -> Result<(), ForgeError> {
-        self.change_issue(number, |head| head.state = State::Closed)
+        self.change_issue(number, |head, _| head.state = State::Closed)
+    }
+
+    pub(super) fn edit_issue(&self, number: u64, edit: IssueEdit) -> Result<(), ForgeError> {
+        let IssueEdit { title, body } = edit;
+        self.change_issue(number, |head, text| {
+            head.title = title.unwrap_or_else(|| std::mem::take(&mut head.title));
+            *text = body.unwrap_or_else(|| std::mem::take(text));
+        })
+    }
+
+    /// What was merged stays merged.
+    pub(super) fn end_pull(&self, number: u64, state: PullState) -> Result<(), ForgeError> {
+        let _lock = self.lock()?;
+        self.edit_pull(number, |head, _| {
+            if head.state == PullState::Open {
+                head.state = state;
+            }
+        })
     }
 
     pub(super) fn comments(&self, number: u64) -> Result<Vec<Comment>, ForgeError> {
@@ -265,7 +285,7 @@ impl Folder {
             let _lock = self.lock()?;
             return self.edit_pull(number, |head, _| change(&mut head.labels));
         }
-        self.change_issue(number, |head| change(&mut head.labels))
+        self.change_issue(number, |head, _| change(&mut head.labels))
     }
 
     pub(super) fn pulls(&self, open_only: bool) -> Result<Listed<Pull>, ForgeError> {

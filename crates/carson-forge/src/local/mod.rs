@@ -34,7 +34,7 @@ use crate::error::ForgeError;
 use crate::forge::Forge;
 use crate::opener::{Place, Spec};
 use crate::standing::Standing;
-use crate::words::{Comment, Issue, Listed, NewIssue, NewPull, Pull};
+use crate::words::{Comment, Issue, IssueEdit, Listed, NewIssue, NewPull, Pull, PullState};
 use folder::Folder;
 
 /// How long one verb may take. Longer than a writer waits for another.
@@ -139,6 +139,11 @@ impl Api for LocalForge {
         self.verb(move |folder| folder.close_issue(number))
     }
 
+    fn edit_issue<'a>(&'a self, number: u64, edit: &'a IssueEdit) -> Answer<'a, ()> {
+        let edit = edit.clone();
+        self.verb(move |folder| folder.edit_issue(number, edit))
+    }
+
     fn comments(&self, number: u64) -> Answer<'_, Vec<Comment>> {
         self.verb(move |folder| folder.comments(number))
     }
@@ -175,6 +180,19 @@ impl Api for LocalForge {
     fn create_pull<'a>(&'a self, new: &'a NewPull) -> Answer<'a, Pull> {
         let new = new.clone();
         self.verb(move |folder| folder.create_pull(&new))
+    }
+
+    fn close_pull(&self, number: u64) -> Answer<'_, ()> {
+        self.verb(move |folder| folder.end_pull(number, PullState::Closed))
+    }
+
+    /// It is files; the branches are git's.
+    fn holds_branches(&self) -> bool {
+        false
+    }
+
+    fn merge_pull(&self, number: u64) -> Answer<'_, ()> {
+        self.verb(move |folder| folder.end_pull(number, PullState::Merged))
     }
 }
 
