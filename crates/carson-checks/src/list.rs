@@ -6,8 +6,8 @@ use carson_config::{Account, Repo, Role};
 
 use crate::{Checked, Machine, Scene, Verdict, checked};
 use crate::{
-    accounts, clock, database, disk, egress, forges, grants, hook, memory, place, remote, sandbox,
-    versions, workspaces,
+    accounts, clock, database, disk, egress, forges, grants, hook, labels, memory, place, remote,
+    sandbox, versions, workspaces,
 };
 
 /// Whether a firing asks a check, and when.
@@ -239,6 +239,10 @@ pub const LIST: &[Check] = checks![
         "the ways out of its sessions can be cut here, and it does not ask for this machine's network",
         "a kernel that permits network namespaces, or has Landlock ABI 4 (Linux 6.7)",
         Role(|scene, role| Box::pin(egress::cut(scene, role)));
+    "role.NAME.label", Never,
+        "no issue waits with a label that looks like the role's and is no role's",
+        "give the issue the role's label, or set work.label of the role",
+        Role(|scene, role| Box::pin(labels::carried(scene, role)));
     "repo.NAME.room", WithWork,
         "the disk has room for twice the repository's last checkout, above the floors",
         "make room, or move CARSON_HOME to a larger disk",

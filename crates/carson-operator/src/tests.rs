@@ -184,6 +184,11 @@ async fn a_refusal_says_what_to_do() {
 
 const WIDGET: &str = "[repos.widget]\nurl = \"/nowhere/widget.git\"\nforge = \"local\"\n";
 
+async fn why(home: &Home) -> String {
+    let why = ask(home, "why", json!({"what": "hand"})).await.unwrap();
+    why["stops"].to_string()
+}
+
 #[tokio::test]
 async fn a_new_issue_gets_the_label_of_the_role_that_works_there() {
     let (_dir, home) = home_with(WIDGET, &[]).await;
@@ -193,6 +198,17 @@ async fn a_new_issue_gets_the_label_of_the_role_that_works_there() {
     let (_dir, home) = home_with(WIDGET, &[("hand", "agent:ready")]).await;
     let made = ask(&home, "issue create", new()).await.unwrap();
     assert_eq!(made["labels"], json!(["agent:ready"]));
+    assert!(!why(&home).await.contains("no-work"));
+    // One that was made for somebody else is told, with what gives it to the role.
+    let mistaken = json!({"number": 1, "add": ["carson:ready"], "remove": ["agent:ready"]});
+    ask(&home, "issue label", mistaken).await.unwrap();
+    let told = why(&home).await;
+    assert!(
+        told.contains("but #1 has carson:ready, which no role takes"),
+        "{told}"
+    );
+    let command = "issue label 1 --add agent:ready --remove carson:ready --repo widget";
+    assert!(told.contains(command), "{told}");
     let two = [("hand", "agent:ready"), ("eye", "docs:ready")];
     let (_dir, home) = home_with(WIDGET, &two).await;
     let refusal = ask(&home, "issue create", new()).await.unwrap_err();
