@@ -113,19 +113,29 @@ async fn follow_branches(
     forge: &Forge,
     open: Vec<Pull>,
 ) -> Result<u32, PullError> {
+    // What no firing opened is a person's own.
+    let mut ours = Vec::new();
+    for pull in open {
+        let row = home.store.firing_of_pull(&repo.name, pull.number).await?;
+        ours.extend(row.map(|row| (pull, row)));
+    }
+    if ours.is_empty() {
+        return Ok(0);
+    }
     let mirror = home.mirror(repo);
     mirror.refresh().await?;
     let mut ended = 0;
-    for pull in open {
-        let row = home.store.firing_of_pull(&repo.name, pull.number).await?;
-        // What no firing opened is a person's own.
-        let Some(row) = row else { continue };
+    for (pull, row) in ours {
+        // A remote without the base is not the one that it was for.
+        let Some(base) = mirror.fetched(&pull.base).await? else {
+            continue;
+        };
         let now = mirror.fetched(&pull.head).await?;
         let pushed = row.pushed_sha.and_then(|commit| commit.parse::<Oid>().ok());
         let is_gone = now.is_none();
-        let merged = match (now.or(pushed), mirror.fetched(&pull.base).await?) {
-            (Some(head), Some(base)) => mirror.is_merged(&Sides { head, base }).await?,
-            _ => false,
+        let merged = match now.or(pushed) {
+            Some(head) => mirror.is_merged(&Sides { head, base }).await?,
+            None => false,
         };
         if merged {
             forge.merge_pull(pull.number).await?;
