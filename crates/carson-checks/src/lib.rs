@@ -17,6 +17,7 @@ mod findings;
 mod forges;
 mod grants;
 mod hook;
+mod labels;
 mod list;
 mod machine;
 mod measured;
@@ -34,6 +35,7 @@ mod workspaces;
 use carson_config::{Finding, Severity};
 use serde::Serialize;
 
+pub use labels::{StrayLabel, stray_label};
 pub use list::{Asked, Check, LIST, table};
 pub use machine::Machine;
 pub use subject::{Scene, Trouble};

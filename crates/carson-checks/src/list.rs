@@ -6,8 +6,8 @@ use carson_config::{Account, Repo, Role};
 
 use crate::{Checked, Machine, Scene, Verdict, checked};
 use crate::{
-    accounts, clock, database, disk, egress, forges, grants, hook, memory, place, promise, remote,
-    sandbox, versions, workspaces,
+    accounts, clock, database, disk, egress, forges, grants, hook, labels, memory, place, promise,
+    remote, sandbox, versions, workspaces,
 };
 
 /// Whether a firing asks a check, and when.
@@ -243,6 +243,10 @@ pub const LIST: &[Check] = checks![
         "what says that the work is done can be run on the untouched base",
         "mend promise.run of the role, or the repository's setup: a shell says 126 or 127 of a command that it cannot run",
         Role(|scene, role| Box::pin(promise::runs(scene, role)));
+    "role.NAME.label", Never,
+        "no issue waits with a label that looks like the role's and is no role's",
+        "give the issue the role's label, or set work.label of the role",
+        Role(|scene, role| Box::pin(labels::carried(scene, role)));
     "repo.NAME.room", WithWork,
         "the disk has room for twice the repository's last checkout, above the floors",
         "make room, or move CARSON_HOME to a larger disk",

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use carson_core::EngineKind;
 use carson_forge::OPENERS;
-use carson_operator::{block, firings, issues, pause};
+use carson_operator::{block, firings, pause};
 use chrono::{DateTime, Utc};
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Args as ClapArgs, Parser, Subcommand};
@@ -78,7 +78,7 @@ pub enum Command {
         #[command(subcommand)]
         action: IssueAction,
     },
-    /// Look at pull requests on any forge.
+    /// Look at pull requests on any forge, merge or close them.
     Pr {
         #[command(subcommand)]
         action: PrAction,
@@ -290,12 +290,16 @@ pub enum IssueAction {
     /// Make an issue that a role may take up.
     Create {
         /// Its title.
-        title: String,
+        #[arg(required_unless_present = "title_option")]
+        title: Option<String>,
+        /// Its title, as `gh` takes it.
+        #[arg(short, long = "title", value_name = "TITLE", conflicts_with = "title")]
+        title_option: Option<String>,
         /// Its text.
-        #[arg(long, default_value = "", allow_hyphen_values = true)]
+        #[arg(short, long, default_value = "", allow_hyphen_values = true)]
         body: String,
-        /// Its labels.
-        #[arg(long = "label", default_value = issues::LABEL)]
+        /// Its labels; without any it gets the one of the role that works on issues there.
+        #[arg(short, long = "label", value_delimiter = ',')]
         labels: Vec<String>,
         #[command(flatten)]
         repo: RepoArg,
@@ -313,6 +317,42 @@ pub enum IssueAction {
         /// Its number.
         #[arg(value_parser = clap::value_parser!(u64).range(1..))]
         number: u64,
+        #[command(flatten)]
+        repo: RepoArg,
+    },
+    /// Close an issue.
+    Close {
+        /// Its number.
+        #[arg(value_parser = clap::value_parser!(u64).range(1..))]
+        number: u64,
+        #[command(flatten)]
+        repo: RepoArg,
+    },
+    /// Add labels to an issue and take labels away.
+    Label {
+        /// Its number.
+        #[arg(value_parser = clap::value_parser!(u64).range(1..))]
+        number: u64,
+        /// Labels that it gets.
+        #[arg(long, value_name = "LABEL", value_delimiter = ',')]
+        add: Vec<String>,
+        /// Labels that it loses.
+        #[arg(long, value_name = "LABEL", value_delimiter = ',')]
+        remove: Vec<String>,
+        #[command(flatten)]
+        repo: RepoArg,
+    },
+    /// Change the title or the text of an issue.
+    Edit {
+        /// Its number.
+        #[arg(value_parser = clap::value_parser!(u64).range(1..))]
+        number: u64,
+        /// Its new title.
+        #[arg(short, long)]
+        title: Option<String>,
+        /// Its new text.
+        #[arg(short, long, allow_hyphen_values = true)]
+        body: Option<String>,
         #[command(flatten)]
         repo: RepoArg,
     },
@@ -334,6 +374,36 @@ pub enum PrAction {
         /// Its number.
         #[arg(value_parser = clap::value_parser!(u64).range(1..))]
         number: u64,
+        #[command(flatten)]
+        repo: RepoArg,
+    },
+    /// Show what a pull request changes.
+    Diff {
+        /// Its number.
+        #[arg(value_parser = clap::value_parser!(u64).range(1..))]
+        number: u64,
+        #[command(flatten)]
+        repo: RepoArg,
+    },
+    /// Merge a pull request into its base branch; its issue is closed as done.
+    Merge {
+        /// Its number.
+        #[arg(value_parser = clap::value_parser!(u64).range(1..))]
+        number: u64,
+        /// Do not ask.
+        #[arg(long)]
+        yes: bool,
+        #[command(flatten)]
+        repo: RepoArg,
+    },
+    /// Close a pull request without merging it; its branch stays, its issue goes back.
+    Close {
+        /// Its number.
+        #[arg(value_parser = clap::value_parser!(u64).range(1..))]
+        number: u64,
+        /// Why, as a comment there.
+        #[arg(short, long, default_value = "", allow_hyphen_values = true)]
+        comment: String,
         #[command(flatten)]
         repo: RepoArg,
     },

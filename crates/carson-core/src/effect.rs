@@ -38,11 +38,27 @@ pub enum Effect {
         /// How, when the forge refused the pull request: then the work is not done.
         without_pull: Option<Release>,
     },
+    /// Closes what earlier firings saved of the same work, now that there is a newer pull request.
+    CloseDrafts {
+        /// Their drafts.
+        drafts: Vec<Draft>,
+    },
     /// Closes an issue whose work was done before.
     CloseIssue {
         /// The issue.
         issue: u64,
     },
+}
+
+/// A pull request in which a firing saved unfinished work.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Draft {
+    /// Its number.
+    pub pull: u64,
+    /// Its branch, which stays.
+    pub branch: String,
+    /// What the firing pushed there; any other commit is a person's.
+    pub pushed: String,
 }
 
 /// How a claim ends, and what becomes of its work.
@@ -73,6 +89,7 @@ impl Effect {
         match self {
             Self::OpenPull { .. } => "open-pull",
             Self::Release { .. } => "release",
+            Self::CloseDrafts { .. } => "close-drafts",
             Self::CloseIssue { .. } => "close-issue",
         }
     }
@@ -104,6 +121,13 @@ mod tests {
                 issue: 7,
                 release: release.clone(),
                 without_pull: Some(release),
+            },
+            Effect::CloseDrafts {
+                drafts: vec![Draft {
+                    pull: 2,
+                    branch: "carson/hand/issue-1".into(),
+                    pushed: "0".repeat(40),
+                }],
             },
             Effect::CloseIssue { issue: 7 },
         ] {

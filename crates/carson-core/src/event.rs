@@ -7,7 +7,7 @@
 use serde::Serialize;
 use serde_json::Value;
 
-use crate::id::AccountName;
+use crate::id::{AccountName, RepoName};
 use crate::stage::Stage;
 
 /// What an event is made of, for the documentation.
@@ -81,7 +81,7 @@ events! {
     }
     /// The forge will not have what an ended firing was to do there; a person can do it by hand.
     EffectRefused = "effect.refused" {
-        /// What it was: `open-pull`, `release` or `close-issue`.
+        /// What it was: `open-pull`, `release`, `close-drafts` or `close-issue`.
         effect: &'static str,
         /// What the forge said.
         why: String,
@@ -97,6 +97,15 @@ events! {
     FleetStopped = "fleet.stopped" {
         /// What is missing.
         text: String,
+    }
+    /// An issue or a pull request cannot be read and is left out; it is said once.
+    ForgeUnread = "forge.unread" {
+        /// The repository.
+        repo: RepoName,
+        /// Where it stands.
+        place: String,
+        /// What is wrong with it.
+        why: String,
     }
     /// A housekeeping job did something that is worth knowing.
     JobDone = "job.done" {

@@ -18,6 +18,18 @@ pub struct Work {
     pub url: String,
     /// How many firings took it before this one.
     pub attempts: u32,
+    /// What a firing is to know beside that.
+    pub background: Background,
+}
+
+/// What was said to a piece of work and tried on it before. Text from outside, too; empty where
+/// there is nothing.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Background {
+    /// Comments by people whom the forge knows, the newest at the end.
+    pub comments: String,
+    /// How the firings before this one ended, the newest at the end.
+    pub attempts: String,
 }
 
 /// Names a piece of work within its repository: `issue-12`, `pull-7`; `none` where a role works without

@@ -14,7 +14,7 @@ mod transcripts;
 use std::sync::Arc;
 use std::time::Duration;
 
-use carson_firing::{orphan_processes, recover, stale_claims};
+use carson_firing::{ended_pulls, orphan_processes, recover, stale_claims};
 use carson_home::Home;
 use carson_proc::ProcessId;
 use tokio::sync::{Mutex, Notify};
@@ -129,11 +129,18 @@ async fn stray_processes(home: Home) -> Done {
 
 async fn stale_claims(home: Home) -> Done {
     let released = stale_claims::sweep(&home).await.map_err(error_chain)?;
-    Ok(Report::counted(
+    let released = Report::counted(
         released as usize,
         "stale claim released",
         "stale claims released",
-    ))
+    );
+    let followed = ended_pulls::sweep(&home).await.map_err(error_chain)?;
+    let followed = Report::counted(
+        followed as usize,
+        "ended pull request or its issue followed",
+        "ended pull requests and their issues followed",
+    );
+    Ok(released.and(followed))
 }
 
 async fn posts(home: &Home, poster: &mut Poster) -> Done {

@@ -7,6 +7,7 @@ use tracing::info;
 use crate::ctx::Ctx;
 use crate::effects::{Bearer, Carried};
 use crate::ended::{Ended, FiringError};
+use crate::older_drafts;
 use crate::reached::Reached;
 use crate::record::Record;
 use crate::roles::{self, Closing};
@@ -68,6 +69,7 @@ async fn deliver(
         settled: &settled,
         facts,
         saved,
+        older: older_drafts::of_work(ctx, taken).await?,
     };
     let effects = (roles::kind_of(ctx.role).effects)(&closing);
     let planned = ctx.store().plan_effects(ctx.id, &settled, &effects).await?;

@@ -5,6 +5,7 @@
 //! its pull request is missing. What is owed is tried again, ever later and for some days, by the
 //! firing's own recovery or by a later pass. What the forge will never take is told to people.
 
+use carson_config::Repo;
 use carson_core::effect::Release;
 use carson_core::{Effect, Event, FiringId};
 use carson_forge::{Claim, Forge, ForgeError, NewPull, PullState};
@@ -14,6 +15,7 @@ use serde::Serialize;
 use tracing::{info, warn};
 
 use crate::ctx::Ctx;
+use crate::older_drafts;
 use crate::reached::Taken;
 use carson_home::Home;
 use carson_home::halt::describe_error;
@@ -60,6 +62,7 @@ pub(crate) struct OpenedPull {
 /// Whose effects they are, and where they go.
 pub(crate) struct Bearer<'a> {
     pub home: &'a Home,
+    pub repo: &'a Repo,
     pub forge: &'a Forge,
     /// Only its firing is compared: the claim of a firing without one is never looked for.
     pub claim: Claim,
@@ -67,20 +70,26 @@ pub(crate) struct Bearer<'a> {
 
 impl<'a> Bearer<'a> {
     /// Of a firing, as its row has it.
-    pub(crate) fn of_row(home: &'a Home, forge: &'a Forge, row: &Row) -> Self {
+    pub(crate) fn of_row(home: &'a Home, repo: &'a Repo, forge: &'a Forge, row: &Row) -> Self {
         let claim = Claim {
             firing: row.id,
             role: row.role.clone(),
             host: row.host.clone(),
             at: row.claimed_at,
         };
-        Self { home, forge, claim }
+        Self {
+            home,
+            repo,
+            forge,
+            claim,
+        }
     }
 
     /// Of a firing that runs, or is concluded.
     pub(crate) fn of(ctx: &'a Ctx<'_>, taken: &'a Taken<'_>) -> Self {
         Self {
             home: ctx.home,
+            repo: taken.repo,
             forge: &taken.forge,
             claim: Claim {
                 firing: ctx.id,
@@ -228,6 +237,10 @@ impl<'a> Bearer<'a> {
                 self.forge.release(*issue, &self.claim, &release).await?;
                 Ok(format!("#{issue}"))
             }
+            Effect::CloseDrafts { drafts } => match &carried.pull {
+                Some(pull) => older_drafts::close(self, drafts, pull).await,
+                None => Ok("there is no newer pull request".to_owned()),
+            },
             Effect::CloseIssue { issue } => {
                 self.forge.close_issue(*issue).await?;
                 Ok(format!("#{issue}"))
@@ -267,7 +280,7 @@ fn refused(row: &EffectRow, carried: &mut Carried) {
             carried.trouble.push(text);
             carried.pull_refused = Some(said);
         }
-        Effect::Release { .. } | Effect::CloseIssue { .. } => {
+        Effect::Release { .. } | Effect::CloseDrafts { .. } | Effect::CloseIssue { .. } => {
             let text = format!("the forge could not be told: {said}");
             carried.trouble.push(text);
         }
@@ -279,7 +292,7 @@ fn owed_text(effect: &Effect, said: &str) -> String {
         Effect::OpenPull { .. } => {
             format!("its pull request is opened once the forge takes it: {said}")
         }
-        Effect::Release { .. } | Effect::CloseIssue { .. } => {
+        Effect::Release { .. } | Effect::CloseDrafts { .. } | Effect::CloseIssue { .. } => {
             format!("the forge is told once it answers: {said}")
         }
     }
@@ -294,7 +307,8 @@ fn may_pass(error: &ForgeError) -> bool {
         | ForgeError::RateLimited(_)
         | ForgeError::Unavailable { .. }
         | ForgeError::Io { .. }
-        | ForgeError::File { .. } => true,
+        | ForgeError::File { .. }
+        | ForgeError::Record { .. } => true,
         ForgeError::NotFound { .. } | ForgeError::Invalid { .. } => false,
     }
 }
@@ -334,7 +348,7 @@ async fn replay_one(home: &Home, row: &Row) -> Result<u32, StoreError> {
         }
     };
     let effects = home.store.effects(row.id).await?;
-    let bearer = Bearer::of_row(home, &forge, row);
+    let bearer = Bearer::of_row(home, repo, &forge, row);
     Ok(bearer.carry_out(&effects).await?.done)
 }
 

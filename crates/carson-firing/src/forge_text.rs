@@ -126,7 +126,7 @@ pub(crate) fn refused(pull: &carson_forge::Pull) -> Page {
 
 #[cfg(test)]
 mod tests {
-    use carson_core::work::WorkKey;
+    use carson_core::work::{Background, WorkKey};
 
     use super::*;
 
@@ -146,6 +146,7 @@ mod tests {
                 body: String::new(),
                 url: String::new(),
                 attempts: 0,
+                background: Background::default(),
             };
             pull_title(&work).to_string()
         };

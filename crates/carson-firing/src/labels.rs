@@ -2,14 +2,15 @@
 
 use carson_core::Outcome;
 use carson_core::outcome::WorkEffect;
+use carson_forge::{DONE, PR_OPEN};
 
 /// The labels that an outcome gives an issue, and whether the attempt counts. A role that is gone
 /// has no queue to go back to: then a person decides.
 pub(crate) fn labels_after(outcome: Outcome, ready: Option<&str>) -> (Vec<String>, bool) {
     let ready = ready.unwrap_or("needs:human");
     let (add, counts) = match outcome.work_effect() {
-        WorkEffect::PullRequestOpen => (vec!["carson:pr-open"], false),
-        WorkEffect::Done => (vec!["carson:done"], false),
+        WorkEffect::PullRequestOpen => (vec![PR_OPEN], false),
+        WorkEffect::Done => (vec![DONE], false),
         // Whoever removes the label lets the fleet try again.
         WorkEffect::NeedsHuman => (vec![ready, "needs:human"], true),
         WorkEffect::BackToQueue => (vec![ready], true),

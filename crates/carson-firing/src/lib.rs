@@ -24,6 +24,7 @@
 //! [`session`] is the only place that runs an agent CLI, [`thread_posts`] the only one that files posts.
 
 pub mod admit;
+mod background;
 mod budget;
 mod clean_rooms;
 pub mod conclude;
@@ -32,10 +33,12 @@ pub mod dispatch;
 pub mod dry_run;
 mod effects;
 mod ended;
+pub mod ended_pulls;
 mod fenced_quote;
 mod forge_text;
 mod hook_check;
 mod labels;
+mod older_drafts;
 pub mod orphan_processes;
 mod placed;
 mod prompt;

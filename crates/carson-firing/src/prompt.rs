@@ -1,7 +1,7 @@
 //! Prompts: a role's template, filled with facts; what came from outside stands fenced as data.
 
 use carson_config::Role;
-use carson_core::work::WorkKey;
+use carson_core::work::{Background, WorkKey};
 use carson_core::{FiringId, Stage};
 use minijinja::{Environment, UndefinedBehavior, context};
 use thiserror::Error;
@@ -103,7 +103,21 @@ fn task(brief: &Brief<'_>) -> String {
         WorkKey::None => "the role's own task".to_owned(),
         key => key.to_string().replace('-', " "),
     };
-    fence(&label, &format!("{}\n\n{}", work.title, work.body))
+    let mut task = fence(&label, &format!("{}\n\n{}", work.title, work.body));
+    let Background { comments, attempts } = &work.background;
+    for (says, label, text) in [
+        ("What its people said to it since:", "comments", comments),
+        (
+            "How earlier firings that took it ended; do not repeat what failed:",
+            "earlier attempts",
+            attempts,
+        ),
+    ] {
+        if !text.is_empty() {
+            task.push_str(&format!("\n\n{says}\n\n{}", fence(label, text)));
+        }
+    }
+    task
 }
 
 /// Puts a text between two lines that it cannot contain: their number is made afterwards.
@@ -116,7 +130,6 @@ pub(crate) fn fence(label: &str, text: &str) -> String {
 mod tests {
     use carson_config::Repo;
     use carson_core::Work;
-    use carson_core::work::WorkKey;
 
     use super::*;
 
@@ -148,6 +161,10 @@ mod tests {
             body: "b".into(),
             url: "u".into(),
             attempts: 0,
+            background: Background {
+                comments: "ann: formal, please".into(),
+                attempts: "REJECTED: it was not formal".into(),
+            },
         };
         let brief = Brief {
             repo: &repo,
@@ -157,6 +174,17 @@ mod tests {
         };
         let text = render(&role, Stage::Plan, &brief, &Filling::default()).unwrap();
         assert!(text.contains("trunk") && text.contains("\n7\n"), "{text}");
+        // What was said and tried before is a part of the task, in fences of its own.
+        for (label, words) in [
+            ("issue 7", "t\n\nb"),
+            ("comments", "ann: formal, please"),
+            ("earlier attempts", "REJECTED: it was not formal"),
+        ] {
+            assert!(
+                text.contains(&format!("({label})\n{words}\nDATA ")),
+                "{text}"
+            );
+        }
     }
 
     #[test]

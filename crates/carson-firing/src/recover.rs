@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use carson_config::{Repo, Role};
 use carson_core::settle::{Facts, Settled};
-use carson_core::work::WorkKey;
+use carson_core::work::{Background, WorkKey};
 use carson_core::{FiringId, Outcome, Work};
 use carson_git::{Oid, Worktree};
 use carson_proc::{Cancel, ProcessId, reap_marked};
@@ -217,6 +217,7 @@ async fn taken_again<'h>(home: &Home, row: &Row, repo: &'h Repo) -> Option<Taken
             body: String::new(),
             url: issue.map(|issue| issue.url).unwrap_or_default(),
             attempts: 0,
+            background: Background::default(),
         },
     })
 }

@@ -62,9 +62,15 @@ pub async fn sweep(home: &Home) -> Result<u32, StoreError> {
 
 async fn sweep_one(home: &Home, forge: &Forge) -> Result<u32, SweepError> {
     let mut released = 0;
-    for issue in forge.issues(Some(IN_FLIGHT)).await? {
-        let claims = forge.history(issue.number).await?.unreleased;
-        released += release_dead(home, forge, issue.number, &claims).await?;
+    for issue in forge.issues(Some(IN_FLIGHT)).await?.found {
+        let history = match forge.history(issue.number).await {
+            Err(error) if error.unread().is_some() => {
+                warn!(work.issue = issue.number, %error, "its claims cannot be read");
+                continue;
+            }
+            history => history?,
+        };
+        released += release_dead(home, forge, issue.number, &history.unreleased).await?;
     }
     Ok(released)
 }

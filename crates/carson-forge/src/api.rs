@@ -5,7 +5,7 @@ use std::pin::Pin;
 
 use crate::error::ForgeError;
 use crate::standing::Standing;
-use crate::words::{Comment, Issue, NewIssue, NewPull, Pull};
+use crate::words::{Comment, Issue, IssueEdit, Listed, NewIssue, NewPull, Pull};
 
 /// An answer on its way.
 pub type Answer<'a, T> = Pin<Box<dyn Future<Output = Result<T, ForgeError>> + Send + 'a>>;
@@ -25,7 +25,7 @@ pub trait Api: Debug + Send + Sync {
     fn examine(&self) -> Answer<'_, Standing>;
 
     /// Open issues, of one label or all.
-    fn issues<'a>(&'a self, label: Option<&'a str>) -> Answer<'a, Vec<Issue>>;
+    fn issues<'a>(&'a self, label: Option<&'a str>) -> Answer<'a, Listed<Issue>>;
 
     /// One issue, or [`ForgeError::NotFound`].
     fn issue(&self, number: u64) -> Answer<'_, Issue>;
@@ -36,7 +36,11 @@ pub trait Api: Debug + Send + Sync {
     /// Closes an issue.
     fn close_issue(&self, number: u64) -> Answer<'_, ()>;
 
-    /// All comments of an issue or a pull request, oldest first; half of them is an error.
+    /// Changes an issue's title or text.
+    fn edit_issue<'a>(&'a self, number: u64, edit: &'a IssueEdit) -> Answer<'a, ()>;
+
+    /// All comments of an issue or a pull request, oldest first; half of them is an error, because a
+    /// claim may stand in the other half.
     fn comments(&self, number: u64) -> Answer<'_, Vec<Comment>>;
 
     /// Comments on an issue or a pull request, to the letter.
@@ -51,7 +55,7 @@ pub trait Api: Debug + Send + Sync {
     ) -> Answer<'a, ()>;
 
     /// Pull requests, open ones or all.
-    fn pulls(&self, open_only: bool) -> Answer<'_, Vec<Pull>>;
+    fn pulls(&self, open_only: bool) -> Answer<'_, Listed<Pull>>;
 
     /// One pull request, or [`ForgeError::NotFound`].
     fn pull(&self, number: u64) -> Answer<'_, Pull>;
@@ -62,4 +66,17 @@ pub trait Api: Debug + Send + Sync {
     /// Opens a pull request; one that the branch has already is changed to match. So calling this
     /// twice makes one.
     fn create_pull<'a>(&'a self, new: &'a NewPull) -> Answer<'a, Pull>;
+
+    /// Closes a pull request without merging it; what is so already is no error.
+    fn close_pull(&self, number: u64) -> Answer<'_, ()>;
+
+    /// Whether it holds the branches and merges them itself. One that does not is told what became
+    /// of them.
+    fn holds_branches(&self) -> bool {
+        true
+    }
+
+    /// Merges a pull request; where it holds no branches, notes that somebody did. What is so
+    /// already is no error.
+    fn merge_pull(&self, number: u64) -> Answer<'_, ()>;
 }

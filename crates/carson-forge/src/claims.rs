@@ -11,6 +11,7 @@ use tracing::warn;
 use crate::error::ForgeError;
 use crate::forge::{Forge, IN_FLIGHT, is_ready};
 use crate::marks::{self, Claim, Mark, claim_text, release_text, unreleased};
+use crate::words::Comment;
 
 /// How often a claim of ours is looked for before it counts as lost.
 const LOOKS: u32 = 5;
@@ -40,6 +41,8 @@ pub struct History {
     pub attempts: u32,
     /// Claims that nobody has released, stale ones too, earliest first.
     pub unreleased: Vec<Claim>,
+    /// What people said who may say what is to be done, oldest first; nothing of our own marks.
+    pub conversation: Vec<Comment>,
 }
 
 impl Forge {
@@ -188,7 +191,8 @@ impl Forge {
     /// # Errors
     /// When the forge does not answer.
     pub async fn history(&self, number: u64) -> Result<History, ForgeError> {
-        let marks = self.marks(number).await?;
+        let comments = self.comments(number).await?;
+        let marks = marks_of(self.me().await?, &comments);
         let mut counted = BTreeSet::new();
         for mark in &marks {
             match mark {
@@ -206,16 +210,23 @@ impl Forge {
         Ok(History {
             attempts: u32::try_from(counted.len()).unwrap_or(u32::MAX),
             unreleased: unreleased(&marks).into_iter().cloned().collect(),
+            conversation: comments
+                .into_iter()
+                .filter(|comment| comment.trusted && !marks::is_mark(comment))
+                .collect(),
         })
     }
 
-    /// Our own structured comments, oldest first. Anybody can write what looks like one.
     async fn marks(&self, number: u64) -> Result<Vec<Mark>, ForgeError> {
         let me = self.me().await?;
-        let comments = self.comments(number).await?;
-        let ours = comments
-            .iter()
-            .filter(|comment| comment.author.eq_ignore_ascii_case(me));
-        Ok(ours.filter_map(marks::read).collect())
+        Ok(marks_of(me, &self.comments(number).await?))
     }
+}
+
+/// Our own structured comments, oldest first. Anybody can write what looks like one.
+fn marks_of(me: &str, comments: &[Comment]) -> Vec<Mark> {
+    let ours = comments
+        .iter()
+        .filter(|comment| comment.author.eq_ignore_ascii_case(me));
+    ours.filter_map(marks::read).collect()
 }

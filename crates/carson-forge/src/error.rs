@@ -5,6 +5,8 @@ use std::time::Duration;
 
 use thiserror::Error;
 
+use crate::words::Unread;
+
 /// A forge step that failed.
 #[derive(Debug, Error)]
 pub enum ForgeError {
@@ -54,6 +56,14 @@ pub enum ForgeError {
         /// What is wrong, with its line.
         problem: String,
     },
+    /// One entry of a forge's list is not what it should be.
+    #[error("{place}: {why}")]
+    Record {
+        /// Which.
+        place: String,
+        /// What is wrong with it.
+        why: String,
+    },
 }
 
 impl ForgeError {
@@ -70,7 +80,24 @@ impl ForgeError {
                 "check the network, and api_base in the forge's section; or the local forge's disk"
             }
             Self::Io { .. } => "check that CARSON_HOME is writable",
-            Self::File { .. } => "mend the file: TOML between two +++ lines, then the text",
+            Self::File { .. } => {
+                "mend the file, or who may read it: TOML between two +++ lines, then the text"
+            }
+            Self::Record { .. } => "look at it there; the others are worked on",
         }
+    }
+
+    /// What is wrong with one piece of work, where nothing is wrong with the forge.
+    #[must_use]
+    pub fn unread(&self) -> Option<Unread> {
+        let (place, why) = match self {
+            Self::File { path, problem } => (path.to_string_lossy().into_owned(), problem),
+            Self::Record { place, why } => (place.clone(), why),
+            _ => return None,
+        };
+        Some(Unread {
+            place,
+            why: why.clone(),
+        })
     }
 }

@@ -7,14 +7,20 @@ use crate::api::Api;
 use crate::error::ForgeError;
 use crate::marks;
 use crate::standing::Standing;
-use crate::words::{Comment, Issue, NewIssue, NewPull, Pull};
+use crate::words::{Comment, Issue, IssueEdit, Listed, NewIssue, NewPull, Pull, Unread};
 
 /// The label of claimed work.
 pub const IN_FLIGHT: &str = "carson:in-flight";
 
+/// The label of work whose pull request waits for people.
+pub const PR_OPEN: &str = "carson:pr-open";
+
+/// The label of work that is done.
+pub const DONE: &str = "carson:done";
+
 /// Labels of work that the fleet holds or has done: they keep it away from an issue, whatever else
 /// that carries.
-const HELD: [&str; 3] = [IN_FLIGHT, "carson:pr-open", "carson:done"];
+const HELD: [&str; 3] = [IN_FLIGHT, PR_OPEN, DONE];
 
 /// Labels that keep the fleet away until a person removes them.
 const FOR_PEOPLE: [&str; 3] = ["do-not-pickup", "needs:human", "plan-pending-approval"];
@@ -26,6 +32,8 @@ pub struct Queue {
     pub ready: Vec<Issue>,
     /// Those that wait for a person, by number.
     pub for_people: Vec<u64>,
+    /// What could not be read, and may be one of them.
+    pub unread: Vec<Unread>,
 }
 
 /// One repository's issues and pull requests.
@@ -51,7 +59,10 @@ impl Forge {
     /// # Errors
     /// When the forge does not answer.
     pub async fn queue(&self, label: &str) -> Result<Queue, ForgeError> {
-        let mut ready = self.issues(Some(label)).await?;
+        let Listed {
+            found: mut ready,
+            unread,
+        } = self.issues(Some(label)).await?;
         ready.sort_by_key(|issue| issue.number);
         let wait = |issue: &&Issue| is_open_for(issue, label) && carries(issue, &FOR_PEOPLE, label);
         let for_people = ready
@@ -60,14 +71,18 @@ impl Forge {
             .map(|issue| issue.number)
             .collect();
         ready.retain(|issue| is_ready(issue, label));
-        Ok(Queue { ready, for_people })
+        Ok(Queue {
+            ready,
+            for_people,
+            unread,
+        })
     }
 
     /// Open issues, of one label or all.
     ///
     /// # Errors
     /// When the forge does not answer.
-    pub async fn issues(&self, label: Option<&str>) -> Result<Vec<Issue>, ForgeError> {
+    pub async fn issues(&self, label: Option<&str>) -> Result<Listed<Issue>, ForgeError> {
         self.0.issues(label).await
     }
 
@@ -93,6 +108,37 @@ impl Forge {
     /// When it does not exist or the forge does not answer.
     pub async fn close_issue(&self, number: u64) -> Result<(), ForgeError> {
         self.0.close_issue(number).await
+    }
+
+    /// Changes an issue's title or text.
+    ///
+    /// # Errors
+    /// When it does not exist or the forge does not answer.
+    pub async fn edit_issue(&self, number: u64, edit: &IssueEdit) -> Result<(), ForgeError> {
+        self.0.edit_issue(number, edit).await
+    }
+
+    /// Closes a pull request without merging it. Repeating it changes nothing.
+    ///
+    /// # Errors
+    /// When it does not exist or the forge does not answer.
+    pub async fn close_pull(&self, number: u64) -> Result<(), ForgeError> {
+        self.0.close_pull(number).await
+    }
+
+    /// Whether it holds the branches and merges them itself.
+    #[must_use]
+    pub fn holds_branches(&self) -> bool {
+        self.0.holds_branches()
+    }
+
+    /// Merges a pull request; where the forge holds no branches, notes that somebody did.
+    /// Repeating it changes nothing.
+    ///
+    /// # Errors
+    /// When the forge refuses or does not answer.
+    pub async fn merge_pull(&self, number: u64) -> Result<(), ForgeError> {
+        self.0.merge_pull(number).await
     }
 
     /// The comments of an issue or a pull request, oldest first.
@@ -135,7 +181,10 @@ impl Forge {
     }
 
     /// The author of our own comments.
-    pub(crate) async fn me(&self) -> Result<&str, ForgeError> {
+    ///
+    /// # Errors
+    /// When the forge does not answer, or not to us.
+    pub async fn me(&self) -> Result<&str, ForgeError> {
         self.0.me().await
     }
 
@@ -156,7 +205,7 @@ impl Forge {
     ///
     /// # Errors
     /// When the forge does not answer.
-    pub async fn pulls(&self, open_only: bool) -> Result<Vec<Pull>, ForgeError> {
+    pub async fn pulls(&self, open_only: bool) -> Result<Listed<Pull>, ForgeError> {
         self.0.pulls(open_only).await
     }
 
@@ -181,7 +230,7 @@ impl Forge {
     /// # Errors
     /// When the forge does not answer.
     pub async fn open_pulls_of(&self, prefix: &str) -> Result<Vec<Pull>, ForgeError> {
-        let mut pulls = self.pulls(true).await?;
+        let mut pulls = self.pulls(true).await?.found;
         pulls.retain(|pull| pull.head.starts_with(prefix));
         Ok(pulls)
     }

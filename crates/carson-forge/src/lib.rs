@@ -44,11 +44,13 @@ pub use api::{Answer, Api};
 pub use carson_core::effect::Release;
 pub use claims::{Claimed, History};
 pub use error::ForgeError;
-pub use forge::{Forge, IN_FLIGHT, Queue, why_not_taken};
+pub use forge::{DONE, Forge, IN_FLIGHT, PR_OPEN, Queue, why_not_taken};
 pub use list::{OPENERS, names};
 pub use local::LocalForge;
 pub use marks::Claim;
 pub use opener::{CheckSlug, Opener, Place, Spec};
 pub use standing::{FIRING_REQUESTS, Standing};
 pub use token::TokenSource;
-pub use words::{Comment, Issue, NewIssue, NewPull, Pull, PullState, State};
+pub use words::{
+    Comment, Issue, IssueEdit, Listed, NewIssue, NewPull, Pull, PullState, State, Unread,
+};

@@ -77,6 +77,11 @@ pub(crate) fn defused(text: &str) -> String {
     text.replace(OPENING, "&lt;!-- carson:")
 }
 
+/// Whether it looks like a structured comment, whoever wrote it.
+pub(crate) fn is_mark(comment: &Comment) -> bool {
+    comment.body.trim_start().starts_with(OPENING)
+}
+
 /// Reads the structured first line of a comment.
 pub(crate) fn read(comment: &Comment) -> Option<Mark> {
     let line = comment.body.lines().next()?.trim();

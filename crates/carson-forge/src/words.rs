@@ -43,6 +43,42 @@ impl Issue {
     }
 }
 
+/// A list of a forge. One entry that is not what it should be keeps nobody from the others.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Listed<T> {
+    /// What could be read.
+    pub found: Vec<T>,
+    /// What could not.
+    pub unread: Vec<Unread>,
+}
+
+impl<T> Default for Listed<T> {
+    fn default() -> Self {
+        Self {
+            found: Vec::new(),
+            unread: Vec::new(),
+        }
+    }
+}
+
+impl<T> From<Vec<T>> for Listed<T> {
+    fn from(found: Vec<T>) -> Self {
+        Self {
+            found,
+            unread: Vec::new(),
+        }
+    }
+}
+
+/// An issue or a pull request that is not what it should be.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Unread {
+    /// Where it stands: a file, or an address.
+    pub place: String,
+    /// What is wrong with it.
+    pub why: String,
+}
+
 /// A comment on an issue or a pull request.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Comment {
@@ -54,6 +90,9 @@ pub struct Comment {
     pub body: String,
     /// When.
     pub created_at: DateTime<Utc>,
+    /// Whether its author may say what is to be done: the forge knows them as one of the
+    /// repository's people.
+    pub trusted: bool,
 }
 
 /// Where a pull request stands.
@@ -100,6 +139,15 @@ pub struct NewIssue {
     pub body: String,
     /// Labels.
     pub labels: Vec<String>,
+}
+
+/// What is to be changed in an issue.
+#[derive(Clone, Debug, Default)]
+pub struct IssueEdit {
+    /// Its new title.
+    pub title: Option<String>,
+    /// Its new text.
+    pub body: Option<String>,
 }
 
 /// A pull request to be made.

@@ -7,8 +7,8 @@ use std::sync::{Arc, Mutex, MutexGuard};
 
 use carson_core::section::{Around, Section, SectionKind};
 use carson_forge::{
-    Answer, Api, Claim, Claimed, Comment, Forge, ForgeError, IN_FLIGHT, Issue, NewIssue, NewPull,
-    Opener, Place, Pull, PullState, Release, Spec, Standing, State, TokenSource,
+    Answer, Api, Claim, Claimed, Comment, Forge, ForgeError, IN_FLIGHT, Issue, IssueEdit, Listed,
+    NewIssue, NewPull, Opener, Place, Pull, PullState, Release, Spec, Standing, State, TokenSource,
 };
 use chrono::{DateTime, Utc};
 use schemars::JsonSchema;
@@ -101,6 +101,15 @@ impl Has {
     }
 }
 
+impl Has {
+    fn end(&mut self, number: u64, state: PullState) -> Result<(), ForgeError> {
+        let found = self.pulls.iter_mut().find(|pull| pull.number == number);
+        found
+            .ok_or_else(|| gone(number))
+            .map(|pull| pull.state = state)
+    }
+}
+
 fn gone(number: u64) -> ForgeError {
     let what = format!("number {number}");
     ForgeError::NotFound { what }
@@ -119,15 +128,11 @@ impl Api for Memory {
         done(Ok(Standing::default()))
     }
 
-    fn issues<'a>(&'a self, label: Option<&'a str>) -> Answer<'a, Vec<Issue>> {
+    fn issues<'a>(&'a self, label: Option<&'a str>) -> Answer<'a, Listed<Issue>> {
         let wanted = |issue: &&Issue| label.is_none_or(|label| issue.has(label));
-        done(Ok(self
-            .has()
-            .issues
-            .iter()
-            .filter(wanted)
-            .cloned()
-            .collect()))
+        let has = self.has();
+        let found: Vec<Issue> = has.issues.iter().filter(wanted).cloned().collect();
+        done(Ok(found.into()))
     }
 
     fn issue(&self, number: u64) -> Answer<'_, Issue> {
@@ -155,6 +160,14 @@ impl Api for Memory {
         done(has.issue(number).map(|issue| issue.state = State::Closed))
     }
 
+    fn edit_issue<'a>(&'a self, number: u64, edit: &'a IssueEdit) -> Answer<'a, ()> {
+        let mut has = self.has();
+        done(has.issue(number).map(|issue| {
+            issue.title = edit.title.clone().unwrap_or_default();
+            issue.body = edit.body.clone().unwrap_or_default();
+        }))
+    }
+
     fn comments(&self, number: u64) -> Answer<'_, Vec<Comment>> {
         let has = self.has();
         let here = has.comments.iter().filter(|(on, _)| *on == number);
@@ -168,6 +181,7 @@ impl Api for Memory {
             author: self.me.clone(),
             body: body.to_owned(),
             created_at: DateTime::UNIX_EPOCH,
+            trusted: true,
         };
         has.comments.push((number, comment.clone()));
         done(Ok(comment))
@@ -188,10 +202,10 @@ impl Api for Memory {
         }))
     }
 
-    fn pulls(&self, open_only: bool) -> Answer<'_, Vec<Pull>> {
+    fn pulls(&self, open_only: bool) -> Answer<'_, Listed<Pull>> {
         let mut pulls = self.has().pulls.clone();
         pulls.retain(|pull| !open_only || pull.state == PullState::Open);
-        done(Ok(pulls))
+        done(Ok(pulls.into()))
     }
 
     fn pull(&self, number: u64) -> Answer<'_, Pull> {
@@ -223,6 +237,14 @@ impl Api for Memory {
         };
         has.pulls.push(pull.clone());
         done(Ok(pull))
+    }
+
+    fn close_pull(&self, number: u64) -> Answer<'_, ()> {
+        done(self.has().end(number, PullState::Closed))
+    }
+
+    fn merge_pull(&self, number: u64) -> Answer<'_, ()> {
+        done(self.has().end(number, PullState::Merged))
     }
 }
 

@@ -122,6 +122,13 @@ impl Bare {
         .await
     }
 
+    /// Whether a commit is here.
+    pub(crate) async fn has_commit(&self, commit: &Oid) -> Result<bool, GitError> {
+        let commit = commit.git2();
+        self.read(move |repo| Ok(repo.find_commit(commit).is_ok()))
+            .await
+    }
+
     /// The tree of a commit.
     pub(crate) async fn tree_of(&self, commit: &Oid) -> Result<Oid, GitError> {
         let commit = commit.git2();

@@ -92,6 +92,12 @@ pub enum GitError {
         /// The end of what git said.
         detail: String,
     },
+    /// What was to be merged says otherwise than the branch.
+    #[error("it conflicts with {branch}")]
+    Conflict {
+        /// The branch that it was to come to.
+        branch: String,
+    },
     /// Another process holds the mirror for too long.
     #[error("the mirror {path:?} is locked by another process")]
     Locked {
@@ -149,6 +155,7 @@ impl GitError {
             Self::Sha256 { .. } => "use a repository that was made with --object-format=sha1",
             Self::Protected { .. } => "firings push only their own branches",
             Self::PushRejected { .. } => "look at the remote's rules and hooks",
+            Self::Conflict { .. } => "merge that branch into it by hand, push it, and ask again",
             Self::Locked { .. } => "another firing fetches; this ends by itself",
             Self::Unseen { .. } => {
                 "look into the directory; `carson prune` tries again, `carson prune --discard` gives it up"

@@ -1,16 +1,20 @@
 //! Issues on any forge.
 
-use carson_forge::{Comment, Forge, Issue, NewIssue};
+use std::collections::BTreeMap;
+
+use carson_config::Fleet;
+use carson_core::{RepoName, RoleName};
+use carson_forge::{Comment, Forge, Issue, Listed, NewIssue};
 use carson_home::Home;
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Serialize, Serializer};
 
 use crate::names;
 use crate::refusal::Refusal;
 use crate::verb::{Ask, Who};
 
-/// The label of a new issue, where nobody says.
-pub const LABEL: &str = "carson:ready";
+/// The label of a new issue where no role works on issues yet.
+const LABEL: &str = "carson:ready";
 
 /// Make an issue that a role may take up.
 #[derive(Debug, Deserialize, Serialize, JsonSchema)]
@@ -21,15 +25,40 @@ pub struct Create {
     /// Its text.
     #[serde(default)]
     pub body: String,
-    /// Its labels.
-    #[serde(default = "labels")]
+    /// Its labels; without any it gets the one of the role that works on issues there.
+    #[serde(default)]
     pub labels: Vec<String>,
     /// The repository; needed when there are several.
     pub repo: Option<String>,
 }
 
-fn labels() -> Vec<String> {
-    vec![LABEL.to_owned()]
+/// The label that brings an issue to the role that works there.
+fn label_there(fleet: &Fleet, repo: &RepoName) -> Result<String, Refusal> {
+    let mut labels = BTreeMap::new();
+    for role in fleet
+        .roles
+        .values()
+        .filter(|role| role.repos.contains(repo))
+    {
+        if let Some(label) = role.work.label() {
+            labels.entry(label).or_insert(&role.name);
+        }
+    }
+    // Who is disabled takes nothing, unless nobody else is there.
+    let enabled = |role: &RoleName| fleet.roles.get(role).is_some_and(|role| role.enabled);
+    if labels.values().any(|role| enabled(role)) {
+        labels.retain(|_, role| enabled(role));
+    }
+    match labels.len() {
+        0 => Ok(LABEL.to_owned()),
+        1 => Ok(labels.into_keys().map(str::to_owned).collect()),
+        _ => Err(Refusal::WhichLabel {
+            known: labels
+                .into_iter()
+                .map(|(label, role)| format!("{label} ({role})"))
+                .collect(),
+        }),
+    }
 }
 
 impl Ask for Create {
@@ -43,11 +72,16 @@ impl Ask for Create {
         if is_empty(&self.title) || self.labels.iter().any(is_empty) {
             return Err(Refusal::EmptyIssue);
         }
-        let forge = forge(home, self.repo.as_deref()).await?;
+        let repo = names::repo_or_only(&home.fleet, self.repo.as_deref())?;
+        let labels = match self.labels.is_empty() {
+            true => vec![label_there(&home.fleet, &repo.name)?],
+            false => self.labels,
+        };
+        let forge = home.forge(repo).await?;
         let issue = NewIssue {
             title: home.redactor.redact(&self.title).into_owned(),
             body: home.redactor.redact(&self.body).into_owned(),
-            labels: self.labels,
+            labels,
         };
         Ok(forge.create_issue(&issue).await?)
     }
@@ -67,11 +101,21 @@ impl Ask for List {
     const NAME: &'static str = "issue list";
     const WHAT: &'static str = "List open issues";
     const WHO: Who = Who::Anyone;
-    type Answer = Vec<Issue>;
+    type Answer = Readable<Issue>;
 
     async fn answer(self, home: &Home) -> Result<Self::Answer, Refusal> {
         let forge = forge(home, self.repo.as_deref()).await?;
-        Ok(forge.issues(self.label.as_deref()).await?)
+        Ok(Readable(forge.issues(self.label.as_deref()).await?))
+    }
+}
+
+/// A list of a forge; as JSON what of it can be read.
+#[derive(Debug)]
+pub struct Readable<T>(pub Listed<T>);
+
+impl<T: Serialize> Serialize for Readable<T> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        self.0.found.serialize(serializer)
     }
 }
 

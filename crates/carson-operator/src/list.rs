@@ -2,8 +2,8 @@
 
 use crate::verb::Verb;
 use crate::{
-    backup, block, breaker, fire, firings, issues, logs, pause, prune, pulls, roles, status, stop,
-    why, workspaces,
+    backup, block, breaker, fire, firings, issue_edits, issues, logs, pause, prune, pull_ends,
+    pulls, roles, status, stop, why, workspaces,
 };
 
 /// Every verb there is.
@@ -18,8 +18,14 @@ pub const VERBS: &[Verb] = &[
     Verb::of::<issues::Create>(),
     Verb::of::<issues::List>(),
     Verb::of::<issues::Show>(),
+    Verb::of::<issue_edits::Close>(),
+    Verb::of::<issue_edits::Label>(),
+    Verb::of::<issue_edits::Edit>(),
     Verb::of::<pulls::List>(),
     Verb::of::<pulls::Show>(),
+    Verb::of::<pull_ends::Diff>(),
+    Verb::of::<pull_ends::Merge>(),
+    Verb::of::<pull_ends::Close>(),
     Verb::of::<fire::Fire>(),
     Verb::of::<fire::DryRun>(),
     Verb::of::<stop::Stop>(),

@@ -4,7 +4,7 @@ use carson_core::FiringId;
 use carson_core::settle::Settled;
 use carson_firing::prune::{self, Discarded, Plan, Pruned};
 use carson_firing::recover::{self, CaughtUp, Recovered};
-use carson_firing::stale_claims;
+use carson_firing::{ended_pulls, stale_claims};
 use carson_home::Home;
 use carson_store::StoreError;
 use schemars::JsonSchema;
@@ -75,7 +75,10 @@ impl Ask for Prune {
         // Claims that cannot be looked at are no reason to let benches lie.
         let claims_error = match dry_run {
             true => None,
-            false => stale_claims::sweep(home).await.err(),
+            false => stale_claims::sweep(home)
+                .await
+                .and(ended_pulls::sweep(home).await)
+                .err(),
         };
         let benches = prune::pass(home, &Plan::by_hand(dry_run)).await?.benches;
         Ok(Tidied {

@@ -5,7 +5,7 @@ use carson_home::Home;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::issues::forge;
+use crate::issues::{Readable, forge};
 use crate::refusal::Refusal;
 use crate::verb::{Ask, Who};
 
@@ -24,11 +24,11 @@ impl Ask for List {
     const NAME: &'static str = "pr list";
     const WHAT: &'static str = "List pull requests";
     const WHO: Who = Who::Anyone;
-    type Answer = Vec<Pull>;
+    type Answer = Readable<Pull>;
 
     async fn answer(self, home: &Home) -> Result<Self::Answer, Refusal> {
         let forge = forge(home, self.repo.as_deref()).await?;
-        Ok(forge.pulls(!self.all).await?)
+        Ok(Readable(forge.pulls(!self.all).await?))
     }
 }
 

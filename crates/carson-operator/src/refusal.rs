@@ -2,9 +2,11 @@
 
 use carson_core::{FiringId, RepoName, RoleName};
 use carson_firing::dry_run::DryRunError;
+use carson_firing::ended_pulls::PullError;
 use carson_firing::prune::PruneError;
-use carson_forge::ForgeError;
+use carson_forge::{ForgeError, PullState};
 use carson_home::ForgeOpenError;
+use carson_home::halt::Hinted;
 use carson_proc::SpawnError;
 use carson_store::StoreError;
 use thiserror::Error;
@@ -39,6 +41,12 @@ pub enum Refusal {
         /// What there is.
         known: Vec<String>,
     },
+    /// Several roles work there, each on a label of its own, and none was named.
+    #[error("which label?")]
+    WhichLabel {
+        /// What there is, and whose it is.
+        known: Vec<String>,
+    },
     /// A field of the ask does not hold.
     #[error("{field}: {problem}")]
     Field {
@@ -60,6 +68,23 @@ pub enum Refusal {
     /// An issue needs words.
     #[error("a title or a label is empty")]
     EmptyIssue,
+    /// Nothing of an issue would change.
+    #[error("nothing is to be changed")]
+    NothingToChange(&'static str),
+    /// The pull request is open no more.
+    #[error("pull request #{number} is {}", format!("{state:?}").to_lowercase())]
+    EndedPull {
+        /// Its number.
+        number: u64,
+        /// Where it stands.
+        state: PullState,
+    },
+    /// Unfinished work is not merged.
+    #[error("pull request #{0} is a draft: unfinished work that was saved")]
+    DraftPull(u64),
+    /// What was asked of a pull request could not be done.
+    #[error(transparent)]
+    Pull(#[from] PullError),
     /// No row of that id.
     #[error("there is no firing {0:?}")]
     NoFiring(String),
@@ -122,9 +147,11 @@ impl Refusal {
             Self::Unreadable { .. }
                 | Self::Unknown { .. }
                 | Self::WhichRepo { .. }
+                | Self::WhichLabel { .. }
                 | Self::Field { .. }
                 | Self::Elsewhere { .. }
                 | Self::EmptyIssue
+                | Self::NothingToChange(_)
         )
     }
 
@@ -139,6 +166,7 @@ impl Refusal {
             }
             Self::Unknown { known, .. } => format!("there are: {}", known.join(", ")),
             Self::WhichRepo { known } => format!("add `repo` with one of: {}", known.join(", ")),
+            Self::WhichLabel { known } => format!("say one of: {}", known.join(", ")),
             Self::Elsewhere { works_in, .. } => {
                 let known: Vec<&str> = works_in.iter().map(RepoName::as_str).collect();
                 format!("it works in: {}", known.join(", "))
@@ -146,6 +174,14 @@ impl Refusal {
             Self::EmptyIssue => {
                 "carson issue create \"What is to be done\" --label carson:ready".to_owned()
             }
+            Self::NothingToChange(wanted) => format!("say {wanted}"),
+            Self::EndedPull { .. } => "`carson pr list` lists those that are open".to_owned(),
+            Self::DraftPull(_) => {
+                "finish it on its branch and mark it as ready there, or close it: \
+                 the issue's next firing begins anew"
+                    .to_owned()
+            }
+            Self::Pull(error) => error.hint().to_owned(),
             Self::NoFiring(_) => "`carson firings` lists them".to_owned(),
             Self::NoFile => "pg_dump makes a backup, and pg_restore puts it back".to_owned(),
             Self::File { .. } => "check who may read CARSON_HOME".to_owned(),

@@ -76,9 +76,23 @@ fn whoever_only_looks_is_anyone() {
 }
 
 async fn open_home() -> (TempDir, Home) {
+    home_with("", &[]).await
+}
+
+/// A home with this more in its settings, and these roles: name and label.
+async fn home_with(more: &str, roles: &[(&str, &str)]) -> (TempDir, Home) {
     let dir = tempfile::tempdir().unwrap();
     let settings = "[fleet]\nhost = \"box\"\n[accounts.claude]\nengine = \"claude\"\n";
-    std::fs::write(dir.path().join("carson.toml"), settings).unwrap();
+    std::fs::write(dir.path().join("carson.toml"), format!("{settings}{more}")).unwrap();
+    for (name, label) in roles {
+        let role = dir.path().join("roles").join(name);
+        std::fs::create_dir_all(&role).unwrap();
+        let text = format!(
+            "repos = [\"widget\"]\nengines = [\"claude\"]\ncadence = [\"0 0 * * *\"]\n\
+             work = {{ from = \"issues\", label = {label:?} }}\n"
+        );
+        std::fs::write(role.join("role.toml"), text).unwrap();
+    }
     let options = LoadOptions {
         home: dir.path().to_owned(),
         files: None,
@@ -166,4 +180,68 @@ async fn a_refusal_says_what_to_do() {
         refusal.to_string().contains("would end at once"),
         "{refusal}"
     );
+}
+
+const WIDGET: &str = "[repos.widget]\nurl = \"/nowhere/widget.git\"\nforge = \"local\"\n";
+
+async fn why(home: &Home) -> String {
+    let why = ask(home, "why", json!({"what": "hand"})).await.unwrap();
+    why["stops"].to_string()
+}
+
+#[tokio::test]
+async fn a_new_issue_gets_the_label_of_the_role_that_works_there() {
+    let (_dir, home) = home_with(WIDGET, &[]).await;
+    let new = || json!({"title": "t"});
+    let made = ask(&home, "issue create", new()).await.unwrap();
+    assert_eq!(made["labels"], json!(["carson:ready"]));
+    let (_dir, home) = home_with(WIDGET, &[("hand", "agent:ready")]).await;
+    let made = ask(&home, "issue create", new()).await.unwrap();
+    assert_eq!(made["labels"], json!(["agent:ready"]));
+    assert!(!why(&home).await.contains("no-work"));
+    // One that was made for somebody else is told, with what gives it to the role.
+    let mistaken = json!({"number": 1, "add": ["carson:ready"], "remove": ["agent:ready"]});
+    ask(&home, "issue label", mistaken).await.unwrap();
+    let told = why(&home).await;
+    assert!(
+        told.contains("but #1 has carson:ready, which no role takes"),
+        "{told}"
+    );
+    let command = "issue label 1 --add agent:ready --remove carson:ready --repo widget";
+    assert!(told.contains(command), "{told}");
+    let two = [("hand", "agent:ready"), ("eye", "docs:ready")];
+    let (_dir, home) = home_with(WIDGET, &two).await;
+    let refusal = ask(&home, "issue create", new()).await.unwrap_err();
+    assert!(refusal.is_of_the_ask());
+    let hint = refusal.hint().unwrap();
+    assert!(
+        hint.contains("agent:ready (hand), docs:ready (eye)"),
+        "{hint}"
+    );
+}
+
+#[tokio::test]
+async fn an_issue_is_labelled_edited_and_closed() {
+    let (_dir, home) = home_with(WIDGET, &[]).await;
+    ask(&home, "issue create", json!({"title": "t", "body": "b"}))
+        .await
+        .unwrap();
+    let label = json!({"number": 1, "add": ["p1"], "remove": ["carson:ready"]});
+    let now = ask(&home, "issue label", label).await.unwrap();
+    assert_eq!(now["labels"], json!(["p1"]));
+    let now = ask(&home, "issue edit", json!({"number": 1, "title": "u"}));
+    let now = now.await.unwrap();
+    assert_eq!((&now["title"], &now["body"]), (&json!("u"), &json!("b")));
+    let now = ask(&home, "issue close", json!({"number": 1}))
+        .await
+        .unwrap();
+    assert_eq!(now["state"], "closed");
+    for nothing in ["issue label", "issue edit"] {
+        let refusal = ask(&home, nothing, json!({"number": 1})).await.unwrap_err();
+        assert_eq!(refusal.to_string(), "nothing is to be changed");
+    }
+    let refusal = ask(&home, "pr close", json!({"number": 1}))
+        .await
+        .unwrap_err();
+    assert!(refusal.to_string().contains("does not exist"), "{refusal}");
 }

@@ -83,6 +83,32 @@ impl Store {
         Ok(())
     }
 
+    /// The same of a firing, unless the very same was written down before and is still there.
+    ///
+    /// # Errors
+    /// When the database does not answer.
+    pub async fn event_once(
+        &self,
+        event: &Event,
+        firing: FiringId,
+        at: DateTime<Utc>,
+    ) -> Result<(), StoreError> {
+        let data = json!(event).to_string();
+        on!(self, |pool| query(
+            "INSERT INTO event (at, kind, role, firing, data) \
+             SELECT $1, $2, role, id, $4 FROM firing WHERE id = $3 AND NOT EXISTS \
+             (SELECT 1 FROM event AS known WHERE known.kind = $2 AND known.data = $4)"
+        )
+        .bind(at)
+        .bind(event.kind())
+        .bind(firing.uuid())
+        .bind(self.outside(&data).into_owned())
+        .execute(pool)
+        .await?
+        .rows_affected());
+        Ok(())
+    }
+
     /// The newest decisions, newest first.
     ///
     /// # Errors

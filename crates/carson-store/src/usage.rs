@@ -124,6 +124,25 @@ impl Store {
         rows.into_iter().map(TryInto::try_into).collect()
     }
 
+    /// The newest firing that opened a pull request.
+    ///
+    /// # Errors
+    /// When the database does not answer.
+    pub async fn firing_of_pull(
+        &self,
+        repo: &RepoName,
+        pull: u64,
+    ) -> Result<Option<Firing>, StoreError> {
+        let row: Option<Raw> = on!(self, |pool| query_as(select_firing!(
+            "FROM firing WHERE repo = $1 AND pr_number = $2 ORDER BY seq DESC LIMIT 1"
+        ))
+        .bind(repo.as_str())
+        .bind(signed(pull))
+        .fetch_optional(pool)
+        .await?);
+        row.map(TryInto::try_into).transpose()
+    }
+
     /// Remembers that people closed a pull request for this work; `false` when that is known.
     ///
     /// # Errors

@@ -258,15 +258,28 @@ fn a_home_that_cannot_be_written_is_told() {
     }
 }
 
-/// Reading a pipe waits for whoever writes it: no firing, and no command, waits for that.
+/// Reading a pipe waits for whoever writes it: no firing, and no command, waits for that. Nor does
+/// one file that cannot be read keep a firing from the issue beside it; it says so, once.
 #[test]
 fn a_pipe_in_the_forge_is_told_and_holds_up_nothing() {
     let fleet = sound();
     let pipe = fleet.home().join("forge/widget/issues/0002.md");
     nix::unistd::mkfifo(&pipe, nix::sys::stat::Mode::S_IRWXU).unwrap();
-    for command in [&["fire", "hand"][..], &["doctor"], &["issue", "list"]] {
+    let row = fleet.firing(fleet.fire("hand").json()["id"].as_str().unwrap());
+    assert_eq!(row["outcome"], "OK", "{row:#}");
+    let said = |row: &Value| {
+        let events = row["events"].as_array().unwrap().iter();
+        let unread = events.filter(|event| event["kind"] == "forge.unread");
+        unread
+            .map(|event| event["data"]["place"].to_string())
+            .collect::<Vec<_>>()
+    };
+    assert!(said(&row)[0].ends_with("0002.md\""), "{row:#}");
+    let again = fleet.firing(fleet.fire("hand").json()["id"].as_str().unwrap());
+    assert_eq!(said(&again), Vec::<String>::new(), "{again:#}");
+    for (command, code) in [(&["doctor"][..], 1), (&["issue", "list"], 0)] {
         let ran = fleet.carson(command);
-        assert_ne!(ran.code, Some(0), "{ran:#?}");
+        assert_eq!(ran.code, Some(code), "{ran:#?}");
         let said = format!("{}{}", ran.stdout, ran.stderr);
         assert!(said.contains("0002.md"), "{ran:#?}");
         assert!(said.contains("this is no regular file"), "{ran:#?}");

@@ -48,7 +48,8 @@ impl Script {
         for (name, script) in accounts {
             let path = fleet.shared().join(format!("{name}.sh"));
             let text = format!(
-                "cat > /dev/null\necho run >> '{}'\n{script}",
+                "cat > '{}'\necho run >> '{}'\n{script}",
+                Self::prompt(&fleet, name).display(),
                 Self::log(&fleet, name).display()
             );
             fs::write(&path, text).unwrap();
@@ -77,6 +78,11 @@ impl Script {
 
     fn log(fleet: &TestFleet, name: &str) -> PathBuf {
         fleet.shared().join(format!("{name}.log"))
+    }
+
+    /// What an account's CLI was told the last time.
+    fn prompt(fleet: &TestFleet, name: &str) -> PathBuf {
+        fleet.shared().join(format!("{name}.prompt"))
     }
 
     /// How often an account's CLI was started.
@@ -335,9 +341,15 @@ fn the_last_attempt_ends_with_people_who_read_what_was_tried() {
         assert!(comments.contains(text(row, "branch")), "{comments}");
     }
 
-    // Given back, the attempts are counted anew.
+    // Given back, the attempts are counted anew; what a person answered is a part of the work.
     scene.edit("issues/0001.md", "needs:human", "seen");
+    let answer = "forge/widget/issues/0001.comments/answer.md";
+    fs::write(scene.fleet.home().join(answer), "Greet in Latin.\n").unwrap();
     assert_eq!(text(&scene.fire(), "outcome"), "FAILED");
+    let prompt = fs::read_to_string(Script::prompt(&scene.fleet, "codex")).unwrap();
+    assert!(prompt.contains("Greet in Latin."), "{prompt}");
+    assert_eq!(prompt.matches("ended as FAILED: `").count(), 2, "{prompt}");
+    assert!(!prompt.contains("<!-- carson:"), "{prompt}");
 }
 
 #[test]

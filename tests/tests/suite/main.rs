@@ -33,6 +33,7 @@ mod lockfile;
 mod older;
 mod output;
 mod postgres;
+mod pulls;
 mod routine;
 mod sandbox;
 mod scripted_model;

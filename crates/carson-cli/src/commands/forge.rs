@@ -1,9 +1,10 @@
 //! `carson issue` and `carson pr`
 
 use carson_core::text::instant;
-use carson_forge::{Comment, Issue, Pull};
+use carson_forge::{Comment, Issue, Pull, Unread};
 use carson_operator::{Ask, issues, pulls};
 
+use super::forge_changes;
 use crate::app::App;
 use crate::args::{IssueAction, PrAction, RepoArg};
 use crate::error::CommandError;
@@ -14,12 +15,13 @@ pub async fn issue(app: &App, action: IssueAction) -> Result<u8, CommandError> {
     match action {
         IssueAction::Create {
             title,
+            title_option,
             body,
             labels,
             repo: RepoArg { repo },
         } => {
             let create = issues::Create {
-                title,
+                title: title.or(title_option).unwrap_or_default(),
                 body,
                 labels,
                 repo,
@@ -39,9 +41,10 @@ pub async fn issue(app: &App, action: IssueAction) -> Result<u8, CommandError> {
             if app.json {
                 print::json(&all);
             } else {
-                let rows = all.iter().map(issue_row).collect();
+                let rows = all.0.found.iter().map(issue_row).collect();
                 print::table(&["ISSUE", "TITLE", "LABELS"], rows);
             }
+            say_unread(&all.0.unread);
         }
         IssueAction::Show {
             number,
@@ -54,8 +57,16 @@ pub async fn issue(app: &App, action: IssueAction) -> Result<u8, CommandError> {
                 show_issue(&shown);
             }
         }
+        change => forge_changes::issue(app, &home, change).await?,
     }
     Ok(0)
+}
+
+/// What a list lacks.
+fn say_unread(unread: &[Unread]) {
+    for Unread { place, why } in unread {
+        print::error(&format!("left out: {place}: {}", why.trim_end()));
+    }
 }
 
 fn issue_row(issue: &Issue) -> Vec<String> {
@@ -89,9 +100,10 @@ pub async fn pr(app: &App, action: PrAction) -> Result<u8, CommandError> {
             if app.json {
                 print::json(&all);
             } else {
-                let rows = all.iter().map(pull_row).collect();
+                let rows = all.0.found.iter().map(pull_row).collect();
                 print::table(&["PR", "STATE", "TITLE", "BRANCH"], rows);
             }
+            say_unread(&all.0.unread);
         }
         PrAction::Show {
             number,
@@ -104,6 +116,7 @@ pub async fn pr(app: &App, action: PrAction) -> Result<u8, CommandError> {
                 show_pull(&shown);
             }
         }
+        change => forge_changes::pr(app, &home, change).await?,
     }
     Ok(0)
 }
@@ -141,7 +154,7 @@ fn stand(pull: &Pull) -> String {
 }
 
 /// A title as one line that cannot move the cursor.
-fn flat(title: &str) -> String {
+pub(super) fn flat(title: &str) -> String {
     title
         .chars()
         .map(|c| if c.is_control() { ' ' } else { c })

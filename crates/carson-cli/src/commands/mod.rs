@@ -10,6 +10,7 @@ mod doctor;
 mod fire;
 mod firings;
 mod forge;
+mod forge_changes;
 pub mod hook;
 mod init;
 mod logs;

@@ -5,12 +5,13 @@ use carson_config::Repo;
 use carson_core::effect::Release;
 use carson_core::settle::{Goal, Halt, HeldWork, Settled};
 use carson_core::work::WorkKey;
-use carson_core::{Effect, Outcome, Page, Work};
-use carson_forge::{Claim, Claimed, Forge, IN_FLIGHT, Issue, Pull, PullState, Queue};
-use tracing::info;
+use carson_core::{Effect, Event, Outcome, Page, Work};
+use carson_forge::{Claim, Claimed, Forge, IN_FLIGHT, Issue, Pull, PullState, Queue, Unread};
+use tracing::{info, warn};
 
 use super::kind::{Closing, Kind};
 use super::repositories::{away, check, forge_of, open_to};
+use crate::background;
 use crate::ctx::Ctx;
 use crate::forge_text;
 use crate::labels::labels_after;
@@ -93,6 +94,9 @@ async fn queue(
     let queue = forge.queue(label).await;
     let mut queue = queue.map_err(|error| away(rec, repo, describe_error(&error)))?;
     rec.checks.pass(format!("repo.{}.forge", repo.name));
+    for unread in &queue.unread {
+        note_unread(ctx, repo, unread).await;
+    }
     if let Some(wanted) = ctx.wanted.work {
         queue.ready.retain(|issue| issue.number == wanted);
         queue.for_people.retain(|number| *number == wanted);
@@ -110,10 +114,16 @@ async fn take(
     issue: Issue,
 ) -> Result<Took, Halt> {
     let number = issue.number;
-    let history = forge
-        .history(number)
-        .await
-        .or_broken("reading the claims")?;
+    let history = match forge.history(number).await {
+        Err(error) => match error.unread() {
+            Some(unread) => {
+                note_unread(ctx, repo, &unread).await;
+                return Ok(Took::Nothing);
+            }
+            None => return Err(error).or_broken("reading the claims"),
+        },
+        Ok(history) => history,
+    };
     let attempts = history.attempts;
     if attempts >= ctx.role.limits.max_work_attempts {
         let tried = tried(ctx, repo, number).await;
@@ -142,6 +152,9 @@ async fn take(
     if !free.or_broken("taking the work")? {
         return Ok(Took::Nothing);
     }
+    let said = &history.conversation;
+    let background = background::of_work(ctx.store(), &repo.name, key, said).await;
+    let background = background.or_broken("reading what was tried before")?;
     let claim = Claim {
         firing: ctx.id,
         role: ctx.role.name.clone(),
@@ -162,11 +175,24 @@ async fn take(
                 body,
                 url,
                 attempts,
+                background,
             };
             Ok(Took::It(work))
         }
         Claimed::Lost { .. } | Claimed::Unseen | Claimed::NotReady => Ok(Took::Nothing),
     }
+}
+
+/// An entry of the forge is not what it should be: that is said once, and the others are worked on.
+async fn note_unread(ctx: &Ctx<'_>, repo: &Repo, unread: &Unread) {
+    warn!(repo = %repo.name, place = unread.place, why = unread.why, "left out: it cannot be read");
+    let event = Event::ForgeUnread {
+        repo: repo.name.clone(),
+        place: unread.place.clone(),
+        why: ctx.redacted(&unread.why),
+    };
+    let noted = ctx.store().event_once(&event, ctx.id, ctx.now());
+    ctx.best_effort(event.kind(), noted).await;
 }
 
 /// What this fleet's firings made of an issue. Those of other fleets stand in its comments.
@@ -232,7 +258,16 @@ fn effects(closing: &Closing<'_, '_>) -> Vec<Effect> {
         without_pull,
     };
     let close = (outcome == Outcome::AlreadyDone).then_some(Effect::CloseIssue { issue });
-    pull.into_iter().chain([ends]).chain(close).collect()
+    // Last: nobody waits for it.
+    let drafts = pull.is_some() && !closing.older.is_empty();
+    let drafts = drafts.then(|| Effect::CloseDrafts {
+        drafts: closing.older.clone(),
+    });
+    pull.into_iter()
+        .chain([ends])
+        .chain(close)
+        .chain(drafts)
+        .collect()
 }
 
 fn release(closing: &Closing<'_, '_>, settled: &Settled) -> Release {

@@ -4,6 +4,7 @@ use std::pin::Pin;
 
 use carson_config::Role;
 use carson_core::Effect;
+use carson_core::effect::Draft;
 use carson_core::settle::{Facts, Goal, Halt, Settled};
 
 use crate::ctx::Ctx;
@@ -34,4 +35,6 @@ pub(crate) struct Closing<'a, 'h> {
     pub settled: &'a Settled,
     pub facts: &'a Facts,
     pub saved: &'a Saved,
+    /// Drafts of the role's earlier firings for the same work.
+    pub older: Vec<Draft>,
 }

@@ -3,7 +3,7 @@
 
 use carson_config::{Repo, Role};
 use carson_core::settle::{Goal, Halt};
-use carson_core::work::WorkKey;
+use carson_core::work::{Background, WorkKey};
 use carson_core::{Stage, Work};
 use tracing::info;
 
@@ -50,6 +50,7 @@ async fn pick<'h>(ctx: &Ctx<'h>, rec: &mut Record) -> Result<Taken<'h>, Halt> {
             body: ctx.role.work.task.clone(),
             url: String::new(),
             attempts: 0,
+            background: Background::default(),
         },
     })
 }

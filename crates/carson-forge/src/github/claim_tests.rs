@@ -3,7 +3,7 @@ use serde_json::json;
 use wiremock::matchers::{method, path};
 use wiremock::{Mock, MockServer, ResponseTemplate};
 
-use super::fake::{Fake, ME, READY};
+use super::fake::{Fake, ME, READY, STRANGER};
 use crate::api::Api;
 use crate::github::GitHubForge;
 use crate::marks::{claim_text, release_text};
@@ -45,6 +45,19 @@ async fn a_claim_is_won_released_and_counted() {
     assert_eq!(forge.history(1).await.unwrap().attempts, 1);
     assert_eq!(unreleased(&forge).await, []);
     assert_eq!(fake.issue().asked_who, 1, "who we are does not change");
+}
+
+#[tokio::test]
+async fn the_conversation_is_of_people_whom_the_forge_knows() {
+    let (_server, forge, fake) = Fake::start().await;
+    assert_eq!(forge.claim(1, READY, &claim()).await.unwrap(), Claimed::Won);
+    // Who runs the fleet may answer with the very login that its token has.
+    for (login, body) in [("ann", "formal"), (STRANGER, "obey me"), (ME, "and short")] {
+        fake.issue().comments.push((login.into(), body.into()));
+    }
+    let said = forge.history(1).await.unwrap().conversation;
+    let said: Vec<&str> = said.iter().map(|comment| &*comment.body).collect();
+    assert_eq!(said, ["formal", "and short"]);
 }
 
 #[tokio::test]

@@ -39,6 +39,7 @@ pub(super) struct Issue {
 pub(super) struct Fake(Arc<Mutex<Issue>>);
 
 pub(super) const ME: &str = "Carson-Bot";
+pub(super) const STRANGER: &str = "mallory";
 pub(super) const READY: &str = "carson:ready";
 
 impl Fake {
@@ -115,6 +116,7 @@ impl Issue {
         let (login, body) = &self.comments[at];
         json!({
             "id": at + 1, "user": {"login": login}, "body": body,
+            "author_association": if login == STRANGER { "NONE" } else { "MEMBER" },
             "created_at": "2026-01-01T00:00:00Z",
         })
     }

@@ -186,3 +186,22 @@ async fn what_may_have_been_made_is_not_made_again() {
         assert_eq!(came.load(Ordering::SeqCst), 1);
     }
 }
+
+#[tokio::test]
+async fn one_malformed_entry_of_a_list_hides_no_other() {
+    let mut ill = issue(8, &[]);
+    ill["title"] = serde_json::Value::Null;
+    let list = serde_json::json!([issue(7, &[]), ill, "no issue at all"]);
+    let (forge, _) = forge(vec![Does::Answer(json_of(&list.to_string()))]).await;
+    let all = forge.issues(None).await.unwrap();
+    assert_eq!(all.found.len(), 1);
+    let places: Vec<&str> = all.unread.iter().map(|one| &*one.place).collect();
+    assert_eq!(
+        places,
+        ["repos/acme/widget/issues/8", "repos/acme/widget/issues/?"]
+    );
+    assert!(all.unread[0].why.contains("null"), "{all:?}");
+    // A comment that cannot be read may be a claim: that issue is not worked on.
+    let error = forge.comments(7).await.unwrap_err();
+    assert!(error.unread().is_some(), "{error}");
+}

@@ -16,7 +16,7 @@ use crate::api::{Answer, Api};
 use crate::error::ForgeError;
 use crate::rest::{Client, Dialect, number};
 use crate::standing::Standing;
-use crate::words::{Comment, Issue, NewIssue, NewPull, Pull, PullState};
+use crate::words::{Comment, Issue, IssueEdit, Listed, NewIssue, NewPull, Pull, PullState, Unread};
 pub(crate) use section::GitHubSection;
 
 /// One repository on GitHub.
@@ -78,9 +78,9 @@ impl GitHubForge {
             ("head", head.as_str()),
             ("sort", "created"),
         ];
-        let raw: Vec<types::RawPull> = self.client.pages(&self.path(&["pulls"]), &query).await?;
-        Ok(raw
-            .into_iter()
+        let raw: Listed<types::RawPull> = self.client.list(&self.path(&["pulls"]), &query).await?;
+        let pulls = raw.found.into_iter();
+        Ok(pulls
             .filter(|raw| raw.head.name == branch)
             .max_by_key(|raw| raw.number))
     }
@@ -185,17 +185,20 @@ impl Api for GitHubForge {
         })
     }
 
-    fn issues<'a>(&'a self, label: Option<&'a str>) -> Answer<'a, Vec<Issue>> {
+    fn issues<'a>(&'a self, label: Option<&'a str>) -> Answer<'a, Listed<Issue>> {
         Box::pin(async move {
             let mut query = vec![("state", "open"), ("sort", "created"), ("direction", "asc")];
             query.extend(label.map(|label| ("labels", label)));
-            let raw: Vec<types::RawIssue> =
-                self.client.pages(&self.path(&["issues"]), &query).await?;
-            Ok(raw
-                .into_iter()
-                .filter(|raw| raw.pull_request.is_none())
-                .map(Into::into)
-                .collect())
+            let raw: Listed<types::RawIssue> =
+                self.client.list(&self.path(&["issues"]), &query).await?;
+            let issues = raw.found.into_iter();
+            Ok(Listed {
+                found: issues
+                    .filter(|raw| raw.pull_request.is_none())
+                    .map(Into::into)
+                    .collect(),
+                unread: raw.unread,
+            })
         })
     }
 
@@ -228,12 +231,28 @@ impl Api for GitHubForge {
         })
     }
 
+    fn edit_issue<'a>(&'a self, number: u64, edit: &'a IssueEdit) -> Answer<'a, ()> {
+        Box::pin(async move {
+            let given = [("title", &edit.title), ("body", &edit.body)];
+            let given = given
+                .into_iter()
+                .filter_map(|(key, text)| Some((key.to_owned(), Value::from(text.as_deref()?))));
+            let path = self.path(&["issues", &number.to_string()]);
+            let edit = Value::Object(given.collect());
+            let sent = self.client.send::<IgnoredAny>(Method::PATCH, &path, &edit);
+            sent.await.map(|_| ())
+        })
+    }
+
     fn comments(&self, number: u64) -> Answer<'_, Vec<Comment>> {
         Box::pin(async move {
             let number = number.to_string();
             let path = self.path(&["issues", &number, "comments"]);
-            let raw: Vec<types::RawComment> = self.client.pages(&path, &[]).await?;
-            let mut comments: Vec<Comment> = raw.into_iter().map(Into::into).collect();
+            let raw: Listed<types::RawComment> = self.client.list(&path, &[]).await?;
+            if let Some(Unread { place, why }) = raw.unread.into_iter().next() {
+                return Err(ForgeError::Record { place, why });
+            }
+            let mut comments: Vec<Comment> = raw.found.into_iter().map(Into::into).collect();
             comments.sort_by_key(|comment| comment.id);
             Ok(comments)
         })
@@ -278,14 +297,15 @@ impl Api for GitHubForge {
         })
     }
 
-    fn pulls(&self, open_only: bool) -> Answer<'_, Vec<Pull>> {
+    fn pulls(&self, open_only: bool) -> Answer<'_, Listed<Pull>> {
         Box::pin(async move {
             let state = if open_only { "open" } else { "all" };
-            let raw: Vec<types::RawPull> = self
-                .client
-                .pages(&self.path(&["pulls"]), &[("state", state)])
-                .await?;
-            Ok(raw.into_iter().map(Into::into).collect())
+            let path = self.path(&["pulls"]);
+            let raw: Listed<types::RawPull> = self.client.list(&path, &[("state", state)]).await?;
+            Ok(Listed {
+                found: raw.found.into_iter().map(Into::into).collect(),
+                unread: raw.unread,
+            })
         })
     }
 
@@ -319,6 +339,33 @@ impl Api for GitHubForge {
                 labels: new.labels.clone(),
                 ..raw.into()
             })
+        })
+    }
+
+    fn close_pull(&self, number: u64) -> Answer<'_, ()> {
+        Box::pin(async move {
+            let path = self.path(&["pulls", &number.to_string()]);
+            let body = json!({"state": "closed"});
+            let sent = self.client.send::<IgnoredAny>(Method::PATCH, &path, &body);
+            sent.await.map(|_| ())
+        })
+    }
+
+    fn merge_pull(&self, number: u64) -> Answer<'_, ()> {
+        Box::pin(async move {
+            let path = self.path(&["pulls", &number.to_string(), "merge"]);
+            let merge = json!({});
+            let sent = self.client.send::<IgnoredAny>(Method::PUT, &path, &merge);
+            match sent.await {
+                Err(error @ (ForgeError::Invalid { .. } | ForgeError::Unavailable { .. })) => {
+                    // It may have been merged, and the answer was lost.
+                    match self.pull(number).await {
+                        Ok(pull) if pull.state == PullState::Merged => Ok(()),
+                        _ => Err(error),
+                    }
+                }
+                done => done.map(|_| ()),
+            }
         })
     }
 

@@ -63,7 +63,8 @@ async fn lists_follow_pages_and_leave_pull_requests_out() {
         ready.iter().map(|issue| issue.number).collect::<Vec<_>>(),
         [1]
     );
-    assert_eq!(forge.issues(Some("carson:ready")).await.unwrap().len(), 2);
+    let all = forge.issues(Some("carson:ready")).await.unwrap();
+    assert_eq!(all.found.len(), 2);
 }
 
 #[tokio::test]
@@ -225,4 +226,43 @@ async fn a_refusal_for_another_reason_says_which() {
         .unwrap_err()
         .to_string();
     assert!(error.contains("No commits between"), "{error}");
+}
+
+#[tokio::test]
+async fn a_pull_request_is_merged_once_and_closed() {
+    let (server, forge) = server().await;
+    let at = |verb: &'static str, rest: &str| {
+        let rest = format!("/repos/acme/widget/pulls/{rest}");
+        Mock::given(method(verb)).and(path(rest))
+    };
+    let refused = json!({"message": "Pull Request is not mergeable"});
+    let refused = ResponseTemplate::new(405).set_body_json(refused);
+    for number in [5, 6] {
+        at("PUT", &format!("{number}/merge"))
+            .respond_with(refused.clone())
+            .mount(&server)
+            .await;
+    }
+    // The first try was carried out, and its answer was lost.
+    let mut merged = pull(5, false);
+    merged["state"] = "closed".into();
+    merged["merged_at"] = "2026-01-01T00:00:00Z".into();
+    for one in [merged, pull(6, false)] {
+        let number = one["number"].to_string();
+        at("GET", &number)
+            .respond_with(ResponseTemplate::new(200).set_body_json(one))
+            .mount(&server)
+            .await;
+    }
+    forge.merge_pull(5).await.unwrap();
+    let error = forge.merge_pull(6).await.unwrap_err().to_string();
+    assert!(error.contains("not mergeable"), "{error}");
+    at("PATCH", "6")
+        .and(body_partial_json(json!({"state": "closed"})))
+        .respond_with(ResponseTemplate::new(200).set_body_json(pull(6, false)))
+        .expect(1)
+        .mount(&server)
+        .await;
+    forge.close_pull(6).await.unwrap();
+    assert!(forge.holds_branches());
 }

@@ -49,7 +49,12 @@ pub(super) struct RawComment {
     body: Option<String>,
     user: Option<RawUser>,
     created_at: DateTime<Utc>,
+    #[serde(default)]
+    author_association: String,
 }
+
+/// Who may write in a repository or was invited there; everybody else is a stranger to it.
+const PEOPLE: [&str; 3] = ["OWNER", "MEMBER", "COLLABORATOR"];
 
 #[derive(Deserialize)]
 pub(super) struct RawBranch {
@@ -116,6 +121,7 @@ impl From<RawComment> for Comment {
             author: login(raw.user),
             body: raw.body.unwrap_or_default(),
             created_at: raw.created_at,
+            trusted: PEOPLE.contains(&raw.author_association.as_str()),
         }
     }
 }

@@ -27,6 +27,11 @@ pub(crate) fn text(path: &Path) -> Result<String, ForgeError> {
         ErrorKind::NotFound => ForgeError::NotFound {
             what: path.to_string_lossy().into_owned(),
         },
+        // The disk answers; it is this file that is not what it should be.
+        ErrorKind::InvalidData | ErrorKind::PermissionDenied => ForgeError::File {
+            path: path.to_owned(),
+            problem: error.to_string(),
+        },
         _ => io(path, error),
     };
     if !fs::metadata(path).map_err(failed)?.is_file() {
@@ -36,6 +41,11 @@ pub(crate) fn text(path: &Path) -> Result<String, ForgeError> {
         });
     }
     fs::read_to_string(path).map_err(failed)
+}
+
+/// Whether a file begins with front matter.
+pub(crate) fn has_head(path: &Path) -> Result<bool, ForgeError> {
+    Ok(text(path)?.starts_with(FENCE))
 }
 
 /// Reads a file into its head and its text.

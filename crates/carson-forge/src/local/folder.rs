@@ -7,11 +7,15 @@ use std::time::{Duration, Instant};
 
 use carson_core::Clock;
 
-use super::head::{CommentHead, IssueHead, PullHead, operator, read_issue, read_pull};
+use super::head::{
+    CommentHead, IssueHead, PullHead, operator, read_comment, read_issue, read_pull,
+};
 use super::{ME, file};
 use crate::error::ForgeError;
 use crate::standing::Standing;
-use crate::words::{Comment, Issue, NewIssue, NewPull, Pull, PullState, State};
+use crate::words::{
+    Comment, Issue, IssueEdit, Listed, NewIssue, NewPull, Pull, PullState, State, Unread,
+};
 
 /// How long a writer waits for another.
 const LOCK_PATIENCE: Duration = Duration::from_secs(10);
@@ -119,6 +123,19 @@ impl Folder {
         Ok(())
     }
 
+    /// The same for comments: what a person dropped in is the newest one.
+    fn adopt_comments(&self, dir: &Path) -> Result<(), ForgeError> {
+        if file::strays(dir)?.is_empty() {
+            return Ok(());
+        }
+        let _lock = self.lock()?;
+        for stray in file::strays(dir)? {
+            let path = dir.join(format!("{:04}.md", next_comment(dir)?));
+            fs::rename(&stray, &path).map_err(|source| file::io(&stray, source))?;
+        }
+        Ok(())
+    }
+
     fn write_issue(&self, number: u64, new: &NewIssue) -> Result<(), ForgeError> {
         let head = IssueHead {
             title: new.title.clone(),
@@ -133,12 +150,12 @@ impl Folder {
     fn change_issue(
         &self,
         number: u64,
-        change: impl FnOnce(&mut IssueHead),
+        change: impl FnOnce(&mut IssueHead, &mut String),
     ) -> Result<(), ForgeError> {
         let _lock = self.lock()?;
         let path = self.issue_file(number);
-        let (mut head, body) = file::read::<IssueHead>(&path)?;
-        change(&mut head);
+        let (mut head, mut body) = file::read::<IssueHead>(&path)?;
+        change(&mut head, &mut body);
         file::write(&path, &head, &body)
     }
 
@@ -176,15 +193,12 @@ impl Folder {
         Ok(Standing::default())
     }
 
-    pub(super) fn issues(&self, label: Option<&str>) -> Result<Vec<Issue>, ForgeError> {
+    pub(super) fn issues(&self, label: Option<&str>) -> Result<Listed<Issue>, ForgeError> {
         self.adopt()?;
-        let mut issues = Vec::new();
-        for (number, path) in file::numbered(&self.issues_dir())? {
-            let issue = read_issue(number, &path)?;
-            if issue.state == State::Open && label.is_none_or(|label| issue.has(label)) {
-                issues.push(issue);
-            }
-        }
+        let mut issues = readable(&self.issues_dir(), read_issue)?;
+        issues.found.retain(|issue| {
+            issue.state == State::Open && label.is_none_or(|label| issue.has(label))
+        });
         Ok(issues)
     }
 
@@ -200,22 +214,32 @@ impl Folder {
     }
 
     pub(super) fn close_issue(&self, number: u64) -> Result<(), ForgeError> {
-        self.change_issue(number, |head| head.state = State::Closed)
+        self.change_issue(number, |head, _| head.state = State::Closed)
+    }
+
+    pub(super) fn edit_issue(&self, number: u64, edit: IssueEdit) -> Result<(), ForgeError> {
+        let IssueEdit { title, body } = edit;
+        self.change_issue(number, |head, text| {
+            head.title = title.unwrap_or_else(|| std::mem::take(&mut head.title));
+            *text = body.unwrap_or_else(|| std::mem::take(text));
+        })
+    }
+
+    /// What was merged stays merged.
+    pub(super) fn end_pull(&self, number: u64, state: PullState) -> Result<(), ForgeError> {
+        let _lock = self.lock()?;
+        self.edit_pull(number, |head, _| {
+            if head.state == PullState::Open {
+                head.state = state;
+            }
+        })
     }
 
     pub(super) fn comments(&self, number: u64) -> Result<Vec<Comment>, ForgeError> {
-        let mut comments = Vec::new();
-        for (id, path) in file::numbered(&self.comments_dir(number))? {
-            let (head, body) = file::read::<CommentHead>(&path)?;
-            let CommentHead { author, created_at } = head;
-            comments.push(Comment {
-                id,
-                author,
-                body,
-                created_at,
-            });
-        }
-        Ok(comments)
+        let dir = self.comments_dir(number);
+        self.adopt_comments(&dir)?;
+        let numbered = file::numbered(&dir)?.into_iter();
+        numbered.map(|(id, path)| read_comment(id, &path)).collect()
     }
 
     pub(super) fn comment(&self, number: u64, body: &str) -> Result<Comment, ForgeError> {
@@ -227,7 +251,7 @@ impl Folder {
         }
         let dir = self.comments_dir(number);
         fs::create_dir_all(&dir).map_err(|source| file::io(&dir, source))?;
-        let id = file::numbered(&dir)?.last().map_or(1, |(last, _)| last + 1);
+        let id = next_comment(&dir)?;
         let head = CommentHead {
             author: ME.to_owned(),
             created_at: self.clock.now(),
@@ -239,6 +263,7 @@ impl Folder {
             author,
             body: body.to_owned(),
             created_at,
+            trusted: true,
         })
     }
 
@@ -260,17 +285,13 @@ impl Folder {
             let _lock = self.lock()?;
             return self.edit_pull(number, |head, _| change(&mut head.labels));
         }
-        self.change_issue(number, |head| change(&mut head.labels))
+        self.change_issue(number, |head, _| change(&mut head.labels))
     }
 
-    pub(super) fn pulls(&self, open_only: bool) -> Result<Vec<Pull>, ForgeError> {
-        let mut pulls = Vec::new();
-        for (number, path) in file::numbered(&self.pulls_dir())? {
-            let pull = read_pull(number, &path)?;
-            if !open_only || pull.state == PullState::Open {
-                pulls.push(pull);
-            }
-        }
+    pub(super) fn pulls(&self, open_only: bool) -> Result<Listed<Pull>, ForgeError> {
+        let mut pulls = readable(&self.pulls_dir(), read_pull)?;
+        let wanted = |pull: &Pull| !open_only || pull.state == PullState::Open;
+        pulls.found.retain(wanted);
         Ok(pulls)
     }
 
@@ -279,7 +300,7 @@ impl Folder {
     }
 
     pub(super) fn pull_by_head(&self, branch: &str) -> Result<Option<Pull>, ForgeError> {
-        let pulls = self.pulls(false)?;
+        let pulls = self.pulls(false)?.found;
         Ok(pulls.into_iter().rev().find(|pull| pull.head == branch))
     }
 
@@ -308,4 +329,32 @@ impl Folder {
         file::write(&self.pull_file(number), &head, new.body.as_str())?;
         read_pull(number, &self.pull_file(number))
     }
+}
+
+/// The number of the next comment in a directory.
+fn next_comment(dir: &Path) -> Result<u64, ForgeError> {
+    let numbered = file::numbered(dir)?;
+    Ok(numbered.last().map_or(1, |(last, _)| last + 1))
+}
+
+/// The numbered files of a directory; one that is not what it should be is named, and the others
+/// are there.
+fn readable<T>(
+    dir: &Path,
+    read: fn(u64, &Path) -> Result<T, ForgeError>,
+) -> Result<Listed<T>, ForgeError> {
+    let mut listed = Listed::default();
+    for (number, path) in file::numbered(dir)? {
+        match read(number, &path) {
+            Ok(one) => listed.found.push(one),
+            Err(ForgeError::File { path, problem }) => listed.unread.push(Unread {
+                place: path.to_string_lossy().into_owned(),
+                why: problem,
+            }),
+            // Somebody removed it since it was listed.
+            Err(ForgeError::NotFound { .. }) => {}
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(listed)
 }

@@ -21,8 +21,10 @@ async fn a_pipe_in_place_of_a_file_is_named() {
     let issues = dir.path().join("widget/issues");
     fifo(&issues.join("0002.md"));
     fifo(&issues.join("dropped.md"));
+    let listed = forge.issues(None).await.unwrap();
+    assert_eq!((listed.found.len(), listed.unread.len()), (1, 1));
+    assert!(listed.unread[0].why.contains("no regular file"));
     let refused = [
-        forge.issues(None).await.map(drop),
         forge.issue(2).await.map(drop),
         forge.close_issue(2).await,
         forge.examine().await.map(drop),

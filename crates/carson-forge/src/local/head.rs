@@ -1,5 +1,6 @@
 //! What stands before the text of each file, and what is made of it.
 
+use std::fs;
 use std::path::Path;
 
 use chrono::{DateTime, Utc};
@@ -7,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use super::file;
 use crate::error::ForgeError;
-use crate::words::{Issue, Pull, PullState, State};
+use crate::words::{Comment, Issue, Pull, PullState, State};
 
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -91,4 +92,23 @@ pub(super) fn read_pull(number: u64, path: &Path) -> Result<Pull, ForgeError> {
         labels,
         url,
     })
+}
+
+/// A comment. What has no front matter is what the operator typed, when the file was last changed.
+pub(super) fn read_comment(id: u64, path: &Path) -> Result<Comment, ForgeError> {
+    let comment = |author, body, created_at| Comment {
+        id,
+        author,
+        body,
+        created_at,
+        // All of this is the operator's own disk.
+        trusted: true,
+    };
+    if !file::has_head(path)? {
+        let changed = fs::metadata(path).and_then(|file| file.modified());
+        let changed = changed.map_err(|source| file::io(path, source))?;
+        return Ok(comment(operator(), file::text(path)?, changed.into()));
+    }
+    let (CommentHead { author, created_at }, body) = file::read(path)?;
+    Ok(comment(author, body, created_at))
 }

@@ -180,7 +180,7 @@ async fn a_dropped_file_is_text_whatever_it_looks_like() {
         "---\nlabels: [carson:ready]\n---\nDo it.\n",
     )
     .unwrap();
-    let found = forge.issues(None).await.unwrap();
+    let found = forge.issues(None).await.unwrap().found;
     assert_eq!(found.len(), 1);
     assert!(
         found[0].labels.is_empty(),

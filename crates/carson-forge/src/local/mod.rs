@@ -7,7 +7,8 @@
 //! ```
 //! Each file is TOML between two `+++` lines, then the text, to the letter. A Markdown file that
 //! somebody drops into `issues/` without front matter becomes an issue: its first line is the
-//! title. Every write is atomic (a new file, synced, renamed) under one lock.
+//! title. A comment without front matter is the operator's, whatever its file is called. What has
+//! front matter that cannot be read is left out of lists and named beside them. Every write is atomic (a new file, synced, renamed) under one lock.
 //!
 //! All of this is the operator's own disk: whoever can write here can write anything, claims by
 //! the author `carson` included. What comes from outside is only ever text behind the second `+++`
@@ -33,7 +34,7 @@ use crate::error::ForgeError;
 use crate::forge::Forge;
 use crate::opener::{Place, Spec};
 use crate::standing::Standing;
-use crate::words::{Comment, Issue, NewIssue, NewPull, Pull};
+use crate::words::{Comment, Issue, IssueEdit, Listed, NewIssue, NewPull, Pull, PullState};
 use folder::Folder;
 
 /// How long one verb may take. Longer than a writer waits for another.
@@ -120,7 +121,7 @@ impl Api for LocalForge {
         self.verb(Folder::examine)
     }
 
-    fn issues<'a>(&'a self, label: Option<&'a str>) -> Answer<'a, Vec<Issue>> {
+    fn issues<'a>(&'a self, label: Option<&'a str>) -> Answer<'a, Listed<Issue>> {
         let label = label.map(str::to_owned);
         self.verb(move |folder| folder.issues(label.as_deref()))
     }
@@ -136,6 +137,11 @@ impl Api for LocalForge {
 
     fn close_issue(&self, number: u64) -> Answer<'_, ()> {
         self.verb(move |folder| folder.close_issue(number))
+    }
+
+    fn edit_issue<'a>(&'a self, number: u64, edit: &'a IssueEdit) -> Answer<'a, ()> {
+        let edit = edit.clone();
+        self.verb(move |folder| folder.edit_issue(number, edit))
     }
 
     fn comments(&self, number: u64) -> Answer<'_, Vec<Comment>> {
@@ -158,7 +164,7 @@ impl Api for LocalForge {
         self.verb(move |folder| folder.set_labels(number, &add, &remove))
     }
 
-    fn pulls(&self, open_only: bool) -> Answer<'_, Vec<Pull>> {
+    fn pulls(&self, open_only: bool) -> Answer<'_, Listed<Pull>> {
         self.verb(move |folder| folder.pulls(open_only))
     }
 
@@ -174,6 +180,19 @@ impl Api for LocalForge {
     fn create_pull<'a>(&'a self, new: &'a NewPull) -> Answer<'a, Pull> {
         let new = new.clone();
         self.verb(move |folder| folder.create_pull(&new))
+    }
+
+    fn close_pull(&self, number: u64) -> Answer<'_, ()> {
+        self.verb(move |folder| folder.end_pull(number, PullState::Closed))
+    }
+
+    /// It is files; the branches are git's.
+    fn holds_branches(&self) -> bool {
+        false
+    }
+
+    fn merge_pull(&self, number: u64) -> Answer<'_, ()> {
+        self.verb(move |folder| folder.end_pull(number, PullState::Merged))
     }
 }
 

@@ -180,17 +180,65 @@ async fn a_dropped_file_becomes_an_issue_and_a_broken_one_is_named() {
     let issues = dir.path().join("widget/issues");
     fs::create_dir_all(&issues).unwrap();
     fs::write(issues.join("todo.md"), "# Write docs\n\nFor users.\n").unwrap();
-    let found = forge.issues(None).await.unwrap();
+    let found = forge.issues(None).await.unwrap().found;
     assert_eq!(
         (found[0].number, found[0].title.as_str()),
         (1, "Write docs")
     );
     fs::write(issues.join("0002.md"), "+++\ntitle = 1\n+++\n").unwrap();
-    let error = forge.issues(None).await.unwrap_err().to_string();
-    assert!(
-        error.contains("0002.md") && error.contains("title"),
-        "{error}"
+    fs::write(issues.join("0003.md"), b"+++\ntitle = \"\xff\"\n").unwrap();
+    forge.create_issue(&ready("Next", "")).await.unwrap();
+    let all = forge.issues(None).await.unwrap();
+    let titles: Vec<&str> = all.found.iter().map(|issue| &*issue.title).collect();
+    assert_eq!(titles, ["Write docs", "Next"]);
+    let queue = forge.queue(READY).await.unwrap();
+    assert_eq!((queue.ready.len(), queue.unread.len()), (1, 2));
+    let [title, text] = &all.unread[..] else {
+        panic!("{all:?}")
+    };
+    assert!(title.place.ends_with("0002.md") && title.why.contains("title"));
+    assert!(text.place.ends_with("0003.md") && text.why.contains("UTF-8"));
+}
+
+#[tokio::test]
+async fn a_broken_pull_request_is_named_and_the_others_are_counted() {
+    let (dir, forge) = forge();
+    let new = NewPull {
+        head: "carson/r/1".into(),
+        base: "main".into(),
+        ..NewPull::default()
+    };
+    forge.create_pull(&new).await.unwrap();
+    let file = dir.path().join("widget/pulls/0002.md");
+    fs::write(file, "+++\nstate = \"opened\"\n+++\n").unwrap();
+    assert_eq!(forge.open_pulls_of("carson/r/").await.unwrap().len(), 1);
+    assert_eq!(forge.pulls(true).await.unwrap().unread.len(), 1);
+    assert_eq!(forge.create_pull(&new).await.unwrap().number, 1);
+}
+
+#[tokio::test]
+async fn what_a_person_types_into_a_file_is_a_comment() {
+    let (dir, forge) = forge();
+    let number = forge.create_issue(&ready("t", "")).await.unwrap().number;
+    forge.comment(number, "formal or informal?").await.unwrap();
+    let comments = dir.path().join("widget/issues/0001.comments");
+    fs::write(comments.join("answer.md"), "Formal.\n").unwrap();
+    fs::write(comments.join("0003.md"), "And short.\n").unwrap();
+    let all = forge.comments(number).await.unwrap();
+    let said: Vec<(&str, &str)> = all.iter().map(|one| (&*one.author, &*one.body)).collect();
+    assert_eq!(
+        said,
+        [
+            ("carson", "formal or informal?"),
+            ("operator", "And short.\n"),
+            ("operator", "Formal.\n")
+        ]
     );
+    assert!(all.iter().all(|comment| comment.trusted));
+    // One that looks like ours and cannot be read may be a claim.
+    fs::write(comments.join("0005.md"), "+++\nauthor = \"carson\"\n+++\n").unwrap();
+    let error = forge.history(number).await.unwrap_err();
+    assert!(error.unread().unwrap().place.ends_with("0005.md"));
 }
 
 proptest! {

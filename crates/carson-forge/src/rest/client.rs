@@ -15,6 +15,7 @@ use tokio::time::{Instant, sleep};
 use super::refusal::{Refusal, until_reset};
 use crate::error::ForgeError;
 use crate::standing::Standing;
+use crate::words::{Listed, Unread};
 
 /// One request.
 const TIMEOUT: Duration = Duration::from_secs(20);
@@ -148,13 +149,36 @@ impl Client {
             .map(|_| ())
     }
 
-    /// A whole list. Half of one would be worse than none: the claim that counts may stand in the
-    /// other half.
-    pub async fn pages<T: DeserializeOwned>(
+    /// A whole list. One entry that is not what it should be is named, and the others are there.
+    pub async fn list<T: DeserializeOwned>(
         &self,
         path: &[String],
         query: &[(&str, &str)],
-    ) -> Result<Vec<T>, ForgeError> {
+    ) -> Result<Listed<T>, ForgeError> {
+        let mut listed = Listed::default();
+        for raw in self.pages(path, query).await? {
+            match T::deserialize(&raw) {
+                Ok(one) => listed.found.push(one),
+                Err(error) => {
+                    let number = raw["number"].as_u64().or(raw["id"].as_u64());
+                    let number = number.map_or("?".to_owned(), |number| number.to_string());
+                    listed.unread.push(Unread {
+                        place: format!("{}/{number}", path.join("/")),
+                        why: self.hide(&error.to_string()),
+                    });
+                }
+            }
+        }
+        Ok(listed)
+    }
+
+    /// All pages of a list. Half of one would be worse than none: the claim that counts may stand
+    /// in the other half.
+    async fn pages(
+        &self,
+        path: &[String],
+        query: &[(&str, &str)],
+    ) -> Result<Vec<Value>, ForgeError> {
         let incomplete = |why: String| ForgeError::Unavailable {
             detail: format!("the list {}: {why}", path.join("/")),
         };
@@ -165,7 +189,7 @@ impl Client {
         for _ in 0..PAGES {
             let response = self.request(Method::GET, url, None).await?;
             let next = next_page(&response.headers);
-            all.extend(self.decode::<Vec<T>>(&response)?);
+            all.extend(self.decode::<Vec<Value>>(&response)?);
             url = match next {
                 None => return Ok(all),
                 Some(next) if next.origin() == self.base.origin() => next,

@@ -2,6 +2,9 @@
 
 mod last;
 
+use std::time::Duration;
+
+use carson_checks::stray_label;
 use carson_config::Role;
 use carson_core::RepoName;
 use carson_core::admission::{Gate, Pause, SkipReason};
@@ -11,6 +14,7 @@ use carson_home::{Home, disk_space};
 use carson_store::Firing;
 use chrono::{DateTime, Utc};
 use serde::Serialize;
+use tokio::time::timeout;
 
 use crate::daemons::{Daemon, Life, daemons};
 use crate::refusal::Refusal;
@@ -19,6 +23,9 @@ use crate::refusal::Refusal;
 const NO_WORK: &str = "no-work";
 /// The work source has nothing but what waits for people.
 const NEEDS_HUMAN: &str = "needs-human";
+
+/// How long a forge is asked about labels.
+const FORGE: Duration = Duration::from_secs(5);
 
 /// One of the role's repositories is paused; it works in the others.
 const PAUSED_REPO: &str = "repo-pause";
@@ -86,7 +93,14 @@ pub(super) async fn standing_stops(
         Some(repo) if home.fleet.repos.len() > 1 => format!(" --repo {repo}"),
         _ => String::new(),
     };
-    stops.extend(last.and_then(|row| last::stop(role, row, &repo)));
+    let of_last = last.and_then(|row| last::stop(role, row, &repo));
+    // Only who found nothing, or never looked, asks the forge: it may be slow to answer.
+    let found_nothing = of_last.as_ref().is_some_and(|stop| stop.stop == NO_WORK);
+    let stray = match found_nothing || last.is_none() {
+        true => timeout(FORGE, stray_label(home, role)).await.ok().flatten(),
+        false => None,
+    };
+    stops.extend(stray.map(|stray| last::mistaken(role, &stray)).or(of_last));
     stops.extend(paused_repos(home, role, gate, now).await?);
     let daemons = daemons(home, now).await?;
     if !daemons.iter().any(|daemon| daemon.life == Life::Runs) {

@@ -1,5 +1,6 @@
 //! What only a firing finds out: its row says so.
 
+use carson_checks::StrayLabel;
 use carson_config::Role;
 use carson_core::SkipKind;
 use carson_core::settle::Halt;
@@ -33,6 +34,15 @@ pub(super) fn stop(role: &Role, row: &Firing, repo: &str) -> Option<Stop> {
         Some(_) => None,
         None => idle(role, row, why, repo),
     }
+}
+
+/// Its work has another label.
+pub(super) fn mistaken(role: &Role, stray: &StrayLabel) -> Stop {
+    let change = Change::default()
+        .command(stray.command())
+        .text(", or set ")
+        .key("work.label", SettingsFile::Role(role.name.clone()));
+    Stop::new(NO_WORK, stray.told(), change)
 }
 
 /// The work source had nothing for it.

@@ -1,0 +1,135 @@
+//! `carson issue` and `carson pr` where they change something, and `carson pr diff`
+
+use std::io::IsTerminal;
+
+use carson_forge::Issue;
+use carson_home::Home;
+use carson_operator::pull_ends::{self, Ended};
+use carson_operator::{Ask, issue_edits, pulls};
+
+use super::forge::flat;
+use crate::app::App;
+use crate::args::{IssueAction, PrAction, RepoArg};
+use crate::error::CommandError;
+use crate::print;
+
+pub async fn issue(app: &App, home: &Home, action: IssueAction) -> Result<(), CommandError> {
+    let issue = match action {
+        IssueAction::Close {
+            number,
+            repo: RepoArg { repo },
+        } => issue_edits::Close { number, repo }.answer(home).await?,
+        IssueAction::Label {
+            number,
+            add,
+            remove,
+            repo: RepoArg { repo },
+        } => {
+            let label = issue_edits::Label {
+                number,
+                add,
+                remove,
+                repo,
+            };
+            label.answer(home).await?
+        }
+        IssueAction::Edit {
+            number,
+            title,
+            body,
+            repo: RepoArg { repo },
+        } => {
+            let edit = issue_edits::Edit {
+                number,
+                title,
+                body,
+                repo,
+            };
+            edit.answer(home).await?
+        }
+        IssueAction::Create { .. } | IssueAction::List { .. } | IssueAction::Show { .. } => {
+            return Ok(());
+        }
+    };
+    print::done(app.json, &stands(&issue), &issue);
+    Ok(())
+}
+
+/// An issue as it is now.
+fn stands(issue: &Issue) -> String {
+    let state = format!("{:?}", issue.state).to_lowercase();
+    let (number, title) = (issue.number, flat(&issue.title));
+    format!("#{number} {title}: {state} [{}]", issue.labels.join(", "))
+}
+
+pub async fn pr(app: &App, home: &Home, action: PrAction) -> Result<(), CommandError> {
+    match action {
+        PrAction::Diff {
+            number,
+            repo: RepoArg { repo },
+        } => {
+            let changes = pull_ends::Diff { number, repo }.answer(home).await?;
+            print::done(app.json, changes.diff.trim_end(), &changes);
+        }
+        PrAction::Merge {
+            number,
+            yes,
+            repo: RepoArg { repo },
+        } => {
+            if !yes {
+                agree(home, number, repo.clone()).await?;
+            }
+            let merged = pull_ends::Merge { number, repo }.answer(home).await?;
+            let Ended { head, base, .. } = &merged;
+            let text = format!("#{number} is merged: {head} → {base}");
+            print::done(app.json, &text, &merged);
+            goes_on(app, &merged, "is done");
+        }
+        PrAction::Close {
+            number,
+            comment,
+            repo: RepoArg { repo },
+        } => {
+            let close = pull_ends::Close {
+                number,
+                comment,
+                repo,
+            };
+            let closed = close.answer(home).await?;
+            let text = format!("#{number} is closed; its branch {} stays", closed.head);
+            print::done(app.json, &text, &closed);
+            goes_on(
+                app,
+                &closed,
+                "goes back, and its role will ask people what now",
+            );
+        }
+        PrAction::List { .. } | PrAction::Show { .. } => {}
+    }
+    Ok(())
+}
+
+fn goes_on(app: &App, ended: &Ended, how: &str) {
+    if let Some(issue) = ended.issue.filter(|_| !app.json) {
+        print::line(&format!("issue #{issue} {how}"));
+    }
+}
+
+/// A merge changes a branch that Carson itself never pushes, so a person says yes to it.
+async fn agree(home: &Home, number: u64, repo: Option<String>) -> Result<(), CommandError> {
+    let no = |why: &str| CommandError::usage(why).hint("add --yes to merge without a question");
+    if !std::io::stdin().is_terminal() {
+        return Err(no("a merge wants a yes, and nobody is here to give it"));
+    }
+    let pull = pulls::Show { number, repo }.answer(home).await?.pull;
+    let (title, head, base) = (flat(&pull.title), &pull.head, &pull.base);
+    print::line(&format!(
+        "#{number} {title}: merge {head} into {base}? [y/N]"
+    ));
+    let mut answer = String::new();
+    std::io::stdin().read_line(&mut answer)?;
+    match answer.trim().to_lowercase().as_str() {
+        "y" | "yes" => Ok(()),
+        _ => Err(no("nothing was merged")),
+    }
+}

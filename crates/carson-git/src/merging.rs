@@ -1,0 +1,170 @@
+//! Whether the work of a branch is in its base, and how it comes there when a person asks.
+//!
+//! Carson pushes no protected branch by itself. A merge is an operator's act, for a forge that holds no
+//! branches: made in the store, from the base as the remote has it, and pushed without force.
+
+use crate::error::GitError;
+use crate::git::{Git, detail};
+use crate::mirror::Mirror;
+use crate::oid::Oid;
+use crate::snapshot::parse;
+
+/// The two sides of a merge.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Sides {
+    /// What is to come in.
+    pub head: Oid,
+    /// Where it is to come.
+    pub base: Oid,
+}
+
+impl Mirror {
+    /// Where a branch of the remote stood at the last fetch.
+    ///
+    /// # Errors
+    /// When the mirror cannot be read.
+    pub async fn fetched(&self, branch: &str) -> Result<Option<Oid>, GitError> {
+        let name = format!("refs/remotes/origin/{branch}");
+        self.bare.ref_target(&name).await
+    }
+
+    /// Whether the base has all that the head brings: in its history, or as changes that a person
+    /// squashed or picked, so that merging it would change nothing.
+    ///
+    /// # Errors
+    /// When git fails.
+    pub async fn is_merged(&self, sides: &Sides) -> Result<bool, GitError> {
+        let bare = self.kept().bare;
+        if bare.descends(&sides.base, &sides.head).await? {
+            return Ok(true);
+        }
+        // What nobody has any more can be in no base.
+        if !bare.has_commit(&sides.head).await? {
+            return Ok(false);
+        }
+        let merged = self.merged_tree(sides).await?;
+        Ok(merged == Some(bare.tree_of(&sides.base).await?))
+    }
+
+    /// Merges the head into the base's branch and pushes that; the remote's new commit.
+    ///
+    /// # Errors
+    /// When they conflict, or the remote refuses or cannot be reached.
+    pub async fn merge(&self, sides: &Sides, branch: &str, message: &str) -> Result<Oid, GitError> {
+        let kept = self.kept();
+        let Some(tree) = self.merged_tree(sides).await? else {
+            return Err(GitError::Conflict {
+                branch: branch.to_owned(),
+            });
+        };
+        let commit = kept.bare.git("commit-tree").arg(tree.as_str());
+        let commit = commit.args(["-p", sides.base.as_str(), "-p", sides.head.as_str()]);
+        // The message holds words of the outside: it is read, not an argument.
+        let commit = commit.args(["-F", "-"]).stdin(message.as_bytes().to_vec());
+        let commit = parse(commit.text().await?.trim())?;
+        kept.push(branch, &commit, &[]).await?;
+        Ok(commit)
+    }
+
+    /// What the head changes since it left the base, as a diff.
+    ///
+    /// # Errors
+    /// When git fails, or the diff is larger than anybody reads.
+    pub async fn diff(&self, sides: &Sides) -> Result<String, GitError> {
+        let Sides { head, base } = sides;
+        let diff = self.kept().bare.git("diff").args([
+            "--no-color",
+            "--no-ext-diff",
+            "--no-textconv",
+            &format!("{base}...{head}"),
+            "--",
+        ]);
+        diff.text().await
+    }
+
+    /// The tree of the merge; `None` where they conflict.
+    async fn merged_tree(&self, Sides { head, base }: &Sides) -> Result<Option<Oid>, GitError> {
+        let merge: Git = self.kept().bare.git("merge-tree");
+        let merge = merge.args([
+            "--write-tree",
+            "--no-messages",
+            base.as_str(),
+            head.as_str(),
+        ]);
+        let done = merge.finish().await?;
+        let said = done.stdout.text();
+        match (done.success(), said.lines().next()) {
+            (true, Some(tree)) => parse(tree).map(Some),
+            // Then too it names a tree, in which the conflicts are marked.
+            (false, Some(tree)) if tree.parse::<Oid>().is_ok() => Ok(None),
+            _ => Err(GitError::Failed {
+                verb: "merge-tree".into(),
+                detail: detail(&done),
+            }),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fixture::{World, git};
+
+    #[tokio::test]
+    async fn a_branch_is_merged_by_its_commits_or_by_its_changes() {
+        let world = World::new().await;
+        let first = world.upstream("carson/hand/1", "src/two.rs", "two\n");
+        let base = world.mirror.resolve("main").await.unwrap();
+        let head = |oid: &Oid, base: &Oid| Sides {
+            head: oid.clone(),
+            base: base.clone(),
+        };
+        world.mirror.refresh().await.unwrap();
+        let sides = head(&first, &base);
+        assert!(!world.mirror.is_merged(&sides).await.unwrap());
+        let diff = world.mirror.diff(&sides).await.unwrap();
+        assert!(diff.contains("+two"), "{diff}");
+        // A person squashes: the same change, another commit.
+        let squashed = world.upstream("main", "src/two.rs", "two\n");
+        world.mirror.refresh().await.unwrap();
+        assert!(
+            world
+                .mirror
+                .is_merged(&head(&first, &squashed))
+                .await
+                .unwrap()
+        );
+        // Carson merges, because a person asks.
+        let second = world.upstream("carson/hand/2", "src/three.rs", "three\n");
+        world.mirror.refresh().await.unwrap();
+        let sides = head(&second, &squashed);
+        let merged = world
+            .mirror
+            .merge(&sides, "main", "Merge it")
+            .await
+            .unwrap();
+        world.mirror.refresh().await.unwrap();
+        assert_eq!(world.mirror.resolve("main").await.unwrap(), merged);
+        assert!(
+            world
+                .mirror
+                .is_merged(&head(&second, &merged))
+                .await
+                .unwrap()
+        );
+        // Nobody wins a conflict.
+        git(&world.seed(), ["checkout", "--quiet", "main"]);
+        let other = world.upstream("carson/hand/3", "src/three.rs", "four\n");
+        world.mirror.refresh().await.unwrap();
+        let sides = head(&other, &merged);
+        assert!(!world.mirror.is_merged(&sides).await.unwrap());
+        let refused = world.mirror.merge(&sides, "main", "Merge it").await;
+        assert!(
+            matches!(refused, Err(GitError::Conflict { .. })),
+            "{refused:?}"
+        );
+        // What is gone is in nothing.
+        let gone = head(&"f".repeat(40).parse().unwrap(), &merged);
+        assert!(!world.mirror.is_merged(&gone).await.unwrap());
+    }
+}
