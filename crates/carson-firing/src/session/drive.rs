@@ -83,6 +83,9 @@ pub(super) async fn drive<'h>(
     let mut seen = |event: &Event| {
         tracing::debug!(firing.id = %ctx.id, ?event, "session event");
         watch.observe(event);
+        if let Event::ToolCall { name, call } = event {
+            ctx.calls(name, call);
+        }
     };
     let end = tokio::select! {
         end = prepared.engine.run(&session, &ctx.cancel, &mut seen) => {
