@@ -14,10 +14,10 @@ pub const IN_FLIGHT: &str = "carson:in-flight";
 
 /// Labels of work that the fleet holds or has done: they keep it away from an issue, whatever else
 /// that carries.
-const HELD: [&str; 3] = [IN_FLIGHT, "carson:pr-open", "carson:done"];
+pub(crate) const HELD: [&str; 3] = [IN_FLIGHT, "carson:pr-open", "carson:done"];
 
 /// Labels that keep the fleet away until a person removes them.
-const FOR_PEOPLE: [&str; 3] = ["do-not-pickup", "needs:human", "plan-pending-approval"];
+pub(crate) const FOR_PEOPLE: [&str; 3] = ["do-not-pickup", "needs:human", "plan-pending-approval"];
 
 /// The open issues that carry a role's label, oldest first.
 #[derive(Clone, Debug, Default)]

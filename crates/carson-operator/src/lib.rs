@@ -27,6 +27,7 @@
 pub mod backup;
 pub mod block;
 pub mod breaker;
+pub mod cost;
 pub mod fire;
 pub mod firings;
 pub mod issues;
@@ -37,7 +38,10 @@ pub mod pause;
 pub mod prune;
 pub mod pulls;
 mod refusal;
+pub mod retry;
 pub mod roles;
+pub mod show;
+mod since;
 pub mod status;
 pub mod stop;
 mod verb;

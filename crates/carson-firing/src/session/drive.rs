@@ -78,6 +78,9 @@ pub(super) async fn drive<'h>(
     })
     .await;
     let firing = ctx.firing();
+    if let Err(error) = prepared.keep_prompt(ctx) {
+        tracing::warn!(firing.id = %ctx.id, %error, "the prompt could not be kept");
+    }
     let session = prepared.session(ctx);
     let mut watch = Watch::default();
     let mut seen = |event: &Event| {
