@@ -43,18 +43,30 @@ pub enum Command {
     Fire(Fire),
     /// Stop a running firing; its work is saved.
     Stop {
-        /// The firing: its id, or the eight digits that tables show.
+        /// The firing: its id, or any part of it that no other has.
         firing: String,
+    },
+    /// Let the fleet take an issue up again: labels that keep it away are removed, and its attempts
+    /// are counted anew.
+    Retry {
+        /// The issue's number.
+        #[arg(value_parser = clap::value_parser!(u64).range(1..))]
+        issue: u64,
+        #[command(flatten)]
+        repo: RepoArg,
     },
     /// Show roles, stops and running firings on one screen.
     Status {
         /// List every housekeeping job with its last run, its result and its next run.
         #[arg(long)]
         jobs: bool,
+        /// Show it again every two seconds, until Ctrl-C.
+        #[arg(long, conflicts_with = "json")]
+        watch: bool,
     },
     /// Say why a role fired or did not, what would change it, and what comes next.
     Why {
-        /// The role, or a firing: its id, or the eight digits that tables show.
+        /// The role, or a firing: its id, or any part of it that no other has.
         #[arg(value_name = "ROLE|FIRING")]
         what: String,
     },
@@ -65,13 +77,25 @@ pub enum Command {
     },
     /// List firings, or show one.
     Firings(Firings),
+    /// Show one firing, or what it was told, said and changed.
+    Show(Show),
+    /// Say what firings cost, by role.
+    Cost {
+        /// Only since then: how long ago (2h, 3d, 1w), `today`, `yesterday`, or a day.
+        #[arg(long, value_name = "WHEN")]
+        since: Option<String>,
+    },
     /// Print a firing's log, and where its transcripts are.
     Logs {
-        /// The firing: its id, or the eight digits that tables show.
+        /// The firing: its id, or any part of it that no other has.
         id: String,
-        /// Print the transcripts too.
+        /// Print the transcripts too, as the CLI wrote them; `carson show --transcript` has them
+        /// readable.
         #[arg(long)]
         transcripts: bool,
+        /// Go on until the firing has ended.
+        #[arg(short, long, conflicts_with_all = ["transcripts", "json"])]
+        follow: bool,
     },
     /// Work with issues on any forge.
     Issue {
@@ -143,6 +167,8 @@ pub enum Command {
         /// The script.
         script: PathBuf,
     },
+    /// Print the version.
+    Version,
     /// Print shell completions.
     Completions {
         /// The shell.
@@ -246,9 +272,11 @@ pub struct Fire {
     pub dry_run: bool,
 }
 
-/// `carson roles show`
+/// `carson roles`
 #[derive(Debug, Subcommand)]
 pub enum Roles {
+    /// List roles, as `carson roles` does.
+    List,
     /// Show one role.
     Show {
         /// The role.
@@ -256,17 +284,33 @@ pub enum Roles {
     },
 }
 
+/// `carson show`
+#[derive(Debug, ClapArgs)]
+pub struct Show {
+    /// The firing: its id, or any part of it that no other has.
+    pub firing: String,
+    /// What its sessions were told.
+    #[arg(long)]
+    pub prompt: bool,
+    /// What it changed: from the base that it began with to what was pushed or kept.
+    #[arg(long)]
+    pub diff: bool,
+    /// What its sessions said, called and were answered.
+    #[arg(long)]
+    pub transcript: bool,
+}
+
 /// `carson firings`
 #[derive(Debug, ClapArgs)]
 pub struct Firings {
-    /// Show this one: its id, or the eight digits that tables show.
+    /// Show this one: its id, or any part of it that no other has.
     #[arg(conflicts_with_all = ["role", "since", "all", "limit"])]
     pub id: Option<String>,
     /// Only of this role.
     #[arg(long)]
     pub role: Option<String>,
-    /// Only of the last so long (2h, 3d).
-    #[arg(long, value_name = "DURATION")]
+    /// Only since then: how long ago (2h, 3d, 1w), `today`, `yesterday`, or a day.
+    #[arg(long, value_name = "WHEN")]
     pub since: Option<String>,
     /// Skipped slots too.
     #[arg(long)]

@@ -1,43 +1,111 @@
-//! Where logs go: standard error, one line each; the daemon's supervisor keeps them.
+//! Where logs go: standard error, one line each; the daemon's supervisor keeps them. A firing in a
+//! terminal keeps its own, as one of the daemon's does.
 
-use std::io::{IsTerminal, Result, Write};
+use std::fs::{File, OpenOptions};
+use std::io::{self, Write};
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::Path;
+use std::sync::OnceLock;
 
 use carson_redact::Redactor;
-use tracing_subscriber::EnvFilter;
+use tracing::Subscriber;
+use tracing_subscriber::fmt::MakeWriter;
+use tracing_subscriber::layer::SubscriberExt;
+use tracing_subscriber::registry::LookupSpan;
+use tracing_subscriber::util::SubscriberInitExt;
+use tracing_subscriber::{EnvFilter, Layer, fmt};
 
 use crate::print;
+use crate::terminal::{self, Stream};
+
+/// The log of the firing that this process runs in a terminal.
+static KEPT: OnceLock<File> = OnceLock::new();
 
 /// Starts logging at a level, or as `CARSON_LOG` says.
 pub fn start(level: &str, json: bool) {
-    let filter = EnvFilter::try_from_env("CARSON_LOG").unwrap_or_else(|_| {
-        EnvFilter::new(format!(
-            "{level},tokio_cron_scheduler=warn,sqlx=warn,hyper=warn"
-        ))
-    });
-    let builder = tracing_subscriber::fmt()
-        .with_env_filter(filter)
-        // Logs of daemons and firings are files: colours are for a terminal.
-        .with_ansi(std::io::stderr().is_terminal())
-        .with_writer(|| Redacted(print::redactor()));
+    let asked = EnvFilter::try_from_env("CARSON_LOG");
+    let said = lines(json, Said, terminal::has_colours(Stream::Error));
+    let said = said.with_filter(asked.unwrap_or_else(|_| at(level)));
+    let kept = lines(json, Kept, false).with_filter(at("info"));
     // A second start (never in one process) would be refused; there is nothing to do about it.
-    let _ = if json {
-        builder.json().flatten_event(true).try_init()
-    } else {
-        builder.with_target(false).try_init()
+    let _ = match level {
+        // What it says is what its starter keeps.
+        "info" => tracing_subscriber::registry().with(said).try_init(),
+        _ => tracing_subscriber::registry()
+            .with(said)
+            .with(kept)
+            .try_init(),
     };
 }
 
-/// Standard error, without secrets. The formatter writes each event in one piece, so nothing is
-/// split here.
-struct Redacted(Redactor);
+/// Keeps what is logged from now on in this file too.
+///
+/// # Errors
+/// When it cannot be written.
+pub fn keep(log: &Path) -> io::Result<()> {
+    let mut options = OpenOptions::new();
+    let file = options.create(true).append(true).mode(0o600).open(log)?;
+    // There is one firing in a process.
+    let _ = KEPT.set(file);
+    Ok(())
+}
 
-impl Write for Redacted {
-    fn write(&mut self, event: &[u8]) -> Result<usize> {
-        std::io::stderr().write_all(&self.0.redact_bytes(event))?;
+fn at(level: &str) -> EnvFilter {
+    EnvFilter::new(format!(
+        "{level},tokio_cron_scheduler=warn,sqlx=warn,hyper=warn"
+    ))
+}
+
+fn lines<S, W>(json: bool, writer: W, colours: bool) -> Box<dyn Layer<S> + Send + Sync>
+where
+    S: Subscriber + for<'a> LookupSpan<'a>,
+    W: for<'a> MakeWriter<'a> + Send + Sync + 'static,
+{
+    let lines = fmt::layer().with_ansi(colours).with_writer(writer);
+    if json {
+        lines.json().flatten_event(true).boxed()
+    } else {
+        lines.with_target(false).boxed()
+    }
+}
+
+/// Standard error.
+struct Said;
+
+/// The firing's own log, once there is one.
+struct Kept;
+
+impl MakeWriter<'_> for Said {
+    type Writer = Redacted<io::Stderr>;
+
+    fn make_writer(&self) -> Self::Writer {
+        terminal::clear_live();
+        Redacted(print::redactor(), io::stderr())
+    }
+}
+
+impl MakeWriter<'_> for Kept {
+    type Writer = Redacted<Box<dyn Write>>;
+
+    fn make_writer(&self) -> Self::Writer {
+        let file: Box<dyn Write> = match KEPT.get() {
+            Some(file) => Box::new(file),
+            None => Box::new(io::sink()),
+        };
+        Redacted(print::redactor(), file)
+    }
+}
+
+/// A place without secrets. The formatter writes each event in one piece, so nothing is split here.
+struct Redacted<W>(Redactor, W);
+
+impl<W: Write> Write for Redacted<W> {
+    fn write(&mut self, event: &[u8]) -> io::Result<usize> {
+        self.1.write_all(&self.0.redact_bytes(event))?;
         Ok(event.len())
     }
 
-    fn flush(&mut self) -> Result<()> {
-        std::io::stderr().flush()
+    fn flush(&mut self) -> io::Result<()> {
+        self.1.flush()
     }
 }

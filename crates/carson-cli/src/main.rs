@@ -9,6 +9,7 @@ mod commands;
 mod error;
 mod log;
 mod print;
+mod terminal;
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::process::ExitCode;

@@ -1,8 +1,11 @@
 //! The only place that prints.
-#![expect(clippy::print_stderr, reason = "the one place that prints")]
+//!
+//! A reader that goes away (`carson … | head`) is no error: what it did not want is not printed, and
+//! the verb ends with its own code.
 
-use std::io::{IsTerminal, Write};
+use std::io::{self, ErrorKind, Write};
 use std::sync::LazyLock;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use carson_core::stops::{Change, Part};
 use carson_redact::Redactor;
@@ -10,11 +13,16 @@ use comfy_table::Table;
 use comfy_table::presets::NOTHING;
 use serde::Serialize;
 
+use crate::terminal::{self, Stream};
+
 /// The one redactor of this process: what the log, the rows, the forge, the chat and the terminal
 /// know as secret is the same.
 static REDACTOR: LazyLock<Redactor> = LazyLock::new(Redactor::default);
 
-/// A handle to it.
+/// Whoever read the answer has gone.
+static UNREAD: AtomicBool = AtomicBool::new(false);
+
+/// A handle to the redactor.
 pub fn redactor() -> Redactor {
     REDACTOR.clone()
 }
@@ -24,20 +32,34 @@ pub fn line(text: &str) {
     raw(&harmless(text));
 }
 
-/// A line as it stands. A reader that went away (`carson … | head`) is no error.
+/// A line as it stands.
 pub fn raw(text: &str) {
-    let _ = writeln!(std::io::stdout(), "{}", REDACTOR.redact(text));
+    terminal::clear_live();
+    let written = writeln!(io::stdout(), "{}", REDACTOR.redact(text));
+    if written.is_err_and(|error| error.kind() == ErrorKind::BrokenPipe) {
+        UNREAD.store(true, Ordering::Relaxed);
+    }
+}
+
+/// Whether somebody still reads the answer: what would go on printing ends when nobody does.
+pub fn is_read() -> bool {
+    !UNREAD.load(Ordering::Relaxed)
 }
 
 /// A line on standard error.
 pub fn error(text: &str) {
-    eprintln!("{}", REDACTOR.redact(&harmless(text)));
+    terminal::clear_live();
+    let _ = writeln!(io::stderr(), "{}", shown(text));
+}
+
+/// The text as everybody may see it: without secrets, and without what steers a terminal.
+pub fn shown(text: &str) -> String {
+    REDACTOR.redact(&harmless(text)).into_owned()
 }
 
 /// A line that somebody should see: red where a terminal shows it.
 pub fn alarm(text: &str) {
-    let plain = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
-    if plain || !std::io::stdout().is_terminal() {
+    if !terminal::has_colours(Stream::Output) {
         return line(text);
     }
     for one in harmless(text).lines() {
@@ -46,7 +68,7 @@ pub fn alarm(text: &str) {
 }
 
 /// Control characters, and the marks that reorder text (CVE-2021-42574), become visible.
-fn harmless(text: &str) -> String {
+pub fn harmless(text: &str) -> String {
     let hidden = |c: char| {
         c.is_control() && !matches!(c, '\n' | '\t')
             || matches!(c, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')

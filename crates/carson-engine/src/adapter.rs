@@ -1,10 +1,12 @@
 //! What one engine's file says of it.
 
 use carson_proc::Command;
+use serde_json::Value;
 
 use crate::cli::Cli;
 use crate::engine::Engine;
 use crate::error::EngineError;
+use crate::readable::Said;
 use crate::reader::Reader;
 use crate::session::{Access, Session};
 use crate::variables::Variables;
@@ -20,6 +22,8 @@ pub(crate) struct Adapter {
     pub command: fn(&Engine, &Session<'_>) -> Result<Command, EngineError>,
     /// What reads its output.
     pub reader: fn(&Engine, &Session<'_>) -> Box<dyn Reader>,
+    /// What a line of its output says to people who read it later; nothing where it is not known.
+    pub says: fn(&Value) -> Vec<Said>,
     /// The variables that a session gets beside the environment that it is given, for people to see.
     /// A value of `…` is another one in each session.
     pub variables: fn(Access) -> Vec<(&'static str, &'static str)>,

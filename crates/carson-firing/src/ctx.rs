@@ -8,8 +8,8 @@ use carson_core::{Event, FiringId, RepoName, Stage};
 use carson_proc::Cancel;
 use carson_store::{Firing as Row, Stopped, Store};
 use chrono::{DateTime, Utc};
-use tracing::info;
 
+use crate::steps::Steps;
 use carson_home::{FiringRef, Home};
 
 /// A firing while it runs, or while a dead one is concluded: who fires, for whom, and until when. What
@@ -25,6 +25,8 @@ pub(crate) struct Ctx<'h> {
     pub wanted: Wanted,
     /// Whether somebody asked for it, and no slot.
     pub by_hand: bool,
+    /// Who watches.
+    pub steps: Steps,
 }
 
 /// What an operator asked for with `--repo` and `--work`.
@@ -45,6 +47,7 @@ impl<'h> Ctx<'h> {
             cancel,
             deadline: Instant::now() + role.limits.wall_clock,
             by_hand: row.slot.is_none(),
+            steps: Steps::default(),
             wanted: Wanted {
                 repo: row.repo.clone(),
                 work: row.work.and_then(carson_core::work::WorkKey::number),
@@ -94,7 +97,7 @@ impl<'h> Ctx<'h> {
 
     /// Notes the stage in the row.
     pub(crate) async fn enter(&self, stage: Stage) {
-        info!(firing.id = %self.id, firing.stage = %stage, "stage");
+        self.begins(stage);
         let entered = self.store().set_stage(self.id, stage, self.now());
         self.best_effort("the stage", entered).await;
     }

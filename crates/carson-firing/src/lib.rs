@@ -56,6 +56,7 @@ mod session;
 mod setup;
 mod stages;
 pub mod stale_claims;
+mod steps;
 mod stuck_benches;
 mod thread_posts;
 
@@ -73,3 +74,4 @@ pub fn questions() -> Vec<carson_proc::inspector::Kind> {
 
 pub use admit::{ClaimError, Claimed};
 pub use ended::{Ended, FiringError};
+pub use steps::{Step, Steps};

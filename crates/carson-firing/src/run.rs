@@ -17,24 +17,33 @@ use crate::stages::facts::Findings;
 use crate::stages::{
     baseline, diff_review, execute, facts, pick, plan, preflight, review, workspace,
 };
+use crate::steps::Steps;
 use carson_home::Home;
 
 /// How long a stage may go on after the wall clock ran out before it is dropped. Sessions stop by
 /// themselves at the wall clock; this is for a git or forge call that does not.
 const BACKSTOP: Duration = Duration::from_secs(30);
 
-/// Runs a claimed firing to its end.
+/// Runs a claimed firing to its end, and tells of its steps.
 ///
 /// # Errors
 /// Only when the firing cannot be read or concluded; every other trouble is an outcome.
-pub async fn run(home: &Home, id: FiringId, cancel: Cancel) -> Result<Ended, FiringError> {
+pub async fn run(
+    home: &Home,
+    id: FiringId,
+    cancel: Cancel,
+    steps: Steps,
+) -> Result<Ended, FiringError> {
     let row = claimed_row(home, id).await?;
     let gone = || FiringError::RoleGone {
         id,
         role: row.role.clone(),
     };
     let role = home.fleet.roles.get(&row.role).ok_or_else(gone)?;
-    let ctx = Ctx::of_row(home, &row, role, cancel);
+    let ctx = Ctx {
+        steps,
+        ..Ctx::of_row(home, &row, role, cancel)
+    };
     let me = ProcessId::current();
     let now = home.clock.now();
     if !home.store.start_firing(id, me.pid, me.start, now).await? {

@@ -21,7 +21,6 @@ use carson_engine::Access;
 use carson_git::{GitError, Mirror, Oid, Seen};
 use carson_home::halt::OrBroken;
 use carson_proc::{Command, Exit, Finished, Limits, StopReason, run as supervise};
-use tracing::info;
 
 use crate::ctx::Ctx;
 use crate::record::Record;
@@ -112,7 +111,6 @@ async fn make(
         let made = site.mirror.add_layered(&tree, BRANCH, site.base, &layered);
         made.await.or_broken("making room for a setup")?;
     }
-    info!(firing.id = %ctx.id, repo = %site.repo.name, "the setup runs");
     let done = lines(ctx, rec, site, &bench, "").await?;
     let text = said(ctx, site.repo, &done);
     let mut log = OpenOptions::new();
@@ -206,6 +204,7 @@ async fn lines(
     then: &str,
 ) -> Result<Finished, Halt> {
     let setup = &site.repo.setup;
+    ctx.runs_setup(&site.repo.name);
     let limits = Limits {
         keep: KEPT,
         ..Limits::within(setup.timeout.min(ctx.remaining()))

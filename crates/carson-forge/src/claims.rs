@@ -9,9 +9,9 @@ use tokio::time::sleep;
 use tracing::warn;
 
 use crate::error::ForgeError;
-use crate::forge::{Forge, IN_FLIGHT, is_ready};
+use crate::forge::{FOR_PEOPLE, Forge, HELD, IN_FLIGHT, is_ready};
 use crate::marks::{self, Claim, Mark, claim_text, release_text, unreleased};
-use crate::words::Comment;
+use crate::words::{Comment, Issue};
 
 /// How often a claim of ours is looked for before it counts as lost.
 const LOOKS: u32 = 5;
@@ -184,6 +184,29 @@ impl Forge {
         self.set_labels(number, &["needs:human"], &[]).await?;
         let text = marks::hand_over_text(firing, note.as_str());
         self.comment_as_is(number, &text).await.map(|_| ())
+    }
+
+    /// Gives an issue back to the fleet at a person's word: its attempts are counted anew, and what
+    /// keeps the fleet away goes, but for the labels that are to stay. Says what went.
+    ///
+    /// # Errors
+    /// When the forge does not answer.
+    pub async fn begin_anew(
+        &self,
+        issue: &Issue,
+        by: FiringId,
+        stays: &[&str],
+    ) -> Result<Vec<String>, ForgeError> {
+        // The count first: without its label the next slot may take it at once.
+        let text = marks::hand_over_text(by, "To be tried again: attempts are counted anew.");
+        self.comment_as_is(issue.number, &text).await?;
+        let away = HELD.iter().chain(&FOR_PEOPLE);
+        let away = away.filter(|label| issue.has(label) && !stays.contains(label));
+        let away: Vec<&str> = away.copied().collect();
+        let missing = stays.iter().filter(|label| !issue.has(label));
+        let missing: Vec<&str> = missing.copied().collect();
+        self.set_labels(issue.number, &missing, &away).await?;
+        Ok(away.into_iter().map(str::to_owned).collect())
     }
 
     /// What the claims of an issue tell.

@@ -20,10 +20,10 @@ pub const DONE: &str = "carson:done";
 
 /// Labels of work that the fleet holds or has done: they keep it away from an issue, whatever else
 /// that carries.
-const HELD: [&str; 3] = [IN_FLIGHT, PR_OPEN, DONE];
+pub(crate) const HELD: [&str; 3] = [IN_FLIGHT, PR_OPEN, DONE];
 
 /// Labels that keep the fleet away until a person removes them.
-const FOR_PEOPLE: [&str; 3] = ["do-not-pickup", "needs:human", "plan-pending-approval"];
+pub(crate) const FOR_PEOPLE: [&str; 3] = ["do-not-pickup", "needs:human", "plan-pending-approval"];
 
 /// The open issues that carry a role's label, oldest first.
 #[derive(Clone, Debug, Default)]

@@ -49,6 +49,48 @@ impl Kept {
         self.bare.path()
     }
 
+    /// What lies between two commits, as text for people: a summary of the files, then the changes.
+    /// `None` where one of them is not there any more.
+    ///
+    /// # Errors
+    /// When git does not run, or there is more than anybody reads.
+    pub async fn diff(&self, base: &str, tip: &str) -> Result<Option<String>, GitError> {
+        let (Ok(base), Ok(tip)) = (base.parse::<Oid>(), tip.parse::<Oid>()) else {
+            return Ok(None);
+        };
+        if !self.path().is_dir() {
+            return Ok(None);
+        }
+        let (from, to) = (base.git2(), tip.git2());
+        let known = self
+            .bare
+            .read(move |repo| Ok(repo.find_commit(from).is_ok() && repo.find_commit(to).is_ok()));
+        if !known.await? {
+            return Ok(None);
+        }
+        let diff = self.bare.git("diff");
+        let diff = diff.args([
+            "--no-ext-diff",
+            "--no-textconv",
+            "--no-color",
+            "--stat",
+            "-p",
+        ]);
+        let text = diff.args([base.as_str(), tip.as_str(), "--"]).text();
+        text.await.map(Some)
+    }
+
+    /// What a full ref name points to there.
+    ///
+    /// # Errors
+    /// When the store cannot be read.
+    pub async fn at(&self, name: &str) -> Result<Option<Oid>, GitError> {
+        if !self.path().is_dir() {
+            return Ok(None);
+        }
+        self.bare.ref_target(name).await
+    }
+
     /// Makes it where it is missing. It appears whole or not at all.
     pub(crate) fn make(&self) -> Result<(), GitError> {
         if self.path().join("HEAD").is_file() {

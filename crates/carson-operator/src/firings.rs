@@ -1,15 +1,14 @@
 //! The rows of firings.
 
-use carson_config::parse_duration;
 use carson_core::egress::EgressHost;
 use carson_home::Home;
 use carson_store::{BlockedCall, EffectRow, EventRow, Filter, Firing, StageRow};
-use chrono::TimeDelta;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::names;
 use crate::refusal::Refusal;
+use crate::since::since;
 use crate::verb::{Ask, Who};
 
 /// How many are listed, where nobody says.
@@ -21,7 +20,7 @@ pub const LIMIT: u32 = 30;
 pub struct List {
     /// Only of this role.
     pub role: Option<String>,
-    /// Only of the last so long (2h, 3d).
+    /// Only since then: how long ago (2h, 3d, 1w), `today`, `yesterday`, or a day.
     pub since: Option<String>,
     /// Skipped slots too.
     #[serde(default)]
@@ -46,16 +45,9 @@ impl Ask for List {
         let role = role
             .map(|name| names::role(&home.fleet, name))
             .transpose()?;
-        let since = self.since.as_deref().map(parse_duration).transpose();
-        let since = since.map_err(|problem| Refusal::Field {
-            field: "since",
-            problem,
-        })?;
-        let now = home.clock.now();
-        let longest = TimeDelta::days(3_650);
         let filter = Filter {
             role: role.map(|role| role.name.clone()),
-            since: since.map(|ago| now - TimeDelta::from_std(ago).unwrap_or(longest)),
+            since: since(home, self.since.as_deref())?,
             skipped: self.all,
             limit: self.limit,
         };
@@ -67,7 +59,7 @@ impl Ask for List {
 #[derive(Debug, Deserialize, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Show {
-    /// Its id, or the eight digits that tables show.
+    /// Its id, or any part of it that no other has.
     pub id: String,
 }
 

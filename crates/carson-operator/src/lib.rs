@@ -27,6 +27,7 @@
 pub mod backup;
 pub mod block;
 pub mod breaker;
+pub mod cost;
 pub mod daemons;
 pub mod fire;
 pub mod firings;
@@ -40,7 +41,10 @@ pub mod prune;
 pub mod pull_ends;
 pub mod pulls;
 mod refusal;
+pub mod retry;
 pub mod roles;
+pub mod show;
+mod since;
 pub mod status;
 pub mod stop;
 mod verb;

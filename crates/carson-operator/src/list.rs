@@ -2,8 +2,8 @@
 
 use crate::verb::Verb;
 use crate::{
-    backup, block, breaker, fire, firings, issue_edits, issues, logs, pause, prune, pull_ends,
-    pulls, roles, status, stop, why, workspaces,
+    backup, block, breaker, cost, fire, firings, issue_edits, issues, logs, pause, prune,
+    pull_ends, pulls, retry, roles, show, status, stop, why, workspaces,
 };
 
 /// Every verb there is.
@@ -14,7 +14,9 @@ pub const VERBS: &[Verb] = &[
     Verb::of::<roles::Show>(),
     Verb::of::<firings::List>(),
     Verb::of::<firings::Show>(),
+    Verb::of::<show::Show>(),
     Verb::of::<logs::Logs>(),
+    Verb::of::<cost::Cost>(),
     Verb::of::<issues::Create>(),
     Verb::of::<issues::List>(),
     Verb::of::<issues::Show>(),
@@ -29,6 +31,7 @@ pub const VERBS: &[Verb] = &[
     Verb::of::<fire::Fire>(),
     Verb::of::<fire::DryRun>(),
     Verb::of::<stop::Stop>(),
+    Verb::of::<retry::Retry>(),
     Verb::of::<pause::Pause>(),
     Verb::of::<pause::Resume>(),
     Verb::of::<block::List>(),

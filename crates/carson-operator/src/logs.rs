@@ -15,7 +15,7 @@ use crate::verb::{Ask, Who};
 #[derive(Debug, Deserialize, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Logs {
-    /// The firing: its id, or the eight digits that tables show.
+    /// The firing: its id, or any part of it that no other has.
     pub id: String,
     /// The text of its transcripts too, and not only where they are.
     #[serde(default)]
@@ -74,7 +74,7 @@ impl Ask for Logs {
 }
 
 /// What sessions print is bytes, not always text.
-fn read(file: &Path) -> Result<String, Refusal> {
+pub(crate) fn read(file: &Path) -> Result<String, Refusal> {
     let bytes = std::fs::read(file).map_err(|source| Refusal::File {
         what: file.display().to_string(),
         source,

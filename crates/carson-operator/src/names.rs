@@ -68,7 +68,7 @@ pub fn repo_or_only<'f>(fleet: &'f Fleet, name: Option<&str>) -> Result<&'f Repo
     }
 }
 
-/// A firing by its id, or by the eight digits that tables show.
+/// A firing by its id, or by any part of it that no other has.
 ///
 /// # Errors
 /// When there is none, or there are several.

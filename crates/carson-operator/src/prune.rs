@@ -109,7 +109,7 @@ async fn would_be_concluded(home: &Home) -> Result<Vec<Concluded>, Refusal> {
 #[derive(Debug, Deserialize, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Discard {
-    /// The firing: its id, or the eight digits that tables show.
+    /// The firing: its id, or any part of it that no other has.
     pub firing: String,
 }
 

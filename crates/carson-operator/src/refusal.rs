@@ -5,6 +5,7 @@ use carson_firing::dry_run::DryRunError;
 use carson_firing::ended_pulls::PullError;
 use carson_firing::prune::PruneError;
 use carson_forge::{ForgeError, PullState};
+use carson_git::GitError;
 use carson_home::ForgeOpenError;
 use carson_home::halt::Hinted;
 use carson_proc::SpawnError;
@@ -127,6 +128,9 @@ pub enum Refusal {
     /// The forge cannot be opened.
     #[error(transparent)]
     ForgeOpen(#[from] ForgeOpenError),
+    /// What a firing changed cannot be read.
+    #[error(transparent)]
+    Git(#[from] GitError),
     /// The look ahead cannot be had.
     #[error(transparent)]
     DryRun(#[from] DryRunError),
@@ -188,11 +192,15 @@ impl Refusal {
             Self::Store(error) | Self::Prune(PruneError::Store(error)) => error.hint().to_owned(),
             Self::Forge(error) => error.hint().to_owned(),
             Self::ForgeOpen(error) => error.hint().to_owned(),
+            Self::Git(error) => error.hint().to_owned(),
             Self::DryRun(error) => error.hint().to_owned(),
             Self::Spawn(error) => error.hint().to_owned(),
             Self::Prune(PruneError::Benches { .. }) => "check who may read CARSON_HOME".to_owned(),
             Self::NotRunning { .. } => "`carson status` lists the firings that run".to_owned(),
-            Self::Field { .. } | Self::ManyFirings { .. } | Self::BenchStays(_) => return None,
+            Self::ManyFirings { .. } => {
+                "name one of them with more of its digits; its last eight are its own".to_owned()
+            }
+            Self::Field { .. } | Self::BenchStays(_) => return None,
         })
     }
 }

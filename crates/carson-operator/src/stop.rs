@@ -16,7 +16,7 @@ use crate::verb::{Ask, Who};
 #[derive(Debug, Deserialize, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Stop {
-    /// The firing: its id, or the eight digits that tables show.
+    /// The firing: its id, or any part of it that no other has.
     pub firing: String,
 }
 

@@ -22,7 +22,7 @@ pub use stops::Stop;
 #[derive(Debug, Deserialize, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Why {
-    /// The role, or a firing: its id, or the eight digits that tables show.
+    /// The role, or a firing: its id, or any part of it that no other has.
     pub what: String,
 }
 

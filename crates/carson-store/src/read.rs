@@ -23,6 +23,9 @@ pub struct Filter {
     pub limit: u32,
 }
 
+/// The shortest part of an id that names a firing.
+const SHORTEST: usize = 4;
+
 /// What an abbreviated id names.
 #[derive(Clone, Debug)]
 pub enum Found {
@@ -67,7 +70,7 @@ impl Store {
         Ok(text.and_then(|text| serde_json::from_str(&text).ok()))
     }
 
-    /// A firing by its whole id, or by the eight digits that tables show.
+    /// A firing by its id, or by any part of it that no other has; hyphens do not count.
     ///
     /// # Errors
     /// When the database does not answer.
@@ -76,28 +79,52 @@ impl Store {
             let found = self.firing(id).await?;
             return Ok(found.map_or(Found::Nothing, |row| Found::One(Box::new(row))));
         }
-        let text = text.to_lowercase();
-        if text.len() < 4 || !text.bytes().all(|byte| byte.is_ascii_hexdigit()) {
+        let digits = text.replace('-', "").to_lowercase();
+        if digits.len() < SHORTEST || !digits.bytes().all(|byte| byte.is_ascii_hexdigit()) {
             return Ok(Found::Nothing);
         }
-        let ids: Vec<(Uuid,)> = match text.len() {
-            8 => self.ids_that_show_as(&text).await?,
-            _ => on!(self, |pool| query_as(
-                "SELECT id FROM firing ORDER BY seq DESC"
-            )
-            .fetch_all(pool)
-            .await?),
+        // What tables show comes first: those digits may stand within another id too.
+        let mut found = match digits.len() {
+            8 => self.ids_that_show_as(&digits).await?,
+            _ => Vec::new(),
         };
-        let ids = ids.into_iter().map(|(id,)| FiringId::from(id));
-        let found: Vec<FiringId> = ids.filter(|id| id.short().ends_with(&text)).collect();
+        if found.is_empty() {
+            found = self.ids_with(&digits).await?;
+        }
         match found[..] {
             [] => Ok(Found::Nothing),
-            [id] => {
-                let row = self.firing(id).await?;
+            [(id,)] => {
+                let row = self.firing(id.into()).await?;
                 Ok(row.map_or(Found::Nothing, |row| Found::One(Box::new(row))))
             }
-            _ => Ok(Found::Many(found)),
+            _ => Ok(Found::Many(
+                found.into_iter().map(|(id,)| id.into()).collect(),
+            )),
         }
+    }
+
+    /// The newest with these digits anywhere.
+    async fn ids_with(&self, digits: &str) -> Result<Vec<(Uuid,)>, StoreError> {
+        Ok(match &self.db {
+            Db::Sqlite(pool) => {
+                query_as(
+                    "SELECT id FROM firing WHERE instr(lower(hex(id)), $1) > 0 \
+                     ORDER BY seq DESC LIMIT 10",
+                )
+                .bind(digits)
+                .fetch_all(pool)
+                .await?
+            }
+            Db::Postgres(pool) => {
+                query_as(
+                    "SELECT id FROM firing WHERE position($1 in replace(id::text, '-', '')) > 0 \
+                     ORDER BY seq DESC LIMIT 10",
+                )
+                .bind(digits)
+                .fetch_all(pool)
+                .await?
+            }
+        })
     }
 
     /// By an index on the digits; each database has its own words for them.

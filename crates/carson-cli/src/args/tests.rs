@@ -11,7 +11,7 @@ use super::Args;
 const TYPED: [(&str, &str); 1] = [("firings show", "firings id")];
 
 /// Commands that are no verbs, and why.
-const ONLY_HERE: [(&str, &str); 15] = [
+const ONLY_HERE: [(&str, &str); 17] = [
     ("init", "makes the home that verbs are asked in"),
     (
         "demo",
@@ -33,6 +33,8 @@ const ONLY_HERE: [(&str, &str); 15] = [
     ("firing run", "is the firing's process"),
     ("rehearsal", "is a session's process"),
     ("completions", "is for a shell"),
+    ("roles list", "is `roles`, for who types it so"),
+    ("version", "is about this program, not about a fleet"),
 ];
 
 /// Every command without commands below it, by its words.

@@ -1,12 +1,14 @@
 //! `carson fire` and `carson firing run`
 
+mod live;
+
 use std::path::PathBuf;
 use std::time::Duration;
 
-use carson_core::Clock;
 use carson_core::text::counted;
+use carson_core::{Clock, FiringId};
 use carson_firing::dry_run::{self, Outlook};
-use carson_firing::{FiringError, run};
+use carson_firing::{Ended, FiringError, Steps, run};
 use carson_home::Home;
 use carson_operator::fire::{DryRun, Fire, Fired};
 use carson_operator::{Ask, names};
@@ -17,7 +19,7 @@ use tokio::signal::unix::{SignalKind, signal};
 use crate::app::App;
 use crate::args;
 use crate::error::CommandError;
-use crate::print;
+use crate::{log, print};
 
 pub async fn run(app: &App, args: args::Fire) -> Result<u8, CommandError> {
     let home = app.home().await?;
@@ -32,7 +34,7 @@ pub async fn run(app: &App, args: args::Fire) -> Result<u8, CommandError> {
         return print_outlook(app, &home, &outlook);
     }
     match (Fire { role, repo, work }).claim(&home).await? {
-        Fired::Claimed { firing } => to_the_end(app, &home, firing).await,
+        Fired::Claimed { firing } => shown_to_the_end(app, &home, firing).await,
         Fired::Skipped(skipped) => {
             let text = format!("{}: {}", skipped.outcome, skipped.reason);
             print::done(app.json, &text, &skipped);
@@ -67,18 +69,34 @@ pub async fn run_claimed(
         .map_err(|_| CommandError::usage(format!("{id:?} is not a firing's id")))?;
     let app = app.with_settings(settings);
     let home = app.home_of_a_firing().await?;
-    to_the_end(&app, &home, id).await
+    let ended = run_it(&home, id, Steps::default()).await?;
+    tell_end(&app, &home, id, ended).await
 }
 
-async fn to_the_end(app: &App, home: &Home, id: carson_core::FiringId) -> Result<u8, CommandError> {
+/// Runs it in this terminal, which shows what passes; its log is kept all the same.
+async fn shown_to_the_end(app: &App, home: &Home, id: FiringId) -> Result<u8, CommandError> {
+    if let Err(error) = log::keep(&home.fleet.layout.firing_log(&id)) {
+        print::error(&format!("warning: its log cannot be kept: {error}"));
+    }
+    let (steps, passing) = Steps::watched();
+    let shown = tokio::spawn(live::show(id, passing));
+    let ran = run_it(home, id, steps).await;
+    // It ends with the last step; one that cannot show them says nothing of the firing.
+    let _ = shown.await;
+    tell_end(app, home, id, ran?).await
+}
+
+async fn run_it(home: &Home, id: FiringId, steps: Steps) -> Result<Ended, CommandError> {
     become_subreaper()?;
     let cancel = cancel_on_signals()?;
-    let ended = run::run(home, id, cancel)
-        .await
-        .map_err(|error| match error {
-            FiringError::Store(error) => error.into(),
-            error => CommandError::failed(error.to_string()),
-        })?;
+    let ended = run::run(home, id, cancel, steps).await;
+    ended.map_err(|error| match error {
+        FiringError::Store(error) => error.into(),
+        error => CommandError::failed(error.to_string()),
+    })
+}
+
+async fn tell_end(app: &App, home: &Home, id: FiringId, ended: Ended) -> Result<u8, CommandError> {
     let outcome = ended.settled.outcome;
     if app.json {
         let row = home.store.firing(id).await?;
@@ -102,6 +120,7 @@ fn cancel_on_signals() -> Result<Cancel, CommandError> {
         let cancel = cancel.clone();
         tokio::spawn(async move {
             if asked.recv().await.is_some() {
+                print::error("asked to stop: its session ends, and its work is saved");
                 cancel.cancel();
             }
         });

@@ -14,16 +14,10 @@ use crate::error::CommandError;
 use crate::print;
 
 pub async fn run(app: &App, args: Firings) -> Result<u8, CommandError> {
-    let home = app.home_in_any_case().await?;
     if let Some(id) = args.id {
-        let shown = Show { id }.answer(&home).await?;
-        if app.json {
-            print::sorted_json(&shown);
-        } else {
-            show(&shown);
-        }
-        return Ok(0);
+        return one(app, id).await;
     }
+    let home = app.home_in_any_case().await?;
     let list = List {
         role: args.role,
         since: args.since,
@@ -35,6 +29,18 @@ pub async fn run(app: &App, args: Firings) -> Result<u8, CommandError> {
     let header = ["ID", "ROLE", "OUTCOME", "WORK", "WHEN", "TOOK", "REASON"];
     let row = |row: &Firing| table_row(row, now);
     print::list(app.json, &rows, "no firing yet", &header, row);
+    Ok(0)
+}
+
+/// One firing with all that is written down about it.
+pub async fn one(app: &App, id: String) -> Result<u8, CommandError> {
+    let home = app.home_in_any_case().await?;
+    let shown = Show { id }.answer(&home).await?;
+    if app.json {
+        print::sorted_json(&shown);
+    } else {
+        show(&shown);
+    }
     Ok(0)
 }
 

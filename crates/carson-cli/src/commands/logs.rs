@@ -1,11 +1,18 @@
 //! `carson logs`
 
-use carson_operator::Ask;
+use std::io::{Read, Seek, SeekFrom};
+use std::path::Path;
+use std::time::Duration;
+
 use carson_operator::logs::Logs;
+use carson_operator::{Ask, names};
 
 use crate::app::App;
 use crate::error::CommandError;
 use crate::print;
+
+/// How often somebody looks for more.
+const LOOK_EVERY: Duration = Duration::from_millis(300);
 
 pub async fn run(app: &App, id: String, transcripts: bool) -> Result<u8, CommandError> {
     let home = app.home_in_any_case().await?;
@@ -18,7 +25,9 @@ pub async fn run(app: &App, id: String, transcripts: bool) -> Result<u8, Command
         Some(text) => print::line(text.trim_end()),
         None => {
             let file = printed.log_file.display();
-            print::error(&format!("no log: {file} (it ran in a terminal)"));
+            print::error(&format!(
+                "no log: {file} (it was cleaned up, or lies on another host)"
+            ));
         }
     }
     for transcript in printed.transcripts {
@@ -28,4 +37,55 @@ pub async fn run(app: &App, id: String, transcripts: bool) -> Result<u8, Command
         }
     }
     Ok(0)
+}
+
+/// Prints the log as it grows, until the firing has ended or nobody reads it.
+pub async fn follow(app: &App, id: String) -> Result<u8, CommandError> {
+    let home = app.home_in_any_case().await?;
+    let id = names::firing(&home.store, &id).await?.id;
+    let log = home.fleet.layout.firing_log(&id);
+    let mut from = 0;
+    loop {
+        // First the row: what was written before it ended is printed then.
+        let row = home.store.firing(id).await?;
+        from += more(&log, from)?;
+        let ended = row.is_none_or(|row| row.ended_at.is_some());
+        if ended || !print::is_read() {
+            return Ok(0);
+        }
+        tokio::time::sleep(LOOK_EVERY).await;
+    }
+}
+
+/// Prints the whole lines that the file has from there on; how many bytes they are.
+fn more(log: &Path, from: u64) -> std::io::Result<u64> {
+    let mut file = match std::fs::File::open(log) {
+        Ok(file) => file,
+        // It has not begun.
+        Err(_) => return Ok(0),
+    };
+    file.seek(SeekFrom::Start(from))?;
+    let mut bytes = Vec::new();
+    file.read_to_end(&mut bytes)?;
+    let whole = bytes.iter().rposition(|byte| *byte == b'\n');
+    let Some(end) = whole else { return Ok(0) };
+    print::line(&String::from_utf8_lossy(&bytes[..end]));
+    Ok(end as u64 + 1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::more;
+
+    #[test]
+    fn only_whole_lines_are_printed_and_each_once() {
+        let dir = tempfile::tempdir().unwrap();
+        let log = dir.path().join("x.log");
+        assert_eq!(more(&log, 0).unwrap(), 0);
+        std::fs::write(&log, "one\ntw").unwrap();
+        assert_eq!(more(&log, 0).unwrap(), 4);
+        assert_eq!(more(&log, 4).unwrap(), 0);
+        std::fs::write(&log, "one\ntwo\n").unwrap();
+        assert_eq!(more(&log, 4).unwrap(), 4);
+    }
 }

@@ -4,6 +4,7 @@ mod backup;
 mod block;
 mod breaker;
 mod config;
+mod cost;
 mod daemon;
 mod demo;
 mod doctor;
@@ -18,8 +19,10 @@ mod pause;
 mod proposed_setup;
 mod prune;
 mod rehearsal;
+mod retry;
 mod roles;
 mod sandbox;
+mod show;
 mod status;
 mod stop;
 mod why;
@@ -40,6 +43,12 @@ pub fn run(args: Args) -> Result<u8, CommandError> {
         Command::Hook { action } => return hook::run(&action, args.json),
         // While there is one thread.
         Command::Sandbox(action) => return sandbox::run(&action, args.json),
+        Command::Version => {
+            let version = env!("CARGO_PKG_VERSION");
+            let text = format!("carson {version}");
+            crate::print::done(args.json, &text, &serde_json::json!({ "version": version }));
+            return Ok(0);
+        }
         Command::Completions { shell } => {
             let mut script = Vec::new();
             clap_complete::generate(shell, &mut Args::command(), "carson", &mut script);
@@ -75,11 +84,20 @@ async fn dispatch(app: &App, command: Command) -> Result<u8, CommandError> {
             fire::run_claimed(app, &id, settings).await
         }
         Command::Stop { firing } => stop::run(app, firing).await,
-        Command::Status { jobs } => status::run(app, jobs).await,
+        Command::Retry { issue, repo } => retry::run(app, issue, repo.repo).await,
+        Command::Status { jobs, watch: false } => status::run(app, jobs).await,
+        Command::Status { jobs, watch: true } => status::watch(app, jobs).await,
         Command::Why { what } => why::run(app, what).await,
         Command::Roles { action } => roles::run(app, action).await,
         Command::Firings(args) => firings::run(app, args).await,
-        Command::Logs { id, transcripts } => logs::run(app, id, transcripts).await,
+        Command::Show(args) => show::run(app, args).await,
+        Command::Cost { since } => cost::run(app, since).await,
+        Command::Logs {
+            id, follow: true, ..
+        } => logs::follow(app, id).await,
+        Command::Logs {
+            id, transcripts, ..
+        } => logs::run(app, id, transcripts).await,
         Command::Issue { action } => forge::issue(app, action).await,
         Command::Pr { action } => forge::pr(app, action).await,
         Command::Breaker { action } => breaker::run(app, action).await,
@@ -98,6 +116,7 @@ async fn dispatch(app: &App, command: Command) -> Result<u8, CommandError> {
         Command::Rehearsal { .. }
         | Command::Hook { .. }
         | Command::Sandbox(_)
+        | Command::Version
         | Command::Completions { .. } => Ok(0),
     }
 }

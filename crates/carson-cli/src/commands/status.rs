@@ -1,7 +1,10 @@
 //! `carson status`: one screen.
 
+use std::time::Duration;
+
 use carson_core::admission::UsageWindow;
 use carson_core::text::{ago, counted, instant};
+use carson_home::Home;
 use carson_operator::Ask;
 use carson_operator::daemons::Life;
 use carson_operator::firings::state;
@@ -11,13 +14,35 @@ use carson_store::{Owed, PauseRow, PreflightRow};
 use crate::app::App;
 use crate::error::CommandError;
 use crate::print;
+use crate::terminal::{self, Stream};
 
 /// A usage window that is worth a line.
 const FULL: f64 = 0.75;
 
+/// How long a screen stands.
+const EVERY: Duration = Duration::from_secs(2);
+
 pub async fn run(app: &App, with_jobs: bool) -> Result<u8, CommandError> {
     let home = app.home_in_any_case().await?;
-    let seen = Status {}.answer(&home).await?;
+    show(app, &home, with_jobs).await
+}
+
+/// The same again and again, until nobody reads it.
+pub async fn watch(app: &App, with_jobs: bool) -> Result<u8, CommandError> {
+    let home = app.home_in_any_case().await?;
+    while print::is_read() {
+        if terminal::is_live(Stream::Output) {
+            // The whole screen, from its corner (ECMA-48).
+            print::raw("\u{1b}[H\u{1b}[2J");
+        }
+        show(app, &home, with_jobs).await?;
+        tokio::time::sleep(EVERY).await;
+    }
+    Ok(0)
+}
+
+async fn show(app: &App, home: &Home, with_jobs: bool) -> Result<u8, CommandError> {
+    let seen = Status {}.answer(home).await?;
     if app.json {
         print::sorted_json(&seen);
         return Ok(0);
@@ -192,7 +217,7 @@ fn jobs(seen: &Seen, all: bool) {
             row.host.clone(),
             ago(seen.now - row.ended_at),
             result.to_owned(),
-            carson_config::format_duration(std::time::Duration::from_secs(until.unsigned_abs())),
+            carson_config::format_duration(Duration::from_secs(until.unsigned_abs())),
             row.said.chars().take(60).collect(),
         ]
     });

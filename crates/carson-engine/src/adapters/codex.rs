@@ -25,6 +25,7 @@ use crate::adapter::{Adapter, Driven};
 use crate::cli::{Cli, Release};
 use crate::engine::Engine;
 use crate::error::EngineError;
+use crate::readable::Said;
 use crate::reader::Reader;
 use crate::rules::RuleFile;
 use crate::rules_reader::RulesReader;
@@ -43,6 +44,7 @@ pub(crate) static ADAPTER: Adapter = Adapter {
     }),
     command,
     reader: |_, session| Box::new(Output::new(session.max_turns)),
+    says,
     variables: |_| Vec::new(),
     tells_denials: false,
 };
@@ -198,6 +200,35 @@ fn names_its_provider(env: &Variables) -> bool {
 /// A file in the account's directory.
 fn file(env: &Variables, name: &str) -> Option<PathBuf> {
     Some(Path::new(given(env, "CODEX_HOME")?).join(name))
+}
+
+fn says(event: &serde_json::Value) -> Vec<Said> {
+    let item = &event["item"];
+    let text = |name: &str| item[name].as_str().unwrap_or_default().to_owned();
+    match (event["type"].as_str(), item["type"].as_str()) {
+        (Some("item.completed"), Some("agent_message")) => vec![Said::Text(text("text"))],
+        (Some("item.completed"), Some("command_execution")) => vec![
+            Said::Call {
+                tool: "shell".to_owned(),
+                call: text("command"),
+            },
+            Said::Result {
+                text: text("aggregated_output"),
+                failed: item["exit_code"] != 0,
+            },
+        ],
+        (Some("item.completed"), Some("error")) => vec![Said::Result {
+            text: text("message"),
+            failed: true,
+        }],
+        (Some("item.completed"), Some(tool @ ("file_change" | "mcp_tool_call" | "web_search"))) => {
+            vec![Said::Call {
+                tool: tool.to_owned(),
+                call: item.to_string(),
+            }]
+        }
+        _ => Vec::new(),
+    }
 }
 
 /// Its events by its rules, and the turn ceiling that it does not have itself.

@@ -23,6 +23,8 @@ pub(crate) static ADAPTER: Adapter = Adapter {
     driven: None,
     command,
     reader: |engine, _| Box::new(RulesReader::speaking(engine.limits)),
+    // Its output as it stands is its answer.
+    says: |_| Vec::new(),
     variables: |_| vec![("CARSON_MAX_TURNS", "…"), ("CARSON_STAGE", "…")],
     tells_denials: false,
 };

@@ -7,9 +7,11 @@ mod command;
 mod rehearsal;
 
 use carson_core::{ENGINES, EngineKind};
+use serde_json::Value;
 
 use crate::adapter::Adapter;
 use crate::cli::Cli;
+use crate::readable::Said;
 use crate::sign_in::SignIn;
 
 /// Every adapter.
@@ -48,6 +50,12 @@ impl SignIn {
         let mut known = clis().filter_map(|cli| cli.sign_in.as_ref());
         known.find(|known| known.variable == variable)
     }
+}
+
+/// What a line of a transcript says, whichever engine wrote it: one firing may have had several.
+pub(crate) fn says(event: &Value) -> Vec<Said> {
+    let mut all = ADAPTERS.iter().map(|adapter| (adapter.says)(event));
+    all.find(|said| !said.is_empty()).unwrap_or_default()
 }
 
 /// Whether an engine's own output tells of each tool call, and of those that the hook refused.

@@ -10,6 +10,7 @@ use serde_json::Value;
 use crate::adapter::Adapter;
 use crate::engine::Engine;
 use crate::error::EngineError;
+use crate::readable::Said;
 use crate::reader::{Reader, last_words};
 use crate::session::{Denied, Ended, Event, Limit, LimitKind, Session, SessionEnd};
 
@@ -18,6 +19,7 @@ pub(crate) static ADAPTER: Adapter = Adapter {
     driven: None,
     command,
     reader: |_, _| Box::new(Output::default()),
+    says,
     variables: |_| vec![("CARSON_MAX_TURNS", "…"), ("CARSON_STAGE", "…")],
     tells_denials: true,
 };
@@ -34,6 +36,25 @@ fn command(engine: &Engine, session: &Session<'_>) -> Result<Command, EngineErro
         .env("CARSON_STAGE", session.stage.as_str())
         .env("CARSON_MAX_TURNS", session.max_turns.to_string())
         .stdin_bytes(session.prompt))
+}
+
+fn says(event: &Value) -> Vec<Said> {
+    let text = |name: &str| event[name].as_str().unwrap_or_default().to_owned();
+    match event["type"].as_str() {
+        Some("say") => vec![Said::Text(text("text"))],
+        Some("tool") => {
+            let (tool, call) = (text("name"), text("call"));
+            let denied = event["denied"].as_str().map(|reason| Said::Result {
+                text: reason.to_owned(),
+                failed: true,
+            });
+            [Said::Call { tool, call }]
+                .into_iter()
+                .chain(denied)
+                .collect()
+        }
+        _ => Vec::new(),
+    }
 }
 
 #[derive(Default)]

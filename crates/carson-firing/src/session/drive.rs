@@ -78,11 +78,17 @@ pub(super) async fn drive<'h>(
     })
     .await;
     let firing = ctx.firing();
+    if let Err(error) = prepared.keep_prompt(ctx) {
+        tracing::warn!(firing.id = %ctx.id, %error, "the prompt could not be kept");
+    }
     let session = prepared.session(ctx);
     let mut watch = Watch::default();
     let mut seen = |event: &Event| {
         tracing::debug!(firing.id = %ctx.id, ?event, "session event");
         watch.observe(event);
+        if let Event::ToolCall { name, call } = event {
+            ctx.calls(name, call);
+        }
     };
     let end = tokio::select! {
         end = prepared.engine.run(&session, &ctx.cancel, &mut seen) => {

@@ -1,6 +1,9 @@
 //! Everything that one session is made of, before it begins.
 
 use std::ffi::OsString;
+use std::fs::OpenOptions;
+use std::io::{self, Write as _};
+use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::PathBuf;
 
 use carson_config::Account;
@@ -22,6 +25,9 @@ use carson_bench::hook_command::guarded_hook;
 use carson_bench::private_dir;
 use carson_home::engines;
 use carson_home::halt::OrBroken;
+
+/// What a prompt beside its transcript is called after: `01-plan.prompt.txt`.
+const PROMPT: &str = "prompt.txt";
 
 /// A session that is ready to run.
 pub(super) struct Prepared<'h> {
@@ -102,6 +108,15 @@ impl<'h> Prepared<'h> {
             max_turns: placed.brief(ctx).max_turns(stage),
             max_cost_usd,
         })
+    }
+
+    /// Puts the prompt beside the transcript, for people.
+    pub(super) fn keep_prompt(&self, ctx: &Ctx<'_>) -> io::Result<()> {
+        let mut file = OpenOptions::new();
+        let file = file.write(true).create(true).truncate(true).mode(0o600);
+        let text = ctx.redacted(&self.prompt);
+        let path = self.transcript.with_extension(PROMPT);
+        file.open(path)?.write_all(text.as_bytes())
     }
 
     /// As the engine takes it.

@@ -24,6 +24,7 @@ pub(crate) async fn run<'r, 'h>(
     ctx.enter(Stage::Pick).await;
     let kind = roles::kind_of(ctx.role);
     let taken = reached.insert((kind.pick)(ctx, rec).await?);
+    ctx.took(&taken.repo.name, taken.work.key.number(), &taken.work.title);
     thread_posts::begin(ctx, taken).await;
     Ok(Picked { taken })
 }

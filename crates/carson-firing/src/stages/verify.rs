@@ -170,6 +170,7 @@ pub(super) async fn run(
         .arg(&promise.run)
         .exact_env(placed.environment(ctx, rec, room, 0)?)
         .confined(walls.profile());
+    ctx.runs_check(&promise.run);
     let done = supervise(&command, &limits, &ctx.cancel, |_| {
         std::ops::ControlFlow::Continue(())
     })

@@ -86,7 +86,10 @@ async fn a_short_id_finds_its_firing(place: Place) {
     let store = place.open().await;
     let id = claimed(&store, "one", 0).await;
     claimed(&store, "two", 0).await;
-    for text in [id.to_string(), id.short(), id.short().to_uppercase()] {
+    let whole = id.to_string();
+    let parts = [&whole[..], &whole[28..], &whole[19..], &whole[9..33]];
+    let parts = parts.map(str::to_owned);
+    for text in [id.short().to_uppercase()].into_iter().chain(parts) {
         let Found::One(row) = store.find_firing(&text).await.unwrap() else {
             panic!("{text} is not found");
         };
@@ -98,6 +101,9 @@ async fn a_short_id_finds_its_firing(place: Place) {
             "{text}"
         );
     }
+    // The first digits are the time.
+    let found = store.find_firing(&whole[..8]).await.unwrap();
+    assert!(matches!(found, Found::Many(ids) if ids.len() == 2 && ids.contains(&id)));
 }
 
 /// PostgreSQL refuses the character NUL in any text, and models do write it.

@@ -32,6 +32,7 @@ pub(crate) static ADAPTER: Adapter = Adapter {
     }),
     command,
     reader: |_, _| Box::new(Output::new(&CLI.rules)),
+    says: output::says,
     variables: switches,
     tells_denials: true,
 };

@@ -12,6 +12,7 @@ use carson_redact::Redactor;
 use chrono::{DateTime, Utc};
 use serde_json::Value;
 
+use crate::readable::Said;
 use crate::reader::{Reader, last_words};
 use crate::rules::{Facts, RuleFile, failure};
 use crate::session::{Denied, Ended, Event, SessionEnd};
@@ -201,6 +202,33 @@ impl Output {
 
 fn blocks(event: &Value) -> impl Iterator<Item = &Value> {
     event["message"]["content"].as_array().into_iter().flatten()
+}
+
+/// What a line says to people.
+pub(super) fn says(event: &Value) -> Vec<Said> {
+    let is_of_people = matches!(event["type"].as_str(), Some("assistant" | "user"));
+    let said = |block: &Value| {
+        let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
+        match block["type"].as_str()? {
+            "text" => Some(Said::Text(text(&block["text"]))),
+            "tool_use" => Some(Said::Call {
+                tool: text(&block["name"]),
+                call: short_call(&block["input"]),
+            }),
+            "tool_result" => {
+                let parts = block["content"].as_array().into_iter().flatten();
+                let parts: Vec<String> = parts.map(|part| text(&part["text"])).collect();
+                let whole = block["content"].as_str().map(str::to_owned);
+                Some(Said::Result {
+                    text: whole.unwrap_or_else(|| parts.join("\n")),
+                    failed: block["is_error"] == true,
+                })
+            }
+            _ => None,
+        }
+    };
+    let blocks = is_of_people.then(|| blocks(event).filter_map(said));
+    blocks.into_iter().flatten().collect()
 }
 
 /// The shell line of a call where it has one, else its input as JSON.

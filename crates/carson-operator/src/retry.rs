@@ -1,0 +1,129 @@
+//! An issue that the fleet gave up, or holds no more, is to be tried again.
+
+use carson_config::{Repo, Role};
+use carson_core::FiringId;
+use carson_core::work::WorkKey;
+use carson_forge::{Forge, PullState, State};
+use carson_home::Home;
+use carson_store::Firing;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::names;
+use crate::refusal::Refusal;
+use crate::verb::{Ask, Who};
+
+/// Let the fleet take an issue up again: what keeps it away is removed, and its attempts are counted
+/// anew.
+#[derive(Debug, Deserialize, Serialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Retry {
+    /// The issue.
+    pub issue: u64,
+    /// The repository; needed when there are several.
+    pub repo: Option<String>,
+}
+
+/// It may be taken up.
+#[derive(Debug, Serialize)]
+pub struct Retried {
+    /// The issue.
+    pub issue: u64,
+    /// Its title.
+    pub title: String,
+    /// The labels that were taken away.
+    pub removed: Vec<String>,
+    /// The label of a role that was added.
+    pub added: Option<String>,
+    /// The roles that may take it.
+    pub roles: Vec<String>,
+}
+
+impl Ask for Retry {
+    const NAME: &'static str = "retry";
+    const WHAT: &'static str =
+        "Let the fleet take an issue up again, with its attempts counted anew";
+    const WHO: Who = Who::Operator;
+    type Answer = Retried;
+
+    async fn answer(self, home: &Home) -> Result<Self::Answer, Refusal> {
+        let repo = names::repo_or_only(&home.fleet, self.repo.as_deref())?;
+        let forge = home.forge(repo).await?;
+        let issue = forge.issue(self.issue).await?;
+        if issue.state != State::Open {
+            return Err(refuse("it is closed: open it again first"));
+        }
+        refuse_what_goes_on(home, repo, &forge, self.issue).await?;
+        let queues = queues(home, repo);
+        let has = queues.iter().filter(|(label, _)| issue.has(label));
+        let mut labels: Vec<&str> = has.map(|(label, _)| *label).collect();
+        let added = match (&labels[..], &queues[..]) {
+            ([], [(only, _)]) => Some((*only).to_owned()),
+            ([], []) => return Err(refuse("no role takes issues of this repository")),
+            ([], several) => {
+                let known: Vec<&str> = several.iter().map(|(label, _)| *label).collect();
+                let known = known.join(", ");
+                return Err(refuse(&format!(
+                    "it carries no role's label: give it one of {known} first"
+                )));
+            }
+            _ => None,
+        };
+        labels.extend(added.as_deref());
+        let removed = forge.begin_anew(&issue, FiringId::new(), &labels).await?;
+        let takes = queues.iter().filter(|(label, _)| labels.contains(label));
+        Ok(Retried {
+            issue: self.issue,
+            roles: takes.map(|(_, role)| role.name.to_string()).collect(),
+            title: home.redactor.redact(&issue.title).into_owned(),
+            removed,
+            added,
+        })
+    }
+}
+
+fn refuse(why: &str) -> Refusal {
+    Refusal::Field {
+        field: "issue",
+        problem: why.to_owned(),
+    }
+}
+
+/// The labels of the roles that take issues there.
+fn queues<'h>(home: &'h Home, repo: &Repo) -> Vec<(&'h str, &'h Role)> {
+    let roles = home.fleet.roles.values();
+    let roles = roles.filter(|role| role.repos.contains(&repo.name));
+    roles
+        .filter_map(|role| Some((role.work.label()?, role)))
+        .collect()
+}
+
+/// An issue that somebody works on, or whose work waits for people, is not to be begun anew.
+async fn refuse_what_goes_on(
+    home: &Home,
+    repo: &Repo,
+    forge: &Forge,
+    number: u64,
+) -> Result<(), Refusal> {
+    let key = WorkKey::Issue(number);
+    let live = home.store.live_firings(None).await?;
+    let is_it = |row: &&Firing| row.repo.as_ref() == Some(&repo.name) && row.work == Some(key);
+    if let Some(live) = live.iter().find(is_it) {
+        let id = live.id.short();
+        return Err(refuse(&format!(
+            "firing {id} works on it: `carson stop {id}` ends that"
+        )));
+    }
+    let rows = home.store.firings_of(&repo.name, key).await?;
+    let Some(pull) = rows.iter().rev().find_map(|row| row.pr_number) else {
+        return Ok(());
+    };
+    let pull = forge.pull(pull).await?;
+    if pull.state == PullState::Open && !pull.draft {
+        return Err(refuse(&format!(
+            "pull request #{} of it waits for review: close it first",
+            pull.number
+        )));
+    }
+    Ok(())
+}
