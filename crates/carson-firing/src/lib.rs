@@ -35,6 +35,7 @@ mod ended;
 mod fenced_quote;
 mod forge_text;
 mod hook_check;
+mod identity_check;
 mod labels;
 pub mod orphan_processes;
 mod placed;
@@ -53,6 +54,7 @@ mod session;
 mod setup;
 mod stages;
 pub mod stale_claims;
+mod state_posts;
 mod stuck_benches;
 mod thread_posts;
 

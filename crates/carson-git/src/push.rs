@@ -127,7 +127,7 @@ impl Mirror {
 impl Remote {
     /// Lets a command reach the remote as `carson`. `near` is a repository of ours, beside which the
     /// credential lies meanwhile.
-    fn reach(&self, git: Git, near: &Path) -> Result<Git, GitError> {
+    pub(crate) fn reach(&self, git: Git, near: &Path) -> Result<Git, GitError> {
         let mut git = git
             .with_settings()
             .config("remote.carson.url", self.address())

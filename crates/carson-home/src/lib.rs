@@ -16,4 +16,4 @@ pub mod secrets;
 
 pub use firing_ref::FiringRef;
 pub use home::{ForgeOpenError, Home};
-pub use posts::Draft;
+pub use posts::{Draft, Word};

@@ -40,6 +40,7 @@ mod refusal;
 pub mod roles;
 pub mod status;
 pub mod stop;
+mod told;
 mod verb;
 pub mod why;
 pub mod workspaces;

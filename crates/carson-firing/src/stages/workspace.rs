@@ -8,6 +8,7 @@ use carson_git::{Mirror, Oid, Worktree, branch_name};
 
 use super::pick::Picked;
 use crate::ctx::Ctx;
+use crate::identity_check;
 use crate::placed::Placed;
 use crate::reached::Place;
 use crate::record::Record;
@@ -73,7 +74,9 @@ pub(crate) async fn run<'r, 'h>(
         };
         setup::in_copy(ctx, rec, &site).await?;
     }
-    Ok(Placed { taken, place })
+    let placed = Placed { taken, place };
+    identity_check::run(ctx, rec, &placed).await?;
+    Ok(placed)
 }
 
 /// The worktree with what is included, above its layers or as a copy.
