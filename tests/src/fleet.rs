@@ -15,6 +15,7 @@
 use std::collections::{BTreeMap, HashSet};
 use std::ffi::OsString;
 use std::fs;
+use std::os::unix::fs::PermissionsExt;
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
@@ -122,6 +123,21 @@ impl TestFleet {
     #[must_use]
     pub fn with_env(mut self, name: impl Into<OsString>, value: impl Into<OsString>) -> Self {
         self.env.push((name.into(), value.into()));
+        self
+    }
+
+    /// Puts a program on the operator's PATH from now on: this text for `sh`.
+    #[must_use]
+    pub fn with_program(mut self, name: &str, script: &str) -> Self {
+        let dir = self.root().join("programs");
+        fs::create_dir_all(&dir).unwrap();
+        let program = dir.join(name);
+        fs::write(&program, format!("#!/bin/sh\n{script}\n")).unwrap();
+        fs::set_permissions(&program, PermissionsExt::from_mode(0o755)).unwrap();
+        let mut path = dir.into_os_string();
+        path.push(":");
+        path.push(std::env::var_os("PATH").unwrap_or_default());
+        self.set_env("PATH", path);
         self
     }
 

@@ -44,6 +44,7 @@ mod agents;
 mod bench;
 mod debian;
 mod endurance;
+mod install;
 mod interrupt;
 mod machine;
 mod memory_dir;
@@ -66,6 +67,7 @@ const USAGE: &str = "\
 usage: cargo xtask COMMAND
 
 commands:
+  install [ARGS]  install carson and the programs beside it; ARGS go to cargo install (--root DIR)
   test [-- ARGS]  set up what the tests need, then run them all; ARGS go to cargo nextest run
   test --quick    what can be tested within a minute: for a developer's loop
   test --ordinary [-- ARGS]
@@ -103,6 +105,7 @@ fn main() -> ExitCode {
 fn dispatch(interrupt: &Interrupt, args: &[String]) -> anyhow::Result<ExitCode> {
     let args: Vec<&str> = args.iter().map(String::as_str).collect();
     match args.as_slice() {
+        ["install", rest @ ..] => install::run(interrupt, rest),
         ["test"] => test::run(interrupt, &[], &[]),
         ["test", "--", rest @ ..] => test::run(interrupt, rest, &[]),
         ["test", "--quick"] => test::run(interrupt, &["--profile", "quick"], &[]),

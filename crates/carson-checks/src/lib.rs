@@ -17,6 +17,7 @@ mod findings;
 mod forges;
 mod grants;
 mod hook;
+mod identity;
 mod labels;
 mod list;
 mod machine;
@@ -27,6 +28,7 @@ mod preflight;
 mod promise;
 mod remote;
 mod sandbox;
+mod sinks;
 mod streak;
 mod subject;
 mod versions;
@@ -130,6 +132,15 @@ pub async fn doctor(scene: &Scene<'_>) -> Vec<Checked> {
     all
 }
 
+/// Some checks of the list, by their ids.
+pub async fn some_of(scene: &Scene<'_>, ids: &[&str]) -> Vec<Checked> {
+    let mut all = Vec::new();
+    for check in LIST.iter().filter(|check| ids.contains(&check.id)) {
+        all.extend(check.in_home(scene).await);
+    }
+    all
+}
+
 /// Findings about the settings, errors or warnings.
 #[must_use]
 pub fn settings(findings: &[Finding]) -> Vec<Checked> {
@@ -153,6 +164,7 @@ pub fn settings(findings: &[Finding]) -> Vec<Checked> {
             Severity::Error => checked("settings".into(), Verdict::broken(found), remedy),
             Severity::Warning => {
                 let id = format!("settings.{}", finding.key);
+                let id = id.trim_end_matches('.').to_owned();
                 checked(id, Verdict::warning(found), remedy)
             }
         }

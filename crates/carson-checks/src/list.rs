@@ -3,11 +3,12 @@
 use std::pin::Pin;
 
 use carson_config::{Account, Repo, Role};
+use carson_notify::Spec;
 
 use crate::{Checked, Machine, Scene, Verdict, checked};
 use crate::{
-    accounts, clock, database, disk, egress, forges, grants, hook, labels, memory, place, promise,
-    remote, sandbox, versions, workspaces,
+    accounts, clock, database, disk, egress, forges, grants, hook, identity, labels, memory, place,
+    promise, remote, sandbox, sinks, versions, workspaces,
 };
 
 /// Whether a firing asks a check, and when.
@@ -50,6 +51,7 @@ pub(crate) enum Run {
     Account(for<'a> fn(&'a Scene<'a>, &'a Account) -> Answer<'a>),
     Role(for<'a> fn(&'a Scene<'a>, &'a Role) -> Answer<'a>),
     Repo(for<'a> fn(&'a Scene<'a>, &'a Repo) -> Answer<'a>),
+    Sink(for<'a> fn(&'a Scene<'a>, &'a dyn Spec) -> Answer<'a>),
 }
 
 impl Check {
@@ -84,6 +86,11 @@ impl Check {
             Run::Role(run) => {
                 for (name, role) in &fleet.roles {
                     all.push((name.as_str(), run(scene, role).await));
+                }
+            }
+            Run::Sink(run) => {
+                for sink in &fleet.sinks {
+                    all.push((sink.name(), run(scene, sink.as_ref()).await));
                 }
             }
             Run::Repo(run) => {
@@ -231,6 +238,10 @@ pub const LIST: &[Check] = checks![
         "what a role's sessions write is nothing that Carson runs or believes",
         "grant only what its sessions need, such as ~/.cargo/registry, or install Carson elsewhere",
         Role(|scene, role| Box::pin(grants::own(scene, role)));
+    "role.NAME.identity", InBench,
+        "who a role's sessions are to others: what `identity.check` prints is what `identity.expect` says",
+        "mend the role's [identity]: its env, or what is expected",
+        Role(|scene, role| Box::pin(identity::asked(scene, role)));
     "role.NAME.sandbox", WithWork,
         "a role with sandbox = \"required\" can have it here",
         "sandbox = \"best-effort\", or a kernel that has it",
@@ -271,6 +282,10 @@ pub const LIST: &[Check] = checks![
         "the remote can be read and has the base branch",
         "check repos.NAME.url, repos.NAME.base, the network, and your git credentials",
         Repo(|scene, repo| Box::pin(remote::reachable(scene, repo)));
+    "sink.NAME.answers", Never,
+        "the chat takes posts: Slack is asked by `auth.test`; a webhook is not asked, since whatever is sent there is a post",
+        "renew the token or the address in the file that the sink's section names",
+        Sink(|scene, sink| Box::pin(sinks::answers(scene, sink)));
 ];
 
 #[cfg(test)]

@@ -137,8 +137,8 @@ async fn ask<'a>(
     needs: Needs<'a>,
 ) -> Option<(&'a str, Verdict)> {
     Some(match check.run {
-        // The settings that a firing has were checked.
-        Run::Settings => return None,
+        // The settings that a firing has were checked, and posts wait for a sink that is away.
+        Run::Settings | Run::Sink(_) => return None,
         Run::Machine(run) => ("", run(scene.machine).await?),
         Run::Home(run) => ("", run(scene).await?),
         Run::Account(run) => (

@@ -179,7 +179,7 @@ pub enum Command {
 /// `carson init`
 #[derive(Debug, ClapArgs)]
 pub struct Init {
-    /// The repository: a path, or an address that git understands.
+    /// The repository: a path, or an address that git understands [default: the one you stand in].
     #[arg(long, value_name = "PATH_OR_URL")]
     pub repo: Option<String>,
     /// Where its issues live.
@@ -188,13 +188,13 @@ pub struct Init {
     /// The repository's owner and name there; not for local.
     #[arg(long, value_name = "OWNER/NAME", required_if_eq_any(with_slugs()))]
     pub slug: Option<String>,
-    /// The branch that work starts from.
-    #[arg(long, default_value = "main")]
-    pub base: String,
+    /// The branch that work starts from [default: the one that the repository's HEAD names].
+    #[arg(long)]
+    pub base: Option<String>,
     /// The CLI that works.
     #[arg(long, value_parser = cli_engine(), default_value = "claude")]
     pub engine: EngineKind,
-    /// Ask nothing.
+    /// Ask nothing, and take what is proposed.
     #[arg(long)]
     pub yes: bool,
 }

@@ -48,9 +48,14 @@ impl Finding {
     /// A key under its old name, which is taken all the same.
     pub(crate) fn renamed(file: &Path, line: Option<usize>, key: &str, now: &str) -> Self {
         let finding = Self::new(file, line, key, "it has another name now".into());
+        finding.warning().hint(format!("rename it to {now}"))
+    }
+
+    /// The same, and the settings are taken all the same.
+    pub(crate) fn warning(self) -> Self {
         Self {
             severity: Severity::Warning,
-            ..finding.hint(format!("rename it to {now}"))
+            ..self
         }
     }
 

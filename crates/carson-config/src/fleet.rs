@@ -16,7 +16,7 @@ use chrono_tz::Tz;
 use crate::choices::{Cache, HookFailure, Priority, Workspaces};
 use crate::confine::Confinement;
 use crate::layout::Layout;
-use crate::role_file::{Promise, Tools};
+use crate::role_file::{IdentityCheck, Promise, Tools};
 use crate::sections::{Heartbeat, Housekeeping};
 use crate::work::{WorkFrom, WorkSource};
 
@@ -198,6 +198,8 @@ pub struct Role {
     pub promise: Option<Promise>,
     /// Variables that only this role's sessions see.
     pub identity: BTreeMap<String, String>,
+    /// How it is known that they have the right ones.
+    pub identity_check: Option<IdentityCheck>,
     /// Its prompts.
     pub prompts: Prompts,
 }
@@ -232,6 +234,7 @@ impl Role {
             },
             promise: None,
             identity: BTreeMap::new(),
+            identity_check: None,
             prompts: Prompts::default(),
         }
     }

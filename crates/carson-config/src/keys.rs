@@ -122,16 +122,5 @@ fn meant<'s>(root: &'s Json, schema: &'s Json) -> &'s Json {
     one.or(named).map_or(schema, |schema| meant(root, schema))
 }
 
-/// The known word that a misspelt one most likely means.
-pub(crate) fn nearest<'a>(name: &str, known: &[&'a str]) -> Option<&'a str> {
-    let scored = known
-        .iter()
-        .map(|word| (strsim::jaro_winkler(name, word), *word));
-    scored
-        .filter(|(score, _)| *score > 0.8)
-        .max_by(|a, b| a.0.total_cmp(&b.0))
-        .map(|(_, word)| word)
-}
-
 #[cfg(test)]
 mod tests;

@@ -4,6 +4,7 @@ use serde_json::Value as Json;
 use toml_edit::{Item, Value};
 
 use crate::forms::{AnyForm, FORMS};
+use crate::nearest::nearest;
 
 /// What a value must be.
 #[derive(Clone, Debug)]
@@ -67,6 +68,18 @@ impl Kind {
             () if is("array") => Self::Texts,
             () if is("object") => Self::TextMap,
             () => Self::Text,
+        }
+    }
+
+    /// The word that a value most likely means, where it is one of a few.
+    pub(crate) fn meant(&self, item: &Item) -> Option<&str> {
+        match self {
+            Self::OneOf { words, .. } => {
+                let words: Vec<&str> = words.iter().map(String::as_str).collect();
+                nearest(item.as_str()?, &words)
+            }
+            Self::Renamed { kind, .. } => kind.meant(item),
+            _ => None,
         }
     }
 

@@ -22,6 +22,7 @@
 //! Reading order: `fleet.rs` (what comes out), `raw.rs`, `role_file.rs` (what operators write),
 //! `forms.rs`, `kind.rs`, `keys.rs`, `load.rs`, `read.rs`, `resolve.rs`, `sections/`, `listed.rs`.
 
+mod bounds;
 mod check;
 mod choices;
 mod confine;
@@ -39,6 +40,7 @@ mod kind;
 mod layout;
 mod listed;
 mod load;
+mod nearest;
 mod options;
 mod overrides;
 mod paths;
@@ -47,6 +49,7 @@ mod provenance;
 mod raw;
 mod read;
 mod resolve;
+mod role_dirs;
 mod role_file;
 mod schema;
 mod secret;
@@ -69,7 +72,7 @@ pub use load::{Loaded, load};
 pub use options::LoadOptions;
 pub use prompt::PROMPT_NAMES;
 pub use provenance::{Origin, Provenance};
-pub use role_file::{Promise, Tools};
+pub use role_file::{IdentityCheck, Promise, Tools};
 pub use schema::schema;
 pub use secret::{SecretError, read_secret};
 pub use sections::{Heartbeat, HeartbeatUrl, Housekeeping};

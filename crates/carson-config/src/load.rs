@@ -40,7 +40,10 @@ pub fn load(options: &LoadOptions) -> Result<Loaded, Findings> {
     let written = findings.len();
     let loaded = match settings {
         Some((document, raw)) => {
-            let provenance = Provenance::of(&files.settings(), &document, &overrides, &raw);
+            let mut provenance = Provenance::of(&files.settings(), &document, &overrides, &raw);
+            for role in &roles {
+                provenance.add_role(role);
+            }
             let fleet = resolve::fleet(options, layout, &document, raw, roles, &mut findings);
             Some(Loaded {
                 fleet,

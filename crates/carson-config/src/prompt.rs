@@ -5,7 +5,7 @@ use std::path::Path;
 use minijinja::Environment;
 
 use crate::finding::Finding;
-use crate::keys::nearest;
+use crate::nearest::nearest;
 
 /// What a prompt may name between `{{` and `}}`.
 pub const PROMPT_NAMES: [&str; 17] = [

@@ -11,6 +11,7 @@ use crate::document::Document;
 use crate::document::join;
 use crate::overrides::Overrides;
 use crate::raw::Settings;
+use crate::read::ReadRole;
 
 /// A value's origin.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -34,7 +35,7 @@ impl fmt::Display for Origin {
     }
 }
 
-/// Every key of the settings with its value and origin. Secrets are not shown: neither variables
+/// Every key of the settings and of the roles with its value and origin. Secrets are not shown: neither variables
 /// that sound like one, nor a password in an address.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct Provenance(pub BTreeMap<String, (Value, Origin)>);
@@ -48,25 +49,58 @@ impl Provenance {
     ) -> Self {
         let mut values = BTreeMap::new();
         flatten(&settings.with_sections(), "", &mut values);
-        let written = document.leaves();
-        let origin = |key: &String| {
-            if let Some(name) = overrides.variable(key) {
-                return Origin::Environment(name.to_owned());
-            }
-            let leaf = written
-                .iter()
-                .find(|leaf| *leaf == key || key.starts_with(&format!("{leaf}.")));
-            match leaf.and_then(|leaf| document.line(leaf)) {
-                Some(line) => Origin::File(file.to_owned(), line),
-                None => Origin::Default,
-            }
-        };
-        let with_origin = |(key, value)| {
-            let origin = origin(&key);
+        let written = Written::of(file, document);
+        let with_origin = |(key, value): (String, Value)| {
+            let origin = match overrides.variable(&key) {
+                Some(name) => Origin::Environment(name.to_owned()),
+                None => written.origin(&key),
+            };
             let value = shown(&key, value);
             (key, (value, origin))
         };
         Self(values.into_iter().map(with_origin).collect())
+    }
+
+    /// Adds the keys of a role, as `roles.NAME.KEY`.
+    pub(crate) fn add_role(&mut self, role: &ReadRole) {
+        let mut values = BTreeMap::new();
+        let value = serde_json::to_value(&role.raw).unwrap_or_default();
+        flatten(&value, "", &mut values);
+        let written = Written::of(&role.file, &role.document);
+        let name = join("roles", role.name.as_str());
+        for (key, value) in values {
+            let origin = written.origin(&key);
+            let key = join(&name, &key);
+            let value = shown(&key, value);
+            self.0.insert(key, (value, origin));
+        }
+    }
+}
+
+/// The keys that stand in a file.
+struct Written<'d> {
+    file: &'d Path,
+    document: &'d Document,
+    leaves: Vec<String>,
+}
+
+impl<'d> Written<'d> {
+    fn of(file: &'d Path, document: &'d Document) -> Self {
+        let leaves = document.leaves();
+        Self {
+            file,
+            document,
+            leaves,
+        }
+    }
+
+    fn origin(&self, key: &str) -> Origin {
+        let mut leaves = self.leaves.iter();
+        let leaf = leaves.find(|leaf| *leaf == key || key.starts_with(&format!("{leaf}.")));
+        match leaf.and_then(|leaf| self.document.line(leaf)) {
+            Some(line) => Origin::File(self.file.to_owned(), line),
+            None => Origin::Default,
+        }
     }
 }
 

@@ -114,7 +114,7 @@ pub(crate) struct RepoSection {
     /// The branch that work starts from; it is always protected.
     #[schemars(extend("examples" = ["trunk"]))]
     pub base: String,
-    /// Branches that are never pushed; `*` stands for anything.
+    /// Branches that are never pushed; `*` stands for anything. `base` is always among them.
     #[schemars(extend("examples" = [["main", "v*"]]))]
     pub protected: Vec<String>,
     /// `RULE:FILE` of what looks like a secret and may be pushed all the same; the reason of a
@@ -172,7 +172,16 @@ impl Default for RepoSection {
             forge: "local".into(),
             slug: None,
             base: "main".into(),
-            protected: vec!["main".into(), "master".into(), "release/*".into()],
+            protected: [
+                "main",
+                "master",
+                "production",
+                "prod",
+                "release",
+                "release/*",
+            ]
+            .map(str::to_owned)
+            .to_vec(),
             allow_secrets: Vec::new(),
             allow_ci: false,
             allow_unshown: Vec::new(),

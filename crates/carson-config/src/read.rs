@@ -16,6 +16,7 @@ use crate::listed;
 use crate::overrides::Overrides;
 use crate::prompt;
 use crate::raw::Settings;
+use crate::role_dirs;
 use crate::role_file::RoleFile;
 use crate::shape;
 use crate::shipped;
@@ -88,26 +89,15 @@ pub(crate) fn roles(
     sources: &mut Sources,
     findings: &mut Vec<Finding>,
 ) -> Vec<ReadRole> {
-    let mut roles = Vec::new();
-    let items = match std::fs::read_dir(files.roles()) {
-        Ok(items) => items,
-        Err(error) if error.kind() == ErrorKind::NotFound => return roles,
-        Err(error) => {
-            let problem = format!("it cannot be read: {error}");
-            let finding = Finding::new(&files.roles(), None, "", problem);
-            findings.push(finding.hint("it must be a directory with one directory for each role"));
-            return roles;
+    let places = match role_dirs::found_in(&files.roles(), findings) {
+        Ok(places) => places,
+        Err(finding) => {
+            findings.push(finding);
+            return Vec::new();
         }
     };
-    let mut dirs: Vec<PathBuf> = items.filter_map(|item| Some(item.ok()?.path())).collect();
-    // What version control and file managers leave there is no role.
-    let hidden = |dir: &Path| {
-        dir.file_name()
-            .is_some_and(|name| name.as_encoded_bytes()[0] == b'.')
-    };
-    dirs.retain(|dir| dir.is_dir() && !hidden(dir));
-    dirs.sort();
-    for dir in dirs {
+    let mut roles = Vec::new();
+    for dir in places {
         roles.extend(read_role(&dir, &files.root, sources, findings));
     }
     roles

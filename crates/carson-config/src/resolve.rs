@@ -7,20 +7,21 @@ use carson_core::{HostName, RoleName, Stage};
 use carson_notify::SINKS;
 use chrono_tz::Tz;
 
+use crate::bounds;
 use crate::check::Check;
 use crate::confine::confinement;
 use crate::document::Document;
 use crate::egress::{Providers, providers};
 use crate::finding::Finding;
 use crate::fleet::{Fleet, Role};
-use crate::keys::nearest;
 use crate::layout::Layout;
 use crate::listed;
+use crate::nearest::nearest;
 use crate::options::LoadOptions;
 use crate::paths::Paths;
 use crate::raw::Settings;
 use crate::read::ReadRole;
-use crate::role_file::RoleFile;
+use crate::role_file::{IdentityCheck, IdentitySection, RoleFile};
 use crate::sections::{accounts, forges, heartbeat, repos};
 use crate::work::WorkSource;
 
@@ -47,6 +48,7 @@ pub(crate) fn fleet(
         paths,
         providers: Providers::new(),
         zone: raw.fleet.zone,
+        day_cost_usd: raw.fleet.max_cost_usd_per_day,
         repos: Some(raw.repos.keys().cloned().collect()),
         accounts: Some(raw.accounts.keys().cloned().collect()),
     };
@@ -55,6 +57,15 @@ pub(crate) fn fleet(
     let sinks = sinks.filter_map(|sink| listed::check(sink, listed, at, &mut check));
     let sinks = sinks.collect();
     let forges = forges(listed, at, &mut check);
+    let (day, month) = (
+        raw.fleet.max_cost_usd_per_day,
+        raw.fleet.max_cost_usd_per_month,
+    );
+    let (day, month) = (
+        ("fleet.max_cost_usd_per_day", day),
+        ("fleet.max_cost_usd_per_month", month),
+    );
+    bounds::more(day, month, &mut check);
     let repos = repos(raw.repos, &forges, listed, at, &mut check);
     let accounts = accounts(raw.accounts, &around.paths, &mut check);
     around.providers = providers(&accounts);
@@ -94,6 +105,7 @@ pub(crate) fn roles_alone(paths: Paths<'_>, read: Vec<ReadRole>, findings: &mut 
         paths,
         providers: Providers::new(),
         zone: Tz::UTC,
+        day_cost_usd: None,
         repos: None,
         accounts: None,
     };
@@ -108,6 +120,7 @@ struct Around<'a> {
     paths: Paths<'a>,
     zone: Tz,
     providers: Providers,
+    day_cost_usd: Option<f64>,
     repos: Option<Vec<String>>,
     accounts: Option<Vec<String>>,
 }
@@ -158,19 +171,8 @@ fn resolve_role(
     let egress = egress
         .map(|rules| crate::egress::egress(rules, &raw.engines, &around.providers, &mut check));
     let confinement = confinement(&raw, &around.paths, &mut check);
-    if let Some(promise) = &raw.promise {
-        if promise.run.trim().is_empty() {
-            check.problem("promise.run", "it is missing", "run = \"cargo test\"");
-        }
-        if !raw
-            .stages
-            .iter()
-            .any(|stage| stage == Stage::Verify.as_str())
-        {
-            let hint = "add \"verify\" to stages, or remove [promise]";
-            check.problem("promise", "no stage runs it", hint);
-        }
-    }
+    promise(&raw, &mut check);
+    bounds::check(&raw, around.day_cost_usd, &mut check);
     let role = Role {
         title: raw.title.unwrap_or_else(|| name.to_string()),
         enabled: raw.enabled,
@@ -190,6 +192,7 @@ fn resolve_role(
         limits: raw.limits,
         tools: raw.tools,
         promise: raw.promise,
+        identity_check: identity_check(&raw.identity, &mut check),
         identity: raw.identity.env,
         prompts,
         name: name.clone(),
@@ -207,6 +210,53 @@ fn needed(raw: &RoleFile, check: &mut Check<'_>) {
         let problem = "a role needs at least one repository to work in";
         check.problem("repos", problem, "repos = [\"widget\"]");
     }
+}
+
+/// The command that says done, and the stage that runs it: neither is anything without the other.
+fn promise(raw: &RoleFile, check: &mut Check<'_>) {
+    let mut stages = raw.stages.iter();
+    let verifies = stages.any(|stage| stage == Stage::Verify.as_str());
+    match &raw.promise {
+        Some(promise) if promise.run.trim().is_empty() => {
+            check.problem("promise.run", "it is missing", "run = \"cargo test\"");
+        }
+        Some(_) if !verifies => {
+            let hint = "add \"verify\" to stages, or remove [promise]";
+            check.problem("promise", "no stage runs it", hint);
+        }
+        None if verifies => {
+            let warning = "\"verify\" has nothing to run: no check says whether the work is done";
+            let hint = "[promise] with run = \"cargo test\", or stages without \"verify\"";
+            check.warning("stages", warning, hint);
+        }
+        _ => {}
+    }
+}
+
+/// A pattern says nothing without the command that it is held against.
+fn identity_check(raw: &IdentitySection, check: &mut Check<'_>) -> Option<IdentityCheck> {
+    let hint = "check = \"aws sts get-caller-identity\"";
+    let is_empty = |text: &str| text.trim().is_empty();
+    match (&raw.check, &raw.expect) {
+        (Some(run), _) if is_empty(run) => check.problem("identity.check", "it is empty", hint),
+        (None, Some(_)) => check.problem("identity.expect", "it needs a check", hint),
+        (Some(_), Some(expect)) if is_empty(expect) => {
+            let problem = "it is empty, and any output would hold it";
+            check.problem(
+                "identity.expect",
+                problem,
+                "leave it out, or say what is printed",
+            );
+        }
+        (None, None) => {}
+        (Some(run), expect) => {
+            return Some(IdentityCheck {
+                run: run.clone(),
+                expect: expect.clone(),
+            });
+        }
+    }
+    None
 }
 
 fn work(raw: WorkSource, check: &mut Check<'_>) -> WorkSource {
@@ -251,14 +301,16 @@ fn known_names<T: std::str::FromStr + PartialEq>(
 }
 
 fn cadence(lines: &[String], zone: Tz, check: &mut Check<'_>) -> Cadence {
-    match Cadence::parse(lines, zone) {
-        Ok(cadence) => cadence,
-        Err(error) => {
-            let hint = "five fields: minute hour day month weekday, such as \"*/20 * * * *\"";
-            check.problem("cadence", error.to_string(), hint);
-            Cadence::parse::<&str>(&[], zone).unwrap_or_else(|_| unreachable!("no line, no error"))
-        }
+    let wrong = lines.iter().enumerate().filter_map(|(at, line)| {
+        let error = Cadence::parse(&[line], zone).err()?;
+        Some((at, error))
+    });
+    for (at, error) in wrong {
+        let hint = "five fields: minute hour day month weekday, such as \"*/20 * * * *\"";
+        check.problem(&format!("cadence.{at}"), error.to_string(), hint);
     }
+    // Where a line is wrong there is no fleet, and this one is never used.
+    Cadence::parse(lines, zone).unwrap_or_else(|_| Cadence::never(zone))
 }
 
 fn stages(wanted: &[String], check: &mut Check<'_>) -> Vec<Stage> {
@@ -268,7 +320,10 @@ fn stages(wanted: &[String], check: &mut Check<'_>) -> Vec<Stage> {
             Ok(stage) if Stage::CHOSEN.contains(&stage) => stages.push(stage),
             _ => {
                 let known: Vec<&str> = Stage::CHOSEN.iter().map(|stage| stage.as_str()).collect();
-                let hint = format!("stages: {}", known.join(", "));
+                let hint = match nearest(name, &known) {
+                    Some(near) => format!("did you mean {near:?}?"),
+                    None => format!("stages: {}", known.join(", ")),
+                };
                 check.problem(
                     "stages",
                     format!("{name:?} is not a stage to choose"),

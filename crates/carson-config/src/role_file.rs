@@ -257,6 +257,15 @@ impl Default for Promise {
     }
 }
 
+/// How it is known who a role's sessions are.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct IdentityCheck {
+    /// A line for `sh`.
+    pub run: String,
+    /// What it prints; `*` stands for anything. `None` is anything at all.
+    pub expect: Option<String>,
+}
+
 /// `[identity]`
 #[derive(Clone, Debug, Default, Deserialize, Serialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
@@ -264,6 +273,14 @@ pub(crate) struct IdentitySection {
     /// Variables that only this role's sessions and its promise see.
     #[schemars(extend("examples" = [{"AWS_PROFILE": "implementer"}]))]
     pub env: BTreeMap<String, String>,
+    /// A line for `sh` that says who its sessions are; it runs in their sandbox, with their variables and
+    /// their ways out, before any model is asked. When it does not exit 0 within 30 seconds, or prints
+    /// something else than `expect`, the firing is skipped and says so.
+    #[schemars(extend("examples" = ["aws sts get-caller-identity"]))]
+    pub check: Option<String>,
+    /// What `check` prints somewhere in its output; `*` stands for anything.
+    #[schemars(extend("examples" = ["assumed-role/carson-implementer/*"]))]
+    pub expect: Option<String>,
 }
 
 /// `[paths]`

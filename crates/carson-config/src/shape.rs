@@ -7,8 +7,9 @@ use toml_edit::Item;
 
 use crate::document::{Document, join, parent};
 use crate::finding::Finding;
-use crate::keys::{Keys, nearest};
+use crate::keys::Keys;
 use crate::kind::Kind;
+use crate::nearest::nearest;
 
 /// Holds every key against a table; the text without what does not hold, and with the names
 /// that keys have now.
@@ -88,9 +89,10 @@ impl Walk<'_> {
     fn value(&mut self, path: &str, kind: &Kind, value: &Item) {
         if let Err(problem) = kind.fits(value) {
             let finding = Finding::new(self.file, self.document.line(path), path, problem);
-            self.found(match kind {
-                Kind::Planned => finding.hint("remove it until this version has it"),
-                _ => finding,
+            self.found(match (kind, kind.meant(value)) {
+                (Kind::Planned, _) => finding.hint("remove it until this version has it"),
+                (_, Some(word)) => finding.hint(format!("did you mean {word:?}?")),
+                (_, None) => finding,
             });
         }
     }

@@ -3,6 +3,8 @@
 
 #[path = "load/egress.rs"]
 mod egress;
+#[path = "load/warned.rs"]
+mod warned;
 
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;

@@ -9,12 +9,13 @@
 //! Nothing is remembered but the last claimed slot. After a sleep, a restart or a day without
 //! power, [`Cadence::due`] names the newest missed slot and says how many it stands for.
 
+mod line;
+
 use std::time::Duration;
 
 use chrono::{DateTime, TimeDelta, Utc};
 use chrono_tz::Tz;
 use croner::Cron;
-use croner::parser::{CronParser, Seconds};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
@@ -52,11 +53,11 @@ pub struct Cadence {
 
 /// A cron line that cannot be read.
 #[derive(Clone, Debug, Error, PartialEq, Eq)]
-#[error("cadence {line:?} is not a cron line: {why}")]
+#[error("{line:?} is not a cron line: {why}")]
 pub struct CadenceError {
     /// The line as it was given.
     pub line: String,
-    /// What the parser said.
+    /// What is wrong, by field.
     pub why: String,
 }
 
@@ -81,7 +82,7 @@ impl Cadence {
     pub fn parse<S: AsRef<str>>(lines: &[S], zone: Tz) -> Result<Self, CadenceError> {
         let lines = lines
             .iter()
-            .map(|line| parse_line(line.as_ref()))
+            .map(|line| line::parse(line.as_ref()))
             .collect::<Result<_, _>>()?;
         Ok(Self {
             lines,
@@ -203,14 +204,6 @@ impl Cadence {
         }
         missed
     }
-}
-
-fn parse_line(line: &str) -> Result<Cron, CadenceError> {
-    let parser = CronParser::builder().seconds(Seconds::Optional).build();
-    parser.parse(line).map_err(|source| CadenceError {
-        line: line.to_owned(),
-        why: source.to_string(),
-    })
 }
 
 /// FNV-1a: the same number for the same name on every host and in every release.

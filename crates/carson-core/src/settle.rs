@@ -471,9 +471,11 @@ fn ok_reason(facts: &Facts) -> String {
         1 => "1 commit".to_owned(),
         n => format!("{n} commits"),
     };
-    if facts.promise == PromiseFact::Passed {
-        reason.push_str(", the promise passes");
-    }
+    reason.push_str(match facts.promise {
+        PromiseFact::Passed => ", the promise passes",
+        // Reviews are opinions: who merges must know that nothing was run.
+        PromiseFact::NotRun | PromiseFact::Failed => ", no check was run",
+    });
     if facts.diff_review == DiffReviewFact::Approved {
         reason.push_str(", the diff review approved");
     }

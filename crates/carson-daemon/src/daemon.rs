@@ -59,6 +59,9 @@ pub enum DaemonError {
         /// What it said.
         source: std::io::Error,
     },
+    /// There is nothing to fire.
+    #[error("there is no role in {}, so the daemon would never fire", .0.display())]
+    NoRoles(PathBuf),
     /// The checked settings cannot be kept for the firings.
     #[error("the settings cannot be kept in CARSON_HOME")]
     Settings(#[source] std::io::Error),
@@ -83,6 +86,9 @@ pub struct Start {
 /// # Errors
 /// When it cannot start.
 pub async fn run(home: Home, start: Start) -> Result<(), DaemonError> {
+    if home.fleet.roles.is_empty() {
+        return Err(DaemonError::NoRoles(home.fleet.layout.roles()));
+    }
     let _lock = DaemonLock::take(&home.fleet.layout.daemon_lock())?;
     if home
         .store

@@ -2,9 +2,8 @@
 
 use carson_core::Event;
 use carson_core::outcome::Severity;
-use carson_home::{Draft, Home};
-use carson_notify::Message;
-use carson_store::{PostKind, StoreError};
+use carson_home::{Home, Word};
+use carson_store::StoreError;
 use tracing::{info, warn};
 
 /// Writes an event, and files a post. Best effort: what is told is often that the
@@ -16,22 +15,13 @@ pub(crate) async fn alert_operator(home: &Home, event: &Event, title: &str, text
         warn!(%error, kind, "this could not be noted");
         return;
     }
-    let message = Message {
-        severity: Some(Severity::Alert),
-        title: title.to_owned(),
-        fields: vec![("Host".into(), home.fleet.host.to_string())],
-        text: text.to_owned(),
-        link: None,
+    let word = Word {
+        severity: Severity::Alert,
+        title,
+        text,
         role: None,
-        outcome: None,
     };
-    let draft = Draft {
-        thread: None,
-        kind: PostKind::Root,
-        message: &message,
-        at: now,
-    };
-    if let Err(error) = home.file_for_all_sinks(&draft).await {
+    if let Err(error) = home.file_word(&word).await {
         warn!(%error, kind, "the chat could not be told");
     }
 }

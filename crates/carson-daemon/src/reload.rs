@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use carson_config::{Layout, LoadOptions, load};
+use carson_config::{Findings, Layout, LoadOptions, load};
 use carson_core::Event;
 use carson_home::Home;
 use notify::{RecursiveMode, Watcher};
@@ -56,7 +56,16 @@ fn watch_roles(watcher: &mut impl Watcher, roles: &Path) -> notify::Result<()> {
 /// findings are said.
 pub(crate) async fn reload(home: &mut Home, settings: &mut PathBuf, options: &LoadOptions) -> bool {
     match load(options) {
+        // Whoever takes the last role away can stop the daemon; a directory that is not there for a
+        // while, such as one that is not mounted, must not.
+        Ok(loaded) if loaded.fleet.roles.is_empty() => {
+            refused(home, &Findings(loaded.warnings)).await;
+            false
+        }
         Ok(loaded) => {
+            for warning in &loaded.warnings {
+                warn!("{warning}");
+            }
             match loaded.sources.keep(&home.fleet.layout) {
                 Ok(kept) => *settings = kept,
                 Err(error) => {
@@ -74,16 +83,20 @@ pub(crate) async fn reload(home: &mut Home, settings: &mut PathBuf, options: &Lo
             true
         }
         Err(findings) => {
-            error!("the changed settings are not used, the last good ones stay:\n{findings}");
-            let event = Event::ConfigRejected {
-                findings: findings.0.len(),
-                first: serde_json::json!(findings.0.first()),
-            };
-            let now = home.clock.now();
-            if let Err(error) = home.store.event(&event, None, None, now).await {
-                warn!(%error, "the rejection could not be noted");
-            }
+            refused(home, &findings).await;
             false
         }
+    }
+}
+
+async fn refused(home: &Home, findings: &Findings) {
+    error!("the changed settings are not used, the last good ones stay:\n{findings}");
+    let event = Event::ConfigRejected {
+        findings: findings.0.len(),
+        first: serde_json::json!(findings.0.first()),
+    };
+    let now = home.clock.now();
+    if let Err(error) = home.store.event(&event, None, None, now).await {
+        warn!(%error, "the rejection could not be noted");
     }
 }

@@ -1,6 +1,6 @@
 //! What people read on the forge: pull requests and comments.
 
-use carson_core::settle::Settled;
+use carson_core::settle::{Facts, PromiseFact, Settled};
 use carson_core::{Outcome, Page, Work, untrusted};
 
 use crate::ctx::Ctx;
@@ -30,7 +30,12 @@ pub(crate) fn pull_title(work: &Work) -> Page {
     title.says(" (#").names(number).says(")")
 }
 
-pub(crate) fn pull_body(ctx: &Ctx<'_>, rec: &Record, taken: &Taken<'_>, settled: &Settled) -> Page {
+pub(crate) fn pull_body(
+    ctx: &Ctx<'_>,
+    rec: &Record,
+    taken: &Taken<'_>,
+    (facts, settled): (&Facts, &Settled),
+) -> Page {
     let mut body = match taken.work.key.number() {
         Some(number) => Page::from("Work on #").names(number).says("."),
         None => Page::from("The role's own task."),
@@ -51,6 +56,13 @@ pub(crate) fn pull_body(ctx: &Ctx<'_>, rec: &Record, taken: &Taken<'_>, settled:
             .says("- blocked tool calls: ")
             .names(blocked)
             .says("\n");
+    }
+    if settled.outcome == Outcome::Ok && facts.promise == PromiseFact::NotRun {
+        body = body.says("\nNo check was run on it");
+        body = match &ctx.role.promise {
+            None => body.says(": its role has no `[promise]`.\n"),
+            Some(_) => body.says(".\n"),
+        };
     }
     if settled.outcome != Outcome::Ok {
         body = body.says("\nThis is unfinished work that was saved; it is not ready to be read.\n");

@@ -1,16 +1,20 @@
 //! The firing's thread in the chat, at every sink.
 //!
 //! Its root says who works on what from the moment the work is taken, and is changed in place when
-//! the firing ends. A changed post notifies nobody, so what the operator has to know follows as a
+//! the firing ends. A changed post notifies nobody, so what else the operator has to know follows as a
 //! reply; one that must be seen at once is shown in the channel too. A firing that took no work
 //! has one post, if its end is worth any. All of it goes through the outbox.
+//!
+//! What stops a role or an account is told once, apart from the firing that met it (`state_posts.rs`).
+//! A role whose last firing failed is in that state already: its next ones begin no thread, and one
+//! that fails again is told by nothing but the breaker, when it opens. `carson firings` has them all.
 
 use carson_core::Outcome;
 use carson_core::breaker::Thresholds;
 use carson_core::outcome::Severity;
 use carson_core::work::WorkKey;
 use carson_notify::Message;
-use carson_store::{BlockedCall, NewPost, PostKind, Store, StoreError};
+use carson_store::{BlockedCall, NewPost, PostKind, StoreError};
 use chrono::{DateTime, Utc};
 
 use crate::ctx::Ctx;
@@ -19,6 +23,7 @@ use crate::forge_text::one_line;
 use crate::reached::Taken;
 use crate::record::Record;
 use crate::saved::Saved;
+use crate::state_posts::Changes;
 use carson_checks::Word;
 use carson_home::Draft;
 
@@ -37,6 +42,14 @@ pub(crate) struct End<'e> {
 
 /// Files the root. A chat that cannot be told is no reason to stop: the end is told anyway.
 pub(crate) async fn begin(ctx: &Ctx<'_>, taken: &Taken<'_>) {
+    if ctx.home.fleet.sinks.is_empty() {
+        return;
+    }
+    // A database that does not answer is told as if all were well.
+    let before = ctx.store().breaker(&ctx.role.name).await;
+    if before.is_ok_and(|before| before.streak > 0) {
+        return;
+    }
     let host = ctx.home.fleet.host.to_string();
     let message = Message {
         severity: None,
@@ -66,63 +79,43 @@ pub(crate) async fn end(
         return Ok(Vec::new());
     }
     let threads = ctx.store().threads(ctx.id).await?;
-    let loud = loudness(ctx, end).await?;
+    let changes = Changes::by(ctx, end).await?;
+    let loud = changes.loudness(end.outcome);
     let summary = summary(ctx, rec, taken, end, loud);
-    let details = match loud {
-        None => None,
-        Some(loud) => {
-            let calls = ctx.store().blocked_calls(ctx.id).await?;
-            Some((loud, details(ctx, taken, end, loud, &calls)))
-        }
-    };
+    let calls = ctx.store().blocked_calls(ctx.id).await?;
+    let more = more(end, &calls);
+    let words = changes.words(ctx);
     let mut posts = Vec::new();
     for sink in &ctx.home.fleet.sinks {
+        let mut file = |draft: Draft<'_>| posts.push(ctx.home.post_for(sink.name(), &draft));
         // One that was not there at the beginning has no thread.
         let begun = threads.contains(sink.name());
-        let mut file = |kind, message| {
-            let draft = draft(ctx, kind, message, end.at);
-            posts.push(ctx.home.post_for(sink.name(), &draft));
-        };
         if begun {
-            file(PostKind::Update, &summary);
+            file(draft(ctx, PostKind::Update, &summary, end.at));
         }
-        match &details {
-            None => {}
-            Some((_, details)) if !begun => file(PostKind::Root, details),
-            Some((Severity::Alert, details)) => file(PostKind::Broadcast, details),
-            Some((_, details)) => file(PostKind::Reply, details),
+        let kind = match loud {
+            None => None,
+            Some(_) if !begun => (!changes.say_it(end.outcome)).then_some(PostKind::Root),
+            Some(Severity::Alert) => Some(PostKind::Broadcast),
+            // The root has all that there is.
+            Some(_) => (!more.is_empty()).then_some(PostKind::Reply),
+        };
+        if let Some((kind, loud)) = kind.zip(loud) {
+            let text = match kind {
+                PostKind::Reply => more.trim_start().to_owned(),
+                _ => format!("{}{more}", summary.text),
+            };
+            let details = details(ctx, taken, end, loud, text);
+            file(draft(ctx, kind, &details, end.at));
+        }
+        for word in &words {
+            file(Draft {
+                thread: None,
+                ..draft(ctx, PostKind::Root, word, end.at)
+            });
         }
     }
     Ok(posts)
-}
-
-/// How loud the end is; `None` needs nobody's attention. One wall is told once, and the failure
-/// that opens the breaker is the one that must be seen.
-async fn loudness(ctx: &Ctx<'_>, end: &End<'_>) -> Result<Option<Severity>, StoreError> {
-    Ok(match end.outcome {
-        Outcome::RateLimited | Outcome::Auth if !set_a_block(ctx).await? => None,
-        Outcome::Skipped | Outcome::Silent => None,
-        _ if opens_the_breaker(ctx.store(), ctx, end).await? => Some(Severity::Alert),
-        outcome => outcome.severity(),
-    })
-}
-
-async fn set_a_block(ctx: &Ctx<'_>) -> Result<bool, StoreError> {
-    let ours = ctx.id.to_string();
-    let blocks = ctx.store().block_rows().await?;
-    Ok(blocks.iter().any(|block| block.set_by == ours))
-}
-
-async fn opens_the_breaker(
-    store: &Store,
-    ctx: &Ctx<'_>,
-    end: &End<'_>,
-) -> Result<bool, StoreError> {
-    let before = store.breaker(&ctx.role.name).await?;
-    let was_open = before.is_open();
-    let claimed_at = ctx.claimed_at;
-    let after = before.after_firing(claimed_at, end.outcome, end.reason, end.at, end.thresholds);
-    Ok(after.is_open() && !was_open)
 }
 
 /// The root once the firing has ended.
@@ -144,32 +137,23 @@ fn summary(
         severity: loud.or(Some(Severity::Info)),
         title: title(ctx, taken, Some(end.outcome)),
         fields: fields(ctx, taken, more),
-        text: end.reason.to_owned(),
+        text: end.reason.to_owned() + &pull_line(end),
         link: end.pull.map(|pull| pull.url.clone()),
         role: Some(ctx.role.name.to_string()),
         outcome: Some(end.outcome.to_string()),
     }
 }
 
-/// What the operator needs to act on the end.
-fn details(
-    ctx: &Ctx<'_>,
-    taken: Option<&Taken<'_>>,
-    end: &End<'_>,
-    loud: Severity,
-    calls: &[BlockedCall],
-) -> Message {
-    let mut text = end.reason.to_owned();
-    if loud == Severity::Alert && end.outcome != Outcome::Blocked {
-        let role = &ctx.role.name;
-        text.push_str(&format!(
-            "\n`carson why {role}` says whether the role still fires."
-        ));
-    }
-    if let Some(pull) = end.pull {
+fn pull_line(end: &End<'_>) -> String {
+    end.pull.map_or_else(String::new, |pull| {
         let what = if pull.draft { "Draft" } else { "Pull request" };
-        text.push_str(&format!("\n{what} #{}", pull.number));
-    }
+        format!("\n{what} #{}", pull.number)
+    })
+}
+
+/// What the operator needs to act on the end, beside what the root says.
+fn more(end: &End<'_>, calls: &[BlockedCall]) -> String {
+    let mut text = String::new();
     if let Some(kept) = &end.saved.kept_ref {
         text.push_str(&format!(
             "\nKept in Carson's store (kept/ in its home) under {kept}"
@@ -182,6 +166,17 @@ fn details(
         let what = one_line(&call.call);
         text.push_str(&format!("\n• {} ({}): {what}", call.rule, call.tool));
     }
+    text
+}
+
+/// A post on the end that is none of the root.
+fn details(
+    ctx: &Ctx<'_>,
+    taken: Option<&Taken<'_>>,
+    end: &End<'_>,
+    loud: Severity,
+    text: String,
+) -> Message {
     Message {
         severity: Some(loud),
         title: title(ctx, taken, Some(end.outcome)),
@@ -196,22 +191,14 @@ fn details(
 /// A word on the role that belongs to no thread.
 pub(crate) async fn word(ctx: &Ctx<'_>, word: &Word) -> Result<(), StoreError> {
     ctx.event(&word.event).await;
-    let host = ctx.home.fleet.host.to_string();
-    let message = Message {
-        severity: Some(word.severity),
-        title: format!("{} {}", ctx.role.title, word.what),
-        fields: vec![("Host".to_owned(), host)],
-        text: word.text.clone(),
-        link: None,
-        role: Some(ctx.role.name.to_string()),
-        outcome: None,
+    let title = format!("{} {}", ctx.role.title, word.what);
+    let word = carson_home::Word {
+        severity: word.severity,
+        title: &title,
+        text: &word.text,
+        role: Some(&ctx.role.name),
     };
-    let now = ctx.home.clock.now();
-    let draft = Draft {
-        thread: None,
-        ..draft(ctx, PostKind::Root, &message, now)
-    };
-    ctx.home.file_for_all_sinks(&draft).await
+    ctx.home.file_word(&word).await
 }
 
 fn title(ctx: &Ctx<'_>, taken: Option<&Taken<'_>>, outcome: Option<Outcome>) -> String {

@@ -273,3 +273,16 @@ fn is_open_for(issue: &Issue, label: &str) -> bool {
 fn carries(issue: &Issue, labels: &[&str], own: &str) -> bool {
     labels.iter().any(|label| *label != own && issue.has(label))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_label_that_keeps_the_fleet_away_stands_in_the_documents() {
+        let page = include_str!("../../../docs/CONFIG.md");
+        for label in HELD.iter().chain(&FOR_PEOPLE) {
+            assert!(page.contains(&format!("| `{label}` |")), "{label}");
+        }
+    }
+}

@@ -135,14 +135,14 @@ impl Mirror {
 
 impl Remote {
     /// Lets a command of a repository reach the remote as `carson`.
-    fn reach(&self, git: Git, near: &Path) -> Result<Git, GitError> {
+    pub(crate) fn reach(&self, git: Git, near: &Path) -> Result<Git, GitError> {
         let to = "+refs/heads/*:refs/remotes/origin/*";
         self.known(git.config("remote.carson.fetch", to), near)
     }
 
     /// Lets a command know the remote as `carson`. `near` is a repository of ours, beside which the
     /// credential lies meanwhile.
-    fn known(&self, git: Git, near: &Path) -> Result<Git, GitError> {
+    pub(crate) fn known(&self, git: Git, near: &Path) -> Result<Git, GitError> {
         let mut git = git
             .with_settings()
             .config("remote.carson.url", self.address());

@@ -18,4 +18,4 @@ pub mod secrets;
 pub use firing_ref::FiringRef;
 pub use home::{ForgeOpenError, Home};
 pub use id::id_of;
-pub use posts::Draft;
+pub use posts::{Draft, Word};

@@ -1,12 +1,26 @@
 //! A message on its way to every sink: filed once for each, in the outbox.
 
-use carson_core::FiringId;
+use carson_core::outcome::Severity;
+use carson_core::{FiringId, RoleName};
 use carson_notify::Message;
 use carson_store::{NewPost, PostKind, StoreError};
 use chrono::{DateTime, Utc};
 use uuid::Uuid;
 
 use crate::home::Home;
+
+/// What people are told that belongs to no firing.
+#[derive(Clone, Copy, Debug)]
+pub struct Word<'w> {
+    /// How loud it is.
+    pub severity: Severity,
+    /// One line.
+    pub title: &'w str,
+    /// The rest; of a stop, the command that ends it.
+    pub text: &'w str,
+    /// The role that it is about.
+    pub role: Option<&'w RoleName>,
+}
 
 /// A message as it is to be filed.
 #[derive(Clone, Copy, Debug)]
@@ -33,6 +47,35 @@ impl Home {
             kind: draft.kind,
             body: serde_json::to_value(&message).unwrap_or_default(),
             created_at: draft.at,
+        }
+    }
+
+    /// Files a word that belongs to no firing: on the daemon, or on what stops and goes on.
+    ///
+    /// # Errors
+    /// When the store does not answer.
+    pub async fn file_word(&self, word: &Word<'_>) -> Result<(), StoreError> {
+        let (message, at) = (self.word(word), self.clock.now());
+        self.file_for_all_sinks(&Draft {
+            thread: None,
+            kind: PostKind::Root,
+            message: &message,
+            at,
+        })
+        .await
+    }
+
+    /// The message of such a word.
+    #[must_use]
+    pub fn word(&self, word: &Word<'_>) -> Message {
+        Message {
+            severity: Some(word.severity),
+            title: word.title.to_owned(),
+            fields: vec![("Host".to_owned(), self.fleet.host.to_string())],
+            text: word.text.to_owned(),
+            link: None,
+            role: word.role.map(ToString::to_string),
+            outcome: None,
         }
     }
 

@@ -17,6 +17,7 @@
 //! Reading order: `message.rs`, `sink.rs`, `section.rs`, `list.rs`, `webhook.rs` (the smallest sink),
 //! `slack/`.
 
+mod address;
 mod http;
 mod list;
 mod message;
@@ -30,4 +31,4 @@ mod webhook;
 pub use list::{SINKS, spec};
 pub use message::Message;
 pub use section::{ReadSecret, SinkKind, Spec};
-pub use sink::{Notice, NoticeKind, Place, PostError, Posted, Posting, Sink};
+pub use sink::{Asking, Notice, NoticeKind, Place, PostError, Posted, Posting, Sink};

@@ -21,6 +21,12 @@ pub trait Sink: Debug + Send + Sync {
     /// none, every post goes to [`Place::Channel`].
     fn can_thread(&self) -> bool;
 
+    /// Asks whether it would take posts, where that can be asked without posting: what it says, or
+    /// `None` of one that nobody can ask so.
+    fn ask(&self) -> Asking<'_> {
+        Box::pin(async { Ok(None) })
+    }
+
     /// Posts.
     ///
     /// # Errors
@@ -37,6 +43,9 @@ pub trait Sink: Debug + Send + Sync {
 
 /// A post on its way.
 pub type Posting<'a> = Pin<Box<dyn Future<Output = Result<Posted, PostError>> + Send + 'a>>;
+
+/// A question on its way.
+pub type Asking<'a> = Pin<Box<dyn Future<Output = Result<Option<String>, PostError>> + Send + 'a>>;
 
 /// A message with what the outbox knows of it.
 #[derive(Clone, Debug)]

@@ -17,9 +17,10 @@ use schemars::JsonSchema;
 use secrecy::{ExposeSecret, SecretString};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
-use url::{Host, Url};
+use url::Url;
 use uuid::Uuid;
 
+use crate::address::{is_readable_on_the_way, is_web, secret as address};
 use crate::http;
 use crate::message::{Message, cut};
 use crate::section::{ReadSecret, Spec};
@@ -105,30 +106,6 @@ fn written(url: &str, has_header: bool, around: &mut dyn Around) {
     };
     let hint = "url = \"https://…\", or url_file where it is a secret";
     around.problem("url", &problem, hint);
-}
-
-/// An address that is a secret: nobody may read it on the way, and no message may show it.
-fn address(text: &str) -> Result<Url, String> {
-    match Url::parse(text.trim()) {
-        Ok(url) if is_web(&url) && !is_readable_on_the_way(&url) => Ok(url),
-        Ok(url) if is_web(&url) => Err("the address in it is not https".into()),
-        _ => Err("what it holds is no web address".into()),
-    }
-}
-
-fn is_web(url: &Url) -> bool {
-    ["https", "http"].contains(&url.scheme())
-}
-
-/// Anything but https, unless it stays on this machine.
-fn is_readable_on_the_way(url: &Url) -> bool {
-    let here = match url.host() {
-        Some(Host::Domain(name)) => name == "localhost",
-        Some(Host::Ipv4(address)) => address.is_loopback(),
-        Some(Host::Ipv6(address)) => address.is_loopback(),
-        None => false,
-    };
-    url.scheme() != "https" && !here
 }
 
 /// A webhook as it was checked.

@@ -10,6 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::names;
 use crate::refusal::Refusal;
+use crate::told;
 use crate::verb::{Ask, Who};
 
 /// Why an account is blocked, where nobody says.
@@ -80,6 +81,9 @@ impl Ask for Set {
         };
         let by = BlockSetter::Operator;
         home.store.set_block(&block, by, now).await?;
+        let ends = told::until(until, &format!("carson block clear {account}"));
+        let title = format!("Account {account} is blocked");
+        told::tell(home, None, &title, &format!("{}\n{ends}", block.reason)).await;
         Ok(Blocked {
             account,
             blocked: true,
@@ -116,6 +120,10 @@ impl Ask for Clear {
     async fn answer(self, home: &Home) -> Result<Self::Answer, Refusal> {
         let account = names::account(&home.fleet, &self.account)?.name.clone();
         let cleared = home.store.clear_block(&account, home.clock.now()).await?;
+        if cleared {
+            let title = format!("Account {account} is free");
+            told::tell(home, None, &title, "Its block was lifted.").await;
+        }
         Ok(Cleared {
             account,
             blocked: false,

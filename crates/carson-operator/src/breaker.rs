@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::names;
 use crate::refusal::Refusal;
+use crate::told;
 use crate::verb::{Ask, Who};
 
 /// Which breakers ever moved?
@@ -51,10 +52,15 @@ impl Ask for Reset {
 
     async fn answer(self, home: &Home) -> Result<Self::Answer, Refusal> {
         let role = names::role(&home.fleet, &self.role)?.name.clone();
+        let was_open = home.store.breaker(&role).await?.is_open();
         let reset = home.store.reset_breaker(&role).await?;
         let event = Event::BreakerReset { by: "operator" };
         let now = home.clock.now();
         home.store.event(&event, Some(&role), None, now).await?;
+        if was_open {
+            let title = format!("{role} fires again");
+            told::tell(home, Some(&role), &title, "Its breaker was reset.").await;
+        }
         Ok(WasReset { role, reset })
     }
 }

@@ -47,6 +47,7 @@ pub mod show;
 mod since;
 pub mod status;
 pub mod stop;
+mod told;
 mod verb;
 pub mod why;
 pub mod workspaces;

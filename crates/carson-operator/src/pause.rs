@@ -1,6 +1,7 @@
 //! Pauses of the fleet, a role, a repository or an account.
 
 use carson_config::Fleet;
+use carson_core::RoleName;
 use carson_home::Home;
 use carson_store::PauseScope;
 use chrono::{DateTime, Utc};
@@ -9,6 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::names;
 use crate::refusal::Refusal;
+use crate::told;
 use crate::verb::{Ask, Who};
 
 /// Why something is paused, where nobody says.
@@ -60,6 +62,9 @@ impl Ask for Pause {
         store
             .set_pause(&scope, &self.reason, until, "operator", now)
             .await?;
+        let ends = told::until(until, &format!("carson resume{}", flag(&scope)));
+        let text = format!("{}\n{ends} What runs goes on to its end.", self.reason);
+        told::tell(home, role_of(&scope), &format!("Paused: {scope}"), &text).await;
         Ok(Paused {
             scope: scope.to_string(),
             paused: true,
@@ -100,11 +105,32 @@ impl Ask for Resume {
     async fn answer(self, home: &Home) -> Result<Self::Answer, Refusal> {
         let scope = scope(&home.fleet, &[self.role, self.repo, self.account])?;
         let resumed = home.store.resume(&scope).await?;
+        if resumed {
+            let title = format!("Goes on: {scope}");
+            told::tell(home, role_of(&scope), &title, "The pause was ended.").await;
+        }
         Ok(Resumed {
             scope: scope.to_string(),
             paused: false,
             resumed,
         })
+    }
+}
+
+fn role_of(scope: &PauseScope) -> Option<&RoleName> {
+    match scope {
+        PauseScope::Role(role) => Some(role),
+        _ => None,
+    }
+}
+
+/// How the command names it.
+fn flag(scope: &PauseScope) -> String {
+    match scope {
+        PauseScope::Fleet => String::new(),
+        PauseScope::Role(role) => format!(" --role {role}"),
+        PauseScope::Repo(repo) => format!(" --repo {repo}"),
+        PauseScope::Account(account) => format!(" --account {account}"),
     }
 }
 

@@ -1,6 +1,7 @@
 //! The roles of the fleet, as their settings say.
 
 use carson_config::{Role, format_duration};
+use carson_core::limits::WorstDay;
 use carson_home::Home;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize, Serializer};
@@ -22,8 +23,8 @@ impl Ask for List {
     type Answer = Vec<Summary>;
 
     async fn answer(self, home: &Home) -> Result<Self::Answer, Refusal> {
-        let roles = home.fleet.roles.values().cloned();
-        Ok(roles.map(Summary).collect())
+        let roles = home.fleet.roles.values();
+        Ok(roles.map(|role| Summary::of(home, role)).collect())
     }
 }
 
@@ -43,29 +44,43 @@ impl Ask for Show {
 
     async fn answer(self, home: &Home) -> Result<Self::Answer, Refusal> {
         let role = names::role(&home.fleet, &self.role)?;
-        Ok(Summary(role.clone()))
+        Ok(Summary::of(home, role))
     }
 }
 
 /// A role; as JSON with its worst case, and with durations as the role file has them.
 #[derive(Debug)]
-pub struct Summary(pub Role);
+pub struct Summary {
+    /// The role.
+    pub role: Role,
+    /// What its firings of one day cost at most.
+    pub worst_day: WorstDay,
+}
 
-impl Serialize for Summary {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        summary(&self.0).serialize(serializer)
+impl Summary {
+    fn of(home: &Home, role: &Role) -> Self {
+        let all_roles = home.fleet.max_cost_usd_per_day;
+        Self {
+            worst_day: role.limits.worst_day(&role.stages, all_roles),
+            role: role.clone(),
+        }
     }
 }
 
-fn summary(role: &Role) -> Value {
+impl Serialize for Summary {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        summary(self).serialize(serializer)
+    }
+}
+
+fn summary(Summary { role, worst_day }: &Summary) -> Value {
     let mut limits = serde_json::to_value(&role.limits).unwrap_or_default();
     // As the role file has them.
     limits["wall_clock"] = format_duration(role.limits.wall_clock).into();
     limits["cooldown"] = role.limits.cooldown.map(format_duration).into();
     limits["silence"] = format_duration(role.limits.silence).into();
-    let day = role.limits.worst_day(&role.stages);
-    let mut worst_day = serde_json::to_value(day).unwrap_or_default();
-    worst_day["wall_clock"] = format_duration(day.wall_clock).into();
+    let mut day = serde_json::to_value(worst_day).unwrap_or_default();
+    day["wall_clock"] = format_duration(worst_day.wall_clock).into();
     json!({
         "name": role.name, "title": role.title, "enabled": role.enabled,
         "cadence": role.cadence_lines, "zone": role.cadence.zone().name(),
@@ -76,7 +91,7 @@ fn summary(role: &Role) -> Value {
             "read": role.confinement.read, "write": role.confinement.write,
         },
         "egress": role.egress, "network": role.confinement.network,
-        "worst_day": worst_day, "priority": role.priority,
+        "worst_day": day, "priority": role.priority,
         "promise": role.promise.as_ref().map(|promise| &promise.run),
     })
 }

@@ -294,7 +294,7 @@ const LINES: &[(&[&str], i32, &[&str])] = &[
      &["slug \"x\" is not owner/name", "nothing was kept"]),
     (&["--home", "new", "init", "--repo", "remote.git", "--base", "-x"], 2, &["unexpected argument '-x'"]),
     (&["--home", "new", "init", "--repo", "remote.git", "--base=a..b"], 2,
-     &["\"a..b\" is not a branch", "nothing was kept"]),
+     &["there is no branch \"a..b\"", "the repository has: main"]),
     (&["--home", "", "status"], 2, &["a value is required for '--home"]),
     (&["--home", "nowhere", "status"], 2, &["the file does not exist", "`carson init`"]),
     (&["--home", "/proc/nowhere", "init", "--repo", "remote.git"], 1, &["hint:", "--home"]),

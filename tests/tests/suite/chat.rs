@@ -116,6 +116,7 @@ async fn a_firing_has_one_thread() {
     );
     thread_of_the_good_one(&calls_about(&calls, "Add "));
     thread_of_the_bad_one(&calls_about(&calls, "Break it"));
+    the_stop_of_the_bad_one(&calls_about(&calls, "bad stopped"));
     assert_eq!(fleet.ok(&["status", "--json"])["outbox"], 0);
 }
 
@@ -126,6 +127,7 @@ async fn a_daemon_that_was_away_for_long_says_so_in_the_chat() {
     let mock = Mock::given(method("POST")).respond_with(slack.clone());
     mock.mount(&server).await;
     let fleet = fleet(&server);
+    fleet.role("good", "play", "");
     add_settings(&fleet, "\n[heartbeat]\nalert_after_down = \"1s\"\n");
     let first = Daemon::start(&fleet, &[]);
     let last = until("its first sign of life", || {
@@ -151,8 +153,8 @@ async fn a_daemon_that_was_away_for_long_says_so_in_the_chat() {
 }
 
 fn thread_of_the_good_one(calls: &[&Value]) {
-    let [root, update, reply] = calls else {
-        panic!("{calls:#?}");
+    let [root, update] = calls else {
+        panic!("a reply would say nothing new: {calls:#?}");
     };
     assert_eq!(root["verb"], "/chat.postMessage");
     assert_eq!(
@@ -165,14 +167,10 @@ fn thread_of_the_good_one(calls: &[&Value]) {
         update["text"],
         "✅ OK · good · #1 Add &lt;\u{2060}!channel&gt; &amp; co"
     );
-    assert_eq!(
-        (reply["verb"].as_str(), reply["reply_broadcast"] == true),
-        (Some("/chat.postMessage"), false)
-    );
-    assert_eq!(update["ts"], reply["thread_ts"], "both of the root");
+    let said = update["blocks"].to_string();
     assert!(
-        reply["blocks"].to_string().contains("Pull request #"),
-        "{reply:#}"
+        said.contains("Pull request #") && said.contains("no check was run"),
+        "{update:#}"
     );
 }
 
@@ -185,12 +183,12 @@ fn thread_of_the_bad_one(calls: &[&Value]) {
         "{root:#}"
     );
     assert!(
-        update["text"].as_str().unwrap().starts_with("🚨 FAILED"),
+        update["text"].as_str().unwrap().starts_with("⚠️ FAILED"),
         "{update:#}"
     );
     assert_eq!(
         (update["ts"].as_str(), reply["reply_broadcast"] == true),
-        (reply["thread_ts"].as_str(), true)
+        (reply["thread_ts"].as_str(), false)
     );
     let said = reply["blocks"].to_string();
     assert!(
@@ -198,7 +196,53 @@ fn thread_of_the_bad_one(calls: &[&Value]) {
         "{reply:#}"
     );
     assert!(
-        said.contains("Draft #") && said.contains("carson why bad"),
-        "{reply:#}"
+        update["blocks"].to_string().contains("Draft #"),
+        "{update:#}"
     );
+}
+
+/// What stops the role is told in the channel, apart from the firing.
+fn the_stop_of_the_bad_one(calls: &[&Value]) {
+    let [stop] = calls else {
+        panic!("{calls:#?}");
+    };
+    assert_eq!(stop["text"], "🚨 bad stopped");
+    assert!(stop["thread_ts"].is_null(), "{stop:#}");
+    let said = stop["blocks"].to_string();
+    assert!(
+        said.contains("1 bad outcome in a row") && said.contains("`carson breaker reset bad`"),
+        "{stop:#}"
+    );
+}
+
+/// A CLI that is broken fails at every slot: that is one state, and told once.
+#[test]
+fn a_role_that_goes_on_failing_is_told_once_and_so_is_its_stop() {
+    let fleet = TestFleet::new();
+    fleet.script("[[when]]\ndo = [{ exit = 3 }]\n");
+    let uri = "http://127.0.0.1:9";
+    add_settings(&fleet, &format!("\n[webhook]\nurl = \"{uri}\"\n"));
+    fleet.role("bad", "play", "[limits]\nfail_streak = 3\n");
+    let filed = || fleet.ok(&["status", "--json"])["outbox"].as_u64().unwrap();
+    let mut after_each = Vec::new();
+    for issue in ["One", "Two", "Three"] {
+        fleet.issue("bad", issue, "Please.");
+        assert_eq!(fleet.fire("bad").code, Some(13));
+        after_each.push(filed());
+    }
+    // Its root and its end; nothing; and that its breaker opened.
+    assert_eq!(after_each, [2, 2, 3]);
+    for (told, args) in [
+        (1, &["breaker", "reset", "bad", "--json"][..]),
+        (0, &["breaker", "reset", "bad", "--json"]),
+        (1, &["pause", "--role", "bad", "--json"]),
+        (1, &["resume", "--role", "bad", "--json"]),
+        (0, &["resume", "--role", "bad", "--json"]),
+        (1, &["block", "set", "play", "--json"]),
+        (1, &["block", "clear", "play", "--json"]),
+    ] {
+        let before = filed();
+        let _ = fleet.carson(args);
+        assert_eq!(filed() - before, told, "{args:?}");
+    }
 }

@@ -257,7 +257,7 @@ fn what_the_repository_wants_codex_to_run_does_not_run() {
 
 #[test]
 fn a_home_is_made_for_codex() {
-    let fleet = TestFleet::new();
+    let fleet = TestFleet::new().with_program("codex", "");
     let remote = fleet.remote();
     let init = ["--home", "new", "init", "--engine", "codex", "--repo"];
 

@@ -308,6 +308,31 @@ fn broken_settings_are_said_and_the_last_good_ones_stay() {
 }
 
 #[test]
+fn a_daemon_without_roles_does_not_start_and_one_that_runs_keeps_them() {
+    let empty = TestFleet::new();
+    let refused = empty.carson(&["daemon"]);
+    assert_eq!(refused.code, Some(2), "{refused:#?}");
+    assert!(
+        refused.stderr.contains("there is no role in"),
+        "{refused:#?}"
+    );
+    let checked = empty.carson(&["config", "check"]);
+    assert!(
+        checked.stdout.contains("there is no role in it"),
+        "{checked:#?}"
+    );
+
+    let fleet = fleet();
+    let daemon = Daemon::start(&fleet, &[]);
+    daemon.says("daemon started");
+    let roles = fleet.home().join("roles");
+    fs::rename(&roles, fleet.root().join("unmounted")).unwrap();
+    daemon.signal(Signal::SIGHUP);
+    daemon.says("the last good ones stay");
+    daemon.says("so there is no role and nothing fires");
+}
+
+#[test]
 fn sighup_reads_the_settings_again() {
     let fleet = fleet();
     let daemon = Daemon::start(&fleet, &[]);

@@ -25,6 +25,7 @@ mod hook_desk;
 mod hook_firing;
 mod hook_plays;
 mod hostile;
+mod init;
 mod keep;
 mod kill;
 mod limits;

@@ -155,7 +155,9 @@ impl<'f> Session<'f> {
 
 #[test]
 fn a_home_is_made_and_looked_at() {
-    let fleet = household();
+    let fleet = household()
+        .with_program("claude", "")
+        .with_program("gh", "echo a-token");
     let mut session = Session::new(&fleet);
     session.run(&["--home", "new", "init", "--repo", "remote.git"]);
     for file in ["carson.toml", "roles/implementer/role.toml"] {
@@ -169,7 +171,7 @@ fn a_home_is_made_and_looked_at() {
         "hub",
         "init",
         "--repo",
-        "git@host:acme/widget.git",
+        "remote.git",
         "--forge",
         "github",
         "--slug",

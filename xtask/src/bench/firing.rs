@@ -20,7 +20,8 @@ const AGENT: &str = "#!/bin/sh\ncase \"$(cat)\" in *'[APPROVE]'*) echo '[APPROVE
                      echo '[OK] done'\n";
 
 /// A worktree by hand, and nothing else.
-const WORKTREE: &str = "git -C \"$1\" worktree add --quiet -b \"$3\" \"$2\" refs/remotes/origin/main";
+const WORKTREE: &str =
+    "git -C \"$1\" worktree add --quiet -b \"$3\" \"$2\" refs/remotes/origin/main";
 /// It goes again.
 const REMOVED: &str = "git -C \"$1\" worktree remove --force \"$2\"";
 
@@ -77,7 +78,10 @@ pub fn measure(carson: &Path) -> anyhow::Result<Vec<Figure>> {
             what: "its workspace is ready",
             got: format!("{name}: {ready}"),
             target: "p50 at most 50 ms",
-            beside: format!("git worktree add: {worktree} (ours takes {:.2}x)", worktree.ratio(&ready)),
+            beside: format!(
+                "git worktree add: {worktree} (ours takes {:.2}x)",
+                worktree.ratio(&ready)
+            ),
         });
     }
     Ok(figures)

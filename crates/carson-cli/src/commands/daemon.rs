@@ -8,6 +8,9 @@ use crate::error::CommandError;
 
 pub async fn run(app: &App, args: &Daemon) -> Result<u8, CommandError> {
     let loaded = app.load()?;
+    for warning in &loaded.warnings {
+        tracing::warn!("{warning}");
+    }
     let home = app.home_of(loaded.fleet).await?;
     let start = Start {
         options: app.options(),
@@ -18,6 +21,10 @@ pub async fn run(app: &App, args: &Daemon) -> Result<u8, CommandError> {
         Ok(()) => Ok(0),
         Err(DaemonError::Lock(error)) => Err(CommandError::failed(error.to_string())
             .hint("one daemon per home: stop that one, or choose another home with --home")),
+        Err(error @ DaemonError::NoRoles(_)) => Err(CommandError::usage(error.to_string()).hint(
+            "make a directory there with a role.toml: docs/CONFIG.md has a small one; \
+             `carson config check` says what is wrong with what lies there",
+        )),
         Err(DaemonError::Store(error)) => Err(app.store_error(error)),
         Err(error) => Err(CommandError::caused_by(&error)),
     }

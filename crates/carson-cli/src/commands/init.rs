@@ -1,18 +1,28 @@
 //! `carson init`
 
-use std::io::IsTerminal;
-use std::path::Path;
+mod source;
+mod written;
 
+use std::io::IsTerminal;
+use std::path::{Path, PathBuf};
+
+use carson_checks::{Checked, Health, Machine, Scene, some_of};
 use carson_config::shipped_roles;
-use carson_core::EngineKind;
-use carson_forge::OPENERS;
+use carson_core::Clock;
+use carson_home::ForgeOpenError;
 use serde_json::json;
 
 use crate::app::App;
 use crate::args::Init;
+use crate::commands::proposed_check::{ProposedCheck, proposed_check};
 use crate::commands::proposed_setup::{Proposal, proposed};
 use crate::error::CommandError;
 use crate::print;
+use source::Source;
+
+/// What is asked of an account that was just written: without a program there is no home.
+const PROGRAM: &str = "account.NAME.program";
+const SIGN_IN: &str = "account.NAME.sign_in";
 
 pub async fn run(app: &App, args: &Init) -> Result<u8, CommandError> {
     let settings = app.layout.settings();
@@ -22,35 +32,38 @@ pub async fn run(app: &App, args: &Init) -> Result<u8, CommandError> {
                 .hint("edit it, or choose another home with --home"),
         );
     }
-    let repo = match &args.repo {
-        Some(repo) => repo.clone(),
-        None => ask(args)?,
-    };
-    let url = absolute(&repo)?;
-    let name = repo_name(&url);
-    app.layout.create().map_err(not_writable)?;
-    let role = app.layout.roles().join("implementer/role.toml");
-    write(&settings, &settings_text(args, &url, &name)).map_err(not_writable)?;
-    let written = write_role(app, &name, args.engine).and_then(|()| app.load().map(drop));
-    if let Err(error) = written {
-        // What was written is held against the same checks as what people write; half a home
-        // would be in the way of the next try.
-        let _ = std::fs::remove_file(&settings);
-        return Err(error.hint("nothing was kept: run it again with other options"));
+    let may_ask = !args.yes && !app.json && std::io::stdin().is_terminal();
+    let source = Source::found(args, may_ask).await?;
+    let proposal = proposed(&source.files);
+    let mut check = proposed_check(&source.files);
+    if may_ask {
+        check = agreed(check)?;
     }
+    let mut made = Made::begin(app)?;
+    made.file(&settings, &written::settings(args, &source, &proposal))?;
+    let role = made.role(app, args, &source, check.as_ref())?;
+    let to_mend = match examined(app).await {
+        Ok(to_mend) => to_mend,
+        Err(error) => return Err(error.hint("nothing was kept: mend it, and run it again")),
+    };
+    made.keep();
     if app.json {
-        print::json(&json!({"home": app.layout.root, "settings": settings, "role": role}));
+        print::json(&json!({
+            "home": app.layout.root, "settings": settings, "role": role,
+            "repository": source.url, "base": source.base,
+            "check": check.map(|check| check.run), "broken": to_mend,
+        }));
         return Ok(0);
     }
     print::line(&format!("home: {}", app.layout.root.display()));
     print::line(&format!("settings: {}", settings.display()));
     print::line(&format!("role: {}", role.display()));
-    let proposal = proposed(Path::new(&url));
-    if !proposal.setup.is_empty() {
-        print::line(&format!(
-            "setup: {} would make workspaces ready to work in; the settings have it behind a #",
-            proposal.setup.join("; ")
-        ));
+    told(&source, check.as_ref(), &proposal);
+    for one in &to_mend {
+        print::alarm(&format!("broken: {}: {}", one.id, one.found));
+        if let Some(remedy) = &one.remedy {
+            print::line(&format!("  → {remedy}"));
+        }
     }
     print::line("next:");
     let carson = app.called();
@@ -65,156 +78,144 @@ pub async fn run(app: &App, args: &Init) -> Result<u8, CommandError> {
     Ok(0)
 }
 
+/// What was found and decided.
+fn told(source: &Source, check: Option<&ProposedCheck>, proposal: &Proposal) {
+    let Source { url, base, .. } = source;
+    print::line(&format!("repository: {url}, work starts from {base}"));
+    match check {
+        Some(ProposedCheck { run, by }) => print::line(&format!(
+            "check: `{run}` says whether work is done ({by}); it stands in the role"
+        )),
+        None => print::alarm(
+            "check: no command that tests the repository was found; write [promise] into the role, or \
+             no check is run before a pull request is opened",
+        ),
+    }
+    if !proposal.setup.is_empty() {
+        print::line(&format!(
+            "setup: {} would make workspaces ready to work in; the settings have it behind a #",
+            proposal.setup.join("; ")
+        ));
+    }
+    let day = written::DAY_USD;
+    print::line(&format!(
+        "money: 5 USD a firing (the role says so), {day} USD a day (the settings)"
+    ));
+}
+
+/// The command that the operator wants at a terminal.
+fn agreed(proposed: Option<ProposedCheck>) -> Result<Option<ProposedCheck>, CommandError> {
+    print::line(&match &proposed {
+        Some(ProposedCheck { run, by }) => {
+            format!("Check (Enter for `{run}`, by {by}; another command; or \"none\"):")
+        }
+        None => "Check (the command that tests the repository; Enter for none):".to_owned(),
+    });
+    let mut answer = String::new();
+    std::io::stdin().read_line(&mut answer)?;
+    Ok(match answer.trim() {
+        "" => proposed,
+        "none" => None,
+        run => Some(ProposedCheck {
+            run: run.to_owned(),
+            by: "as you said",
+        }),
+    })
+}
+
+/// Holds what was written against the same checks as what people write, and asks what a first firing
+/// could not do without; what somebody can mend afterwards.
+async fn examined(app: &App) -> Result<Vec<Checked>, CommandError> {
+    let home = app.home_unopened(app.load()?.fleet)?;
+    for repo in home.fleet.repos.values() {
+        if let Err(error) = home.forge(repo).await {
+            let hint = match error {
+                ForgeOpenError::Token(_) => "sign in there first: on GitHub by `gh auth login`",
+                ForgeOpenError::Forge(_) => error.hint(),
+            };
+            return Err(CommandError::caused_by(&error).hint(hint));
+        }
+    }
+    let machine = Machine::new(Clock::system());
+    let scene = Scene::examined(&home, &machine, None);
+    let mut all = some_of(&scene, &[PROGRAM, SIGN_IN]).await;
+    all.retain(|one| one.health == Health::Broken);
+    let program = all.iter().find(|one| one.id.ends_with(".program"));
+    if let Some(Checked { found, remedy, .. }) = program {
+        let error = CommandError::failed(found);
+        let other = "carson init --engine takes another one";
+        return Err(error.hint(remedy.clone().unwrap_or_default()).hint(other));
+    }
+    Ok(all)
+}
+
+/// What was made so far. It goes again unless it is kept: half a home would be in the way of the
+/// next try.
+struct Made {
+    files: Vec<PathBuf>,
+    /// The home, when it was not there before.
+    home: Option<PathBuf>,
+}
+
+impl Made {
+    fn begin(app: &App) -> Result<Self, CommandError> {
+        let root = &app.layout.root;
+        let made = Self {
+            files: Vec::new(),
+            home: (!root.exists()).then(|| root.clone()),
+        };
+        app.layout.create().map_err(not_writable)?;
+        Ok(made)
+    }
+
+    fn file(&mut self, path: &Path, text: &str) -> Result<(), CommandError> {
+        write(path, text).map_err(not_writable)?;
+        self.files.push(path.to_owned());
+        Ok(())
+    }
+
+    fn role(
+        &mut self,
+        app: &App,
+        args: &Init,
+        source: &Source,
+        check: Option<&ProposedCheck>,
+    ) -> Result<PathBuf, CommandError> {
+        let file = app.layout.roles().join("implementer/role.toml");
+        // A role that lies there already is the operator's own.
+        if file.exists() {
+            return Ok(file);
+        }
+        let shipped = shipped_roles().iter().flat_map(|role| role.files);
+        let mut shipped = shipped.filter(|(name, _)| *name == "role.toml");
+        let text = shipped.next().map_or("", |(_, text)| text);
+        let dir = file.parent().unwrap_or(Path::new("/"));
+        std::fs::create_dir_all(dir).map_err(not_writable)?;
+        let text = written::role(text, &source.name, args.engine, check);
+        self.file(&file, &text)?;
+        Ok(file)
+    }
+
+    fn keep(mut self) {
+        self.files.clear();
+        self.home = None;
+    }
+}
+
+impl Drop for Made {
+    fn drop(&mut self) {
+        for file in &self.files {
+            let _ = std::fs::remove_file(file);
+        }
+        if let Some(home) = &self.home {
+            let _ = std::fs::remove_dir_all(home);
+        }
+    }
+}
+
 fn not_writable(error: std::io::Error) -> CommandError {
     CommandError::from(error)
         .hint("check that the home can be written, or choose another with --home")
-}
-
-fn ask(args: &Init) -> Result<String, CommandError> {
-    let missing =
-        || CommandError::usage("which repository?").hint("carson init --repo PATH_OR_URL");
-    if args.yes || !std::io::stdin().is_terminal() {
-        return Err(missing());
-    }
-    print::line("Repository (a path, or an address that git understands):");
-    let mut answer = String::new();
-    std::io::stdin().read_line(&mut answer)?;
-    let answer = answer.trim();
-    if answer.is_empty() {
-        Err(missing())
-    } else {
-        Ok(answer.to_owned())
-    }
-}
-
-/// A path becomes absolute; an address stays.
-fn absolute(repo: &str) -> Result<String, CommandError> {
-    let path = Path::new(repo);
-    if path.is_dir() {
-        if !path.join(".git").exists() && !path.join("HEAD").is_file() {
-            return Err(
-                CommandError::usage(format!("{repo:?} is not a git repository"))
-                    .hint("name the directory that has .git in it, or run `git init` there"),
-            );
-        }
-        return Ok(path.canonicalize()?.to_string_lossy().into_owned());
-    }
-    let is_address = repo.contains("://") || repo.contains('@') && repo.contains(':');
-    if is_address {
-        return Ok(repo.to_owned());
-    }
-    Err(
-        CommandError::usage(format!("{repo:?} is neither a directory nor an address"))
-            .hint("carson init --repo ~/src/widget, or --repo git@host:owner/name.git"),
-    )
-}
-
-fn repo_name(url: &str) -> String {
-    let last = url
-        .trim_end_matches('/')
-        .rsplit(['/', ':'])
-        .next()
-        .unwrap_or_default();
-    let name: String = last
-        .trim_end_matches(".git")
-        .to_lowercase()
-        .chars()
-        .map(|c| {
-            if c.is_ascii_lowercase() || c.is_ascii_digit() {
-                c
-            } else {
-                '-'
-            }
-        })
-        .take(40)
-        .collect();
-    let name = name.trim_matches('-');
-    if name.is_empty() {
-        "repo".to_owned()
-    } else {
-        name.to_owned()
-    }
-}
-
-fn quoted(text: &str) -> String {
-    serde_json::Value::from(text).to_string()
-}
-
-fn settings_text(args: &Init, url: &str, name: &str) -> String {
-    let mut text = format!(
-        "# Every key is described in docs/CONFIG.md; `carson config check` finds mistakes.\n\
-         [fleet]\nname = \"home\"\nzone = \"UTC\"          # IANA; roles may override\n\
-         max_firings = 2        # at once on this host\n\n\
-         [repos.{name}]\nurl = {}\nbase = {}\n",
-        quoted(url),
-        quoted(&args.base),
-    );
-    text.push_str(&setup_text(&proposed(Path::new(url)), url));
-    text.push_str(&forge_text(args));
-    let engine = args.engine;
-    text.push_str(&format!("\n[accounts.{engine}]\nengine = \"{engine}\"\n"));
-    if let Some((variable, dir)) = engine.facts().sign_in_dir {
-        let comment = "   # how this account signs in";
-        text.push_str(&format!(
-            "env = {{ {variable} = {} }}{comment}\n",
-            quoted(dir)
-        ));
-    }
-    text
-}
-
-/// What would make workspaces ready to work in, for the operator to decide.
-fn setup_text(proposal: &Proposal, url: &str) -> String {
-    let listed = |all: &[String]| {
-        let all: Vec<String> = all.iter().map(|one| quoted(one)).collect();
-        format!("[{}]", all.join(", "))
-    };
-    let mut text = String::new();
-    if !proposal.setup.is_empty() {
-        let (by, lines) = (&proposal.by, listed(&proposal.setup));
-        text.push_str(&format!(
-            "# Without the # every workspace is ready to work in ({by}; docs/WORKSPACES.md):\n# setup = {lines}\n"
-        ));
-    }
-    if !proposal.include.is_empty() {
-        let (from, files) = (quoted(url), listed(&proposal.include));
-        text.push_str(&format!(
-            "# include = {{ from = {from}, files = {files} }}\n"
-        ));
-    }
-    text
-}
-
-fn forge_text(args: &Init) -> String {
-    let forge = &args.forge;
-    let opener = OPENERS.iter().find(|opener| opener.name == forge);
-    match (&args.slug, opener.filter(|opener| opener.section.is_some())) {
-        (Some(slug), Some(opener)) => {
-            let (slug, sample) = (quoted(slug), opener.sample);
-            format!("forge = \"{forge}\"\nslug = {slug}\n\n[{forge}]\n{sample}\n")
-        }
-        _ => {
-            let comment = "issues and pull requests as files, under forge/";
-            format!("forge = \"{forge}\"        # {comment}\n")
-        }
-    }
-}
-
-fn write_role(app: &App, repo: &str, engine: EngineKind) -> Result<(), CommandError> {
-    let Some(role) = shipped_roles().first() else {
-        return Ok(());
-    };
-    let dir = app.layout.roles().join(role.name);
-    std::fs::create_dir_all(&dir)?;
-    // A role that lies there already is the operator's own.
-    let missing = |file: &str| file == "role.toml" && !dir.join(file).exists();
-    for (file, text) in role.files.iter().filter(|(file, _)| missing(file)) {
-        let text = text
-            .replace("repos   = []", &format!("repos   = [{}]", quoted(repo)))
-            .replace("engines = []", &format!("engines = [\"{engine}\"]"));
-        write(&dir.join(file), &text)?;
-    }
-    Ok(())
 }
 
 fn write(path: &Path, text: &str) -> std::io::Result<()> {
@@ -227,16 +228,4 @@ fn write(path: &Path, text: &str) -> std::io::Result<()> {
         .mode(0o600)
         .open(path)?;
     file.write_all(text.as_bytes())
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn repositories_get_names() {
-        assert_eq!(repo_name("git@github.com:acme/Widget.git"), "widget");
-        assert_eq!(repo_name("/srv/my repo/"), "my-repo");
-        assert_eq!(repo_name("///"), "repo");
-    }
 }

@@ -1,10 +1,9 @@
 //! What would make a checkout of a repository ready to work in: as it tells other agents, or by its lock
 //! files.
 
-use std::fs;
-use std::path::Path;
-
 use serde_json::Value;
+
+use super::repository_files::RepositoryFiles;
 
 /// What is proposed.
 #[derive(Debug, Default, PartialEq, Eq)]
@@ -42,28 +41,37 @@ const LOCKS: [(&str, &[&str]); 12] = [
 /// The list of files that tools which make worktrees copy into them.
 const INCLUDE: &str = ".worktreeinclude";
 
-/// Looks at a checkout.
-pub fn proposed(dir: &Path) -> Proposal {
-    let (setup, by) = declared(dir).unwrap_or_else(|| locked(dir));
+/// A file that tells agents what to do first, and how it is read.
+type Told = (&'static str, fn(&str) -> Option<Vec<String>>);
+
+const TOLD: [Told; 4] = [
+    (".codex/environments/environment.toml", codex),
+    (".cursor/environment.json", cursor),
+    (".devcontainer/devcontainer.json", devcontainer),
+    (".devcontainer.json", devcontainer),
+];
+
+/// The files that are looked at.
+pub fn files() -> impl Iterator<Item = &'static str> {
+    let locks = LOCKS.iter().map(|(lock, _)| *lock);
+    TOLD.iter().map(|(place, _)| *place).chain(locks)
+}
+
+/// Looks at a repository.
+pub fn proposed(files: &RepositoryFiles) -> Proposal {
+    let (setup, by) = declared(files).unwrap_or_else(|| locked(files));
     Proposal {
         setup,
         by,
-        include: included(dir),
+        include: included(files),
     }
 }
 
 /// What the repository tells agents.
-fn declared(dir: &Path) -> Option<(Vec<String>, String)> {
-    type Read = fn(&str) -> Option<Vec<String>>;
-    let places: [(&str, Read); 4] = [
-        (".codex/environments/environment.toml", codex),
-        (".cursor/environment.json", cursor),
-        (".devcontainer/devcontainer.json", devcontainer),
-        (".devcontainer.json", devcontainer),
-    ];
-    places.into_iter().find_map(|(place, read)| {
-        let lines = read(&fs::read_to_string(dir.join(place)).ok()?)?;
-        (!lines.is_empty()).then(|| (lines, place.to_owned()))
+fn declared(files: &RepositoryFiles) -> Option<(Vec<String>, String)> {
+    TOLD.iter().find_map(|(place, read)| {
+        let lines = read(&files.text(place)?)?;
+        (!lines.is_empty()).then(|| (lines, (*place).to_owned()))
     })
 }
 
@@ -131,8 +139,8 @@ fn without_comments(text: &str) -> String {
     plain
 }
 
-fn locked(dir: &Path) -> (Vec<String>, String) {
-    let there = LOCKS.iter().filter(|(lock, _)| dir.join(lock).is_file());
+fn locked(files: &RepositoryFiles) -> (Vec<String>, String) {
+    let there = LOCKS.iter().filter(|(lock, _)| files.has(lock));
     let (mut setup, mut by) = (Vec::new(), Vec::new());
     for (lock, lines) in there {
         setup.extend(lines.iter().map(|line| (*line).to_owned()));
@@ -141,15 +149,20 @@ fn locked(dir: &Path) -> (Vec<String>, String) {
     (setup, by.join(", "))
 }
 
-fn included(dir: &Path) -> Vec<String> {
-    let text = fs::read_to_string(dir.join(INCLUDE)).unwrap_or_default();
-    let mut files = lines(&text);
-    files.retain(|file| dir.join(file).is_file());
-    files
+fn included(files: &RepositoryFiles) -> Vec<String> {
+    let Some(dir) = files.checkout() else {
+        return Vec::new();
+    };
+    let text = files.text(INCLUDE).unwrap_or_default();
+    let mut included = lines(&text);
+    included.retain(|file| dir.join(file).is_file());
+    included
 }
 
 #[cfg(test)]
 mod tests {
+    use std::fs;
+
     use super::*;
 
     fn of(files: &[(&str, &str)]) -> Proposal {
@@ -159,7 +172,7 @@ mod tests {
             fs::create_dir_all(path.parent().unwrap()).unwrap();
             fs::write(path, text).unwrap();
         }
-        proposed(dir.path())
+        proposed(&RepositoryFiles::Checkout(dir.path().to_owned()))
     }
 
     #[test]

@@ -5,6 +5,7 @@ use std::path::Path;
 use carson_config::{Loaded, NetworkUse, Priority, Push, Role, format_duration};
 use carson_core::RepoName;
 use carson_core::egress::Allowlist;
+use carson_core::limits::WorstDay;
 use carson_core::text::counted;
 use carson_operator::Ask;
 use carson_operator::roles::{List, Show, Summary};
@@ -24,7 +25,7 @@ pub async fn run(app: &App, action: Option<Roles>) -> Result<u8, CommandError> {
         if app.json {
             print::json(&roles);
         } else {
-            let rows = roles.iter().map(|summary| row(&summary.0)).collect();
+            let rows = roles.iter().map(|summary| row(&summary.role)).collect();
             print::table(&["ROLE", "TITLE", "CADENCE", "REPOS"], rows);
         }
         return Ok(0);
@@ -34,8 +35,8 @@ pub async fn run(app: &App, action: Option<Roles>) -> Result<u8, CommandError> {
         print::json(&summary);
         return Ok(0);
     }
-    let Summary(role) = summary;
-    show(&role);
+    let Summary { role, worst_day } = summary;
+    show(&role, &worst_day);
     let file = Path::new("roles")
         .join(role.name.as_str())
         .join("role.toml");
@@ -96,7 +97,7 @@ pub fn egress(role: &Role) -> String {
     }
 }
 
-fn show(role: &Role) {
+fn show(role: &Role, day: &WorstDay) {
     let limits = &role.limits;
     let worst = limits.worst_case(&role.stages);
     let stages: Vec<&str> = role.stages.iter().map(|stage| stage.as_str()).collect();
@@ -128,7 +129,6 @@ fn show(role: &Role) {
         format_duration(limits.wall_clock),
         money(limits.max_cost_usd)
     ));
-    let day = limits.worst_day(&role.stages);
     print::line(&format!(
         "worst case of a day: {}, {}, {}, {}{}",
         counted(day.firings, "firing"),

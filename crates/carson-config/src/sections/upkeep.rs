@@ -5,12 +5,14 @@ use std::time::Duration;
 
 use chrono::{NaiveTime, TimeDelta};
 use schemars::JsonSchema;
+use secrecy::ExposeSecret;
 use serde::{Deserialize, Serialize};
 
 use crate::check::Check;
 use crate::forms::{As, SomeTime};
 use crate::hours::Hours;
 use crate::paths::Paths;
+use crate::secret::read_secret;
 
 /// `[housekeeping]`: how Carson cleans up after itself.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
@@ -73,6 +75,12 @@ pub enum HeartbeatUrl {
     File(PathBuf),
 }
 
+fn is_web(url: &str) -> bool {
+    ["https://", "http://"]
+        .iter()
+        .any(|scheme| url.starts_with(scheme))
+}
+
 pub(crate) fn heartbeat(
     raw: HeartbeatSection,
     paths: &Paths<'_>,
@@ -85,7 +93,7 @@ pub(crate) fn heartbeat(
             None
         }
         (Some(url), None) => {
-            if !url.starts_with("https://") && !url.starts_with("http://") {
+            if !is_web(&url) {
                 let hint = "url = \"https://…\"";
                 check.problem("heartbeat.url", "it is no web address", hint);
             }
@@ -94,6 +102,12 @@ pub(crate) fn heartbeat(
         (None, Some(file)) => {
             let path = paths.expand(&file);
             check.secret("heartbeat.url_file", &path);
+            if let Ok(text) = read_secret(&path)
+                && !is_web(text.expose_secret())
+            {
+                let problem = "what it holds is no web address";
+                check.problem("heartbeat.url_file", problem, "one line: https://…");
+            }
             Some(HeartbeatUrl::File(path))
         }
         (None, None) => None,

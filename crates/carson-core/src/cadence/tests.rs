@@ -177,8 +177,27 @@ fn seconds_are_optional_and_nonsense_is_named() {
     assert!(Cadence::parse(&["*/2 * * * * *", "@hourly"], Tz::UTC).is_ok());
     let error = Cadence::parse(&["* * * * *", "61 * * * *"], Tz::UTC).unwrap_err();
     assert_eq!(error.line, "61 * * * *");
-    assert!(Cadence::parse(&["* * *"], Tz::UTC).is_err());
-    assert!(Cadence::parse(&[""], Tz::UTC).is_err());
+    for (line, why) in [
+        (
+            "* * *",
+            "it has 3 fields, and needs minute, hour, day, month and weekday",
+        ),
+        (
+            "",
+            "it has 0 fields, and needs minute, hour, day, month and weekday",
+        ),
+        ("61 * * * *", "minute is \"61\", and goes from 0 to 59"),
+        (
+            "5 24 * 13 *",
+            "hour is \"24\", and goes from 0 to 23; month is \"13\", and goes from 1 to 12, or JAN to DEC",
+        ),
+        ("*/5 0 0 1 1 FRY", "day is \"0\""),
+        ("99 * * * * *", "second is \"99\", and goes from 0 to 59"),
+    ] {
+        let error = Cadence::parse(&[line], Tz::UTC).unwrap_err();
+        assert!(error.why.starts_with(why), "{line}: {}", error.why);
+    }
+    assert!(Cadence::parse(&["@never"], Tz::UTC).is_err());
 }
 
 fn lines() -> impl Strategy<Value = &'static str> {

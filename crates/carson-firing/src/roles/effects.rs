@@ -13,7 +13,8 @@ pub(super) fn open_pull(closing: &Closing<'_, '_>) -> Option<Effect> {
     closing.saved.pushed.as_ref()?;
     let (ctx, taken) = (closing.ctx, closing.taken);
     let draft = closing.settled.outcome != Outcome::Ok;
-    let body = forge_text::pull_body(ctx, closing.rec, taken, closing.settled);
+    let judged = (closing.facts, closing.settled);
+    let body = forge_text::pull_body(ctx, closing.rec, taken, judged);
     Some(Effect::OpenPull {
         head: closing.place?.worktree.branch.clone(),
         base: taken.repo.base.clone(),

@@ -8,6 +8,7 @@ use carson_git::{Mirror, Oid, Worktree, branch_name};
 
 use super::pick::Picked;
 use crate::ctx::Ctx;
+use crate::identity_check;
 use crate::placed::Placed;
 use crate::reached::Place;
 use crate::record::Record;
@@ -75,11 +76,13 @@ pub(crate) async fn run<'r, 'h>(
         };
         setup::in_copy(ctx, rec, &site).await?;
     }
-    Ok(Placed {
+    let placed = Placed {
         taken,
         place,
         failed_before: None,
-    })
+    };
+    identity_check::run(ctx, rec, &placed).await?;
+    Ok(placed)
 }
 
 /// The worktree with what is included, above its layers or as a copy.

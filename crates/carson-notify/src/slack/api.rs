@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use super::{NAME, render};
 use crate::http;
-use crate::sink::{Notice, Place, PostError, Posted, Posting, Sink};
+use crate::sink::{Asking, Notice, Place, PostError, Posted, Posting, Sink};
 
 /// One channel, written to by a bot.
 #[derive(Debug)]
@@ -43,6 +43,15 @@ impl Sink for Api {
             Ok(Posted {
                 ts: answer["ts"].as_str().map(str::to_owned),
             })
+        })
+    }
+
+    fn ask(&self) -> Asking<'_> {
+        Box::pin(async move {
+            let answer = self.call("auth.test", &json!({})).await?;
+            let who = answer["user"].as_str().unwrap_or("a bot");
+            let team = answer["team"].as_str().unwrap_or("its workspace");
+            Ok(Some(format!("it lets {who} into {team}")))
         })
     }
 

@@ -33,8 +33,8 @@ impl Sink for Incoming {
         })
     }
 
-    /// There is nothing to change, and what follows says it all.
-    fn update<'a>(&'a self, _: &'a Notice, _: Option<&'a str>) -> Posting<'a> {
-        Box::pin(async { Ok(Posted { ts: None }) })
+    /// There is nothing to change, so the end is a post of its own.
+    fn update<'a>(&'a self, notice: &'a Notice, _: Option<&'a str>) -> Posting<'a> {
+        self.post(notice, Place::Channel)
     }
 }

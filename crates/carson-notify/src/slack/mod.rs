@@ -9,15 +9,18 @@ use std::sync::Arc;
 
 use carson_core::section::{Around, Section};
 use schemars::JsonSchema;
-use secrecy::SecretString;
+use secrecy::{ExposeSecret, SecretString};
 use serde::{Deserialize, Serialize};
+use url::Url;
 
+use crate::address;
 use crate::section::{ReadSecret, Spec};
 use crate::sink::Sink;
 use api::Api;
 use incoming::Incoming;
 
 const NAME: &str = "slack";
+const API_BASE: &str = "api_base = \"https://slack.com/api\", or leave it out";
 
 /// `[slack]`
 #[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
@@ -67,7 +70,24 @@ impl Section for SlackSection {
             }
         };
         let path = around.path(file);
-        around.secret(key, &path);
+        if let Some(text) = around.secret(key, &path)
+            && self.webhook_file.is_some()
+            && let Err(problem) = address::secret(text.expose_secret())
+        {
+            let hint = "one line: https://hooks.slack.com/services/…";
+            around.problem(key, &problem, hint);
+        }
+        match Url::parse(&self.api_base) {
+            Ok(url) if address::is_web(&url) && !address::is_readable_on_the_way(&url) => {}
+            Ok(url) if address::is_web(&url) => {
+                let problem = "it is not https, and the token would be readable on the way";
+                around.problem("api_base", problem, API_BASE);
+            }
+            _ => {
+                let problem = format!("{:?} is no web address", self.api_base);
+                around.problem("api_base", &problem, API_BASE);
+            }
+        }
         Some(Arc::new(SlackSpec {
             sign_in: match self.token_file {
                 Some(_) => SignIn::Token {

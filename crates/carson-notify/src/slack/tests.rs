@@ -81,8 +81,10 @@ async fn an_error_does_not_tell_the_address_of_a_webhook() {
     let error = sink.post(&notice, Place::Channel).await.unwrap_err();
     assert_eq!(error, PostError::Temporary("no connection".into()));
     assert!(!format!("{sink:?}").contains("hidden"));
-    let updated = sink.update(&notice, None).await.unwrap();
-    assert_eq!(updated.ts, None, "what follows says it all");
+    // There is nothing to change: how a firing ended is a post like its beginning.
+    let error = sink.update(&notice, None).await.unwrap_err();
+    assert_eq!(error, PostError::Temporary("no connection".into()));
+    assert_eq!(sink.ask().await, Ok(None), "it can only be posted to");
 }
 
 #[tokio::test]
@@ -94,6 +96,62 @@ async fn an_answer_without_end_is_not_read_to_it() {
         .await
         .unwrap_err();
     assert_eq!(error, PostError::Temporary("its answer is too long".into()));
+}
+
+#[tokio::test]
+async fn it_can_be_asked_whether_it_takes_posts_without_a_post() {
+    let server = MockServer::start().await;
+    let answers = [
+        json!({"ok": true, "user": "carson", "team": "Acme"}),
+        json!({"ok": false, "error": "invalid_auth"}),
+    ];
+    for answer in answers {
+        Mock::given(method("POST"))
+            .and(path("/auth.test"))
+            .and(header("authorization", "Bearer xoxb-test"))
+            .respond_with(ResponseTemplate::new(200).set_body_json(answer))
+            .up_to_n_times(1)
+            .mount(&server)
+            .await;
+    }
+    let section = json!({"api_base": server.uri(), "token_file": "xoxb-test"});
+    let sink = opened(NAME, section).unwrap();
+    assert_eq!(
+        sink.ask().await,
+        Ok(Some("it lets carson into Acme".into()))
+    );
+    let refused = PostError::Permanent("invalid_auth".into());
+    assert_eq!(sink.ask().await, Err(refused));
+}
+
+#[test]
+fn what_is_no_address_is_found_and_not_shown() {
+    for (section, says) in [
+        (
+            json!({"webhook_file": "hooks-T0-hidden"}),
+            "what it holds is no web address",
+        ),
+        (
+            json!({"webhook_file": "http://hidden.example/x"}),
+            "the address in it is not https",
+        ),
+        (
+            json!({"token_file": "t", "api_base": "slack.com"}),
+            "\"slack.com\" is no web address",
+        ),
+        (
+            json!({"token_file": "t", "api_base": "http://slack.com"}),
+            "it is not https",
+        ),
+    ] {
+        let mut around = Named::default();
+        assert!(crate::spec(NAME, section, &mut around).is_some());
+        let problems = around.problems.join("\n");
+        assert!(
+            problems.contains(says) && !problems.contains("hidden"),
+            "{problems}"
+        );
+    }
 }
 
 #[test]

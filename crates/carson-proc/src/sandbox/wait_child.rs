@@ -78,7 +78,11 @@ fn wait_while(child: Pid, to: Pid, handed_on: &[Signal], supervised: impl Fn() -
         match signals.wait() {
             Ok(Signal::SIGALRM) => {
                 if !supervised() {
-                    let how = if told { Signal::SIGKILL } else { Signal::SIGTERM };
+                    let how = if told {
+                        Signal::SIGKILL
+                    } else {
+                        Signal::SIGTERM
+                    };
                     let _ = kill(to, how);
                     told = true;
                 }

@@ -251,3 +251,31 @@ fn a_role_needs_only_its_own() {
     assert_eq!(fleet.fire("hand").code, Some(0));
     assert_eq!(streak(&fleet), None);
 }
+
+/// The wrong profile is known before any model is paid.
+#[test]
+fn a_role_with_another_identity_than_its_own_asks_no_model() {
+    let fleet = sound();
+    let identity = |who: &str| {
+        let check = "check = \"echo arn:aws:sts::1:assumed-role/$WHO/$CARSON_ROLE\"";
+        let more = format!(
+            "stages = [\"execute\"]\n[identity]\nenv = {{ WHO = {who:?} }}\n{check}\n\
+             expect = \"assumed-role/carson-*/hand\"\n"
+        );
+        fleet.role("hand", "play", &more);
+    };
+    identity("admin");
+    let ran = fleet.carson(&["fire", "hand"]);
+    let says = "SKIPPED: preflight: role.hand.identity: `echo arn:aws:sts::1:assumed-role/$WHO/\
+                $CARSON_ROLE` was to print \"assumed-role/carson-*/hand\", and printed: \
+                arn:aws:sts::1:assumed-role/admin/hand";
+    judge(&ran, 16, &[says]).unwrap_or_else(|why| panic!("{why}"));
+    let rows = fleet.ok(&["firings", "--json"]);
+    assert_eq!(
+        (&rows[0]["outcome"], &rows[0]["sessions"]),
+        (&json!("SKIPPED"), &json!(0))
+    );
+
+    identity("carson-hand");
+    assert_eq!(fleet.fire("hand").code, Some(0));
+}

@@ -1,0 +1,250 @@
+//! Which repository a new home is for, where work in it starts from, and what its files propose.
+
+use std::fs::DirBuilder;
+use std::os::unix::fs::DirBuilderExt;
+use std::path::{Path, PathBuf};
+
+use carson_forge::OPENERS;
+use carson_git::{GitError, Heads, Remote, origin_of};
+
+use crate::args::Init;
+use crate::commands::repository_files::RepositoryFiles;
+use crate::commands::{proposed_check, proposed_setup};
+use crate::error::CommandError;
+use crate::print;
+
+/// A repository that was looked at: it can be read, and has its base.
+#[derive(Debug)]
+pub struct Source {
+    /// What Carson will clone.
+    pub url: String,
+    /// Its name in the settings.
+    pub name: String,
+    /// The branch that work starts from.
+    pub base: String,
+    /// What its settings are proposed by.
+    pub files: RepositoryFiles,
+}
+
+impl Source {
+    /// Looks at the repository that is meant.
+    pub async fn found(args: &Init, may_ask: bool) -> Result<Self, CommandError> {
+        let wanted = match (&args.repo, around(&std::env::current_dir()?)) {
+            (Some(repo), _) => repo.clone(),
+            (None, Some(dir)) => dir.to_string_lossy().into_owned(),
+            (None, None) if may_ask => ask()?,
+            (None, None) => return Err(none()),
+        };
+        let checkout = directory(&wanted)?;
+        let url = match &checkout {
+            None => wanted,
+            Some(dir) if is_checkout(dir) && is_elsewhere(&args.forge) => {
+                elsewhere(dir, args).await?
+            }
+            Some(dir) => dir.to_string_lossy().into_owned(),
+        };
+        let remote = Remote::new(&*url);
+        let shown = remote.shown();
+        let heads = remote
+            .heads()
+            .await
+            .map_err(|error| refused(&error, &shown))?;
+        let base = base(args, heads)?;
+        let files = match checkout.filter(|dir| is_checkout(dir)) {
+            Some(dir) => RepositoryFiles::Checkout(dir),
+            None => peeked(&remote, &base).await,
+        };
+        Ok(Self {
+            name: repo_name(&url),
+            url,
+            base,
+            files,
+        })
+    }
+}
+
+/// Whether issues live where the repository does.
+fn is_elsewhere(forge: &str) -> bool {
+    let opener = OPENERS.iter().find(|opener| opener.name == forge);
+    opener.is_some_and(|opener| opener.slug.is_some())
+}
+
+/// A pull request needs its branch on its forge, not in somebody's checkout.
+async fn elsewhere(dir: &Path, args: &Init) -> Result<String, CommandError> {
+    origin_of(dir).await.ok_or_else(|| {
+        let (dir, forge) = (dir.display(), &args.forge);
+        CommandError::usage(format!(
+            "{dir} has no remote \"origin\", so Carson cannot tell where it is on {forge}"
+        ))
+        .hint("carson init --repo git@host:owner/name.git, or --forge local")
+    })
+}
+
+fn none() -> CommandError {
+    CommandError::usage("which repository?")
+        .hint("run it in a repository, or carson init --repo PATH_OR_URL")
+}
+
+fn ask() -> Result<String, CommandError> {
+    print::line("Repository (a path, or an address that git understands):");
+    let mut answer = String::new();
+    std::io::stdin().read_line(&mut answer)?;
+    let answer = answer.trim();
+    if answer.is_empty() {
+        Err(none())
+    } else {
+        Ok(answer.to_owned())
+    }
+}
+
+/// The repository that a directory is in.
+fn around(here: &Path) -> Option<PathBuf> {
+    let mut above = here.ancestors();
+    above.find(|dir| is_repository(dir)).map(Path::to_owned)
+}
+
+fn is_checkout(dir: &Path) -> bool {
+    dir.join(".git").exists()
+}
+
+fn is_repository(dir: &Path) -> bool {
+    is_checkout(dir) || dir.join("HEAD").is_file() && dir.join("objects").is_dir()
+}
+
+/// A path becomes absolute; an address is none.
+fn directory(repo: &str) -> Result<Option<PathBuf>, CommandError> {
+    let path = Path::new(repo);
+    if path.is_dir() {
+        if !is_repository(path) {
+            return Err(
+                CommandError::usage(format!("{repo:?} is not a git repository"))
+                    .hint("name the directory that has .git in it, or run `git init` there"),
+            );
+        }
+        return Ok(Some(path.canonicalize()?));
+    }
+    let is_address = repo.contains("://") || repo.contains('@') && repo.contains(':');
+    if is_address {
+        return Ok(None);
+    }
+    Err(
+        CommandError::usage(format!("{repo:?} is neither a directory nor an address"))
+            .hint("carson init --repo ~/src/widget, or --repo git@host:owner/name.git"),
+    )
+}
+
+/// The repository cannot be worked in.
+fn refused(error: &GitError, shown: &str) -> CommandError {
+    let refused = CommandError::caused_by(error);
+    match error {
+        GitError::Empty { .. } => {
+            refused.hint("make a first commit, push it, and run `carson init` again")
+        }
+        GitError::AuthFailed { .. } => refused
+            .hint("git itself has to be let in, by an ssh key or a credential helper")
+            .hint("on GitHub: `gh auth login` and `gh auth setup-git`"),
+        GitError::RemoteGone { .. } => refused.hint(format!(
+            "check the address and the network: git ls-remote {shown}"
+        )),
+        other => refused.hint(other.hint()),
+    }
+}
+
+fn base(args: &Init, heads: Heads) -> Result<String, CommandError> {
+    let Heads { default, branches } = heads;
+    let some = |branches: &[String]| {
+        let shown: Vec<&str> = branches.iter().take(10).map(String::as_str).collect();
+        shown.join(", ")
+    };
+    match (&args.base, default) {
+        (Some(base), _) if branches.contains(base) => Ok(base.clone()),
+        (Some(base), _) => {
+            let have = some(&branches);
+            Err(CommandError::usage(format!("there is no branch {base:?}"))
+                .hint(format!("the repository has: {have}")))
+        }
+        (None, Some(default)) => Ok(default),
+        (None, None) => {
+            let have = some(&branches);
+            Err(
+                CommandError::usage("the repository's HEAD names no branch to start work from")
+                    .hint(format!("carson init --base BRANCH; there are: {have}")),
+            )
+        }
+    }
+}
+
+/// What is nowhere here is asked for; whoever does not answer in time proposes nothing.
+async fn peeked(remote: &Remote, base: &str) -> RepositoryFiles {
+    let names: Vec<&str> = proposed_setup::files()
+        .chain(proposed_check::files())
+        .collect();
+    let found = match Scratch::new() {
+        Ok(scratch) => remote
+            .peek(base, &names, &scratch.0)
+            .await
+            .unwrap_or_default(),
+        Err(_) => Vec::new(),
+    };
+    let texts = found
+        .into_iter()
+        .filter_map(|(name, content)| Some((name, String::from_utf8(content).ok()?)));
+    RepositoryFiles::Peeked(texts.collect())
+}
+
+/// A directory of ours that goes again.
+struct Scratch(PathBuf);
+
+impl Scratch {
+    fn new() -> std::io::Result<Self> {
+        let name = format!("carson-init-{}", std::process::id());
+        let dir = std::env::temp_dir().join(name);
+        DirBuilder::new().mode(0o700).create(&dir)?;
+        Ok(Self(dir))
+    }
+}
+
+impl Drop for Scratch {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir_all(&self.0);
+    }
+}
+
+fn repo_name(url: &str) -> String {
+    let last = url
+        .trim_end_matches('/')
+        .rsplit(['/', ':'])
+        .next()
+        .unwrap_or_default();
+    let name: String = last
+        .trim_end_matches(".git")
+        .to_lowercase()
+        .chars()
+        .map(|c| {
+            if c.is_ascii_lowercase() || c.is_ascii_digit() {
+                c
+            } else {
+                '-'
+            }
+        })
+        .take(40)
+        .collect();
+    let name = name.trim_matches('-');
+    if name.is_empty() {
+        "repo".to_owned()
+    } else {
+        name.to_owned()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn repositories_get_names() {
+        assert_eq!(repo_name("git@github.com:acme/Widget.git"), "widget");
+        assert_eq!(repo_name("/srv/my repo/"), "my-repo");
+        assert_eq!(repo_name("///"), "repo");
+    }
+}

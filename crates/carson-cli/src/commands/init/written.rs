@@ -1,0 +1,108 @@
+//! What `carson init` writes: the settings and a first role, with what somebody may want to change.
+
+use carson_core::EngineKind;
+use carson_forge::OPENERS;
+
+use super::source::Source;
+use crate::args::Init;
+use crate::commands::proposed_check::ProposedCheck;
+use crate::commands::proposed_setup::Proposal;
+
+/// Money of all roles in a day.
+pub const DAY_USD: f64 = 40.0;
+
+fn quoted(text: &str) -> String {
+    serde_json::Value::from(text).to_string()
+}
+
+/// `carson.toml`
+pub fn settings(args: &Init, source: &Source, proposal: &Proposal) -> String {
+    let Source {
+        name, url, base, ..
+    } = source;
+    let mut text = format!(
+        "# Every key is described in docs/CONFIG.md; `carson config check` finds mistakes.\n\
+         [fleet]\nname = \"home\"\nzone = \"UTC\"          # IANA; roles may override\n\
+         max_firings = 2        # at once on this host\n\
+         # Money of all roles in one day; then every slot waits for the next. A CLI that tells no costs\n\
+         # is priced from its tokens; one that tells neither is bounded by turns and time alone.\n\
+         max_cost_usd_per_day = {DAY_USD:.1}\n\n\
+         [repos.{name}]\nurl = {}\nbase = {}\n",
+        quoted(url),
+        quoted(base),
+    );
+    text.push_str(&setup_text(proposal, url));
+    text.push_str(&forge_text(args));
+    let engine = args.engine;
+    text.push_str(&format!("\n[accounts.{engine}]\nengine = \"{engine}\"\n"));
+    if let Some((variable, dir)) = engine.facts().sign_in_dir {
+        let comment = "   # how this account signs in";
+        text.push_str(&format!(
+            "env = {{ {variable} = {} }}{comment}\n",
+            quoted(dir)
+        ));
+    }
+    text
+}
+
+/// What would make workspaces ready to work in, for the operator to decide.
+fn setup_text(proposal: &Proposal, url: &str) -> String {
+    let listed = |all: &[String]| {
+        let all: Vec<String> = all.iter().map(|one| quoted(one)).collect();
+        format!("[{}]", all.join(", "))
+    };
+    let mut text = String::new();
+    if !proposal.setup.is_empty() {
+        let (by, lines) = (&proposal.by, listed(&proposal.setup));
+        text.push_str(&format!(
+            "# Without the # every workspace is ready to work in ({by}; docs/WORKSPACES.md):\n# setup = {lines}\n"
+        ));
+    }
+    if !proposal.include.is_empty() {
+        let (from, files) = (quoted(url), listed(&proposal.include));
+        text.push_str(&format!(
+            "# include = {{ from = {from}, files = {files} }}\n"
+        ));
+    }
+    text
+}
+
+fn forge_text(args: &Init) -> String {
+    let forge = &args.forge;
+    let opener = OPENERS.iter().find(|opener| opener.name == forge);
+    match (&args.slug, opener.filter(|opener| opener.section.is_some())) {
+        (Some(slug), Some(opener)) => {
+            let (slug, sample) = (quoted(slug), opener.sample);
+            format!("forge = \"{forge}\"\nslug = {slug}\n\n[{forge}]\n{sample}\n")
+        }
+        _ => {
+            let comment = "issues and pull requests as files, under forge/";
+            format!("forge = \"{forge}\"        # {comment}\n")
+        }
+    }
+}
+
+/// `role.toml` of the shipped role, for this repository.
+pub fn role(
+    shipped: &str,
+    repo: &str,
+    engine: EngineKind,
+    check: Option<&ProposedCheck>,
+) -> String {
+    let mut text = shipped
+        .replace("repos   = []", &format!("repos   = [{}]", quoted(repo)))
+        .replace("engines = []", &format!("engines = [\"{engine}\"]"));
+    text.push_str(&match check {
+        Some(ProposedCheck { run, by }) => format!(
+            "\n# The command that says whether work is done ({by}): Carson runs it itself, in the sandbox, on a\n\
+             # fresh checkout of what would be pushed.\n\
+             [promise]\nrun = {}\n",
+            quoted(run)
+        ),
+        None => "\n# Nothing that tests this repository was found, so no check is run before a pull request is\n\
+             # opened. Without the # this command must exit 0 first:\n\
+             # [promise]\n# run = \"make test\"\n"
+            .to_owned(),
+    });
+    text
+}

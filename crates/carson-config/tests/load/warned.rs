@@ -1,0 +1,177 @@
+//! What is allowed and means nothing, or leaves something out without a word.
+
+use carson_config::{Loaded, load};
+
+use super::{ROLE, SETTINGS, findings, good_home, options, write};
+
+/// The warnings of a home that loads, each in one line.
+fn warnings(home: &std::path::Path) -> Vec<String> {
+    let Loaded { warnings, .. } = load(&options(home, &[])).unwrap();
+    let shown = |text: String| text.replace(&home.display().to_string(), "HOME");
+    let each = warnings.iter().map(|one| shown(one.to_string()));
+    each.map(|text| text.replace("\n  ", " ")).collect()
+}
+
+#[test]
+fn a_fleet_without_roles_is_said() {
+    let dir = good_home();
+    let roles = dir.path().join("roles");
+    assert_eq!(warnings(dir.path()), Vec::<String>::new());
+
+    std::fs::rename(roles.join("implementer"), dir.path().join("away")).unwrap();
+    let hint = "hint: make a directory there with a role.toml: docs/CONFIG.md has a small one";
+    let none = format!("HOME/roles: warning: there is no role in it, so nothing fires {hint}");
+    assert_eq!(warnings(dir.path()), [none.clone()]);
+
+    // A file in the place of a role's directory is none.
+    write(dir.path(), "roles/porter.toml", ROLE);
+    let unread = "HOME/roles/porter.toml: warning: it is read by nobody: a role is a directory \
+                  hint: move it to HOME/roles/porter/role.toml";
+    assert_eq!(warnings(dir.path()), [none, unread.to_owned()]);
+
+    std::fs::remove_dir_all(&roles).unwrap();
+    let gone = "HOME/roles: warning: the directory does not exist, so there is no role and nothing \
+                fires";
+    assert_eq!(warnings(dir.path()), [format!("{gone} {hint}")]);
+}
+
+#[test]
+fn a_role_whose_directory_is_away_is_a_finding() {
+    let dir = good_home();
+    let role = dir.path().join("roles/porter");
+    std::os::unix::fs::symlink(dir.path().join("not-mounted"), &role).unwrap();
+    let found = findings(dir.path());
+    let says = "HOME/roles/porter: the role's directory cannot be reached: No such file";
+    assert!(found.starts_with(says), "{found}");
+}
+
+#[test]
+fn a_role_that_verifies_nothing_is_warned_of() {
+    let dir = good_home();
+    let role = |more: &str| {
+        let small = "repos = [\"widget\"]\nengines = [\"claude\"]\n";
+        write(
+            dir.path(),
+            "roles/implementer/role.toml",
+            &format!("{small}{more}"),
+        );
+        warnings(dir.path())
+    };
+    let says = "\"verify\" has nothing to run: no check says whether the work is done \
+                hint: [promise] with run = \"cargo test\", or stages without \"verify\"";
+    let file = "HOME/roles/implementer/role.toml";
+    // It is among the stages that a role has by default.
+    assert_eq!(role(""), [format!("{file}: stages: warning: {says}")]);
+    assert_eq!(
+        role("stages = [\"execute\", \"verify\"]"),
+        [format!("{file}:3: stages: warning: {says}")]
+    );
+    for sound in ["stages = [\"execute\"]", "[promise]\nrun = \"make test\""] {
+        assert_eq!(role(sound), Vec::<String>::new());
+    }
+}
+
+#[test]
+fn bounds_that_contradict_each_other_are_warned_of() {
+    let dir = good_home();
+    let fleet = "[fleet]\nmax_cost_usd_per_day = 4.0\nmax_cost_usd_per_month = 3.0";
+    write(
+        dir.path(),
+        "carson.toml",
+        &SETTINGS.replace("[fleet]", fleet),
+    );
+    let limits = "[limits]\nsilence = \"1h\"\nmax_cost_usd_per_day = 4.5";
+    let role = ROLE
+        .replace("[limits]", limits)
+        .replace("timeout = \"10m\"", "timeout = \"50m\"");
+    write(dir.path(), "roles/implementer/role.toml", &role);
+    let found: Vec<String> = warnings(dir.path());
+    let found: Vec<&str> = found
+        .iter()
+        .map(|one| {
+            one.split(" hint")
+                .next()
+                .unwrap()
+                .split_once(": ")
+                .unwrap()
+                .1
+        })
+        .collect();
+    assert_eq!(
+        found,
+        [
+            "fleet.max_cost_usd_per_day: warning: 4 USD is more than fleet.max_cost_usd_per_month (3 USD), which ends it first",
+            "limits.silence: warning: 1h is longer than limits.wall_clock (45m), which ends it first",
+            "limits.max_cost_usd_per_day: warning: 4.5 USD is more than fleet.max_cost_usd_per_day (4 USD), which ends it first",
+            "limits.max_cost_usd: warning: 5 USD is more than limits.max_cost_usd_per_day (4.5 USD), which ends it first",
+            "limits.max_cost_usd: warning: 5 USD is more than fleet.max_cost_usd_per_day (4 USD), which ends it first",
+            "promise.timeout: warning: 50m is longer than limits.wall_clock (45m), which ends it first",
+        ]
+    );
+
+    // A default that is longer than a short wall clock is nobody's mistake.
+    write(dir.path(), "carson.toml", SETTINGS);
+    let short = ROLE
+        .replace("\"45m\"", "\"1m\"")
+        .replace("timeout = \"10m\"", "");
+    write(dir.path(), "roles/implementer/role.toml", &short);
+    assert_eq!(warnings(dir.path()), Vec::<String>::new());
+}
+
+#[test]
+fn every_wrong_cron_line_is_found_with_its_field() {
+    let dir = good_home();
+    let lines = "cadence = [\n  \"61 25 * * *\",\n  \"0 7 * * 1-5\",\n  \"0 0 32 * *\",\n]";
+    let role = ROLE.replace("cadence = [\"*/20 * * * *\"]", lines);
+    write(dir.path(), "roles/implementer/role.toml", &role);
+    let found = findings(dir.path());
+    for says in [
+        "role.toml:5: cadence.0: \"61 25 * * *\" is not a cron line: minute is \"61\", and goes \
+         from 0 to 59; hour is \"25\", and goes from 0 to 23\n",
+        "role.toml:7: cadence.2: \"0 0 32 * *\" is not a cron line: day is \"32\", and goes from \
+         1 to 31, or L\n",
+    ] {
+        assert!(found.contains(says), "{found}");
+    }
+}
+
+#[test]
+fn a_word_that_is_nearly_one_is_suggested() {
+    let dir = good_home();
+    let settings = SETTINGS.replace("engine = \"claude\"", "engine = \"cluade\"");
+    write(dir.path(), "carson.toml", &settings);
+    let role = ROLE.replace("\"verify\",", "\"verfy\",");
+    write(
+        dir.path(),
+        "roles/implementer/role.toml",
+        &role.replace("[promise]", "[promise]\n"),
+    );
+    let found = findings(dir.path());
+    for says in [
+        "accounts.claude.engine: \"cluade\" is not one of claude, codex, command, rehearsal\n  \
+         hint: did you mean \"claude\"?",
+        "stages: \"verfy\" is not a stage to choose\n  hint: did you mean \"verify\"?",
+    ] {
+        assert!(found.contains(says), "{found}");
+    }
+}
+
+#[test]
+fn roles_are_shown_with_where_each_value_came_from() {
+    let dir = good_home();
+    let role = ROLE.replace("AWS_PROFILE", "API_TOKEN");
+    write(dir.path(), "roles/implementer/role.toml", &role);
+    let loaded = load(&options(dir.path(), &[])).unwrap();
+    let of = |key: &str| {
+        let (value, origin) = &loaded.provenance.0[&format!("roles.implementer.{key}")];
+        let origin = origin.to_string();
+        let file = origin
+            .rsplit_once('/')
+            .map_or(origin.as_str(), |(_, file)| file);
+        format!("{value} {file}")
+    };
+    assert_eq!(of("limits.max_attempts"), "3 role.toml:15");
+    assert_eq!(of("limits.silence"), "\"15m\" default");
+    assert_eq!(of("work.label"), "\"carson:ready\" role.toml:5");
+    assert_eq!(of("identity.env.API_TOKEN"), "\"[given]\" role.toml:23");
+}

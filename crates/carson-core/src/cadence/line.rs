@@ -1,0 +1,55 @@
+//! One cron line, and what is wrong with it: by its fields, where it is one of them.
+
+use croner::Cron;
+use croner::parser::{CronParser, Seconds};
+
+use super::CadenceError;
+
+/// The fields of a line with seconds, each with what it may hold.
+const FIELDS: [(&str, &str); 6] = [
+    ("second", "0 to 59"),
+    ("minute", "0 to 59"),
+    ("hour", "0 to 23"),
+    ("day", "1 to 31, or L"),
+    ("month", "1 to 12, or JAN to DEC"),
+    ("weekday", "0 to 7 (0 and 7 are Sunday), or SUN to SAT"),
+];
+
+pub(super) fn parse(line: &str) -> Result<Cron, CadenceError> {
+    read(line).map_err(|said| CadenceError {
+        line: line.to_owned(),
+        why: fault(line).unwrap_or(said),
+    })
+}
+
+fn read(line: &str) -> Result<Cron, String> {
+    let parser = CronParser::builder().seconds(Seconds::Optional).build();
+    parser.parse(line).map_err(|error| error.to_string())
+}
+
+/// What is wrong, in an operator's words; `None` where only the parser can say.
+fn fault(line: &str) -> Option<String> {
+    let parts: Vec<&str> = line.split_whitespace().collect();
+    if parts.first().is_some_and(|first| first.starts_with('@')) {
+        return None;
+    }
+    let fields = match parts.len() {
+        5 => &FIELDS[1..],
+        6 => &FIELDS[..],
+        count => {
+            return Some(format!(
+                "it has {count} fields, and needs minute, hour, day, month and weekday"
+            ));
+        }
+    };
+    let mut wrong = Vec::new();
+    for (at, ((name, range), part)) in fields.iter().zip(&parts).enumerate() {
+        // Alone among fields that hold anything, so that what the parser says is about this one.
+        let mut alone = vec!["*"; parts.len()];
+        alone[at] = part;
+        if read(&alone.join(" ")).is_err() {
+            wrong.push(format!("{name} is {part:?}, and goes from {range}"));
+        }
+    }
+    (!wrong.is_empty()).then(|| wrong.join("; "))
+}

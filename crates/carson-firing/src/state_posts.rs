@@ -1,0 +1,127 @@
+//! What a firing's end changes for those that follow: a breaker that opens or closes, an account that
+//! is blocked. One post each, in the channel, with the command that ends the stop; what fails while
+//! the state lasts is told by nothing more.
+
+use carson_core::Outcome;
+use carson_core::breaker::Breaker;
+use carson_core::outcome::{Severity, StreakEffect};
+use carson_core::text::counted;
+use carson_home::Word;
+use carson_notify::Message;
+use carson_store::{BlockRow, StoreError};
+
+use crate::ctx::Ctx;
+use crate::thread_posts::End;
+
+/// The state before and after the end.
+pub(crate) struct Changes {
+    before: Breaker,
+    after: Breaker,
+    /// The block that this firing set.
+    block: Option<BlockRow>,
+}
+
+impl Changes {
+    /// What the end changes.
+    pub(crate) async fn by(ctx: &Ctx<'_>, end: &End<'_>) -> Result<Self, StoreError> {
+        let before = ctx.store().breaker(&ctx.role.name).await?;
+        let (claimed_at, at) = (ctx.claimed_at, end.at);
+        let after = before.clone();
+        let after = after.after_firing(claimed_at, end.outcome, end.reason, at, end.thresholds);
+        let ours = ctx.id.to_string();
+        let blocks = ctx.store().block_rows().await?;
+        let block = blocks.into_iter().find(|block| block.set_by == ours);
+        Ok(Self {
+            before,
+            after,
+            block,
+        })
+    }
+
+    fn opens(&self) -> bool {
+        self.after.is_open() && !self.before.is_open()
+    }
+
+    fn closes(&self) -> bool {
+        self.before.is_open() && !self.after.is_open()
+    }
+
+    /// How loud the end is; `None` needs nobody's attention. One wall is told once, and a failure
+    /// after another is no news.
+    pub(crate) fn loudness(&self, outcome: Outcome) -> Option<Severity> {
+        match outcome {
+            Outcome::RateLimited | Outcome::Auth if self.block.is_none() => None,
+            _ => match outcome.severity()? {
+                Severity::Warn if self.fails_again(outcome) => None,
+                severity => Some(severity),
+            },
+        }
+    }
+
+    fn fails_again(&self, outcome: Outcome) -> bool {
+        self.before.streak > 0 && outcome.streak() == StreakEffect::Counts
+    }
+
+    /// Whether the posts on the state tell the end as well. An end that wants a person has its own.
+    pub(crate) fn say_it(&self, outcome: Outcome) -> bool {
+        let told = self.opens() || self.block.is_some();
+        told && (outcome == Outcome::Auth || outcome.severity() != Some(Severity::Alert))
+    }
+
+    /// The posts.
+    pub(crate) fn words(&self, ctx: &Ctx<'_>) -> Vec<Message> {
+        let (role, title) = (&ctx.role.name, &ctx.role.title);
+        let mut words = Vec::new();
+        let mut say = |severity, title: String, text: String| {
+            words.push(ctx.home.word(&Word {
+                severity,
+                title: &title,
+                text: &text,
+                role: Some(role),
+            }));
+        };
+        if self.opens() {
+            say(
+                Severity::Alert,
+                format!("{title} stopped"),
+                self.opened(ctx),
+            );
+        }
+        if self.closes() {
+            let text = "It tried once more and ended well: its breaker is closed.".to_owned();
+            say(Severity::Info, format!("{title} fires again"), text);
+        }
+        if let Some(block) = &self.block {
+            let account = &block.account;
+            let until = block.until.map_or_else(
+                || "Until somebody mends that".to_owned(),
+                |until| format!("Until {}", until.format("%Y-%m-%d %H:%M:%SZ")),
+            );
+            let text = format!(
+                "{}\n{until} nothing is asked of it; `carson block clear {account}` ends that.",
+                block.reason
+            );
+            say(
+                Severity::Warn,
+                format!("Account {account} is blocked"),
+                text,
+            );
+        }
+        words
+    }
+
+    fn opened(&self, ctx: &Ctx<'_>) -> String {
+        let role = &ctx.role.name;
+        let count = counted(self.after.streak, "bad outcome");
+        let reason = self.after.reason.as_deref().unwrap_or_default();
+        let tries = self.after.half_opens_at(ctx.role.limits.cooldown);
+        let tries = tries.map_or_else(String::new, |at| {
+            let at = at.format("%Y-%m-%d %H:%M:%SZ");
+            format!(" One firing tries again after {at}.")
+        });
+        format!(
+            "Its breaker opened after {count} in a row; the last one: {reason}\nIt does not fire until \
+             `carson breaker reset {role}`.{tries} `carson firings --role {role}` has them all."
+        )
+    }
+}
