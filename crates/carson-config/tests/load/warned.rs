@@ -21,7 +21,7 @@ fn a_fleet_without_roles_is_said() {
     std::fs::rename(roles.join("implementer"), dir.path().join("away")).unwrap();
     let hint = "hint: make a directory there with a role.toml: docs/CONFIG.md has a small one";
     let none = format!("HOME/roles: warning: there is no role in it, so nothing fires {hint}");
-    assert_eq!(warnings(dir.path()), [none.clone()]);
+    assert_eq!(warnings(dir.path()), std::slice::from_ref(&none));
 
     // A file in the place of a role's directory is none.
     write(dir.path(), "roles/porter.toml", ROLE);

@@ -62,16 +62,16 @@ async fn a_sink_that_is_away_holds_up_no_other_and_loses_nothing() {
         )
     };
     assert_eq!(waiting(0), (json!("slack"), json!(6), json!(null)));
-    assert_eq!(waiting(1), (json!("webhook"), json!(3), json!(null)));
+    assert_eq!(waiting(1), (json!("webhook"), json!(4), json!(null)));
 
     let _daemon = Daemon::start(&fleet, &[]);
     until("the chat to hear something", || {
         (slack.0.lock().unwrap().len() >= 3).then_some(())
     });
     let away = "it does not answer: 503 Service Unavailable";
-    assert_eq!(waiting(1), (json!("webhook"), json!(3), json!(away)));
+    assert_eq!(waiting(1), (json!("webhook"), json!(4), json!(away)));
     let screen = fleet.carson(&["status"]).stdout;
-    let line = format!("3 posts wait for webhook: {away}");
+    let line = format!("4 posts wait for webhook: {away}");
     assert!(screen.contains(&line), "{screen}");
     assert!(*hook.tries.lock().unwrap() < 8, "it is asked seldom");
 
@@ -82,14 +82,14 @@ async fn a_sink_that_is_away_holds_up_no_other_and_loses_nothing() {
     });
     let posts = until("the webhook to hear it too", || {
         let posts = hook.arrived.lock().unwrap();
-        (posts.len() == 3).then(|| posts.clone())
+        (posts.len() == 4).then(|| posts.clone())
     });
     thread_of_the_good_one(&calls_about(&calls, "Add "));
     thread_of_the_bad_one(&calls_about(&calls, "Break "));
     what_the_webhook_heard(&posts);
     let all = format!("{calls:?}{posts:?}");
     let tokens = all.matches(TOKEN).count();
-    assert_eq!(tokens, 3, "only in the header that carries it");
+    assert_eq!(tokens, 4, "only in the header that carries it");
     until("nothing to wait", || {
         (waiting(0).1 == 0 && waiting(1).1 == 0).then_some(())
     });
@@ -106,19 +106,24 @@ fn what_the_webhook_heard(posts: &[Value]) {
         [
             (Some("started"), None),
             (Some("finished"), failed),
-            (Some("attention"), failed)
+            (Some("attention"), failed),
+            (Some("notice"), None)
         ]
     );
     for post in posts {
         assert_eq!(post["path"], "/hidden");
         assert_eq!(post["token"], format!("Bearer {TOKEN}"));
         assert_eq!(post["role"], "bad");
+    }
+    for post in &posts[..3] {
         assert_eq!(post["firing"], posts[0]["firing"]);
         let title = post["title"].as_str().unwrap();
         assert!(title.contains("Break [redacted:known]"), "{title}");
         assert!(!title.contains("@everyone"), "{title}");
     }
-    assert_eq!(posts[2]["severity"], "alert");
+    assert_eq!(posts[2]["severity"], "warn");
+    assert_eq!(posts[3]["severity"], "alert");
+    assert_eq!(posts[3]["title"], "bad stopped");
     let text = posts[2]["text"].as_str().unwrap();
     assert!(text.contains("Blocked calls: 1"), "{text}");
 }
