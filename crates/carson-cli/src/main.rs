@@ -26,6 +26,7 @@ fn main() -> ExitCode {
     if let Some(code) = carson_proc::inspector::answer_if_asked(&carson_firing::questions()) {
         return code;
     }
+    others_write_nothing();
     let args = args::Args::parse();
     if let args::Command::Hook {
         action: args::HookAction::Run,
@@ -45,4 +46,12 @@ fn main() -> ExitCode {
             ExitCode::from(error.kind.code())
         }
     }
+}
+
+/// Nothing that Carson makes can be written by anybody else, whatever mask it was started with.
+fn others_write_nothing() {
+    use nix::sys::stat::{Mode, umask};
+    let others = Mode::S_IWGRP | Mode::S_IWOTH;
+    let before = umask(others);
+    umask(before | others);
 }

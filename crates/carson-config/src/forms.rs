@@ -10,7 +10,7 @@ use std::time::Duration;
 use chrono_tz::Tz;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::Error;
-use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use serde::{Deserialize, Deserializer, Serializer};
 
 use crate::duration::{format_duration, parse_duration};
 use crate::hours::Hours;

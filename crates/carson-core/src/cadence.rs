@@ -155,6 +155,28 @@ impl Cadence {
             .map(|slot| slot + self.splay)
     }
 
+    /// The most slots of one day, of the eight that follow.
+    #[must_use]
+    pub fn most_in_a_day(&self, now: DateTime<Utc>) -> u32 {
+        const MINUTES: u32 = 24 * 60;
+        let day = TimeDelta::days(1);
+        let mut most = 0;
+        for from in (0..8).map(|days| now + day * days) {
+            let (mut at, mut slots) = (from, 0);
+            while let Some(slot) = self.next_slot(at)
+                && slot <= from + day
+                && slots < MINUTES
+            {
+                (at, slots) = (slot, slots + 1);
+            }
+            most = most.max(slots);
+            if most == MINUTES {
+                break;
+            }
+        }
+        most
+    }
+
     /// The slot in words, for people.
     #[must_use]
     pub fn describe(&self) -> String {

@@ -105,12 +105,12 @@ pub struct WorstDay {
 }
 
 impl Limits {
-    /// The worst day: each firing its worst, as often as the daily cap and the clock allow, within what
-    /// all roles together may spend.
+    /// The worst day: each firing its worst, as often as the daily cap and the `slots` that the cadence
+    /// has in a day allow, within what all roles together may spend.
     #[must_use]
-    pub fn worst_day(&self, stages: &[Stage], all_roles_usd: Option<f64>) -> WorstDay {
+    pub fn worst_day(&self, stages: &[Stage], slots: u32, all_roles_usd: Option<f64>) -> WorstDay {
         let one = self.worst_case(stages);
-        let firings = self.max_firings_per_day;
+        let firings = self.max_firings_per_day.min(slots);
         let by_firing = self.max_cost_usd.map(|max| max * f64::from(firings));
         // The last firing that the day's budget lets in is itself held to what is left of it.
         let bounds = [self.max_cost_usd_per_day, by_firing, all_roles_usd];
@@ -177,7 +177,7 @@ mod tests {
             max_cost_usd: Some(2.0),
             ..Limits::default()
         };
-        let day = limits.worst_day(&Stage::CHOSEN, None);
+        let day = limits.worst_day(&Stage::CHOSEN, u32::MAX, None);
         assert_eq!((day.sessions, day.turns), (100, 3_600));
         assert_eq!(day.wall_clock, Duration::from_secs(450 * 60));
         assert_eq!(day.cost_usd, Some(20.0));
@@ -185,10 +185,18 @@ mod tests {
             max_cost_usd_per_day: Some(5.0),
             ..limits
         };
-        assert_eq!(budget.worst_day(&Stage::CHOSEN, None).cost_usd, Some(5.0));
-        let all = budget.worst_day(&Stage::CHOSEN, Some(4.0));
+        assert_eq!(
+            budget.worst_day(&Stage::CHOSEN, u32::MAX, None).cost_usd,
+            Some(5.0)
+        );
+        let all = budget.worst_day(&Stage::CHOSEN, u32::MAX, Some(4.0));
         assert_eq!(all.cost_usd, Some(4.0));
-        assert_eq!(Limits::default().worst_day(&[], None).cost_usd, None);
+        let rare = budget.worst_day(&Stage::CHOSEN, 3, None);
+        assert_eq!((rare.firings, rare.sessions), (3, 30));
+        assert_eq!(
+            Limits::default().worst_day(&[], u32::MAX, None).cost_usd,
+            None
+        );
     }
 
     #[test]

@@ -14,7 +14,7 @@ use carson_core::{FiringId, Outcome, Work};
 use carson_git::{Oid, Worktree};
 use carson_proc::{Cancel, ProcessId, reap_marked};
 use carson_store::{Firing as Row, StoreError};
-use chrono::TimeDelta;
+use chrono::{DateTime, TimeDelta, Utc};
 use tracing::{error, info, warn};
 
 use crate::conclude;
@@ -106,9 +106,19 @@ fn life(home: &Home, row: &Row) -> Life {
         None => Life::Gone,
         // No firing runs in a process that recovers: its number in a row says that it seized that.
         Some(process) if process == ProcessId::current() || !process.is_alive() => Life::Gone,
-        Some(process) if now > row.deadline_at + OVERTIME => Life::Overdue(process),
+        Some(process) if is_overdue(row, process, now) => Life::Overdue(process),
         Some(_) => Life::Alive,
     }
+}
+
+/// By the calendar and by its own age: a clock that leaps makes nobody late.
+fn is_overdue(row: &Row, process: ProcessId, now: DateTime<Utc>) -> bool {
+    let allowed = (row.deadline_at - row.claimed_at + OVERTIME).to_std();
+    let is_old = process
+        .age()
+        .zip(allowed.ok())
+        .is_none_or(|(age, allowed)| age > allowed);
+    now > row.deadline_at + OVERTIME && is_old
 }
 
 /// Whether the row's process lives. One far past its deadline is ended here.

@@ -2,10 +2,10 @@
 //! is blocked. One post each, in the channel, with the command that ends the stop; what fails while
 //! the state lasts is told by nothing more.
 
-use carson_core::Outcome;
 use carson_core::breaker::Breaker;
 use carson_core::outcome::{Severity, StreakEffect};
 use carson_core::text::counted;
+use carson_core::{BlockKind, Outcome};
 use carson_home::Word;
 use carson_notify::Message;
 use carson_store::{BlockRow, StoreError};
@@ -101,11 +101,12 @@ impl Changes {
                 "{}\n{until} nothing is asked of it; `carson block clear {account}` ends that.",
                 block.reason
             );
-            say(
-                Severity::Warn,
-                format!("Account {account} is blocked"),
-                text,
-            );
+            // Only a person ends that one.
+            let severity = match block.kind {
+                Some(BlockKind::Auth) => Severity::Alert,
+                _ => Severity::Warn,
+            };
+            say(severity, format!("Account {account} is blocked"), text);
         }
         words
     }

@@ -34,6 +34,21 @@ pub enum Claimed {
     NotReady,
 }
 
+/// Why a claim was not confirmed.
+#[derive(Debug)]
+enum Unconfirmed {
+    /// The issue is as it was.
+    Plain(ForgeError),
+    /// It may carry the label of claimed work.
+    InFlight(ForgeError),
+}
+
+impl From<ForgeError> for Unconfirmed {
+    fn from(error: ForgeError) -> Self {
+        Self::Plain(error)
+    }
+}
+
 /// What the claims of an issue tell.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct History {
@@ -66,13 +81,24 @@ impl Forge {
         let result = match self.comment_as_is(number, &claim_text(claim)).await {
             Ok(_) => self.confirm(number, ready, claim).await,
             // It may have been written all the same.
-            Err(error @ (ForgeError::Unavailable { .. } | ForgeError::Io { .. })) => Err(error),
+            Err(error @ (ForgeError::Unavailable { .. } | ForgeError::Io { .. })) => {
+                Err(Unconfirmed::Plain(error))
+            }
             Err(error) => return Err(error),
         };
-        if !matches!(result, Ok(Claimed::Won)) {
-            self.withdraw(number, claim).await;
+        match result {
+            Ok(Claimed::Won) => Ok(Claimed::Won),
+            // The claim is what the sweep finds it by, once the firing has ended.
+            Err(Unconfirmed::InFlight(error)) => Err(error),
+            Ok(other) => {
+                self.withdraw(number, claim).await;
+                Ok(other)
+            }
+            Err(Unconfirmed::Plain(error)) => {
+                self.withdraw(number, claim).await;
+                Err(error)
+            }
         }
-        result
     }
 
     async fn confirm(
@@ -80,7 +106,7 @@ impl Forge {
         number: u64,
         ready: &str,
         claim: &Claim,
-    ) -> Result<Claimed, ForgeError> {
+    ) -> Result<Claimed, Unconfirmed> {
         match self.winner(number, claim).await? {
             None => return Ok(Claimed::Unseen),
             Some(by) if by != claim.firing => return Ok(Claimed::Lost { by }),
@@ -93,8 +119,9 @@ impl Forge {
         if let Err(error) = self.set_labels(number, &[IN_FLIGHT], &[ready]).await {
             if let Err(error) = self.set_labels(number, &[ready], &[IN_FLIGHT]).await {
                 warn!(work.issue = number, %error, "the labels could not be put back");
+                return Err(Unconfirmed::InFlight(error));
             }
-            return Err(error);
+            return Err(error.into());
         }
         Ok(Claimed::Won)
     }

@@ -55,13 +55,17 @@ pub struct Summary {
     pub role: Role,
     /// What its firings of one day cost at most.
     pub worst_day: WorstDay,
+    /// The most slots that its cadence has in a day.
+    pub slots_a_day: u32,
 }
 
 impl Summary {
     fn of(home: &Home, role: &Role) -> Self {
         let all_roles = home.fleet.max_cost_usd_per_day;
+        let slots_a_day = role.cadence.most_in_a_day(home.clock.now());
         Self {
-            worst_day: role.limits.worst_day(&role.stages, all_roles),
+            worst_day: role.limits.worst_day(&role.stages, slots_a_day, all_roles),
+            slots_a_day,
             role: role.clone(),
         }
     }
@@ -73,7 +77,12 @@ impl Serialize for Summary {
     }
 }
 
-fn summary(Summary { role, worst_day }: &Summary) -> Value {
+fn summary(summary: &Summary) -> Value {
+    let Summary {
+        role,
+        worst_day,
+        slots_a_day,
+    } = summary;
     let mut limits = serde_json::to_value(&role.limits).unwrap_or_default();
     // As the role file has them.
     limits["wall_clock"] = format_duration(role.limits.wall_clock).into();
@@ -91,7 +100,7 @@ fn summary(Summary { role, worst_day }: &Summary) -> Value {
             "read": role.confinement.read, "write": role.confinement.write,
         },
         "egress": role.egress, "network": role.confinement.network,
-        "worst_day": day, "priority": role.priority,
+        "worst_day": day, "slots_a_day": slots_a_day, "priority": role.priority,
         "promise": role.promise.as_ref().map(|promise| &promise.run),
     })
 }

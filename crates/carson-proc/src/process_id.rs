@@ -42,6 +42,22 @@ impl ProcessId {
         Self::of(self.pid) == Some(*self)
     }
 
+    /// How long ago it started, by a clock that nobody sets; `None` where there is none.
+    #[must_use]
+    pub fn age(&self) -> Option<Duration> {
+        #[cfg(target_os = "linux")]
+        {
+            use nix::time::{ClockId, clock_gettime};
+            use nix::unistd::{SysconfVar, sysconf};
+            let booted: Duration = clock_gettime(ClockId::CLOCK_BOOTTIME).ok()?.into();
+            let ticks = u64::try_from(sysconf(SysconfVar::CLK_TCK).ok()??).ok()?;
+            let started = Duration::from_millis(self.start.saturating_mul(1000) / ticks.max(1));
+            Some(booted.saturating_sub(started))
+        }
+        #[cfg(not(target_os = "linux"))]
+        None
+    }
+
     /// SIGTERM; whether there was anybody to get it.
     #[must_use]
     pub fn ask_to_end(&self) -> bool {

@@ -112,10 +112,19 @@ async fn tell_end(app: &App, home: &Home, id: FiringId, ended: Ended) -> Result<
     Ok(outcome.exit_code())
 }
 
-/// SIGTERM and Ctrl-C ask the firing to stop; it salvages and ends.
+/// Every signal that would end the process asks the firing to stop; it salvages and ends.
 fn cancel_on_signals() -> Result<Cancel, CommandError> {
     let cancel = Cancel::new();
-    for kind in [SignalKind::terminate(), SignalKind::interrupt()] {
+    for kind in [
+        SignalKind::terminate(),
+        SignalKind::interrupt(),
+        // The terminal was closed.
+        SignalKind::hangup(),
+        SignalKind::quit(),
+        SignalKind::alarm(),
+        SignalKind::user_defined1(),
+        SignalKind::user_defined2(),
+    ] {
         let mut asked = signal(kind)?;
         let cancel = cancel.clone();
         tokio::spawn(async move {

@@ -35,8 +35,16 @@ pub async fn run(app: &App, action: Option<Roles>) -> Result<u8, CommandError> {
         print::json(&summary);
         return Ok(0);
     }
-    let Summary { role, worst_day } = summary;
-    show(&role, &worst_day);
+    show(&summary.role, &summary.worst_day);
+    let role = &summary.role;
+    let cap = role.limits.max_firings_per_day;
+    if cap < summary.slots_a_day {
+        print::alarm(&format!(
+            "limits.max_firings_per_day: its cadence has {} slots a day, and after {cap} firings that \
+             found work it waits for the next",
+            summary.slots_a_day
+        ));
+    }
     let file = Path::new("roles")
         .join(role.name.as_str())
         .join("role.toml");

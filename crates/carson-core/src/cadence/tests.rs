@@ -10,6 +10,20 @@ fn utc(text: &str) -> DateTime<Utc> {
     text.parse().unwrap()
 }
 
+#[test]
+fn the_slots_of_a_busy_day_are_counted() {
+    let now = DateTime::from_timestamp(1_800_000_000, 0).unwrap();
+    for (line, slots) in [
+        ("*/20 * * * *", 72),
+        ("0 9 * * 1", 1),
+        ("* * * * *", 1440),
+        ("0 0 1 1 *", 0),
+    ] {
+        let most = cadence(line, chrono_tz::Europe::Berlin).most_in_a_day(now);
+        assert_eq!(most, slots, "{line}");
+    }
+}
+
 fn cadence(line: &str, zone: Tz) -> Cadence {
     Cadence::parse(&[line], zone).unwrap()
 }

@@ -6,7 +6,9 @@ use carson_core::effect::Release;
 use carson_core::settle::{Goal, Halt, HeldWork, Settled};
 use carson_core::work::WorkKey;
 use carson_core::{Effect, Event, Outcome, Page, Work};
-use carson_forge::{Claim, Claimed, Forge, IN_FLIGHT, Issue, Pull, PullState, Queue, Unread};
+use carson_forge::{
+    Claim, Claimed, Forge, ForgeError, IN_FLIGHT, Issue, Pull, PullState, Queue, Unread,
+};
 use tracing::{info, warn};
 
 use super::kind::{Closing, Kind};
@@ -226,10 +228,14 @@ async fn refused(
     let Some(newest) = rows.iter().rev().find_map(|row| row.pr_number) else {
         return Ok(None);
     };
-    let pull = forge
-        .pull(newest)
-        .await
-        .or_broken("reading the last pull request")?;
+    let pull = match forge.pull(newest).await {
+        // Nobody can have said no by what is not there any more.
+        Err(ForgeError::NotFound { .. }) => {
+            warn!(firing.id = %ctx.id, work.issue = number, pull = newest, "its last pull request is gone");
+            return Ok(None);
+        }
+        pull => pull.or_broken("reading the last pull request")?,
+    };
     if pull.state != PullState::Closed {
         return Ok(None);
     }
