@@ -238,7 +238,16 @@ impl<'a> Bearer<'a> {
                 Ok(format!("#{issue}"))
             }
             Effect::CloseDrafts { drafts } => match &carried.pull {
-                Some(pull) => older_drafts::close(self, drafts, pull).await,
+                Some(pull) => {
+                    let closing = older_drafts::Closing {
+                        home: self.home,
+                        repo: self.repo,
+                        forge: self.forge,
+                        number: pull.number,
+                        url: &pull.url,
+                    };
+                    closing.close(drafts).await
+                }
                 None => Ok("there is no newer pull request".to_owned()),
             },
             Effect::CloseIssue { issue } => {

@@ -154,7 +154,7 @@ fn stand(pull: &Pull) -> String {
 }
 
 /// A title as one line that cannot move the cursor.
-pub(super) fn flat(title: &str) -> String {
+fn flat(title: &str) -> String {
     title
         .chars()
         .map(|c| if c.is_control() { ' ' } else { c })

@@ -2,16 +2,19 @@
 
 use std::io::IsTerminal;
 
+use carson_core::untrusted::one_line;
 use carson_forge::Issue;
 use carson_home::Home;
 use carson_operator::pull_ends::{self, Ended};
 use carson_operator::{Ask, issue_edits, pulls};
 
-use super::forge::flat;
 use crate::app::App;
 use crate::args::{IssueAction, PrAction, RepoArg};
 use crate::error::CommandError;
 use crate::print;
+
+/// Longest title that is shown.
+const TITLE: usize = 100;
 
 pub async fn issue(app: &App, home: &Home, action: IssueAction) -> Result<(), CommandError> {
     let issue = match action {
@@ -58,7 +61,7 @@ pub async fn issue(app: &App, home: &Home, action: IssueAction) -> Result<(), Co
 /// An issue as it is now.
 fn stands(issue: &Issue) -> String {
     let state = format!("{:?}", issue.state).to_lowercase();
-    let (number, title) = (issue.number, flat(&issue.title));
+    let (number, title) = (issue.number, one_line(&issue.title, TITLE));
     format!("#{number} {title}: {state} [{}]", issue.labels.join(", "))
 }
 
@@ -122,7 +125,7 @@ async fn agree(home: &Home, number: u64, repo: Option<String>) -> Result<(), Com
         return Err(no("a merge wants a yes, and nobody is here to give it"));
     }
     let pull = pulls::Show { number, repo }.answer(home).await?.pull;
-    let (title, head, base) = (flat(&pull.title), &pull.head, &pull.base);
+    let (title, head, base) = (one_line(&pull.title, TITLE), &pull.head, &pull.base);
     print::line(&format!(
         "#{number} {title}: merge {head} into {base}? [y/N]"
     ));
