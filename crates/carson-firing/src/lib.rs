@@ -46,6 +46,7 @@ mod record;
 pub mod recover;
 mod roles;
 pub mod run;
+mod said_last;
 mod sandboxed_run;
 mod saved;
 mod search;

@@ -27,7 +27,7 @@ pub struct Logs {
 pub struct Printed {
     /// The firing.
     pub id: FiringId,
-    /// Its log; `None` where it ran in a terminal.
+    /// Its log; `None` where it is not here.
     pub log: Option<String>,
     /// Its transcripts.
     pub transcripts: Vec<Transcript>,

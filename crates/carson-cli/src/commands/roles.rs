@@ -40,7 +40,7 @@ pub async fn run(app: &App, action: Option<Roles>) -> Result<u8, CommandError> {
         .join(role.name.as_str())
         .join("role.toml");
     for warning in warnings.iter().filter(|one| one.file.ends_with(&file)) {
-        print::alarm(&format!("{}: {}", warning.key, warning.problem));
+        print::warning(&format!("{}: {}", warning.key, warning.problem));
     }
     Ok(0)
 }
