@@ -46,8 +46,7 @@ pub enum Command {
         /// The firing: its id, or any part of it that no other has.
         firing: String,
     },
-    /// Let the fleet take an issue up again: labels that keep it away are removed, and its attempts
-    /// are counted anew.
+    /// Let the fleet take an issue up again, with its attempts counted anew.
     Retry {
         /// The issue's number.
         #[arg(value_parser = clap::value_parser!(u64).range(1..))]

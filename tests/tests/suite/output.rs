@@ -145,6 +145,7 @@ impl<'f> Session<'f> {
                 "$1 [WALLS]\n$2",
             ),
             (r"(?m)^(\s*sandbox: )\S*Landlock.*$", "$1[WALLS]"),
+            (r"sandbox=\{[^\n]*?\}(\\n|\n)", "sandbox=[WALLS]$1"),
             // Columns are as wide as what stood there before.
             (r"(\S) {2,}", "$1  "),
         ] {
