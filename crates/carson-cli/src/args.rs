@@ -46,8 +46,7 @@ pub enum Command {
         /// The firing: its id, or any part of it that no other has.
         firing: String,
     },
-    /// Let the fleet take an issue up again: labels that keep it away are removed, and its attempts
-    /// are counted anew.
+    /// Let the fleet take an issue up again, with its attempts counted anew.
     Retry {
         /// The issue's number.
         #[arg(value_parser = clap::value_parser!(u64).range(1..))]
@@ -267,9 +266,12 @@ pub struct Fire {
     /// Only this issue.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     pub work: Option<u64>,
-    /// Only say what would be done.
+    /// Only say what would be done: preflight is asked, and nothing is claimed.
     #[arg(long)]
     pub dry_run: bool,
+    /// With --dry-run: the whole prompt, the sandbox's paths and the environment too.
+    #[arg(long, requires = "dry_run")]
+    pub all: bool,
 }
 
 /// `carson roles`

@@ -26,7 +26,8 @@ pub fn start(level: &str, json: bool) {
     let asked = EnvFilter::try_from_env("CARSON_LOG");
     let said = lines(json, Said, terminal::has_colours(Stream::Error));
     let said = said.with_filter(asked.unwrap_or_else(|_| at(level)));
-    let kept = lines(json, Kept, false).with_filter(at("info"));
+    // As one that the daemon starts has it.
+    let kept = lines(false, Kept, false).with_filter(at("info"));
     // A second start (never in one process) would be refused; there is nothing to do about it.
     let _ = match level {
         // What it says is what its starter keeps.

@@ -12,12 +12,16 @@ use carson_redact::Redactor;
 use comfy_table::Table;
 use comfy_table::presets::NOTHING;
 use serde::Serialize;
+use unicode_width::UnicodeWidthStr;
 
 use crate::terminal::{self, Stream};
 
 /// The one redactor of this process: what the log, the rows, the forge, the chat and the terminal
 /// know as secret is the same.
 static REDACTOR: LazyLock<Redactor> = LazyLock::new(Redactor::default);
+
+/// No column is made narrower: the eight digits of an id, or a short word.
+const NARROWEST: usize = 8;
 
 /// Whoever read the answer has gone.
 static UNREAD: AtomicBool = AtomicBool::new(false);
@@ -57,13 +61,23 @@ pub fn shown(text: &str) -> String {
     REDACTOR.redact(&harmless(text)).into_owned()
 }
 
-/// A line that somebody should see: red where a terminal shows it.
+/// A line on what does not work: red where a terminal shows it.
 pub fn alarm(text: &str) {
+    coloured(text, "1;31");
+}
+
+/// A line on what somebody should know: yellow where a terminal shows it.
+pub fn warning(text: &str) {
+    coloured(text, "33");
+}
+
+/// The colour is one of ECMA-48.
+fn coloured(text: &str, colour: &str) {
     if !terminal::has_colours(Stream::Output) {
         return line(text);
     }
     for one in harmless(text).lines() {
-        raw(&format!("\u{1b}[1;31m{one}\u{1b}[0m"));
+        raw(&format!("\u{1b}[{colour}m{one}\u{1b}[0m"));
     }
 }
 
@@ -136,19 +150,72 @@ pub fn list<T: Serialize>(
     }
 }
 
-/// A table without lines.
+/// A table without lines. On a terminal each row is one line of its width, and a cell that was cut ends
+/// with `…`.
 pub fn table(header: &[&str], rows: Vec<Vec<String>>) {
+    let width = terminal::width(Stream::Output);
+    laid_out(header, rows, width)
+        .iter()
+        .for_each(|row| line(row));
+}
+
+fn laid_out(header: &[&str], mut rows: Vec<Vec<String>>, width: Option<usize>) -> Vec<String> {
+    // A line break in a cell is no new row.
+    for cell in rows.iter_mut().flatten() {
+        *cell = cell.replace(['\n', '\t'], " ");
+    }
+    if let Some(width) = width {
+        let columns = columns_within(header, &rows, width);
+        for row in &mut rows {
+            for (cell, columns) in row.iter_mut().zip(&columns) {
+                *cell = terminal::fitted(cell, *columns);
+            }
+        }
+    }
     let mut table = Table::new();
     table.load_style(NOTHING).set_header(header.to_vec());
     table.add_rows(rows);
-    for row in table.lines() {
-        line(row.trim_end());
+    table.lines().map(|row| row.trim_end().to_owned()).collect()
+}
+
+/// How wide each column may be: the widest give way first, so that ids and words stay whole.
+fn columns_within(header: &[&str], rows: &[Vec<String>], width: usize) -> Vec<usize> {
+    let widest = |(index, name): (usize, &&str)| {
+        let cells = rows.iter().filter_map(|row| Some(row.get(index)?.width()));
+        cells.chain([name.width()]).max().unwrap_or(0)
+    };
+    let mut columns: Vec<usize> = header.iter().enumerate().map(widest).collect();
+    // One blank at each side of a cell.
+    let room = width.saturating_sub(2 * columns.len());
+    while columns.iter().sum::<usize>() > room {
+        let Some(most) = columns.iter_mut().max().filter(|most| **most > NARROWEST) else {
+            break;
+        };
+        *most -= 1;
     }
+    columns
 }
 
 #[cfg(test)]
 mod tests {
-    use super::harmless;
+    use unicode_width::UnicodeWidthStr;
+
+    use super::{harmless, laid_out};
+
+    #[test]
+    fn a_table_fits_the_width_and_says_where_it_was_cut() {
+        let long = "the promise does not pass, and says so in many words";
+        let rows = vec![vec!["6f8d0a1b".to_owned(), long.to_owned()]];
+        let cut = laid_out(&["ID", "REASON"], rows.clone(), Some(30));
+        assert_eq!(cut.len(), 2, "{cut:#?}");
+        assert!(cut.iter().all(|line| line.width() <= 30), "{cut:#?}");
+        assert!(
+            cut[1].contains("6f8d0a1b") && cut[1].ends_with('…'),
+            "{cut:#?}"
+        );
+        let whole = laid_out(&["ID", "REASON"], rows, None);
+        assert!(whole[1].ends_with("many words"), "{whole:#?}");
+    }
 
     #[test]
     fn a_terminal_is_not_steered_by_what_is_printed() {

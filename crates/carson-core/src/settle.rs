@@ -14,6 +14,10 @@ use crate::outcome::Outcome;
 use crate::sentinel::Sentinel;
 use crate::skip::{BlockKind, SkipKind, SkipReason};
 use crate::text::instant;
+use crate::untrusted::one_line;
+
+/// Letters of what a session said last that a reason has.
+const SAID: usize = 400;
 
 /// Branches that are told one by one.
 const TOLD: usize = 5;
@@ -57,7 +61,7 @@ pub enum Halt {
     },
     /// The plan review said no, or asked for more rounds than are allowed.
     PlanRejected(String),
-    /// A session ended without a sentinel.
+    /// A session ended without a sentinel: its stage and, from the second line on, what it said last.
     NoSentinel(String),
     /// The promise did not pass within the allowed attempts.
     Exhausted(String),
@@ -285,17 +289,7 @@ fn settle_halt(halt: &Halt, facts: &Facts) -> Settled {
         Halt::Planned(sentinel) => settle_sentinel(sentinel, facts),
         Halt::DoneBefore { claim, confirmed } => settle_done_before(claim, *confirmed, facts),
         Halt::PlanRejected(why) => settled(Outcome::Rejected, format!("plan review: {why}")),
-        Halt::NoSentinel(stage) if facts.blocked_calls > 0 => settled(
-            Outcome::Blocked,
-            format!(
-                "{} calls were blocked and the {stage} session did not end",
-                facts.blocked_calls
-            ),
-        ),
-        Halt::NoSentinel(stage) => settled(
-            Outcome::Failed,
-            format!("the {stage} session ended without a sentinel"),
-        ),
+        Halt::NoSentinel(words) => settle_no_sentinel(words, facts),
         Halt::Exhausted(why) => settled(Outcome::Failed, format!("EXHAUSTED: {why}")),
         Halt::AsBefore(why) => settled(
             Outcome::Failed,
@@ -483,6 +477,24 @@ fn ok_reason(facts: &Facts) -> String {
         reason.push_str("; something was left uncommitted");
     }
     reason
+}
+
+/// A session that did not say how it ended: what it said is all that there is to go by.
+fn settle_no_sentinel(words: &str, facts: &Facts) -> Settled {
+    let (stage, said) = words.split_once('\n').unwrap_or((words, ""));
+    let outcome = match facts.blocked_calls {
+        0 => Outcome::Failed,
+        _ => Outcome::Blocked,
+    };
+    let mut reason = match facts.blocked_calls {
+        0 => format!("the {stage} session ended without its closing line ([OK], [BLOCKED], …)"),
+        blocked => format!("{blocked} calls were blocked and the {stage} session did not end"),
+    };
+    reason.push_str(&match one_line(said, SAID).as_str() {
+        "" => "; it said nothing".to_owned(),
+        said => format!("; it said last: \"{said}\""),
+    });
+    settled(outcome, reason)
 }
 
 fn with_note(reason: &str, note: &str) -> String {

@@ -159,7 +159,15 @@ pub async fn gate(home: &Home, role: &Role, now: DateTime<Utc>) -> Result<Gate, 
     Ok(gates.pop().unwrap_or_else(|| Gate::of(role.name.clone())))
 }
 
-async fn gates(home: &Home, roles: &[&Role], now: DateTime<Utc>) -> Result<Vec<Gate>, StoreError> {
+/// The same of several roles, in their order.
+///
+/// # Errors
+/// When the store does not answer.
+pub async fn gates(
+    home: &Home,
+    roles: &[&Role],
+    now: DateTime<Utc>,
+) -> Result<Vec<Gate>, StoreError> {
     let queries: Vec<GateQuery<'_>> = roles
         .iter()
         .map(|role| GateQuery {

@@ -2,27 +2,32 @@
 
 use std::path::PathBuf;
 
-use carson_config::{Account, Repo, Role, Workspaces};
+use carson_config::{Account, Repo, Role, Tools, Workspaces};
 use carson_core::admission::{Admission, SkipReason, admit};
 use carson_core::egress::Allowlist;
 use carson_core::limits::WorstCase;
-use carson_core::work::WorkKey;
-use carson_core::{FiringId, Stage};
+use carson_core::settle::Halt;
+use carson_core::work::{Background, WorkKey};
+use carson_core::{AccountName, FiringId, Stage, Work};
 use carson_engine::Access;
+use carson_forge::{Forge, Issue, Queue};
 use carson_proc::sandbox::{Level, Network, Profile, probe};
+use carson_store::Filter;
 use serde::Serialize;
 
 use crate::admit::{self, Wish};
 use crate::forge_text::one_line;
+use crate::placed::Brief;
+use crate::prompt::{self, Filling};
 use crate::roles::repositories::{Open, QueueError, review_queue};
 use carson_bench::bench::Bench;
 use carson_bench::environment::Wanted;
 use carson_bench::layers;
 use carson_bench::proxy;
 use carson_bench::sandbox_profile::Reach;
-use carson_home::Home;
 use carson_home::halt::Hinted;
 use carson_home::lent_dirs::is_lent;
+use carson_home::{FiringRef, Home};
 
 /// The answer of `carson fire ROLE --dry-run`.
 #[derive(Debug, Serialize)]
@@ -37,8 +42,18 @@ pub struct Outlook {
     pub work: Option<Candidate>,
     /// The stages it would walk.
     pub stages: Vec<Stage>,
+    /// The command that must exit 0, if the role has one.
+    pub check: Option<String>,
+    /// The tools of sessions that read, and of those that write.
+    pub tools: Tools,
     /// Its bound.
     pub worst_case: WorstCase,
+    /// The most that it may cost; nothing bounds it without.
+    pub max_cost_usd: Option<f64>,
+    /// What the role's last firings cost.
+    pub price: Price,
+    /// What its first session would be told.
+    pub prompt: Option<Told>,
     /// The hosts that its sessions could connect to; all without it.
     pub egress: Option<Allowlist>,
     /// How its account signs in.
@@ -49,6 +64,24 @@ pub struct Outlook {
     pub sandbox: Option<Walls>,
     /// Everything a session would see, with values left out where they may be secret.
     pub environment: Vec<Shown>,
+}
+
+/// What firings of the role cost so far.
+#[derive(Debug, Default, Serialize)]
+pub struct Price {
+    /// The last firings whose cost is known.
+    pub firings: u32,
+    /// What one of them cost on average.
+    pub mean_usd: Option<f64>,
+}
+
+/// What a session would be told.
+#[derive(Debug, Serialize)]
+pub struct Told {
+    /// Its stage.
+    pub stage: Stage,
+    /// The prompt, with what came from outside fenced as data.
+    pub text: String,
 }
 
 /// The walls around a session, before they are put up.
@@ -106,11 +139,19 @@ pub struct Candidate {
 pub async fn foresee_firing(home: &Home, role: &Role, wish: &Wish) -> Result<Outlook, DryRunError> {
     let now = home.clock.now();
     let gate = admit::gate(home, role, now).await?;
-    let (work, held_up) = candidate(home, role, wish).await?;
+    let found = candidate(home, role, wish).await?;
     let skipped = |reason: &SkipReason| format!("would be skipped: {reason}");
     let (admission, account) = match admit(&gate, now) {
         Admission::Admit(account) => {
-            let admission = held_up.as_ref().map(skipped);
+            let stopped = match &found.held_up {
+                Some(reason) => Some(skipped(reason)),
+                None => preflight(home, role, &account, &found).await,
+            };
+            let idle = || {
+                let nothing = role.work.label().is_some() && found.work.is_none();
+                nothing.then(|| found.idle())
+            };
+            let admission = stopped.or_else(idle);
             let admission = admission.unwrap_or_else(|| "would fire now".to_owned());
             (admission, Some(account.to_string()))
         }
@@ -126,7 +167,12 @@ pub async fn foresee_firing(home: &Home, role: &Role, wish: &Wish) -> Result<Out
         workspace,
         role: role.name.to_string(),
         admission,
-        work,
+        prompt: told(home, role, repo, &found),
+        work: found.work.map(|(candidate, _)| candidate),
+        check: role.promise.as_ref().map(|check| check.run.clone()),
+        tools: role.tools.clone(),
+        max_cost_usd: role.limits.max_cost_usd,
+        price: price(home, role).await?,
         stages: role.stages.clone(),
         worst_case: role.limits.worst_case(&role.stages),
         sandbox: walls(home, role, account.as_deref(), &bench),
@@ -168,30 +214,147 @@ impl DryRunError {
 }
 
 /// The work, and what keeps a firing from it that admission does not know of.
-async fn candidate(
-    home: &Home,
+#[derive(Default)]
+struct Sought<'h> {
+    work: Option<(Candidate, Issue)>,
+    /// Where it is.
+    place: Option<(&'h Repo, Forge)>,
+    held_up: Option<SkipReason>,
+    /// Issues that wait for a person.
+    for_people: Vec<u64>,
+}
+
+impl Sought<'_> {
+    /// Why nothing is done, where there is no work.
+    fn idle(&self) -> String {
+        match self.for_people.first() {
+            Some(first) => format!(
+                "would fire and find nothing to do: #{first} waits for people (`carson retry {first}` \
+                 gives it back)"
+            ),
+            None => "would fire and find nothing to do".to_owned(),
+        }
+    }
+}
+
+async fn candidate<'h>(
+    home: &'h Home,
     role: &Role,
     wish: &Wish,
-) -> Result<(Option<Candidate>, Option<SkipReason>), DryRunError> {
+) -> Result<Sought<'h>, DryRunError> {
     let open = Open::of(home, role, wish.repo.as_ref()).await?;
+    let mut sought = Sought {
+        held_up: open.closed,
+        ..Sought::default()
+    };
     let Some(label) = role.work.label() else {
-        return Ok((None, open.closed));
+        return Ok(sought);
     };
     for repo in open.repos {
         let forge = home.forge(repo).await?;
-        let ready = forge.ready_issues(label).await?;
+        let Queue {
+            ready, for_people, ..
+        } = forge.queue(label).await?;
         let wanted = |number| wish.work.is_none_or(|work| work.number() == Some(number));
-        if let Some(issue) = ready.iter().find(|issue| wanted(issue.number)) {
+        let waiting = for_people.into_iter().filter(|number| wanted(*number));
+        sought.for_people.extend(waiting);
+        if let Some(issue) = ready.into_iter().find(|issue| wanted(issue.number)) {
             let candidate = Candidate {
                 repo: repo.name.to_string(),
                 number: issue.number,
                 title: one_line(&home.redactor.redact(&issue.title)),
             };
-            let full = review_queue(home, role, &repo.name, &forge).await?;
-            return Ok((Some(candidate), full));
+            sought.held_up = review_queue(home, role, &repo.name, &forge).await?;
+            sought.work = Some((candidate, issue));
+            sought.place = Some((repo, forge));
+            return Ok(sought);
         }
     }
-    Ok((None, open.closed))
+    Ok(sought)
+}
+
+/// What preflight would stop it with, asked as a firing asks.
+async fn preflight(
+    home: &Home,
+    role: &Role,
+    account: &AccountName,
+    sought: &Sought<'_>,
+) -> Option<String> {
+    let account = home.fleet.accounts.get(account)?;
+    let firing = FiringRef {
+        home,
+        role,
+        id: FiringId::new(),
+    };
+    let mut findings = carson_checks::Findings::default();
+    let mut asked = carson_checks::always(&firing, &mut findings, account).await;
+    if let (Ok(()), Some((repo, forge))) = (&asked, &sought.place) {
+        asked = carson_checks::with_work(&firing, &mut findings, account, repo, forge).await;
+    }
+    match asked {
+        Ok(()) => None,
+        Err(Halt::Skipped(reason)) => Some(format!("would be skipped: {reason}")),
+        Err(_) => Some("would be stopped by its preflight".to_owned()),
+    }
+}
+
+/// What its first session would be told.
+fn told(home: &Home, role: &Role, repo: Option<&Repo>, sought: &Sought<'_>) -> Option<Told> {
+    let mut stages = role.stages.iter().copied();
+    let stage = stages.find(|stage| [Stage::Plan, Stage::Execute].contains(stage))?;
+    let repo = sought.place.as_ref().map(|(repo, _)| *repo).or(repo)?;
+    let work = match &sought.work {
+        Some((candidate, issue)) => Work {
+            key: WorkKey::Issue(issue.number),
+            title: candidate.title.clone(),
+            body: issue.body.clone(),
+            url: issue.url.clone(),
+            attempts: 0,
+            background: Background::default(),
+        },
+        None if role.work.label().is_some() => return None,
+        None => Work {
+            key: WorkKey::None,
+            title: role.title.clone(),
+            body: role.work.task.clone(),
+            url: String::new(),
+            attempts: 0,
+            background: Background::default(),
+        },
+    };
+    let brief = Brief {
+        repo,
+        work: &work,
+        branch: "carson/…",
+        limits: &role.limits,
+    };
+    let filling = Filling {
+        attempt: 1,
+        ..Filling::default()
+    };
+    let text = prompt::render(role, stage, &brief, &filling).ok()?;
+    let text = home.redactor.redact(&text).into_owned();
+    Some(Told { stage, text })
+}
+
+/// Firings that an average is made of.
+const PRICED: u32 = 20;
+
+async fn price(home: &Home, role: &Role) -> Result<Price, DryRunError> {
+    let filter = Filter {
+        role: Some(role.name.clone()),
+        since: None,
+        skipped: false,
+        limit: PRICED,
+    };
+    let rows = home.store.firings(&filter).await?;
+    let known: Vec<f64> = rows.iter().filter_map(|row| row.cost_usd).collect();
+    let firings = u32::try_from(known.len()).unwrap_or(PRICED);
+    let mean = known.iter().sum::<f64>() / f64::from(firings);
+    Ok(Price {
+        firings,
+        mean_usd: (firings > 0).then_some(mean),
+    })
 }
 
 /// The account that would be used; the first one when none is free.

@@ -50,6 +50,7 @@ mod record;
 pub mod recover;
 mod roles;
 pub mod run;
+mod said_last;
 mod sandboxed_run;
 mod saved;
 mod search;

@@ -13,6 +13,7 @@ use crate::ctx::Ctx;
 use crate::ended::{Ended, FiringError};
 use crate::reached::Reached;
 use crate::record::Record;
+use crate::said_last;
 use crate::stages::facts::Findings;
 use crate::stages::{
     baseline, diff_review, execute, facts, pick, plan, preflight, review, workspace,
@@ -59,7 +60,10 @@ pub async fn run(
     rec.close_proxy(&ctx).await;
     let facts = facts::gather(role, &rec, reached.place.as_mut(), halt, findings).await;
     ctx.enter(Stage::Settle).await;
-    let settled = settle(&facts);
+    let mut settled = settle(&facts);
+    if let Some(why) = said_last::refusal(&rec, &facts) {
+        settled.reason.push_str(&format!(": {why}"));
+    }
     conclude::conclude(&ctx, &rec, &mut reached, settled, &facts).await
 }
 

@@ -71,7 +71,7 @@ impl ForgeError {
     #[must_use]
     pub fn hint(&self) -> &'static str {
         match self {
-            Self::NotFound { .. } => "check the number, and repos.<name>.slug",
+            Self::NotFound { .. } => "`carson issue list` and `carson pr list` show what there is",
             Self::Unauthorized => "renew the token that the forge's section of carson.toml names",
             Self::Forbidden { .. } => "the token needs issues, pull requests and contents (write)",
             Self::RateLimited(_) => "this ends by itself; fire less often if it comes back",

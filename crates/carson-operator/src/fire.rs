@@ -62,12 +62,7 @@ impl Fire {
         let wish = wish(home, role, self.repo.as_deref(), self.work)?;
         // What a crash left behind is concluded first: it may hold the role, or the work.
         recover::pass(home).await?;
-        if let Some(problem) = why_not_taken(home, role, &wish).await? {
-            return Err(Refusal::Field {
-                field: "work",
-                problem,
-            });
-        }
+        refuse_untakable(home, role, &wish).await?;
         let (reason, skip) = match claim(home, role, &wish).await? {
             Claimed::Won(firing) => return Ok(Fired::Claimed { firing }),
             Claimed::Skipped(reason) => (reason.to_string(), Some(reason.kind())),
@@ -127,7 +122,19 @@ impl Ask for DryRun {
     async fn answer(self, home: &Home) -> Result<Self::Answer, Refusal> {
         let role = names::role(&home.fleet, &self.role)?;
         let wish = wish(home, role, self.repo.as_deref(), self.work)?;
+        refuse_untakable(home, role, &wish).await?;
         Ok(dry_run::foresee_firing(home, role, &wish).await?)
+    }
+}
+
+/// Refuses a wish for an issue that no firing would take.
+async fn refuse_untakable(home: &Home, role: &Role, wish: &Wish) -> Result<(), Refusal> {
+    match why_not_taken(home, role, wish).await? {
+        Some(problem) => Err(Refusal::Field {
+            field: "work",
+            problem,
+        }),
+        None => Ok(()),
     }
 }
 

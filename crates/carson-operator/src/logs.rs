@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::names;
 use crate::refusal::Refusal;
+use crate::show::PROMPT;
 use crate::verb::{Ask, Who};
 
 /// What did a firing print?
@@ -27,7 +28,7 @@ pub struct Logs {
 pub struct Printed {
     /// The firing.
     pub id: FiringId,
-    /// Its log; `None` where it ran in a terminal.
+    /// Its log; `None` where it is not here.
     pub log: Option<String>,
     /// Its transcripts.
     pub transcripts: Vec<Transcript>,
@@ -58,6 +59,8 @@ impl Ask for Logs {
         let mut files: Vec<PathBuf> = std::fs::read_dir(&dir)
             .map(|items| items.filter_map(|item| Some(item.ok()?.path())).collect())
             .unwrap_or_default();
+        // `carson show --prompt` has those.
+        files.retain(|file| !file.to_string_lossy().ends_with(PROMPT));
         files.sort();
         let transcript = |file: PathBuf| {
             let text = self.transcripts.then(|| read(&file)).transpose()?;

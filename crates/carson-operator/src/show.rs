@@ -15,7 +15,7 @@ use crate::refusal::Refusal;
 use crate::verb::{Ask, Who};
 
 /// What the name of a kept prompt ends with, after that of its session.
-const PROMPT: &str = ".prompt.txt";
+pub(crate) const PROMPT: &str = ".prompt.txt";
 /// The same of a transcript.
 const TRANSCRIPT: &str = ".jsonl";
 

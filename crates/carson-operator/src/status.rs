@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use carson_config::{Fleet, Role};
 use carson_core::admission::UsageWindow;
-use carson_core::text::ago;
-use carson_core::{FiringId, HostName, RoleName};
+use carson_core::stops::{self, Standing};
+use carson_core::{FiringId, HostName, Outcome, RoleName, SkipKind};
 use carson_firing::{admit, recover};
 use carson_home::{Home, disk_space};
 use carson_store::{
@@ -19,6 +19,9 @@ use crate::daemons::{Daemon, daemons};
 use crate::firings::state;
 use crate::refusal::Refusal;
 use crate::verb::{Ask, Who};
+
+/// The stops of admission that no row of their own tells.
+const USED_UP: [&str; 2] = ["budget", "daily-cap"];
 
 /// How is the fleet?
 #[derive(Debug, Deserialize, Serialize, JsonSchema)]
@@ -49,6 +52,8 @@ pub struct Seen {
     pub blocks: Vec<BlockRow>,
     /// Breakers that ever moved.
     pub breakers: Vec<BreakerRow>,
+    /// Budgets and daily caps that are used up, and full review queues.
+    pub role_stops: Vec<RoleStop>,
     /// Preflights that failed in a row.
     pub preflights: Vec<PreflightRow>,
     /// Posts that wait, for all sinks.
@@ -74,12 +79,50 @@ pub struct Seen {
 pub struct RoleLine {
     /// Its name.
     pub name: RoleName,
-    /// When it fires next, in its zone; `never`.
-    pub next: String,
-    /// How it went last, and how long that is ago.
-    pub last: String,
+    /// When it fires next; never without.
+    pub next: Option<Next>,
+    /// How it went last.
+    pub last: Option<Last>,
     /// Bad outcomes in a row.
     pub streak: u32,
+}
+
+/// When a role fires next.
+#[derive(Debug, Serialize)]
+#[serde(transparent)]
+pub struct Next {
+    /// The instant.
+    pub at: DateTime<Utc>,
+    /// The same in the role's own zone, for people.
+    #[serde(skip)]
+    pub shown: String,
+}
+
+/// A role's newest firing.
+#[derive(Debug, Serialize)]
+pub struct Last {
+    /// The firing.
+    pub firing: FiringId,
+    /// Its outcome; none while it runs.
+    pub outcome: Option<Outcome>,
+    /// When it was claimed.
+    pub at: DateTime<Utc>,
+    /// Its outcome or the stage it is in, for people.
+    #[serde(skip)]
+    pub state: String,
+}
+
+/// Why a role does not fire at the moment, where no pause, block or breaker says so.
+#[derive(Debug, Serialize)]
+pub struct RoleStop {
+    /// The role.
+    pub role: RoleName,
+    /// Which stop.
+    pub stop: SkipKind,
+    /// What is so.
+    pub why: String,
+    /// When it is over by itself, if that is known.
+    pub until: Option<DateTime<Utc>>,
 }
 
 /// A sink.
@@ -116,14 +159,14 @@ impl Ask for Status {
         let waiting = store.waiting_posts().await?;
         let roles = fleet.roles.values().map(|role| RoleLine {
             name: role.name.clone(),
-            next: next(role, now).unwrap_or_else(|| "never".to_owned()),
-            last: newest
-                .get(&role.name)
-                .map_or_else(String::new, |row| last(row, now)),
+            next: next(role, now),
+            last: newest.get(&role.name).map(last),
             streak: streak(&breakers, &role.name),
         });
+        let role_stops = role_stops(home, &newest, now).await?;
         Ok(Seen {
             now,
+            role_stops,
             fleet: fleet.name.clone(),
             host: fleet.host.clone(),
             hosts: daemons(home, now).await?,
@@ -146,15 +189,53 @@ impl Ask for Status {
     }
 }
 
-/// When a role fires next, in its own zone.
-pub(crate) fn next(role: &Role, now: DateTime<Utc>) -> Option<String> {
-    let next = role.cadence.next_after(now).filter(|_| role.enabled)?;
-    let local = next.with_timezone(&role.cadence.zone());
-    Some(local.format("%Y-%m-%d %H:%M:%S %Z").to_string())
+/// When a role fires next.
+pub(crate) fn next(role: &Role, now: DateTime<Utc>) -> Option<Next> {
+    let at = role.cadence.next_after(now).filter(|_| role.enabled)?;
+    let local = at.with_timezone(&role.cadence.zone());
+    let shown = local.format("%Y-%m-%d %H:%M:%S %Z").to_string();
+    Some(Next { at, shown })
 }
 
-fn last(row: &Firing, now: DateTime<Utc>) -> String {
-    format!("{} {}", state(row), ago(now - row.claimed_at))
+fn last(row: &Firing) -> Last {
+    Last {
+        firing: row.id,
+        outcome: row.outcome,
+        at: row.claimed_at,
+        state: state(row),
+    }
+}
+
+/// What has no line of its own on the screen: those that rows of pauses, blocks, breakers and usage
+/// windows tell are told there.
+async fn role_stops(
+    home: &Home,
+    newest: &BTreeMap<RoleName, Firing>,
+    now: DateTime<Utc>,
+) -> Result<Vec<RoleStop>, Refusal> {
+    let roles: Vec<&Role> = home.fleet.roles.values().collect();
+    let mut all = Vec::new();
+    for (role, gate) in roles.iter().zip(admit::gates(home, &roles, now).await?) {
+        let used_up = |stop: &Standing| USED_UP.contains(&stop.reason.kind().as_str());
+        for standing in stops::standing(&gate, now).filter(used_up) {
+            let stop = standing.reason.kind();
+            all.extend(standing.causes.into_iter().map(|cause| RoleStop {
+                role: role.name.clone(),
+                stop,
+                why: cause.why,
+                until: cause.until,
+            }));
+        }
+        let full = newest.get(&role.name);
+        let full = full.filter(|row| row.skip == Some(SkipKind::OPEN_PRS));
+        all.extend(full.map(|row| RoleStop {
+            role: role.name.clone(),
+            stop: SkipKind::OPEN_PRS,
+            why: row.reason.clone().unwrap_or_default(),
+            until: None,
+        }));
+    }
+    Ok(all)
 }
 
 fn streak(breakers: &[BreakerRow], role: &RoleName) -> u32 {

@@ -43,6 +43,7 @@ mod signs;
 mod soak;
 mod stages;
 mod stop;
+mod terminal;
 mod upkeep;
 mod verbs;
 mod walls;

@@ -131,6 +131,7 @@ impl<'f> Session<'f> {
             (r"\b\d+[smh] ago", "[AGO]"),
             (r"\b\d+\.\ds\b", "[TOOK]"),
             (r"\b\d+ ms\b", "[TOOK]"),
+            (r"(?m)^(  [a-z-]+ +)\d+:\d\d\b", "$1[TOOK]"),
             (r#""(pid|pid_start)": \d+"#, r#""$1": "[PID]""#),
             (r"\bPATH=[^\n\x22]*", "PATH=[PATH]"),
             (r#"("name": "PATH",\s+"value": )"[^"]*""#, r#"$1"[PATH]""#),
@@ -144,6 +145,7 @@ impl<'f> Session<'f> {
                 "$1 [WALLS]\n$2",
             ),
             (r"(?m)^(\s*sandbox: )\S*Landlock.*$", "$1[WALLS]"),
+            (r"sandbox=\{[^\n]*?\}(\\n|\n)", "sandbox=[WALLS]$1"),
             // Columns are as wide as what stood there before.
             (r"(\S) {2,}", "$1  "),
         ] {

@@ -38,9 +38,9 @@ pub async fn run(app: &App, since: Option<String>) -> Result<u8, CommandError> {
 fn row(name: &str, sum: &Sum) -> Vec<String> {
     let about = if sum.estimated { "~" } else { "" };
     let known = sum.firings - sum.unknown;
-    let each = match known {
-        0 => String::new(),
-        known => format!("{about}${:.2}", sum.cost_usd / known as f64),
+    let dollars = |of: u64| match known {
+        0 => "unknown".to_owned(),
+        _ => format!("{about}${:.2}", sum.cost_usd / of as f64),
     };
     vec![
         name.to_owned(),
@@ -48,7 +48,7 @@ fn row(name: &str, sum: &Sum) -> Vec<String> {
         sum.ok.to_string(),
         sum.turns.to_string(),
         sum.tokens.to_string(),
-        format!("{about}${:.2}", sum.cost_usd),
-        each,
+        dollars(1),
+        dollars(known),
     ]
 }

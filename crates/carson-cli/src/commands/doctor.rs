@@ -48,10 +48,10 @@ fn show(all: &[Checked]) {
             Health::Broken => "broken  ",
         };
         let line = format!("{word}{}: {}", one.id, one.found);
-        if one.health == Health::Ok {
-            print::line(&line);
-        } else {
-            print::alarm(&line);
+        match one.health {
+            Health::Ok => print::line(&line),
+            Health::Warning => print::warning(&line),
+            Health::Broken => print::alarm(&line),
         }
         if let Some(remedy) = &one.remedy {
             print::line(&format!("          → {remedy}"));

@@ -1,17 +1,16 @@
 //! `carson fire` and `carson firing run`
 
 mod live;
+mod outlook;
 
 use std::path::PathBuf;
 use std::time::Duration;
 
-use carson_core::text::counted;
 use carson_core::{Clock, FiringId};
-use carson_firing::dry_run::{self, Outlook};
 use carson_firing::{Ended, FiringError, Steps, run};
 use carson_home::Home;
+use carson_operator::Ask;
 use carson_operator::fire::{DryRun, Fire, Fired};
-use carson_operator::{Ask, names};
 use carson_proc::{Cancel, become_subreaper};
 use chrono::{DateTime, Utc};
 use tokio::signal::unix::{SignalKind, signal};
@@ -28,10 +27,11 @@ pub async fn run(app: &App, args: args::Fire) -> Result<u8, CommandError> {
         repo,
         work,
         dry_run,
+        all,
     } = args;
     if dry_run {
         let outlook = DryRun { role, repo, work }.answer(&home).await?;
-        return print_outlook(app, &home, &outlook);
+        return outlook::print(app, &home, &outlook, all);
     }
     match (Fire { role, repo, work }).claim(&home).await? {
         Fired::Claimed { firing } => shown_to_the_end(app, &home, firing).await,
@@ -135,76 +135,4 @@ fn cancel_on_signals() -> Result<Cancel, CommandError> {
         });
     }
     Ok(cancel)
-}
-
-fn print_outlook(app: &App, home: &Home, outlook: &Outlook) -> Result<u8, CommandError> {
-    if app.json {
-        print::json(outlook);
-        return Ok(0);
-    }
-    print::line(&format!("{}: {}", outlook.role, outlook.admission));
-    let account = outlook.account.as_deref().unwrap_or("none is free");
-    print::line(&format!("account: {account}"));
-    match &outlook.work {
-        Some(work) => {
-            print::line(&format!(
-                "work: {} #{} {}",
-                work.repo, work.number, work.title
-            ));
-        }
-        None => print::line("work: none is ready"),
-    }
-    let stages: Vec<&str> = outlook.stages.iter().map(|stage| stage.as_str()).collect();
-    print::line(&format!("stages: {}", stages.join(" → ")));
-    print::line(&format!(
-        "at most: {}, {}",
-        counted(outlook.worst_case.sessions, "session"),
-        counted(outlook.worst_case.turns, "turn")
-    ));
-    print::line(&super::roles::egress(names::role(
-        &home.fleet,
-        &outlook.role,
-    )?));
-    if let Some(sign_in) = &outlook.sign_in {
-        print::line(&format!("signs in: {sign_in}"));
-    }
-    workspace(&outlook.workspace);
-    outlook.sandbox.iter().for_each(walls);
-    print::line("environment of a session, and nothing else:");
-    for variable in &outlook.environment {
-        let dry_run::Shown { name, value, from } = variable;
-        print::line(&format!("  {name}={value}    # {from}"));
-    }
-    Ok(0)
-}
-
-fn workspace(workspace: &dry_run::Workspace) {
-    let because = workspace.because.iter().map(|why| format!(": {why}"));
-    let because: String = because.collect();
-    print::line(&format!("workspace: {}{because}", workspace.kind));
-    for line in &workspace.setup {
-        print::line(&format!("  setup  {line}"));
-    }
-}
-
-fn walls(walls: &dry_run::Walls) {
-    let list = |what: &str, paths: &[PathBuf]| {
-        let mut paths: Vec<String> = paths
-            .iter()
-            .map(|path| path.display().to_string())
-            .collect();
-        paths.sort();
-        paths
-            .iter()
-            .for_each(|path| print::line(&format!("  {what} {path}")));
-    };
-    print::line(&format!("sandbox of an execute session: {}", walls.asked));
-    print::line("  reads  the system's own places");
-    list("reads ", &walls.read);
-    list("writes", &walls.write);
-    list("closed", &walls.hidden);
-    print::line("what this machine can do:");
-    for line in walls.level.to_string().lines() {
-        print::line(&format!("  {line}"));
-    }
 }

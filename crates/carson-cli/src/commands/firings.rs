@@ -2,6 +2,7 @@
 
 use carson_core::egress::EgressHost;
 use carson_core::text::{ago, counted, instant};
+use carson_core::work::WorkKey;
 use carson_operator::Ask;
 use carson_operator::firings::{List, Show, Shown, state};
 use carson_store::{EffectRow, EffectState, Firing};
@@ -12,6 +13,11 @@ use crate::app::App;
 use crate::args::Firings;
 use crate::error::CommandError;
 use crate::print;
+
+/// What the table says of a firing.
+pub const HEADER: [&str; 8] = [
+    "ID", "ROLE", "OUTCOME", "WORK", "WHEN", "TOOK", "COST", "REASON",
+];
 
 pub async fn run(app: &App, args: Firings) -> Result<u8, CommandError> {
     if let Some(id) = args.id {
@@ -26,9 +32,8 @@ pub async fn run(app: &App, args: Firings) -> Result<u8, CommandError> {
     };
     let rows = list.answer(&home).await?;
     let now = home.clock.now();
-    let header = ["ID", "ROLE", "OUTCOME", "WORK", "WHEN", "TOOK", "REASON"];
     let row = |row: &Firing| table_row(row, now);
-    print::list(app.json, &rows, "no firing yet", &header, row);
+    print::list(app.json, &rows, "no firing yet", &HEADER, row);
     Ok(0)
 }
 
@@ -50,17 +55,26 @@ pub fn table_row(row: &Firing, now: DateTime<Utc>) -> Vec<String> {
         row.id.short(),
         row.role.to_string(),
         state(row),
-        row.work
-            .map_or_else(String::new, carson_core::work::WorkKey::reference),
+        work(row),
         ago(now - row.claimed_at),
         took(row, now),
-        row.reason
-            .clone()
-            .unwrap_or_default()
-            .chars()
-            .take(70)
-            .collect(),
+        cost(row, 2).unwrap_or_default(),
+        row.reason.clone().unwrap_or_default(),
     ]
+}
+
+/// The issue with its title.
+fn work(row: &Firing) -> String {
+    let number = row.work.and_then(WorkKey::number);
+    let title = row.title.as_deref().unwrap_or_default();
+    let named = number.map(|number| format!("#{number} {title}"));
+    named.unwrap_or_default().trim_end().to_owned()
+}
+
+/// What it cost, to so many digits.
+fn cost(row: &Firing, digits: usize) -> Option<String> {
+    let about = if row.cost_estimated { "~" } else { "" };
+    row.cost_usd.map(|cost| format!("{about}${cost:.digits$}"))
 }
 
 fn took(row: &Firing, now: DateTime<Utc>) -> String {
@@ -75,11 +89,7 @@ pub fn details(row: &Firing) -> Vec<String> {
     let mut add = |name: &str, value: Option<String>| {
         lines.extend(value.map(|value| format!("{name}: {value}")));
     };
-    let work = row.work.and_then(carson_core::work::WorkKey::number);
-    add(
-        "work",
-        work.map(|n| format!("#{n} {}", row.title.as_deref().unwrap_or_default())),
-    );
+    add("work", Some(work(row)).filter(|work| !work.is_empty()));
     add("branch", row.branch.clone());
     add("pull request", row.pr_url.clone());
     let kept = row.salvage_ref.as_ref().zip(row.repo.as_ref());
@@ -103,11 +113,7 @@ pub fn details(row: &Firing) -> Vec<String> {
     );
     add("sessions", (row.sessions > 0).then_some(sessions));
     add("sandbox", row.sandbox.as_ref().map(sandbox));
-    let about = if row.cost_estimated { "~" } else { "" };
-    add(
-        "cost",
-        row.cost_usd.map(|cost| format!("{about}${cost:.4}")),
-    );
+    add("cost", cost(row, 4));
     let retries = (row.retries > 0).then(|| counted(row.retries, "session"));
     add("tried again", retries);
     lines

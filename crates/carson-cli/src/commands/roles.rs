@@ -8,7 +8,7 @@ use carson_core::egress::Allowlist;
 use carson_core::limits::WorstDay;
 use carson_core::text::counted;
 use carson_operator::Ask;
-use carson_operator::roles::{List, Show, Summary};
+use carson_operator::roles::{List, Show};
 
 use crate::app::App;
 use crate::args::Roles;
@@ -49,7 +49,7 @@ pub async fn run(app: &App, action: Option<Roles>) -> Result<u8, CommandError> {
         .join(role.name.as_str())
         .join("role.toml");
     for warning in warnings.iter().filter(|one| one.file.ends_with(&file)) {
-        print::alarm(&format!("{}: {}", warning.key, warning.problem));
+        print::warning(&format!("{}: {}", warning.key, warning.problem));
     }
     Ok(0)
 }

@@ -53,8 +53,12 @@ async fn show(app: &App, home: &Home, with_jobs: bool) -> Result<u8, CommandErro
     let rows = seen.roles.iter().map(|role| {
         vec![
             role.name.to_string(),
-            role.next.clone(),
-            role.last.clone(),
+            role.next
+                .as_ref()
+                .map_or_else(|| "never".to_owned(), |next| next.shown.clone()),
+            role.last.as_ref().map_or_else(String::new, |last| {
+                format!("{} {}", last.state, ago(seen.now - last.at))
+            }),
             role.streak.to_string(),
         ]
     });
@@ -104,35 +108,40 @@ fn daemons(seen: &Seen) {
 
 fn stops(seen: &Seen) {
     if let Some(why) = &seen.no_room {
-        print::line(&format!("NO ROOM: {why}"));
+        print::alarm(&format!("NO ROOM: {why}"));
     }
     let standing = |row: &&PauseRow| row.until.is_none_or(|until| seen.now < until);
     for row in seen.pauses.iter().filter(standing) {
         let until = row.until.map_or("it is resumed".to_owned(), instant);
-        print::line(&format!(
+        print::warning(&format!(
             "PAUSED {} until {until}: {}",
             row.scope, row.reason
         ));
     }
     for row in &seen.blocks {
         let until = row.until.map_or("it is cleared".to_owned(), instant);
-        print::line(&format!(
+        print::alarm(&format!(
             "BLOCKED account {} until {until}: {}",
             row.account, row.reason
         ));
     }
     for row in seen.breakers.iter().filter(|row| row.breaker.is_open()) {
         let why = row.breaker.reason.as_deref().unwrap_or_default();
-        print::line(&format!("BREAKER of {} is open: {why}", row.role));
+        print::alarm(&format!("BREAKER of {} is open: {why}", row.role));
+    }
+    for one in &seen.role_stops {
+        let until = one.until.map(|at| format!(" until {}", instant(at)));
+        let (until, stop) = (until.unwrap_or_default(), one.stop.as_str().to_uppercase());
+        print::warning(&format!("{stop} of {}{until}: {}", one.role, one.why));
     }
     for row in &seen.preflights {
-        print::line(&failing(row));
+        print::alarm(&failing(row));
     }
     for one in &seen.owed {
-        print::line(&owed(one));
+        print::warning(&owed(one));
     }
     for one in &seen.stuck {
-        print::line(&format!(
+        print::alarm(&format!(
             "STUCK bench {} since {}: {}; look into benches/{0}, or `carson prune --discard {0}`",
             one.bench,
             instant(one.since),
@@ -141,7 +150,7 @@ fn stops(seen: &Seen) {
     }
     let full = |window: &&UsageWindow| window.utilization >= FULL;
     for window in seen.windows.iter().filter(full) {
-        print::line(&format!("NEARLY USED UP: {window}"));
+        print::warning(&format!("NEARLY USED UP: {window}"));
     }
 }
 
@@ -179,12 +188,16 @@ fn running(seen: &Seen) {
             true => "; its process is gone: `carson prune` saves its work and ends it",
             false => "",
         };
+        let title = row.title.as_ref().filter(|_| !work.is_empty());
+        let title = title.map_or_else(String::new, |title| format!(" {title}"));
+        let cost = row.cost_usd.map(|cost| format!(", ${cost:.2}"));
         print::line(&format!(
-            "running {} {}{work}: {}, {}{gone}",
+            "running {} {}{work}{title}: {}, {}{}{gone}",
             row.id.short(),
             row.role,
             state(row),
-            counted(row.turns, "turn")
+            counted(row.turns, "turn"),
+            cost.unwrap_or_default()
         ));
     }
 }
@@ -201,7 +214,7 @@ fn jobs(seen: &Seen, all: bool) {
     ));
     for row in seen.jobs.iter().filter(|row| row.failures > 0 && !all) {
         let times = counted(u64::try_from(row.failures).unwrap_or(0), "time");
-        print::line(&format!(
+        print::alarm(&format!(
             "JOB {} on {} failed {times}: {}",
             row.name, row.host, row.said
         ));
@@ -218,7 +231,7 @@ fn jobs(seen: &Seen, all: bool) {
             ago(seen.now - row.ended_at),
             result.to_owned(),
             carson_config::format_duration(Duration::from_secs(until.unsigned_abs())),
-            row.said.chars().take(60).collect(),
+            row.said.clone(),
         ]
     });
     print::table(

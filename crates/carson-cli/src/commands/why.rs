@@ -53,7 +53,7 @@ fn of_role(carson: &str, role: &OfRole) {
         print::line(&format!("  {}: {}", stop.stop, stop.why));
         print::line(&format!("    to change it: {change}"));
     }
-    let next = role.next.as_deref().unwrap_or("none");
+    let next = role.next.as_ref().map_or("none", |next| &next.shown);
     print::line(&format!("next slot: {next}"));
     print::line(&format!(
         "today: {} of {}; streak {} of {}",

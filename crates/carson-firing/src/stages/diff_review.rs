@@ -16,6 +16,7 @@ use crate::ctx::Ctx;
 use crate::forge_text::one_line;
 use crate::prompt::Filling;
 use crate::record::Record;
+use crate::said_last::no_sentinel;
 use crate::session::{self, Ask};
 use carson_home::halt::OrBroken;
 
@@ -95,7 +96,7 @@ async fn judge(
             commit,
             unshown,
         }),
-        None => Err(Halt::NoSentinel(Stage::DiffReview.to_string())),
+        None => Err(no_sentinel(Stage::DiffReview, &text)),
     }
 }
 

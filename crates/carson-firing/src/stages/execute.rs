@@ -15,6 +15,7 @@ use crate::placed::Placed;
 use crate::prompt::Filling;
 use crate::record::Record;
 use crate::roles;
+use crate::said_last::no_sentinel;
 use crate::session::{self, ExecuteEnd};
 
 /// What a session hears whose changes are not in a commit that could be checked.
@@ -87,7 +88,7 @@ pub(crate) async fn attempts(
         let sentinel = match end {
             ExecuteEnd::OutOfTurns => None,
             ExecuteEnd::Said(text) => match Sentinel::parse(&text) {
-                None => return Err(Halt::NoSentinel(Stage::Execute.to_string())),
+                None => return Err(no_sentinel(Stage::Execute, &text)),
                 Some(ok @ Sentinel::Ok(_)) => Some(ok),
                 Some(Sentinel::AlreadyDone(claim)) => {
                     return Err(confirm::done_before(ctx, rec, placed, claim).await?);

@@ -8,6 +8,7 @@ use crate::ctx::Ctx;
 use crate::placed::Placed;
 use crate::prompt::Filling;
 use crate::record::Record;
+use crate::said_last::no_sentinel;
 use crate::session::{self, Ask};
 
 /// There is a plan, or the role works without one.
@@ -52,6 +53,6 @@ pub(crate) async fn write(
             Err(confirm::done_before(ctx, rec, placed, claim).await?)
         }
         Some(other) => Err(Halt::Planned(other)),
-        None => Err(Halt::NoSentinel(stage.to_string())),
+        None => Err(no_sentinel(stage, &text)),
     }
 }

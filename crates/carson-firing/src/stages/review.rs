@@ -9,6 +9,7 @@ use crate::ctx::Ctx;
 use crate::placed::Placed;
 use crate::prompt::Filling;
 use crate::record::Record;
+use crate::said_last::no_sentinel;
 use crate::session::{self, Ask};
 
 /// The plan that will be executed.
@@ -53,7 +54,7 @@ pub(crate) async fn run<'r, 'h>(
             }
             Some(Verdict::Reject) => return Err(Halt::PlanRejected("[REJECT]".into())),
             // What cannot be read is not an approval.
-            None => return Err(Halt::NoSentinel(Stage::Review.to_string())),
+            None => return Err(no_sentinel(Stage::Review, &review)),
             Some(Verdict::Revise) if round == ctx.role.limits.max_revisions => break,
             Some(Verdict::Revise) => {
                 let filling = Filling {

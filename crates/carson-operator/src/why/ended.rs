@@ -38,6 +38,11 @@ pub(super) fn change(row: &Firing) -> Option<Change> {
             let change = change.text("wait, or ").command(clear);
             Some(change.text(" if the provider lets you go on"))
         }
+        Halt::NoSentinel(_) => {
+            let shown = format!("show {} --transcript", row.id.short());
+            let change = change.text("read what it said: ").command(shown);
+            Some(change.text("; answer it in the issue if it asked something"))
+        }
         Halt::NothingToDo | Halt::WaitsForPeople(_) => {
             Some(change.command(format!("why {}", row.role)))
         }

@@ -12,7 +12,7 @@ use serde::Serialize;
 
 use super::stops::{self, Stop};
 use crate::refusal::Refusal;
-use crate::status::next;
+use crate::status::{Next, next};
 
 /// Whether a role fires now, and what stands in its way.
 #[derive(Debug, Serialize)]
@@ -24,8 +24,8 @@ pub struct OfRole {
     pub role: RoleName,
     /// In one line. The first stop is the one that an operator wants to hear of.
     pub verdict: String,
-    /// Its next slot, in its own zone.
-    pub next: Option<String>,
+    /// Its next slot.
+    pub next: Option<Next>,
     /// Whether the settings let it fire.
     pub enabled: bool,
     /// Firings of its day.

@@ -4,7 +4,6 @@ mod accounts;
 mod household;
 mod show;
 
-use std::io::IsTerminal;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -19,6 +18,7 @@ use crate::app::App;
 use crate::args::Demo;
 use crate::error::CommandError;
 use crate::print;
+use crate::terminal::{Stream, is_live};
 
 /// How long firings that still run may take to end after the show.
 fn patience(engine: EngineKind) -> Duration {
@@ -95,7 +95,7 @@ async fn perform(home: &Home, args: &Demo, quiet: bool) {
     let real = !args.engine.facts().plays_script;
     let seconds = args.seconds.unwrap_or(if real { 600 } else { 40 });
     let until = Instant::now() + Duration::from_secs(seconds);
-    let mut stage = (!quiet).then(|| show::Live::new(std::io::stdout().is_terminal()));
+    let mut stage = (!quiet).then(|| show::Live::new(is_live(Stream::Output)));
     while Instant::now() < until && !(real && all_done(home).await) {
         if let Some(stage) = &mut stage {
             stage.draw(home).await;

@@ -11,11 +11,9 @@ use carson_store::{Filter, Firing};
 use serde_json::json;
 
 use crate::app::App;
-use crate::commands::firings::table_row;
+use crate::commands::firings::{HEADER, table_row};
 use crate::error::CommandError;
 use crate::print;
-
-const HEADER: [&str; 7] = ["ID", "ROLE", "OUTCOME", "WORK", "WHEN", "TOOK", "REASON"];
 
 /// The table while it runs: drawn anew on a terminal, else a line for each change.
 pub struct Live {

@@ -192,3 +192,36 @@ fn took(span: Duration) -> String {
     let seconds = span.as_secs();
     format!("{}:{:02}", seconds / 60, seconds % 60)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn used(turns: u32, cost_usd: Option<f64>) -> Step {
+        Step::Used {
+            turns,
+            cost_usd,
+            estimated: false,
+        }
+    }
+
+    #[test]
+    fn a_stage_has_what_came_since_it_began() {
+        let mut screen = Screen::new(true);
+        screen.see(Step::Stage(Stage::Plan));
+        screen.see(used(0, None));
+        screen.see(used(3, Some(0.25)));
+        screen.see(Step::Stage(Stage::Execute));
+        screen.see(Step::Call {
+            tool: "Bash".to_owned(),
+            call: "printf '\u{1b}[2J'\nls".to_owned(),
+        });
+        screen.see(used(10, Some(0.75)));
+        let line = screen.stage.as_ref().unwrap().line_now();
+        assert_eq!(
+            line,
+            "  execute      0:00  7 turns  1 tool call  $0.50  Bash: printf '\u{fffd}[2J' ls"
+        );
+        assert_eq!(took(Duration::from_secs(754)), "12:34");
+    }
+}

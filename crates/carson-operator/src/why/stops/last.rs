@@ -63,10 +63,12 @@ fn idle(role: &Role, row: &Firing, why: String, repo: &str) -> Option<Stop> {
             Some(Stop::new(NO_WORK, why, change))
         }
         Halt::WaitsForPeople(held) => {
-            let shown = format!("issue show {} --repo {}", held.first, held.repo);
-            let change = change.text("read ").command(shown).text(
-                ", and take its label needs:human (or do-not-pickup, plan-pending-approval) away",
-            );
+            let (first, repo) = (held.first, &held.repo);
+            let change = change
+                .text("read ")
+                .command(format!("issue show {first} --repo {repo}"))
+                .text(", then give it back: ")
+                .command(format!("retry {first} --repo {repo}"));
             Some(Stop::new(NEEDS_HUMAN, why, change))
         }
         _ => None,

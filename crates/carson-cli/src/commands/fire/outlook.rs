@@ -1,0 +1,124 @@
+//! `carson fire --dry-run`: what would be done, in a few lines; the rest on demand.
+
+use std::path::PathBuf;
+
+use carson_core::text::counted;
+use carson_firing::dry_run::{self, Outlook, Told};
+use carson_home::Home;
+use carson_operator::names;
+
+use crate::app::App;
+use crate::error::CommandError;
+use crate::print;
+
+/// Lines of a prompt that are shown without `--all`.
+const LINES: usize = 8;
+
+pub fn print(app: &App, home: &Home, outlook: &Outlook, all: bool) -> Result<u8, CommandError> {
+    if app.json {
+        print::json(outlook);
+        return Ok(0);
+    }
+    print::line(&format!("{}: {}", outlook.role, outlook.admission));
+    let account = outlook.account.as_deref().unwrap_or("none is free");
+    print::line(&format!("account: {account}"));
+    let work = outlook.work.as_ref();
+    let work = work.map(|work| format!("{} #{} {}", work.repo, work.number, work.title));
+    let work = work.unwrap_or_else(|| "none is ready".to_owned());
+    print::line(&format!("work: {work}"));
+    let stages: Vec<&str> = outlook.stages.iter().map(|stage| stage.as_str()).collect();
+    print::line(&format!("stages: {}", stages.join(" → ")));
+    if let Some(check) = &outlook.check {
+        print::line(&format!("check: {check}"));
+    }
+    print::line(&format!("tools: {}", outlook.tools.write.join(", ")));
+    print::line(&at_most(outlook));
+    if let Some(mean) = outlook.price.mean_usd {
+        let firings = counted(outlook.price.firings, "firing");
+        print::line(&format!("so far: ${mean:.2} each, the last {firings}"));
+    }
+    let role = names::role(&home.fleet, &outlook.role)?;
+    print::line(&super::super::roles::egress(role));
+    if let Some(sign_in) = &outlook.sign_in {
+        print::line(&format!("signs in: {sign_in}"));
+    }
+    workspace(&outlook.workspace);
+    if let Some(told) = &outlook.prompt {
+        prompt(told, all);
+    }
+    if all {
+        everything(outlook);
+    } else {
+        print::line("the whole prompt, the sandbox and the environment: add --all");
+    }
+    Ok(0)
+}
+
+fn at_most(outlook: &Outlook) -> String {
+    let money = outlook.max_cost_usd;
+    let money = money.map_or("no bound on its cost".to_owned(), |max| {
+        format!("${max:.2}")
+    });
+    format!(
+        "at most: {}, {}, {money}",
+        counted(outlook.worst_case.sessions, "session"),
+        counted(outlook.worst_case.turns, "turn")
+    )
+}
+
+fn prompt(told: &Told, all: bool) {
+    print::line(&format!("prompt of the {} session:", told.stage));
+    let lines: Vec<&str> = told.text.trim_end().lines().collect();
+    let shown = if all { lines.len() } else { LINES };
+    for line in lines.iter().take(shown) {
+        print::line(&format!("  {line}"));
+    }
+    let more = lines.len().saturating_sub(shown);
+    if more > 0 {
+        print::line(&format!("  … {more} more lines"));
+    }
+}
+
+fn everything(outlook: &Outlook) {
+    print::line(&format!(
+        "tools of sessions that read: {}",
+        outlook.tools.read.join(", ")
+    ));
+    outlook.sandbox.iter().for_each(walls);
+    print::line("environment of a session, and nothing else:");
+    for variable in &outlook.environment {
+        let dry_run::Shown { name, value, from } = variable;
+        print::line(&format!("  {name}={value}    # {from}"));
+    }
+}
+
+fn workspace(workspace: &dry_run::Workspace) {
+    let because = workspace.because.iter().map(|why| format!(": {why}"));
+    let because: String = because.collect();
+    print::line(&format!("workspace: {}{because}", workspace.kind));
+    for line in &workspace.setup {
+        print::line(&format!("  setup  {line}"));
+    }
+}
+
+fn walls(walls: &dry_run::Walls) {
+    let list = |what: &str, paths: &[PathBuf]| {
+        let mut paths: Vec<String> = paths
+            .iter()
+            .map(|path| path.display().to_string())
+            .collect();
+        paths.sort();
+        paths
+            .iter()
+            .for_each(|path| print::line(&format!("  {what} {path}")));
+    };
+    print::line(&format!("sandbox of an execute session: {}", walls.asked));
+    print::line("  reads  the system's own places");
+    list("reads ", &walls.read);
+    list("writes", &walls.write);
+    list("closed", &walls.hidden);
+    print::line("what this machine can do:");
+    for line in walls.level.to_string().lines() {
+        print::line(&format!("  {line}"));
+    }
+}
