@@ -6,8 +6,8 @@ use serde_json::Value;
 use crate::cli::Cli;
 use crate::engine::Engine;
 use crate::error::EngineError;
-use crate::readable::Said;
 use crate::reader::Reader;
+use crate::said::Said;
 use crate::session::{Access, Session};
 use crate::variables::Variables;
 

@@ -1,31 +1,9 @@
 //! A transcript as people read it: what was said, called and answered, whichever CLI wrote it.
 
-use serde::Serialize;
 use serde_json::Value;
 
 use crate::adapters::says;
-
-/// One thing in a transcript.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Said {
-    /// The model said this.
-    Text(String),
-    /// It called a tool.
-    Call {
-        /// Which.
-        tool: String,
-        /// The call in short.
-        call: String,
-    },
-    /// What the tool answered.
-    Result {
-        /// Its text.
-        text: String,
-        /// Whether it failed, or was stopped.
-        failed: bool,
-    },
-}
+use crate::said::Said;
 
 /// What the lines of a transcript say. What no CLI's file knows is passed over, as in a session; a line
 /// that is no JSON stands as it is.

@@ -8,8 +8,9 @@ use carson_core::{Event, FiringId, RepoName, Stage};
 use carson_proc::Cancel;
 use carson_store::{Firing as Row, Stopped, Store};
 use chrono::{DateTime, Utc};
+use tracing::info;
 
-use crate::steps::Steps;
+use crate::steps::{Step, Steps};
 use carson_home::{FiringRef, Home};
 
 /// A firing while it runs, or while a dead one is concluded: who fires, for whom, and until when. What
@@ -112,5 +113,48 @@ impl<'h> Ctx<'h> {
         let now = self.now();
         let added = self.store().add_blocked_calls(self.id, &stopped, now);
         self.best_effort("blocked calls", added).await;
+    }
+}
+
+/// What passes: a line of the log each, and word to whoever watches.
+impl Ctx<'_> {
+    pub(crate) fn begins(&self, stage: Stage) {
+        info!(firing.id = %self.id, firing.stage = %stage, "stage");
+        self.steps.tell(Step::Stage(stage));
+    }
+
+    pub(crate) fn took(&self, repo: &RepoName, issue: Option<u64>, title: &str) {
+        info!(firing.id = %self.id, %repo, work.issue = issue, work.title = title, "work taken");
+        self.steps.tell(Step::Took {
+            repo: repo.clone(),
+            issue,
+            title: title.to_owned(),
+        });
+    }
+
+    pub(crate) fn runs_setup(&self, repo: &RepoName) {
+        info!(firing.id = %self.id, %repo, "the setup runs");
+        self.steps.tell(Step::Setup(repo.clone()));
+    }
+
+    pub(crate) fn runs_check(&self, command: &str) {
+        info!(firing.id = %self.id, command, "the check runs");
+        self.steps.tell(Step::Check(command.to_owned()));
+    }
+
+    pub(crate) fn calls(&self, tool: &str, call: &str) {
+        info!(firing.id = %self.id, tool, call, "tool call");
+        self.steps.tell(Step::Call {
+            tool: tool.to_owned(),
+            call: call.to_owned(),
+        });
+    }
+
+    pub(crate) fn used(&self, turns: u32, cost_usd: Option<f64>, estimated: bool) {
+        self.steps.tell(Step::Used {
+            turns,
+            cost_usd,
+            estimated,
+        });
     }
 }

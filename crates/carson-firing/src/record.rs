@@ -101,7 +101,7 @@ impl Record {
         };
         let written = ctx.store().progress(ctx.id, &progress);
         ctx.best_effort("progress", written).await;
-        ctx.used(tally);
+        ctx.used(tally.turns, tally.cost_usd, tally.cost_estimated);
     }
 
     /// The account whose engine this firing uses: the one that preflight chose, or that it moved on to.

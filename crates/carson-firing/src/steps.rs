@@ -1,11 +1,7 @@
-//! What passes while a firing runs: a line of its log each, and word to whoever watches.
+//! What passes while a firing runs: word to whoever watches. Its log has a line of each.
 
 use carson_core::{RepoName, Stage};
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
-use tracing::info;
-
-use crate::ctx::Ctx;
-use crate::record::Tally;
 
 /// One thing that passed.
 #[derive(Clone, Debug)]
@@ -55,50 +51,8 @@ impl Steps {
         (Self(Some(steps)), watcher)
     }
 
-    fn tell(&self, step: Step) {
+    pub(crate) fn tell(&self, step: Step) {
         // One who went away misses nothing that is not in the log.
         let _ = self.0.as_ref().map(|watcher| watcher.send(step));
-    }
-}
-
-impl Ctx<'_> {
-    pub(crate) fn begins(&self, stage: Stage) {
-        info!(firing.id = %self.id, firing.stage = %stage, "stage");
-        self.steps.tell(Step::Stage(stage));
-    }
-
-    pub(crate) fn took(&self, repo: &RepoName, issue: Option<u64>, title: &str) {
-        info!(firing.id = %self.id, %repo, work.issue = issue, work.title = title, "work taken");
-        self.steps.tell(Step::Took {
-            repo: repo.clone(),
-            issue,
-            title: title.to_owned(),
-        });
-    }
-
-    pub(crate) fn runs_setup(&self, repo: &RepoName) {
-        info!(firing.id = %self.id, %repo, "the setup runs");
-        self.steps.tell(Step::Setup(repo.clone()));
-    }
-
-    pub(crate) fn runs_check(&self, command: &str) {
-        info!(firing.id = %self.id, command, "the check runs");
-        self.steps.tell(Step::Check(command.to_owned()));
-    }
-
-    pub(crate) fn calls(&self, tool: &str, call: &str) {
-        info!(firing.id = %self.id, tool, call, "tool call");
-        self.steps.tell(Step::Call {
-            tool: tool.to_owned(),
-            call: call.to_owned(),
-        });
-    }
-
-    pub(crate) fn used(&self, tally: &Tally) {
-        self.steps.tell(Step::Used {
-            turns: tally.turns,
-            cost_usd: tally.cost_usd,
-            estimated: tally.cost_estimated,
-        });
     }
 }

@@ -36,6 +36,7 @@ pub mod issues;
 mod list;
 pub mod logs;
 pub mod names;
+mod papers;
 pub mod pause;
 pub mod prune;
 pub mod pull_ends;

@@ -1,6 +1,6 @@
 //! What a firing's process and its sessions printed.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use carson_core::FiringId;
 use carson_home::Home;
@@ -8,8 +8,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::names;
+use crate::papers::{PROMPT, read};
 use crate::refusal::Refusal;
-use crate::show::PROMPT;
 use crate::verb::{Ask, Who};
 
 /// What did a firing print?
@@ -74,13 +74,4 @@ impl Ask for Logs {
             log_file,
         })
     }
-}
-
-/// What sessions print is bytes, not always text.
-pub(crate) fn read(file: &Path) -> Result<String, Refusal> {
-    let bytes = std::fs::read(file).map_err(|source| Refusal::File {
-        what: file.display().to_string(),
-        source,
-    })?;
-    Ok(String::from_utf8_lossy(&bytes).into_owned())
 }

@@ -9,14 +9,12 @@ use carson_store::Firing;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::logs::read;
 use crate::names;
+use crate::papers::{PROMPT, read};
 use crate::refusal::Refusal;
 use crate::verb::{Ask, Who};
 
-/// What the name of a kept prompt ends with, after that of its session.
-pub(crate) const PROMPT: &str = ".prompt.txt";
-/// The same of a transcript.
+/// What the name of a transcript ends with, after that of its session.
 const TRANSCRIPT: &str = ".jsonl";
 
 /// What was a firing told, what did it say, and what did it change?

@@ -11,7 +11,7 @@ use serde_json::Value;
 
 use crate::adapter::Adapter;
 use crate::cli::Cli;
-use crate::readable::Said;
+use crate::said::Said;
 use crate::sign_in::SignIn;
 
 /// Every adapter.

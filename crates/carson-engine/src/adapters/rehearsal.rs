@@ -10,8 +10,8 @@ use serde_json::Value;
 use crate::adapter::Adapter;
 use crate::engine::Engine;
 use crate::error::EngineError;
-use crate::readable::Said;
 use crate::reader::{Reader, last_words};
+use crate::said::Said;
 use crate::session::{Denied, Ended, Event, Limit, LimitKind, Session, SessionEnd};
 
 pub(crate) static ADAPTER: Adapter = Adapter {

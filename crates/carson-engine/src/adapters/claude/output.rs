@@ -12,9 +12,9 @@ use carson_redact::Redactor;
 use chrono::{DateTime, Utc};
 use serde_json::Value;
 
-use crate::readable::Said;
 use crate::reader::{Reader, last_words};
 use crate::rules::{Facts, RuleFile, failure};
+use crate::said::Said;
 use crate::session::{Denied, Ended, Event, SessionEnd};
 
 /// A call is cut to this many characters in records.
