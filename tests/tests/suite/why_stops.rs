@@ -183,7 +183,13 @@ fn a_queue_that_is_empty_or_waits_for_people_says_which() {
     );
     assert_eq!(fleet.fire("hand").json()["outcome"], "SILENT");
     let waits = format!("#{number} of widget waits for a person");
-    assert_only_stop(&fleet, "hand", "needs-human", &waits, "retry 3 --repo widget");
+    assert_only_stop(
+        &fleet,
+        "hand",
+        "needs-human",
+        &waits,
+        "retry 3 --repo widget",
+    );
 
     replace(&fleet, &file, ", \"needs:human\"", "");
     let fired = fleet.fire("hand");
