@@ -13,10 +13,18 @@ pub fn root() -> PathBuf {
     manifest.parent().unwrap_or(manifest).to_path_buf()
 }
 
-/// The cargo that runs us, from the root of the checkout.
+/// The cargo that runs us, from the root of the checkout. What cargo told us of our own package is not told
+/// on: build scripts that watch those variables would be run anew, and half of the crates be built again.
 pub fn cargo() -> Command {
     let mut command = Command::new(env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
     command.current_dir(root());
+    let ours = env::vars_os().map(|(name, _)| name).filter(|name| {
+        let name = name.to_string_lossy();
+        name.starts_with("CARGO_PKG_") || name.starts_with("CARGO_MANIFEST_")
+    });
+    for name in ours {
+        command.env_remove(name);
+    }
     command
 }
 
