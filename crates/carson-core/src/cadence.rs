@@ -155,13 +155,17 @@ impl Cadence {
             .map(|slot| slot + self.splay)
     }
 
-    /// The most slots of one day, of the eight that follow.
+    /// The most slots of one day, of the eight from the next slot on.
     #[must_use]
     pub fn most_in_a_day(&self, now: DateTime<Utc>) -> u32 {
         const MINUTES: u32 = 24 * 60;
         let day = TimeDelta::days(1);
         let mut most = 0;
-        for from in (0..8).map(|days| now + day * days) {
+        let Some(first) = self.next_slot(now) else {
+            return 0;
+        };
+        let before = first - TimeDelta::seconds(1);
+        for from in (0..8).map(|days| before + day * days) {
             let (mut at, mut slots) = (from, 0);
             while let Some(slot) = self.next_slot(at)
                 && slot <= from + day

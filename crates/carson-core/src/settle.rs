@@ -186,9 +186,9 @@ pub struct Facts {
     /// What that review was not shown, and nobody allowed: some of it.
     #[serde(default)]
     pub unshown: Vec<String>,
-    /// Turns that models took.
+    /// Whether a model said anything.
     #[serde(default)]
-    pub turns: u64,
+    pub answered: bool,
 }
 
 impl Facts {
@@ -204,7 +204,7 @@ impl Facts {
         match self.halt {
             Some(Halt::Cancelled) => true,
             Some(Halt::Unavailable(_) | Halt::Unconfined(_) | Halt::Broken(_)) => !self.has_work(),
-            Some(Halt::EngineFailed(_)) => !self.has_work() && self.turns == 0,
+            Some(Halt::EngineFailed(_)) => !self.has_work() && !self.answered,
             _ => false,
         }
     }

@@ -45,6 +45,14 @@ pub(crate) struct Tally {
     pub last_words: BTreeMap<Stage, String>,
 }
 
+impl Tally {
+    /// Whether a model said anything.
+    pub(crate) fn answered(&self) -> bool {
+        let mut said = self.last_words.values();
+        self.tokens_out > 0 || said.any(|text| !text.trim().is_empty())
+    }
+}
+
 impl Record {
     /// As far as the row has it.
     pub(crate) fn of_row(row: &Row) -> Self {

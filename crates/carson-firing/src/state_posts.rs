@@ -2,16 +2,28 @@
 //! is blocked. One post each, in the channel, with the command that ends the stop; what fails while
 //! the state lasts is told by nothing more.
 
-use carson_core::breaker::Breaker;
+use carson_core::breaker::{Breaker, Thresholds};
 use carson_core::outcome::{Severity, StreakEffect};
 use carson_core::text::counted;
 use carson_core::{BlockKind, Outcome};
 use carson_home::Word;
 use carson_notify::Message;
 use carson_store::{BlockRow, StoreError};
+use chrono::{DateTime, Utc};
 
 use crate::ctx::Ctx;
-use crate::thread_posts::End;
+use crate::effects::OpenedPull;
+use crate::saved::Saved;
+
+/// How the firing ended, as far as the chat is concerned.
+pub(crate) struct End<'e> {
+    pub outcome: Outcome,
+    pub reason: &'e str,
+    pub saved: &'e Saved,
+    pub pull: Option<&'e OpenedPull>,
+    pub thresholds: Option<Thresholds>,
+    pub at: DateTime<Utc>,
+}
 
 /// The state before and after the end.
 pub(crate) struct Changes {

@@ -10,7 +10,6 @@
 //! that fails again is told by nothing but the breaker, when it opens. `carson firings` has them all.
 
 use carson_core::Outcome;
-use carson_core::breaker::Thresholds;
 use carson_core::outcome::Severity;
 use carson_core::work::WorkKey;
 use carson_notify::Message;
@@ -18,27 +17,15 @@ use carson_store::{BlockedCall, NewPost, PostKind, StoreError};
 use chrono::{DateTime, Utc};
 
 use crate::ctx::Ctx;
-use crate::effects::OpenedPull;
 use crate::forge_text::one_line;
 use crate::reached::Taken;
 use crate::record::Record;
-use crate::saved::Saved;
-use crate::state_posts::Changes;
+use crate::state_posts::{Changes, End};
 use carson_checks::Word;
 use carson_home::Draft;
 
 /// Blocked calls that are told one by one.
 const CALLS_MAX: usize = 5;
-
-/// How the firing ended, as far as the chat is concerned.
-pub(crate) struct End<'e> {
-    pub outcome: Outcome,
-    pub reason: &'e str,
-    pub saved: &'e Saved,
-    pub pull: Option<&'e OpenedPull>,
-    pub thresholds: Option<Thresholds>,
-    pub at: DateTime<Utc>,
-}
 
 /// Files the root. A chat that cannot be told is no reason to stop: the end is told anyway.
 pub(crate) async fn begin(ctx: &Ctx<'_>, taken: &Taken<'_>) {

@@ -21,7 +21,7 @@ use serde::{Deserialize, Serialize};
 use crate::durable;
 use crate::error::{GitError, io};
 use crate::git::{self, Git};
-use crate::inspect::checkout::Checkout;
+use crate::inspect::checkout::{Checkout, NOTHING_WRITTEN};
 use crate::mirror::Mirror;
 use crate::oid::Oid;
 use crate::private::{BEGAN, REPOSITORY, repository, sizes};
@@ -43,10 +43,6 @@ pub const LAYER_BELOW: &str = "below";
 const NOTE: &str = "layers.json";
 /// Files above which a checkout is worth more than one process.
 const MANY: &str = "1000";
-
-/// What git is told by a program that names what was written, where that is nothing: `core.fsmonitor` is a
-/// line for a shell, and the rest of the line are its arguments.
-pub(crate) const NOTHING_WRITTEN: &str = "printf 'carson\\0' ; :";
 
 /// What a worktree stands on.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

@@ -256,7 +256,6 @@ async fn every_problem_of_a_broken_home_is_told_with_its_remedy() {
     }
     // One that is broken hides no other: these hold in the same home.
     for id in [
-        "settings",
         "clock.year",
         "disk.writable",
         "account.old.sign_in",

@@ -116,8 +116,7 @@ impl Scene {
 
     /// Held in a session of this stage, or in the promise.
     fn within(stage: Stage) -> Self {
-        let waits =
-            "touch BARRIER.reached; (sleep 600 &) ; while [ ! -e BARRIER.go ]; do sleep 0.1; done";
+        let waits = "[ -e committed.txt ] || exit 1; touch BARRIER.reached; (sleep 600 &) ; while [ ! -e BARRIER.go ]; do sleep 0.1; done";
         let promise = if stage == Stage::Verify {
             waits
         } else {

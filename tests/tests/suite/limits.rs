@@ -318,14 +318,28 @@ fn a_pull_request_that_was_closed_is_a_remembered_no() {
     // A person who takes the label away means it.
     scene.edit("issues/0001.md", "needs:human", "seen");
     assert_eq!(text(&scene.fire(), "outcome"), "OK");
+
+    // Nobody says no by what is not there.
+    scene.edit("issues/0001.md", "carson:pr-open", "for:implementer");
+    let gone = scene.fleet.home().join("forge/widget/pulls");
+    fs::remove_dir_all(gone).unwrap();
+    assert_eq!(text(&scene.fire(), "outcome"), "OK");
 }
 
 #[test]
 fn the_last_attempt_ends_with_people_who_read_what_was_tried() {
-    let scene = Script::new(
-        &[("codex", "exit 3\n".into())],
-        "[limits]\nmax_work_attempts = 2\n",
-    );
+    let more = "[limits]\nmax_work_attempts = 2\nfail_streak = 9\n";
+    let tried =
+        json!({"type": "item.completed", "item": {"type": "agent_message", "text": "It is hard."}});
+    let scene = Script::new(&[("codex", says(&tried) + "exit 3\n")], more);
+    // A CLI that ends before a model has answered says nothing of the issue.
+    let script = scene.fleet.shared().join("codex.sh");
+    let answers = fs::read_to_string(&script).unwrap();
+    fs::write(&script, "exit 3\n").unwrap();
+    for _ in 0..3 {
+        assert_eq!(text(&scene.fire(), "outcome"), "FAILED");
+    }
+    fs::write(&script, answers).unwrap();
     let rows = [scene.fire(), scene.fire()];
     for row in &rows {
         assert_eq!(text(row, "outcome"), "FAILED", "{row:#?}");
@@ -403,12 +417,17 @@ fn a_sign_in_or_a_bill_blocks_until_a_person_acts_and_says_how() {
 
         let fired = scene.fire();
 
-        assert_eq!(fired.end(), ("RATE_LIMITED", 15), "{fired:#?}");
+        // Bad credentials are no limit.
+        let end = match what {
+            "sign-in" => ("AUTH", 17),
+            _ => ("RATE_LIMITED", 15),
+        };
+        assert_eq!(fired.end(), end, "{fired:#?}");
         let [block] = <[Value; 1]>::try_from(scene.blocks()).unwrap();
         assert!(minutes(&block) <= 30, "one firing's word: {block:#?}");
         assert!(text(&block, "reason").contains("asks once more"));
         run_out(&scene.fleet);
-        assert_eq!(scene.fire().end(), ("RATE_LIMITED", 15));
+        assert_eq!(scene.fire().end(), end);
         let [block] = <[Value; 1]>::try_from(scene.blocks()).unwrap();
         assert!(block["until"].is_null(), "{block:#?}");
         let clear = "carson block clear claude";

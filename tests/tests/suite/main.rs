@@ -32,6 +32,7 @@ mod limits;
 mod listed;
 mod lockfile;
 mod older;
+mod ordinary_box;
 mod output;
 mod postgres;
 mod pulls;

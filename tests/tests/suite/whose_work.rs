@@ -10,7 +10,7 @@ fn a_branch_of_its_own_is_the_work_and_caches_are_none() {
     let fleet = fleet(agent, "");
     let row = fire(&fleet);
     assert_eq!(row["outcome"], "OK", "{row:#}");
-    assert_eq!(row["reason"], "1 commit", "{row:#}");
+    assert_eq!(row["reason"], "1 commit, no check was run", "{row:#}");
     assert!(row["salvage_ref"].is_null(), "{row:#}");
     let branch = fleet.branches().join(" ");
     assert_eq!(

@@ -17,7 +17,7 @@ fn the_slots_of_a_busy_day_are_counted() {
         ("*/20 * * * *", 72),
         ("0 9 * * 1", 1),
         ("* * * * *", 1440),
-        ("0 0 1 1 *", 0),
+        ("0 0 1 1 *", 1),
     ] {
         let most = cadence(line, chrono_tz::Europe::Berlin).most_in_a_day(now);
         assert_eq!(most, slots, "{line}");
@@ -205,7 +205,10 @@ fn seconds_are_optional_and_nonsense_is_named() {
             "5 24 * 13 *",
             "hour is \"24\", and goes from 0 to 23; month is \"13\", and goes from 1 to 12, or JAN to DEC",
         ),
-        ("*/5 0 0 1 1 FRY", "day is \"0\""),
+        (
+            "*/5 0 0 1 1 FRY",
+            "weekday is \"FRY\", and goes from 0 to 7",
+        ),
         ("99 * * * * *", "second is \"99\", and goes from 0 to 59"),
     ] {
         let error = Cadence::parse(&[line], Tz::UTC).unwrap_err();

@@ -313,7 +313,7 @@ fn what_fails_before_a_model_answered_is_no_fault_of_the_work_but_may_be_the_rol
     }
     let late = Facts {
         halt: Some(Halt::EngineFailed("the CLI ended with 3".into())),
-        turns: 4,
+        answered: true,
         ..Facts::default()
     };
     assert!(!late.spares_the_work());

@@ -262,6 +262,6 @@ async fn through_an_incoming_webhook_the_end_is_told_once() {
         stage.file(Some(one), kind, title).await;
     }
     stage.drain().await;
-    assert_eq!(stage.arrived(), ["begins", "needs"]);
+    assert_eq!(stage.arrived(), ["begins", "ended", "needs"]);
     assert_eq!(stage.store.pending_posts().await.unwrap(), 0);
 }

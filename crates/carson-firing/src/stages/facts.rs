@@ -57,7 +57,7 @@ pub(crate) async fn gather(
         reviewed: found.reviewed.map(String::from),
         unshown: found.unshown,
         blocked_calls: rec.tally().blocked_calls,
-        turns: rec.tally().turns.into(),
+        answered: rec.tally().answered(),
         ..Facts::default()
     };
     if let Some(place) = place {

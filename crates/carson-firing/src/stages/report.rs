@@ -9,6 +9,7 @@ use crate::effects::Carried;
 use crate::reached::Taken;
 use crate::record::Record;
 use crate::saved::Saved;
+use crate::state_posts::End;
 use crate::thread_posts;
 use carson_checks::Streak;
 
@@ -42,7 +43,7 @@ pub(crate) async fn run(
         fail_streak: limits.fail_streak,
         max_rejections: limits.max_rejections,
     });
-    let end = thread_posts::End {
+    let end = End {
         outcome: settled.outcome,
         reason: &told,
         saved,

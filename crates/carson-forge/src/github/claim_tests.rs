@@ -149,6 +149,17 @@ async fn a_claim_whose_labels_fail_is_withdrawn() {
     assert_eq!(forge.claim(1, READY, &claim()).await.unwrap(), Claimed::Won);
 }
 
+/// Else nobody would find the issue again: it carries the label of work, and no claim.
+#[tokio::test]
+async fn a_claim_whose_labels_cannot_be_put_back_stays_for_the_sweep() {
+    let (_server, forge, fake) = Fake::start().await;
+    let ours = claim();
+    fake.issue().refuse_removing = 2;
+    forge.claim(1, READY, &ours).await.unwrap_err();
+    assert!(fake.issue().labels.contains(&IN_FLIGHT.to_owned()));
+    assert_eq!(unreleased(&forge).await, [ours.firing]);
+}
+
 #[tokio::test]
 async fn a_claim_whose_answer_is_lost_is_withdrawn() {
     let (_server, forge, fake) = Fake::start().await;

@@ -6,8 +6,11 @@ use carson_proc::inspector::Question;
 use serde::{Deserialize, Serialize};
 
 use crate::git::{Git, run_here};
-use crate::layered::NOTHING_WRITTEN;
 use crate::oid::Oid;
+
+/// What git is told by a program that names what was written, where that is nothing: `core.fsmonitor` is a
+/// line for a shell, and the rest of the line are its arguments.
+pub(crate) const NOTHING_WRITTEN: &str = "printf 'carson\\0' ; :";
 
 /// Checks a commit out into a new worktree of a repository that Carson made.
 #[derive(Clone, Debug, Serialize, Deserialize)]

@@ -270,7 +270,7 @@ fn a_role_with_another_identity_than_its_own_asks_no_model() {
                 $CARSON_ROLE` was to print \"assumed-role/carson-*/hand\", and printed: \
                 arn:aws:sts::1:assumed-role/admin/hand";
     judge(&ran, 16, &[says]).unwrap_or_else(|why| panic!("{why}"));
-    let rows = fleet.ok(&["firings", "--json"]);
+    let rows = fleet.ok(&["firings", "--all", "--json"]);
     assert_eq!(
         (&rows[0]["outcome"], &rows[0]["sessions"]),
         (&json!("SKIPPED"), &json!(0))

@@ -207,7 +207,7 @@ fn no_session_reads_what_another_one_left() {
     let (own, again) = ("$CLAUDE_CONFIG_DIR", again.display());
     let more = format!(
         "stages = [\"execute\", \"verify\", \"diff-review\"]\n[promise]\n\
-         run = \"test ! -e {own}/{FILE} -a ! -e {own}/x || exit 1; test -e {again} || {{ touch {again}; exit 1; }}\"\n"
+         run = \"test -e work.txt || exit 1; test ! -e {own}/{FILE} -a ! -e {own}/x || exit 1; test -e {again} || {{ touch {again}; exit 1; }}\"\n"
     );
     fleet.role("hand", "sh", &more);
     let row = fire(&fleet);
