@@ -39,7 +39,10 @@ mod tests {
             for package in fs::read_dir(root().join(group)).unwrap() {
                 let dir = package.unwrap().path();
                 let manifest = fs::read_to_string(dir.join("Cargo.toml")).unwrap_or_default();
-                if dir.join("src/main.rs").is_file() || manifest.contains("[[bin]]") {
+                if dir.join("src/main.rs").is_file()
+                    || dir.join("src/bin").is_dir()
+                    || manifest.contains("[[bin]]")
+                {
                     let dir = dir.strip_prefix(root()).unwrap();
                     programs.push(dir.to_string_lossy().into_owned());
                 }

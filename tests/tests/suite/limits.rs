@@ -35,6 +35,13 @@ pub(crate) fn failed(message: &str) -> String {
     says(&json!({"type": "turn.failed", "error": {"message": message}})) + "exit 1\n"
 }
 
+/// It answers, and ends in a way that is no end.
+pub(crate) fn gives_up() -> String {
+    let hard =
+        json!({"type": "item.completed", "item": {"type": "agent_message", "text": "It is hard."}});
+    says(&hard) + "exit 3\n"
+}
+
 pub(crate) fn commits() -> String {
     let done = json!({"type": "item.completed", "item": {"type": "agent_message", "text": "Done.\n[OK] it greets"}});
     let used = json!({"type": "turn.completed", "usage": {"input_tokens": 1_000_000, "output_tokens": 1_000}});
@@ -329,9 +336,7 @@ fn a_pull_request_that_was_closed_is_a_remembered_no() {
 #[test]
 fn the_last_attempt_ends_with_people_who_read_what_was_tried() {
     let more = "[limits]\nmax_work_attempts = 2\nfail_streak = 9\n";
-    let tried =
-        json!({"type": "item.completed", "item": {"type": "agent_message", "text": "It is hard."}});
-    let scene = Script::new(&[("codex", says(&tried) + "exit 3\n")], more);
+    let scene = Script::new(&[("codex", gives_up())], more);
     // A CLI that ends before a model has answered says nothing of the issue.
     let script = scene.fleet.shared().join("codex.sh");
     let answers = fs::read_to_string(&script).unwrap();
@@ -362,7 +367,7 @@ fn the_last_attempt_ends_with_people_who_read_what_was_tried() {
     assert_eq!(text(&scene.fire(), "outcome"), "FAILED");
     let prompt = fs::read_to_string(Script::prompt(&scene.fleet, "codex")).unwrap();
     assert!(prompt.contains("Greet in Latin."), "{prompt}");
-    assert_eq!(prompt.matches("ended as FAILED: `").count(), 2, "{prompt}");
+    assert_eq!(prompt.matches("ended as FAILED: `").count(), 3, "{prompt}");
     assert!(!prompt.contains("<!-- carson:"), "{prompt}");
 }
 

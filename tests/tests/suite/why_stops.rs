@@ -9,7 +9,7 @@ use carson_tests::judge::sound;
 use carson_tests::until;
 use serde_json::Value;
 
-use crate::limits::{ROLE, Script, commits, failed};
+use crate::limits::{ROLE, Script, commits, failed, gives_up};
 
 /// What stops a role, but that no daemon is there to fire it.
 fn stops(fleet: &TestFleet, role: &str) -> Vec<Value> {
@@ -204,7 +204,7 @@ fn a_queue_that_is_empty_or_waits_for_people_says_which() {
 #[test]
 fn the_last_attempt_is_handed_over_and_why_says_to_whom() {
     let limits = "[limits]\nmax_work_attempts = 1\n";
-    let scene = Script::new(&[("codex", "exit 3\n".into())], limits);
+    let scene = Script::new(&[("codex", gives_up())], limits);
     assert_eq!(scene.fire()["outcome"], "FAILED");
     assert_eq!(scene.fire()["outcome"], "SILENT");
     let waits = "#1 of widget waits for a person";
