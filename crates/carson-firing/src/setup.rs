@@ -269,7 +269,7 @@ fn failure(repo: &Repo, done: &Finished, text: &str, log: Option<&str>) -> Strin
         }
         (Some(stopped), _) => format!("was stopped ({stopped:?})"),
         (None, Exit::Code(code)) => format!("ended with exit code {code}"),
-        (None, exit) => format!("ended with {exit:?}"),
+        (None, exit) => format!("ended with {exit}"),
     };
     let from = text.char_indices().rev().nth(TOLD).map_or(0, |(at, _)| at);
     let end = text[from..].trim().replace('\n', " / ");

@@ -42,9 +42,12 @@ fn a_promise_that_cannot_be_run_costs_no_session() {
     let role = fleet.home().join("roles/hand/role.toml");
     let text = std::fs::read_to_string(&role).unwrap();
     std::fs::write(&role, text.replace("pytst -q", "test -e work.txt")).unwrap();
-    // None of that was an attempt of the issue's.
+    let told = || fleet.ok(&["status", "--json"])["preflights"].clone();
+    assert_eq!(told()[0]["failed"], "role.hand.promise", "{:#}", told());
+    // None of that was an attempt of the issue's, and what was mended is over.
     let row = fired(&fleet);
     assert_eq!(row["outcome"], "OK", "{row:#}");
+    assert_eq!(told(), serde_json::json!([]));
 }
 
 #[test]

@@ -82,7 +82,11 @@ pub(super) fn verdict(ended: &Ended, stage: Stage, standing: &Standing) -> Next 
             Halt::EngineFailed(format!("{stage}: {}{message}", http(*status)))
         }
         Ended::Crashed { exit, message } => {
-            Halt::EngineFailed(format!("{stage}: the CLI ended with {exit:?}: {message}"))
+            let said = match message.trim() {
+                "" => "it printed nothing",
+                said => said,
+            };
+            Halt::EngineFailed(format!("{stage}: the CLI ended with {exit}: {said}"))
         }
     })
 }

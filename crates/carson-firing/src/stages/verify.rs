@@ -106,9 +106,9 @@ pub(crate) async fn check(
 /// How a run of the promise went and what it printed, for the next attempt and for people.
 pub(super) fn described(ctx: &Ctx<'_>, promise: &Promise, done: &Finished) -> String {
     let how = match (done.success(), done.stopped) {
-        (_, Some(stopped)) => format!("did not exit 0 ({:?}, stopped: {stopped:?})", done.exit),
+        (_, Some(stopped)) => format!("did not exit 0 ({}, stopped: {stopped:?})", done.exit),
         (true, None) => "passed".to_owned(),
-        (false, None) => format!("did not exit 0 ({:?})", done.exit),
+        (false, None) => format!("did not exit 0 ({})", done.exit),
     };
     let (out, err) = (done.stdout.text(), done.stderr.text());
     let text = format!("`{}` {how}\n{out}\n{err}", promise.run);
