@@ -87,11 +87,11 @@ fn large_file(kernel: &Kernel, ordinary: bool) {
     assert!(all.is_empty(), "{all:?}");
     assert_eq!(row["outcome"], "FAILED", "{kernel:?}: {row:#}");
     assert!(
-        row["reason"].as_str().unwrap().contains("Signal(25)"),
+        row["reason"].as_str().unwrap().contains("signal 25"),
         "{row:#}"
     );
     let (name, stopped_by) = ("fill-disk, one large file", "file size limit (SIGXFSZ)");
-    let record = "`FAILED`: `the CLI ended with Signal(25)`";
+    let record = "`FAILED`: `the CLI ended with signal 25`";
     table::is_said(kernel, ordinary, &row, name, stopped_by, record);
     kernel.is_in(&row);
     scene.is_healthy();
