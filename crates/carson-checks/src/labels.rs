@@ -131,6 +131,8 @@ mod tests {
 
     fn issue(number: u64, label: &str) -> Issue {
         Issue {
+            association: carson_forge::Association::Owner,
+            assignees: Vec::new(),
             number,
             title: String::new(),
             body: String::new(),

@@ -70,12 +70,16 @@ pub struct Repo {
     pub forge: Arc<dyn carson_forge::Spec>,
     /// What it is called there, where the forge has such names.
     pub slug: String,
+    /// Whose issues are work, and whose comments and approvals count.
+    pub trust: carson_forge::Trust,
     /// The branch that work starts from.
     pub base: String,
     /// Branches that are never pushed; the base is among them.
     pub protected: Vec<String>,
     /// What looks like a secret and may be pushed all the same.
     pub allow_secrets: Vec<AllowedSecret>,
+    /// Names that never leave in what is pushed.
+    pub scrub: Vec<String>,
     /// Whether reviewed work may change definitions of CI.
     pub allow_ci: bool,
     /// Files that may be pushed though no reviewer can read them; `*` stands for anything.

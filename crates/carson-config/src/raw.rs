@@ -111,6 +111,13 @@ pub(crate) struct RepoSection {
     /// Owner and name there; required but for `local`.
     #[schemars(extend("examples" = ["acme/widget"]))]
     pub slug: Option<String>,
+    /// Whose issues are work, and whose comments and approvals count: how their authors stand to the
+    /// repository (`owner`, `member`, `collaborator`, `contributor`, `none`).
+    #[schemars(extend("examples" = [["owner"]]))]
+    pub trusted: Vec<String>,
+    /// Authors who are trusted whatever they are to the repository, by their names on the forge.
+    #[schemars(extend("examples" = [["dependabot[bot]"]]))]
+    pub trusted_authors: Vec<String>,
     /// The branch that work starts from; it is always protected.
     #[schemars(extend("examples" = ["trunk"]))]
     pub base: String,
@@ -121,6 +128,9 @@ pub(crate) struct RepoSection {
     /// firing that was blocked for one names both; `*` stands for anything.
     #[schemars(extend("examples" = [["private-key:tests/fixtures/*"]]))]
     pub allow_secrets: Vec<String>,
+    /// Names that never leave in what is pushed, in any case: of customers, hosts, people.
+    #[schemars(extend("examples" = [["Initech"]]))]
+    pub scrub: Vec<String>,
     /// Whether work that a promise and a diff review passed (the role needs both) may change
     /// definitions of CI (`.github/workflows`, `.gitlab-ci.yml`, `Jenkinsfile`, …): they run with
     /// the repository's rights as soon as they are on a branch; without it such work is kept here,
@@ -171,6 +181,10 @@ impl Default for RepoSection {
             url: String::new(),
             forge: "local".into(),
             slug: None,
+            trusted: ["owner", "member", "collaborator"]
+                .map(str::to_owned)
+                .to_vec(),
+            trusted_authors: Vec::new(),
             base: "main".into(),
             protected: [
                 "main",

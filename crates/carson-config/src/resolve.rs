@@ -264,6 +264,10 @@ fn work(raw: WorkSource, check: &mut Check<'_>) -> WorkSource {
         let hint = "label = \"carson:ready\"";
         check.problem("work.label", "the label is empty", hint);
     }
+    if raw.labels.iter().any(|label| label.trim().is_empty()) {
+        let problem = "a label is empty, and no issue can carry it";
+        check.problem("work.labels", problem, "leave it out");
+    }
     raw
 }
 

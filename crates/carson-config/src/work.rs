@@ -24,6 +24,9 @@ pub struct WorkSource {
     /// The label that makes an issue ready for this role.
     #[schemars(extend("examples" = ["docs:ready"]))]
     pub label: String,
+    /// Labels that an issue must carry beside it: all of them, as long as it is worked on.
+    #[schemars(extend("examples" = [["backend"]]))]
+    pub labels: Vec<String>,
     /// What a role whose work is `none` is to do, at every slot; its prompts may say it instead.
     #[schemars(extend("examples" = ["Bring docs/ up to date with the code."]))]
     pub task: String,
@@ -42,6 +45,7 @@ impl Default for WorkSource {
         Self {
             from: WorkFrom::Issues,
             label: "carson:ready".into(),
+            labels: Vec::new(),
             task: String::new(),
         }
     }

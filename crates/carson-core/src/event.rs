@@ -210,6 +210,15 @@ events! {
         /// What was counted.
         counted: Value,
     }
+    /// An issue waits for another one, or for itself in a ring; it is said again after six hours.
+    WorkHeld = "work.held" {
+        /// The repository.
+        repo: RepoName,
+        /// The issue's number.
+        issue: u64,
+        /// What it waits for.
+        why: String,
+    }
 }
 
 /// The table of `docs/EVENTS.md`.

@@ -34,6 +34,8 @@ pub struct Limits {
     pub max_output_mb: u64,
     /// What one firing may push, in mebibytes of files.
     pub max_salvage_mb: u64,
+    /// Lines that one finished change may add and take away; of lock files none count.
+    pub max_diff_lines: u64,
     /// Processes and threads of one session at once.
     pub max_processes: u32,
     /// The largest file that a session may write, in mebibytes.
@@ -67,6 +69,7 @@ impl Default for Limits {
             cooldown: Some(Duration::from_secs(4 * 3600)),
             max_output_mb: 64,
             max_salvage_mb: 50,
+            max_diff_lines: 1500,
             max_processes: 2048,
             max_file_mb: 4096,
             max_memory_mb: None,

@@ -189,11 +189,17 @@ pub struct Facts {
     /// Whether a model said anything.
     #[serde(default)]
     pub answered: bool,
+    /// Lines of the change and how many there may be, when it has more.
+    #[serde(default)]
+    pub oversize: Option<(u64, u64)>,
+    /// Whether the commits are an earlier firing's alone, with which it was to go on.
+    #[serde(default)]
+    pub unchanged: bool,
 }
 
 impl Facts {
     fn has_work(&self) -> bool {
-        self.commits > 0 || self.dirty || !self.beside.is_empty()
+        self.commits > 0 && !self.unchanged || self.dirty || !self.beside.is_empty()
     }
 
     /// Whether the firing tells nothing about the work: a person stopped it, or what it stands on failed
@@ -409,7 +415,7 @@ fn settle_commits(facts: &Facts) -> Settled {
             settled(Outcome::Failed, "EXHAUSTED: the promise does not pass")
         }
         (_, DiffReviewFact::Rejected) => settled(Outcome::Rejected, "the diff review said no"),
-        _ => match unjudged(facts) {
+        _ => match unjudged(facts).or_else(|| too_large(facts)) {
             Some(why) => settled(Outcome::Partial, why),
             None => settled(Outcome::Ok, ok_reason(facts)),
         },
@@ -446,6 +452,14 @@ fn unjudged(facts: &Facts) -> Option<String> {
     };
     Some(format!(
         "the diff review approved, but was not shown all of it: {first}{more}"
+    ))
+}
+
+/// Why it is to be split.
+fn too_large(facts: &Facts) -> Option<String> {
+    let (lines, most) = facts.oversize?;
+    Some(format!(
+        "the change has {lines} lines and limits.max_diff_lines is {most}: nobody reads that at once; split it"
     ))
 }
 

@@ -26,13 +26,16 @@ impl SkipKind {
     pub const PREFLIGHT: Self = Self("preflight");
     /// A person ended the firing before it had made anything.
     pub const STOPPED: Self = Self("stopped");
+    /// People took the work back while the firing held it.
+    pub const WITHDRAWN: Self = Self("withdrawn");
 
     /// What a slot or a firing meets beside the stops of admission.
-    pub(crate) const OTHERS: [Self; 4] = [
+    pub(crate) const OTHERS: [Self; 5] = [
         Self::OPEN_PRS,
         Self::TOO_LATE,
         Self::PREFLIGHT,
         Self::STOPPED,
+        Self::WITHDRAWN,
     ];
 
     /// The kind of a stop, in the stop's own file.
@@ -92,6 +95,15 @@ impl SkipReason {
     #[must_use]
     pub fn stopped() -> Self {
         Self::new(SkipKind::STOPPED, "stopped on request")
+    }
+
+    /// People took the work back while the firing held it.
+    #[must_use]
+    pub fn withdrawn(why: &str) -> Self {
+        Self::new(
+            SkipKind::WITHDRAWN,
+            format!("the work was withdrawn: {why}"),
+        )
     }
 
     /// The kind alone: what a row holds, and what control flow may read.

@@ -61,8 +61,9 @@ async fn attempt(store: &Store, row: &Row) -> Result<String, StoreError> {
         instant(row.claimed_at),
         first(&told, ATTEMPT_BYTES)
     );
-    for (what, place) in [("branch", &row.branch), ("pull request", &row.pr_url)] {
-        if let Some(place) = place.as_ref().filter(|_| row.pushed_sha.is_some()) {
+    let branch = row.goes_on.as_ref().or(row.branch.as_ref());
+    for (what, place) in [("branch", branch), ("pull request", row.pr_url.as_ref())] {
+        if let Some(place) = place.filter(|_| row.pushed_sha.is_some()) {
             text.push_str(&format!("\n{what}: {place}"));
         }
     }
@@ -116,7 +117,7 @@ mod tests {
             author: "ann\nroot:".into(),
             body: body.to_owned(),
             created_at: DateTime::UNIX_EPOCH,
-            trusted: true,
+            association: carson_forge::Association::Owner,
         }
     }
 

@@ -10,7 +10,7 @@ use carson_core::settle::Halt;
 use carson_core::work::{Background, WorkKey};
 use carson_core::{AccountName, FiringId, Stage, Work};
 use carson_engine::Access;
-use carson_forge::{Forge, Issue, Queue};
+use carson_forge::{Forge, Issue};
 use carson_proc::sandbox::{Level, Network, Profile, probe};
 use carson_store::Filter;
 use serde::Serialize;
@@ -19,6 +19,7 @@ use crate::admit::{self, Wish};
 use crate::forge_text::one_line;
 use crate::placed::Brief;
 use crate::prompt::{self, Filling};
+use crate::queue::{self, Held, HeldIssue};
 use crate::roles::repositories::{Open, QueueError, review_queue};
 use carson_bench::bench::Bench;
 use carson_bench::environment::Wanted;
@@ -220,18 +221,24 @@ struct Sought<'h> {
     /// Where it is.
     place: Option<(&'h Repo, Forge)>,
     held_up: Option<SkipReason>,
-    /// Issues that wait for a person.
-    for_people: Vec<u64>,
+    /// Issues that carry the role's label and are not taken.
+    held: Vec<HeldIssue>,
 }
 
 impl Sought<'_> {
     /// Why nothing is done, where there is no work.
     fn idle(&self) -> String {
-        match self.for_people.first() {
-            Some(first) => format!(
-                "would fire and find nothing to do: #{first} waits for people (`carson retry {first}` \
+        match self.held.first() {
+            Some(HeldIssue {
+                number,
+                why: Held::ForPeople,
+            }) => format!(
+                "would fire and find nothing to do: #{number} waits for people (`carson retry {number}` \
                  gives it back)"
             ),
+            Some(HeldIssue { number, why }) => {
+                format!("would fire and find nothing to do: #{number} is held: {why}")
+            }
             None => "would fire and find nothing to do".to_owned(),
         }
     }
@@ -247,18 +254,14 @@ async fn candidate<'h>(
         held_up: open.closed,
         ..Sought::default()
     };
-    let Some(label) = role.work.label() else {
-        return Ok(sought);
-    };
     for repo in open.repos {
         let forge = home.forge(repo).await?;
-        let Queue {
-            ready, for_people, ..
-        } = forge.queue(label).await?;
-        let wanted = |number| wish.work.is_none_or(|work| work.number() == Some(number));
-        let waiting = for_people.into_iter().filter(|number| wanted(*number));
-        sought.for_people.extend(waiting);
-        if let Some(issue) = ready.into_iter().find(|issue| wanted(issue.number)) {
+        let mut looked = queue::look(home, role, repo, &forge).await?;
+        if let Some(wanted) = wish.work.and_then(WorkKey::number) {
+            looked.only(wanted);
+        }
+        sought.held.extend(looked.held_issues());
+        if let Some(issue) = looked.ready.into_iter().next() {
             let candidate = Candidate {
                 repo: repo.name.to_string(),
                 number: issue.number,
@@ -326,6 +329,7 @@ fn told(home: &Home, role: &Role, repo: Option<&Repo>, sought: &Sought<'_>) -> O
         repo,
         work: &work,
         branch: "carson/…",
+        goes_on: false,
         limits: &role.limits,
     };
     let filling = Filling {

@@ -5,6 +5,7 @@ use carson_core::{Outcome, Page, Work, untrusted};
 
 use crate::ctx::Ctx;
 use crate::fenced_quote;
+use crate::queue::approval;
 use crate::reached::Taken;
 use crate::record::Record;
 use crate::saved::Saved;
@@ -37,7 +38,9 @@ pub(crate) fn pull_body(
     (facts, settled): (&Facts, &Settled),
 ) -> Page {
     let mut body = match taken.work.key.number() {
-        Some(number) => Page::from("Work on #").names(number).says("."),
+        // The forge itself closes the issue of what is finished, once that is merged.
+        Some(number) if settled.outcome == Outcome::Ok => Page::from("Closes #").names(number),
+        Some(number) => Page::from("Issue: #").names(number),
         None => Page::from("The role's own task."),
     };
     body = body
@@ -126,6 +129,21 @@ pub(crate) fn attempt(row: &carson_store::Firing) -> Page {
         }
     }
     line
+}
+
+/// An issue by somebody whose issues are no work here.
+pub(crate) fn stranger(author: &str, hash: &str) -> Page {
+    Page::from("No agent works on this issue by itself: ")
+        .quotes(author)
+        .says(
+            ", who wrote it, is not one of the people whose issues are taken up here. To let the fleet work \
+             on it exactly as it reads now, one of them comments\n\n    ",
+        )
+        .names(approval::words(hash))
+        .says(
+            "\n\nand removes the label `needs:human`. Whoever changes the issue afterwards takes that \
+             approval away.",
+        )
 }
 
 /// A pull request was closed: the work is not taken up again by itself.

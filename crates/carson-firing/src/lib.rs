@@ -45,6 +45,7 @@ mod placed;
 mod prompt;
 pub mod prune;
 mod pruned;
+pub mod queue;
 mod reached;
 mod record;
 pub mod recover;

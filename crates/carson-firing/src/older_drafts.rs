@@ -1,7 +1,7 @@
 //! Drafts of earlier firings, in whose place a newer pull request comes.
 //!
-//! A retry begins on a branch of its own: its base may have moved, and what failed is nothing to build
-//! on. So each would leave a draft behind for ever. The branch of a closed one stays, with all that was saved.
+//! A retry goes on with the draft of the attempt before it. One whose base has moved too far begins on a
+//! branch of its own, and would leave a draft behind for ever. The branch of a closed one stays, with all that was saved.
 
 use carson_config::Repo;
 use carson_core::Page;
@@ -27,7 +27,7 @@ pub(crate) async fn of_work(ctx: &Ctx<'_>, taken: &Taken<'_>) -> Result<Vec<Draf
     let draft = |row: carson_store::Firing| {
         Some(Draft {
             pull: row.pr_number?,
-            branch: row.branch?,
+            branch: row.goes_on.or(row.branch)?,
             pushed: row.pushed_sha?,
         })
     };

@@ -20,6 +20,8 @@ pub(crate) struct Brief<'f> {
     pub repo: &'f Repo,
     pub work: &'f Work,
     pub branch: &'f str,
+    /// Whether an earlier attempt's commits are on it.
+    pub goes_on: bool,
     pub limits: &'f Limits,
 }
 
@@ -48,6 +50,7 @@ impl Placed<'_, '_> {
             repo: self.taken.repo,
             work: &self.taken.work,
             branch: &self.place.worktree.branch,
+            goes_on: self.place.goes_on.is_some(),
             limits: &ctx.role.limits,
         }
     }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use carson_config::Repo;
 use carson_core::Work;
 use carson_forge::Forge;
-use carson_git::{GitError, Mirror, Seen, Worktree};
+use carson_git::{GitError, Mirror, Oid, Seen, Worktree};
 
 use carson_bench::bench::Bench;
 
@@ -30,7 +30,17 @@ pub(crate) struct Place {
     pub mirror: Mirror,
     pub worktree: Worktree,
     pub bench: Bench,
+    /// The earlier work that it goes on with.
+    pub goes_on: Option<GoesOn>,
     known: Known,
+}
+
+/// Earlier work that a firing goes on with.
+pub(crate) struct GoesOn {
+    /// Its branch on the remote, whose pull request people know.
+    pub branch: String,
+    /// The commit at which the sessions began; recovery does not know it.
+    pub at: Option<Oid>,
 }
 
 /// What is known of a worktree since somebody could write there.
@@ -47,6 +57,7 @@ impl Place {
             mirror,
             worktree,
             bench,
+            goes_on: None,
             known: Known::Nothing,
         }
     }
@@ -90,12 +101,28 @@ impl Place {
         }
     }
 
+    /// The branch of the remote that its work goes to.
+    pub(crate) fn pushed_as(&self) -> &str {
+        let goes_on = self.goes_on.as_ref();
+        goes_on.map_or(&self.worktree.branch, |earlier| &earlier.branch)
+    }
+
+    /// Whether this commit is where its sessions began: of their own there is nothing in it.
+    pub(crate) fn is_begin(&self, tip: &Oid) -> bool {
+        let begun = self
+            .goes_on
+            .as_ref()
+            .and_then(|earlier| earlier.at.as_ref());
+        *tip == self.worktree.base || begun == Some(tip)
+    }
+
     /// Whether no work exists: no commit, and nothing uncommitted.
     pub(crate) async fn is_untouched(&mut self) -> bool {
         let seen = self.inspect().await;
         seen.is_ok_and(|seen| {
             let facts = seen.facts();
-            let committed = facts.commits > 0 || !facts.beside.is_empty();
+            let committed = facts.commits > 0 && !self.is_begin(seen.tip());
+            let committed = committed || !facts.beside.is_empty();
             facts.exists && !committed && !facts.dirty && !facts.head_strayed
         })
     }

@@ -22,7 +22,7 @@ use crate::ctx::Ctx;
 use crate::effects;
 pub use crate::effects::CaughtUp;
 use crate::ended::{Ended, FiringError};
-use crate::reached::{Place, Reached, Taken};
+use crate::reached::{GoesOn, Place, Reached, Taken};
 use crate::record::Record;
 use crate::stages::facts::{self, Findings};
 use carson_bench::bench::{Bench, MARKER};
@@ -237,7 +237,12 @@ fn place_again(home: &Home, row: &Row, repo: &Repo) -> Option<Place> {
     let base = row.base_sha.as_ref()?.parse::<Oid>().ok()?;
     let (mirror, bench) = (home.mirror(repo), Bench::of(home, row.id));
     let worktree = Worktree::open(&mirror, bench.tree(), branch, base);
-    Some(Place::new(mirror, worktree, bench))
+    let mut place = Place::new(mirror, worktree, bench);
+    place.goes_on = row
+        .goes_on
+        .clone()
+        .map(|branch| GoesOn { branch, at: None });
+    Some(place)
 }
 
 /// Whether a firing still needs its bench: pruning asks before it touches one.

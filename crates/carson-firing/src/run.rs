@@ -17,7 +17,7 @@ use crate::record::Record;
 use crate::said_last;
 use crate::stages::facts::Findings;
 use crate::stages::{
-    baseline, diff_review, execute, facts, pick, plan, preflight, review, workspace,
+    baseline, diff_review, execute, facts, pick, plan, preflight, review, wanted, workspace,
 };
 use crate::steps::Steps;
 use carson_home::Home;
@@ -100,10 +100,14 @@ async fn stages<'h>(
     let placed = workspace::run(ctx, rec, &mut reached.place, picked).await?;
     let placed = baseline::run(ctx, rec, placed).await?;
     passed_in_the_bench(ctx, rec, &placed);
+    let taken = placed.taken;
     let planned = plan::run(ctx, rec, placed).await?;
     let agreed = review::run(ctx, rec, planned).await?;
+    wanted::still(ctx, taken).await?;
     let executed = execute::run(ctx, rec, agreed).await?;
-    diff_review::run(ctx, rec, executed).await
+    let found = diff_review::run(ctx, rec, executed).await?;
+    wanted::still(ctx, taken).await?;
+    Ok(found)
 }
 
 /// What is asked in the bench has passed, or is not asked any more: a streak of failures is over.

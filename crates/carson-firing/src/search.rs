@@ -37,9 +37,14 @@ pub(crate) struct Search {
     pub uncommitted: bool,
     /// The values that must not leave, as [`Redactor::to_wire`] writes them.
     pub secrets: Vec<u8>,
+    /// Names that never leave, in any case.
+    pub scrub: Vec<String>,
     /// False alarms that the operator knows: a rule, and the files where it is one.
     pub allowed: Vec<(String, String)>,
 }
+
+/// The rule of names that never leave.
+pub(crate) const SCRUBBED: &str = "scrub";
 
 /// A secret in what was to be pushed. Its value is nowhere.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -151,6 +156,9 @@ impl Searching<'_> {
                 self.found.leaks.push(leak(finding.rule));
             }
         }
+        if holds_one(text, &self.ask.scrub) && self.found.leaks.len() < COUNTED {
+            self.found.leaks.push(leak(SCRUBBED));
+        }
         if findings.is_empty() && may_hold_words(file) {
             let words = suspicious_words(text);
             self.found.suspicious = self.found.suspicious.saturating_add(words);
@@ -181,6 +189,15 @@ impl Searching<'_> {
             });
         }
     }
+}
+
+/// Whether a text has one of these names, in any case.
+fn holds_one(text: &[u8], names: &[String]) -> bool {
+    if names.is_empty() {
+        return false;
+    }
+    let text = String::from_utf8_lossy(text).to_lowercase();
+    names.iter().any(|name| text.contains(&name.to_lowercase()))
 }
 
 /// Lock files and pictures are made of such words.

@@ -9,8 +9,10 @@ use tokio::time::sleep;
 use tracing::warn;
 
 use crate::error::ForgeError;
-use crate::forge::{FOR_PEOPLE, Forge, HELD, IN_FLIGHT, is_ready};
+use crate::forge::{FOR_PEOPLE, Forge, HELD, IN_FLIGHT};
 use crate::marks::{self, Claim, Mark, claim_text, release_text, unreleased};
+use crate::people::Trust;
+use crate::queue::{is_ready, is_same_label};
 use crate::words::{Comment, Issue};
 
 /// How often a claim of ours is looked for before it counts as lost.
@@ -56,8 +58,18 @@ pub struct History {
     pub attempts: u32,
     /// Claims that nobody has released, stale ones too, earliest first.
     pub unreleased: Vec<Claim>,
-    /// What people said who may say what is to be done, oldest first; nothing of our own marks.
-    pub conversation: Vec<Comment>,
+    /// What anybody said, oldest first; nothing of our own marks.
+    said: Vec<Comment>,
+}
+
+impl History {
+    /// What people said whose word counts, oldest first.
+    #[must_use]
+    pub fn conversation(mut self, trust: &Trust) -> Vec<Comment> {
+        let counts = |comment: &Comment| trust.has(&comment.author, comment.association);
+        self.said.retain(counts);
+        self.said
+    }
 }
 
 impl Forge {
@@ -228,7 +240,8 @@ impl Forge {
         let text = marks::hand_over_text(by, "To be tried again: attempts are counted anew.");
         self.comment_as_is(issue.number, &text).await?;
         let away = HELD.iter().chain(&FOR_PEOPLE);
-        let away = away.filter(|label| issue.has(label) && !stays.contains(label));
+        let is_kept = |label: &str| stays.iter().any(|kept| is_same_label(kept, label));
+        let away = away.filter(|label| issue.has(label) && !is_kept(label));
         let away: Vec<&str> = away.copied().collect();
         let missing = stays.iter().filter(|label| !issue.has(label));
         let missing: Vec<&str> = missing.copied().collect();
@@ -260,9 +273,9 @@ impl Forge {
         Ok(History {
             attempts: u32::try_from(counted.len()).unwrap_or(u32::MAX),
             unreleased: unreleased(&marks).into_iter().cloned().collect(),
-            conversation: comments
+            said: comments
                 .into_iter()
-                .filter(|comment| comment.trusted && !marks::is_mark(comment))
+                .filter(|comment| !marks::is_mark(comment))
                 .collect(),
         })
     }

@@ -1,5 +1,5 @@
-//! A forge as the fleet uses it: the verbs of its API, and on top of them queues and, in
-//! `claims.rs`, claims.
+//! A forge as the fleet uses it: the verbs of its API. Queues are built on them in `queue.rs`, claims in
+//! `claims.rs`.
 
 use std::sync::Arc;
 
@@ -7,7 +7,7 @@ use crate::api::Api;
 use crate::error::ForgeError;
 use crate::marks;
 use crate::standing::Standing;
-use crate::words::{Comment, Issue, IssueEdit, Listed, NewIssue, NewPull, Pull, Unread};
+use crate::words::{Comment, Issue, IssueEdit, Listed, NewIssue, NewPull, Pull};
 
 /// The label of claimed work.
 pub const IN_FLIGHT: &str = "carson:in-flight";
@@ -25,17 +25,6 @@ pub(crate) const HELD: [&str; 3] = [IN_FLIGHT, PR_OPEN, DONE];
 /// Labels that keep the fleet away until a person removes them.
 pub(crate) const FOR_PEOPLE: [&str; 3] = ["do-not-pickup", "needs:human", "plan-pending-approval"];
 
-/// The open issues that carry a role's label, oldest first.
-#[derive(Clone, Debug, Default)]
-pub struct Queue {
-    /// Those that may be taken up.
-    pub ready: Vec<Issue>,
-    /// Those that wait for a person, by number.
-    pub for_people: Vec<u64>,
-    /// What could not be read, and may be one of them.
-    pub unread: Vec<Unread>,
-}
-
 /// One repository's issues and pull requests.
 #[derive(Clone, Debug)]
 pub struct Forge(Arc<dyn Api>);
@@ -44,38 +33,6 @@ impl Forge {
     /// The repository behind this API.
     pub fn of(api: impl Api + 'static) -> Self {
         Self(Arc::new(api))
-    }
-
-    /// Open issues that carry `label` and nothing that keeps a fleet away, oldest first.
-    ///
-    /// # Errors
-    /// When the forge does not answer.
-    pub async fn ready_issues(&self, label: &str) -> Result<Vec<Issue>, ForgeError> {
-        Ok(self.queue(label).await?.ready)
-    }
-
-    /// The same, and beside them the issues that wait for a person.
-    ///
-    /// # Errors
-    /// When the forge does not answer.
-    pub async fn queue(&self, label: &str) -> Result<Queue, ForgeError> {
-        let Listed {
-            found: mut ready,
-            unread,
-        } = self.issues(Some(label)).await?;
-        ready.sort_by_key(|issue| issue.number);
-        let wait = |issue: &&Issue| is_open_for(issue, label) && carries(issue, &FOR_PEOPLE, label);
-        let for_people = ready
-            .iter()
-            .filter(wait)
-            .map(|issue| issue.number)
-            .collect();
-        ready.retain(|issue| is_ready(issue, label));
-        Ok(Queue {
-            ready,
-            for_people,
-            unread,
-        })
     }
 
     /// Open issues, of one label or all.
@@ -243,35 +200,6 @@ impl Forge {
     pub async fn create_pull(&self, new: &NewPull) -> Result<Pull, ForgeError> {
         self.0.create_pull(new).await
     }
-}
-
-/// Why the fleet would not take an issue up for a role with this label; what waits for people is
-/// theirs to give back. `None` when nothing is in the way.
-#[must_use]
-pub fn why_not_taken(issue: &Issue, label: &str) -> Option<String> {
-    let held = HELD.iter().find(|held| **held != label && issue.has(held));
-    if issue.state != crate::words::State::Open {
-        Some("it is closed".to_owned())
-    } else if let Some(held) = held {
-        Some(format!("it carries {held}: it is worked on, or done"))
-    } else {
-        (!issue.has(label)).then(|| format!("it does not carry the label {label}"))
-    }
-}
-
-/// Open, labelled, and not kept away from.
-pub(crate) fn is_ready(issue: &Issue, label: &str) -> bool {
-    is_open_for(issue, label) && !carries(issue, &FOR_PEOPLE, label)
-}
-
-/// Open, labelled, and not held by the fleet.
-fn is_open_for(issue: &Issue, label: &str) -> bool {
-    why_not_taken(issue, label).is_none()
-}
-
-/// Whether it carries one of these beside the role's own label.
-fn carries(issue: &Issue, labels: &[&str], own: &str) -> bool {
-    labels.iter().any(|label| *label != own && issue.has(label))
 }
 
 #[cfg(test)]

@@ -23,7 +23,7 @@
 //! others comment: that was written by strangers. So all hosts of a fleet use one account. In a
 //! comment of ours, what models and strangers contributed cannot look like a claim either.
 //!
-//! Reading order: `words.rs`, `api.rs`, `forge.rs`, `marks.rs`, `claims.rs`, `opener.rs`, `list.rs`,
+//! Reading order: `words.rs`, `api.rs`, `people.rs`, `forge.rs`, `queue.rs`, `marks.rs`, `claims.rs`, `opener.rs`, `list.rs`,
 //! `local/`, `rest/`, `github/`.
 
 mod api;
@@ -35,6 +35,8 @@ mod list;
 mod local;
 mod marks;
 mod opener;
+mod people;
+mod queue;
 mod rest;
 mod standing;
 mod token;
@@ -44,11 +46,15 @@ pub use api::{Answer, Api};
 pub use carson_core::effect::Release;
 pub use claims::{Claimed, History};
 pub use error::ForgeError;
-pub use forge::{DONE, Forge, IN_FLIGHT, PR_OPEN, Queue, why_not_taken};
+pub use forge::{DONE, Forge, IN_FLIGHT, PR_OPEN};
 pub use list::{OPENERS, names};
 pub use local::LocalForge;
 pub use marks::Claim;
 pub use opener::{CheckSlug, Opener, Place, Spec};
+pub use people::{Association, Trust};
+pub use queue::{
+    PRIORITIES, Queue, assigned_to_a_person, is_same_label, priority, why_not_taken, why_withdrawn,
+};
 pub use standing::{FIRING_REQUESTS, Standing};
 pub use token::TokenSource;
 pub use words::{

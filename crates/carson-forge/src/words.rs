@@ -4,6 +4,9 @@ use carson_core::Page;
 use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 
+use crate::people::Association;
+use crate::queue::is_same_label;
+
 /// Whether an issue is open.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
@@ -25,6 +28,10 @@ pub struct Issue {
     pub body: String,
     /// Who wrote it.
     pub author: String,
+    /// How they stand to the repository.
+    pub association: Association,
+    /// Whom it is assigned to.
+    pub assignees: Vec<String>,
     /// Whether it is open.
     pub state: State,
     /// Its labels.
@@ -36,10 +43,10 @@ pub struct Issue {
 }
 
 impl Issue {
-    /// Whether it carries a label.
+    /// Whether it carries a label; case, and space around it, make no difference.
     #[must_use]
     pub fn has(&self, label: &str) -> bool {
-        self.labels.iter().any(|own| own == label)
+        self.labels.iter().any(|own| is_same_label(own, label))
     }
 }
 
@@ -90,9 +97,8 @@ pub struct Comment {
     pub body: String,
     /// When.
     pub created_at: DateTime<Utc>,
-    /// Whether its author may say what is to be done: the forge knows them as one of the
-    /// repository's people.
-    pub trusted: bool,
+    /// How its author stands to the repository.
+    pub association: Association,
 }
 
 /// Where a pull request stands.

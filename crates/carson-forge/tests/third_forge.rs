@@ -7,8 +7,9 @@ use std::sync::{Arc, Mutex, MutexGuard};
 
 use carson_core::section::{Around, Section, SectionKind};
 use carson_forge::{
-    Answer, Api, Claim, Claimed, Comment, Forge, ForgeError, IN_FLIGHT, Issue, IssueEdit, Listed,
-    NewIssue, NewPull, Opener, Place, Pull, PullState, Release, Spec, Standing, State, TokenSource,
+    Answer, Api, Association, Claim, Claimed, Comment, Forge, ForgeError, IN_FLIGHT, Issue,
+    IssueEdit, Listed, NewIssue, NewPull, Opener, Place, Pull, PullState, Release, Spec, Standing,
+    State, TokenSource,
 };
 use chrono::{DateTime, Utc};
 use schemars::JsonSchema;
@@ -147,6 +148,8 @@ impl Api for Memory {
             title: new.title.clone(),
             body: new.body.clone(),
             author: "ann".into(),
+            association: Association::Owner,
+            assignees: Vec::new(),
             state: State::Open,
             labels: new.labels.clone(),
             created_at: DateTime::UNIX_EPOCH,
@@ -181,7 +184,7 @@ impl Api for Memory {
             author: self.me.clone(),
             body: body.to_owned(),
             created_at: DateTime::UNIX_EPOCH,
-            trusted: true,
+            association: Association::Owner,
         };
         has.comments.push((number, comment.clone()));
         done(Ok(comment))

@@ -1,13 +1,14 @@
 //! Firing a role by hand.
 
-use carson_config::Role;
+use carson_config::{Repo, Role};
 use carson_core::work::WorkKey;
 use carson_core::{FiringId, Outcome, RepoName, SkipKind};
 use carson_firing::admit::{Claimed, Wish, claim};
 use carson_firing::dispatch::{Begin, start_firing};
 use carson_firing::dry_run::{self, Outlook};
+use carson_firing::queue::{self, Held};
 use carson_firing::recover;
-use carson_forge::ForgeError;
+use carson_forge::{Forge, ForgeError};
 use carson_home::Home;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -153,7 +154,10 @@ async fn why_not_taken(home: &Home, role: &Role, wish: &Wish) -> Result<Option<S
             return Ok(None);
         };
         let found = match forge.issue(number).await {
-            Ok(issue) => carson_forge::why_not_taken(&issue, label),
+            Ok(issue) => match carson_forge::why_not_taken(&issue, label) {
+                None => held(home, role, repo, &forge, number).await,
+                why => why,
+            },
             Err(ForgeError::NotFound { .. }) => Some("there is no such issue".to_owned()),
             Err(_) => None,
         };
@@ -163,6 +167,14 @@ async fn why_not_taken(home: &Home, role: &Role, wish: &Wish) -> Result<Option<S
         }
     }
     Ok(Some(why.join("; ")))
+}
+
+/// What holds an issue that carries the right labels; what waits for people is the firing's to tell.
+async fn held(home: &Home, role: &Role, repo: &Repo, forge: &Forge, number: u64) -> Option<String> {
+    let looked = queue::look(home, role, repo, forge).await.ok()?;
+    let mut held = looked.held_issues().into_iter();
+    let held = held.find(|held| held.number == number)?;
+    (held.why != Held::ForPeople).then(|| held.why.to_string())
 }
 
 fn wish(home: &Home, role: &Role, repo: Option<&str>, work: Option<u64>) -> Result<Wish, Refusal> {

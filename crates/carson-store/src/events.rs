@@ -1,7 +1,7 @@
 //! The trail of decisions, and the hosts that make them.
 
 use carson_core::{Event, FiringId, HostName, RoleName};
-use chrono::{DateTime, Utc};
+use chrono::{DateTime, TimeDelta, Utc};
 use serde::Serialize;
 use serde_json::{Value, json};
 use sqlx::query;
@@ -83,7 +83,8 @@ impl Store {
         Ok(())
     }
 
-    /// The same of a firing, unless the very same was written down before and is still there.
+    /// The same of a firing, unless the very same was written down before and is still there; where it
+    /// is to be quiet for a time, only what was written down within that counts.
     ///
     /// # Errors
     /// When the database does not answer.
@@ -92,17 +93,22 @@ impl Store {
         event: &Event,
         firing: FiringId,
         at: DateTime<Utc>,
+        quiet: Option<TimeDelta>,
     ) -> Result<(), StoreError> {
         let data = json!(event).to_string();
+        let since = quiet.and_then(|quiet| at.checked_sub_signed(quiet));
+        let since = since.unwrap_or(DateTime::UNIX_EPOCH);
         on!(self, |pool| query(
             "INSERT INTO event (at, kind, role, firing, data) \
              SELECT $1, $2, role, id, $4 FROM firing WHERE id = $3 AND NOT EXISTS \
-             (SELECT 1 FROM event AS known WHERE known.kind = $2 AND known.data = $4)"
+             (SELECT 1 FROM event AS known \
+             WHERE known.kind = $2 AND known.data = $4 AND known.at > $5)"
         )
         .bind(at)
         .bind(event.kind())
         .bind(firing.uuid())
         .bind(self.outside(&data).into_owned())
+        .bind(since)
         .execute(pool)
         .await?
         .rows_affected());

@@ -50,6 +50,8 @@ pub struct Firing {
     pub stage: Option<Stage>,
     /// Its branch.
     pub branch: Option<String>,
+    /// The branch of an earlier pull request with whose work it goes on; what it makes is pushed there.
+    pub goes_on: Option<String>,
     /// The commit it began at.
     pub base_sha: Option<String>,
     /// Its bench.
@@ -138,7 +140,7 @@ macro_rules! select_firing {
              firing.pushed_sha, firing.settled, firing.facts, firing.sentinel, firing.outcome, \
              firing.reason, firing.skip, firing.attempts, firing.sessions, firing.turns, \
              firing.tokens_in, firing.tokens_out, firing.cost_usd, firing.sandbox, \
-             firing.cost_estimated, firing.retries ",
+             firing.cost_estimated, firing.retries, firing.goes_on ",
             $rest
         )
     };
@@ -189,6 +191,7 @@ row! {
         sandbox: Option<String>,
         cost_estimated: i64,
         retries: i64,
+        goes_on: Option<String>,
     }
 }
 
@@ -215,6 +218,7 @@ impl TryFrom<Raw> for Firing {
             pid_start: raw.pid_start.map(large),
             stage: maybe("stage", raw.stage.as_deref())?,
             branch: raw.branch,
+            goes_on: raw.goes_on,
             base_sha: raw.base_sha,
             bench: raw.bench,
             pr_number: raw.pr_number.map(large),

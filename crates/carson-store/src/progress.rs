@@ -174,6 +174,22 @@ impl Store {
         Ok(())
     }
 
+    /// The branch of an earlier pull request with whose work the firing goes on.
+    ///
+    /// # Errors
+    /// When the database does not answer.
+    pub async fn set_goes_on(&self, id: FiringId, branch: &str) -> Result<(), StoreError> {
+        on!(self, |pool| query(
+            "UPDATE firing SET goes_on = $2 WHERE id = $1"
+        )
+        .bind(id.uuid())
+        .bind(self.outside(branch).as_ref())
+        .execute(pool)
+        .await?
+        .rows_affected());
+        Ok(())
+    }
+
     /// The firing's pull request.
     ///
     /// # Errors

@@ -1,4 +1,4 @@
-//! What becomes of pull requests: a newer one takes the place of a draft that nobody touched, and
+//! What becomes of pull requests: a retry goes on with its draft, or takes the place of one that nobody touched, and
 //! an issue follows what people do with the branch.
 
 use std::fs;
@@ -43,11 +43,15 @@ fn head(fleet: &TestFleet, number: u64) -> String {
 }
 
 #[test]
-fn a_retry_takes_the_place_of_older_drafts_and_an_issue_follows_its_pull_request() {
+fn a_retry_that_cannot_go_on_takes_the_place_of_older_drafts_and_an_issue_follows_its_pull_request()
+{
     let scene = Script::new(&[("codex", fails_twice())], "");
     let fleet = &scene.fleet;
     assert_eq!(scene.fire()["outcome"], "FAILED");
+    // Each time the base changes what the attempt before has changed, too: nobody can go on with it.
+    fleet.commit_to_main(&[("count.txt", "none\n")]);
     assert_eq!(scene.fire()["outcome"], "FAILED");
+    fleet.commit_to_main(&[("count.txt", "many\n")]);
     // The second draft took the place of the first, whose branch stays. Then a person touches it.
     let comments = fleet.home().join("forge/widget/pulls/0003.comments");
     fs::create_dir_all(&comments).unwrap();

@@ -5,7 +5,7 @@ use std::path::{Component, Path};
 use std::sync::Arc;
 
 use carson_core::RepoName;
-use carson_forge::{OPENERS, Spec};
+use carson_forge::{Association, OPENERS, Spec, Trust};
 use carson_redact::rule_names;
 
 use crate::check::Check;
@@ -59,6 +59,15 @@ pub(crate) fn repos(
                 "base = \"main\"",
             );
         }
+        if section.scrub.iter().any(|name| name.trim().is_empty()) {
+            let key = format!("{at}.scrub");
+            check.problem(
+                &key,
+                "a name is empty, and every line has it",
+                "leave it out",
+            );
+        }
+        let trust = trust(&at, &section.trusted, section.trusted_authors, check);
         let mut protected = section.protected;
         if !protected.contains(&section.base) {
             protected.push(section.base.clone());
@@ -84,9 +93,11 @@ pub(crate) fn repos(
                 url,
                 forge: forge.clone(),
                 slug,
+                trust,
                 base: section.base,
                 protected,
                 allow_secrets,
+                scrub: section.scrub,
                 allow_ci: section.allow_ci,
                 allow_unshown: section.allow_unshown,
                 setup,
@@ -96,6 +107,30 @@ pub(crate) fn repos(
         );
     }
     repos
+}
+
+/// Who is meant by the words of the settings.
+fn trust(at: &str, words: &[String], authors: Vec<String>, check: &mut Check<'_>) -> Trust {
+    let mut associations = Vec::new();
+    for word in words {
+        match Association::from_setting(word) {
+            Some(association) => associations.push(association),
+            None => {
+                let known: Vec<&str> = Association::KNOWN.iter().map(|(name, _)| *name).collect();
+                let problem = format!("{word:?} is no way to stand to a repository");
+                let hint = format!("one of {}", known.join(", "));
+                check.problem(&format!("{at}.trusted"), problem, &hint);
+            }
+        }
+    }
+    if authors.iter().any(|name| name.trim().is_empty()) {
+        let key = format!("{at}.trusted_authors");
+        check.problem(&key, "a name is empty", "leave it out");
+    }
+    Trust {
+        associations,
+        authors,
+    }
 }
 
 /// Each file by where it is and where it goes. What they hold is a secret of the operator's.

@@ -16,7 +16,7 @@ pub(super) fn open_pull(closing: &Closing<'_, '_>) -> Option<Effect> {
     let judged = (closing.facts, closing.settled);
     let body = forge_text::pull_body(ctx, closing.rec, taken, judged);
     Some(Effect::OpenPull {
-        head: closing.place?.worktree.branch.clone(),
+        head: closing.place?.pushed_as().to_owned(),
         base: taken.repo.base.clone(),
         title: forge_text::pull_title(&taken.work).without(|text| ctx.redacted(text)),
         body: body.without(|text| ctx.redacted(text)),

@@ -4,6 +4,7 @@
 mod effects;
 mod implement;
 mod kind;
+mod pick_issue;
 pub(crate) mod repositories;
 mod routine;
 

@@ -32,6 +32,7 @@ fn search(records: &[Vec<u8>], branch: &str, uncommitted: bool) -> Searched {
         outgoing: file.path().to_owned(),
         names: vec![branch.to_owned()],
         uncommitted,
+        scrub: vec!["Initech".to_owned()],
         secrets: Redactor::new([SecretString::from(VALUE)]).to_wire(),
         allowed: vec![("github".to_owned(), "fixtures/*".to_owned())],
     };
@@ -52,6 +53,17 @@ fn found(records: &[Vec<u8>]) -> Vec<(String, String)> {
 
 fn leak(rule: &str, place: &str) -> Vec<(String, String)> {
     vec![(rule.to_owned(), place.to_owned())]
+}
+
+#[test]
+fn names_that_never_leave_are_found_in_any_case_wherever_they_are() {
+    let text = record(b'f', b"src/a.rs", b"// as INITECH has it\n");
+    assert_eq!(found(&[text]), leak("scrub", "the file src/a.rs"));
+    let name = record(b'n', b"docs/initech.md", b"");
+    assert_eq!(found(&[name]), leak("scrub", "a file's name"));
+    let message = record(b'm', b"", b"For Initech");
+    assert_eq!(found(&[message]), leak("scrub", "the message"));
+    assert_eq!(found(&[record(b'f', b"a", b"Init tech")]), []);
 }
 
 #[test]

@@ -4,7 +4,7 @@ use carson_config::Role;
 use carson_core::Sentinel;
 use carson_core::sentinel::Reference;
 use carson_core::settle::{DiffReviewFact, Facts, Halt, PromiseFact};
-use carson_git::Oid;
+use carson_git::{Oid, Seen};
 use tracing::warn;
 
 use super::execute::Done;
@@ -67,6 +67,8 @@ pub(crate) async fn gather(
                 facts.tip = Some(seen.tip().as_str().to_owned());
                 facts.untaken.clone_from(&tree.untaken);
                 facts.commits = tree.commits;
+                facts.unchanged = place.goes_on.is_some() && place.is_begin(seen.tip());
+                facts.oversize = oversize(role, &seen);
                 facts.dirty = tree.dirty;
                 facts.beside.clone_from(&tree.beside);
                 if !tree.exists && facts.halt.is_some() {
@@ -79,6 +81,12 @@ pub(crate) async fn gather(
         facts.reference_exists = reference_exists(place, &facts).await;
     }
     facts
+}
+
+/// How many lines people would have to read, when those are more than the role allows.
+fn oversize(role: &Role, seen: &Seen) -> Option<(u64, u64)> {
+    let (lines, most) = (seen.shown()?.lines, role.limits.max_diff_lines);
+    (lines > most).then_some((lines, most))
 }
 
 async fn reference_exists(place: &Place, facts: &Facts) -> bool {

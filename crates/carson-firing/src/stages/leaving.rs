@@ -2,7 +2,7 @@
 //! and is not too large. What cannot be looked at stays.
 
 use carson_core::settle::Settled;
-use carson_core::{Event, Outcome};
+use carson_core::{Event, Outcome, SkipKind};
 use carson_git::{Change, Seen};
 use carson_proc::inspector::{Bounds, Desk};
 use tracing::{error, warn};
@@ -10,7 +10,7 @@ use tracing::{error, warn};
 use crate::ctx::Ctx;
 use crate::reached::Taken;
 use crate::saved::Saved;
-use crate::search::{Leak, Search, Searched};
+use crate::search::{Leak, SCRUBBED, Search, Searched};
 
 /// Leaks, and definitions of CI, that are told one by one.
 const TOLD: usize = 5;
@@ -26,6 +26,10 @@ pub(crate) async fn may(
     seen: &Seen,
     saved: &mut Saved,
 ) -> bool {
+    // People took the work back: it is kept for them, and offered to nobody.
+    if settled.skip == Some(SkipKind::WITHDRAWN) {
+        return false;
+    }
     let finished = settled.outcome == Outcome::Ok;
     // What was left beside finished work is not pushed.
     let changes: &[&Change] = match finished {
@@ -116,6 +120,7 @@ async fn search(
         names: vec![seen.worktree().branch.clone()],
         uncommitted,
         secrets: ctx.home.redactor.to_wire(),
+        scrub: taken.repo.scrub.clone(),
         allowed: allowed
             .map(|one| (one.rule.clone(), one.files.clone()))
             .collect(),
@@ -155,6 +160,16 @@ fn leaked(leaks: &[Leak]) -> Option<String> {
         return None;
     }
     let one = |leak: &Leak| format!("{} in {} of commit {}", leak.rule, leak.place, leak.commit);
+    if leaks.iter().all(|leak| leak.rule == SCRUBBED) {
+        return Some(format!(
+            "the work has a name that is not to leave (scrub of the repository), and nothing was pushed: {}",
+            list(
+                leaks
+                    .iter()
+                    .map(|leak| format!("in {} of commit {}", leak.place, leak.commit))
+            )
+        ));
+    }
     Some(format!(
         "the work holds what looks like a secret, and nothing was pushed: {}; a false alarm goes \
          into allow_secrets of the repository as RULE:FILE",

@@ -41,7 +41,8 @@ pub(crate) async fn run(ctx: &Ctx<'_>, reached: &mut Reached<'_>, settled: &Sett
         .tip()
         .await
         .unwrap_or_else(|_| seen.tip().clone());
-    if tip != place.worktree.base {
+    // Earlier work to which nothing was added is where it was; finished, it is offered all the same.
+    if !place.is_begin(&tip) || settled.outcome == Outcome::Ok && tip != place.worktree.base {
         let taken = reached.taken.as_ref();
         deliver(ctx, place, taken, settled, (&seen, &tip), &mut saved).await;
     }
@@ -196,7 +197,7 @@ async fn note_ref(ctx: &Ctx<'_>, kept: String, saved: &mut Saved) {
 }
 
 async fn push(ctx: &Ctx<'_>, place: &Place, taken: &Taken<'_>, tip: &Oid, saved: &mut Saved) {
-    let (branch, protected) = (&place.worktree.branch, &taken.repo.protected);
+    let (branch, protected) = (place.pushed_as(), &taken.repo.protected);
     match place.worktree.kept().push(branch, tip, protected).await {
         Ok(_) => {
             info!(firing.id = %ctx.id, branch, commit = %tip, "branch pushed");

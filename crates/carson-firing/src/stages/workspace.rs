@@ -6,6 +6,7 @@ use carson_core::settle::Halt;
 use carson_core::work::WorkKey;
 use carson_git::{Mirror, Oid, Worktree, branch_name};
 
+use super::go_on;
 use super::pick::Picked;
 use crate::ctx::Ctx;
 use crate::identity_check;
@@ -76,11 +77,15 @@ pub(crate) async fn run<'r, 'h>(
         };
         setup::in_copy(ctx, rec, &site).await?;
     }
-    let placed = Placed {
+    let earlier = go_on::find(ctx, taken, &place.mirror).await;
+    let mut placed = Placed {
         taken,
         place,
         failed_before: None,
     };
+    if let Some(earlier) = earlier {
+        go_on::bring(ctx, rec, &mut placed, earlier).await?;
+    }
     identity_check::run(ctx, rec, &placed).await?;
     Ok(placed)
 }

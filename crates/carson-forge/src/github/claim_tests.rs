@@ -7,7 +7,7 @@ use super::fake::{Fake, ME, READY, STRANGER};
 use crate::api::Api;
 use crate::github::GitHubForge;
 use crate::marks::{claim_text, release_text};
-use crate::{Claim, Claimed, Forge, ForgeError, IN_FLIGHT, Release};
+use crate::{Claim, Claimed, Forge, ForgeError, IN_FLIGHT, Release, Trust};
 
 fn claim() -> Claim {
     Claim {
@@ -55,7 +55,8 @@ async fn the_conversation_is_of_people_whom_the_forge_knows() {
     for (login, body) in [("ann", "formal"), (STRANGER, "obey me"), (ME, "and short")] {
         fake.issue().comments.push((login.into(), body.into()));
     }
-    let said = forge.history(1).await.unwrap().conversation;
+    let history = forge.history(1).await.unwrap();
+    let said = history.conversation(&Trust::default());
     let said: Vec<&str> = said.iter().map(|comment| &*comment.body).collect();
     assert_eq!(said, ["formal", "and short"]);
 }

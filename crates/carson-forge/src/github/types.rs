@@ -4,6 +4,7 @@ use chrono::{DateTime, Utc};
 use serde::Deserialize;
 use serde_json::Value;
 
+use crate::people::Association;
 use crate::words::{Comment, Issue, Pull, PullState, State};
 
 #[derive(Deserialize)]
@@ -35,6 +36,10 @@ pub(super) struct RawIssue {
     title: String,
     body: Option<String>,
     user: Option<RawUser>,
+    #[serde(default)]
+    author_association: String,
+    #[serde(default)]
+    assignees: Vec<RawUser>,
     state: State,
     #[serde(default)]
     labels: Vec<RawLabel>,
@@ -52,9 +57,6 @@ pub(super) struct RawComment {
     #[serde(default)]
     author_association: String,
 }
-
-/// Who may write in a repository or was invited there; everybody else is a stranger to it.
-const PEOPLE: [&str; 3] = ["OWNER", "MEMBER", "COLLABORATOR"];
 
 #[derive(Deserialize)]
 pub(super) struct RawBranch {
@@ -106,6 +108,8 @@ impl From<RawIssue> for Issue {
             title: raw.title,
             body: raw.body.unwrap_or_default(),
             author: login(raw.user),
+            association: Association::from_github(&raw.author_association),
+            assignees: raw.assignees.into_iter().map(|user| user.login).collect(),
             state: raw.state,
             labels: names(raw.labels),
             created_at: raw.created_at,
@@ -121,7 +125,7 @@ impl From<RawComment> for Comment {
             author: login(raw.user),
             body: raw.body.unwrap_or_default(),
             created_at: raw.created_at,
-            trusted: PEOPLE.contains(&raw.author_association.as_str()),
+            association: Association::from_github(&raw.author_association),
         }
     }
 }

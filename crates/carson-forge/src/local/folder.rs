@@ -8,10 +8,11 @@ use std::time::{Duration, Instant};
 use carson_core::Clock;
 
 use super::head::{
-    CommentHead, IssueHead, PullHead, operator, read_comment, read_issue, read_pull,
+    CommentHead, IssueHead, PullHead, operator, owner, read_comment, read_issue, read_pull,
 };
 use super::{ME, file};
 use crate::error::ForgeError;
+use crate::queue::is_same_label;
 use crate::standing::Standing;
 use crate::words::{
     Comment, Issue, IssueEdit, Listed, NewIssue, NewPull, Pull, PullState, State, Unread,
@@ -142,6 +143,8 @@ impl Folder {
             state: State::Open,
             labels: new.labels.clone(),
             author: operator(),
+            association: owner(),
+            assignees: Vec::new(),
             created_at: self.clock.now(),
         };
         file::write(&self.issue_file(number), &head, &new.body)
@@ -254,16 +257,21 @@ impl Folder {
         let id = next_comment(&dir)?;
         let head = CommentHead {
             author: ME.to_owned(),
+            association: owner(),
             created_at: self.clock.now(),
         };
         file::write(&dir.join(format!("{id:04}.md")), &head, body)?;
-        let CommentHead { author, created_at } = head;
+        let CommentHead {
+            author,
+            association,
+            created_at,
+        } = head;
         Ok(Comment {
             id,
             author,
             body: body.to_owned(),
             created_at,
-            trusted: true,
+            association,
         })
     }
 
@@ -274,9 +282,9 @@ impl Folder {
         remove: &[String],
     ) -> Result<(), ForgeError> {
         let change = |labels: &mut Vec<String>| {
-            labels.retain(|label| !remove.contains(label));
+            labels.retain(|label| !remove.iter().any(|other| is_same_label(label, other)));
             for label in add.iter().filter(|label| !label.is_empty()) {
-                if !labels.iter().any(|own| own == label) {
+                if !labels.iter().any(|own| is_same_label(own, label)) {
                     labels.push(label.clone());
                 }
             }

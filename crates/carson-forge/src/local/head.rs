@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use super::file;
 use crate::error::ForgeError;
+use crate::people::Association;
 use crate::words::{Comment, Issue, Pull, PullState, State};
 
 #[derive(Serialize, Deserialize)]
@@ -19,6 +20,11 @@ pub(super) struct IssueHead {
     pub labels: Vec<String>,
     #[serde(default = "operator")]
     pub author: String,
+    /// All of this is the operator's own disk; whoever brings issues here from elsewhere may say more.
+    #[serde(default = "owner", skip_serializing_if = "is_owner")]
+    pub association: Association,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub assignees: Vec<String>,
     pub created_at: DateTime<Utc>,
 }
 
@@ -40,11 +46,22 @@ pub(super) struct PullHead {
 pub(super) struct CommentHead {
     #[serde(default = "operator")]
     pub author: String,
+    #[serde(default = "owner", skip_serializing_if = "is_owner")]
+    pub association: Association,
     pub created_at: DateTime<Utc>,
 }
 
 pub(super) fn operator() -> String {
     "operator".to_owned()
+}
+
+pub(super) fn owner() -> Association {
+    Association::Owner
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks so")]
+fn is_owner(association: &Association) -> bool {
+    *association == Association::Owner
 }
 
 pub(super) fn read_issue(number: u64, path: &Path) -> Result<Issue, ForgeError> {
@@ -54,6 +71,8 @@ pub(super) fn read_issue(number: u64, path: &Path) -> Result<Issue, ForgeError> 
         state,
         labels,
         author,
+        association,
+        assignees,
         created_at,
     } = head;
     let url = path.to_string_lossy().into_owned();
@@ -62,6 +81,8 @@ pub(super) fn read_issue(number: u64, path: &Path) -> Result<Issue, ForgeError> 
         title,
         body,
         author,
+        association,
+        assignees,
         state,
         labels,
         created_at,
@@ -96,19 +117,28 @@ pub(super) fn read_pull(number: u64, path: &Path) -> Result<Pull, ForgeError> {
 
 /// A comment. What has no front matter is what the operator typed, when the file was last changed.
 pub(super) fn read_comment(id: u64, path: &Path) -> Result<Comment, ForgeError> {
-    let comment = |author, body, created_at| Comment {
+    let comment = |author, association, body, created_at| Comment {
         id,
         author,
         body,
         created_at,
-        // All of this is the operator's own disk.
-        trusted: true,
+        association,
     };
     if !file::has_head(path)? {
         let changed = fs::metadata(path).and_then(|file| file.modified());
         let changed = changed.map_err(|source| file::io(path, source))?;
-        return Ok(comment(operator(), file::text(path)?, changed.into()));
+        return Ok(comment(
+            operator(),
+            owner(),
+            file::text(path)?,
+            changed.into(),
+        ));
     }
-    let (CommentHead { author, created_at }, body) = file::read(path)?;
-    Ok(comment(author, body, created_at))
+    let (head, body) = file::read::<CommentHead>(path)?;
+    Ok(comment(
+        head.author,
+        head.association,
+        body,
+        head.created_at,
+    ))
 }

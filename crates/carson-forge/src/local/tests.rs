@@ -4,7 +4,7 @@ use carson_core::{Clock, FiringId};
 use proptest::prelude::*;
 
 use super::*;
-use crate::{Claim, Claimed, Forge, Release};
+use crate::{Association, Claim, Claimed, Forge, Release};
 
 pub(super) const READY: &str = "carson:ready";
 
@@ -234,7 +234,10 @@ async fn what_a_person_types_into_a_file_is_a_comment() {
             ("operator", "Formal.\n")
         ]
     );
-    assert!(all.iter().all(|comment| comment.trusted));
+    assert!(
+        all.iter()
+            .all(|comment| comment.association == Association::Owner)
+    );
     // One that looks like ours and cannot be read may be a claim.
     fs::write(comments.join("0005.md"), "+++\nauthor = \"carson\"\n+++\n").unwrap();
     let error = forge.history(number).await.unwrap_err();

@@ -32,6 +32,9 @@ pub struct Shown {
     pub unshown: Vec<Unshown>,
     /// How many more are not shown and not listed.
     pub more: u64,
+    /// Lines that it adds and takes away, but for those of lock files.
+    #[serde(default)]
+    pub lines: u64,
 }
 
 /// Something of a change that no reviewer saw.
@@ -49,13 +52,19 @@ pub(super) fn show(objects: &Objects, old: Oid, new: Oid) -> Result<Shown, Strin
     let all = changed(objects, new, &[old])?;
     for one in all.iter().filter(|one| !one.is_dir()) {
         let told = match moved(&all, one) {
-            Moved::From(path) => Ok(renamed(&path, &one.path)),
+            Moved::From(path) => Ok((renamed(&path, &one.path), 0)),
             Moved::Away => continue,
             Moved::No => patch(objects, one)?,
         };
         match told {
-            Ok(text) if shown.text.len() + text.len() <= WHOLE => shown.text.push_str(&text),
-            Ok(_) => shown.leave_out(one, "beyond the part that is shown".to_owned()),
+            Ok((text, lines)) if shown.text.len() + text.len() <= WHOLE => {
+                shown.text.push_str(&text);
+                shown.lines += lines_of(one, lines);
+            }
+            Ok((_, lines)) => {
+                shown.lines += lines_of(one, lines);
+                shown.leave_out(one, "beyond the part that is shown".to_owned());
+            }
             Err(why) => shown.leave_out(one, why),
         }
     }
@@ -115,8 +124,25 @@ fn name(path: &[u8]) -> String {
     pictures(&String::from_utf8_lossy(path)).replace('\n', "\u{240a}")
 }
 
-/// The patch of one file, or why there is none.
-fn patch(objects: &Objects, one: &Changed) -> Result<Result<String, String>, String> {
+/// Files that programs write, and nobody reads line by line.
+const LOCKS: [&str; 5] = [
+    "package-lock.json",
+    "npm-shrinkwrap.json",
+    "pnpm-lock.yaml",
+    "go.sum",
+    "go.work.sum",
+];
+
+/// How many of its lines people are to read.
+fn lines_of(one: &Changed, lines: u64) -> u64 {
+    let path = one.path.rsplit(|byte| *byte == b'/').next();
+    let name = path.unwrap_or_default();
+    let is_lock = name.ends_with(b".lock") || LOCKS.iter().any(|lock| lock.as_bytes() == name);
+    if is_lock { 0 } else { lines }
+}
+
+/// The patch of one file and how many lines it adds and takes away, or why there is none.
+fn patch(objects: &Objects, one: &Changed) -> Result<Result<(String, u64), String>, String> {
     let (old, new) = (content(objects, one.old), content(objects, one.new));
     let (old, new) = match (old, new) {
         (Ok(old), Ok(new)) => (old, new),
@@ -134,6 +160,7 @@ fn patch(objects: &Objects, one: &Changed) -> Result<Result<String, String>, Str
         Some(&mut options),
     );
     let mut patch = patch.map_err(fail)?;
+    let (_, added, taken) = patch.line_stats().map_err(fail)?;
     let body = patch.to_buf().map_err(fail)?;
     let body = String::from_utf8_lossy(&body).into_owned();
     // The first line, and the modes that libgit2 does not know of buffers.
@@ -154,7 +181,7 @@ fn patch(objects: &Objects, one: &Changed) -> Result<Result<String, String>, Str
         let _ = writeln!(text, "--- {old}\n+++ {new}");
         text.push_str(&body[at + 1..]);
     }
-    Ok(Ok(text))
+    Ok(Ok((text, (added + taken) as u64)))
 }
 
 /// The text at a path; empty where nothing is.

@@ -1,6 +1,7 @@
 //! Everything that keeps a role from firing now, each with the command that changes it.
 
 mod last;
+mod queue;
 
 use std::time::Duration;
 
@@ -47,7 +48,7 @@ impl Stop {
     /// Whether it lets the role fire, but leaves it nothing to do.
     #[must_use]
     pub fn is_idle(&self) -> bool {
-        [NO_WORK, NEEDS_HUMAN].contains(&self.stop)
+        [NO_WORK, NEEDS_HUMAN, queue::HELD].contains(&self.stop)
     }
 
     /// Whether it lets the role fire, and work elsewhere.
@@ -96,11 +97,19 @@ pub(super) async fn standing_stops(
     let of_last = last.and_then(|row| last::stop(role, row, &repo));
     // Only who found nothing, or never looked, asks the forge: it may be slow to answer.
     let found_nothing = of_last.as_ref().is_some_and(|stop| stop.stop == NO_WORK);
-    let stray = match found_nothing || last.is_none() {
+    let asks = found_nothing || last.is_none();
+    let stray = match asks {
         true => timeout(FORGE, stray_label(home, role)).await.ok().flatten(),
         false => None,
     };
+    let held = match asks {
+        true => queue::held(home, role, now).await,
+        false => Vec::new(),
+    };
+    // That there is no work is no news beside work that is held.
+    let of_last = of_last.filter(|stop| held.is_empty() || stop.stop != NO_WORK);
     stops.extend(stray.map(|stray| last::mistaken(role, &stray)).or(of_last));
+    stops.extend(held);
     stops.extend(paused_repos(home, role, gate, now).await?);
     let daemons = daemons(home, now).await?;
     if !daemons.iter().any(|daemon| daemon.life == Life::Runs) {

@@ -1,0 +1,262 @@
+//! Which issues of a role's queue may be taken now, and why the others are not.
+//!
+//! Looking changes nothing: a firing, a dry run and `carson why` ask the same and hear the same. What
+//! follows from it (that people are told) is the firing's.
+
+pub(crate) mod approval;
+mod dependencies;
+mod held;
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use carson_config::{Repo, Role};
+use carson_core::Outcome;
+use carson_core::outcome::WorkEffect;
+use carson_core::work::WorkKey;
+use carson_forge::{Forge, ForgeError, Issue, State, Unread, assigned_to_a_person};
+use carson_home::Home;
+use carson_store::{Firing as Row, Store, StoreError};
+use chrono::{DateTime, TimeDelta, Utc};
+
+pub use dependencies::Reference;
+use dependencies::{references, rings};
+pub use held::{Blocking, Held, HeldIssue};
+
+/// How long a failed piece of work rests: this, doubled with each failure, …
+const REST: TimeDelta = TimeDelta::seconds(10);
+/// … and at most this.
+const REST_MOST: TimeDelta = TimeDelta::minutes(5);
+
+/// A role's queue in one repository.
+#[derive(Debug, Default)]
+pub struct Looked {
+    /// What may be taken, in its order.
+    pub ready: Vec<Issue>,
+    /// What is not, and why.
+    pub held: Vec<(Issue, Held)>,
+    /// What waits for people, by number.
+    pub for_people: Vec<u64>,
+    /// What could not be read.
+    pub unread: Vec<Unread>,
+    /// Issues that wait for each other in a ring; that wait is left out.
+    pub rings: Vec<(u64, u64)>,
+}
+
+impl Looked {
+    /// Every issue that is not taken.
+    #[must_use]
+    pub fn held_issues(&self) -> Vec<HeldIssue> {
+        let people = self.for_people.iter().map(|number| HeldIssue {
+            number: *number,
+            why: Held::ForPeople,
+        });
+        let held = self.held.iter().map(|(issue, why)| HeldIssue {
+            number: issue.number,
+            why: why.clone(),
+        });
+        let mut all: Vec<HeldIssue> = people.chain(held).collect();
+        all.sort_by_key(|held| held.number);
+        all
+    }
+
+    /// Leaves out all but one issue.
+    pub(crate) fn only(&mut self, wanted: u64) {
+        self.ready.retain(|issue| issue.number == wanted);
+        self.held.retain(|(issue, _)| issue.number == wanted);
+        self.for_people.retain(|number| *number == wanted);
+    }
+}
+
+/// Looks at the queue of a role; empty for one that takes no issues.
+///
+/// # Errors
+/// When the forge does not answer.
+pub async fn look(
+    home: &Home,
+    role: &Role,
+    repo: &Repo,
+    forge: &Forge,
+) -> Result<Looked, ForgeError> {
+    let Some(label) = role.work.label() else {
+        return Ok(Looked::default());
+    };
+    let queue = forge.queue(label).await?;
+    let mut looked = Looked {
+        for_people: queue.for_people,
+        unread: queue.unread,
+        ..Looked::default()
+    };
+    let me = forge.me().await?;
+    let mut open = Vec::new();
+    for issue in queue.ready {
+        let held = match why_held(role, &issue, me) {
+            // A stranger's text is read no further.
+            None => match approval::missing(repo, forge, &issue).await {
+                Err(error) => match error.unread() {
+                    Some(unread) => {
+                        looked.unread.push(unread);
+                        continue;
+                    }
+                    None => return Err(error),
+                },
+                Ok(missing) => missing,
+            },
+            held => held,
+        };
+        match held {
+            None => open.push(issue),
+            Some(why) => looked.held.push((issue, why)),
+        }
+    }
+    hold_for_dependencies(home, repo, forge, open, &mut looked).await;
+    Ok(looked)
+}
+
+/// What the issue itself says.
+fn why_held(role: &Role, issue: &Issue, me: &str) -> Option<Held> {
+    let mut required = role.work.labels.iter();
+    if let Some(label) = required.find(|label| !issue.has(label)) {
+        return Some(Held::Lacks(label.clone()));
+    }
+    assigned_to_a_person(issue, me).map(|name| Held::Assigned(name.to_owned()))
+}
+
+/// Sorts what is open into what may be taken and what waits for something else.
+async fn hold_for_dependencies(
+    home: &Home,
+    repo: &Repo,
+    forge: &Forge,
+    open: Vec<Issue>,
+    looked: &mut Looked,
+) {
+    let listed: Vec<Vec<Reference>> = open
+        .iter()
+        .map(|issue| references(&issue.body, &repo.slug))
+        .collect();
+    let here = |reference: &Reference| reference.repo.is_none().then_some(reference.number);
+    let waits: BTreeMap<u64, BTreeSet<u64>> = open
+        .iter()
+        .zip(&listed)
+        .map(|(issue, on)| (issue.number, on.iter().filter_map(here).collect()))
+        .collect();
+    let rings = rings(&waits);
+    let mut known = BTreeMap::new();
+    for (issue, on) in open.into_iter().zip(listed) {
+        let back = rings.get(&issue.number);
+        let mut held = None;
+        for reference in on {
+            if let Some(number) = here(&reference)
+                && back.is_some_and(|back| back.contains(&number))
+            {
+                looked.rings.push((issue.number, number));
+                continue;
+            }
+            let state = match known.get(&reference) {
+                Some(state) => Option::clone(state),
+                None => {
+                    let state = blocking(home, repo, forge, &reference).await;
+                    known.insert(reference.clone(), state.clone());
+                    state
+                }
+            };
+            if let Some(state) = state {
+                held = Some(Held::Waits {
+                    on: reference,
+                    state,
+                });
+                break;
+            }
+        }
+        match held {
+            Some(why) => looked.held.push((issue, why)),
+            None => looked.ready.push(issue),
+        }
+    }
+}
+
+/// Whether what is referred to holds who waits for it.
+async fn blocking(
+    home: &Home,
+    repo: &Repo,
+    forge: &Forge,
+    reference: &Reference,
+) -> Option<Blocking> {
+    let state = match &reference.repo {
+        None => state_of(forge, reference.number).await,
+        Some(name) => match elsewhere(home, repo, name) {
+            None => Err("no repository of the fleet is called that".to_owned()),
+            Some(other) => match home.forge(&other).await {
+                Ok(forge) => state_of(&forge, reference.number).await,
+                Err(error) => Err(home.redactor.redact(&error.to_string()).into_owned()),
+            },
+        },
+    };
+    match state {
+        Ok(State::Closed) => None,
+        Ok(State::Open) => Some(Blocking::Open),
+        Err(why) => Some(Blocking::Unreadable(why)),
+    }
+}
+
+/// Whether an issue, or a pull request, is open.
+async fn state_of(forge: &Forge, number: u64) -> Result<State, String> {
+    match forge.issue(number).await {
+        Ok(issue) => return Ok(issue.state),
+        Err(ForgeError::NotFound { .. }) => {}
+        Err(error) => return Err(error.to_string()),
+    }
+    match forge.pull(number).await {
+        Ok(pull) if pull.state == carson_forge::PullState::Open => Ok(State::Open),
+        Ok(_) => Ok(State::Closed),
+        Err(ForgeError::NotFound { .. }) => Err("there is no such issue".to_owned()),
+        Err(error) => Err(error.to_string()),
+    }
+}
+
+/// The repository `owner/name`: one of the fleet, by that name or, where it has none there, by its own;
+/// else one on the same forge, as far as its token reads there.
+fn elsewhere(home: &Home, repo: &Repo, name: &str) -> Option<Repo> {
+    let last = name.rsplit('/').next().unwrap_or_default();
+    let is_meant = |other: &&Repo| match other.slug.as_str() {
+        "" => other.name.as_str() == last,
+        slug => slug.eq_ignore_ascii_case(name),
+    };
+    let known = home.fleet.repos.values().find(is_meant).cloned();
+    let same_forge = || {
+        (!repo.slug.is_empty()).then(|| Repo {
+            slug: name.to_owned(),
+            ..repo.clone()
+        })
+    };
+    known.or_else(same_forge)
+}
+
+/// Until when an issue rests that failed; `None` when it does not.
+///
+/// # Errors
+/// When the store does not answer.
+pub async fn resting(
+    store: &Store,
+    repo: &Repo,
+    number: u64,
+    now: DateTime<Utc>,
+) -> Result<Option<DateTime<Utc>>, StoreError> {
+    let rows = store.firings_of(&repo.name, WorkKey::Issue(number)).await?;
+    Ok(rests_until(&rows).filter(|until| *until > now))
+}
+
+/// When the rest after the last failure is over, as failed firings in a row have it.
+fn rests_until(rows: &[Row]) -> Option<DateTime<Utc>> {
+    let failed = |row: &&Row| {
+        let effect = row.outcome.map(Outcome::work_effect);
+        matches!(
+            effect,
+            Some(WorkEffect::BackToQueue | WorkEffect::NeedsHuman)
+        )
+    };
+    let in_a_row = rows.iter().rev().take_while(failed).count();
+    let last = rows.last().filter(|_| in_a_row > 0)?.ended_at?;
+    let doubled = u32::try_from(in_a_row - 1).unwrap_or(u32::MAX).min(16);
+    let rest = REST.checked_mul(1 << doubled).unwrap_or(REST_MOST);
+    last.checked_add_signed(rest.min(REST_MOST))
+}

@@ -1,0 +1,67 @@
+//! Issues by strangers: no work until somebody of the repository approves what they say.
+//!
+//! An approval names the text that it approves, by its hash. Whoever edits an issue afterwards, its
+//! author too, has taken the approval away.
+
+use carson_config::Repo;
+use carson_core::untrusted::one_line;
+use carson_forge::{Comment, Forge, ForgeError, Issue};
+use sha2::{Digest as _, Sha256};
+
+use super::held::Held;
+
+/// Bytes of the hash that people copy: whoever writes both texts must not find two with the same.
+const HASH: usize = 20;
+/// Longest name of an author that is told.
+const NAME_MAX: usize = 60;
+
+/// What a person comments.
+pub(crate) fn words(hash: &str) -> String {
+    format!("/carson approve {hash}")
+}
+
+/// Names what an issue says.
+fn hash_of(issue: &Issue) -> String {
+    let hash = Sha256::digest(format!("{}\0{}", issue.title, issue.body));
+    hash[..HASH]
+        .iter()
+        .map(|byte| format!("{byte:02x}"))
+        .collect()
+}
+
+/// Why an issue's author keeps it out of the queue; `None` when they are trusted, or it is approved.
+pub(super) async fn missing(
+    repo: &Repo,
+    forge: &Forge,
+    issue: &Issue,
+) -> Result<Option<Held>, ForgeError> {
+    let me = forge.me().await?;
+    let ours = issue.author.eq_ignore_ascii_case(me);
+    if ours || repo.trust.has(&issue.author, issue.association) {
+        return Ok(None);
+    }
+    let hash = hash_of(issue);
+    let comments = forge.comments(issue.number).await?;
+    if comments
+        .iter()
+        .any(|comment| approves(repo, comment, &hash))
+    {
+        return Ok(None);
+    }
+    let asked = words(&hash);
+    let told = comments
+        .iter()
+        .any(|comment| comment.author.eq_ignore_ascii_case(me) && comment.body.contains(&asked));
+    Ok(Some(Held::Stranger {
+        author: one_line(&issue.author, NAME_MAX),
+        hash,
+        told,
+    }))
+}
+
+/// Whether the comment begins with the approval of this text, by somebody whose word counts.
+fn approves(repo: &Repo, comment: &Comment, hash: &str) -> bool {
+    let first = comment.body.lines().next().unwrap_or_default();
+    first.split_whitespace().eq(["/carson", "approve", hash])
+        && repo.trust.has(&comment.author, comment.association)
+}

@@ -1,0 +1,312 @@
+//! Picking an issue: the first of the role's queue that may be taken, held so that nobody else takes it.
+
+use carson_config::Repo;
+use carson_core::settle::{Halt, HeldWork};
+use carson_core::work::WorkKey;
+use carson_core::{Event, Page, Work};
+use carson_forge::{Claim, Claimed, Forge, ForgeError, Issue, PR_OPEN, Pull, PullState, Unread};
+use chrono::TimeDelta;
+use tracing::{info, warn};
+
+use super::repositories::{away, check, forge_of, open_to};
+use crate::background;
+use crate::ctx::Ctx;
+use crate::forge_text;
+use crate::queue::{self, Held, Looked};
+use crate::reached::Taken;
+use crate::record::Record;
+use crate::stale_claims;
+use carson_home::halt::{OrBroken, describe_error};
+
+/// How long it is not said again that an issue waits for another one.
+const QUIET: TimeDelta = TimeDelta::hours(6);
+
+/// Takes the first issue that is ready, in the first repository that has one.
+pub(super) async fn pick<'h>(ctx: &Ctx<'h>, rec: &mut Record) -> Result<Taken<'h>, Halt> {
+    let Some(label) = ctx.role.work.label() else {
+        return Err(Halt::NothingToDo);
+    };
+    let mut waiting = Waiting::default();
+    for repo in open_to(ctx).await? {
+        let forge = forge_of(ctx, rec, repo).await?;
+        let looked = look(ctx, rec, repo, &forge).await?;
+        waiting.add_issues(repo, looked.for_people);
+        for (issue, held) in looked.held {
+            if note_held(ctx, repo, &forge, &issue, &held).await {
+                waiting.add_issues(repo, vec![issue.number]);
+            }
+        }
+        if looked.ready.is_empty() {
+            continue;
+        }
+        check(ctx, rec, repo, &forge).await?;
+        for issue in looked.ready {
+            let number = issue.number;
+            if rests(ctx, repo, number).await? {
+                continue;
+            }
+            let work = match take(ctx, repo, &forge, label, issue).await? {
+                Took::It(work) => work,
+                Took::Nothing => continue,
+                Took::ForPeople => {
+                    waiting.add_issues(repo, vec![number]);
+                    continue;
+                }
+            };
+            return Ok(Taken { repo, forge, work });
+        }
+    }
+    Err(waiting.0.map_or(Halt::NothingToDo, Halt::WaitsForPeople))
+}
+
+/// The work that a firing saw and that waits for people.
+#[derive(Default)]
+struct Waiting(Option<HeldWork>);
+
+impl Waiting {
+    fn add_issues(&mut self, repo: &Repo, issues: Vec<u64>) {
+        for first in issues {
+            let held = self.0.get_or_insert_with(|| HeldWork {
+                issues: 0,
+                repo: repo.name.clone(),
+                first,
+            });
+            held.issues += 1;
+        }
+    }
+}
+
+/// What became of one issue.
+enum Took {
+    /// It is ours.
+    It(Work),
+    /// It is somebody else's, or not ready any more.
+    Nothing,
+    /// It was given to people.
+    ForPeople,
+}
+
+async fn look(ctx: &Ctx<'_>, rec: &mut Record, repo: &Repo, forge: &Forge) -> Result<Looked, Halt> {
+    let looked = queue::look(ctx.home, ctx.role, repo, forge).await;
+    let mut looked = looked.map_err(|error| away(rec, repo, describe_error(&error)))?;
+    rec.checks.pass(format!("repo.{}.forge", repo.name));
+    for unread in &looked.unread {
+        note_unread(ctx, repo, unread).await;
+    }
+    for (number, on) in &looked.rings {
+        let why = format!("it and #{on} wait for each other, which holds neither");
+        note_waits(ctx, repo, *number, why).await;
+    }
+    if let Some(wanted) = ctx.wanted.work {
+        looked.only(wanted);
+    }
+    Ok(looked)
+}
+
+/// Says what holds an issue, where people can change it; whether it waits for them from now on. What
+/// cannot be said keeps nobody from the next issue.
+async fn note_held(ctx: &Ctx<'_>, repo: &Repo, forge: &Forge, issue: &Issue, held: &Held) -> bool {
+    match held {
+        Held::Waits { .. } => {
+            note_waits(ctx, repo, issue.number, held.to_string()).await;
+            false
+        }
+        Held::Stranger { author, hash, told } => {
+            let given = if *told {
+                forge.set_labels(issue.number, &["needs:human"], &[]).await
+            } else {
+                let text = forge_text::stranger(author, hash);
+                forge.hand_over(issue.number, ctx.id, &text).await
+            };
+            if let Err(error) = given {
+                warn!(firing.id = %ctx.id, work.issue = issue.number, %error, "an issue by a stranger could not be given to people");
+            }
+            true
+        }
+        Held::Assigned(_) | Held::Lacks(_) | Held::ForPeople | Held::Failed { .. } => false,
+    }
+}
+
+async fn note_waits(ctx: &Ctx<'_>, repo: &Repo, issue: u64, why: String) {
+    let event = Event::WorkHeld {
+        repo: repo.name.clone(),
+        issue,
+        why: ctx.redacted(&why),
+    };
+    let noted = ctx
+        .store()
+        .event_once(&event, ctx.id, ctx.now(), Some(QUIET));
+    ctx.best_effort(event.kind(), noted).await;
+}
+
+/// Whether it failed a moment ago. Who fires by hand does not wait.
+async fn rests(ctx: &Ctx<'_>, repo: &Repo, number: u64) -> Result<bool, Halt> {
+    if ctx.by_hand {
+        return Ok(false);
+    }
+    let rests = queue::resting(ctx.store(), repo, number, ctx.now()).await;
+    Ok(rests.or_broken("reading how it ended before")?.is_some())
+}
+
+/// Claims one issue: first in the store (one box, one transaction), then on the forge (all boxes
+/// and people see it).
+async fn take(
+    ctx: &Ctx<'_>,
+    repo: &Repo,
+    forge: &Forge,
+    label: &str,
+    issue: Issue,
+) -> Result<Took, Halt> {
+    let number = issue.number;
+    let history = match forge.history(number).await {
+        Err(error) => match error.unread() {
+            Some(unread) => {
+                note_unread(ctx, repo, &unread).await;
+                return Ok(Took::Nothing);
+            }
+            None => return Err(error).or_broken("reading the claims"),
+        },
+        Ok(history) => history,
+    };
+    let attempts = history.attempts;
+    if attempts >= ctx.role.limits.max_work_attempts {
+        let tried = tried(ctx, repo, number).await;
+        let text = forge_text::out_of_attempts(attempts, &tried);
+        forge
+            .hand_over(number, ctx.id, &text)
+            .await
+            .or_broken("giving the issue to people")?;
+        return Ok(Took::ForPeople);
+    }
+    match last_pull(ctx, repo, forge, number).await? {
+        Last::Refused(pull) => {
+            forge
+                .hand_over(number, ctx.id, &forge_text::refused(&pull))
+                .await
+                .or_broken("giving the issue to people")?;
+            return Ok(Took::ForPeople);
+        }
+        // It was done, and only its labels do not say so.
+        Last::Offered => {
+            forge
+                .set_labels(number, &[PR_OPEN], &[label])
+                .await
+                .or_broken("mending the labels")?;
+            return Ok(Took::Nothing);
+        }
+        Last::Nothing => {}
+    }
+    // A dead firing's claim is the earlier one, and would win.
+    stale_claims::release_dead(ctx.home, forge, number, &history.unreleased)
+        .await
+        .or_broken("releasing dead claims")?;
+    let key = WorkKey::Issue(number);
+    // From here on the title stands in rows, branches and messages.
+    let title = forge_text::one_line(&ctx.home.redactor.redact(&issue.title));
+    let free = ctx.store().take_work(ctx.id, &repo.name, key, &title).await;
+    if !free.or_broken("taking the work")? {
+        return Ok(Took::Nothing);
+    }
+    let said = history.conversation(&repo.trust);
+    let background = background::of_work(ctx.store(), &repo.name, key, &said).await;
+    let background = background.or_broken("reading what was tried before")?;
+    let claim = Claim {
+        firing: ctx.id,
+        role: ctx.role.name.clone(),
+        host: ctx.home.fleet.host.clone(),
+        at: ctx.home.clock.now(),
+    };
+    match forge
+        .claim(number, label, &claim)
+        .await
+        .or_broken("claiming the issue")?
+    {
+        Claimed::Won => {
+            info!(firing.id = %ctx.id, work.issue = number, "work claimed");
+            let Issue { body, url, .. } = issue;
+            let work = Work {
+                key,
+                title,
+                body,
+                url,
+                attempts,
+                background,
+            };
+            Ok(Took::It(work))
+        }
+        Claimed::Lost { .. } | Claimed::Unseen | Claimed::NotReady => Ok(Took::Nothing),
+    }
+}
+
+/// An entry of the forge is not what it should be: that is said once, and the others are worked on.
+async fn note_unread(ctx: &Ctx<'_>, repo: &Repo, unread: &Unread) {
+    warn!(repo = %repo.name, place = unread.place, why = unread.why, "left out: it cannot be read");
+    let event = Event::ForgeUnread {
+        repo: repo.name.clone(),
+        place: unread.place.clone(),
+        why: ctx.redacted(&unread.why),
+    };
+    let noted = ctx.store().event_once(&event, ctx.id, ctx.now(), None);
+    ctx.best_effort(event.kind(), noted).await;
+}
+
+/// What this fleet's firings made of an issue. Those of other fleets stand in its comments.
+async fn tried(ctx: &Ctx<'_>, repo: &Repo, number: u64) -> Vec<Page> {
+    let rows = ctx
+        .store()
+        .firings_of(&repo.name, WorkKey::Issue(number))
+        .await;
+    let rows = rows.unwrap_or_default();
+    let redactor = &ctx.home.redactor;
+    let counted = rows.iter().filter(|row| row.outcome.is_some());
+    counted
+        .map(|row| forge_text::attempt(row).without(|text| redactor.redact(text).into_owned()))
+        .collect()
+}
+
+/// What became of the newest pull request for an issue, as far as it keeps a firing from it.
+enum Last {
+    /// Nothing does.
+    Nothing,
+    /// It is finished work, and open for people to read.
+    Offered,
+    /// People closed it without merging: their answer, which is said once.
+    Refused(Pull),
+}
+
+/// Whoever takes the label of a no away again, or names the issue in `carson fire`, means it.
+async fn last_pull(ctx: &Ctx<'_>, repo: &Repo, forge: &Forge, number: u64) -> Result<Last, Halt> {
+    if ctx.wanted.work.is_some() {
+        return Ok(Last::Nothing);
+    }
+    let key = WorkKey::Issue(number);
+    let rows = ctx.store().firings_of(&repo.name, key).await;
+    let rows = rows.or_broken("reading who worked on the issue")?;
+    let Some(newest) = rows.iter().rev().find_map(|row| row.pr_number) else {
+        return Ok(Last::Nothing);
+    };
+    let pull = match forge.pull(newest).await {
+        // Nobody can have said no by what is not there any more.
+        Err(ForgeError::NotFound { .. }) => {
+            warn!(firing.id = %ctx.id, work.issue = number, pull = newest, "its last pull request is gone");
+            return Ok(Last::Nothing);
+        }
+        pull => pull.or_broken("reading the last pull request")?,
+    };
+    match pull.state {
+        PullState::Open if !pull.draft => return Ok(Last::Offered),
+        PullState::Open | PullState::Merged => return Ok(Last::Nothing),
+        PullState::Closed => {}
+    }
+    let now = ctx.home.clock.now();
+    let is_new = ctx
+        .store()
+        .remember_refusal(&repo.name, key, newest, now)
+        .await
+        .or_broken("remembering the answer")?;
+    Ok(if is_new {
+        Last::Refused(pull)
+    } else {
+        Last::Nothing
+    })
+}

@@ -1,0 +1,144 @@
+//! The next attempt goes on with the draft of the one before: one issue, one branch, one pull request.
+
+use std::fs;
+
+use carson_tests::fleet::TestFleet;
+use serde_json::Value;
+
+use crate::limits::{Script, commits, gives_up};
+
+const ROLE: &str = "implementer";
+
+/// The number of the run that this is.
+const RUN: &str = "n=$(wc -l < \"${0%.sh}.log\")\n";
+
+fn scene(script: &str) -> Script {
+    Script::new(&[("codex", format!("{RUN}{script}"))], "")
+}
+
+fn commit(what: &str) -> String {
+    format!("echo {what} > {what}.txt; git add .; git commit --quiet -m {what}\n")
+}
+
+fn said_ok() -> String {
+    let all = commits();
+    all.split_once('\n').unwrap().1.to_owned()
+}
+
+fn pull(fleet: &TestFleet) -> Value {
+    let pulls = fleet.pulls();
+    assert_eq!(pulls.len(), 1, "{pulls:#?}");
+    pulls[0].clone()
+}
+
+fn files(fleet: &TestFleet, branch: &str) -> Vec<String> {
+    let listed = fleet.git(&["ls-tree", "-r", "--name-only", branch]);
+    listed.lines().map(str::to_owned).collect()
+}
+
+#[test]
+fn attempts_go_on_in_one_pull_request_until_it_is_merged() {
+    let script = format!(
+        "if [ $n = 1 ]; then {}{}fi\n\
+         if [ $n = 2 ]; then [ -e one.txt ] && [ -e base.txt ] && [ -e person.txt ] || exit 4; {}{}fi\n\
+         [ -e two.txt ] || exit 5; {}{}",
+        commit("one"),
+        gives_up(),
+        commit("two"),
+        gives_up(),
+        commit("three"),
+        said_ok()
+    );
+    let scene = scene(&script);
+    let fleet = &scene.fleet;
+    let first = scene.fire();
+    assert_eq!(first["outcome"], "FAILED", "{first:#}");
+    let draft = pull(fleet);
+    assert_eq!(
+        (&draft["state"], &draft["draft"]),
+        (&"open".into(), &true.into())
+    );
+    let branch = draft["head"].as_str().unwrap().to_owned();
+    let one = fleet.tip(&branch);
+
+    // The base moves, and a person pushes to the draft.
+    fleet.commit_to_main(&[("base.txt", "moved\n")]);
+    let theirs = fleet.root().join("theirs");
+    let theirs = theirs.to_str().unwrap();
+    let _ = fleet.git(&["worktree", "add", "--quiet", theirs, &branch]);
+    fs::write(fleet.root().join("theirs/person.txt"), "mine\n").unwrap();
+    let person = |args: &[&str]| {
+        let all = [
+            &[
+                "-C",
+                theirs,
+                "-c",
+                "user.name=ann",
+                "-c",
+                "user.email=a@b.c",
+            ],
+            args,
+        ]
+        .concat();
+        fleet.git(&all)
+    };
+    let _ = person(&["add", "person.txt"]);
+    let _ = person(&["commit", "--quiet", "-m", "Mine"]);
+    let _ = fleet.git(&["worktree", "remove", theirs]);
+    let by_person = fleet.tip(&branch);
+
+    let second = scene.fire();
+    assert_eq!(second["outcome"], "FAILED", "{second:#}");
+    assert_eq!(second["goes_on"], branch.as_str(), "{second:#}");
+    let draft = pull(fleet);
+    assert_eq!(
+        (&draft["head"], &draft["draft"]),
+        (&branch.as_str().into(), &true.into())
+    );
+    let two = fleet.tip(&branch);
+    for earlier in [&one, &by_person] {
+        let _ = fleet.git(&["merge-base", "--is-ancestor", earlier, &two]);
+    }
+
+    let third = scene.fire();
+    assert_eq!(third["outcome"], "OK", "{third:#}");
+    let ready = pull(fleet);
+    assert_eq!(
+        (&ready["head"], &ready["draft"]),
+        (&branch.as_str().into(), &false.into())
+    );
+    let all = files(fleet, &branch);
+    for file in ["base.txt", "one.txt", "person.txt", "two.txt", "three.txt"] {
+        assert!(all.contains(&file.to_owned()), "{file}: {all:?}");
+    }
+    assert_eq!(fleet.branches(), [branch.as_str()]);
+    assert_eq!(fleet.labels(1), ["carson:pr-open"]);
+    let number = ready["number"].to_string();
+    let _ = fleet.ok(&["pr", "merge", &number, "--yes", "--json"]);
+    assert_eq!(fleet.labels(1), ["carson:done"]);
+}
+
+#[test]
+fn earlier_work_to_which_nothing_is_added_stays_where_it_is_or_is_finished() {
+    let script = format!(
+        "if [ $n = 1 ]; then {}{}fi\nif [ $n = 2 ]; then exit 3; fi\n{}",
+        commit("one"),
+        gives_up(),
+        said_ok()
+    );
+    let scene = scene(&script);
+    let fleet = &scene.fleet;
+    assert_eq!(scene.fire()["outcome"], "FAILED");
+    let branch = pull(fleet)["head"].as_str().unwrap().to_owned();
+    let one = fleet.tip(&branch);
+    // A CLI that never answered: no attempt, no push, and the draft as it was.
+    let second = scene.fire();
+    assert_eq!(second["outcome"], "FAILED", "{second:#}");
+    assert!(second["pushed_sha"].is_null(), "{second:#}");
+    assert_eq!(fleet.tip(&branch), one);
+    assert_eq!(fleet.labels(1), [format!("for:{ROLE}")]);
+    let third = scene.fire();
+    assert_eq!(third["outcome"], "OK", "{third:#}");
+    assert_eq!(pull(fleet)["draft"], false);
+    let _ = fleet.git(&["merge-base", "--is-ancestor", &one, &branch]);
+}
