@@ -44,7 +44,7 @@ pub use api::{Answer, Api};
 pub use carson_core::effect::Release;
 pub use claims::{Claimed, History};
 pub use error::ForgeError;
-pub use forge::{DONE, Forge, IN_FLIGHT, PR_OPEN, Queue, why_not_taken};
+pub use forge::{DONE, Forge, IN_FLIGHT, PR_OPEN, Queue, is_reserved, why_not_taken};
 pub use list::{OPENERS, names};
 pub use local::LocalForge;
 pub use marks::Claim;

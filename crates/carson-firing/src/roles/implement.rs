@@ -6,11 +6,10 @@ use carson_core::effect::Release;
 use carson_core::settle::{Goal, Halt, HeldWork, Settled};
 use carson_core::work::WorkKey;
 use carson_core::{Effect, Event, Outcome, Page, Work};
-use carson_forge::{
-    Claim, Claimed, Forge, ForgeError, IN_FLIGHT, Issue, Pull, PullState, Queue, Unread,
-};
+use carson_forge::{Claim, Claimed, Forge, IN_FLIGHT, Issue, Pull, Queue, Unread};
 use tracing::{info, warn};
 
+use super::hand_over::{HandOver, hand_over};
 use super::kind::{Closing, Kind};
 use super::repositories::{away, check, forge_of, open_to};
 use crate::background;
@@ -127,20 +126,29 @@ async fn take(
         Ok(history) => history,
     };
     let attempts = history.attempts;
-    if attempts >= ctx.role.limits.max_work_attempts {
-        let tried = tried(ctx, repo, number).await;
-        let text = forge_text::out_of_attempts(attempts, &tried);
-        forge
-            .hand_over(number, ctx.id, &text)
-            .await
-            .or_broken("giving the issue to people")?;
-        return Ok(Took::ForPeople);
-    }
-    if let Some(pull) = refused(ctx, repo, forge, number).await? {
-        forge
-            .hand_over(number, ctx.id, &forge_text::refused(&pull))
-            .await
-            .or_broken("giving the issue to people")?;
+    let is_named = ctx.wanted.work.is_some();
+    let people = hand_over(
+        ctx.home,
+        ctx.role,
+        (repo, forge),
+        (number, attempts),
+        is_named,
+    )
+    .await;
+    let text = match people.or_broken("looking whether the issue is for people")? {
+        Some(HandOver::OutOfAttempts(attempts)) => {
+            let tried = tried(ctx, repo, number).await;
+            Some(forge_text::out_of_attempts(attempts, &tried))
+        }
+        Some(HandOver::Refused(pull)) => {
+            let is_new = remember(ctx, repo, number, &pull).await?;
+            is_new.then(|| forge_text::refused(&pull))
+        }
+        None => None,
+    };
+    if let Some(text) = text {
+        let given = forge.hand_over(number, ctx.id, &text).await;
+        given.or_broken("giving the issue to people")?;
         return Ok(Took::ForPeople);
     }
     // A dead firing's claim is the earlier one, and would win.
@@ -211,41 +219,13 @@ async fn tried(ctx: &Ctx<'_>, repo: &Repo, number: u64) -> Vec<Page> {
         .collect()
 }
 
-/// A pull request for this issue that people closed without merging: their answer. It is said once;
-/// whoever then takes the label away again, or names the issue in `carson fire`, means it.
-async fn refused(
-    ctx: &Ctx<'_>,
-    repo: &Repo,
-    forge: &Forge,
-    number: u64,
-) -> Result<Option<Pull>, Halt> {
-    if ctx.wanted.work.is_some() {
-        return Ok(None);
-    }
+/// Notes the no of people; whether nobody had.
+async fn remember(ctx: &Ctx<'_>, repo: &Repo, number: u64, pull: &Pull) -> Result<bool, Halt> {
     let key = WorkKey::Issue(number);
-    let rows = ctx.store().firings_of(&repo.name, key).await;
-    let rows = rows.or_broken("reading who worked on the issue")?;
-    let Some(newest) = rows.iter().rev().find_map(|row| row.pr_number) else {
-        return Ok(None);
-    };
-    let pull = match forge.pull(newest).await {
-        // Nobody can have said no by what is not there any more.
-        Err(ForgeError::NotFound { .. }) => {
-            warn!(firing.id = %ctx.id, work.issue = number, pull = newest, "its last pull request is gone");
-            return Ok(None);
-        }
-        pull => pull.or_broken("reading the last pull request")?,
-    };
-    if pull.state != PullState::Closed {
-        return Ok(None);
-    }
-    let now = ctx.home.clock.now();
-    let is_new = ctx
+    let noted = ctx
         .store()
-        .remember_refusal(&repo.name, key, newest, now)
-        .await
-        .or_broken("remembering the answer")?;
-    Ok(is_new.then_some(pull))
+        .remember_refusal(&repo.name, key, pull.number, ctx.now());
+    noted.await.or_broken("remembering the answer")
 }
 
 /// The pull request, then the end of the claim; an issue whose work was done before is closed.
@@ -278,12 +258,13 @@ fn effects(closing: &Closing<'_, '_>) -> Vec<Effect> {
 
 fn release(closing: &Closing<'_, '_>, settled: &Settled) -> Release {
     let ctx = closing.ctx;
-    let (add, counts) = labels_after(settled.outcome, ctx.role.work.label());
+    let spares = closing.facts.spares_the_work();
+    let (add, counts) = labels_after(settled.outcome, spares, ctx.role.work.label());
     let note = forge_text::forge_note(ctx, closing.rec, settled, closing.saved);
     Release {
         outcome: settled.outcome.to_string(),
         note: note.without(|text| ctx.redacted(text)),
-        attempt_counts: counts && !closing.facts.spares_the_work(),
+        attempt_counts: counts,
         add,
         remove: vec![IN_FLIGHT.to_owned()],
     }

@@ -2,10 +2,11 @@
 //! follows on the forge. [`kind_of`] is the list.
 
 mod effects;
+pub(crate) mod hand_over;
 mod implement;
 mod kind;
 pub(crate) mod repositories;
-mod routine;
+pub(crate) mod routine;
 
 use carson_config::{Role, WorkFrom};
 
