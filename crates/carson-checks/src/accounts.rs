@@ -20,7 +20,7 @@ pub(crate) async fn program(scene: &Scene<'_>, account: &Account) -> Option<Verd
     let binary = binary.unwrap_or(Path::new("carson")).display();
     let (engine, name) = (account.engine, &account.name);
     let found = format!("the {engine} CLI {binary} of account {name} is not installed");
-    Some(Verdict::broken(found).mend(format!("install it or set accounts.{name}.binary")))
+    Some(Verdict::error(found).mend(format!("install it or set accounts.{name}.binary")))
 }
 
 pub(crate) async fn script(scene: &Scene<'_>, account: &Account) -> Option<Verdict> {
@@ -28,7 +28,7 @@ pub(crate) async fn script(scene: &Scene<'_>, account: &Account) -> Option<Verdi
     let script = engine.script.as_ref()?;
     Some(match engine.script_is_sound() {
         Ok(()) => Verdict::ok(format!("{} can be played", script.display())),
-        Err(error) => Verdict::broken(error.to_string()).mend(error.hint()),
+        Err(error) => Verdict::error(error.to_string()).mend(error.hint()),
     })
 }
 
@@ -40,7 +40,7 @@ pub(crate) async fn sign_in(scene: &Scene<'_>, account: &Account) -> Option<Verd
         let file = key.file.display();
         return Some(match read_secret(&key.file) {
             Ok(_) => Verdict::ok(format!("the proxy holds the key in {file}")),
-            Err(error) => Verdict::broken(error.to_string())
+            Err(error) => Verdict::error(error.to_string())
                 .mend(format!("write the key into {file}, with mode 0600")),
         });
     }
@@ -51,7 +51,7 @@ pub(crate) async fn sign_in(scene: &Scene<'_>, account: &Account) -> Option<Verd
         Some(Ok(())) => {
             Verdict::ok("there is a sign-in; whether it still holds shows at a session")
         }
-        Some(Err(error)) => Verdict::broken(error.to_string()).mend(error.hint()),
+        Some(Err(error)) => Verdict::error(error.to_string()).mend(error.hint()),
     })
 }
 

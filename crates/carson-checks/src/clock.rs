@@ -18,7 +18,7 @@ fn plausible(now: DateTime<Utc>) -> Verdict {
     let shown = now.format("%Y-%m-%d %H:%M UTC");
     match now.year() {
         FIRST_YEAR..LAST_YEAR => Verdict::ok(format!("it is {shown}")),
-        _ => Verdict::broken(format!("the clock shows {shown}, which cannot be")),
+        _ => Verdict::error(format!("the clock shows {shown}, which cannot be")),
     }
 }
 
@@ -31,7 +31,7 @@ pub(crate) async fn order(scene: &Scene<'_>) -> Option<Verdict> {
     Some(match scene.home.store.newest_claim().await {
         Ok(Some(newest)) => after(newest, now),
         Ok(None) => Verdict::ok("nothing was fired before"),
-        Err(error) => Verdict::broken(error.to_string()).mend(error.hint()),
+        Err(error) => Verdict::error(error.to_string()).mend(error.hint()),
     })
 }
 
@@ -57,12 +57,12 @@ mod tests {
     #[test]
     fn years_have_two_ends() {
         let judge = |text: &str| plausible(text.parse().unwrap()).health;
-        assert_eq!(judge("1970-01-01T00:00:00Z"), Health::Broken);
-        assert_eq!(judge("2025-12-31T23:59:59Z"), Health::Broken);
+        assert_eq!(judge("1970-01-01T00:00:00Z"), Health::Error);
+        assert_eq!(judge("2025-12-31T23:59:59Z"), Health::Error);
         assert_eq!(judge("2026-01-01T00:00:00Z"), Health::Ok);
         assert_eq!(judge("2099-12-31T23:59:59Z"), Health::Ok);
-        assert_eq!(judge("2100-01-01T00:00:00Z"), Health::Broken);
-        assert_eq!(judge("9999-01-01T00:00:00Z"), Health::Broken);
+        assert_eq!(judge("2100-01-01T00:00:00Z"), Health::Error);
+        assert_eq!(judge("9999-01-01T00:00:00Z"), Health::Error);
     }
 
     #[test]

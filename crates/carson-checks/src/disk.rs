@@ -33,7 +33,7 @@ fn each(
         disk_space::disk_rooms(&scene.home.fleet).and_then(|rooms| rooms.iter().try_for_each(look));
     Some(match looked {
         Ok(()) => Verdict::ok(fine),
-        Err(lack) => Verdict::broken(lack.found).mend(lack.remedy),
+        Err(lack) => Verdict::error(lack.found).mend(lack.remedy),
     })
 }
 
@@ -54,11 +54,11 @@ fn fits(room: &Room, floor: u32, files: u64, bytes: u64) -> Verdict {
     let needed = mib * TIMES + u64::from(floor);
     if room.free_mib < needed {
         let free = room.free_mib;
-        return Verdict::broken(format!("{size}; {free} MiB are free, {needed} are needed"));
+        return Verdict::error(format!("{size}; {free} MiB are free, {needed} are needed"));
     }
     let needed = files * TIMES + FILES_FLOOR;
     match room.free_files {
-        Some(free) if free < needed => Verdict::broken(format!(
+        Some(free) if free < needed => Verdict::error(format!(
             "{size}; the disk can hold {free} more files, {needed} are needed"
         )),
         _ => Verdict::ok(size),
@@ -82,8 +82,8 @@ mod tests {
             fits(&room, 100, files, mib * 1024 * 1024).health
         };
         assert_eq!(health(300, None, 10, 100), Health::Ok);
-        assert_eq!(health(299, None, 10, 100), Health::Broken);
+        assert_eq!(health(299, None, 10, 100), Health::Error);
         assert_eq!(health(300, Some(3_000), 1_000, 100), Health::Ok);
-        assert_eq!(health(300, Some(2_999), 1_000, 100), Health::Broken);
+        assert_eq!(health(300, Some(2_999), 1_000, 100), Health::Error);
     }
 }

@@ -48,7 +48,7 @@ fn how(sandbox: Sandbox, level: &Level) -> Verdict {
     }
     if sandbox == Sandbox::Required {
         let found = "nothing here cuts its connections, so its sessions will not start";
-        return Verdict::broken(found);
+        return Verdict::error(found);
     }
     let found = "nothing here cuts its connections: a program that does not ask the proxy gets out";
     Verdict::warning(found)
@@ -64,7 +64,7 @@ mod tests {
         let mut level = Level::default();
         let health = |sandbox, level: &Level| how(sandbox, level).health;
         assert_eq!(health(Sandbox::BestEffort, &level), Health::Warning);
-        assert_eq!(health(Sandbox::Required, &level), Health::Broken);
+        assert_eq!(health(Sandbox::Required, &level), Health::Error);
         level.network = NetworkLevel::Ports;
         assert_eq!(health(Sandbox::Required, &level), Health::Warning);
         level.namespaces.push(Ns::Net);

@@ -13,7 +13,7 @@ use carson_home::halt::describe_error;
 pub(crate) async fn standing(scene: &Scene<'_>, repo: &Repo) -> Option<Verdict> {
     Some(match examined(scene, repo).await {
         Ok(standing) => may(repo, &standing),
-        Err((found, remedy)) => Verdict::broken(found).mend(remedy),
+        Err((found, remedy)) => Verdict::error(found).mend(remedy),
     })
 }
 
@@ -35,7 +35,7 @@ pub(crate) async fn rate(scene: &Scene<'_>, repo: &Repo) -> Option<Verdict> {
         "only {left} of {of} requests are left, a firing makes up to {FIRING_REQUESTS}; it begins \
          anew {until}"
     );
-    Some(Verdict::broken(found))
+    Some(Verdict::error(found))
 }
 
 async fn examined(scene: &Scene<'_>, repo: &Repo) -> Result<Standing, (String, &'static str)> {
@@ -59,10 +59,10 @@ fn may(repo: &Repo, standing: &Standing) -> Verdict {
         let scopes = standing.scopes.as_deref().unwrap_or_default().join(", ");
         let has = if scopes.is_empty() { "none" } else { &scopes };
         let found = format!("the token lacks the scope {scope}; it has {has}");
-        return Verdict::broken(found);
+        return Verdict::error(found);
     }
     if standing.may_push == Some(false) {
-        return Verdict::broken("the token may read the repository, and not push to it").mend(
+        return Verdict::error("the token may read the repository, and not push to it").mend(
             "give the token's user write access, or contents: write to a fine-grained token",
         );
     }

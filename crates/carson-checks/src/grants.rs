@@ -40,7 +40,7 @@ pub(crate) async fn own(scene: &Scene<'_>, role: &Role) -> Option<Verdict> {
 }
 
 fn broken(grant: &Path, taken: &OwnPlace) -> Verdict {
-    Verdict::broken(format!(
+    Verdict::error(format!(
         "[paths] write has {}, and {} is {}: its sessions could change what runs outside the walls",
         grant.display(),
         taken.path.display(),

@@ -29,9 +29,9 @@ pub(crate) async fn answers(scene: &Scene<'_>) -> Option<Verdict> {
             Ok(done) if done.exit == wanted => {}
             Ok(done) => {
                 let found = format!("the hook answers {:?} where {wanted:?} is right", done.exit);
-                return Some(Verdict::broken(found));
+                return Some(Verdict::error(found));
             }
-            Err(error) => return Some(Verdict::broken(error.to_string())),
+            Err(error) => return Some(Verdict::error(error.to_string())),
         }
     }
     Some(Verdict::ok(

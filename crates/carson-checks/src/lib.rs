@@ -35,6 +35,7 @@ mod versions;
 mod workspaces;
 
 use carson_config::{Finding, Severity};
+use carson_git::Remote;
 use serde::Serialize;
 
 pub use labels::{StrayLabel, stray_label};
@@ -45,7 +46,7 @@ pub use subject::{Scene, Trouble};
 pub use findings::{Failed, Findings};
 pub use measured::note_checkout;
 pub use preflight::{account_is_usable, always, refuse, with_work};
-pub use promise::{Baseline, BaselineEnd};
+pub use promise::{Baseline, BaselineEnd, FAILS, fails_on_base};
 pub use streak::{Streak, Word};
 
 /// How a check went.
@@ -57,7 +58,7 @@ pub enum Health {
     /// It works, and somebody should know.
     Warning,
     /// It does not work.
-    Broken,
+    Error,
 }
 
 /// One check that was made.
@@ -98,9 +99,9 @@ impl Verdict {
         }
     }
 
-    pub(crate) fn broken(found: impl Into<String>) -> Self {
+    pub(crate) fn error(found: impl Into<String>) -> Self {
         Self {
-            health: Health::Broken,
+            health: Health::Error,
             ..Self::ok(found)
         }
     }
@@ -141,6 +142,31 @@ pub async fn some_of(scene: &Scene<'_>, ids: &[&str]) -> Vec<Checked> {
     all
 }
 
+/// What the settings name on this machine, asked without a network: programs, scripts, included files, and
+/// the remotes that are directories here. What is as it should be is left out.
+pub async fn offline(scene: &Scene<'_>) -> Vec<Checked> {
+    let named = [
+        "account.NAME.program",
+        "account.NAME.script",
+        "repo.NAME.include",
+    ];
+    let mut all = some_of(scene, &named).await;
+    let remotes = LIST.iter().filter(|check| check.id == REMOTE);
+    for check in remotes {
+        for repo in scene.home.fleet.repos.values() {
+            if Remote::new(repo.url.as_str()).directory().is_some() {
+                let found = remote::reachable(scene, repo).await;
+                all.extend(found.map(|verdict| check.checked(repo.name.as_str(), verdict)));
+            }
+        }
+    }
+    all.retain(|one| one.health != Health::Ok);
+    all
+}
+
+/// The check that asks a remote.
+const REMOTE: &str = "repo.NAME.remote";
+
 /// Findings about the settings, errors or warnings.
 #[must_use]
 pub fn settings(findings: &[Finding]) -> Vec<Checked> {
@@ -161,7 +187,7 @@ pub fn settings(findings: &[Finding]) -> Vec<Checked> {
         };
         let found = format!("{place}{line}: {key}{}", finding.problem);
         match finding.severity {
-            Severity::Error => checked("settings".into(), Verdict::broken(found), remedy),
+            Severity::Error => checked("settings".into(), Verdict::error(found), remedy),
             Severity::Warning => {
                 let id = format!("settings.{}", finding.key);
                 let id = id.trim_end_matches('.').to_owned();

@@ -150,6 +150,10 @@ pub const LIST: &[Check] = checks![
         "git is installed and new enough (2.39)",
         "install git 2.39 or newer, and have it on the daemon's PATH",
         Machine(|_| Box::pin(versions::git()));
+    "carson.versions", WithWork,
+        "carson, its hook and its launcher are of one version",
+        "install all of them from one checkout: cargo xtask install",
+        Home(|scene| Box::pin(versions::own(scene)));
     "clock.year", Always,
         "the clock shows a year in which Carson can run",
         "set the clock: timedatectl set-ntp true",
@@ -212,7 +216,7 @@ pub const LIST: &[Check] = checks![
         Home(|scene| Box::pin(clock::order(scene)));
     "hook.answers", InBench,
         "the pre-tool-use hook stops what it must and passes what it must",
-        "install carson-hook beside carson: cargo install --path hooks/pre-tool-use",
+        "install carson-hook beside carson: cargo xtask install",
         Home(|scene| Box::pin(hook::answers(scene)));
     "account.NAME.program", Always,
         "the account's CLI is installed",

@@ -24,7 +24,7 @@ fn available_of(meminfo: &str) -> Option<u64> {
 fn judge(mib: u64) -> Verdict {
     let found = format!("{mib} MiB are available");
     match mib {
-        ..FLOOR_MIB => Verdict::broken(format!("only {found}, and a CLI needs {FLOOR_MIB}")),
+        ..FLOOR_MIB => Verdict::error(format!("only {found}, and a CLI needs {FLOOR_MIB}")),
         FLOOR_MIB..LOW_MIB => Verdict::warning(found),
         _ => Verdict::ok(found),
     }
@@ -40,7 +40,7 @@ mod tests {
         let told = "MemTotal:       32794616 kB\nMemFree: 1 kB\nMemAvailable:     131072 kB\n";
         assert_eq!(available_of(told), Some(128));
         assert_eq!(available_of("MemTotal: 1 kB\n"), None);
-        assert_eq!(judge(127).health, Health::Broken);
+        assert_eq!(judge(127).health, Health::Error);
         assert_eq!(judge(128).health, Health::Warning);
         assert_eq!(judge(1024).health, Health::Ok);
     }

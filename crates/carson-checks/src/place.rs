@@ -27,7 +27,7 @@ pub(crate) async fn private(scene: &Scene<'_>) -> Option<Verdict> {
         Some((place, mode)) => {
             let place = place.display();
             let found = format!("{place} can be changed by others (mode {mode:04o})");
-            Verdict::broken(found).mend(format!("chmod go-w {place}"))
+            Verdict::error(found).mend(format!("chmod go-w {place}"))
         }
     })
 }
@@ -45,7 +45,7 @@ pub(crate) async fn writable(scene: &Scene<'_>) -> Option<Verdict> {
     let closed = places.iter().find_map(|place| closed(place));
     Some(match closed {
         None => Verdict::ok(format!("{} can be written", layout.root.display())),
-        Some(why) => Verdict::broken(why),
+        Some(why) => Verdict::error(why),
     })
 }
 
@@ -79,7 +79,7 @@ fn judge(kind: &str, place: &str) -> Verdict {
     let found = format!("{place} lies on {kind}");
     match kind {
         "nfs" | "smb" | "cifs" | "9p" | "afs" | "ceph" | "lustre" | "gpfs" | "coda" => {
-            Verdict::broken(format!(
+            Verdict::error(format!(
                 "{found}, over a network: locks, renames and the database's log do not hold there"
             ))
         }
@@ -141,8 +141,8 @@ mod tests {
     #[test]
     fn networks_are_refused_and_what_goes_away_is_told() {
         for (kind, health) in [
-            ("nfs", Health::Broken),
-            ("9p", Health::Broken),
+            ("nfs", Health::Error),
+            ("9p", Health::Error),
             ("fuse", Health::Warning),
             ("tmpfs", Health::Warning),
             ("overlay", Health::Warning),

@@ -120,7 +120,7 @@ async fn run_check(
         return Ok(());
     };
     let id = check.id_of(name);
-    if verdict.health == Health::Broken {
+    if verdict.health == Health::Error {
         let told = check.checked(name, verdict);
         let remedy = told.remedy.unwrap_or_default();
         let why = format!("{}; {remedy}", told.found);

@@ -17,6 +17,9 @@ pub struct Baseline {
     pub run: String,
     /// How.
     pub ended: BaselineEnd,
+    /// The end of what it printed when it did not pass, on one line.
+    #[serde(default)]
+    pub said: String,
 }
 
 /// How a promise ended there.
@@ -48,9 +51,23 @@ impl Baseline {
         let (key, now) = (Self::key(role, repo), home.clock.now());
         let kept = home.store.keep_measured(&home.fleet.host, &key, &text, now);
         if let Err(error) = kept.await {
-            warn!(%error, "how the promise ended on the base could not be kept");
+            warn!(%error, "how the check ended on the base could not be kept");
         }
     }
+}
+
+/// What somebody can do about a check that fails before any work.
+pub const FAILS: &str = "mend it in the repository, or promise.run of the role; where that is what its issues are about, \
+     nothing is wrong";
+
+/// That it fails there, and how.
+#[must_use]
+pub fn fails_on_base(repo: &RepoName, said: &str) -> String {
+    let said = match said {
+        "" => String::new(),
+        said => format!(": {said}"),
+    };
+    format!("the check fails on the untouched base of {repo}, before any work{said}")
 }
 
 /// Whether it could be run when it was last.
@@ -59,12 +76,22 @@ pub(crate) async fn runs(scene: &Scene<'_>, role: &Role) -> Option<Verdict> {
     if scene.database.is_some() {
         return None;
     }
+    let mut fails = None;
     for repo in &role.repos {
         let known = Baseline::known(scene.home, role, repo).await;
         let known = known.filter(|known| known.run == promise.run);
-        if let Some(BaselineEnd::Unable(why)) = known.map(|known| known.ended) {
-            return Some(Verdict::broken(format!("in {repo}: {why}")));
+        match known.map(|known| (known.ended, known.said)) {
+            Some((BaselineEnd::Unable(why), _)) => {
+                return Some(Verdict::error(format!("in {repo}: {why}")));
+            }
+            Some((BaselineEnd::Failed(_), said)) => {
+                fails.get_or_insert_with(|| fails_on_base(repo, &said));
+            }
+            Some((BaselineEnd::Passed, _)) | None => {}
         }
+    }
+    if let Some(found) = fails {
+        return Some(Verdict::warning(found).mend(FAILS));
     }
     Some(Verdict::ok("it is not known that it could not be run"))
 }

@@ -13,7 +13,7 @@ pub(crate) async fn reachable(scene: &Scene<'_>, repo: &Repo) -> Option<Verdict>
     };
     Some(match looked {
         Ok(()) => Verdict::ok(format!("it answers, and has {}", repo.base)),
-        Err(error) => Verdict::broken(error.to_string()).mend(error.hint()),
+        Err(error) => Verdict::error(error.to_string()).mend(error.hint()),
     })
 }
 

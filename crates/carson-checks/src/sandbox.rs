@@ -26,7 +26,7 @@ pub(crate) async fn walls(machine: &Machine) -> Option<Verdict> {
         return Some(Verdict::ok(found));
     }
     Some(match has.is_empty() {
-        true => Verdict::broken(found),
+        true => Verdict::error(found),
         false => Verdict::warning(found),
     })
 }
@@ -86,7 +86,7 @@ pub(crate) async fn required(scene: &Scene<'_>, role: &Role) -> Option<Verdict> 
     };
     Some(match scene.machine.level().unmet(&profile) {
         None => Verdict::ok("the sandbox that it requires is there"),
-        Some(missing) => Verdict::broken(format!(
+        Some(missing) => Verdict::error(format!(
             "it requires a sandbox, and this machine lacks {missing}"
         )),
     })

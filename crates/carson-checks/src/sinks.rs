@@ -8,7 +8,7 @@ use carson_home::secrets;
 pub(crate) async fn answers(_: &Scene<'_>, spec: &dyn Spec) -> Option<Verdict> {
     let sink = match spec.open(&secrets::secret) {
         Ok(sink) => sink,
-        Err(why) => return Some(Verdict::broken(why)),
+        Err(why) => return Some(Verdict::error(why)),
     };
     Some(match sink.ask().await {
         Ok(Some(said)) => Verdict::ok(said),
@@ -16,8 +16,8 @@ pub(crate) async fn answers(_: &Scene<'_>, spec: &dyn Spec) -> Option<Verdict> {
         Ok(None) => {
             Verdict::ok("its address is sound; it can only be posted to, so it was not asked")
         }
-        Err(error @ PostError::Permanent(_)) => Verdict::broken(error.to_string()),
-        Err(error) => Verdict::broken(error.to_string())
+        Err(error @ PostError::Permanent(_)) => Verdict::error(error.to_string()),
+        Err(error) => Verdict::error(error.to_string())
             .mend("check the network and the address; posts wait for it meanwhile"),
     })
 }

@@ -108,7 +108,7 @@ fn fails(
         let text = failure_text(&row);
         word = Some(Word {
             event: Event::PreflightFailing { text: text.clone() },
-            severity: Severity::Alert,
+            severity: Severity::Error,
             what: "cannot fire",
             text,
         });

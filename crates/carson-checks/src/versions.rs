@@ -2,9 +2,11 @@
 
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
+use std::time::Duration;
 
 use carson_config::Account;
 use carson_engine::{DATED, Engine, NotReady, Version};
+use carson_proc::{Command, Limits, capture, own_program};
 
 use crate::measured::{keep, known};
 use crate::{Scene, Verdict};
@@ -12,8 +14,58 @@ use crate::{Scene, Verdict};
 pub(crate) async fn git() -> Option<Verdict> {
     Some(match carson_git::check_version().await {
         Ok(found) => Verdict::ok(format!("git {found}")),
-        Err(error) => Verdict::broken(error.to_string()).mend(error.hint()),
+        Err(error) => Verdict::error(error.to_string()).mend(error.hint()),
     })
+}
+
+/// The programs that are taken from beside `carson`, where they are there: it does their work itself otherwise.
+const BESIDE: [&str; 2] = ["carson-hook", "carson-launch"];
+
+/// The version of this program.
+const OURS: &str = env!("CARGO_PKG_VERSION");
+
+/// How long a program of ours may take to say its version.
+const WITHIN: Duration = Duration::from_secs(5);
+
+/// An update that put only some of them in place leaves a mixture: they speak with one another.
+pub(crate) async fn own(scene: &Scene<'_>) -> Option<Verdict> {
+    for name in BESIDE {
+        // Where sessions write, it is not used.
+        let Some(path) = own_program(&scene.home.program.with_file_name(name), None) else {
+            continue;
+        };
+        let said = said_version(scene, &path).await;
+        let version = said.strip_prefix(name).map(str::trim);
+        if version == Some(OURS) {
+            continue;
+        }
+        let path = path.display();
+        return Some(Verdict::error(match version {
+            Some(version) => format!("carson is {OURS}, and {path} is {version}"),
+            None => format!("carson is {OURS}, and {path} says no version, as an older one does"),
+        }));
+    }
+    Some(Verdict::ok(format!("all are {OURS}")))
+}
+
+/// What it says of its version; nothing of use from one that does not know the question. Asked once of each
+/// file.
+async fn said_version(scene: &Scene<'_>, program: &Path) -> String {
+    let what = stamp(program).map(|stamp| format!("own version {stamp}"));
+    if let Some(what) = &what
+        && let Some(said) = known(scene, what).await
+    {
+        return said;
+    }
+    let command = Command::new(program, &scene.home.fleet.layout.root).arg("--version");
+    let said = match capture(&command, &Limits::within(WITHIN)).await {
+        Ok(done) if done.success() => done.stdout.text().trim().to_owned(),
+        _ => String::new(),
+    };
+    if let Some(what) = &what {
+        keep(scene, what, &said).await;
+    }
+    said
 }
 
 pub(crate) async fn cli(scene: &Scene<'_>, account: &Account) -> Option<Verdict> {
@@ -34,7 +86,7 @@ pub(crate) async fn cli(scene: &Scene<'_>, account: &Account) -> Option<Verdict>
 /// Carson drives a known CLI by its flags. A command's flags are the operator's.
 fn not_ready(account: &Account, error: &NotReady) -> Verdict {
     let verdict = match account.engine.cli() {
-        Some(_) => Verdict::broken(error.to_string()),
+        Some(_) => Verdict::error(error.to_string()),
         None => Verdict::warning(error.to_string()),
     };
     verdict.mend(error.hint())

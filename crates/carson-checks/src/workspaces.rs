@@ -24,7 +24,7 @@ pub(crate) async fn setup(scene: &Scene<'_>, repo: &Repo) -> Option<Verdict> {
         return None;
     }
     Some(match layers::last_failure(scene.home, repo) {
-        Some(why) => Verdict::broken(why),
+        Some(why) => Verdict::error(why),
         None => Verdict::ok("its last run is not known to have failed"),
     })
 }
@@ -34,7 +34,7 @@ pub(crate) async fn include(_: &Scene<'_>, repo: &Repo) -> Option<Verdict> {
         return None;
     }
     Some(match missing(&repo.include).first() {
-        Some(path) => Verdict::broken(format!("{} is not there", path.display())),
+        Some(path) => Verdict::error(format!("{} is not there", path.display())),
         None => Verdict::ok("every file is there"),
     })
 }

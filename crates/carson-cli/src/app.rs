@@ -18,6 +18,9 @@ use crate::print;
 /// How long a firing waits for a database that another process holds.
 const LOCK_PATIENCE: Duration = Duration::from_secs(120);
 
+/// The variable that names the home.
+const HOME: &str = "CARSON_HOME";
+
 /// What the process was started with.
 #[derive(Clone, Debug)]
 pub struct App {
@@ -36,6 +39,9 @@ impl App {
     pub fn new(home: Option<PathBuf>, json: bool) -> Result<Self, CommandError> {
         let environ: Vec<(OsString, OsString)> = std::env::vars_os().collect();
         let user_home = std::env::home_dir();
+        let named = environ.iter().find(|(name, _)| name == HOME);
+        let named = named.filter(|(_, home)| !home.is_empty());
+        let home = home.or_else(|| named.map(|(_, home)| PathBuf::from(home)));
         let home = match (home, &user_home) {
             (Some(home), _) => home,
             (None, Some(user)) => user.join(".carson"),
@@ -63,7 +69,7 @@ impl App {
 
     /// How to call Carson for this home: with `--home`, unless it finds it by itself.
     pub fn called(&self) -> String {
-        let named = self.environ.iter().find(|(name, _)| name == "CARSON_HOME");
+        let named = self.environ.iter().find(|(name, _)| name == HOME);
         let usual = match named {
             Some((_, home)) => Some(PathBuf::from(home)),
             None => self.user_home.as_ref().map(|home| home.join(".carson")),

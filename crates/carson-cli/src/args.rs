@@ -3,7 +3,8 @@
 use std::ffi::OsString;
 use std::path::PathBuf;
 
-use carson_core::EngineKind;
+use carson_config::shipped_roles;
+use carson_core::{EngineKind, Program};
 use carson_forge::OPENERS;
 use carson_operator::{block, firings, pause};
 use chrono::{DateTime, Utc};
@@ -19,9 +20,8 @@ const EVERYWHERE: &str = "Options of every command";
 #[derive(Debug, Parser)]
 #[command(name = "carson", version, about, max_term_width = 100, after_help = EXIT_CODES)]
 pub struct Args {
-    /// Where the fleet lives [default: ~/.carson].
+    /// Where the fleet lives [default: what CARSON_HOME says, else ~/.carson].
     #[arg(long, global = true, value_name = "DIR", help_heading = EVERYWHERE)]
-    #[arg(env = "CARSON_HOME", hide_env_values = true)]
     pub home: Option<PathBuf>,
     /// Answer as JSON.
     #[arg(long, global = true, help_heading = EVERYWHERE)]
@@ -86,14 +86,19 @@ pub enum Command {
     },
     /// Print a firing's log, and where its transcripts are.
     Logs {
-        /// The firing: its id, or any part of it that no other has.
-        id: String,
+        /// The firing: its id, or any part of it that no other has; with --since alone, every firing that
+        /// began then.
+        #[arg(required_unless_present = "since")]
+        id: Option<String>,
+        /// Only what was logged since then: how long ago (2h, 3d, 1w), `today`, `yesterday`, or a day.
+        #[arg(long, value_name = "WHEN")]
+        since: Option<String>,
         /// Print the transcripts too, as the CLI wrote them; `carson show --transcript` has them
         /// readable.
         #[arg(long)]
         transcripts: bool,
         /// Go on until the firing has ended.
-        #[arg(short, long, conflicts_with_all = ["transcripts", "json"])]
+        #[arg(short, long, requires = "id", conflicts_with_all = ["since", "transcripts", "json"])]
         follow: bool,
     },
     /// Work with issues on any forge.
@@ -136,7 +141,7 @@ pub enum Command {
     },
     /// Examine this machine and this home, and say what would mend what is amiss
     ///
-    /// Asks remotes and forges, and no model; exits with 1 when something is broken.
+    /// Asks remotes and forges, and no model; exits with 1 when it finds an error.
     /// docs/CHECKS.md lists the checks.
     Doctor,
     /// List backups of the database, make one, or put one in its place.
@@ -178,9 +183,13 @@ pub enum Command {
 /// `carson init`
 #[derive(Debug, ClapArgs)]
 pub struct Init {
-    /// The repository: a path, or an address that git understands [default: the one you stand in].
+    /// The repository: a path, or an address that git understands [default: the one you stand in]. With
+    /// --role: its name in the settings.
     #[arg(long, value_name = "PATH_OR_URL")]
     pub repo: Option<String>,
+    /// Only add this role, which comes with Carson, to the home that is there.
+    #[arg(long, value_parser = roles(), conflicts_with_all = ["forge", "slug", "base", "engine"])]
+    pub role: Option<String>,
     /// Where its issues live.
     #[arg(long, default_value = "local", value_parser = forges())]
     pub forge: String,
@@ -190,20 +199,39 @@ pub struct Init {
     /// The branch that work starts from [default: the one that the repository's HEAD names].
     #[arg(long)]
     pub base: Option<String>,
-    /// The CLI that works.
-    #[arg(long, value_parser = cli_engine(), default_value = "claude")]
+    /// What works: an agent CLI, or any program.
+    #[arg(long, value_parser = engine(|_| true), default_value = "claude")]
     pub engine: EngineKind,
+    /// The program of the engine, by its path or its name on PATH; `command` has none of its own.
+    #[arg(long, value_name = "PROGRAM", required_if_eq_any(with_any_program()))]
+    pub binary: Option<String>,
+    /// The script that `rehearsal` plays.
+    #[arg(long, value_name = "FILE", required_if_eq_any(with_scripts()))]
+    pub script: Option<PathBuf>,
     /// Ask nothing, and take what is proposed.
     #[arg(long)]
     pub yes: bool,
 }
 
-/// Engines that drive a CLI, signed in as the operator is.
-fn cli_engine() -> impl TypedValueParser<Value = EngineKind> {
-    engine(|engine| engine.cli().is_some())
+/// Engines that start what the account names, and those that play a script, as conditions.
+fn with_any_program() -> impl Iterator<Item = (&'static str, &'static str)> {
+    let facts = EngineKind::all().map(EngineKind::facts);
+    let any = facts.filter(|facts| facts.program == Program::Any);
+    any.map(|facts| ("engine", facts.name))
 }
 
-/// Those, and the one that needs nobody to be signed in.
+fn with_scripts() -> impl Iterator<Item = (&'static str, &'static str)> {
+    let facts = EngineKind::all().map(EngineKind::facts);
+    let players = facts.filter(|facts| facts.plays_script);
+    players.map(|facts| ("engine", facts.name))
+}
+
+/// Roles that come with Carson.
+fn roles() -> PossibleValuesParser {
+    PossibleValuesParser::new(shipped_roles().iter().map(|role| role.name))
+}
+
+/// Engines that drive a CLI, signed in as the operator is, and the one that needs nobody to be.
 fn demo_engine() -> impl TypedValueParser<Value = EngineKind> {
     engine(|engine| engine.cli().is_some() || engine.facts().plays_script)
 }
@@ -213,6 +241,7 @@ fn engine(offered: fn(&EngineKind) -> bool) -> impl TypedValueParser<Value = Eng
         let facts = engine.facts();
         let help = match facts.plays_script {
             true => "A script plays the model; everything else is real".to_owned(),
+            false if facts.program == Program::Any => "Any program that takes a prompt".to_owned(),
             false => format!("{}, signed in as you are", facts.title),
         };
         PossibleValue::new(facts.name).help(help)
@@ -264,7 +293,7 @@ pub struct Fire {
     #[arg(long)]
     pub repo: Option<String>,
     /// Only this issue.
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    #[arg(long, visible_alias = "issue", value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     pub work: Option<u64>,
     /// Only say what would be done: preflight is asked, and nothing is claimed.
     #[arg(long)]
@@ -368,6 +397,14 @@ pub enum IssueAction {
     },
     /// Close an issue.
     Close {
+        /// Its number.
+        #[arg(value_parser = clap::value_parser!(u64).range(1..))]
+        number: u64,
+        #[command(flatten)]
+        repo: RepoArg,
+    },
+    /// Open a closed issue again; `carson retry` gives it to its role.
+    Reopen {
         /// Its number.
         #[arg(value_parser = clap::value_parser!(u64).range(1..))]
         number: u64,

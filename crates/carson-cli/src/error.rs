@@ -65,6 +65,20 @@ impl CommandError {
         }
     }
 
+    /// A command line that clap does not take, by its words: what is wrong, and what to do on lines of their
+    /// own behind it.
+    pub fn misread(said: &str) -> Self {
+        let said = said.trim().trim_start_matches("error: ");
+        let (message, rest) = said.split_once("\n\n").unwrap_or((said, ""));
+        let words: Vec<&str> = message.split_whitespace().collect();
+        let lines = rest.lines().map(str::trim);
+        let hints = lines.filter(|line| !line.is_empty()).map(str::to_owned);
+        Self {
+            hints: hints.collect(),
+            ..Self::usage(words.join(" "))
+        }
+    }
+
     /// Something that is not there, or refuses.
     pub fn failed(message: impl Into<String>) -> Self {
         Self {

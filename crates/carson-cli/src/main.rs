@@ -27,7 +27,10 @@ fn main() -> ExitCode {
         return code;
     }
     others_write_nothing();
-    let args = args::Args::parse();
+    let args = match args::Args::try_parse() {
+        Ok(args) => args,
+        Err(error) => return not_understood(&error),
+    };
     if let args::Command::Hook {
         action: args::HookAction::Run,
     } = &args.command
@@ -46,6 +49,17 @@ fn main() -> ExitCode {
             ExitCode::from(error.kind.code())
         }
     }
+}
+
+/// What clap says of a command line, help among it; as JSON where that was asked for.
+fn not_understood(error: &clap::Error) -> ExitCode {
+    let mut typed = std::env::args_os().take_while(|word| word != "--");
+    if !error.use_stderr() || !typed.any(|word| word == "--json") {
+        error.exit();
+    }
+    let error = CommandError::misread(&error.render().to_string());
+    error.show(true);
+    ExitCode::from(error.kind.code())
 }
 
 /// Nothing that Carson makes can be written by anybody else, whatever mask it was started with.

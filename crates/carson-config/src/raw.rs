@@ -185,6 +185,7 @@ impl Default for RepoSection {
                 .map(str::to_owned)
                 .to_vec(),
             trusted_authors: Vec::new(),
+            scrub: Vec::new(),
             base: "main".into(),
             protected: [
                 "main",

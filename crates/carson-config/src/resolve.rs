@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use carson_core::cadence::Cadence;
 use carson_core::{HostName, RoleName, Stage};
+use carson_forge::is_reserved;
 use carson_notify::SINKS;
 use chrono_tz::Tz;
 
@@ -260,9 +261,16 @@ fn identity_check(raw: &IdentitySection, check: &mut Check<'_>) -> Option<Identi
 }
 
 fn work(raw: WorkSource, check: &mut Check<'_>) -> WorkSource {
-    if raw.label().is_some_and(|label| label.trim().is_empty()) {
-        let hint = "label = \"carson:ready\"";
-        check.problem("work.label", "the label is empty", hint);
+    let hint = "label = \"carson:ready\"";
+    match raw.label() {
+        Some(label) if label.trim().is_empty() => {
+            check.problem("work.label", "the label is empty", hint);
+        }
+        Some(label) if is_reserved(label) => {
+            let problem = format!("{label:?} keeps every role away from an issue, this one too");
+            check.problem("work.label", problem, hint);
+        }
+        _ => {}
     }
     if raw.labels.iter().any(|label| label.trim().is_empty()) {
         let problem = "a label is empty, and no issue can carry it";

@@ -6,7 +6,8 @@ use std::path::{Path, PathBuf};
 use crate::finding::Finding;
 
 /// What to do about a fleet without roles.
-const FIRST: &str = "make a directory there with a role.toml: docs/CONFIG.md has a small one";
+const FIRST: &str = "`carson init --role implementer` makes the one that comes with Carson; docs/CONFIG.md says how to \
+     write one";
 
 /// The directories of all roles. What looks like a role and is not read is a finding, and so is a
 /// fleet without any: it would wait for ever, and nobody would know why.

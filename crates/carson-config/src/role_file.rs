@@ -152,7 +152,7 @@ pub(crate) struct LimitsSection {
     #[serde(with = "As::<SomeTime>")]
     #[schemars(extend("examples" = ["5m"]))]
     silence: Duration,
-    /// Execute sessions until the promise passes.
+    /// Execute sessions until the check (`[promise]`) passes.
     #[schemars(range(min = 1), extend("examples" = [5]))]
     max_attempts: u32,
     /// Rounds of plan review and revision.
@@ -238,7 +238,7 @@ impl Default for Tools {
     }
 }
 
-/// `[promise]`: the command that must exit 0.
+/// `[promise]`: the check, a command that must exit 0.
 #[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 #[schemars(extend("x-planned" = ["verify_runs"]))]

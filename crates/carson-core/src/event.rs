@@ -107,6 +107,15 @@ events! {
         /// What is wrong with it.
         why: String,
     }
+    /// The check of a role fails before any work; sessions are paid all the same.
+    CheckFailsOnBase = "check.fails-on-base" {
+        /// The repository.
+        repo: RepoName,
+        /// The commit.
+        base: String,
+        /// The end of what it printed.
+        said: String,
+    }
     /// A housekeeping job did something that is worth knowing.
     JobDone = "job.done" {
         /// The job.

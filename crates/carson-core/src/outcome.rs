@@ -56,10 +56,12 @@ pub enum StreakEffect {
 pub enum Severity {
     /// Good news.
     Info,
-    /// Somebody may want to look.
-    Warn,
-    /// Somebody must look.
-    Alert,
+    /// Somebody may want to look. Rows of older versions say `warn`.
+    #[serde(alias = "warn")]
+    Warning,
+    /// Somebody must look. Rows of older versions say `alert`.
+    #[serde(alias = "alert")]
+    Error,
 }
 
 /// What happens to the claimed work.
@@ -159,8 +161,8 @@ impl Outcome {
             | Self::Rejected
             | Self::Failed
             | Self::TimedOut
-            | Self::RateLimited => Some(Severity::Warn),
-            Self::Blocked | Self::Auth | Self::Crashed => Some(Severity::Alert),
+            | Self::RateLimited => Some(Severity::Warning),
+            Self::Blocked | Self::Auth | Self::Crashed => Some(Severity::Error),
             Self::Silent | Self::Skipped => None,
         }
     }

@@ -202,14 +202,14 @@ impl Facts {
         self.commits > 0 && !self.unchanged || self.dirty || !self.beside.is_empty()
     }
 
-    /// Whether the firing tells nothing about the work: a person stopped it, or what it stands on failed
-    /// before any of it was done. Such a firing costs the work no attempt. A CLI that fails after a model
+    /// Whether the firing tells nothing about the work: a person stopped it, this machine could not confine
+    /// it, or what it stands on failed before any of it was done. Such a firing costs the work no attempt. A CLI that fails after a model
     /// has answered may do so because of the work.
     #[must_use]
     pub fn spares_the_work(&self) -> bool {
         match self.halt {
-            Some(Halt::Cancelled) => true,
-            Some(Halt::Unavailable(_) | Halt::Unconfined(_) | Halt::Broken(_)) => !self.has_work(),
+            Some(Halt::Cancelled | Halt::Unconfined(_)) => true,
+            Some(Halt::Unavailable(_) | Halt::Broken(_)) => !self.has_work(),
             Some(Halt::EngineFailed(_)) => !self.has_work() && !self.answered,
             _ => false,
         }
@@ -411,9 +411,7 @@ fn settle_commits(facts: &Facts) -> Settled {
         return settled(Outcome::Failed, "the session said [OK] but changed nothing");
     }
     match (facts.promise, facts.diff_review) {
-        (PromiseFact::Failed, _) => {
-            settled(Outcome::Failed, "EXHAUSTED: the promise does not pass")
-        }
+        (PromiseFact::Failed, _) => settled(Outcome::Failed, "EXHAUSTED: the check does not pass"),
         (_, DiffReviewFact::Rejected) => settled(Outcome::Rejected, "the diff review said no"),
         _ => match unjudged(facts).or_else(|| too_large(facts)) {
             Some(why) => settled(Outcome::Partial, why),
@@ -480,7 +478,7 @@ fn ok_reason(facts: &Facts) -> String {
         n => format!("{n} commits"),
     };
     reason.push_str(match facts.promise {
-        PromiseFact::Passed => ", the promise passes",
+        PromiseFact::Passed => ", the check passes",
         // Reviews are opinions: who merges must know that nothing was run.
         PromiseFact::NotRun | PromiseFact::Failed => ", no check was run",
     });

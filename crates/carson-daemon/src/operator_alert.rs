@@ -16,7 +16,7 @@ pub(crate) async fn alert_operator(home: &Home, event: &Event, title: &str, text
         return;
     }
     let word = Word {
-        severity: Severity::Alert,
+        severity: Severity::Error,
         title,
         text,
         role: None,

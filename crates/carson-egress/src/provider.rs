@@ -5,14 +5,15 @@
 //! paths only. What it asks for is read before, because the provider would fetch and run things in
 //! the session's place (`features.rs`); answers stream through unread.
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
 
 use carson_core::Api;
 use http_body_util::{BodyExt, Limited};
 use hyper::body::{Bytes, Frame, Incoming};
 use hyper::header::{
     AUTHORIZATION, CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_TYPE, HeaderMap, HeaderName,
-    HeaderValue,
+    HeaderValue, RETRY_AFTER,
 };
 use hyper::http::request::Parts;
 use hyper::{Method, Request, Response, Version};
@@ -75,6 +76,8 @@ pub(crate) struct Upstream {
     largest: usize,
     /// Mebibytes of requests that may be in memory beside those that are.
     held: Semaphore,
+    /// How long to wait, as its last refusal said it, and when that was.
+    asked: Mutex<Option<(String, Instant)>>,
 }
 
 /// Mebibytes of requests that are in memory at once: room for two of the largest.
@@ -107,7 +110,27 @@ impl Upstream {
             allowed: provider.allowed.clone(),
             largest: bounds.request,
             held: Semaphore::new(HELD),
+            asked: Mutex::default(),
         })
+    }
+
+    /// The `retry-after` of its last refusal, and how long ago that came; nothing once it has answered again.
+    pub(crate) fn retry_after(&self) -> Option<(String, Duration)> {
+        let asked = self.asked.lock().unwrap_or_else(PoisonError::into_inner);
+        let (header, at) = asked.as_ref()?;
+        Some((header.clone(), at.elapsed()))
+    }
+
+    fn note_wait(&self, answer: &Response<reqwest::Body>) {
+        let header = answer.headers().get(RETRY_AFTER);
+        let header = header.and_then(|value| value.to_str().ok());
+        let mut asked = self.asked.lock().unwrap_or_else(PoisonError::into_inner);
+        match header {
+            _ if answer.status().is_success() => *asked = None,
+            Some(header) => *asked = Some((header.to_owned(), Instant::now())),
+            // It takes nothing back.
+            None => {}
+        }
     }
 
     pub(crate) async fn pass_on(
@@ -140,7 +163,9 @@ impl Upstream {
             // The address may hold what a gateway's operator would not show.
             why: error.without_url().to_string(),
         })?;
-        Ok(to_the_session(answer.into(), counters))
+        let answer = answer.into();
+        self.note_wait(&answer);
+        Ok(to_the_session(answer, counters))
     }
 
     /// The whole of a request, when all that it asks for is allowed.

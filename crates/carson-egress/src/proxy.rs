@@ -3,6 +3,7 @@
 use std::net::{Ipv4Addr, TcpListener};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
+use std::time::Duration;
 
 use carson_core::Api;
 use carson_core::egress::{Allowlist, EgressHost, Rule};
@@ -131,6 +132,13 @@ impl Egress {
             own_loopback: isolated && !self.shared.rules.0.iter().any(Rule::is_local),
         };
         variables(self.port(), &self.shared.token, offer)
+    }
+
+    /// The `retry-after` of the provider's last refusal, as it stood there, and how long ago that came. Its
+    /// client may hide it. Only a proxy that holds the key sees the provider's answers.
+    #[must_use]
+    pub fn retry_after(&self) -> Option<(String, Duration)> {
+        self.shared.upstream.as_ref()?.retry_after()
     }
 
     /// What went where so far.

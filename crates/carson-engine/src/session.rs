@@ -93,6 +93,15 @@ pub enum Event {
         /// HTTP status, when there was one.
         status: Option<u16>,
     },
+    /// What it used so far, as far as the CLI tells it while it runs; its end has the last word.
+    Used {
+        /// Turns.
+        turns: u32,
+        /// Input tokens, those from and for the provider's cache weighed by what they cost.
+        tokens_in: u64,
+        /// Output tokens.
+        tokens_out: u64,
+    },
     /// The provider says how much of a usage window is left.
     LimitWarning {
         /// Which window.

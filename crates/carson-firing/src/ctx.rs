@@ -8,7 +8,7 @@ use carson_core::{Event, FiringId, RepoName, Stage};
 use carson_proc::Cancel;
 use carson_store::{Firing as Row, Stopped, Store};
 use chrono::{DateTime, Utc};
-use tracing::info;
+use tracing::{info, warn};
 
 use crate::steps::{Step, Steps};
 use carson_home::{FiringRef, Home};
@@ -26,6 +26,8 @@ pub(crate) struct Ctx<'h> {
     pub wanted: Wanted,
     /// Whether somebody asked for it, and no slot.
     pub by_hand: bool,
+    /// Whether it is only asked what a firing would meet: there is no row, and nothing is told to anybody.
+    pub is_only_asked: bool,
     /// Who watches.
     pub steps: Steps,
 }
@@ -38,6 +40,22 @@ pub(crate) struct Wanted {
 }
 
 impl<'h> Ctx<'h> {
+    /// For whoever only asks what a firing would meet.
+    pub(crate) fn asking(home: &'h Home, role: &'h Role, (cancel, steps): (Cancel, Steps)) -> Self {
+        Self {
+            home,
+            id: FiringId::new(),
+            claimed_at: home.clock.now(),
+            role,
+            cancel,
+            deadline: Instant::now() + role.limits.wall_clock,
+            wanted: Wanted::default(),
+            by_hand: true,
+            is_only_asked: true,
+            steps,
+        }
+    }
+
     /// A firing as its row tells it.
     pub(crate) fn of_row(home: &'h Home, row: &Row, role: &'h Role, cancel: Cancel) -> Self {
         Self {
@@ -48,6 +66,7 @@ impl<'h> Ctx<'h> {
             cancel,
             deadline: Instant::now() + role.limits.wall_clock,
             by_hand: row.slot.is_none(),
+            is_only_asked: false,
             steps: Steps::default(),
             wanted: Wanted {
                 repo: row.repo.clone(),
@@ -98,6 +117,9 @@ impl<'h> Ctx<'h> {
 
     /// Notes the stage in the row.
     pub(crate) async fn enter(&self, stage: Stage) {
+        if self.is_only_asked {
+            return;
+        }
         self.begins(stage);
         let entered = self.store().set_stage(self.id, stage, self.now());
         self.best_effort("the stage", entered).await;
@@ -105,6 +127,9 @@ impl<'h> Ctx<'h> {
 
     /// [`FiringRef::event`].
     pub(crate) async fn event(&self, event: &Event) {
+        if self.is_only_asked {
+            return;
+        }
         self.firing().event(event).await;
     }
 
@@ -140,6 +165,11 @@ impl Ctx<'_> {
     pub(crate) fn runs_check(&self, command: &str) {
         info!(firing.id = %self.id, command, "the check runs");
         self.steps.tell(Step::Check(command.to_owned()));
+    }
+
+    pub(crate) fn warns(&self, text: &str) {
+        warn!(firing.id = %self.id, "{text}");
+        self.steps.tell(Step::Warned(text.to_owned()));
     }
 
     pub(crate) fn calls(&self, tool: &str, call: &str) {

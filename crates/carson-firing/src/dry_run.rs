@@ -1,34 +1,33 @@
 //! What a firing of a role would do, without doing it.
 
+mod sought;
+
 use std::path::PathBuf;
 
 use carson_config::{Account, Repo, Role, Tools, Workspaces};
 use carson_core::admission::{Admission, SkipReason, admit};
 use carson_core::egress::Allowlist;
 use carson_core::limits::WorstCase;
-use carson_core::settle::Halt;
-use carson_core::work::{Background, WorkKey};
-use carson_core::{AccountName, FiringId, Stage, Work};
+use carson_core::work::WorkKey;
+use carson_core::{FiringId, Stage};
 use carson_engine::Access;
-use carson_forge::{Forge, Issue};
+use carson_proc::Cancel;
 use carson_proc::sandbox::{Level, Network, Profile, probe};
 use carson_store::Filter;
 use serde::Serialize;
 
+use self::sought::{candidate, in_the_bench, preflight, told};
 use crate::admit::{self, Wish};
-use crate::forge_text::one_line;
-use crate::placed::Brief;
-use crate::prompt::{self, Filling};
-use crate::queue::{self, Held, HeldIssue};
-use crate::roles::repositories::{Open, QueueError, review_queue};
+use crate::roles::repositories::QueueError;
+use crate::steps::Steps;
 use carson_bench::bench::Bench;
 use carson_bench::environment::Wanted;
 use carson_bench::layers;
 use carson_bench::proxy;
 use carson_bench::sandbox_profile::Reach;
+use carson_home::Home;
 use carson_home::halt::Hinted;
 use carson_home::lent_dirs::is_lent;
-use carson_home::{FiringRef, Home};
 
 /// The answer of `carson fire ROLE --dry-run`.
 #[derive(Debug, Serialize)]
@@ -41,6 +40,10 @@ pub struct Outlook {
     pub account: Option<String>,
     /// The work it would take first, by repository.
     pub work: Option<Candidate>,
+    /// The issues before it that it would give to people, and why.
+    pub handed_over: Vec<HandedOver>,
+    /// What keeps it from nothing, and somebody should know.
+    pub warnings: Vec<String>,
     /// The stages it would walk.
     pub stages: Vec<Stage>,
     /// The command that must exit 0, if the role has one.
@@ -122,6 +125,17 @@ pub struct Shown {
     pub from: String,
 }
 
+/// An issue that would be given to people.
+#[derive(Debug, Serialize)]
+pub struct HandedOver {
+    /// Repository.
+    pub repo: String,
+    /// Number.
+    pub number: u64,
+    /// Why.
+    pub why: String,
+}
+
 /// A piece of work that is ready.
 #[derive(Debug, Serialize)]
 pub struct Candidate {
@@ -133,26 +147,33 @@ pub struct Candidate {
     pub title: String,
 }
 
-/// Looks, and changes nothing.
+/// Looks, and changes nothing but what it measures. It asks all that a firing asks before a model is paid, and so
+/// runs the check of the role in a workspace of its own. That may take as long as it may there: who watches
+/// hears of it.
 ///
 /// # Errors
 /// When the store or the forge does not answer.
-pub async fn foresee_firing(home: &Home, role: &Role, wish: &Wish) -> Result<Outlook, DryRunError> {
+pub async fn foresee_firing(
+    home: &Home,
+    role: &Role,
+    wish: &Wish,
+    watched: (Cancel, Steps),
+) -> Result<Outlook, DryRunError> {
     let now = home.clock.now();
     let gate = admit::gate(home, role, now).await?;
-    let found = candidate(home, role, wish).await?;
+    let mut found = candidate(home, role, wish).await?;
     let skipped = |reason: &SkipReason| format!("would be skipped: {reason}");
     let (admission, account) = match admit(&gate, now) {
         Admission::Admit(account) => {
-            let stopped = match &found.held_up {
+            let mut stopped = match &found.held_up {
                 Some(reason) => Some(skipped(reason)),
                 None => preflight(home, role, &account, &found).await,
             };
-            let idle = || {
-                let nothing = role.work.label().is_some() && found.work.is_none();
-                nothing.then(|| found.idle())
-            };
-            let admission = stopped.or_else(idle);
+            let idle = role.work.label().is_some() && found.work.is_none();
+            if stopped.is_none() && !idle {
+                stopped = in_the_bench(home, role, &account, &mut found, watched).await;
+            }
+            let admission = stopped.or_else(|| idle.then(|| found.idle()));
             let admission = admission.unwrap_or_else(|| "would fire now".to_owned());
             (admission, Some(account.to_string()))
         }
@@ -170,6 +191,8 @@ pub async fn foresee_firing(home: &Home, role: &Role, wish: &Wish) -> Result<Out
         admission,
         prompt: told(home, role, repo, &found),
         work: found.work.map(|(candidate, _)| candidate),
+        handed_over: found.handed_over,
+        warnings: found.warnings,
         check: role.promise.as_ref().map(|check| check.run.clone()),
         tools: role.tools.clone(),
         max_cost_usd: role.limits.max_cost_usd,
@@ -212,133 +235,6 @@ impl DryRunError {
             Self::Queue(error) => error.hint(),
         }
     }
-}
-
-/// The work, and what keeps a firing from it that admission does not know of.
-#[derive(Default)]
-struct Sought<'h> {
-    work: Option<(Candidate, Issue)>,
-    /// Where it is.
-    place: Option<(&'h Repo, Forge)>,
-    held_up: Option<SkipReason>,
-    /// Issues that carry the role's label and are not taken.
-    held: Vec<HeldIssue>,
-}
-
-impl Sought<'_> {
-    /// Why nothing is done, where there is no work.
-    fn idle(&self) -> String {
-        match self.held.first() {
-            Some(HeldIssue {
-                number,
-                why: Held::ForPeople,
-            }) => format!(
-                "would fire and find nothing to do: #{number} waits for people (`carson retry {number}` \
-                 gives it back)"
-            ),
-            Some(HeldIssue { number, why }) => {
-                format!("would fire and find nothing to do: #{number} is held: {why}")
-            }
-            None => "would fire and find nothing to do".to_owned(),
-        }
-    }
-}
-
-async fn candidate<'h>(
-    home: &'h Home,
-    role: &Role,
-    wish: &Wish,
-) -> Result<Sought<'h>, DryRunError> {
-    let open = Open::of(home, role, wish.repo.as_ref()).await?;
-    let mut sought = Sought {
-        held_up: open.closed,
-        ..Sought::default()
-    };
-    for repo in open.repos {
-        let forge = home.forge(repo).await?;
-        let mut looked = queue::look(home, role, repo, &forge).await?;
-        if let Some(wanted) = wish.work.and_then(WorkKey::number) {
-            looked.only(wanted);
-        }
-        sought.held.extend(looked.held_issues());
-        if let Some(issue) = looked.ready.into_iter().next() {
-            let candidate = Candidate {
-                repo: repo.name.to_string(),
-                number: issue.number,
-                title: one_line(&home.redactor.redact(&issue.title)),
-            };
-            sought.held_up = review_queue(home, role, &repo.name, &forge).await?;
-            sought.work = Some((candidate, issue));
-            sought.place = Some((repo, forge));
-            return Ok(sought);
-        }
-    }
-    Ok(sought)
-}
-
-/// What preflight would stop it with, asked as a firing asks.
-async fn preflight(
-    home: &Home,
-    role: &Role,
-    account: &AccountName,
-    sought: &Sought<'_>,
-) -> Option<String> {
-    let account = home.fleet.accounts.get(account)?;
-    let firing = FiringRef {
-        home,
-        role,
-        id: FiringId::new(),
-    };
-    let mut findings = carson_checks::Findings::default();
-    let mut asked = carson_checks::always(&firing, &mut findings, account).await;
-    if let (Ok(()), Some((repo, forge))) = (&asked, &sought.place) {
-        asked = carson_checks::with_work(&firing, &mut findings, account, repo, forge).await;
-    }
-    match asked {
-        Ok(()) => None,
-        Err(Halt::Skipped(reason)) => Some(format!("would be skipped: {reason}")),
-        Err(_) => Some("would be stopped by its preflight".to_owned()),
-    }
-}
-
-/// What its first session would be told.
-fn told(home: &Home, role: &Role, repo: Option<&Repo>, sought: &Sought<'_>) -> Option<Told> {
-    let mut stages = role.stages.iter().copied();
-    let stage = stages.find(|stage| [Stage::Plan, Stage::Execute].contains(stage))?;
-    let repo = sought.place.as_ref().map(|(repo, _)| *repo).or(repo)?;
-    let work = match &sought.work {
-        Some((candidate, issue)) => Work {
-            key: WorkKey::Issue(issue.number),
-            title: candidate.title.clone(),
-            body: issue.body.clone(),
-            url: issue.url.clone(),
-            attempts: 0,
-            background: Background::default(),
-        },
-        None if role.work.label().is_some() => return None,
-        None => Work {
-            key: WorkKey::None,
-            title: role.title.clone(),
-            body: role.work.task.clone(),
-            url: String::new(),
-            attempts: 0,
-            background: Background::default(),
-        },
-    };
-    let brief = Brief {
-        repo,
-        work: &work,
-        branch: "carson/…",
-        goes_on: false,
-        limits: &role.limits,
-    };
-    let filling = Filling {
-        attempt: 1,
-        ..Filling::default()
-    };
-    let text = prompt::render(role, stage, &brief, &filling).ok()?;
-    let text = home.redactor.redact(&text).into_owned();
-    Some(Told { stage, text })
 }
 
 /// Firings that an average is made of.

@@ -44,7 +44,7 @@ impl Hinted for PullError {
         match self {
             Self::Store(error) => error.hint(),
             Self::Forge(error) => error.hint(),
-            // A checkout of a person's has that branch, for one.
+            // A rule or a hook of theirs.
             Self::Git(GitError::PushRejected { .. }) => {
                 "merge the branch there with git; Carson sees that within the hour, or at the next `carson prune`"
             }
@@ -187,7 +187,7 @@ pub async fn follow(
         PullState::Closed => {
             let role = home.fleet.roles.get(&row.role);
             let ready = role.and_then(|role| role.work.label());
-            let (add, _) = labels_after(Outcome::Skipped, ready);
+            let (add, _) = labels_after(Outcome::Skipped, false, ready);
             let add: Vec<&str> = add.iter().map(String::as_str).collect();
             forge.set_labels(number, &add, &[PR_OPEN]).await?;
         }

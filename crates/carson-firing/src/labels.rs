@@ -5,10 +5,21 @@ use carson_core::outcome::WorkEffect;
 use carson_forge::{DONE, PR_OPEN};
 
 /// The labels that an outcome gives an issue, and whether the attempt counts. A role that is gone
-/// has no queue to go back to: then a person decides.
-pub(crate) fn labels_after(outcome: Outcome, ready: Option<&str>) -> (Vec<String>, bool) {
+/// has no queue to go back to: then a person decides. What the work has no part in (`spares_the_work`)
+/// leaves it where it was.
+pub(crate) fn labels_after(
+    outcome: Outcome,
+    spares_the_work: bool,
+    ready: Option<&str>,
+) -> (Vec<String>, bool) {
     let ready = ready.unwrap_or("needs:human");
-    let (add, counts) = match outcome.work_effect() {
+    let effect = match outcome.work_effect() {
+        WorkEffect::NeedsHuman | WorkEffect::BackToQueue if spares_the_work => {
+            WorkEffect::BackUncounted
+        }
+        effect => effect,
+    };
+    let (add, counts) = match effect {
         WorkEffect::PullRequestOpen => (vec![PR_OPEN], false),
         WorkEffect::Done => (vec![DONE], false),
         // Whoever removes the label lets the fleet try again.

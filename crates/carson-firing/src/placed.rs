@@ -39,8 +39,16 @@ impl Brief<'_> {
 pub(crate) struct Placed<'r, 'h> {
     pub taken: &'r Taken<'h>,
     pub place: &'r mut Place,
-    /// How the promise failed on the untouched base, if it did: the fingerprint of what it printed.
-    pub failed_before: Option<String>,
+    /// How the promise failed on the untouched base, if it did.
+    pub failed_before: Option<FailedBefore>,
+}
+
+/// A promise that fails before any work.
+pub(crate) struct FailedBefore {
+    /// The fingerprint of what it printed.
+    pub how: String,
+    /// The end of that, on one line.
+    pub said: String,
 }
 
 impl Placed<'_, '_> {

@@ -54,6 +54,13 @@ impl Tally {
 }
 
 impl Record {
+    /// Of nothing but an account.
+    pub(crate) fn with(account: AccountName) -> Self {
+        let mut record = Self::default();
+        record.tally.account = Some(account);
+        record
+    }
+
     /// As far as the row has it.
     pub(crate) fn of_row(row: &Row) -> Self {
         let tally = Tally {

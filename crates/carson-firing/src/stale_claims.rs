@@ -93,8 +93,7 @@ pub(crate) async fn release_dead(
         dead.len() == claims.len() && !dead.is_empty() && forge.issue(number).await?.has(IN_FLIGHT);
     let mut released = 0;
     for (claim, outcome, spares) in dead {
-        let mut release = release(home, claim, outcome, in_flight);
-        release.attempt_counts &= !spares;
+        let release = release(home, claim, (outcome, spares), in_flight);
         forge.release(number, claim, &release).await?;
         if in_flight && outcome == Outcome::AlreadyDone {
             forge.close_issue(number).await?;
@@ -131,10 +130,15 @@ async fn outcome_of_dead(
     })
 }
 
-fn release(home: &Home, claim: &Claim, outcome: Outcome, labels: bool) -> Release {
+fn release(
+    home: &Home,
+    claim: &Claim,
+    (outcome, spares): (Outcome, bool),
+    labels: bool,
+) -> Release {
     let role = home.fleet.roles.get(&claim.role);
     let ready = role.and_then(|role| role.work.label());
-    let (add, counts) = labels_after(outcome, ready);
+    let (add, counts) = labels_after(outcome, spares, ready);
     Release {
         outcome: outcome.to_string(),
         note: Page::from("The firing ended as ")

@@ -4,7 +4,7 @@
 
 use carson_core::breaker::{Breaker, Thresholds};
 use carson_core::outcome::{Severity, StreakEffect};
-use carson_core::text::counted;
+use carson_core::text::{counted, instant};
 use carson_core::{BlockKind, Outcome};
 use carson_home::Word;
 use carson_notify::Message;
@@ -64,7 +64,7 @@ impl Changes {
         match outcome {
             Outcome::RateLimited | Outcome::Auth if self.block.is_none() => None,
             _ => match outcome.severity()? {
-                Severity::Warn if self.fails_again(outcome) => None,
+                Severity::Warning if self.fails_again(outcome) => None,
                 severity => Some(severity),
             },
         }
@@ -77,7 +77,7 @@ impl Changes {
     /// Whether the posts on the state tell the end as well. An end that wants a person has its own.
     pub(crate) fn say_it(&self, outcome: Outcome) -> bool {
         let told = self.opens() || self.block.is_some();
-        told && (outcome == Outcome::Auth || outcome.severity() != Some(Severity::Alert))
+        told && (outcome == Outcome::Auth || outcome.severity() != Some(Severity::Error))
     }
 
     /// The posts.
@@ -94,7 +94,7 @@ impl Changes {
         };
         if self.opens() {
             say(
-                Severity::Alert,
+                Severity::Error,
                 format!("{title} stopped"),
                 self.opened(ctx),
             );
@@ -105,18 +105,20 @@ impl Changes {
         }
         if let Some(block) = &self.block {
             let account = &block.account;
-            let until = block.until.map_or_else(
-                || "Until somebody mends that".to_owned(),
-                |until| format!("Until {}", until.format("%Y-%m-%d %H:%M:%SZ")),
-            );
+            let until = match (block.until, block.kind) {
+                (Some(until), _) => format!("Until {}", instant(until)),
+                (None, Some(BlockKind::Auth)) => "Until somebody signs in again".to_owned(),
+                (None, Some(BlockKind::Billing)) => "Until it is paid for".to_owned(),
+                (None, _) => "From now on".to_owned(),
+            };
             let text = format!(
                 "{}\n{until} nothing is asked of it; `carson block clear {account}` ends that.",
                 block.reason
             );
             // Only a person ends that one.
             let severity = match block.kind {
-                Some(BlockKind::Auth) => Severity::Alert,
-                _ => Severity::Warn,
+                Some(BlockKind::Auth) => Severity::Error,
+                _ => Severity::Warning,
             };
             say(severity, format!("Account {account} is blocked"), text);
         }

@@ -21,6 +21,8 @@ pub enum Step {
     Setup(RepoName),
     /// The check of the role runs: the repository's tests, say.
     Check(String),
+    /// Something that somebody should know.
+    Warned(String),
     /// A session calls a tool.
     Call {
         /// Which.

@@ -83,7 +83,7 @@ pub(crate) async fn end(
         let kind = match loud {
             None => None,
             Some(_) if !begun => (!changes.say_it(end.outcome)).then_some(PostKind::Root),
-            Some(Severity::Alert) => Some(PostKind::Broadcast),
+            Some(Severity::Error) => Some(PostKind::Broadcast),
             // The root has all that there is.
             Some(_) => (!more.is_empty()).then_some(PostKind::Reply),
         };

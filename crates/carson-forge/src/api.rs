@@ -36,6 +36,9 @@ pub trait Api: Debug + Send + Sync {
     /// Closes an issue.
     fn close_issue(&self, number: u64) -> Answer<'_, ()>;
 
+    /// Opens a closed issue again; what is so already is no error.
+    fn reopen_issue(&self, number: u64) -> Answer<'_, ()>;
+
     /// Changes an issue's title or text.
     fn edit_issue<'a>(&'a self, number: u64, edit: &'a IssueEdit) -> Answer<'a, ()>;
 

@@ -25,6 +25,15 @@ pub(crate) const HELD: [&str; 3] = [IN_FLIGHT, PR_OPEN, DONE];
 /// Labels that keep the fleet away until a person removes them.
 pub(crate) const FOR_PEOPLE: [&str; 3] = ["do-not-pickup", "needs:human", "plan-pending-approval"];
 
+/// Labels that keep every role away from an issue: none of them can be the one that a role takes issues by.
+/// Forges do not tell capital letters from small ones.
+#[must_use]
+pub fn is_reserved(label: &str) -> bool {
+    let label = label.trim();
+    let mut all = HELD.iter().chain(&FOR_PEOPLE);
+    all.any(|own| own.eq_ignore_ascii_case(label))
+}
+
 /// One repository's issues and pull requests.
 #[derive(Clone, Debug)]
 pub struct Forge(Arc<dyn Api>);
@@ -65,6 +74,14 @@ impl Forge {
     /// When it does not exist or the forge does not answer.
     pub async fn close_issue(&self, number: u64) -> Result<(), ForgeError> {
         self.0.close_issue(number).await
+    }
+
+    /// Opens a closed issue again.
+    ///
+    /// # Errors
+    /// When it does not exist or the forge does not answer.
+    pub async fn reopen_issue(&self, number: u64) -> Result<(), ForgeError> {
+        self.0.reopen_issue(number).await
     }
 
     /// Changes an issue's title or text.

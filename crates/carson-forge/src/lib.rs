@@ -46,7 +46,7 @@ pub use api::{Answer, Api};
 pub use carson_core::effect::Release;
 pub use claims::{Claimed, History};
 pub use error::ForgeError;
-pub use forge::{DONE, Forge, IN_FLIGHT, PR_OPEN};
+pub use forge::{DONE, Forge, IN_FLIGHT, PR_OPEN, is_reserved};
 pub use list::{OPENERS, names};
 pub use local::LocalForge;
 pub use marks::Claim;

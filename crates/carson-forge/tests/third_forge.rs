@@ -163,6 +163,11 @@ impl Api for Memory {
         done(has.issue(number).map(|issue| issue.state = State::Closed))
     }
 
+    fn reopen_issue(&self, number: u64) -> Answer<'_, ()> {
+        let mut has = self.has();
+        done(has.issue(number).map(|issue| issue.state = State::Open))
+    }
+
     fn edit_issue<'a>(&'a self, number: u64, edit: &'a IssueEdit) -> Answer<'a, ()> {
         let mut has = self.has();
         done(has.issue(number).map(|issue| {

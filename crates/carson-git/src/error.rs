@@ -92,6 +92,16 @@ pub enum GitError {
         /// The end of what git said.
         detail: String,
     },
+    /// The branch is checked out in the remote's work tree, and cannot change there.
+    #[error("{path:?} has {branch} checked out, and its files cannot follow: {detail}")]
+    WorkTreeChanged {
+        /// Where.
+        path: PathBuf,
+        /// Its name.
+        branch: String,
+        /// The end of what git said.
+        detail: String,
+    },
     /// What was to be merged says otherwise than the branch.
     #[error("it conflicts with {branch}")]
     Conflict {
@@ -155,6 +165,9 @@ impl GitError {
             Self::Sha256 { .. } => "use a repository that was made with --object-format=sha1",
             Self::Protected { .. } => "firings push only their own branches",
             Self::PushRejected { .. } => "look at the remote's rules and hooks",
+            Self::WorkTreeChanged { .. } => {
+                "commit what is changed there, or put it aside with `git stash --include-untracked`, and type the same again"
+            }
             Self::Conflict { .. } => "merge that branch into it by hand, push it, and ask again",
             Self::Locked { .. } => "another firing fetches; this ends by itself",
             Self::Unseen { .. } => {

@@ -62,7 +62,7 @@ impl Mirror {
         // The message holds words of the outside: it is read, not an argument.
         let commit = commit.args(["-F", "-"]).stdin(message.as_bytes().to_vec());
         let commit = parse(commit.text().await?.trim())?;
-        kept.push(branch, &commit, &[]).await?;
+        kept.push_merged(branch, &commit).await?;
         Ok(commit)
     }
 
@@ -108,7 +108,7 @@ impl Mirror {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::fixture::{World, git};
+    use crate::fixture::{World, git, mirror, write};
 
     #[tokio::test]
     async fn a_branch_is_merged_by_its_commits_or_by_its_changes() {
@@ -166,5 +166,50 @@ mod tests {
         // What is gone is in nothing.
         let gone = head(&"f".repeat(40).parse().unwrap(), &merged);
         assert!(!world.mirror.is_merged(&gone).await.unwrap());
+    }
+
+    /// The remote is somebody's checkout, as `carson init` takes it.
+    #[tokio::test]
+    async fn a_branch_that_is_checked_out_takes_its_files_with_it_or_stays() {
+        let world = World::bare();
+        let seed = world.seed();
+        git(&seed, ["checkout", "--quiet", "-B", "main"]);
+        let mirror = mirror(&world.dir.path().join("home/seed.git"), &seed);
+        let sides = async |branch: &str, path: &str| {
+            git(&seed, ["checkout", "--quiet", "-b", branch]);
+            write(&seed.join(path), "new\n");
+            git(&seed, ["add", "--all"]);
+            git(&seed, ["commit", "--quiet", "-m", "Work"]);
+            git(&seed, ["checkout", "--quiet", "main"]);
+            mirror.refresh().await.unwrap();
+            Sides {
+                head: mirror.fetched(branch).await.unwrap().unwrap(),
+                base: mirror.resolve("main").await.unwrap(),
+            }
+        };
+        let first = sides("carson/hand/1", "one.txt").await;
+        let merged = mirror.merge(&first, "main", "Merge it").await.unwrap();
+        assert_eq!(git(&seed, ["rev-parse", "HEAD"]), merged.as_str());
+        assert_eq!(git(&seed, ["status", "--porcelain"]), "");
+        assert!(seed.join("one.txt").is_file());
+
+        // What somebody works on there is touched by nothing: a file that git knows, and one that it does not.
+        let second = sides("carson/hand/2", "two.txt").await;
+        for (path, words) in [("README.md", "unstaged"), ("two.txt", "Could not update")] {
+            let before = git(&seed, ["status", "--porcelain"]);
+            write(&seed.join(path), "mine\n");
+            let refused = mirror.merge(&second, "main", "Merge it").await;
+            assert!(
+                matches!(&refused, Err(GitError::WorkTreeChanged { detail, .. }) if detail.contains(words)),
+                "{refused:?}"
+            );
+            assert_eq!(std::fs::read_to_string(seed.join(path)).unwrap(), "mine\n");
+            assert_eq!(git(&seed, ["rev-parse", "HEAD"]), merged.as_str());
+            git(&seed, ["checkout", "--quiet", "--", "README.md"]);
+            assert_eq!(before, "");
+        }
+        std::fs::remove_file(seed.join("two.txt")).unwrap();
+        mirror.merge(&second, "main", "Merge it").await.unwrap();
+        assert!(seed.join("two.txt").is_file());
     }
 }

@@ -40,8 +40,33 @@ impl Kept {
                 branch: branch.to_owned(),
             });
         }
+        self.send(branch, commit, &[]).await
+    }
+
+    /// Pushes a commit that an operator merged, into a branch that the remote may have checked out: where that
+    /// is a directory here, its work tree follows, as long as nothing there is changed.
+    ///
+    /// # Errors
+    /// When it is refused, or the remote cannot be reached.
+    pub(crate) async fn push_merged(&self, branch: &str, commit: &Oid) -> Result<Pushed, GitError> {
+        let Some(place) = self.remote.directory() else {
+            return self.send(branch, commit, &[]).await;
+        };
+        match self.send(branch, commit, &[WITH_WORK_TREE]).await {
+            Err(GitError::PushRejected { branch, detail }) if is_of_the_work_tree(&detail) => {
+                Err(GitError::WorkTreeChanged {
+                    path: place.to_owned(),
+                    branch,
+                    detail,
+                })
+            }
+            done => done,
+        }
+    }
+
+    async fn send(&self, branch: &str, commit: &Oid, more: &[&str]) -> Result<Pushed, GitError> {
         let push = self.remote.reach(self.bare.git("push"), self.path())?;
-        let push = push.within(REMOTE).args([
+        let push = push.within(REMOTE).args(more).args([
             "--porcelain",
             "--no-verify",
             "--no-follow-tags",
@@ -168,6 +193,17 @@ impl Remote {
             false => GitError::RemoteGone { url, detail },
         }
     }
+}
+
+/// Git changes a branch that is checked out only when it may change the files with it. It does so only where
+/// no file that it knows is changed, and overwrites none that it does not know.
+const WITH_WORK_TREE: &str =
+    "--receive-pack=git -c receive.denyCurrentBranch=updateInstead receive-pack";
+
+/// Whether files of the remote's work tree are in the way (`update_worktree` in git's `receive-pack.c`).
+fn is_of_the_work_tree(detail: &str) -> bool {
+    let words = ["Working directory has", "Could not update working tree"];
+    words.iter().any(|words| detail.contains(words))
 }
 
 /// How git and ssh say that we were not let in.

@@ -50,6 +50,13 @@ impl Remote {
         }
     }
 
+    /// Where it lies, if it is on this machine.
+    #[must_use]
+    pub fn directory(&self) -> Option<&Path> {
+        let path = Path::new(self.url.strip_prefix("file://").unwrap_or(&self.url));
+        path.is_absolute().then_some(path)
+    }
+
     /// Removes the secrets of the address from what git said.
     pub(crate) fn redact(&self, said: &str) -> String {
         match web(&self.url).and_then(|web| web.user) {

@@ -48,8 +48,8 @@ impl Message {
         let sign = match self.severity {
             None => "⏳",
             Some(Severity::Info) => "✅",
-            Some(Severity::Warn) => "⚠️",
-            Some(Severity::Alert) => "🚨",
+            Some(Severity::Warning) => "⚠️",
+            Some(Severity::Error) => "🚨",
         };
         format!("{sign} {}", self.title)
     }

@@ -7,9 +7,10 @@ use carson_firing::admit::{Claimed, Wish, claim};
 use carson_firing::dispatch::{Begin, start_firing};
 use carson_firing::dry_run::{self, Outlook};
 use carson_firing::queue::{self, Held};
-use carson_firing::recover;
+use carson_firing::{Steps, recover};
 use carson_forge::{Forge, ForgeError};
 use carson_home::Home;
+use carson_proc::Cancel;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -121,10 +122,20 @@ impl Ask for DryRun {
     type Answer = Outlook;
 
     async fn answer(self, home: &Home) -> Result<Self::Answer, Refusal> {
+        self.watched(home, (Cancel::new(), Steps::default())).await
+    }
+}
+
+impl DryRun {
+    /// The same, for a face that shows what passes meanwhile, and can end it.
+    ///
+    /// # Errors
+    /// When the role or the repository is not there, or the store or the forge does not answer.
+    pub async fn watched(self, home: &Home, watched: (Cancel, Steps)) -> Result<Outlook, Refusal> {
         let role = names::role(&home.fleet, &self.role)?;
         let wish = wish(home, role, self.repo.as_deref(), self.work)?;
         refuse_untakable(home, role, &wish).await?;
-        Ok(dry_run::foresee_firing(home, role, &wish).await?)
+        Ok(dry_run::foresee_firing(home, role, &wish, watched).await?)
     }
 }
 

@@ -104,6 +104,14 @@ impl Ask for Show {
     }
 }
 
+/// Why it ended so, beside [`state`], which names its stop.
+#[must_use]
+pub fn reason(row: &Firing) -> &str {
+    let why = row.reason.as_deref().unwrap_or_default();
+    let named = row.skip.and_then(|stop| why.strip_prefix(stop.as_str()));
+    named.and_then(|why| why.strip_prefix(": ")).unwrap_or(why)
+}
+
 /// Its outcome, or the stage it is in.
 #[must_use]
 pub fn state(row: &Firing) -> String {

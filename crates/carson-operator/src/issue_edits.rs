@@ -32,6 +32,29 @@ impl Ask for Close {
     }
 }
 
+/// Open a closed issue again. What keeps roles away from it stays: [`Retry`](crate::retry::Retry) ends that.
+#[derive(Debug, Deserialize, Serialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Reopen {
+    /// Its number.
+    pub number: u64,
+    /// The repository; needed when there are several.
+    pub repo: Option<String>,
+}
+
+impl Ask for Reopen {
+    const NAME: &'static str = "issue reopen";
+    const WHAT: &'static str = "Open a closed issue again";
+    const WHO: Who = Who::Operator;
+    type Answer = Issue;
+
+    async fn answer(self, home: &Home) -> Result<Self::Answer, Refusal> {
+        let forge = forge(home, self.repo.as_deref()).await?;
+        forge.reopen_issue(self.number).await?;
+        Ok(forge.issue(self.number).await?)
+    }
+}
+
 /// Add labels to an issue and take labels away.
 #[derive(Debug, Deserialize, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields)]

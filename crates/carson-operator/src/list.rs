@@ -21,6 +21,7 @@ pub const VERBS: &[Verb] = &[
     Verb::of::<issues::List>(),
     Verb::of::<issues::Show>(),
     Verb::of::<issue_edits::Close>(),
+    Verb::of::<issue_edits::Reopen>(),
     Verb::of::<issue_edits::Label>(),
     Verb::of::<issue_edits::Edit>(),
     Verb::of::<pulls::List>(),

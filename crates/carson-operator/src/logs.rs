@@ -4,12 +4,14 @@ use std::path::PathBuf;
 
 use carson_core::FiringId;
 use carson_home::Home;
+use chrono::{DateTime, Utc};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::names;
 use crate::papers::{PROMPT, read};
 use crate::refusal::Refusal;
+use crate::since::since;
 use crate::verb::{Ask, Who};
 
 /// What did a firing print?
@@ -18,6 +20,8 @@ use crate::verb::{Ask, Who};
 pub struct Logs {
     /// The firing: its id, or any part of it that no other has.
     pub id: String,
+    /// Only what was logged since then: how long ago (2h, 3d, 1w), `today`, `yesterday`, or a day.
+    pub since: Option<String>,
     /// The text of its transcripts too, and not only where they are.
     #[serde(default)]
     pub transcripts: bool,
@@ -53,6 +57,7 @@ impl Ask for Logs {
     type Answer = Printed;
 
     async fn answer(self, home: &Home) -> Result<Self::Answer, Refusal> {
+        let since = since(home, self.since.as_deref())?;
         let row = names::firing(&home.store, &self.id).await?;
         let log_file = home.fleet.layout.firing_log(&row.id);
         let dir = home.fleet.layout.transcripts(&row.id);
@@ -69,9 +74,53 @@ impl Ask for Logs {
         let transcripts: Result<_, Refusal> = files.into_iter().map(transcript).collect();
         Ok(Printed {
             id: row.id,
-            log: read(&log_file).ok(),
+            log: read(&log_file).ok().map(|log| match since {
+                Some(since) => lines_since(&log, since),
+                None => log,
+            }),
             transcripts: transcripts?,
             log_file,
         })
+    }
+}
+
+/// The lines of a log since then. One without a time of its own belongs to the one before it.
+fn lines_since(log: &str, since: DateTime<Utc>) -> String {
+    let mut is_late = false;
+    let late = log.lines().filter(|line| {
+        if let Some(at) = time_of(line) {
+            is_late = at >= since;
+        }
+        is_late
+    });
+    late.collect::<Vec<_>>().join("\n")
+}
+
+/// The time of a line: its first word, or where the log is JSON its `timestamp`.
+fn time_of(line: &str) -> Option<DateTime<Utc>> {
+    let text = match line.split_once("\"timestamp\":\"") {
+        Some((_, rest)) => rest.split('"').next(),
+        None => line.split_whitespace().next(),
+    };
+    let at = DateTime::parse_from_rfc3339(text?).ok()?;
+    Some(at.with_timezone(&Utc))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_log_is_cut_at_a_time_with_what_belongs_to_its_lines() {
+        let log = "2026-11-22T08:00:00.1Z  INFO old\nand its second line\n\
+                   2026-11-23T08:00:00.1Z  INFO new\nand more\n\
+                   {\"timestamp\":\"2026-11-22T09:00:00Z\",\"level\":\"INFO\"}\n";
+        let since = "2026-11-23T00:00:00Z".parse().unwrap();
+        assert_eq!(
+            lines_since(log, since),
+            "2026-11-23T08:00:00.1Z  INFO new\nand more"
+        );
+        let all = lines_since(log, DateTime::UNIX_EPOCH);
+        assert_eq!(all.lines().count(), 5);
     }
 }

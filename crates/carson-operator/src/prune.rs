@@ -32,6 +32,9 @@ pub struct Tidied {
     pub concluded: Vec<Concluded>,
     /// The ended firings that owed the forge something, and how much of it the forge took now.
     pub caught_up: Vec<CaughtUp>,
+    /// Claims of ended firings that were released, and pull requests and issues that followed what people
+    /// did with their branches.
+    pub reconciled: u32,
     /// Whether nothing was done.
     pub dry_run: bool,
     /// Why the claims that the forge still shows could not be looked at. The benches were.
@@ -73,22 +76,30 @@ impl Ask for Prune {
             false => conclude(home).await?,
         };
         // Claims that cannot be looked at are no reason to let benches lie.
-        let claims_error = match dry_run {
-            true => None,
-            false => stale_claims::sweep(home)
-                .await
-                .and(ended_pulls::sweep(home).await)
-                .err(),
+        let (reconciled, claims_error) = match dry_run {
+            true => (0, None),
+            false => reconcile(home).await,
         };
         let benches = prune::pass(home, &Plan::by_hand(dry_run)).await?.benches;
         Ok(Tidied {
             benches,
             concluded,
             caught_up,
+            reconciled,
             dry_run,
             claims_error,
         })
     }
+}
+
+/// What was changed on the forges, and what kept the rest from being looked at.
+async fn reconcile(home: &Home) -> (u32, Option<StoreError>) {
+    let (claims, pulls) = (
+        stale_claims::sweep(home).await,
+        ended_pulls::sweep(home).await,
+    );
+    let count = |swept: &Result<u32, StoreError>| swept.as_ref().copied().unwrap_or(0);
+    (count(&claims) + count(&pulls), claims.and(pulls).err())
 }
 
 async fn conclude(home: &Home) -> Result<(Vec<Concluded>, Vec<CaughtUp>), Refusal> {

@@ -56,6 +56,14 @@ pub enum Refusal {
         /// What is wrong with it.
         problem: String,
     },
+    /// The issue is not as it would have to be.
+    #[error("issue #{number}: {problem}")]
+    Issue {
+        /// Its number.
+        number: u64,
+        /// What is in the way.
+        problem: String,
+    },
     /// The role has nothing to do with that repository.
     #[error("role {role} does not work in {repo}")]
     Elsewhere {
@@ -153,6 +161,7 @@ impl Refusal {
                 | Self::WhichRepo { .. }
                 | Self::WhichLabel { .. }
                 | Self::Field { .. }
+                | Self::Issue { .. }
                 | Self::Elsewhere { .. }
                 | Self::EmptyIssue
                 | Self::NothingToChange(_)
@@ -165,9 +174,22 @@ impl Refusal {
         Some(match self {
             Self::Unreadable { .. } => "look at the schema of the verb".to_owned(),
             Self::NoJson(_) => "this is a bug in Carson: report it".to_owned(),
-            Self::Unknown { what, known, .. } if known.is_empty() => {
-                format!("there is no {what} at all yet: run `carson init`")
-            }
+            Self::Unknown { what, known, .. } if known.is_empty() => match *what {
+                "role" => {
+                    "there is no role at all: `carson init --role implementer` makes one".to_owned()
+                }
+                what => format!(
+                    "there is no {what} at all: write one into carson.toml (docs/CONFIG.md)"
+                ),
+            },
+            Self::Unknown {
+                what: "role",
+                known,
+                ..
+            } => format!(
+                "there are: {}; `carson init --role implementer` adds the one that comes with Carson",
+                known.join(", ")
+            ),
             Self::Unknown { known, .. } => format!("there are: {}", known.join(", ")),
             Self::WhichRepo { known } => format!("add `repo` with one of: {}", known.join(", ")),
             Self::WhichLabel { known } => format!("say one of: {}", known.join(", ")),
@@ -200,7 +222,7 @@ impl Refusal {
             Self::ManyFirings { .. } => {
                 "name one of them with more of its digits; its last eight are its own".to_owned()
             }
-            Self::Field { .. } | Self::BenchStays(_) => return None,
+            Self::Field { .. } | Self::Issue { .. } | Self::BenchStays(_) => return None,
         })
     }
 }

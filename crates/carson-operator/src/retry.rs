@@ -51,7 +51,11 @@ impl Ask for Retry {
         let forge = home.forge(repo).await?;
         let issue = forge.issue(self.issue).await?;
         if issue.state != State::Open {
-            return Err(refuse("it is closed: open it again first"));
+            let number = self.issue;
+            return Err(refuse(
+                number,
+                &format!("it is closed: `carson issue reopen {number}` opens it again"),
+            ));
         }
         refuse_what_goes_on(home, repo, &forge, self.issue).await?;
         let queues = queues(home, repo);
@@ -59,13 +63,17 @@ impl Ask for Retry {
         let mut labels: Vec<&str> = has.map(|(label, _)| *label).collect();
         let added = match (&labels[..], &queues[..]) {
             ([], [(only, _)]) => Some((*only).to_owned()),
-            ([], []) => return Err(refuse("no role takes issues of this repository")),
+            ([], []) => {
+                let why = "no role takes issues of this repository";
+                return Err(refuse(self.issue, why));
+            }
             ([], several) => {
                 let known: Vec<&str> = several.iter().map(|(label, _)| *label).collect();
                 let known = known.join(", ");
-                return Err(refuse(&format!(
-                    "it carries no role's label: give it one of {known} first"
-                )));
+                return Err(refuse(
+                    self.issue,
+                    &format!("it carries no role's label: give it one of {known} first"),
+                ));
             }
             _ => None,
         };
@@ -82,9 +90,9 @@ impl Ask for Retry {
     }
 }
 
-fn refuse(why: &str) -> Refusal {
-    Refusal::Field {
-        field: "issue",
+fn refuse(number: u64, why: &str) -> Refusal {
+    Refusal::Issue {
+        number,
         problem: why.to_owned(),
     }
 }
@@ -110,9 +118,8 @@ async fn refuse_what_goes_on(
     let is_it = |row: &&Firing| row.repo.as_ref() == Some(&repo.name) && row.work == Some(key);
     if let Some(live) = live.iter().find(is_it) {
         let id = live.id.short();
-        return Err(refuse(&format!(
-            "firing {id} works on it: `carson stop {id}` ends that"
-        )));
+        let why = format!("firing {id} works on it: `carson stop {id}` ends that");
+        return Err(refuse(number, &why));
     }
     let rows = home.store.firings_of(&repo.name, key).await?;
     let Some(pull) = rows.iter().rev().find_map(|row| row.pr_number) else {
@@ -120,10 +127,11 @@ async fn refuse_what_goes_on(
     };
     let pull = forge.pull(pull).await?;
     if pull.state == PullState::Open && !pull.draft {
-        return Err(refuse(&format!(
-            "pull request #{} of it waits for review: close it first",
-            pull.number
-        )));
+        let pull = pull.number;
+        let why = format!(
+            "pull request #{pull} of it waits for review: `carson pr close {pull}` closes that"
+        );
+        return Err(refuse(number, &why));
     }
     Ok(())
 }

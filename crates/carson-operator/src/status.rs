@@ -11,7 +11,7 @@ use carson_home::{Home, disk_space};
 use carson_store::{
     BlockRow, BreakerRow, Firing, JobRow, Owed, PauseRow, PreflightRow, Stuck, Waiting,
 };
-use chrono::{DateTime, Utc};
+use chrono::{DateTime, TimeDelta, Utc};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -79,8 +79,10 @@ pub struct Seen {
 pub struct RoleLine {
     /// Its name.
     pub name: RoleName,
-    /// When it fires next; never without.
+    /// When it fires next, at the earliest; never without.
     pub next: Option<Next>,
+    /// The breaker that it waits for.
+    pub breaker: Option<Open>,
     /// How it went last.
     pub last: Option<Last>,
     /// Bad outcomes in a row.
@@ -96,6 +98,15 @@ pub struct Next {
     /// The same in the role's own zone, for people.
     #[serde(skip)]
     pub shown: String,
+}
+
+/// An open breaker.
+#[derive(Clone, Debug, Serialize)]
+pub struct Open {
+    /// When one firing may try again; only a reset closes it without.
+    pub until: Option<DateTime<Utc>>,
+    /// The bad outcome that opened it.
+    pub why: String,
 }
 
 /// A role's newest firing.
@@ -157,11 +168,15 @@ impl Ask for Status {
         windows.retain(|window| window.stands(now));
         let breakers = store.breakers().await?;
         let waiting = store.waiting_posts().await?;
-        let roles = fleet.roles.values().map(|role| RoleLine {
-            name: role.name.clone(),
-            next: next(role, now),
-            last: newest.get(&role.name).map(last),
-            streak: streak(&breakers, &role.name),
+        let roles = fleet.roles.values().map(|role| {
+            let breaker = open_breaker(&breakers, role);
+            RoleLine {
+                name: role.name.clone(),
+                next: next(role, breaker.as_ref(), now),
+                last: newest.get(&role.name).map(last),
+                streak: streak(&breakers, &role.name),
+                breaker,
+            }
         });
         let role_stops = role_stops(home, &newest, now).await?;
         Ok(Seen {
@@ -189,9 +204,14 @@ impl Ask for Status {
     }
 }
 
-/// When a role fires next.
-pub(crate) fn next(role: &Role, now: DateTime<Utc>) -> Option<Next> {
-    let at = role.cadence.next_after(now).filter(|_| role.enabled)?;
+/// When a role fires next: its next slot, or with an open breaker the one that may try again.
+pub(crate) fn next(role: &Role, breaker: Option<&Open>, now: DateTime<Utc>) -> Option<Next> {
+    let from = match breaker {
+        None => now,
+        // A slot at that very instant may, too.
+        Some(open) => (open.until? - TimeDelta::seconds(1)).max(now),
+    };
+    let at = role.cadence.next_after(from).filter(|_| role.enabled)?;
     let local = at.with_timezone(&role.cadence.zone());
     let shown = local.format("%Y-%m-%d %H:%M:%S %Z").to_string();
     Some(Next { at, shown })
@@ -236,6 +256,14 @@ async fn role_stops(
         }));
     }
     Ok(all)
+}
+
+fn open_breaker(breakers: &[BreakerRow], role: &Role) -> Option<Open> {
+    let row = breakers.iter().find(|row| row.role == role.name)?;
+    row.breaker.is_open().then(|| Open {
+        until: row.breaker.half_opens_at(role.limits.cooldown),
+        why: row.breaker.reason.clone().unwrap_or_default(),
+    })
 }
 
 fn streak(breakers: &[BreakerRow], role: &RoleName) -> u32 {

@@ -150,7 +150,7 @@ async fn a_refusal_says_what_to_do() {
             "why",
             json!({"what": "x"}),
             "there is no role \"x\"",
-            "run `carson init`",
+            "`carson init --role implementer`",
         ),
         (
             "firings show",

@@ -4,7 +4,7 @@ use carson_core::admission::UsageWindow;
 use carson_core::work::WorkKey;
 use carson_core::{AccountName, RepoName, RoleName};
 use chrono::{DateTime, Utc};
-use sqlx::{query, query_as};
+use sqlx::{query, query_as, query_scalar};
 
 use crate::db::{Store, on};
 use crate::error::StoreError;
@@ -166,5 +166,26 @@ impl Store {
         .await?
         .rows_affected());
         Ok(rows == 1)
+    }
+
+    /// Whether it is remembered already.
+    ///
+    /// # Errors
+    /// When the database does not answer.
+    pub async fn knows_refusal(
+        &self,
+        repo: &RepoName,
+        work: WorkKey,
+        pull: u64,
+    ) -> Result<bool, StoreError> {
+        let known: i64 = on!(self, |pool| query_scalar(
+            "SELECT COUNT(*) FROM refused_work WHERE repo = $1 AND work = $2 AND pull = $3"
+        )
+        .bind(repo.as_str())
+        .bind(work.to_string())
+        .bind(signed(pull))
+        .fetch_one(pool)
+        .await?);
+        Ok(known > 0)
     }
 }

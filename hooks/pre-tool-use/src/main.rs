@@ -1,6 +1,21 @@
 //! The hook's program. See the library.
 
-fn main() -> std::process::ExitCode {
+use std::io::Write as _;
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    // Agent CLIs give it no argument.
+    if std::env::args_os()
+        .nth(1)
+        .is_some_and(|first| first == "--version")
+    {
+        let said = writeln!(
+            std::io::stdout(),
+            "carson-hook {}",
+            env!("CARGO_PKG_VERSION")
+        );
+        return ExitCode::from(u8::from(said.is_err()));
+    }
     carson_hook::run_stdin()
 }
 

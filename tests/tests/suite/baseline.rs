@@ -50,6 +50,81 @@ fn a_promise_that_cannot_be_run_costs_no_session() {
     assert_eq!(told(), serde_json::json!([]));
 }
 
+/// Whoever only looks ahead is told before, and nothing is left of the look.
+#[test]
+fn a_look_ahead_runs_the_check_where_a_firing_would() {
+    let fleet = promised("pytst -q");
+    let ahead = fleet.carson(&["fire", "hand", "--dry-run"]);
+    assert!(
+        ahead
+            .stdout
+            .starts_with("hand: would be skipped: preflight: role.hand.promise: ")
+            && ahead.stdout.contains("pytst"),
+        "{ahead:#?}"
+    );
+    assert!(
+        ahead
+            .stderr
+            .contains("the check runs on the untouched base: pytst -q"),
+        "{ahead:#?}"
+    );
+    let role = fleet.home().join("roles/hand/role.toml");
+    let text = std::fs::read_to_string(&role).unwrap();
+    std::fs::write(
+        &role,
+        text.replace("pytst -q", "echo no work yet; test -e work.txt"),
+    )
+    .unwrap();
+    let ahead = fleet.carson(&["fire", "hand", "--dry-run"]);
+    assert!(
+        ahead.stdout.starts_with("hand: would fire now\n"),
+        "{ahead:#?}"
+    );
+    let warned = "warning: the check fails on the untouched base of widget, before any work";
+    assert!(ahead.stdout.contains(warned), "{ahead:#?}");
+    assert_eq!(fleet.benches(), Vec::<std::path::PathBuf>::new());
+    assert_eq!(
+        fleet.ok(&["firings", "--all", "--json"]),
+        serde_json::json!([])
+    );
+    assert_eq!(fleet.labels(1), ["for:hand"]);
+}
+
+/// That sessions are paid on a base that fails its check is told before the first of them, and once.
+#[test]
+fn a_check_that_fails_before_any_work_is_told_before_a_session_is_paid() {
+    let fleet = promised("echo no work yet; test -e work.txt");
+    let ran = fleet.fire("hand");
+    let told = "warning: the check fails on the untouched base of widget, before any work: `echo no work yet";
+    let (before, after) = ran
+        .stderr
+        .split_once(told)
+        .unwrap_or_else(|| panic!("{ran:#?}"));
+    assert!(
+        !before.contains("execute") && after.contains("execute"),
+        "{ran:#?}"
+    );
+    let row = fleet.firing(ran.json()["id"].as_str().unwrap());
+    assert_eq!(row["outcome"], "OK", "{row:#}");
+    let told = |row: &Value| {
+        let events = row["events"].as_array().unwrap().iter();
+        events
+            .filter(|event| event["kind"] == "check.fails-on-base")
+            .count()
+    };
+    assert_eq!(told(&row), 1, "{row:#}");
+    let doctor = fleet.carson(&["doctor"]);
+    assert!(
+        doctor
+            .stdout
+            .contains("warning role.hand.promise: the check fails on the untouched base"),
+        "{doctor:#?}"
+    );
+    fleet.issue("hand", "More", "");
+    let again = fired(&fleet);
+    assert_eq!(told(&again), 0, "{again:#}");
+}
+
 #[test]
 fn work_whose_promise_fails_as_it_did_before_is_told_so() {
     let fleet = promised("echo \"took $(date +%N) s\"; echo the base is broken; exit 1");

@@ -153,7 +153,7 @@ async fn a_healthy_home_has_nothing_that_is_broken() {
         text.contains("ok      repo.hub.forge: the token is accepted at acme/hub"),
         "{text}"
     );
-    assert!(text.ends_with(", 0 broken\n"), "{text}");
+    assert!(text.ends_with(", 0 errors\n"), "{text}");
 }
 
 /// Spoils nearly everything that one user can spoil in one home.
@@ -224,6 +224,11 @@ async fn every_problem_of_a_broken_home_is_told_with_its_remedy() {
         ("database.writable", "carson.db", "backup"),
         ("hook.answers", "the hook answers", "install carson-hook"),
         (
+            "carson.versions",
+            "carson-hook says no version",
+            "cargo xtask install",
+        ),
+        (
             "account.gone.program",
             "no-such-agent",
             "accounts.gone.binary",
@@ -250,7 +255,7 @@ async fn every_problem_of_a_broken_home_is_told_with_its_remedy() {
         let one = check(&all, id);
         let says =
             |key: &str, text: &str| one[key].as_str().is_some_and(|said| said.contains(text));
-        assert_eq!(one["health"], "broken", "{one:#}");
+        assert_eq!(one["health"], "error", "{one:#}");
         assert!(says("found", found), "{found}: {one:#}");
         assert!(says("remedy", remedy), "{remedy}: {one:#}");
     }
@@ -268,7 +273,7 @@ async fn every_problem_of_a_broken_home_is_told_with_its_remedy() {
         !text.contains("ghp_not-a-real-one") && !text.contains("sk-x"),
         "{text}"
     );
-    assert!(text.contains(", 18 broken\n"), "{text}");
+    assert!(text.contains(", 19 errors\n"), "{text}");
 }
 
 #[test]
@@ -298,7 +303,7 @@ fn how_an_account_signs_in_and_who_can_read_that_are_two_questions() {
 
     let all = checks(&fleet.carson(&["doctor", "--json"]));
     let missing = check(&all, "account.subscribed.sign_in");
-    assert_eq!(missing["health"], "broken");
+    assert_eq!(missing["health"], "error");
     assert!(
         missing["found"]
             .to_string()

@@ -46,7 +46,15 @@ fn it_takes_the_repository_that_it_stands_in_with_its_branch_and_its_tests() {
     assert!(made.stdout.contains("check: `npm test`"), "{made:#?}");
 
     let checked = fleet.carson(&["--home", "new", "config", "check"]);
-    assert_eq!(checked.stdout, "no findings: 1 role, 1 repository\n");
+    assert_eq!(
+        checked.stdout.lines().next(),
+        Some("no findings: 1 role, 1 repository")
+    );
+    assert!(
+        checked
+            .stdout
+            .contains("`carson doctor` asks what needs the network")
+    );
     let shown = fleet.ok(&["--home", "new", "roles", "show", "implementer", "--json"]);
     assert_eq!(shown["promise"], "npm test");
     let shown = fleet.carson(&["--home", "new", "roles", "show", "implementer"]);
@@ -72,6 +80,127 @@ fn it_takes_the_repository_that_it_stands_in_with_its_branch_and_its_tests() {
         "{checked:#?}"
     );
     assert_eq!(checked.code, Some(0));
+}
+
+/// A clone has two places where a branch could go: which one it is, and why, is said.
+#[test]
+fn a_clone_is_taken_itself_and_its_origin_is_named() {
+    let fleet = fleet();
+    let clone = fleet.root().join("clone");
+    let remote = fleet.remote();
+    let done = Command::new("git")
+        .args(["clone", "--quiet", remote.to_str().unwrap(), "clone"])
+        .current_dir(fleet.root())
+        .output()
+        .unwrap();
+    assert!(done.status.success(), "{done:?}");
+    let mut init = fleet.command(&["--home", "../new", "init"]);
+    let made: Ran = init.current_dir(&clone).output().unwrap().into();
+    assert_eq!(made.code, Some(0), "{made:#?}");
+    let origin = remote.display();
+    for said in [
+        format!("repository: {}", clone.canonicalize().unwrap().display()),
+        format!("not to its origin {origin}"),
+        format!("carson init --repo {origin}"),
+    ] {
+        assert!(made.stdout.contains(&said), "{said}: {made:#?}");
+    }
+}
+
+#[test]
+fn every_engine_can_be_the_first_one() {
+    let fleet = fleet().with_program("agent", "echo '[SILENT]'");
+    let refused = fleet.carson(&["--home", "new", "init", "--engine", "command"]);
+    assert!(refused.stderr.contains("--binary"), "{refused:#?}");
+    let refused = fleet.carson(&["--home", "new", "init", "--engine", "rehearsal"]);
+    assert!(refused.stderr.contains("--script"), "{refused:#?}");
+    fs::write(
+        fleet.root().join("play.toml"),
+        "[[when]]\ndo = [{ say = \"[SILENT]\" }]\n",
+    )
+    .unwrap();
+    for (home, engine, more) in [
+        ("one", "command", ["--binary", "agent"]),
+        ("two", "rehearsal", ["--script", "play.toml"]),
+    ] {
+        let args = [
+            "--home",
+            home,
+            "init",
+            "--repo",
+            "remote.git",
+            "--engine",
+            engine,
+        ];
+        let made = fleet.carson(&[&args[..], &more].concat());
+        assert_eq!(made.code, Some(0), "{engine}: {made:#?}");
+        let checked = fleet.carson(&["--home", home, "config", "check"]);
+        assert_eq!(checked.code, Some(0), "{engine}: {checked:#?}");
+        assert!(!checked.stdout.contains(engine), "{engine}: {checked:#?}");
+    }
+}
+
+/// A role's folder that went away is missed by every word, and the verb that they name brings it back.
+#[test]
+fn a_role_that_is_missing_is_brought_back() {
+    let fleet = fleet();
+    let home = ["--home", "new"];
+    let carson = |args: &[&str]| fleet.carson(&[&home[..], args].concat());
+    assert_eq!(carson(&["init", "--repo", "remote.git"]).code, Some(0));
+    fs::remove_dir_all(fleet.root().join("new/roles/implementer")).unwrap();
+    let again = "carson init --role implementer";
+    for args in [
+        &["status"][..],
+        &["config", "check"],
+        &["fire", "implementer", "--dry-run"],
+        &["roles", "show", "implementer"],
+        &["daemon"],
+        &["init"],
+    ] {
+        let said = carson(args);
+        let said = said.stdout + &said.stderr;
+        assert!(said.contains(again), "{args:?}: {said}");
+    }
+    let made = carson(&["init", "--role", "implementer"]);
+    assert_eq!(made.code, Some(0), "{made:#?}");
+    assert!(
+        made.stdout
+            .contains("works in remote with the account claude"),
+        "{made:#?}"
+    );
+    assert_eq!(carson(&["roles", "show", "implementer"]).code, Some(0));
+    assert!(!carson(&["status"]).stdout.contains(again));
+    let twice = carson(&["init", "--role", "implementer"]);
+    assert_eq!(twice.code, Some(1), "{twice:#?}");
+}
+
+/// What settings name on this machine is looked at without a network.
+#[test]
+fn a_check_of_the_settings_sees_what_this_machine_lacks() {
+    let fleet = TestFleet::new();
+    let settings = fleet.home().join("carson.toml");
+    let text = fs::read_to_string(&settings).unwrap();
+    let away = fleet.root().join("away.git");
+    fs::write(
+        &settings,
+        format!(
+            "{}\n[repos.away]\nurl = {away:?}\n[repos.far]\nurl = \"https://host.invalid/far.git\"\n\
+             [accounts.gone]\nengine = \"command\"\nbinary = \"no-such-agent\"\n",
+            text.replace("base = \"main\"", "base = \"trunk\"")
+        ),
+    )
+    .unwrap();
+    let checked = fleet.carson(&["config", "check"]);
+    assert_eq!(checked.code, Some(0), "{checked:#?}");
+    for said in [
+        "account.gone.program: warning: the command CLI no-such-agent",
+        "repo.away.remote: warning: ",
+        "repo.widget.remote: warning: the repository has no branch \"trunk\"",
+    ] {
+        assert!(checked.stdout.contains(said), "{said}: {checked:#?}");
+    }
+    // That would need the network.
+    assert!(!checked.stdout.contains("repo.far.remote"), "{checked:#?}");
 }
 
 #[test]

@@ -6,6 +6,7 @@ use std::fs;
 use carson_tests::fleet::TestFleet;
 use serde_json::Value;
 
+use crate::faults::{fire, fleet};
 use crate::limits::{Script, commits};
 
 /// A session that commits something of its own each time, and fails the first two times.
@@ -95,8 +96,47 @@ fn a_retry_that_cannot_go_on_takes_the_place_of_older_drafts_and_an_issue_follow
     let tip = fleet.tip(&branch);
     let _ = fleet.git(&["update-ref", "refs/heads/main", &tip]);
     let _ = fleet.git(&["update-ref", "-d", &format!("refs/heads/{branch}")]);
-    let _ = fleet.ok(&["prune", "--json"]);
+    let pruned = fleet.carson(&["prune"]);
+    assert!(
+        pruned.stdout.contains("changes on the forge")
+            && !pruned.stdout.contains("nothing to prune"),
+        "{pruned:#?}"
+    );
+    assert!(fleet.carson(&["prune"]).stdout.contains("nothing to prune"));
     assert_eq!(state(fleet, 3), closed);
     assert_eq!(state(fleet, 6), "merged");
     assert_eq!(fleet.labels(5), ["carson:done"]);
+}
+
+/// The README's path: the repository is somebody's checkout, with the base checked out.
+#[test]
+fn a_pull_request_is_merged_into_the_checkout_that_it_is_for() {
+    let fleet = fleet(
+        "echo hi > hello.txt; git add .; git commit --quiet -m Hello; echo '[OK] hello'",
+        "",
+    );
+    let seed = fleet.root().join("seed");
+    let settings = fleet.home().join("carson.toml");
+    let text = fs::read_to_string(&settings).unwrap();
+    let (remote, own) = (format!("{:?}", fleet.remote()), format!("{seed:?}"));
+    fs::write(&settings, text.replace(&remote, &own)).unwrap();
+    assert_eq!(fire(&fleet)["outcome"], "OK");
+    // What its owner works on is in nobody's way, and stays.
+    fs::write(seed.join("README.md"), "mine\n").unwrap();
+    let refused = fleet.carson(&["pr", "merge", "2", "--yes"]);
+    assert_eq!(refused.code, Some(1), "{refused:#?}");
+    assert!(
+        refused.stderr.contains("has main checked out") && refused.stderr.contains("git stash"),
+        "{refused:#?}"
+    );
+    assert_eq!(
+        fs::read_to_string(seed.join("README.md")).unwrap(),
+        "mine\n"
+    );
+    fs::write(seed.join("README.md"), "# Widget\n").unwrap();
+    let merged = fleet.ok(&["pr", "merge", "2", "--yes", "--json"]);
+    assert_eq!(merged["issue"], 1, "{merged:#}");
+    assert_eq!(fs::read_to_string(seed.join("hello.txt")).unwrap(), "hi\n");
+    assert_eq!(state(&fleet, 2), "merged");
+    assert_eq!(fleet.labels(1), ["carson:done"]);
 }

@@ -41,6 +41,16 @@ fn a_firing_is_watched_kept_and_read_afterwards() {
         let log = fleet.carson(&["logs", part]);
         assert!(log.stdout.contains("firing ended"), "{part}: {log:#?}");
     }
+    let since = fleet.carson(&["logs", "--since", "1h"]);
+    assert!(
+        since
+            .stdout
+            .starts_with(&format!("== {} hand: OK\n", &id[id.len() - 8..]))
+            && since.stdout.contains("firing ended"),
+        "{since:#?}"
+    );
+    let since = fleet.ok(&["logs", id, "--since", "2999-01-01", "--json"]);
+    assert_eq!(since["log"], "", "{since:#}");
     let followed = fleet.carson(&["logs", "--follow", id]);
     assert!(followed.stdout.contains("firing ended"), "{followed:#?}");
 
@@ -138,6 +148,95 @@ fn a_look_ahead_tells_what_preflight_would_say() {
         ahead.stdout.contains("would be skipped: preflight"),
         "{ahead:#?}"
     );
+}
+
+/// It asks, too, what people answered: an issue whose pull request they closed is theirs.
+#[test]
+fn a_look_ahead_sees_an_issue_that_would_be_given_to_people() {
+    let fleet = fleet(WORKS, "");
+    assert_eq!(fire(&fleet)["outcome"], "OK");
+    let _ = fleet.ok(&["pr", "close", "2", "--json"]);
+    let ahead = fleet.carson(&["fire", "hand", "--dry-run"]);
+    let said = "would give #1 to people and do nothing else: its pull request #2 was closed without merging";
+    assert!(ahead.stdout.contains(said), "{ahead:#?}");
+    assert!(ahead.stdout.contains("work: none is ready"), "{ahead:#?}");
+    // Looking changed nothing: whoever names it may have it.
+    assert_eq!(fleet.labels(1), ["for:hand"]);
+    let named = fleet.carson(&["fire", "hand", "--dry-run", "--issue", "1"]);
+    assert!(named.stdout.contains("would fire now"), "{named:#?}");
+    assert_eq!(fire(&fleet)["outcome"], "SILENT");
+    assert!(fleet.labels(1).contains(&"needs:human".to_owned()));
+}
+
+/// A command line that cannot be read is an error like all others.
+#[test]
+fn what_was_typed_wrongly_is_told_as_it_was_asked_for() {
+    let fleet = fleet(WORKS, "");
+    for (args, says) in [
+        (&["fire", "--json"][..], "<ROLE>"),
+        (&["--json", "statuss"], "statuss"),
+        (&["--json", "fire", "hand", "--work", "x"], "--work"),
+    ] {
+        let wrong = fleet.carson(args);
+        assert_eq!(wrong.code, Some(2), "{wrong:#?}");
+        let error = &wrong.json()["error"];
+        assert!(
+            error.as_str().unwrap().contains(says),
+            "{args:?}: {wrong:#?}"
+        );
+    }
+    // The home has a place of its own: no usage asks for it.
+    let mut wrong = fleet.command(&["fire"]);
+    let wrong = wrong.env("CARSON_HOME", fleet.home()).output().unwrap();
+    let said = String::from_utf8(wrong.stderr).unwrap();
+    assert!(
+        said.contains("<ROLE>") && !said.contains("--home"),
+        "{said}"
+    );
+    let closed = fleet.carson(&["issue", "close", "1"]);
+    assert_eq!(closed.code, Some(0), "{closed:#?}");
+    let refused = fleet.carson(&["retry", "1"]);
+    assert!(
+        refused
+            .stderr
+            .contains("error: issue #1: it is closed: `carson issue reopen 1`"),
+        "{refused:#?}"
+    );
+    assert_eq!(
+        fleet.ok(&["issue", "reopen", "1", "--json"])["state"],
+        "open"
+    );
+    assert_eq!(fleet.carson(&["retry", "1"]).code, Some(0));
+}
+
+/// A breaker says until when, and what ends it, wherever a next slot is told.
+#[test]
+fn an_open_breaker_is_no_next_slot() {
+    let fleet = fleet("exit 3", "[limits]\nfail_streak = 1\ncooldown = \"2h\"\n");
+    assert_eq!(fire(&fleet)["outcome"], "FAILED");
+    let status = fleet.carson(&["status"]);
+    assert!(
+        status.stdout.contains("BREAKER of hand is open until 2")
+            && status.stdout.contains("or `carson breaker reset hand`: "),
+        "{status:#?}"
+    );
+    let role = &fleet.ok(&["status", "--json"])["roles"][0];
+    let at = |value: &Value| chrono::DateTime::parse_from_rfc3339(value.as_str().unwrap()).unwrap();
+    assert!(
+        at(&role["next"]) >= at(&role["breaker"]["until"]),
+        "{role:#}"
+    );
+    let _ = fleet.ok(&["breaker", "reset", "hand", "--json"]);
+    assert!(fleet.ok(&["status", "--json"])["roles"][0]["breaker"].is_null());
+    // What preflight said is said once.
+    fs::remove_file(fleet.root().join("cli/agent")).unwrap();
+    assert_eq!(fire(&fleet)["outcome"], "SKIPPED");
+    let why = fleet.carson(&["why", "hand"]).stdout;
+    assert!(
+        !why.contains("preflight: preflight") && !why.contains("(preflight) preflight"),
+        "{why}"
+    );
+    assert!(why.contains("doctor` asks again"), "{why}");
 }
 
 /// Whoever reads no further ends no verb with a panic.

@@ -1,6 +1,7 @@
 //! A firing's proxy while it is open.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use carson_config::{NetworkUse, Role};
 use carson_egress::{Egress, SocketHandover, network};
@@ -22,6 +23,11 @@ impl Proxy {
     /// What a session's environment says of it.
     pub fn variables(&self) -> Vec<(&'static str, String)> {
         self.egress.variables(self.handover.is_some())
+    }
+
+    /// How long the provider wants to be left alone, as it last said, and how long ago that was.
+    pub fn retry_after(&self) -> Option<(String, Duration)> {
+        self.egress.retry_after()
     }
 
     /// Closes it: from here on its token opens nothing. Its last refusals are written by then, or by
@@ -51,8 +57,6 @@ pub fn network_of(proxy: Option<&Proxy>, role: &Role) -> Network {
 
 #[cfg(test)]
 mod tests {
-    use std::time::Duration;
-
     use carson_core::egress::Allowlist;
     use carson_egress::{Bounds, Plan, Resolver};
 

@@ -22,7 +22,7 @@ pub async fn run(app: &App, args: &Daemon) -> Result<u8, CommandError> {
         Err(DaemonError::Lock(error)) => Err(CommandError::failed(error.to_string())
             .hint("one daemon per home: stop that one, or choose another home with --home")),
         Err(error @ DaemonError::NoRoles(_)) => Err(CommandError::usage(error.to_string()).hint(
-            "make a directory there with a role.toml: docs/CONFIG.md has a small one; \
+            "`carson init --role implementer` makes the one that comes with Carson; \
              `carson config check` says what is wrong with what lies there",
         )),
         Err(DaemonError::Store(error)) => Err(app.store_error(error)),

@@ -10,13 +10,13 @@ use crate::print;
 
 pub async fn run(app: &App) -> Result<u8, CommandError> {
     let all = examine(app).await?;
-    let broken = carson_checks::worst(&all) == Health::Broken;
+    let fails = carson_checks::worst(&all) == Health::Error;
     if app.json {
         print::json(&serde_json::json!({"checks": all}));
     } else {
         show(&all);
     }
-    Ok(u8::from(broken))
+    Ok(u8::from(fails))
 }
 
 /// The machine is looked at even where there are no settings yet, and the home even where its
@@ -45,13 +45,13 @@ fn show(all: &[Checked]) {
         let word = match one.health {
             Health::Ok => "ok      ",
             Health::Warning => "warning ",
-            Health::Broken => "broken  ",
+            Health::Error => "error   ",
         };
         let line = format!("{word}{}: {}", one.id, one.found);
         match one.health {
             Health::Ok => print::line(&line),
             Health::Warning => print::warning(&line),
-            Health::Broken => print::alarm(&line),
+            Health::Error => print::alarm(&line),
         }
         if let Some(remedy) = &one.remedy {
             print::line(&format!("          → {remedy}"));
@@ -59,8 +59,8 @@ fn show(all: &[Checked]) {
     }
     let count = |health| all.iter().filter(|one| one.health == health).count() as u64;
     print::line(&format!(
-        "{}, {} broken",
+        "{}, {}",
         counted(count(Health::Warning), "warning"),
-        count(Health::Broken)
+        counted(count(Health::Error), "error")
     ));
 }

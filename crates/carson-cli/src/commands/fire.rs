@@ -9,7 +9,6 @@ use std::time::Duration;
 use carson_core::{Clock, FiringId};
 use carson_firing::{Ended, FiringError, Steps, run};
 use carson_home::Home;
-use carson_operator::Ask;
 use carson_operator::fire::{DryRun, Fire, Fired};
 use carson_proc::{Cancel, become_subreaper};
 use chrono::{DateTime, Utc};
@@ -30,7 +29,12 @@ pub async fn run(app: &App, args: args::Fire) -> Result<u8, CommandError> {
         all,
     } = args;
     if dry_run {
-        let outlook = DryRun { role, repo, work }.answer(&home).await?;
+        become_subreaper()?;
+        let watched = (
+            cancel_on_signals("asked to stop: the look ahead ends")?,
+            outlook::passing(),
+        );
+        let outlook = DryRun { role, repo, work }.watched(&home, watched).await?;
         return outlook::print(app, &home, &outlook, all);
     }
     match (Fire { role, repo, work }).claim(&home).await? {
@@ -88,7 +92,7 @@ async fn shown_to_the_end(app: &App, home: &Home, id: FiringId) -> Result<u8, Co
 
 async fn run_it(home: &Home, id: FiringId, steps: Steps) -> Result<Ended, CommandError> {
     become_subreaper()?;
-    let cancel = cancel_on_signals()?;
+    let cancel = cancel_on_signals("asked to stop: its session ends, and its work is saved")?;
     let ended = run::run(home, id, cancel, steps).await;
     ended.map_err(|error| match error {
         FiringError::Store(error) => error.into(),
@@ -113,7 +117,7 @@ async fn tell_end(app: &App, home: &Home, id: FiringId, ended: Ended) -> Result<
 }
 
 /// Every signal that would end the process asks the firing to stop; it salvages and ends.
-fn cancel_on_signals() -> Result<Cancel, CommandError> {
+fn cancel_on_signals(told: &'static str) -> Result<Cancel, CommandError> {
     let cancel = Cancel::new();
     for kind in [
         SignalKind::terminate(),
@@ -129,7 +133,7 @@ fn cancel_on_signals() -> Result<Cancel, CommandError> {
         let cancel = cancel.clone();
         tokio::spawn(async move {
             if asked.recv().await.is_some() {
-                print::error("asked to stop: its session ends, and its work is saved");
+                print::error(told);
                 cancel.cancel();
             }
         });

@@ -4,7 +4,7 @@ use carson_core::egress::EgressHost;
 use carson_core::text::{ago, counted, instant};
 use carson_core::work::WorkKey;
 use carson_operator::Ask;
-use carson_operator::firings::{List, Show, Shown, state};
+use carson_operator::firings::{List, Show, Shown, reason, state};
 use carson_store::{EffectRow, EffectState, Firing};
 use chrono::{DateTime, Utc};
 use serde_json::Value;
@@ -59,7 +59,7 @@ pub fn table_row(row: &Firing, now: DateTime<Utc>) -> Vec<String> {
         ago(now - row.claimed_at),
         took(row, now),
         cost(row, 2).unwrap_or_default(),
-        row.reason.clone().unwrap_or_default(),
+        reason(row).to_owned(),
     ]
 }
 
@@ -162,11 +162,7 @@ pub fn connection(host: &EgressHost) -> String {
 
 fn show(shown: &Shown) {
     let row = &shown.firing;
-    print::line(&format!(
-        "{} {}",
-        state(row),
-        row.reason.as_deref().unwrap_or_default()
-    ));
+    print::line(&format!("{} {}", state(row), reason(row)));
     details(row).into_iter().for_each(|line| print::line(&line));
     for stage in &shown.stages {
         let took = stage.ended_at.map(|end| end - stage.started_at);

@@ -22,6 +22,10 @@ pub async fn issue(app: &App, home: &Home, action: IssueAction) -> Result<(), Co
             number,
             repo: RepoArg { repo },
         } => issue_edits::Close { number, repo }.answer(home).await?,
+        IssueAction::Reopen {
+            number,
+            repo: RepoArg { repo },
+        } => issue_edits::Reopen { number, repo }.answer(home).await?,
         IssueAction::Label {
             number,
             add,

@@ -1,5 +1,6 @@
 //! `carson init`
 
+mod role;
 mod source;
 mod written;
 
@@ -25,12 +26,15 @@ const PROGRAM: &str = "account.NAME.program";
 const SIGN_IN: &str = "account.NAME.sign_in";
 
 pub async fn run(app: &App, args: &Init) -> Result<u8, CommandError> {
+    if let Some(name) = &args.role {
+        return role::add(app, name, args.repo.as_deref()).await;
+    }
     let settings = app.layout.settings();
     if settings.exists() {
-        return Err(
-            CommandError::failed(format!("{} exists already", settings.display()))
-                .hint("edit it, or choose another home with --home"),
-        );
+        let exists = CommandError::failed(format!("{} exists already", settings.display()));
+        return Err(exists
+            .hint("edit it, or choose another home with --home")
+            .hint("to add a role to it: carson init --role implementer"));
     }
     let may_ask = !args.yes && !app.json && std::io::stdin().is_terminal();
     let source = Source::found(args, may_ask).await?;
@@ -50,8 +54,8 @@ pub async fn run(app: &App, args: &Init) -> Result<u8, CommandError> {
     if app.json {
         print::json(&json!({
             "home": app.layout.root, "settings": settings, "role": role,
-            "repository": source.url, "base": source.base,
-            "check": check.map(|check| check.run), "broken": to_mend,
+            "repository": source.url, "origin": source.origin, "base": source.base,
+            "check": check.map(|check| check.run), "errors": to_mend,
         }));
         return Ok(0);
     }
@@ -60,7 +64,7 @@ pub async fn run(app: &App, args: &Init) -> Result<u8, CommandError> {
     print::line(&format!("role: {}", role.display()));
     told(&source, check.as_ref(), &proposal);
     for one in &to_mend {
-        print::alarm(&format!("broken: {}: {}", one.id, one.found));
+        print::alarm(&format!("error: {}: {}", one.id, one.found));
         if let Some(remedy) = &one.remedy {
             print::line(&format!("  → {remedy}"));
         }
@@ -82,6 +86,12 @@ pub async fn run(app: &App, args: &Init) -> Result<u8, CommandError> {
 fn told(source: &Source, check: Option<&ProposedCheck>, proposal: &Proposal) {
     let Source { url, base, .. } = source;
     print::line(&format!("repository: {url}, work starts from {base}"));
+    if let Some(origin) = &source.origin {
+        print::line(&format!(
+            "  it is this checkout, because its issues and pull requests are files here: branches are pushed into \
+             it, and not to its origin {origin}; `carson init --repo {origin}` would take that one"
+        ));
+    }
     match check {
         Some(ProposedCheck { run, by }) => print::line(&format!(
             "check: `{run}` says whether work is done ({by}); it stands in the role"
@@ -139,7 +149,7 @@ async fn examined(app: &App) -> Result<Vec<Checked>, CommandError> {
     let machine = Machine::new(Clock::system());
     let scene = Scene::examined(&home, &machine, None);
     let mut all = some_of(&scene, &[PROGRAM, SIGN_IN]).await;
-    all.retain(|one| one.health == Health::Broken);
+    all.retain(|one| one.health == Health::Error);
     let program = all.iter().find(|one| one.id.ends_with(".program"));
     if let Some(Checked { found, remedy, .. }) = program {
         let error = CommandError::failed(found);
@@ -186,12 +196,9 @@ impl Made {
         if file.exists() {
             return Ok(file);
         }
-        let shipped = shipped_roles().iter().flat_map(|role| role.files);
-        let mut shipped = shipped.filter(|(name, _)| *name == "role.toml");
-        let text = shipped.next().map_or("", |(_, text)| text);
-        let dir = file.parent().unwrap_or(Path::new("/"));
-        std::fs::create_dir_all(dir).map_err(not_writable)?;
-        let text = written::role(text, &source.name, args.engine, check);
+        let first = shipped_roles().first().map_or("", |role| role.name);
+        let account = args.engine.to_string();
+        let text = written::role(role::shipped(first), &source.name, &account, check);
         self.file(&file, &text)?;
         Ok(file)
     }
@@ -218,9 +225,13 @@ fn not_writable(error: std::io::Error) -> CommandError {
         .hint("check that the home can be written, or choose another with --home")
 }
 
+/// Makes a file that is not there yet, and the directories above it.
 fn write(path: &Path, text: &str) -> std::io::Result<()> {
     use std::io::Write;
     use std::os::unix::fs::OpenOptionsExt;
+    if let Some(dir) = path.parent() {
+        std::fs::create_dir_all(dir)?;
+    }
     let mut options = std::fs::OpenOptions::new();
     let mut file = options
         .create_new(true)

@@ -4,8 +4,8 @@ use std::io::{Read, Seek, SeekFrom};
 use std::path::Path;
 use std::time::Duration;
 
-use carson_operator::logs::Logs;
-use carson_operator::{Ask, names};
+use carson_operator::logs::{Logs, Printed};
+use carson_operator::{Ask, firings, names};
 
 use crate::app::App;
 use crate::error::CommandError;
@@ -14,13 +14,60 @@ use crate::print;
 /// How often somebody looks for more.
 const LOOK_EVERY: Duration = Duration::from_millis(300);
 
-pub async fn run(app: &App, id: String, transcripts: bool) -> Result<u8, CommandError> {
+/// That of one firing, or of all that began since then.
+pub async fn run(
+    app: &App,
+    id: Option<String>,
+    since: Option<String>,
+    transcripts: bool,
+) -> Result<u8, CommandError> {
     let home = app.home_in_any_case().await?;
-    let printed = Logs { id, transcripts }.answer(&home).await?;
-    if app.json {
-        print::sorted_json(&printed);
+    if let Some(id) = id {
+        let asked = Logs {
+            id,
+            since,
+            transcripts,
+        };
+        let printed = asked.answer(&home).await?;
+        if app.json {
+            print::sorted_json(&printed);
+        } else {
+            show(printed);
+        }
         return Ok(0);
     }
+    let began = firings::List {
+        role: None,
+        since: since.clone(),
+        all: false,
+        limit: firings::LIMIT,
+    };
+    let mut rows = began.answer(&home).await?;
+    // They are told as they passed.
+    rows.reverse();
+    let mut all = Vec::new();
+    for row in rows {
+        let asked = Logs {
+            id: row.id.to_string(),
+            since: since.clone(),
+            transcripts,
+        };
+        let printed = asked.answer(&home).await?;
+        if app.json {
+            all.push(printed);
+            continue;
+        }
+        let (id, state) = (row.id.short(), firings::state(&row));
+        print::line(&format!("== {id} {}: {state}", row.role));
+        show(printed);
+    }
+    if app.json {
+        print::sorted_json(&all);
+    }
+    Ok(0)
+}
+
+fn show(printed: Printed) {
     match printed.log {
         Some(text) => print::line(text.trim_end()),
         None => {
@@ -36,7 +83,6 @@ pub async fn run(app: &App, id: String, transcripts: bool) -> Result<u8, Command
             print::line(text.trim_end());
         }
     }
-    Ok(0)
 }
 
 /// Prints the log as it grows, until the firing has ended or nobody reads it.

@@ -95,11 +95,16 @@ async fn dispatch(app: &App, command: Command) -> Result<u8, CommandError> {
         Command::Show(args) => show::run(app, args).await,
         Command::Cost { since } => cost::run(app, since).await,
         Command::Logs {
-            id, follow: true, ..
+            id: Some(id),
+            follow: true,
+            ..
         } => logs::follow(app, id).await,
         Command::Logs {
-            id, transcripts, ..
-        } => logs::run(app, id, transcripts).await,
+            id,
+            since,
+            transcripts,
+            ..
+        } => logs::run(app, id, since, transcripts).await,
         Command::Issue { action } => forge::issue(app, action).await,
         Command::Pr { action } => forge::pr(app, action).await,
         Command::Breaker { action } => breaker::run(app, action).await,
@@ -114,7 +119,7 @@ async fn dispatch(app: &App, command: Command) -> Result<u8, CommandError> {
         Command::Doctor => doctor::run(app).await,
         Command::Workspaces { action } => workspaces::run(app, action.as_ref()).await,
         Command::Backup { action } => backup::run(app, &action).await,
-        Command::Config { action } => config::run(app, action),
+        Command::Config { action } => config::run(app, action).await,
         Command::Rehearsal { .. }
         | Command::Hook { .. }
         | Command::Sandbox(_)

@@ -54,8 +54,15 @@ fn show(home: &Home, tidied: &Tidied) {
         };
         print::line(&format!("{bench}: {done}"));
     }
+    if tidied.reconciled > 0 {
+        let changes = counted(tidied.reconciled, "change");
+        print::line(&format!(
+            "{changes} on the forge: dead claims released, pull requests and issues brought up to date \
+             with their branches"
+        ));
+    }
     let did = tidied.concluded.len() + tidied.caught_up.len() + tidied.benches.len();
-    if did == 0 {
+    if did == 0 && tidied.reconciled == 0 {
         print::line("nothing to prune");
     }
 }

@@ -39,7 +39,7 @@ pub async fn run(app: &App, action: Option<Roles>) -> Result<u8, CommandError> {
     let role = &summary.role;
     let cap = role.limits.max_firings_per_day;
     if cap < summary.slots_a_day {
-        print::alarm(&format!(
+        print::warning(&format!(
             "limits.max_firings_per_day: its cadence has {} slots a day, and after {cap} firings that \
              found work it waits for the next",
             summary.slots_a_day
@@ -126,7 +126,7 @@ fn show(role: &Role, day: &WorstDay) {
     print::line(&format!("stages: {}", stages.join(" → ")));
     if let Some(promise) = &role.promise {
         let timeout = format_duration(promise.timeout);
-        print::line(&format!("promise: {} (within {timeout})", promise.run));
+        print::line(&format!("check: {} (within {timeout})", promise.run));
     }
     confinement(role);
     print::line(&egress(role));

@@ -125,9 +125,23 @@ fn stops(seen: &Seen) {
             row.account, row.reason
         ));
     }
-    for row in seen.breakers.iter().filter(|row| row.breaker.is_open()) {
-        let why = row.breaker.reason.as_deref().unwrap_or_default();
-        print::alarm(&format!("BREAKER of {} is open: {why}", row.role));
+    if seen.roles.is_empty() {
+        print::alarm(
+            "NO ROLE: nothing fires; `carson init --role implementer` makes the first one",
+        );
+    }
+    for role in &seen.roles {
+        let Some(open) = &role.breaker else { continue };
+        let reset = format!("`carson breaker reset {}`", role.name);
+        let until = match open.until {
+            Some(at) if at <= seen.now => format!("until its next firing ends well, or {reset}"),
+            Some(at) => format!("until {}, or {reset}", instant(at)),
+            None => format!("until {reset}"),
+        };
+        print::alarm(&format!(
+            "BREAKER of {} is open {until}: {}",
+            role.name, open.why
+        ));
     }
     for one in &seen.role_stops {
         let until = one.until.map(|at| format!(" until {}", instant(at)));

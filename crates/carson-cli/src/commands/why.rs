@@ -2,7 +2,7 @@
 
 use carson_core::text::{ago, counted};
 use carson_operator::Ask;
-use carson_operator::firings::state;
+use carson_operator::firings::{reason, state};
 use carson_operator::why::{OfFiring, OfRole, Reasons, Why};
 use carson_store::Firing;
 use chrono::{DateTime, Utc};
@@ -87,7 +87,7 @@ fn of_role(carson: &str, role: &OfRole) {
 
 /// A row as one line.
 fn in_short(row: &Firing, now: DateTime<Utc>) -> String {
-    let why = row.reason.as_deref().unwrap_or_default();
+    let why = reason(row);
     let missed = match row.missed {
         0 => String::new(),
         missed => format!(" (it stands for {} before it too)", counted(missed, "slot")),

@@ -19,7 +19,8 @@ fn a_fleet_without_roles_is_said() {
     assert_eq!(warnings(dir.path()), Vec::<String>::new());
 
     std::fs::rename(roles.join("implementer"), dir.path().join("away")).unwrap();
-    let hint = "hint: make a directory there with a role.toml: docs/CONFIG.md has a small one";
+    let hint = "hint: `carson init --role implementer` makes the one that comes with Carson; docs/CONFIG.md \
+                says how to write one";
     let none = format!("HOME/roles: warning: there is no role in it, so nothing fires {hint}");
     assert_eq!(warnings(dir.path()), std::slice::from_ref(&none));
 

@@ -298,7 +298,6 @@ fn what_fails_before_a_model_answered_is_no_fault_of_the_work_but_may_be_the_rol
     for halt in [
         Halt::EngineFailed("the CLI ended with 3".into()),
         Halt::Broken("the forge".into()),
-        Halt::Unconfined("no Landlock".into()),
     ] {
         let early = Facts {
             halt: Some(halt),
@@ -311,6 +310,13 @@ fn what_fails_before_a_model_answered_is_no_fault_of_the_work_but_may_be_the_rol
         };
         assert!(!begun.spares_the_work());
     }
+    // That a sandbox cannot be made is never the work's doing.
+    let unconfined = Facts {
+        halt: Some(Halt::Unconfined("no Landlock".into())),
+        dirty: true,
+        ..Facts::default()
+    };
+    assert!(unconfined.spares_the_work() && !unconfined.spares_the_role());
     let late = Facts {
         halt: Some(Halt::EngineFailed("the CLI ended with 3".into())),
         answered: true,

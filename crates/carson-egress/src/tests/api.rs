@@ -79,6 +79,23 @@ fn the_key_takes_the_tokens_place() {
 }
 
 #[test]
+fn how_long_the_provider_wants_to_be_left_alone_is_known_until_it_answers() {
+    let busy = "HTTP/1.1 529 Overloaded\r\nContent-Length: 0\r\nRetry-After: 8\r\n\r\n";
+    for (answer, wanted) in [(busy, Some("8")), (ANSWER, None)] {
+        let server = Server::answering(answer);
+        let egress = keeper(&server, Api::Anthropic);
+        let token = variable(&egress, "ANTHROPIC_API_KEY");
+        let said = all_of(
+            &egress,
+            &post("/v1/messages", &format!("x-api-key: {token}\r\n")),
+        );
+        assert!(said.starts_with("HTTP/1.1"), "{said}");
+        let known = egress.retry_after().map(|(header, _)| header);
+        assert_eq!(known.as_deref(), wanted);
+    }
+}
+
+#[test]
 fn an_openai_key_is_a_bearer() {
     let server = Server::answering(ANSWER);
     let egress = keeper(&server, Api::OpenAi);

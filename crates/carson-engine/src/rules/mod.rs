@@ -29,6 +29,7 @@ pub use class::Class;
 pub use classify::{Verdict, classify};
 pub use facts::Facts;
 pub use file::RuleFile;
+pub use reset::header as retry_after;
 
 pub(crate) use ends::failure;
 pub(crate) use file::{Rules, holds};

@@ -41,10 +41,15 @@ pub(super) fn epoch(value: &Value) -> Option<DateTime<Utc>> {
 
 /// The header: seconds, or a date of RFC 2822.
 pub(super) fn retry_after(value: &Value, now: DateTime<Utc>) -> Option<DateTime<Utc>> {
-    let text = match value {
-        Value::String(text) => text.clone(),
-        other => other.to_string(),
-    };
+    match value {
+        Value::String(text) => header(text, now),
+        other => header(&other.to_string(), now),
+    }
+}
+
+/// What the header `retry-after` of an answer that came `now` says: when to ask again.
+#[must_use]
+pub fn header(text: &str, now: DateTime<Utc>) -> Option<DateTime<Utc>> {
     if let Ok(seconds) = text.trim().parse::<f64>() {
         return after(seconds, now);
     }

@@ -48,12 +48,13 @@ fn effects(closing: &Closing<'_, '_>) -> Vec<Effect> {
 
 fn release(closing: &Closing<'_, '_>, settled: &Settled) -> Release {
     let ctx = closing.ctx;
-    let (add, counts) = labels_after(settled.outcome, ctx.role.work.label());
+    let spares = closing.facts.spares_the_work();
+    let (add, counts) = labels_after(settled.outcome, spares, ctx.role.work.label());
     let note = forge_text::forge_note(ctx, closing.rec, settled, closing.saved);
     Release {
         outcome: settled.outcome.to_string(),
         note: note.without(|text| ctx.redacted(text)),
-        attempt_counts: counts && !closing.facts.spares_the_work(),
+        attempt_counts: counts,
         add,
         remove: vec![IN_FLIGHT.to_owned()],
     }

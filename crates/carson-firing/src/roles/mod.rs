@@ -2,11 +2,12 @@
 //! follows on the forge. [`kind_of`] is the list.
 
 mod effects;
+pub(crate) mod hand_over;
 mod implement;
 mod kind;
 mod pick_issue;
 pub(crate) mod repositories;
-mod routine;
+pub(crate) mod routine;
 
 use carson_config::{Role, WorkFrom};
 

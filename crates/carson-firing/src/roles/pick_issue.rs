@@ -4,10 +4,11 @@ use carson_config::Repo;
 use carson_core::settle::{Halt, HeldWork};
 use carson_core::work::WorkKey;
 use carson_core::{Event, Page, Work};
-use carson_forge::{Claim, Claimed, Forge, ForgeError, Issue, PR_OPEN, Pull, PullState, Unread};
+use carson_forge::{Claim, Claimed, Forge, Issue, PR_OPEN, Pull, Unread};
 use chrono::TimeDelta;
 use tracing::{info, warn};
 
+use super::hand_over::{HandOver, hand_over};
 use super::repositories::{away, check, forge_of, open_to};
 use crate::background;
 use crate::ctx::Ctx;
@@ -169,32 +170,35 @@ async fn take(
         Ok(history) => history,
     };
     let attempts = history.attempts;
-    if attempts >= ctx.role.limits.max_work_attempts {
-        let tried = tried(ctx, repo, number).await;
-        let text = forge_text::out_of_attempts(attempts, &tried);
-        forge
-            .hand_over(number, ctx.id, &text)
-            .await
-            .or_broken("giving the issue to people")?;
-        return Ok(Took::ForPeople);
-    }
-    match last_pull(ctx, repo, forge, number).await? {
-        Last::Refused(pull) => {
-            forge
-                .hand_over(number, ctx.id, &forge_text::refused(&pull))
-                .await
-                .or_broken("giving the issue to people")?;
-            return Ok(Took::ForPeople);
+    let is_named = ctx.wanted.work.is_some();
+    let people = hand_over(
+        ctx.home,
+        ctx.role,
+        (repo, forge),
+        (number, attempts),
+        is_named,
+    )
+    .await;
+    let text = match people.or_broken("looking whether the issue is for people")? {
+        Some(HandOver::OutOfAttempts(attempts)) => {
+            let tried = tried(ctx, repo, number).await;
+            Some(forge_text::out_of_attempts(attempts, &tried))
         }
-        // It was done, and only its labels do not say so.
-        Last::Offered => {
-            forge
-                .set_labels(number, &[PR_OPEN], &[label])
-                .await
-                .or_broken("mending the labels")?;
+        Some(HandOver::Refused(pull)) => {
+            let is_new = remember(ctx, repo, number, &pull).await?;
+            is_new.then(|| forge_text::refused(&pull))
+        }
+        Some(HandOver::Offered(_)) => {
+            let mended = forge.set_labels(number, &[PR_OPEN], &[label]).await;
+            mended.or_broken("mending the labels")?;
             return Ok(Took::Nothing);
         }
-        Last::Nothing => {}
+        None => None,
+    };
+    if let Some(text) = text {
+        let given = forge.hand_over(number, ctx.id, &text).await;
+        given.or_broken("giving the issue to people")?;
+        return Ok(Took::ForPeople);
     }
     // A dead firing's claim is the earlier one, and would win.
     stale_claims::release_dead(ctx.home, forge, number, &history.unreleased)
@@ -264,49 +268,11 @@ async fn tried(ctx: &Ctx<'_>, repo: &Repo, number: u64) -> Vec<Page> {
         .collect()
 }
 
-/// What became of the newest pull request for an issue, as far as it keeps a firing from it.
-enum Last {
-    /// Nothing does.
-    Nothing,
-    /// It is finished work, and open for people to read.
-    Offered,
-    /// People closed it without merging: their answer, which is said once.
-    Refused(Pull),
-}
-
-/// Whoever takes the label of a no away again, or names the issue in `carson fire`, means it.
-async fn last_pull(ctx: &Ctx<'_>, repo: &Repo, forge: &Forge, number: u64) -> Result<Last, Halt> {
-    if ctx.wanted.work.is_some() {
-        return Ok(Last::Nothing);
-    }
+/// Notes the no of people; whether nobody had.
+async fn remember(ctx: &Ctx<'_>, repo: &Repo, number: u64, pull: &Pull) -> Result<bool, Halt> {
     let key = WorkKey::Issue(number);
-    let rows = ctx.store().firings_of(&repo.name, key).await;
-    let rows = rows.or_broken("reading who worked on the issue")?;
-    let Some(newest) = rows.iter().rev().find_map(|row| row.pr_number) else {
-        return Ok(Last::Nothing);
-    };
-    let pull = match forge.pull(newest).await {
-        // Nobody can have said no by what is not there any more.
-        Err(ForgeError::NotFound { .. }) => {
-            warn!(firing.id = %ctx.id, work.issue = number, pull = newest, "its last pull request is gone");
-            return Ok(Last::Nothing);
-        }
-        pull => pull.or_broken("reading the last pull request")?,
-    };
-    match pull.state {
-        PullState::Open if !pull.draft => return Ok(Last::Offered),
-        PullState::Open | PullState::Merged => return Ok(Last::Nothing),
-        PullState::Closed => {}
-    }
-    let now = ctx.home.clock.now();
-    let is_new = ctx
+    let noted = ctx
         .store()
-        .remember_refusal(&repo.name, key, newest, now)
-        .await
-        .or_broken("remembering the answer")?;
-    Ok(if is_new {
-        Last::Refused(pull)
-    } else {
-        Last::Nothing
-    })
+        .remember_refusal(&repo.name, key, pull.number, ctx.now());
+    noted.await.or_broken("remembering the answer")
 }

@@ -5,6 +5,7 @@ use carson_config::{Repo, Role};
 use carson_core::settle::{Goal, Halt};
 use carson_core::work::{Background, WorkKey};
 use carson_core::{Stage, Work};
+use carson_store::{Store, StoreError};
 use tracing::info;
 
 use super::effects;
@@ -31,7 +32,9 @@ fn goal(role: &Role) -> Goal {
 
 /// Takes the repository that the role has not been in for the longest time.
 async fn pick<'h>(ctx: &Ctx<'h>, rec: &mut Record) -> Result<Taken<'h>, Halt> {
-    let repo = next(ctx).await?.ok_or(Halt::NothingToDo)?;
+    let next = next_repo(ctx.store(), ctx.role, open_to(ctx).await?).await;
+    let next = next.or_broken("reading the role's firings")?;
+    let repo = next.ok_or(Halt::NothingToDo)?;
     let forge = forge_of(ctx, rec, repo).await?;
     check(ctx, rec, repo, &forge).await?;
     let title = ctx.role.title.clone();
@@ -55,11 +58,15 @@ async fn pick<'h>(ctx: &Ctx<'h>, rec: &mut Record) -> Result<Taken<'h>, Halt> {
     })
 }
 
-async fn next<'h>(ctx: &Ctx<'h>) -> Result<Option<&'h Repo>, Halt> {
+/// The one of them that the role has not been in for the longest time.
+pub(crate) async fn next_repo<'h>(
+    store: &Store,
+    role: &Role,
+    open: Vec<&'h Repo>,
+) -> Result<Option<&'h Repo>, StoreError> {
     let mut last = Vec::new();
-    for repo in open_to(ctx).await? {
-        let at = ctx.store().last_in(&ctx.role.name, &repo.name).await;
-        last.push((at.or_broken("reading the role's firings")?, repo));
+    for repo in open {
+        last.push((store.last_in(&role.name, &repo.name).await?, repo));
     }
     // Of those that are equally old the first one: never before anything else.
     Ok(last

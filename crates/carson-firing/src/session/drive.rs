@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use carson_config::Account;
 use carson_core::settle::Halt;
-use carson_engine::{Access, Event, SessionEnd};
+use carson_engine::{Access, Event, SessionEnd, estimate};
 
 use super::hook_events::HookEvents;
 use super::limit::Seen;
@@ -83,11 +83,22 @@ pub(super) async fn drive<'h>(
     }
     let session = prepared.session(ctx);
     let mut watch = Watch::default();
+    let before = (rec.tally().turns, rec.tally().cost_usd);
     let mut seen = |event: &Event| {
         tracing::debug!(firing.id = %ctx.id, ?event, "session event");
         watch.observe(event);
         if let Event::ToolCall { name, call } = event {
             ctx.calls(name, call);
+        }
+        if let Event::Used {
+            turns,
+            tokens_in,
+            tokens_out,
+        } = event
+        {
+            let cost = estimate(watch.model.as_deref(), *tokens_in, *tokens_out);
+            let cost = cost.map(|cost| before.1.unwrap_or(0.0) + cost).or(before.1);
+            ctx.used(before.0.saturating_add(*turns), cost, true);
         }
     };
     let end = tokio::select! {

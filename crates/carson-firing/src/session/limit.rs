@@ -19,12 +19,18 @@ const FIRST: TimeDelta = TimeDelta::minutes(15);
 const LONGEST: TimeDelta = TimeDelta::hours(5);
 
 /// Sets the flag on the account and says how the firing ends.
-pub(super) async fn hit(ctx: &Ctx<'_>, account: &Account, limit: &Limit) -> Halt {
+/// `seen` is when the provider's own answers said that it may be asked again.
+pub(super) async fn hit(
+    ctx: &Ctx<'_>,
+    account: &Account,
+    limit: &Limit,
+    seen: Option<DateTime<Utc>>,
+) -> Halt {
     let now = ctx.home.clock.now();
     let until = match limit.kind {
         // Nothing but a person mends these.
         LimitKind::Auth | LimitKind::Billing => None,
-        _ => Some(reset(ctx, account, limit, now).await),
+        _ => Some(reset(ctx, account, limit.resets_at.or(seen), now).await),
     };
     let kind = match limit.kind {
         LimitKind::UsageWindow | LimitKind::RateLimit => BlockKind::Limit,
@@ -114,10 +120,10 @@ fn reason(ctx: &Ctx<'_>, account: &Account, limit: &Limit) -> String {
 async fn reset(
     ctx: &Ctx<'_>,
     account: &Account,
-    limit: &Limit,
+    named: Option<DateTime<Utc>>,
     now: DateTime<Utc>,
 ) -> DateTime<Utc> {
-    if let Some(named) = limit.resets_at.filter(|at| *at > now) {
+    if let Some(named) = named.filter(|at| *at > now) {
         return named.min(now + BLOCK_HORIZON);
     }
     let before = ctx.store().last_block(&account.name).await.ok().flatten();

@@ -98,7 +98,7 @@ async fn run(
             Next::Done => return Ok(ran.end),
             Next::Again(pause) => retry::wait(ctx, rec, ask.stage, &pause).await?,
             Next::Limited(limit) => {
-                let halt = limit::hit(ctx, account, &limit).await;
+                let halt = limit::hit(ctx, account, &limit, retry::not_before(ctx, rec)).await;
                 if !may_move_on || !failover::moves_on(ctx, rec, placed, account).await {
                     return Err(halt);
                 }

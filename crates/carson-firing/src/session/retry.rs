@@ -7,6 +7,7 @@
 use carson_core::settle::Halt;
 use carson_core::{Event, Stage};
 use carson_engine::{Access, Ended};
+use chrono::{DateTime, TimeDelta, Utc};
 use tracing::info;
 
 use super::drive::Ran;
@@ -26,10 +27,18 @@ pub(super) async fn is_harmless(
     matters && (access == Access::Read || ran.watch.calls == 0 && placed.place.is_untouched().await)
 }
 
+/// When the provider wants to be asked again, as the firing's proxy has seen it: its CLI may not say so.
+pub(super) fn not_before(ctx: &Ctx<'_>, rec: &Record) -> Option<DateTime<Utc>> {
+    let (header, ago) = rec.proxy.as_ref()?.retry_after()?;
+    let came = ctx.now() - TimeDelta::from_std(ago).ok()?;
+    carson_engine::retry_after(&header, came)
+}
+
 /// Where the firing stands now.
 pub(super) fn standing(ctx: &Ctx<'_>, rec: &Record, harmless: bool) -> Standing {
     Standing {
         harmless,
+        not_before: not_before(ctx, rec),
         retries: rec.tally().retries,
         id: *ctx.id.uuid().as_bytes(),
         remaining: ctx.remaining(),

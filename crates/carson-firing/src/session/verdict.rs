@@ -39,6 +39,8 @@ pub(super) struct Pause {
 pub(super) struct Standing {
     /// Whether the session left everything as it was.
     pub harmless: bool,
+    /// When the provider's own answers said that it may be asked again.
+    pub not_before: Option<DateTime<Utc>>,
     /// Sessions that were tried again before.
     pub retries: u32,
     /// The random end of the firing's id spreads waits.
@@ -96,7 +98,8 @@ fn wait(standing: &Standing, not_before: Option<DateTime<Utc>>) -> Option<Durati
     if standing.retries >= MAX_RETRIES || !standing.harmless {
         return None;
     }
-    let asked = not_before.and_then(|at| (at - standing.now).to_std().ok());
+    let asked = not_before.max(standing.not_before);
+    let asked = asked.and_then(|at| (at - standing.now).to_std().ok());
     let wait = pause_before(standing.retries, &standing.id).max(asked.unwrap_or_default());
     (wait + WORTH <= standing.remaining).then_some(wait)
 }
@@ -122,6 +125,7 @@ mod tests {
     fn standing() -> Standing {
         Standing {
             harmless: true,
+            not_before: None,
             retries: 0,
             id: [0; 16],
             remaining: Duration::from_secs(600),
@@ -210,6 +214,15 @@ mod tests {
             panic!("it is not tried again");
         };
         assert_eq!(pause.wait, Duration::from_secs(60));
+        // The CLI said less than the provider did.
+        let seen = Standing {
+            not_before: Some(standing().now + TimeDelta::seconds(90)),
+            ..standing()
+        };
+        let Next::Again(pause) = verdict(&at(60), Stage::Plan, &seen) else {
+            panic!("it is not tried again");
+        };
+        assert_eq!(pause.wait, Duration::from_secs(90));
         let late = verdict(&at(6_000), Stage::Plan, &standing());
         assert!(matches!(late, Next::Stop(Halt::Unavailable(_))));
     }

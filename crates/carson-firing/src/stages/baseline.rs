@@ -3,16 +3,17 @@
 //! One that cannot be run there at all is the operator's to mend, whatever a session does. One that fails
 //! may be what the work is about: the firing goes on, and knows how it failed before.
 
-use carson_checks::{Baseline, BaselineEnd};
-use carson_core::Stage;
+use carson_checks::{Baseline, BaselineEnd, FAILS, Word, fails_on_base};
+use carson_core::outcome::Severity;
 use carson_core::settle::{Goal, Halt};
+use carson_core::{Event, RepoName, Stage};
 use carson_proc::{Exit, StopReason};
 
 use super::verify;
 use crate::ctx::Ctx;
-use crate::placed::Placed;
+use crate::placed::{FailedBefore, Placed};
 use crate::record::Record;
-use crate::{clean_rooms, roles};
+use crate::{clean_rooms, roles, thread_posts};
 use carson_home::halt::OrBroken;
 
 /// What a shell says of a command that it cannot run: it is no program, or there is none (POSIX.1-2024,
@@ -35,30 +36,43 @@ pub(crate) async fn run<'r, 'h>(
     let repo = placed.taken.repo;
     let base = placed.place.worktree.base.clone();
     let known = Baseline::known(ctx.home, ctx.role, &repo.name).await;
-    let is_of_this = |known: &Baseline| known.base == base.as_str() && known.run == promise.run;
-    match known.filter(is_of_this).map(|known| known.ended) {
-        Some(BaselineEnd::Passed) => return Ok(placed),
-        Some(BaselineEnd::Failed(how)) => {
-            placed.failed_before = Some(how);
+    let known = known.filter(|known| known.run == promise.run);
+    let failed = known.as_ref().map(|known| &known.ended);
+    let is_told = matches!(failed, Some(BaselineEnd::Failed(_)));
+    let is_of_this = |known: &Baseline| known.base == base.as_str();
+    let known = known.filter(is_of_this);
+    match known.map(|known| (known.ended, known.said)) {
+        Some((BaselineEnd::Passed, _)) => return Ok(placed),
+        Some((BaselineEnd::Failed(how), said)) => {
+            ctx.warns(&fails_on_base(&repo.name, &said));
+            placed.failed_before = Some(FailedBefore { how, said });
             return Ok(placed);
         }
         // What could not be run may have been mended on this machine.
-        Some(BaselineEnd::Unable(_)) | None => {}
+        Some((BaselineEnd::Unable(_), _)) | None => {}
     }
     if !placed.place.bench.stands() && !repo.setup.lines.is_empty() {
         // A room would need the setup once more.
         return Ok(placed);
     }
-    let ended = on_base(ctx, rec, &mut placed).await?;
+    let (ended, said) = on_base(ctx, rec, &mut placed).await?;
     let found = Baseline {
         base: base.into(),
         run: promise.run.clone(),
         ended: ended.clone(),
+        said: said.clone(),
     };
-    found.keep(ctx.home, ctx.role, &repo.name).await;
+    let fails = matches!(ended, BaselineEnd::Failed(_));
+    if fails {
+        tell(ctx, &found, &repo.name, is_told).await;
+    }
+    // Else the firing after this look would have nothing to tell.
+    if !(fails && ctx.is_only_asked) {
+        found.keep(ctx.home, ctx.role, &repo.name).await;
+    }
     match ended {
         BaselineEnd::Passed => {}
-        BaselineEnd::Failed(how) => placed.failed_before = Some(how),
+        BaselineEnd::Failed(how) => placed.failed_before = Some(FailedBefore { how, said }),
         BaselineEnd::Unable(why) => {
             let id = format!("role.{}.promise", ctx.role.name);
             return Err(carson_checks::refuse(&mut rec.checks, id, why));
@@ -67,13 +81,34 @@ pub(crate) async fn run<'r, 'h>(
     Ok(placed)
 }
 
+/// Says that it fails, before anything is paid; in the chat unless that was said of an earlier base.
+async fn tell(ctx: &Ctx<'_>, found: &Baseline, repo: &RepoName, is_told: bool) {
+    let text = fails_on_base(repo, &found.said);
+    ctx.warns(&text);
+    if is_told || ctx.is_only_asked {
+        return;
+    }
+    let word = Word {
+        event: Event::CheckFailsOnBase {
+            repo: repo.clone(),
+            base: found.base.clone(),
+            said: found.said.clone(),
+        },
+        severity: Severity::Warning,
+        what: "works on a base that fails its check",
+        text: format!("{text}\nIts sessions go on, and are paid: {FAILS}."),
+    };
+    ctx.best_effort("a word on the check", thread_posts::word(ctx, &word))
+        .await;
+}
+
 async fn on_base(
     ctx: &Ctx<'_>,
     rec: &mut Record,
     placed: &mut Placed<'_, '_>,
-) -> Result<BaselineEnd, Halt> {
+) -> Result<(BaselineEnd, String), Halt> {
     let Some(promise) = &ctx.role.promise else {
-        return Ok(BaselineEnd::Passed);
+        return Ok((BaselineEnd::Passed, String::new()));
     };
     let base = placed.place.worktree.base.clone();
     let seen = placed.place.inspect().await;
@@ -83,13 +118,16 @@ async fn on_base(
     if done.stopped == Some(StopReason::Cancelled) {
         return Err(Halt::Cancelled);
     }
+    if done.success() && done.stopped.is_none() {
+        return Ok((BaselineEnd::Passed, String::new()));
+    }
     let said = verify::described(ctx, promise, &done);
-    Ok(match done.exit {
+    let short = verify::in_short(&said);
+    let ended = match done.exit {
         Exit::Code(code) if CANNOT_RUN.contains(&code) => BaselineEnd::Unable(format!(
-            "the promise cannot be run, and no session was paid: {}",
-            verify::in_short(&said)
+            "the check cannot be run, and no session was paid: {short}"
         )),
-        _ if done.success() && done.stopped.is_none() => BaselineEnd::Passed,
         _ => BaselineEnd::Failed(verify::fingerprint(&said)),
-    })
+    };
+    Ok((ended, short))
 }

@@ -116,16 +116,13 @@ pub(crate) async fn attempts(
                 return Err(Halt::OutOfTurns);
             }
             Check::NotReady(_) if attempt == max => {
-                let why = "the setup failed in the clean room, so the promise was not run";
+                let why = "the setup failed in the clean room, so the check was not run";
                 return Err(Halt::Exhausted(why.to_owned()));
             }
             Check::Failed(said) if attempt == max => {
-                let why = format!(
-                    "the promise failed {max} times; {}",
-                    verify::in_short(&said)
-                );
+                let why = format!("the check failed {max} times; {}", verify::in_short(&said));
                 return Err(match &placed.failed_before {
-                    Some(before) if *before == verify::fingerprint(&said) => Halt::AsBefore(why),
+                    Some(before) if before.how == verify::fingerprint(&said) => Halt::AsBefore(why),
                     _ => Halt::Exhausted(why),
                 });
             }
@@ -137,5 +134,5 @@ pub(crate) async fn attempts(
 
 /// A session that ran out of turns but left a promise that passes has done its work.
 fn sentinel_or_ok(sentinel: Option<Sentinel>) -> Sentinel {
-    sentinel.unwrap_or_else(|| Sentinel::Ok("the promise passes".into()))
+    sentinel.unwrap_or_else(|| Sentinel::Ok("the check passes".into()))
 }

@@ -181,10 +181,10 @@ fn leaked(leaks: &[Leak]) -> Option<String> {
 fn runs_at_once(ci: &[&str], how: Ci) -> String {
     let way_out = match how {
         Ci::NotAllowed => {
-            "allow_ci of the repository lets work change them that a promise and a diff review passed"
+            "allow_ci of the repository lets work change them that a check and a diff review passed"
         }
         Ci::Unjudged => {
-            "allow_ci counts only for work that a promise and a diff review passed: the role needs both"
+            "allow_ci counts only for work that a check and a diff review passed: the role needs both"
         }
         Ci::Unfinished => "unfinished work never changes them",
     };

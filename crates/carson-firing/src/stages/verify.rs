@@ -89,7 +89,7 @@ pub(crate) async fn check(
     let done = run(ctx, rec, placed, promise, &room).await?;
     let said = described(ctx, promise, &done);
     if let Err(error) = keep_output(ctx, rec, &said) {
-        warn!(firing.id = %ctx.id, %error, "what the promise said could not be kept");
+        warn!(firing.id = %ctx.id, %error, "what the check said could not be kept");
     }
     let told = in_short(&said);
     info!(firing.id = %ctx.id, promise.passed = done.success(), %commit, promise.said = told, "promise run");
@@ -175,7 +175,7 @@ pub(super) async fn run(
         std::ops::ControlFlow::Continue(())
     })
     .await
-    .or_broken("running the promise")?;
+    .or_broken("running the check")?;
     sandboxed_run::record_level(ctx, rec, &walls, Some(done.exit), &done.stderr.text()).await?;
     Ok(done)
 }

@@ -71,6 +71,14 @@ impl GitHubForge {
             .collect()
     }
 
+    fn patch_issue(&self, number: u64, body: Value) -> Answer<'_, ()> {
+        Box::pin(async move {
+            let path = self.path(&["issues", &number.to_string()]);
+            let sent = self.client.send::<IgnoredAny>(Method::PATCH, &path, &body);
+            sent.await.map(|_| ())
+        })
+    }
+
     async fn raw_pull_by_head(&self, branch: &str) -> Result<Option<types::RawPull>, ForgeError> {
         let head = format!("{}:{branch}", self.owner);
         let query = [
@@ -220,28 +228,20 @@ impl Api for GitHubForge {
     }
 
     fn close_issue(&self, number: u64) -> Answer<'_, ()> {
-        Box::pin(async move {
-            let number = number.to_string();
-            let path = self.path(&["issues", &number]);
-            let body = json!({"state": "closed", "state_reason": "completed"});
-            self.client
-                .send::<IgnoredAny>(Method::PATCH, &path, &body)
-                .await
-                .map(|_| ())
-        })
+        let body = json!({"state": "closed", "state_reason": "completed"});
+        self.patch_issue(number, body)
+    }
+
+    fn reopen_issue(&self, number: u64) -> Answer<'_, ()> {
+        self.patch_issue(number, json!({"state": "open"}))
     }
 
     fn edit_issue<'a>(&'a self, number: u64, edit: &'a IssueEdit) -> Answer<'a, ()> {
-        Box::pin(async move {
-            let given = [("title", &edit.title), ("body", &edit.body)];
-            let given = given
-                .into_iter()
-                .filter_map(|(key, text)| Some((key.to_owned(), Value::from(text.as_deref()?))));
-            let path = self.path(&["issues", &number.to_string()]);
-            let edit = Value::Object(given.collect());
-            let sent = self.client.send::<IgnoredAny>(Method::PATCH, &path, &edit);
-            sent.await.map(|_| ())
-        })
+        let given = [("title", &edit.title), ("body", &edit.body)];
+        let given = given
+            .into_iter()
+            .filter_map(|(key, text)| Some((key.to_owned(), Value::from(text.as_deref()?))));
+        self.patch_issue(number, Value::Object(given.collect()))
     }
 
     fn comments(&self, number: u64) -> Answer<'_, Vec<Comment>> {

@@ -216,8 +216,8 @@ impl Folder {
         read_issue(number, &self.issue_file(number))
     }
 
-    pub(super) fn close_issue(&self, number: u64) -> Result<(), ForgeError> {
-        self.change_issue(number, |head, _| head.state = State::Closed)
+    pub(super) fn set_state(&self, number: u64, state: State) -> Result<(), ForgeError> {
+        self.change_issue(number, |head, _| head.state = state)
     }
 
     pub(super) fn edit_issue(&self, number: u64, edit: IssueEdit) -> Result<(), ForgeError> {

@@ -34,7 +34,7 @@ use crate::error::ForgeError;
 use crate::forge::Forge;
 use crate::opener::{Place, Spec};
 use crate::standing::Standing;
-use crate::words::{Comment, Issue, IssueEdit, Listed, NewIssue, NewPull, Pull, PullState};
+use crate::words::{Comment, Issue, IssueEdit, Listed, NewIssue, NewPull, Pull, PullState, State};
 use folder::Folder;
 
 /// How long one verb may take. Longer than a writer waits for another.
@@ -136,7 +136,11 @@ impl Api for LocalForge {
     }
 
     fn close_issue(&self, number: u64) -> Answer<'_, ()> {
-        self.verb(move |folder| folder.close_issue(number))
+        self.verb(move |folder| folder.set_state(number, State::Closed))
+    }
+
+    fn reopen_issue(&self, number: u64) -> Answer<'_, ()> {
+        self.verb(move |folder| folder.set_state(number, State::Open))
     }
 
     fn edit_issue<'a>(&'a self, number: u64, edit: &'a IssueEdit) -> Answer<'a, ()> {

@@ -77,6 +77,7 @@ async fn a_diff_shows_the_commits_and_hides_nothing() {
         text,
         unshown,
         more,
+        lines: _,
     } = seen.shown().unwrap();
     for part in [
         "+pub fn one() { evil() }",

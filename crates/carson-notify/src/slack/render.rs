@@ -83,7 +83,7 @@ mod tests {
     #[test]
     fn no_text_can_mention_or_link() {
         let message = Message {
-            severity: Some(Severity::Alert),
+            severity: Some(Severity::Error),
             title: "<!channel> & <https://evil|click>".into(),
             fields: vec![("a".into(), "<@U1>".into())],
             text: "<!here> & <https://evil|click>".repeat(300),

@@ -59,7 +59,9 @@ fn skipped(row: &Firing, stop: SkipKind) -> Change {
             .set("overlap", "\"queue-one\"", file)
             .text(" lets one slot wait"),
         SkipKind::PREFLIGHT => change
-            .text("mend that, then ")
+            .text("do what its line says; ")
+            .command("doctor".to_owned())
+            .text(" asks again, and then ")
             .command(format!("fire {role}")),
         // Whether it still stands, and what ends it, is a question of now.
         _ => change

@@ -12,7 +12,7 @@ use serde::Serialize;
 
 use super::stops::{self, Stop};
 use crate::refusal::Refusal;
-use crate::status::{Next, next};
+use crate::status::{Next, Open, next};
 
 /// Whether a role fires now, and what stands in its way.
 #[derive(Debug, Serialize)]
@@ -71,11 +71,15 @@ pub(super) async fn reasons_of_role(home: &Home, role: &Role) -> Result<OfRole, 
     let stops = stops::standing_stops(home, role, &gate, last.first(), now).await?;
     let may_try = gate.breaker.half_opens_at(gate.cooldown);
     let is_of_role = |window: &UsageWindow| role.engines.contains(&window.account);
+    let open = gate.breaker.is_open().then(|| Open {
+        until: may_try,
+        why: gate.breaker.reason.clone().unwrap_or_default(),
+    });
     Ok(OfRole {
         now,
         role: role.name.clone(),
         verdict: verdict(&gate, &stops, now),
-        next: next(role, now),
+        next: next(role, open.as_ref(), now),
         enabled: role.enabled,
         fired_today: gate.fired_today,
         max_per_day: gate.max_per_day,

@@ -121,8 +121,8 @@ fn what_the_webhook_heard(posts: &[Value]) {
         assert!(title.contains("Break [redacted:known]"), "{title}");
         assert!(!title.contains("@everyone"), "{title}");
     }
-    assert_eq!(posts[2]["severity"], "warn");
-    assert_eq!(posts[3]["severity"], "alert");
+    assert_eq!(posts[2]["severity"], "warning");
+    assert_eq!(posts[3]["severity"], "error");
     assert_eq!(posts[3]["title"], "bad stopped");
     let text = posts[2]["text"].as_str().unwrap();
     assert!(text.contains("Blocked calls: 1"), "{text}");

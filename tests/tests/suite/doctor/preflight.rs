@@ -279,3 +279,72 @@ fn a_role_with_another_identity_than_its_own_asks_no_model() {
     identity("carson-hand");
     assert_eq!(fleet.fire("hand").code, Some(0));
 }
+
+/// An update that put one program in place and not the others.
+#[test]
+fn programs_of_several_versions_are_refused_before_a_session_is_paid() {
+    let fleet = TestFleet::new().with_own_binaries();
+    fleet.script("[[when]]\ndo = [{ say = \"[SILENT]\" }]\n");
+    fleet.role("hand", "play", "stages = [\"execute\"]\n");
+    fleet.issue("hand", "Work", "");
+    let hook = fleet.binary().with_file_name("carson-hook");
+    let found = fleet.ok(&["fire", "hand", "--json"]);
+    assert_eq!(found["outcome"], "SILENT", "{found:#}");
+    // The build's own file has another name, too.
+    std::fs::remove_file(&hook).unwrap();
+    program(
+        &hook,
+        "[ \"$1\" = --version ] && exec echo carson-hook 0.0.9\nexit 2",
+    );
+    let doctor = fleet.carson(&["doctor"]);
+    assert!(
+        doctor
+            .stdout
+            .contains("error   carson.versions: carson is ")
+            && doctor.stdout.contains("carson-hook is 0.0.9")
+            && doctor.stdout.contains("cargo xtask install"),
+        "{doctor:#?}"
+    );
+    fleet.issue("hand", "More", "");
+    let row = fleet.fire("hand").json();
+    assert_eq!(row["outcome"], "SKIPPED", "{row:#}");
+    let reason = row["reason"].as_str().unwrap();
+    assert!(
+        reason.starts_with("preflight: carson.versions: "),
+        "{reason}"
+    );
+}
+
+/// That this machine cannot confine a session is no fault of the issue's.
+#[test]
+fn a_sandbox_that_cannot_be_made_leaves_the_issue_where_it_was() {
+    let fleet = TestFleet::new().with_own_binaries();
+    fleet.script("[[when]]\ndo = [{ say = \"[SILENT]\" }]\n");
+    fleet.role(
+        "hand",
+        "play",
+        "stages = [\"execute\"]\nsandbox = \"required\"\n",
+    );
+    fleet.issue("hand", "Work", "");
+    let (launch, carson) = (
+        fleet.binary().with_file_name("carson-launch"),
+        fleet.binary(),
+    );
+    // It does all but confine a session.
+    let line = format!(
+        "case \"$*\" in --version) exec echo carson-launch {version} ;;\n\
+         *-execute.json*) echo 'carson sandbox: sandbox required, not available: Landlock' >&2; exit 125 ;;\n\
+         esac\nexec {carson:?} \"$@\"",
+        version = env!("CARGO_PKG_VERSION"),
+    );
+    program(&launch, &line);
+    let row = fleet.fire("hand").json();
+    assert_eq!(row["outcome"], "BLOCKED", "{row:#}");
+    assert!(
+        row["reason"].as_str().unwrap().contains("Landlock"),
+        "{row:#}"
+    );
+    assert_eq!(fleet.labels(1), ["for:hand"]);
+    let claims = fleet.forge_file("issues/0001.md");
+    assert!(!claims.contains("needs:human"), "{claims}");
+}

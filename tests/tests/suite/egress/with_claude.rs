@@ -209,6 +209,45 @@ fn a_program_without_a_hook_does_not_find_the_key_either() {
     assert!(std::net::TcpStream::connect(address).is_err(), "{address}");
 }
 
+/// A CLI that hides how long its provider wants to be left alone: the proxy has seen it.
+#[tokio::test(flavor = "multi_thread")]
+async fn the_wait_that_only_the_proxy_saw_is_kept() {
+    let server = wiremock::MockServer::start().await;
+    let busy = wiremock::ResponseTemplate::new(529).insert_header("retry-after", "5");
+    let ask = wiremock::matchers::path("/v1/responses");
+    let busy = wiremock::Mock::given(ask).respond_with(busy);
+    busy.up_to_n_times(1).mount(&server).await;
+    let well = wiremock::Mock::given(wiremock::matchers::any());
+    well.respond_with(wiremock::ResponseTemplate::new(200))
+        .mount(&server)
+        .await;
+    let fleet = TestFleet::new();
+    let key = fleet.home().join("provider.key");
+    fs::write(&key, KEY).unwrap();
+    fs::set_permissions(&key, fs::Permissions::from_mode(0o600)).unwrap();
+    let ask = "code=$(curl --silent --output /dev/null --write-out '%{http_code}' --data '{}' \
+               --header \"Authorization: Bearer $OPENAI_API_KEY\" \"$OPENAI_BASE_URL/responses\")\n\
+               [ \"$code\" = 200 ] || { echo 'the engine is overloaded' >&2; exit 1; }";
+    scripted(&fleet, ask, "");
+    let settings = fleet.home().join("carson.toml");
+    let text = fs::read_to_string(&settings).unwrap();
+    let account = format!(
+        "engine = \"command\"\nspeaks = \"openai\"\nkey_file = {key:?}\nupstream = \"{}/v1\"",
+        server.uri()
+    );
+    fs::write(&settings, text.replace("engine = \"command\"", &account)).unwrap();
+
+    let (row, said) = fired(&fleet);
+
+    assert_eq!(row["retries"], 1, "{row:#}\n{said}");
+    let events = row["events"].as_array().unwrap();
+    let waited = events.iter().find(|event| event["kind"] == "session.retry");
+    let waited = waited.unwrap()["data"]["wait_ms"].as_u64().unwrap();
+    // Its own first wait is shorter than three seconds.
+    assert!((3_500..=5_000).contains(&waited), "{row:#}");
+    assert_eq!(row["outcome"], "SILENT", "{row:#}\n{said}");
+}
+
 /// Files below a folder that have the key in them.
 fn hits(dir: &std::path::Path) -> usize {
     let Ok(entries) = fs::read_dir(dir) else {

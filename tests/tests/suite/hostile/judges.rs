@@ -91,7 +91,7 @@ fn a_promise_that_cannot_be_kept_is_not_kept_by_what_lies_around_it() {
         fleet.commit_to_main(&[("package.json", r#"{"scripts":{"check":"exit 1"}}"#)]);
         let row = fired(&fleet);
         let reason = row["reason"].as_str().unwrap();
-        assert!(reason.contains("the promise failed"), "{promise}: {row:#}");
+        assert!(reason.contains("the check failed"), "{promise}: {row:#}");
         assert_eq!(row["outcome"], "FAILED", "{promise}: {row:#}");
         assert!(row["verified_sha"].is_null(), "{promise}: {row:#}");
     }

@@ -87,6 +87,7 @@ impl Screen {
             }
             Step::Setup(repo) => self.does(format!("the setup of {repo} runs")),
             Step::Check(command) => self.does(format!("check: {command}")),
+            Step::Warned(text) => self.say(&format!("  warning: {text}")),
             Step::Call { tool, call } => {
                 if let Some(standing) = &mut self.stage {
                     standing.calls += 1;
@@ -182,7 +183,8 @@ impl Used {
         Self {
             turns: self.turns + more.turns,
             cost_usd: known.then_some(both),
-            estimated: self.estimated || more.estimated,
+            // What was estimated while a session ran is told exactly at its end.
+            estimated: more.estimated,
         }
     }
 }
@@ -203,6 +205,24 @@ mod tests {
             cost_usd,
             estimated: false,
         }
+    }
+
+    #[test]
+    fn what_a_session_uses_moves_while_it_runs_and_its_end_has_the_last_word() {
+        let mut screen = Screen::new(true);
+        screen.see(Step::Stage(Stage::Plan));
+        let so_far = |turns, cost| Step::Used {
+            turns,
+            cost_usd: Some(cost),
+            estimated: true,
+        };
+        let line = |screen: &Screen| screen.stage.as_ref().unwrap().line_now();
+        screen.see(so_far(1, 0.25));
+        assert_eq!(line(&screen), "  plan         0:00  1 turn  ~$0.25");
+        screen.see(so_far(2, 0.75));
+        assert_eq!(line(&screen), "  plan         0:00  2 turns  ~$0.75");
+        screen.see(used(2, Some(0.5)));
+        assert_eq!(line(&screen), "  plan         0:00  2 turns  $0.50");
     }
 
     #[test]

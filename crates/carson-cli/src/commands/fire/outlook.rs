@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use carson_core::text::counted;
 use carson_firing::dry_run::{self, Outlook, Told};
+use carson_firing::{Step, Steps};
 use carson_home::Home;
 use carson_operator::names;
 
@@ -13,6 +14,23 @@ use crate::print;
 
 /// Lines of a prompt that are shown without `--all`.
 const LINES: usize = 8;
+
+/// Steps that say, on standard error, what takes its time: what runs in the workspace that is looked in.
+pub fn passing() -> Steps {
+    let (steps, mut passing) = Steps::watched();
+    tokio::spawn(async move {
+        while let Some(step) = passing.recv().await {
+            match step {
+                Step::Setup(repo) => print::error(&format!("the setup of {repo} runs, once")),
+                Step::Check(run) => {
+                    print::error(&format!("the check runs on the untouched base: {run}"))
+                }
+                _ => {}
+            }
+        }
+    });
+    steps
+}
 
 pub fn print(app: &App, home: &Home, outlook: &Outlook, all: bool) -> Result<u8, CommandError> {
     if app.json {
@@ -26,6 +44,20 @@ pub fn print(app: &App, home: &Home, outlook: &Outlook, all: bool) -> Result<u8,
     let work = work.map(|work| format!("{} #{} {}", work.repo, work.number, work.title));
     let work = work.unwrap_or_else(|| "none is ready".to_owned());
     print::line(&format!("work: {work}"));
+    // Where nothing else is left, the first line has said it.
+    for one in outlook
+        .handed_over
+        .iter()
+        .filter(|_| outlook.work.is_some())
+    {
+        let (repo, number, why) = (&one.repo, one.number, &one.why);
+        print::warning(&format!(
+            "before it, {repo} #{number} would be given to people: {why}"
+        ));
+    }
+    for warning in &outlook.warnings {
+        print::warning(&format!("warning: {warning}"));
+    }
     let stages: Vec<&str> = outlook.stages.iter().map(|stage| stage.as_str()).collect();
     print::line(&format!("stages: {}", stages.join(" → ")));
     if let Some(check) = &outlook.check {

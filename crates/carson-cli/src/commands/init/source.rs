@@ -22,6 +22,8 @@ pub struct Source {
     pub name: String,
     /// The branch that work starts from.
     pub base: String,
+    /// Where a checkout was cloned from, when Carson takes the checkout itself.
+    pub origin: Option<String>,
     /// What its settings are proposed by.
     pub files: RepositoryFiles,
 }
@@ -50,16 +52,28 @@ impl Source {
             .await
             .map_err(|error| refused(&error, &shown))?;
         let base = base(args, heads)?;
-        let files = match checkout.filter(|dir| is_checkout(dir)) {
-            Some(dir) => RepositoryFiles::Checkout(dir),
-            None => peeked(&remote, &base).await,
+        let own = checkout.as_ref().filter(|dir| **dir == Path::new(&url));
+        let origin = match own {
+            Some(dir) => origin_of(dir).await,
+            None => None,
         };
+        let place = checkout.map(|dir| dir.to_string_lossy().into_owned());
         Ok(Self {
+            origin: origin.map(|origin| Remote::new(origin).shown()),
+            files: files_of(place.as_deref().unwrap_or(&url), &base).await,
             name: repo_name(&url),
             url,
             base,
-            files,
         })
+    }
+}
+
+/// What lies in a repository: in the checkout that it is, or as its remote tells.
+pub async fn files_of(url: &str, base: &str) -> RepositoryFiles {
+    let dir = Path::new(url);
+    match is_checkout(dir) {
+        true => RepositoryFiles::Checkout(dir.to_owned()),
+        false => peeked(&Remote::new(url), base).await,
     }
 }
 

@@ -1,6 +1,5 @@
 //! What `carson init` writes: the settings and a first role, with what somebody may want to change.
 
-use carson_core::EngineKind;
 use carson_forge::OPENERS;
 
 use super::source::Source;
@@ -35,6 +34,13 @@ pub fn settings(args: &Init, source: &Source, proposal: &Proposal) -> String {
     text.push_str(&forge_text(args));
     let engine = args.engine;
     text.push_str(&format!("\n[accounts.{engine}]\nengine = \"{engine}\"\n"));
+    if let Some(binary) = &args.binary {
+        text.push_str(&format!("binary = {}\n", quoted(binary)));
+    }
+    if let Some(script) = &args.script {
+        let script = std::path::absolute(script).unwrap_or_else(|_| script.clone());
+        text.push_str(&format!("script = {}\n", quoted(&script.to_string_lossy())));
+    }
     if let Some((variable, dir)) = engine.facts().sign_in_dir {
         let comment = "   # how this account signs in";
         text.push_str(&format!(
@@ -83,15 +89,10 @@ fn forge_text(args: &Init) -> String {
 }
 
 /// `role.toml` of the shipped role, for this repository.
-pub fn role(
-    shipped: &str,
-    repo: &str,
-    engine: EngineKind,
-    check: Option<&ProposedCheck>,
-) -> String {
+pub fn role(shipped: &str, repo: &str, account: &str, check: Option<&ProposedCheck>) -> String {
     let mut text = shipped
         .replace("repos   = []", &format!("repos   = [{}]", quoted(repo)))
-        .replace("engines = []", &format!("engines = [\"{engine}\"]"));
+        .replace("engines = []", &format!("engines = [{}]", quoted(account)));
     text.push_str(&match check {
         Some(ProposedCheck { run, by }) => format!(
             "\n# The command that says whether work is done ({by}): Carson runs it itself, in the sandbox, on a\n\

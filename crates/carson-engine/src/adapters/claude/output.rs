@@ -26,6 +26,10 @@ pub(super) struct Output {
     denied: Vec<Denied>,
     facts: Facts,
     turns: u32,
+    /// What the messages before the last one used: input and output tokens.
+    used: (f64, u64),
+    /// The last message, of which each block is an event of its own: its id, and the same of it.
+    last: Option<(String, (f64, u64))>,
     result: Option<Value>,
 }
 
@@ -37,6 +41,8 @@ impl Output {
             calls: HashMap::new(),
             denied: Vec::new(),
             turns: 0,
+            used: (0.0, 0),
+            last: None,
             result: None,
         }
     }
@@ -108,7 +114,7 @@ impl Output {
     }
 
     fn assistant(&mut self, event: &Value, on_event: &mut dyn FnMut(&Event)) {
-        self.turns += 1;
+        self.count(&event["message"], on_event);
         for block in blocks(event) {
             match block["type"].as_str() {
                 Some("text") => {
@@ -129,6 +135,26 @@ impl Output {
                 _ => {}
             }
         }
+    }
+
+    /// Its messages are its turns.
+    fn count(&mut self, message: &Value, on_event: &mut dyn FnMut(&Event)) {
+        let id = message["id"].as_str().unwrap_or_default();
+        let now = tokens(&message["usage"]);
+        match &mut self.last {
+            Some((last, used)) if last == id && !id.is_empty() => *used = now,
+            last => {
+                let (_, before) = last.replace((id.to_owned(), now)).unwrap_or_default();
+                self.used.0 += before.0;
+                self.used.1 += before.1;
+                self.turns += 1;
+            }
+        }
+        on_event(&Event::Used {
+            turns: self.turns,
+            tokens_in: (self.used.0 + now.0) as u64,
+            tokens_out: self.used.1 + now.1,
+        });
     }
 
     /// A rejected call comes back as a result with a decision beside it.
@@ -198,6 +224,16 @@ impl Output {
             message: message.chars().take(CALL_MAX).collect(),
         }
     }
+}
+
+/// Input and output tokens of a message. The provider's prices: what is written to its cache costs a quarter
+/// more than other input, what is read from there a tenth.
+fn tokens(usage: &Value) -> (f64, u64) {
+    let of = |name: &str| usage[name].as_u64().unwrap_or(0);
+    let input = of("input_tokens") as f64
+        + 1.25 * of("cache_creation_input_tokens") as f64
+        + 0.1 * of("cache_read_input_tokens") as f64;
+    (input, of("output_tokens"))
 }
 
 fn blocks(event: &Value) -> impl Iterator<Item = &Value> {

@@ -26,8 +26,13 @@ pub(super) fn stop(role: &Role, row: &Firing, repo: &str) -> Option<Stop> {
         }
         Some(kind @ SkipKind::PREFLIGHT) => {
             let change = change
-                .text("mend that, then ")
+                .text("do what it says; ")
+                .command("doctor".to_owned())
+                .text(" asks again, and then ")
                 .command(format!("fire {}", role.name));
+            // The stop is named in front of it.
+            let named = format!("{kind}: ");
+            let why = why.strip_prefix(&named).unwrap_or(&why).to_owned();
             Some(Stop::new(kind.as_str(), why, change))
         }
         // Those of admission were looked at anew.

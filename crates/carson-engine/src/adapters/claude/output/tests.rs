@@ -46,6 +46,16 @@ async fn a_whole_session_completes_with_its_text_turns_and_cost() {
             .iter()
             .any(|event| matches!(event, Event::ToolCall { .. }))
     );
+    // It is told while it runs, a turn for each message, whatever blocks that has.
+    let used = events.iter().filter_map(|event| match event {
+        Event::Used {
+            turns, tokens_in, ..
+        } => Some((*turns, *tokens_in)),
+        _ => None,
+    });
+    let used: Vec<(u32, u64)> = used.collect();
+    assert_eq!(used, [(1, 1_000), (1, 1_000), (2, 2_000), (3, 3_000)]);
+    assert_eq!(end.turns, 3);
 }
 
 #[tokio::test]

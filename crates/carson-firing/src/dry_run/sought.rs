@@ -1,0 +1,266 @@
+//! The work that a firing would take, and what it would meet before its first session.
+
+use carson_checks::{FAILS, Health, Machine, Scene, fails_on_base};
+use carson_config::{Repo, Role};
+use carson_core::admission::SkipReason;
+use carson_core::settle::{Facts, Halt, settle};
+use carson_core::work::{Background, WorkKey};
+use carson_core::{AccountName, FiringId, Stage, Work};
+use carson_forge::{Forge, Issue};
+use carson_proc::Cancel;
+
+use super::{Candidate, DryRunError, HandedOver, Told};
+use crate::admit::Wish;
+use crate::asked_in_bench;
+use crate::ctx::Ctx;
+use crate::forge_text::one_line;
+use crate::placed::Brief;
+use crate::prompt::{self, Filling};
+use crate::queue::{self, Held, HeldIssue};
+use crate::reached::Taken;
+use crate::roles::hand_over::{HandOver, hand_over};
+use crate::roles::repositories::{Open, review_queue};
+use crate::roles::routine::next_repo;
+use crate::steps::Steps;
+use carson_home::{FiringRef, Home};
+
+/// The work, and what keeps a firing from it that admission does not know of.
+#[derive(Default)]
+pub(super) struct Sought<'h> {
+    pub work: Option<(Candidate, Issue)>,
+    /// Where it is.
+    pub place: Option<(&'h Repo, Forge)>,
+    pub held_up: Option<SkipReason>,
+    /// Issues that carry the role's label and are not taken.
+    held: Vec<HeldIssue>,
+    pub handed_over: Vec<HandedOver>,
+    pub warnings: Vec<String>,
+}
+
+impl<'h> Sought<'h> {
+    /// Why nothing is done, where there is no work.
+    pub(super) fn idle(&self) -> String {
+        if let Some(HandedOver { number, why, .. }) = self.handed_over.first() {
+            return format!("would give #{number} to people and do nothing else: {why}");
+        }
+        match self.held.first() {
+            Some(HeldIssue {
+                number,
+                why: Held::ForPeople,
+            }) => format!(
+                "would fire and find nothing to do: #{number} waits for people (`carson retry {number}` \
+                 gives it back)"
+            ),
+            Some(HeldIssue { number, why }) => {
+                format!("would fire and find nothing to do: #{number} is held: {why}")
+            }
+            None => "would fire and find nothing to do".to_owned(),
+        }
+    }
+
+    /// The work as a session would have it.
+    fn work_of(&self, role: &Role) -> Option<Work> {
+        let (key, title, body, url) = match &self.work {
+            Some((candidate, issue)) => (
+                WorkKey::Issue(issue.number),
+                candidate.title.clone(),
+                issue.body.clone(),
+                issue.url.clone(),
+            ),
+            None if role.work.label().is_some() => return None,
+            None => {
+                let task = role.work.task.clone();
+                (WorkKey::None, role.title.clone(), task, String::new())
+            }
+        };
+        Some(Work {
+            key,
+            title,
+            body,
+            url,
+            attempts: 0,
+            background: Background::default(),
+        })
+    }
+
+    fn taken(&self, role: &Role) -> Option<Taken<'h>> {
+        let (repo, forge) = self.place.as_ref()?;
+        Some(Taken {
+            repo,
+            forge: forge.clone(),
+            work: self.work_of(role)?,
+        })
+    }
+}
+
+/// Looks for the work that a firing would take, as it would.
+pub(super) async fn candidate<'h>(
+    home: &'h Home,
+    role: &Role,
+    wish: &Wish,
+) -> Result<Sought<'h>, DryRunError> {
+    let open = Open::of(home, role, wish.repo.as_ref()).await?;
+    let mut sought = Sought {
+        held_up: open.closed,
+        ..Sought::default()
+    };
+    if role.work.label().is_none() {
+        if let Some(repo) = next_repo(&home.store, role, open.repos).await? {
+            let forge = home.forge(repo).await?;
+            sought.held_up = review_queue(home, role, &repo.name, &forge).await?;
+            sought.place = Some((repo, forge));
+        }
+        return Ok(sought);
+    }
+    for repo in open.repos {
+        let forge = home.forge(repo).await?;
+        let mut looked = queue::look(home, role, repo, &forge).await?;
+        if let Some(wanted) = wish.work.and_then(WorkKey::number) {
+            looked.only(wanted);
+        }
+        sought.held.extend(looked.held_issues());
+        for issue in looked.ready {
+            let attempts = match forge.history(issue.number).await {
+                Ok(history) => history.attempts,
+                // A firing leaves it out, too.
+                Err(error) if error.unread().is_some() => continue,
+                Err(error) => return Err(error.into()),
+            };
+            let (number, is_named) = (issue.number, wish.work.is_some());
+            let people =
+                hand_over(home, role, (repo, &forge), (number, attempts), is_named).await?;
+            if let Some(people) = people {
+                sought.handed_over.push(HandedOver {
+                    repo: repo.name.to_string(),
+                    number,
+                    why: match people {
+                        HandOver::OutOfAttempts(attempts) => {
+                            format!(
+                                "{attempts} firings took it and none finished it (`carson retry {number}` \
+                                 gives it back)"
+                            )
+                        }
+                        HandOver::Offered(pull) => {
+                            format!("its pull request #{pull} waits to be read")
+                        }
+                        HandOver::Refused(pull) => {
+                            let pull = pull.number;
+                            format!(
+                                "its pull request #{pull} was closed without merging (`carson fire {} \
+                                 --work {number}` takes it all the same)",
+                                role.name
+                            )
+                        }
+                    },
+                });
+                continue;
+            }
+            let candidate = Candidate {
+                repo: repo.name.to_string(),
+                number: issue.number,
+                title: one_line(&home.redactor.redact(&issue.title)),
+            };
+            sought.held_up = review_queue(home, role, &repo.name, &forge).await?;
+            sought.work = Some((candidate, issue));
+            sought.place = Some((repo, forge));
+            return Ok(sought);
+        }
+    }
+    Ok(sought)
+}
+
+/// What preflight would stop it with, asked as a firing asks.
+pub(super) async fn preflight(
+    home: &Home,
+    role: &Role,
+    account: &AccountName,
+    sought: &Sought<'_>,
+) -> Option<String> {
+    let account = home.fleet.accounts.get(account)?;
+    let firing = FiringRef {
+        home,
+        role,
+        id: FiringId::new(),
+    };
+    let mut findings = carson_checks::Findings::default();
+    let mut asked = carson_checks::always(&firing, &mut findings, account).await;
+    if let (Ok(()), Some((repo, forge))) = (&asked, &sought.place) {
+        asked = carson_checks::with_work(&firing, &mut findings, account, repo, forge).await;
+    }
+    match asked {
+        Ok(()) => None,
+        Err(Halt::Skipped(reason)) => Some(format!("would be skipped: {reason}")),
+        Err(_) => Some("would be stopped by its preflight".to_owned()),
+    }
+}
+
+/// What it would be stopped with in its workspace, before its first session.
+pub(super) async fn in_the_bench(
+    home: &Home,
+    role: &Role,
+    account: &AccountName,
+    sought: &mut Sought<'_>,
+    (cancel, steps): (Cancel, Steps),
+) -> Option<String> {
+    let machine = Machine::new(home.clock.clone());
+    let scene = Scene::examined(home, &machine, None);
+    let hook = carson_checks::some_of(&scene, &["hook.answers"]).await;
+    if let Some(wrong) = hook.iter().find(|one| one.health == Health::Error) {
+        let remedy = wrong.remedy.as_deref().unwrap_or_default();
+        let said = format!("{}: {}; {remedy}", wrong.id, wrong.found);
+        return Some(format!(
+            "would be skipped: {}",
+            SkipReason::preflight(&said)
+        ));
+    }
+    let taken = sought.taken(role)?;
+    let ctx = Ctx::asking(home, role, (cancel, steps));
+    let repo = &taken.repo.name;
+    match asked_in_bench::ask(&ctx, account.clone(), &taken).await {
+        Ok(None) => None,
+        Ok(Some(before)) => {
+            let found = fails_on_base(repo, &before.said);
+            sought.warnings.push(format!("{found}; {FAILS}"));
+            None
+        }
+        Err(Halt::Skipped(reason)) => Some(format!("would be skipped: {reason}")),
+        Err(halt) => {
+            let facts = Facts {
+                halt: Some(halt),
+                ..Facts::default()
+            };
+            let settled = settle(&facts);
+            Some(format!(
+                "would end as {}: {}",
+                settled.outcome, settled.reason
+            ))
+        }
+    }
+}
+
+/// What its first session would be told.
+pub(super) fn told(
+    home: &Home,
+    role: &Role,
+    repo: Option<&Repo>,
+    sought: &Sought<'_>,
+) -> Option<Told> {
+    let mut stages = role.stages.iter().copied();
+    let stage = stages.find(|stage| [Stage::Plan, Stage::Execute].contains(stage))?;
+    let repo = sought.place.as_ref().map(|(repo, _)| *repo).or(repo)?;
+    let work = sought.work_of(role)?;
+    let brief = Brief {
+        repo,
+        work: &work,
+        branch: "carson/…",
+        goes_on: false,
+        limits: &role.limits,
+    };
+    let filling = Filling {
+        attempt: 1,
+        ..Filling::default()
+    };
+    let text = prompt::render(role, stage, &brief, &filling).ok()?;
+    let text = home.redactor.redact(&text).into_owned();
+    Some(Told { stage, text })
+}
