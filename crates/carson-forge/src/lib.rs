@@ -23,32 +23,49 @@
 //! others comment: that was written by strangers. So all hosts of a fleet use one account. In a
 //! comment of ours, what models and strangers contributed cannot look like a claim either.
 //!
-//! Reading order: `words.rs`, `api.rs`, `forge.rs`, `marks.rs`, `claims.rs`, `opener.rs`, `list.rs`,
-//! `local/`, `rest/`, `github/`.
+//! A forge that holds no branches asks git about them ([`Branches`]); one that is asked over a
+//! network tells the house what it learned of secrets and limits ([`Keeper`]).
+//!
+//! Reading order: `words.rs`, `api.rs`, `pull_words.rs`, `pull_api.rs`, `forge.rs`, `forge_pulls.rs`,
+//! `marks.rs`, `claims.rs`, `opener.rs`, `list.rs`, `local/`, `rest/`, `github/`.
 
 mod api;
+mod association;
+mod branches;
 mod claims;
 mod error;
 mod forge;
+mod forge_pulls;
 mod github;
+mod keeper;
 mod list;
 mod local;
 mod marks;
 mod opener;
+mod pull_api;
+mod pull_words;
 mod rest;
 mod standing;
 mod token;
 mod words;
 
 pub use api::{Answer, Api};
+pub use association::Association;
+pub use branches::{Branches, Compared};
 pub use carson_core::effect::Release;
 pub use claims::{Claimed, History};
 pub use error::ForgeError;
 pub use forge::{DONE, Forge, IN_FLIGHT, PR_OPEN, Queue, why_not_taken};
+pub use keeper::Keeper;
 pub use list::{OPENERS, names};
 pub use local::LocalForge;
 pub use marks::Claim;
 pub use opener::{CheckSlug, Opener, Place, Spec};
+pub use pull_api::{LOG_TAIL, PullApi};
+pub use pull_words::{
+    ChangedFile, CheckRun, Conclusion, FileStatus, Head, Linked, Links, Merge, MergeMethod,
+    Mergeability, Review, ReviewState, Thread,
+};
 pub use standing::{FIRING_REQUESTS, Standing};
 pub use token::TokenSource;
 pub use words::{

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use carson_config::{Account, Fleet, Repo, read_secret};
 use carson_core::Clock;
-use carson_forge::{Forge, Place, TokenSource};
+use carson_forge::{Branches, Forge, Keeper, Place, TokenSource};
 use carson_git::Mirror;
 use carson_proc::inspector::Inspector;
 use carson_proc::{Command, Limits, capture, own_path, own_program};
@@ -15,7 +15,10 @@ use carson_redact::Redactor;
 use carson_store::Store;
 use secrecy::SecretString;
 use thiserror::Error;
+use tracing::warn;
 
+use crate::branches::MirrorBranches;
+use crate::forge_limits::{self, ForgeLimits};
 use crate::secrets;
 
 /// How long a token command may take.
@@ -79,9 +82,26 @@ impl Home {
             None => None,
         };
         let files = self.fleet.layout.forge_repo(&repo.name);
+        let forge = repo.forge.name();
+        let keeper: Arc<dyn Keeper> = Arc::new(ForgeLimits {
+            forge,
+            store: self.store.clone(),
+            clock: self.clock.clone(),
+            redactor: self.redactor.clone(),
+        });
+        let shut_for = forge_limits::shut_for(&self.store, &self.clock, forge).await;
+        let shut_for = shut_for.unwrap_or_else(|error| {
+            // Then the forge says it again.
+            warn!(%error, forge, "the limits of a forge cannot be read");
+            Duration::ZERO
+        });
+        let branches: Arc<dyn Branches> = Arc::new(MirrorBranches(self.mirror(repo)));
         let place = Place {
             slug: &repo.slug,
             files: &files,
+            keeper: &keeper,
+            shut_for,
+            branches: &branches,
         };
         Ok(repo.forge.open(&place, token)?)
     }

@@ -4,6 +4,8 @@ use chrono::{DateTime, Utc};
 use serde::Deserialize;
 use serde_json::Value;
 
+use super::drafts;
+use crate::association::Association;
 use crate::words::{Comment, Issue, Pull, PullState, State};
 
 #[derive(Deserialize)]
@@ -53,9 +55,6 @@ pub(super) struct RawComment {
     author_association: String,
 }
 
-/// Who may write in a repository or was invited there; everybody else is a stranger to it.
-const PEOPLE: [&str; 3] = ["OWNER", "MEMBER", "COLLABORATOR"];
-
 #[derive(Deserialize)]
 pub(super) struct RawBranch {
     #[serde(rename = "ref")]
@@ -80,7 +79,13 @@ pub(super) struct RawPull {
     html_url: String,
 }
 
-fn login(user: Option<RawUser>) -> String {
+/// Something that has a number.
+#[derive(Deserialize)]
+pub(super) struct RawNumbered {
+    pub id: u64,
+}
+
+pub(super) fn login(user: Option<RawUser>) -> String {
     // A deleted account is shown as "ghost" by GitHub itself.
     user.map_or_else(|| "ghost".to_owned(), |user| user.login)
 }
@@ -121,7 +126,7 @@ impl From<RawComment> for Comment {
             author: login(raw.user),
             body: raw.body.unwrap_or_default(),
             created_at: raw.created_at,
-            trusted: PEOPLE.contains(&raw.author_association.as_str()),
+            trusted: Association::read(&raw.author_association).is_trusted(),
         }
     }
 }
@@ -130,12 +135,12 @@ impl From<RawPull> for Pull {
     fn from(raw: RawPull) -> Self {
         Self {
             state: raw.state(),
+            draft: raw.draft || drafts::has_label(&raw),
             number: raw.number,
             title: raw.title,
             body: raw.body.unwrap_or_default(),
             head: raw.head.name,
             base: raw.base.name,
-            draft: raw.draft,
             labels: names(raw.labels),
             url: raw.html_url,
         }
