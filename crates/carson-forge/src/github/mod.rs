@@ -417,6 +417,8 @@ mod house;
 #[cfg(test)]
 mod limit_tests;
 #[cfg(test)]
+mod log_tests;
+#[cfg(test)]
 mod poll_tests;
 #[cfg(test)]
 mod secret_tests;

@@ -326,9 +326,12 @@ impl Client {
     pub(super) async fn elsewhere(&self, url: Url, time: Duration) -> Result<Response, ForgeError> {
         let asked = self.http.get(url).timeout(time).send().await;
         let response = asked.map_err(|error| self.unavailable(error))?;
-        response
-            .error_for_status()
-            .map_err(|error| self.unavailable(error))
+        match response.status() {
+            status if status.is_success() => Ok(response),
+            status => Err(ForgeError::Unavailable {
+                detail: format!("{status} at the place that it named"),
+            }),
+        }
     }
 
     fn decode<T: DeserializeOwned>(&self, answer: &Answer) -> Result<T, ForgeError> {
