@@ -89,12 +89,10 @@ impl Home {
             clock: self.clock.clone(),
             redactor: self.redactor.clone(),
         });
-        let shut_for = forge_limits::shut_for(&self.store, &self.clock, forge).await;
-        let shut_for = shut_for.unwrap_or_else(|error| {
-            // Then the forge says it again.
-            warn!(%error, forge, "the limits of a forge cannot be read");
-            Duration::ZERO
-        });
+        let shut_for = match token {
+            Some(_) => self.forge_shut_for(forge).await,
+            None => Duration::ZERO,
+        };
         let branches: Arc<dyn Branches> = Arc::new(MirrorBranches(self.mirror(repo)));
         let place = Place {
             slug: &repo.slug,
@@ -104,6 +102,16 @@ impl Home {
             branches: &branches,
         };
         Ok(repo.forge.open(&place, token)?)
+    }
+
+    /// How long a forge accepts nothing, as anybody of the fleet heard from it.
+    async fn forge_shut_for(&self, forge: &str) -> Duration {
+        let shut_for = forge_limits::shut_for(&self.store, &self.clock, forge).await;
+        shut_for.unwrap_or_else(|error| {
+            // Then the forge says it again.
+            warn!(%error, forge, "the limits of a forge cannot be read");
+            Duration::ZERO
+        })
     }
 
     async fn token(&self, source: &TokenSource) -> Result<SecretString, ForgeOpenError> {

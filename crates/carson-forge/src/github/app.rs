@@ -4,6 +4,7 @@
 //! (RFC 7519, RS256); for that GitHub hands out an installation's token, which is good for an hour,
 //! and is kept in memory only.
 
+use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use base64::Engine;
@@ -96,6 +97,19 @@ impl Tokens for Signer {
 struct RawToken {
     token: String,
     expires_at: DateTime<Utc>,
+    #[serde(default)]
+    permissions: BTreeMap<String, String>,
+}
+
+/// What an installation must be granted to write: whoever set the app up chose it.
+const NEEDED: [&str; 3] = ["issues", "pull_requests", "contents"];
+
+/// A token that is good for a while.
+#[derive(Debug)]
+struct Held {
+    token: SecretString,
+    until: DateTime<Utc>,
+    permissions: BTreeMap<String, String>,
 }
 
 #[derive(Deserialize)]
@@ -113,7 +127,7 @@ pub(super) struct Installation {
     number: OnceCell<u64>,
     /// Held while a token is fetched: whoever comes meanwhile gets the same.
     fetching: tokio::sync::Mutex<()>,
-    held: Mutex<Option<(SecretString, DateTime<Utc>)>>,
+    held: Mutex<Option<Held>>,
 }
 
 impl Installation {
@@ -159,12 +173,26 @@ impl Installation {
         let url = self.client.url(&path.map(str::to_owned), &[])?;
         // A second token takes nothing from the first.
         let made = self.client.post_to(url, &json!({}), true).await;
-        let RawToken { token, expires_at } = self.told(made)?;
-        let token = SecretString::from(token);
+        let raw: RawToken = self.told(made)?;
+        let token = SecretString::from(raw.token);
         self.keeper.learn(&token);
         let mut held = self.held.lock().unwrap_or_else(PoisonError::into_inner);
-        *held = Some((token.clone(), expires_at));
+        *held = Some(Held {
+            token: token.clone(),
+            until: raw.expires_at,
+            permissions: raw.permissions,
+        });
         Ok(token)
+    }
+
+    /// The permission that the installation was not granted, as its newest token tells; `None` too
+    /// where that tells of none.
+    pub fn lacks(&self) -> Option<&'static str> {
+        let held = self.held.lock().unwrap_or_else(PoisonError::into_inner);
+        let may = &held.as_ref()?.permissions;
+        let writes = |name: &&&str| may.get(**name).is_some_and(|may| may == "write");
+        let lacking = NEEDED.iter().find(|name| !writes(name));
+        lacking.copied().filter(|_| !may.is_empty())
     }
 
     /// In the words of who set the app up.
@@ -183,8 +211,8 @@ impl Installation {
 
     fn valid(&self) -> Option<SecretString> {
         let held = self.held.lock().unwrap_or_else(PoisonError::into_inner);
-        let (token, until) = held.as_ref()?;
-        (self.clock.now() + EARLY < *until).then(|| token.clone())
+        let held = held.as_ref()?;
+        (self.clock.now() + EARLY < held.until).then(|| held.token.clone())
     }
 }
 
@@ -204,7 +232,7 @@ impl Tokens for Installation {
 
     fn current(&self) -> Option<SecretString> {
         let held = self.held.lock().unwrap_or_else(PoisonError::into_inner);
-        held.as_ref().map(|(token, _)| token.clone())
+        held.as_ref().map(|held| held.token.clone())
     }
 
     /// Somebody took it back: the next request gets another one.

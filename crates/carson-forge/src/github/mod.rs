@@ -182,8 +182,17 @@ impl Api for GitHubForge {
     fn examine(&self) -> Answer<'_, Standing> {
         Box::pin(async move {
             let raw: types::RawRepository = self.client.get(&self.path(&[])).await?;
+            // GitHub tells what a user may push, and of an app that it may nothing.
+            let permissions = raw.permissions.filter(|_| self.app.is_none());
+            if let Some(lacking) = self.app.as_ref().and_then(|app| app.lacks()) {
+                return Err(ForgeError::Forbidden {
+                    message: format!(
+                        "the app's installation lacks the permission {lacking}: write"
+                    ),
+                });
+            }
             Ok(Standing {
-                may_push: raw.permissions.map(|may| may.push),
+                may_push: permissions.map(|may| may.push),
                 private: Some(raw.private),
                 ..self.client.standing()
             })

@@ -134,6 +134,46 @@ async fn a_token_that_was_taken_back_is_replaced() {
 }
 
 #[tokio::test]
+async fn an_installation_that_may_not_write_is_told_before_it_fails() {
+    for (may, lacking) in [
+        (
+            json!({"issues": "write", "pull_requests": "read", "contents": "write"}),
+            Some("pull_requests"),
+        ),
+        (
+            json!({"issues": "write", "pull_requests": "write", "contents": "write"}),
+            None,
+        ),
+        (json!({}), None),
+    ] {
+        let server = MockServer::start().await;
+        let until = Clock::system().now() + TimeDelta::hours(1);
+        let token = json!({"token": "ghs_1", "expires_at": until, "permissions": may});
+        let repository = json!({"private": true, "permissions": {"push": false}});
+        for (at, body) in [
+            ("/repos/acme/widget/installation", json!({"id": 77})),
+            ("/app/installations/77/access_tokens", token),
+            ("/repos/acme/widget", repository),
+        ] {
+            Mock::given(path(at))
+                .respond_with(ResponseTemplate::new(200).set_body_json(body))
+                .mount(&server)
+                .await;
+        }
+        let spec = checked(section(&server)).unwrap();
+        let forge = House::new().open(spec.as_ref(), "acme/widget", key());
+        match (forge.examine().await, lacking) {
+            (Ok(standing), None) => assert_eq!(standing.may_push, None, "{may}"),
+            (Err(error), Some(lacking)) => {
+                let wanted = format!("lacks the permission {lacking}: write");
+                assert!(error.to_string().ends_with(&wanted), "{error}");
+            }
+            (other, _) => panic!("{may}: {other:?}"),
+        }
+    }
+}
+
+#[tokio::test]
 async fn an_app_comments_under_its_own_name() {
     let server = MockServer::start().await;
     let app = json!({"slug": "acme-carson"});
