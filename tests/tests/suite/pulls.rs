@@ -111,7 +111,8 @@ fn a_draft_is_looked_at_checked_and_made_ready() {
         fs::create_dir_all(path.parent().unwrap()).unwrap();
         fs::write(path, text).unwrap();
     };
-    let failed = "+++\nconclusion = \"failed\"\nended_at = \"2026-01-01T00:00:00Z\"\n+++\nerror: no\n";
+    let failed =
+        "+++\nconclusion = \"failed\"\nended_at = \"2026-01-01T00:00:00Z\"\n+++\nerror: no\n";
     write(&format!("checks/{tip}/build.md"), failed);
     write(
         "pulls/0002.reviews/0001.md",
@@ -128,7 +129,10 @@ fn a_draft_is_looked_at_checked_and_made_ready() {
     assert_eq!(checked["head"]["mergeability"], "clean", "{checked:#}");
     assert_eq!(checked["checks"][0]["conclusion"], "failed", "{checked:#}");
     let shown = fleet.carson(&["pr", "checks", "2"]).stdout;
-    assert!(shown.contains("build") && shown.contains("failed"), "{shown}");
+    assert!(
+        shown.contains("build") && shown.contains("failed"),
+        "{shown}"
+    );
     let shown = fleet.carson(&["pr", "reviews", "2"]).stdout;
     for said in ["ann · changes-requested", "Count again.", "count.txt:1"] {
         assert!(shown.contains(said), "{said}: {shown}");

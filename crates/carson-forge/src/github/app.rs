@@ -49,6 +49,8 @@ struct Signer {
     id: u64,
     key: Arc<dyn SigningKey>,
     clock: Clock,
+    /// What was sent last.
+    last: Mutex<Option<SecretString>>,
 }
 
 fn unusable(problem: impl Into<String>) -> ForgeError {
@@ -65,7 +67,12 @@ impl Signer {
             .map_err(|_| unusable("app_key_file holds no private key in PEM"))?;
         let key = any_supported_type(&key)
             .map_err(|_| unusable("app_key_file holds a key that cannot be read"))?;
-        Ok(Self { id, key, clock })
+        Ok(Self {
+            id,
+            key,
+            clock,
+            last: Mutex::default(),
+        })
     }
 
     fn statement(&self) -> Result<SecretString, ForgeError> {
@@ -85,11 +92,18 @@ impl Signer {
 
 impl Tokens for Signer {
     fn token(&self) -> Answer<'_, SecretString> {
-        Box::pin(async move { self.statement() })
+        Box::pin(async move {
+            let statement = self.statement()?;
+            *self.last.lock().unwrap_or_else(PoisonError::into_inner) = Some(statement.clone());
+            Ok(statement)
+        })
     }
 
     fn current(&self) -> Option<SecretString> {
-        None
+        self.last
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .clone()
     }
 }
 

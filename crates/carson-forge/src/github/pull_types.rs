@@ -27,7 +27,7 @@ pub(super) struct RawHead {
 impl From<RawHead> for Head {
     fn from(raw: RawHead) -> Self {
         let mergeability = match (raw.mergeable, raw.mergeable_state.as_str()) {
-            (Some(false), "behind") | (Some(true), "behind") => Mergeability::Behind,
+            (Some(_), "behind") => Mergeability::Behind,
             (Some(_), "blocked" | "draft") => Mergeability::Blocked,
             (Some(false), _) => Mergeability::Conflicts,
             (Some(true), _) => Mergeability::Clean,
