@@ -130,7 +130,8 @@ fn manifest() -> String {
     )
 }
 
-fn npm_install(interrupt: &Interrupt, dir: &Path) -> anyhow::Result<()> {
+/// Installs what the manifest of a directory names.
+pub(crate) fn npm_install(interrupt: &Interrupt, dir: &Path) -> anyhow::Result<()> {
     let mut npm = Command::new("npm");
     npm.args([
         "install",
@@ -139,9 +140,12 @@ fn npm_install(interrupt: &Interrupt, dir: &Path) -> anyhow::Result<()> {
         "--ignore-scripts=false",
     ])
     .current_dir(dir);
-    interrupt
-        .must(&mut npm)
-        .context("npm could not install the agent CLIs")
+    interrupt.must(&mut npm).with_context(|| {
+        format!(
+            "npm could not install what {} names",
+            dir.join("package.json").display()
+        )
+    })
 }
 
 #[cfg(test)]

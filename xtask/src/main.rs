@@ -2,8 +2,8 @@
 //!
 //! # Theory of operation
 //! `cargo xtask test` is the one command that runs every test. It makes sure that what the tests
-//! need is there, in this order: Debian packages ([`debian`]), the pinned agent CLIs ([`agents`]),
-//! the test runner ([`runner`]). Each step looks first and installs only what is missing, so a
+//! need is there, in this order: Debian packages ([`debian`]), the pinned agent CLIs ([`agents`]), what
+//! stands in for GitHub ([`github`]), the test runner ([`runner`]). Each step looks first and installs only what is missing, so a
 //! second run goes straight to the tests. Nothing that is missing is ever skipped over: the
 //! command stops and says what to do.
 //!
@@ -15,6 +15,7 @@
 //! | `CARSON_TEST_POSTGRES` | URL of the private server, as its superuser |
 //! | `CARSON_TEST_CLAUDE` | path of the pinned Claude Code |
 //! | `CARSON_TEST_CODEX` | path of the pinned Codex |
+//! | `CARSON_TEST_EMULATE`, `CARSON_TEST_PRISM`, `CARSON_TEST_GITHUB_API` | paths of a GitHub emulator, of Prism, and of GitHub's description of its API |
 //! | `PROPTEST_RNG_SEED` | where the property tests begin; each commit has its own ([`seed`]) |
 //! | `CARSON_TEST_ORDINARY_FOLLOWS` | the tests of the walls need not play an ordinary user |
 //!
@@ -44,6 +45,7 @@ mod agents;
 mod bench;
 mod debian;
 mod endurance;
+mod github;
 mod install;
 mod interrupt;
 mod machine;

@@ -468,6 +468,30 @@ pub enum PrAction {
         #[command(flatten)]
         repo: RepoArg,
     },
+    /// Show what checks say of a pull request, and whether it can be merged.
+    Checks {
+        /// Its number.
+        #[arg(value_parser = clap::value_parser!(u64).range(1..))]
+        number: u64,
+        #[command(flatten)]
+        repo: RepoArg,
+    },
+    /// Show the reviews of a pull request, and what is said about its lines.
+    Reviews {
+        /// Its number.
+        #[arg(value_parser = clap::value_parser!(u64).range(1..))]
+        number: u64,
+        #[command(flatten)]
+        repo: RepoArg,
+    },
+    /// Make a draft ready for review.
+    Ready {
+        /// Its number.
+        #[arg(value_parser = clap::value_parser!(u64).range(1..))]
+        number: u64,
+        #[command(flatten)]
+        repo: RepoArg,
+    },
     /// Merge a pull request into its base branch; its issue is closed as done.
     Merge {
         /// Its number.

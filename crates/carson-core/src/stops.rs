@@ -12,6 +12,7 @@ mod breaker;
 mod budget;
 mod change;
 mod daily_cap;
+mod forge_limit;
 mod gate;
 mod host_full;
 mod list;
@@ -22,6 +23,7 @@ mod usage_window;
 
 pub use block::admit_account;
 pub use change::{Change, Part, SettingsFile};
+pub use forge_limit::forge_account;
 pub use gate::{BLOCK_HORIZON, Block, Gate, Overlap, Pause};
 pub use list::{STOPS, during, kinds, standing};
 pub use stop::{Cause, Standing, Stop};

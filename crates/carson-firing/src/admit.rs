@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use carson_config::{Priority, Role};
 use carson_core::admission::{Admission, Gate, Shares, SkipReason, admit};
 use carson_core::settle::Halt;
-use carson_core::stops::during;
+use carson_core::stops::{during, forge_account};
 use carson_core::work::WorkKey;
 use carson_core::{AccountName, FiringId, RepoName};
 use carson_store::{Claim, GateQuery, NewFiring, NewSkip, StoreError};
@@ -185,6 +185,7 @@ pub async fn gates(
         gate.budgets.clone_from(&fleet_budgets);
         gate.budgets.extend(role_budget(role, gate.spent_today));
         gate.accounts.clone_from(&role.engines);
+        gate.forges = forges(home, role);
         gate.max_per_day = role.limits.max_firings_per_day;
         gate.max_here = home.fleet.max_firings;
         gate.overlap = role.overlap;
@@ -199,6 +200,16 @@ pub async fn gates(
 /// When the store does not answer.
 pub async fn spent_today(home: &Home, now: DateTime<Utc>) -> Result<f64, StoreError> {
     home.store.spent(day_of(home.fleet.zone, now)).await
+}
+
+/// The forges that the role works on, each once.
+fn forges(home: &Home, role: &Role) -> Vec<AccountName> {
+    let repos = role.repos.iter();
+    let known = repos.filter_map(|name| home.fleet.repos.get(name));
+    let forges: BTreeSet<AccountName> = known
+        .filter_map(|repo| forge_account(repo.forge.name()))
+        .collect();
+    forges.into_iter().collect()
 }
 
 /// What the role's accounts leave alone.

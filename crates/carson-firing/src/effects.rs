@@ -312,13 +312,17 @@ fn owed_text(effect: &Effect, said: &str) -> String {
 fn may_pass(error: &ForgeError) -> bool {
     match error {
         ForgeError::Unauthorized
+        | ForgeError::AppKey { .. }
         | ForgeError::Forbidden { .. }
         | ForgeError::RateLimited(_)
         | ForgeError::Unavailable { .. }
         | ForgeError::Io { .. }
         | ForgeError::File { .. }
         | ForgeError::Record { .. } => true,
-        ForgeError::NotFound { .. } | ForgeError::Invalid { .. } => false,
+        ForgeError::NotFound { .. }
+        | ForgeError::Invalid { .. }
+        | ForgeError::HeadMoved { .. }
+        | ForgeError::Lacks { .. } => false,
     }
 }
 

@@ -9,7 +9,7 @@ use std::collections::BTreeSet;
 use carson_config::Repo;
 use carson_core::work::WorkKey;
 use carson_core::{Outcome, untrusted};
-use carson_forge::{DONE, Forge, ForgeError, PR_OPEN, Pull, PullState};
+use carson_forge::{DONE, Forge, ForgeError, Merge, PR_OPEN, Pull, PullState};
 use carson_git::{GitError, Oid, Sides};
 use carson_store::StoreError;
 use thiserror::Error;
@@ -138,7 +138,7 @@ async fn follow_branches(
             None => false,
         };
         if merged {
-            forge.merge_pull(pull.number).await?;
+            forge.merge_pull(pull.number, &Merge::default()).await?;
         } else if is_gone {
             forge.close_pull(pull.number).await?;
         } else {

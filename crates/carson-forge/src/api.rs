@@ -4,6 +4,7 @@ use std::fmt::Debug;
 use std::pin::Pin;
 
 use crate::error::ForgeError;
+use crate::pull_api::PullApi;
 use crate::standing::Standing;
 use crate::words::{Comment, Issue, IssueEdit, Listed, NewIssue, NewPull, Pull};
 
@@ -12,7 +13,7 @@ pub type Answer<'a, T> = Pin<Box<dyn Future<Output = Result<T, ForgeError>> + Se
 
 /// One repository's issues and pull requests, as its forge has them. Queues, claims and releases
 /// are built on these ([`Forge`](crate::Forge)).
-pub trait Api: Debug + Send + Sync {
+pub trait Api: PullApi + Debug + Send + Sync {
     /// The author of our own comments.
     fn me(&self) -> Answer<'_, &str>;
 
@@ -78,8 +79,4 @@ pub trait Api: Debug + Send + Sync {
     fn holds_branches(&self) -> bool {
         true
     }
-
-    /// Merges a pull request; where it holds no branches, notes that somebody did. What is so
-    /// already is no error.
-    fn merge_pull(&self, number: u64) -> Answer<'_, ()>;
 }

@@ -19,6 +19,28 @@ pub enum ForgeError {
     /// The token is not accepted.
     #[error("the forge does not accept the token")]
     Unauthorized,
+    /// The app's key makes no tokens.
+    #[error("the app cannot sign in: {problem}")]
+    AppKey {
+        /// Why.
+        problem: String,
+    },
+    /// This forge has no such verb.
+    #[error("this forge has no {verb}")]
+    Lacks {
+        /// What it does not have.
+        verb: &'static str,
+    },
+    /// Somebody pushed to a pull request since it was looked at.
+    #[error("pull request #{number} offers {found} now, not {expected}")]
+    HeadMoved {
+        /// Its number.
+        number: u64,
+        /// The commit that was looked at.
+        expected: String,
+        /// The commit that is there.
+        found: String,
+    },
     /// The token may not do this.
     #[error("the token may not do this: {message}")]
     Forbidden {
@@ -73,6 +95,11 @@ impl ForgeError {
         match self {
             Self::NotFound { .. } => "`carson issue list` and `carson pr list` show what there is",
             Self::Unauthorized => "renew the token that the forge's section of carson.toml names",
+            Self::AppKey { .. } => {
+                "look at app_id, app_key_file and app_installation, and where the app is installed"
+            }
+            Self::Lacks { .. } => "do it by hand, or use a forge that has it",
+            Self::HeadMoved { .. } => "look at it again: its branch has other commits now",
             Self::Forbidden { .. } => "the token needs issues, pull requests and contents (write)",
             Self::RateLimited(_) => "this ends by itself; fire less often if it comes back",
             Self::Invalid { .. } => "look at the repository's rules",

@@ -36,7 +36,7 @@ pub fn is_reserved(label: &str) -> bool {
 
 /// One repository's issues and pull requests.
 #[derive(Clone, Debug)]
-pub struct Forge(Arc<dyn Api>);
+pub struct Forge(pub(crate) Arc<dyn Api>);
 
 impl Forge {
     /// The repository behind this API.
@@ -104,15 +104,6 @@ impl Forge {
     #[must_use]
     pub fn holds_branches(&self) -> bool {
         self.0.holds_branches()
-    }
-
-    /// Merges a pull request; where the forge holds no branches, notes that somebody did.
-    /// Repeating it changes nothing.
-    ///
-    /// # Errors
-    /// When the forge refuses or does not answer.
-    pub async fn merge_pull(&self, number: u64) -> Result<(), ForgeError> {
-        self.0.merge_pull(number).await
     }
 
     /// The comments of an issue or a pull request, oldest first.

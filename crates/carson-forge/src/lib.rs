@@ -23,19 +23,27 @@
 //! others comment: that was written by strangers. So all hosts of a fleet use one account. In a
 //! comment of ours, what models and strangers contributed cannot look like a claim either.
 //!
-//! Reading order: `words.rs`, `api.rs`, `people.rs`, `forge.rs`, `queue.rs`, `marks.rs`, `claims.rs`, `opener.rs`, `list.rs`,
-//! `local/`, `rest/`, `github/`.
+//! A forge that holds no branches asks git about them ([`Branches`]); one that is asked over a
+//! network tells the home what it learned of secrets and limits ([`Keeper`]).
+//!
+//! Reading order: `words.rs`, `api.rs`, `pull_words.rs`, `pull_api.rs`, `people.rs`, `forge.rs`,
+//! `forge_pulls.rs`, `queue.rs`, `marks.rs`, `claims.rs`, `opener.rs`, `list.rs`, `local/`, `rest/`, `github/`.
 
 mod api;
+mod branches;
 mod claims;
 mod error;
 mod forge;
+mod forge_pulls;
 mod github;
+mod keeper;
 mod list;
 mod local;
 mod marks;
 mod opener;
 mod people;
+mod pull_api;
+mod pull_words;
 mod queue;
 mod rest;
 mod standing;
@@ -43,15 +51,22 @@ mod token;
 mod words;
 
 pub use api::{Answer, Api};
+pub use branches::{Branches, Compared};
 pub use carson_core::effect::Release;
 pub use claims::{Claimed, History};
 pub use error::ForgeError;
 pub use forge::{DONE, Forge, IN_FLIGHT, PR_OPEN, is_reserved};
+pub use keeper::Keeper;
 pub use list::{OPENERS, names};
 pub use local::LocalForge;
 pub use marks::Claim;
 pub use opener::{CheckSlug, Opener, Place, Spec};
 pub use people::{Association, Trust};
+pub use pull_api::{LOG_TAIL, PullApi};
+pub use pull_words::{
+    ChangedFile, CheckRun, Conclusion, FileStatus, Head, Linked, Links, Merge, MergeMethod,
+    Mergeability, Review, ReviewState, Thread,
+};
 pub use queue::{
     PRIORITIES, Queue, assigned_to_a_person, is_same_label, priority, why_not_taken, why_withdrawn,
 };

@@ -72,6 +72,19 @@ pub(crate) fn hand_over_text(firing: FiringId, note: &str) -> String {
     format!("{OPENING}hand-over firing={firing} -->\n{}", defused(note))
 }
 
+/// The first line of a comment that is made once.
+pub(crate) fn note_line(key: &str) -> String {
+    let key: String = key
+        .chars()
+        .filter(|c| c.is_ascii_alphanumeric() || *c == '-')
+        .collect();
+    format!("{OPENING}note key={key} -->")
+}
+
+pub(crate) fn note_text(key: &str, body: &str) -> String {
+    format!("{}\n{}", note_line(key), defused(body))
+}
+
 /// The text with every line that could pass for one of ours made visible.
 pub(crate) fn defused(text: &str) -> String {
     text.replace(OPENING, "&lt;!-- carson:")

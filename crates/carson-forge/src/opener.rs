@@ -3,12 +3,15 @@
 use std::fmt::Debug;
 use std::path::Path;
 use std::sync::Arc;
+use std::time::Duration;
 
 use carson_core::section::SectionKind;
 use secrecy::SecretString;
 
+use crate::branches::Branches;
 use crate::error::ForgeError;
 use crate::forge::Forge;
+use crate::keeper::Keeper;
 use crate::token::TokenSource;
 
 /// A line of the list.
@@ -48,13 +51,19 @@ pub trait Spec: Debug + Send + Sync {
     fn open(&self, place: &Place<'_>, token: Option<SecretString>) -> Result<Forge, ForgeError>;
 }
 
-/// Which repository.
+/// Which repository, and what is around it.
 #[derive(Clone, Copy, Debug)]
 pub struct Place<'a> {
     /// What `repos.NAME.slug` says.
     pub slug: &'a str,
     /// Where files of this repository may lie, in the home.
     pub files: &'a Path,
+    /// Who hears of secrets and limits.
+    pub keeper: &'a Arc<dyn Keeper>,
+    /// How long the forge accepts nothing, as others heard from it.
+    pub shut_for: Duration,
+    /// Who can look at branches, for a forge that holds none.
+    pub branches: &'a Arc<dyn Branches>,
 }
 
 /// `owner/name`, as most forges have it.

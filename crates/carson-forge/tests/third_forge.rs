@@ -3,13 +3,15 @@
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
 use std::path::{Path, PathBuf};
+use std::pin::Pin;
 use std::sync::{Arc, Mutex, MutexGuard};
+use std::time::Duration;
 
 use carson_core::section::{Around, Section, SectionKind};
 use carson_forge::{
-    Answer, Api, Association, Claim, Claimed, Comment, Forge, ForgeError, IN_FLIGHT, Issue,
-    IssueEdit, Listed, NewIssue, NewPull, Opener, Place, Pull, PullState, Release, Spec, Standing,
-    State, TokenSource,
+    Answer, Api, Association, Branches, Claim, Claimed, Comment, Compared, Forge, ForgeError,
+    IN_FLIGHT, Issue, IssueEdit, Keeper, Listed, Merge, NewIssue, NewPull, Opener, Place, Pull,
+    PullApi, PullState, Release, Spec, Standing, State, TokenSource,
 };
 use chrono::{DateTime, Utc};
 use schemars::JsonSchema;
@@ -250,8 +252,11 @@ impl Api for Memory {
     fn close_pull(&self, number: u64) -> Answer<'_, ()> {
         done(self.has().end(number, PullState::Closed))
     }
+}
 
-    fn merge_pull(&self, number: u64) -> Answer<'_, ()> {
+/// It has no reviews, no threads and no checks, and says so.
+impl PullApi for Memory {
+    fn merge_pull<'a>(&'a self, number: u64, _: &'a Merge) -> Answer<'a, ()> {
         done(self.has().end(number, PullState::Merged))
     }
 }
@@ -276,6 +281,28 @@ impl Around for Settings {
     }
 }
 
+/// A house that hears of nothing and has no branches.
+#[derive(Debug)]
+struct House;
+
+impl Keeper for House {
+    fn learn(&self, _: &SecretString) {}
+
+    fn limited<'a>(
+        &'a self,
+        _: Duration,
+        _: &'a str,
+    ) -> Pin<Box<dyn Future<Output = ()> + Send + 'a>> {
+        Box::pin(std::future::ready(()))
+    }
+}
+
+impl Branches for House {
+    fn compare<'a>(&'a self, _: &'a str, _: &'a str) -> Answer<'a, Option<Compared>> {
+        done(Ok(None))
+    }
+}
+
 /// As the settings and the home open it: by its line alone.
 fn opened() -> Forge {
     let kind = MEMORY.section.unwrap();
@@ -288,9 +315,14 @@ fn opened() -> Forge {
     let spec = (kind.check)(section, &mut settings).unwrap();
     let file = spec.token().unwrap().file();
     assert_eq!(file, Some(Path::new("/home/memory.name")));
+    let (keeper, branches): (Arc<dyn Keeper>, Arc<dyn Branches>) =
+        (Arc::new(House), Arc::new(House));
     let place = Place {
         slug: "widget",
         files: Path::new("/nowhere"),
+        keeper: &keeper,
+        shut_for: Duration::ZERO,
+        branches: &branches,
     };
     let without = spec.open(&place, None);
     assert!(matches!(without, Err(ForgeError::Unauthorized)));
@@ -344,4 +376,19 @@ async fn queues_claims_and_releases_are_the_same_on_a_forge_that_was_added() {
     forge.create_pull(&pull).await.unwrap();
     let open = forge.open_pulls_of("carson/hand/").await.unwrap();
     assert_eq!(open.len(), 1);
+    // What it lacks, it says, and it knows of no links.
+    let lacks = forge.reviews(open[0].number).await.unwrap_err();
+    assert_eq!(lacks.to_string(), "this forge has no reviews");
+    assert_eq!(forge.links(number).await.unwrap(), None);
+    forge
+        .merge_pull(open[0].number, &Merge::default())
+        .await
+        .unwrap();
+    assert!(
+        forge
+            .open_pulls_of("carson/hand/")
+            .await
+            .unwrap()
+            .is_empty()
+    );
 }

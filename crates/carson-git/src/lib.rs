@@ -94,7 +94,7 @@ pub use inspect::questions;
 pub use inspect::strip_setup::{Left, strip_setup};
 pub use kept::Kept;
 pub use layered::{LAYER_BELOW, LAYER_BYTES, LAYER_INDEX, LAYER_TREE, Layered};
-pub use merging::Sides;
+pub use merging::{Changed, Sides};
 pub use mirror::Mirror;
 pub use named::name_of;
 pub use oid::Oid;

@@ -18,6 +18,21 @@ pub struct Sides {
     pub base: Oid,
 }
 
+/// A file that differs between the two. One that was renamed is one that went and one that came.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Changed {
+    /// Its path.
+    pub path: String,
+    /// The base does not have it.
+    pub is_new: bool,
+    /// The head does not have it.
+    pub is_gone: bool,
+    /// Lines that come; 0 for what is no text.
+    pub additions: u64,
+    /// Lines that go.
+    pub deletions: u64,
+}
+
 impl Mirror {
     /// Where a branch of the remote stood at the last fetch.
     ///
@@ -82,6 +97,49 @@ impl Mirror {
         diff.text().await
     }
 
+    /// Whether both sides changed the same lines.
+    ///
+    /// # Errors
+    /// When git fails.
+    pub async fn conflicts(&self, sides: &Sides) -> Result<bool, GitError> {
+        Ok(self.merged_tree(sides).await?.is_none())
+    }
+
+    /// The files that the head changes since it left the base.
+    ///
+    /// # Errors
+    /// When git fails, or they are more than anybody reads.
+    pub async fn changed(&self, sides: &Sides) -> Result<Vec<Changed>, GitError> {
+        let Sides { head, base } = sides;
+        let range = format!("{base}...{head}");
+        let ask = |how: &'static str| {
+            let diff = self.kept().bare.git("diff");
+            diff.args(["--no-ext-diff", "--no-textconv", "--no-renames", "-z", how])
+                .args([range.as_str(), "--"])
+        };
+        let words = ask("--name-status").text().await?;
+        let numbers = ask("--numstat").text().await?;
+        let mut words = words.split('\0').filter(|field| !field.is_empty());
+        let mut all = Vec::new();
+        for line in numbers.split('\0').filter(|line| !line.is_empty()) {
+            // Both are in the order of the paths. A file that is no text has `-` for its lines.
+            let mut fields = line.splitn(3, '\t');
+            let mut lines = || fields.next().and_then(|count| count.parse().ok());
+            let (additions, deletions) = (lines().unwrap_or(0), lines().unwrap_or(0));
+            let path = fields.next().unwrap_or_default().to_owned();
+            let word = words.next().unwrap_or_default().to_owned();
+            words.next();
+            all.push(Changed {
+                path,
+                is_new: word == "A",
+                is_gone: word == "D",
+                additions,
+                deletions,
+            });
+        }
+        Ok(all)
+    }
+
     /// The tree of the merge; `None` where they conflict.
     async fn merged_tree(&self, Sides { head, base }: &Sides) -> Result<Option<Oid>, GitError> {
         let merge: Git = self.kept().bare.git("merge-tree");
@@ -124,6 +182,15 @@ mod tests {
         assert!(!world.mirror.is_merged(&sides).await.unwrap());
         let diff = world.mirror.diff(&sides).await.unwrap();
         assert!(diff.contains("+two"), "{diff}");
+        assert!(!world.mirror.conflicts(&sides).await.unwrap());
+        let changed = Changed {
+            path: "src/two.rs".into(),
+            is_new: true,
+            is_gone: false,
+            additions: 1,
+            deletions: 0,
+        };
+        assert_eq!(world.mirror.changed(&sides).await.unwrap(), [changed]);
         // A person squashes: the same change, another commit.
         let squashed = world.upstream("main", "src/two.rs", "two\n");
         world.mirror.refresh().await.unwrap();
@@ -158,6 +225,7 @@ mod tests {
         world.mirror.refresh().await.unwrap();
         let sides = head(&other, &merged);
         assert!(!world.mirror.is_merged(&sides).await.unwrap());
+        assert!(world.mirror.conflicts(&sides).await.unwrap());
         let refused = world.mirror.merge(&sides, "main", "Merge it").await;
         assert!(
             matches!(refused, Err(GitError::Conflict { .. })),

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use carson_config::{Account, Fleet, Repo, read_secret};
 use carson_core::Clock;
-use carson_forge::{Forge, Place, TokenSource};
+use carson_forge::{Branches, Forge, Keeper, Place, TokenSource};
 use carson_git::Mirror;
 use carson_proc::inspector::Inspector;
 use carson_proc::{Command, Limits, capture, own_path, own_program};
@@ -15,7 +15,10 @@ use carson_redact::Redactor;
 use carson_store::Store;
 use secrecy::SecretString;
 use thiserror::Error;
+use tracing::warn;
 
+use crate::branches::MirrorBranches;
+use crate::forge_limits::{self, ForgeLimits};
 use crate::secrets;
 
 /// How long a token command may take.
@@ -79,11 +82,36 @@ impl Home {
             None => None,
         };
         let files = self.fleet.layout.forge_repo(&repo.name);
+        let forge = repo.forge.name();
+        let keeper: Arc<dyn Keeper> = Arc::new(ForgeLimits {
+            forge,
+            store: self.store.clone(),
+            clock: self.clock.clone(),
+            redactor: self.redactor.clone(),
+        });
+        let shut_for = match token {
+            Some(_) => self.forge_shut_for(forge).await,
+            None => Duration::ZERO,
+        };
+        let branches: Arc<dyn Branches> = Arc::new(MirrorBranches(self.mirror(repo)));
         let place = Place {
             slug: &repo.slug,
             files: &files,
+            keeper: &keeper,
+            shut_for,
+            branches: &branches,
         };
         Ok(repo.forge.open(&place, token)?)
+    }
+
+    /// How long a forge accepts nothing, as anybody of the fleet heard from it.
+    async fn forge_shut_for(&self, forge: &str) -> Duration {
+        let shut_for = forge_limits::shut_for(&self.store, &self.clock, forge).await;
+        shut_for.unwrap_or_else(|error| {
+            // Then the forge says it again.
+            warn!(%error, forge, "the limits of a forge cannot be read");
+            Duration::ZERO
+        })
     }
 
     async fn token(&self, source: &TokenSource) -> Result<SecretString, ForgeOpenError> {

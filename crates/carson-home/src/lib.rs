@@ -2,12 +2,14 @@
 //!
 //! It holds handles and openers, never a rule: what a firing may do, and when, is decided above.
 //!
-//! Reading order: [`home`], `firing_ref.rs`, `engines.rs`, `posts.rs`, `secrets.rs`, `halt.rs`.
+//! Reading order: [`home`], `forge_limits.rs`, `branches.rs`, `firing_ref.rs`, `engines.rs`, `posts.rs`, `secrets.rs`, `halt.rs`.
 
+mod branches;
 pub mod calendar;
 pub mod disk_space;
 pub mod engines;
 mod firing_ref;
+mod forge_limits;
 pub mod halt;
 pub mod home;
 mod id;

@@ -1,6 +1,7 @@
 //! Block flags of accounts.
 
 use carson_core::admission::Block;
+use carson_core::stops::forge_account;
 use carson_core::{AccountName, BlockKind};
 use carson_home::Home;
 use carson_store::{BlockRow, BlockSetter};
@@ -118,7 +119,13 @@ impl Ask for Clear {
     type Answer = Cleared;
 
     async fn answer(self, home: &Home) -> Result<Self::Answer, Refusal> {
-        let account = names::account(&home.fleet, &self.account)?.name.clone();
+        // A forge whose limit was met is blocked under a name of its own.
+        let forges = home.fleet.forges.iter();
+        let mut forges = forges.filter_map(|forge| forge_account(forge.name()));
+        let account = match forges.find(|forge| forge.as_str() == self.account) {
+            Some(forge) => forge,
+            None => names::account(&home.fleet, &self.account)?.name.clone(),
+        };
         let cleared = home.store.clear_block(&account, home.clock.now()).await?;
         if cleared {
             let title = format!("Account {account} is free");

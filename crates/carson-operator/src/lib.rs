@@ -40,6 +40,7 @@ mod papers;
 pub mod pause;
 pub mod prune;
 pub mod pull_ends;
+pub mod pull_reviews;
 pub mod pulls;
 mod refusal;
 pub mod retry;

@@ -3,7 +3,7 @@
 use crate::verb::Verb;
 use crate::{
     backup, block, breaker, cost, fire, firings, issue_edits, issues, logs, pause, prune,
-    pull_ends, pulls, retry, roles, show, status, stop, why, workspaces,
+    pull_ends, pull_reviews, pulls, retry, roles, show, status, stop, why, workspaces,
 };
 
 /// Every verb there is.
@@ -27,6 +27,9 @@ pub const VERBS: &[Verb] = &[
     Verb::of::<pulls::List>(),
     Verb::of::<pulls::Show>(),
     Verb::of::<pull_ends::Diff>(),
+    Verb::of::<pull_reviews::Checks>(),
+    Verb::of::<pull_reviews::Reviews>(),
+    Verb::of::<pull_reviews::Ready>(),
     Verb::of::<pull_ends::Merge>(),
     Verb::of::<pull_ends::Close>(),
     Verb::of::<fire::Fire>(),

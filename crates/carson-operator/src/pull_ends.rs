@@ -49,7 +49,9 @@ impl Ask for Merge {
         if !forge.holds_branches() {
             ended_pulls::merge_branch(home, repo, &pull).await?;
         }
-        forge.merge_pull(pull.number).await?;
+        forge
+            .merge_pull(pull.number, &carson_forge::Merge::default())
+            .await?;
         let merged = Pull {
             state: PullState::Merged,
             ..pull

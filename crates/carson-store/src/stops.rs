@@ -21,6 +21,8 @@ use crate::row::row;
 pub enum BlockSetter {
     /// A firing that hit the provider's limit.
     Firing(FiringId),
+    /// A client of a forge, of which that asks to wait.
+    Forge,
     /// A person, who may also shorten it.
     Operator,
 }
@@ -29,6 +31,7 @@ impl fmt::Display for BlockSetter {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Firing(id) => id.fmt(f),
+            Self::Forge => f.pad("forge"),
             Self::Operator => f.pad("operator"),
         }
     }

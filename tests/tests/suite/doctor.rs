@@ -1,6 +1,7 @@
 //! `carson doctor`: independent checks with ids, what would mend each, and an exit code. Preflight
 //! asks the part of the same list that a firing needs.
 
+mod forge_limit;
 mod preflight;
 
 use std::fs;

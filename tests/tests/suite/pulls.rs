@@ -140,3 +140,51 @@ fn a_pull_request_is_merged_into_the_checkout_that_it_is_for() {
     assert_eq!(state(&fleet, 2), "merged");
     assert_eq!(fleet.labels(1), ["carson:done"]);
 }
+
+/// What git knows of a branch, and what people and programs leave beside its pull request.
+#[test]
+fn a_draft_is_looked_at_checked_and_made_ready() {
+    let scene = Script::new(&[("codex", fails_twice())], "");
+    let fleet = &scene.fleet;
+    assert_eq!(scene.fire()["outcome"], "FAILED");
+    let branch = head(fleet, 2);
+    let tip = fleet.git(&["rev-parse", &branch]).trim().to_owned();
+    let forge = fleet.home().join("forge/widget");
+    let write = |path: &str, text: &str| {
+        let path = forge.join(path);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, text).unwrap();
+    };
+    let failed =
+        "+++\nconclusion = \"failed\"\nended_at = \"2026-01-01T00:00:00Z\"\n+++\nerror: no\n";
+    write(&format!("checks/{tip}/build.md"), failed);
+    write(
+        "pulls/0002.reviews/0001.md",
+        "+++\nauthor = \"ann\"\nstate = \"changes-requested\"\n+++\nCount again.\n",
+    );
+    write(
+        "pulls/0002.threads/0001.md",
+        "+++\npath = \"count.txt\"\nline = 1\n+++\n",
+    );
+    write("pulls/0002.threads/0001.comments/mine.md", "Of what?\n");
+
+    let checked = fleet.ok(&["pr", "checks", "2", "--json"]);
+    assert_eq!(checked["head"]["sha"], tip, "{checked:#}");
+    assert_eq!(checked["head"]["mergeability"], "clean", "{checked:#}");
+    assert_eq!(checked["checks"][0]["conclusion"], "failed", "{checked:#}");
+    let shown = fleet.carson(&["pr", "checks", "2"]).stdout;
+    assert!(
+        shown.contains("build") && shown.contains("failed"),
+        "{shown}"
+    );
+    let shown = fleet.carson(&["pr", "reviews", "2"]).stdout;
+    for said in ["ann · changes-requested", "Count again.", "count.txt:1"] {
+        assert!(shown.contains(said), "{said}: {shown}");
+    }
+    let _ = fleet.ok(&["pr", "ready", "2", "--json"]);
+    let _ = fleet.ok(&["pr", "ready", "2", "--json"]);
+    assert!(!states(fleet)[0].2, "it is no draft any more");
+    let none = fleet.carson(&["pr", "checks", "99"]);
+    assert_ne!(none.code, Some(0));
+    assert!(none.stderr.contains("does not exist"), "{none:#?}");
+}

@@ -4,7 +4,7 @@ use carson_core::text::instant;
 use carson_forge::{Comment, Issue, Pull, Unread};
 use carson_operator::{Ask, issues, pulls};
 
-use super::forge_changes;
+use super::{forge_changes, pull_reviews};
 use crate::app::App;
 use crate::args::{IssueAction, PrAction, RepoArg};
 use crate::error::CommandError;
@@ -115,6 +115,9 @@ pub async fn pr(app: &App, action: PrAction) -> Result<u8, CommandError> {
             } else {
                 show_pull(&shown);
             }
+        }
+        asked @ (PrAction::Checks { .. } | PrAction::Reviews { .. } | PrAction::Ready { .. }) => {
+            pull_reviews::pr(app, &home, asked).await?;
         }
         change => forge_changes::pr(app, &home, change).await?,
     }

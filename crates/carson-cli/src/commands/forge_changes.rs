@@ -111,7 +111,11 @@ pub async fn pr(app: &App, home: &Home, action: PrAction) -> Result<(), CommandE
                 "goes back, and its role will ask people what now",
             );
         }
-        PrAction::List { .. } | PrAction::Show { .. } => {}
+        PrAction::List { .. }
+        | PrAction::Show { .. }
+        | PrAction::Checks { .. }
+        | PrAction::Reviews { .. }
+        | PrAction::Ready { .. } => {}
     }
     Ok(())
 }

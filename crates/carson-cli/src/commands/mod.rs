@@ -19,6 +19,7 @@ mod pause;
 mod proposed_check;
 mod proposed_setup;
 mod prune;
+mod pull_reviews;
 mod rehearsal;
 mod repository_files;
 mod retry;

@@ -76,10 +76,12 @@ pub struct Gate {
     pub zone: Tz,
     /// A pause on the fleet, the role or its repository.
     pub pause: Option<Pause>,
-    /// Blocks of the role's accounts.
+    /// Blocks of accounts and forges.
     pub blocks: Vec<Block>,
     /// The accounts the role may use, in its order.
     pub accounts: Vec<AccountName>,
+    /// The forges of its repositories, by the names under which they are blocked.
+    pub forges: Vec<AccountName>,
     /// The usage windows of all accounts.
     pub windows: Vec<UsageWindow>,
     /// What the role's accounts leave alone.
@@ -118,6 +120,7 @@ impl Gate {
             pause: None,
             blocks: Vec::new(),
             accounts: Vec::new(),
+            forges: Vec::new(),
             windows: Vec::new(),
             shares: Vec::new(),
             is_low: false,

@@ -8,17 +8,20 @@ use serde::{Deserialize, Deserializer};
 
 use super::gate::Gate;
 use super::stop::{Standing, Stop};
-use super::{block, breaker, budget, daily_cap, host_full, overlap, pause, usage_window};
+use super::{
+    block, breaker, budget, daily_cap, forge_limit, host_full, overlap, pause, usage_window,
+};
 use crate::settle::Halt;
 use crate::skip::SkipKind;
 
 /// Every stop, in the order in which an operator wants to hear of it: what people said (pause), what
-/// the provider said (usage windows, blocks), what the role earned (breaker, money, cap), then what is
+/// the provider and the forge said (usage windows, blocks, limits), what the role earned (breaker, money, cap), then what is
 /// merely busy.
 pub const STOPS: &[Stop] = &[
     pause::STOP,
     usage_window::STOP,
     block::STOP,
+    forge_limit::STOP,
     breaker::STOP,
     budget::STOP,
     daily_cap::STOP,

@@ -2,7 +2,7 @@ use std::time::{Duration, Instant};
 
 use carson_core::Clock;
 use serde_json::json;
-use wiremock::matchers::{any, method};
+use wiremock::matchers::{any, method, path};
 use wiremock::{Mock, MockServer, ResponseTemplate};
 
 use super::tests::{issue, server};
@@ -110,11 +110,13 @@ async fn after_the_reset_all_goes_on() {
 async fn tries_are_bounded_and_nothing_is_made_twice() {
     let (server, forge) = server().await;
     Mock::given(method("GET"))
+        .and(path("/repos/acme/widget/issues/7"))
         .respond_with(ResponseTemplate::new(502))
         .expect(4)
         .mount(&server)
         .await;
     Mock::given(method("POST"))
+        .and(path("/repos/acme/widget/issues"))
         .respond_with(ResponseTemplate::new(502))
         .expect(1)
         .mount(&server)

@@ -1,22 +1,31 @@
 //! GitHub, by its REST API, typed for the few calls that are needed.
 
+mod app;
+mod drafts;
+mod graphql;
+mod labels;
+mod once;
+mod pull_types;
+mod pulls;
 mod section;
+mod threads;
 mod types;
 
 use std::sync::Arc;
 
 use reqwest::Method;
 use reqwest::header::{ACCEPT, HeaderMap, HeaderName, HeaderValue};
-use secrecy::SecretString;
 use serde::de::IgnoredAny;
 use serde_json::{Value, json};
 use tokio::sync::OnceCell;
 
 use crate::api::{Answer, Api};
 use crate::error::ForgeError;
-use crate::rest::{Client, Dialect, number};
+use crate::rest::{Client, Dialect, Query, number};
 use crate::standing::Standing;
-use crate::words::{Comment, Issue, IssueEdit, Listed, NewIssue, NewPull, Pull, PullState, Unread};
+use crate::words::{Comment, Issue, IssueEdit, Listed, NewIssue, NewPull, Pull};
+use app::Installation;
+use graphql::REPEATABLE;
 pub(crate) use section::GitHubSection;
 
 /// One repository on GitHub.
@@ -27,35 +36,48 @@ pub struct GitHubForge {
     slug: String,
     /// Whose token it is.
     me: Arc<OnceCell<String>>,
+    /// Where the tokens are an app's.
+    app: Option<Arc<Installation>>,
 }
 
 impl GitHubForge {
     /// The repository `slug` (`owner/name`) behind `api_base`.
-    ///
-    /// # Errors
-    /// When the address is none.
-    pub fn new(api_base: &str, slug: &str, token: SecretString) -> Result<Self, ForgeError> {
-        let owner = slug.split('/').next().unwrap_or_default().to_owned();
-        Ok(Self {
-            client: Client::new(api_base, token, dialect())?,
-            owner,
+    #[cfg(test)]
+    pub fn new(
+        api_base: &str,
+        slug: &str,
+        token: secrecy::SecretString,
+    ) -> Result<Self, ForgeError> {
+        let fixed = crate::rest::Fixed(token);
+        let client = Client::new(api_base, Arc::new(fixed), dialect())?;
+        Ok(Self::of(client, slug, None))
+    }
+
+    fn of(client: Client, slug: &str, app: Option<Arc<Installation>>) -> Self {
+        Self {
+            client,
+            owner: slug.split('/').next().unwrap_or_default().to_owned(),
             slug: slug.to_owned(),
             me: Arc::default(),
-        })
+            app,
+        }
     }
 
     async fn ask_who(&self) -> Result<String, ForgeError> {
+        if let Some(app) = &self.app {
+            return app.login().await;
+        }
         match self
             .client
             .get::<types::RawUser>(&["user".to_owned()])
             .await
         {
             Ok(user) => Ok(user.login),
-            // An app's token has no user of its own, but a viewer.
+            // A token that some app or workflow was given has no user of its own, but a viewer.
             Err(ForgeError::Forbidden { .. } | ForgeError::NotFound { .. }) => {
-                let body = json!({"query": "query { viewer { login } }"});
-                let answer = self.graphql(&body).await?;
-                let login = answer["data"]["viewer"]["login"].as_str();
+                let query = "query { viewer { login } }";
+                let data: Value = self.graphql(query, json!({}), REPEATABLE).await?;
+                let login = data["viewer"]["login"].as_str();
                 login.map(str::to_owned).ok_or(ForgeError::Unauthorized)
             }
             Err(error) => Err(error),
@@ -78,96 +100,6 @@ impl GitHubForge {
             sent.await.map(|_| ())
         })
     }
-
-    async fn raw_pull_by_head(&self, branch: &str) -> Result<Option<types::RawPull>, ForgeError> {
-        let head = format!("{}:{branch}", self.owner);
-        let query = [
-            ("state", "all"),
-            ("head", head.as_str()),
-            ("sort", "created"),
-        ];
-        let raw: Listed<types::RawPull> = self.client.list(&self.path(&["pulls"]), &query).await?;
-        let pulls = raw.found.into_iter();
-        Ok(pulls
-            .filter(|raw| raw.head.name == branch)
-            .max_by_key(|raw| raw.number))
-    }
-
-    async fn open_pull_by_head(&self, head: &str) -> Result<Option<types::RawPull>, ForgeError> {
-        let known = self.raw_pull_by_head(head).await?;
-        Ok(known.filter(|raw| raw.state() == PullState::Open))
-    }
-
-    /// Another process may have made it since the look, or our own request whose answer was lost.
-    async fn make_pull(&self, new: &NewPull) -> Result<types::RawPull, ForgeError> {
-        let body = json!({
-            "title": new.title.as_str(), "body": new.body.as_str(), "head": new.head, "base": new.base,
-            "draft": new.draft,
-        });
-        let path = self.path(&["pulls"]);
-        match self.client.send(Method::POST, &path, &body).await {
-            Err(error @ (ForgeError::Invalid { .. } | ForgeError::Unavailable { .. })) => {
-                match self.open_pull_by_head(&new.head).await {
-                    Ok(Some(known)) => self.change_pull(known, new).await,
-                    _ => Err(error),
-                }
-            }
-            done => done,
-        }
-    }
-
-    async fn change_pull(
-        &self,
-        known: types::RawPull,
-        new: &NewPull,
-    ) -> Result<types::RawPull, ForgeError> {
-        if known.draft != new.draft {
-            self.set_draft(&known.node_id, new.draft).await?;
-        }
-        let number = known.number.to_string();
-        let body = json!({"title": new.title.as_str(), "body": new.body.as_str()});
-        let path = self.path(&["pulls", &number]);
-        let mut raw: types::RawPull = self.client.send(Method::PATCH, &path, &body).await?;
-        raw.draft = new.draft;
-        Ok(raw)
-    }
-
-    /// One query of the other API; its whole answer.
-    async fn graphql(&self, body: &Value) -> Result<Value, ForgeError> {
-        let mut url = self.client.url(&[], &[])?;
-        // GitHub Enterprise has the one under `/api/v3` and the other under `/api`.
-        if url.path().ends_with("/v3") {
-            url = url.join("graphql").unwrap_or(url);
-        } else {
-            url = self.client.url(&["graphql".to_owned()], &[])?;
-        }
-        let answer: Value = self.client.send_to(Method::POST, url, body).await?;
-        match answer.get("errors") {
-            Some(errors) => Err(ForgeError::Invalid {
-                message: self
-                    .client
-                    .hide(&errors.to_string())
-                    .chars()
-                    .take(300)
-                    .collect(),
-            }),
-            None => Ok(answer),
-        }
-    }
-
-    /// REST has no verb for this.
-    async fn set_draft(&self, node: &str, draft: bool) -> Result<(), ForgeError> {
-        let verb = if draft {
-            "convertPullRequestToDraft"
-        } else {
-            "markPullRequestReadyForReview"
-        };
-        let query = format!(
-            "mutation($id: ID!) {{ {verb}(input: {{pullRequestId: $id}}) {{ clientMutationId }} }}"
-        );
-        let body = json!({"query": query, "variables": {"id": node}});
-        self.graphql(&body).await.map(|_| ())
-    }
 }
 
 impl Api for GitHubForge {
@@ -185,8 +117,17 @@ impl Api for GitHubForge {
     fn examine(&self) -> Answer<'_, Standing> {
         Box::pin(async move {
             let raw: types::RawRepository = self.client.get(&self.path(&[])).await?;
+            // GitHub tells what a user may push, and of an app that it may nothing.
+            let permissions = raw.permissions.filter(|_| self.app.is_none());
+            if let Some(lacking) = self.app.as_ref().and_then(|app| app.lacks()) {
+                return Err(ForgeError::Forbidden {
+                    message: format!(
+                        "the app's installation lacks the permission {lacking}: write"
+                    ),
+                });
+            }
             Ok(Standing {
-                may_push: raw.permissions.map(|may| may.push),
+                may_push: permissions.map(|may| may.push),
                 private: Some(raw.private),
                 ..self.client.standing()
             })
@@ -197,8 +138,9 @@ impl Api for GitHubForge {
         Box::pin(async move {
             let mut query = vec![("state", "open"), ("sort", "created"), ("direction", "asc")];
             query.extend(label.map(|label| ("labels", label)));
-            let raw: Listed<types::RawIssue> =
-                self.client.list(&self.path(&["issues"]), &query).await?;
+            let path = self.path(&["issues"]);
+            let query = Query::of(&path, &query).polled();
+            let raw: Listed<types::RawIssue> = self.client.list(query).await?;
             let issues = raw.found.into_iter();
             Ok(Listed {
                 found: issues
@@ -222,8 +164,18 @@ impl Api for GitHubForge {
         Box::pin(async move {
             let body = json!({"title": new.title, "body": new.body, "labels": new.labels});
             let path = self.path(&["issues"]);
-            let raw: types::RawIssue = self.client.send(Method::POST, &path, &body).await?;
-            Ok(raw.into())
+            match self
+                .client
+                .send::<types::RawIssue>(Method::POST, &path, &body)
+                .await
+            {
+                // It may have been made, and the answer was lost.
+                Err(error @ ForgeError::Unavailable { .. }) => {
+                    let made = self.newest_like(new).await.ok().flatten();
+                    made.ok_or(error)
+                }
+                raw => raw.map(Into::into),
+            }
         })
     }
 
@@ -248,11 +200,8 @@ impl Api for GitHubForge {
         Box::pin(async move {
             let number = number.to_string();
             let path = self.path(&["issues", &number, "comments"]);
-            let raw: Listed<types::RawComment> = self.client.list(&path, &[]).await?;
-            if let Some(Unread { place, why }) = raw.unread.into_iter().next() {
-                return Err(ForgeError::Record { place, why });
-            }
-            let mut comments: Vec<Comment> = raw.found.into_iter().map(Into::into).collect();
+            let raw: Vec<types::RawComment> = self.client.whole_list(Query::of(&path, &[])).await?;
+            let mut comments: Vec<Comment> = raw.into_iter().map(Into::into).collect();
             comments.sort_by_key(|comment| comment.id);
             Ok(comments)
         })
@@ -277,15 +226,15 @@ impl Api for GitHubForge {
         remove: &'a [&'a str],
     ) -> Answer<'a, ()> {
         Box::pin(async move {
-            let number = number.to_string();
-            let add: Vec<&&str> = add.iter().filter(|label| !label.is_empty()).collect();
+            let add: Vec<&str> = add
+                .iter()
+                .copied()
+                .filter(|label| !label.is_empty())
+                .collect();
             if !add.is_empty() {
-                let path = self.path(&["issues", &number, "labels"]);
-                let body = json!({"labels": add});
-                self.client
-                    .send::<IgnoredAny>(Method::POST, &path, &body)
-                    .await?;
+                self.add_labels(number, &add).await?;
             }
+            let number = number.to_string();
             for label in remove {
                 let path = self.path(&["issues", &number, "labels", label]);
                 match self.client.delete(&path).await {
@@ -301,7 +250,9 @@ impl Api for GitHubForge {
         Box::pin(async move {
             let state = if open_only { "open" } else { "all" };
             let path = self.path(&["pulls"]);
-            let raw: Listed<types::RawPull> = self.client.list(&path, &[("state", state)]).await?;
+            let query = [("state", state)];
+            let query = Query::of(&path, &query).polled();
+            let raw: Listed<types::RawPull> = self.client.list(query).await?;
             Ok(Listed {
                 found: raw.found.into_iter().map(Into::into).collect(),
                 unread: raw.unread,
@@ -325,9 +276,11 @@ impl Api for GitHubForge {
         Box::pin(async move {
             let raw = match self.open_pull_by_head(&new.head).await? {
                 Some(known) => self.change_pull(known, new).await?,
-                None => self.make_pull(new).await?,
+                None => self.make_pull(new, new.draft).await?,
             };
-            let labels: Vec<&str> = new.labels.iter().map(String::as_str).collect();
+            let mut labels: Vec<&str> = new.labels.iter().map(String::as_str).collect();
+            // It should be a draft, and cannot be one here.
+            labels.extend((new.draft && !raw.draft).then_some(drafts::WIP));
             let stale: Vec<String> = raw.labels.iter().map(|label| label.name.clone()).collect();
             let stale = stale
                 .iter()
@@ -336,7 +289,8 @@ impl Api for GitHubForge {
             self.set_labels(raw.number, &labels, &stale.collect::<Vec<_>>())
                 .await?;
             Ok(Pull {
-                labels: new.labels.clone(),
+                labels: labels.into_iter().map(str::to_owned).collect(),
+                draft: new.draft,
                 ..raw.into()
             })
         })
@@ -348,24 +302,6 @@ impl Api for GitHubForge {
             let body = json!({"state": "closed"});
             let sent = self.client.send::<IgnoredAny>(Method::PATCH, &path, &body);
             sent.await.map(|_| ())
-        })
-    }
-
-    fn merge_pull(&self, number: u64) -> Answer<'_, ()> {
-        Box::pin(async move {
-            let path = self.path(&["pulls", &number.to_string(), "merge"]);
-            let merge = json!({});
-            let sent = self.client.send::<IgnoredAny>(Method::PUT, &path, &merge);
-            match sent.await {
-                Err(error @ (ForgeError::Invalid { .. } | ForgeError::Unavailable { .. })) => {
-                    // It may have been merged, and the answer was lost.
-                    match self.pull(number).await {
-                        Ok(pull) if pull.state == PullState::Merged => Ok(()),
-                        _ => Err(error),
-                    }
-                }
-                done => done.map(|_| ()),
-            }
         })
     }
 
@@ -413,10 +349,18 @@ mod fake;
 #[cfg(test)]
 mod fault_tests;
 #[cfg(test)]
+mod house;
+#[cfg(test)]
 mod limit_tests;
+#[cfg(test)]
+mod log_tests;
+#[cfg(test)]
+mod poll_tests;
 #[cfg(test)]
 mod secret_tests;
 #[cfg(test)]
 mod standing_tests;
 #[cfg(test)]
 mod tests;
+#[cfg(test)]
+mod thread_tests;

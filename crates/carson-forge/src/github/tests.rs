@@ -1,9 +1,10 @@
+use secrecy::SecretString;
 use serde_json::{Value, json};
 use wiremock::matchers::{body_partial_json, header, method, path, query_param};
 use wiremock::{Mock, MockServer, ResponseTemplate};
 
 use super::*;
-use crate::Forge;
+use crate::{Forge, Merge};
 
 pub(super) async fn server() -> (MockServer, Forge) {
     let _ = rustls::crypto::ring::default_provider().install_default();
@@ -254,8 +255,12 @@ async fn a_pull_request_is_merged_once_and_closed() {
             .mount(&server)
             .await;
     }
-    forge.merge_pull(5).await.unwrap();
-    let error = forge.merge_pull(6).await.unwrap_err().to_string();
+    forge.merge_pull(5, &Merge::default()).await.unwrap();
+    let error = forge
+        .merge_pull(6, &Merge::default())
+        .await
+        .unwrap_err()
+        .to_string();
     assert!(error.contains("not mergeable"), "{error}");
     at("PATCH", "6")
         .and(body_partial_json(json!({"state": "closed"})))

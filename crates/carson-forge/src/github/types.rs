@@ -4,6 +4,7 @@ use chrono::{DateTime, Utc};
 use serde::Deserialize;
 use serde_json::Value;
 
+use super::drafts;
 use crate::people::Association;
 use crate::words::{Comment, Issue, Pull, PullState, State};
 
@@ -82,7 +83,13 @@ pub(super) struct RawPull {
     html_url: String,
 }
 
-fn login(user: Option<RawUser>) -> String {
+/// Something that has a number.
+#[derive(Deserialize)]
+pub(super) struct RawNumbered {
+    pub id: u64,
+}
+
+pub(super) fn login(user: Option<RawUser>) -> String {
     // A deleted account is shown as "ghost" by GitHub itself.
     user.map_or_else(|| "ghost".to_owned(), |user| user.login)
 }
@@ -134,12 +141,12 @@ impl From<RawPull> for Pull {
     fn from(raw: RawPull) -> Self {
         Self {
             state: raw.state(),
+            draft: raw.draft || drafts::has_label(&raw),
             number: raw.number,
             title: raw.title,
             body: raw.body.unwrap_or_default(),
             head: raw.head.name,
             base: raw.base.name,
-            draft: raw.draft,
             labels: names(raw.labels),
             url: raw.html_url,
         }

@@ -124,7 +124,8 @@ fn number_of(path: &Path) -> Option<u64> {
     path.file_stem()?.to_str()?.parse().ok()
 }
 
-fn markdown(dir: &Path) -> Result<Vec<PathBuf>, ForgeError> {
+/// The Markdown files of a directory.
+pub(crate) fn markdown(dir: &Path) -> Result<Vec<PathBuf>, ForgeError> {
     let items = match fs::read_dir(dir) {
         Ok(items) => items,
         Err(error) if error.kind() == ErrorKind::NotFound => return Ok(Vec::new()),

@@ -6,6 +6,7 @@ use std::thread::sleep;
 use std::time::{Duration, Instant};
 
 use carson_core::Clock;
+use chrono::{DateTime, Utc};
 
 use super::head::{
     CommentHead, IssueHead, PullHead, operator, owner, read_comment, read_issue, read_pull,
@@ -45,6 +46,10 @@ impl Folder {
         &self.dir
     }
 
+    pub(super) fn now(&self) -> DateTime<Utc> {
+        self.clock.now()
+    }
+
     fn issues_dir(&self) -> PathBuf {
         self.dir.join("issues")
     }
@@ -61,6 +66,11 @@ impl Folder {
         self.pulls_dir().join(format!("{number:04}.md"))
     }
 
+    /// What lies beside a pull request.
+    pub(super) fn beside_pull(&self, number: u64, what: &str) -> PathBuf {
+        self.pulls_dir().join(format!("{number:04}.{what}"))
+    }
+
     /// Issues and pull requests share their numbers, so a number has one place for comments.
     fn comments_dir(&self, number: u64) -> PathBuf {
         let dir = if self.pull_file(number).exists() {
@@ -73,7 +83,7 @@ impl Folder {
 
     /// One writer at a time, in any process. Who waits too long gives up: whoever asked has been
     /// told by then that nothing was written.
-    fn lock(&self) -> Result<File, ForgeError> {
+    pub(super) fn lock(&self) -> Result<File, ForgeError> {
         for dir in [self.issues_dir(), self.pulls_dir()] {
             fs::create_dir_all(&dir).map_err(|source| file::io(&dir, source))?;
         }
@@ -238,6 +248,11 @@ impl Folder {
         })
     }
 
+    pub(super) fn ready_pull(&self, number: u64) -> Result<(), ForgeError> {
+        let _lock = self.lock()?;
+        self.edit_pull(number, |head, _| head.draft = false)
+    }
+
     pub(super) fn comments(&self, number: u64) -> Result<Vec<Comment>, ForgeError> {
         let dir = self.comments_dir(number);
         self.adopt_comments(&dir)?;
@@ -340,7 +355,7 @@ impl Folder {
 }
 
 /// The number of the next comment in a directory.
-fn next_comment(dir: &Path) -> Result<u64, ForgeError> {
+pub(super) fn next_comment(dir: &Path) -> Result<u64, ForgeError> {
     let numbered = file::numbered(dir)?;
     Ok(numbered.last().map_or(1, |(last, _)| last + 1))
 }

@@ -4,6 +4,9 @@
 //! forge/<repo>/issues/0007.md              an issue
 //! forge/<repo>/issues/0007.comments/0001.md   its comments
 //! forge/<repo>/pulls/0008.md               a pull request
+//! forge/<repo>/pulls/0008.reviews/0001.md  a review of it: state = "approved", commit, submitted_at
+//! forge/<repo>/pulls/0008.threads/0001.md  a place of it (path, line), beside it 0001.comments/
+//! forge/<repo>/checks/<commit>/build.md    what a program says of a commit; its log is the text
 //! ```
 //! Each file is TOML between two `+++` lines, then the text, to the letter. A Markdown file that
 //! somebody drops into `issues/` without front matter becomes an issue: its first line is the
@@ -20,8 +23,11 @@
 mod file;
 mod folder;
 mod head;
+mod pulls;
+mod reviews;
 
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::thread;
 use std::time::Duration;
 
@@ -30,6 +36,7 @@ use tokio::sync::{Semaphore, oneshot};
 use tokio::time::timeout;
 
 use crate::api::{Answer, Api};
+use crate::branches::Branches;
 use crate::error::ForgeError;
 use crate::forge::Forge;
 use crate::opener::{Place, Spec};
@@ -49,6 +56,8 @@ static CALLS: Semaphore = Semaphore::const_new(16);
 pub struct LocalForge {
     folder: Folder,
     patience: Duration,
+    /// Who knows the branches.
+    branches: Option<Arc<dyn Branches>>,
 }
 
 /// The files in the home: nothing to set.
@@ -61,7 +70,11 @@ impl Spec for LocalFiles {
     }
 
     fn open(&self, place: &Place<'_>, _: Option<SecretString>) -> Result<Forge, ForgeError> {
-        Ok(Forge::of(LocalForge::at(place.files.to_owned())))
+        let branches = Some(place.branches.clone());
+        Ok(Forge::of(LocalForge {
+            branches,
+            ..LocalForge::at(place.files.to_owned())
+        }))
     }
 }
 
@@ -75,6 +88,7 @@ impl LocalForge {
         Self {
             folder: Folder::at(dir),
             patience: PATIENCE,
+            branches: None,
         }
     }
 
@@ -193,10 +207,6 @@ impl Api for LocalForge {
     /// It is files; the branches are git's.
     fn holds_branches(&self) -> bool {
         false
-    }
-
-    fn merge_pull(&self, number: u64) -> Answer<'_, ()> {
-        self.verb(move |folder| folder.end_pull(number, PullState::Merged))
     }
 }
 

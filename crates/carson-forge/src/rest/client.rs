@@ -2,20 +2,23 @@
 
 use std::error::Error;
 use std::hash::{BuildHasher, RandomState};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
-use reqwest::header::{AUTHORIZATION, HeaderMap, HeaderValue, LINK, USER_AGENT};
-use reqwest::{Method, Response, Url};
+use reqwest::header::{AUTHORIZATION, HeaderMap, HeaderValue, IF_NONE_MATCH, USER_AGENT};
+use reqwest::{Method, Response, StatusCode, Url};
 use secrecy::{ExposeSecret, SecretString};
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 use tokio::time::{Instant, sleep};
 
-use super::refusal::{Refusal, until_reset};
+use super::answers::Answers;
+use super::memory::Memory;
+use super::refusal::{Refusal, is_main, is_used_up, number, until_reset};
+use super::tokens::Tokens;
 use crate::error::ForgeError;
+use crate::keeper::Keeper;
 use crate::standing::Standing;
-use crate::words::{Listed, Unread};
 
 /// One request.
 const TIMEOUT: Duration = Duration::from_secs(20);
@@ -23,8 +26,6 @@ const TIMEOUT: Duration = Duration::from_secs(20);
 const PATIENCE: Duration = Duration::from_secs(60);
 /// Tries of one request.
 const TRIES: u32 = 4;
-/// Pages of one list, of a hundred entries each.
-const PAGES: u32 = 50;
 /// Bytes of one answer; a whole page of the longest comments is less.
 const MOST: usize = 32 * 1024 * 1024;
 
@@ -35,10 +36,39 @@ struct Patience {
     all: Duration,
 }
 
-/// A success, read to its end.
-struct Answer {
-    headers: HeaderMap,
-    body: Vec<u8>,
+/// One request.
+#[derive(Clone, Debug)]
+pub(super) struct Ask<'a> {
+    pub method: Method,
+    pub url: Url,
+    pub body: Option<&'a Value>,
+    /// What the answer was called that we have of it.
+    pub known: Option<HeaderValue>,
+    /// Whether the answer may name another place.
+    pub may_lead_on: bool,
+    /// Whether it may be carried out twice.
+    pub repeatable: bool,
+}
+
+impl<'a> Ask<'a> {
+    /// What creates something is not asked again: it may have been made.
+    pub fn new(method: Method, url: Url, body: Option<&'a Value>) -> Self {
+        Self {
+            repeatable: method != Method::POST,
+            method,
+            url,
+            body,
+            known: None,
+            may_lead_on: false,
+        }
+    }
+}
+
+/// An answer, read to its end.
+pub(super) struct Answer {
+    pub status: StatusCode,
+    pub headers: HeaderMap,
+    pub body: Vec<u8>,
 }
 
 /// What one forge's API has of its own.
@@ -50,24 +80,23 @@ pub(crate) struct Dialect {
     pub read_standing: fn(&HeaderMap) -> Standing,
 }
 
-/// A client of one API with one token.
+/// A client of one API, by whoever the tokens are of.
 #[derive(Clone, Debug)]
 pub(crate) struct Client {
     http: reqwest::Client,
-    base: Url,
+    pub(super) base: Url,
     read_standing: fn(&HeaderMap) -> Standing,
-    token: SecretString,
+    tokens: Arc<dyn Tokens>,
     patience: Patience,
-    /// Until when the other side accepts nothing. Who goes on asking is shut out for longer.
-    shut: Arc<Mutex<Option<Instant>>>,
-    /// What the newest answer told of our token.
-    standing: Arc<Mutex<Standing>>,
+    memory: Arc<Memory>,
+    keeper: Option<Arc<dyn Keeper>>,
+    pub(super) answers: Answers,
 }
 
 impl Client {
     /// # Errors
     /// When the address is none, or the token cannot be sent. Neither is repeated in the error.
-    pub fn new(base: &str, token: SecretString, dialect: Dialect) -> Result<Self, ForgeError> {
+    pub fn new(base: &str, tokens: Arc<dyn Tokens>, dialect: Dialect) -> Result<Self, ForgeError> {
         let bad = |message: String| ForgeError::Invalid { message };
         let base =
             Url::parse(base).map_err(|error| bad(format!("api_base is no address: {error}")))?;
@@ -76,8 +105,13 @@ impl Client {
                 "api_base holds a login; token_file and token_command name the token".into(),
             ));
         }
+        if let Some(token) = tokens.current() {
+            bearer(&token)?;
+        }
+        let mut headers = dialect.headers;
+        headers.insert(USER_AGENT, HeaderValue::from_static("carson"));
         let http = reqwest::Client::builder()
-            .default_headers(headers(&token, dialect.headers)?)
+            .default_headers(headers)
             // A redirect could carry the token to another host; the API needs none.
             .redirect(reqwest::redirect::Policy::none())
             .build()
@@ -86,14 +120,33 @@ impl Client {
             http,
             base,
             read_standing: dialect.read_standing,
-            token,
+            tokens,
             patience: Patience {
                 one: TIMEOUT,
                 all: PATIENCE,
             },
-            shut: Arc::default(),
-            standing: Arc::default(),
+            memory: Arc::default(),
+            keeper: None,
+            answers: Answers::default(),
         })
+    }
+
+    /// The same, with what others of this process know of the forge.
+    pub fn sharing(mut self, memory: Arc<Memory>) -> Self {
+        self.memory = memory;
+        self
+    }
+
+    /// The same, whose secrets and limits somebody hears of.
+    pub fn telling(mut self, keeper: Arc<dyn Keeper>) -> Self {
+        self.keeper = Some(keeper);
+        self
+    }
+
+    /// The same, which keeps answers.
+    pub fn keeping(mut self, answers: Answers) -> Self {
+        self.answers = answers;
+        self
     }
 
     /// The same with less patience.
@@ -120,8 +173,8 @@ impl Client {
     }
 
     pub async fn get<T: DeserializeOwned>(&self, path: &[String]) -> Result<T, ForgeError> {
-        let url = self.url(path, &[])?;
-        self.decode(&self.request(Method::GET, url, None).await?)
+        let ask = Ask::new(Method::GET, self.url(path, &[])?, None);
+        self.decode(&self.request(ask).await?)
     }
 
     pub async fn send<T: DeserializeOwned>(
@@ -130,94 +183,42 @@ impl Client {
         path: &[String],
         body: &Value,
     ) -> Result<T, ForgeError> {
-        self.send_to(method, self.url(path, &[])?, body).await
+        let ask = Ask::new(method, self.url(path, &[])?, Some(body));
+        self.decode(&self.request(ask).await?)
     }
 
-    /// The same to an address that [`url`](Self::url) made.
-    pub async fn send_to<T: DeserializeOwned>(
+    /// Posts to an address that [`url`](Self::url) made; what may be repeated is asked again.
+    pub async fn post_to<T: DeserializeOwned>(
         &self,
-        method: Method,
         url: Url,
         body: &Value,
+        repeatable: bool,
     ) -> Result<T, ForgeError> {
-        self.decode(&self.request(method, url, Some(body)).await?)
+        let ask = Ask {
+            repeatable,
+            ..Ask::new(Method::POST, url, Some(body))
+        };
+        self.decode(&self.request(ask).await?)
     }
 
     pub async fn delete(&self, path: &[String]) -> Result<(), ForgeError> {
-        self.request(Method::DELETE, self.url(path, &[])?, None)
-            .await
-            .map(|_| ())
-    }
-
-    /// A whole list. One entry that is not what it should be is named, and the others are there.
-    pub async fn list<T: DeserializeOwned>(
-        &self,
-        path: &[String],
-        query: &[(&str, &str)],
-    ) -> Result<Listed<T>, ForgeError> {
-        let mut listed = Listed::default();
-        for raw in self.pages(path, query).await? {
-            match T::deserialize(&raw) {
-                Ok(one) => listed.found.push(one),
-                Err(error) => {
-                    let number = raw["number"].as_u64().or(raw["id"].as_u64());
-                    let number = number.map_or("?".to_owned(), |number| number.to_string());
-                    listed.unread.push(Unread {
-                        place: format!("{}/{number}", path.join("/")),
-                        why: self.hide(&error.to_string()),
-                    });
-                }
-            }
-        }
-        Ok(listed)
-    }
-
-    /// All pages of a list. Half of one would be worse than none: the claim that counts may stand
-    /// in the other half.
-    async fn pages(
-        &self,
-        path: &[String],
-        query: &[(&str, &str)],
-    ) -> Result<Vec<Value>, ForgeError> {
-        let incomplete = |why: String| ForgeError::Unavailable {
-            detail: format!("the list {}: {why}", path.join("/")),
-        };
-        let mut query = query.to_vec();
-        query.push(("per_page", "100"));
-        let mut url = self.url(path, &query)?;
-        let mut all = Vec::new();
-        for _ in 0..PAGES {
-            let response = self.request(Method::GET, url, None).await?;
-            let next = next_page(&response.headers);
-            all.extend(self.decode::<Vec<Value>>(&response)?);
-            url = match next {
-                None => return Ok(all),
-                Some(next) if next.origin() == self.base.origin() => next,
-                // The token goes to no other host.
-                Some(_) => return Err(incomplete("its next page is on another host".into())),
-            };
-        }
-        Err(incomplete(format!("it has more than {PAGES} pages")))
+        let ask = Ask::new(Method::DELETE, self.url(path, &[])?, None);
+        self.request(ask).await.map(|_| ())
     }
 
     /// Tries again what may pass: a server error, a lost connection, a limit that ends soon. A
     /// request that creates something is tried again only when it certainly was not carried out.
-    async fn request(
-        &self,
-        method: Method,
-        url: Url,
-        body: Option<&Value>,
-    ) -> Result<Answer, ForgeError> {
+    pub(super) async fn request(&self, ask: Ask<'_>) -> Result<Answer, ForgeError> {
         let until = Instant::now() + self.patience.all;
         self.wait_for_opening(until).await?;
         let mut pause = Duration::from_millis(250);
         let mut tries = 1;
         loop {
-            let (error, wait) = match self.once(&method, &url, body).await {
+            let (error, wait) = match self.once(&ask).await {
                 Ok(response) => return Ok(response),
                 Err(refusal) => (refusal.error, refusal.wait),
             };
-            let repeatable = method != Method::POST || matches!(error, ForgeError::RateLimited(_));
+            let repeatable = ask.repeatable || matches!(error, ForgeError::RateLimited(_));
             let wait = wait.map(|wait| jittered(wait.max(pause)));
             match wait {
                 Some(wait) if repeatable && tries < TRIES && Instant::now() + wait < until => {
@@ -231,10 +232,7 @@ impl Client {
     }
 
     async fn wait_for_opening(&self, until: Instant) -> Result<(), ForgeError> {
-        let shut = *self.shut.lock().unwrap_or_else(PoisonError::into_inner);
-        let left = shut.map_or(Duration::ZERO, |shut| {
-            shut.saturating_duration_since(Instant::now())
-        });
+        let left = self.memory.shut_for();
         if left.is_zero() {
             return Ok(());
         }
@@ -248,78 +246,105 @@ impl Client {
 
     /// What the newest answer told.
     pub fn standing(&self) -> Standing {
-        let standing = self.standing.lock();
-        standing.unwrap_or_else(PoisonError::into_inner).clone()
+        self.memory.standing()
     }
 
-    fn shut_for(&self, time: Option<Duration>) {
-        if let Some(until) = time.and_then(|time| Instant::now().checked_add(time)) {
-            *self.shut.lock().unwrap_or_else(PoisonError::into_inner) = Some(until);
+    /// Nothing is accepted for so long: not from us, nor from anybody else with this token.
+    async fn shut(&self, wait: Duration, why: &str) {
+        self.memory.shut(wait);
+        if let Some(keeper) = &self.keeper {
+            keeper.limited(wait, why).await;
         }
     }
 
-    async fn once(
-        &self,
-        method: &Method,
-        url: &Url,
-        body: Option<&Value>,
-    ) -> Result<Answer, Refusal> {
-        let request = self.http.request(method.clone(), url.clone());
-        let mut request = request.timeout(self.patience.one);
-        if let Some(body) = body {
+    async fn once(&self, ask: &Ask<'_>) -> Result<Answer, Refusal> {
+        let token = self.tokens.token().await.map_err(Refusal::last)?;
+        let bearer = bearer(&token).map_err(Refusal::last)?;
+        let request = self.http.request(ask.method.clone(), ask.url.clone());
+        let mut request = request
+            .timeout(self.patience.one)
+            .header(AUTHORIZATION, bearer);
+        if let Some(known) = &ask.known {
+            request = request.header(IF_NONE_MATCH, known);
+        }
+        if let Some(body) = ask.body {
             request = request.json(body);
         }
-        let lost = |error| Refusal {
-            error: self.unavailable(error),
-            wait: Some(Duration::ZERO),
-        };
+        let lost = |error| Refusal::lost(self.unavailable(error));
         let response = request.send().await.map_err(lost)?;
-        *self.standing.lock().unwrap_or_else(PoisonError::into_inner) =
-            (self.read_standing)(response.headers());
-        if response.status().is_success() {
+        let headers = response.headers();
+        // Each kind of requests has its own limit; that of the usual ones is the fleet's budget.
+        let main = is_main(headers);
+        if main {
+            self.memory.note((self.read_standing)(headers));
+        }
+        let status = response.status();
+        let is_answer = status.is_success()
+            || (status == StatusCode::NOT_MODIFIED && ask.known.is_some())
+            || (status == StatusCode::FOUND && ask.may_lead_on);
+        if is_answer {
             // It was the last one that is accepted for now.
-            self.shut_for(until_reset(response.headers()));
+            if let Some(wait) = until_reset(headers).filter(|_| main) {
+                self.shut(wait, &used_up(headers)).await;
+            }
             return self.whole(response).await;
         }
+        let of_others = !main && is_used_up(headers);
         let refusal = Refusal::read(response, |text| self.hide(text)).await;
-        if let ForgeError::RateLimited(wait) = refusal.error {
-            self.shut_for(Some(wait));
+        match &refusal.error {
+            ForgeError::RateLimited(wait) if !of_others => self.shut(*wait, &refusal.said).await,
+            ForgeError::Unauthorized => self.tokens.refused(),
+            _ => {}
         }
         Err(refusal)
     }
 
     /// Reads an answer to its end. One that breaks off is as good as none.
     async fn whole(&self, mut response: Response) -> Result<Answer, Refusal> {
-        let headers = response.headers().clone();
+        let (status, headers) = (response.status(), response.headers().clone());
         let mut body = Vec::new();
         loop {
             match response.chunk().await {
                 Ok(Some(chunk)) if body.len() + chunk.len() > MOST => {
                     let detail = format!("an answer of more than {} MiB", MOST >> 20);
-                    return Err(Refusal {
-                        error: ForgeError::Unavailable { detail },
-                        wait: None,
-                    });
+                    return Err(Refusal::last(ForgeError::Unavailable { detail }));
                 }
                 Ok(Some(chunk)) => body.extend_from_slice(&chunk),
-                Ok(None) => return Ok(Answer { headers, body }),
-                Err(error) => {
-                    return Err(Refusal {
-                        error: self.unavailable(error),
-                        wait: Some(Duration::ZERO),
+                Ok(None) => {
+                    return Ok(Answer {
+                        status,
+                        headers,
+                        body,
                     });
                 }
+                Err(error) => return Err(Refusal::lost(self.unavailable(error))),
             }
         }
     }
 
+    /// Asks somebody else than the forge, to whom it sent us: without our token.
+    pub(super) async fn elsewhere(&self, url: Url, time: Duration) -> Result<Response, ForgeError> {
+        let asked = self.http.get(url).timeout(time).send().await;
+        let response = asked.map_err(|error| self.unavailable(error))?;
+        match response.status() {
+            status if status.is_success() => Ok(response),
+            status => Err(ForgeError::Unavailable {
+                detail: format!("{status} at the place that it named"),
+            }),
+        }
+    }
+
     fn decode<T: DeserializeOwned>(&self, answer: &Answer) -> Result<T, ForgeError> {
-        serde_json::from_slice(&answer.body).map_err(|error| ForgeError::Unavailable {
+        self.parse(&answer.body)
+    }
+
+    pub(super) fn parse<T: DeserializeOwned>(&self, body: &[u8]) -> Result<T, ForgeError> {
+        serde_json::from_slice(body).map_err(|error| ForgeError::Unavailable {
             detail: self.hide(&format!("an answer that is none: {error}")),
         })
     }
 
-    fn unavailable(&self, error: reqwest::Error) -> ForgeError {
+    pub(super) fn unavailable(&self, error: reqwest::Error) -> ForgeError {
         let what = if error.is_timeout() {
             "no answer in time"
         } else if error.is_body() || error.is_decode() {
@@ -341,22 +366,28 @@ impl Client {
 
     /// Takes the token out of a text: a proxy may repeat in its answer what it was sent.
     pub fn hide(&self, text: &str) -> String {
-        match self.token.expose_secret() {
+        let token = self.tokens.current();
+        match token.as_ref().map_or("", ExposeSecret::expose_secret) {
             "" => text.to_owned(),
             token => text.replace(token, "[token]"),
         }
     }
 }
 
-fn headers(token: &SecretString, mut headers: HeaderMap) -> Result<HeaderMap, ForgeError> {
+fn bearer(token: &SecretString) -> Result<HeaderValue, ForgeError> {
     let bearer = format!("Bearer {}", token.expose_secret());
     let mut bearer = HeaderValue::from_str(&bearer).map_err(|_| ForgeError::Invalid {
         message: "the token holds a character that cannot be sent, such as a newline".into(),
     })?;
     bearer.set_sensitive(true);
-    headers.insert(AUTHORIZATION, bearer);
-    headers.insert(USER_AGENT, HeaderValue::from_static("carson"));
-    Ok(headers)
+    Ok(bearer)
+}
+
+fn used_up(headers: &HeaderMap) -> String {
+    match number(headers, "x-ratelimit-limit") {
+        Some(limit) => format!("all {limit} requests of this hour are used up"),
+        None => "all requests of this hour are used up".to_owned(),
+    }
 }
 
 /// Up to a quarter longer: hosts that were shut out together must not come back together.
@@ -364,19 +395,4 @@ fn jittered(wait: Duration) -> Duration {
     let random = RandomState::new().hash_one(0u8) % 1000;
     let share = u32::try_from(random).unwrap_or(0);
     wait.saturating_add(wait / 4000 * share)
-}
-
-/// `Link: <…>; rel="next"` (RFC 8288). An address may hold commas and semicolons.
-fn next_page(headers: &HeaderMap) -> Option<Url> {
-    let links = headers.get_all(LINK).into_iter();
-    links
-        .filter_map(|link| link.to_str().ok())
-        .flat_map(|link| link.split('<').skip(1))
-        .find_map(|link| {
-            let (url, rest) = link.split_once('>')?;
-            let mut params = rest.split([';', ',']).map(str::trim);
-            params
-                .any(|param| matches!(param, "rel=\"next\"" | "rel=next"))
-                .then(|| Url::parse(url).ok())?
-        })
 }

@@ -20,9 +20,28 @@ pub(super) struct Refusal {
     pub error: ForgeError,
     /// `None`: another try would end the same way.
     pub wait: Option<Duration>,
+    /// What the other side said.
+    pub said: String,
 }
 
 impl Refusal {
+    /// One that another try would not change.
+    pub fn last(error: ForgeError) -> Self {
+        Self {
+            error,
+            wait: None,
+            said: String::new(),
+        }
+    }
+
+    /// No answer came; another try may have one.
+    pub fn lost(error: ForgeError) -> Self {
+        Self {
+            wait: Some(Duration::ZERO),
+            ..Self::last(error)
+        }
+    }
+
     /// Reads a response that is no success. `hide` takes secrets out of what the other side said.
     pub async fn read(response: Response, hide: impl Fn(&str) -> String) -> Self {
         let (status, headers) = (response.status(), response.headers().clone());
@@ -36,12 +55,15 @@ impl Refusal {
             return Self {
                 error: ForgeError::RateLimited(wait),
                 wait: Some(wait),
+                said: message,
             };
         }
         let wait = status.is_server_error().then_some(Duration::ZERO);
         let error = match status {
             StatusCode::UNAUTHORIZED => ForgeError::Unauthorized,
-            StatusCode::FORBIDDEN => ForgeError::Forbidden { message },
+            StatusCode::FORBIDDEN => ForgeError::Forbidden {
+                message: with_rights(message, &headers),
+            },
             StatusCode::NOT_FOUND | StatusCode::GONE => ForgeError::NotFound { what },
             _ if status.is_server_error() => ForgeError::Unavailable {
                 detail: format!("{status}: {message}"),
@@ -50,8 +72,30 @@ impl Refusal {
                 message: format!("{status}: {message}"),
             },
         };
-        Self { error, wait }
+        Self {
+            error,
+            wait,
+            said: String::new(),
+        }
     }
+}
+
+/// GitHub says beside a refusal which rights would have been enough: `issues=write; pull_requests=write`.
+fn with_rights(message: String, headers: &HeaderMap) -> String {
+    let rights = headers.get("x-accepted-github-permissions");
+    let rights = rights.and_then(|rights| rights.to_str().ok());
+    let Some(rights) = rights.filter(|rights| !rights.trim().is_empty()) else {
+        return message;
+    };
+    let rights = rights.split(';').map(|either| {
+        let all = either
+            .split(',')
+            .map(|right| right.trim().replace('=', ": "));
+        all.collect::<Vec<_>>().join(" and ")
+    });
+    let rights = rights.collect::<Vec<_>>().join(", or ");
+    let rights: String = rights.chars().take(SHOWN).collect();
+    format!("{message} (it takes the permission {rights})")
 }
 
 /// GitHub uses 403 for limits as well as for what is forbidden.
@@ -69,8 +113,14 @@ pub(crate) fn number(headers: &HeaderMap, name: &str) -> Option<u64> {
     headers.get(name)?.to_str().ok()?.trim().parse().ok()
 }
 
-fn is_used_up(headers: &HeaderMap) -> bool {
+pub(super) fn is_used_up(headers: &HeaderMap) -> bool {
     number(headers, "x-ratelimit-remaining") == Some(0)
+}
+
+/// Whether this tells of the limit of usual requests; searches and GraphQL have limits of their own.
+pub(super) fn is_main(headers: &HeaderMap) -> bool {
+    let resource = headers.get("x-ratelimit-resource");
+    resource.is_none_or(|resource| resource == "core")
 }
 
 fn retry_after(headers: &HeaderMap) -> Option<Duration> {

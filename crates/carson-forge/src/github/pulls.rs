@@ -1,0 +1,172 @@
+//! Reviews, checks and merges on GitHub.
+
+use reqwest::Method;
+use serde::de::{DeserializeOwned, IgnoredAny};
+use serde_json::json;
+
+use super::pull_types::{RawCheckRun, RawFile, RawHead, RawLinked, RawReview, RawStatus};
+use super::{GitHubForge, drafts, types};
+use crate::api::{Answer, Api};
+use crate::error::ForgeError;
+use crate::pull_api::PullApi;
+use crate::pull_words::{ChangedFile, CheckRun, Head, Linked, Links, Merge, Review, Thread};
+use crate::rest::Query;
+use crate::words::PullState;
+
+impl GitHubForge {
+    /// A list, of which nothing may be left out.
+    async fn all<R: DeserializeOwned, T: From<R>>(
+        &self,
+        path: &[&str],
+        under: Option<&'static str>,
+    ) -> Result<Vec<T>, ForgeError> {
+        let path = self.path(path);
+        let query = Query {
+            under,
+            ..Query::of(&path, &[])
+        };
+        let raw: Vec<R> = self.client.whole_list(query).await?;
+        Ok(raw.into_iter().map(Into::into).collect())
+    }
+
+    /// Links of one kind; `None` where this GitHub has none of them yet.
+    async fn linked(&self, number: u64, kind: &[&str]) -> Result<Option<Vec<Linked>>, ForgeError> {
+        let number = number.to_string();
+        let path = [&["issues", number.as_str()], kind].concat();
+        match self.all::<RawLinked, Linked>(&path, None).await {
+            Ok(linked) => Ok(Some(linked)),
+            Err(ForgeError::NotFound { .. }) => Ok(None),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// What a refused merge means: somebody may have merged it, or pushed to it.
+    async fn why_unmerged(&self, number: u64, merge: &Merge, error: ForgeError) -> ForgeError {
+        let Ok(head) = self.pull_head(number).await else {
+            return error;
+        };
+        match &merge.expected {
+            Some(expected) if head.sha != *expected => ForgeError::HeadMoved {
+                number,
+                expected: expected.clone(),
+                found: head.sha,
+            },
+            _ => error,
+        }
+    }
+}
+
+impl PullApi for GitHubForge {
+    fn ready_pull(&self, number: u64) -> Answer<'_, ()> {
+        Box::pin(async move {
+            let path = self.path(&["pulls", &number.to_string()]);
+            let raw: types::RawPull = self.client.get(&path).await?;
+            if raw.draft {
+                self.set_draft(&raw.node_id, false).await?;
+            }
+            if drafts::has_label(&raw) {
+                self.set_labels(number, &[], &[drafts::WIP]).await?;
+            }
+            Ok(())
+        })
+    }
+
+    fn pull_head(&self, number: u64) -> Answer<'_, Head> {
+        Box::pin(async move {
+            let path = self.path(&["pulls", &number.to_string()]);
+            let raw: RawHead = self.client.get(&path).await?;
+            Ok(raw.into())
+        })
+    }
+
+    fn merge_pull<'a>(&'a self, number: u64, merge: &'a Merge) -> Answer<'a, ()> {
+        Box::pin(async move {
+            let path = self.path(&["pulls", &number.to_string(), "merge"]);
+            let mut body = json!({"merge_method": merge.method.as_str()});
+            if let Some(expected) = &merge.expected {
+                body["sha"] = json!(expected);
+            }
+            let sent = self.client.send::<IgnoredAny>(Method::PUT, &path, &body);
+            match sent.await {
+                Err(error @ (ForgeError::Invalid { .. } | ForgeError::Unavailable { .. })) => {
+                    // It may have been merged, and the answer was lost.
+                    match self.pull(number).await {
+                        Ok(pull) if pull.state == PullState::Merged => Ok(()),
+                        _ => Err(self.why_unmerged(number, merge, error).await),
+                    }
+                }
+                done => done.map(|_| ()),
+            }
+        })
+    }
+
+    fn reviews(&self, number: u64) -> Answer<'_, Vec<Review>> {
+        Box::pin(async move {
+            let number = number.to_string();
+            self.all::<RawReview, _>(&["pulls", &number, "reviews"], None)
+                .await
+        })
+    }
+
+    fn review_threads(&self, number: u64) -> Answer<'_, Vec<Thread>> {
+        Box::pin(self.threads(number))
+    }
+
+    fn reply<'a>(&'a self, _: u64, thread: &'a str, body: &'a str) -> Answer<'a, ()> {
+        Box::pin(self.reply_to(thread, body))
+    }
+
+    fn resolve<'a>(&'a self, _: u64, thread: &'a str) -> Answer<'a, ()> {
+        Box::pin(self.resolve_thread(thread))
+    }
+
+    fn checks<'a>(&'a self, sha: &'a str) -> Answer<'a, Vec<CheckRun>> {
+        Box::pin(async move {
+            let runs = ["commits", sha, "check-runs"];
+            let mut all: Vec<CheckRun> = self
+                .all::<RawCheckRun, _>(&runs, Some("check_runs"))
+                .await?;
+            let statuses = ["commits", sha, "status"];
+            all.extend(
+                self.all::<RawStatus, CheckRun>(&statuses, Some("statuses"))
+                    .await?,
+            );
+            all.sort_by(|one, other| one.name.cmp(&other.name));
+            Ok(all)
+        })
+    }
+
+    fn log_tail<'a>(&'a self, check: &'a CheckRun) -> Answer<'a, Option<String>> {
+        Box::pin(async move {
+            match &check.log {
+                Some(job) => {
+                    let path = self.path(&["actions", "jobs", job, "logs"]);
+                    self.client.log(&path).await
+                }
+                None => Ok(None),
+            }
+        })
+    }
+
+    fn changed_files(&self, number: u64) -> Answer<'_, Vec<ChangedFile>> {
+        Box::pin(async move {
+            let number = number.to_string();
+            self.all::<RawFile, _>(&["pulls", &number, "files"], None)
+                .await
+        })
+    }
+
+    fn links(&self, number: u64) -> Answer<'_, Option<Links>> {
+        Box::pin(async move {
+            let sub_issues = self.linked(number, &["sub_issues"]).await?;
+            let blocked_by = self.linked(number, &["dependencies", "blocked_by"]).await?;
+            if sub_issues.is_none() && blocked_by.is_none() {
+                return Ok(None);
+            }
+            Ok(Some(Links {
+                sub_issues: sub_issues.unwrap_or_default(),
+                blocked_by: blocked_by.unwrap_or_default(),
+            }))
+        })
+    }
+}

@@ -1,0 +1,94 @@
+//! What a forge can do with a pull request beyond opening and closing it.
+//!
+//! A forge that lacks a verb leaves it out: whoever asks is told so, and can do without it.
+
+use crate::api::Answer;
+use crate::error::ForgeError;
+use crate::pull_words::{ChangedFile, CheckRun, Head, Links, Merge, Review, Thread};
+
+fn lacks<'a, T: Send + 'a>(verb: &'static str) -> Answer<'a, T> {
+    Box::pin(std::future::ready(Err(ForgeError::Lacks { verb })))
+}
+
+/// Verbs of pull requests, reviews and checks. Lists are whole or an error: what is left out may be
+/// the objection that counts.
+pub trait PullApi {
+    /// Makes a draft ready for review; what is so already is no error.
+    fn ready_pull(&self, number: u64) -> Answer<'_, ()> {
+        let _ = number;
+        lacks("drafts")
+    }
+
+    /// What a pull request offers now.
+    fn pull_head(&self, number: u64) -> Answer<'_, Head> {
+        let _ = number;
+        lacks("the head of a pull request")
+    }
+
+    /// Merges a pull request; where the forge holds no branches, notes that somebody did. What is so
+    /// already is no error, and another commit than the expected one is [`ForgeError::HeadMoved`].
+    fn merge_pull<'a>(&'a self, number: u64, merge: &'a Merge) -> Answer<'a, ()>;
+
+    /// The reviews of a pull request, oldest first.
+    fn reviews(&self, number: u64) -> Answer<'_, Vec<Review>> {
+        let _ = number;
+        lacks("reviews")
+    }
+
+    /// What is said about places of a pull request, resolved or not.
+    fn review_threads(&self, number: u64) -> Answer<'_, Vec<Thread>> {
+        let _ = number;
+        lacks("review threads")
+    }
+
+    /// Adds to a thread, to the letter.
+    fn reply<'a>(&'a self, number: u64, thread: &'a str, body: &'a str) -> Answer<'a, ()> {
+        let _ = (number, thread, body);
+        lacks("review threads")
+    }
+
+    /// Settles a thread; what is so already is no error.
+    fn resolve<'a>(&'a self, number: u64, thread: &'a str) -> Answer<'a, ()> {
+        let _ = (number, thread);
+        lacks("review threads")
+    }
+
+    /// What checks say of a commit: the newest run of each, in the order of their names.
+    fn checks<'a>(&'a self, sha: &'a str) -> Answer<'a, Vec<CheckRun>> {
+        let _ = sha;
+        lacks("checks")
+    }
+
+    /// The end of a check's log, at most [`LOG_TAIL`] bytes; `None` when the forge keeps none of it.
+    /// Programs of the repository wrote it.
+    fn log_tail<'a>(&'a self, check: &'a CheckRun) -> Answer<'a, Option<String>> {
+        let _ = check;
+        lacks("logs of checks")
+    }
+
+    /// The files that a pull request changes.
+    fn changed_files(&self, number: u64) -> Answer<'_, Vec<ChangedFile>> {
+        let _ = number;
+        lacks("the files of a pull request")
+    }
+
+    /// What an issue is linked with; `None` when the forge knows of no links.
+    fn links(&self, number: u64) -> Answer<'_, Option<Links>> {
+        let _ = number;
+        Box::pin(std::future::ready(Ok(None)))
+    }
+}
+
+/// Bytes of the end of a log.
+pub const LOG_TAIL: usize = 64 * 1024;
+
+/// The end of a text, at most [`LOG_TAIL`] bytes, from the beginning of a line where there is one.
+pub(crate) fn tail(bytes: &[u8]) -> String {
+    let Some(cut) = bytes.len().checked_sub(LOG_TAIL).filter(|cut| *cut > 0) else {
+        return String::from_utf8_lossy(bytes).into_owned();
+    };
+    let end = &bytes[cut..];
+    let line = end.iter().position(|byte| *byte == b'\n');
+    let end = line.map_or(end, |at| &end[at + 1..]);
+    String::from_utf8_lossy(end).into_owned()
+}

@@ -1,0 +1,134 @@
+//! What the forge talks to. It writes down what Prism says of each request, and fails when it is told
+//! to, before the request arrives or after it was carried out.
+
+use std::sync::{Arc, Mutex};
+
+use reqwest::header::CONTENT_TYPE;
+use serde_json::json;
+
+use crate::http::{self, Asked, Said};
+
+/// How it fails.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Fault {
+    /// A server on the way is away.
+    BadGateway,
+    /// Too much at once, for a second.
+    Secondary,
+    /// It is carried out, and the connection is cut before the answer.
+    LostAnswer,
+    /// It is carried out, and a server on the way loses the answer.
+    LostInGateway,
+    /// This repository can have no drafts.
+    NoDrafts,
+}
+
+#[derive(Clone, Default)]
+pub struct Front(Arc<Mutex<Has>>);
+
+#[derive(Default)]
+struct Has {
+    next: String,
+    back: String,
+    /// Verb, a part of the path, and what then happens once.
+    faults: Vec<(&'static str, &'static str, Fault)>,
+    /// What came.
+    asked: Vec<String>,
+    /// What GitHub would not understand.
+    violations: Vec<String>,
+}
+
+impl Front {
+    pub async fn start() -> (Self, String) {
+        let front = Self::default();
+        let (own, client) = (front.clone(), http::client());
+        let base = http::serve(move |asked| {
+            let (own, client) = (own.clone(), client.clone());
+            Box::pin(async move { own.answer(&client, asked).await })
+        });
+        (front, base.await)
+    }
+
+    pub fn stands_before(&self, next: &str, back: &str) {
+        let mut has = self.0.lock().unwrap();
+        (has.next, has.back) = (next.to_owned(), back.to_owned());
+    }
+
+    /// The next such request meets this.
+    pub fn fail(&self, verb: &'static str, path: &'static str, fault: Fault) {
+        self.0.lock().unwrap().faults.push((verb, path, fault));
+    }
+
+    /// The faults that nothing met yet.
+    pub fn unmet(&self) -> Vec<(&'static str, &'static str, Fault)> {
+        self.0.lock().unwrap().faults.clone()
+    }
+
+    pub fn asked(&self) -> Vec<String> {
+        self.0.lock().unwrap().asked.clone()
+    }
+
+    pub fn violations(&self) -> Vec<String> {
+        self.0.lock().unwrap().violations.clone()
+    }
+
+    fn fault(&self, asked: &Asked) -> Option<Fault> {
+        let mut has = self.0.lock().unwrap();
+        has.asked.push(format!("{} {}", asked.method, asked.path));
+        let path = asked.path.split('?').next().unwrap();
+        let drafts = |fault| fault != Fault::NoDrafts || asked.json()["draft"] == true;
+        let met = has.faults.iter().position(|(verb, part, fault)| {
+            asked.method == *verb && path.ends_with(part) && drafts(*fault)
+        })?;
+        Some(has.faults.remove(met).2)
+    }
+
+    async fn answer(&self, client: &reqwest::Client, asked: Asked) -> Option<Said> {
+        let fault = self.fault(&asked);
+        let refused = |status, message| Said::json(status, &json!({"message": message}));
+        match fault {
+            Some(Fault::BadGateway) => return Some(refused(502, "Bad Gateway")),
+            Some(Fault::Secondary) => {
+                let mut said = refused(403, "You have exceeded a secondary rate limit.");
+                said.headers.insert("retry-after", "1".parse().unwrap());
+                return Some(said);
+            }
+            Some(Fault::NoDrafts) => {
+                let why = "Draft pull requests are not supported in this repository.";
+                return Some(refused(422, why));
+            }
+            _ => {}
+        }
+        let said = self.pass_on(client, asked).await;
+        match fault {
+            Some(Fault::LostAnswer) => None,
+            Some(Fault::LostInGateway) => Some(refused(502, "Bad Gateway")),
+            _ => Some(said),
+        }
+    }
+
+    /// GraphQL has a description of its own.
+    async fn pass_on(&self, client: &reqwest::Client, asked: Asked) -> Said {
+        let what = format!("{} {}", asked.method, asked.path);
+        let (next, back) = {
+            let has = self.0.lock().unwrap();
+            (has.next.clone(), has.back.clone())
+        };
+        let to = if asked.path == "/graphql" {
+            &back
+        } else {
+            &next
+        };
+        let said = http::pass_on(client, to, asked).await;
+        let violations = said.headers.get("sl-violations");
+        let own = said.headers.get(CONTENT_TYPE);
+        let own = own.is_some_and(|kind| kind.to_str().unwrap().contains("problem+json"));
+        if violations.is_some() || own {
+            let body = String::from_utf8_lossy(&said.body);
+            let why = violations.map_or(body, |text| String::from_utf8_lossy(text.as_bytes()));
+            let line = format!("{what}: {why}");
+            self.0.lock().unwrap().violations.push(line);
+        }
+        said
+    }
+}

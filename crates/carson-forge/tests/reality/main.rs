@@ -1,0 +1,20 @@
+//! GitHub as it is: an emulator that keeps state, behind a proxy of ours that fails as the real one
+//! does, and before both GitHub's own description of its API, against which Prism holds every request
+//! that we send. Pull requests go through the same story on every forge.
+//!
+//! ```text
+//! forge ─► front (faults) ─► Prism (the description) ─► back (what the emulator lacks) ─► emulator
+//! ```
+//! `cargo xtask test` installs the programs, and says where they are.
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+#![expect(clippy::expect_used, reason = "a test that cannot go on has failed")]
+
+mod back;
+mod description;
+mod front;
+mod github;
+mod house;
+mod http;
+mod local;
+mod programs;
+mod story;
