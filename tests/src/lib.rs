@@ -2,11 +2,14 @@
 
 mod dice;
 pub mod fleet;
+pub mod http_remote;
 pub mod judge;
 pub mod model;
 pub mod postgres;
+mod set_clock;
 mod until;
 pub mod users;
 
 pub use dice::Dice;
+pub use set_clock::SetClock;
 pub use until::until;

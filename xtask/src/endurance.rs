@@ -1,4 +1,4 @@
-//! `cargo xtask soak` and `cargo xtask hostile`: tests of the suite that run for as long as one likes.
+//! `cargo xtask soak`, `hostile` and `week`: tests of the suite that are larger here.
 
 use std::process::ExitCode;
 
@@ -10,12 +10,14 @@ use crate::test;
 /// The runner ends what takes longer (`profile.soak` in `.config/nextest.toml`).
 const LONGEST_MINUTES: u64 = 60;
 
-/// A test that takes its time and its seed from the environment.
+/// A test that takes its size and its seed from the environment.
 pub struct Endurance {
     /// The command, and with `CARSON_` before it the variables.
     pub name: &'static str,
     /// Which tests of the suite these are.
     pub tests: &'static [&'static str],
+    /// Whether they run for as long as they are told.
+    pub timed: bool,
     /// Variables that make them larger than the suite does.
     pub larger: &'static [(&'static str, &'static str)],
 }
@@ -24,6 +26,7 @@ pub struct Endurance {
 pub const SOAK: Endurance = Endurance {
     name: "soak",
     tests: &["soak::"],
+    timed: true,
     larger: &[],
 };
 
@@ -31,10 +34,19 @@ pub const SOAK: Endurance = Endurance {
 pub const HOSTILE: Endurance = Endurance {
     name: "hostile",
     tests: &["hostile::generated::", "hostile::bounds::a_flood_"],
+    timed: true,
     larger: &[("CARSON_HOSTILE_FLOOD_MB", "1024")],
 };
 
-/// Runs it; `args` are `--minutes N` and `--seed N`.
+/// A household's week, hour by hour, in which everything fails once.
+pub const WEEK: Endurance = Endurance {
+    name: "week",
+    tests: &["week::"],
+    timed: false,
+    larger: &[("CARSON_WEEK_HOURS", "168")],
+};
+
+/// Runs it; `args` are `--seed N` and, where it is timed, `--minutes N`.
 ///
 /// # Errors
 /// When an argument is not understood, or the test cannot be run.
@@ -47,10 +59,11 @@ pub fn run(interrupt: &Interrupt, what: &Endurance, args: &[&str]) -> anyhow::Re
             .with_context(|| format!("{name} needs a number"))?;
         let number = value.parse().with_context(|| format!("{name} {value}"))?;
         match *name {
+            "--seed" => seed = number,
+            "--minutes" if !what.timed => bail!("{} takes the time it takes", what.name),
             "--minutes" if (1..=LONGEST_MINUTES).contains(&number) => minutes = number,
             "--minutes" => bail!("--minutes takes 1 to {LONGEST_MINUTES}"),
-            "--seed" => seed = number,
-            _ => bail!("{} takes --minutes N and --seed N, not {name}", what.name),
+            _ => bail!("{} takes --seed N and --minutes N, not {name}", what.name),
         }
     }
     let chosen = ["--profile", "soak", "--test", "suite", "--no-capture"];

@@ -79,6 +79,8 @@ commands:
                   50 roles for so long (10) while the daemon, firings and CLIs are killed at random
   hostile [--minutes N] [--seed N]
                   sessions that compose what nobody would leave by accident, for so long (10)
+  week [--seed N] a household's week with outages, a reboot, a full disk and a person: whose lost hours
+                  are; a few minutes
   machine [--cuts N] [--seed N] [--required]
                   power cuts on a disk of its own, and the unit file in a systemd of its own; says
                   what this machine has not, and fails for it when that is --required
@@ -116,6 +118,7 @@ fn dispatch(interrupt: &Interrupt, args: &[String]) -> anyhow::Result<ExitCode> 
         ["ci"] => ci(interrupt),
         ["soak", rest @ ..] => endurance::run(interrupt, &endurance::SOAK, rest),
         ["hostile", rest @ ..] => endurance::run(interrupt, &endurance::HOSTILE, rest),
+        ["week", rest @ ..] => endurance::run(interrupt, &endurance::WEEK, rest),
         ["machine", rest @ ..] => machine::run(interrupt, rest),
         ["bench"] => bench::run(interrupt, false),
         ["bench", "--cold"] => bench::run(interrupt, true),

@@ -4,7 +4,7 @@ use chrono::{DateTime, Utc};
 
 use crate::id::AccountName;
 pub use crate::skip::SkipReason;
-pub use crate::stops::{BLOCK_HORIZON, Block, Gate, Overlap, Pause, admit_account};
+pub use crate::stops::{BLOCK_HORIZON, Block, Gate, LastFiring, Overlap, Pause, admit_account};
 use crate::stops::{standing, with_room};
 pub use crate::usage::{Budget, Shares, UsageWindow};
 

@@ -24,7 +24,7 @@ mod usage_window;
 pub use block::admit_account;
 pub use change::{Change, Part, SettingsFile};
 pub use forge_limit::forge_account;
-pub use gate::{BLOCK_HORIZON, Block, Gate, Overlap, Pause};
+pub use gate::{BLOCK_HORIZON, Block, Gate, LastFiring, Overlap, Pause};
 pub use list::{STOPS, during, kinds, standing};
 pub use stop::{Cause, Standing, Stop};
 pub(crate) use usage_window::with_room;

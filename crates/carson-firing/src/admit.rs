@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use carson_config::{Priority, Role};
-use carson_core::admission::{Admission, Gate, Shares, SkipReason, admit};
+use carson_core::admission::{Admission, Gate, LastFiring, Shares, SkipReason, admit};
 use carson_core::settle::Halt;
 use carson_core::stops::{during, forge_account};
 use carson_core::work::WorkKey;
@@ -12,6 +12,7 @@ use carson_store::{Claim, GateQuery, NewFiring, NewSkip, StoreError};
 use chrono::{DateTime, TimeDelta, Utc};
 
 use crate::budget::{fleet_budgets, role_budget};
+use crate::recover;
 use carson_home::Home;
 use carson_home::calendar::day_of;
 
@@ -177,6 +178,15 @@ pub async fn gates(
         })
         .collect();
     let mut gates = home.store.gates(&home.fleet.host, &queries).await?;
+    // Asked of the system only when it matters.
+    if gates.iter().any(|gate| gate.last == LastFiring::Runs) {
+        let dead = recover::dead(home).await?;
+        for gate in &mut gates {
+            if dead.iter().any(|row| row.role == gate.role) {
+                gate.last = LastFiring::Died;
+            }
+        }
+    }
     let fleet_budgets = fleet_budgets(&home.store, &home.fleet, now).await?;
     for (role, gate) in roles.iter().zip(&mut gates) {
         gate.shares = shares(home, role);

@@ -74,13 +74,9 @@ pub async fn pass(home: &Home) -> Result<Recovered, StoreError> {
 ///
 /// # Errors
 /// When the store does not answer.
-pub async fn dead(home: &Home) -> Result<Vec<FiringId>, StoreError> {
-    let mut dead = Vec::new();
-    for row in home.store.live_firings(Some(&home.fleet.host)).await? {
-        if !matches!(life(home, &row), Life::Alive) {
-            dead.push(row.id);
-        }
-    }
+pub async fn dead(home: &Home) -> Result<Vec<Row>, StoreError> {
+    let mut dead = home.store.live_firings(Some(&home.fleet.host)).await?;
+    dead.retain(|row| !matches!(life(home, row), Life::Alive));
     Ok(dead)
 }
 

@@ -113,7 +113,11 @@ async fn conclude(home: &Home) -> Result<(Vec<Concluded>, Vec<CaughtUp>), Refusa
 
 async fn would_be_concluded(home: &Home) -> Result<Vec<Concluded>, Refusal> {
     let dead = recover::dead(home).await?.into_iter();
-    Ok(dead.map(|id| Concluded { id, settled: None }).collect())
+    let concluded = dead.map(|row| Concluded {
+        id: row.id,
+        settled: None,
+    });
+    Ok(concluded.collect())
 }
 
 /// Give a bench up that would stay: what cannot be kept of it is lost.

@@ -179,6 +179,7 @@ impl Ask for Status {
             }
         });
         let role_stops = role_stops(home, &newest, now).await?;
+        let dead = recover::dead(home).await?.into_iter();
         Ok(Seen {
             now,
             role_stops,
@@ -187,7 +188,7 @@ impl Ask for Status {
             hosts: daemons(home, now).await?,
             roles: roles.collect(),
             running: store.live_firings(None).await?,
-            dead: recover::dead(home).await?,
+            dead: dead.map(|row| row.id).collect(),
             pauses: store.pauses().await?,
             blocks,
             breakers,

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use carson_core::admission::{Gate, Pause};
+use carson_core::admission::{Gate, LastFiring, Pause};
 use carson_core::breaker::Breaker;
 use carson_core::{HostName, Outcome, RepoName, RoleName};
 use chrono::{DateTime, Utc};
@@ -84,7 +84,10 @@ impl Store {
             windows: windows.clone(),
             fired_today: of_day(query).0,
             spent_today: of_day(query).1,
-            running: running.contains(query.role.as_str()),
+            last: match running.contains(query.role.as_str()) {
+                true => LastFiring::Runs,
+                false => LastFiring::Ended,
+            },
             running_here: u32::try_from(here).unwrap_or(u32::MAX),
             ..Gate::of(query.role.clone())
         };

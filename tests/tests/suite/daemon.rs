@@ -271,6 +271,22 @@ fn draining_waits_for_the_firings_and_starts_none() {
 }
 
 #[test]
+fn a_second_signal_ends_the_waiting_and_no_firing() {
+    let fleet = fleet();
+    let mut daemon = Daemon::start(&fleet, &["--drain"]);
+    reached(&fleet, 1);
+    daemon.signal(Signal::SIGTERM);
+    daemon.says("draining");
+    daemon.signal(Signal::SIGTERM);
+    assert!(daemon.ended().success());
+    let newest = firings(&fleet, "butler").remove(0);
+    assert!(newest["ended_at"].is_null(), "{newest:#}");
+    release(&fleet, 1);
+    release(&fleet, 2);
+    assert_eq!(outcome(&fleet, "butler"), "OK");
+}
+
+#[test]
 fn broken_settings_are_said_and_the_last_good_ones_stay() {
     let fleet = fleet();
     for issue in [1, 2, 3] {

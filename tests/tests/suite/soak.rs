@@ -63,7 +63,7 @@ fn name(role: u64) -> String {
 }
 
 /// Processes of this fleet by what they are.
-fn processes(fleet: &TestFleet, words: &str) -> Vec<i32> {
+pub(crate) fn processes(fleet: &TestFleet, words: &str) -> Vec<i32> {
     let home = fleet.root().display().to_string();
     let items = fs::read_dir("/proc").unwrap();
     let numbers = items.filter_map(|item| item.ok()?.file_name().to_str()?.parse().ok());
@@ -155,7 +155,7 @@ fn rest(fleet: &TestFleet) -> Vec<Value> {
 }
 
 /// Contents that agents wrote and that no ref reaches.
-fn lost(fleet: &TestFleet, rows: &[Value]) -> Vec<String> {
+pub(crate) fn lost(fleet: &TestFleet, rows: &[Value]) -> Vec<String> {
     let kept = fleet.kept();
     let file = fleet.root().join("content");
     let mut lost = Vec::new();
@@ -176,7 +176,7 @@ fn lost(fleet: &TestFleet, rows: &[Value]) -> Vec<String> {
 }
 
 /// Slots that fired twice, roles that ran beside themselves, work that was finished twice.
-fn duplicates(rows: &[Value]) -> Vec<String> {
+pub(crate) fn duplicates(rows: &[Value]) -> Vec<String> {
     let mut found = Vec::new();
     let (mut slots, mut done) = (HashSet::new(), HashSet::new());
     let mut runs: HashMap<&str, Vec<(&str, &str, &str)>> = HashMap::new();

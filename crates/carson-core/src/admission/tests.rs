@@ -122,7 +122,7 @@ proptest! {
             cooldown: cooldown.map(Duration::from_secs),
             budgets: vec![Budget { what: "x", key: "y", spent: spent.into(), max: 20.0 }],
             fired_today: fired,
-            running,
+            last: if running { LastFiring::Runs } else { LastFiring::Ended },
             ..gate()
         };
         if let Admission::Admit(account) = admit(&gate, at(now)) {
@@ -183,15 +183,20 @@ fn each_stop_stops() {
     assert_eq!(
         kind(admit(
             &Gate {
-                running: true,
+                last: LastFiring::Runs,
                 ..gate()
             },
             at(1)
         )),
         "overlap"
     );
+    let dead = Gate {
+        last: LastFiring::Died,
+        ..gate()
+    };
+    assert_eq!(kind(admit(&dead, at(1))), "wait");
     let queue = Gate {
-        running: true,
+        last: LastFiring::Runs,
         overlap: Overlap::QueueOne,
         ..gate()
     };

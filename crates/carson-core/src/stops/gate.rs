@@ -23,6 +23,18 @@ pub enum Overlap {
     QueueOne,
 }
 
+/// How the role's last firing is, on any host.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum LastFiring {
+    /// It has ended, or there was none.
+    #[default]
+    Ended,
+    /// It runs.
+    Runs,
+    /// Its process on this host is gone: the next pass of recovery concludes it.
+    Died,
+}
+
 /// A block flag on an account.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Block {
@@ -100,9 +112,9 @@ pub struct Gate {
     pub fired_today: u32,
     /// The role's daily cap.
     pub max_per_day: u32,
-    /// Whether a firing of this role runs, on any host.
-    pub running: bool,
-    /// What the role asks for in that case.
+    /// How the role's last firing is.
+    pub last: LastFiring,
+    /// What the role asks for while it runs.
     pub overlap: Overlap,
     /// Firings that run on this host.
     pub running_here: u32,
@@ -130,7 +142,7 @@ impl Gate {
             spent_today: 0.0,
             fired_today: 0,
             max_per_day: 0,
-            running: false,
+            last: LastFiring::default(),
             overlap: Overlap::default(),
             running_here: 0,
             max_here: 0,

@@ -3,7 +3,7 @@
 use chrono::{DateTime, Utc};
 
 use super::change::{Change, SettingsFile};
-use super::gate::Gate;
+use super::gate::{Gate, LastFiring};
 use super::stop::{Cause, Standing, Stop};
 use crate::skip::{SkipKind, SkipReason};
 
@@ -18,7 +18,7 @@ pub(super) const STOP: Stop = Stop {
 fn stands(gate: &Gate, _: DateTime<Utc>) -> Option<Standing> {
     let (here, max) = (gate.running_here, gate.max_here);
     // The role's own firing may be the one that fills it: that is told already.
-    if gate.running || here < max {
+    if gate.last != LastFiring::Ended || here < max {
         return None;
     }
     let change = Change::default()

@@ -1,6 +1,6 @@
 //! Breakers, blocks and pauses, and what admission reads of them.
 
-use carson_core::admission::Block;
+use carson_core::admission::{Block, LastFiring};
 use carson_core::work::WorkKey;
 use carson_core::{BlockKind, FiringId, Outcome, RepoName, RoleName};
 use carson_store::{BlockSetter, Ending, PauseScope, PostKind, Store};
@@ -258,8 +258,8 @@ async fn the_gate_counts_what_admission_asks(place: Place) {
     let repos = ["widget".parse().unwrap()];
     let found = gate(&store, &one, &repos, &here, (at(0), at(10))).await;
     assert_eq!(
-        (found.fired_today, found.running, found.running_here),
-        (2, false, 1)
+        (found.fired_today, found.last, found.running_here),
+        (2, LastFiring::Ended, 1)
     );
     assert_eq!((found.breaker.streak, found.pause.is_none()), (1, true));
 
@@ -276,8 +276,8 @@ async fn the_gate_counts_what_admission_asks(place: Place) {
         .unwrap();
     let found = gate(&store, &one, &repos, &there, (at(0), at(10))).await;
     assert_eq!(
-        (found.fired_today, found.running, found.running_here),
-        (2, true, 0)
+        (found.fired_today, found.last, found.running_here),
+        (2, LastFiring::Runs, 0)
     );
     assert_eq!(found.blocks, [block(None, "limit")]);
     assert_eq!(found.pause.unwrap().what, "repo widget");

@@ -1,6 +1,7 @@
 //! Faults of the agent CLI: it dies, it does not die, it leaves company behind, it talks nonsense.
 
 use std::fs;
+use std::os::unix::fs::PermissionsExt;
 use std::process::Stdio;
 
 use carson_tests::fleet::TestFleet;
@@ -9,7 +10,7 @@ use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 use serde_json::Value;
 
-use super::{fire, fleet, nothing_lost};
+use super::{WAITS, Waiting, fire, fleet, nothing_lost};
 
 /// Work in every state that git knows; the contents are [`WORK`].
 const WORKS: &str = r#"
@@ -163,6 +164,10 @@ fn f10_a_task_and_a_diff_of_megabytes_arrive_whole() {
     let agent = r#"
 case $CARSON_STAGE in
     execute)
+        asked=$(grep -c 'A line of the task.' "$CARSON_TMP/prompt")
+        if [ "$asked" != 15000 ] || ! grep -q 'The last line of the task.' "$CARSON_TMP/prompt"; then
+            echo "[BLOCKED] $asked lines arrived"; exit
+        fi
         seq 1 400000 > big.txt; seq 1 100000 > shown.txt
         git add .; git commit --quiet -m Big; echo '[OK] done' ;;
     *) echo '[APPROVE]' ;;
@@ -180,7 +185,7 @@ esac"#;
         text.replace("[\"execute\"]", "[\"execute\", \"diff-review\"]"),
     )
     .unwrap();
-    let body = "A line of the task.\n".repeat(15_000);
+    let body = "A line of the task.\n".repeat(15_000) + "The last line of the task.\n";
     let path = fleet.home().join("forge/widget/issues/0001.md");
     let issue = fs::read_to_string(&path).unwrap();
     fs::write(&path, format!("{issue}\n{body}")).unwrap();
@@ -194,4 +199,48 @@ fn f35_a_cli_that_asks_gets_no_answer_and_no_wait() {
                  echo done > done.txt; git add .; git commit --quiet -m Done; echo '[OK] done'";
     let fleet = fleet(agent, "");
     expect(&fire(&fleet), "OK", "");
+}
+
+#[test]
+fn f35_a_cli_that_is_replaced_while_it_runs_ends_as_it_began() {
+    let works = |what: &str| {
+        format!("echo {what} > {what}.txt; git add .; git commit --quiet -m Work; echo '[OK] done'")
+    };
+    let fleet = fleet(&format!("{WAITS}\n{}", works("old")), "");
+    let waiting = Waiting::of(&fleet);
+    let program = fleet.root().join("cli/agent");
+    let newer = fleet.root().join("cli/newer");
+    fs::write(
+        &newer,
+        format!("#!/bin/bash\ncat >/dev/null\n{}\n", works("new")),
+    )
+    .unwrap();
+    fs::set_permissions(&newer, PermissionsExt::from_mode(0o755)).unwrap();
+    fs::rename(newer, program).unwrap();
+    let row = waiting.goes_on();
+    expect(&row, "OK", "");
+    nothing_lost(&fleet, &row, &["old\n"]);
+    fleet.issue("hand", "More work", "To do.");
+    let row = fire(&fleet);
+    expect(&row, "OK", "");
+    let branch = row["branch"].as_str().unwrap();
+    assert_eq!(fleet.git(&["show", &format!("{branch}:new.txt")]), "new\n");
+}
+
+#[test]
+fn f37_a_session_that_takes_every_processor_holds_up_no_other_firing() {
+    let agent = "echo done > done.txt; git add .; git commit --quiet -m Done\n\
+                 if [ \"$CARSON_ROLE\" = other ]; then echo '[OK] done'; exit; fi\n\
+                 for each in $(seq $(nproc)); do (while :; do :; done) & done\n\
+                 touch \"$HOME/begun\"; wait";
+    let fleet = fleet(agent, "[limits]\nwall_clock = \"6s\"\n");
+    fleet.role("other", "sh", "stages = [\"execute\"]\n");
+    fleet.issue("other", "Other work", "To do.");
+    let busy = Waiting::of(&fleet);
+    let other = fleet.fire("other").json();
+    expect(&other, "OK", "");
+    assert_eq!(fleet.carson(&["status"]).code, Some(0));
+    expect(&busy.ends(), "TIMED_OUT", "");
+    assert_eq!(fleet.descendants(), Vec::<i32>::new());
+    assert_eq!(fleet.benches(), Vec::<std::path::PathBuf>::new());
 }

@@ -1,20 +1,16 @@
 //! Faults of time: three days off, a clock that was set, a machine that slept.
 //!
-//! The clock is set by libfaketime, for one process tree; the monotonic clock goes on as it is.
-
-use std::path::Path;
+//! The clock is set for one process tree; the monotonic clock goes on as it is.
 
 use carson_core::cadence::MISSED_MAX;
 use carson_tests::fleet::TestFleet;
-use carson_tests::until;
+use carson_tests::{SetClock, until};
+use chrono::TimeDelta;
 use nix::sys::signal::Signal;
 use serde_json::Value;
 
-use super::fleet;
+use super::{WAITS, Waiting, fleet, nothing_lost};
 use crate::daemon::Daemon;
-
-/// Debian's package `faketime`.
-const LIBRARY: &str = "/usr/$LIB/faketime/libfaketimeMT.so.1";
 
 /// A role that is due every second and finds no work after its first firing.
 fn ticking(more: &str) -> TestFleet {
@@ -66,14 +62,10 @@ fn once_each(rows: &[Value]) {
 }
 
 /// The same fleet, for which it is another time from now on.
-fn at_another_time(fleet: TestFleet, offset: &str) -> TestFleet {
-    let installed = Path::new("/usr/lib/x86_64-linux-gnu/faketime").exists()
-        || Path::new("/usr/lib/aarch64-linux-gnu/faketime").exists();
-    assert!(installed, "Debian's package faketime is not installed");
-    fleet
-        .with_env("LD_PRELOAD", LIBRARY)
-        .with_env("FAKETIME", offset)
-        .with_env("DONT_FAKE_MONOTONIC", "1")
+fn at_another_time(fleet: TestFleet, ahead: TimeDelta) -> (TestFleet, SetClock) {
+    let (fleet, mut clock) = SetClock::of(fleet);
+    clock.set_ahead(ahead);
+    (fleet, clock)
 }
 
 #[test]
@@ -83,7 +75,7 @@ fn f16_three_days_off_cost_one_firing() {
     more_than(&fleet, 0, 1);
     stopped(daemon);
     let before = rows(&fleet);
-    let fleet = at_another_time(fleet, "+3d");
+    let (fleet, _clock) = at_another_time(fleet, TimeDelta::days(3));
     let daemon = Daemon::start(&fleet, &[]);
     more_than(&fleet, before.len(), 1);
     stopped(daemon);
@@ -99,13 +91,13 @@ fn f16_three_days_off_cost_one_firing() {
 
 #[test]
 fn f14_a_clock_that_was_set_back_neither_silences_nor_repeats() {
-    for offset in ["-2h", "-1d"] {
+    for offset in [TimeDelta::hours(-2), TimeDelta::days(-1)] {
         let fleet = ticking("");
         let daemon = Daemon::start(&fleet, &[]);
         more_than(&fleet, 0, 2);
         stopped(daemon);
         let before = ended(&fleet);
-        let fleet = at_another_time(fleet, offset);
+        let (fleet, _clock) = at_another_time(fleet, offset);
         let daemon = Daemon::start(&fleet, &[]);
         more_than(&fleet, before, 2);
         stopped(daemon);
@@ -115,13 +107,13 @@ fn f14_a_clock_that_was_set_back_neither_silences_nor_repeats() {
 
 #[test]
 fn f14_a_clock_that_was_set_forward_fires_on() {
-    for offset in ["+2h", "+30d"] {
+    for offset in [TimeDelta::hours(2), TimeDelta::days(30)] {
         let fleet = ticking("max_late = \"1h\"\n");
         let daemon = Daemon::start(&fleet, &[]);
         more_than(&fleet, 0, 1);
         stopped(daemon);
         let before = ended(&fleet);
-        let fleet = at_another_time(fleet, offset);
+        let (fleet, _clock) = at_another_time(fleet, offset);
         let daemon = Daemon::start(&fleet, &[]);
         more_than(&fleet, before, 1);
         stopped(daemon);
@@ -185,4 +177,88 @@ fn f17_a_run_that_is_longer_than_its_period_is_no_failure() {
         );
     }
     once_each(&rows(&fleet));
+}
+
+/// A daemon whose clock is set while it runs, as the kernel wakes it then.
+fn set_under(daemon: &Daemon, clock: &mut SetClock, ahead: TimeDelta) {
+    clock.set_ahead(ahead);
+    daemon.signal(Signal::SIGHUP);
+}
+
+#[test]
+fn f14_a_clock_that_is_set_under_a_running_daemon_neither_silences_nor_repeats() {
+    let (fleet, mut clock) = SetClock::of(ticking("max_late = \"1h\"\n"));
+    let daemon = Daemon::start(&fleet, &[]);
+    more_than(&fleet, 0, 2);
+    for ahead in [
+        TimeDelta::hours(2),
+        TimeDelta::hours(-2),
+        TimeDelta::days(30),
+    ] {
+        let before = ended(&fleet);
+        set_under(&daemon, &mut clock, ahead);
+        more_than(&fleet, before, 2);
+    }
+    stopped(daemon);
+    once_each(&rows(&fleet));
+}
+
+#[test]
+fn f15_a_zone_that_is_changed_under_a_running_daemon_repeats_no_time_of_day() {
+    let fleet = ticking("");
+    fleet.role_at(
+        "tick",
+        "sh",
+        "30 12 * * *",
+        "stages = [\"execute\"]\nzone = \"UTC\"\n",
+    );
+    let (fleet, mut clock) = SetClock::of(fleet);
+    let day = clock.now().date_naive() + TimeDelta::days(1);
+    let at = |days, hour, minute| {
+        let day = day + TimeDelta::days(days);
+        day.and_hms_opt(hour, minute, 0).unwrap().and_utc() - TimeDelta::milliseconds(500)
+    };
+    clock.set(at(0, 12, 29));
+    let daemon = Daemon::start(&fleet, &[]);
+    daemon.says("daemon started");
+    clock.set(at(0, 12, 30));
+    daemon.signal(Signal::SIGHUP);
+    more_than(&fleet, 0, 1);
+    let role = fleet.home().join("roles/tick/role.toml");
+    let text = std::fs::read_to_string(&role).unwrap();
+    // Half past twelve has been there since seven o'clock UTC.
+    std::fs::write(&role, text.replace("\"UTC\"", "\"Asia/Kolkata\"")).unwrap();
+    daemon.signal(Signal::SIGHUP);
+    until("the new settings", || {
+        let shown = fleet.ok(&["roles", "show", "tick", "--json"]);
+        shown.to_string().contains("Asia/Kolkata").then_some(())
+    });
+    clock.set(at(1, 7, 0));
+    daemon.signal(Signal::SIGHUP);
+    more_than(&fleet, 1, 1);
+    stopped(daemon);
+    let rows = rows(&fleet);
+    let slots: Vec<&str> = rows.iter().filter_map(|row| row["slot"].as_str()).collect();
+    assert_eq!(slots.len(), 2, "{rows:#?}");
+    assert!(
+        slots[0].contains("T07:00:00") && slots[1].contains("T12:30:00"),
+        "{slots:?}"
+    );
+}
+
+#[test]
+fn f47_a_clock_that_leaps_forward_ends_no_running_firing() {
+    let agent = format!(
+        "{WAITS}\necho done > done.txt; git add .; git commit --quiet -m Done; echo '[OK] done'"
+    );
+    let fleet = fleet(&agent, "[limits]\nwall_clock = \"5m\"\n");
+    let (fleet, mut clock) = SetClock::of(fleet);
+    let waiting = Waiting::of(&fleet);
+    // Far past its deadline, by the calendar.
+    clock.set_ahead(TimeDelta::hours(7));
+    let looked = fleet.ok(&["prune", "--json"]);
+    assert_eq!(looked["concluded"], serde_json::json!([]), "{looked:#}");
+    let row = waiting.goes_on();
+    assert_eq!(row["outcome"], "OK", "{row:#}");
+    nothing_lost(&fleet, &row, &["done\n"]);
 }

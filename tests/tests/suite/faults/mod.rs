@@ -1,31 +1,30 @@
 //! What must survive what: one fault a test, against the real binary, and the same oracle after
 //! each of them.
 //!
-//! The rows are numbered F1 to F38. The table in `table.rs` says which promises (P1 to P10, DESIGN §1) a row is
-//! about and which tests hold it; a test below holds it against the sources, so that no row
-//! can lose its test without a word.
+//! The rows and their numbers are those of docs/FAULTS.md, which `table.rs` holds against the sources.
 
 mod agent;
 mod clock;
+mod elsewhere;
 mod place;
 mod table;
 
-use std::collections::BTreeSet;
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
+use std::process::{Child, Stdio};
 
 use carson_tests::fleet::TestFleet;
+use carson_tests::until;
 use serde_json::Value;
 
-use table::{OPEN, TABLE};
-
-/// An account whose CLI is this shell script, and a role that only executes.
+/// An account whose CLI is this shell script, after its prompt was put into a file, and a role that only
+/// executes.
 pub(crate) fn fleet(agent: &str, more: &str) -> TestFleet {
     use std::os::unix::fs::PermissionsExt;
     let fleet = TestFleet::new();
     let program = fleet.root().join("cli/agent");
     fs::create_dir_all(program.parent().unwrap()).unwrap();
-    let script = format!("#!/bin/bash\nset -e\ncat >/dev/null\n{agent}\n");
+    let script = format!("#!/bin/bash\nset -e\ncat >\"$CARSON_TMP/prompt\"\n{agent}\n");
     fs::write(&program, script).unwrap();
     fs::set_permissions(&program, PermissionsExt::from_mode(0o755)).unwrap();
     fleet.account("sh", &format!("engine = \"command\"\nbinary = {program:?}"));
@@ -69,39 +68,37 @@ pub(crate) fn nothing_lost(fleet: &TestFleet, row: &Value, contents: &[&str]) {
     );
 }
 
-#[test]
-fn every_row_has_its_tests() {
-    let suite = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/suite");
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
-    let mut missing = Vec::new();
-    for fault in TABLE {
-        assert!(fault.promises.starts_with('P'), "{}", fault.row);
-        for holder in fault.held_by {
-            let (file, test) = holder.rsplit_once("::").unwrap();
-            let path = if file.ends_with(".rs") {
-                root.join(file)
-            } else {
-                suite.join(format!("{}.rs", file.replace("::", "/")))
-            };
-            let source = fs::read_to_string(&path).unwrap_or_default();
-            let names = [format!("fn {test}("), format!(" {test}: ")];
-            if !names.iter().any(|name| source.contains(name)) {
-                missing.push(format!("{}: {holder}", fault.row));
-            }
-        }
+/// What a session does that waits in the middle of its work.
+pub(crate) const WAITS: &str =
+    "touch \"$HOME/begun\"; until [ -e \"$HOME/go\" ]; do sleep 0.05; done";
+
+/// A firing of `hand` whose session [waits](WAITS).
+pub(crate) struct Waiting {
+    firing: Child,
+    home: PathBuf,
+}
+
+impl Waiting {
+    pub(crate) fn of(fleet: &TestFleet) -> Self {
+        let mut firing = fleet.command(&["fire", "hand", "--json"]);
+        firing.stdout(Stdio::piped()).stderr(Stdio::null());
+        let firing = firing.spawn().unwrap();
+        let home = until("its session to work", || {
+            let home = fleet.benches().into_iter().next()?.join("home");
+            home.join("begun").exists().then_some(home)
+        });
+        Self { firing, home }
     }
-    assert!(missing.is_empty(), "no such test: {missing:#?}");
-    let rows: BTreeSet<&str> = TABLE.iter().map(|fault| fault.row).collect();
-    let wanted: Vec<String> = (1..=38).map(|number| format!("F{number}")).collect();
-    let left_out: Vec<_> = wanted
-        .iter()
-        .filter(|row| !rows.contains(row.as_str()))
-        .collect();
-    assert!(left_out.is_empty(), "rows without a line: {left_out:?}");
-    let open: Vec<_> = TABLE
-        .iter()
-        .filter(|fault| fault.held_by.is_empty())
-        .map(|fault| fault.row)
-        .collect();
-    assert_eq!(open, OPEN, "rows that no test holds yet");
+
+    /// Its row, after it went on to its end.
+    pub(crate) fn goes_on(self) -> Value {
+        fs::write(self.home.join("go"), "").unwrap();
+        self.ends()
+    }
+
+    /// Its row, when it has ended by itself.
+    pub(crate) fn ends(self) -> Value {
+        let output = self.firing.wait_with_output().unwrap();
+        serde_json::from_slice(&output.stdout).unwrap()
+    }
 }

@@ -1,0 +1,68 @@
+//! Faults of where work is left: every place of git's but the branch that is pushed.
+
+use serde_json::Value;
+
+use super::{fire, fleet, nothing_lost};
+
+/// What is done first in each case: the one file that is finished work.
+const FINISHED: &str = "echo done > done.txt; git add done.txt; git commit --quiet -m Done";
+
+/// A case of F43: where the session leaves `left` beside finished work.
+const PLACES: [(&str, &str); 5] = [
+    (
+        "a stash",
+        "echo left > left.txt; git add left.txt; git stash --quiet",
+    ),
+    (
+        "reset away",
+        "echo left > left.txt; git add left.txt; git commit --quiet -m Left; git reset --quiet --hard HEAD~1",
+    ),
+    (
+        "a second worktree",
+        "git worktree add --quiet --detach \"$TMPDIR/second\"; cd \"$TMPDIR/second\"; echo left > left.txt\n\
+         git add left.txt; git commit --quiet -m Left; cd \"$CARSON_WORKTREE\"",
+    ),
+    (
+        "the log of a repository inside",
+        "mkdir lib; cd lib; git init --quiet; echo one > one.txt; git add .; git commit --quiet -m One\n\
+         echo left > left.txt; git add .; git commit --quiet -m Left; git reset --quiet --hard HEAD~1; cd ..",
+    ),
+    (
+        "the directory of a module that went",
+        "mkdir lib; cd lib; git init --quiet; echo left > left.txt; git add .; git commit --quiet -m Left; cd ..\n\
+         mkdir -p \"$(git rev-parse --git-dir)/modules\"; mv lib/.git \"$(git rev-parse --git-dir)/modules/lib\"; rm -rf lib",
+    ),
+];
+
+#[test]
+fn f43_work_in_any_other_place_is_kept_and_named() {
+    for (place, leaves) in PLACES {
+        let agent = format!("{FINISHED}\n{leaves}\necho '[OK] done'");
+        let fleet = fleet(&agent, "");
+        let row = fire(&fleet);
+        eprintln!("{place}: {} {}", row["outcome"], row["reason"]);
+        nothing_lost(&fleet, &row, &["done\n", "left\n"]);
+        named(place, &row);
+    }
+}
+
+/// Somebody who reads the row finds the ref.
+fn named(place: &str, row: &Value) {
+    let reason = row["reason"].as_str().unwrap_or_default();
+    let kept = row["salvage_ref"].as_str().unwrap_or_default();
+    assert!(
+        reason.contains("refs/carson/") || !kept.is_empty(),
+        "{place}: nothing names where it is: {row:#}"
+    );
+}
+
+#[test]
+fn f42_files_behind_a_link_that_was_written_by_hand_are_kept() {
+    let agent = "mkdir lib; echo left > lib/a.txt; echo done > done.txt; git add done.txt\n\
+                 git update-index --add --cacheinfo \"160000,$(git rev-parse HEAD),lib\"\n\
+                 git commit --quiet -m Link; echo '[OK] done'";
+    let fleet = fleet(agent, "");
+    let row = fire(&fleet);
+    nothing_lost(&fleet, &row, &["done\n", "left\n"]);
+    named("behind a link", &row);
+}
