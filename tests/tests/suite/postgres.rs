@@ -222,3 +222,53 @@ async fn two_hosts_share_one_fleet() {
     let (name, end) = hosts[0].rsplit_once('-').unwrap();
     assert_eq!((name, end.len()), ("here", 8), "{hosts:?}");
 }
+
+/// Roles that want the same issue, each fired by a process of its own, on three hosts.
+const RACERS: usize = 16;
+
+#[test]
+fn of_sixteen_roles_on_three_hosts_one_gets_the_issue_and_no_other_asks_a_model() {
+    let database = TestDatabase::new();
+    let hosts: Vec<TestFleet> = (0..3).map(|_| fleet(Some(&database), false)).collect();
+    let first = &hosts[0];
+    for other in &hosts[1..] {
+        let remote = |fleet: &TestFleet| format!("url = {:?}\nbase", fleet.remote());
+        change(other, &remote(other), &remote(first));
+        std::os::unix::fs::symlink(first.home().join("forge"), other.home().join("forge")).unwrap();
+    }
+    for fleet in &hosts {
+        for number in 0..RACERS {
+            let name = format!("racer-{number}");
+            fleet.role(&name, "play", "");
+            let path = fleet.home().join(format!("roles/{name}/role.toml"));
+            let text = std::fs::read_to_string(&path).unwrap();
+            let own = format!("for:{name}");
+            assert!(text.contains(&own), "{text}");
+            std::fs::write(&path, text.replace(&own, "for:all")).unwrap();
+        }
+    }
+    let issue = first.issue("all", "Work", "To do.");
+    let racing: Vec<Child> = (0..RACERS)
+        .map(|number| {
+            start(
+                &hosts[number % 3],
+                &["fire", &format!("racer-{number}"), "--json"],
+            )
+        })
+        .collect();
+    let ended: Vec<Ran> = racing
+        .into_iter()
+        .map(|child| Ran::from(child.wait_with_output().unwrap()))
+        .collect();
+    let outcome = |ran: &Ran| ran.json()["outcome"].as_str().unwrap().to_owned();
+    let won = ended.iter().filter(|ran| outcome(ran) == "OK").count();
+    assert_eq!(won, 1, "{ended:#?}");
+    let others = ended.iter().filter(|ran| outcome(ran) != "OK");
+    for ran in others {
+        assert_eq!(outcome(ran), "SILENT", "{ran:#?}");
+        let row = first.firing(ran.json()["id"].as_str().unwrap());
+        assert_eq!(row["sessions"], 0, "{row:#}");
+    }
+    assert_eq!(first.pulls().len(), 1);
+    assert_eq!(first.labels(issue), ["carson:pr-open"]);
+}
