@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use carson_config::Role;
 use carson_core::FiringId;
 use carson_engine::Access;
-use carson_git::{GitError, Layered};
+use carson_git::{GitError, Layered, config_value};
 use carson_proc::sandbox::{Overlay, Upper};
 
 use carson_home::Home;
@@ -322,10 +322,15 @@ impl Bench {
         for (place, _) in self.stand.iter().flat_map(|stand| &stand.caches) {
             private_dir(&self.home().join(place))?;
         }
+        let author = &role.author;
+        let name = author.name.clone();
+        let name = name.unwrap_or_else(|| format!("Carson ({})", role.name));
+        let email = author.email.as_deref().unwrap_or("carson@localhost");
         let identity = format!(
-            "[user]\n\tname = Carson ({})\n\temail = carson@localhost\n\
+            "[user]\n\tname = {}\n\temail = {}\n\
              [init]\n\tdefaultBranch = main\n[commit]\n\tgpgSign = false\n",
-            role.name
+            config_value(&name),
+            config_value(email)
         );
         std::fs::write(self.home().join(".gitconfig"), identity)
     }

@@ -7,6 +7,7 @@
 //! [`layers`], `sign_in.rs`, [`proxy`].
 
 pub mod bench;
+pub mod commit_trailers;
 pub mod environment;
 mod ground;
 pub mod hook_command;

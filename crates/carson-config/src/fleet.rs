@@ -16,7 +16,7 @@ use chrono_tz::Tz;
 use crate::choices::{Cache, HookFailure, Priority, Workspaces};
 use crate::confine::Confinement;
 use crate::layout::Layout;
-use crate::role_file::{IdentityCheck, Promise, Tools};
+use crate::role_file::{Author, IdentityCheck, Promise, Tools};
 use crate::sections::{Heartbeat, Housekeeping};
 use crate::work::{WorkFrom, WorkSource};
 
@@ -204,6 +204,8 @@ pub struct Role {
     pub identity: BTreeMap<String, String>,
     /// How it is known that they have the right ones.
     pub identity_check: Option<IdentityCheck>,
+    /// Who its commits say has written them.
+    pub author: Author,
     /// Its prompts.
     pub prompts: Prompts,
 }
@@ -239,6 +241,7 @@ impl Role {
             promise: None,
             identity: BTreeMap::new(),
             identity_check: None,
+            author: Author::default(),
             prompts: Prompts::default(),
         }
     }

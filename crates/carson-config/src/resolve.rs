@@ -22,7 +22,7 @@ use crate::options::LoadOptions;
 use crate::paths::Paths;
 use crate::raw::Settings;
 use crate::read::ReadRole;
-use crate::role_file::{IdentityCheck, IdentitySection, RoleFile};
+use crate::role_file::{Author, IdentityCheck, IdentitySection, RoleFile};
 use crate::sections::{accounts, forges, heartbeat, repos};
 use crate::work::WorkSource;
 
@@ -194,6 +194,7 @@ fn resolve_role(
         tools: raw.tools,
         promise: raw.promise,
         identity_check: identity_check(&raw.identity, &mut check),
+        author: author(&raw.identity, &mut check),
         identity: raw.identity.env,
         prompts,
         name: name.clone(),
@@ -235,6 +236,25 @@ fn promise(raw: &RoleFile, check: &mut Check<'_>) {
 }
 
 /// A pattern says nothing without the command that it is held against.
+/// Git leaves out what ends an author's name in a commit.
+fn author(raw: &IdentitySection, check: &mut Check<'_>) -> Author {
+    let given = [
+        ("identity.git_name", &raw.git_name),
+        ("identity.git_email", &raw.git_email),
+    ];
+    for (key, text) in given {
+        let Some(text) = text else { continue };
+        if text.trim().is_empty() || text.contains(|c: char| c.is_control() || "<>".contains(c)) {
+            let problem = format!("{text:?} cannot stand in a commit");
+            check.problem(key, problem, "leave it out, or give it without < and >");
+        }
+    }
+    Author {
+        name: raw.git_name.clone(),
+        email: raw.git_email.clone(),
+    }
+}
+
 fn identity_check(raw: &IdentitySection, check: &mut Check<'_>) -> Option<IdentityCheck> {
     let hint = "check = \"aws sts get-caller-identity\"";
     let is_empty = |text: &str| text.trim().is_empty();

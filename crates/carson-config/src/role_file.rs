@@ -285,6 +285,21 @@ pub(crate) struct IdentitySection {
     /// What `check` prints somewhere in its output; `*` stands for anything.
     #[schemars(extend("examples" = ["assumed-role/carson-implementer/*"]))]
     pub expect: Option<String>,
+    /// The author of its sessions' commits; without it `Carson (ROLE)`.
+    #[schemars(extend("examples" = ["Acme Agent"]))]
+    pub git_name: Option<String>,
+    /// Their address; without it `carson@localhost`.
+    #[schemars(extend("examples" = ["agent@acme.example"]))]
+    pub git_email: Option<String>,
+}
+
+/// Who its commits say has written them; what is missing has a default.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Author {
+    /// The name.
+    pub name: Option<String>,
+    /// The address.
+    pub email: Option<String>,
 }
 
 /// `[paths]`

@@ -37,6 +37,7 @@ mod ended;
 pub mod ended_pulls;
 mod fenced_quote;
 mod forge_text;
+mod guidance;
 mod hook_check;
 mod identity_check;
 mod labels;

@@ -22,6 +22,8 @@ pub(crate) struct Brief<'f> {
     pub branch: &'f str,
     /// Whether an earlier attempt's commits are on it.
     pub goes_on: bool,
+    /// What the repository tells agents about itself.
+    pub guidance: &'f str,
     pub limits: &'f Limits,
 }
 
@@ -39,6 +41,8 @@ impl Brief<'_> {
 pub(crate) struct Placed<'r, 'h> {
     pub taken: &'r Taken<'h>,
     pub place: &'r mut Place,
+    /// What the repository tells agents about itself.
+    pub guidance: String,
     /// How the promise failed on the untouched base, if it did.
     pub failed_before: Option<FailedBefore>,
 }
@@ -59,6 +63,7 @@ impl Placed<'_, '_> {
             work: &self.taken.work,
             branch: &self.place.worktree.branch,
             goes_on: self.place.goes_on.is_some(),
+            guidance: &self.guidance,
             limits: &ctx.role.limits,
         }
     }

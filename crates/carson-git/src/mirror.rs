@@ -196,6 +196,34 @@ impl Mirror {
         durable::name(&self.path().join(name), self.path())
     }
 
+    /// A text file of a commit, up to so many bytes; `None` where there is no such file, or it is no text.
+    pub async fn text_at(&self, commit: &Oid, path: &str, most: usize) -> Option<String> {
+        let (commit, path) = (commit.git2(), path.to_owned());
+        let text = self.bare.read(move |repo| {
+            let entry = repo
+                .find_commit(commit)?
+                .tree()?
+                .get_path(Path::new(&path))?;
+            // A link is the name of another file.
+            if !matches!(entry.filemode(), 0o100_644 | 0o100_755) {
+                return Ok(None);
+            }
+            let blob = entry.to_object(repo)?.peel_to_blob()?;
+            let bytes = blob.content();
+            let bytes = &bytes[..bytes.len().min(most)];
+            Ok(match std::str::from_utf8(bytes) {
+                Ok(text) => Some(text.to_owned()),
+                // Cut within a letter.
+                Err(error) if error.error_len().is_none() => {
+                    let whole = &bytes[..error.valid_up_to()];
+                    Some(String::from_utf8_lossy(whole).into_owned())
+                }
+                Err(_) => None,
+            })
+        });
+        text.await.ok().flatten()
+    }
+
     /// Whether the file `path` of a commit has a line `line`, counted from 1; 0 asks for the file.
     pub async fn has_line_at(&self, commit: &Oid, path: &str, line: u32) -> bool {
         let (commit, path) = (commit.git2(), path.to_owned());

@@ -254,6 +254,7 @@ pub(super) fn told(
         work: &work,
         branch: "carson/…",
         goes_on: false,
+        guidance: "",
         limits: &role.limits,
     };
     let filling = Filling {

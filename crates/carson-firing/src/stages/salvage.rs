@@ -2,7 +2,9 @@
 //!
 //! Every step may be repeated: the same firing concluded twice pushes nothing twice.
 
+use carson_bench::commit_trailers::trailers;
 use carson_core::settle::Settled;
+use carson_core::work::WorkKey;
 use carson_core::{Outcome, Stage};
 use carson_git::{GitError, Oid, Salvaged, Seen};
 use carson_store::Judged;
@@ -35,7 +37,9 @@ pub(crate) async fn run(ctx: &Ctx<'_>, reached: &mut Reached<'_>, settled: &Sett
             "git refuses the name {first:?}{more}: kept with `.kept` behind it"
         ));
     }
-    let aside = take_up(ctx, place, settled, &seen, &mut saved).await;
+    let work = reached.taken.as_ref();
+    let work = work.map_or(WorkKey::None, |taken| taken.work.key);
+    let aside = take_up(ctx, place, (settled, work), &seen, &mut saved).await;
     let tip = place
         .worktree
         .tip()
@@ -97,7 +101,7 @@ async fn deliver(
 async fn take_up(
     ctx: &Ctx<'_>,
     place: &Place,
-    settled: &Settled,
+    (settled, work): (&Settled, WorkKey),
     seen: &Seen,
     saved: &mut Saved,
 ) -> Option<Oid> {
@@ -106,9 +110,10 @@ async fn take_up(
         return None;
     }
     let message = format!(
-        "Unfinished work of firing {}\n\n{}",
+        "Unfinished work of firing {}\n\n{}\n\n{}",
         ctx.id,
-        ctx.home.redactor.redact(&settled.reason)
+        ctx.home.redactor.redact(&settled.reason),
+        trailers(ctx.id, &ctx.role.name, work).join("\n")
     );
     let taken = if settled.outcome == Outcome::Ok {
         aside(ctx, place, seen, &message, saved).await

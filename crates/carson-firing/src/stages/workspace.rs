@@ -9,12 +9,14 @@ use carson_git::{Mirror, Oid, Worktree, branch_name};
 use super::go_on;
 use super::pick::Picked;
 use crate::ctx::Ctx;
+use crate::guidance;
 use crate::identity_check;
 use crate::placed::Placed;
 use crate::reached::Place;
 use crate::record::Record;
 use crate::setup::{self, Site};
 use carson_bench::bench::Bench;
+use carson_bench::commit_trailers::trailers;
 use carson_bench::layers;
 use carson_home::Home;
 use carson_home::halt::OrBroken;
@@ -64,6 +66,9 @@ pub(crate) async fn run<'r, 'h>(
     bench.create(ctx.role).or_broken("making the bench")?;
     let at = (branch.as_str(), &base);
     let worktree = worktree((ctx.home, rec), taken.repo, (&mirror, &bench), at).await?;
+    let trailers = trailers(ctx.id, &ctx.role.name, taken.work.key);
+    let signed = bench.end_messages_with(&trailers);
+    signed.or_broken("telling git what commits say")?;
     // From here on the worktree's own note keeps what it stands on.
     drop(layers);
     let place = reached.insert(Place::new(mirror, worktree, bench));
@@ -78,8 +83,10 @@ pub(crate) async fn run<'r, 'h>(
         setup::in_copy(ctx, rec, &site).await?;
     }
     let earlier = go_on::find(ctx, taken, &place.mirror).await;
+    let guidance = guidance::of_base(&place.mirror, &base).await;
     let mut placed = Placed {
         taken,
+        guidance,
         place,
         failed_before: None,
     };
