@@ -30,6 +30,18 @@ pub const REPO: &str = "widget";
 /// on each kind.
 const WORKSPACES: &str = "CARSON_TEST_WORKSPACES";
 
+/// What workspaces stand on in this run of the suite.
+///
+/// # Panics
+/// When the variable that says so is no text.
+#[must_use]
+pub fn workspaces() -> String {
+    match std::env::var_os(WORKSPACES) {
+        Some(kind) => kind.into_string().unwrap(),
+        None => "layers".to_owned(),
+    }
+}
+
 /// `nobody`: a user without a home, a name that matters, or rights.
 const ORDINARY: u32 = 65_534;
 

@@ -3,6 +3,7 @@
 //! Nothing here fails because it is slow: the figures are for people. What is measured is the
 //! release binary, through the same commands that an operator types.
 
+mod disk;
 mod egress;
 mod firing;
 mod fleet;
@@ -12,6 +13,7 @@ mod lateness;
 mod no_work;
 mod peer;
 mod sample;
+mod samples;
 mod sandbox;
 mod scale;
 
@@ -123,6 +125,19 @@ pub fn run_firing(interrupt: &Interrupt, other: Option<&str>) -> anyhow::Result<
         interrupt.must(cargo().args(["build", "--release", "--locked", "--bins"]))?;
     }
     print(&firing::measure(&other.map_or(built, PathBuf::from))?);
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Measures how soon a firing in a sample of each language has its first test result.
+///
+/// # Errors
+/// When something cannot be built or started, a registry not be reached, or a firing did not end OK.
+pub fn run_samples(interrupt: &Interrupt, other: Option<&str>) -> anyhow::Result<ExitCode> {
+    let built = root().join("target/release/carson");
+    if other.is_none() {
+        interrupt.must(cargo().args(["build", "--release", "--locked", "--bins"]))?;
+    }
+    print(&samples::measure(&other.map_or(built, PathBuf::from))?);
     Ok(ExitCode::SUCCESS)
 }
 

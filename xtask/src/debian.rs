@@ -16,7 +16,7 @@ struct Package {
     present: fn() -> bool,
 }
 
-const PACKAGES: [Package; 6] = [
+const PACKAGES: [Package; 8] = [
     Package {
         name: "git",
         present: || on_path("git"),
@@ -33,6 +33,16 @@ const PACKAGES: [Package; 6] = [
     Package {
         name: "python3-pip",
         present: || output(Command::new("python3").args(["-m", "pip", "--version"])).is_some(),
+    },
+    // Another package manager that is tested behind the proxy.
+    Package {
+        name: "golang-go",
+        present: || on_path("go"),
+    },
+    // Makes the certificates of servers that speak TLS in tests.
+    Package {
+        name: "openssl",
+        present: || on_path("openssl"),
     },
     // Sets the clock of one process.
     Package {

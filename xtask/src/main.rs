@@ -51,6 +51,7 @@ mod interrupt;
 mod machine;
 mod memory_dir;
 mod ordinary;
+mod packagers;
 mod postgres;
 mod runner;
 mod seed;
@@ -91,6 +92,9 @@ commands:
   bench redact    measure redaction of a gigabyte of output
   bench firing [--carson FILE]
                   measure whole firings in a small and in a large repository, beside git by hand
+  bench samples [--carson FILE]
+                  measure how soon a session has its first test result, in a Rust, a Node and a Python
+                  sample; their packages come from the registries
   bench scale     measure 100,000 firings, 1,000 due roles and 1,000 orphan benches";
 
 fn main() -> ExitCode {
@@ -128,6 +132,8 @@ fn dispatch(interrupt: &Interrupt, args: &[String]) -> anyhow::Result<ExitCode> 
         ["bench", "redact"] => bench::run_redact(interrupt),
         ["bench", "firing"] => bench::run_firing(interrupt, None),
         ["bench", "firing", "--carson", file] => bench::run_firing(interrupt, Some(file)),
+        ["bench", "samples"] => bench::run_samples(interrupt, None),
+        ["bench", "samples", "--carson", file] => bench::run_samples(interrupt, Some(file)),
         ["bench", "scale"] => bench::run_scale(interrupt),
         ["help" | "--help" | "-h"] => {
             println!("{USAGE}");

@@ -9,7 +9,7 @@ use crate::memory_dir::MemoryDir;
 use crate::postgres::Postgres;
 use crate::runner::Runner;
 use crate::workspace::{Cache, cargo};
-use crate::{agents, debian, github, ordinary, seed, slowest};
+use crate::{agents, debian, github, ordinary, packagers, seed, slowest};
 
 /// What is run on both kinds of workspaces; the others run on layers.
 const COPIES: [&str; 2] = [
@@ -31,6 +31,7 @@ pub fn run(
     debian::ensure(interrupt)?;
     let agents = agents::ensure(interrupt, &cache)?;
     let github = github::ensure(interrupt, &cache)?;
+    let packagers = packagers::ensure(interrupt, &cache)?;
     let runner = Runner::ensure(interrupt, &cache)?;
     // Another run in this checkout need not wait for our tests, only for our downloads.
     drop(cache);
@@ -42,6 +43,7 @@ pub fn run(
             .env("CARSON_TEST_CLAUDE", &agents.claude)
             .env("CARSON_TEST_CODEX", &agents.codex)
             .envs(github.variables())
+            .env("CARSON_TEST_PACKAGERS", &packagers)
             .envs(env.iter().map(|(name, value)| (name, value)));
         command
     };

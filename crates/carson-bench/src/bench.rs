@@ -229,6 +229,19 @@ impl Bench {
         self.remove_dir(home, &self.root).await
     }
 
+    /// The same once `first` went well; meanwhile who removes it gets ready.
+    ///
+    /// # Errors
+    /// That of `first`: then nothing is removed. Else the same.
+    pub async fn remove_after(
+        &self,
+        home: &Home,
+        first: impl Future<Output = Result<(), GitError>>,
+    ) -> Result<(), GitError> {
+        let near = home.fleet.layout.mirrors().join("bench.git");
+        carson_git::remove_tree_after(first, &home.inspector, &near, &self.root).await
+    }
+
     /// The same with one of its directories.
     pub async fn remove_dir(&self, home: &Home, dir: &Path) -> Result<(), GitError> {
         let near = home.fleet.layout.mirrors().join("bench.git");

@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use carson_config::CREDENTIALS;
-use carson_proc::sandbox::{ResolveError, resolve};
+use carson_proc::sandbox::{ResolveError, Ways, resolve};
 use tracing::warn;
 
 use carson_home::Home;
@@ -30,18 +30,19 @@ impl Ground {
     pub fn of(home: &Home) -> Self {
         let root = home.fleet.layout.root.as_path();
         let user = home.user_home.as_deref();
-        let homes = both(user.into_iter().chain([root]));
+        let mut ways = Ways::past(&[]);
+        let homes = both(user.into_iter().chain([root]), &mut ways);
         let credentials = CREDENTIALS.iter();
         let credentials: Vec<PathBuf> = user
             .map(|user| credentials.map(|place| user.join(place)).collect())
             .unwrap_or_default();
-        let shared = written(home).into_iter();
+        let shared = written(home, &mut ways).into_iter();
         // What would hold a whole home is no grant, and must not spoil the operator's own links.
         let shared = shared.filter(|place| !homes.iter().any(|home| home.starts_with(place)));
         Self {
             shared: shared.collect(),
-            credentials: both(credentials.iter().map(PathBuf::as_path)),
-            closed: both([root].into_iter()),
+            credentials: both(credentials.iter().map(PathBuf::as_path), &mut ways),
+            closed: both([root].into_iter(), &mut ways),
             homes,
         }
     }
@@ -83,17 +84,17 @@ impl Ground {
 }
 
 /// Each path as it is written, and where it leads.
-fn both<'a>(paths: impl Iterator<Item = &'a Path>) -> BTreeSet<PathBuf> {
+fn both<'a>(paths: impl Iterator<Item = &'a Path>, ways: &mut Ways<'_>) -> BTreeSet<PathBuf> {
     let mut both = BTreeSet::new();
     for path in paths {
-        both.extend(resolve(path, &[]).map(|found| found.real));
+        both.extend(ways.resolve(path).map(|found| found.real));
         both.insert(path.to_owned());
     }
     both
 }
 
 /// Everything that sessions of this home may write, wherever it leads.
-fn written(home: &Home) -> BTreeSet<PathBuf> {
+fn written(home: &Home, ways: &mut Ways<'_>) -> BTreeSet<PathBuf> {
     let fleet = &home.fleet;
     let roles = fleet.roles.values();
     let asked = roles.flat_map(|role| role.confinement.write.iter());
@@ -101,7 +102,7 @@ fn written(home: &Home) -> BTreeSet<PathBuf> {
     let all = asked.map(PathBuf::as_path).chain([benches.as_path()]);
     let absolute = all.filter(|path| path.is_absolute());
     absolute
-        .filter_map(|path| Some(resolve(path, &[]).ok()?.real))
+        .filter_map(|path| Some(ways.resolve(path).ok()?.real))
         .collect()
 }
 

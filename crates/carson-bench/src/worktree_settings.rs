@@ -5,7 +5,7 @@ use std::io::Write as _;
 use std::path::Path;
 
 use carson_config::Included;
-use carson_git::config_value;
+use carson_git::{config_value, ignore_pattern};
 use carson_home::Home;
 use carson_proc::sandbox::{Overlay, WRITTEN};
 
@@ -41,7 +41,7 @@ impl Bench {
         let lists = lists.filter_map(|tree| fs::read_to_string(tree.with_file_name(EXCLUDE)).ok());
         let mut all: String = lists.collect();
         for file in files {
-            all.push_str(&format!("/{}\n", file.to.display()));
+            all.push_str(&(ignore_pattern(&file.to) + "\n"));
         }
         if all.trim().is_empty() {
             return Ok(());

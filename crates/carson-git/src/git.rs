@@ -84,6 +84,9 @@ const FIXED: [(&str, &str); 11] = [
     ("GIT_COMMITTER_EMAIL", "carson@localhost"),
 ];
 
+/// Files above which a checkout is worth more than one process.
+const MANY: &str = "1000";
+
 /// A git command under construction.
 pub(crate) struct Git {
     dir: PathBuf,
@@ -152,6 +155,12 @@ impl Git {
     pub(crate) fn config(mut self, key: &str, value: impl Into<OsString>) -> Self {
         self.config.push((key.to_owned(), value.into()));
         self
+    }
+
+    /// Lets all processors write a checkout that has many files.
+    pub(crate) fn with_workers(self) -> Self {
+        let all = self.config("checkout.workers", "0");
+        all.config("checkout.thresholdForParallelism", MANY)
     }
 
     pub(crate) fn stdin(mut self, bytes: Vec<u8>) -> Self {

@@ -41,8 +41,6 @@ pub const LAYER_BYTES: &str = "bytes";
 pub const LAYER_BELOW: &str = "below";
 /// The note of a worktree that stands on layers, among those of how it began.
 const NOTE: &str = "layers.json";
-/// Files above which a checkout is worth more than one process.
-const MANY: &str = "1000";
 
 /// What a worktree stands on.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -169,8 +167,7 @@ impl Mirror {
         let made = made.and_then(|()| repository(&own, &self.path().join("objects"), ""));
         made.map_err(|source| io(dir, source))?;
         let add = Git::new(&own, "worktree")
-            .config("checkout.workers", "0")
-            .config("checkout.thresholdForParallelism", MANY)
+            .with_workers()
             .args(["add", "--quiet", "--detach", "--"]);
         add.arg(&tree).arg(commit.as_str()).text().await?;
         let index = own.join("worktrees").join(LAYER_TREE).join("index");
@@ -257,15 +254,24 @@ pub(crate) fn link(
     fs::write(path.join(".git"), file("gitdir: ", &admin))
 }
 
-/// What the files of a checkout take on the disk.
+/// What the disk keeps of a file or directory beside its blocks: an entry, and what it knows of it. Small
+/// files may have no blocks at all.
+const ENTRY: u64 = 512;
+
+/// Bytes that one file or directory takes of the disk.
+pub(crate) fn on_disk(found: &fs::Metadata) -> u64 {
+    found.blocks() * 512 + ENTRY
+}
+
+/// What a checkout takes on the disk.
 fn bytes_below(dir: &Path) -> std::io::Result<u64> {
     let mut bytes = 0;
     for item in fs::read_dir(dir)? {
         let item = item?;
-        bytes += match item.file_type()?.is_dir() {
-            true => bytes_below(&item.path())?,
-            false => item.metadata()?.blocks() * 512,
-        };
+        bytes += on_disk(&item.metadata()?);
+        if item.file_type()?.is_dir() {
+            bytes += bytes_below(&item.path())?;
+        }
     }
     Ok(bytes)
 }
@@ -290,5 +296,20 @@ impl Worktree {
             other => other.and_then(|text| Ok(serde_json::from_slice(&text)?)),
         };
         read.map(Some).map_err(|source| io(&note, source))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn files_without_a_block_take_their_part_of_the_disk() {
+        let dir = tempfile::tempdir().unwrap();
+        let before = bytes_below(dir.path()).unwrap();
+        for number in 0..100 {
+            fs::write(dir.path().join(number.to_string()), "").unwrap();
+        }
+        assert_eq!(bytes_below(dir.path()).unwrap() - before, 100 * ENTRY);
     }
 }

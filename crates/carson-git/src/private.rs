@@ -46,8 +46,8 @@ impl Mirror {
     ) -> Result<Worktree, GitError> {
         let (worktree, refs) = self.begin(path, branch, base).await?;
         let own = worktree.repository();
-        let add =
-            Git::new(&own, "worktree").args(["add", "--quiet", "--no-track", "-b", branch, "--"]);
+        let add = Git::new(&own, "worktree").with_workers();
+        let add = add.args(["add", "--quiet", "--no-track", "-b", branch, "--"]);
         add.arg(path).arg(base.as_str()).text().await?;
         let index = worktree.git_dir().join("index");
         let settled = racy::settle(&index).await;

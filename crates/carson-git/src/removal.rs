@@ -59,8 +59,7 @@ impl Worktree {
         if at == self.base || pushed == Some(&at) || self.is_on_remote(&at).await {
             let name = self.branch_ref();
             idle.push(IdleRef { name, at });
-            self.idle_ref(format!("refs/remotes/origin/{}", self.branch), &mut idle)
-                .await?;
+            self.idle_ref(self.remote_ref(), &mut idle).await?;
         }
         self.idle_ref(self.seen_ref(), &mut idle).await?;
         Ok(idle)
@@ -108,17 +107,30 @@ pub async fn remove_tree(
     mirror: &Path,
     path: &Path,
 ) -> Result<(), GitError> {
-    let gone = |result: std::io::Result<()>| match result {
+    if fs::remove_dir(path).is_ok() {
+        return Ok(());
+    }
+    remove_tree_after(async { Ok(()) }, inspector, mirror, path).await
+}
+
+/// The same once `first` went well; meanwhile the child gets ready.
+///
+/// # Errors
+/// That of `first`: then nothing is removed. Else the same.
+pub async fn remove_tree_after(
+    first: impl Future<Output = Result<(), GitError>>,
+    inspector: &Inspector,
+    mirror: &Path,
+    path: &Path,
+) -> Result<(), GitError> {
+    let is_gone = |result: std::io::Result<()>| match result {
         Err(error) if error.kind() == ErrorKind::NotFound => Ok(()),
         other => other.map_err(|source| io(path, source)),
     };
-    match path.symlink_metadata() {
-        Ok(found) if found.is_dir() => {}
-        Ok(_) => return gone(fs::remove_file(path)),
-        Err(error) => return gone(Err(error)),
-    }
-    if fs::remove_dir(path).is_ok() {
-        return Ok(());
+    let found = path.symlink_metadata();
+    if !found.as_ref().is_ok_and(std::fs::Metadata::is_dir) {
+        first.await?;
+        return is_gone(found.and_then(|_| fs::remove_file(path)));
     }
     let dir = crate::scratch::ScratchDir::new(mirror, "remove")?;
     let question = Remove {
@@ -129,10 +141,46 @@ pub async fn remove_tree(
         write: vec![path.to_owned()],
         ..Desk::default()
     };
-    let asked = inspector.ask(&question, &desk, &bounds()).await;
-    asked.map_err(|source| GitError::Unseen {
+    let bounds = bounds();
+    let asked = inspector.ask_after(first, &question, &desk, &bounds);
+    asked.await?.map_err(|source| GitError::Unseen {
         path: path.to_owned(),
         source,
     })?;
-    gone(fs::remove_dir(path))
+    is_gone(fs::remove_dir(path))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn nothing_is_removed_before_what_comes_first_went_well() {
+        let dir = tempfile::tempdir().unwrap();
+        let (mirror, bench) = (dir.path().join("widget.git"), dir.path().join("bench"));
+        fs::create_dir_all(bench.join("tree")).unwrap();
+        let inspector = Inspector::here();
+        let fails = async {
+            let (verb, detail) = ("put-away".to_owned(), "not kept".to_owned());
+            Err(GitError::Failed { verb, detail })
+        };
+        let error = remove_tree_after(fails, &inspector, &mirror, &bench).await;
+        assert!(error.unwrap_err().to_string().contains("not kept"));
+        assert!(bench.join("tree").is_dir());
+
+        let inside = bench.join("tree");
+        let moves = async { out_of_sight(&inside) };
+        let removed = remove_tree_after(moves, &inspector, &mirror, &bench).await;
+        removed.unwrap();
+        assert!(!bench.exists());
+        // What comes first is done where nothing is to be removed, too.
+        let mut done = false;
+        let first = async {
+            done = true;
+            Ok(())
+        };
+        let nothing = remove_tree_after(first, &inspector, &mirror, &bench).await;
+        nothing.unwrap();
+        assert!(done);
+    }
 }

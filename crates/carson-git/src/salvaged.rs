@@ -67,7 +67,12 @@ impl Seen {
         if *commit == self.worktree.base {
             return Ok(true);
         }
-        // A push leaves its mark in the store; what was fetched from the remote is in the mirror.
+        // A push leaves its mark in the store; what was fetched from the remote is in the mirror. Mostly
+        // it is the branch of this firing, and no command needs to be started to see that.
+        let mark = self.worktree.remote_ref();
+        if self.worktree.kept.bare.ref_target(&mark).await?.as_ref() == Some(commit) {
+            return Ok(true);
+        }
         let places = [
             (
                 &self.worktree.kept.bare,

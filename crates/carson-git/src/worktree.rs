@@ -61,6 +61,11 @@ impl Worktree {
         format!("refs/heads/{}", self.branch)
     }
 
+    /// The mark that a push of the branch leaves in the store.
+    pub(crate) fn remote_ref(&self) -> String {
+        format!("refs/remotes/origin/{}", self.branch)
+    }
+
     /// What the branch was in the session's repository when Carson looked last.
     pub(crate) fn seen_ref(&self) -> String {
         format!("refs/carson/seen/{}", self.name())

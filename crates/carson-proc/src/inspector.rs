@@ -26,12 +26,13 @@ use std::time::Duration;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use thiserror::Error;
+use tokio::sync::oneshot;
 
 use crate::command::Command;
 use crate::error::SpawnError;
 use crate::finished::{Exit, Finished, StopReason};
 use crate::limits::Limits;
-use crate::run::capture;
+use crate::run::capture_fed;
 use crate::sandbox::{Demand, Network, Overlay, Profile, Resources, UNMET};
 
 /// The first argument that makes an executable of ours the child.
@@ -150,23 +151,68 @@ impl Inspector {
         desk: &Desk,
         bounds: &Bounds,
     ) -> Result<Q::Answer, InspectError> {
-        let asked = serde_json::to_vec(question).map_err(|e| InspectError::Ask(e.to_string()))?;
-        let answer = match &self.0 {
-            Asked::Child(program) => ask_child(program, Q::NAME, asked, desk, bounds).await?,
-            #[cfg(feature = "testing")]
-            Asked::Here => tokio::task::spawn_blocking(move || reply::<Q>(&asked))
-                .await
-                .map_err(|panic| InspectError::Garbled(panic.to_string()))?
-                .map_err(InspectError::Refused)?,
+        let first = async { Ok::<_, std::convert::Infallible>(()) };
+        let asked = self.ask_after(first, question, desk, bounds).await;
+        asked.unwrap_or_else(|never| match never {})
+    }
+
+    /// Asks once `first` went well. Meanwhile the child starts and puts its walls up, so `desk` must
+    /// name what is there already. When `first` fails nothing is asked, and its error is the outer one.
+    ///
+    /// # Errors
+    /// Inside each of [`InspectError`]; nothing is known then.
+    pub async fn ask_after<Q: Question, E>(
+        &self,
+        first: impl Future<Output = Result<(), E>>,
+        question: &Q,
+        desk: &Desk,
+        bounds: &Bounds,
+    ) -> Result<Result<Q::Answer, InspectError>, E> {
+        let asked = match serde_json::to_vec(question) {
+            Ok(asked) => asked,
+            Err(error) => {
+                first.await?;
+                return Ok(Err(InspectError::Ask(error.to_string())));
+            }
         };
-        serde_json::from_slice(&answer).map_err(|error| InspectError::Garbled(error.to_string()))
+        let answer = match &self.0 {
+            Asked::Child(program) => {
+                let (say, said) = oneshot::channel();
+                // Both come to their end, whatever becomes of the other.
+                let first = async {
+                    let went = first.await;
+                    // Without a question the child has nothing to answer.
+                    let _ = say.send(if went.is_ok() { asked } else { Vec::new() });
+                    went
+                };
+                let input = async { said.await.unwrap_or_default() };
+                let answer = ask_child(program, Q::NAME, input, desk, bounds);
+                let (went, answer) = tokio::join!(first, answer);
+                went?;
+                answer
+            }
+            #[cfg(feature = "testing")]
+            Asked::Here => {
+                first.await?;
+                let replied = tokio::task::spawn_blocking(move || reply::<Q>(&asked)).await;
+                match replied {
+                    Ok(replied) => replied.map_err(InspectError::Refused),
+                    Err(panic) => Err(InspectError::Garbled(panic.to_string())),
+                }
+            }
+        };
+        let read = |answer: Vec<u8>| {
+            serde_json::from_slice(&answer)
+                .map_err(|error| InspectError::Garbled(error.to_string()))
+        };
+        Ok(answer.and_then(read))
     }
 }
 
 async fn ask_child(
     program: &Path,
     name: &str,
-    asked: Vec<u8>,
+    asked: impl Future<Output = Vec<u8>>,
     desk: &Desk,
     bounds: &Bounds,
 ) -> Result<Vec<u8>, InspectError> {
@@ -183,7 +229,7 @@ async fn ask_child(
     let command = Command::new(program, "/")
         .args([INSPECT, name])
         .env("PATH", path(desk))
-        .stdin_bytes(asked)
+        .stdin_bytes(Vec::new())
         .confined(&profile);
     let limits = Limits {
         keep: bounds.answer,
@@ -191,7 +237,7 @@ async fn ask_child(
         grace: Duration::from_millis(100),
         ..Limits::within(bounds.wall_clock)
     };
-    answer_of(capture(&command, &limits).await?, bounds)
+    answer_of(capture_fed(&command, &limits, asked).await?, bounds)
 }
 
 fn answer_of(done: Finished, bounds: &Bounds) -> Result<Vec<u8>, InspectError> {

@@ -96,21 +96,23 @@ pub fn marked_processes(name: &str) -> BTreeMap<String, Vec<ProcessId>> {
 /// descendants, but never ourselves nor our own running children: SIGTERM, `grace`, then SIGKILL
 /// until a whole pass finds none, for at most five seconds. Returns how many there were.
 pub async fn reap_marked(name: &str, value: &str, grace: Duration) -> u32 {
-    let mut seen = ask(name, value, grace).await;
-    seen.extend(KillUntilNone::new().run(|| find_marked(name, value)).await);
+    let (mut seen, is_over) = ask(name, value, grace).await;
+    if !is_over {
+        seen.extend(KillUntilNone::new().run(|| find_marked(name, value)).await);
+    }
     // Their owner died with them, and could not remove them.
     cgroup::remove_stale();
     u32::try_from(seen.len()).unwrap_or(u32::MAX)
 }
 
-/// Asks politely until nobody is left or the time is up.
-async fn ask(name: &str, value: &str, grace: Duration) -> HashSet<ProcessId> {
+/// Asks politely until nobody is left or the time is up: whom, and whether the last look found nobody.
+async fn ask(name: &str, value: &str, grace: Duration) -> (HashSet<ProcessId>, bool) {
     let started = Instant::now();
     let mut asked = HashSet::new();
     while started.elapsed() < grace {
         let found = find_marked(name, value);
         if found.alive.is_empty() {
-            break;
+            return (asked, !found.corpses);
         }
         for id in found.alive.into_iter().map(ProcessId::from) {
             if asked.insert(id) && id.is_alive() {
@@ -119,7 +121,7 @@ async fn ask(name: &str, value: &str, grace: Duration) -> HashSet<ProcessId> {
         }
         sleep(PAUSE).await;
     }
-    asked
+    (asked, false)
 }
 
 fn find_marked(name: &str, value: &str) -> Found {

@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{PoisonError, RwLock};
 
 use crate::path::candidates;
-use crate::sandbox::{ResolveError, resolve};
+use crate::sandbox::{ResolveError, Ways, resolve};
 
 /// What this process knows.
 struct Known {
@@ -52,10 +52,11 @@ pub fn own_path(path: &OsStr) -> OsString {
     };
     // `/bin` is `/usr/bin` on most systems: each place is looked at once.
     let mut judged: BTreeMap<PathBuf, bool> = BTreeMap::new();
-    let mut is_own = |dir: &PathBuf| match resolve(dir, &shared) {
+    let mut ways = Ways::past(&shared);
+    let mut is_own = |dir: &PathBuf| match ways.resolve(dir) {
         Ok(found) if is_free(&found.real, &shared) => *judged
             .entry(found.real)
-            .or_insert_with_key(|real| leads_nowhere_else(real, &shared)),
+            .or_insert_with_key(|real| leads_nowhere_else(real, &shared, &mut ways)),
         _ => false,
     };
     let entries = std::env::split_paths(path).filter(|dir| dir.is_absolute() && is_own(dir));
@@ -69,7 +70,7 @@ pub fn own_path(path: &OsStr) -> OsString {
 }
 
 /// Whether no link in a directory, which has none in its own path, leads to where sessions write.
-fn leads_nowhere_else(dir: &Path, shared: &[PathBuf]) -> bool {
+fn leads_nowhere_else(dir: &Path, shared: &[PathBuf], ways: &mut Ways<'_>) -> bool {
     if shared.is_empty() {
         return true;
     }
@@ -83,7 +84,7 @@ fn leads_nowhere_else(dir: &Path, shared: &[PathBuf]) -> bool {
         if target.components().count() == 1 && target != Path::new("..") {
             return true;
         }
-        match resolve(&link.path(), shared) {
+        match ways.resolve(&link.path()) {
             Ok(found) => is_free(&found.real, shared),
             // A link to nothing is one to something later.
             Err(ResolveError::Io(_)) => is_free(&dir.join(&target), shared),

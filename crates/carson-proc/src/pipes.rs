@@ -10,7 +10,7 @@ use tokio::io::{AsyncRead, AsyncReadExt, AsyncWriteExt};
 use tokio::net::UnixStream;
 use tokio::process::{Child, ChildStdin, Command};
 
-use crate::command::{Output, Stdin};
+use crate::command::Output;
 use crate::lines::Stream;
 
 type Reader = Box<dyn AsyncRead + Send + Unpin>;
@@ -109,9 +109,8 @@ async fn next(pipe: &mut Option<Reader>, buffer: &mut [u8]) -> usize {
     }
 }
 
-/// Writes the input, beside the reading. A child that stops reading is no error.
-pub(crate) async fn feed(pipe: Option<ChildStdin>, stdin: &Stdin) {
-    if let (Some(mut pipe), Stdin::Bytes(bytes)) = (pipe, stdin) {
-        let _ = pipe.write_all(bytes).await;
-    }
+/// Writes the input once it is there, beside the reading. A child that stops reading is no error.
+pub(crate) async fn feed(pipe: Option<ChildStdin>, input: impl Future<Output = Vec<u8>>) {
+    let Some(mut pipe) = pipe else { return };
+    let _ = pipe.write_all(&input.await).await;
 }

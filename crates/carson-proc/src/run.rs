@@ -25,14 +25,30 @@ use crate::watch::Watch;
 /// # Errors
 /// When it cannot be started.
 pub async fn capture(command: &Command, limits: &Limits) -> Result<Finished, SpawnError> {
+    capture_fed(command, limits, input_of(command)).await
+}
+
+/// The same with an input that may only be there later; for a command whose input are bytes.
+pub(crate) async fn capture_fed(
+    command: &Command,
+    limits: &Limits,
+    input: impl Future<Output = Vec<u8>>,
+) -> Result<Finished, SpawnError> {
     let limits = Limits {
         sweep: false,
         ..*limits
     };
-    run(command, &limits, &Cancel::new(), |_| {
+    run_fed(command, &limits, &Cancel::new(), input, |_| {
         ControlFlow::Continue(())
     })
     .await
+}
+
+async fn input_of(command: &Command) -> Vec<u8> {
+    match &command.stdin {
+        Stdin::Null => Vec::new(),
+        Stdin::Bytes(bytes) => bytes.clone(),
+    }
 }
 
 /// Runs a program to its end. Each line goes to `on_line` as it comes; `Break` stops the child, and
@@ -44,6 +60,16 @@ pub async fn run(
     command: &Command,
     limits: &Limits,
     cancel: &Cancel,
+    on_line: impl FnMut(Line<'_>) -> ControlFlow<()>,
+) -> Result<Finished, SpawnError> {
+    run_fed(command, limits, cancel, input_of(command), on_line).await
+}
+
+async fn run_fed(
+    command: &Command,
+    limits: &Limits,
+    cancel: &Cancel,
+    input: impl Future<Output = Vec<u8>>,
     on_line: impl FnMut(Line<'_>) -> ControlFlow<()>,
 ) -> Result<Finished, SpawnError> {
     let started = Instant::now();
@@ -64,7 +90,7 @@ pub async fn run(
     // From here on, dropping the tree kills it.
     let mut tree = Tree::new(registered, marker, Reach::of(limits)).within(cgroup);
     let mut pipes = ends.open(&mut child).map_err(fail)?;
-    let feeding = feed(child.stdin.take(), &command.stdin);
+    let feeding = feed(child.stdin.take(), input);
     let mut watch = Watch::new(limits, tree.group(), started, on_line);
     let watching = watch.until_exit(&mut child, &mut pipes, cancel);
     let exit = beside(feeding, watching).await.map_err(fail)?;

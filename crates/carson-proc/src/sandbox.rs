@@ -70,5 +70,5 @@ pub use overlay::{Marks, Overlay, Upper};
 pub(crate) use probe::launcher;
 pub use probe::probe;
 pub use profile::{Abi, Demand, Network, Profile, Resources};
-pub use resolve::{ResolveError, Resolved, resolve};
+pub use resolve::{ResolveError, Resolved, Ways, resolve};
 pub use wait_child::hold_signals;

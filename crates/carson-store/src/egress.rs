@@ -14,6 +14,9 @@ impl Store {
     /// # Errors
     /// When the database does not answer.
     pub async fn set_egress(&self, id: FiringId, hosts: &[EgressHost]) -> Result<(), StoreError> {
+        if hosts.is_empty() {
+            return Ok(());
+        }
         transaction!(self, |tx| {
             for host in hosts {
                 query(

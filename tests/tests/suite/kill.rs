@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Stdio};
 
 use carson_core::Stage;
-use carson_tests::fleet::TestFleet;
+use carson_tests::fleet::{TestFleet, workspaces};
 use carson_tests::until;
 use serde_json::Value;
 use sqlx::sqlite::{SqliteConnectOptions, SqliteConnection};
@@ -157,6 +157,7 @@ impl Scene {
             stage
         };
         assert_eq!(before["stage"], noted.as_str(), "{before:#?}");
+        self.stands_on_what_is_tested(&before);
         self.firing.kill().unwrap();
         self.firing.wait().unwrap();
         open_trap(fleet);
@@ -188,6 +189,33 @@ impl Scene {
         self.is_done_once(finished);
     }
 
+    /// A workspace on layers has on the disk what its session changed, and not the checkout.
+    fn stands_on_what_is_tested(&self, row: &Value) {
+        let of_a_session = &row["sandbox"]["workspace"];
+        assert!(
+            of_a_session.is_null() || of_a_session == &workspaces(),
+            "{row:#?}"
+        );
+        let bench = self
+            .fleet
+            .home()
+            .join("benches")
+            .join(row["id"].as_str().unwrap());
+        // In these the worktree is there, and nobody has written to the file.
+        let whole = [Stage::Plan, Stage::Review, Stage::Revise];
+        if whole.iter().any(|stage| row["stage"] == stage.as_str()) {
+            let trees = fs::read_dir(&bench).unwrap().flatten();
+            let mut trees =
+                trees.filter(|item| item.file_name().to_string_lossy().starts_with("tree-"));
+            let tree = trees.next().unwrap().path();
+            assert_eq!(
+                tree.join("README.md").exists(),
+                workspaces() == "copy",
+                "{tree:?}"
+            );
+        }
+    }
+
     fn nothing_is_left(&self) {
         assert_eq!(self.fleet.descendants(), Vec::<i32>::new());
         assert_eq!(self.fleet.benches(), Vec::<PathBuf>::new());
@@ -203,13 +231,13 @@ impl Scene {
         let barrier = fleet.shared().join("barrier");
         fs::write(fleet.root().join("play.toml"), script(None, &barrier)).unwrap();
         fs::write(barrier.with_extension("go"), "").unwrap();
-        let again = fleet.fire(ROLE);
-        let outcome = again.json()["outcome"].clone();
-        assert_eq!(
-            outcome,
-            if finished { "SILENT" } else { "OK" },
-            "{again:#?}"
-        );
+        let again = fleet.fire(ROLE).json();
+        let outcome = if finished { "SILENT" } else { "OK" };
+        assert_eq!(again["outcome"], outcome, "{again:#?}");
+        if !finished {
+            let row = fleet.firing(again["id"].as_str().unwrap());
+            assert_eq!(row["sandbox"]["workspace"], workspaces(), "{row:#?}");
+        }
         self.nothing_is_left();
         let pulls = fleet.pulls();
         let ready = pulls.iter().filter(|pull| pull["draft"] == false);

@@ -32,7 +32,13 @@ const BY_HAND: &str = "set -e; git -C \"$1\" fetch --quiet\n\
      git push --quiet origin \"$3\"; git -C \"$1\" worktree remove --force \"$2\"";
 
 /// Repositories: what they are called, how many files they have, how often is fired in them.
-const PLACES: [(&str, usize, usize); 2] = [("10 files", 10, 20), ("57,000 files", 57_000, 3)];
+const PLACES: [(&str, usize, usize); 2] = [("10 files", 10, 20), ("57,000 files", LARGE, 3)];
+
+/// Files of the large one.
+const LARGE: usize = 57_000;
+
+/// How many workspaces of it are there at once when their disk is measured.
+pub(super) const TOGETHER: usize = 20;
 
 /// Measures firings in both, with and without a promise.
 ///
@@ -73,6 +79,10 @@ pub fn measure(carson: &Path) -> anyhow::Result<Vec<Figure>> {
                 ),
             });
         }
+        if files == LARGE {
+            println!("bench: {TOGETHER} workspaces of it at once");
+            figures.push(super::disk::measure(&bench)?);
+        }
         let ready = Sample::new(ready);
         figures.push(Figure {
             what: "its workspace is ready",
@@ -98,7 +108,7 @@ fn sample(
 }
 
 /// A home with one repository and one account, in a temporary directory that goes with it.
-struct Bench {
+pub(super) struct Bench {
     root: PathBuf,
     carson: PathBuf,
 }
@@ -116,7 +126,7 @@ impl Bench {
         let home = bench.root.join("home");
         fs::create_dir_all(&home)?;
         let settings = format!(
-            "[fleet]\nname = \"bench\"\nzone = \"UTC\"\n\
+            "[fleet]\nname = \"bench\"\nzone = \"UTC\"\nmax_firings = 64\n\
              [repos.sample]\nurl = {:?}\nbase = \"main\"\n\
              [accounts.sh]\nengine = \"command\"\nbinary = {agent:?}\n",
             bench.root.join("remote.git")
@@ -171,7 +181,7 @@ impl Bench {
         )?;
         let push = ["push", "--quiet"];
         output(git().current_dir(&seed).args(push).arg(&remote).arg("main"))?;
-        let clone = self.root.join("clone.git");
+        let clone = self.clone_of_it();
         output(
             git()
                 .args(["clone", "--quiet", "--bare"])
@@ -184,11 +194,21 @@ impl Bench {
         Ok(())
     }
 
-    fn command(&self, args: &[&str]) -> Command {
+    /// Its home.
+    pub(super) fn home(&self) -> PathBuf {
+        self.root.join("home")
+    }
+
+    /// A clone of the remote, without a worktree.
+    pub(super) fn clone_of_it(&self) -> PathBuf {
+        self.root.join("clone.git")
+    }
+
+    pub(super) fn command(&self, args: &[&str]) -> Command {
         let mut command = Command::new(&self.carson);
         command
             .args(args)
-            .env("CARSON_HOME", self.root.join("home"))
+            .env("CARSON_HOME", self.home())
             .stdin(Stdio::null());
         command
     }
@@ -207,7 +227,7 @@ impl Bench {
         let row: Value = serde_json::from_str(&said)?;
         let id = row["id"].as_str().context("a firing has no id")?;
         let row = output(&mut self.command(&["firings", id, "--json"]))?;
-        Ok((took, workspace(&serde_json::from_str(&row)?)?))
+        Ok((took, stage(&serde_json::from_str(&row)?, "workspace")?))
     }
 
     fn by_hand(&self, number: usize) -> anyhow::Result<Duration> {
@@ -218,7 +238,7 @@ impl Bench {
         let started = Instant::now();
         let mut sh = Command::new("/bin/sh");
         sh.args(["-c", script, "sh"])
-            .arg(self.root.join("clone.git"))
+            .arg(self.clone_of_it())
             .arg(tree)
             .arg(branch)
             .stdin(Stdio::null());
@@ -227,11 +247,11 @@ impl Bench {
     }
 }
 
-/// The stage of a firing in which its workspace is made.
-fn workspace(row: &Value) -> anyhow::Result<Duration> {
+/// How long a stage of a firing took.
+pub(super) fn stage(row: &Value, name: &str) -> anyhow::Result<Duration> {
     let mut stages = row["stages"].as_array().into_iter().flatten();
-    let stage = stages.find(|stage| stage["name"] == "workspace");
-    let stage = stage.context("a firing had no workspace")?;
+    let stage = stages.find(|stage| stage["name"] == name);
+    let stage = stage.with_context(|| format!("a firing had no stage {name}"))?;
     let at = |name: &str| {
         let text = stage[name].as_str().context("a stage has no end")?;
         Ok::<_, anyhow::Error>(DateTime::parse_from_rfc3339(text)?)

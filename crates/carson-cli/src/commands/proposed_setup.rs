@@ -1,5 +1,7 @@
-//! What would make a checkout of a repository ready to work in: as it tells other agents, or by its lock
-//! files.
+//! What would make a checkout of a repository ready to work in: as it tells other agents, as its CI does
+//! it, or by its lock files.
+
+mod ci;
 
 use serde_json::Value;
 
@@ -54,7 +56,8 @@ const TOLD: [Told; 4] = [
 /// The files that are looked at.
 pub fn files() -> impl Iterator<Item = &'static str> {
     let locks = LOCKS.iter().map(|(lock, _)| *lock);
-    TOLD.iter().map(|(place, _)| *place).chain(locks)
+    let told = TOLD.iter().map(|(place, _)| *place);
+    told.chain(ci::WORKFLOWS).chain(locks)
 }
 
 /// Looks at a repository.
@@ -67,12 +70,22 @@ pub fn proposed(files: &RepositoryFiles) -> Proposal {
     }
 }
 
-/// What the repository tells agents.
+/// What the repository tells agents, or has its CI do.
 fn declared(files: &RepositoryFiles) -> Option<(Vec<String>, String)> {
-    TOLD.iter().find_map(|(place, read)| {
-        let lines = read(&files.text(place)?)?;
-        (!lines.is_empty()).then(|| (lines, (*place).to_owned()))
+    let workflows = ci::WORKFLOWS.map(|place| (place, ci::installs as fn(&str) -> _));
+    TOLD.into_iter().chain(workflows).find_map(|(place, read)| {
+        let mut lines: Vec<String> = read(&files.text(place)?)?;
+        lines.retain(|line| !asks_for_root(line));
+        (!lines.is_empty()).then(|| (lines, place.to_owned()))
     })
+}
+
+/// Nobody has more rights in a sandbox, so such a line would fail.
+fn asks_for_root(line: &str) -> bool {
+    let words = line.split(|letter: char| !letter.is_alphanumeric() && !"-_".contains(letter));
+    words
+        .into_iter()
+        .any(|word| ["sudo", "doas"].contains(&word))
 }
 
 fn codex(text: &str) -> Option<Vec<String>> {
@@ -88,7 +101,14 @@ fn cursor(text: &str) -> Option<Vec<String>> {
 
 fn devcontainer(text: &str) -> Option<Vec<String>> {
     let value: Value = serde_json::from_str(&without_comments(text)).ok()?;
-    command(&value["postCreateCommand"])
+    // In the order in which they run when one is made.
+    let steps = [
+        "onCreateCommand",
+        "updateContentCommand",
+        "postCreateCommand",
+    ];
+    let said = steps.iter().filter_map(|step| command(&value[*step]));
+    Some(said.flatten().collect())
 }
 
 /// A text, a list of words, or several of them by name.
@@ -203,6 +223,37 @@ mod tests {
             ["npm ci"]
         );
         assert_eq!(of(&[]), Proposal::default());
+    }
+
+    #[test]
+    fn all_steps_of_a_container_are_taken_but_those_of_root() {
+        let dev = r#"{"onCreateCommand": "sudo apt-get update\nnpm ci",
+            "updateContentCommand": {"python": "pip install -r dev.txt", "root": "env A=1 sudo make"},
+            "postCreateCommand": ["make", "pseudo-sudoku"]}"#;
+        let found = of(&[(".devcontainer.json", dev)]);
+        let wanted = ["npm ci", "pip install -r dev.txt", "make pseudo-sudoku"];
+        assert_eq!(found.setup, wanted);
+        // One with nothing else says nothing.
+        let root = r#"{"postCreateCommand": "sudo make install"}"#;
+        let lock = ("package-lock.json", "{}");
+        assert_eq!(of(&[(".devcontainer.json", root), lock]).setup, ["npm ci"]);
+    }
+
+    #[test]
+    fn what_ci_installs_comes_before_lock_files_and_after_what_agents_are_told() {
+        let ci = (
+            ".github/workflows/ci.yml",
+            "jobs:\n  x:\n    steps:\n      - run: npm ci --omit=optional\n",
+        );
+        let lock = ("package-lock.json", "{}");
+        let found = of(&[ci, lock]);
+        assert_eq!(found.setup, ["npm ci --omit=optional"]);
+        assert_eq!(found.by, ".github/workflows/ci.yml");
+        let cursor = (".cursor/environment.json", r#"{"install": "make deps"}"#);
+        assert_eq!(of(&[ci, lock, cursor]).setup, ["make deps"]);
+        // A workflow that installs nothing says nothing.
+        let ci = (".github/workflows/ci.yml", "jobs: {}\n");
+        assert_eq!(of(&[ci, lock]).setup, ["npm ci"]);
     }
 
     #[test]

@@ -28,22 +28,34 @@ async fn remove(ctx: &Ctx<'_>, rec: &Record, place: Option<&mut Place>, saved: &
     if bench.root.symlink_metadata().is_err() {
         return;
     }
-    carson_proc::reap_marked(MARKER, &ctx.id.to_string(), GRACE).await;
-    if let Some(place) = place {
+    let id = ctx.id.to_string();
+    let ended = async {
+        carson_proc::reap_marked(MARKER, &id, GRACE).await;
+    };
+    let removed = match place {
         // Another look would take as long, and say the same.
-        if place.is_unseen() {
+        Some(place) if place.is_unseen() => {
+            ended.await;
             stays(ctx, "not all of it could be looked at").await;
             return;
         }
-        if let Err(error) = put_away(rec, place, saved).await {
-            stays(ctx, &error.to_string()).await;
-            return;
+        Some(place) => {
+            let put_away = async {
+                ended.await;
+                put_away(rec, place, saved).await
+            };
+            bench.remove_after(ctx.home, put_away).await
         }
-    } else if bench.may_hold_work() {
-        // Without a place nothing vouches for what is in there; pruning will look.
-        return;
-    }
-    match bench.remove(ctx.home).await {
+        None => {
+            ended.await;
+            if bench.may_hold_work() {
+                // Without a place nothing vouches for what is in there; pruning will look.
+                return;
+            }
+            bench.remove(ctx.home).await
+        }
+    };
+    match removed {
         Ok(()) => info!(firing.id = %ctx.id, "bench removed"),
         Err(error) => stays(ctx, &error.to_string()).await,
     }

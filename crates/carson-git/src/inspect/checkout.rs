@@ -45,7 +45,7 @@ impl Question for Checkout {
             let read = read.args(["--reset", "-u", base.as_str(), self.commit.as_str()]);
             return run_here(read).map(drop);
         }
-        let add = Git::new(&self.repository, "worktree");
+        let add = Git::new(&self.repository, "worktree").with_workers();
         let add = add.args(["add", "--quiet", "--no-track", "-b", &self.branch, "--"]);
         run_here(add.arg(&self.tree).arg(self.commit.as_str())).map(drop)
     }

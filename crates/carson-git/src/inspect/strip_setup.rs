@@ -18,6 +18,8 @@ use serde::{Deserialize, Serialize};
 use super::bounds::DEPTH;
 use super::generated;
 use crate::error::GitError;
+use crate::ignore_pattern::of_bytes;
+use crate::layered::on_disk;
 use crate::paths::path_of;
 use crate::seen::bounds;
 
@@ -68,6 +70,7 @@ impl Question for Strip {
                 Err(format!("the setup replaces {what}: {path}"))
             };
             if found.is_dir() {
+                left.bytes += on_disk(found);
                 if is_tracked {
                     return replaced("a tracked file by a directory");
                 }
@@ -90,7 +93,7 @@ impl Question for Strip {
                 let file = self.upper.join(path_of(path));
                 return fs::remove_file(&file).map_err(|error| error.to_string());
             }
-            left.bytes += found.blocks() * 512;
+            left.bytes += on_disk(found);
             note_place(&mut places, path);
             note(&mut untracked, path, false);
             Ok(())
@@ -101,7 +104,7 @@ impl Question for Strip {
         };
         for dir in &self.beside {
             walk(dir, &mut |_, found| {
-                left.bytes += found.blocks() * 512;
+                left.bytes += on_disk(found);
                 Ok(())
             })?;
         }
@@ -121,32 +124,13 @@ fn note_place(places: &mut BTreeSet<String>, path: &[u8]) {
 
 /// Adds a place, unless one above it is there: parents come first.
 fn note(untracked: &mut BTreeSet<String>, path: &[u8], is_dir: bool) {
-    let Some(path) = std::str::from_utf8(path)
-        .ok()
-        .filter(|path| !path.contains('\n'))
-    else {
-        return;
-    };
-    let mut above = path
-        .match_indices('/')
-        .map(|(at, _)| format!("/{}/", escaped(&path[..at])));
+    let cuts = path.iter().enumerate().filter(|(_, byte)| **byte == b'/');
+    let mut above = cuts.map(|(at, _)| of_bytes(&path[..at]) + "/");
     if above.any(|dir| untracked.contains(&dir)) {
         return;
     }
     let end = if is_dir { "/" } else { "" };
-    untracked.insert(format!("/{}{end}", escaped(path)));
-}
-
-/// As a pattern that means just this path (gitignore(5)).
-fn escaped(path: &str) -> String {
-    let mut text = String::new();
-    for letter in path.chars() {
-        if matches!(letter, '*' | '?' | '[' | '\\' | ' ' | '!' | '#') {
-            text.push('\\');
-        }
-        text.push(letter);
-    }
-    text
+    untracked.insert(of_bytes(path) + end);
 }
 
 type Visit<'v> = dyn FnMut(&[u8], &fs::Metadata) -> Result<(), String> + 'v;
@@ -275,7 +259,7 @@ mod tests {
         note(&mut told, b"node_modules/a/x", false);
         note(&mut told, b"src/*new [1]", false);
         note(&mut told, b"line\n*", false);
-        let wanted = ["/node_modules/", "/src/\\*new\\ \\[1]"];
+        let wanted = ["/line?\\*", "/node_modules/", "/src/\\*new\\ \\[1]"];
         assert_eq!(told.into_iter().collect::<Vec<_>>(), wanted);
     }
 }

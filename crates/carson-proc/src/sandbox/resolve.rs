@@ -1,5 +1,6 @@
 //! From a path as it was written to where it leads, past no link that a session may have left.
 
+use std::collections::HashSet;
 use std::fs;
 use std::io;
 use std::path::{Component, Path, PathBuf};
@@ -44,34 +45,65 @@ pub enum ResolveError {
 /// When the path does not exist, its links lead in a circle, or one of them lies in what sessions
 /// may write.
 pub fn resolve(path: &Path, shared: &[PathBuf]) -> Result<Resolved, ResolveError> {
-    let mut links = Vec::new();
-    let mut real = PathBuf::from("/");
-    let mut left: Vec<PathBuf> = parts(path);
-    while let Some(part) = left.pop() {
-        if part == Path::new("..") {
-            real.pop();
-            continue;
-        }
-        let next = real.join(part);
-        if !fs::symlink_metadata(&next)?.is_symlink() {
-            real = next;
-            continue;
-        }
-        if let Some(place) = shared.iter().find(|place| real.starts_with(place)) {
-            let place = place.clone();
-            return Err(ResolveError::Planted { link: next, place });
-        }
-        let target = fs::read_link(&next)?;
-        if target.is_absolute() {
-            real = PathBuf::from("/");
-        }
-        left.extend(parts(&target));
-        links.push((next, target));
-        if links.len() > MAX_LINKS {
-            return Err(ResolveError::Loop);
+    Ways::past(shared).resolve(path)
+}
+
+/// Many paths that are followed at one time: what was found to be no link is not looked at again.
+#[derive(Debug)]
+pub struct Ways<'s> {
+    shared: &'s [PathBuf],
+    plain: HashSet<PathBuf>,
+}
+
+impl<'s> Ways<'s> {
+    /// None of them through a link in one of these, which have no links themselves.
+    #[must_use]
+    pub fn past(shared: &'s [PathBuf]) -> Self {
+        Self {
+            shared,
+            plain: HashSet::new(),
         }
     }
-    Ok(Resolved { real, links })
+
+    /// As [`resolve`].
+    ///
+    /// # Errors
+    /// The same.
+    pub fn resolve(&mut self, path: &Path) -> Result<Resolved, ResolveError> {
+        let mut links = Vec::new();
+        let mut real = PathBuf::from("/");
+        let mut left: Vec<PathBuf> = parts(path);
+        while let Some(part) = left.pop() {
+            if part == Path::new("..") {
+                real.pop();
+                continue;
+            }
+            let next = real.join(part);
+            if self.plain.contains(&next) {
+                real = next;
+                continue;
+            }
+            if !fs::symlink_metadata(&next)?.is_symlink() {
+                self.plain.insert(next.clone());
+                real = next;
+                continue;
+            }
+            if let Some(place) = self.shared.iter().find(|place| real.starts_with(place)) {
+                let place = place.clone();
+                return Err(ResolveError::Planted { link: next, place });
+            }
+            let target = fs::read_link(&next)?;
+            if target.is_absolute() {
+                real = PathBuf::from("/");
+            }
+            left.extend(parts(&target));
+            links.push((next, target));
+            if links.len() > MAX_LINKS {
+                return Err(ResolveError::Loop);
+            }
+        }
+        Ok(Resolved { real, links })
+    }
 }
 
 /// Its names, the last one first.

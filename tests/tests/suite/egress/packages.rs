@@ -6,111 +6,14 @@
     reason = "it makes packages with the programs at hand"
 )]
 
-use std::collections::BTreeSet;
+mod registry;
+mod tls;
+
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use std::sync::Mutex;
 
+use self::registry::Registry;
 use super::*;
-
-/// Static files by HTTP, and who asked for what.
-struct Registry {
-    dir: tempfile::TempDir,
-    port: u16,
-    asked: Arc<Mutex<BTreeSet<String>>>,
-}
-
-impl Registry {
-    fn new() -> Self {
-        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-        let registry = Self {
-            dir: tempfile::tempdir().unwrap(),
-            port: listener.local_addr().unwrap().port(),
-            asked: Arc::default(),
-        };
-        let (root, asked) = (registry.dir.path().to_owned(), Arc::clone(&registry.asked));
-        std::thread::spawn(move || {
-            for stream in listener.incoming() {
-                let (root, asked) = (root.clone(), Arc::clone(&asked));
-                std::thread::spawn(move || answer(stream.unwrap(), &root, &asked));
-            }
-        });
-        registry
-    }
-
-    /// Its address, by a name.
-    fn url(&self) -> String {
-        format!("http://localhost:{}", self.port)
-    }
-
-    fn put(&self, path: &str, content: impl AsRef<[u8]>) {
-        let path = self.dir.path().join(path);
-        fs::create_dir_all(path.parent().unwrap()).unwrap();
-        fs::write(path, content).unwrap();
-    }
-
-    fn was_asked(&self, path: &str) -> bool {
-        self.asked.lock().unwrap().contains(path)
-    }
-
-    /// Runs a script where there is only this registry; what came of it.
-    fn sandboxed(&self, reads: &[PathBuf], script: &str) -> (PathBuf, TestFleet, String) {
-        let fleet = TestFleet::new();
-        let place = fleet.shared();
-        let rule = format!("localhost:{}", self.port);
-        let mut args: Vec<&str> = vec!["sandbox", "--required", "--egress", &rule];
-        let home = fleet.root().join("operator");
-        for path in [&place, &home] {
-            args.extend(["--write", path.to_str().unwrap()]);
-        }
-        for path in reads {
-            args.extend(["--read", path.to_str().unwrap()]);
-        }
-        let script = format!("set -e; cd {}; {script}", place.display());
-        args.extend(["--", "/bin/sh", "-c", &script]);
-        let ran = fleet.carson(&args);
-        assert_eq!(ran.code, Some(0), "{ran:#?}");
-        let said = format!("egress: {rule}: connected ");
-        assert!(ran.stderr.contains(&said), "{ran:#?}");
-        (place, fleet, ran.stderr)
-    }
-}
-
-/// One request, one answer.
-fn answer(mut stream: std::net::TcpStream, root: &Path, asked: &Mutex<BTreeSet<String>>) {
-    let _ = stream.set_read_timeout(Some(Duration::from_secs(5)));
-    let mut head = Vec::new();
-    let mut byte = [0];
-    while !head.ends_with(b"\r\n\r\n") && stream.read(&mut byte).is_ok_and(|read| read > 0) {
-        head.push(byte[0]);
-    }
-    let head = String::from_utf8_lossy(&head).into_owned();
-    let path = head.split(' ').nth(1).unwrap_or("/");
-    let path = path
-        .split('?')
-        .next()
-        .unwrap_or(path)
-        .trim_start_matches('/');
-    asked.lock().unwrap().insert(path.to_owned());
-    let found = [root.join(path), root.join(path).join("index.html")];
-    let content = found.iter().find_map(|file| fs::read(file).ok());
-    let (status, content) = match content {
-        Some(content) => ("200 OK", content),
-        None => ("404 Not Found", Vec::new()),
-    };
-    let kind = match path.rsplit('.').next() {
-        Some("whl" | "tgz" | "crate") => "application/octet-stream",
-        Some("json") => "application/json",
-        _ => "text/html",
-    };
-    let answer = format!(
-        "HTTP/1.1 {status}\r\nContent-Type: {kind}\r\nContent-Length: {}\r\n\
-         Connection: close\r\n\r\n",
-        content.len()
-    );
-    let _ = stream.write_all(answer.as_bytes());
-    let _ = stream.write_all(&content);
-}
 
 /// Runs a program in a directory; what it prints.
 fn made(dir: &Path, program: &str, args: &[&str]) -> String {
@@ -125,27 +28,8 @@ fn installed(program: &str, ask: &[&str]) -> PathBuf {
     PathBuf::from(made(Path::new("/"), program, ask).trim())
 }
 
-#[test]
-fn git_clones_through_the_proxy() {
-    let registry = Registry::new();
-    let fleet = TestFleet::new();
-    let bare = registry.dir.path().join("widget.git");
-    let (from, to) = (fleet.remote(), bare.to_str().unwrap().to_owned());
-    made(
-        Path::new("/"),
-        "git",
-        &["clone", "--quiet", "--bare", from.to_str().unwrap(), &to],
-    );
-    made(&bare, "git", &["update-server-info"]);
-    let clone = format!("git clone --quiet {}/widget.git clone", registry.url());
-    let (place, _fleet, said) = registry.sandboxed(&[], &clone);
-    assert!(place.join("clone/README.md").is_file(), "{said}");
-    assert!(registry.was_asked("widget.git/info/refs"));
-}
-
-#[test]
-fn npm_installs_through_the_proxy() {
-    let registry = Registry::new();
+/// Puts a package into a registry of npm's kind.
+fn node_package(registry: &Registry) {
     let temp = tempfile::tempdir().unwrap();
     let package = temp.path().join("package");
     fs::create_dir(&package).unwrap();
@@ -153,6 +37,7 @@ fn npm_installs_through_the_proxy() {
     fs::write(package.join("package.json"), manifest).unwrap();
     fs::write(package.join("index.js"), "module.exports = 1;\n").unwrap();
     made(temp.path(), "tar", &["-czf", "leaf.tgz", "package"]);
+    let sum = made(temp.path(), "sha1sum", &["leaf.tgz"]);
     registry.put("leaf.tgz", fs::read(temp.path().join("leaf.tgz")).unwrap());
     let known = serde_json::json!({
         "name": "tiny-leaf",
@@ -160,23 +45,21 @@ fn npm_installs_through_the_proxy() {
         "versions": {"1.0.0": {
             "name": "tiny-leaf",
             "version": "1.0.0",
-            "dist": {"tarball": format!("{}/leaf.tgz", registry.url())},
+            "dist": {
+                "tarball": format!("{}/leaf.tgz", registry.url()),
+                "shasum": sum.split(' ').next(),
+            },
         }},
     });
     registry.put("tiny-leaf", known.to_string());
-    let install = format!(
-        "npm install --registry {} --no-audit --no-fund --loglevel error tiny-leaf >&2",
-        registry.url()
-    );
-    let (place, _fleet, said) = registry.sandboxed(&[], &install);
-    let file = place.join("node_modules/tiny-leaf/index.js");
-    assert!(file.is_file(), "{said}");
-    assert!(registry.was_asked("tiny-leaf") && registry.was_asked("leaf.tgz"));
 }
 
-#[test]
-fn pip_installs_through_the_proxy() {
-    let registry = Registry::new();
+/// What a wheel holds, by its own list.
+const WHEEL_FILES: &str = "tiny_leaf.py,,\ntiny_leaf-1.0.dist-info/METADATA,,\n\
+                           tiny_leaf-1.0.dist-info/WHEEL,,\ntiny_leaf-1.0.dist-info/RECORD,,\n";
+
+/// Puts a wheel into a package index; its file's name.
+fn wheel(registry: &Registry) -> &'static str {
     let temp = tempfile::tempdir().unwrap();
     for (path, text) in [
         ("tiny_leaf.py", "LEAF = 1\n"),
@@ -188,7 +71,7 @@ fn pip_installs_through_the_proxy() {
             "tiny_leaf-1.0.dist-info/WHEEL",
             "Wheel-Version: 1.0\nGenerator: test\nRoot-Is-Purelib: true\nTag: py3-none-any\n",
         ),
-        ("tiny_leaf-1.0.dist-info/RECORD", ""),
+        ("tiny_leaf-1.0.dist-info/RECORD", WHEEL_FILES),
     ] {
         let path = temp.path().join(path);
         fs::create_dir_all(path.parent().unwrap()).unwrap();
@@ -207,6 +90,45 @@ fn pip_installs_through_the_proxy() {
     registry.put(wheel, fs::read(temp.path().join(wheel)).unwrap());
     let page = format!("<a href=\"/{wheel}\">{wheel}</a>");
     registry.put("simple/tiny-leaf/index.html", page);
+    wheel
+}
+
+#[test]
+fn git_clones_through_the_proxy() {
+    let registry = Registry::new();
+    let fleet = TestFleet::new();
+    let bare = registry.root().join("widget.git");
+    let (from, to) = (fleet.remote(), bare.to_str().unwrap().to_owned());
+    made(
+        Path::new("/"),
+        "git",
+        &["clone", "--quiet", "--bare", from.to_str().unwrap(), &to],
+    );
+    made(&bare, "git", &["update-server-info"]);
+    let clone = format!("git clone --quiet {}/widget.git clone", registry.url());
+    let (place, _fleet, said) = registry.sandboxed(&[], &clone);
+    assert!(place.join("clone/README.md").is_file(), "{said}");
+    assert!(registry.was_asked("widget.git/info/refs"));
+}
+
+#[test]
+fn npm_installs_through_the_proxy() {
+    let registry = Registry::new();
+    node_package(&registry);
+    let install = format!(
+        "npm install --registry {} --no-audit --no-fund --loglevel error tiny-leaf >&2",
+        registry.url()
+    );
+    let (place, _fleet, said) = registry.sandboxed(&[], &install);
+    let file = place.join("node_modules/tiny-leaf/index.js");
+    assert!(file.is_file(), "{said}");
+    assert!(registry.was_asked("tiny-leaf") && registry.was_asked("leaf.tgz"));
+}
+
+#[test]
+fn pip_installs_through_the_proxy() {
+    let registry = Registry::new();
+    let wheel = wheel(&registry);
     let python = installed("python3", &["-c", "import sys; print(sys.executable)"]);
     let prefix = installed("python3", &["-c", "import sys; print(sys.prefix)"]);
     let install = format!(
