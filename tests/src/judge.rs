@@ -54,7 +54,7 @@ pub fn state(fleet: &TestFleet) -> BTreeMap<String, String> {
 /// When the exit code is another, a text is missing, or Carson panicked.
 pub fn judge(ran: &Ran, code: i32, says: &[&str]) -> Result<(), String> {
     let said = format!("{}{}", ran.stdout, ran.stderr);
-    let problem = if said.contains("panicked") || said.contains("a bug in Carson") {
+    let problem = if said.contains("panicked") || said.contains("this is a bug in Carson") {
         "it panicked".to_owned()
     } else if ran.code != Some(code) {
         format!("exit code {:?}, not {code}", ran.code)

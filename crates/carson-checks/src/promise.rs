@@ -80,14 +80,17 @@ pub(crate) async fn runs(scene: &Scene<'_>, role: &Role) -> Option<Verdict> {
     for repo in &role.repos {
         let known = Baseline::known(scene.home, role, repo).await;
         let known = known.filter(|known| known.run == promise.run);
-        match known.map(|known| (known.ended, known.said)) {
-            Some((BaselineEnd::Unable(why), _)) => {
+        let Some(known) = known else { continue };
+        match known.ended {
+            BaselineEnd::Unable(why) => {
                 return Some(Verdict::error(format!("in {repo}: {why}")));
             }
-            Some((BaselineEnd::Failed(_), said)) => {
-                fails.get_or_insert_with(|| fails_on_base(repo, &said));
+            BaselineEnd::Failed(_) => {
+                let on: String = known.base.chars().take(10).collect();
+                let found = fails_on_base(repo, &known.said);
+                fails.get_or_insert_with(|| format!("when it was last run, on {on}: {found}"));
             }
-            Some((BaselineEnd::Passed, _)) | None => {}
+            BaselineEnd::Passed => {}
         }
     }
     if let Some(found) = fails {

@@ -1,5 +1,6 @@
 //! Why an ask has no answer.
 
+use carson_config::shipped_roles;
 use carson_core::{FiringId, RepoName, RoleName};
 use carson_firing::dry_run::DryRunError;
 use carson_firing::ended_pulls::PullError;
@@ -174,23 +175,7 @@ impl Refusal {
         Some(match self {
             Self::Unreadable { .. } => "look at the schema of the verb".to_owned(),
             Self::NoJson(_) => "this is a bug in Carson: report it".to_owned(),
-            Self::Unknown { what, known, .. } if known.is_empty() => match *what {
-                "role" => {
-                    "there is no role at all: `carson init --role implementer` makes one".to_owned()
-                }
-                what => format!(
-                    "there is no {what} at all: write one into carson.toml (docs/CONFIG.md)"
-                ),
-            },
-            Self::Unknown {
-                what: "role",
-                known,
-                ..
-            } => format!(
-                "there are: {}; `carson init --role implementer` adds the one that comes with Carson",
-                known.join(", ")
-            ),
-            Self::Unknown { known, .. } => format!("there are: {}", known.join(", ")),
+            Self::Unknown { what, known, .. } => unknown(what, known),
             Self::WhichRepo { known } => format!("add `repo` with one of: {}", known.join(", ")),
             Self::WhichLabel { known } => format!("say one of: {}", known.join(", ")),
             Self::Elsewhere { works_in, .. } => {
@@ -224,5 +209,22 @@ impl Refusal {
             }
             Self::Field { .. } | Self::Issue { .. } | Self::BenchStays(_) => return None,
         })
+    }
+}
+
+/// What there is, and what makes a role that comes with Carson and is not there.
+fn unknown(what: &str, known: &[String]) -> String {
+    let there = match known {
+        [] => format!("there is no {what} at all"),
+        known => format!("there are: {}", known.join(", ")),
+    };
+    let shipped = shipped_roles().iter().map(|role| role.name);
+    let mut missing = shipped.filter(|name| !known.iter().any(|one| one == name));
+    match (what, missing.next()) {
+        ("role", Some(name)) => format!("{there}; `carson init --role {name}` makes that one"),
+        (_, _) if known.is_empty() => {
+            format!("{there}: write one into carson.toml (docs/CONFIG.md)")
+        }
+        _ => there,
     }
 }

@@ -117,7 +117,7 @@ fn a_check_that_fails_before_any_work_is_told_before_a_session_is_paid() {
     assert!(
         doctor
             .stdout
-            .contains("warning role.hand.promise: the check fails on the untouched base"),
+            .contains("warning role.hand.promise: when it was last run, on "),
         "{doctor:#?}"
     );
     fleet.issue("hand", "More", "");

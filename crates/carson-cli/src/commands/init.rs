@@ -48,7 +48,9 @@ pub async fn run(app: &App, args: &Init) -> Result<u8, CommandError> {
     let role = made.role(app, args, &source, check.as_ref())?;
     let to_mend = match examined(app).await {
         Ok(to_mend) => to_mend,
-        Err(error) => return Err(error.hint("nothing was kept: mend it, and run it again")),
+        Err(error) => {
+            return Err(error.hint("nothing was kept: put that right, and run `carson init` again"));
+        }
     };
     made.keep();
     if app.json {
@@ -153,7 +155,7 @@ async fn examined(app: &App) -> Result<Vec<Checked>, CommandError> {
     let program = all.iter().find(|one| one.id.ends_with(".program"));
     if let Some(Checked { found, remedy, .. }) = program {
         let error = CommandError::failed(found);
-        let other = "carson init --engine takes another one";
+        let other = "carson init --binary PATH says where it is, and --engine takes another one";
         return Err(error.hint(remedy.clone().unwrap_or_default()).hint(other));
     }
     Ok(all)

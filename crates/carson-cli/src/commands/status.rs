@@ -9,7 +9,8 @@ use carson_operator::Ask;
 use carson_operator::daemons::Life;
 use carson_operator::firings::state;
 use carson_operator::status::{Seen, Status};
-use carson_store::{Owed, PauseRow, PreflightRow};
+use carson_store::{Owed, PauseRow, PauseScope, PreflightRow};
+use chrono::{DateTime, Utc};
 
 use crate::app::App;
 use crate::error::CommandError;
@@ -106,23 +107,40 @@ fn daemons(seen: &Seen) {
     }
 }
 
+/// When a stop ends by itself, and what ends it before.
+fn or_typed(until: Option<DateTime<Utc>>, typed: &str) -> String {
+    until.map_or_else(
+        || typed.to_owned(),
+        |until| format!("{}, or {typed}", instant(until)),
+    )
+}
+
 fn stops(seen: &Seen) {
     if let Some(why) = &seen.no_room {
         print::alarm(&format!("NO ROOM: {why}"));
     }
     let standing = |row: &&PauseRow| row.until.is_none_or(|until| seen.now < until);
     for row in seen.pauses.iter().filter(standing) {
-        let until = row.until.map_or("it is resumed".to_owned(), instant);
+        let ends = match &row.scope {
+            PauseScope::Fleet => "`carson resume`".to_owned(),
+            PauseScope::Role(name) => format!("`carson resume --role {name}`"),
+            PauseScope::Repo(name) => format!("`carson resume --repo {name}`"),
+            PauseScope::Account(name) => format!("`carson resume --account {name}`"),
+        };
         print::warning(&format!(
-            "PAUSED {} until {until}: {}",
-            row.scope, row.reason
+            "PAUSED {} until {}: {}",
+            row.scope,
+            or_typed(row.until, &ends),
+            row.reason
         ));
     }
     for row in &seen.blocks {
-        let until = row.until.map_or("it is cleared".to_owned(), instant);
+        let ends = format!("`carson block clear {}`", row.account);
         print::alarm(&format!(
-            "BLOCKED account {} until {until}: {}",
-            row.account, row.reason
+            "BLOCKED account {} until {}: {}",
+            row.account,
+            or_typed(row.until, &ends),
+            row.reason
         ));
     }
     if seen.roles.is_empty() {
@@ -134,12 +152,11 @@ fn stops(seen: &Seen) {
         let Some(open) = &role.breaker else { continue };
         let reset = format!("`carson breaker reset {}`", role.name);
         let until = match open.until {
-            Some(at) if at <= seen.now => format!("until its next firing ends well, or {reset}"),
-            Some(at) => format!("until {}, or {reset}", instant(at)),
-            None => format!("until {reset}"),
+            Some(at) if at <= seen.now => format!("its next firing ends well, or {reset}"),
+            until => or_typed(until, &reset),
         };
         print::alarm(&format!(
-            "BREAKER of {} is open {until}: {}",
+            "BREAKER of {} is open until {until}: {}",
             role.name, open.why
         ));
     }

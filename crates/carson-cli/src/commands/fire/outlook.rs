@@ -23,7 +23,7 @@ pub fn passing() -> Steps {
             match step {
                 Step::Setup(repo) => print::error(&format!("the setup of {repo} runs, once")),
                 Step::Check(run) => {
-                    print::error(&format!("the check runs on the untouched base: {run}"))
+                    print::error(&format!("the check runs on the untouched base: {run}"));
                 }
                 _ => {}
             }
