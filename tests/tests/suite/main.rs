@@ -49,6 +49,7 @@ mod soak;
 mod stages;
 mod stop;
 mod terminal;
+mod twenty_issues;
 mod upkeep;
 mod verbs;
 mod walls;
