@@ -16,6 +16,7 @@ mod sample;
 mod samples;
 mod sandbox;
 mod scale;
+mod scene;
 
 use std::path::PathBuf;
 use std::process::{Command, ExitCode};

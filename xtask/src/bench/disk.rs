@@ -11,8 +11,11 @@ use anyhow::{Context as _, bail, ensure};
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 
-use super::firing::{Bench, TOGETHER};
+use super::scene::Bench;
 use super::{Figure, output};
+
+/// How many workspaces are there at once.
+pub(super) const TOGETHER: usize = 20;
 
 /// A session that has committed and stays.
 const STAYS: &str = "#!/bin/sh\ncat >/dev/null\ndate +%s%N > work.txt\n\

@@ -13,8 +13,8 @@ use std::time::{Duration, Instant, SystemTime};
 use anyhow::{Context as _, ensure};
 use serde_json::Value;
 
-use super::firing::stage;
 use super::sample::Sample;
+use super::scene::stage;
 use super::{Figure, output, tempdir};
 
 /// How often the check runs in the warm checkout, and how many firings there are after the first.
