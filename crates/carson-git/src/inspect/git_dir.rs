@@ -69,6 +69,42 @@ impl GitDir {
         })
     }
 
+    /// A repository without files of its own, such as a submodule's after its files went.
+    pub(super) fn bare(dir: &Path, within: &Within) -> Option<Self> {
+        let git = within.dir(dir)?;
+        within.file(&git.join("HEAD"))?;
+        within.dir(&git.join("objects"))?;
+        Some(Self {
+            common: git.clone(),
+            git,
+            within: within.clone(),
+        })
+    }
+
+    /// The repositories of its submodules, and of theirs, whether or not their files are there; up to
+    /// `most` directories are looked at.
+    pub(super) fn modules(&self, most: usize) -> Vec<PathBuf> {
+        let (mut found, mut todo, mut seen) = (Vec::new(), vec![self.common.join("modules")], 0);
+        while let Some(dir) = todo.pop().filter(|_| seen < most) {
+            for item in items(&dir) {
+                seen += 1;
+                // A link leads to somebody else's.
+                if !item.file_type().is_ok_and(|kind| kind.is_dir()) {
+                    continue;
+                }
+                // A name may have slashes in it.
+                match Self::bare(&item.path(), &self.within) {
+                    Some(module) => {
+                        todo.push(module.common.join("modules"));
+                        found.push(module.common);
+                    }
+                    None => todo.push(item.path()),
+                }
+            }
+        }
+        found
+    }
+
     /// The commit of `HEAD`.
     pub(super) fn head(&self) -> Option<Oid> {
         self.resolve("HEAD", DEEP)

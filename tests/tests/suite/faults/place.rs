@@ -4,6 +4,7 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::process::Stdio;
 
+use carson_tests::fleet::TestFleet;
 use carson_tests::until;
 use serde_json::Value;
 
@@ -115,5 +116,36 @@ fn f24_a_branch_that_somebody_took_is_never_overwritten() {
             .iter()
             .any(|branch| fleet.tip(branch) == fleet.tip("main")),
         "somebody's branch was overwritten: {taken:?} {row:#}"
+    );
+}
+
+#[test]
+fn f51_a_broken_head_of_carsons_clone_stops_nothing() {
+    let agent = format!("{COMMIT}\necho '[OK] done'");
+    let fleet = fleet(&agent, "");
+    assert_eq!(fire(&fleet)["outcome"], "OK");
+    for head in ["", "no head at all\n", "ref: refs/heads/nowhere\n"] {
+        fs::write(fleet.mirror().join("HEAD"), head).unwrap();
+        fleet.issue("hand", "More work", "To do.");
+        let row = fire(&fleet);
+        assert_eq!(row["outcome"], "OK", "{head:?}: {row:#}");
+    }
+}
+
+#[test]
+fn f51_a_home_whose_path_has_a_line_break_works_or_is_refused_with_the_reason() {
+    let place = tempfile::tempdir().unwrap();
+    let odd = place.path().join("two\nlines");
+    fs::create_dir(&odd).unwrap();
+    let fleet = TestFleet::below(&odd);
+    fleet.script("[[when]]\ndo = [\n    { edit = { path = \"a\", content = \"a\" } },\n    { commit = \"A\" },\n    { say = \"[OK]\" },\n]\n");
+    fleet.role("hand", "play", "stages = [\"execute\"]\n");
+    fleet.issue("hand", "Work", "To do.");
+    let ran = fleet.fire("hand");
+    let row = ran.json();
+    let reason = row["reason"].as_str().unwrap_or_default();
+    assert!(
+        row["outcome"] == "OK" || reason.contains("line break"),
+        "{ran:#?}"
     );
 }

@@ -30,6 +30,12 @@ const AHEAD: TimeDelta = TimeDelta::milliseconds(400);
 /// Roles that have something to lose when something goes wrong.
 const BUSY: [&str; 3] = ["hourly", "steady", "checked"];
 
+/// An issue that a role may take up.
+pub(super) struct Ready {
+    pub role: String,
+    pub issue: u64,
+}
+
 pub(super) struct World {
     pub(super) fleet: TestFleet,
     clock: SetClock,
@@ -40,8 +46,8 @@ pub(super) struct World {
     /// Monday 00:00.
     monday: DateTime<Utc>,
     _elsewhere: TempDir,
-    /// The roles that had work to take up, by hour.
-    pub(super) ready: BTreeMap<u64, Vec<String>>,
+    /// The work that was there to be taken up, by hour.
+    pub(super) ready: BTreeMap<u64, Vec<Ready>>,
     /// What people made, by number.
     issues: Vec<u64>,
 }
@@ -109,7 +115,7 @@ impl World {
             }
             let mut due = ROLES.iter().filter(|role| role.is_due(hour));
             // An hour in which nobody would do anything is slept through.
-            if due.any(|role| work.iter().any(|one| one == role.name)) || hour == hours {
+            if due.any(|role| work.iter().any(|one| one.role == role.name)) || hour == hours {
                 self.shortly_before(hour);
                 person::look(&self.fleet, person::AT_WORK);
                 self.go(hour);
@@ -201,10 +207,9 @@ impl World {
             .push(self.fleet.issue(role, &format!("Work for {role}"), &body));
     }
 
-    /// The roles that have an issue to take up.
-    fn work(&self) -> Vec<String> {
+    fn work(&self) -> Vec<Ready> {
         let open = self.fleet.ok(&["issue", "list", "--json"]);
-        let mut roles = Vec::new();
+        let mut ready = Vec::new();
         for issue in open.as_array().unwrap() {
             let labels = issue["labels"].as_array().unwrap();
             let labels: Vec<&str> = labels.iter().filter_map(Value::as_str).collect();
@@ -218,9 +223,12 @@ impl World {
                 continue;
             }
             let role = labels.iter().find_map(|label| label.strip_prefix("for:"));
-            roles.extend(role.map(str::to_owned));
+            ready.extend(role.map(|role| Ready {
+                role: role.to_owned(),
+                issue: issue["number"].as_u64().unwrap(),
+            }));
         }
-        roles
+        ready
     }
 
     /// Every slot, the newest first.
