@@ -4,7 +4,7 @@
 //! object stores, a pipe in the place of a ref blocks for ever. So nothing but names of commits is
 //! read here.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::path::{Path, PathBuf};
 
 use super::bounds::{LOG, NAMES, PACKED_REFS};
@@ -84,7 +84,13 @@ impl GitDir {
     /// The repositories of its submodules, and of theirs, whether or not their files are there; up to
     /// `most` directories are looked at.
     pub(super) fn modules(&self, most: usize) -> Vec<PathBuf> {
-        let (mut found, mut todo, mut seen) = (Vec::new(), vec![self.common.join("modules")], 0);
+        // Each worktree has modules of its own.
+        let places = self
+            .worktrees()
+            .into_iter()
+            .chain([self.git.clone(), self.common.clone()]);
+        let places: BTreeSet<PathBuf> = places.map(|place| place.join("modules")).collect();
+        let (mut found, mut todo, mut seen) = (Vec::new(), Vec::from_iter(places), 0);
         while let Some(dir) = todo.pop().filter(|_| seen < most) {
             for item in items(&dir) {
                 seen += 1;

@@ -50,9 +50,10 @@ fn f43_work_in_any_other_place_is_kept_and_named() {
 fn named(place: &str, fleet: &TestFleet, row: &Value) {
     let row = fleet.firing(row["id"].as_str().unwrap());
     let told = fleet.ok(&["issue", "show", "1", "--json"])["comments"].to_string();
-    for text in [row["reason"].as_str().unwrap_or_default(), &told] {
+    let reason = row["reason"].as_str().unwrap_or_default();
+    for text in [&format!("{reason} {}", row["salvage_ref"]), &told] {
         assert!(
-            text.contains("under refs/carson/") || text.contains("under `refs/carson/"),
+            text.contains("refs/carson/"),
             "{place}: nothing names where it is: {text}\n{row:#}"
         );
     }

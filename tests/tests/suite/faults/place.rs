@@ -133,19 +133,12 @@ fn f51_a_broken_head_of_carsons_clone_stops_nothing() {
 }
 
 #[test]
-fn f51_a_home_whose_path_has_a_line_break_works_or_is_refused_with_the_reason() {
+fn f51_a_home_whose_path_has_a_line_break_is_refused_with_the_reason() {
     let place = tempfile::tempdir().unwrap();
     let odd = place.path().join("two\nlines");
     fs::create_dir(&odd).unwrap();
-    let fleet = TestFleet::below(&odd);
-    fleet.script("[[when]]\ndo = [\n    { edit = { path = \"a\", content = \"a\" } },\n    { commit = \"A\" },\n    { say = \"[OK]\" },\n]\n");
-    fleet.role("hand", "play", "stages = [\"execute\"]\n");
-    fleet.issue("hand", "Work", "To do.");
-    let ran = fleet.fire("hand");
-    let row = ran.json();
-    let reason = row["reason"].as_str().unwrap_or_default();
-    assert!(
-        row["outcome"] == "OK" || reason.contains("line break"),
-        "{ran:#?}"
-    );
+    let refused = TestFleet::below(&odd).carson(&["status"]);
+    assert_eq!(refused.code, Some(2), "{refused:#?}");
+    assert!(refused.stderr.contains("line break"), "{refused:#?}");
+    assert!(refused.stderr.contains("--home"), "{refused:#?}");
 }
