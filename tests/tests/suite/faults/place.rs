@@ -122,7 +122,7 @@ fn f24_a_branch_that_somebody_took_is_never_overwritten() {
 #[test]
 fn f51_a_broken_head_of_carsons_clone_stops_nothing() {
     let agent = format!("{COMMIT}\necho '[OK] done'");
-    let fleet = fleet(&agent, "");
+    let fleet = fleet(&agent, "[limits]\nmax_open_prs = 9\n");
     assert_eq!(fire(&fleet)["outcome"], "OK");
     for head in ["", "no head at all\n", "ref: refs/heads/nowhere\n"] {
         fs::write(fleet.mirror().join("HEAD"), head).unwrap();
