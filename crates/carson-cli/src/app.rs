@@ -50,8 +50,16 @@ impl App {
                     .hint("name the fleet's home with --home or CARSON_HOME"));
             }
         };
+        let home = std::path::absolute(home)?;
+        // Git writes the places of repositories down line by line.
+        if home.as_os_str().as_encoded_bytes().contains(&b'\n') {
+            return Err(CommandError::usage(format!(
+                "there is a line break in the path of the fleet's home: {home:?}"
+            ))
+            .hint("name another one with --home or CARSON_HOME"));
+        }
         Ok(Self {
-            layout: Layout::at(std::path::absolute(home)?),
+            layout: Layout::at(home),
             json,
             settings: None,
             environ,

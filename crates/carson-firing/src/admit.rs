@@ -37,6 +37,8 @@ pub type ClaimError = StoreError;
 pub struct Wish {
     /// The slot; `None` for a firing that an operator asks for.
     pub slot: Option<DateTime<Utc>>,
+    /// When it is due, where that is still ahead: it begins no sooner.
+    pub at: Option<DateTime<Utc>>,
     /// Older slots that this one stands for.
     pub missed: u32,
     /// Only this repository.
@@ -61,14 +63,17 @@ pub async fn claim(home: &Home, role: &Role, wish: &Wish) -> Result<Claimed, Cla
 /// When the store does not answer.
 pub async fn claim_all(home: &Home, wishes: &[(&Role, Wish)]) -> Result<Vec<Claimed>, ClaimError> {
     let now = home.clock.now();
+    // What ends with the hour, as limits and days do, does not stop the slot of the next one.
+    let due = wishes.iter().filter_map(|(_, wish)| wish.at);
+    let begins = due.max().map_or(now, |at| at.max(now));
     let roles: Vec<&Role> = wishes.iter().map(|(role, _)| *role).collect();
-    let gates = gates(home, &roles, now).await?;
+    let gates = gates(home, &roles, begins).await?;
     let mut claimed = Vec::with_capacity(wishes.len());
     let (mut wanted, mut skips) = (Vec::new(), Vec::new());
     for ((role, wish), mut gate) in wishes.iter().zip(gates) {
         // Those before it in this very pass will run too.
         gate.running_here += u32::try_from(wanted.len()).unwrap_or(u32::MAX);
-        claimed.push(match admit(&gate, now) {
+        claimed.push(match admit(&gate, begins) {
             Admission::Wait(why) => Claimed::Wait(why),
             Admission::Skip(reason) => {
                 skips.extend(wish.slot.map(|slot| NewSkip {

@@ -24,6 +24,23 @@ impl Seen {
         }
         Ok(refs)
     }
+
+    /// The repositories inside with commits of their own that are kept now, by the names of their
+    /// directories, and the refs.
+    ///
+    /// # Errors
+    /// When the store cannot be read.
+    pub async fn kept_inside(&self) -> Result<Vec<(String, String)>, GitError> {
+        let mut kept = Vec::new();
+        for (dir, oid) in &self.unsaved {
+            let name = self.worktree.nested_ref(oid);
+            if self.worktree.kept.bare.ref_target(&name).await?.is_some() {
+                let dir = dir.rsplit('/').next().unwrap_or(dir);
+                kept.push((dir.to_owned(), name));
+            }
+        }
+        Ok(kept)
+    }
 }
 
 #[cfg(test)]

@@ -59,6 +59,7 @@ mod layered;
 mod merging;
 mod mirror;
 mod named;
+mod newest;
 mod oid;
 mod paths;
 mod private;

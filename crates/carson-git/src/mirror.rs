@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use carson_proc::inspector::Inspector;
 use tokio::time::{Instant, sleep};
-use tracing::info;
+use tracing::{info, warn};
 
 use crate::bare::Bare;
 use crate::config::Own;
@@ -66,6 +66,7 @@ impl Mirror {
         scratch::sweep(self.path());
         self.kept().make()?;
         scratch::sweep(self.kept().path());
+        self.mend_head()?;
         if self.path().join("HEAD").is_file() {
             return self.fetch(REMOTE).await;
         }
@@ -88,6 +89,19 @@ impl Mirror {
         std::fs::rename(half.path(), self.path()).map_err(|source| io(self.path(), source))?;
         info!(mirror = %self.path().display(), "repository cloned");
         durable::name(self.path(), self.path().parent().unwrap_or(self.path()))
+    }
+
+    /// Nothing of ours reads the `HEAD` of a bare clone, but without a sound one git finds no repository.
+    pub(crate) fn mend_head(&self) -> Result<(), GitError> {
+        let head = self.path().join("HEAD");
+        let text = std::fs::read(&head).unwrap_or_default();
+        if text.starts_with(b"ref: refs/") || !self.path().join("objects").is_dir() {
+            return Ok(());
+        }
+        warn!(mirror = %self.path().display(), "its HEAD is broken; it gets a new one");
+        let new = self.path().join("HEAD.new");
+        std::fs::write(&new, "ref: refs/heads/main\n").map_err(|source| io(&new, source))?;
+        std::fs::rename(&new, &head).map_err(|source| io(&head, source))
     }
 
     async fn fetch(&self, within: Duration) -> Result<(), GitError> {

@@ -154,6 +154,7 @@ impl Mirror {
     /// A command that talks to the remote, under a name and an address of our own: nothing written
     /// into the mirror's configuration decides where we go.
     pub(crate) fn remote_git(&self, verb: &str) -> Result<Git, GitError> {
+        self.mend_head()?;
         self.remote.reach(self.bare.git(verb), self.path())
     }
 }

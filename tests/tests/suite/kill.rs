@@ -469,6 +469,69 @@ fn in_report_around_the_closing_of_an_issue() {
     }
 }
 
+/// What an earlier firing could only half do.
+const HALF: &str = r#"
+[[when]]
+stage = "plan"
+do = [{ say = "1. Write it.\n[OK] planned" }]
+
+[[when]]
+stage = "review"
+do = [{ say = "[APPROVE]" }]
+
+[[when]]
+stage = "execute"
+do = [{ edit = { path = "half.txt", content = "half\n" } }, { say = "[PARTIAL] half" }]
+"#;
+
+#[test]
+fn in_report_around_the_closing_of_an_older_draft() {
+    for (event, when) in [
+        ("INSERT ON effect", "NEW.n = 2"),
+        ("UPDATE ON effect", "NEW.n = 2"),
+    ] {
+        let mut scene = Scene::trapped(event, when, |fleet| {
+            let play = fleet.root().join("play.toml");
+            let whole = fs::read_to_string(&play).unwrap();
+            fs::write(&play, HALF).unwrap();
+            assert_eq!(fleet.fire(ROLE).json()["outcome"], "PARTIAL");
+            fs::write(play, whole).unwrap();
+        });
+        scene.firing.kill().unwrap();
+        scene.firing.wait().unwrap();
+        let fleet = &scene.fleet;
+        open_trap(fleet);
+        let _ = fleet.ok(&["prune", "--json"]);
+        let row = row(fleet);
+        assert_eq!(row["outcome"], "OK", "{event} {when}: {row:#}");
+        let firing = fleet.firing(row["id"].as_str().unwrap());
+        let effects = firing["effects"].as_array().unwrap();
+        assert_eq!(effects[2]["kind"], "close-drafts", "{effects:#?}");
+        assert!(
+            effects.iter().all(|effect| effect["state"] == "done"),
+            "{effects:#?}"
+        );
+        let pulls = fleet.pulls();
+        let [older, newer] = pulls.as_slice() else {
+            panic!("{pulls:#?}")
+        };
+        assert_eq!(
+            (&older["state"], &older["draft"]),
+            (&"closed".into(), &true.into())
+        );
+        assert_eq!(
+            (&newer["state"], &newer["draft"]),
+            (&"open".into(), &false.into())
+        );
+        let number = older["number"].as_u64().unwrap();
+        let told = fleet
+            .home()
+            .join(format!("forge/widget/pulls/{number:04}.comments"));
+        assert_eq!(fs::read_dir(told).unwrap().count(), 1, "{event} {when}");
+        scene.nothing_is_left();
+    }
+}
+
 /// Every effect of a firing is done, and the forge shows each once.
 fn effects_are_done_once(fleet: &TestFleet, row: &Value) {
     let firing = fleet.firing(row["id"].as_str().unwrap());

@@ -83,6 +83,13 @@ impl Script {
         .unwrap();
     }
 
+    /// Lets the role fire by itself.
+    pub(crate) fn cadence(&self, line: &str) {
+        let path = self.fleet.home().join(format!("roles/{ROLE}/role.toml"));
+        let text = fs::read_to_string(&path).unwrap();
+        fs::write(path, text.replace("0 0 1 1 *", line)).unwrap();
+    }
+
     fn log(fleet: &TestFleet, name: &str) -> PathBuf {
         fleet.shared().join(format!("{name}.log"))
     }

@@ -3,8 +3,8 @@
 //!
 //! The hours pass as fast as the work of each is done: when no firing runs any more, the clock is set to just
 //! before the next hour ([`SetClock`](carson_tests::SetClock)). Cadences, cooldowns, blocks, lateness and
-//! days are what they are in the settings; a firing takes as long as it takes. The daemon, the firings, the forge and git are
-//! real, the home lies on a small disk of its own, and the CLI is a script that speaks as Codex does.
+//! days are what they are in the settings; a firing takes as long as it takes. The daemon, the firings, the forge and
+//! git are real, the home lies on a small disk of its own, and the CLI is a script that speaks as Codex does.
 //!
 //! At the end the books are read: each slot that fired nothing, or whose firing did not do its work, costs the
 //! hours to the role's next slot. They are the world's when the world has just then taken away what the firing
@@ -17,6 +17,7 @@ mod household;
 mod person;
 mod plan;
 mod small_disk;
+mod troubles;
 mod world;
 
 use crate::soak;

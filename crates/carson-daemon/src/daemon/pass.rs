@@ -41,6 +41,7 @@ impl<'f> Slots<'f> {
             }
             let wish = Wish {
                 slot: Some(due.slot),
+                at: Some(due.at),
                 missed: due.missed,
                 ..Wish::default()
             };

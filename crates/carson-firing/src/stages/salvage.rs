@@ -50,7 +50,9 @@ pub(crate) async fn run(ctx: &Ctx<'_>, reached: &mut Reached<'_>, settled: &Sett
         let taken = reached.taken.as_ref();
         deliver(ctx, place, taken, settled, (&seen, &tip), &mut saved).await;
     }
+    name_inside(&seen, &mut saved).await;
     keep_beside(ctx, &seen, &tip, &mut saved).await;
+    keep_let_go(ctx, &seen, &tip, &mut saved).await;
     keep_hidden(
         ctx,
         place,
@@ -193,6 +195,39 @@ async fn keep_beside(ctx: &Ctx<'_>, seen: &Seen, tip: &Oid, saved: &mut Saved) {
             note_ref(ctx, kept, saved).await;
         }
     }
+}
+
+/// Commits that the session moved away from, or put aside, are kept however it ended; those whose changes
+/// the work does not have are named.
+async fn keep_let_go(ctx: &Ctx<'_>, seen: &Seen, tip: &Oid, saved: &mut Saved) {
+    match seen.keep_missing(tip).await {
+        Ok(None) => {}
+        Ok(Some(kept)) => {
+            let told = format!("commits that it moved away from are kept under {kept}");
+            saved.trouble.push(told);
+            if saved.kept_ref.is_none() {
+                note_ref(ctx, kept, saved).await;
+            }
+        }
+        Err(error) => {
+            let why = format!("commits that it moved away from could not be kept: {error}");
+            saved.trouble.push(why);
+        }
+    }
+}
+
+/// Says where commits of repositories inside are kept. Whether all of them are, [`compare`] says.
+async fn name_inside(seen: &Seen, saved: &mut Saved) {
+    let inside = seen.kept_inside().await.unwrap_or_default();
+    let Some((dir, kept)) = inside.first() else {
+        return;
+    };
+    let more = match inside.len() {
+        1 => "",
+        _ => ", and more beside it",
+    };
+    let told = format!("commits of the repository {dir} inside are kept under {kept}{more}");
+    saved.trouble.push(told);
 }
 
 async fn note_ref(ctx: &Ctx<'_>, kept: String, saved: &mut Saved) {

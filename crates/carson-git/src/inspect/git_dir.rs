@@ -4,7 +4,7 @@
 //! object stores, a pipe in the place of a ref blocks for ever. So nothing but names of commits is
 //! read here.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::path::{Path, PathBuf};
 
 use super::bounds::{LOG, NAMES, PACKED_REFS};
@@ -67,6 +67,48 @@ impl GitDir {
             common,
             within: within.clone(),
         })
+    }
+
+    /// A repository without files of its own, such as a submodule's after its files went.
+    pub(super) fn bare(dir: &Path, within: &Within) -> Option<Self> {
+        let git = within.dir(dir)?;
+        within.file(&git.join("HEAD"))?;
+        within.dir(&git.join("objects"))?;
+        Some(Self {
+            common: git.clone(),
+            git,
+            within: within.clone(),
+        })
+    }
+
+    /// The repositories of its submodules, and of theirs, whether or not their files are there; up to
+    /// `most` directories are looked at.
+    pub(super) fn modules(&self, most: usize) -> Vec<PathBuf> {
+        // Each worktree has modules of its own.
+        let places = self
+            .worktrees()
+            .into_iter()
+            .chain([self.git.clone(), self.common.clone()]);
+        let places: BTreeSet<PathBuf> = places.map(|place| place.join("modules")).collect();
+        let (mut found, mut todo, mut seen) = (Vec::new(), Vec::from_iter(places), 0);
+        while let Some(dir) = todo.pop().filter(|_| seen < most) {
+            for item in items(&dir) {
+                seen += 1;
+                // A link leads to somebody else's.
+                if !item.file_type().is_ok_and(|kind| kind.is_dir()) {
+                    continue;
+                }
+                // A name may have slashes in it.
+                match Self::bare(&item.path(), &self.within) {
+                    Some(module) => {
+                        todo.push(module.common.join("modules"));
+                        found.push(module.common);
+                    }
+                    None => todo.push(item.path()),
+                }
+            }
+        }
+        found
     }
 
     /// The commit of `HEAD`.

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use carson_proc::inspector::Question;
 use git2::Sort;
 
-use super::bounds::{REMEMBERED, TROUBLE, TROUBLE_LETTERS};
+use super::bounds::{REMEMBERED, REPOSITORIES, TROUBLE, TROUBLE_LETTERS};
 use super::changes::{Changes, spread};
 use super::diff::show;
 use super::export;
@@ -407,7 +407,13 @@ impl Looking<'_> {
     fn inner(&mut self, repositories: &[PathBuf]) -> Result<(), String> {
         let common = self.said.own.as_ref().map(|own| own.common.as_path());
         let places = (self.ask.out.as_path(), self.ask.objects.as_path());
-        for batch in nested_repos::batches(repositories, self.within, common, places) {
+        let modules = self
+            .said
+            .own
+            .iter()
+            .flat_map(|own| own.modules(REPOSITORIES));
+        let repositories: Vec<PathBuf> = repositories.iter().cloned().chain(modules).collect();
+        for batch in nested_repos::batches(&repositories, self.within, common, places) {
             let batch = batch?;
             let packs = batch.objects.trouble.iter().cloned();
             let trouble = batch.trouble.into_iter().chain(packs);

@@ -11,6 +11,7 @@ use serde_json::Value;
 
 use super::{WAITS, Waiting, fleet, nothing_lost};
 use crate::daemon::Daemon;
+use crate::limits::{Script, commits, failed};
 
 /// A role that is due every second and finds no work after its first firing.
 fn ticking(more: &str) -> TestFleet {
@@ -261,4 +262,38 @@ fn f47_a_clock_that_leaps_forward_ends_no_running_firing() {
     let row = waiting.goes_on();
     assert_eq!(row["outcome"], "OK", "{row:#}");
     nothing_lost(&fleet, &row, &["done\n"]);
+}
+
+/// The daemon claims a slot a moment before it is due: what has ended by then must not stop it.
+#[test]
+fn a_limit_that_ends_with_the_hour_does_not_cost_the_slot_of_that_hour() {
+    let limit = failed("You've hit your usage limit. Try again at 12:00 PM.");
+    let script = format!(
+        "if [ ! -e \"$0.seen\" ]; then touch \"$0.seen\"; {limit}fi\n{}",
+        commits()
+    );
+    let scene = Script::new(&[("codex", script)], "");
+    scene.cadence("*/30 * * * *");
+    let (fleet, mut clock) = SetClock::of(scene.fleet);
+    let day = clock.now().date_naive() + TimeDelta::days(1);
+    let at = |hour, minute| {
+        let at = day.and_hms_opt(hour, minute, 0).unwrap().and_utc();
+        at - TimeDelta::milliseconds(600)
+    };
+    clock.set(at(11, 29));
+    let daemon = Daemon::start(&fleet, &[]);
+    daemon.says("daemon started");
+    for (hour, minute, outcome) in [(11, 30, "RATE_LIMITED"), (12, 0, "OK")] {
+        clock.set(at(hour, minute));
+        daemon.signal(Signal::SIGHUP);
+        let slot = format!("T{hour}:{minute:02}:00Z");
+        let row = until("its slot to end", || {
+            let rows = fleet.ok(&["firings", "--all", "--json"]);
+            let is_it = |row: &&Value| row["slot"].as_str().is_some_and(|at| at.ends_with(&slot));
+            let row = rows.as_array()?.iter().find(is_it)?.clone();
+            row["ended_at"].is_string().then_some(row)
+        });
+        assert_eq!(row["outcome"], outcome, "{row:#}");
+    }
+    stopped(daemon);
 }

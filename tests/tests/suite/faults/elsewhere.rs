@@ -1,5 +1,6 @@
 //! Faults of where work is left: every place of git's but the branch that is pushed.
 
+use carson_tests::fleet::TestFleet;
 use serde_json::Value;
 
 use super::{fire, fleet, nothing_lost};
@@ -40,20 +41,22 @@ fn f43_work_in_any_other_place_is_kept_and_named() {
         let agent = format!("{FINISHED}\n{leaves}\necho '[OK] done'");
         let fleet = fleet(&agent, "");
         let row = fire(&fleet);
-        eprintln!("{place}: {} {}", row["outcome"], row["reason"]);
         nothing_lost(&fleet, &row, &["done\n", "left\n"]);
-        named(place, &row);
+        named(place, &fleet, &row);
     }
 }
 
-/// Somebody who reads the row finds the ref.
-fn named(place: &str, row: &Value) {
+/// Somebody who reads the row or the issue finds the ref.
+fn named(place: &str, fleet: &TestFleet, row: &Value) {
+    let row = fleet.firing(row["id"].as_str().unwrap());
+    let told = fleet.ok(&["issue", "show", "1", "--json"])["comments"].to_string();
     let reason = row["reason"].as_str().unwrap_or_default();
-    let kept = row["salvage_ref"].as_str().unwrap_or_default();
-    assert!(
-        reason.contains("refs/carson/") || !kept.is_empty(),
-        "{place}: nothing names where it is: {row:#}"
-    );
+    for text in [&format!("{reason} {}", row["salvage_ref"]), &told] {
+        assert!(
+            text.contains("refs/carson/"),
+            "{place}: nothing names where it is: {text}\n{row:#}"
+        );
+    }
 }
 
 #[test]
@@ -64,5 +67,5 @@ fn f42_files_behind_a_link_that_was_written_by_hand_are_kept() {
     let fleet = fleet(agent, "");
     let row = fire(&fleet);
     nothing_lost(&fleet, &row, &["done\n", "left\n"]);
-    named("behind a link", &row);
+    named("behind a link", &fleet, &row);
 }

@@ -4,6 +4,7 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::process::Stdio;
 
+use carson_tests::fleet::TestFleet;
 use carson_tests::until;
 use serde_json::Value;
 
@@ -116,4 +117,28 @@ fn f24_a_branch_that_somebody_took_is_never_overwritten() {
             .any(|branch| fleet.tip(branch) == fleet.tip("main")),
         "somebody's branch was overwritten: {taken:?} {row:#}"
     );
+}
+
+#[test]
+fn f51_a_broken_head_of_carsons_clone_stops_nothing() {
+    let agent = format!("{COMMIT}\necho '[OK] done'");
+    let fleet = fleet(&agent, "[limits]\nmax_open_prs = 9\n");
+    assert_eq!(fire(&fleet)["outcome"], "OK");
+    for head in ["", "no head at all\n", "ref: refs/heads/nowhere\n"] {
+        fs::write(fleet.mirror().join("HEAD"), head).unwrap();
+        fleet.issue("hand", "More work", "To do.");
+        let row = fire(&fleet);
+        assert_eq!(row["outcome"], "OK", "{head:?}: {row:#}");
+    }
+}
+
+#[test]
+fn f51_a_home_whose_path_has_a_line_break_is_refused_with_the_reason() {
+    let place = tempfile::tempdir().unwrap();
+    let odd = place.path().join("two\nlines");
+    fs::create_dir(&odd).unwrap();
+    let refused = TestFleet::below(&odd).carson(&["status"]);
+    assert_eq!(refused.code, Some(2), "{refused:#?}");
+    assert!(refused.stderr.contains("line break"), "{refused:#?}");
+    assert!(refused.stderr.contains("--home"), "{refused:#?}");
 }

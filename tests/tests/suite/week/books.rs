@@ -48,9 +48,12 @@ impl Books {
                     .find(|row| row["role"] == role.name && time(&row["slot"]) == Some(slot));
                 let end = row.map_or("none", |row| row["outcome"].as_str().unwrap_or("open"));
                 *line.ends.entry(end.to_owned()).or_default() += 1;
-                let ready = world.ready.get(&hour);
-                let had_work = ready.is_some_and(|all| all.iter().any(|one| one == role.name));
-                if DONE.contains(&end) || end == "SILENT" && !had_work {
+                let reason = row.map_or("", |row| row["reason"].as_str().unwrap_or_default());
+                let ready = world.ready.get(&hour).into_iter().flatten();
+                let mut ready = ready.filter(|work| work.role == role.name);
+                // What was tried as often as it may be is given to people by a look, too.
+                let found_none = ready.all(|work| reason.contains(&format!("#{} ", work.issue)));
+                if DONE.contains(&end) || end == "SILENT" && found_none {
                     continue;
                 }
                 let stood = world.faults.iter().filter(|fault| fault.covers(hour));
@@ -60,7 +63,6 @@ impl Books {
                     books.felt.insert(fault.name());
                 } else {
                     line.hours_by_carson += role.period;
-                    let reason = row.map_or(String::new(), |row| row["reason"].to_string());
                     line.by_carson
                         .push(format!("hour {hour}: {} {end} {reason}", role.name));
                 }

@@ -85,7 +85,7 @@ impl Fault {
             Trouble::FullDisk => false,
             Trouble::WrongPromise => role == "checked" && end.0 != "OK",
             Trouble::BrokenCli => end.0 == "FAILED" && reason.contains("exit code 3"),
-            Trouble::SilentForge => end == ("SKIPPED", "preflight"),
+            Trouble::SilentForge => end.0 != "OK" && reason.contains("the forge does not answer"),
         }
     }
 }

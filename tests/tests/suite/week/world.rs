@@ -1,47 +1,46 @@
 //! The household at work: its clock, its daemon, and what is done to it.
 
 use std::collections::BTreeMap;
-use std::fs::{self, File};
-use std::io::Write;
+use std::fs;
 use std::os::unix::fs::symlink;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use carson_tests::fleet::TestFleet;
 use carson_tests::{Dice, SetClock, until};
 use chrono::{DateTime, Datelike, TimeDelta, Utc};
-use nix::sys::signal::{Signal, kill};
-use nix::sys::stat::Mode;
-use nix::unistd::{Pid, mkfifo};
+use nix::sys::signal::Signal;
 use serde_json::Value;
 use tempfile::TempDir;
 
-use super::household::{PROMISE, ROLES, WRONG_PROMISE, edit, furnish};
+use super::household::{ROLES, furnish};
 use super::person;
 use super::plan::{FAULTS, Fault, Trouble};
 use crate::daemon::Daemon;
-use crate::soak::processes;
 
 /// Hours after the last in which what is left is done.
 const DRAIN: u64 = 24;
 
 /// So long before a slot the clock is set, as the daemon looks ahead of it.
-const AHEAD: TimeDelta = TimeDelta::milliseconds(400);
+pub(super) const AHEAD: TimeDelta = TimeDelta::milliseconds(400);
 
-/// Roles that have something to lose when something goes wrong.
-const BUSY: [&str; 3] = ["hourly", "steady", "checked"];
+/// An issue that a role may take up.
+pub(super) struct Ready {
+    pub role: String,
+    pub issue: u64,
+}
 
 pub(super) struct World {
     pub(super) fleet: TestFleet,
-    clock: SetClock,
-    daemon: Option<Daemon>,
+    pub(super) clock: SetClock,
+    pub(super) daemon: Option<Daemon>,
     dice: Dice,
     /// What goes wrong in the hours that are played.
     pub(super) faults: Vec<Fault>,
     /// Monday 00:00.
     monday: DateTime<Utc>,
     _elsewhere: TempDir,
-    /// The roles that had work to take up, by hour.
-    pub(super) ready: BTreeMap<u64, Vec<String>>,
+    /// The work that was there to be taken up, by hour.
+    pub(super) ready: BTreeMap<u64, Vec<Ready>>,
     /// What people made, by number.
     issues: Vec<u64>,
 }
@@ -109,7 +108,7 @@ impl World {
             }
             let mut due = ROLES.iter().filter(|role| role.is_due(hour));
             // An hour in which nobody would do anything is slept through.
-            if due.any(|role| work.iter().any(|one| one == role.name)) || hour == hours {
+            if due.any(|role| work.iter().any(|one| one.role == role.name)) || hour == hours {
                 self.shortly_before(hour);
                 person::look(&self.fleet, person::AT_WORK);
                 self.go(hour);
@@ -174,7 +173,7 @@ impl World {
     }
 
     /// The kernel wakes a daemon whose clock was set; libfaketime cannot.
-    fn look(&self) {
+    pub(super) fn look(&self) {
         if let Some(daemon) = &self.daemon {
             daemon.signal(Signal::SIGHUP);
         }
@@ -195,16 +194,15 @@ impl World {
         }
     }
 
-    fn issue(&mut self, role: &str, wants: &str) {
+    pub(super) fn issue(&mut self, role: &str, wants: &str) {
         let body = format!("It wants: {wants}.");
         self.issues
             .push(self.fleet.issue(role, &format!("Work for {role}"), &body));
     }
 
-    /// The roles that have an issue to take up.
-    fn work(&self) -> Vec<String> {
+    pub(super) fn work(&self) -> Vec<Ready> {
         let open = self.fleet.ok(&["issue", "list", "--json"]);
-        let mut roles = Vec::new();
+        let mut ready = Vec::new();
         for issue in open.as_array().unwrap() {
             let labels = issue["labels"].as_array().unwrap();
             let labels: Vec<&str> = labels.iter().filter_map(Value::as_str).collect();
@@ -218,9 +216,12 @@ impl World {
                 continue;
             }
             let role = labels.iter().find_map(|label| label.strip_prefix("for:"));
-            roles.extend(role.map(str::to_owned));
+            ready.extend(role.map(|role| Ready {
+                role: role.to_owned(),
+                issue: issue["number"].as_u64().unwrap(),
+            }));
         }
-        roles
+        ready
     }
 
     /// Every slot, the newest first.
@@ -229,99 +230,6 @@ impl World {
             .fleet
             .ok(&["firings", "--all", "--limit", "1000000", "--json"]);
         rows.as_array().unwrap().clone()
-    }
-
-    fn place(&self, name: &str) -> PathBuf {
-        self.fleet.shared().join(name)
-    }
-
-    fn start(&mut self, fault: &Fault, hour: u64) {
-        if !matches!(fault.what, Trouble::FullDisk | Trouble::SilentForge) {
-            // There is something to lose.
-            for role in BUSY {
-                self.issue(role, "nothing-special");
-            }
-        }
-        let main = self.place("main.trouble");
-        match fault.what {
-            Trouble::ProviderAway => {
-                fs::write(main, "error sending request: connection refused").unwrap();
-            }
-            Trouble::RateLimit => {
-                let until = self.at(fault.to).format("%-I:%M %p");
-                let said = format!("You've hit your usage limit. Try again at {until}.");
-                fs::write(main, said).unwrap();
-            }
-            Trouble::BrokenCli => fs::write(main, "broken").unwrap(),
-            Trouble::Reboot => self.reboot(hour),
-            Trouble::FullDisk => self.fill(),
-            Trouble::WrongPromise => self.promise(PROMISE, WRONG_PROMISE),
-            Trouble::SilentForge => {
-                let lock = self.lock();
-                fs::rename(&lock, lock.with_extension("kept")).unwrap();
-                mkfifo(&lock, Mode::S_IRWXU).unwrap();
-            }
-        }
-    }
-
-    fn end(&mut self, fault: &Fault) {
-        match fault.what {
-            Trouble::ProviderAway | Trouble::RateLimit | Trouble::BrokenCli => {
-                fs::remove_file(self.place("main.trouble")).unwrap();
-            }
-            Trouble::Reboot => self.daemon = Some(started(&self.fleet)),
-            Trouble::FullDisk => {
-                fs::remove_file(self.filled()).unwrap();
-                self.look();
-            }
-            Trouble::WrongPromise => self.promise(WRONG_PROMISE, PROMISE),
-            Trouble::SilentForge => {
-                let lock = self.lock();
-                fs::rename(lock.with_extension("kept"), &lock).unwrap();
-            }
-        }
-    }
-
-    /// The hour's firings are killed with half of their work committed, and the daemon with them.
-    fn reboot(&mut self, hour: u64) {
-        fs::write(self.place("slow"), "").unwrap();
-        self.ready.insert(hour, self.work());
-        self.clock.set(self.at(hour) - AHEAD);
-        self.look();
-        for role in BUSY {
-            until("a session in the middle of its work", || {
-                let reached = self.place(&format!("reached.{role}"));
-                reached.exists().then_some(())
-            });
-        }
-        if let Some(daemon) = self.daemon.take() {
-            daemon.killed();
-        }
-        let firings = processes(&self.fleet, "firing run");
-        for pid in firings.into_iter().chain(self.fleet.descendants()) {
-            // It may have ended with its supervisor.
-            let _ = kill(Pid::from_raw(pid), Signal::SIGKILL);
-        }
-        fs::remove_file(self.place("slow")).unwrap();
-    }
-
-    fn promise(&self, from: &str, to: &str) {
-        let role = self.fleet.home().join("roles/checked/role.toml");
-        edit(&role, &format!("{from:?}"), &format!("{to:?}"));
-    }
-
-    fn lock(&self) -> PathBuf {
-        self.fleet.home().join("forge/widget/.lock")
-    }
-
-    fn filled(&self) -> PathBuf {
-        self.fleet.root().join("filled")
-    }
-
-    fn fill(&self) {
-        let mut file = File::create(self.filled()).unwrap();
-        let bytes = vec![1; 1 << 16];
-        while file.write_all(&bytes).is_ok() {}
     }
 
     /// Issues of which nobody knows what becomes: neither done, nor closed by a person, nor with a person, nor
@@ -351,7 +259,7 @@ impl World {
 }
 
 /// A daemon that listens to signals.
-fn started(fleet: &TestFleet) -> Daemon {
+pub(super) fn started(fleet: &TestFleet) -> Daemon {
     let daemon_starts = |log: &Path| {
         let log = fs::read_to_string(log).unwrap_or_default();
         log.matches("daemon started").count()
