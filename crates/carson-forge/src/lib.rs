@@ -29,6 +29,7 @@
 //! Reading order: `words.rs`, `api.rs`, `pull_words.rs`, `pull_api.rs`, `forge.rs`, `forge_pulls.rs`,
 //! `marks.rs`, `claims.rs`, `opener.rs`, `list.rs`, `local/`, `rest/`, `github/`.
 
+mod answer;
 mod api;
 mod association;
 mod branches;
@@ -49,7 +50,8 @@ mod standing;
 mod token;
 mod words;
 
-pub use api::{Answer, Api};
+pub use answer::Answer;
+pub use api::Api;
 pub use association::Association;
 pub use branches::{Branches, Compared};
 pub use carson_core::effect::Release;

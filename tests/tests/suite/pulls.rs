@@ -137,8 +137,8 @@ fn a_draft_is_looked_at_checked_and_made_ready() {
     for said in ["ann · changes-requested", "Count again.", "count.txt:1"] {
         assert!(shown.contains(said), "{said}: {shown}");
     }
-    fleet.ok(&["pr", "ready", "2", "--json"]);
-    fleet.ok(&["pr", "ready", "2", "--json"]);
+    let _ = fleet.ok(&["pr", "ready", "2", "--json"]);
+    let _ = fleet.ok(&["pr", "ready", "2", "--json"]);
     assert!(!states(fleet)[0].2, "it is no draft any more");
     let none = fleet.carson(&["pr", "checks", "99"]);
     assert_ne!(none.code, Some(0));

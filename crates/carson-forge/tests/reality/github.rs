@@ -139,7 +139,7 @@ async fn every_request_is_one_that_github_describes() {
 
     // Such a check can fail.
     for (path, body) in [
-        ("repos/acme/widget/issues", json!({"title": ["no title"]})),
+        ("repos/acme/widget/issues", json!({"body": "no title"})),
         ("repos/acme/widget/nowhere", json!({})),
     ] {
         let before = github.front.violations().len();
