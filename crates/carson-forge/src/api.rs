@@ -1,15 +1,11 @@
 //! What a forge can do: the verbs that each kind has in its own way.
 
 use std::fmt::Debug;
-use std::pin::Pin;
 
-use crate::error::ForgeError;
+use crate::answer::Answer;
 use crate::pull_api::PullApi;
 use crate::standing::Standing;
 use crate::words::{Comment, Issue, IssueEdit, Listed, NewIssue, NewPull, Pull};
-
-/// An answer on its way.
-pub type Answer<'a, T> = Pin<Box<dyn Future<Output = Result<T, ForgeError>> + Send + 'a>>;
 
 /// One repository's issues and pull requests, as its forge has them. Queues, claims and releases
 /// are built on these ([`Forge`](crate::Forge)).
@@ -28,7 +24,7 @@ pub trait Api: PullApi + Debug + Send + Sync {
     /// Open issues, of one label or all.
     fn issues<'a>(&'a self, label: Option<&'a str>) -> Answer<'a, Listed<Issue>>;
 
-    /// One issue, or [`ForgeError::NotFound`].
+    /// One issue, or [`ForgeError::NotFound`](crate::ForgeError::NotFound).
     fn issue(&self, number: u64) -> Answer<'_, Issue>;
 
     /// Makes an issue.
@@ -61,7 +57,7 @@ pub trait Api: PullApi + Debug + Send + Sync {
     /// Pull requests, open ones or all.
     fn pulls(&self, open_only: bool) -> Answer<'_, Listed<Pull>>;
 
-    /// One pull request, or [`ForgeError::NotFound`].
+    /// One pull request, or [`ForgeError::NotFound`](crate::ForgeError::NotFound).
     fn pull(&self, number: u64) -> Answer<'_, Pull>;
 
     /// The newest pull request of a branch, in any state.

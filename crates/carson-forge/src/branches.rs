@@ -2,7 +2,7 @@
 
 use std::fmt::Debug;
 
-use crate::api::Answer;
+use crate::answer::Answer;
 use crate::pull_words::{ChangedFile, Mergeability};
 
 /// Who can look at the branches that a forge only knows by name.

@@ -29,6 +29,7 @@
 //! Reading order: `words.rs`, `api.rs`, `pull_words.rs`, `pull_api.rs`, `people.rs`, `forge.rs`,
 //! `forge_pulls.rs`, `queue.rs`, `marks.rs`, `claims.rs`, `opener.rs`, `list.rs`, `local/`, `rest/`, `github/`.
 
+mod answer;
 mod api;
 mod branches;
 mod claims;
@@ -50,7 +51,8 @@ mod standing;
 mod token;
 mod words;
 
-pub use api::{Answer, Api};
+pub use answer::Answer;
+pub use api::Api;
 pub use branches::{Branches, Compared};
 pub use carson_core::effect::Release;
 pub use claims::{Claimed, History};

@@ -2,7 +2,7 @@
 //!
 //! A forge that lacks a verb leaves it out: whoever asks is told so, and can do without it.
 
-use crate::api::Answer;
+use crate::answer::Answer;
 use crate::error::ForgeError;
 use crate::pull_words::{ChangedFile, CheckRun, Head, Links, Merge, Review, Thread};
 

@@ -23,7 +23,7 @@ use tokio::sync::OnceCell;
 
 use super::dialect;
 use super::types::RawNumbered;
-use crate::api::Answer;
+use crate::answer::Answer;
 use crate::error::ForgeError;
 use crate::keeper::Keeper;
 use crate::rest::{Client, Tokens};

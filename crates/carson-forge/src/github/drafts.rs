@@ -5,17 +5,7 @@ use serde_json::json;
 
 use super::GitHubForge;
 use super::graphql::REPEATABLE;
-use super::types::RawPull;
 use crate::error::ForgeError;
-
-/// The label of a pull request that would be a draft if GitHub let it.
-pub(super) const WIP: &str = "wip";
-
-/// Whether a label stands for a draft.
-pub(super) fn has_label(raw: &RawPull) -> bool {
-    let mut labels = raw.labels.iter();
-    labels.any(|label| label.name.eq_ignore_ascii_case(WIP))
-}
 
 /// Whether GitHub refused because this repository can have no drafts.
 pub(super) fn are_unsupported(error: &ForgeError) -> bool {

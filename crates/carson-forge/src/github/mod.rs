@@ -19,7 +19,8 @@ use serde::de::IgnoredAny;
 use serde_json::{Value, json};
 use tokio::sync::OnceCell;
 
-use crate::api::{Answer, Api};
+use crate::answer::Answer;
+use crate::api::Api;
 use crate::error::ForgeError;
 use crate::rest::{Client, Dialect, Query, number};
 use crate::standing::Standing;
@@ -280,7 +281,7 @@ impl Api for GitHubForge {
             };
             let mut labels: Vec<&str> = new.labels.iter().map(String::as_str).collect();
             // It should be a draft, and cannot be one here.
-            labels.extend((new.draft && !raw.draft).then_some(drafts::WIP));
+            labels.extend((new.draft && !raw.draft).then_some(types::WIP));
             let stale: Vec<String> = raw.labels.iter().map(|label| label.name.clone()).collect();
             let stale = stale
                 .iter()

@@ -5,8 +5,9 @@ use serde::de::{DeserializeOwned, IgnoredAny};
 use serde_json::json;
 
 use super::pull_types::{RawCheckRun, RawFile, RawHead, RawLinked, RawReview, RawStatus};
-use super::{GitHubForge, drafts, types};
-use crate::api::{Answer, Api};
+use super::{GitHubForge, types};
+use crate::answer::Answer;
+use crate::api::Api;
 use crate::error::ForgeError;
 use crate::pull_api::PullApi;
 use crate::pull_words::{ChangedFile, CheckRun, Head, Linked, Links, Merge, Review, Thread};
@@ -64,8 +65,8 @@ impl PullApi for GitHubForge {
             if raw.draft {
                 self.set_draft(&raw.node_id, false).await?;
             }
-            if drafts::has_label(&raw) {
-                self.set_labels(number, &[], &[drafts::WIP]).await?;
+            if raw.has_draft_label() {
+                self.set_labels(number, &[], &[types::WIP]).await?;
             }
             Ok(())
         })

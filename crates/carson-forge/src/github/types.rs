@@ -4,7 +4,6 @@ use chrono::{DateTime, Utc};
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::drafts;
 use crate::people::Association;
 use crate::words::{Comment, Issue, Pull, PullState, State};
 
@@ -94,11 +93,20 @@ pub(super) fn login(user: Option<RawUser>) -> String {
     user.map_or_else(|| "ghost".to_owned(), |user| user.login)
 }
 
+/// The label of a pull request that would be a draft if GitHub let it.
+pub(super) const WIP: &str = "wip";
+
 fn names(labels: Vec<RawLabel>) -> Vec<String> {
     labels.into_iter().map(|label| label.name).collect()
 }
 
 impl RawPull {
+    /// Whether a label stands for a draft.
+    pub fn has_draft_label(&self) -> bool {
+        let mut labels = self.labels.iter();
+        labels.any(|label| label.name.eq_ignore_ascii_case(WIP))
+    }
+
     pub fn state(&self) -> PullState {
         match (self.merged_at, self.state) {
             (Some(_), _) => PullState::Merged,
@@ -141,7 +149,7 @@ impl From<RawPull> for Pull {
     fn from(raw: RawPull) -> Self {
         Self {
             state: raw.state(),
-            draft: raw.draft || drafts::has_label(&raw),
+            draft: raw.draft || raw.has_draft_label(),
             number: raw.number,
             title: raw.title,
             body: raw.body.unwrap_or_default(),

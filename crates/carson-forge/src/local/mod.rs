@@ -35,7 +35,8 @@ use secrecy::SecretString;
 use tokio::sync::{Semaphore, oneshot};
 use tokio::time::timeout;
 
-use crate::api::{Answer, Api};
+use crate::answer::Answer;
+use crate::api::Api;
 use crate::branches::Branches;
 use crate::error::ForgeError;
 use crate::forge::Forge;

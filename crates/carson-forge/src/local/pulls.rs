@@ -1,7 +1,8 @@
 //! The verbs of a pull request on files. What they say of branches is asked of git, which has them.
 
 use super::LocalForge;
-use crate::api::{Answer, Api};
+use crate::answer::Answer;
+use crate::api::Api;
 use crate::branches::Compared;
 use crate::error::ForgeError;
 use crate::pull_api::PullApi;

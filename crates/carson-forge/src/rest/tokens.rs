@@ -4,7 +4,7 @@ use std::fmt::Debug;
 
 use secrecy::SecretString;
 
-use crate::api::Answer;
+use crate::answer::Answer;
 
 /// One token, or one after the other.
 pub(crate) trait Tokens: Debug + Send + Sync {

@@ -53,9 +53,26 @@ pub fn of_our_paths(whole: &Value) -> Value {
         let parts: Vec<&str> = name.split('/').collect();
         components[parts[2]][parts[3]] = whole.pointer(&name[1..]).unwrap().clone();
     }
-    json!({
+    let mut ours = json!({
         "openapi": whole["openapi"], "info": whole["info"], "paths": paths, "components": components,
-    })
+    });
+    without_stray_nullable(&mut ours);
+    ours
+}
+
+/// GitHub says `nullable` of some values without a `type`. Prism reads no such body at all then, and
+/// passes whatever is in it; we send no null.
+fn without_stray_nullable(part: &mut Value) {
+    match part {
+        Value::Object(fields) => {
+            if !fields.contains_key("type") && fields.get("nullable") == Some(&json!(true)) {
+                fields.remove("nullable");
+            }
+            fields.values_mut().for_each(without_stray_nullable);
+        }
+        Value::Array(items) => items.iter_mut().for_each(without_stray_nullable),
+        _ => {}
+    }
 }
 
 /// All that these refer to, and what that refers to.

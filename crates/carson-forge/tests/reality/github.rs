@@ -139,7 +139,9 @@ async fn every_request_is_one_that_github_describes() {
 
     // Such a check can fail.
     for (path, body) in [
-        ("repos/acme/widget/issues", json!({"title": ["no title"]})),
+        ("repos/acme/widget/pulls", json!({"title": "no branches"})),
+        ("repos/acme/widget/issues", json!({"body": "no title"})),
+        ("repos/acme/widget/issues/1/comments", json!({"text": "?"})),
         ("repos/acme/widget/nowhere", json!({})),
     ] {
         let before = github.front.violations().len();

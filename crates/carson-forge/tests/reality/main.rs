@@ -7,7 +7,6 @@
 //! ```
 //! `cargo xtask test` installs the programs, and says where they are.
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
-#![expect(clippy::expect_used, reason = "a test that cannot go on has failed")]
 
 mod back;
 mod description;

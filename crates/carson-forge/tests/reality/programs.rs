@@ -141,6 +141,7 @@ pub fn prism(upstream: &str) -> Program {
     let port_text = port.to_string();
     let args = [
         "proxy",
+        "--errors",
         &file,
         upstream,
         "--host",
