@@ -16,9 +16,9 @@ use carson_proc::sandbox::{Level, Network, Profile, probe};
 use carson_store::Filter;
 use serde::Serialize;
 
+pub use self::sought::{Candidate, DryRunError, HandedOver, Told};
 use self::sought::{candidate, in_the_bench, preflight, told};
 use crate::admit::{self, Wish};
-use crate::roles::repositories::QueueError;
 use crate::steps::Steps;
 use carson_bench::bench::Bench;
 use carson_bench::environment::Wanted;
@@ -26,7 +26,6 @@ use carson_bench::layers;
 use carson_bench::proxy;
 use carson_bench::sandbox_profile::Reach;
 use carson_home::Home;
-use carson_home::halt::Hinted;
 use carson_home::lent_dirs::is_lent;
 
 /// The answer of `carson fire ROLE --dry-run`.
@@ -79,15 +78,6 @@ pub struct Price {
     pub mean_usd: Option<f64>,
 }
 
-/// What a session would be told.
-#[derive(Debug, Serialize)]
-pub struct Told {
-    /// Its stage.
-    pub stage: Stage,
-    /// The prompt, with what came from outside fenced as data.
-    pub text: String,
-}
-
 /// The walls around a session, before they are put up.
 #[derive(Debug, Serialize)]
 pub struct Walls {
@@ -123,28 +113,6 @@ pub struct Shown {
     pub value: String,
     /// Where it comes from.
     pub from: String,
-}
-
-/// An issue that would be given to people.
-#[derive(Debug, Serialize)]
-pub struct HandedOver {
-    /// Repository.
-    pub repo: String,
-    /// Number.
-    pub number: u64,
-    /// Why.
-    pub why: String,
-}
-
-/// A piece of work that is ready.
-#[derive(Debug, Serialize)]
-pub struct Candidate {
-    /// Repository.
-    pub repo: String,
-    /// Number.
-    pub number: u64,
-    /// Title, as one line.
-    pub title: String,
 }
 
 /// Looks, and changes nothing but what it measures. It asks all that a firing asks before a model is paid, and so
@@ -205,36 +173,6 @@ pub async fn foresee_firing(
         sign_in: chosen(home, role, account.as_deref()).map(sign_in),
         account,
     })
-}
-
-/// A look that could not be had.
-#[derive(Debug, thiserror::Error)]
-pub enum DryRunError {
-    /// The store does not answer.
-    #[error(transparent)]
-    Store(#[from] carson_store::StoreError),
-    /// The forge cannot be opened.
-    #[error(transparent)]
-    Open(#[from] carson_home::ForgeOpenError),
-    /// The forge does not answer.
-    #[error(transparent)]
-    Forge(#[from] carson_forge::ForgeError),
-    /// What waits for review cannot be counted.
-    #[error(transparent)]
-    Queue(#[from] QueueError),
-}
-
-impl DryRunError {
-    /// What the operator can do.
-    #[must_use]
-    pub fn hint(&self) -> &str {
-        match self {
-            Self::Store(error) => error.hint(),
-            Self::Open(error) => error.hint(),
-            Self::Forge(error) => error.hint(),
-            Self::Queue(error) => error.hint(),
-        }
-    }
 }
 
 /// Firings that an average is made of.

@@ -8,8 +8,8 @@ use carson_core::work::{Background, WorkKey};
 use carson_core::{AccountName, FiringId, Stage, Work};
 use carson_forge::{Forge, Issue};
 use carson_proc::Cancel;
+use serde::Serialize;
 
-use super::{Candidate, DryRunError, HandedOver, Told};
 use crate::admit::Wish;
 use crate::asked_in_bench;
 use crate::ctx::Ctx;
@@ -19,10 +19,72 @@ use crate::prompt::{self, Filling};
 use crate::queue::{self, Held, HeldIssue};
 use crate::reached::Taken;
 use crate::roles::hand_over::{HandOver, hand_over};
-use crate::roles::repositories::{Open, review_queue};
+use crate::roles::repositories::{Open, QueueError, review_queue};
 use crate::roles::routine::next_repo;
 use crate::steps::Steps;
+use carson_home::halt::Hinted;
 use carson_home::{FiringRef, Home};
+
+/// What a session would be told.
+#[derive(Debug, Serialize)]
+pub struct Told {
+    /// Its stage.
+    pub stage: Stage,
+    /// The prompt, with what came from outside fenced as data.
+    pub text: String,
+}
+
+/// An issue that would be given to people.
+#[derive(Debug, Serialize)]
+pub struct HandedOver {
+    /// Repository.
+    pub repo: String,
+    /// Number.
+    pub number: u64,
+    /// Why.
+    pub why: String,
+}
+
+/// A piece of work that is ready.
+#[derive(Debug, Serialize)]
+pub struct Candidate {
+    /// Repository.
+    pub repo: String,
+    /// Number.
+    pub number: u64,
+    /// Title, as one line.
+    pub title: String,
+}
+
+/// A look that could not be had.
+#[derive(Debug, thiserror::Error)]
+pub enum DryRunError {
+    /// The store does not answer.
+    #[error(transparent)]
+    Store(#[from] carson_store::StoreError),
+    /// The forge cannot be opened.
+    #[error(transparent)]
+    Open(#[from] carson_home::ForgeOpenError),
+    /// The forge does not answer.
+    #[error(transparent)]
+    Forge(#[from] carson_forge::ForgeError),
+    /// What waits for review cannot be counted.
+    #[error(transparent)]
+    Queue(#[from] QueueError),
+}
+
+impl DryRunError {
+    /// What the operator can do.
+    #[must_use]
+    pub fn hint(&self) -> &str {
+        match self {
+            Self::Store(error) => error.hint(),
+            Self::Open(error) => error.hint(),
+            Self::Forge(error) => error.hint(),
+            Self::Queue(error) => error.hint(),
+        }
+    }
+}
 
 /// The work, and what keeps a firing from it that admission does not know of.
 #[derive(Default)]
