@@ -67,6 +67,15 @@ events! {
         /// Who did it.
         by: &'static str,
     }
+    /// The check of a role fails before any work; sessions are paid all the same.
+    CheckFailsOnBase = "check.fails-on-base" {
+        /// The repository.
+        repo: RepoName,
+        /// The commit.
+        base: String,
+        /// The end of what it printed.
+        said: String,
+    }
     /// Changed settings have errors and are not used; the last good ones stay.
     ConfigRejected = "config.rejected" {
         /// How many findings there are.
@@ -106,15 +115,6 @@ events! {
         place: String,
         /// What is wrong with it.
         why: String,
-    }
-    /// The check of a role fails before any work; sessions are paid all the same.
-    CheckFailsOnBase = "check.fails-on-base" {
-        /// The repository.
-        repo: RepoName,
-        /// The commit.
-        base: String,
-        /// The end of what it printed.
-        said: String,
     }
     /// A housekeeping job did something that is worth knowing.
     JobDone = "job.done" {

@@ -59,10 +59,11 @@ fn skipped(row: &Firing, stop: SkipKind) -> Change {
             .set("overlap", "\"queue-one\"", file)
             .text(" lets one slot wait"),
         SkipKind::PREFLIGHT => change
-            .text("do what its line says; ")
-            .command("doctor".to_owned())
-            .text(" asks again, and then ")
-            .command(format!("fire {role}")),
+            .text("do what its line says, then ")
+            .command(format!("fire {role}"))
+            .text(" (")
+            .command("doctor")
+            .text(" asks again without firing)"),
         // Whether it still stands, and what ends it, is a question of now.
         _ => change
             .command(format!("why {role}"))

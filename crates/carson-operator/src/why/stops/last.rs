@@ -26,10 +26,11 @@ pub(super) fn stop(role: &Role, row: &Firing, repo: &str) -> Option<Stop> {
         }
         Some(kind @ SkipKind::PREFLIGHT) => {
             let change = change
-                .text("do what it says; ")
-                .command("doctor".to_owned())
-                .text(" asks again, and then ")
-                .command(format!("fire {}", role.name));
+                .text("do what it says, then ")
+                .command(format!("fire {}", role.name))
+                .text(" (")
+                .command("doctor")
+                .text(" asks again without firing)");
             // The stop is named in front of it.
             let named = format!("{kind}: ");
             let why = why.strip_prefix(&named).unwrap_or(&why).to_owned();
