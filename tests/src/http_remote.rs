@@ -2,11 +2,6 @@
 //!
 //! Also compiled into the tests of `carson-git`, which stands below this crate.
 
-#![expect(
-    clippy::unwrap_used,
-    reason = "support of tests: it may panic when the machine does not do what was asked"
-)]
-
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::{TcpListener, TcpStream};
 use std::path::{Path, PathBuf};

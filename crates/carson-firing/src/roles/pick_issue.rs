@@ -4,7 +4,7 @@ use carson_config::Repo;
 use carson_core::settle::{Halt, HeldWork};
 use carson_core::work::WorkKey;
 use carson_core::{Event, Page, Work};
-use carson_forge::{Claim, Claimed, Forge, Issue, PR_OPEN, Pull, Unread};
+use carson_forge::{Claim, Claimed, Forge, Issue, PR_OPEN, Unread};
 use chrono::TimeDelta;
 use tracing::{info, warn};
 
@@ -179,14 +179,15 @@ async fn take(
         is_named,
     )
     .await;
+    let mut no = None;
     let text = match people.or_broken("looking whether the issue is for people")? {
         Some(HandOver::OutOfAttempts(attempts)) => {
             let tried = tried(ctx, repo, number).await;
             Some(forge_text::out_of_attempts(attempts, &tried))
         }
         Some(HandOver::Refused(pull)) => {
-            let is_new = remember(ctx, repo, number, &pull).await?;
-            is_new.then(|| forge_text::refused(&pull))
+            no = Some(pull.number);
+            Some(forge_text::refused(&pull))
         }
         Some(HandOver::Offered(_)) => {
             let mended = forge.set_labels(number, &[PR_OPEN], &[label]).await;
@@ -198,6 +199,10 @@ async fn take(
     if let Some(text) = text {
         let given = forge.hand_over(number, ctx.id, &text).await;
         given.or_broken("giving the issue to people")?;
+        // Only now: a forge that did not take it is to be told again.
+        if let Some(pull) = no {
+            remember(ctx, repo, number, pull).await?;
+        }
         return Ok(Took::ForPeople);
     }
     // A dead firing's claim is the earlier one, and would win.
@@ -268,11 +273,11 @@ async fn tried(ctx: &Ctx<'_>, repo: &Repo, number: u64) -> Vec<Page> {
         .collect()
 }
 
-/// Notes the no of people; whether nobody had.
-async fn remember(ctx: &Ctx<'_>, repo: &Repo, number: u64, pull: &Pull) -> Result<bool, Halt> {
+/// Notes the no of people, which is said once.
+async fn remember(ctx: &Ctx<'_>, repo: &Repo, number: u64, pull: u64) -> Result<(), Halt> {
     let key = WorkKey::Issue(number);
     let noted = ctx
         .store()
-        .remember_refusal(&repo.name, key, pull.number, ctx.now());
-    noted.await.or_broken("remembering the answer")
+        .remember_refusal(&repo.name, key, pull, ctx.now());
+    noted.await.or_broken("remembering the answer").map(|_| ())
 }
