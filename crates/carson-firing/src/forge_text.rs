@@ -5,7 +5,7 @@ use carson_core::{Outcome, Page, Work, untrusted};
 
 use crate::ctx::Ctx;
 use crate::fenced_quote;
-use crate::queue::approval;
+use crate::queue::approval_words;
 use crate::reached::Taken;
 use crate::record::Record;
 use crate::saved::Saved;
@@ -139,7 +139,7 @@ pub(crate) fn stranger(author: &str, hash: &str) -> Page {
             ", who wrote it, is not one of the people whose issues are taken up here. To let the fleet work \
              on it exactly as it reads now, one of them comments\n\n    ",
         )
-        .names(approval::words(hash))
+        .names(approval_words(hash))
         .says(
             "\n\nand removes the label `needs:human`. Whoever changes the issue afterwards takes that \
              approval away.",

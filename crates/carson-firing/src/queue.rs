@@ -3,7 +3,7 @@
 //! Looking changes nothing: a firing, a dry run and `carson why` ask the same and hear the same. What
 //! follows from it (that people are told) is the firing's.
 
-pub(crate) mod approval;
+mod approval;
 mod dependencies;
 mod held;
 
@@ -20,6 +20,7 @@ use chrono::{DateTime, TimeDelta, Utc};
 
 pub use dependencies::Reference;
 use dependencies::{references, rings};
+pub(crate) use held::approval_words;
 pub use held::{Blocking, Held, HeldIssue};
 
 /// How long a failed piece of work rests: this, doubled with each failure, …
@@ -86,10 +87,9 @@ pub async fn look(
         unread: queue.unread,
         ..Looked::default()
     };
-    let me = forge.me().await?;
     let mut open = Vec::new();
     for issue in queue.ready {
-        let held = match why_held(role, &issue, me) {
+        let held = match why_held(role, &issue, forge).await? {
             // A stranger's text is read no further.
             None => match approval::missing(repo, forge, &issue).await {
                 Err(error) => match error.unread() {
@@ -113,12 +113,16 @@ pub async fn look(
 }
 
 /// What the issue itself says.
-fn why_held(role: &Role, issue: &Issue, me: &str) -> Option<Held> {
+async fn why_held(role: &Role, issue: &Issue, forge: &Forge) -> Result<Option<Held>, ForgeError> {
     let mut required = role.work.labels.iter();
     if let Some(label) = required.find(|label| !issue.has(label)) {
-        return Some(Held::Lacks(label.clone()));
+        return Ok(Some(Held::Lacks(label.clone())));
     }
-    assigned_to_a_person(issue, me).map(|name| Held::Assigned(name.to_owned()))
+    if issue.assignees.is_empty() {
+        return Ok(None);
+    }
+    let person = assigned_to_a_person(issue, forge.me().await?);
+    Ok(person.map(|name| Held::Assigned(name.to_owned())))
 }
 
 /// Sorts what is open into what may be taken and what waits for something else.

@@ -12,7 +12,8 @@ use crate::error::ForgeError;
 use crate::forge::{FOR_PEOPLE, Forge, HELD, IN_FLIGHT};
 use crate::marks::{self, Claim, Mark, claim_text, release_text, unreleased};
 use crate::people::Trust;
-use crate::queue::{is_ready, is_same_label};
+use crate::queue::is_ready;
+use crate::words::is_same_label;
 use crate::words::{Comment, Issue};
 
 /// How often a claim of ours is looked for before it counts as lost.

@@ -69,11 +69,10 @@ pub use pull_words::{
     ChangedFile, CheckRun, Conclusion, FileStatus, Head, Linked, Links, Merge, MergeMethod,
     Mergeability, Review, ReviewState, Thread,
 };
-pub use queue::{
-    PRIORITIES, Queue, assigned_to_a_person, is_same_label, priority, why_not_taken, why_withdrawn,
-};
+pub use queue::{PRIORITIES, Queue, assigned_to_a_person, priority, why_not_taken, why_withdrawn};
 pub use standing::{FIRING_REQUESTS, Standing};
 pub use token::TokenSource;
 pub use words::{
     Comment, Issue, IssueEdit, Listed, NewIssue, NewPull, Pull, PullState, State, Unread,
+    is_same_label,
 };

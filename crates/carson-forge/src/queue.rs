@@ -2,7 +2,7 @@
 
 use crate::error::ForgeError;
 use crate::forge::{FOR_PEOPLE, Forge, HELD};
-use crate::words::{Issue, Listed, State, Unread};
+use crate::words::{Issue, Listed, State, Unread, is_same_label};
 
 /// Labels that say how urgent an issue is, the most urgent first.
 pub const PRIORITIES: [&str; 4] = ["p0", "p1", "p2", "p3"];
@@ -100,14 +100,6 @@ pub fn why_withdrawn(issue: &Issue, label: &str, me: &str) -> Option<String> {
 pub fn assigned_to_a_person<'a>(issue: &'a Issue, me: &str) -> Option<&'a str> {
     let is_person = |name: &&String| !name.eq_ignore_ascii_case(me) && !name.ends_with("[bot]");
     issue.assignees.iter().find(is_person).map(String::as_str)
-}
-
-/// Labels are compared as people read them: without case, and without space around them. One that is
-/// nothing but space is like no other.
-#[must_use]
-pub fn is_same_label(one: &str, other: &str) -> bool {
-    let (one, other) = (one.trim(), other.trim());
-    !one.is_empty() && one.to_lowercase() == other.to_lowercase()
 }
 
 /// Open, labelled, and not kept away from.

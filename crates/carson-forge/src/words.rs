@@ -5,7 +5,6 @@ use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 
 use crate::people::Association;
-use crate::queue::is_same_label;
 
 /// Whether an issue is open.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -171,4 +170,12 @@ pub struct NewPull {
     pub draft: bool,
     /// Labels.
     pub labels: Vec<String>,
+}
+
+/// Labels are compared as people read them: without case, and without space around them. One that is
+/// nothing but space is like no other.
+#[must_use]
+pub fn is_same_label(one: &str, other: &str) -> bool {
+    let (one, other) = (one.trim(), other.trim());
+    !one.is_empty() && one.to_lowercase() == other.to_lowercase()
 }

@@ -6,7 +6,7 @@ use serde_json::Value;
 use crate::faults::fleet;
 use crate::hostile::leavings::with_stages;
 
-const WORK: &str = "echo work > work.txt; git add work.txt; git commit --quiet -m Work";
+const WORK: &str = "echo work > work.txt; git add work.txt; git diff --cached --quiet || git commit --quiet -m Work";
 
 /// A fleet whose agent works; its role's promise is this command.
 fn promised(promise: &str) -> TestFleet {

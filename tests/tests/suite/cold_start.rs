@@ -101,7 +101,7 @@ impl Stranger {
         let firings: Value = serde_json::from_str(&self.types("carson firings --json")).unwrap();
         assert_eq!(firings[0]["outcome"], "OK", "{firings:#}\n{shown}");
         assert_eq!(
-            firings[0]["reason"], "1 commit, the promise passes, the diff review approved",
+            firings[0]["reason"], "1 commit, the check passes, the diff review approved",
             "{firings:#}"
         );
         assert_eq!(

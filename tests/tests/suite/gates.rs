@@ -71,7 +71,7 @@ fn commits_say_which_firing_made_them_and_who() {
         echo two > two.txt; git add .; git commit --quiet --no-verify -m 'Two\n\nCo-authored-by: Ann <a@b.c>'\n\
         echo left > left.txt; echo '[PARTIAL] half'";
     let author =
-        "[identity]\ngit_name = \"Acme \\\"Agent\\\"\"\ngit_email = \"agent@acme.example\"\n";
+        "[identity]\ngit_name = \"Acme \\\"A\\\" Agent\"\ngit_email = \"agent@acme.example\"\n";
     let fleet = fleet(script, author);
     let row = fire(&fleet);
     assert_eq!(row["outcome"], "PARTIAL", "{row:#}");
@@ -96,7 +96,7 @@ fn commits_say_which_firing_made_them_and_who() {
     assert!(commits[1].contains("Co-authored-by: Ann <a@b.c>"), "{said}");
     let own = commits
         .iter()
-        .filter(|one| one.starts_with("Acme \"Agent\" <agent@acme.example>"));
+        .filter(|one| one.starts_with("Acme \"A\" Agent <agent@acme.example>"));
     assert_eq!(own.count(), 2, "{said}");
 }
 

@@ -481,7 +481,7 @@ do = [{ say = "[APPROVE]" }]
 
 [[when]]
 stage = "execute"
-do = [{ edit = { path = "half.txt", content = "half\n" } }, { say = "[PARTIAL] half" }]
+do = [{ edit = { path = "README.md", content = "half\n" } }, { say = "[PARTIAL] half" }]
 "#;
 
 #[test]
@@ -495,6 +495,8 @@ fn in_report_around_the_closing_of_an_older_draft() {
             let whole = fs::read_to_string(&play).unwrap();
             fs::write(&play, HALF).unwrap();
             assert_eq!(fleet.fire(ROLE).json()["outcome"], "PARTIAL");
+            // It does not go with the base any more: the next one begins anew.
+            fleet.commit_to_main(&[("README.md", "other\n")]);
             fs::write(play, whole).unwrap();
         });
         scene.firing.kill().unwrap();

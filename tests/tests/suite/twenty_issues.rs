@@ -12,7 +12,7 @@ use crate::faults::{fire, fleet};
 
 /// What the sessions do, by the number of the issue.
 const SCRIPT: &str = "case $CARSON_WORK in\n\
-    16) echo '[ALREADY-DONE] README.md:1 it is there'; exit;;\n\
+    16) [ \"$CARSON_STAGE\" = confirm ] && { echo '[APPROVE]'; exit; }; echo '[ALREADY-DONE] README.md:1 it is there'; exit;;\n\
     17) date +%N > 17-$RANDOM.txt; git add .; git commit --quiet -m Half; echo '[PARTIAL] half'; exit;;\n\
     20) echo '[BLOCKED] it needs a key'; exit;;\n\
     esac\n\

@@ -62,19 +62,25 @@ fn workspaces_share_a_checkout_and_hold_what_was_changed() {
     let agent = format!(
         "test \"$PWD\" = \"$CARSON_WORKTREE\"; test -f README.md; test -z \"$(git status --porcelain)\"\n\
          pwd > {{SHARED}}/seen; {COMMIT}\n\
-         git ls-files -f | grep -qx 'h README.md'; echo changed >> README.md\n\
-         git ls-files -f | grep -qx 'H README.md'; git status --porcelain | grep -q 'M README.md'\n\
+         page=$(cat {{SHARED}}/page); git ls-files -f | grep -qx \"h $page\"; echo changed >> $page\n\
+         git ls-files -f | grep -qx \"H $page\"; git status --porcelain | grep -q \"M $page\"\n\
          echo '[PARTIAL] half'"
     );
     let fleet = fleet("", "");
     let agent = agent.replace("{SHARED}", fleet.shared().to_str().unwrap());
     does(&fleet, &agent);
-    for _ in 0..2 {
+    fleet.commit_to_main(&[("MORE.md", "# More\n")]);
+    // The second goes on with what the first has done.
+    for (page, changed) in [
+        ("README.md", "# Widget\nchanged\n"),
+        ("MORE.md", "# More\nchanged\n"),
+    ] {
+        fs::write(fleet.shared().join("page"), page).unwrap();
         let row = row(&fleet);
         assert_eq!(row["outcome"], "PARTIAL", "{row:#}");
         assert_eq!(row["sandbox"]["workspace"], "layers", "{row:#}");
         let file = fleet.root().join("changed");
-        fs::write(&file, "# Widget\nchanged\n").unwrap();
+        fs::write(&file, changed).unwrap();
         assert!(fleet.kept().contains(&fleet.blob(&file)), "{row:#}");
         let seen = fs::read_to_string(fleet.shared().join("seen")).unwrap();
         let place = fleet.home().canonicalize().unwrap();

@@ -79,7 +79,7 @@ mod tests {
         assert_eq!(stands(&gate, now), None);
         gate.forges = vec![github];
         let standing = stands(&gate, now).unwrap();
-        let said = "github accepts no requests until 2026-01-01 12:30 UTC: all 5000 requests of \
+        let said = "github accepts no requests until 2026-01-01 12:30:00Z: all 5000 requests of \
                     this hour are used up";
         assert_eq!(standing.reason.to_string(), said);
         assert_eq!(standing.reason.kind(), KIND);

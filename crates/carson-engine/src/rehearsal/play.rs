@@ -100,7 +100,10 @@ fn play_step(
         Step::Stage(path) => git(cwd, &["add", "--", &inside(cwd, path)?.to_string_lossy()])?,
         Step::Commit(message) => {
             git(cwd, &["add", "--all"])?;
-            git(cwd, &["commit", "--quiet", "-m", message])?;
+            // What an earlier attempt has committed is there: it goes on.
+            if git(cwd, &["diff", "--cached", "--quiet"]).is_err() {
+                git(cwd, &["commit", "--quiet", "-m", message])?;
+            }
         }
         Step::Tool(command) => tool(command, part, cwd, out)?,
         Step::SleepMs(ms) => std::thread::sleep(Duration::from_millis(*ms)),

@@ -8,17 +8,12 @@ use carson_core::untrusted::one_line;
 use carson_forge::{Comment, Forge, ForgeError, Issue};
 use sha2::{Digest as _, Sha256};
 
-use super::held::Held;
+use super::held::{Held, approval_words};
 
 /// Bytes of the hash that people copy: whoever writes both texts must not find two with the same.
 const HASH: usize = 20;
 /// Longest name of an author that is told.
 const NAME_MAX: usize = 60;
-
-/// What a person comments.
-pub(crate) fn words(hash: &str) -> String {
-    format!("/carson approve {hash}")
-}
 
 /// Names what an issue says.
 fn hash_of(issue: &Issue) -> String {
@@ -35,9 +30,11 @@ pub(super) async fn missing(
     forge: &Forge,
     issue: &Issue,
 ) -> Result<Option<Held>, ForgeError> {
+    if repo.trust.has(&issue.author, issue.association) {
+        return Ok(None);
+    }
     let me = forge.me().await?;
-    let ours = issue.author.eq_ignore_ascii_case(me);
-    if ours || repo.trust.has(&issue.author, issue.association) {
+    if issue.author.eq_ignore_ascii_case(me) {
         return Ok(None);
     }
     let hash = hash_of(issue);
@@ -48,7 +45,7 @@ pub(super) async fn missing(
     {
         return Ok(None);
     }
-    let asked = words(&hash);
+    let asked = approval_words(&hash);
     let told = comments
         .iter()
         .any(|comment| comment.author.eq_ignore_ascii_case(me) && comment.body.contains(&asked));

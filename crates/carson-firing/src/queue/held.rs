@@ -54,6 +54,11 @@ pub enum Held {
     },
 }
 
+/// What a person comments to approve the text with this hash.
+pub(crate) fn approval_words(hash: &str) -> String {
+    format!("/carson approve {hash}")
+}
+
 /// Why a dependency holds an issue.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Blocking {
@@ -72,7 +77,7 @@ impl fmt::Display for Held {
             Self::Stranger { author, hash, .. } => write!(
                 f,
                 "{author} wrote it, whose issues are no work here (approve it: comment `{}`)",
-                super::approval::words(hash)
+                approval_words(hash)
             ),
             Self::Waits { on, state } => match state {
                 Blocking::Open => write!(f, "it waits for {on}, which is open"),

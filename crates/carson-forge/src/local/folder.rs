@@ -13,8 +13,8 @@ use super::head::{
 };
 use super::{ME, file};
 use crate::error::ForgeError;
-use crate::queue::is_same_label;
 use crate::standing::Standing;
+use crate::words::is_same_label;
 use crate::words::{
     Comment, Issue, IssueEdit, Listed, NewIssue, NewPull, Pull, PullState, State, Unread,
 };

@@ -193,7 +193,7 @@ fn a_version_is_asked_once_of_each_program_file() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_forge_is_judged_by_the_answer_that_listed_the_issues() {
     let issue = json!([{
-        "number": 1, "title": "t", "body": "b", "user": {"login": "ann"}, "state": "open",
+        "number": 1, "title": "t", "body": "b", "user": {"login": "ann"}, "state": "open", "author_association": "OWNER",
         "labels": [{"name": "for:hand"}], "created_at": "2026-01-01T00:00:00Z",
         "html_url": "https://x/1",
     }]);

@@ -172,7 +172,7 @@ case $CARSON_STAGE in
         git add .; git commit --quiet -m Big; echo '[OK] done' ;;
     *) echo '[APPROVE]' ;;
 esac"#;
-    let fleet = fleet(agent, "");
+    let fleet = fleet(agent, "[limits]\nmax_diff_lines = 600000\n");
     // No reviewer reads three megabytes in one prompt; half of one, any does.
     let settings = fleet.home().join("carson.toml");
     let text = fs::read_to_string(&settings).unwrap();

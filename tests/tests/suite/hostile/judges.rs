@@ -213,7 +213,11 @@ fn a_nul_byte_and_a_long_file_hide_nothing_from_the_reviewer() {
                    { seq 90000; echo evil-beyond; } > long.txt\n\
                    printf '*.c binary\\n*.txt -diff\\n' > .gitattributes\n\
                    git add -A; git commit --quiet -m Work";
-    let fleet = reviewed(execute, "echo '[APPROVE]'", "");
+    let fleet = reviewed(
+        execute,
+        "echo '[APPROVE]'",
+        "[limits]\nmax_diff_lines = 100000\n",
+    );
     let row = fired(&fleet);
     let prompt = fs::read_to_string(fleet.shared().join("prompt-diff-review")).unwrap();
     for hidden in ["evil-after-nul", "evil-beyond"] {
