@@ -39,7 +39,7 @@ pub(crate) struct Place {
 pub(crate) struct GoesOn {
     /// Its branch on the remote, whose pull request people know.
     pub branch: String,
-    /// The commit at which the sessions began; recovery does not know it.
+    /// The commit at which the sessions began; `None` when the firing died before it was noted.
     pub at: Option<Oid>,
 }
 

@@ -193,7 +193,7 @@ async fn find_again<'h>(home: &'h Home, row: &Row) -> Reached<'h> {
     };
     Reached {
         taken: taken_again(home, row, repo).await,
-        place: place_again(home, row, repo),
+        place: place_again(home, row, repo).await,
     }
 }
 
@@ -228,16 +228,16 @@ async fn taken_again<'h>(home: &Home, row: &Row, repo: &'h Repo) -> Option<Taken
     })
 }
 
-fn place_again(home: &Home, row: &Row, repo: &Repo) -> Option<Place> {
+async fn place_again(home: &Home, row: &Row, repo: &Repo) -> Option<Place> {
     let branch = row.branch.clone()?;
     let base = row.base_sha.as_ref()?.parse::<Oid>().ok()?;
     let (mirror, bench) = (home.mirror(repo), Bench::of(home, row.id));
     let worktree = Worktree::open(&mirror, bench.tree(), branch, base);
     let mut place = Place::new(mirror, worktree, bench);
-    place.goes_on = row
-        .goes_on
-        .clone()
-        .map(|branch| GoesOn { branch, at: None });
+    if let Some(branch) = row.goes_on.clone() {
+        let at = place.worktree.begun_at().await.unwrap_or_default();
+        place.goes_on = Some(GoesOn { branch, at });
+    }
     Some(place)
 }
 

@@ -53,10 +53,16 @@ impl Seen {
 impl Worktree {
     async fn idle_refs(&self, pushed: Option<&Oid>) -> Result<Vec<IdleRef>, GitError> {
         let mut idle = Vec::new();
+        let begun = self.begun_at().await?;
+        self.idle_ref(self.begin_ref(), &mut idle).await?;
         let Some(at) = self.branch_tip().await? else {
             return Ok(idle);
         };
-        if at == self.base || pushed == Some(&at) || self.is_on_remote(&at).await {
+        if at == self.base
+            || begun.as_ref() == Some(&at)
+            || pushed == Some(&at)
+            || self.is_on_remote(&at).await
+        {
             let name = self.branch_ref();
             idle.push(IdleRef { name, at });
             self.idle_ref(self.remote_ref(), &mut idle).await?;

@@ -23,8 +23,8 @@ fn no(why: impl Into<String>) -> Salvaged {
 }
 
 impl Seen {
-    /// Whether removing the directory loses nothing: its files equal a saved tree, its branch is at
-    /// the base, pushed, or under a kept ref, and no repository inside has commits of its own that
+    /// Whether removing the directory loses nothing: its files equal a saved tree, its branch is
+    /// where it began, pushed, or under a kept ref, and no repository inside has commits of its own that
     /// are not kept. Asks no remote: a push leaves its own mark, and [`put_away`](Self::put_away) keeps
     /// the branch unless the remote confirms.
     ///
@@ -62,9 +62,12 @@ impl Seen {
         Ok(Salvaged::Yes)
     }
 
-    /// Base, pushed, or under a kept ref.
+    /// Base, where the sessions began, pushed, or under a kept ref.
     async fn is_kept(&self, commit: &Oid) -> Result<bool, GitError> {
         if *commit == self.worktree.base {
+            return Ok(true);
+        }
+        if self.worktree.begun_at().await?.as_ref() == Some(commit) {
             return Ok(true);
         }
         // A push leaves its mark in the store; what was fetched from the remote is in the mirror. Mostly

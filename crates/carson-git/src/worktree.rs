@@ -71,6 +71,30 @@ impl Worktree {
         format!("refs/carson/seen/{}", self.name())
     }
 
+    /// Where its sessions began, when that is not the base.
+    pub(crate) fn begin_ref(&self) -> String {
+        format!("refs/carson/begin/{}", self.name())
+    }
+
+    /// Notes that its sessions begin here: earlier work, which is kept elsewhere, joined with the base by
+    /// Carson itself. It is nothing that a session made.
+    ///
+    /// # Errors
+    /// When it cannot be written down, or the store does not have the commit yet.
+    pub async fn begins_at(&self, at: &Oid) -> Result<(), GitError> {
+        let line = format!("update {} {at}\n", self.begin_ref());
+        self.kept.bare.update_refs(line).await
+    }
+
+    /// What [`begins_at`](Self::begins_at) noted.
+    ///
+    /// # Errors
+    /// When the store cannot be read.
+    pub async fn begun_at(&self) -> Result<Option<Oid>, GitError> {
+        self.kept.make()?;
+        self.kept.bare.ref_target(&self.begin_ref()).await
+    }
+
     /// Its name among the worktrees.
     pub(crate) fn name(&self) -> String {
         let name = self.path.file_name().unwrap_or_default();

@@ -142,3 +142,25 @@ fn earlier_work_to_which_nothing_is_added_stays_where_it_is_or_is_finished() {
     assert_eq!(pull(fleet)["draft"], false);
     let _ = fleet.git(&["merge-base", "--is-ancestor", &one, &branch]);
 }
+
+/// The commit that joins the draft with the base is Carson's own, and nothing to keep.
+#[test]
+fn an_attempt_that_adds_nothing_leaves_the_draft_as_it_is_and_no_bench() {
+    let script = format!("[ $n = 1 ] || exit 5\n{}{}", commit("one"), gives_up());
+    let scene = scene(&script);
+    let fleet = &scene.fleet;
+    assert_eq!(scene.fire()["outcome"], "FAILED");
+    let branch = pull(fleet)["head"].as_str().unwrap().to_owned();
+    let tip = fleet.tip(&branch);
+    fleet.commit_to_main(&[("base.txt", "moved\n")]);
+    let second = scene.fire();
+    assert_eq!(second["outcome"], "FAILED", "{second:#}");
+    assert!(!second["goes_on"].is_null(), "{second:#}");
+    let reason = second["reason"].as_str().unwrap();
+    assert!(!reason.contains("kept"), "{reason}");
+    assert_eq!(
+        (fleet.tip(&branch), pull(fleet)["draft"].clone()),
+        (tip, true.into())
+    );
+    assert_eq!(fleet.benches(), Vec::<std::path::PathBuf>::new());
+}

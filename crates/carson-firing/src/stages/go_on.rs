@@ -73,6 +73,8 @@ pub(super) async fn bring(
         warn!(firing.id = %ctx.id, branch = earlier.branch, "earlier work could not be taken over: begun anew");
         return Ok(());
     }
+    let begins = place.worktree.begins_at(&at).await;
+    begins.or_broken("noting where it begins")?;
     let noted = ctx.store().set_goes_on(ctx.id, &earlier.branch).await;
     noted.or_broken("noting the branch")?;
     info!(firing.id = %ctx.id, branch = earlier.branch, "goes on with earlier work");
