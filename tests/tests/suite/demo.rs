@@ -22,15 +22,12 @@ fn the_rehearsal_shows_every_end_and_leaves_nothing() {
         (&0.into(), &0.into())
     );
     let firings = shown["firings"].as_array().unwrap();
-    let ends: BTreeMap<&str, &str> = firings
-        .iter()
-        .map(|row| {
-            (
-                row["role"].as_str().unwrap(),
-                row["outcome"].as_str().unwrap(),
-            )
-        })
-        .collect();
+    // A role may fire more than once: what was left uncommitted, its next firing goes on with.
+    let mut ends: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
+    for row in firings {
+        let role = ends.entry(row["role"].as_str().unwrap()).or_default();
+        role.push(row["outcome"].as_str().unwrap());
+    }
     let expected = BTreeMap::from([
         ("butler", "OK"),
         ("footman", "OK"),
@@ -40,17 +37,18 @@ fn the_rehearsal_shows_every_end_and_leaves_nothing() {
         ("clockmaker", "TIMED_OUT"),
     ]);
     for (role, outcome) in &expected {
-        assert_eq!(ends.get(role), Some(outcome), "{ends:?}");
+        assert!(ends[role].contains(outcome), "{ends:?}");
     }
     // These two share an account: the first to ask hits its limit, and then both are skipped, the one
     // that had begun too, if it comes to its session after that.
     let tired: Vec<_> = ["gardener", "groom"]
         .iter()
-        .filter_map(|role| ends.get(role).copied())
+        .filter_map(|role| ends.get(role))
+        .flatten()
         .collect();
-    assert!(tired.contains(&"RATE_LIMITED"), "{ends:?}");
+    assert!(tired.contains(&&"RATE_LIMITED"), "{ends:?}");
     let either = ["RATE_LIMITED", "SKIPPED"];
-    assert!(tired.iter().all(|end| either.contains(end)), "{ends:?}");
+    assert!(tired.iter().all(|end| either.contains(*end)), "{ends:?}");
     assert!(shown["skipped"].as_u64().unwrap() > 0);
 }
 
