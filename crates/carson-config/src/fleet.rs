@@ -84,6 +84,8 @@ pub struct Repo {
     pub allow_ci: bool,
     /// Files that may be pushed though no reviewer can read them; `*` stands for anything.
     pub allow_unshown: Vec<String>,
+    /// Manifests whose lock file need not change with them; `*` stands for anything.
+    pub allow_drift: Vec<String>,
     /// What makes a checkout ready to work in.
     pub setup: Setup,
     /// Downloads of the operator's that every workspace finds.

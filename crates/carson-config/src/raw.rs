@@ -141,6 +141,10 @@ pub(crate) struct RepoSection {
     /// than a megabyte); `*` stands for anything.
     #[schemars(extend("examples" = [["docs/*.png"]]))]
     pub allow_unshown: Vec<String>,
+    /// Manifests (`package.json`, `Cargo.toml`, `pyproject.toml`, `go.mod`, `Gemfile`) whose lock file need
+    /// not change with what they ask for; `*` stands for anything. Others make the work a draft.
+    #[schemars(extend("examples" = [["examples/*"]]))]
+    pub allow_drift: Vec<String>,
     /// Lines for `sh` that make a checkout ready to work in: they install what the repository
     /// depends on. They run in the sandbox, with the role's network, once for each state of the lock
     /// files and of these lines; every workspace has what they left.
@@ -200,6 +204,7 @@ impl Default for RepoSection {
             allow_secrets: Vec::new(),
             allow_ci: false,
             allow_unshown: Vec::new(),
+            allow_drift: Vec::new(),
             setup: Vec::new(),
             setup_inputs: Vec::new(),
             setup_timeout: Duration::from_secs(15 * 60),

@@ -192,6 +192,9 @@ pub struct Facts {
     /// Lines of the change and how many there may be, when it has more.
     #[serde(default)]
     pub oversize: Option<(u64, u64)>,
+    /// Manifests that ask for other packages than before, each with the lock file that does not know of it.
+    #[serde(default)]
+    pub drift: Vec<(String, String)>,
     /// Whether the commits are an earlier firing's alone, with which it was to go on.
     #[serde(default)]
     pub unchanged: bool,
@@ -413,7 +416,7 @@ fn settle_commits(facts: &Facts) -> Settled {
     match (facts.promise, facts.diff_review) {
         (PromiseFact::Failed, _) => settled(Outcome::Failed, "EXHAUSTED: the check does not pass"),
         (_, DiffReviewFact::Rejected) => settled(Outcome::Rejected, "the diff review said no"),
-        _ => match unjudged(facts).or_else(|| too_large(facts)) {
+        _ => match unjudged(facts).or_else(|| too_large(facts)).or_else(|| drifted(facts)) {
             Some(why) => settled(Outcome::Partial, why),
             None => settled(Outcome::Ok, ok_reason(facts)),
         },
@@ -458,6 +461,18 @@ fn too_large(facts: &Facts) -> Option<String> {
     let (lines, most) = facts.oversize?;
     Some(format!(
         "the change has {lines} lines and limits.max_diff_lines is {most}: nobody reads that at once; split it"
+    ))
+}
+
+/// Why whoever installs it gets an error, or what nobody chose.
+fn drifted(facts: &Facts) -> Option<String> {
+    let ((manifest, lock), more) = facts.drift.split_first()?;
+    let more = match more.len() {
+        0 => String::new(),
+        more => format!(", and {more} more"),
+    };
+    Some(format!(
+        "{manifest} asks for other packages than on the base, and {lock} is as it was{more}: bring it up to date"
     ))
 }
 

@@ -170,6 +170,7 @@ mod tests {
             scrub: Vec::new(),
             allow_ci: false,
             allow_unshown: Vec::new(),
+            allow_drift: Vec::new(),
             setup: carson_config::Setup::default(),
             caches: Vec::new(),
             include: Vec::new(),

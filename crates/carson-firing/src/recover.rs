@@ -155,8 +155,9 @@ async fn conclude_dead(home: &Home, row: &Row) -> Result<Ended, FiringError> {
     let role = home.fleet.roles.get(&row.role).unwrap_or(&gone);
     let ctx = Ctx::of_row(home, row, role, Cancel::new());
     let (mut reached, rec) = (find_again(home, row).await, Record::of_row(row));
+    let repo = reached.taken.as_ref().map(|taken| taken.repo);
     let facts = facts::gather(
-        role,
+        (role, repo),
         &rec,
         reached.place.as_mut(),
         None,

@@ -59,7 +59,8 @@ pub async fn run(
     let (mut reached, mut rec) = (Reached::default(), Record::of_row(&row));
     let (halt, findings) = through_the_stages(&ctx, &mut reached, &mut rec).await;
     rec.close_proxy(&ctx).await;
-    let facts = facts::gather(role, &rec, reached.place.as_mut(), halt, findings).await;
+    let repo = reached.taken.as_ref().map(|taken| taken.repo);
+    let facts = facts::gather((role, repo), &rec, reached.place.as_mut(), halt, findings).await;
     ctx.enter(Stage::Settle).await;
     let mut settled = settle(&facts);
     if let Some(why) = said_last::refusal(&rec, &facts) {

@@ -92,6 +92,7 @@ pub use idle_ref::IdleRef;
 pub use ignore_pattern::ignore_pattern;
 pub use inspect::changes::{Change, UNCOMMITTED};
 pub use inspect::diff::{Shown, Unshown};
+pub use inspect::drift::Drift;
 pub use inspect::outgoing::{Brought, Part, next_brought};
 pub use inspect::questions;
 pub use inspect::strip_setup::{Left, strip_setup};

@@ -17,7 +17,7 @@ use crate::inspect::open_up::OpenUp;
 use crate::oid::Oid;
 use crate::scratch::ScratchDir;
 use crate::worktree::Worktree;
-use crate::{Change, Shown};
+use crate::{Change, Drift, Shown};
 
 /// How much is looked at, and how long: the first is enough to hash some gigabytes of untracked files.
 /// Whoever can make a look fail must not keep the rest of the work from coming in.
@@ -374,6 +374,12 @@ impl Seen {
     #[must_use]
     pub fn shown(&self) -> Option<&Shown> {
         self.found.shown.as_ref()
+    }
+
+    /// Lock files that the commits forgot; known when the diff is.
+    #[must_use]
+    pub fn drift(&self) -> &[Drift] {
+        &self.found.drift
     }
 
     /// Bytes that a checkout of the branch writes beside those of the base.

@@ -82,7 +82,8 @@ impl Confined {
     }
 
     fn fill(&self) {
-        let done = self.inside("dd if=/dev/zero of=\"$1/filled\" bs=64k 2>&1; true");
+        let fill = "dd if=/dev/zero of=\"$1/filled\" bs=64k oflag=append conv=notrunc 2>&1; true";
+        let done = self.inside(fill);
         let said = String::from_utf8_lossy(&done.stdout).into_owned();
         assert!(said.contains("No space left"), "{done:?}");
     }
@@ -133,8 +134,12 @@ fn a_database_without_room_stops_the_firing_and_loses_nothing() {
     let fleet = fleet(0);
     let daemon = Confined::start(&fleet, 24);
     daemon.says("firing process started");
-    daemon.fill();
-    daemon.says("nothing fires until it does");
+    // What a firing that ends gives back is filled, too.
+    until("the store does not answer; nothing fires until it does", || {
+        daemon.fill();
+        let log = fs::read_to_string(&daemon.log).unwrap();
+        log.contains("nothing fires until it does").then_some(())
+    });
     daemon.says("disk of the database is full");
     assert!(daemon.inside("rm \"$1/filled\"").status.success());
     daemon.says("it is over; firings go on");

@@ -43,6 +43,90 @@ fn what_nobody_reads_at_once_is_a_draft_that_asks_to_be_split() {
     assert!(body.starts_with("Closes #1\n"), "{body}");
 }
 
+/// A manifest of each kind beside its lock file: one that asks for more while the lock file stays.
+#[test]
+fn a_lock_file_that_was_forgotten_is_named_and_the_work_is_a_draft() {
+    let kinds = [
+        (
+            "Cargo.toml",
+            "[package]\nname = \"w\"\n[dependencies]\n",
+            "serde = \"1\"\n",
+            "Cargo.lock",
+        ),
+        ("go.mod", "module w\n", "require a.org/b v1.0.0\n", "go.sum"),
+        ("Gemfile", "source 'x'\n", "gem 'rails'\n", "Gemfile.lock"),
+        (
+            "js/package.json",
+            "{\"dependencies\": {}}",
+            "",
+            "js/pnpm-lock.yaml",
+        ),
+        (
+            "py/pyproject.toml",
+            "[project]\nname = \"w\"\n",
+            "dependencies = [\"x\"]\n",
+            "py/uv.lock",
+        ),
+        // One lock file for all, which knows the member and not the example.
+        (
+            "member/Cargo.toml",
+            "[package]\nname = \"member\"\n[dependencies]\n",
+            "toml = \"1\"\n",
+            "Cargo.lock",
+        ),
+        (
+            "example/Cargo.toml",
+            "[package]\nname = \"example\"\n[dependencies]\n",
+            "toml = \"1\"\n",
+            "",
+        ),
+    ];
+    for (manifest, begins, more, lock) in kinds {
+        let changed = match more {
+            "" => format!("sed -i 's/{{}}/{{\"a\": \"1\"}}/' {manifest}"),
+            more => format!(
+                "printf '%s' '{}' >> {manifest}",
+                more.replace('\'', "'\\''")
+            ),
+        };
+        let fleet = fleet(&commit(&changed), "");
+        let beside = if lock.is_empty() { "Cargo.lock" } else { lock };
+        fleet.commit_to_main(&[
+            (manifest, begins),
+            (beside, "[[package]]\nname = \"member\"\n"),
+        ]);
+        let row = fire(&fleet);
+        let reason = row["reason"].as_str().unwrap();
+        if lock.is_empty() {
+            assert_eq!(row["outcome"], "OK", "{manifest}: {reason}");
+            continue;
+        }
+        assert_eq!(row["outcome"], "PARTIAL", "{manifest}: {reason}");
+        let told =
+            format!("{manifest} asks for other packages than on the base, and {lock} is as it was");
+        assert!(reason.contains(&told), "{reason}");
+        let draft = the_pull(&fleet);
+        assert_eq!(draft["draft"], true, "{draft:#}");
+        assert!(draft["body"].as_str().unwrap().contains(&told), "{draft:#}");
+    }
+}
+
+#[test]
+fn a_lock_file_that_goes_with_its_manifest_and_one_that_need_not_are_no_drift() {
+    let asks = "printf 'serde = \"1\"\\n' >> Cargo.toml";
+    let manifest = "[package]\nname = \"w\"\n[dependencies]\n";
+    let both = fleet(&commit(&format!("{asks}; echo more >> Cargo.lock")), "");
+    both.commit_to_main(&[("Cargo.toml", manifest), ("Cargo.lock", "")]);
+    assert_eq!(fire(&both)["outcome"], "OK");
+    let allowed = fleet(&commit(asks), "");
+    allowed.commit_to_main(&[("Cargo.toml", manifest), ("Cargo.lock", "")]);
+    let settings = allowed.home().join("carson.toml");
+    let text = fs::read_to_string(&settings).unwrap();
+    let allow = "[repos.widget]\nallow_drift = [\"Cargo*\"]\n";
+    fs::write(&settings, text.replacen("[repos.widget]\n", allow, 1)).unwrap();
+    assert_eq!(fire(&allowed)["outcome"], "OK");
+}
+
 #[test]
 fn a_name_that_is_not_to_leave_does_not_leave() {
     let fleet = fleet(&commit("echo 'as INITECH wants it' > notes.txt"), "");

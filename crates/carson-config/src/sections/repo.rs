@@ -100,6 +100,7 @@ pub(crate) fn repos(
                 scrub: section.scrub,
                 allow_ci: section.allow_ci,
                 allow_unshown: section.allow_unshown,
+                allow_drift: section.allow_drift,
                 setup,
                 caches: section.caches,
                 include,

@@ -1,10 +1,10 @@
 //! Gathers what settle looks at.
 
-use carson_config::Role;
+use carson_config::{Repo, Role};
 use carson_core::Sentinel;
 use carson_core::sentinel::Reference;
 use carson_core::settle::{DiffReviewFact, Facts, Halt, PromiseFact};
-use carson_git::{Oid, Seen};
+use carson_git::{Drift, Oid, Seen, matches};
 use tracing::warn;
 
 use super::execute::Done;
@@ -41,7 +41,7 @@ impl Findings {
 /// Measures the worktree and adds what the stages found. Never fails: what cannot be measured is
 /// absent, and the sentinel alone never makes an `OK`.
 pub(crate) async fn gather(
-    role: &Role,
+    (role, repo): (&Role, Option<&Repo>),
     rec: &Record,
     place: Option<&mut Place>,
     halt: Option<Halt>,
@@ -69,6 +69,7 @@ pub(crate) async fn gather(
                 facts.commits = tree.commits;
                 facts.unchanged = place.goes_on.is_some() && place.is_begin(seen.tip());
                 facts.oversize = oversize(role, &seen);
+                facts.drift = drift(repo, &seen);
                 facts.dirty = tree.dirty;
                 facts.beside.clone_from(&tree.beside);
                 if !tree.exists && facts.halt.is_some() {
@@ -81,6 +82,15 @@ pub(crate) async fn gather(
         facts.reference_exists = reference_exists(place, &facts).await;
     }
     facts
+}
+
+/// Lock files that the change forgot, but for those that may be.
+fn drift(repo: Option<&Repo>, seen: &Seen) -> Vec<(String, String)> {
+    let allowed = repo.map_or(&[][..], |repo| &repo.allow_drift);
+    let counts = |one: &&Drift| !allowed.iter().any(|name| matches(name, &one.manifest));
+    let all = seen.drift().iter().filter(counts);
+    all.map(|one| (one.manifest.clone(), one.lock.clone()))
+        .collect()
 }
 
 /// How many lines people would have to read, when those are more than the role allows.

@@ -185,7 +185,7 @@ fn patch(objects: &Objects, one: &Changed) -> Result<Result<(String, u64), Strin
 }
 
 /// The text at a path; empty where nothing is.
-fn content(objects: &Objects, at: Option<At>) -> Result<String, String> {
+pub(super) fn content(objects: &Objects, at: Option<At>) -> Result<String, String> {
     let Some((oid, mode)) = at else {
         return Ok(String::new());
     };

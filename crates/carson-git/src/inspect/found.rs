@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::changes::Change;
 use super::diff::Shown;
+use super::drift::Drift;
 use crate::oid::Oid;
 
 /// How much is looked at. What a session left may be made to keep whoever reads it busy, or to fill its
@@ -96,6 +97,8 @@ pub(crate) struct Found {
     pub spread: u64,
     /// The diff of the commits.
     pub shown: Option<Shown>,
+    /// Lock files that the commits forgot.
+    pub drift: Vec<Drift>,
 }
 
 /// Files that the base's rules do not ignore, and the session's do.

@@ -9,6 +9,7 @@ use git2::Sort;
 use super::bounds::{REMEMBERED, REPOSITORIES, TROUBLE, TROUBLE_LETTERS};
 use super::changes::{Changes, spread};
 use super::diff::show;
+use super::drift::drifts;
 use super::export;
 use super::files::{self, Base, Files, Ground};
 use super::found::PRIMARY;
@@ -488,6 +489,7 @@ impl Looking<'_> {
         self.found.spread = spread(self.objects, old, new).unwrap_or(u64::MAX);
         if self.ask.show {
             self.found.shown = show(self.objects, old, new).ok();
+            self.found.drift = drifts(self.objects, old, new);
         }
         Ok(())
     }

@@ -20,7 +20,7 @@
 //! ([`look::Found::trouble`]), and the bench stays where it is.
 //!
 //! Reading order: `look.rs`, `git_dir.rs`, `objects.rs`, `gather.rs`, `staged.rs`, `files.rs`, `sieve.rs`,
-//! `lower.rs`, `work.rs`, `nested_repos.rs`, `export.rs`, `changes.rs`, `diff.rs`; then `checkout.rs`, `open_up.rs`,
+//! `lower.rs`, `work.rs`, `nested_repos.rs`, `export.rs`, `changes.rs`, `diff.rs`, `drift.rs`; then `checkout.rs`, `open_up.rs`,
 //! `remove.rs`, `strip_setup.rs`.
 
 use carson_proc::inspector::Kind;
@@ -29,6 +29,7 @@ mod bounds;
 pub(crate) mod changes;
 pub(crate) mod checkout;
 pub(crate) mod diff;
+pub(crate) mod drift;
 mod entry;
 mod export;
 mod files;
