@@ -416,7 +416,10 @@ fn settle_commits(facts: &Facts) -> Settled {
     match (facts.promise, facts.diff_review) {
         (PromiseFact::Failed, _) => settled(Outcome::Failed, "EXHAUSTED: the check does not pass"),
         (_, DiffReviewFact::Rejected) => settled(Outcome::Rejected, "the diff review said no"),
-        _ => match unjudged(facts).or_else(|| too_large(facts)).or_else(|| drifted(facts)) {
+        _ => match unjudged(facts)
+            .or_else(|| too_large(facts))
+            .or_else(|| drifted(facts))
+        {
             Some(why) => settled(Outcome::Partial, why),
             None => settled(Outcome::Ok, ok_reason(facts)),
         },

@@ -135,11 +135,14 @@ fn a_database_without_room_stops_the_firing_and_loses_nothing() {
     let daemon = Confined::start(&fleet, 24);
     daemon.says("firing process started");
     // What a firing that ends gives back is filled, too.
-    until("the store does not answer; nothing fires until it does", || {
-        daemon.fill();
-        let log = fs::read_to_string(&daemon.log).unwrap();
-        log.contains("nothing fires until it does").then_some(())
-    });
+    until(
+        "the store does not answer; nothing fires until it does",
+        || {
+            daemon.fill();
+            let log = fs::read_to_string(&daemon.log).unwrap();
+            log.contains("nothing fires until it does").then_some(())
+        },
+    );
     daemon.says("disk of the database is full");
     assert!(daemon.inside("rm \"$1/filled\"").status.success());
     daemon.says("it is over; firings go on");
