@@ -111,6 +111,11 @@ pub enum Command {
         #[command(subcommand)]
         action: PrAction,
     },
+    /// Say which labels the repositories lack, or make them.
+    Labels {
+        #[command(subcommand)]
+        action: LabelsAction,
+    },
     /// List breakers, or reset one.
     Breaker {
         #[command(subcommand)]
@@ -438,6 +443,23 @@ pub enum IssueAction {
         body: Option<String>,
         #[command(flatten)]
         repo: RepoArg,
+    },
+}
+
+/// `carson labels`
+#[derive(Debug, Subcommand)]
+pub enum LabelsAction {
+    /// Say which labels a repository lacks; exit code 1 when one lacks any.
+    Check {
+        /// One repository; without it all.
+        #[arg(long)]
+        repo: Option<String>,
+    },
+    /// Make the labels that a repository lacks.
+    Bootstrap {
+        /// One repository; without it all.
+        #[arg(long)]
+        repo: Option<String>,
     },
 }
 

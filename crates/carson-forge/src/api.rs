@@ -54,6 +54,16 @@ pub trait Api: PullApi + Debug + Send + Sync {
         remove: &'a [&'a str],
     ) -> Answer<'a, ()>;
 
+    /// The labels that the repository has; `None` where an issue may carry any word.
+    fn labels(&self) -> Answer<'_, Option<Vec<String>>> {
+        Box::pin(async { Ok(None) })
+    }
+
+    /// Makes a label, with what it says of an issue; one that is there already is no error.
+    fn make_label<'a>(&'a self, _name: &'a str, _says: &'a str) -> Answer<'a, ()> {
+        Box::pin(async { Ok(()) })
+    }
+
     /// Pull requests, open ones or all.
     fn pulls(&self, open_only: bool) -> Answer<'_, Listed<Pull>>;
 

@@ -25,6 +25,9 @@ pub(crate) const HELD: [&str; 3] = [IN_FLIGHT, PR_OPEN, DONE];
 /// Labels that keep the fleet away until a person removes them.
 pub(crate) const FOR_PEOPLE: [&str; 3] = ["do-not-pickup", "needs:human", "plan-pending-approval"];
 
+/// What unfinished work carries that was saved as a draft.
+pub const DO_NOT_REVIEW: &str = "do-not-review";
+
 /// Labels that keep every role away from an issue: none of them can be the one that a role takes issues by.
 /// Forges do not tell capital letters from small ones.
 #[must_use]
@@ -42,6 +45,22 @@ impl Forge {
     /// The repository behind this API.
     pub fn of(api: impl Api + 'static) -> Self {
         Self(Arc::new(api))
+    }
+
+    /// The labels that the repository has; `None` where an issue may carry any word.
+    ///
+    /// # Errors
+    /// When the forge does not answer.
+    pub async fn labels(&self) -> Result<Option<Vec<String>>, ForgeError> {
+        self.0.labels().await
+    }
+
+    /// Makes a label, with what it says of an issue; one that is there already is no error.
+    ///
+    /// # Errors
+    /// When the forge does not answer, or refuses.
+    pub async fn make_label(&self, name: &str, says: &str) -> Result<(), ForgeError> {
+        self.0.make_label(name, says).await
     }
 
     /// Open issues, of one label or all.

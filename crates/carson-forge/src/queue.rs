@@ -1,11 +1,26 @@
 //! The queue of a role: which open issues it may take up, and in which order.
 
 use crate::error::ForgeError;
-use crate::forge::{FOR_PEOPLE, Forge, HELD};
+use crate::forge::{DO_NOT_REVIEW, DONE, FOR_PEOPLE, Forge, HELD, IN_FLIGHT, PR_OPEN};
 use crate::words::{Issue, Listed, State, Unread, is_same_label};
 
 /// Labels that say how urgent an issue is, the most urgent first.
 pub const PRIORITIES: [&str; 4] = ["p0", "p1", "p2", "p3"];
+
+/// The labels that the fleet reads and writes beside those of its roles, with what each says.
+pub const OWN_LABELS: [(&str, &str); 11] = [
+    (IN_FLIGHT, "A firing works on it"),
+    (PR_OPEN, "Its pull request waits for review"),
+    (DONE, "It was done"),
+    (FOR_PEOPLE[0], "No agent takes it"),
+    (FOR_PEOPLE[1], "Only a person can go on; take this away to have it tried again"),
+    (FOR_PEOPLE[2], "Its plan waits for a person"),
+    (DO_NOT_REVIEW, "Unfinished work that was saved"),
+    (PRIORITIES[0], "Taken before p1"),
+    (PRIORITIES[1], "Taken before p2"),
+    (PRIORITIES[2], "Taken before p3"),
+    (PRIORITIES[3], "Taken before what has no such label"),
+];
 
 /// The open issues that carry a role's label, the most urgent first, then the oldest.
 #[derive(Clone, Debug, Default)]

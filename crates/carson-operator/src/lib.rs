@@ -33,6 +33,7 @@ pub mod fire;
 pub mod firings;
 pub mod issue_edits;
 pub mod issues;
+pub mod labels;
 mod list;
 pub mod logs;
 pub mod names;

@@ -2,7 +2,7 @@
 
 use crate::verb::Verb;
 use crate::{
-    backup, block, breaker, cost, fire, firings, issue_edits, issues, logs, pause, prune,
+    backup, block, breaker, cost, fire, firings, issue_edits, issues, labels, logs, pause, prune,
     pull_ends, pull_reviews, pulls, retry, roles, show, status, stop, why, workspaces,
 };
 
@@ -24,6 +24,8 @@ pub const VERBS: &[Verb] = &[
     Verb::of::<issue_edits::Reopen>(),
     Verb::of::<issue_edits::Label>(),
     Verb::of::<issue_edits::Edit>(),
+    Verb::of::<labels::Check>(),
+    Verb::of::<labels::Bootstrap>(),
     Verb::of::<pulls::List>(),
     Verb::of::<pulls::Show>(),
     Verb::of::<pull_ends::Diff>(),

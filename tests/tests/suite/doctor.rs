@@ -2,6 +2,7 @@
 //! asks the part of the same list that a firing needs.
 
 mod forge_limit;
+mod labels;
 mod preflight;
 
 use std::fs;

@@ -115,6 +115,8 @@ fn the_documents_name_no_command_that_does_not_exist() {
         "CONTRIBUTING.md",
         "docs/ARCHITECTURE.md",
         "docs/CONFIG.md",
+        "docs/MIGRATING.md",
+        "docs/forges.md",
     ] {
         let text = fs::read_to_string(root.join(file)).unwrap();
         let named = typed(&text);

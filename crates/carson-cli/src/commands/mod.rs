@@ -14,6 +14,7 @@ mod forge;
 mod forge_changes;
 pub mod hook;
 mod init;
+mod labels;
 mod logs;
 mod pause;
 mod proposed_check;
@@ -110,6 +111,7 @@ async fn dispatch(app: &App, command: Command) -> Result<u8, CommandError> {
         Command::Pr { action } => forge::pr(app, action).await,
         Command::Breaker { action } => breaker::run(app, action).await,
         Command::Block { action } => block::run(app, action).await,
+        Command::Labels { action } => labels::run(app, action).await,
         Command::Pause(args) => pause::pause(app, args).await,
         Command::Resume(scope) => pause::resume(app, scope).await,
         Command::Prune {

@@ -1,12 +1,11 @@
 //! Effects that several kinds have.
 
 use carson_core::{Effect, Outcome};
+use carson_forge::DO_NOT_REVIEW;
 
 use super::kind::Closing;
 use crate::forge_text;
 
-/// Label of a draft that is unfinished work, not a proposal.
-const DO_NOT_REVIEW: &str = "do-not-review";
 
 /// The pull request of what was pushed, if anything was.
 pub(super) fn open_pull(closing: &Closing<'_, '_>) -> Option<Effect> {

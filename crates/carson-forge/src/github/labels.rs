@@ -1,11 +1,13 @@
 //! Labels, made where they are missing.
 
 use reqwest::Method;
+use serde::Deserialize;
 use serde::de::IgnoredAny;
 use serde_json::json;
 
 use super::GitHubForge;
 use crate::error::ForgeError;
+use crate::rest::Query;
 
 /// The colour of those that we make.
 const COLOUR: &str = "ededed";
@@ -17,7 +19,7 @@ impl GitHubForge {
         match self.post_labels(number, add).await {
             Err(ForgeError::Invalid { .. }) => {
                 for label in add {
-                    self.make_label(label).await?;
+                    self.post_label(label, "").await?;
                 }
                 self.post_labels(number, add).await
             }
@@ -32,9 +34,19 @@ impl GitHubForge {
         sent.await.map(|_| ())
     }
 
-    async fn make_label(&self, name: &str) -> Result<(), ForgeError> {
+    pub(super) async fn label_names(&self) -> Result<Vec<String>, ForgeError> {
+        #[derive(Deserialize)]
+        struct RawLabel {
+            name: String,
+        }
         let path = self.path(&["labels"]);
-        let label = json!({"name": name, "color": COLOUR});
+        let all: Vec<RawLabel> = self.client.whole_list(Query::of(&path, &[])).await?;
+        Ok(all.into_iter().map(|label| label.name).collect())
+    }
+
+    pub(super) async fn post_label(&self, name: &str, says: &str) -> Result<(), ForgeError> {
+        let path = self.path(&["labels"]);
+        let label = json!({"name": name, "color": COLOUR, "description": says});
         let made = self
             .client
             .send::<IgnoredAny>(Method::POST, &path, &label)

@@ -135,6 +135,14 @@ impl Api for GitHubForge {
         })
     }
 
+    fn labels(&self) -> Answer<'_, Option<Vec<String>>> {
+        Box::pin(async move { self.label_names().await.map(Some) })
+    }
+
+    fn make_label<'a>(&'a self, name: &'a str, says: &'a str) -> Answer<'a, ()> {
+        Box::pin(self.post_label(name, says))
+    }
+
     fn issues<'a>(&'a self, label: Option<&'a str>) -> Answer<'a, Listed<Issue>> {
         Box::pin(async move {
             let mut query = vec![("state", "open"), ("sort", "created"), ("direction", "asc")];

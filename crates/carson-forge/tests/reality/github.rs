@@ -214,6 +214,20 @@ async fn whatever_is_lost_on_the_way_nothing_is_there_twice() {
     assert_eq!(forge.issues(None).await.unwrap().found, [made]);
 }
 
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_label_is_made_once_and_stands_in_the_list() {
+    let github = GitHub::start(false).await;
+    let (forge, front) = (github.forge(), &github.front);
+    let before = forge.labels().await.unwrap().unwrap();
+    assert!(!before.contains(&"p0".to_owned()), "{before:?}");
+    forge.make_label("p0", "Taken before p1").await.unwrap();
+    forge.make_label("p0", "Taken before p1").await.unwrap();
+    let after = forge.labels().await.unwrap().unwrap();
+    assert_eq!(after.len(), before.len() + 1, "{after:?}");
+    assert!(after.contains(&"p0".to_owned()), "{after:?}");
+    assert_eq!(front.violations(), Vec::<String>::new());
+}
+
 fn labelled(pull: &Pull, label: &str) -> bool {
     pull.labels.iter().any(|own| own == label)
 }
