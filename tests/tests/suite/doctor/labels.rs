@@ -31,7 +31,13 @@ async fn what_a_repository_lacks_is_said_and_made() {
 
     let checked = fleet.carson(&["labels", "check"]);
     assert_eq!(checked.code, Some(1), "{checked:#?}");
-    for part in ["hub", "for:hand", "needs:human", "p3", "carson labels bootstrap"] {
+    for part in [
+        "hub",
+        "for:hand",
+        "needs:human",
+        "p3",
+        "carson labels bootstrap",
+    ] {
         assert!(checked.stdout.contains(part), "{part}: {}", checked.stdout);
     }
     // What is there under other capitals is there.
@@ -40,14 +46,29 @@ async fn what_a_repository_lacks_is_said_and_made() {
     assert!(checked.stdout.contains(widget), "{}", checked.stdout);
 
     let made = fleet.ok(&["labels", "bootstrap", "--repo", "hub", "--json"]);
-    let names: Vec<&str> = made[0]["made"].as_array().unwrap().iter().filter_map(Value::as_str).collect();
+    let names: Vec<&str> = made[0]["made"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .filter_map(Value::as_str)
+        .collect();
     assert_eq!(made[0]["missing"], json!([]), "{made:#}");
     let requests = server.received_requests().await.unwrap();
     let posted = requests.iter().filter(|one| one.method.as_str() == "POST");
     let posted: Vec<Value> = posted.map(|one| one.body_json().unwrap()).collect();
-    let sent: Vec<&str> = posted.iter().filter_map(|one| one["name"].as_str()).collect();
+    let sent: Vec<&str> = posted
+        .iter()
+        .filter_map(|one| one["name"].as_str())
+        .collect();
     assert_eq!(sent, names);
-    assert!(names.contains(&"for:hand") && !names.contains(&"p0"), "{names:?}");
-    let says = |one: &Value| one["description"].as_str().is_some_and(|says| !says.is_empty());
+    assert!(
+        names.contains(&"for:hand") && !names.contains(&"p0"),
+        "{names:?}"
+    );
+    let says = |one: &Value| {
+        one["description"]
+            .as_str()
+            .is_some_and(|says| !says.is_empty())
+    };
     assert!(posted.iter().all(says), "{posted:#?}");
 }
