@@ -11,6 +11,7 @@ mod daemon;
 mod forged_output;
 mod generated;
 mod generator;
+mod injection;
 mod judges;
 pub(crate) mod leavings;
 mod less;
