@@ -69,7 +69,9 @@ pub use pull_words::{
     ChangedFile, CheckRun, Conclusion, FileStatus, Head, Linked, Links, Merge, MergeMethod,
     Mergeability, Review, ReviewState, Thread,
 };
-pub use queue::{OWN_LABELS, PRIORITIES, Queue, assigned_to_a_person, priority, why_not_taken, why_withdrawn};
+pub use queue::{
+    OWN_LABELS, PRIORITIES, Queue, assigned_to_a_person, priority, why_not_taken, why_withdrawn,
+};
 pub use standing::{FIRING_REQUESTS, Standing};
 pub use token::TokenSource;
 pub use words::{

@@ -13,7 +13,10 @@ pub const OWN_LABELS: [(&str, &str); 11] = [
     (PR_OPEN, "Its pull request waits for review"),
     (DONE, "It was done"),
     (FOR_PEOPLE[0], "No agent takes it"),
-    (FOR_PEOPLE[1], "Only a person can go on; take this away to have it tried again"),
+    (
+        FOR_PEOPLE[1],
+        "Only a person can go on; take this away to have it tried again",
+    ),
     (FOR_PEOPLE[2], "Its plan waits for a person"),
     (DO_NOT_REVIEW, "Unfinished work that was saved"),
     (PRIORITIES[0], "Taken before p1"),

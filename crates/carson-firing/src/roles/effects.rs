@@ -6,7 +6,6 @@ use carson_forge::DO_NOT_REVIEW;
 use super::kind::Closing;
 use crate::forge_text;
 
-
 /// The pull request of what was pushed, if anything was.
 pub(super) fn open_pull(closing: &Closing<'_, '_>) -> Option<Effect> {
     closing.saved.pushed.as_ref()?;
