@@ -144,16 +144,12 @@ fn play(payload: &str) -> (Played, Vec<String>, TestFleet) {
     let read = |dir: &std::path::Path, name: &str| fs::read_to_string(dir.join(name)).unwrap();
     let lines = |text: String| -> Vec<String> {
         let all = text.lines().map(plain);
-        // The port of its own proxy.
-        all.filter(|line| {
-            !line
-                .split('=')
-                .next()
-                .unwrap_or_default()
-                .to_lowercase()
-                .ends_with("proxy")
-        })
-        .collect()
+        // A number of its own, and the port of its own proxy.
+        let same = |line: &String| {
+            let name = line.split('=').next().unwrap_or_default().to_lowercase();
+            name != "carson_run" && !name.ends_with("proxy")
+        };
+        all.filter(same).collect()
     };
     let sessions = at.iter().map(|dir| {
         let name = dir.file_name().unwrap().to_str().unwrap().to_owned();
