@@ -8,12 +8,16 @@ use carson_core::work::WorkKey;
 use carson_core::{Outcome, Page};
 use carson_forge::{Claim, Forge, ForgeError, IN_FLIGHT, Release};
 use carson_store::StoreError;
+use chrono::TimeDelta;
 use thiserror::Error;
 use tracing::{info, warn};
 
 use crate::labels::labels_after;
 use carson_home::Home;
 use carson_home::halt::Hinted;
+
+/// How long another host has for its own claim after its firing ended, or had to: it is gone then.
+const ABANDONED: TimeDelta = TimeDelta::hours(4);
 
 /// Dead claims that could not be looked for.
 #[derive(Debug, Error)]
@@ -104,30 +108,36 @@ pub(crate) async fn release_dead(
     Ok(released)
 }
 
-/// How the firing of a claim ended, and whether it spares the work; `None` while it may live. Other hosts judge their own firings,
-/// and a firing that no row knows may be that of another fleet: both only die of old age.
+/// How the firing of a claim ended, and whether it spares the work; `None` while it may live. Each host judges
+/// its own firings, as long as it is there; a firing that no row knows may be that of another fleet, and
+/// only dies of old age.
 async fn outcome_of_dead(
     home: &Home,
     number: u64,
     claim: &Claim,
 ) -> Result<Option<(Outcome, bool)>, StoreError> {
-    let row = home.store.firing(claim.firing).await?;
+    let now = home.clock.now();
+    let Some(row) = home.store.firing(claim.firing).await? else {
+        return Ok(claim.is_stale(now).then_some((Outcome::Crashed, false)));
+    };
     let ours = claim.host == home.fleet.host;
-    let ended = row.filter(|row| ours && row.ended_at.is_some());
-    Ok(match ended {
-        // It tried to take this issue, and worked on another one or none.
-        Some(row) if row.work.and_then(WorkKey::number) != Some(number) => {
-            Some((Outcome::Skipped, false))
-        }
-        // It does that itself, once the forge takes what comes before.
-        Some(row) if home.store.owes(row.id).await? => None,
-        Some(row) => {
-            let spares = row.facts.is_some_and(|facts| facts.spares_the_work());
-            Some((row.outcome.unwrap_or(Outcome::Crashed), spares))
-        }
-        None if claim.is_stale(home.clock.now()) => Some((Outcome::Crashed, false)),
-        None => None,
-    })
+    let is_over = match (ours, row.ended_at) {
+        (true, ended) => ended.is_some(),
+        (false, ended) => now - ended.unwrap_or(row.deadline_at) >= ABANDONED,
+    };
+    if !is_over {
+        return Ok(None);
+    }
+    // It tried to take this issue, and worked on another one or none.
+    if row.work.and_then(WorkKey::number) != Some(number) {
+        return Ok(Some((Outcome::Skipped, false)));
+    }
+    // It does that itself, once the forge takes what comes before.
+    if home.store.owes(row.id).await? && !claim.is_stale(now) {
+        return Ok(None);
+    }
+    let spares = row.facts.is_some_and(|facts| facts.spares_the_work());
+    Ok(Some((row.outcome.unwrap_or(Outcome::Crashed), spares)))
 }
 
 fn release(

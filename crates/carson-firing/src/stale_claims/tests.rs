@@ -189,23 +189,32 @@ async fn the_claim_of_an_ended_firing_ends_as_the_firing_did() {
 }
 
 #[tokio::test]
-async fn what_others_hold_is_theirs_until_it_is_stale() {
+async fn what_others_hold_is_theirs_until_nobody_can_be_there() {
     let scene = Scene::new().await;
-    let (other, unknown) = (scene.issue().await, scene.issue().await);
-    let claim = scene.won(other, "another").await;
+    let (ended, silent) = (scene.issue().await, scene.issue().await);
+    let (mine, unknown) = (scene.issue().await, scene.issue().await);
+    let claim = scene.won(ended, "another").await;
     scene.end(&claim, Outcome::Failed).await;
+    // Its host has gone, and no row says how it ended.
+    let _ = scene.won(silent, "another").await;
+    // Ours is concluded when it is dead, however long it takes.
+    let _ = scene.won(mine, "box").await;
     // Of another fleet, perhaps: no row knows it.
     let strange = scene.claim("box");
     scene.forge.claim(unknown, READY, &strange).await.unwrap();
-    assert_eq!(scene.sweep().await, 0);
-
-    let mut later = scene.home.clone();
-    later.clock = Clock::manual(scene.home.clock.now() + TimeDelta::hours(25));
-    assert_eq!(sweep(&later).await.unwrap(), 2);
-    for number in [other, unknown] {
+    let after = async |hours: i64| {
+        let mut later = scene.home.clone();
+        later.clock = Clock::manual(scene.home.clock.now() + TimeDelta::hours(hours));
+        sweep(&later).await.unwrap()
+    };
+    assert_eq!([after(0).await, after(3).await], [0, 0]);
+    assert_eq!([after(5).await, after(5).await], [2, 0]);
+    assert_eq!(after(25).await, 1);
+    for number in [ended, silent, unknown] {
         assert_eq!(scene.labels(number).await, [READY]);
         assert_eq!(scene.attempts(number).await, 1);
     }
+    assert_eq!(scene.labels(mine).await, [IN_FLIGHT]);
 }
 
 #[tokio::test]
