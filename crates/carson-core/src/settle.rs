@@ -413,6 +413,13 @@ fn settle_commits(facts: &Facts) -> Settled {
     if facts.commits == 0 {
         return settled(Outcome::Failed, "the session said [OK] but changed nothing");
     }
+    // The draft was unfinished when it was left, and one word finishes nothing.
+    let judged =
+        facts.promise == PromiseFact::Passed || facts.diff_review == DiffReviewFact::Approved;
+    if facts.unchanged && !judged {
+        let why = "the session said [OK] but added nothing to the draft, and nothing has judged it";
+        return settled(Outcome::Failed, why);
+    }
     match (facts.promise, facts.diff_review) {
         (PromiseFact::Failed, _) => settled(Outcome::Failed, "EXHAUSTED: the check does not pass"),
         (_, DiffReviewFact::Rejected) => settled(Outcome::Rejected, "the diff review said no"),

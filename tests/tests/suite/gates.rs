@@ -34,6 +34,10 @@ fn what_nobody_reads_at_once_is_a_draft_that_asks_to_be_split() {
     assert!(body.starts_with("Issue: #1\n"), "{body}");
     assert_eq!(large.labels(1), ["for:hand"]);
 
+    // A name that only looks like one of them is read.
+    let odd = fleet(&commit("seq 1501 > script.sh.lock"), "");
+    assert_eq!(fire(&odd)["outcome"], "PARTIAL");
+
     // Nobody reads lock files line by line.
     let script = commit("seq 1500 > fits.txt; mkdir sub; seq 9000 > sub/package-lock.json");
     let fits = fleet(&script, "");

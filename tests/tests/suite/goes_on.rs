@@ -119,11 +119,12 @@ fn attempts_go_on_in_one_pull_request_until_it_is_merged() {
 }
 
 #[test]
-fn earlier_work_to_which_nothing_is_added_stays_where_it_is_or_is_finished() {
+fn a_cli_that_never_answered_leaves_the_draft_for_the_next() {
     let script = format!(
-        "if [ $n = 1 ]; then {}{}fi\nif [ $n = 2 ]; then exit 3; fi\n{}",
+        "if [ $n = 1 ]; then {}{}fi\nif [ $n = 2 ]; then exit 3; fi\n{}{}",
         commit("one"),
         gives_up(),
+        commit("two"),
         said_ok()
     );
     let scene = scene(&script);
@@ -163,4 +164,56 @@ fn an_attempt_that_adds_nothing_leaves_the_draft_as_it_is_and_no_bench() {
         (tip, true.into())
     );
     assert_eq!(fleet.benches(), Vec::<std::path::PathBuf>::new());
+}
+
+/// One word finishes nothing: what was left unfinished has to be judged, or changed.
+#[test]
+fn a_draft_is_not_finished_by_a_word() {
+    let agent = "[ -e half.txt ] || { echo half > half.txt; git add .; git commit --quiet -m Half; echo '[PARTIAL] half'; exit; }\n\
+                 echo '[OK] done'";
+    let fleet = crate::faults::fleet(agent, "");
+    assert_eq!(crate::faults::fire(&fleet)["outcome"], "PARTIAL");
+    let row = crate::faults::fire(&fleet);
+    assert_eq!(row["outcome"], "FAILED", "{row:#}");
+    let reason = row["reason"].as_str().unwrap();
+    assert!(reason.contains("added nothing to the draft"), "{reason}");
+    assert_eq!(pull(&fleet)["draft"], true);
+}
+
+/// Finished work that waits to be read is not made again, whoever names its issue and whatever its labels say;
+/// nor is a draft that a person took for finished.
+#[test]
+fn what_waits_to_be_read_is_not_made_again_by_name() {
+    let agent = "date +%N > work.txt; git add .; git commit --quiet -m Work; cat says";
+    let fleet = crate::faults::fleet(agent, "");
+    let end = |says: &str| fleet.commit_to_main(&[("says", says)]);
+    end("[OK] done\n");
+    assert_eq!(crate::faults::fire(&fleet)["outcome"], "OK");
+    let labels = [
+        "issue",
+        "label",
+        "1",
+        "--add",
+        "for:hand",
+        "--remove",
+        "carson:pr-open",
+    ];
+    let _ = fleet.carson(&labels);
+    let again = fleet
+        .carson(&["fire", "hand", "--work", "1", "--json"])
+        .json();
+    assert_eq!(again["outcome"], "SILENT", "{again:#}");
+    assert_eq!(fleet.pulls().len(), 1);
+
+    end("[PARTIAL] half\n");
+    let other = fleet.issue("hand", "Other", "").to_string();
+    assert_eq!(crate::faults::fire(&fleet)["outcome"], "PARTIAL");
+    let draft = fleet.pulls().into_iter().find(|pull| pull["draft"] == true);
+    let draft = draft.unwrap()["number"].to_string();
+    let _ = fleet.ok(&["pr", "ready", &draft, "--json"]);
+    let again = fleet
+        .carson(&["fire", "hand", "--work", &other, "--json"])
+        .json();
+    assert_eq!(again["outcome"], "SILENT", "{again:#}");
+    assert_eq!(fleet.pulls().len(), 2);
 }

@@ -30,9 +30,6 @@ pub(crate) async fn hand_over(
     if attempts >= role.limits.max_work_attempts {
         return Ok(Some(HandOver::OutOfAttempts(attempts)));
     }
-    if is_named {
-        return Ok(None);
-    }
     let key = WorkKey::Issue(number);
     let rows = home.store.firings_of(&repo.name, key).await?;
     let Some(newest) = rows.iter().rev().find_map(|row| row.pr_number) else {
@@ -53,7 +50,10 @@ pub(crate) async fn hand_over(
     if pull.state == PullState::Open && !pull.draft {
         return Ok(Some(HandOver::Offered(newest)));
     }
-    if pull.state != PullState::Closed || home.store.knows_refusal(&repo.name, key, newest).await? {
+    if is_named || pull.state != PullState::Closed {
+        return Ok(None);
+    }
+    if home.store.knows_refusal(&repo.name, key, newest).await? {
         return Ok(None);
     }
     Ok(Some(HandOver::Refused(pull)))

@@ -192,13 +192,11 @@ async fn the_claim_of_an_ended_firing_ends_as_the_firing_did() {
 async fn what_others_hold_is_theirs_until_nobody_can_be_there() {
     let scene = Scene::new().await;
     let (ended, silent) = (scene.issue().await, scene.issue().await);
-    let (mine, unknown) = (scene.issue().await, scene.issue().await);
+    let unknown = scene.issue().await;
     let claim = scene.won(ended, "another").await;
     scene.end(&claim, Outcome::Failed).await;
     // Its host has gone, and no row says how it ended.
     let _ = scene.won(silent, "another").await;
-    // Ours is concluded when it is dead, however long it takes.
-    let _ = scene.won(mine, "box").await;
     // Of another fleet, perhaps: no row knows it.
     let strange = scene.claim("box");
     scene.forge.claim(unknown, READY, &strange).await.unwrap();
@@ -214,7 +212,17 @@ async fn what_others_hold_is_theirs_until_nobody_can_be_there() {
         assert_eq!(scene.labels(number).await, [READY]);
         assert_eq!(scene.attempts(number).await, 1);
     }
-    assert_eq!(scene.labels(mine).await, [IN_FLIGHT]);
+}
+
+#[tokio::test]
+async fn what_is_ours_is_concluded_when_it_is_dead_however_long_it_takes() {
+    let scene = Scene::new().await;
+    let number = scene.issue().await;
+    let _ = scene.won(number, "box").await;
+    let mut later = scene.home.clone();
+    later.clock = Clock::manual(scene.home.clock.now() + TimeDelta::hours(48));
+    assert_eq!(sweep(&later).await.unwrap(), 0);
+    assert_eq!(scene.labels(number).await, [IN_FLIGHT]);
 }
 
 #[tokio::test]

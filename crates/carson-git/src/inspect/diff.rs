@@ -125,19 +125,32 @@ fn name(path: &[u8]) -> String {
 }
 
 /// Files that programs write, and nobody reads line by line.
-const LOCKS: [&str; 5] = [
-    "package-lock.json",
-    "npm-shrinkwrap.json",
-    "pnpm-lock.yaml",
+const LOCKS: [&str; 18] = [
+    "Cargo.lock",
+    "Gemfile.lock",
+    "Pipfile.lock",
+    "Podfile.lock",
+    "bun.lock",
+    "composer.lock",
+    "deno.lock",
+    "flake.lock",
     "go.sum",
     "go.work.sum",
+    "mix.lock",
+    "npm-shrinkwrap.json",
+    "package-lock.json",
+    "pnpm-lock.yaml",
+    "poetry.lock",
+    "pubspec.lock",
+    "uv.lock",
+    "yarn.lock",
 ];
 
 /// How many of its lines people are to read.
 fn lines_of(one: &Changed, lines: u64) -> u64 {
     let path = one.path.rsplit(|byte| *byte == b'/').next();
     let name = path.unwrap_or_default();
-    let is_lock = name.ends_with(b".lock") || LOCKS.iter().any(|lock| lock.as_bytes() == name);
+    let is_lock = LOCKS.iter().any(|lock| lock.as_bytes() == name);
     if is_lock { 0 } else { lines }
 }
 

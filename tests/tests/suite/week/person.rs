@@ -13,6 +13,13 @@ fn is_here(hour: u64) -> bool {
     (8..=20).contains(&hour) && hour % 3 == AT_WORK % 3
 }
 
+/// Whether the person closes what this firing offered: one in nine is not what was wanted.
+pub(super) fn refuses(firing: &Value) -> bool {
+    firing["pr_number"]
+        .as_u64()
+        .is_some_and(|number| number % 9 == 0)
+}
+
 /// What the person does at an hour of the day.
 pub(super) fn look(fleet: &TestFleet, hour: u64) {
     if !is_here(hour) {
@@ -25,7 +32,6 @@ pub(super) fn look(fleet: &TestFleet, hour: u64) {
         if pull["draft"] == true {
             continue;
         }
-        // One in nine is not what was wanted.
         let end: &[&str] = match number % 9 {
             0 => &[
                 "pr",
