@@ -1,4 +1,5 @@
-//! The package managers that are tested behind the proxy and that no system brings along, pinned.
+//! Package managers that are tested behind the proxy and runners of tests that no system brings along,
+//! pinned.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -10,9 +11,14 @@ use crate::interrupt::Interrupt;
 use crate::workspace::{Cache, on_path, output};
 
 /// What of them npm has. These run on the oldest Node that the CLIs run on.
-const OF_NPM: [(&str, &str); 2] = [("pnpm", "10.28.0"), ("yarn", "1.22.22")];
-/// What of them PyPI has.
-const OF_PYPI: (&str, &str) = ("uv", "0.13.8");
+const OF_NPM: [(&str, &str); 4] = [
+    ("pnpm", "10.28.0"),
+    ("yarn", "1.22.22"),
+    ("jest", "30.5.2"),
+    ("vitest", "3.2.4"),
+];
+/// What of them PyPI has, and their programs.
+const OF_PYPI: [(&str, &str); 2] = [("uv", "0.13.8"), ("pytest", "9.2.0")];
 
 /// Installs them unless the cache has them; the directory with their programs.
 ///
@@ -44,22 +50,26 @@ pub fn ensure(interrupt: &Interrupt, cache: &Cache) -> anyhow::Result<PathBuf> {
             .current_dir(&dir);
         interrupt.must(&mut npm)?;
     }
-    let (name, version) = OF_PYPI;
-    let uv = python.join("bin").join(name);
-    if !is_there(&uv, version) {
+    let wheels = OF_PYPI.map(|(name, version)| (python.join("bin").join(name), version));
+    if wheels
+        .iter()
+        .any(|(program, version)| !is_there(program, version))
+    {
+        let wanted = OF_PYPI.map(|(name, version)| format!("{name}=={version}"));
         println!(
-            "xtask: installing {name} {version} into {}",
+            "xtask: installing {} into {}",
+            wanted.join(", "),
             python.display()
         );
         let mut pip = Command::new("python3");
         pip.args(["-m", "pip", "install", "--quiet", "--no-input"])
             .args(["--disable-pip-version-check", "--upgrade", "--target"])
             .arg(&python)
-            .arg(format!("{name}=={version}"));
+            .args(wanted);
         interrupt.must(&mut pip)?;
     }
     let programs = OF_NPM.map(|(name, version)| (node.join(name), version));
-    for (program, version) in programs.into_iter().chain([(uv, version)]) {
+    for (program, version) in programs.into_iter().chain(wheels) {
         ensure!(
             is_there(&program, version),
             "{} is not {version}: remove {} and try again",
@@ -70,8 +80,16 @@ pub fn ensure(interrupt: &Interrupt, cache: &Cache) -> anyhow::Result<PathBuf> {
     Ok(dir)
 }
 
-/// `10.28.0`, `uv 0.13.8 (…)`.
+/// `10.28.0`, `uv 0.13.8 (…)`, `vitest/3.2.4 …`.
 fn is_there(program: &Path, version: &str) -> bool {
-    let said = output(Command::new(program).arg("--version"));
-    said.is_some_and(|said| said.split_whitespace().any(|word| word == version))
+    // What pip put into a directory of its own is found there.
+    let beside = program.parent().and_then(Path::parent);
+    let mut asked = Command::new(program);
+    asked
+        .arg("--version")
+        .env("PYTHONPATH", beside.unwrap_or(program));
+    output(&mut asked).is_some_and(|said| {
+        let mut words = said.split([' ', '/', '\n']);
+        words.any(|word| word == version)
+    })
 }

@@ -1,4 +1,4 @@
-//! What is known of a role's promise before its sessions have worked.
+//! What is known of the checks of a role and its repositories before its sessions have worked.
 
 use carson_config::Role;
 use carson_core::RepoName;
@@ -13,7 +13,7 @@ use crate::{Scene, Verdict};
 pub struct Baseline {
     /// The commit.
     pub base: String,
-    /// The promise.
+    /// What was run.
     pub run: String,
     /// How.
     pub ended: BaselineEnd,
@@ -57,7 +57,7 @@ impl Baseline {
 }
 
 /// What somebody can do about a check that fails before any work.
-pub const FAILS: &str = "mend it in the repository, or promise.run of the role; where that is what its issues are about, \
+pub const FAILS: &str = "mend it in the repository, or promise.run of the role or check of the repository; where that is what its issues are about, \
      nothing is wrong";
 
 /// That it fails there, and how.
@@ -72,14 +72,18 @@ pub fn fails_on_base(repo: &RepoName, said: &str) -> String {
 
 /// Whether it could be run when it was last.
 pub(crate) async fn runs(scene: &Scene<'_>, role: &Role) -> Option<Verdict> {
-    let promise = role.promise.as_ref()?;
-    if scene.database.is_some() {
+    let repos = role.repos.iter();
+    let repos = repos.filter_map(|name| scene.home.fleet.repos.get(name));
+    let checked: Vec<(&RepoName, String)> = repos
+        .filter_map(|repo| Some((&repo.name, role.checks_line(repo)?)))
+        .collect();
+    if checked.is_empty() || scene.database.is_some() {
         return None;
     }
     let mut fails = None;
-    for repo in &role.repos {
+    for (repo, run) in checked {
         let known = Baseline::known(scene.home, role, repo).await;
-        let known = known.filter(|known| known.run == promise.run);
+        let known = known.filter(|known| known.run == run);
         let Some(known) = known else { continue };
         match known.ended {
             BaselineEnd::Unable(why) => {

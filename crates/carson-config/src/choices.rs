@@ -19,6 +19,19 @@ pub enum Sandbox {
     Off,
 }
 
+/// What becomes of finished work of which no test fails on the base.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Unproven {
+    /// Its pull request says so.
+    #[default]
+    Note,
+    /// That of a fix is a draft.
+    Draft,
+    /// Nobody asks.
+    Off,
+}
+
 /// Who pushes the firing's branch.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]

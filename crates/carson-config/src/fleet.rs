@@ -13,7 +13,7 @@ use carson_core::{AccountName, Api, EngineKind, HostName, RepoName, RoleName, St
 use carson_notify::Spec;
 use chrono_tz::Tz;
 
-use crate::choices::{Cache, HookFailure, Priority, Workspaces};
+use crate::choices::{Cache, HookFailure, Priority, Unproven, Workspaces};
 use crate::confine::Confinement;
 use crate::layout::Layout;
 use crate::role_file::{Author, IdentityCheck, Promise, Tools};
@@ -86,12 +86,29 @@ pub struct Repo {
     pub allow_unshown: Vec<String>,
     /// Manifests whose lock file need not change with them; `*` stands for anything.
     pub allow_drift: Vec<String>,
+    /// What must exit 0 on the work of any role.
+    pub check: Option<Promise>,
+    /// How it is shown that a change was needed.
+    pub red_to_green: RedToGreen,
     /// What makes a checkout ready to work in.
     pub setup: Setup,
     /// Downloads of the operator's that every workspace finds.
     pub caches: Vec<Cache>,
     /// Files that are copied into every workspace.
     pub include: Vec<Included>,
+}
+
+/// How it is shown that a change was needed: its tests fail without it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct RedToGreen {
+    /// What becomes of work of which no test does.
+    pub unproven: Unproven,
+    /// Labels of issues whose work is a fix.
+    pub fixes: Vec<String>,
+    /// Runs test files; without it the runner is found.
+    pub run: Option<String>,
+    /// How long the tests may take together.
+    pub timeout: Duration,
 }
 
 /// What makes a checkout ready to work in.
@@ -213,6 +230,28 @@ pub struct Role {
 }
 
 impl Role {
+    /// What must exit 0 before its work in a repository is done, in this order: its own promise, and the
+    /// repository's check unless that is the same command.
+    #[must_use]
+    pub fn checks<'c>(&'c self, repo: &'c Repo) -> Vec<&'c Promise> {
+        let own = self.promise.as_ref();
+        let own = own.filter(|_| self.stages.contains(&Stage::Verify));
+        let of_repo = repo.check.as_ref();
+        let of_repo = of_repo.filter(|check| own.is_none_or(|own| own.run != check.run));
+        own.into_iter().chain(of_repo).collect()
+    }
+
+    /// The same as one line, for prompts and people; `None` where nothing is checked.
+    #[must_use]
+    pub fn checks_line(&self, repo: &Repo) -> Option<String> {
+        let all: Vec<&str> = self
+            .checks(repo)
+            .iter()
+            .map(|check| check.run.as_str())
+            .collect();
+        (!all.is_empty()).then(|| all.join(" && "))
+    }
+
     /// Stands for a role that the settings no longer have, so that what it left can be concluded.
     /// It never fires and has no work.
     #[must_use]

@@ -59,13 +59,13 @@ mod shipped;
 mod sources;
 mod work;
 
-pub use choices::{Cache, HookFailure, NetworkUse, Priority, Push, Sandbox, Workspaces};
+pub use choices::{Cache, HookFailure, NetworkUse, Priority, Push, Sandbox, Unproven, Workspaces};
 pub use confine::Confinement;
 pub use credentials::CREDENTIALS;
 pub use duration::{format_duration, parse_duration};
 pub use families::{Family, family, passes};
 pub use finding::{Finding, Findings, Severity};
-pub use fleet::{Account, Fleet, Included, Prompts, ProviderKey, Repo, Role, Setup};
+pub use fleet::{Account, Fleet, Included, Prompts, ProviderKey, RedToGreen, Repo, Role, Setup};
 pub use hours::Hours;
 pub use layout::Layout;
 pub use load::{Loaded, load};

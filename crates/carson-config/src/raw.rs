@@ -10,7 +10,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::choices::{Cache, Workspaces};
+use crate::choices::{Cache, Unproven, Workspaces};
 use crate::forms::{As, Share, SomeTime, Zone};
 use crate::listed::Sections;
 use crate::sections::{HeartbeatSection, Housekeeping};
@@ -145,6 +145,16 @@ pub(crate) struct RepoSection {
     /// not change with what they ask for; `*` stands for anything. Others make the work a draft.
     #[schemars(extend("examples" = [["examples/*"]]))]
     pub allow_drift: Vec<String>,
+    /// A shell command line that must exit 0 before work of any role is finished, beside the role's own
+    /// `[promise]`: it is run in a clean room, and a failure goes back to the sessions.
+    #[schemars(extend("examples" = ["make check"]))]
+    pub check: String,
+    /// How long it may take.
+    #[serde(with = "As::<SomeTime>")]
+    #[schemars(extend("examples" = ["30m"]))]
+    pub check_timeout: Duration,
+    /// Whether the tests that a change adds or alters fail without it.
+    pub red_to_green: RedToGreenSection,
     /// Lines for `sh` that make a checkout ready to work in: they install what the repository
     /// depends on. They run in the sandbox, with the role's network, once for each state of the lock
     /// files and of these lines; every workspace has what they left.
@@ -164,6 +174,38 @@ pub(crate) struct RepoSection {
     pub caches: Vec<Cache>,
     /// Files that work needs and git ignores.
     pub include: IncludeSection,
+}
+
+/// `red_to_green` of a repository.
+#[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub(crate) struct RedToGreenSection {
+    /// What becomes of finished work of which no test fails on the base: the pull request says so
+    /// (`note`), a fix becomes a draft besides (`draft`), or nothing is run (`off`).
+    #[schemars(extend("examples" = ["draft"]))]
+    pub unproven: Unproven,
+    /// Labels of issues whose work is a fix.
+    #[schemars(extend("examples" = [["bug"]]))]
+    pub fixes: Vec<String>,
+    /// A line for `sh` that runs the test files it gets as arguments (`"$@"`); without it the runner is
+    /// found: cargo, pytest, jest, vitest, go.
+    #[schemars(extend("examples" = ["bundle exec rspec \"$@\""]))]
+    pub run: Option<String>,
+    /// How long the tests may take, on the base and on the work together.
+    #[serde(with = "As::<SomeTime>")]
+    #[schemars(extend("examples" = ["30m"]))]
+    pub timeout: Duration,
+}
+
+impl Default for RedToGreenSection {
+    fn default() -> Self {
+        Self {
+            unproven: Unproven::default(),
+            fixes: ["bug", "fix", "regression"].map(str::to_owned).to_vec(),
+            run: None,
+            timeout: Duration::from_secs(15 * 60),
+        }
+    }
 }
 
 /// `include` of a repository.
@@ -205,6 +247,9 @@ impl Default for RepoSection {
             allow_ci: false,
             allow_unshown: Vec::new(),
             allow_drift: Vec::new(),
+            check: String::new(),
+            check_timeout: Duration::from_secs(15 * 60),
+            red_to_green: RedToGreenSection::default(),
             setup: Vec::new(),
             setup_inputs: Vec::new(),
             setup_timeout: Duration::from_secs(15 * 60),

@@ -51,6 +51,12 @@ pub(crate) fn fleet(
         zone: raw.fleet.zone,
         day_cost_usd: raw.fleet.max_cost_usd_per_day,
         repos: Some(raw.repos.keys().cloned().collect()),
+        checked: raw
+            .repos
+            .iter()
+            .filter(|(_, repo)| !repo.check.trim().is_empty())
+            .map(|(name, _)| name.clone())
+            .collect(),
         accounts: Some(raw.accounts.keys().cloned().collect()),
     };
     let (listed, at) = (&raw.listed, &around.paths);
@@ -108,6 +114,7 @@ pub(crate) fn roles_alone(paths: Paths<'_>, read: Vec<ReadRole>, findings: &mut 
         zone: Tz::UTC,
         day_cost_usd: None,
         repos: None,
+        checked: Vec::new(),
         accounts: None,
     };
     for role in read {
@@ -123,6 +130,8 @@ struct Around<'a> {
     providers: Providers,
     day_cost_usd: Option<f64>,
     repos: Option<Vec<String>>,
+    /// Repositories with a check of their own.
+    checked: Vec<String>,
     accounts: Option<Vec<String>>,
 }
 
@@ -172,7 +181,7 @@ fn resolve_role(
     let egress = egress
         .map(|rules| crate::egress::egress(rules, &raw.engines, &around.providers, &mut check));
     let confinement = confinement(&raw, &around.paths, &mut check);
-    promise(&raw, &mut check);
+    promise(&raw, &around.checked, &mut check);
     bounds::check(&raw, around.day_cost_usd, &mut check);
     let role = Role {
         title: raw.title.unwrap_or_else(|| name.to_string()),
@@ -215,7 +224,7 @@ fn needed(raw: &RoleFile, check: &mut Check<'_>) {
 }
 
 /// The command that says done, and the stage that runs it: neither is anything without the other.
-fn promise(raw: &RoleFile, check: &mut Check<'_>) {
+fn promise(raw: &RoleFile, checked: &[String], check: &mut Check<'_>) {
     let mut stages = raw.stages.iter();
     let verifies = stages.any(|stage| stage == Stage::Verify.as_str());
     match &raw.promise {
@@ -226,9 +235,9 @@ fn promise(raw: &RoleFile, check: &mut Check<'_>) {
             let hint = "add \"verify\" to stages, or remove [promise]";
             check.problem("promise", "no stage runs it", hint);
         }
-        None if verifies => {
+        None if verifies && !raw.repos.iter().all(|repo| checked.contains(repo)) => {
             let warning = "\"verify\" has nothing to run: no check says whether the work is done";
-            let hint = "[promise] with run = \"cargo test\", or stages without \"verify\"";
+            let hint = "[promise] with run = \"cargo test\", check of the repository, or stages without \"verify\"";
             check.warning("stages", warning, hint);
         }
         _ => {}

@@ -38,6 +38,7 @@ pub mod leaving;
 pub mod limits;
 pub mod outcome;
 pub mod plausible;
+pub mod proof;
 pub mod section;
 pub mod sentinel;
 pub mod settle;
@@ -56,6 +57,7 @@ pub use engines::{ENGINE_NAMES, ENGINES, ENGINES_TO_COME, EngineFacts, EngineKin
 pub use event::Event;
 pub use id::{AccountName, FiringId, HostName, RepoName, RoleName};
 pub use outcome::Outcome;
+pub use proof::Proof;
 pub use sentinel::{Sentinel, Verdict};
 pub use skip::{BlockKind, SkipKind};
 pub use stage::Stage;

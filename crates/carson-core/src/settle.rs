@@ -11,6 +11,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::id::{AccountName, RepoName};
 use crate::outcome::Outcome;
+use crate::proof::Proof;
 use crate::sentinel::Sentinel;
 use crate::skip::{BlockKind, SkipKind, SkipReason};
 use crate::text::instant;
@@ -195,6 +196,12 @@ pub struct Facts {
     /// Manifests that ask for other packages than before, each with the lock file that does not know of it.
     #[serde(default)]
     pub drift: Vec<(String, String)>,
+    /// Whether its tests fail without the change.
+    #[serde(default)]
+    pub proof: Proof,
+    /// Whether it is a fix that is finished only with such a test.
+    #[serde(default)]
+    pub must_prove: bool,
     /// Whether the commits are an earlier firing's alone, with which it was to go on.
     #[serde(default)]
     pub unchanged: bool,
@@ -426,6 +433,7 @@ fn settle_commits(facts: &Facts) -> Settled {
         _ => match unjudged(facts)
             .or_else(|| too_large(facts))
             .or_else(|| drifted(facts))
+            .or_else(|| unproven(facts))
         {
             Some(why) => settled(Outcome::Partial, why),
             None => settled(Outcome::Ok, ok_reason(facts)),
@@ -486,6 +494,17 @@ fn drifted(facts: &Facts) -> Option<String> {
     ))
 }
 
+/// Why nobody knows that it fixes anything.
+fn unproven(facts: &Facts) -> Option<String> {
+    let why = match facts.proof {
+        Proof::NoTests => "the work on it changes no test",
+        _ => "its tests pass on the base, too",
+    };
+    (facts.must_prove && facts.proof.is_missing()).then(|| {
+        format!("no test fails on the base, and the issue asks for a fix: {why}; add one that does")
+    })
+}
+
 /// The session committed on branches that no one of them has all of.
 fn apart(facts: &Facts) -> String {
     let more = match facts.beside.len().saturating_sub(TOLD) {
@@ -509,6 +528,9 @@ fn ok_reason(facts: &Facts) -> String {
     });
     if facts.diff_review == DiffReviewFact::Approved {
         reason.push_str(", the diff review approved");
+    }
+    if let Some(words) = facts.proof.words() {
+        reason.push_str(&format!(", {words}"));
     }
     if facts.dirty {
         reason.push_str("; something was left uncommitted");

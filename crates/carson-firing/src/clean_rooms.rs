@@ -6,23 +6,77 @@
 //! the worktree as the planner could only read it, and a fresh home.
 
 use carson_core::settle::Halt;
-use carson_git::{Oid, Seen};
+use carson_git::{ChangedTest, Oid, Seen};
 use tracing::warn;
 
 use crate::ctx::Ctx;
 use crate::placed::Placed;
 use crate::record::Record;
-use crate::setup;
+use crate::setup::{self, Site};
 use carson_bench::bench::Bench;
 use carson_home::halt::OrBroken;
 
-/// A room with a checkout of one commit, and with what the setup left unless that has to be made anew.
+/// What lies in a room.
+#[derive(Clone, Copy)]
+pub(crate) struct Holds<'c> {
+    /// The commit.
+    pub commit: &'c Oid,
+    /// Tests of the work that are laid over it.
+    pub tests: &'c [ChangedTest],
+}
+
+impl<'c> Holds<'c> {
+    /// Nothing but this commit.
+    pub(crate) fn only(commit: &'c Oid) -> Self {
+        Self { commit, tests: &[] }
+    }
+}
+
+/// A room with a checkout of one commit, and with what the setup left.
 pub(crate) async fn with_commit(
     ctx: &Ctx<'_>,
     rec: &mut Record,
     placed: &Placed<'_, '_>,
     seen: &Seen,
-    (commit, with_setup): (&Oid, bool),
+    commit: &Oid,
+) -> Result<Bench, Halt> {
+    made(ctx, rec, placed, seen, (Holds::only(commit), true)).await
+}
+
+/// A room in which the repository's setup has run, for this commit or once more; what that printed when it
+/// failed.
+pub(crate) async fn ready(
+    ctx: &Ctx<'_>,
+    rec: &mut Record,
+    placed: &Placed<'_, '_>,
+    seen: &Seen,
+    holds: Holds<'_>,
+) -> Result<Result<Bench, String>, Halt> {
+    let (repo, base) = (placed.taken.repo, &placed.place.worktree.base);
+    let bench = &placed.place.bench;
+    let needed = setup::is_needed(repo, bench, (seen, base), holds.commit).await?;
+    let room = made(ctx, rec, placed, seen, (holds, !needed)).await?;
+    if needed {
+        let site = Site {
+            repo,
+            mirror: &placed.place.mirror,
+            base,
+            bench: &room,
+        };
+        if let Err(failed) = setup::in_place(ctx, rec, &site).await? {
+            let said = format!("the setup failed in the clean room\n{}", failed.said);
+            return Ok(Err(said));
+        }
+    }
+    Ok(Ok(room))
+}
+
+async fn made(
+    ctx: &Ctx<'_>,
+    rec: &mut Record,
+    placed: &Placed<'_, '_>,
+    seen: &Seen,
+    (holds, with_setup): (Holds<'_>, bool),
 ) -> Result<Bench, Halt> {
     clear(ctx, placed).await;
     let bench = &placed.place.bench;
@@ -34,7 +88,7 @@ pub(crate) async fn with_commit(
     }
     let layered = bench.layered();
     let made = seen
-        .check_out(commit, &bench.tree(), layered.as_ref())
+        .check_out((holds.commit, holds.tests), &bench.tree(), layered.as_ref())
         .await;
     made.or_broken("checking out into a clean room")?;
     if bench.stands() {

@@ -161,7 +161,7 @@ pub async fn foresee_firing(
         work: found.work.map(|(candidate, _)| candidate),
         handed_over: found.handed_over,
         warnings: found.warnings,
-        check: role.promise.as_ref().map(|check| check.run.clone()),
+        check: repo.and_then(|repo| role.checks_line(repo)),
         tools: role.tools.clone(),
         max_cost_usd: role.limits.max_cost_usd,
         price: price(home, role).await?,

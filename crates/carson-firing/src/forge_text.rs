@@ -53,6 +53,11 @@ pub(crate) fn pull_body(
         .says(": ")
         .quotes(&settled.reason)
         .says("\n");
+    if settled.outcome == Outcome::Ok && facts.promise == PromiseFact::Passed {
+        for check in ctx.role.checks(taken.repo) {
+            body = body.says("- passed: ").quotes(&check.run).says("\n");
+        }
+    }
     let blocked = rec.tally().blocked_calls;
     if blocked > 0 {
         body = body
@@ -62,9 +67,9 @@ pub(crate) fn pull_body(
     }
     if settled.outcome == Outcome::Ok && facts.promise == PromiseFact::NotRun {
         body = body.says("\nNo check was run on it");
-        body = match &ctx.role.promise {
-            None => body.says(": its role has no `[promise]`.\n"),
-            Some(_) => body.says(".\n"),
+        body = match ctx.role.checks(taken.repo).is_empty() {
+            true => body.says(": its role has no `[promise]`, its repository no `check`.\n"),
+            false => body.says(".\n"),
         };
     }
     if settled.outcome != Outcome::Ok {

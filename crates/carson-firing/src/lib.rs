@@ -52,6 +52,7 @@ mod reached;
 mod record;
 pub mod recover;
 mod roles;
+mod room_command;
 pub mod run;
 mod said_last;
 mod sandboxed_run;
@@ -64,6 +65,7 @@ pub mod stale_claims;
 mod state_posts;
 mod steps;
 mod stuck_benches;
+mod test_results;
 mod thread_posts;
 
 /// The questions about what sessions wrote that the `carson` executable answers.
@@ -73,6 +75,7 @@ pub fn questions() -> Vec<carson_proc::inspector::Kind> {
     let own = [
         Kind::of::<search::Search>(),
         Kind::of::<session::Events>(),
+        Kind::of::<test_results::Compare>(),
         Kind::of::<carson_bench::layers::Try>(),
     ];
     carson_git::questions().into_iter().chain(own).collect()

@@ -17,7 +17,8 @@ use crate::record::Record;
 use crate::said_last;
 use crate::stages::facts::Findings;
 use crate::stages::{
-    baseline, diff_review, execute, facts, pick, plan, preflight, review, wanted, workspace,
+    baseline, diff_review, execute, facts, pick, plan, preflight, red_to_green, review, wanted,
+    workspace,
 };
 use crate::steps::Steps;
 use carson_home::Home;
@@ -105,8 +106,9 @@ async fn stages<'h>(
     let planned = plan::run(ctx, rec, placed).await?;
     let agreed = review::run(ctx, rec, planned).await?;
     wanted::still(ctx, taken).await?;
-    let executed = execute::run(ctx, rec, agreed).await?;
-    let found = diff_review::run(ctx, rec, executed).await?;
+    let mut executed = execute::run(ctx, rec, agreed).await?;
+    let found = diff_review::run(ctx, rec, &mut executed).await?;
+    let found = red_to_green::run(ctx, rec, &mut executed.placed, found).await?;
     wanted::still(ctx, taken).await?;
     Ok(found)
 }

@@ -139,6 +139,7 @@ impl Mirror {
             branch: String::new(),
             commit: commit.clone(),
             stands_on: Some(from.clone()),
+            tests: None,
         };
         let asked = self.inspector.ask(&question, &desk, &bounds()).await;
         asked.map_err(|source| GitError::Unseen {

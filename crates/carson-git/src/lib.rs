@@ -90,6 +90,7 @@ pub use error::GitError;
 pub use heads::{Heads, origin_of};
 pub use idle_ref::IdleRef;
 pub use ignore_pattern::ignore_pattern;
+pub use inspect::changed_tests::{ChangedTest, TestPart, TestRun, TestRunner};
 pub use inspect::changes::{Change, UNCOMMITTED};
 pub use inspect::diff::{Shown, Unshown};
 pub use inspect::drift::Drift;

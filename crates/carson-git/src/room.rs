@@ -10,6 +10,7 @@ use carson_proc::inspector::Desk;
 
 use crate::error::{GitError, io};
 use crate::git;
+use crate::inspect::changed_tests::ChangedTest;
 use crate::inspect::checkout::Checkout;
 use crate::kept::take;
 use crate::layered::{Layered, link};
@@ -23,18 +24,18 @@ const SPREAD: u64 = 4 << 30;
 
 impl Seen {
     /// Checks a commit out at `tree`, on the firing's branch, with a repository of its own beside
-    /// it. The commit is the base, or one that this look took over. On layers only what it changes
-    /// is written.
+    /// it, and lays these tests of the work over it. The commit is the base, or one that this look took
+    /// over. On layers only what it changes is written.
     ///
     /// # Errors
     /// When its files take too much room, or the checkout fails.
     pub async fn check_out(
         &self,
-        commit: &Oid,
+        (commit, tests): (&Oid, &[ChangedTest]),
         tree: &Path,
         layered: Option<&Layered>,
     ) -> Result<(), GitError> {
-        if *commit != self.worktree.base && self.found.spread > SPREAD {
+        if (*commit != self.worktree.base || !tests.is_empty()) && self.found.spread > SPREAD {
             return Err(GitError::Failed {
                 verb: "checkout".into(),
                 detail: format!("its files take {} MB", self.found.spread >> 20),
@@ -78,6 +79,7 @@ impl Seen {
             branch: self.worktree.branch.clone(),
             commit: commit.clone(),
             stands_on: layered.map(|_| self.worktree.base.clone()),
+            tests: (!tests.is_empty()).then(|| (self.tip.clone(), tests.to_vec())),
         };
         let asked = mirror.inspector.ask(&question, &desk, &bounds()).await;
         asked.map_err(|source| GitError::Unseen {
@@ -111,7 +113,7 @@ mod tests {
         let seen = tree.inspect(false).await.unwrap();
         let room = world.dir.path().join("room/tree");
         fs::create_dir_all(room.parent().unwrap()).unwrap();
-        seen.check_out(&commit, &room, None).await.unwrap();
+        seen.check_out((&commit, &[]), &room, None).await.unwrap();
         assert_eq!(
             fs::read_to_string(room.join("src/lib.rs")).unwrap(),
             "pub fn two() {}\n"

@@ -17,7 +17,7 @@ use crate::inspect::open_up::OpenUp;
 use crate::oid::Oid;
 use crate::scratch::ScratchDir;
 use crate::worktree::Worktree;
-use crate::{Change, Drift, Shown};
+use crate::{Change, ChangedTest, Drift, Shown};
 
 /// How much is looked at, and how long: the first is enough to hash some gigabytes of untracked files.
 /// Whoever can make a look fail must not keep the rest of the work from coming in.
@@ -380,6 +380,12 @@ impl Seen {
     #[must_use]
     pub fn drift(&self) -> &[Drift] {
         &self.found.drift
+    }
+
+    /// Tests that the commits add or alter, and files that these may need; known when the diff is.
+    #[must_use]
+    pub fn tests(&self) -> &[ChangedTest] {
+        &self.found.tests
     }
 
     /// Bytes that a checkout of the branch writes beside those of the base.

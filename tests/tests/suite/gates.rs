@@ -6,9 +6,18 @@ use carson_tests::fleet::TestFleet;
 use serde_json::Value;
 
 use crate::faults::{fire, fleet, nothing_lost};
+use crate::hostile::leavings::with_stages;
 
 fn commit(shell: &str) -> String {
     format!("{shell}; git add .; git commit --quiet -m Work; echo '[OK] done'")
+}
+
+/// Writes keys of the repository into the settings.
+fn repository_says(fleet: &TestFleet, keys: &str) {
+    let settings = fleet.home().join("carson.toml");
+    let text = fs::read_to_string(&settings).unwrap();
+    let keys = format!("[repos.widget]\n{keys}\n");
+    fs::write(&settings, text.replacen("[repos.widget]\n", &keys, 1)).unwrap();
 }
 
 fn the_pull(fleet: &TestFleet) -> Value {
@@ -124,24 +133,14 @@ fn a_lock_file_that_goes_with_its_manifest_and_one_that_need_not_are_no_drift() 
     assert_eq!(fire(&both)["outcome"], "OK");
     let allowed = fleet(&commit(asks), "");
     allowed.commit_to_main(&[("Cargo.toml", manifest), ("Cargo.lock", "")]);
-    let settings = allowed.home().join("carson.toml");
-    let text = fs::read_to_string(&settings).unwrap();
-    let allow = "[repos.widget]\nallow_drift = [\"Cargo*\"]\n";
-    fs::write(&settings, text.replacen("[repos.widget]\n", allow, 1)).unwrap();
+    repository_says(&allowed, "allow_drift = [\"Cargo*\"]");
     assert_eq!(fire(&allowed)["outcome"], "OK");
 }
 
 #[test]
 fn a_name_that_is_not_to_leave_does_not_leave() {
     let fleet = fleet(&commit("echo 'as INITECH wants it' > notes.txt"), "");
-    let settings = fleet.home().join("carson.toml");
-    let text = fs::read_to_string(&settings).unwrap();
-    let text = text.replacen(
-        "[repos.widget]\n",
-        "[repos.widget]\nscrub = [\"Initech\"]\n",
-        1,
-    );
-    fs::write(&settings, text).unwrap();
+    repository_says(&fleet, "scrub = [\"Initech\"]");
     let row = fire(&fleet);
     assert_eq!(row["outcome"], "BLOCKED", "{row:#}");
     let reason = row["reason"].as_str().unwrap();
@@ -151,6 +150,71 @@ fn a_name_that_is_not_to_leave_does_not_leave() {
     );
     assert!(fleet.branches().is_empty() && fleet.pulls().is_empty());
     nothing_lost(&fleet, &row, &["as INITECH wants it\n"]);
+}
+
+/// A role without a promise of its own, and one whose promise is another command.
+#[test]
+fn a_repository_s_check_is_held_against_the_work_of_every_role() {
+    let mends = "if [ -e bad.txt ]; then git rm --quiet bad.txt; else echo no > bad.txt; fi; date +%N > work.txt";
+    for (promise, asked) in [
+        ("", vec!["test ! -e bad.txt"]),
+        (
+            "test -e work.txt",
+            vec!["test -e work.txt", "test ! -e bad.txt"],
+        ),
+        ("test ! -e bad.txt", vec!["test ! -e bad.txt"]),
+    ] {
+        let fleet = fleet(&commit(mends), "");
+        repository_says(
+            &fleet,
+            "check = \"test ! -e bad.txt\"\ncheck_timeout = \"1m\"",
+        );
+        if !promise.is_empty() {
+            let more = format!("[promise]\nrun = {promise:?}\n");
+            with_stages(&fleet, "\"execute\", \"verify\"", &more);
+        }
+        let shown = fleet.carson(&["roles", "show", "hand"]).stdout;
+        assert!(
+            shown.contains("check of widget: test ! -e bad.txt (within 1m)"),
+            "{shown}"
+        );
+        let row = fire(&fleet);
+        assert_eq!(row["outcome"], "OK", "{promise}: {row:#}");
+        assert_eq!(row["attempts"], 2, "{promise}: {row:#}");
+        let shown = fleet
+            .carson(&["show", row["id"].as_str().unwrap(), "--prompt"])
+            .stdout;
+        assert!(
+            shown.contains("`test ! -e bad.txt` did not exit 0"),
+            "{shown}"
+        );
+        let pull = the_pull(&fleet);
+        let body = pull["body"].as_str().unwrap();
+        let passed: Vec<String> = asked
+            .iter()
+            .map(|run| format!("- passed: `{run}`\n"))
+            .collect();
+        assert!(body.contains(&passed.concat()), "{body}");
+        assert_eq!(body.matches("- passed").count(), passed.len(), "{body}");
+    }
+}
+
+#[test]
+fn work_that_a_repository_s_check_never_passes_is_no_finished_work() {
+    let fleet = fleet(&commit("date +%N >> bad.txt"), "");
+    repository_says(&fleet, "check = \"test ! -e bad.txt\"");
+    let row = fire(&fleet);
+    assert_eq!(row["outcome"], "FAILED", "{row:#}");
+    assert!(
+        row["reason"].as_str().unwrap().starts_with("EXHAUSTED"),
+        "{row:#}"
+    );
+    let draft = the_pull(&fleet);
+    assert_eq!(draft["draft"], true, "{draft:#}");
+    assert!(
+        !draft["body"].as_str().unwrap().contains("- passed"),
+        "{draft:#}"
+    );
 }
 
 #[test]

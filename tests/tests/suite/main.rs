@@ -40,6 +40,7 @@ mod output;
 mod picking;
 mod postgres;
 mod pulls;
+mod red_to_green;
 mod routine;
 mod sandbox;
 mod scripted_model;

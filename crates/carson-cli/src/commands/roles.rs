@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use carson_config::{Loaded, NetworkUse, Priority, Push, Role, format_duration};
+use carson_config::{Fleet, Loaded, NetworkUse, Priority, Push, Role, format_duration};
 use carson_core::RepoName;
 use carson_core::egress::Allowlist;
 use carson_core::limits::WorstDay;
@@ -35,7 +35,7 @@ pub async fn run(app: &App, action: Option<Roles>) -> Result<u8, CommandError> {
         print::json(&summary);
         return Ok(0);
     }
-    show(&summary.role, &summary.worst_day);
+    show(&home.fleet, &summary.role, &summary.worst_day);
     let role = &summary.role;
     let cap = role.limits.max_firings_per_day;
     if cap < summary.slots_a_day {
@@ -105,7 +105,7 @@ pub fn egress(role: &Role) -> String {
     }
 }
 
-fn show(role: &Role, day: &WorstDay) {
+fn show(fleet: &Fleet, role: &Role, day: &WorstDay) {
     let limits = &role.limits;
     let worst = limits.worst_case(&role.stages);
     let stages: Vec<&str> = role.stages.iter().map(|stage| stage.as_str()).collect();
@@ -127,6 +127,15 @@ fn show(role: &Role, day: &WorstDay) {
     if let Some(promise) = &role.promise {
         let timeout = format_duration(promise.timeout);
         print::line(&format!("check: {} (within {timeout})", promise.run));
+    }
+    for repo in role.repos.iter().filter_map(|name| fleet.repos.get(name)) {
+        if let Some(check) = &repo.check {
+            let (name, timeout) = (&repo.name, format_duration(check.timeout));
+            print::line(&format!(
+                "check of {name}: {} (within {timeout})",
+                check.run
+            ));
+        }
     }
     confinement(role);
     print::line(&egress(role));

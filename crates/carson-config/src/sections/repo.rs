@@ -9,10 +9,11 @@ use carson_forge::{Association, OPENERS, Spec, Trust};
 use carson_redact::rule_names;
 
 use crate::check::Check;
-use crate::fleet::{AllowedSecret, Included, Repo, Setup};
+use crate::fleet::{AllowedSecret, Included, RedToGreen, Repo, Setup};
 use crate::listed::Sections;
 use crate::paths::Paths;
 use crate::raw::{IncludeSection, RepoSection};
+use crate::role_file::Promise;
 
 const URL: &str = "url = \"git@host:owner/name.git\" or a path";
 
@@ -79,6 +80,19 @@ pub(crate) fn repos(
             inputs: section.setup_inputs,
             timeout: section.setup_timeout,
         };
+        let repository_check = (!section.check.trim().is_empty()).then_some(Promise {
+            run: section.check,
+            timeout: section.check_timeout,
+        });
+        let red_to_green = RedToGreen {
+            unproven: section.red_to_green.unproven,
+            fixes: section.red_to_green.fixes,
+            run: section
+                .red_to_green
+                .run
+                .filter(|run| !run.trim().is_empty()),
+            timeout: section.red_to_green.timeout,
+        };
         let include = included(&at, &section.include, paths, check);
         let allow_secrets = allowed_secrets(&at, &section.allow_secrets, check);
         let url = paths.tilde(&section.url);
@@ -101,6 +115,8 @@ pub(crate) fn repos(
                 allow_ci: section.allow_ci,
                 allow_unshown: section.allow_unshown,
                 allow_drift: section.allow_drift,
+                check: repository_check,
+                red_to_green,
                 setup,
                 caches: section.caches,
                 include,

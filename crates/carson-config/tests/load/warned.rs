@@ -59,7 +59,7 @@ fn a_role_that_verifies_nothing_is_warned_of() {
         warnings(dir.path())
     };
     let says = "\"verify\" has nothing to run: no check says whether the work is done \
-                hint: [promise] with run = \"cargo test\", or stages without \"verify\"";
+                hint: [promise] with run = \"cargo test\", check of the repository, or stages without \"verify\"";
     let file = "HOME/roles/implementer/role.toml";
     // It is among the stages that a role has by default.
     assert_eq!(role(""), [format!("{file}: stages: warning: {says}")]);

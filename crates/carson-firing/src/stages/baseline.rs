@@ -1,4 +1,4 @@
-//! The promise on the untouched base, before a session is paid.
+//! The checks on the untouched base, before a session is paid.
 //!
 //! One that cannot be run there at all is the operator's to mend, whatever a session does. One that fails
 //! may be what the work is about: the firing goes on, and knows how it failed before.
@@ -6,8 +6,8 @@
 use carson_checks::{Baseline, BaselineEnd, FAILS, Word, fails_on_base};
 use carson_core::outcome::Severity;
 use carson_core::settle::{Goal, Halt};
-use carson_core::{Event, RepoName, Stage};
-use carson_proc::{Exit, StopReason};
+use carson_core::{Event, RepoName};
+use carson_proc::Exit;
 
 use super::verify;
 use crate::ctx::Ctx;
@@ -26,17 +26,16 @@ pub(crate) async fn run<'r, 'h>(
     rec: &mut Record,
     mut placed: Placed<'r, 'h>,
 ) -> Result<Placed<'r, 'h>, Halt> {
-    let Some(promise) = &ctx.role.promise else {
+    let repo = placed.taken.repo;
+    let Some(run) = ctx.role.checks_line(repo) else {
         return Ok(placed);
     };
-    let judges_commits = (roles::kind_of(ctx.role).goal)(ctx.role) == Goal::Commits;
-    if !ctx.has_stage(Stage::Verify) || !judges_commits {
+    if (roles::kind_of(ctx.role).goal)(ctx.role) != Goal::Commits {
         return Ok(placed);
     }
-    let repo = placed.taken.repo;
     let base = placed.place.worktree.base.clone();
     let known = Baseline::known(ctx.home, ctx.role, &repo.name).await;
-    let known = known.filter(|known| known.run == promise.run);
+    let known = known.filter(|known| known.run == run);
     let failed = known.as_ref().map(|known| &known.ended);
     let is_told = matches!(failed, Some(BaselineEnd::Failed(_)));
     let is_of_this = |known: &Baseline| known.base == base.as_str();
@@ -58,7 +57,7 @@ pub(crate) async fn run<'r, 'h>(
     let (ended, said) = on_base(ctx, rec, &mut placed).await?;
     let found = Baseline {
         base: base.into(),
-        run: promise.run.clone(),
+        run,
         ended: ended.clone(),
         said: said.clone(),
     };
@@ -107,27 +106,24 @@ async fn on_base(
     rec: &mut Record,
     placed: &mut Placed<'_, '_>,
 ) -> Result<(BaselineEnd, String), Halt> {
-    let Some(promise) = &ctx.role.promise else {
-        return Ok((BaselineEnd::Passed, String::new()));
-    };
     let base = placed.place.worktree.base.clone();
     let seen = placed.place.inspect().await;
     let seen = seen.or_broken("looking at the worktree")?;
-    let room = clean_rooms::with_commit(ctx, rec, placed, &seen, (&base, true)).await?;
-    let done = verify::run(ctx, rec, placed, promise, &room).await?;
-    if done.stopped == Some(StopReason::Cancelled) {
-        return Err(Halt::Cancelled);
+    let room = clean_rooms::with_commit(ctx, rec, placed, &seen, &base).await?;
+    for check in ctx.role.checks(placed.taken.repo) {
+        let done = verify::run(ctx, rec, placed, check, &room).await?;
+        if done.success() {
+            continue;
+        }
+        let said = verify::described(ctx, check, &done);
+        let short = verify::in_short(&said);
+        let ended = match done.exit {
+            Exit::Code(code) if CANNOT_RUN.contains(&code) => BaselineEnd::Unable(format!(
+                "the check cannot be run, and no session was paid: {short}"
+            )),
+            _ => BaselineEnd::Failed(verify::fingerprint(&said)),
+        };
+        return Ok((ended, short));
     }
-    if done.success() && done.stopped.is_none() {
-        return Ok((BaselineEnd::Passed, String::new()));
-    }
-    let said = verify::described(ctx, promise, &done);
-    let short = verify::in_short(&said);
-    let ended = match done.exit {
-        Exit::Code(code) if CANNOT_RUN.contains(&code) => BaselineEnd::Unable(format!(
-            "the check cannot be run, and no session was paid: {short}"
-        )),
-        _ => BaselineEnd::Failed(verify::fingerprint(&said)),
-    };
-    Ok((ended, short))
+    Ok((BaselineEnd::Passed, String::new()))
 }

@@ -27,7 +27,7 @@ pub(crate) async fn done_before(
     let base = placed.place.worktree.base.clone();
     let confirmed = match placed.place.inspect().await {
         Ok(seen) => {
-            let room = clean_rooms::with_commit(ctx, rec, placed, &seen, (&base, true)).await?;
+            let room = clean_rooms::with_commit(ctx, rec, placed, &seen, &base).await?;
             let ask = Ask {
                 stage: Stage::Confirm,
                 bench: &room,

@@ -26,7 +26,7 @@ const NAMED: usize = 200;
 pub(crate) async fn run(
     ctx: &Ctx<'_>,
     rec: &mut Record,
-    mut executed: Executed<'_, '_>,
+    executed: &mut Executed<'_, '_>,
 ) -> Result<Findings, Halt> {
     let mut found = Findings::of(&executed.done);
     let done = &executed.done;
@@ -38,13 +38,13 @@ pub(crate) async fn run(
     if !ready || seen.facts().commits == 0 {
         return Ok(found);
     }
-    let mut review = judge(ctx, rec, &mut executed, seen).await?;
+    let mut review = judge(ctx, rec, executed, seen).await?;
     if review.verdict == Verdict::Revise {
-        let fixed = fix(ctx, rec, &mut executed, review.text).await?;
+        let fixed = fix(ctx, rec, executed, review.text).await?;
         found = Findings::of(&fixed);
         let seen = executed.placed.place.inspect().await;
         let seen = seen.or_broken("looking at the worktree")?;
-        review = judge(ctx, rec, &mut executed, seen).await?;
+        review = judge(ctx, rec, executed, seen).await?;
     }
     found.diff_review = match review.verdict {
         Verdict::Approve => DiffReviewFact::Approved,
@@ -82,7 +82,7 @@ async fn judge(
         diff: Some(with_list(shown)),
         ..Filling::default()
     };
-    let room = clean_rooms::with_commit(ctx, rec, placed, &seen, (&commit, true)).await?;
+    let room = clean_rooms::with_commit(ctx, rec, placed, &seen, &commit).await?;
     let ask = Ask {
         stage: Stage::DiffReview,
         bench: &room,

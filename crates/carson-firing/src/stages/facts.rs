@@ -1,9 +1,9 @@
 //! Gathers what settle looks at.
 
 use carson_config::{Repo, Role};
-use carson_core::Sentinel;
 use carson_core::sentinel::Reference;
 use carson_core::settle::{DiffReviewFact, Facts, Halt, PromiseFact};
+use carson_core::{Proof, Sentinel};
 use carson_git::{Drift, Oid, Seen, matches};
 use tracing::warn;
 
@@ -24,6 +24,10 @@ pub(crate) struct Findings {
     pub reviewed: Option<Oid>,
     /// What that review was not shown, and nobody allowed.
     pub unshown: Vec<String>,
+    /// Whether its tests fail without it.
+    pub proof: Proof,
+    /// Whether it is a fix that is finished only with such a test.
+    pub must_prove: bool,
 }
 
 impl Findings {
@@ -56,6 +60,8 @@ pub(crate) async fn gather(
         verified: found.verified.map(String::from),
         reviewed: found.reviewed.map(String::from),
         unshown: found.unshown,
+        proof: found.proof,
+        must_prove: found.must_prove,
         blocked_calls: rec.tally().blocked_calls,
         answered: rec.tally().answered(),
         ..Facts::default()

@@ -10,6 +10,7 @@ pub(crate) mod leaving;
 pub(crate) mod pick;
 pub(crate) mod plan;
 pub(crate) mod preflight;
+pub(crate) mod red_to_green;
 pub(crate) mod report;
 pub(crate) mod review;
 pub(crate) mod salvage;

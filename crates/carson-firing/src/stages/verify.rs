@@ -1,26 +1,23 @@
-//! Carson runs the promise itself, in a clean room: a model's claim is never enough where the role has a
-//! check, and nothing but the commit decides.
+//! Carson runs the checks itself, the role's promise and the repository's own, in a clean room: a model's
+//! claim is never enough where there is one, and nothing but the commit decides.
 
 use std::fs::OpenOptions;
 use std::io::Write as _;
 use std::os::unix::fs::OpenOptionsExt as _;
-use std::path::PathBuf;
 
 use carson_config::Promise;
 use carson_core::Stage;
 use carson_core::settle::Halt;
-use carson_engine::Access;
 use carson_git::{Oid, name_of};
-use carson_proc::{Command, Finished, Limits, StopReason, run as supervise};
+use carson_proc::Finished;
 use carson_store::Judged;
 use tracing::{info, warn};
 
-use crate::clean_rooms;
+use crate::clean_rooms::{self, Holds};
 use crate::ctx::Ctx;
 use crate::placed::Placed;
 use crate::record::Record;
-use crate::sandboxed_run;
-use crate::setup::{self, Site};
+use crate::room_command::RoomCommand;
 use carson_bench::bench::Bench;
 use carson_bench::private_dir;
 use carson_home::halt::OrBroken;
@@ -30,9 +27,9 @@ const FEEDBACK: usize = 8 * 1024;
 /// Letters of its end that a reason has.
 const TOLD: usize = 300;
 
-/// What the promise said.
+/// What the checks said.
 pub(crate) enum Check {
-    /// The role has none, or leaves the stage out.
+    /// Neither the role nor the repository has one, or nothing is committed that it could judge.
     NoPromise,
     /// There is no commit to judge, but uncommitted work, or commits of which none is the work.
     NothingCommitted,
@@ -49,10 +46,9 @@ pub(crate) async fn check(
     rec: &mut Record,
     placed: &mut Placed<'_, '_>,
 ) -> Result<Check, Halt> {
-    let Some(promise) = &ctx.role.promise else {
-        return Ok(Check::NoPromise);
-    };
-    if !ctx.has_stage(Stage::Verify) {
+    let repo = placed.taken.repo;
+    let checks = ctx.role.checks(repo);
+    if checks.is_empty() {
         return Ok(Check::NoPromise);
     }
     ctx.enter(Stage::Verify).await;
@@ -68,50 +64,43 @@ pub(crate) async fn check(
     if facts.commits == 0 {
         return Ok(Check::NoPromise);
     }
-    let (repo, base) = (placed.taken.repo, placed.place.worktree.base.clone());
-    let needed = setup::is_needed(repo, &placed.place.bench, (&seen, &base), &commit).await?;
-    let room = clean_rooms::with_commit(ctx, rec, placed, &seen, (&commit, !needed)).await?;
-    if needed {
-        let site = Site {
-            repo,
-            mirror: &placed.place.mirror,
-            base: &base,
-            bench: &room,
-        };
-        if let Err(failed) = setup::in_place(ctx, rec, &site).await? {
-            let said = format!("the setup failed in the clean room\n{}", failed.said);
-            if let Err(error) = keep_output(ctx, rec, &said) {
-                warn!(firing.id = %ctx.id, %error, "what the setup said could not be kept");
-            }
+    let room = match clean_rooms::ready(ctx, rec, placed, &seen, Holds::only(&commit)).await? {
+        Ok(room) => room,
+        Err(said) => {
+            keep_output(ctx, rec, "verify", &said);
             return Ok(Check::NotReady(said));
         }
+    };
+    let mut all_said = String::new();
+    for check in checks {
+        let done = run(ctx, rec, placed, check, &room).await?;
+        let said = described(ctx, check, &done);
+        all_said.push_str(&said);
+        keep_output(ctx, rec, "verify", &all_said);
+        let told = in_short(&said);
+        info!(firing.id = %ctx.id, check.passed = done.success(), %commit, check.said = told, "check run");
+        if !done.success() {
+            return Ok(Check::Failed(said));
+        }
     }
-    let done = run(ctx, rec, placed, promise, &room).await?;
-    let said = described(ctx, promise, &done);
-    if let Err(error) = keep_output(ctx, rec, &said) {
-        warn!(firing.id = %ctx.id, %error, "what the check said could not be kept");
-    }
-    let told = in_short(&said);
-    info!(firing.id = %ctx.id, promise.passed = done.success(), %commit, promise.said = told, "promise run");
-    if done.success() && done.stopped.is_none() {
-        record_judged(ctx, Judged::Verified, &commit).await;
-        return Ok(Check::Passed(commit));
-    }
-    if done.stopped == Some(StopReason::Cancelled) {
-        return Err(Halt::Cancelled);
-    }
-    Ok(Check::Failed(said))
+    record_judged(ctx, Judged::Verified, &commit).await;
+    Ok(Check::Passed(commit))
 }
 
 /// How a run of the promise went and what it printed, for the next attempt and for people.
 pub(super) fn described(ctx: &Ctx<'_>, promise: &Promise, done: &Finished) -> String {
+    described_line(ctx, &promise.run, done)
+}
+
+/// The same of another line.
+pub(super) fn described_line(ctx: &Ctx<'_>, line: &str, done: &Finished) -> String {
     let how = match (done.success(), done.stopped) {
         (_, Some(stopped)) => format!("did not exit 0 ({}, stopped: {stopped:?})", done.exit),
         (true, None) => "passed".to_owned(),
         (false, None) => format!("did not exit 0 ({})", done.exit),
     };
     let (out, err) = (done.stdout.text(), done.stderr.text());
-    let text = format!("`{}` {how}\n{out}\n{err}", promise.run);
+    let text = format!("`{line}` {how}\n{out}\n{err}");
     ctx.redacted(&text)
 }
 
@@ -137,47 +126,32 @@ pub(super) fn fingerprint(said: &str) -> String {
 }
 
 /// Puts it beside the transcript of the session that it judged.
-fn keep_output(ctx: &Ctx<'_>, rec: &Record, said: &str) -> std::io::Result<()> {
+pub(super) fn keep_output(ctx: &Ctx<'_>, rec: &Record, what: &str, said: &str) {
     let dir = ctx.home.fleet.layout.transcripts(&ctx.id);
-    private_dir(&dir)?;
-    let path = dir.join(format!("{:02}-verify.txt", rec.tally().sessions));
+    let path = dir.join(format!("{:02}-{what}.txt", rec.tally().sessions));
     let mut file = OpenOptions::new();
     let file = file.write(true).create(true).truncate(true).mode(0o600);
-    file.open(path)?.write_all(said.as_bytes())
+    let kept = private_dir(&dir).and_then(|()| file.open(path)?.write_all(said.as_bytes()));
+    if let Err(error) = kept {
+        warn!(firing.id = %ctx.id, %error, "what the check said could not be kept");
+    }
 }
 
+/// Runs one of the checks.
 pub(super) async fn run(
     ctx: &Ctx<'_>,
     rec: &mut Record,
     placed: &Placed<'_, '_>,
-    promise: &Promise,
+    check: &Promise,
     room: &Bench,
 ) -> Result<Finished, Halt> {
-    let limits = Limits {
+    let command = RoomCommand {
+        line: &check.run,
+        args: Vec::new(),
+        within: check.timeout,
         keep: FEEDBACK,
-        ..Limits::within(promise.timeout.min(ctx.remaining()))
     };
-    let walls = sandboxed_run::walls(
-        ctx,
-        rec,
-        &placed.place.mirror,
-        room,
-        Access::Write,
-        "promise",
-    )?;
-    let command = Command::new(PathBuf::from("/bin/sh"), room.seen_tree())
-        .arg("-c")
-        .arg(&promise.run)
-        .exact_env(placed.environment(ctx, rec, room, 0)?)
-        .confined(walls.profile());
-    ctx.runs_check(&promise.run);
-    let done = supervise(&command, &limits, &ctx.cancel, |_| {
-        std::ops::ControlFlow::Continue(())
-    })
-    .await
-    .or_broken("running the check")?;
-    sandboxed_run::record_level(ctx, rec, &walls, Some(done.exit), &done.stderr.text()).await?;
-    Ok(done)
+    command.run(ctx, rec, placed, room).await
 }
 
 /// Notes which commit was judged. Settle has it from elsewhere; this is for people.

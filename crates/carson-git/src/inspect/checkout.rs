@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use carson_proc::inspector::Question;
 use serde::{Deserialize, Serialize};
 
+use super::changed_tests::{ChangedTest, lay_over};
 use crate::git::{Git, run_here};
 use crate::oid::Oid;
 
@@ -27,6 +28,8 @@ pub(crate) struct Checkout {
     pub commit: Oid,
     /// The commit that the tree has already, when it stands on layers: only what differs is written.
     pub stands_on: Option<Oid>,
+    /// Tests that are laid over it, and the commit that they are of.
+    pub tests: Option<(Oid, Vec<ChangedTest>)>,
 }
 
 impl Question for Checkout {
@@ -34,6 +37,16 @@ impl Question for Checkout {
     type Answer = ();
 
     fn answer(self) -> Result<(), String> {
+        self.check_out()?;
+        match &self.tests {
+            Some((from, tests)) => lay_over(&self.repository, &self.tree, from.git2(), tests),
+            None => Ok(()),
+        }
+    }
+}
+
+impl Checkout {
+    fn check_out(&self) -> Result<(), String> {
         if let Some(base) = &self.stands_on {
             // It does not look at the files that both have, and what a setup left goes out of the way.
             let read = Git::new(

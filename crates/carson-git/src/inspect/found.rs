@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use carson_proc::sandbox::Overlay;
 use serde::{Deserialize, Serialize};
 
+use super::changed_tests::ChangedTest;
 use super::changes::Change;
 use super::diff::Shown;
 use super::drift::Drift;
@@ -99,6 +100,8 @@ pub(crate) struct Found {
     pub shown: Option<Shown>,
     /// Lock files that the commits forgot.
     pub drift: Vec<Drift>,
+    /// Tests that they add or alter, and files that these may need.
+    pub tests: Vec<ChangedTest>,
 }
 
 /// Files that the base's rules do not ignore, and the session's do.

@@ -7,6 +7,7 @@ use carson_proc::inspector::Question;
 use git2::Sort;
 
 use super::bounds::{REMEMBERED, REPOSITORIES, TROUBLE, TROUBLE_LETTERS};
+use super::changed_tests::changed_tests;
 use super::changes::{Changes, spread};
 use super::diff::show;
 use super::drift::drifts;
@@ -490,6 +491,7 @@ impl Looking<'_> {
         if self.ask.show {
             self.found.shown = show(self.objects, old, new).ok();
             self.found.drift = drifts(self.objects, old, new);
+            self.found.tests = changed_tests(self.objects, old, new);
         }
         Ok(())
     }

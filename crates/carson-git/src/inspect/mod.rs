@@ -20,12 +20,13 @@
 //! ([`look::Found::trouble`]), and the bench stays where it is.
 //!
 //! Reading order: `look.rs`, `git_dir.rs`, `objects.rs`, `gather.rs`, `staged.rs`, `files.rs`, `sieve.rs`,
-//! `lower.rs`, `work.rs`, `nested_repos.rs`, `export.rs`, `changes.rs`, `diff.rs`, `drift.rs`; then `checkout.rs`, `open_up.rs`,
+//! `lower.rs`, `work.rs`, `nested_repos.rs`, `export.rs`, `changes.rs`, `diff.rs`, `drift.rs`, `changed_tests.rs`; then `checkout.rs`, `open_up.rs`,
 //! `remove.rs`, `strip_setup.rs`.
 
 use carson_proc::inspector::Kind;
 
 mod bounds;
+pub(crate) mod changed_tests;
 pub(crate) mod changes;
 pub(crate) mod checkout;
 pub(crate) mod diff;

@@ -1,0 +1,357 @@
+//! Whether a change was needed: the tests that it adds or alters are run on the base, too, in a clean room
+//! with nothing of the work but them. Those that fail there and pass on the work say what it is good for.
+//!
+//! Nobody is stopped by a runner that is not there: then it is not known, and the pull request says so.
+
+use std::collections::BTreeMap;
+use std::path::{Component, Path};
+use std::time::{Duration, Instant};
+
+use carson_bench::bench::Bench;
+use carson_config::Unproven;
+use carson_core::settle::{DiffReviewFact, Halt, PromiseFact};
+use carson_core::work::WorkKey;
+use carson_core::{Proof, Sentinel, Stage};
+use carson_git::{ChangedTest, Seen, TestRunner};
+use carson_home::halt::OrBroken;
+use carson_proc::Finished;
+use carson_proc::inspector::{Bounds, Desk};
+use tracing::{info, warn};
+
+use super::facts::Findings;
+use super::verify::{described_line, in_short, keep_output};
+use crate::clean_rooms::{self, Holds};
+use crate::ctx::Ctx;
+use crate::placed::Placed;
+use crate::record::Record;
+use crate::room_command::RoomCommand;
+use crate::test_results::{Compare, Compared};
+
+/// Bytes of what a runner prints, from its head and from its tail: what is longer is not read.
+const KEEP: usize = 2 << 20;
+/// Runs on each of base and work.
+const RUNS: usize = 8;
+/// How long the comparison may take.
+const WITHIN: Duration = Duration::from_secs(20);
+
+/// Finds it out of work that is finished otherwise.
+pub(crate) async fn run(
+    ctx: &Ctx<'_>,
+    rec: &mut Record,
+    placed: &mut Placed<'_, '_>,
+    mut found: Findings,
+) -> Result<Findings, Halt> {
+    let asked = &placed.taken.repo.red_to_green;
+    let is_finished = matches!(found.sentinel, Some(Sentinel::Ok(_)))
+        && found.promise != PromiseFact::Failed
+        && found.diff_review != DiffReviewFact::Rejected;
+    if asked.unproven == Unproven::Off || !is_finished {
+        return Ok(found);
+    }
+    let seen = placed.place.inspect().await;
+    let seen = seen.or_broken("looking at the worktree")?;
+    if seen.facts().commits == 0 {
+        return Ok(found);
+    }
+    found.proof = match seen.tests().iter().any(|test| test.is_test) {
+        false => Proof::NoTests,
+        true => {
+            ctx.enter(Stage::Verify).await;
+            prove(ctx, rec, placed, &seen).await?
+        }
+    };
+    info!(firing.id = %ctx.id, proof = ?found.proof, "tests were run on the base");
+    if found.proof.is_missing() && asked.unproven == Unproven::Draft {
+        found.must_prove = is_fix(ctx, placed).await;
+    }
+    Ok(found)
+}
+
+/// Whether the issue's labels ask for a fix. A forge that does not answer now has not said so.
+async fn is_fix(ctx: &Ctx<'_>, placed: &Placed<'_, '_>) -> bool {
+    let taken = placed.taken;
+    let WorkKey::Issue(number) = taken.work.key else {
+        return false;
+    };
+    let fixes = &taken.repo.red_to_green.fixes;
+    match taken.forge.issue(number).await {
+        Ok(issue) => fixes.iter().any(|label| issue.has(label)),
+        Err(error) => {
+            warn!(firing.id = %ctx.id, work.issue = number, %error, "nobody knows whether the issue asks for a fix");
+            false
+        }
+    }
+}
+
+/// One call of a runner.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Call {
+    /// Whose output it is; `None` for the operator's own line, of which only the exit is known.
+    runner: Option<TestRunner>,
+    line: String,
+    args: Vec<String>,
+}
+
+async fn prove(
+    ctx: &Ctx<'_>,
+    rec: &mut Record,
+    placed: &mut Placed<'_, '_>,
+    seen: &Seen,
+) -> Result<Proof, Halt> {
+    let asked = &placed.taken.repo.red_to_green;
+    let calls = match calls(seen.tests(), asked.run.as_deref()) {
+        Ok(calls) => calls,
+        Err(why) => return Ok(Proof::Unable(why)),
+    };
+    let until = Instant::now() + asked.timeout;
+    let (base, tip) = (placed.place.worktree.base.clone(), seen.tip().clone());
+    let on_base = Holds {
+        commit: &base,
+        tests: seen.tests(),
+    };
+    let room = match clean_rooms::ready(ctx, rec, placed, seen, on_base).await? {
+        Ok(room) => room,
+        Err(said) => return Ok(Proof::Unable(format!("on the base {}", in_short(&said)))),
+    };
+    let mut failed = Vec::new();
+    let mut printed = String::new();
+    for call in calls {
+        let done = made(ctx, rec, placed, (&call, &room, until)).await?;
+        printed.push_str(&format!("on the base: {}\n", said(ctx, &call, &done)));
+        if done.stopped.is_some() {
+            keep_output(ctx, rec, "red-to-green", &printed);
+            return Ok(Proof::Unable(no_end(&call, &done, "the base")));
+        }
+        if !done.success() {
+            failed.push((call, done));
+        }
+    }
+    if failed.is_empty() {
+        keep_output(ctx, rec, "red-to-green", &printed);
+        return Ok(Proof::Green);
+    }
+    let room = match clean_rooms::ready(ctx, rec, placed, seen, Holds::only(&tip)).await? {
+        Ok(room) => room,
+        Err(said) => return Ok(Proof::Unable(in_short(&said))),
+    };
+    let mut all = Vec::new();
+    for (call, on_base) in failed {
+        let done = made(ctx, rec, placed, (&call, &room, until)).await?;
+        let words = said(ctx, &call, &done);
+        printed.push_str(&format!("on the work: {words}\n"));
+        keep_output(ctx, rec, "red-to-green", &printed);
+        if done.stopped.is_some() {
+            return Ok(Proof::Unable(no_end(&call, &done, "the work")));
+        }
+        if !done.success() {
+            return Ok(Proof::Unable(in_short(&words)));
+        }
+        let Some(runner) = call.runner else {
+            all.push(None);
+            continue;
+        };
+        match compare(ctx, seen, (runner, &on_base, &done)).await {
+            Ok(compared) => all.push(Some(compared)),
+            Err(why) => return Ok(Proof::Unable(why)),
+        }
+    }
+    Ok(concluded(&all))
+}
+
+/// What all calls have shown, of which each failed on the base and passed on the work.
+fn concluded(all: &[Option<Compared>]) -> Proof {
+    let known = || all.iter().flatten();
+    let red = known().map(|one| one.red).sum();
+    if red > 0 {
+        return Proof::Red(red);
+    }
+    if all.contains(&None) {
+        return Proof::RedCommand;
+    }
+    match known().any(|one| one.unbuilt > 0) {
+        true => Proof::Unbuilt,
+        false => Proof::Unable("the runner names no test that passes".to_owned()),
+    }
+}
+
+/// How the tests are run, the same on base and work; why not.
+fn calls(tests: &[ChangedTest], own: Option<&str>) -> Result<Vec<Call>, String> {
+    let tests = tests.iter().filter(|test| test.is_test);
+    if let Some(line) = own {
+        return Ok(vec![Call {
+            runner: None,
+            line: line.to_owned(),
+            args: tests.map(|test| format!("./{}", test.path)).collect(),
+        }]);
+    }
+    let mut asked: BTreeMap<(TestRunner, &str), Vec<&Vec<String>>> = BTreeMap::new();
+    for test in tests {
+        let Some(run) = &test.run else {
+            return Err(format!(
+                "no runner is known for {}: set red_to_green.run of the repository",
+                test.path
+            ));
+        };
+        let plain = |part: Component<'_>| matches!(part, Component::Normal(_));
+        if !Path::new(&run.dir).components().all(plain) {
+            return Err(format!("{} is no directory of the repository", run.dir));
+        }
+        let asks = asked.entry((run.runner, &run.dir)).or_default();
+        if !asks.contains(&&run.asks) {
+            asks.push(&run.asks);
+        }
+    }
+    if asked.len() > RUNS {
+        return Err(format!("it changes tests of more than {RUNS} packages"));
+    }
+    let calls = asked.into_iter().map(|((runner, dir), asks)| Call {
+        runner: Some(runner),
+        line: format!("cd \"./$1\" && shift && {}", line_of(runner)),
+        args: std::iter::once(dir.to_owned())
+            .chain(asks.into_iter().flatten().cloned())
+            .collect(),
+    });
+    Ok(calls.collect())
+}
+
+/// What is run of each: it says of every test how it went, in words that [`Compare`] knows.
+fn line_of(runner: TestRunner) -> &'static str {
+    match runner {
+        TestRunner::Cargo => "cargo test --no-fail-fast \"$@\" 2>&1",
+        TestRunner::Pytest => {
+            "if [ -x .venv/bin/python ]; then python=.venv/bin/python; else python=python3; fi && \
+             \"$python\" -m pytest -q -rfEp --tb=no --show-capture=no -p no:cacheprovider \"$@\""
+        }
+        TestRunner::Jest => "npx --no-install jest --ci --json --runTestsByPath \"$@\"",
+        TestRunner::Vitest => "npx --no-install vitest run --reporter=json \"$@\"",
+        TestRunner::Go => "go test -json \"$@\"",
+    }
+}
+
+async fn made(
+    ctx: &Ctx<'_>,
+    rec: &mut Record,
+    placed: &Placed<'_, '_>,
+    (call, room, until): (&Call, &Bench, Instant),
+) -> Result<Finished, Halt> {
+    let command = RoomCommand {
+        line: &call.line,
+        args: call.args.clone(),
+        within: until.saturating_duration_since(Instant::now()),
+        keep: KEEP,
+    };
+    command.run(ctx, rec, placed, room).await
+}
+
+fn said(ctx: &Ctx<'_>, call: &Call, done: &Finished) -> String {
+    described_line(ctx, &call.line, done)
+}
+
+fn no_end(call: &Call, done: &Finished, place: &str) -> String {
+    let who = call.runner.map_or("the command", name);
+    let how = done
+        .stopped
+        .map_or(String::new(), |why| format!(" ({why:?})"));
+    format!("{who} was stopped on {place}{how}; red_to_green.timeout is for both together")
+}
+
+fn name(runner: TestRunner) -> &'static str {
+    match runner {
+        TestRunner::Cargo => "cargo",
+        TestRunner::Pytest => "pytest",
+        TestRunner::Jest => "Jest",
+        TestRunner::Vitest => "Vitest",
+        TestRunner::Go => "go",
+    }
+}
+
+async fn compare(
+    ctx: &Ctx<'_>,
+    seen: &Seen,
+    (runner, base, work): (TestRunner, &Finished, &Finished),
+) -> Result<Compared, String> {
+    if work.stdout.is_truncated() || base.stdout.is_truncated() {
+        return Err(format!("{} printed too much to be read", name(runner)));
+    }
+    let own = seen.dir().ok_or("the bench is gone")?;
+    let question = Compare {
+        runner,
+        base: base.stdout.text(),
+        work: work.stdout.text(),
+    };
+    let desk = Desk {
+        own: own.to_owned(),
+        ..Desk::default()
+    };
+    let bounds = Bounds {
+        wall_clock: WITHIN,
+        memory_mb: 512,
+        file_size_mb: 1,
+        answer: 64 << 10,
+    };
+    let compared = ctx.home.inspector.ask(&question, &desk, &bounds).await;
+    compared.map_err(|error| error.to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    use carson_git::{TestPart, TestRun};
+
+    use super::*;
+
+    fn test(path: &str, run: Option<(TestRunner, &str, &[&str])>) -> ChangedTest {
+        ChangedTest {
+            path: path.to_owned(),
+            part: TestPart::File,
+            is_test: true,
+            run: run.map(|(runner, dir, asks)| TestRun {
+                runner,
+                dir: dir.to_owned(),
+                asks: asks.iter().map(|ask| (*ask).to_owned()).collect(),
+            }),
+        }
+    }
+
+    #[test]
+    fn a_runner_is_called_once_in_each_package() {
+        let lib = Some((TestRunner::Cargo, "", &["--lib"][..]));
+        let tests = [
+            test("src/a.rs", lib),
+            test("src/b.rs", lib),
+            test(
+                "tests/c.rs",
+                Some((TestRunner::Cargo, "", &["--test", "c"])),
+            ),
+            test(
+                "py/test_d.py",
+                Some((TestRunner::Pytest, "py", &["./test_d.py"])),
+            ),
+        ];
+        let found = calls(&tests, None).unwrap();
+        let args: Vec<_> = found.iter().map(|call| call.args.join(" ")).collect();
+        assert_eq!(args, [" --lib --test c", "py ./test_d.py"]);
+        let own = calls(&tests, Some("make tests")).unwrap();
+        assert_eq!(own.len(), 1);
+        assert_eq!(own[0].args[0], "./src/a.rs");
+        let unknown = calls(&[test("spec/a_spec.rb", None)], None).unwrap_err();
+        assert!(
+            unknown.contains("spec/a_spec.rb") && unknown.contains("red_to_green.run"),
+            "{unknown}"
+        );
+    }
+
+    #[test]
+    fn what_is_red_counts_before_what_could_not_be_built() {
+        let one = |red, unbuilt| {
+            Some(Compared {
+                pass: 9,
+                red,
+                unbuilt,
+            })
+        };
+        assert_eq!(concluded(&[one(2, 0), one(1, 4)]), Proof::Red(3));
+        assert_eq!(concluded(&[one(0, 4), one(0, 0)]), Proof::Unbuilt);
+        assert_eq!(concluded(&[None, one(0, 0)]), Proof::RedCommand);
+        assert!(matches!(concluded(&[one(0, 0)]), Proof::Unable(_)));
+    }
+}
