@@ -39,6 +39,7 @@ mod ordinary_box;
 mod output;
 mod picking;
 mod postgres;
+mod programs;
 mod pulls;
 mod red_to_green;
 mod routine;

@@ -1,22 +1,13 @@
 //! Tests that a change adds or alters are run on the base, too, by the runners that people use.
 
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use carson_tests::fleet::TestFleet;
 use serde_json::Value;
 
 use crate::faults::{fire, fleet};
-
-/// Where `cargo xtask test` put the runners.
-fn runners() -> PathBuf {
-    let dir = match std::env::var_os("CARSON_TEST_PACKAGERS") {
-        Some(dir) => PathBuf::from(dir),
-        None => Path::new(env!("CARGO_MANIFEST_DIR")).join("../.cache/packagers"),
-    };
-    dir.canonicalize()
-        .expect("run `cargo xtask test` once, which installs the runners")
-}
+use crate::programs::{installed, packagers};
 
 /// What a session writes: files, committed together.
 fn writes(files: &[(&str, &str)]) -> String {
@@ -67,14 +58,7 @@ fn says(fleet: &TestFleet, words: &str) {
 
 /// Says that, of tests in Rust: the code has none, or one that it passes; the work brings these.
 fn rust(work: &[(&str, &str)], words: &str) {
-    let program = |name: &str, args: &[&str]| {
-        let said = std::process::Command::new(name)
-            .args(args)
-            .output()
-            .unwrap();
-        PathBuf::from(String::from_utf8(said.stdout).unwrap().trim())
-    };
-    let toolchain = program("rustc", &["--print", "sysroot"]);
+    let toolchain = installed("rustc", &["--print", "sysroot"]);
     let env = format!(
         "PATH = \"{}/bin:/usr/bin:/bin\", CARGO_HOME = \"/nowhere\"",
         toolchain.display()
@@ -123,12 +107,8 @@ fn cargo_says_when_a_test_cannot_be_built_on_the_base_or_needs_no_change() {
 
 #[test]
 fn pytest_says_which_tests_fail_on_the_base() {
-    let python = runners().join("python");
-    let prefix = std::process::Command::new("python3")
-        .args(["-c", "import sys; print(sys.prefix)"])
-        .output()
-        .unwrap();
-    let prefix = PathBuf::from(String::from_utf8(prefix.stdout).unwrap().trim());
+    let python = packagers().join("python");
+    let prefix = installed("python3", &["-c", "import sys; print(sys.prefix)"]);
     let env = format!(
         "PYTHONPATH = {python:?}, PATH = \"{}/bin:/usr/bin:/bin\"",
         prefix.display()
@@ -164,7 +144,7 @@ fn pytest_says_which_tests_fail_on_the_base() {
 
 /// A package of npm whose tests are run by this program.
 fn script(runner: &str, import: &str) {
-    let modules = runners().join("node_modules");
+    let modules = packagers().join("node_modules");
     let manifest =
         format!("{{\"type\": \"module\", \"devDependencies\": {{\"{runner}\": \"*\"}}}}\n");
     let (manifest, common) = match runner {
@@ -185,7 +165,11 @@ fn script(runner: &str, import: &str) {
         (".gitignore", "node_modules\n"),
     ];
     let work = [("web/half.js", new.as_str()), ("web/half.test.js", &test)];
-    let fleet = with_runner(&base, &work, (&[modules.clone()], "NODE_ENV = \"test\""));
+    let fleet = with_runner(
+        &base,
+        &work,
+        (std::slice::from_ref(&modules), "NODE_ENV = \"test\""),
+    );
     let settings = fleet.home().join("carson.toml");
     let text = fs::read_to_string(&settings).unwrap();
     let setup = format!(
@@ -242,10 +226,7 @@ fn where_no_runner_is_known_a_line_of_the_operator_s_runs_the_files() {
     ];
     let quoted =
         |fleet: &str| fleet.replace("spec/value spec_test.sh", "'spec/value spec_test.sh'");
-    let unknown = fleet(
-        &quoted(&writes(&work)).replace("$(dirname 'spec", "$(dirname 'spec"),
-        "",
-    );
+    let unknown = fleet(&quoted(&writes(&work)), "");
     unknown.commit_to_main(&base);
     says(
         &unknown,

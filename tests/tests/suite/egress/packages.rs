@@ -1,32 +1,14 @@
 //! Package managers behind the proxy: their registries are static files on this machine, which is
 //! reached by a name that the list allows; there is no other way.
 
-#![expect(
-    clippy::disallowed_methods,
-    reason = "it makes packages with the programs at hand"
-)]
-
 mod registry;
 mod tls;
 
-use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::path::Path;
 
 use self::registry::Registry;
 use super::*;
-
-/// Runs a program in a directory; what it prints.
-fn made(dir: &Path, program: &str, args: &[&str]) -> String {
-    let done = Command::new(program).args(args).current_dir(dir).output();
-    let done = done.unwrap_or_else(|error| panic!("{program}: {error}"));
-    assert!(done.status.success(), "{program} {args:?}: {done:?}");
-    String::from_utf8(done.stdout).unwrap()
-}
-
-/// Where a program is installed that is not part of the system.
-fn installed(program: &str, ask: &[&str]) -> PathBuf {
-    PathBuf::from(made(Path::new("/"), program, ask).trim())
-}
+use crate::programs::{installed, made};
 
 /// Puts a package into a registry of npm's kind.
 fn node_package(registry: &Registry) {

@@ -1,16 +1,7 @@
 //! Package managers whose registry speaks TLS: the proxy sees a tunnel, and knows only where it leads.
 
 use super::*;
-
-/// Where `cargo xtask test` put those that it installs.
-fn packagers() -> PathBuf {
-    let dir = match std::env::var_os("CARSON_TEST_PACKAGERS") {
-        Some(dir) => PathBuf::from(dir),
-        None => Path::new(env!("CARGO_MANIFEST_DIR")).join("../.cache/packagers"),
-    };
-    dir.canonicalize()
-        .expect("run `cargo xtask test` once, which installs the package managers")
-}
+use crate::programs::packagers;
 
 /// Installs the package with a program of Node's that reads npm's settings.
 fn installs_with(program: &str, options: &str) {

@@ -1,0 +1,29 @@
+//! Programs that tests need and that are none of ours.
+
+#![expect(clippy::disallowed_methods, reason = "it runs the programs at hand")]
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// Where `cargo xtask test` put those that it installs.
+pub(crate) fn packagers() -> PathBuf {
+    let dir = match std::env::var_os("CARSON_TEST_PACKAGERS") {
+        Some(dir) => PathBuf::from(dir),
+        None => Path::new(env!("CARGO_MANIFEST_DIR")).join("../.cache/packagers"),
+    };
+    dir.canonicalize()
+        .expect("run `cargo xtask test` once, which installs the package managers")
+}
+
+/// Where a program is installed that is not part of the system.
+pub(crate) fn installed(program: &str, ask: &[&str]) -> PathBuf {
+    PathBuf::from(made(Path::new("/"), program, ask).trim())
+}
+
+/// Runs a program in a directory; what it prints.
+pub(crate) fn made(dir: &Path, program: &str, args: &[&str]) -> String {
+    let done = Command::new(program).args(args).current_dir(dir).output();
+    let done = done.unwrap_or_else(|error| panic!("{program}: {error}"));
+    assert!(done.status.success(), "{program} {args:?}: {done:?}");
+    String::from_utf8(done.stdout).unwrap()
+}
