@@ -160,13 +160,15 @@ fn f9_exit_0_with_nothing_is_never_ok() {
 }
 
 #[test]
-fn f10_a_task_and_a_diff_of_megabytes_arrive_whole() {
+fn f10_a_diff_of_megabytes_arrives_whole_and_a_task_says_what_is_left_out() {
     let agent = r#"
 case $CARSON_STAGE in
     execute)
         asked=$(grep -c 'A line of the task.' "$CARSON_TMP/prompt")
-        if [ "$asked" != 15000 ] || ! grep -q 'The last line of the task.' "$CARSON_TMP/prompt"; then
-            echo "[BLOCKED] $asked lines arrived"; exit
+        bytes=$(wc -c < "$CARSON_TMP/prompt")
+        if [ "$asked" -lt 4000 ] || ! grep -q 'The last line of the task.' "$CARSON_TMP/prompt" ||
+            ! grep -q 'bytes are left out here' "$CARSON_TMP/prompt" || [ "$bytes" -gt 96000 ]; then
+            echo "[BLOCKED] $asked lines arrived, $bytes bytes"; exit
         fi
         seq 1 400000 > big.txt; seq 1 100000 > shown.txt
         git add .; git commit --quiet -m Big; echo '[OK] done' ;;
