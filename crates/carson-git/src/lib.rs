@@ -91,7 +91,7 @@ pub use heads::{Heads, origin_of};
 pub use idle_ref::IdleRef;
 pub use ignore_pattern::ignore_pattern;
 pub use inspect::changed_tests::{ChangedTest, TestPart, TestRun, TestRunner};
-pub use inspect::changes::{Change, UNCOMMITTED};
+pub use inspect::changes::{CI_LISTED, Change, UNCOMMITTED};
 pub use inspect::diff::{Shown, Unshown};
 pub use inspect::drift::Drift;
 pub use inspect::outgoing::{Brought, Part, next_brought};

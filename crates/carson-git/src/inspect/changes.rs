@@ -9,7 +9,6 @@ use carson_core::leaving::is_ci_definition;
 use git2::{ObjectType, Oid};
 use serde::{Deserialize, Serialize};
 
-use super::bounds::TROUBLE;
 use super::gather::new_commits;
 use super::objects::Objects;
 use super::outgoing::{Part, Writer};
@@ -20,6 +19,9 @@ pub const UNCOMMITTED: &str = "uncommitted";
 /// Bytes of files that went, or were changed, that are written out: they only excuse what looks
 /// like a secret and was there before.
 const GONE: u64 = 32 << 20;
+
+/// Definitions of CI that are listed.
+pub const CI_LISTED: usize = 20;
 
 /// A part of a session's work: its commits, or what it left uncommitted.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -135,7 +137,7 @@ impl<'o> Changes<'o> {
         }
         for one in &all {
             let path = String::from_utf8_lossy(&one.path);
-            if !one.is_dir() && is_ci_definition(&path) && change.ci.len() < TROUBLE {
+            if !one.is_dir() && is_ci_definition(&path) && change.ci.len() < CI_LISTED {
                 change.ci.push(path.into_owned());
             }
             let Some(new) = one.new else { continue };

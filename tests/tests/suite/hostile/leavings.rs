@@ -371,7 +371,7 @@ fn much_noise_stays_here() {
 
 #[test]
 fn definitions_of_ci_leave_only_reviewed_and_allowed() {
-    let change = "mkdir -p .github/workflows; echo 'on: push' > .github/workflows/x.yml\n\
+    let change = "echo 'on: push' > .gitlab-ci.yml\n\
                   git add .; git commit --quiet -m CI";
     let review = "[[ $CARSON_STAGE != execute ]] && { echo '[APPROVE]'; exit; }";
     let promise = "[promise]\nrun = \"true\"\n";
@@ -410,7 +410,7 @@ fn definitions_of_ci_leave_only_reviewed_and_allowed() {
                 done.row["reason"]
                     .as_str()
                     .unwrap()
-                    .contains(".github/workflows/x.yml"),
+                    .contains(".gitlab-ci.yml"),
                 "{:#}",
                 done.row
             );
