@@ -218,6 +218,32 @@ fn work_that_a_repository_s_check_never_passes_is_no_finished_work() {
     );
 }
 
+#[test]
+fn a_commit_that_would_close_another_issue_does_not_leave() {
+    for (message, leaves) in [
+        ("Fix the silver\n\nFixes #1.", true),
+        ("Polish\n\nCloses #1, #2", false),
+    ] {
+        let message = message.replace('\n', "'$'\\n''");
+        let agent = commit("echo work > work.txt").replace("-m Work", &format!("-m '{message}'"));
+        let fleet = fleet(&agent, "");
+        let row = fire(&fleet);
+        let reason = row["reason"].as_str().unwrap();
+        assert_eq!(
+            row["outcome"],
+            if leaves { "OK" } else { "BLOCKED" },
+            "{reason}"
+        );
+        assert_eq!(
+            reason.contains("would close what is not its issue, and nothing was pushed: #2"),
+            !leaves,
+            "{reason}"
+        );
+        assert_eq!(fleet.branches().len(), usize::from(leaves));
+        nothing_lost(&fleet, &row, &["work\n"]);
+    }
+}
+
 /// Workflows that a check and a review passed, and what their linter says of them.
 #[test]
 fn a_workflow_leaves_only_once_its_linter_has_read_it() {

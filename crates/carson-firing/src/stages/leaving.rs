@@ -9,6 +9,7 @@ use carson_proc::inspector::{Bounds, Desk};
 use tracing::{error, warn};
 
 use crate::ctx::Ctx;
+use crate::forge_text::one_line;
 use crate::reached::Taken;
 use crate::saved::Saved;
 use crate::search::{Leak, SCRUBBED, Search, Searched};
@@ -74,6 +75,9 @@ async fn in_the_way(
     if let Some(why) = leaked(&searched.leaks) {
         return Some(why);
     }
+    if let Some(why) = closes_others(taken, changes) {
+        return Some(why);
+    }
     // More of them are not listed, and so not read.
     let ci: Vec<&str> = changes
         .iter()
@@ -97,6 +101,32 @@ async fn in_the_way(
         },
     };
     Some(runs_at_once(&ci, how))
+}
+
+/// Whose commit closes another issue than its own says more than it was asked.
+fn closes_others(taken: &Taken<'_>, changes: &[&Change]) -> Option<String> {
+    let own = taken.work.key.number().map(|number| number.to_string());
+    let is_own = |written: &str| {
+        let (place, number) = written
+            .rsplit_once(['#', '/', '-'])
+            .unwrap_or(("", written));
+        let place = place.to_ascii_lowercase();
+        let slug = taken.repo.slug.to_ascii_lowercase();
+        let is_here = matches!(place.as_str(), "" | "gh")
+            || !slug.is_empty() && (place == slug || place.ends_with(&format!("/{slug}/issues")));
+        is_here && own.as_deref() == Some(number)
+    };
+    let closes = changes.iter().flat_map(|change| &change.closes);
+    let others: Vec<String> = closes
+        .filter(|written| !is_own(written))
+        .map(|written| one_line(written))
+        .collect();
+    (!others.is_empty()).then(|| {
+        format!(
+            "a commit's message would close what is not its issue, and nothing was pushed: {}",
+            list(others.into_iter())
+        )
+    })
 }
 
 /// Why definitions of CI do not leave.

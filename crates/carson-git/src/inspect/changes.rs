@@ -9,6 +9,7 @@ use carson_core::leaving::is_ci_definition;
 use git2::{ObjectType, Oid};
 use serde::{Deserialize, Serialize};
 
+use super::closing::closes;
 use super::gather::new_commits;
 use super::objects::Objects;
 use super::outgoing::{Part, Writer};
@@ -32,6 +33,9 @@ pub struct Change {
     pub bytes: u64,
     /// Definitions of CI that it makes, changes or removes: some of them, by their paths.
     pub ci: Vec<String>,
+    /// Issues that its commits' messages would close once they are on the base, as they are written.
+    #[serde(default)]
+    pub closes: Vec<String>,
     /// Why it was not looked at in full: then nobody vouches for it.
     pub unseen: Option<String>,
 }
@@ -113,6 +117,8 @@ impl<'o> Changes<'o> {
 
     fn commit_content(&mut self, oid: Oid, change: &mut Change) -> Result<(), String> {
         let commit = self.objects.commit(oid)?;
+        let message = String::from_utf8_lossy(commit.message_raw_bytes());
+        closes(&message, &mut change.closes);
         let header = [
             commit.raw_header_bytes(),
             b"\n\n",

@@ -29,6 +29,7 @@ mod bounds;
 pub(crate) mod changed_tests;
 pub(crate) mod changes;
 pub(crate) mod checkout;
+mod closing;
 pub(crate) mod diff;
 pub(crate) mod drift;
 mod entry;
