@@ -41,6 +41,7 @@ mod picking;
 mod postgres;
 mod programs;
 mod pulls;
+mod reality;
 mod red_to_green;
 mod routine;
 mod sandbox;

@@ -35,7 +35,6 @@ fn sources(first: &str, root: &Path) -> PathBuf {
         "store" => root.join("crates/carson-store/tests/store"),
         "upkeep" => root.join("crates/carson-firing/tests"),
         "program" => root.join("hooks/pre-tool-use/tests"),
-        "reality" => root.join("crates/carson-forge/tests/reality"),
         of_crate => root
             .join("crates")
             .join(of_crate.replace('_', "-"))

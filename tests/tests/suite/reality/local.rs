@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use carson_forge::{ChangedFile, CheckRun, Compared, FileStatus, Forge, LOG_TAIL, Mergeability};
 
-use crate::house::{House, spec};
-use crate::story::{self, Scene};
+use super::house::{House, spec};
+use super::story::{self, Scene};
 
 struct Local {
     dir: tempfile::TempDir,

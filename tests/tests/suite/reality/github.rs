@@ -5,20 +5,20 @@ use std::sync::Arc;
 use carson_forge::{Forge, ForgeError, NewIssue, NewPull, Pull};
 use serde_json::{Value, json};
 
-use crate::back::Back;
-use crate::front::{Fault, Front};
-use crate::house::{House, spec};
-use crate::http;
-use crate::programs::{self, Program};
-use crate::story::{self, Scene};
+use super::back::Back;
+use super::front::{Fault, Front};
+use super::house::{House, spec};
+use super::http;
+use super::programs::{self, Program};
+use super::story::{self, Scene};
 
-struct GitHub {
-    front: Front,
-    back: Back,
+pub(super) struct GitHub {
+    pub(super) front: Front,
+    pub(super) back: Back,
     emulator: Program,
     _prism: Option<Program>,
     client: reqwest::Client,
-    base: String,
+    pub(super) base: String,
     key: String,
     dir: tempfile::TempDir,
     house: Arc<House>,
@@ -27,7 +27,7 @@ struct GitHub {
 
 impl GitHub {
     /// With Prism before it, or without.
-    async fn start(described: bool) -> Self {
+    pub(super) async fn start(described: bool) -> Self {
         let key = programs::key();
         let (front, base) = Front::start().await;
         let (back, behind) = Back::start().await;
@@ -61,7 +61,7 @@ impl GitHub {
     }
 
     /// Somebody else does something there.
-    async fn does(&self, who: &str, verb: &str, path: &str, body: &Value) -> Value {
+    pub(super) async fn does(&self, who: &str, verb: &str, path: &str, body: &Value) -> Value {
         let url = format!("{}/repos/acme/widget/{path}", self.emulator.base);
         let request = self.client.request(verb.parse().unwrap(), url);
         let request = request.bearer_auth(format!("token_of_{who}"));
@@ -75,7 +75,7 @@ impl GitHub {
         serde_json::from_str(&body).unwrap_or_default()
     }
 
-    async fn all(&self, path: &str) -> Vec<Value> {
+    pub(super) async fn all(&self, path: &str) -> Vec<Value> {
         let all = self.does("acme", "GET", path, &Value::Null).await;
         all.as_array().unwrap().clone()
     }

@@ -6,7 +6,7 @@ use base64::Engine;
 use base64::engine::general_purpose::STANDARD_NO_PAD;
 use serde_json::{Value, json};
 
-use crate::http::{self, Asked, Said};
+use super::http::{self, Asked, Said};
 
 /// What it keeps of its own.
 #[derive(Clone, Default)]
@@ -16,6 +16,8 @@ pub struct Back(Arc<Mutex<Has>>);
 struct Has {
     threads: Vec<Value>,
     statuses: Vec<Value>,
+    /// Whether a branch that a pull request names came with a push that it did not see.
+    makes_branches: bool,
     /// Where the emulator is.
     emulator: String,
 }
@@ -34,6 +36,11 @@ impl Back {
 
     pub fn stands_before(&self, emulator: &str) {
         self.0.lock().unwrap().emulator = emulator.to_owned();
+    }
+
+    /// From now on branches come by git, which the emulator does not speak.
+    pub fn makes_branches(&self) {
+        self.0.lock().unwrap().makes_branches = true;
     }
 
     /// Somebody says something about a line of a pull request.
@@ -78,6 +85,11 @@ impl Back {
             });
             return Said::json(200, &json!([file]));
         }
+        let makes_branches = self.0.lock().unwrap().makes_branches;
+        if makes_branches && path.ends_with("/pulls") && asked.method == "POST" {
+            let head = asked.json()["head"].as_str().unwrap_or_default().to_owned();
+            make_branch(client, &emulator, &head).await;
+        }
         http::pass_on(client, &emulator, asked).await
     }
 
@@ -114,6 +126,30 @@ impl Back {
         let pull = json!({"pullRequest": {"reviewThreads": threads}});
         Said::json(200, &json!({"data": {"repository": pull}}))
     }
+}
+
+/// A branch with a commit of its own, unless it is there.
+async fn make_branch(client: &reqwest::Client, emulator: &str, name: &str) {
+    let url = |path: &str| format!("{emulator}/repos/acme/widget/{path}");
+    let main = client
+        .get(url("git/ref/heads/main"))
+        .bearer_auth("token_of_acme");
+    let main: Value = main.send().await.unwrap().json().await.unwrap();
+    let new = json!({"ref": format!("refs/heads/{name}"), "sha": main["object"]["sha"]});
+    let made = client
+        .post(url("git/refs"))
+        .bearer_auth("token_of_acme")
+        .json(&new);
+    if !made.send().await.unwrap().status().is_success() {
+        return;
+    }
+    let file = format!("contents/{}.txt", name.replace('/', "-"));
+    let content = json!({"message": "Work", "content": "b25lCg==", "branch": name});
+    let put = client
+        .put(url(&file))
+        .bearer_auth("token_of_acme")
+        .json(&content);
+    assert!(put.send().await.unwrap().status().is_success());
 }
 
 /// The emulator's node ids end with the number.

@@ -1,12 +1,17 @@
 //! What the forge talks to. It writes down what Prism says of each request, and fails when it is told
 //! to, before the request arrives or after it was carried out.
 
+use std::sync::atomic::{AtomicI32, Ordering};
 use std::sync::{Arc, Mutex};
+
+use carson_tests::Dice;
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::Pid;
 
 use reqwest::header::CONTENT_TYPE;
 use serde_json::json;
 
-use crate::http::{self, Asked, Said};
+use super::http::{self, Asked, Said};
 
 /// How it fails.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -32,6 +37,12 @@ struct Has {
     back: String,
     /// Verb, a part of the path, and what then happens once.
     faults: Vec<(&'static str, &'static str, Fault)>,
+    /// Chance of a fault at each request, where there is one.
+    dice: Option<Dice>,
+    /// How many requests that change something were carried out.
+    writes: usize,
+    /// After so many of these this process is killed, and hears no answer.
+    deadly: Option<(usize, Arc<AtomicI32>)>,
     /// What came.
     asked: Vec<String>,
     /// What GitHub would not understand.
@@ -59,6 +70,27 @@ impl Front {
         self.0.lock().unwrap().faults.push((verb, path, fault));
     }
 
+    /// From now on about one request in ten meets a fault.
+    pub fn is_ill(&self, seed: u64) {
+        self.0.lock().unwrap().dice = Some(Dice::new(seed));
+    }
+
+    /// From now on everything is well.
+    pub fn is_well(&self) {
+        self.0.lock().unwrap().dice = None;
+    }
+
+    /// How many requests that change something were carried out.
+    pub fn writes(&self) -> usize {
+        self.0.lock().unwrap().writes
+    }
+
+    /// Kills this process once so many more were.
+    pub fn kills_after(&self, writes: usize, process: &Arc<AtomicI32>) {
+        let mut has = self.0.lock().unwrap();
+        has.deadly = Some((has.writes + writes, process.clone()));
+    }
+
     /// The faults that nothing met yet.
     pub fn unmet(&self) -> Vec<(&'static str, &'static str, Fault)> {
         self.0.lock().unwrap().faults.clone()
@@ -77,6 +109,17 @@ impl Front {
         has.asked.push(format!("{} {}", asked.method, asked.path));
         let path = asked.path.split('?').next().unwrap();
         let drafts = |fault| fault != Fault::NoDrafts || asked.json()["draft"] == true;
+        if let Some(dice) = &mut has.dice
+            && dice.roll(10) == 0
+        {
+            let all = [
+                Fault::BadGateway,
+                Fault::Secondary,
+                Fault::LostAnswer,
+                Fault::LostInGateway,
+            ];
+            return Some(all[usize::try_from(dice.roll(4)).unwrap()]);
+        }
         let met = has.faults.iter().position(|(verb, part, fault)| {
             asked.method == *verb && path.ends_with(part) && drafts(*fault)
         })?;
@@ -99,12 +142,28 @@ impl Front {
             }
             _ => {}
         }
+        let writes = asked.method != "GET";
         let said = self.pass_on(client, asked).await;
+        if writes && self.wrote() {
+            return None;
+        }
         match fault {
             Some(Fault::LostAnswer) => None,
             Some(Fault::LostInGateway) => Some(refused(502, "Bad Gateway")),
             _ => Some(said),
         }
+    }
+
+    /// Counts; whether whoever asked is dead now.
+    fn wrote(&self) -> bool {
+        let mut has = self.0.lock().unwrap();
+        has.writes += 1;
+        let writes = has.writes;
+        let deadly = has.deadly.take_if(|(at, _)| *at == writes);
+        deadly.is_some_and(|(_, process)| {
+            let process = Pid::from_raw(process.load(Ordering::SeqCst));
+            kill(process, Signal::SIGKILL).is_ok()
+        })
     }
 
     /// GraphQL has a description of its own.

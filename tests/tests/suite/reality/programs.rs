@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
-use crate::description;
+use super::description;
 
 /// How long a program may take to come up on a machine that is busy.
 const START: Duration = Duration::from_secs(120);
