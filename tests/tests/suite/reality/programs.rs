@@ -99,9 +99,10 @@ pub fn emulator(front: &str, app_key: &str) -> Program {
             "token_of_carson": token("carson-bot"),
             "token_of_ann": token("ann"),
             "token_of_acme": token("acme"),
+            "token_of_mallory": token("mallory"),
         },
         "github": {
-            "users": [{"login": "acme"}, {"login": "carson-bot"}, {"login": "ann"}],
+            "users": [{"login": "acme"}, {"login": "carson-bot"}, {"login": "ann"}, {"login": "mallory"}],
             "repos": [{"owner": "acme", "name": "widget", "auto_init": true}],
             "apps": [{
                 "app_id": 123, "slug": "acme-carson", "name": "Carson", "private_key": app_key,
