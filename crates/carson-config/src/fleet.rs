@@ -86,6 +86,8 @@ pub struct Repo {
     pub allow_unshown: Vec<String>,
     /// Manifests whose lock file need not change with them; `*` stands for anything.
     pub allow_drift: Vec<String>,
+    /// Minutes that people have each day to read the fleet's pull requests; no bound without it.
+    pub review_minutes_per_day: Option<u32>,
     /// What makes a checkout ready to work in.
     pub setup: Setup,
     /// Downloads of the operator's that every workspace finds.

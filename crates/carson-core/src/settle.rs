@@ -189,6 +189,9 @@ pub struct Facts {
     /// Whether a model said anything.
     #[serde(default)]
     pub answered: bool,
+    /// Lines of the change that people are to read, where they could be counted.
+    #[serde(default)]
+    pub lines: Option<u64>,
     /// Lines of the change and how many there may be, when it has more.
     #[serde(default)]
     pub oversize: Option<(u64, u64)>,

@@ -171,6 +171,7 @@ mod tests {
             allow_ci: false,
             allow_unshown: Vec::new(),
             allow_drift: Vec::new(),
+            review_minutes_per_day: None,
             setup: carson_config::Setup::default(),
             caches: Vec::new(),
             include: Vec::new(),

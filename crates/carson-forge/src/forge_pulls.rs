@@ -3,7 +3,7 @@
 use crate::error::ForgeError;
 use crate::forge::Forge;
 use crate::marks;
-use crate::pull_words::{ChangedFile, CheckRun, Head, Links, Merge, Review, Thread};
+use crate::pull_words::{ChangedFile, CheckRun, Head, Links, Merge, Merged, Review, Thread};
 use crate::words::Comment;
 
 impl Forge {
@@ -118,6 +118,14 @@ impl Forge {
     /// When it does not exist or the forge does not answer.
     pub async fn changed_files(&self, number: u64) -> Result<Vec<ChangedFile>, ForgeError> {
         self.0.changed_files(number).await
+    }
+
+    /// The pull requests that were merged lately, as far as the forge tells when.
+    ///
+    /// # Errors
+    /// When the forge does not answer.
+    pub async fn merged_lately(&self) -> Result<Vec<Merged>, ForgeError> {
+        self.0.merged_lately().await
     }
 
     /// What an issue is linked with; `None` when the forge knows of no links.

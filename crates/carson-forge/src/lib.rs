@@ -67,7 +67,7 @@ pub use people::{Association, Trust};
 pub use pull_api::{LOG_TAIL, PullApi};
 pub use pull_words::{
     ChangedFile, CheckRun, Conclusion, FileStatus, Head, Linked, Links, Merge, MergeMethod,
-    Mergeability, Review, ReviewState, Thread,
+    Mergeability, Merged, Review, ReviewState, Thread,
 };
 pub use queue::{
     OWN_LABELS, PRIORITIES, Queue, assigned_to_a_person, priority, why_not_taken, why_withdrawn,

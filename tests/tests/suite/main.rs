@@ -40,6 +40,7 @@ mod output;
 mod picking;
 mod postgres;
 mod pulls;
+mod review_minutes;
 mod routine;
 mod sandbox;
 mod scripted_model;

@@ -101,6 +101,7 @@ pub(crate) fn repos(
                 allow_ci: section.allow_ci,
                 allow_unshown: section.allow_unshown,
                 allow_drift: section.allow_drift,
+                review_minutes_per_day: section.review_minutes_per_day,
                 setup,
                 caches: section.caches,
                 include,

@@ -18,8 +18,9 @@ use crate::placed::Brief;
 use crate::prompt::{self, Filling};
 use crate::queue::{self, Held, HeldIssue};
 use crate::reached::Taken;
+use crate::review_queue::{self, QueueError};
 use crate::roles::hand_over::{HandOver, hand_over};
-use crate::roles::repositories::{Open, QueueError, review_queue};
+use crate::roles::repositories::Open;
 use crate::roles::routine::next_repo;
 use crate::steps::Steps;
 use carson_home::halt::Hinted;
@@ -169,7 +170,8 @@ pub(super) async fn candidate<'h>(
     if role.work.label().is_none() {
         if let Some(repo) = next_repo(&home.store, role, open.repos).await? {
             let forge = home.forge(repo).await?;
-            sought.held_up = review_queue(home, role, &repo.name, &forge).await?;
+            let full = review_queue::look(home, role, repo, &forge).await?;
+            sought.held_up = full.map(|full| full.reason);
             sought.place = Some((repo, forge));
         }
         return Ok(sought);
@@ -181,7 +183,14 @@ pub(super) async fn candidate<'h>(
             looked.only(wanted);
         }
         sought.held.extend(looked.held_issues());
-        for issue in looked.ready {
+        let mut ready = looked.ready;
+        if !ready.is_empty()
+            && let Some(full) = review_queue::look(home, role, repo, &forge).await?
+        {
+            ready = full.lets_go_on(&home.store, role, repo, ready).await?;
+            sought.held_up.get_or_insert(full.reason);
+        }
+        for issue in ready {
             let attempts = match forge.history(issue.number).await {
                 Ok(history) => history.attempts,
                 // A firing leaves it out, too.
@@ -222,7 +231,7 @@ pub(super) async fn candidate<'h>(
                 number: issue.number,
                 title: one_line(&home.redactor.redact(&issue.title)),
             };
-            sought.held_up = review_queue(home, role, &repo.name, &forge).await?;
+            sought.held_up = None;
             sought.work = Some((candidate, issue));
             sought.place = Some((repo, forge));
             return Ok(sought);

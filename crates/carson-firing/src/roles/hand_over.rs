@@ -5,7 +5,7 @@ use carson_core::work::WorkKey;
 use carson_forge::{Forge, ForgeError, Pull, PullState};
 use tracing::warn;
 
-use super::repositories::QueueError;
+use crate::review_queue::QueueError;
 use carson_home::Home;
 
 /// Why people get an issue.

@@ -9,7 +9,7 @@ use chrono::TimeDelta;
 use tracing::{info, warn};
 
 use super::hand_over::{HandOver, hand_over};
-use super::repositories::{away, check, forge_of, open_to};
+use super::repositories::{away, check, forge_of, full, open_to};
 use crate::background;
 use crate::ctx::Ctx;
 use crate::forge_text;
@@ -28,6 +28,7 @@ pub(super) async fn pick<'h>(ctx: &Ctx<'h>, rec: &mut Record) -> Result<Taken<'h
         return Err(Halt::NothingToDo);
     };
     let mut waiting = Waiting::default();
+    let mut busy = None;
     for repo in open_to(ctx).await? {
         let forge = forge_of(ctx, rec, repo).await?;
         let looked = look(ctx, rec, repo, &forge).await?;
@@ -37,11 +38,20 @@ pub(super) async fn pick<'h>(ctx: &Ctx<'h>, rec: &mut Record) -> Result<Taken<'h
                 waiting.add_issues(repo, vec![issue.number]);
             }
         }
-        if looked.ready.is_empty() {
+        let mut ready = looked.ready;
+        if ready.is_empty() {
+            continue;
+        }
+        if let Some(full) = full(ctx, repo, &forge).await? {
+            let goes_on = full.lets_go_on(ctx.store(), ctx.role, repo, ready).await;
+            ready = goes_on.or_broken("looking for drafts to go on with")?;
+            busy.get_or_insert(full.reason);
+        }
+        if ready.is_empty() {
             continue;
         }
         check(ctx, rec, repo, &forge).await?;
-        for issue in looked.ready {
+        for issue in ready {
             let number = issue.number;
             if rests(ctx, repo, number).await? {
                 continue;
@@ -56,6 +66,9 @@ pub(super) async fn pick<'h>(ctx: &Ctx<'h>, rec: &mut Record) -> Result<Taken<'h
             };
             return Ok(Taken { repo, forge, work });
         }
+    }
+    if let Some(reason) = busy {
+        return Err(Halt::Skipped(reason));
     }
     Err(waiting.0.map_or(Halt::NothingToDo, Halt::WaitsForPeople))
 }

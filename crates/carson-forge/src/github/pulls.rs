@@ -4,15 +4,17 @@ use reqwest::Method;
 use serde::de::{DeserializeOwned, IgnoredAny};
 use serde_json::json;
 
-use super::pull_types::{RawCheckRun, RawFile, RawHead, RawLinked, RawReview, RawStatus};
+use super::pull_types::{RawCheckRun, RawEnded, RawFile, RawHead, RawLinked, RawReview, RawStatus};
 use super::{GitHubForge, types};
 use crate::answer::Answer;
 use crate::api::Api;
 use crate::error::ForgeError;
 use crate::pull_api::PullApi;
-use crate::pull_words::{ChangedFile, CheckRun, Head, Linked, Links, Merge, Review, Thread};
+use crate::pull_words::{
+    ChangedFile, CheckRun, Head, Linked, Links, Merge, Merged, Review, Thread,
+};
 use crate::rest::Query;
-use crate::words::PullState;
+use crate::words::{Listed, PullState};
 
 impl GitHubForge {
     /// A list, of which nothing may be left out.
@@ -154,6 +156,21 @@ impl PullApi for GitHubForge {
             let number = number.to_string();
             self.all::<RawFile, _>(&["pulls", &number, "files"], None)
                 .await
+        })
+    }
+
+    /// Of the hundred that ended or changed last.
+    fn merged_lately(&self) -> Answer<'_, Vec<Merged>> {
+        Box::pin(async move {
+            let path = self.path(&["pulls"]);
+            let query = [
+                ("state", "closed"),
+                ("sort", "updated"),
+                ("direction", "desc"),
+            ];
+            let query = Query::of(&path, &query).polled().first_page();
+            let raw: Listed<RawEnded> = self.client.list(query).await?;
+            Ok(raw.found.into_iter().filter_map(RawEnded::merged).collect())
         })
     }
 

@@ -2,6 +2,7 @@
 
 mod last;
 mod queue;
+mod review;
 
 use std::time::Duration;
 
@@ -42,6 +43,9 @@ pub struct Stop {
     pub until: Option<DateTime<Utc>>,
     /// What would change it.
     pub change: Change,
+    /// Whether it keeps the role from one repository only, and lets it work in others.
+    #[serde(skip)]
+    elsewhere: bool,
 }
 
 impl Stop {
@@ -54,7 +58,7 @@ impl Stop {
     /// Whether it lets the role fire, and work elsewhere.
     #[must_use]
     pub fn is_partial(&self) -> bool {
-        self.stop == PAUSED_REPO
+        self.elsewhere
     }
 
     fn new(stop: &'static str, why: impl Into<String>, change: Change) -> Self {
@@ -63,6 +67,7 @@ impl Stop {
             why: why.into(),
             until: None,
             change,
+            elsewhere: false,
         }
     }
 }
@@ -109,6 +114,7 @@ pub(super) async fn standing_stops(
     // That there is no work is no news beside work that is held.
     let of_last = of_last.filter(|stop| held.is_empty() || stop.stop != NO_WORK);
     stops.extend(stray.map(|stray| last::mistaken(role, &stray)).or(of_last));
+    stops.extend(review::full(home, role).await);
     stops.extend(held);
     stops.extend(paused_repos(home, role, gate, now).await?);
     let daemons = daemons(home, now).await?;
@@ -146,6 +152,7 @@ async fn paused_repos(
     paused.retain(|repo, _| role.repos.contains(repo));
     let stop = |(repo, pause): (RepoName, Pause)| Stop {
         until: pause.until,
+        elsewhere: true,
         ..Stop::new(
             PAUSED_REPO,
             SkipReason::paused(&pause).to_string(),

@@ -14,16 +14,7 @@ use super::{NEEDS_HUMAN, NO_WORK, Stop};
 pub(super) fn stop(role: &Role, row: &Firing, repo: &str) -> Option<Stop> {
     let why = row.reason.clone()?;
     let change = Change::default();
-    let file = SettingsFile::Role(role.name.clone());
     match row.skip {
-        Some(kind @ SkipKind::OPEN_PRS) => {
-            let change = change
-                .text("review its pull requests (")
-                .command(format!("pr list{repo}"))
-                .text("), or raise ")
-                .key("limits.max_open_prs", file);
-            Some(Stop::new(kind.as_str(), why, change))
-        }
         Some(kind @ SkipKind::PREFLIGHT) => {
             let change = change
                 .text("do what it says, then ")
@@ -36,7 +27,7 @@ pub(super) fn stop(role: &Role, row: &Firing, repo: &str) -> Option<Stop> {
             let why = why.strip_prefix(&named).unwrap_or(&why).to_owned();
             Some(Stop::new(kind.as_str(), why, change))
         }
-        // Those of admission were looked at anew.
+        // Those of admission, and what people have to read, were looked at anew.
         Some(_) => None,
         None => idle(role, row, why, repo),
     }
