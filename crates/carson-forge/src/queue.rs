@@ -156,6 +156,7 @@ mod tests {
             state: State::Open,
             labels: owned(labels),
             created_at: DateTime::UNIX_EPOCH,
+            blocked_by: 0,
             url: String::new(),
         }
     }

@@ -18,6 +18,7 @@ mod doctor;
 mod egress;
 mod environment;
 mod faults;
+mod forge_links;
 mod full_disk;
 mod gates;
 mod goes_on;

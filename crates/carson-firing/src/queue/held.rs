@@ -6,8 +6,6 @@ use carson_core::text::instant;
 use chrono::{DateTime, Utc};
 use serde::Serialize;
 
-use super::dependencies::Reference;
-
 /// An issue that carries the role's label and is not taken.
 #[derive(Clone, Debug, Serialize)]
 pub struct HeldIssue {
@@ -43,7 +41,7 @@ pub enum Held {
     /// It waits for another one.
     Waits {
         /// Which.
-        on: Reference,
+        on: String,
         /// Whether that is open, or why nobody knows.
         state: Blocking,
     },

@@ -16,6 +16,9 @@ use crate::pull_words::{
 use crate::rest::Query;
 use crate::words::{Listed, PullState};
 
+/// Below an issue: what has to be done before it.
+const BLOCKED_BY: [&str; 2] = ["dependencies", "blocked_by"];
+
 impl GitHubForge {
     /// A list, of which nothing may be left out.
     async fn all<R: DeserializeOwned, T: From<R>>(
@@ -174,10 +177,17 @@ impl PullApi for GitHubForge {
         })
     }
 
+    fn blocked_by(&self, number: u64) -> Answer<'_, Vec<Linked>> {
+        Box::pin(async move {
+            let linked = self.linked(number, &BLOCKED_BY).await?;
+            Ok(linked.unwrap_or_default())
+        })
+    }
+
     fn links(&self, number: u64) -> Answer<'_, Option<Links>> {
         Box::pin(async move {
             let sub_issues = self.linked(number, &["sub_issues"]).await?;
-            let blocked_by = self.linked(number, &["dependencies", "blocked_by"]).await?;
+            let blocked_by = self.linked(number, &BLOCKED_BY).await?;
             if sub_issues.is_none() && blocked_by.is_none() {
                 return Ok(None);
             }

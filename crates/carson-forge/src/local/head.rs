@@ -89,6 +89,7 @@ pub(super) fn read_issue(number: u64, path: &Path) -> Result<Issue, ForgeError> 
         state,
         labels,
         created_at,
+        blocked_by: 0,
         url,
     })
 }
