@@ -6,19 +6,21 @@
 mod approval;
 mod dependencies;
 mod held;
+mod place;
 mod waits;
 
 use carson_config::{Repo, Role};
 use carson_core::Outcome;
 use carson_core::outcome::WorkEffect;
 use carson_core::work::WorkKey;
-use carson_forge::{Forge, ForgeError, Issue, Unread, assigned_to_a_person};
+use carson_forge::{ForPeople, Forge, ForgeError, Issue, Unread, assigned_to_a_person};
 use carson_home::Home;
 use carson_store::{Firing as Row, Store, StoreError};
 use chrono::{DateTime, TimeDelta, Utc};
 
 pub(crate) use held::approval_words;
 pub use held::{Blocking, Held, HeldIssue};
+pub use place::{Place, place};
 use waits::hold_for_dependencies;
 
 /// How long a failed piece of work rests: this, doubled with each failure, …
@@ -33,8 +35,8 @@ pub struct Looked {
     pub ready: Vec<Issue>,
     /// What is not, and why.
     pub held: Vec<(Issue, Held)>,
-    /// What waits for people, by number.
-    pub for_people: Vec<u64>,
+    /// What waits for people.
+    pub for_people: Vec<ForPeople>,
     /// What could not be read.
     pub unread: Vec<Unread>,
     /// Issues that wait for each other in a ring; that wait is left out.
@@ -45,9 +47,9 @@ impl Looked {
     /// Every issue that is not taken.
     #[must_use]
     pub fn held_issues(&self) -> Vec<HeldIssue> {
-        let people = self.for_people.iter().map(|number| HeldIssue {
-            number: *number,
-            why: Held::ForPeople,
+        let people = self.for_people.iter().map(|one| HeldIssue {
+            number: one.number,
+            why: Held::ForPeople(one.label),
         });
         let held = self.held.iter().map(|(issue, why)| HeldIssue {
             number: issue.number,
@@ -62,7 +64,7 @@ impl Looked {
     pub(crate) fn only(&mut self, wanted: u64) {
         self.ready.retain(|issue| issue.number == wanted);
         self.held.retain(|(issue, _)| issue.number == wanted);
-        self.for_people.retain(|number| *number == wanted);
+        self.for_people.retain(|one| one.number == wanted);
     }
 }
 

@@ -58,5 +58,6 @@ mod walls;
 mod week;
 mod whose_work;
 mod why;
+mod why_issue;
 mod why_stops;
 mod workspaces;

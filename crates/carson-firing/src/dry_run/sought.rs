@@ -6,7 +6,7 @@ use carson_core::admission::SkipReason;
 use carson_core::settle::{Facts, Halt, settle};
 use carson_core::work::{Background, WorkKey};
 use carson_core::{AccountName, FiringId, Stage, Work};
-use carson_forge::{Forge, Issue};
+use carson_forge::{DO_NOT_PICKUP, Forge, Issue};
 use carson_proc::Cancel;
 use serde::Serialize;
 
@@ -19,7 +19,7 @@ use crate::prompt::{self, Filling};
 use crate::queue::{self, Held, HeldIssue};
 use crate::reached::Taken;
 use crate::review_queue::{self, QueueError};
-use crate::roles::hand_over::{HandOver, hand_over};
+use crate::roles::hand_over::hand_over;
 use crate::roles::repositories::Open;
 use crate::roles::routine::next_repo;
 use crate::steps::Steps;
@@ -109,8 +109,8 @@ impl<'h> Sought<'h> {
         match self.held.first() {
             Some(HeldIssue {
                 number,
-                why: Held::ForPeople,
-            }) => format!(
+                why: Held::ForPeople(label),
+            }) if *label != DO_NOT_PICKUP => format!(
                 "would fire and find nothing to do: #{number} waits for people (`carson retry {number}` \
                  gives it back)"
             ),
@@ -204,25 +204,7 @@ pub(super) async fn candidate<'h>(
                 sought.handed_over.push(HandedOver {
                     repo: repo.name.to_string(),
                     number,
-                    why: match people {
-                        HandOver::OutOfAttempts(attempts) => {
-                            format!(
-                                "{attempts} firings took it and none finished it (`carson retry {number}` \
-                                 gives it back)"
-                            )
-                        }
-                        HandOver::Offered(pull) => {
-                            format!("its pull request #{pull} waits to be read")
-                        }
-                        HandOver::Refused(pull) => {
-                            let pull = pull.number;
-                            format!(
-                                "its pull request #{pull} was closed without merging (`carson fire {} \
-                                 --work {number}` takes it all the same)",
-                                role.name
-                            )
-                        }
-                    },
+                    why: people.told(role, number),
                 });
                 continue;
             }

@@ -18,6 +18,23 @@ pub(crate) enum HandOver {
     Offered(u64),
 }
 
+impl HandOver {
+    /// The same for people, with what gives the issue back to the role.
+    pub(crate) fn told(&self, role: &Role, number: u64) -> String {
+        match self {
+            Self::OutOfAttempts(attempts) => format!(
+                "{attempts} firings took it and none finished it (`carson retry {number}` gives it back)"
+            ),
+            Self::Offered(pull) => format!("its pull request #{pull} waits to be read"),
+            Self::Refused(pull) => format!(
+                "its pull request #{} was closed without merging (`carson fire {} --work {number}` takes \
+                 it all the same)",
+                pull.number, role.name
+            ),
+        }
+    }
+}
+
 /// Whether an issue with so many attempts is for people; asks, and changes nothing. A no is told once: whoever
 /// then takes the label away again, or names the issue in `carson fire`, means it.
 pub(crate) async fn hand_over(

@@ -7,7 +7,7 @@ use carson_core::settle::Halt;
 use carson_core::stops::{Change, SettingsFile};
 use carson_store::Firing;
 
-use super::{NEEDS_HUMAN, NO_WORK, Stop};
+use super::{NO_WORK, Stop};
 
 /// The stop that the role's newest firing met after admission, when nothing says that it is over.
 /// `repo` ends commands that need a repository.
@@ -59,15 +59,7 @@ fn idle(role: &Role, row: &Firing, why: String, repo: &str) -> Option<Stop> {
             };
             Some(Stop::new(NO_WORK, why, change))
         }
-        Halt::WaitsForPeople(held) => {
-            let (first, repo) = (held.first, &held.repo);
-            let change = change
-                .text("read ")
-                .command(format!("issue show {first} --repo {repo}"))
-                .text(", then give it back: ")
-                .command(format!("retry {first} --repo {repo}"));
-            Some(Stop::new(NEEDS_HUMAN, why, change))
-        }
+        // What is held, and what waits for people, was looked at anew.
         _ => None,
     }
 }

@@ -23,9 +23,9 @@ pub(super) async fn full(home: &Home, role: &Role) -> Vec<Stop> {
         stops.extend(asked.ok().flatten());
     }
     // Where some have time to read, the role works.
-    let elsewhere = stops.len() < role.repos.len();
+    let works_elsewhere = stops.len() < role.repos.len();
     for stop in &mut stops {
-        stop.elsewhere = elsewhere;
+        stop.partial = works_elsewhere;
     }
     stops
 }
