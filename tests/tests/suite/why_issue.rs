@@ -161,7 +161,7 @@ fn held_issues_are_always_listed_and_keep_nobody_from_the_others() {
     assert_eq!(resumed.code, Some(0), "{resumed:#?}");
 
     // All is held: a firing says how many, and where each is told.
-    fleet.issue("hand", "Third", "Requires: #2");
+    fleet.issue("hand", "Third", "> Requires: #9\n\n### DEPENDS ON : #0");
     let file = fleet.home().join("forge/widget/issues/0001.md");
     let text = fs::read_to_string(&file).unwrap();
     fs::write(
@@ -176,6 +176,8 @@ fn held_issues_are_always_listed_and_keep_nobody_from_the_others() {
     assert!(ran.stdout.contains(said), "{ran:#?}");
     let (verdict, found) = held(&fleet);
     assert_eq!(found.len(), 3, "{found:#?}");
+    let odd = "#3 of widget: it waits for #0, which cannot be read: no issue has that number";
+    assert_eq!(found[2]["why"], odd, "{found:#?}");
     assert!(
         verdict.starts_with("it fires and finds nothing to do"),
         "{verdict}"

@@ -8,11 +8,14 @@ use carson_forge::{Forge, ForgeError, Issue, Linked, State};
 use carson_home::Home;
 
 use super::Looked;
-use super::dependencies::{Reference, references, rings};
+use super::dependencies::{Named, Reference, references, rings};
 use super::held::{Blocking, Held};
 
 /// What is known of a dependency: `None` when it holds nobody.
 type Known = BTreeMap<Reference, Option<Blocking>>;
+
+/// Why what was named cannot be looked for.
+const NO_NUMBER: &str = "no issue has that number";
 
 /// Sorts the open issues of a queue.
 pub(super) async fn hold_for_dependencies(
@@ -39,7 +42,10 @@ pub(super) async fn hold_for_dependencies(
         }
         listed.push((issue, on));
     }
-    let here = |reference: &Reference| reference.repo.is_none().then_some(reference.number);
+    let here = |named: &Named| match named {
+        Named::Issue(Reference { repo: None, number }) => Some(*number),
+        _ => None,
+    };
     let waits: BTreeMap<u64, BTreeSet<u64>> = listed
         .iter()
         .map(|(issue, on)| (issue.number, on.iter().filter_map(here).collect()))
@@ -48,24 +54,27 @@ pub(super) async fn hold_for_dependencies(
     for (issue, on) in listed {
         let back = rings.get(&issue.number);
         let mut held = None;
-        for reference in on {
-            if let Some(number) = here(&reference)
+        for named in on {
+            if let Some(number) = here(&named)
                 && back.is_some_and(|back| back.contains(&number))
             {
                 looked.rings.push((issue.number, number));
                 continue;
             }
-            let state = match known.get(&reference) {
-                Some(state) => Option::clone(state),
-                None => {
-                    let state = blocking(home, repo, forge, &reference).await;
-                    known.insert(reference.clone(), state.clone());
-                    state
-                }
+            let state = match &named {
+                Named::Unreadable(_) => Some(Blocking::Unreadable(NO_NUMBER.to_owned())),
+                Named::Issue(reference) => match known.get(reference) {
+                    Some(state) => Option::clone(state),
+                    None => {
+                        let state = blocking(home, repo, forge, reference).await;
+                        known.insert(reference.clone(), state.clone());
+                        state
+                    }
+                },
             };
             if let Some(state) = state {
                 held = Some(Held::Waits {
-                    on: reference.to_string(),
+                    on: named.to_string(),
                     state,
                 });
                 break;
@@ -79,15 +88,16 @@ pub(super) async fn hold_for_dependencies(
 }
 
 /// Adds what the forge links an issue with; the forge says itself whether that is open.
-fn add_links(linked: Vec<Linked>, own: &str, on: &mut Vec<Reference>, known: &mut Known) {
+fn add_links(linked: Vec<Linked>, own: &str, on: &mut Vec<Named>, known: &mut Known) {
     for link in linked {
         let reference = Reference {
             repo: link.slug.filter(|slug| !slug.eq_ignore_ascii_case(own)),
             number: link.number,
         };
         known.insert(reference.clone(), link.open.then_some(Blocking::Open));
-        if !on.contains(&reference) {
-            on.push(reference);
+        let named = Named::Issue(reference);
+        if !on.contains(&named) {
+            on.push(named);
         }
     }
 }
@@ -172,7 +182,11 @@ mod tests {
         add_links(linked, "acme/widget", &mut on, &mut known);
         let told: Vec<String> = on.iter().map(ToString::to_string).collect();
         assert_eq!(told, ["#3", "#9", "#4", "acme/gears#7"]);
-        let holds: Vec<_> = on.iter().map(|one| known.get(one).cloned()).collect();
+        let known_of = |one: &Named| match one {
+            Named::Issue(reference) => known.get(reference).cloned(),
+            Named::Unreadable(_) => None,
+        };
+        let holds: Vec<_> = on.iter().map(known_of).collect();
         let open = Some(Some(Blocking::Open));
         assert_eq!(holds, [open.clone(), None, Some(None), open]);
     }
