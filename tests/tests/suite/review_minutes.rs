@@ -3,8 +3,9 @@
 
 use std::fs;
 
+use carson_core::Clock;
 use carson_tests::fleet::TestFleet;
-use chrono::{TimeDelta, Utc};
+use chrono::TimeDelta;
 use serde_json::Value;
 
 use crate::faults::{fire, fleet};
@@ -69,7 +70,7 @@ fn opened_earlier(fleet: &TestFleet, pull: u64, hours: i64) {
         .home()
         .join(format!("forge/widget/pulls/{pull:04}.md"));
     let text = fs::read_to_string(&path).unwrap();
-    let at = (Utc::now() - TimeDelta::hours(hours)).to_rfc3339();
+    let at = (Clock::system().now() - TimeDelta::hours(hours)).to_rfc3339();
     let lines: Vec<String> = text
         .lines()
         .map(|line| match line.starts_with("created_at") {
