@@ -140,6 +140,7 @@ mod tests {
             state: State::Open,
             labels: vec!["bug".into(), label.into()],
             created_at: DateTime::UNIX_EPOCH,
+            blocked_by: 0,
             url: String::new(),
         }
     }

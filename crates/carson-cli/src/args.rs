@@ -65,8 +65,9 @@ pub enum Command {
     },
     /// Say why a role fired or did not, what would change it, and what comes next.
     Why {
-        /// The role, or a firing: its id, or any part of it that no other has.
-        #[arg(value_name = "ROLE|FIRING")]
+        /// The role; an issue (`issue-12`, or `REPO#12` where there are several repositories); or a firing: its
+        /// id, or any part of it that no other has.
+        #[arg(value_name = "ROLE|ISSUE|FIRING")]
         what: String,
     },
     /// List roles, or show one with its worst case.

@@ -90,6 +90,8 @@ pub struct Repo {
     pub check: Option<Promise>,
     /// How it is shown that a change was needed.
     pub red_to_green: RedToGreen,
+    /// Minutes that people have each day to read the fleet's pull requests; no bound without it.
+    pub review_minutes_per_day: Option<u32>,
     /// What makes a checkout ready to work in.
     pub setup: Setup,
     /// Downloads of the operator's that every workspace finds.

@@ -156,6 +156,11 @@ pub(crate) struct RepoSection {
     pub check_timeout: Duration,
     /// Whether the tests that a change adds or alters fail without it.
     pub red_to_green: RedToGreenSection,
+    /// Minutes that people have each day to read the fleet's pull requests of this repository; no bound
+    /// without it. While [those that wait](#what-people-have-to-read) take as many, no role begins work
+    /// there.
+    #[schemars(range(min = 1), extend("examples" = [60]))]
+    pub review_minutes_per_day: Option<u32>,
     /// Lines for `sh` that make a checkout ready to work in: they install what the repository
     /// depends on. They run in the sandbox, with the role's network, once for each state of the lock
     /// files and of these lines; every workspace has what they left.
@@ -251,6 +256,7 @@ impl Default for RepoSection {
             check: String::new(),
             check_timeout: Duration::from_secs(15 * 60),
             red_to_green: RedToGreenSection::default(),
+            review_minutes_per_day: None,
             setup: Vec::new(),
             setup_inputs: Vec::new(),
             setup_timeout: Duration::from_secs(15 * 60),

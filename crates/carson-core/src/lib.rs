@@ -15,6 +15,7 @@
 //! - [`settle`] turns sentinel and facts into an [`Outcome`](outcome::Outcome), by one table.
 //!   Facts win over what a model says of itself.
 //! - [`egress`] says which hosts a session may connect to, by name and by address.
+//! - [`reading`] says how long people need for the pull requests that wait for them.
 //! - [`breaker`] says what an outcome does to a role's fail streak.
 //! - [`section`] is how an entry of a list (a sink, a forge) says what an operator may write of it.
 //!
@@ -39,6 +40,7 @@ pub mod limits;
 pub mod outcome;
 pub mod plausible;
 pub mod proof;
+pub mod reading;
 pub mod section;
 pub mod sentinel;
 pub mod settle;

@@ -9,13 +9,13 @@ use std::fmt;
 use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 
-use crate::id::{AccountName, RepoName};
+use crate::id::{AccountName, RepoName, RoleName};
 use crate::leaving::Linted;
 use crate::outcome::Outcome;
 use crate::proof::Proof;
 use crate::sentinel::Sentinel;
 use crate::skip::{BlockKind, SkipKind, SkipReason};
-use crate::text::instant;
+use crate::text::{counted, instant};
 use crate::untrusted::one_line;
 
 /// Letters of what a session said last that a reason has.
@@ -29,6 +29,13 @@ const TOLD: usize = 5;
 pub enum Halt {
     /// The work source had nothing.
     NothingToDo,
+    /// The work source had nothing but what is held until something else happens.
+    AllHeld {
+        /// How many issues.
+        issues: u32,
+        /// Whose queue it is.
+        role: RoleName,
+    },
     /// The work source had nothing but what people are to look at first.
     WaitsForPeople(HeldWork),
     /// One of the stops, or preflight, said no.
@@ -191,6 +198,9 @@ pub struct Facts {
     /// Whether a model said anything.
     #[serde(default)]
     pub answered: bool,
+    /// Lines of the change that people are to read, where they could be counted.
+    #[serde(default)]
+    pub lines: Option<u64>,
     /// Lines of the change and how many there may be, when it has more.
     #[serde(default)]
     pub oversize: Option<(u64, u64)>,
@@ -279,6 +289,14 @@ pub fn settle(facts: &Facts) -> Settled {
 fn settle_halt(halt: &Halt, facts: &Facts) -> Settled {
     match halt {
         Halt::NothingToDo => settled(Outcome::Silent, "no work found"),
+        Halt::AllHeld { issues, role } => {
+            let are = if *issues == 1 { "is" } else { "are" };
+            let held = counted(*issues, "issue");
+            let told = format!(
+                "no work found: {held} of its queue {are} held; `carson why {role}` says by what"
+            );
+            settled(Outcome::Silent, told)
+        }
         Halt::WaitsForPeople(held) => settled(Outcome::Silent, format!("no work found; {held}")),
         Halt::Skipped(reason) => Settled {
             skip: Some(reason.kind()),

@@ -20,6 +20,8 @@ impl SkipKind {
     pub const OVERLAP: Self = Self("overlap");
     /// People have enough of this role's pull requests to read.
     pub const OPEN_PRS: Self = Self("open-prs");
+    /// People have enough of the fleet's pull requests of a repository to read for a day.
+    pub const REVIEW_MINUTES: Self = Self("review-minutes");
     /// The slot is too old.
     pub const TOO_LATE: Self = Self("too-late");
     /// A preflight check failed.
@@ -30,8 +32,9 @@ impl SkipKind {
     pub const WITHDRAWN: Self = Self("withdrawn");
 
     /// What a slot or a firing meets beside the stops of admission.
-    pub(crate) const OTHERS: [Self; 5] = [
+    pub(crate) const OTHERS: [Self; 6] = [
         Self::OPEN_PRS,
+        Self::REVIEW_MINUTES,
         Self::TOO_LATE,
         Self::PREFLIGHT,
         Self::STOPPED,
@@ -77,6 +80,12 @@ impl SkipReason {
     #[must_use]
     pub fn open_pull_requests(count: u32) -> Self {
         Self::new(SkipKind::OPEN_PRS, format!("review queue {count}/{count}"))
+    }
+
+    /// What people have to read fills their day.
+    #[must_use]
+    pub fn review_minutes(why: &str) -> Self {
+        Self::new(SkipKind::REVIEW_MINUTES, why)
     }
 
     /// The slot is too old (`max_late`, or `catch_up = "none"`).

@@ -51,6 +51,7 @@ pub mod queue;
 mod reached;
 mod record;
 pub mod recover;
+pub mod review_queue;
 mod roles;
 mod room_command;
 pub mod run;

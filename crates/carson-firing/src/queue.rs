@@ -6,22 +6,22 @@
 mod approval;
 mod dependencies;
 mod held;
-
-use std::collections::{BTreeMap, BTreeSet};
+mod place;
+mod waits;
 
 use carson_config::{Repo, Role};
 use carson_core::Outcome;
 use carson_core::outcome::WorkEffect;
 use carson_core::work::WorkKey;
-use carson_forge::{Forge, ForgeError, Issue, State, Unread, assigned_to_a_person};
+use carson_forge::{ForPeople, Forge, ForgeError, Issue, Unread, assigned_to_a_person};
 use carson_home::Home;
 use carson_store::{Firing as Row, Store, StoreError};
 use chrono::{DateTime, TimeDelta, Utc};
 
-pub use dependencies::Reference;
-use dependencies::{references, rings};
 pub(crate) use held::approval_words;
 pub use held::{Blocking, Held, HeldIssue};
+pub use place::{Place, place};
+use waits::hold_for_dependencies;
 
 /// How long a failed piece of work rests: this, doubled with each failure, …
 const REST: TimeDelta = TimeDelta::seconds(10);
@@ -35,8 +35,8 @@ pub struct Looked {
     pub ready: Vec<Issue>,
     /// What is not, and why.
     pub held: Vec<(Issue, Held)>,
-    /// What waits for people, by number.
-    pub for_people: Vec<u64>,
+    /// What waits for people.
+    pub for_people: Vec<ForPeople>,
     /// What could not be read.
     pub unread: Vec<Unread>,
     /// Issues that wait for each other in a ring; that wait is left out.
@@ -47,9 +47,9 @@ impl Looked {
     /// Every issue that is not taken.
     #[must_use]
     pub fn held_issues(&self) -> Vec<HeldIssue> {
-        let people = self.for_people.iter().map(|number| HeldIssue {
-            number: *number,
-            why: Held::ForPeople,
+        let people = self.for_people.iter().map(|one| HeldIssue {
+            number: one.number,
+            why: Held::ForPeople(one.label),
         });
         let held = self.held.iter().map(|(issue, why)| HeldIssue {
             number: issue.number,
@@ -64,7 +64,7 @@ impl Looked {
     pub(crate) fn only(&mut self, wanted: u64) {
         self.ready.retain(|issue| issue.number == wanted);
         self.held.retain(|(issue, _)| issue.number == wanted);
-        self.for_people.retain(|number| *number == wanted);
+        self.for_people.retain(|one| one.number == wanted);
     }
 }
 
@@ -123,116 +123,6 @@ async fn why_held(role: &Role, issue: &Issue, forge: &Forge) -> Result<Option<He
     }
     let person = assigned_to_a_person(issue, forge.me().await?);
     Ok(person.map(|name| Held::Assigned(name.to_owned())))
-}
-
-/// Sorts what is open into what may be taken and what waits for something else.
-async fn hold_for_dependencies(
-    home: &Home,
-    repo: &Repo,
-    forge: &Forge,
-    open: Vec<Issue>,
-    looked: &mut Looked,
-) {
-    let listed: Vec<Vec<Reference>> = open
-        .iter()
-        .map(|issue| references(&issue.body, &repo.slug))
-        .collect();
-    let here = |reference: &Reference| reference.repo.is_none().then_some(reference.number);
-    let waits: BTreeMap<u64, BTreeSet<u64>> = open
-        .iter()
-        .zip(&listed)
-        .map(|(issue, on)| (issue.number, on.iter().filter_map(here).collect()))
-        .collect();
-    let rings = rings(&waits);
-    let mut known = BTreeMap::new();
-    for (issue, on) in open.into_iter().zip(listed) {
-        let back = rings.get(&issue.number);
-        let mut held = None;
-        for reference in on {
-            if let Some(number) = here(&reference)
-                && back.is_some_and(|back| back.contains(&number))
-            {
-                looked.rings.push((issue.number, number));
-                continue;
-            }
-            let state = match known.get(&reference) {
-                Some(state) => Option::clone(state),
-                None => {
-                    let state = blocking(home, repo, forge, &reference).await;
-                    known.insert(reference.clone(), state.clone());
-                    state
-                }
-            };
-            if let Some(state) = state {
-                held = Some(Held::Waits {
-                    on: reference,
-                    state,
-                });
-                break;
-            }
-        }
-        match held {
-            Some(why) => looked.held.push((issue, why)),
-            None => looked.ready.push(issue),
-        }
-    }
-}
-
-/// Whether what is referred to holds who waits for it.
-async fn blocking(
-    home: &Home,
-    repo: &Repo,
-    forge: &Forge,
-    reference: &Reference,
-) -> Option<Blocking> {
-    let state = match &reference.repo {
-        None => state_of(forge, reference.number).await,
-        Some(name) => match elsewhere(home, repo, name) {
-            None => Err("no repository of the fleet is called that".to_owned()),
-            Some(other) => match home.forge(&other).await {
-                Ok(forge) => state_of(&forge, reference.number).await,
-                Err(error) => Err(home.redactor.redact(&error.to_string()).into_owned()),
-            },
-        },
-    };
-    match state {
-        Ok(State::Closed) => None,
-        Ok(State::Open) => Some(Blocking::Open),
-        Err(why) => Some(Blocking::Unreadable(why)),
-    }
-}
-
-/// Whether an issue, or a pull request, is open.
-async fn state_of(forge: &Forge, number: u64) -> Result<State, String> {
-    match forge.issue(number).await {
-        Ok(issue) => return Ok(issue.state),
-        Err(ForgeError::NotFound { .. }) => {}
-        Err(error) => return Err(error.to_string()),
-    }
-    match forge.pull(number).await {
-        Ok(pull) if pull.state == carson_forge::PullState::Open => Ok(State::Open),
-        Ok(_) => Ok(State::Closed),
-        Err(ForgeError::NotFound { .. }) => Err("there is no such issue".to_owned()),
-        Err(error) => Err(error.to_string()),
-    }
-}
-
-/// The repository `owner/name`: one of the fleet, by that name or, where it has none there, by its own;
-/// else one on the same forge, as far as its token reads there.
-fn elsewhere(home: &Home, repo: &Repo, name: &str) -> Option<Repo> {
-    let last = name.rsplit('/').next().unwrap_or_default();
-    let is_meant = |other: &&Repo| match other.slug.as_str() {
-        "" => other.name.as_str() == last,
-        slug => slug.eq_ignore_ascii_case(name),
-    };
-    let known = home.fleet.repos.values().find(is_meant).cloned();
-    let same_forge = || {
-        (!repo.slug.is_empty()).then(|| Repo {
-            slug: name.to_owned(),
-            ..repo.clone()
-        })
-    };
-    known.or_else(same_forge)
 }
 
 /// Until when an issue rests that failed; `None` when it does not.

@@ -9,7 +9,7 @@ use tokio::time::sleep;
 use tracing::warn;
 
 use crate::error::ForgeError;
-use crate::forge::{FOR_PEOPLE, Forge, HELD, IN_FLIGHT};
+use crate::forge::{DO_NOT_PICKUP, FOR_PEOPLE, Forge, HELD, IN_FLIGHT};
 use crate::marks::{self, Claim, Mark, claim_text, release_text, unreleased};
 use crate::people::Trust;
 use crate::queue::is_ready;
@@ -227,7 +227,8 @@ impl Forge {
     }
 
     /// Gives an issue back to the fleet at a person's word: its attempts are counted anew, and what
-    /// keeps the fleet away goes, but for the labels that are to stay. Says what went.
+    /// keeps the fleet away goes, but for the labels that are to stay and for [`DO_NOT_PICKUP`]. Says what
+    /// went.
     ///
     /// # Errors
     /// When the forge does not answer.
@@ -241,7 +242,9 @@ impl Forge {
         let text = marks::hand_over_text(by, "To be tried again: attempts are counted anew.");
         self.comment_as_is(issue.number, &text).await?;
         let away = HELD.iter().chain(&FOR_PEOPLE);
-        let is_kept = |label: &str| stays.iter().any(|kept| is_same_label(kept, label));
+        let mut kept = stays.to_vec();
+        kept.push(DO_NOT_PICKUP);
+        let is_kept = |label: &str| kept.iter().any(|kept| is_same_label(kept, label));
         let away = away.filter(|label| issue.has(label) && !is_kept(label));
         let away: Vec<&str> = away.copied().collect();
         let missing = stays.iter().filter(|label| !issue.has(label));

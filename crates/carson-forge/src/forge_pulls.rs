@@ -3,8 +3,10 @@
 use crate::error::ForgeError;
 use crate::forge::Forge;
 use crate::marks;
-use crate::pull_words::{ChangedFile, CheckRun, Head, Links, Merge, Review, Thread};
-use crate::words::Comment;
+use crate::pull_words::{
+    ChangedFile, CheckRun, Head, Linked, Links, Merge, Merged, Review, Thread,
+};
+use crate::words::{Comment, Issue};
 
 impl Forge {
     /// Makes a draft ready for review. Repeating it changes nothing.
@@ -118,6 +120,26 @@ impl Forge {
     /// When it does not exist or the forge does not answer.
     pub async fn changed_files(&self, number: u64) -> Result<Vec<ChangedFile>, ForgeError> {
         self.0.changed_files(number).await
+    }
+
+    /// The pull requests that were merged lately, as far as the forge tells when.
+    ///
+    /// # Errors
+    /// When the forge does not answer.
+    pub async fn merged_lately(&self) -> Result<Vec<Merged>, ForgeError> {
+        self.0.merged_lately().await
+    }
+
+    /// What has to be done before an issue, as the forge itself links them. Nothing is asked of one that
+    /// says of itself that nothing holds it.
+    ///
+    /// # Errors
+    /// When the forge does not answer.
+    pub async fn blockers(&self, issue: &Issue) -> Result<Vec<Linked>, ForgeError> {
+        match issue.blocked_by {
+            0 => Ok(Vec::new()),
+            _ => self.0.blocked_by(issue.number).await,
+        }
     }
 
     /// What an issue is linked with; `None` when the forge knows of no links.

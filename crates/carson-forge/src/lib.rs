@@ -57,7 +57,7 @@ pub use branches::{Branches, Compared};
 pub use carson_core::effect::Release;
 pub use claims::{Claimed, History};
 pub use error::ForgeError;
-pub use forge::{DO_NOT_REVIEW, DONE, Forge, IN_FLIGHT, PR_OPEN, is_reserved};
+pub use forge::{DO_NOT_PICKUP, DO_NOT_REVIEW, DONE, Forge, IN_FLIGHT, PR_OPEN, is_reserved};
 pub use keeper::Keeper;
 pub use list::{OPENERS, names};
 pub use local::LocalForge;
@@ -67,10 +67,11 @@ pub use people::{Association, Trust};
 pub use pull_api::{LOG_TAIL, PullApi};
 pub use pull_words::{
     ChangedFile, CheckRun, Conclusion, FileStatus, Head, Linked, Links, Merge, MergeMethod,
-    Mergeability, Review, ReviewState, Thread,
+    Mergeability, Merged, Review, ReviewState, Thread,
 };
 pub use queue::{
-    OWN_LABELS, PRIORITIES, Queue, assigned_to_a_person, priority, why_not_taken, why_withdrawn,
+    ForPeople, OWN_LABELS, PRIORITIES, Queue, assigned_to_a_person, priority, why_not_taken,
+    why_withdrawn,
 };
 pub use standing::{FIRING_REQUESTS, Standing};
 pub use token::TokenSource;

@@ -4,7 +4,9 @@
 
 use crate::answer::Answer;
 use crate::error::ForgeError;
-use crate::pull_words::{ChangedFile, CheckRun, Head, Links, Merge, Review, Thread};
+use crate::pull_words::{
+    ChangedFile, CheckRun, Head, Linked, Links, Merge, Merged, Review, Thread,
+};
 
 fn lacks<'a, T: Send + 'a>(verb: &'static str) -> Answer<'a, T> {
     Box::pin(std::future::ready(Err(ForgeError::Lacks { verb })))
@@ -70,6 +72,18 @@ pub trait PullApi {
     fn changed_files(&self, number: u64) -> Answer<'_, Vec<ChangedFile>> {
         let _ = number;
         lacks("the files of a pull request")
+    }
+
+    /// The pull requests that were merged lately, as far as the forge tells when: what it knows without
+    /// being asked for page after page.
+    fn merged_lately(&self) -> Answer<'_, Vec<Merged>> {
+        Box::pin(std::future::ready(Ok(Vec::new())))
+    }
+
+    /// What has to be done before an issue, as the forge itself links them.
+    fn blocked_by(&self, number: u64) -> Answer<'_, Vec<Linked>> {
+        let _ = number;
+        Box::pin(std::future::ready(Ok(Vec::new())))
     }
 
     /// What an issue is linked with; `None` when the forge knows of no links.

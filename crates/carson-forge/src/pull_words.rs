@@ -198,6 +198,17 @@ pub enum FileStatus {
     Renamed,
 }
 
+/// A pull request that was merged.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Merged {
+    /// The branch that it offered.
+    pub head: String,
+    /// When it was opened.
+    pub opened_at: DateTime<Utc>,
+    /// When it was merged.
+    pub merged_at: DateTime<Utc>,
+}
+
 /// What an issue is linked with, where the forge itself knows of links.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Links {

@@ -25,13 +25,22 @@ pub const OWN_LABELS: [(&str, &str); 11] = [
     (PRIORITIES[3], "Taken before what has no such label"),
 ];
 
+/// An issue that waits for a person.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ForPeople {
+    /// Its number.
+    pub number: u64,
+    /// The label that says so.
+    pub label: &'static str,
+}
+
 /// The open issues that carry a role's label, the most urgent first, then the oldest.
 #[derive(Clone, Debug, Default)]
 pub struct Queue {
     /// Those that may be taken up.
     pub ready: Vec<Issue>,
-    /// Those that wait for a person, by number.
-    pub for_people: Vec<u64>,
+    /// Those that wait for a person.
+    pub for_people: Vec<ForPeople>,
     /// What could not be read, and may be one of them.
     pub unread: Vec<Unread>,
 }
@@ -59,12 +68,13 @@ impl Forge {
             unread,
         } = self.issues(Some(label)).await?;
         ready.sort_by_key(|issue| (priority(issue), issue.number));
-        let wait = |issue: &&Issue| is_open_for(issue, label) && carries(issue, &FOR_PEOPLE, label);
-        let for_people = ready
-            .iter()
-            .filter(wait)
-            .map(|issue| issue.number)
-            .collect();
+        let waits = |issue: &Issue| {
+            Some(ForPeople {
+                number: issue.number,
+                label: kept_for_people(issue, label).filter(|_| is_open_for(issue, label))?,
+            })
+        };
+        let for_people = ready.iter().filter_map(waits).collect();
         ready.retain(|issue| is_ready(issue, label));
         Ok(Queue {
             ready,
@@ -105,8 +115,7 @@ pub fn why_withdrawn(issue: &Issue, label: &str, me: &str) -> Option<String> {
     if issue.state != State::Open {
         return Some("it was closed".to_owned());
     }
-    let mut away = FOR_PEOPLE.iter();
-    if let Some(away) = away.find(|away| !is_same_label(away, label) && issue.has(away)) {
+    if let Some(away) = kept_for_people(issue, label) {
         return Some(format!("it was given the label {away}"));
     }
     assigned_to_a_person(issue, me).map(|name| format!("it was assigned to {name}"))
@@ -122,7 +131,7 @@ pub fn assigned_to_a_person<'a>(issue: &'a Issue, me: &str) -> Option<&'a str> {
 
 /// Open, labelled, and not kept away from.
 pub(crate) fn is_ready(issue: &Issue, label: &str) -> bool {
-    is_open_for(issue, label) && !carries(issue, &FOR_PEOPLE, label)
+    is_open_for(issue, label) && kept_for_people(issue, label).is_none()
 }
 
 /// Open, labelled, and not held by the fleet.
@@ -130,11 +139,10 @@ fn is_open_for(issue: &Issue, label: &str) -> bool {
     why_not_taken(issue, label).is_none()
 }
 
-/// Whether it carries one of these beside the role's own label.
-fn carries(issue: &Issue, labels: &[&str], own: &str) -> bool {
-    labels
-        .iter()
-        .any(|label| !is_same_label(label, own) && issue.has(label))
+/// The label that keeps an issue for people, beside the role's own.
+fn kept_for_people(issue: &Issue, own: &str) -> Option<&'static str> {
+    let mut labels = FOR_PEOPLE.into_iter();
+    labels.find(|label| !is_same_label(label, own) && issue.has(label))
 }
 
 #[cfg(test)]
@@ -156,6 +164,7 @@ mod tests {
             state: State::Open,
             labels: owned(labels),
             created_at: DateTime::UNIX_EPOCH,
+            blocked_by: 0,
             url: String::new(),
         }
     }

@@ -37,6 +37,9 @@ pub struct Issue {
     pub labels: Vec<String>,
     /// When it was written.
     pub created_at: DateTime<Utc>,
+    /// Open issues that have to be done before it, as far as the forge itself links them.
+    #[serde(skip)]
+    pub blocked_by: u64,
     /// Where a person finds it.
     pub url: String,
 }

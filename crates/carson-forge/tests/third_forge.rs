@@ -146,6 +146,7 @@ impl Api for Memory {
         let mut has = self.has();
         let number = has.next();
         has.issues.push(Issue {
+            blocked_by: 0,
             number,
             title: new.title.clone(),
             body: new.body.clone(),

@@ -170,7 +170,11 @@ async fn why_not_taken(home: &Home, role: &Role, wish: &Wish) -> Result<Option<S
                 why => why,
             },
             Err(ForgeError::NotFound { .. }) => Some("there is no such issue".to_owned()),
-            Err(_) => None,
+            // It is the issue that is not what it should be, and no later look would find it better.
+            Err(error) => error.unread().map(|_| {
+                let why = home.redactor.redact(&error.to_string()).into_owned();
+                format!("it cannot be read: {why} ({})", error.hint())
+            }),
         };
         match found {
             Some(found) => why.push(format!("#{number} of {}: {found}", repo.name)),
@@ -185,7 +189,7 @@ async fn held(home: &Home, role: &Role, repo: &Repo, forge: &Forge, number: u64)
     let looked = queue::look(home, role, repo, forge).await.ok()?;
     let mut held = looked.held_issues().into_iter();
     let held = held.find(|held| held.number == number)?;
-    (held.why != Held::ForPeople).then(|| held.why.to_string())
+    (!matches!(held.why, Held::ForPeople(_))).then(|| held.why.to_string())
 }
 
 fn wish(home: &Home, role: &Role, repo: Option<&str>, work: Option<u64>) -> Result<Wish, Refusal> {

@@ -5,6 +5,7 @@ use carson_core::{FiringId, RepoName, RoleName};
 use carson_firing::dry_run::DryRunError;
 use carson_firing::ended_pulls::PullError;
 use carson_firing::prune::PruneError;
+use carson_firing::review_queue::QueueError;
 use carson_forge::{ForgeError, PullState};
 use carson_git::GitError;
 use carson_home::ForgeOpenError;
@@ -143,6 +144,9 @@ pub enum Refusal {
     /// The look ahead cannot be had.
     #[error(transparent)]
     DryRun(#[from] DryRunError),
+    /// What waits for review cannot be counted.
+    #[error(transparent)]
+    ReviewQueue(#[from] QueueError),
     /// The benches cannot be looked at.
     #[error(transparent)]
     Prune(#[from] PruneError),
@@ -201,6 +205,7 @@ impl Refusal {
             Self::ForgeOpen(error) => error.hint().to_owned(),
             Self::Git(error) => error.hint().to_owned(),
             Self::DryRun(error) => error.hint().to_owned(),
+            Self::ReviewQueue(error) => error.hint().to_owned(),
             Self::Spawn(error) => error.hint().to_owned(),
             Self::Prune(PruneError::Benches { .. }) => "check who may read CARSON_HOME".to_owned(),
             Self::NotRunning { .. } => "`carson status` lists the firings that run".to_owned(),

@@ -3,7 +3,7 @@
 use carson_config::{Repo, Role};
 use carson_core::FiringId;
 use carson_core::work::WorkKey;
-use carson_forge::{Forge, PullState, State};
+use carson_forge::{DO_NOT_PICKUP, Forge, PullState, State};
 use carson_home::Home;
 use carson_store::Firing;
 use schemars::JsonSchema;
@@ -13,8 +13,8 @@ use crate::names;
 use crate::refusal::Refusal;
 use crate::verb::{Ask, Who};
 
-/// Let the fleet take an issue up again: what keeps it away is removed, and its attempts are counted
-/// anew.
+/// Let the fleet take an issue up again: what keeps it away is removed, but for `do-not-pickup`, which only
+/// a person takes away; and its attempts are counted anew.
 #[derive(Debug, Deserialize, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Retry {
@@ -35,6 +35,8 @@ pub struct Retried {
     pub removed: Vec<String>,
     /// The label of a role that was added.
     pub added: Option<String>,
+    /// Whether it carries a label by which a person keeps agents away, which stays.
+    pub kept_away: bool,
     /// The roles that may take it.
     pub roles: Vec<String>,
 }
@@ -86,6 +88,7 @@ impl Ask for Retry {
             title: home.redactor.redact(&issue.title).into_owned(),
             removed,
             added,
+            kept_away: issue.has(DO_NOT_PICKUP),
         })
     }
 }

@@ -23,6 +23,9 @@ use crate::verb::{Ask, Who};
 /// The stops of admission that no row of their own tells.
 const USED_UP: [&str; 2] = ["budget", "daily-cap"];
 
+/// The stops by which people have enough to read.
+const FULL: [SkipKind; 2] = [SkipKind::OPEN_PRS, SkipKind::REVIEW_MINUTES];
+
 /// How is the fleet?
 #[derive(Debug, Deserialize, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -248,10 +251,11 @@ async fn role_stops(
             }));
         }
         let full = newest.get(&role.name);
-        let full = full.filter(|row| row.skip == Some(SkipKind::OPEN_PRS));
-        all.extend(full.map(|row| RoleStop {
+        let full = full.and_then(|row| Some((row, row.skip?)));
+        let full = full.filter(|(_, skip)| FULL.contains(skip));
+        all.extend(full.map(|(row, stop)| RoleStop {
             role: role.name.clone(),
-            stop: SkipKind::OPEN_PRS,
+            stop,
             why: row.reason.clone().unwrap_or_default(),
             until: None,
         }));

@@ -1,7 +1,8 @@
-//! Why a role fired or did not: the chain of facts, and what would change it.
+//! Why a role fired or did not, and where an issue stands: the chain of facts, and what would change it.
 
 mod ended;
 mod of_firing;
+mod of_issue;
 mod of_role;
 mod stops;
 
@@ -15,6 +16,7 @@ use crate::refusal::Refusal;
 use crate::verb::{Ask, Who};
 
 pub use of_firing::OfFiring;
+pub use of_issue::{OfIssue, OfQueue};
 pub use of_role::OfRole;
 pub use stops::Stop;
 
@@ -22,7 +24,8 @@ pub use stops::Stop;
 #[derive(Debug, Deserialize, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Why {
-    /// The role, or a firing: its id, or any part of it that no other has.
+    /// The role; an issue (`issue-12`, `widget#12`); or a firing: its id, or any part of it that no other
+    /// has.
     pub what: String,
 }
 
@@ -32,6 +35,8 @@ pub struct Why {
 pub enum Reasons {
     /// Of a role, now.
     Role(Box<OfRole>),
+    /// Of one issue, now.
+    Issue(Box<OfIssue>),
     /// Of one firing.
     Firing(Box<OfFiring>),
 }
@@ -52,6 +57,10 @@ impl Ask for Why {
             }
             Err(no_role) => no_role,
         };
+        if let Some((repo, number)) = of_issue::named(&home.fleet, &self.what)? {
+            let reasons = of_issue::reasons_of_issue(home, repo, number).await?;
+            return Ok(Reasons::Issue(Box::new(reasons)));
+        }
         if let Found::Nothing = home.store.find_firing(&self.what).await? {
             return Err(no_role);
         }

@@ -9,7 +9,7 @@ use uuid::Uuid;
 
 use crate::db::{Store, on, transaction};
 use crate::error::StoreError;
-use crate::firing::{json, parsed, small, to_json};
+use crate::firing::{Firing, Raw as RawFiring, json, parsed, select_firing, small, to_json};
 use crate::row::row;
 
 /// Where an effect stands.
@@ -169,11 +169,6 @@ const FIRST_OWED: &str = "SELECT firing.id, firing.role, firing.host, effect.bod
 const SELECT: &str =
     "SELECT n, body, state, tries, said, next_at FROM effect WHERE firing = $1 ORDER BY n";
 
-const OWED_OF: &str = "SELECT effect.n, effect.body, effect.state, effect.tries, effect.said, \
-     effect.next_at FROM effect \
-     JOIN firing ON firing.id = effect.firing \
-     WHERE effect.state = 'owed' AND firing.role = $1 AND firing.repo = $2";
-
 impl Store {
     /// Writes down how a firing was delivered and what follows from it, in one transaction, before any
     /// of it is done. What was written before stands, and is the answer.
@@ -305,21 +300,19 @@ impl Store {
         rows.into_iter().map(Owed::try_from).collect()
     }
 
-    /// What the firings of a role still owe the forge of a repository.
+    /// The firings that still owe the forge of a repository something, the oldest first.
     ///
     /// # Errors
     /// When the database does not answer, or holds what no Carson wrote.
-    pub async fn owed_of(
-        &self,
-        role: &RoleName,
-        repo: &RepoName,
-    ) -> Result<Vec<EffectRow>, StoreError> {
-        let rows: Vec<Raw> = on!(self, |pool| query_as(OWED_OF)
-            .bind(role.as_str())
-            .bind(repo.as_str())
-            .fetch_all(pool)
-            .await?);
-        read(rows)
+    pub async fn owing_in(&self, repo: &RepoName) -> Result<Vec<Firing>, StoreError> {
+        let rows: Vec<RawFiring> = on!(self, |pool| query_as(select_firing!(
+            "FROM firing WHERE repo = $1 AND EXISTS (SELECT 1 FROM effect \
+             WHERE effect.firing = firing.id AND effect.state = 'owed') ORDER BY seq"
+        ))
+        .bind(repo.as_str())
+        .fetch_all(pool)
+        .await?);
+        rows.into_iter().map(TryInto::try_into).collect()
     }
 }
 

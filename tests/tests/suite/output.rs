@@ -285,6 +285,8 @@ fn the_stops() {
     session.both(&["pause", "--reason", "holidays"]);
     session.both(&["pause", "--role", "cook", "--for", "3d"]);
     session.both(&["status"]);
+    // What failed a moment ago would be listed for ten seconds.
+    let _ = fleet.ok(&["issue", "close", "2", "--json"]);
     session.both(&["why", "cook"]);
     session.run(&["fire", "cook"]);
     session.run(&["resume"]);

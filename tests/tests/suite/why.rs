@@ -6,13 +6,14 @@ use carson_tests::fleet::TestFleet;
 use carson_tests::judge::sound;
 use serde_json::Value;
 
-/// The stops that stand for the role, by kind; that no daemon runs is always one here.
+/// The stops that stand for the role, by kind; that no daemon runs is always one here, and what is held is
+/// listed beside them.
 fn stops(fleet: &TestFleet) -> Vec<(String, Value)> {
     let why = fleet.ok(&["why", "hand", "--json"]);
     let stops = why["stops"].as_array().unwrap().iter();
     stops
         .map(|stop| (stop["stop"].as_str().unwrap().to_owned(), stop.clone()))
-        .filter(|(kind, _)| kind != "daemon")
+        .filter(|(kind, _)| !["daemon", "held-issue"].contains(&kind.as_str()))
         .collect()
 }
 

@@ -1,5 +1,6 @@
 //! `carson retry`
 
+use carson_forge::DO_NOT_PICKUP;
 use carson_operator::Ask;
 use carson_operator::retry::Retry;
 
@@ -10,12 +11,23 @@ use crate::print;
 pub async fn run(app: &App, issue: u64, repo: Option<String>) -> Result<u8, CommandError> {
     let home = app.home_in_any_case().await?;
     let done = Retry { issue, repo }.answer(&home).await?;
-    let mut text = format!("#{} {} may be taken up again", done.issue, done.title);
+    let begun = match done.kept_away {
+        true => "has its attempts counted anew",
+        false => "may be taken up again",
+    };
+    let mut text = format!("#{} {} {begun}", done.issue, done.title);
     if !done.removed.is_empty() {
         text.push_str(&format!("; removed: {}", done.removed.join(", ")));
     }
     if let Some(added) = &done.added {
         text.push_str(&format!("; added: {added}"));
+    }
+    if done.kept_away {
+        text.push_str(&format!(
+            "; it keeps {DO_NOT_PICKUP}, a person's own word: no role takes it before a person takes that away"
+        ));
+        print::done(app.json, &text, &done);
+        return Ok(0);
     }
     for role in &done.roles {
         text.push_str(&format!(

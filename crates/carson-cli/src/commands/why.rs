@@ -1,9 +1,11 @@
-//! `carson why`: the chain of facts that led to a firing, or to none, and what would change it.
+//! `carson why`: the chain of facts that led to a firing, or to none, where an issue stands, and what would
+//! change it.
 
+use carson_core::stops::Change;
 use carson_core::text::{ago, counted};
 use carson_operator::Ask;
 use carson_operator::firings::{reason, state};
-use carson_operator::why::{OfFiring, OfRole, Reasons, Why};
+use carson_operator::why::{OfFiring, OfIssue, OfRole, Reasons, Why};
 use carson_store::Firing;
 use chrono::{DateTime, Utc};
 use serde_json::Value;
@@ -21,6 +23,7 @@ pub async fn run(app: &App, what: String) -> Result<u8, CommandError> {
     match &reasons {
         _ if app.json => print::sorted_json(&as_json(&carson, &reasons)),
         Reasons::Role(role) => of_role(&carson, role),
+        Reasons::Issue(issue) => of_issue(&carson, issue),
         Reasons::Firing(firing) => of_firing(&carson, firing),
     }
     Ok(0)
@@ -33,6 +36,16 @@ fn as_json(carson: &str, reasons: &Reasons) -> Value {
         Reasons::Role(role) => {
             for (index, stop) in role.stops.iter().enumerate() {
                 value["stops"][index]["change"] = print::change(carson, &stop.change).into();
+            }
+        }
+        Reasons::Issue(issue) => {
+            let shown = |change: &Option<Change>| -> Value {
+                let change = change.as_ref();
+                change.map(|change| print::change(carson, change)).into()
+            };
+            value["change"] = shown(&issue.change);
+            for (index, role) in issue.roles.iter().enumerate() {
+                value["roles"][index]["change"] = shown(&role.change);
             }
         }
         Reasons::Firing(firing) => {
@@ -97,6 +110,36 @@ fn in_short(row: &Firing, now: DateTime<Utc>) -> String {
         ago(now - row.claimed_at),
         state(row)
     )
+}
+
+fn of_issue(carson: &str, issue: &OfIssue) {
+    let to_change = |change: &Option<Change>| {
+        if let Some(change) = change {
+            print::line(&format!(
+                "    to change it: {}",
+                print::change(carson, change)
+            ));
+        }
+    };
+    print::line(&format!(
+        "#{} of {}: {}",
+        issue.number, issue.repo, issue.title
+    ));
+    issue
+        .facts
+        .iter()
+        .for_each(|fact| print::line(&format!("  {fact}")));
+    to_change(&issue.change);
+    for role in &issue.roles {
+        print::line(&format!("  {}: {}", role.role, role.stands));
+        if let Some(why) = &role.stopped {
+            print::line(&format!("    the role is stopped: {why}"));
+        }
+        if let Some(next) = &role.next {
+            print::line(&format!("    its next slot: {}", next.shown));
+        }
+        to_change(&role.change);
+    }
 }
 
 fn of_firing(carson: &str, reasons: &OfFiring) {

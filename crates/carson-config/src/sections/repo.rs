@@ -117,6 +117,7 @@ pub(crate) fn repos(
                 allow_drift: section.allow_drift,
                 check: repository_check,
                 red_to_green,
+                review_minutes_per_day: section.review_minutes_per_day,
                 setup,
                 caches: section.caches,
                 include,

@@ -6,7 +6,7 @@ use carson_core::admission::SkipReason;
 use carson_core::settle::{Facts, Halt, settle};
 use carson_core::work::{Background, WorkKey};
 use carson_core::{AccountName, FiringId, Stage, Work};
-use carson_forge::{Forge, Issue};
+use carson_forge::{DO_NOT_PICKUP, Forge, Issue};
 use carson_proc::Cancel;
 use serde::Serialize;
 
@@ -18,8 +18,9 @@ use crate::placed::Brief;
 use crate::prompt::{self, Filling};
 use crate::queue::{self, Held, HeldIssue};
 use crate::reached::Taken;
-use crate::roles::hand_over::{HandOver, hand_over};
-use crate::roles::repositories::{Open, QueueError, review_queue};
+use crate::review_queue::{self, QueueError};
+use crate::roles::hand_over::hand_over;
+use crate::roles::repositories::Open;
 use crate::roles::routine::next_repo;
 use crate::steps::Steps;
 use carson_home::halt::Hinted;
@@ -108,8 +109,8 @@ impl<'h> Sought<'h> {
         match self.held.first() {
             Some(HeldIssue {
                 number,
-                why: Held::ForPeople,
-            }) => format!(
+                why: Held::ForPeople(label),
+            }) if *label != DO_NOT_PICKUP => format!(
                 "would fire and find nothing to do: #{number} waits for people (`carson retry {number}` \
                  gives it back)"
             ),
@@ -169,7 +170,8 @@ pub(super) async fn candidate<'h>(
     if role.work.label().is_none() {
         if let Some(repo) = next_repo(&home.store, role, open.repos).await? {
             let forge = home.forge(repo).await?;
-            sought.held_up = review_queue(home, role, &repo.name, &forge).await?;
+            let full = review_queue::look(home, role, repo, &forge).await?;
+            sought.held_up = full.map(|full| full.reason);
             sought.place = Some((repo, forge));
         }
         return Ok(sought);
@@ -181,7 +183,14 @@ pub(super) async fn candidate<'h>(
             looked.only(wanted);
         }
         sought.held.extend(looked.held_issues());
-        for issue in looked.ready {
+        let mut ready = looked.ready;
+        if !ready.is_empty()
+            && let Some(full) = review_queue::look(home, role, repo, &forge).await?
+        {
+            ready = full.lets_go_on(&home.store, role, repo, ready).await?;
+            sought.held_up.get_or_insert(full.reason);
+        }
+        for issue in ready {
             let attempts = match forge.history(issue.number).await {
                 Ok(history) => history.attempts,
                 // A firing leaves it out, too.
@@ -195,25 +204,7 @@ pub(super) async fn candidate<'h>(
                 sought.handed_over.push(HandedOver {
                     repo: repo.name.to_string(),
                     number,
-                    why: match people {
-                        HandOver::OutOfAttempts(attempts) => {
-                            format!(
-                                "{attempts} firings took it and none finished it (`carson retry {number}` \
-                                 gives it back)"
-                            )
-                        }
-                        HandOver::Offered(pull) => {
-                            format!("its pull request #{pull} waits to be read")
-                        }
-                        HandOver::Refused(pull) => {
-                            let pull = pull.number;
-                            format!(
-                                "its pull request #{pull} was closed without merging (`carson fire {} \
-                                 --work {number}` takes it all the same)",
-                                role.name
-                            )
-                        }
-                    },
+                    why: people.told(role, number),
                 });
                 continue;
             }
@@ -222,7 +213,7 @@ pub(super) async fn candidate<'h>(
                 number: issue.number,
                 title: one_line(&home.redactor.redact(&issue.title)),
             };
-            sought.held_up = review_queue(home, role, &repo.name, &forge).await?;
+            sought.held_up = None;
             sought.work = Some((candidate, issue));
             sought.place = Some((repo, forge));
             return Ok(sought);

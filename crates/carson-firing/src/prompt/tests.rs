@@ -22,6 +22,7 @@ fn repo() -> Repo {
         allow_drift: Vec::new(),
         check: None,
         red_to_green: carson_config::RedToGreen::default(),
+        review_minutes_per_day: None,
         setup: carson_config::Setup::default(),
         caches: Vec::new(),
         include: Vec::new(),

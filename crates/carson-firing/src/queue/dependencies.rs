@@ -6,12 +6,16 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
-/// What begins a line of references, in any case.
-const WORDS: [&str; 3] = ["depends on:", "blocked by:", "requires:"];
+use carson_core::untrusted::one_line;
+
+/// What begins a line of references, in any case; then comes a colon.
+const WORDS: [&str; 3] = ["depends on", "blocked by", "requires"];
 /// References of one issue that are followed; a list that is longer is no list that people keep.
 const MOST: usize = 20;
 /// Longest name of an owner or a repository.
 const NAME_MAX: usize = 100;
+/// Letters that are shown of what no issue can be.
+const SHOWN: usize = 60;
 
 /// An issue, or a pull request, of this or another repository.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -22,6 +26,15 @@ pub struct Reference {
     pub number: u64,
 }
 
+impl fmt::Display for Named {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Issue(reference) => reference.fmt(f),
+            Self::Unreadable(text) => f.write_str(text),
+        }
+    }
+}
+
 impl fmt::Display for Reference {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let repo = self.repo.as_deref().unwrap_or_default();
@@ -29,61 +42,172 @@ impl fmt::Display for Reference {
     }
 }
 
-/// The references of an issue's text, each once, in their order; `own` is the repository's `owner/name`.
-pub(super) fn references(body: &str, own: &str) -> Vec<Reference> {
+/// What a line names.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Named {
+    /// An issue that there may be.
+    Issue(Reference),
+    /// Something of the same form that no issue can be: `#0`. Whoever wrote it meant one.
+    Unreadable(String),
+}
+
+/// What an issue's text names, each once, in its order; `own` is the repository's `owner/name`. Code and
+/// quotes are not what its author says.
+pub(super) fn references(body: &str, own: &str) -> Vec<Named> {
     let mut found = Vec::new();
-    for line in body.lines() {
-        let line = line.trim().trim_start_matches(['-', '*', '>', ' ']);
-        let line = line.replace("**", "");
-        let listed = WORDS.iter().find_map(|word| after(&line, word));
-        for part in listed
-            .unwrap_or_default()
-            .split(|c: char| c == ',' || c == ';' || c.is_whitespace())
-        {
-            let part = part.trim_matches(['(', ')', '.', '<', '>', '`']);
-            let Some(mut reference) = reference(part) else {
+    let mut code = Code::default();
+    for line in body.lines().map(str::trim) {
+        if code.holds(line) || line.starts_with('>') {
+            continue;
+        }
+        let listed = WORDS.iter().find_map(|word| after(line, word));
+        let listed = without_links(listed.unwrap_or_default());
+        for part in listed.split(|c: char| c == ',' || c == ';' || c.is_whitespace()) {
+            let around = ['(', ')', '[', ']', '.', '<', '>', '`', '*', '_', '~'];
+            let Some(named) = named(part.trim_matches(around), own) else {
                 continue;
             };
-            reference.repo = reference
-                .repo
-                .filter(|repo| !repo.eq_ignore_ascii_case(own));
-            if !found.contains(&reference) && found.len() < MOST {
-                found.push(reference);
+            if !found.contains(&named) && found.len() < MOST {
+                found.push(named);
             }
         }
     }
     found
 }
 
-/// What follows a word at the beginning of a line.
+/// Whether lines are code, between two fences.
+#[derive(Default)]
+struct Code {
+    /// The fence that began it.
+    fence: Option<(char, usize)>,
+}
+
+impl Code {
+    /// Whether a line is a fence, or stands between two. Only the same fence, or a longer one, ends code.
+    fn holds(&mut self, line: &str) -> bool {
+        let mark = line.chars().next().filter(|c| ['`', '~'].contains(c));
+        let of_fence = mark.map(|mark| (mark, line.chars().take_while(|c| *c == mark).count()));
+        let of_fence = of_fence.filter(|(_, length)| *length >= 3);
+        match (self.fence, of_fence) {
+            (None, None) => false,
+            (None, Some((mark, length))) => {
+                // What has more of it behind is code within a line.
+                let begins = mark == '~' || !line[length..].contains(mark);
+                self.fence = begins.then_some((mark, length));
+                begins
+            }
+            (Some((began, least)), ended) => {
+                let ends = |(mark, length)| {
+                    mark == began && length >= least && line.chars().all(|c| c == mark)
+                };
+                if ended.is_some_and(ends) {
+                    self.fence = None;
+                }
+                true
+            }
+        }
+    }
+}
+
+/// What follows a word and its colon at the beginning of a line: of a paragraph, a heading, a point of a list
+/// or of a list of tasks.
 fn after<'a>(line: &'a str, word: &str) -> Option<&'a str> {
-    let begins = line.get(..word.len())?.eq_ignore_ascii_case(word);
-    begins.then(|| &line[word.len()..])
+    let mut rest = without_marker(line).trim_start_matches(EMPHASIS);
+    for (at, part) in word.split(' ').enumerate() {
+        let next = rest.trim_start();
+        if at > 0 && next.len() == rest.len() {
+            return None;
+        }
+        let begins = next.get(..part.len())?.eq_ignore_ascii_case(part);
+        rest = begins.then(|| &next[part.len()..])?;
+    }
+    let around = |c: char| c.is_whitespace() || EMPHASIS.contains(&c);
+    rest.trim_start_matches(around).strip_prefix(':')
+}
+
+/// What stands around words that are bold or italic.
+const EMPHASIS: [char; 2] = ['*', '_'];
+
+/// A line without what makes it a point of a list, a task or a heading.
+fn without_marker(mut line: &str) -> &str {
+    loop {
+        let digits = line.trim_start_matches(|c: char| c.is_ascii_digit());
+        let number = match digits.len() < line.len() {
+            true => digits.strip_prefix(['.', ')']),
+            false => None,
+        };
+        let heading = line.trim_start_matches('#');
+        let heading = Some(heading).filter(|rest| rest.len() < line.len());
+        let marks = ["-", "*", "+", "[ ]", "[x]", "[X]"];
+        let point = marks.iter().find_map(|mark| line.strip_prefix(mark));
+        let rest = point.or(number).or(heading);
+        match rest.filter(|rest| rest.starts_with(char::is_whitespace)) {
+            Some(rest) => line = rest.trim_start(),
+            None => return line,
+        }
+    }
+}
+
+/// A text in which each link `[text](address)` is its address where that names an issue, and else its text.
+fn without_links(text: &str) -> String {
+    let mut plain = String::new();
+    let mut rest = text;
+    while let Some((before, link)) = rest.split_once('[') {
+        let parts = link
+            .split_once("](")
+            .and_then(|(shown, tail)| Some((shown, tail.split_once(')')?)));
+        let Some((shown, (address, tail))) = parts.filter(|(shown, _)| !shown.contains('[')) else {
+            plain.push_str(before);
+            plain.push('[');
+            rest = link;
+            continue;
+        };
+        // Behind the address there may be a title.
+        let address = address.split_whitespace().next().unwrap_or_default();
+        let meant = named(address, "").map_or(shown, |_| address);
+        plain.push_str(&format!("{before} {meant} "));
+        rest = tail;
+    }
+    plain + rest
 }
 
 /// `#12`, `owner/name#12`, or the address of an issue or a pull request.
-fn reference(text: &str) -> Option<Reference> {
-    if let Some(rest) = text
-        .strip_prefix("https://")
-        .or_else(|| text.strip_prefix("http://"))
-    {
-        let path = rest.split(['?', '#']).next()?;
-        let parts: Vec<&str> = path.trim_end_matches('/').split('/').collect();
-        let [_host, owner, name, "issues" | "pull", number] = parts[..] else {
-            return None;
-        };
-        return named(&format!("{owner}/{name}"), number);
+fn named(text: &str, own: &str) -> Option<Named> {
+    let (repo, number) = match address_of(text) {
+        Some((repo, number)) => (Some(repo), number),
+        None => {
+            let (repo, number) = text.split_once('#')?;
+            ((!repo.is_empty()).then(|| repo.to_owned()), number)
+        }
+    };
+    let is_repo = repo.as_deref().is_none_or(is_repository);
+    let is_number = !number.is_empty() && number.chars().all(|c| c.is_ascii_digit());
+    if !is_repo || !is_number {
+        return None;
     }
-    let (repo, number) = text.split_once('#')?;
-    if repo.is_empty() {
-        let number = number_of(number)?;
-        return Some(Reference { repo: None, number });
-    }
-    named(repo, number)
+    Some(match number.parse() {
+        Ok(number) if number > 0 => Named::Issue(Reference {
+            repo: repo.filter(|repo| !repo.eq_ignore_ascii_case(own)),
+            number,
+        }),
+        _ => Named::Unreadable(one_line(text, SHOWN)),
+    })
 }
 
-fn named(repo: &str, number: &str) -> Option<Reference> {
-    let (owner, name) = repo.split_once('/')?;
+/// The repository and the number in an address.
+fn address_of(text: &str) -> Option<(String, &str)> {
+    let rest = text
+        .strip_prefix("https://")
+        .or_else(|| text.strip_prefix("http://"))?;
+    let path = rest.split(['?', '#']).next()?;
+    let parts: Vec<&str> = path.trim_end_matches('/').split('/').collect();
+    let [_host, owner, name, "issues" | "pull", number] = parts[..] else {
+        return None;
+    };
+    Some((format!("{owner}/{name}"), number))
+}
+
+fn is_repository(text: &str) -> bool {
     let plain = |part: &str| {
         let letters = |c: char| c.is_ascii_alphanumeric() || "._-".contains(c);
         !part.is_empty()
@@ -91,17 +215,8 @@ fn named(repo: &str, number: &str) -> Option<Reference> {
             && part.chars().all(letters)
             && !part.chars().all(|c| c == '.')
     };
-    let number = number_of(number)?;
-    (plain(owner) && plain(name)).then(|| Reference {
-        repo: Some(repo.to_owned()),
-        number,
-    })
-}
-
-fn number_of(text: &str) -> Option<u64> {
-    let digits = text.len() <= 15 && text.chars().all(|c| c.is_ascii_digit());
-    let number = digits.then(|| text.parse().ok()).flatten()?;
-    (number > 0).then_some(number)
+    text.split_once('/')
+        .is_some_and(|(owner, name)| plain(owner) && plain(name))
 }
 
 /// Issues of one repository that wait for each other in a ring: each with those it waits for that wait
@@ -137,77 +252,4 @@ fn reaches(waits: &BTreeMap<u64, BTreeSet<u64>>, from: u64, to: u64) -> bool {
 }
 
 #[cfg(test)]
-mod tests {
-    use proptest::prelude::*;
-
-    use super::*;
-
-    fn found(body: &str) -> Vec<String> {
-        let found = references(body, "acme/widget");
-        found.iter().map(ToString::to_string).collect()
-    }
-
-    #[test]
-    fn references_are_read_and_words_are_not() {
-        let body = "Do it.\n\nDepends on: #12, acme/gears#7\n- **Blocked by:** https://github.com/acme/Widget/issues/3.\n\
-                    REQUIRES: https://git.example/acme/x.y/pull/4/ (#5)\n";
-        assert_eq!(
-            found(body),
-            ["#12", "acme/gears#7", "#3", "acme/x.y#4", "#5"]
-        );
-        for text in [
-            "It depends on: #1",
-            "Depends on #1",
-            "Depends on: the parser, 12, issue 7, #, #0, #x, #-1, a/b/c#1, ../..#2, acme/..#3",
-            "Requires: https://github.com/acme/widget/tree/1",
-            "Depends on: #99999999999999999999",
-            "Depends on: $(id)#1 a b/c d#2",
-        ] {
-            assert_eq!(found(text), [""; 0], "{text}");
-        }
-        let many: String = (1..100).map(|n| format!("#{n} ")).collect();
-        assert_eq!(found(&format!("Requires: {many}")).len(), MOST);
-    }
-
-    fn waits(all: &[(u64, &[u64])]) -> BTreeMap<u64, BTreeSet<u64>> {
-        let one = |(number, on): &(u64, &[u64])| (*number, on.iter().copied().collect());
-        all.iter().map(one).collect()
-    }
-
-    #[test]
-    fn only_what_leads_back_is_a_ring() {
-        let found = rings(&waits(&[
-            (1, &[2, 9]),
-            (2, &[3]),
-            (3, &[1]),
-            (4, &[1]),
-            (5, &[5]),
-        ]));
-        let expected = waits(&[(1, &[2]), (2, &[3]), (3, &[1]), (5, &[5])]);
-        assert_eq!(found, expected);
-    }
-
-    proptest! {
-        #[test]
-        fn any_text_is_read_and_what_is_found_reads_back(body in "\\PC{0,80}") {
-            for reference in references(&format!("Depends on: {body}"), "acme/widget") {
-                let line = format!("Requires: {reference}");
-                prop_assert_eq!(references(&line, "acme/widget"), vec![reference]);
-            }
-        }
-
-        #[test]
-        fn without_its_rings_nothing_waits_for_itself(edges in prop::collection::vec((0u64..8, 0u64..8), 0..20)) {
-            let mut all: BTreeMap<u64, BTreeSet<u64>> = BTreeMap::new();
-            for (from, to) in edges {
-                all.entry(from).or_default().insert(to);
-            }
-            for (number, back) in rings(&all) {
-                if let Some(on) = all.get_mut(&number) {
-                    on.retain(|other| !back.contains(other));
-                }
-            }
-            prop_assert!(rings(&all).is_empty());
-        }
-    }
-}
+mod tests;

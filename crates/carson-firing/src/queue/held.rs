@@ -6,8 +6,6 @@ use carson_core::text::instant;
 use chrono::{DateTime, Utc};
 use serde::Serialize;
 
-use super::dependencies::Reference;
-
 /// An issue that carries the role's label and is not taken.
 #[derive(Clone, Debug, Serialize)]
 pub struct HeldIssue {
@@ -25,8 +23,8 @@ fn as_text<S: serde::Serializer>(why: &Held, to: S) -> Result<S::Ok, S::Error> {
 /// Why.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Held {
-    /// A label keeps the fleet away until a person removes it.
-    ForPeople,
+    /// This label keeps the fleet away until a person removes it.
+    ForPeople(&'static str),
     /// It lacks a label that the role requires beside its own.
     Lacks(String),
     /// A person does it.
@@ -43,7 +41,7 @@ pub enum Held {
     /// It waits for another one.
     Waits {
         /// Which.
-        on: Reference,
+        on: String,
         /// Whether that is open, or why nobody knows.
         state: Blocking,
     },
@@ -71,7 +69,7 @@ pub enum Blocking {
 impl fmt::Display for Held {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::ForPeople => f.write_str("it waits for a person"),
+            Self::ForPeople(label) => write!(f, "it waits for a person: it carries {label}"),
             Self::Lacks(label) => write!(f, "it does not carry the label {label}"),
             Self::Assigned(name) => write!(f, "it is assigned to {name}"),
             Self::Stranger { author, hash, .. } => write!(

@@ -5,7 +5,7 @@ use carson_core::work::WorkKey;
 use carson_forge::{Forge, ForgeError, Pull, PullState};
 use tracing::warn;
 
-use super::repositories::QueueError;
+use crate::review_queue::QueueError;
 use carson_home::Home;
 
 /// Why people get an issue.
@@ -16,6 +16,23 @@ pub(crate) enum HandOver {
     Refused(Pull),
     /// Its pull request is finished work, and they have not read it yet: only its labels do not say so.
     Offered(u64),
+}
+
+impl HandOver {
+    /// The same for people, with what gives the issue back to the role.
+    pub(crate) fn told(&self, role: &Role, number: u64) -> String {
+        match self {
+            Self::OutOfAttempts(attempts) => format!(
+                "{attempts} firings took it and none finished it (`carson retry {number}` gives it back)"
+            ),
+            Self::Offered(pull) => format!("its pull request #{pull} waits to be read"),
+            Self::Refused(pull) => format!(
+                "its pull request #{} was closed without merging (`carson fire {} --work {number}` takes \
+                 it all the same)",
+                pull.number, role.name
+            ),
+        }
+    }
 }
 
 /// Whether an issue with so many attempts is for people; asks, and changes nothing. A no is told once: whoever

@@ -9,7 +9,7 @@ use chrono::TimeDelta;
 use tracing::{info, warn};
 
 use super::hand_over::{HandOver, hand_over};
-use super::repositories::{away, check, forge_of, open_to};
+use super::repositories::{away, check, forge_of, full, open_to};
 use crate::background;
 use crate::ctx::Ctx;
 use crate::forge_text;
@@ -28,22 +28,36 @@ pub(super) async fn pick<'h>(ctx: &Ctx<'h>, rec: &mut Record) -> Result<Taken<'h
         return Err(Halt::NothingToDo);
     };
     let mut waiting = Waiting::default();
+    let (mut busy, mut all_held) = (None, 0);
     for repo in open_to(ctx).await? {
         let forge = forge_of(ctx, rec, repo).await?;
         let looked = look(ctx, rec, repo, &forge).await?;
-        waiting.add_issues(repo, looked.for_people);
+        let people = looked.for_people.iter().map(|one| one.number);
+        waiting.add_issues(repo, people.collect());
         for (issue, held) in looked.held {
             if note_held(ctx, repo, &forge, &issue, &held).await {
                 waiting.add_issues(repo, vec![issue.number]);
+            } else {
+                all_held += 1;
             }
         }
-        if looked.ready.is_empty() {
+        let mut ready = looked.ready;
+        if ready.is_empty() {
+            continue;
+        }
+        if let Some(full) = full(ctx, repo, &forge).await? {
+            let goes_on = full.lets_go_on(ctx.store(), ctx.role, repo, ready).await;
+            ready = goes_on.or_broken("looking for drafts to go on with")?;
+            busy.get_or_insert(full.reason);
+        }
+        if ready.is_empty() {
             continue;
         }
         check(ctx, rec, repo, &forge).await?;
-        for issue in looked.ready {
+        for issue in ready {
             let number = issue.number;
             if rests(ctx, repo, number).await? {
+                all_held += 1;
                 continue;
             }
             let work = match take(ctx, repo, &forge, label, issue).await? {
@@ -57,7 +71,17 @@ pub(super) async fn pick<'h>(ctx: &Ctx<'h>, rec: &mut Record) -> Result<Taken<'h
             return Ok(Taken { repo, forge, work });
         }
     }
-    Err(waiting.0.map_or(Halt::NothingToDo, Halt::WaitsForPeople))
+    if let Some(reason) = busy {
+        return Err(Halt::Skipped(reason));
+    }
+    Err(match (waiting.0, all_held) {
+        (Some(people), _) => Halt::WaitsForPeople(people),
+        (None, 0) => Halt::NothingToDo,
+        (None, issues) => Halt::AllHeld {
+            issues,
+            role: ctx.role.name.clone(),
+        },
+    })
 }
 
 /// The work that a firing saw and that waits for people.
@@ -124,7 +148,7 @@ async fn note_held(ctx: &Ctx<'_>, repo: &Repo, forge: &Forge, issue: &Issue, hel
             }
             true
         }
-        Held::Assigned(_) | Held::Lacks(_) | Held::ForPeople | Held::Failed { .. } => false,
+        Held::Assigned(_) | Held::Lacks(_) | Held::ForPeople(_) | Held::Failed { .. } => false,
     }
 }
 

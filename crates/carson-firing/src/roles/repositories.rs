@@ -4,14 +4,15 @@ use carson_config::{Repo, Role};
 use carson_core::RepoName;
 use carson_core::admission::SkipReason;
 use carson_core::settle::Halt;
-use carson_forge::{Forge, ForgeError};
+use carson_forge::Forge;
 use carson_store::StoreError;
 
 use crate::ctx::Ctx;
 use crate::record::Record;
+use crate::review_queue::{self, Full};
 use carson_bench::sandbox_profile;
 use carson_home::Home;
-use carson_home::halt::{Hinted, OrBroken, describe_error};
+use carson_home::halt::{OrBroken, describe_error};
 
 /// Those of a role, in its order, or the one that is wanted of them.
 pub(crate) struct Open<'h> {
@@ -64,6 +65,12 @@ pub(super) fn away(rec: &mut Record, repo: &Repo, why: String) -> Halt {
     carson_checks::refuse(&mut rec.checks, format!("repo.{}.forge", repo.name), why)
 }
 
+/// Whether people have enough to read there.
+pub(super) async fn full(ctx: &Ctx<'_>, repo: &Repo, forge: &Forge) -> Result<Option<Full>, Halt> {
+    let full = review_queue::look(ctx.home, ctx.role, repo, forge).await;
+    full.or_broken("counting what waits for review")
+}
+
 /// There is work: what it needs is checked, while the walls' grants are found out.
 pub(super) async fn check(
     ctx: &Ctx<'_>,
@@ -71,52 +78,10 @@ pub(super) async fn check(
     repo: &Repo,
     forge: &Forge,
 ) -> Result<(), Halt> {
-    let queue = review_queue(ctx.home, ctx.role, &repo.name, forge).await;
-    if let Some(reason) = queue.or_broken("counting what waits for review")? {
-        return Err(Halt::Skipped(reason));
-    }
     let home = ctx.home.clone();
     drop(tokio::task::spawn_blocking(move || {
         sandbox_profile::prepare(&home);
     }));
     let account = rec.required_account(ctx)?;
     carson_checks::with_work(&ctx.firing(), &mut rec.checks, account, repo, forge).await
-}
-
-/// People's review capacity is the fleet's real bottleneck: whether they have enough of the role's
-/// pull requests to read.
-pub(crate) async fn review_queue(
-    home: &Home,
-    role: &Role,
-    repo: &RepoName,
-    forge: &Forge,
-) -> Result<Option<SkipReason>, QueueError> {
-    let open = forge
-        .open_pulls_of(&format!("carson/{}/", role.name))
-        .await?;
-    // Those that the forge does not take now will be there for people to read, too.
-    let owed = home.store.owed_of(&role.name, repo).await?;
-    let owed = owed.iter().filter(|owed| owed.effect.asks_for_review());
-    let ready = open.iter().filter(|pull| !pull.draft).count() + owed.count();
-    let ready = u32::try_from(ready).unwrap_or(u32::MAX);
-    let is_full = ready >= role.limits.max_open_prs;
-    Ok(is_full.then(|| SkipReason::open_pull_requests(ready)))
-}
-
-/// The pull requests could not be counted.
-#[derive(Debug, thiserror::Error)]
-pub enum QueueError {
-    #[error("the pull requests cannot be listed")]
-    Forge(#[from] ForgeError),
-    #[error("what is owed to the forge cannot be read")]
-    Store(#[from] StoreError),
-}
-
-impl Hinted for QueueError {
-    fn hint(&self) -> &str {
-        match self {
-            Self::Forge(error) => error.hint(),
-            Self::Store(error) => error.hint(),
-        }
-    }
 }

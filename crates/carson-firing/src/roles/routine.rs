@@ -10,7 +10,7 @@ use tracing::info;
 
 use super::effects;
 use super::kind::Kind;
-use super::repositories::{check, forge_of, open_to};
+use super::repositories::{check, forge_of, full, open_to};
 use crate::ctx::Ctx;
 use crate::reached::Taken;
 use crate::record::Record;
@@ -36,6 +36,9 @@ async fn pick<'h>(ctx: &Ctx<'h>, rec: &mut Record) -> Result<Taken<'h>, Halt> {
     let next = next.or_broken("reading the role's firings")?;
     let repo = next.ok_or(Halt::NothingToDo)?;
     let forge = forge_of(ctx, rec, repo).await?;
+    if let Some(full) = full(ctx, repo, &forge).await? {
+        return Err(Halt::Skipped(full.reason));
+    }
     check(ctx, rec, repo, &forge).await?;
     let title = ctx.role.title.clone();
     let key = WorkKey::None;

@@ -78,6 +78,7 @@ pub(crate) async fn gather(
                 facts.untaken.clone_from(&tree.untaken);
                 facts.commits = tree.commits;
                 facts.unchanged = place.goes_on.is_some() && place.is_begin(seen.tip());
+                facts.lines = seen.shown().map(|shown| shown.lines);
                 facts.oversize = oversize(role, &seen);
                 facts.drift = drift(repo, &seen);
                 facts.dirty = tree.dirty;

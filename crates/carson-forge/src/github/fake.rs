@@ -32,6 +32,12 @@ pub(super) struct Issue {
     pub refuse_adding: usize,
     /// Removing a label fails so many times.
     pub refuse_removing: usize,
+    /// What it is blocked by: repository, number, state.
+    pub blocked_by: Vec<(&'static str, u64, &'static str)>,
+    /// How often that was asked for.
+    pub asked_blocked_by: usize,
+    /// It answers that with this status: an older GitHub has no such links.
+    pub no_links: Option<u16>,
 }
 
 /// The issue with number 1.
@@ -84,6 +90,8 @@ impl Respond for Fake {
             }
             ("GET", Some("")) => ok(issue.json()),
             ("GET", Some("/comments")) => issue.page(request),
+            ("GET", Some("/dependencies/blocked_by")) => issue.blockers(request),
+            ("GET", None) if path == "/repos/acme/widget/issues" => ok(json!([issue.json()])),
             ("POST", Some("/comments")) => issue.write(request),
             ("POST", Some("/labels")) => issue.add(request),
             ("DELETE", Some(label)) => issue.remove(label.strip_prefix("/labels/").unwrap()),
@@ -94,6 +102,28 @@ impl Respond for Fake {
 
 fn ok(body: Value) -> ResponseTemplate {
     ResponseTemplate::new(200).set_body_json(body)
+}
+
+fn page_of(request: &Request) -> usize {
+    let query: Vec<(String, String)> = request.url.query_pairs().into_owned().collect();
+    let page = query.iter().find(|(name, _)| name == "page");
+    page.map_or(1, |(_, page)| page.parse().unwrap())
+}
+
+/// The page that was asked for, and where the next one is.
+fn paged(request: &Request, all: &[Value]) -> ResponseTemplate {
+    let page = page_of(request);
+    let shown = all.iter().skip((page - 1) * PAGE).take(PAGE);
+    let answer = ok(shown.cloned().collect());
+    if all.len() <= page * PAGE {
+        return answer;
+    }
+    let mut next = request.url.clone();
+    next.set_query(Some(&format!("a=1,2;b&page={}", page + 1)));
+    let host = request.headers["host"].to_str().unwrap();
+    let link = format!("<http://{host}{}?{}>", next.path(), next.query().unwrap());
+    let links = format!("<http://{host}/first>; rel=\"first\", {link}; rel=\"next\"");
+    answer.insert_header("link", links.as_str())
 }
 
 fn refused(left: &mut usize) -> bool {
@@ -109,7 +139,23 @@ impl Issue {
             "number": 1, "title": "t", "body": null, "user": {"login": "ann"}, "labels": labels,
             "state": if self.closed { "closed" } else { "open" },
             "created_at": "2026-01-01T00:00:00Z", "html_url": "https://x/1",
+            "issue_dependencies_summary": {
+                "blocked_by": self.blocked_by.iter().filter(|(.., state)| *state == "open").count(),
+                "blocking": 0, "total_blocked_by": self.blocked_by.len(), "total_blocking": 0,
+            },
         })
+    }
+
+    fn blockers(&mut self, request: &Request) -> ResponseTemplate {
+        self.asked_blocked_by += 1;
+        if let Some(status) = self.no_links {
+            return ResponseTemplate::new(status);
+        }
+        let all = self.blocked_by.iter().map(|(repo, number, state)| {
+            let url = format!("https://api.github.com/repos/{repo}");
+            json!({"number": number, "state": state, "repository_url": url})
+        });
+        paged(request, &all.collect::<Vec<_>>())
     }
 
     fn comment(&self, at: usize) -> Value {
@@ -122,25 +168,12 @@ impl Issue {
     }
 
     fn page(&mut self, request: &Request) -> ResponseTemplate {
-        let query: Vec<(String, String)> = request.url.query_pairs().into_owned().collect();
-        let page = query.iter().find(|(name, _)| name == "page");
-        let page: usize = page.map_or(1, |(_, page)| page.parse().unwrap());
-        let blind = page == 1 && refused(&mut self.blind);
+        let blind = page_of(request) == 1 && refused(&mut self.blind);
         let all: Vec<Value> = (0..self.comments.len())
             .filter(|at| !blind || self.comments[*at].0 != ME)
             .map(|at| self.comment(at))
             .collect();
-        let shown = all.iter().skip((page - 1) * PAGE).take(PAGE);
-        let answer = ok(shown.cloned().collect());
-        if all.len() <= page * PAGE {
-            return answer;
-        }
-        let mut next = request.url.clone();
-        next.set_query(Some(&format!("a=1,2;b&page={}", page + 1)));
-        let host = request.headers["host"].to_str().unwrap();
-        let link = format!("<http://{host}{}?{}>", next.path(), next.query().unwrap());
-        let links = format!("<http://{host}/first>; rel=\"first\", {link}; rel=\"next\"");
-        answer.insert_header("link", links.as_str())
+        paged(request, &all)
     }
 
     fn write(&mut self, request: &Request) -> ResponseTemplate {

@@ -362,6 +362,8 @@ mod house;
 #[cfg(test)]
 mod limit_tests;
 #[cfg(test)]
+mod link_tests;
+#[cfg(test)]
 mod log_tests;
 #[cfg(test)]
 mod poll_tests;

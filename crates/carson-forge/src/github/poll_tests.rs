@@ -115,6 +115,40 @@ async fn what_has_changed_is_new() {
     }
 }
 
+/// What was merged long ago is of no interest, and never asked for.
+#[tokio::test]
+async fn of_what_was_merged_only_the_newest_page_is_read() {
+    let server = MockServer::start().await;
+    let pull = |head: &str, merged: Option<&str>| {
+        json!({
+            "head": {"ref": head}, "created_at": "2026-01-01T00:00:00Z", "merged_at": merged,
+        })
+    };
+    let merged = pull("carson/hand/a", Some("2026-01-03T00:00:00Z"));
+    let next = format!(
+        "<{}/repos/acme/widget/pulls?page=2>; rel=\"next\"",
+        server.uri()
+    );
+    let page = json!([merged, pull("carson/hand/b", None), {"head": 7}]);
+    Mock::given(path("/repos/acme/widget/pulls"))
+        .and(query_param("state", "closed"))
+        .and(query_param("sort", "updated"))
+        .and(query_param("direction", "desc"))
+        .respond_with(
+            ResponseTemplate::new(200)
+                .set_body_json(page)
+                .insert_header("link", next.as_str()),
+        )
+        .expect(1)
+        .mount(&server)
+        .await;
+    let forge = process(&House::new(), &server);
+    let found = forge.merged_lately().await.unwrap();
+    assert_eq!(found.len(), 1, "{found:?}");
+    assert_eq!(found[0].head, "carson/hand/a");
+    assert_eq!((found[0].merged_at - found[0].opened_at).num_days(), 2);
+}
+
 #[tokio::test]
 async fn a_limit_is_told_once_and_stops_every_repository_and_the_next_process() {
     let server = MockServer::start().await;

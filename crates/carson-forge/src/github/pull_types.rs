@@ -3,10 +3,11 @@
 use chrono::{DateTime, Utc};
 use serde::Deserialize;
 
-use super::types::{RawUser, login};
+use super::types::{RawBranch, RawUser, login};
 use crate::people::Association;
 use crate::pull_words::{
-    ChangedFile, CheckRun, Conclusion, FileStatus, Head, Linked, Mergeability, Review, ReviewState,
+    ChangedFile, CheckRun, Conclusion, FileStatus, Head, Linked, Mergeability, Merged, Review,
+    ReviewState,
 };
 use crate::words::State;
 
@@ -38,6 +39,24 @@ impl From<RawHead> for Head {
             sha: raw.head.sha,
             mergeability,
         }
+    }
+}
+
+/// A pull request that is not open any more.
+#[derive(Deserialize)]
+pub(super) struct RawEnded {
+    head: RawBranch,
+    created_at: DateTime<Utc>,
+    merged_at: Option<DateTime<Utc>>,
+}
+
+impl RawEnded {
+    pub fn merged(self) -> Option<Merged> {
+        Some(Merged {
+            merged_at: self.merged_at?,
+            head: self.head.name,
+            opened_at: self.created_at,
+        })
     }
 }
 

@@ -4,15 +4,20 @@ use reqwest::Method;
 use serde::de::{DeserializeOwned, IgnoredAny};
 use serde_json::json;
 
-use super::pull_types::{RawCheckRun, RawFile, RawHead, RawLinked, RawReview, RawStatus};
+use super::pull_types::{RawCheckRun, RawEnded, RawFile, RawHead, RawLinked, RawReview, RawStatus};
 use super::{GitHubForge, types};
 use crate::answer::Answer;
 use crate::api::Api;
 use crate::error::ForgeError;
 use crate::pull_api::PullApi;
-use crate::pull_words::{ChangedFile, CheckRun, Head, Linked, Links, Merge, Review, Thread};
+use crate::pull_words::{
+    ChangedFile, CheckRun, Head, Linked, Links, Merge, Merged, Review, Thread,
+};
 use crate::rest::Query;
-use crate::words::PullState;
+use crate::words::{Listed, PullState};
+
+/// Below an issue: what has to be done before it.
+const BLOCKED_BY: [&str; 2] = ["dependencies", "blocked_by"];
 
 impl GitHubForge {
     /// A list, of which nothing may be left out.
@@ -157,10 +162,32 @@ impl PullApi for GitHubForge {
         })
     }
 
+    /// Of the hundred that ended or changed last.
+    fn merged_lately(&self) -> Answer<'_, Vec<Merged>> {
+        Box::pin(async move {
+            let path = self.path(&["pulls"]);
+            let query = [
+                ("state", "closed"),
+                ("sort", "updated"),
+                ("direction", "desc"),
+            ];
+            let query = Query::of(&path, &query).polled().first_page();
+            let raw: Listed<RawEnded> = self.client.list(query).await?;
+            Ok(raw.found.into_iter().filter_map(RawEnded::merged).collect())
+        })
+    }
+
+    fn blocked_by(&self, number: u64) -> Answer<'_, Vec<Linked>> {
+        Box::pin(async move {
+            let linked = self.linked(number, &BLOCKED_BY).await?;
+            Ok(linked.unwrap_or_default())
+        })
+    }
+
     fn links(&self, number: u64) -> Answer<'_, Option<Links>> {
         Box::pin(async move {
             let sub_issues = self.linked(number, &["sub_issues"]).await?;
-            let blocked_by = self.linked(number, &["dependencies", "blocked_by"]).await?;
+            let blocked_by = self.linked(number, &BLOCKED_BY).await?;
             if sub_issues.is_none() && blocked_by.is_none() {
                 return Ok(None);
             }

@@ -46,6 +46,15 @@ pub(super) struct RawIssue {
     created_at: DateTime<Utc>,
     html_url: String,
     pub pull_request: Option<Value>,
+    #[serde(default)]
+    issue_dependencies_summary: Option<RawDependencies>,
+}
+
+/// How many issues one is linked with.
+#[derive(Deserialize)]
+pub(super) struct RawDependencies {
+    #[serde(default)]
+    blocked_by: u64,
 }
 
 #[derive(Deserialize)]
@@ -118,6 +127,7 @@ impl RawPull {
 
 impl From<RawIssue> for Issue {
     fn from(raw: RawIssue) -> Self {
+        let linked = raw.issue_dependencies_summary;
         Self {
             number: raw.number,
             title: raw.title,
@@ -128,6 +138,7 @@ impl From<RawIssue> for Issue {
             state: raw.state,
             labels: names(raw.labels),
             created_at: raw.created_at,
+            blocked_by: linked.map_or(0, |linked| linked.blocked_by),
             url: raw.html_url,
         }
     }

@@ -9,10 +9,12 @@ use carson_core::Clock;
 use chrono::{DateTime, Utc};
 
 use super::head::{
-    CommentHead, IssueHead, PullHead, operator, owner, read_comment, read_issue, read_pull,
+    CommentHead, IssueHead, PullHead, operator, owner, read_comment, read_issue, read_merged,
+    read_pull,
 };
 use super::{ME, file};
 use crate::error::ForgeError;
+use crate::pull_words::Merged;
 use crate::standing::Standing;
 use crate::words::is_same_label;
 use crate::words::{
@@ -244,6 +246,7 @@ impl Folder {
         self.edit_pull(number, |head, _| {
             if head.state == PullState::Open {
                 head.state = state;
+                head.merged_at = (state == PullState::Merged).then(|| self.clock.now());
             }
         })
     }
@@ -322,6 +325,11 @@ impl Folder {
         read_pull(number, &self.pull_file(number))
     }
 
+    pub(super) fn merged(&self) -> Result<Vec<Merged>, ForgeError> {
+        let pulls = readable(&self.pulls_dir(), read_merged)?.found;
+        Ok(pulls.into_iter().flatten().collect())
+    }
+
     pub(super) fn pull_by_head(&self, branch: &str) -> Result<Option<Pull>, ForgeError> {
         let pulls = self.pulls(false)?.found;
         Ok(pulls.into_iter().rev().find(|pull| pull.head == branch))
@@ -348,6 +356,7 @@ impl Folder {
             base: new.base.clone(),
             labels: new.labels.clone(),
             created_at: self.clock.now(),
+            merged_at: None,
         };
         file::write(&self.pull_file(number), &head, new.body.as_str())?;
         read_pull(number, &self.pull_file(number))

@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 use super::file;
 use crate::error::ForgeError;
 use crate::people::Association;
+use crate::pull_words::Merged;
 use crate::words::{Comment, Issue, Pull, PullState, State};
 
 #[derive(Serialize, Deserialize)]
@@ -39,6 +40,8 @@ pub(super) struct PullHead {
     #[serde(default)]
     pub labels: Vec<String>,
     pub created_at: DateTime<Utc>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub merged_at: Option<DateTime<Utc>>,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -86,6 +89,7 @@ pub(super) fn read_issue(number: u64, path: &Path) -> Result<Issue, ForgeError> 
         state,
         labels,
         created_at,
+        blocked_by: 0,
         url,
     })
 }
@@ -100,6 +104,7 @@ pub(super) fn read_pull(number: u64, path: &Path) -> Result<Pull, ForgeError> {
         base,
         labels,
         created_at: _,
+        merged_at: _,
     } = front;
     let url = path.to_string_lossy().into_owned();
     Ok(Pull {
@@ -113,6 +118,17 @@ pub(super) fn read_pull(number: u64, path: &Path) -> Result<Pull, ForgeError> {
         labels,
         url,
     })
+}
+
+/// When a pull request was opened and merged; `None` when it was not, or nobody noted when.
+pub(super) fn read_merged(_: u64, path: &Path) -> Result<Option<Merged>, ForgeError> {
+    let (front, _) = file::read::<PullHead>(path)?;
+    let merged_at = front.merged_at.filter(|_| front.state == PullState::Merged);
+    Ok(merged_at.map(|merged_at| Merged {
+        head: front.head,
+        opened_at: front.created_at,
+        merged_at,
+    }))
 }
 
 /// A comment. What has no front matter is what the operator typed, when the file was last changed.

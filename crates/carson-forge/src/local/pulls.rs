@@ -1,12 +1,13 @@
 //! The verbs of a pull request on files. What they say of branches is asked of git, which has them.
 
 use super::LocalForge;
+use super::folder::Folder;
 use crate::answer::Answer;
 use crate::api::Api;
 use crate::branches::Compared;
 use crate::error::ForgeError;
 use crate::pull_api::PullApi;
-use crate::pull_words::{ChangedFile, CheckRun, Head, Merge, Review, Thread};
+use crate::pull_words::{ChangedFile, CheckRun, Head, Merge, Merged, Review, Thread};
 use crate::words::PullState;
 
 impl LocalForge {
@@ -59,6 +60,10 @@ impl PullApi for LocalForge {
             self.verb(move |folder| folder.end_pull(number, PullState::Merged))
                 .await
         })
+    }
+
+    fn merged_lately(&self) -> Answer<'_, Vec<Merged>> {
+        self.verb(Folder::merged)
     }
 
     fn reviews(&self, number: u64) -> Answer<'_, Vec<Review>> {

@@ -22,6 +22,8 @@ pub(crate) struct Query<'a> {
     pub under: Option<&'static str>,
     /// Whether it is asked for again and again: what has not changed since costs nothing then.
     pub polled: bool,
+    /// Whether its first hundred entries are enough.
+    pub first_page: bool,
 }
 
 impl<'a> Query<'a> {
@@ -31,6 +33,14 @@ impl<'a> Query<'a> {
             query,
             under: None,
             polled: false,
+            first_page: false,
+        }
+    }
+
+    pub fn first_page(self) -> Self {
+        Self {
+            first_page: true,
+            ..self
         }
     }
 
@@ -77,7 +87,7 @@ impl Client {
         }
     }
 
-    /// All pages of a list. Half of one would be worse than none: the claim that counts may stand
+    /// All pages of a list that is asked for whole. Half of one would be worse than none: the claim that counts may stand
     /// in the other half.
     async fn pages(&self, of: Query<'_>) -> Result<Vec<Value>, ForgeError> {
         let incomplete = |why: String| ForgeError::Unavailable {
@@ -92,6 +102,7 @@ impl Client {
             all.extend(self.entries(&page, of.under)?);
             url = match next_page(page.link.as_deref()) {
                 None => return Ok(all),
+                Some(_) if of.first_page => return Ok(all),
                 Some(next) if next.origin() == self.base.origin() => next,
                 // The token goes to no other host.
                 Some(_) => return Err(incomplete("its next page is on another host".into())),

@@ -43,7 +43,7 @@ pub(super) fn change(row: &Firing) -> Option<Change> {
             let change = change.text("read what it said: ").command(shown);
             Some(change.text("; answer it in the issue if it asked something"))
         }
-        Halt::NothingToDo | Halt::WaitsForPeople(_) => {
+        Halt::NothingToDo | Halt::AllHeld { .. } | Halt::WaitsForPeople(_) => {
             Some(change.command(format!("why {}", row.role)))
         }
         _ => None,

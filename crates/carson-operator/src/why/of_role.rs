@@ -71,10 +71,7 @@ pub(super) async fn reasons_of_role(home: &Home, role: &Role) -> Result<OfRole, 
     let stops = stops::standing_stops(home, role, &gate, last.first(), now).await?;
     let may_try = gate.breaker.half_opens_at(gate.cooldown);
     let is_of_role = |window: &UsageWindow| role.engines.contains(&window.account);
-    let open = gate.breaker.is_open().then(|| Open {
-        until: may_try,
-        why: gate.breaker.reason.clone().unwrap_or_default(),
-    });
+    let open = open_breaker(&gate);
     Ok(OfRole {
         now,
         role: role.name.clone(),
@@ -98,6 +95,14 @@ pub(super) async fn reasons_of_role(home: &Home, role: &Role) -> Result<OfRole, 
             .collect(),
         half_open: gate.breaker.is_open() && may_try.is_some_and(|at| now >= at),
         breaker: gate.breaker,
+    })
+}
+
+/// The breaker that a role waits for.
+pub(super) fn open_breaker(gate: &Gate) -> Option<Open> {
+    gate.breaker.is_open().then(|| Open {
+        until: gate.breaker.half_opens_at(gate.cooldown),
+        why: gate.breaker.reason.clone().unwrap_or_default(),
     })
 }
 

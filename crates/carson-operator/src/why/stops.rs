@@ -2,7 +2,9 @@
 
 mod last;
 mod queue;
+mod review;
 
+use std::collections::BTreeMap;
 use std::time::Duration;
 
 use carson_checks::stray_label;
@@ -16,6 +18,8 @@ use carson_store::Firing;
 use chrono::{DateTime, Utc};
 use serde::Serialize;
 use tokio::time::timeout;
+
+pub(super) use queue::change as change_of_held;
 
 use crate::daemons::{Daemon, Life, daemons};
 use crate::refusal::Refusal;
@@ -42,6 +46,9 @@ pub struct Stop {
     pub until: Option<DateTime<Utc>>,
     /// What would change it.
     pub change: Change,
+    /// Whether the role has other work all the same.
+    #[serde(skip)]
+    partial: bool,
 }
 
 impl Stop {
@@ -51,10 +58,10 @@ impl Stop {
         [NO_WORK, NEEDS_HUMAN, queue::HELD].contains(&self.stop)
     }
 
-    /// Whether it lets the role fire, and work elsewhere.
+    /// Whether it lets the role fire, and work on something else.
     #[must_use]
     pub fn is_partial(&self) -> bool {
-        self.stop == PAUSED_REPO
+        self.partial
     }
 
     fn new(stop: &'static str, why: impl Into<String>, change: Change) -> Self {
@@ -63,6 +70,7 @@ impl Stop {
             why: why.into(),
             until: None,
             change,
+            partial: false,
         }
     }
 }
@@ -95,22 +103,21 @@ pub(super) async fn standing_stops(
         _ => String::new(),
     };
     let of_last = last.and_then(|row| last::stop(role, row, &repo));
-    // Only who found nothing, or never looked, asks the forge: it may be slow to answer.
+    let paused = home.store.paused_repos(now).await?;
+    let queues = queue::look(home, role, &paused, now).await;
+    // Of what was found before, nothing is left where there is something now; and that there is no work is
+    // no news beside work that is held.
     let found_nothing = of_last.as_ref().is_some_and(|stop| stop.stop == NO_WORK);
-    let asks = found_nothing || last.is_none();
-    let stray = match asks {
+    let of_last = of_last.filter(|_| !found_nothing || queues.is_empty());
+    // Only who found nothing, or never looked, is asked for a mistaken label: it may be slow to answer.
+    let stray = match found_nothing || last.is_none() {
         true => timeout(FORGE, stray_label(home, role)).await.ok().flatten(),
         false => None,
     };
-    let held = match asks {
-        true => queue::held(home, role, now).await,
-        false => Vec::new(),
-    };
-    // That there is no work is no news beside work that is held.
-    let of_last = of_last.filter(|stop| held.is_empty() || stop.stop != NO_WORK);
     stops.extend(stray.map(|stray| last::mistaken(role, &stray)).or(of_last));
-    stops.extend(held);
-    stops.extend(paused_repos(home, role, gate, now).await?);
+    stops.extend(review::full(home, role).await);
+    stops.extend(queues.held);
+    stops.extend(paused_repos(role, gate, paused, now));
     let daemons = daemons(home, now).await?;
     if !daemons.iter().any(|daemon| daemon.life == Life::Runs) {
         let newest = daemons.iter().max_by_key(|daemon| daemon.row.beat_at);
@@ -133,26 +140,26 @@ pub(super) async fn standing_stops(
 }
 
 /// Repositories that are paused while the role may work in others.
-async fn paused_repos(
-    home: &Home,
+fn paused_repos(
     role: &Role,
     gate: &Gate,
+    mut paused: BTreeMap<RepoName, Pause>,
     now: DateTime<Utc>,
-) -> Result<Vec<Stop>, Refusal> {
+) -> Vec<Stop> {
     if gate.pause.as_ref().is_some_and(|pause| pause.stands(now)) {
-        return Ok(Vec::new());
+        return Vec::new();
     }
-    let mut paused = home.store.paused_repos(now).await?;
     paused.retain(|repo, _| role.repos.contains(repo));
     let stop = |(repo, pause): (RepoName, Pause)| Stop {
         until: pause.until,
+        partial: true,
         ..Stop::new(
             PAUSED_REPO,
             SkipReason::paused(&pause).to_string(),
             Change::default().command(format!("resume --repo {repo}")),
         )
     };
-    Ok(paused.into_iter().map(stop).collect())
+    paused.into_iter().map(stop).collect()
 }
 
 fn cadence(role: &Role) -> Option<Stop> {

@@ -2,6 +2,7 @@
 
 use carson_core::effect::Release;
 use carson_core::settle::Settled;
+use carson_core::work::WorkKey;
 use carson_core::{Effect, Outcome, Page};
 use carson_store::{EffectState, Store, Tried};
 use chrono::{DateTime, Utc};
@@ -70,10 +71,16 @@ async fn a_list_is_decided_once(place: Place) {
 async fn what_is_owed_comes_back_at_its_time_and_only_once_the_firing_ended(place: Place) {
     let store = place.open().await;
     let id = claimed(&store, "one", 0).await;
+    let (repo, other) = ("widget".parse().unwrap(), "gadget".parse().unwrap());
+    let taken = store.take_work(id, &repo, WorkKey::Issue(7), "t").await;
+    assert!(taken.unwrap());
+    assert!(store.owing_in(&repo).await.unwrap().is_empty());
     let settled = Settled::new(Outcome::Ok, "done");
     let list = [close(7), close(8)];
     store.plan_effects(id, &settled, &list).await.unwrap();
     assert!(store.owes(id).await.unwrap());
+    assert_eq!(store.owing_in(&repo).await.unwrap()[0].id, id);
+    assert!(store.owing_in(&other).await.unwrap().is_empty());
     // While it lives it does that itself.
     assert_eq!(owing(&store, 100).await, 0);
     let later = tried(EffectState::Owed, Some(at(50)));
@@ -93,6 +100,7 @@ async fn what_is_owed_comes_back_at_its_time_and_only_once_the_firing_ended(plac
     assert!(store.note_effect(id, 1, &refused).await.unwrap());
     assert_eq!(owing(&store, 100).await, 0);
     assert!(!store.owes(id).await.unwrap());
+    assert!(store.owing_in(&repo).await.unwrap().is_empty());
     let rows = store.effects(id).await.unwrap();
     let states: Vec<_> = rows.iter().map(|row| (row.state, row.tries)).collect();
     assert_eq!(states, [(EffectState::Done, 2), (EffectState::Refused, 1)]);

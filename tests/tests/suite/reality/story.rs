@@ -128,11 +128,16 @@ async fn is_merged(forge: &Forge, number: u64, sha: &str) {
     }
     let state = forge.pull(number).await.unwrap().state;
     assert_eq!(state, PullState::Open);
+    assert_eq!(forge.merged_lately().await.unwrap(), []);
     for _ in 0..2 {
         forge.merge_pull(number, &merge(sha)).await.unwrap();
         let state = forge.pull(number).await.unwrap().state;
         assert_eq!(state, PullState::Merged);
     }
+    let merged = forge.merged_lately().await.unwrap();
+    assert_eq!(merged.len(), 1, "{merged:?}");
+    assert!(merged[0].opened_at <= merged[0].merged_at, "{merged:?}");
+    assert_eq!(merged[0].head, forge.pull(number).await.unwrap().head);
 }
 
 /// What else we ask of a forge, so that all of it is held against the description.

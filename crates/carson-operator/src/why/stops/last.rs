@@ -7,23 +7,14 @@ use carson_core::settle::Halt;
 use carson_core::stops::{Change, SettingsFile};
 use carson_store::Firing;
 
-use super::{NEEDS_HUMAN, NO_WORK, Stop};
+use super::{NO_WORK, Stop};
 
 /// The stop that the role's newest firing met after admission, when nothing says that it is over.
 /// `repo` ends commands that need a repository.
 pub(super) fn stop(role: &Role, row: &Firing, repo: &str) -> Option<Stop> {
     let why = row.reason.clone()?;
     let change = Change::default();
-    let file = SettingsFile::Role(role.name.clone());
     match row.skip {
-        Some(kind @ SkipKind::OPEN_PRS) => {
-            let change = change
-                .text("review its pull requests (")
-                .command(format!("pr list{repo}"))
-                .text("), or raise ")
-                .key("limits.max_open_prs", file);
-            Some(Stop::new(kind.as_str(), why, change))
-        }
         Some(kind @ SkipKind::PREFLIGHT) => {
             let change = change
                 .text("do what it says, then ")
@@ -36,7 +27,7 @@ pub(super) fn stop(role: &Role, row: &Firing, repo: &str) -> Option<Stop> {
             let why = why.strip_prefix(&named).unwrap_or(&why).to_owned();
             Some(Stop::new(kind.as_str(), why, change))
         }
-        // Those of admission were looked at anew.
+        // Those of admission, and what people have to read, were looked at anew.
         Some(_) => None,
         None => idle(role, row, why, repo),
     }
@@ -68,15 +59,7 @@ fn idle(role: &Role, row: &Firing, why: String, repo: &str) -> Option<Stop> {
             };
             Some(Stop::new(NO_WORK, why, change))
         }
-        Halt::WaitsForPeople(held) => {
-            let (first, repo) = (held.first, &held.repo);
-            let change = change
-                .text("read ")
-                .command(format!("issue show {first} --repo {repo}"))
-                .text(", then give it back: ")
-                .command(format!("retry {first} --repo {repo}"));
-            Some(Stop::new(NEEDS_HUMAN, why, change))
-        }
+        // What is held, and what waits for people, was looked at anew.
         _ => None,
     }
 }

@@ -1,15 +1,19 @@
 //! Issues of the role's queue that are not taken, each with what holds it.
 
+use std::collections::BTreeMap;
 use std::time::Duration;
 
 use carson_config::{Repo, Role};
+use carson_core::RepoName;
+use carson_core::admission::Pause;
 use carson_core::stops::{Change, SettingsFile};
 use carson_firing::queue::{self, Held, HeldIssue};
+use carson_forge::DO_NOT_PICKUP;
 use carson_home::Home;
 use chrono::{DateTime, Utc};
 use tokio::time::timeout;
 
-use super::Stop;
+use super::{NEEDS_HUMAN, Stop};
 
 /// An issue is held.
 pub(super) const HELD: &str = "held-issue";
@@ -18,52 +22,114 @@ const TOLD: usize = 10;
 /// How long one forge is asked.
 const PATIENCE: Duration = Duration::from_secs(5);
 
-/// What holds the issues of a role that found nothing else. Of a forge that does not answer nothing is
-/// known.
-pub(super) async fn held(home: &Home, role: &Role, now: DateTime<Utc>) -> Vec<Stop> {
-    let mut stops = Vec::new();
+/// What a role does not take, and whether there is something that it may take.
+#[derive(Default)]
+pub(super) struct Queues {
+    pub held: Vec<Stop>,
+    pub any_ready: bool,
+}
+
+impl Queues {
+    /// Whether nothing is in them, as far as that is known.
+    pub fn is_empty(&self) -> bool {
+        self.held.is_empty() && !self.any_ready
+    }
+}
+
+/// What holds the issues of a role's queues. Of a forge that does not answer nothing is known.
+pub(super) async fn look(
+    home: &Home,
+    role: &Role,
+    paused: &BTreeMap<RepoName, Pause>,
+    now: DateTime<Utc>,
+) -> Queues {
+    let mut all = Queues::default();
     for repo in role
         .repos
         .iter()
         .filter_map(|name| home.fleet.repos.get(name))
     {
-        let found = timeout(PATIENCE, held_in(home, role, repo, now)).await;
-        stops.extend(found.unwrap_or_default());
-        if stops.len() >= TOLD {
-            break;
-        }
+        let found = timeout(PATIENCE, look_in(home, role, repo, now)).await;
+        let Some((held, any_ready)) = found.ok().flatten() else {
+            continue;
+        };
+        all.held.extend(held);
+        all.any_ready |= any_ready && !paused.contains_key(&repo.name);
     }
-    stops.truncate(TOLD);
-    stops
+    let left_out = all.held.len().saturating_sub(TOLD);
+    all.held.truncate(TOLD);
+    if let Some(last) = all.held.last_mut().filter(|_| left_out > 0) {
+        last.why.push_str(&format!("; {left_out} more are held"));
+    }
+    // What is held keeps nobody from what is not.
+    for stop in &mut all.held {
+        stop.partial = all.any_ready;
+    }
+    all
 }
 
-async fn held_in(home: &Home, role: &Role, repo: &Repo, now: DateTime<Utc>) -> Vec<Stop> {
-    let Ok(forge) = home.forge(repo).await else {
-        return Vec::new();
-    };
-    let Ok(looked) = queue::look(home, role, repo, &forge).await else {
-        return Vec::new();
-    };
+async fn look_in(
+    home: &Home,
+    role: &Role,
+    repo: &Repo,
+    now: DateTime<Utc>,
+) -> Option<(Vec<Stop>, bool)> {
+    let forge = home.forge(repo).await.ok()?;
+    let looked = queue::look(home, role, repo, &forge).await.ok()?;
     let mut held = looked.held_issues();
+    let mut resting = 0;
     for issue in looked.ready.iter().take(TOLD) {
         let rests = queue::resting(&home.store, repo, issue.number, now).await;
         if let Ok(Some(until)) = rests {
+            resting += 1;
             held.push(HeldIssue {
                 number: issue.number,
                 why: Held::Failed { until },
             });
         }
     }
-    // Those that wait for people have a stop of their own.
-    held.retain(|issue| issue.why != Held::ForPeople);
-    held.iter().map(|issue| stop(role, repo, issue)).collect()
+    let stops = held.iter().map(|issue| stop(role, repo, issue)).collect();
+    Some((stops, looked.ready.len() > resting))
 }
 
 fn stop(role: &Role, repo: &Repo, issue: &HeldIssue) -> Stop {
+    let (number, why) = (issue.number, &issue.why);
+    let until = match why {
+        Held::Failed { until } => Some(*until),
+        _ => None,
+    };
+    let (kind, told) = match why {
+        Held::ForPeople(label) => (
+            NEEDS_HUMAN,
+            format!(
+                "#{number} of {} waits for a person: it carries {label}",
+                repo.name
+            ),
+        ),
+        _ => (HELD, format!("#{number} of {}: {why}", repo.name)),
+    };
+    Stop {
+        until,
+        ..Stop::new(kind, told, change(role, repo, issue))
+    }
+}
+
+/// What would let the role take an issue.
+pub(in crate::why) fn change(role: &Role, repo: &Repo, issue: &HeldIssue) -> Change {
     let (number, change) = (issue.number, Change::default());
     let read = format!("issue show {number} --repo {}", repo.name);
-    let change = match &issue.why {
-        Held::ForPeople | Held::Waits { .. } => change.text("read ").command(read),
+    let retry = format!("retry {number} --repo {}", repo.name);
+    match &issue.why {
+        Held::ForPeople(DO_NOT_PICKUP) => change
+            .text("read ")
+            .command(read)
+            .text("; a person gave it that label, and only a person takes it away"),
+        Held::ForPeople(_) => change
+            .text("read ")
+            .command(read)
+            .text(", then give it back: ")
+            .command(retry),
+        Held::Waits { .. } => change.text("read ").command(read),
         Held::Lacks(label) => change
             .command(format!(
                 "issue label {number} --add {label} --repo {}",
@@ -76,18 +142,9 @@ fn stop(role: &Role, repo: &Repo, issue: &HeldIssue) -> Stop {
             .text("read ")
             .command(read)
             .text(", approve it, and give it back: ")
-            .command(format!("retry {number} --repo {}", repo.name)),
+            .command(retry),
         Held::Failed { .. } => change
             .text("nothing, or fire it by hand: ")
             .command(format!("fire {} --work {number}", role.name)),
-    };
-    let until = match &issue.why {
-        Held::Failed { until } => Some(*until),
-        _ => None,
-    };
-    let why = format!("#{number} of {}: {}", repo.name, issue.why);
-    Stop {
-        until,
-        ..Stop::new(HELD, why, change)
     }
 }

@@ -1,0 +1,220 @@
+//! Where one issue stands, with each role that may take it.
+
+use carson_config::{Fleet, Repo, Role};
+use carson_core::admission::{Admission, admit};
+use carson_core::stops::Change;
+use carson_core::text::{counted, instant};
+use carson_core::work::WorkKey;
+use carson_core::{RepoName, RoleName};
+use carson_firing::admit::gate;
+use carson_firing::queue::{Held, HeldIssue, Place, place};
+use carson_forge::{Forge, Issue, PullState, State};
+use carson_home::Home;
+use carson_store::Firing;
+use chrono::{DateTime, Utc};
+use serde::Serialize;
+
+use super::of_role::open_breaker;
+use super::stops::change_of_held;
+use crate::firings::state;
+use crate::refusal::Refusal;
+use crate::status::{Next, next};
+
+/// What is so of an issue.
+#[derive(Debug, Serialize)]
+pub struct OfIssue {
+    /// Its repository.
+    pub repo: RepoName,
+    /// Its number.
+    pub number: u64,
+    /// Its title, redacted.
+    pub title: String,
+    /// What is so whatever role asks: who works on it, its pull request.
+    pub facts: Vec<String>,
+    /// Each role that it is for.
+    pub roles: Vec<OfQueue>,
+    /// What would let the fleet take it, where no role's queue has it.
+    pub change: Option<Change>,
+}
+
+/// Where it stands in the queue of a role.
+#[derive(Debug, Serialize)]
+pub struct OfQueue {
+    /// The role.
+    pub role: RoleName,
+    /// Where.
+    pub stands: String,
+    /// What keeps the role itself from firing now.
+    pub stopped: Option<String>,
+    /// When the role may try it next; unknown while something else has to happen first.
+    pub next: Option<Next>,
+    /// What would change it.
+    pub change: Option<Change>,
+}
+
+/// `issue-12`, `#12` or `widget#12`; `None` for what has not that form.
+pub(super) fn named<'f>(fleet: &'f Fleet, text: &str) -> Result<Option<(&'f Repo, u64)>, Refusal> {
+    let (repo, number) = match (text.strip_prefix("issue-"), text.split_once('#')) {
+        (Some(number), _) => ("", number),
+        (None, Some(parts)) => parts,
+        (None, None) => return Ok(None),
+    };
+    let Ok(number) = number.parse() else {
+        return Ok(None);
+    };
+    let mut all = fleet.repos.values();
+    match (repo, all.next(), all.next()) {
+        ("", Some(only), None) => Ok(Some((only, number))),
+        ("", first, _) => {
+            let first = first.map_or("widget", |repo| repo.name.as_str());
+            Err(Refusal::Field {
+                field: "what",
+                problem: format!(
+                    "there are several repositories: say which, as in {first}#{number}"
+                ),
+            })
+        }
+        (name, ..) => Ok(Some((crate::names::repo(fleet, name)?, number))),
+    }
+}
+
+pub(super) async fn reasons_of_issue(
+    home: &Home,
+    repo: &Repo,
+    number: u64,
+) -> Result<OfIssue, Refusal> {
+    let now = home.clock.now();
+    let forge = home.forge(repo).await?;
+    let issue = forge.issue(number).await?;
+    let key = WorkKey::Issue(number);
+    let mut rows = home.store.firings_of(&repo.name, key).await?;
+    let is_it = |row: &Firing| row.repo.as_ref() == Some(&repo.name) && row.work == Some(key);
+    rows.extend(
+        home.store
+            .live_firings(None)
+            .await?
+            .into_iter()
+            .filter(is_it),
+    );
+    let mut told = OfIssue {
+        repo: repo.name.clone(),
+        number,
+        title: home.redactor.redact(&issue.title).into_owned(),
+        facts: facts(&issue, &rows, &forge).await?,
+        roles: Vec::new(),
+        change: None,
+    };
+    if issue.state == State::Closed {
+        let change =
+            Change::default().command(format!("issue reopen {number} --repo {}", repo.name));
+        told.change = Some(change);
+        return Ok(told);
+    }
+    let roles = home.fleet.roles.values();
+    let takers: Vec<(&Role, &str)> = roles
+        .filter(|role| role.repos.contains(&repo.name))
+        .filter_map(|role| Some((role, role.work.label()?)))
+        .collect();
+    for (role, label) in &takers {
+        let had_it = rows.iter().any(|row| row.role == role.name);
+        if issue.has(label) || had_it {
+            told.roles
+                .push(of_queue(home, role, (repo, &forge), &issue, now).await?);
+        }
+    }
+    if told.roles.is_empty() {
+        told.facts
+            .push("it carries the label of no role that works here".to_owned());
+        told.change = takers.first().map(|(role, label)| {
+            Change::default()
+                .text(&format!("give it to {}: ", role.name))
+                .command(format!(
+                    "issue label {number} --add {label} --repo {}",
+                    repo.name
+                ))
+        });
+    }
+    Ok(told)
+}
+
+/// What is so whatever role asks.
+async fn facts(issue: &Issue, rows: &[Firing], forge: &Forge) -> Result<Vec<String>, Refusal> {
+    let mut facts = Vec::new();
+    if issue.state == State::Closed {
+        facts.push("it is closed".to_owned());
+    }
+    if let Some(newest) = rows.last() {
+        let (id, role) = (newest.id.short(), &newest.role);
+        facts.push(match (newest.ended_at, &newest.reason) {
+            (Some(at), Some(why)) => {
+                let (how, at) = (state(newest), instant(at));
+                format!("firing {id} of {role} ended as {how} at {at}: {why}")
+            }
+            _ => {
+                let since = instant(newest.claimed_at);
+                format!("firing {id} of {role} works on it since {since}")
+            }
+        });
+    }
+    let Some(number) = rows.iter().rev().find_map(|row| row.pr_number) else {
+        return Ok(facts);
+    };
+    let pull = forge.pull(number).await?;
+    facts.push(match (pull.state, pull.draft) {
+        (PullState::Open, true) => format!("its pull request #{number} is an open draft"),
+        (PullState::Open, false) => {
+            format!("its pull request #{number} is open and waits to be read")
+        }
+        (PullState::Merged, _) => format!("its pull request #{number} was merged"),
+        (PullState::Closed, _) => format!("its pull request #{number} was closed without merging"),
+    });
+    Ok(facts)
+}
+
+async fn of_queue(
+    home: &Home,
+    role: &Role,
+    (repo, forge): (&Repo, &Forge),
+    issue: &Issue,
+    now: DateTime<Utc>,
+) -> Result<OfQueue, Refusal> {
+    let gate = gate(home, role, now).await?;
+    let from = |at: DateTime<Utc>| next(role, open_breaker(&gate).as_ref(), at.max(now));
+    let (stands, next, change) = match place(home, role, (repo, forge), issue, now).await? {
+        Place::Ready { before: 0 } => (
+            "ready: its next firing takes it".to_owned(),
+            from(now),
+            None,
+        ),
+        Place::Ready { before } => {
+            let before = counted(u64::try_from(before).unwrap_or(u64::MAX), "issue");
+            (format!("ready: it takes {before} before"), from(now), None)
+        }
+        Place::Held(why) => {
+            let next = match &why {
+                Held::Failed { until } => from(*until),
+                _ => None,
+            };
+            let held = HeldIssue {
+                number: issue.number,
+                why,
+            };
+            let change = change_of_held(role, repo, &held);
+            (format!("held: {}", held.why), next, Some(change))
+        }
+        Place::Given(why) => (format!("people get it next: {why}"), from(now), None),
+        Place::Elsewhere(why) => (format!("not in its queue: {why}"), None, None),
+    };
+    let stopped = match admit(&gate, now) {
+        Admission::Admit(_) => None,
+        Admission::Wait(why) => Some(why),
+        Admission::Skip(reason) => Some(reason.to_string()),
+    };
+    Ok(OfQueue {
+        role: role.name.clone(),
+        stands,
+        stopped,
+        next,
+        change,
+    })
+}
