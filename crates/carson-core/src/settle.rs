@@ -520,6 +520,7 @@ fn drifted(facts: &Facts) -> Option<String> {
 fn unproven(facts: &Facts) -> Option<String> {
     let why = match facts.proof {
         Proof::NoTests => "the work on it changes no test",
+        Proof::Failing(_) => "tests that the work adds or alters fail with it",
         _ => "its tests pass on the base, too",
     };
     (facts.must_prove && facts.proof.is_missing()).then(|| {
@@ -551,7 +552,7 @@ fn ok_reason(facts: &Facts) -> String {
     if facts.diff_review == DiffReviewFact::Approved {
         reason.push_str(", the diff review approved");
     }
-    if let Some(words) = facts.proof.words() {
+    if let (false, Some(words)) = (facts.proof == Proof::NoTests, facts.proof.words()) {
         reason.push_str(&format!(", {words}"));
     }
     if facts.dirty {

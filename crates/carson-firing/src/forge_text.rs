@@ -53,9 +53,15 @@ pub(crate) fn pull_body(
         .says(": ")
         .quotes(&settled.reason)
         .says("\n");
-    if settled.outcome == Outcome::Ok && facts.promise == PromiseFact::Passed {
+    if facts.promise == PromiseFact::Passed {
         for check in ctx.role.checks(taken.repo) {
             body = body.says("- passed: ").quotes(&check.run).says("\n");
+        }
+    }
+    if let Some(words) = facts.proof.words() {
+        body = body.says("- red to green: ").quotes(&words).says("\n");
+        for name in facts.proof.names() {
+            body = body.says("  - ").quotes(name).says("\n");
         }
     }
     let blocked = rec.tally().blocked_calls;
@@ -72,7 +78,11 @@ pub(crate) fn pull_body(
             false => body.says(".\n"),
         };
     }
-    if settled.outcome != Outcome::Ok {
+    // What only lacks something that can be named here was finished by its session.
+    let is_judged = facts.halt.is_none() && facts.promise == PromiseFact::Passed;
+    if settled.outcome == Outcome::Partial && is_judged {
+        body = body.says("\nIts session has finished it; what the outcome says is in the way.\n");
+    } else if settled.outcome != Outcome::Ok {
         body = body.says("\nThis is unfinished work that was saved; it is not ready to be read.\n");
     }
     body.and(&fenced_quote::last_words(rec))

@@ -54,7 +54,7 @@ pub(crate) fn render(
     brief: &Brief<'_>,
     filling: &Filling,
 ) -> Result<String, PromptError> {
-    let mut texts = Texts::of(brief, filling);
+    let mut texts = texts_of(brief, filling);
     let diff = filling.diff.as_ref().map_or(0, String::len);
     loop {
         let prompt = fill(role, stage, brief, (filling, &texts))?;
@@ -63,6 +63,21 @@ pub(crate) fn render(
         if over == 0 || !texts.give_way(over) {
             return Ok(prompt);
         }
+    }
+}
+
+/// What others wrote, as it is.
+fn texts_of(brief: &Brief<'_>, filling: &Filling) -> Texts {
+    let background = &brief.work.background;
+    Texts {
+        body: brief.work.body.clone(),
+        comments: background.comments.clone(),
+        attempts: background.attempts.clone(),
+        guidance: brief.guidance.to_owned(),
+        plan: filling.plan.clone(),
+        findings: filling.findings.clone(),
+        feedback: filling.feedback.clone(),
+        claim: filling.claim.clone(),
     }
 }
 

@@ -10,6 +10,11 @@ use carson_proc::inspector::Question;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+/// Tests that are named.
+const NAMED: usize = 5;
+/// Letters of a name.
+const NAME: usize = 120;
+
 /// Compares what a runner printed on the base with what it printed on the work.
 #[derive(Serialize, Deserialize)]
 pub(crate) struct Compare {
@@ -19,14 +24,18 @@ pub(crate) struct Compare {
 }
 
 /// What the comparison has shown.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Compared {
     /// Tests that pass on the work.
     pub pass: u32,
     /// Of these, those that fail on the base.
     pub red: u32,
+    /// Some of them.
+    pub names: Vec<String>,
     /// And those that are not there on the base.
     pub unbuilt: u32,
+    /// Tests that fail on the work.
+    pub failing: u32,
 }
 
 impl Question for Compare {
@@ -42,13 +51,21 @@ impl Question for Compare {
         };
         let (base, work) = (read(&self.base), read(&self.work));
         let count = |all: usize| u32::try_from(all).unwrap_or(u32::MAX);
-        let red = work.passed.intersection(&base.failed).count();
-        let known = |name: &&String| base.passed.contains(*name) || base.failed.contains(*name);
-        let there = work.passed.iter().filter(known).count();
+        let red: Vec<&String> = base
+            .failed
+            .iter()
+            .filter_map(|said| work.passes(said))
+            .collect();
+        let red: BTreeSet<&String> = red.into_iter().collect();
+        let is_there = |name: &&String| base.passed.contains(*name) || red.contains(*name);
+        let there = work.passed.iter().filter(is_there).count();
+        let short = |name: &&String| name.chars().take(NAME).collect();
         Ok(Compared {
             pass: count(work.passed.len()),
-            red: count(red),
+            red: count(red.len()),
+            names: red.iter().take(NAMED).map(short).collect(),
             unbuilt: count(work.passed.len() - there),
+            failing: count(work.failed.len()),
         })
     }
 }
@@ -66,6 +83,13 @@ impl Results {
             true => self.passed.insert(name),
             false => self.failed.insert(name),
         };
+    }
+
+    /// The test that passes of which a line speaks: its name, or that, ` - ` and why it failed.
+    fn passes(&self, said: &str) -> Option<&String> {
+        let ends = said.match_indices(" - ").map(|(at, _)| at);
+        let mut names = ends.chain([said.len()]).map(|end| &said[..end]);
+        names.find_map(|name| self.passed.get(name))
     }
 }
 
@@ -97,8 +121,13 @@ fn of_pytest(text: &str) -> Results {
         if let Some(name) = line.strip_prefix("PASSED ") {
             results.add(name.to_owned(), true);
         } else if let Some(test) = line.strip_prefix("FAILED ") {
-            let name = test.split(" - ").next().unwrap_or_default();
-            results.add(name.to_owned(), false);
+            results.add(test.to_owned(), false);
+        } else if let Some(test) = line
+            .strip_prefix("ERROR ")
+            .filter(|test| test.contains("::"))
+        {
+            // Of one that could be loaded.
+            results.add(test.to_owned(), false);
         }
     }
     results
@@ -141,7 +170,8 @@ fn of_go(text: &str) -> Results {
         else {
             continue;
         };
-        match event["Action"].as_str() {
+        // A subtest is a part of its test.
+        match event["Action"].as_str().filter(|_| !test.contains('/')) {
             Some("pass") => results.add(format!("{package} {test}"), true),
             Some("fail") => results.add(format!("{package} {test}"), false),
             _ => {}
@@ -156,13 +186,15 @@ mod tests {
 
     use super::*;
 
-    fn compared(runner: TestRunner, base: &str, work: &str) -> Compared {
+    fn compared(runner: TestRunner, base: &str, work: &str) -> (u32, u32, u32) {
         let (base, work) = (base.to_owned(), work.to_owned());
-        Compare { runner, base, work }.answer().unwrap()
+        let all = Compare { runner, base, work }.answer().unwrap();
+        assert!(all.names.len() == NAMED.min(all.red as usize), "{all:?}");
+        (all.pass, all.red, all.unbuilt)
     }
 
-    fn found(pass: u32, red: u32, unbuilt: u32) -> Compared {
-        Compared { pass, red, unbuilt }
+    fn found(pass: u32, red: u32, unbuilt: u32) -> (u32, u32, u32) {
+        (pass, red, unbuilt)
     }
 
     #[test]
@@ -233,8 +265,8 @@ mod tests {
         fn any_text_is_read(base in ".{0,400}", work in "(test |PASSED |FAILED |\\{|.|\n| \\.\\.\\. ok\n){0,60}") {
             for runner in [TestRunner::Cargo, TestRunner::Pytest, TestRunner::Jest, TestRunner::Go] {
                 let one = compared(runner, &base, &work);
-                prop_assert!(one.red + one.unbuilt <= one.pass);
-                prop_assert_eq!(compared(runner, &work, &work).unbuilt, 0);
+                prop_assert!(one.1 + one.2 <= one.0);
+                prop_assert_eq!(compared(runner, &work, &work).2, 0);
             }
         }
     }

@@ -12,7 +12,6 @@ use crate::error::{GitError, io};
 use crate::git;
 use crate::inspect::changed_tests::ChangedTest;
 use crate::inspect::checkout::Checkout;
-use crate::kept::take;
 use crate::layered::{Layered, link};
 use crate::oid::Oid;
 use crate::private::{REPOSITORY, repository};
@@ -51,7 +50,11 @@ impl Seen {
             let packs = own.join("objects/pack");
             self.packs()
                 .iter()
-                .try_for_each(|pack| take(pack, &packs.join(pack.file_name().unwrap_or_default())))
+                // No second name for them: whoever is in the room can write there.
+                .try_for_each(|pack| {
+                    let to = packs.join(pack.file_name().unwrap_or_default());
+                    fs::copy(pack, to).map(drop)
+                })
         });
         made.map_err(|source| io(&own, source))?;
         if let Some(layered) = layered {
@@ -92,8 +95,37 @@ impl Seen {
 #[cfg(test)]
 mod tests {
     use std::fs;
+    use std::os::unix::fs::MetadataExt as _;
 
     use crate::fixture::{World, git, write};
+
+    /// What the base has in the place of a test's directory is in nobody's way, and leads nowhere.
+    #[tokio::test]
+    async fn tests_are_laid_over_another_commit_and_follow_nothing() {
+        let world = World::new().await;
+        let first = world.worktree("one").await;
+        first.put("src/lib.rs", "pub fn two() {}\n");
+        std::os::unix::fs::symlink("src", first.path.join("tests")).unwrap();
+        first.put("testdata", "a file\n");
+        let base = first.commit_as_session("Base");
+        fs::remove_file(first.path.join("tests")).unwrap();
+        fs::remove_file(first.path.join("testdata")).unwrap();
+        first.put("tests/lib.rs", "#[test]\nfn three() {}\n");
+        first.put("testdata/deep/a.json", "{}\n");
+        first.put("src/lib.rs", "pub fn three() {}\n");
+        let seen = first.inspect(true).await.unwrap();
+        assert!(seen.tests().is_empty(), "{:?}", seen.tests());
+        first.commit_as_session("Work");
+        let seen = first.inspect(true).await.unwrap();
+        let tests = seen.tests();
+        let room = world.dir.path().join("room/tree");
+        fs::create_dir_all(room.parent().unwrap()).unwrap();
+        seen.check_out((&base, tests), &room, None).await.unwrap();
+        let read = |path: &str| fs::read_to_string(room.join(path)).unwrap();
+        assert_eq!(read("src/lib.rs"), "pub fn two() {}\n");
+        assert_eq!(read("tests/lib.rs"), "#[test]\nfn three() {}\n");
+        assert_eq!(read("testdata/deep/a.json"), "{}\n");
+    }
 
     #[tokio::test]
     async fn a_room_has_the_commit_and_nothing_else() {
@@ -132,6 +164,12 @@ mod tests {
                 .count(),
             1
         );
+        // Whoever is in the room can write what is there: none of it is Carson's own by another name.
+        let packs = room.with_file_name("repo.git").join("objects/pack");
+        for pack in fs::read_dir(packs).unwrap() {
+            let links = pack.unwrap().metadata().unwrap().nlink();
+            assert_eq!(links, 1);
+        }
         let config = fs::read_to_string(room.with_file_name("repo.git").join("config")).unwrap();
         assert!(!config.contains("fsmonitor"));
     }

@@ -200,6 +200,18 @@ fn a_repository_s_check_is_held_against_the_work_of_every_role() {
     }
 }
 
+/// What the promise runs is the work's own code: it prepares nothing for the check behind it.
+#[test]
+fn the_repository_s_check_does_not_stand_where_the_promise_ran() {
+    let fleet = fleet(&commit("echo backdoor > code.txt"), "");
+    repository_says(&fleet, "check = \"! grep -q backdoor code.txt\"");
+    let promise = "[promise]\nrun = \"sed -i s/backdoor/good/ code.txt; git commit --quiet --all --message=Hide\"\n[limits]\nmax_attempts = 1\n";
+    with_stages(&fleet, "\"execute\", \"verify\"", promise);
+    let row = fire(&fleet);
+    assert_eq!(row["outcome"], "FAILED", "{row:#}");
+    assert_eq!(the_pull(&fleet)["draft"], true);
+}
+
 #[test]
 fn work_that_a_repository_s_check_never_passes_is_no_finished_work() {
     let fleet = fleet(&commit("date +%N >> bad.txt"), "");

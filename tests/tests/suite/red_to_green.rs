@@ -100,9 +100,18 @@ fn cargo_says_when_a_test_cannot_be_built_on_the_base_or_needs_no_change() {
     let more = format!("{LIBRARY}pub fn product(a: i32, b: i32) -> i32 {{\n    a * b\n}}\n");
     let test = "#[test]\nfn product() {\n    assert_eq!(sum::product(2, 3), 6);\n}\n";
     let work = [("src/lib.rs", more.as_str()), ("tests/product.rs", test)];
-    rust(&work, "its tests cannot be built on the base and pass here");
+    rust(&work, "its tests cannot be run on the base and pass here");
     let test = "#[test]\nfn zero() {\n    assert_eq!(sum::sum(2, 0), 2);\n}\n";
     rust(&[("tests/zero.rs", test)], "no test fails on the base");
+}
+
+/// Its base has nothing of it, and that is no proof.
+#[test]
+fn cargo_says_when_the_base_has_no_such_code() {
+    let more = format!("pub mod extra;\n{LIBRARY}");
+    let extra = "pub fn one() -> i32 {\n    1\n}\n#[cfg(test)] mod tests { #[test] fn one() { assert_eq!(super::one(), 1); } }\n";
+    let work = [("src/lib.rs", more.as_str()), ("src/extra.rs", extra)];
+    rust(&work, "its tests cannot be run on the base and pass here");
 }
 
 #[test]
@@ -136,10 +145,17 @@ fn pytest_says_which_tests_fail_on_the_base() {
         ),
     ];
     let reads = [python, prefix];
-    says(
-        &with_runner(&base, &work, (&reads, &env)),
-        "1 test fails on the base and passes here",
-    );
+    let words = "1 test fails on the base and passes here";
+    let fleet = with_runner(&base, &work, (&reads, &env));
+    says(&fleet, words);
+    let pull = fleet.ok(&["pr", "show", "2", "--json"])["pull"].clone();
+    let body = pull["body"].as_str().unwrap();
+    let told = format!("- red to green: `{words}`\n  - `test_money.py::test_all`\n");
+    assert!(body.contains(&told), "{body}");
+    // One that fails with the work, too, proves nothing.
+    let fails = ("app/test_money.py", "def test_all():\n    assert 1 == 2\n");
+    let fleet = with_runner(&base, &[fails], (&reads, &env));
+    says(&fleet, "1 of its tests fails here");
 }
 
 /// A package of npm whose tests are run by this program.
@@ -306,5 +322,5 @@ fn a_fix_without_a_test_is_no_proof() {
 fn a_runner_that_never_ends_says_nothing() {
     let fleet = fleet(&writes(&[("one_test.sh", "sleep 600\n")]), "");
     repository_says(&fleet, "run = 'sh \"$1\"'\ntimeout = \"2s\"");
-    says(&fleet, "the command was stopped on the base");
+    says(&fleet, "the command did not end in time on the base");
 }

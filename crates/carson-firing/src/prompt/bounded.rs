@@ -4,9 +4,6 @@
 //! The diff that a reviewer judges is not counted: who approves has seen all of it, or the firing says what
 //! not ([`Shown`](carson_git::Shown)).
 
-use super::Filling;
-use crate::placed::Brief;
-
 /// Bytes of a whole prompt without its diff.
 pub(super) const MOST: usize = 96_000;
 /// Shares of a text that are kept of its head and of its tail.
@@ -29,21 +26,6 @@ pub(super) struct Texts {
 }
 
 impl Texts {
-    /// As they are.
-    pub(super) fn of(brief: &Brief<'_>, filling: &Filling) -> Self {
-        let background = &brief.work.background;
-        Self {
-            body: brief.work.body.clone(),
-            comments: background.comments.clone(),
-            attempts: background.attempts.clone(),
-            guidance: brief.guidance.to_owned(),
-            plan: filling.plan.clone(),
-            findings: filling.findings.clone(),
-            feedback: filling.feedback.clone(),
-            claim: filling.claim.clone(),
-        }
-    }
-
     /// Takes so many bytes, or as many as it has to give, out of the longest. Whether that had some.
     pub(super) fn give_way(&mut self, over: usize) -> bool {
         let own = [

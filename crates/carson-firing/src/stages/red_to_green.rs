@@ -14,8 +14,8 @@ use carson_core::work::WorkKey;
 use carson_core::{Proof, Sentinel, Stage};
 use carson_git::{ChangedTest, Seen, TestRunner};
 use carson_home::halt::OrBroken;
-use carson_proc::Finished;
 use carson_proc::inspector::{Bounds, Desk};
+use carson_proc::{Finished, StopReason};
 use tracing::{info, warn};
 
 use super::facts::Findings;
@@ -31,6 +31,8 @@ use crate::test_results::{Compare, Compared};
 const KEEP: usize = 2 << 20;
 /// Runs on each of base and work.
 const RUNS: usize = 8;
+/// Tests that are named.
+const NAMED: usize = 5;
 /// How long the comparison may take.
 const WITHIN: Duration = Duration::from_secs(20);
 
@@ -103,74 +105,95 @@ async fn prove(
         Ok(calls) => calls,
         Err(why) => return Ok(Proof::Unable(why)),
     };
-    let until = Instant::now() + asked.timeout;
+    let until = Instant::now() + asked.timeout.min(ctx.remaining());
     let (base, tip) = (placed.place.worktree.base.clone(), seen.tip().clone());
     let on_base = Holds {
         commit: &base,
         tests: seen.tests(),
     };
-    let room = match clean_rooms::ready(ctx, rec, placed, seen, on_base).await? {
-        Ok(room) => room,
-        Err(said) => return Ok(Proof::Unable(format!("on the base {}", in_short(&said)))),
-    };
-    let mut failed = Vec::new();
     let mut printed = String::new();
-    for call in calls {
-        let done = made(ctx, rec, placed, (&call, &room, until)).await?;
-        printed.push_str(&format!("on the base: {}\n", said(ctx, &call, &done)));
-        if done.stopped.is_some() {
-            keep_output(ctx, rec, "red-to-green", &printed);
-            return Ok(Proof::Unable(no_end(&call, &done, "the base")));
-        }
-        if !done.success() {
-            failed.push((call, done));
-        }
-    }
-    if failed.is_empty() {
-        keep_output(ctx, rec, "red-to-green", &printed);
-        return Ok(Proof::Green);
-    }
-    let room = match clean_rooms::ready(ctx, rec, placed, seen, Holds::only(&tip)).await? {
-        Ok(room) => room,
-        Err(said) => return Ok(Proof::Unable(in_short(&said))),
-    };
     let mut all = Vec::new();
-    for (call, on_base) in failed {
-        let done = made(ctx, rec, placed, (&call, &room, until)).await?;
-        let words = said(ctx, &call, &done);
-        printed.push_str(&format!("on the work: {words}\n"));
-        keep_output(ctx, rec, "red-to-green", &printed);
-        if done.stopped.is_some() {
-            return Ok(Proof::Unable(no_end(&call, &done, "the work")));
-        }
-        if !done.success() {
-            return Ok(Proof::Unable(in_short(&words)));
-        }
-        let Some(runner) = call.runner else {
-            all.push(None);
-            continue;
+    for (place, holds) in [("the base", on_base), ("the work", Holds::only(&tip))] {
+        let room = match clean_rooms::ready(ctx, rec, placed, seen, holds).await {
+            Ok(Ok(room)) => room,
+            Ok(Err(said)) => return Ok(Proof::Unable(format!("on {place} {}", in_short(&said)))),
+            // The work is what it is, whatever keeps its tests from being laid over the base.
+            Err(Halt::Broken(why)) => return Ok(Proof::Unable(why)),
+            Err(halt) => return Err(halt),
         };
-        match compare(ctx, seen, (runner, &on_base, &done)).await {
-            Ok(compared) => all.push(Some(compared)),
-            Err(why) => return Ok(Proof::Unable(why)),
+        let mut ran = Vec::new();
+        for call in &calls {
+            let done = made(ctx, rec, placed, (call, &room, until)).await?;
+            let words = described_line(ctx, &call.line, &done);
+            printed.push_str(&format!("on {place}: {words}\n"));
+            keep_output(ctx, rec, "red-to-green", &printed);
+            if let Some(stopped) = done.stopped {
+                return Ok(Proof::Unable(no_end(ctx, (call, stopped), place)));
+            }
+            ran.push((done, words));
         }
+        all.push(ran);
     }
-    Ok(concluded(&all))
+    let [on_base, on_work] = all.as_slice() else {
+        return Ok(Proof::NotAsked);
+    };
+    let mut ends = Vec::new();
+    for ((call, (base, _)), (work, said)) in calls.iter().zip(on_base).zip(on_work) {
+        let compared = match call.runner {
+            None => None,
+            Some(runner) => match compare(ctx, seen, (runner, base, work)).await {
+                Ok(compared) => Some(compared),
+                Err(why) => return Ok(Proof::Unable(why)),
+            },
+        };
+        ends.push(Ends {
+            base: base.success(),
+            work: work.success(),
+            said: in_short(said),
+            compared,
+        });
+    }
+    Ok(concluded(&ends))
 }
 
-/// What all calls have shown, of which each failed on the base and passed on the work.
-fn concluded(all: &[Option<Compared>]) -> Proof {
-    let known = || all.iter().flatten();
-    let red = known().map(|one| one.red).sum();
-    if red > 0 {
-        return Proof::Red(red);
+/// How a call ended on both.
+struct Ends {
+    base: bool,
+    work: bool,
+    /// The end of what it printed on the work.
+    said: String,
+    /// What it said of each test, where that is known.
+    compared: Option<Compared>,
+}
+
+/// What all calls have shown.
+fn concluded(all: &[Ends]) -> Proof {
+    let known = || all.iter().filter_map(|one| one.compared.as_ref());
+    // What fails nowhere as a whole says of no test that it fails.
+    let failed = all.iter().filter(|one| !one.base);
+    let failed: Vec<&Compared> = failed.filter_map(|one| one.compared.as_ref()).collect();
+    let tests = failed.iter().map(|one| one.red).sum();
+    if tests > 0 {
+        let names = failed.iter().flat_map(|one| one.names.clone());
+        let names = names.take(NAMED).collect();
+        return Proof::Red { tests, names };
     }
-    if all.contains(&None) {
+    let failing = known().map(|one| one.failing).sum();
+    if failing > 0 {
+        return Proof::Failing(failing);
+    }
+    if let Some(bad) = all.iter().find(|one| !one.work) {
+        return Proof::Unable(bad.said.clone());
+    }
+    if all.iter().any(|one| one.compared.is_none() && !one.base) {
         return Proof::RedCommand;
     }
-    match known().any(|one| one.unbuilt > 0) {
-        true => Proof::Unbuilt,
-        false => Proof::Unable("the runner names no test that passes".to_owned()),
+    if known().any(|one| one.unbuilt > 0) {
+        return Proof::Unbuilt;
+    }
+    match known().all(|one| one.pass == 0) && known().next().is_some() {
+        true => Proof::Unable("the runner names no test that passes".to_owned()),
+        false => Proof::Green,
     }
 }
 
@@ -220,10 +243,15 @@ fn line_of(runner: TestRunner) -> &'static str {
         TestRunner::Cargo => "cargo test --no-fail-fast \"$@\" 2>&1",
         TestRunner::Pytest => {
             "if [ -x .venv/bin/python ]; then python=.venv/bin/python; else python=python3; fi && \
-             \"$python\" -m pytest -q -rfEp --tb=no --show-capture=no -p no:cacheprovider \"$@\""
+             \"$python\" -m pytest -q -rfEp --color=no --tb=no --show-capture=no \
+             -o cache_dir=\"${TMPDIR:-/tmp}/pytest\" \"$@\""
         }
-        TestRunner::Jest => "npx --no-install jest --ci --json --runTestsByPath \"$@\"",
-        TestRunner::Vitest => "npx --no-install vitest run --reporter=json \"$@\"",
+        TestRunner::Jest => {
+            "npm_config_update_notifier=false npx --no-install jest --ci --json --runTestsByPath \"$@\""
+        }
+        TestRunner::Vitest => {
+            "npm_config_update_notifier=false npx --no-install vitest run --reporter=json \"$@\""
+        }
         TestRunner::Go => "go test -json \"$@\"",
     }
 }
@@ -243,16 +271,19 @@ async fn made(
     command.run(ctx, rec, placed, room).await
 }
 
-fn said(ctx: &Ctx<'_>, call: &Call, done: &Finished) -> String {
-    described_line(ctx, &call.line, done)
-}
-
-fn no_end(call: &Call, done: &Finished, place: &str) -> String {
+/// Why it is not known how a call ends.
+fn no_end(ctx: &Ctx<'_>, (call, stopped): (&Call, StopReason), place: &str) -> String {
     let who = call.runner.map_or("the command", name);
-    let how = done
-        .stopped
-        .map_or(String::new(), |why| format!(" ({why:?})"));
-    format!("{who} was stopped on {place}{how}; red_to_green.timeout is for both together")
+    match stopped {
+        StopReason::WallClock if ctx.remaining().is_zero() => {
+            format!("the firing's own time ended while {who} ran on {place}")
+        }
+        StopReason::WallClock => format!(
+            "{who} did not end in time on {place}; red_to_green.timeout is for base and work together"
+        ),
+        StopReason::OutputCap => format!("{who} printed too much on {place}"),
+        stopped => format!("{who} was stopped on {place} ({stopped:?})"),
+    }
 }
 
 fn name(runner: TestRunner) -> &'static str {
@@ -341,17 +372,61 @@ mod tests {
     }
 
     #[test]
-    fn what_is_red_counts_before_what_could_not_be_built() {
-        let one = |red, unbuilt| {
-            Some(Compared {
-                pass: 9,
+    fn what_is_red_counts_before_what_could_not_be_run() {
+        let ends = |base, work, (pass, red, unbuilt, failing)| Ends {
+            base,
+            work,
+            said: "it broke".into(),
+            compared: Some(Compared {
+                pass,
                 red,
+                names: vec!["a".into(); red as usize],
                 unbuilt,
-            })
+                failing,
+            }),
         };
-        assert_eq!(concluded(&[one(2, 0), one(1, 4)]), Proof::Red(3));
-        assert_eq!(concluded(&[one(0, 4), one(0, 0)]), Proof::Unbuilt);
-        assert_eq!(concluded(&[None, one(0, 0)]), Proof::RedCommand);
-        assert!(matches!(concluded(&[one(0, 0)]), Proof::Unable(_)));
+        let command = |base, work| Ends {
+            compared: None,
+            ..ends(base, work, (0, 0, 0, 0))
+        };
+        let red = |tests: u32| Proof::Red {
+            tests,
+            names: vec!["a".into(); tests as usize],
+        };
+        for (all, proof) in [
+            (
+                vec![
+                    ends(false, true, (9, 2, 0, 0)),
+                    ends(false, true, (9, 1, 4, 0)),
+                ],
+                red(3),
+            ),
+            // Others in the same files fail as they did.
+            (vec![ends(false, false, (9, 1, 0, 2))], red(1)),
+            // The base as a whole does not fail: what is printed proves nothing.
+            (vec![ends(true, true, (9, 1, 0, 0))], Proof::Green),
+            (vec![ends(false, false, (9, 0, 0, 1))], Proof::Failing(1)),
+            (
+                vec![
+                    ends(false, true, (9, 0, 4, 0)),
+                    ends(true, true, (1, 0, 0, 0)),
+                ],
+                Proof::Unbuilt,
+            ),
+            (vec![ends(true, true, (9, 0, 1, 0))], Proof::Unbuilt),
+            (vec![ends(true, true, (9, 0, 0, 0))], Proof::Green),
+            (vec![command(false, true)], Proof::RedCommand),
+            (vec![command(true, true)], Proof::Green),
+            (
+                vec![command(false, false)],
+                Proof::Unable("it broke".into()),
+            ),
+            (
+                vec![ends(true, true, (0, 0, 0, 0))],
+                Proof::Unable("the runner names no test that passes".into()),
+            ),
+        ] {
+            assert_eq!(concluded(&all), proof);
+        }
     }
 }

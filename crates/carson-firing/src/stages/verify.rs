@@ -9,7 +9,7 @@ use carson_config::Promise;
 use carson_core::Stage;
 use carson_core::settle::Halt;
 use carson_git::{Oid, name_of};
-use carson_proc::Finished;
+use carson_proc::{Finished, StopReason};
 use carson_store::Judged;
 use tracing::{info, warn};
 
@@ -64,15 +64,16 @@ pub(crate) async fn check(
     if facts.commits == 0 {
         return Ok(Check::NoPromise);
     }
-    let room = match clean_rooms::ready(ctx, rec, placed, &seen, Holds::only(&commit)).await? {
-        Ok(room) => room,
-        Err(said) => {
-            keep_output(ctx, rec, "verify", &said);
-            return Ok(Check::NotReady(said));
-        }
-    };
     let mut all_said = String::new();
     for check in checks {
+        // A room for each: what one of them runs is the work's own code, and must not prepare the next.
+        let room = match clean_rooms::ready(ctx, rec, placed, &seen, Holds::only(&commit)).await? {
+            Ok(room) => room,
+            Err(said) => {
+                keep_output(ctx, rec, "verify", &said);
+                return Ok(Check::NotReady(said));
+            }
+        };
         let done = run(ctx, rec, placed, check, &room).await?;
         let said = described(ctx, check, &done);
         all_said.push_str(&said);
@@ -95,6 +96,9 @@ pub(super) fn described(ctx: &Ctx<'_>, promise: &Promise, done: &Finished) -> St
 /// The same of another line.
 pub(super) fn described_line(ctx: &Ctx<'_>, line: &str, done: &Finished) -> String {
     let how = match (done.success(), done.stopped) {
+        (_, Some(StopReason::WallClock)) => {
+            format!("did not end in its time ({} s)", done.elapsed.as_secs())
+        }
         (_, Some(stopped)) => format!("did not exit 0 ({}, stopped: {stopped:?})", done.exit),
         (true, None) => "passed".to_owned(),
         (false, None) => format!("did not exit 0 ({})", done.exit),

@@ -5,11 +5,12 @@ mod owner;
 mod rust;
 
 use std::fs;
+use std::io::ErrorKind;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Component, Path};
 
 use carson_core::untrusted::is_hidden;
-use git2::{Oid, Repository, Tree};
+use git2::{Blob, Oid, Repository, Tree};
 use serde::{Deserialize, Serialize};
 
 use super::diff::content;
@@ -18,7 +19,7 @@ use super::tree_diff::{Changed, changed};
 use crate::paths::path_of;
 
 /// Files that are looked at.
-const FILES: usize = 200;
+const FILES: usize = 2_000;
 /// Letters of a path.
 const PATH: usize = 500;
 /// Directories whose files are tests, or what these need.
@@ -122,11 +123,11 @@ fn test_of(objects: &Objects, tree: &Tree<'_>, one: &Changed) -> Option<ChangedT
         "rs" => {
             let (old, new) = (content(objects, one.old), content(objects, one.new));
             let texts = (old.ok()?, new.ok()?);
-            let (part, is_test) = rust::part(path, (&texts.0, &texts.1))?;
-            let run = is_test.then(|| owner::cargo(objects, tree, path)).flatten();
+            let is_declared = owner::declares(objects, tree, path);
+            let part = rust::part(path, is_declared, (&texts.0, &texts.1))?;
+            let run = owner::cargo(objects, tree, path);
             // Without a target of its own it is what others share.
-            let is_test = is_test && (run.is_some() || part == TestPart::Modules);
-            of(part, is_test, run)
+            of(part, run.is_some() || part == TestPart::Modules, run)
         }
         "py" if stem.starts_with("test_") || stem.ends_with("_test") => {
             whole(Some(owner::pytest(tree, path)))
@@ -174,50 +175,64 @@ fn is_plain(path: &str) -> bool {
 pub(super) fn lay_over(
     repository: &Path,
     tree: &Path,
-    from: Oid,
+    (onto, from): (Oid, Oid),
     tests: &[ChangedTest],
 ) -> Result<(), String> {
     let fail = |error: git2::Error| error.message().to_owned();
     let repo = Repository::open_bare(repository).map_err(fail)?;
-    let commit = repo.find_commit(from).map_err(fail)?;
-    let newer = commit.tree().map_err(fail)?;
+    let tree_of = |commit| repo.find_commit(commit).and_then(|commit| commit.tree());
+    let (older, newer) = (tree_of(onto).map_err(fail)?, tree_of(from).map_err(fail)?);
+    let lossy = |blob: &Blob<'_>| String::from_utf8_lossy(blob.content()).into_owned();
     for test in tests.iter().filter(|test| is_plain(&test.path)) {
         let path = path_of(test.path.as_bytes());
         let entry = newer.get_path(&path).map_err(fail)?;
         let blob = repo.find_blob(entry.id()).map_err(fail)?;
-        let at = tree.join(&path);
         let written = match test.part {
-            TestPart::File => write(&at, blob.content(), entry.filemode()),
-            TestPart::Modules => match fs::read_to_string(&at) {
-                Ok(older) => {
-                    let newer = String::from_utf8_lossy(blob.content());
-                    write(
-                        &at,
-                        rust::with_modules(&older, &newer).as_bytes(),
-                        0o100_644,
-                    )
-                }
-                // What they test is not there.
-                Err(_) => continue,
-            },
+            TestPart::File => write(tree, &path, blob.content(), entry.filemode()),
+            TestPart::Modules => {
+                let older = older.get_path(&path).ok();
+                let older = older.and_then(|entry| repo.find_blob(entry.id()).ok());
+                // Else what they test is not there.
+                let Some(older) = older else { continue };
+                let laid = rust::with_modules(&lossy(&older), &lossy(&blob));
+                write(tree, &path, laid.as_bytes(), 0o100_644)
+            }
         };
         written.map_err(|error| format!("{}: {error}", test.path))?;
     }
     Ok(())
 }
 
-fn write(at: &Path, bytes: &[u8], mode: i32) -> std::io::Result<()> {
-    if let Some(above) = at.parent() {
-        fs::create_dir_all(above)?;
+/// Writes a file below a directory. What stands in its way there, a link too, goes: nothing is followed.
+fn write(top: &Path, path: &Path, bytes: &[u8], mode: i32) -> std::io::Result<()> {
+    let mut at = top.to_path_buf();
+    let mut parts = path.components().peekable();
+    while let Some(part) = parts.next() {
+        at.push(part);
+        let is_file = parts.peek().is_none();
+        match at.symlink_metadata() {
+            Ok(found) if found.is_dir() && !is_file => {}
+            Ok(found) => {
+                match found.is_dir() {
+                    true => fs::remove_dir_all(&at)?,
+                    false => fs::remove_file(&at)?,
+                }
+                make(&at, is_file)?;
+            }
+            Err(error) if error.kind() == ErrorKind::NotFound => make(&at, is_file)?,
+            Err(error) => return Err(error),
+        }
     }
-    // A link there is not followed.
-    match fs::remove_file(at) {
-        Err(error) if error.kind() != std::io::ErrorKind::NotFound => return Err(error),
-        _ => {}
-    }
-    fs::write(at, bytes)?;
+    fs::write(&at, bytes)?;
     let mode = if mode == 0o100_755 { 0o755 } else { 0o644 };
-    fs::set_permissions(at, fs::Permissions::from_mode(mode))
+    fs::set_permissions(&at, fs::Permissions::from_mode(mode))
+}
+
+fn make(at: &Path, is_file: bool) -> std::io::Result<()> {
+    match is_file {
+        true => Ok(()),
+        false => fs::create_dir(at),
+    }
 }
 
 #[cfg(test)]

@@ -39,7 +39,10 @@ impl Question for Checkout {
     fn answer(self) -> Result<(), String> {
         self.check_out()?;
         match &self.tests {
-            Some((from, tests)) => lay_over(&self.repository, &self.tree, from.git2(), tests),
+            Some((from, tests)) => {
+                let commits = (self.commit.git2(), from.git2());
+                lay_over(&self.repository, &self.tree, commits, tests)
+            }
             None => Ok(()),
         }
     }

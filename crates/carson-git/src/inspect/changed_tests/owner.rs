@@ -2,7 +2,7 @@
 
 use git2::{ObjectType, Tree};
 
-use super::{TestRun, TestRunner};
+use super::{TestRun, TestRunner, rust};
 use crate::inspect::diff::content;
 use crate::inspect::objects::Objects;
 use crate::paths::path_of;
@@ -48,6 +48,30 @@ pub(super) fn cargo(objects: &Objects, tree: &Tree<'_>, path: &str) -> Option<Te
         _ => return None,
     };
     Some(run(TestRunner::Cargo, dir, asks))
+}
+
+/// Whether the module above a file of Rust calls it one of tests.
+pub(super) fn declares(objects: &Objects, tree: &Tree<'_>, path: &str) -> bool {
+    let Some((above, name)) = path
+        .strip_suffix(".rs")
+        .and_then(|path| path.rsplit_once('/'))
+    else {
+        return false;
+    };
+    let (above, name) = match (name, above.rsplit_once('/')) {
+        ("mod", Some((further, name))) => (further, name),
+        _ => (above, name),
+    };
+    let parents = [
+        format!("{above}/lib.rs"),
+        format!("{above}/main.rs"),
+        format!("{above}/mod.rs"),
+        format!("{above}.rs"),
+    ];
+    let mut texts = parents
+        .iter()
+        .filter_map(|parent| text_at(objects, tree, parent));
+    texts.any(|text| rust::declares(&text, name))
 }
 
 /// The project of Python, and the file in it.
