@@ -204,7 +204,7 @@ pub struct Facts {
     /// Lines of the change and how many there may be, when it has more.
     #[serde(default)]
     pub oversize: Option<(u64, u64)>,
-    /// Manifests that ask for other packages than before, each with the lock file that does not know of it.
+    /// Manifests that ask for other packages than before, each with its lock file and what became of that.
     #[serde(default)]
     pub drift: Vec<(String, String)>,
     /// Whether its tests fail without the change.
@@ -512,7 +512,7 @@ fn drifted(facts: &Facts) -> Option<String> {
         more => format!(", and {more} more"),
     };
     Some(format!(
-        "{manifest} asks for other packages than on the base, and {lock} is as it was{more}: bring it up to date"
+        "{manifest} asks for other packages or versions than on the base, and {lock}{more}: bring it up to date"
     ))
 }
 

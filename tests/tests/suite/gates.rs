@@ -116,8 +116,9 @@ fn a_lock_file_that_was_forgotten_is_named_and_the_work_is_a_draft() {
             continue;
         }
         assert_eq!(row["outcome"], "PARTIAL", "{manifest}: {reason}");
-        let told =
-            format!("{manifest} asks for other packages than on the base, and {lock} is as it was");
+        let told = format!(
+            "{manifest} asks for other packages or versions than on the base, and {lock} is as it was"
+        );
         assert!(reason.contains(&told), "{reason}");
         let draft = the_pull(&fleet);
         assert_eq!(draft["draft"], true, "{draft:#}");
@@ -125,11 +126,31 @@ fn a_lock_file_that_was_forgotten_is_named_and_the_work_is_a_draft() {
     }
 }
 
+/// One that was removed, and one that was touched so that it looks changed.
+#[test]
+fn a_lock_file_that_does_not_know_what_is_asked_for_is_no_lock_file() {
+    for (script, told) in [
+        ("git rm --quiet Cargo.lock", "Cargo.lock was removed"),
+        (
+            "echo '# new' >> Cargo.lock",
+            "Cargo.lock does not know serde",
+        ),
+    ] {
+        let asks = format!("printf 'serde = \"1\"\\n' >> Cargo.toml; {script}");
+        let fleet = fleet(&commit(&asks), "");
+        let manifest = "[package]\nname = \"w\"\n[dependencies]\n";
+        fleet.commit_to_main(&[("Cargo.toml", manifest), ("Cargo.lock", "")]);
+        let row = fire(&fleet);
+        assert_eq!(row["outcome"], "PARTIAL", "{script}: {row:#}");
+        assert!(row["reason"].as_str().unwrap().contains(told), "{row:#}");
+    }
+}
+
 #[test]
 fn a_lock_file_that_goes_with_its_manifest_and_one_that_need_not_are_no_drift() {
     let asks = "printf 'serde = \"1\"\\n' >> Cargo.toml";
     let manifest = "[package]\nname = \"w\"\n[dependencies]\n";
-    let both = fleet(&commit(&format!("{asks}; echo more >> Cargo.lock")), "");
+    let both = fleet(&commit(&format!("{asks}; echo serde >> Cargo.lock")), "");
     both.commit_to_main(&[("Cargo.toml", manifest), ("Cargo.lock", "")]);
     assert_eq!(fire(&both)["outcome"], "OK");
     let allowed = fleet(&commit(asks), "");

@@ -100,7 +100,7 @@ fn drift(repo: Option<&Repo>, seen: &Seen) -> Vec<(String, String)> {
     let allowed = repo.map_or(&[][..], |repo| &repo.allow_drift);
     let counts = |one: &&Drift| !allowed.iter().any(|name| matches(name, &one.manifest));
     let all = seen.drift().iter().filter(counts);
-    all.map(|one| (one.manifest.clone(), one.lock.clone()))
+    all.map(|one| (one.manifest.clone(), format!("{} {}", one.lock, one.how)))
         .collect()
 }
 

@@ -21,8 +21,12 @@ pub struct Drift {
     pub manifest: String,
     /// Path of its lock file.
     pub lock: String,
+    /// What became of that: `is as it was`.
+    pub how: String,
 }
 
+/// Letters of a package's name that are told.
+const NAME: usize = 80;
 /// Manifests that are looked at.
 const MANIFESTS: usize = 100;
 
@@ -48,8 +52,8 @@ const KINDS: [(&str, Asked, &[&str]); 5] = [
 ];
 
 /// The lock files that the change from one tree to another forgot; none where there is too much to look at.
-pub(super) fn drifts(objects: &Objects, old: Oid, new: Oid) -> Vec<Drift> {
-    let all = changed(objects, new, &[old]).unwrap_or_default();
+pub(super) fn drifts(objects: &Objects, old_tree: Oid, new_tree: Oid) -> Vec<Drift> {
+    let all = changed(objects, new_tree, &[old_tree]).unwrap_or_default();
     let manifests = all.iter().filter_map(|one| {
         let (above, name) = split(&one.path);
         let kind = KINDS
@@ -60,27 +64,51 @@ pub(super) fn drifts(objects: &Objects, old: Oid, new: Oid) -> Vec<Drift> {
     manifests
         .take(MANIFESTS)
         .filter_map(|(one, above, (_, asked, locks))| {
-            let (old, now) = (content(objects, one.old), content(objects, Some(one.new?)));
-            let (old, now) = (old.ok()?, now.ok()?);
-            let (before, after) = (asked(&old)?, asked(&now)?);
+            let (was, now) = (content(objects, one.old), content(objects, Some(one.new?)));
+            let (was, now) = (was.ok()?, now.ok()?);
+            let (before, after) = (asked(&was)?, asked(&now)?);
             if before == after {
                 return None;
             }
-            let lock = lock_of(objects, new, above, locks)?;
-            if all.iter().any(|other| other.path == lock.path) {
-                return None;
-            }
-            let text = || content(objects, Some(lock.at)).unwrap_or_default();
-            let is_its = lock.beside || one.old.is_some() && knows(&text(), above, &now);
+            let there = lock_of(objects, new_tree, above, locks);
+            let lock = there.or_else(|| lock_of(objects, old_tree, above, locks))?;
+            let text = |at| content(objects, Some(at)).unwrap_or_default();
+            let is_its = lock.beside || one.old.is_some() && knows(&text(lock.at), above, &now);
+            let how = match all.iter().find(|other| other.path == lock.path) {
+                None => "is as it was".to_owned(),
+                Some(changed) => match changed.new {
+                    None => "was removed".to_owned(),
+                    Some(at) => {
+                        let unknown = unknown(&text(at), after.difference(&before))?;
+                        format!("does not know {unknown}")
+                    }
+                },
+            };
             is_its.then(|| Drift {
                 manifest: lossy(&one.path),
                 lock: lossy(&lock.path),
+                how,
             })
         })
         .collect()
 }
 
-/// A lock file of the later tree.
+/// The first package that is newly asked for and that a changed lock file does not name.
+fn unknown<'a>(lock: &str, added: impl Iterator<Item = &'a String>) -> Option<String> {
+    // Of Python's names case and kind of dash do not count.
+    let plain = |text: &str| text.to_lowercase().replace(['_', '.'], "-");
+    let lock = plain(lock);
+    let names = added.filter_map(|asked| {
+        let asked = asked.trim_start_matches(['"', '\'']);
+        let end = asked.find(|c: char| c.is_whitespace() || "\"'<>=!~;,[(".contains(c));
+        let name = &asked[..end.unwrap_or(asked.len())];
+        (!name.is_empty()).then_some(name)
+    });
+    let mut unknown = names.filter(|name| !lock.contains(&plain(name)));
+    unknown.next().map(|name| name.chars().take(NAME).collect())
+}
+
+/// A lock file of one of the trees.
 struct Lock {
     path: Vec<u8>,
     at: At,
@@ -89,8 +117,8 @@ struct Lock {
 }
 
 /// The nearest one: beside the manifest, or above it, where a workspace has one for all.
-fn lock_of(objects: &Objects, new: Oid, above: &[u8], names: &[&str]) -> Option<Lock> {
-    let tree = objects.tree(new).ok()?;
+fn lock_of(objects: &Objects, tree: Oid, above: &[u8], names: &[&str]) -> Option<Lock> {
+    let tree = objects.tree(tree).ok()?;
     let mut dir = above;
     loop {
         for name in names {
@@ -301,6 +329,38 @@ mod tests {
             "group :test do\n  gem \"rails\", \"~> 7\"\nend\n"
         ));
         assert!(!same(of_ruby, ruby, &ruby.replace("~> 7", "~> 8")));
+    }
+
+    #[test]
+    fn a_lock_file_that_was_touched_knows_what_is_asked_for() {
+        let added = |asked: &[&str]| {
+            asked
+                .iter()
+                .map(|one| (*one).to_owned())
+                .collect::<Vec<_>>()
+        };
+        for (lock, asked, missing) in [
+            ("name = \"serde\"\n", vec!["serde"], None),
+            ("name = \"toml\"\n", vec!["serde"], Some("serde")),
+            ("", vec!["= 1.0.1"], None),
+            ("{\"node_modules/@a/b\": {}}", vec!["@a/b \"^1\""], None),
+            (
+                "name = \"zope-interface\"",
+                vec!["\"Zope.Interface>=5\""],
+                None,
+            ),
+            (
+                "a.org/b v1.0.0 h1:x",
+                vec!["a.org/c v1.0.0"],
+                Some("a.org/c"),
+            ),
+        ] {
+            assert_eq!(
+                unknown(lock, added(&asked).iter()).as_deref(),
+                missing,
+                "{lock}"
+            );
+        }
     }
 
     #[test]
