@@ -87,9 +87,10 @@ fn play(payload: &str) -> (Played, Vec<String>, TestFleet) {
     let program = fleet.root().join("cli/agent");
     fs::write(&program, AGENT.replace("$PLACE", place.to_str().unwrap())).unwrap();
     fs::set_permissions(&program, PermissionsExt::from_mode(0o755)).unwrap();
-    for name in ["file", "commit"] {
-        fs::write(place.join(name), words(name, payload)).unwrap();
-    }
+    fs::write(place.join("file"), words("file", payload)).unwrap();
+    // A message that would close another issue does not leave at all (`gates`).
+    let message = words("commit", payload).replace("Closes #2", "Closes it");
+    fs::write(place.join("commit"), message).unwrap();
     fs::write(place.join("path"), line("path", payload)).unwrap();
     fleet.commit_to_main(&[
         ("AGENTS.md", &words("guidance", payload)),

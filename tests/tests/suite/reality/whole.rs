@@ -386,3 +386,53 @@ async fn twenty_issues_end_well_on_a_github_that_is_ill() {
     let place = |number: u64| order.iter().position(|one| *one == number).unwrap();
     assert!(place(1) < place(5) && place(6) < place(7), "{order:?}");
 }
+
+/// People change labels, close, merge and reopen on GitHub itself; the next pass sees what they meant.
+#[tokio::test(flavor = "multi_thread", worker_threads = 3)]
+async fn what_people_do_by_hand_is_understood() {
+    let scene = Scene::begin().await;
+    let number = scene.issue("By hand", "To do.", &["for:hand"]).await;
+    let does = |verb: &'static str, path: String, body: Value| {
+        let github = &scene.github;
+        async move { github.does("acme", verb, &path, &body).await }
+    };
+    let labels = |labels: &'static [&'static str]| json!({"labels": labels});
+    assert_eq!(scene.fire()["outcome"], "OK");
+
+    // Somebody takes our label off, and makes it ready again: its pull request is open, so nobody does it twice.
+    does("PATCH", format!("issues/{number}"), labels(&["for:hand"])).await;
+    assert!(scene.fire()["work"].is_null());
+    let (_, now, _) = scene.state(number).await;
+    assert!(now.contains(&"carson:pr-open".to_owned()), "{now:?}");
+    assert_eq!(scene.pulls_of(number).await.len(), 1);
+
+    // Closed without merging is a no, which outlives labels until a person takes it back.
+    let first = scene.pulls_of(number).await[0]["number"].clone();
+    does("PATCH", format!("pulls/{first}"), json!({"state": "closed"})).await;
+    let _ = scene.fleet.carson(&["prune", "--json"]);
+    let (_, now, _) = scene.state(number).await;
+    assert!(now.contains(&"needs:human".to_owned()), "{now:?}");
+    assert!(scene.fire()["work"].is_null());
+    does("PATCH", format!("issues/{number}"), labels(&["for:hand"])).await;
+    assert_eq!(scene.fire()["outcome"], "OK");
+    let pulls = scene.pulls_of(number).await;
+    let open = pulls.iter().filter(|pull| pull["state"] == "open");
+    let open: Vec<&Value> = open.collect();
+    assert_eq!((pulls.len(), open.len()), (2, 1), "{pulls:#?}");
+
+    // Merged there: it is done, once, and its claim given back.
+    let second = open[0]["number"].clone();
+    does("PUT", format!("pulls/{second}/merge"), json!({})).await;
+    for _ in 0..2 {
+        let _ = scene.fleet.carson(&["prune", "--json"]);
+    }
+    let (state, now, marks) = scene.state(number).await;
+    assert_eq!((state.as_str(), now), ("closed", vec!["carson:done".to_owned()]));
+    assert_eq!(marks.get("claim"), marks.get("release"), "{marks:?}");
+
+    // Reopened and ready: it is work again.
+    let again = json!({"state": "open", "labels": ["for:hand"]});
+    does("PATCH", format!("issues/{number}"), again).await;
+    assert_eq!(scene.fire()["outcome"], "OK");
+    assert_eq!(scene.pulls_of(number).await.len(), 3);
+}
