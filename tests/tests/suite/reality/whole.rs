@@ -408,11 +408,16 @@ async fn what_people_do_by_hand_is_understood() {
 
     // Closed without merging is a no, which outlives labels until a person takes it back.
     let first = scene.pulls_of(number).await[0]["number"].clone();
-    does("PATCH", format!("pulls/{first}"), json!({"state": "closed"})).await;
+    does(
+        "PATCH",
+        format!("pulls/{first}"),
+        json!({"state": "closed"}),
+    )
+    .await;
     let _ = scene.fleet.carson(&["prune", "--json"]);
+    assert!(scene.fire()["work"].is_null());
     let (_, now, _) = scene.state(number).await;
     assert!(now.contains(&"needs:human".to_owned()), "{now:?}");
-    assert!(scene.fire()["work"].is_null());
     does("PATCH", format!("issues/{number}"), labels(&["for:hand"])).await;
     assert_eq!(scene.fire()["outcome"], "OK");
     let pulls = scene.pulls_of(number).await;
@@ -427,7 +432,10 @@ async fn what_people_do_by_hand_is_understood() {
         let _ = scene.fleet.carson(&["prune", "--json"]);
     }
     let (state, now, marks) = scene.state(number).await;
-    assert_eq!((state.as_str(), now), ("closed", vec!["carson:done".to_owned()]));
+    assert_eq!(
+        (state.as_str(), now),
+        ("closed", vec!["carson:done".to_owned()])
+    );
     assert_eq!(marks.get("claim"), marks.get("release"), "{marks:?}");
 
     // Reopened and ready: it is work again.
