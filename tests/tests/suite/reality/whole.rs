@@ -344,10 +344,10 @@ async fn twenty_issues_end_well_on_a_github_that_is_ill() {
             continue;
         }
         quiet = if scene.merge().await { 0 } else { quiet + 1 };
-        if quiet == 3 && row["outcome"] == "SILENT" {
+        if quiet == 2 && row["outcome"] == "SILENT" {
             scene.github.front.is_well();
         }
-        if quiet >= 6 && row["outcome"] == "SILENT" {
+        if quiet >= 4 && row["outcome"] == "SILENT" {
             break;
         }
         // Limits that GitHub named, rests after failures, and what is owed and tried again later.
