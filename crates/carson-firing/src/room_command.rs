@@ -20,6 +20,8 @@ pub(crate) struct RoomCommand<'c> {
     pub line: &'c str,
     /// Its arguments, `"$@"` in the line.
     pub args: Vec<String>,
+    /// What people call it.
+    pub told: &'c str,
     /// How long it may take.
     pub within: Duration,
     /// Bytes of its output, from the head and from the tail of each stream, that are kept.
@@ -48,12 +50,7 @@ impl RoomCommand<'_> {
             .args(&self.args)
             .exact_env(placed.environment(ctx, rec, room, 0)?)
             .confined(walls.profile());
-        ctx.runs_check(
-            &std::iter::once(self.line)
-                .chain(self.args.iter().map(String::as_str))
-                .collect::<Vec<_>>()
-                .join(" "),
-        );
+        ctx.runs_check(self.told);
         let done = supervise(&command, &limits, &ctx.cancel, |_| {
             std::ops::ControlFlow::Continue(())
         })

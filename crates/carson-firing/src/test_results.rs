@@ -1,7 +1,7 @@
 //! What runners of tests say of each test, on the base and on the work.
 //!
-//! A session wrote the tests, and so what they print: whoever reads it is a child that answers with two
-//! numbers, and only a run that ended with 0 says that something passes.
+//! A session wrote the tests, and so what they print: whoever reads it is a child that answers with numbers
+//! and a few names. What they are worth is said by how the runs ended.
 
 use std::collections::BTreeSet;
 

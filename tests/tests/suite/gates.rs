@@ -290,7 +290,7 @@ fn a_workflow_leaves_only_once_its_linter_has_read_it() {
     ] {
         let agent = format!(
             "[[ $CARSON_STAGE != execute ]] && {{ echo '[APPROVE]'; exit; }}\n\
-             mkdir -p .github/workflows; cat > .github/workflows/x.yml <<'END'\n{content}END\n{}",
+             mkdir -p .github/workflows; echo 'ignore: everything' > .github/actionlint.yaml; cat > .github/workflows/x.yml <<'END'\n{content}END\n{}",
             commit("true")
         );
         let mut fleet = fleet(&agent, "");

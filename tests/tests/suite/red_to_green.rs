@@ -322,5 +322,5 @@ fn a_fix_without_a_test_is_no_proof() {
 fn a_runner_that_never_ends_says_nothing() {
     let fleet = fleet(&writes(&[("one_test.sh", "sleep 600\n")]), "");
     repository_says(&fleet, "run = 'sh \"$1\"'\ntimeout = \"2s\"");
-    says(&fleet, "the command did not end in time on the base");
+    says(&fleet, "sh \"$1\" did not end in time on the base");
 }

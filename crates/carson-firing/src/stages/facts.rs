@@ -34,6 +34,13 @@ pub(crate) struct Findings {
 }
 
 impl Findings {
+    /// Whether a session, the checks and the review all say that it is done.
+    pub(crate) fn is_finished(&self) -> bool {
+        matches!(self.sentinel, Some(Sentinel::Ok(_)))
+            && self.promise != PromiseFact::Failed
+            && self.diff_review != DiffReviewFact::Rejected
+    }
+
     /// What an execute session and the promise found.
     pub(crate) fn of(done: &Done) -> Self {
         Self {

@@ -78,7 +78,6 @@ async fn in_the_way(
     if let Some(why) = closes_others(taken, changes) {
         return Some(why);
     }
-    // More of them are not listed, and so not read.
     let ci: Vec<&str> = changes
         .iter()
         .flat_map(|change| &change.ci)

@@ -9,9 +9,9 @@ use std::time::{Duration, Instant};
 
 use carson_bench::bench::Bench;
 use carson_config::Unproven;
-use carson_core::settle::{DiffReviewFact, Halt, PromiseFact};
+use carson_core::settle::Halt;
 use carson_core::work::WorkKey;
-use carson_core::{Proof, Sentinel, Stage};
+use carson_core::{Proof, Stage};
 use carson_git::{ChangedTest, Seen, TestRunner};
 use carson_home::halt::OrBroken;
 use carson_proc::inspector::{Bounds, Desk};
@@ -44,10 +44,7 @@ pub(crate) async fn run(
     mut found: Findings,
 ) -> Result<Findings, Halt> {
     let asked = &placed.taken.repo.red_to_green;
-    let is_finished = matches!(found.sentinel, Some(Sentinel::Ok(_)))
-        && found.promise != PromiseFact::Failed
-        && found.diff_review != DiffReviewFact::Rejected;
-    if asked.unproven == Unproven::Off || !is_finished {
+    if asked.unproven == Unproven::Off || !found.is_finished() {
         return Ok(found);
     }
     let seen = placed.place.inspect().await;
@@ -94,6 +91,16 @@ struct Call {
     args: Vec<String>,
 }
 
+impl Call {
+    /// What people call it.
+    fn told(&self) -> &str {
+        match self.runner {
+            Some(runner) => name(runner),
+            None => &self.line,
+        }
+    }
+}
+
 async fn prove(
     ctx: &Ctx<'_>,
     rec: &mut Record,
@@ -123,7 +130,7 @@ async fn prove(
         };
         let mut ran = Vec::new();
         for call in &calls {
-            let done = made(ctx, rec, placed, (call, &room, until)).await?;
+            let done = made(ctx, rec, placed, (call, &room, place, until)).await?;
             let words = described_line(ctx, &call.line, &done);
             printed.push_str(&format!("on {place}: {words}\n"));
             keep_output(ctx, rec, "red-to-green", &printed);
@@ -263,11 +270,12 @@ async fn made(
     ctx: &Ctx<'_>,
     rec: &mut Record,
     placed: &Placed<'_, '_>,
-    (call, room, until): (&Call, &Bench, Instant),
+    (call, room, place, until): (&Call, &Bench, &str, Instant),
 ) -> Result<Finished, Halt> {
     let command = RoomCommand {
         line: &call.line,
         args: call.args.clone(),
+        told: &format!("{} on {place}, for red to green", call.told()),
         within: until.saturating_duration_since(Instant::now()),
         keep: KEEP,
     };
@@ -276,7 +284,7 @@ async fn made(
 
 /// Why it is not known how a call ends.
 fn no_end(ctx: &Ctx<'_>, (call, stopped): (&Call, StopReason), place: &str) -> String {
-    let who = call.runner.map_or("the command", name);
+    let who = call.told();
     match stopped {
         StopReason::WallClock if ctx.remaining().is_zero() => {
             format!("the firing's own time ended while {who} ran on {place}")

@@ -152,6 +152,7 @@ pub(super) async fn run(
     let command = RoomCommand {
         line: &check.run,
         args: Vec::new(),
+        told: &check.run,
         within: check.timeout,
         keep: FEEDBACK,
     };

@@ -5,7 +5,6 @@
 
 use std::time::Duration;
 
-use carson_core::Sentinel;
 use carson_core::leaving::{Linted, is_workflow};
 use carson_core::settle::Halt;
 use carson_git::CI_LISTED;
@@ -20,11 +19,15 @@ use crate::placed::Placed;
 use crate::record::Record;
 use crate::room_command::RoomCommand;
 
-/// It gets the files as arguments; what the work removed is read by nobody. A shell says 127 of a program that
-/// is not there.
-const LINE: &str = "command -v actionlint > /dev/null || exit 127; \
+/// It gets the base and the files as arguments; what the work removed is read by nobody. Its settings are the
+/// base's: those of the work could tell it to be silent. A shell says 127 of a program that is not there.
+const LINE: &str = "command -v actionlint > /dev/null || exit 127; base=$1; shift; \
+    settings=${TMPDIR:-/tmp}/actionlint.yaml; \
+    git show \"$base:.github/actionlint.yaml\" > \"$settings\" 2> /dev/null || \
+    git show \"$base:.github/actionlint.yml\" > \"$settings\" 2> /dev/null || \
+    printf 'self-hosted-runner:\\n  labels: []\\n' > \"$settings\"; \
     for file; do shift; if [ -f \"$file\" ]; then set -- \"$@\" \"$file\"; fi; done; \
-    [ $# = 0 ] || exec actionlint -no-color \"$@\"";
+    [ $# = 0 ] || exec actionlint -no-color -config-file \"$settings\" \"$@\"";
 /// How long it may take.
 const WITHIN: Duration = Duration::from_secs(60);
 /// Bytes of what it prints, from head and tail.
@@ -37,8 +40,7 @@ pub(crate) async fn run(
     placed: &mut Placed<'_, '_>,
     mut found: Findings,
 ) -> Result<Findings, Halt> {
-    let is_finished = matches!(found.sentinel, Some(Sentinel::Ok(_)));
-    if !is_finished || !placed.taken.repo.allow_ci {
+    if !found.is_finished() || !placed.taken.repo.allow_ci {
         return Ok(found);
     }
     let seen = placed.place.inspect().await;
@@ -49,19 +51,18 @@ pub(crate) async fn run(
         found.linted = Linted::Unsound(why);
         return Ok(found);
     }
-    let files: Vec<String> = changed
-        .iter()
-        .filter(|path| is_workflow(path))
-        .map(|path| format!("./{path}"))
-        .collect();
+    let files = changed.iter().filter(|path| is_workflow(path));
+    let files: Vec<String> = files.map(|path| format!("./{path}")).collect();
     if files.is_empty() {
         return Ok(found);
     }
+    let base = placed.place.worktree.base.to_string();
     let tip = seen.tip().clone();
     let room = clean_rooms::with_commit(ctx, rec, placed, &seen, &tip).await?;
     let command = RoomCommand {
         line: LINE,
-        args: files,
+        args: std::iter::once(base).chain(files).collect(),
+        told: "actionlint",
         within: WITHIN,
         keep: KEEP,
     };
