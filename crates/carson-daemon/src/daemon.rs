@@ -207,7 +207,7 @@ impl Daemon {
         let mut signals = Signals::new()?;
         loop {
             if let Err(error) = self.pass().await {
-                self.store_failed(&error);
+                jobs::refused(&self.health, &error);
                 tokio::time::sleep(Duration::from_secs(1)).await;
             }
             heart.beat();
@@ -228,16 +228,6 @@ impl Daemon {
         }
     }
 
-    /// Says it once: with a cadence of seconds it would else fill the disk that may be full.
-    fn store_failed(&self, error: &StoreError) {
-        if error.is_damage() {
-            jobs::lost(&self.health, error);
-        } else if self.health.trouble("the store does not answer") {
-            let hint = error.hint();
-            error!(%error, hint, "the store does not answer; nothing fires until it does");
-        }
-    }
-
     /// Whether something that the fleet stands on forbids to claim anything now. Slots stay due,
     /// and no row is written: there may be no room for one.
     async fn is_stopped(&self) -> bool {
@@ -245,7 +235,7 @@ impl Daemon {
             return true;
         }
         if let Err(gone) = self.home.store.still_there() {
-            jobs::lost(&self.health, &gone);
+            jobs::refused(&self.health, &gone);
             self.save_what_is_open().await;
             return true;
         }

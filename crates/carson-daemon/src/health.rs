@@ -37,6 +37,11 @@ impl Health {
         self.inner().said.replace(kind) != Some(kind)
     }
 
+    /// Whether this is the trouble that was said last.
+    pub(crate) fn is_troubled_by(&self, kind: &'static str) -> bool {
+        self.inner().said == Some(kind)
+    }
+
     /// There is none; the kind that is over now.
     pub(crate) fn well(&self) -> Option<&'static str> {
         self.inner().said.take()
@@ -53,6 +58,7 @@ mod tests {
         assert_eq!(health.well(), None);
         assert!(health.trouble("no room"));
         assert!(!health.trouble("no room"));
+        assert!(health.is_troubled_by("no room") && !health.is_troubled_by("locked"));
         assert!(health.trouble("locked"));
         assert_eq!(health.well(), Some("locked"));
         assert_eq!(health.well(), None);

@@ -16,14 +16,13 @@ use std::time::Duration;
 
 use carson_firing::{ended_pulls, orphan_processes, recover, stale_claims};
 use carson_home::Home;
-use carson_proc::ProcessId;
 use tokio::sync::{Mutex, Notify};
 
 use crate::health::Health;
 use crate::heartbeat_url;
 use crate::outbox::Poster;
 use crate::watchdog::Pulse;
-pub(crate) use database::lost;
+pub(crate) use database::{refused, takes_rows_again};
 use runner::{Done, Job, Report};
 
 const SECOND: Duration = Duration::from_secs(1);
@@ -65,11 +64,15 @@ pub(crate) fn start(wires: &Wires) -> std::io::Result<()> {
 fn all(wires: &Wires) -> Vec<Job> {
     let poster = Arc::new(Mutex::new(Poster::default()));
     let (pulse, health) = (wires.pulse.clone(), wires.health.clone());
+    let (recovering, living) = (health.clone(), health.clone());
     let last_rescue = Arc::new(Mutex::new(None));
     vec![
-        Job::new("recover", 5 * SECOND, 30 * MINUTE, dead_firings)
-            .woken_by(&wires.recover_now)
-            .telling(&wires.freed),
+        Job::new("recover", 5 * SECOND, 30 * MINUTE, move |home| {
+            let health = recovering.clone();
+            async move { dead_firings(&home, &health).await }
+        })
+        .woken_by(&wires.recover_now)
+        .telling(&wires.freed),
         Job::new("strays", MINUTE, 5 * MINUTE, stray_processes),
         Job::new("benches", HOUR, 15 * MINUTE, leftovers::benches),
         Job::new("layers", HOUR, 15 * MINUTE, leftovers::layers),
@@ -93,7 +96,11 @@ fn all(wires: &Wires) -> Vec<Job> {
             let last = last_rescue.clone();
             async move { room::watch(&home, &mut *last.lock().await).await }
         }),
-        Job::new("alive", MINUTE, MINUTE, alive).quiet_success(),
+        Job::new("alive", MINUTE, MINUTE, move |home| {
+            let health = living.clone();
+            async move { database::alive(&home, &health).await }
+        })
+        .quiet_success(),
         Job::new("heartbeat", HOUR, MINUTE, move |home| {
             let pulse = pulse.clone();
             async move { heartbeat(&home, &pulse).await }
@@ -103,8 +110,18 @@ fn all(wires: &Wires) -> Vec<Job> {
     ]
 }
 
-async fn dead_firings(home: Home) -> Done {
-    let done = recover::pass(&home).await.map_err(error_chain)?;
+async fn dead_firings(home: &Home, health: &Health) -> Done {
+    let pass = async {
+        takes_rows_again(home, health).await?;
+        recover::pass(home).await
+    };
+    let done = match pass.await {
+        Ok(done) => done,
+        Err(error) => {
+            refused(health, &error);
+            return Err(error_chain(error));
+        }
+    };
     let concluded = Report::counted(
         done.ended.len(),
         "dead firing concluded",
@@ -146,18 +163,6 @@ async fn stale_claims(home: Home) -> Done {
 async fn posts(home: &Home, poster: &mut Poster) -> Done {
     let sent = poster.drain(home).await.map_err(error_chain)?;
     Ok(Report::counted(sent as usize, "post sent", "posts sent"))
-}
-
-/// Writes down that we live: what a later start reads to know how long nobody did.
-async fn alive(home: Home) -> Done {
-    let me = ProcessId::current();
-    let version = env!("CARGO_PKG_VERSION");
-    let now = home.clock.now();
-    let beat = home
-        .store
-        .heartbeat(&home.fleet.host, me.pid, me.start, version, now);
-    beat.await.map_err(error_chain)?;
-    Ok(Report::counted(1, "sign of life", ""))
 }
 
 async fn heartbeat(home: &Home, pulse: &Pulse) -> Done {

@@ -60,6 +60,8 @@ pub async fn pass(home: &Home) -> Result<Recovered, StoreError> {
         }
         match conclude_dead(home, &row).await {
             Ok(done) => ended.push(done),
+            // Nor would it take the others: they are found again.
+            Err(FiringError::Store(error)) => return Err(error),
             Err(error) => {
                 error!(firing.id = %row.id, %error, "a dead firing could not be concluded");
             }

@@ -8,10 +8,13 @@
 use std::fs::{self, File};
 use std::path::PathBuf;
 use std::process::{Child, Command, Output, Stdio};
+use std::time::Duration;
 
 use carson_tests::fleet::TestFleet;
 use carson_tests::judge::sound;
 use carson_tests::until;
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::Pid;
 
 /// A daemon whose home lies on a disk of so many mebibytes.
 struct Confined {
@@ -91,6 +94,15 @@ impl Confined {
 
 impl Drop for Confined {
     fn drop(&mut self) {
+        if std::thread::panicking() {
+            let log = fs::read_to_string(&self.log).unwrap_or_default();
+            let rows =
+                self.inside("\"$2\" --home \"$1\" status; df \"$1\"; \"$2\" --home \"$1\" firings");
+            eprintln!("the daemon said:\n{log}\n{rows:?}");
+        }
+        if std::thread::panicking() {
+            eprintln!("{}", fs::read_to_string(&self.log).unwrap_or_default());
+        }
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
@@ -98,7 +110,10 @@ impl Drop for Confined {
 
 /// A role that is due every second; its disk keeps so many mebibytes free.
 fn fleet(min_free_mb: u32) -> TestFleet {
-    let fleet = sound();
+    eager(sound(), min_free_mb)
+}
+
+fn eager(fleet: TestFleet, min_free_mb: u32) -> TestFleet {
     fleet.role_at("eager", "play", "* * * * * *", "max_late = \"1h\"\n");
     let path = fleet.home().join("carson.toml");
     let text = fs::read_to_string(&path).unwrap();
@@ -155,6 +170,49 @@ fn a_database_without_room_stops_the_firing_and_loses_nothing() {
     slots.sort();
     slots.dedup();
     assert_eq!(slots.len(), rows.len(), "a slot fired twice");
+}
+
+/// Where its own firing stands in the way of every claim, the loop has nothing to write: the one who
+/// concludes finds out.
+#[test]
+fn a_dead_firing_that_finds_no_room_for_its_end_is_said_once_and_concluded_when_there_is_some() {
+    let fleet = TestFleet::new();
+    let barrier = fleet.shared().join("barrier");
+    fleet.script(&format!(
+        "[[when]]\ndo = [{{ barrier = {barrier:?} }}, {{ say = \"[OK] done\" }}]\n"
+    ));
+    let fleet = eager(fleet, 0);
+    let _ = fleet.issue("eager", "Work", "To do.");
+    let daemon = Confined::start(&fleet, 24);
+    let reached = barrier.with_extension("reached");
+    until("the session to start", || reached.exists().then_some(()));
+    let log = fs::read_to_string(&daemon.log).unwrap();
+    let (_, pid) = log.split_once("firing.pid=").unwrap();
+    let pid = pid.split(' ').next().unwrap().parse().unwrap();
+    daemon.fill();
+
+    kill(Pid::from_raw(pid), Signal::SIGKILL).unwrap();
+
+    daemon.says("concluding a dead firing");
+    // What its end gives back is filled, too.
+    until("the daemon to say that nothing fires", || {
+        daemon.fill();
+        let log = fs::read_to_string(&daemon.log).unwrap();
+        log.contains("nothing fires until it does").then_some(())
+    });
+    let tried = daemon.says("concluding a dead firing");
+    std::thread::sleep(Duration::from_secs(6));
+    assert_eq!(daemon.says("concluding a dead firing"), tried);
+    assert_eq!(daemon.says("nothing fires until it does"), 1);
+    assert!(daemon.inside("rm \"$1/filled\"").status.success());
+    daemon.says("it is over; firings go on");
+    let list = "\"$2\" --home \"$1\" firings --all --limit 1000 --json";
+    until("the dead firing to be concluded", || {
+        let list = daemon.inside(list);
+        let rows: serde_json::Value = serde_json::from_slice(&list.stdout).unwrap();
+        let mut rows = rows.as_array().unwrap().iter();
+        rows.any(|row| row["outcome"] == "CRASHED").then_some(())
+    });
 }
 
 #[test]

@@ -14,6 +14,7 @@ use chrono::{DateTime, Utc};
 use tracing::{debug, error, info, warn};
 
 use super::{Daemon, LEAD};
+use crate::jobs;
 
 /// What is due, in the order of the slots.
 struct Slots<'f> {
@@ -62,6 +63,7 @@ impl Daemon {
         if due.is_empty() || self.is_stopped().await {
             return Ok(());
         }
+        jobs::takes_rows_again(&self.home, &self.health).await?;
         let Slots { wishes, dues, late } = Slots::of(due);
         let store = &self.home.store;
         store.record_skips(&fleet.host, &late, now).await?;

@@ -1,12 +1,59 @@
 //! The database: its log, its health, its backups.
 
 use carson_home::Home;
+use carson_proc::ProcessId;
 use carson_store::StoreError;
 use tracing::error;
 
 use super::error_chain;
 use super::runner::{Done, Report};
 use crate::health::Health;
+
+/// What is said of a database that can be read at best.
+const NO_ANSWER: &str = "the store does not answer";
+
+/// The database refused something, and what. Said once: with a cadence of seconds it would else
+/// fill the disk that may be full.
+pub(crate) fn refused(health: &Health, error: &StoreError) {
+    if error.is_damage() {
+        lost(health, error);
+    } else if health.trouble(NO_ANSWER) {
+        let hint = error.hint();
+        error!(%error, hint, "the store does not answer; nothing fires until it does");
+    }
+}
+
+/// Where the database refused something, whether it takes a row again. A full disk is still read
+/// from: only a write that stays shows that there is room.
+///
+/// # Errors
+/// When it does not.
+pub(crate) async fn takes_rows_again(home: &Home, health: &Health) -> Result<(), StoreError> {
+    if health.is_troubled_by(NO_ANSWER) {
+        sign_of_life(home).await?;
+    }
+    Ok(())
+}
+
+/// Writes down that we live: what a later start reads to know how long nobody did.
+async fn sign_of_life(home: &Home) -> Result<(), StoreError> {
+    let me = ProcessId::current();
+    let version = env!("CARGO_PKG_VERSION");
+    let now = home.clock.now();
+    home.store
+        .heartbeat(&home.fleet.host, me.pid, me.start, version, now)
+        .await
+}
+
+pub(super) async fn alive(home: &Home, health: &Health) -> Done {
+    match sign_of_life(home).await {
+        Ok(()) => Ok(Report::counted(1, "sign of life", "")),
+        Err(error) => {
+            refused(health, &error);
+            Err(error_chain(error))
+        }
+    }
+}
 
 pub(super) async fn checkpoint(home: Home) -> Done {
     home.store.still_there().map_err(error_chain)?;
