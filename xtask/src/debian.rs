@@ -16,7 +16,7 @@ struct Package {
     present: fn() -> bool,
 }
 
-const PACKAGES: [Package; 8] = [
+const PACKAGES: [Package; 10] = [
     Package {
         name: "git",
         present: || on_path("git"),
@@ -43,6 +43,15 @@ const PACKAGES: [Package; 8] = [
     Package {
         name: "openssl",
         present: || on_path("openssl"),
+    },
+    // Sign commits.
+    Package {
+        name: "openssh-client",
+        present: || on_path("ssh-keygen"),
+    },
+    Package {
+        name: "gnupg",
+        present: || on_path("gpg"),
     },
     // Sets the clock of one process.
     Package {

@@ -28,6 +28,7 @@ mod preflight;
 mod promise;
 mod remote;
 mod sandbox;
+mod signing;
 mod sinks;
 mod streak;
 mod subject;

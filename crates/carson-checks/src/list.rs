@@ -8,7 +8,7 @@ use carson_notify::Spec;
 use crate::{Checked, Machine, Scene, Verdict, checked};
 use crate::{
     accounts, clock, database, disk, egress, forges, grants, hook, identity, labels, memory, place,
-    promise, remote, sandbox, sinks, versions, workspaces,
+    promise, remote, sandbox, signing, sinks, versions, workspaces,
 };
 
 /// Whether a firing asks a check, and when.
@@ -246,6 +246,10 @@ pub const LIST: &[Check] = checks![
         "who a role's sessions are to others: what `identity.check` prints is what `identity.expect` says",
         "mend the role's [identity]: its env, or what is expected",
         Role(|scene, role| Box::pin(identity::asked(scene, role)));
+    "role.NAME.signing", WithWork,
+        "the key that signs the role's commits is there and asks nobody",
+        "mend identity.git_sign of the role, or the key: no passphrase, or an agent that holds it",
+        Role(|scene, role| Box::pin(signing::works(scene, role)));
     "role.NAME.sandbox", WithWork,
         "a role with sandbox = \"required\" can have it here",
         "sandbox = \"best-effort\", or a kernel that has it",

@@ -9,6 +9,7 @@ use carson_core::admission::Overlap;
 use carson_core::cadence::Cadence;
 use carson_core::egress::Allowlist;
 use carson_core::limits::Limits;
+use carson_core::signing::SigningKey;
 use carson_core::{AccountName, Api, EngineKind, HostName, RepoName, RoleName, Stage};
 use carson_notify::Spec;
 use chrono_tz::Tz;
@@ -227,6 +228,8 @@ pub struct Role {
     pub identity_check: Option<IdentityCheck>,
     /// Who its commits say has written them.
     pub author: Author,
+    /// What signs them when they leave.
+    pub signing: Option<SigningKey>,
     /// Its prompts.
     pub prompts: Prompts,
 }
@@ -285,6 +288,7 @@ impl Role {
             identity: BTreeMap::new(),
             identity_check: None,
             author: Author::default(),
+            signing: None,
             prompts: Prompts::default(),
         }
     }

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use carson_core::cadence::Cadence;
+use carson_core::signing::SigningKey;
 use carson_core::{HostName, RoleName, Stage};
 use carson_forge::is_reserved;
 use carson_notify::SINKS;
@@ -181,6 +182,7 @@ fn resolve_role(
     let egress = egress
         .map(|rules| crate::egress::egress(rules, &raw.engines, &around.providers, &mut check));
     let confinement = confinement(&raw, &around.paths, &mut check);
+    let signing = signing(&raw, &around.paths, &mut check);
     promise(&raw, &around.checked, &mut check);
     bounds::check(&raw, around.day_cost_usd, &mut check);
     let role = Role {
@@ -204,6 +206,7 @@ fn resolve_role(
         promise: raw.promise,
         identity_check: identity_check(&raw.identity, &mut check),
         author: author(&raw.identity, &mut check),
+        signing,
         identity: raw.identity.env,
         prompts,
         name: name.clone(),
@@ -244,7 +247,31 @@ fn promise(raw: &RoleFile, checked: &[String], check: &mut Check<'_>) {
     }
 }
 
-/// A pattern says nothing without the command that it is held against.
+/// A key that a session could read signs whatever it likes.
+fn signing(raw: &RoleFile, at: &Paths<'_>, check: &mut Check<'_>) -> Option<SigningKey> {
+    const KEY: &str = "identity.git_sign";
+    let text = raw.identity.git_sign.as_deref()?;
+    let hint = "ssh:~/.ssh/carson_signing, or gpg:agent@acme.example";
+    let Some(key) = SigningKey::parse(text) else {
+        check.problem(KEY, format!("{text:?} names no key"), hint);
+        return None;
+    };
+    let SigningKey::Ssh(file) = key else {
+        return Some(key);
+    };
+    let file = at.expand(&file.to_string_lossy());
+    let granted = raw.paths.read.iter().chain(&raw.paths.write);
+    if let Some(open) = granted
+        .into_iter()
+        .find(|open| file.starts_with(at.expand(open)))
+    {
+        let problem = format!("its sessions may read the key: paths grants {open:?}");
+        check.problem(KEY, problem, "move the key, or take the grant back");
+        return None;
+    }
+    Some(SigningKey::Ssh(file))
+}
+
 /// Git leaves out what ends an author's name in a commit.
 fn author(raw: &IdentitySection, check: &mut Check<'_>) -> Author {
     let given = [
@@ -264,6 +291,7 @@ fn author(raw: &IdentitySection, check: &mut Check<'_>) -> Author {
     }
 }
 
+/// A pattern says nothing without the command that it is held against.
 fn identity_check(raw: &IdentitySection, check: &mut Check<'_>) -> Option<IdentityCheck> {
     let hint = "check = \"aws sts get-caller-identity\"";
     let is_empty = |text: &str| text.trim().is_empty();

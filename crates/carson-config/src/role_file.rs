@@ -291,6 +291,11 @@ pub(crate) struct IdentitySection {
     /// Their address; without it `carson@localhost`.
     #[schemars(extend("examples" = ["agent@acme.example"]))]
     pub git_email: Option<String>,
+    /// What signs its commits when they leave: `ssh:FILE` (a private key without a passphrase, or a
+    /// public one whose private half an agent holds) or `gpg:KEY`. No session sees the key, and without its
+    /// signature nothing is pushed.
+    #[schemars(extend("examples" = ["ssh:~/.ssh/carson_signing", "gpg:agent@acme.example"]))]
+    pub git_sign: Option<String>,
 }
 
 /// Who its commits say has written them; what is missing has a default.

@@ -44,6 +44,7 @@ pub mod reading;
 pub mod section;
 pub mod sentinel;
 pub mod settle;
+pub mod signing;
 mod skip;
 pub mod stage;
 pub mod stops;

@@ -24,6 +24,14 @@ pub enum GitError {
         /// Which command.
         verb: String,
     },
+    /// A commit, or a text, could not be signed.
+    #[error("{key} signs nothing: {why}")]
+    NotSigned {
+        /// The key, as the settings name it.
+        key: String,
+        /// What its program said.
+        why: String,
+    },
     /// The remote cannot be reached or is not a repository.
     #[error("the repository {url} cannot be read: {detail}")]
     RemoteGone {

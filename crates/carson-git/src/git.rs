@@ -289,7 +289,7 @@ pub(crate) fn run_here(git: Git) -> Result<Vec<u8>, String> {
 
 /// Our environment without what would point git elsewhere, or to helpers of a session's: git starts
 /// ssh and its own helpers by their names.
-fn inherited() -> Vec<(OsString, OsString)> {
+pub(crate) fn inherited() -> Vec<(OsString, OsString)> {
     let ours = |name: &OsStr| {
         let name = name.to_string_lossy();
         !name.starts_with("GIT_") || OPERATOR.contains(&name.as_ref())

@@ -39,7 +39,7 @@
 //! way (the gate looks again before anything is removed).
 //!
 //! Reading order: `mirror.rs`, `push.rs`, `private.rs`, `worktree.rs`, `seen.rs`, `inspect/`,
-//! `snapshot.rs`, `salvaged.rs`.
+//! `snapshot.rs`, `signed.rs`, `salvaged.rs`.
 //!
 //! [`snapshot`]: Seen::snapshot
 
@@ -71,6 +71,7 @@ mod room;
 mod salvaged;
 mod scratch;
 mod seen;
+mod signed;
 mod skeleton;
 mod snapshot;
 mod stale;
@@ -109,5 +110,6 @@ pub use remote::{Credential, Remote};
 pub use removal::{remove_tree, remove_tree_after};
 pub use salvaged::Salvaged;
 pub use seen::{Seen, TreeFacts};
+pub use signed::sign;
 pub use version::{MINIMUM, check_version};
 pub use worktree::Worktree;

@@ -58,10 +58,12 @@ impl Worktree {
         let Some(at) = self.branch_tip().await? else {
             return Ok(idle);
         };
+        let left = self.signed_copy(&at).await?.unwrap_or_else(|| at.clone());
+        self.idle_ref(self.signed_ref(&at), &mut idle).await?;
         if at == self.base
             || begun.as_ref() == Some(&at)
-            || pushed == Some(&at)
-            || self.is_on_remote(&at).await
+            || pushed == Some(&left)
+            || self.is_on_remote(&left).await
         {
             let name = self.branch_ref();
             idle.push(IdleRef { name, at });

@@ -62,8 +62,18 @@ impl Seen {
         Ok(Salvaged::Yes)
     }
 
-    /// Base, where the sessions began, pushed, or under a kept ref.
+    /// Base, where the sessions began, pushed, or under a kept ref; what leaves signed is its copy.
     async fn is_kept(&self, commit: &Oid) -> Result<bool, GitError> {
+        if self.is_kept_itself(commit).await? {
+            return Ok(true);
+        }
+        match self.worktree.signed_copy(commit).await? {
+            Some(copy) => self.is_kept_itself(&copy).await,
+            None => Ok(false),
+        }
+    }
+
+    async fn is_kept_itself(&self, commit: &Oid) -> Result<bool, GitError> {
         if *commit == self.worktree.base {
             return Ok(true);
         }

@@ -49,6 +49,7 @@ mod routine;
 mod sandbox;
 mod scripted_model;
 mod secrets;
+mod signed;
 mod signs;
 mod soak;
 mod stages;

@@ -237,12 +237,23 @@ async fn note_ref(ctx: &Ctx<'_>, kept: String, saved: &mut Saved) {
 }
 
 async fn push(ctx: &Ctx<'_>, place: &Place, taken: &Taken<'_>, tip: &Oid, saved: &mut Saved) {
+    let leaves = match &ctx.role.signing {
+        None => tip.clone(),
+        Some(key) => match place.worktree.signed(tip, key).await {
+            Ok(copy) => copy,
+            Err(error) => {
+                warn!(firing.id = %ctx.id, %error, "the branch could not be signed");
+                saved.held = Some(format!("nothing was pushed: {error}"));
+                return;
+            }
+        },
+    };
     let (branch, protected) = (place.pushed_as(), &taken.repo.protected);
-    match place.worktree.kept().push(branch, tip, protected).await {
+    match place.worktree.kept().push(branch, &leaves, protected).await {
         Ok(_) => {
-            info!(firing.id = %ctx.id, branch, commit = %tip, "branch pushed");
-            verify::record_judged(ctx, Judged::Pushed, tip).await;
-            saved.pushed = Some(tip.clone());
+            info!(firing.id = %ctx.id, branch, commit = %leaves, "branch pushed");
+            verify::record_judged(ctx, Judged::Pushed, &leaves).await;
+            saved.pushed = Some(leaves);
         }
         Err(error) => {
             warn!(firing.id = %ctx.id, %error, "the branch could not be pushed");

@@ -1,0 +1,218 @@
+//! Signed copies of commits, for whoever asks for signatures.
+//!
+//! No session has a key. What it committed is judged as it is; what leaves is a copy, commit by
+//! commit: the same trees, authors, dates and messages, with a `gpgsig` header as `git commit -S` writes
+//! it (gitformat-signature(5)). A signature that a session wrote itself is left out.
+
+use std::collections::HashMap;
+use std::path::Path;
+use std::time::Duration;
+
+use carson_core::signing::SigningKey;
+use carson_proc::{Command, Limits, capture, own_program};
+
+use crate::durable;
+use crate::error::GitError;
+use crate::git::{detail, inherited};
+use crate::oid::Oid;
+use crate::snapshot::parse;
+use crate::worktree::Worktree;
+
+/// Commits that one firing may bring.
+const MOST: usize = 500;
+/// How long one signature may take: nobody is there to touch a token or to type a passphrase.
+const ONE: Duration = Duration::from_secs(20);
+/// How long all of them may take.
+const ALL: Duration = Duration::from_secs(300);
+/// Bytes of a commit: its header and message.
+const COMMIT: usize = 1 << 20;
+
+/// Signs a text as git signs a commit; the signature, as it stands in one.
+///
+/// # Errors
+/// When the program is missing, has no such key, or asks somebody.
+pub async fn sign(key: &SigningKey, text: &[u8]) -> Result<String, GitError> {
+    let name = match key {
+        SigningKey::Ssh(_) => "ssh-keygen",
+        SigningKey::Gpg(_) => "gpg",
+    };
+    let failed = |why: String| GitError::NotSigned {
+        key: key.to_string(),
+        why,
+    };
+    let path = std::env::var_os("PATH");
+    let program = own_program(Path::new(name), path.as_deref())
+        .ok_or_else(|| failed(format!("{name} is not installed")))?;
+    let command = Command::new(program, "/")
+        .exact_env(inherited())
+        .stdin_bytes(text.to_vec());
+    // Nobody is there to be asked.
+    let command = command
+        .env("SSH_ASKPASS", "/bin/false")
+        .env("SSH_ASKPASS_REQUIRE", "force");
+    let command = match key {
+        SigningKey::Ssh(file) => command
+            .args(["-Y", "sign", "-n", "git", "-f"])
+            .arg(file.as_os_str()),
+        SigningKey::Gpg(key) => command
+            .args(["--batch", "--no-tty", "--armor", "--detach-sign"])
+            .args(["--local-user", key]),
+    };
+    // Its own agent may stay, on purpose.
+    let limits = Limits {
+        sweep: false,
+        ..Limits::within(ONE)
+    };
+    let done = capture(&command, &limits).await?;
+    if done.stopped.is_some() {
+        return Err(failed(format!(
+            "{name} gave no answer in {} s",
+            ONE.as_secs()
+        )));
+    }
+    let said = done.stdout.text();
+    if !done.success() || !said.starts_with("-----BEGIN ") {
+        return Err(failed(detail(&done)));
+    }
+    Ok(said.trim_end().to_owned())
+}
+
+impl Worktree {
+    /// The commit that leaves in place of `tip`: with its history since what the remote has, signed. Asked
+    /// again, it is the same one.
+    ///
+    /// # Errors
+    /// When one of them cannot be signed, or there are too many.
+    pub async fn signed(&self, tip: &Oid, key: &SigningKey) -> Result<Oid, GitError> {
+        if let Some(done) = self.signed_copy(tip).await? {
+            return Ok(done);
+        }
+        let all = tokio::time::timeout(ALL, self.sign_new(tip, key));
+        let copy = all.await.map_err(|_| GitError::NotSigned {
+            key: key.to_string(),
+            why: format!("it took longer than {} s", ALL.as_secs()),
+        })??;
+        let name = self.signed_ref(tip);
+        self.kept.bare.move_ref(&name, &copy, None).await?;
+        durable::name(&self.kept.path().join(&name), self.kept.path())?;
+        Ok(copy)
+    }
+
+    /// What was made of a commit to leave in its place.
+    pub(crate) async fn signed_copy(&self, of: &Oid) -> Result<Option<Oid>, GitError> {
+        self.kept.bare.ref_target(&self.signed_ref(of)).await
+    }
+
+    pub(crate) fn signed_ref(&self, of: &Oid) -> String {
+        format!("refs/carson/signed/{}/{of}", self.name())
+    }
+
+    async fn sign_new(&self, tip: &Oid, key: &SigningKey) -> Result<Oid, GitError> {
+        let mut copies: HashMap<Oid, Oid> = HashMap::new();
+        for commit in self.new_commits(tip, key).await? {
+            let id = commit.git2();
+            let raw = self.kept.bare.read(move |repo| {
+                let odb = repo.odb()?;
+                Ok(odb.read(id)?.data().to_vec())
+            });
+            let unsigned = unsigned(&raw.await?, &copies).ok_or_else(|| GitError::NotSigned {
+                key: key.to_string(),
+                why: format!("{commit} has a header that cannot be copied"),
+            })?;
+            let signature = sign(key, &unsigned.whole()).await?;
+            let git = self.kept.bare.git("hash-object");
+            let git = git.args(["-t", "commit", "-w", "--stdin"]);
+            let made = git.stdin(unsigned.with(&signature)).text().await?;
+            copies.insert(commit, parse(made.trim())?);
+        }
+        Ok(copies.remove(tip).unwrap_or_else(|| tip.clone()))
+    }
+
+    /// What the remote does not have, parents first.
+    async fn new_commits(&self, tip: &Oid, key: &SigningKey) -> Result<Vec<Oid>, GitError> {
+        let remote = self.mirror.bare.read(|repo| {
+            let mut at = Vec::new();
+            for found in repo.references_glob("refs/remotes/origin/*")? {
+                at.extend(found?.target().map(Oid::from));
+            }
+            Ok(at)
+        });
+        let mut asked = format!("{tip}\n^{}\n", self.base);
+        for at in remote.await? {
+            asked.push_str(&format!("^{at}\n"));
+        }
+        let most = format!("--max-count={}", MOST + 1);
+        let list = self.kept.bare.git("rev-list");
+        let list = list.args(["--topo-order", "--reverse", &most, "--stdin"]);
+        let said = list.stdin(asked.into_bytes()).text().await?;
+        let all: Vec<Oid> = said.lines().map(parse).collect::<Result<_, _>>()?;
+        if all.len() > MOST {
+            return Err(GitError::NotSigned {
+                key: key.to_string(),
+                why: format!("the work has more than {MOST} commits"),
+            });
+        }
+        Ok(all)
+    }
+}
+
+/// A commit without a signature, in the two parts between which it comes.
+#[derive(Debug, PartialEq, Eq)]
+struct Unsigned {
+    /// Full lines.
+    header: Vec<u8>,
+    /// From the empty line on.
+    message: Vec<u8>,
+}
+
+impl Unsigned {
+    fn whole(&self) -> Vec<u8> {
+        [self.header.as_slice(), self.message.as_slice()].concat()
+    }
+
+    fn with(&self, signature: &str) -> Vec<u8> {
+        let lines = signature.replace('\n', "\n ");
+        let own = format!("gpgsig {lines}\n");
+        [
+            self.header.as_slice(),
+            own.as_bytes(),
+            self.message.as_slice(),
+        ]
+        .concat()
+    }
+}
+
+/// A commit whose parents are their copies, and whose own signatures are left out. `None` where it is none.
+fn unsigned(raw: &[u8], copies: &HashMap<Oid, Oid>) -> Option<Unsigned> {
+    if raw.len() > COMMIT {
+        return None;
+    }
+    let end = raw.windows(2).position(|two| two == b"\n\n")? + 1;
+    let (lines, message) = raw.split_at(end);
+    let mut header = Vec::with_capacity(raw.len());
+    let mut is_signature = false;
+    for line in lines.split_inclusive(|byte| *byte == b'\n') {
+        // A line that begins with a blank goes on with the header above it.
+        if !line.starts_with(b" ") {
+            is_signature = line.starts_with(b"gpgsig ") || line.starts_with(b"gpgsig-sha256 ");
+        }
+        if is_signature {
+            continue;
+        }
+        let parent = line.strip_prefix(b"parent ").and_then(|rest| {
+            let text = str::from_utf8(rest).ok()?;
+            copies.get(&text.trim_end().parse::<Oid>().ok()?)
+        });
+        match parent {
+            Some(copy) => header.extend(format!("parent {copy}\n").into_bytes()),
+            None => header.extend_from_slice(line),
+        }
+    }
+    Some(Unsigned {
+        header,
+        message: message.to_vec(),
+    })
+}
+
+#[cfg(test)]
+mod tests;
