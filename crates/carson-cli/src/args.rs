@@ -523,6 +523,9 @@ pub enum PrAction {
         /// Do not ask.
         #[arg(long)]
         yes: bool,
+        /// The commit that was read: when the branch has another one now, nothing is merged.
+        #[arg(long, value_name = "SHA")]
+        match_head_commit: Option<String>,
         #[command(flatten)]
         repo: RepoArg,
     },

@@ -312,6 +312,8 @@ fn owed_text(effect: &Effect, said: &str) -> String {
 fn may_pass(error: &ForgeError) -> bool {
     match error {
         ForgeError::Unauthorized
+        // The settings will have its new name.
+        | ForgeError::Moved { .. }
         | ForgeError::AppKey { .. }
         | ForgeError::Forbidden { .. }
         | ForgeError::RateLimited(_)

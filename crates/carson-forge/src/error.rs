@@ -16,6 +16,12 @@ pub enum ForgeError {
         /// What was asked for.
         what: String,
     },
+    /// It has another address now, which nobody follows: a token goes nowhere else.
+    #[error("{what} has another address on the forge now")]
+    Moved {
+        /// What was asked for.
+        what: String,
+    },
     /// The token is not accepted.
     #[error("the forge does not accept the token")]
     Unauthorized,
@@ -94,6 +100,9 @@ impl ForgeError {
     pub fn hint(&self) -> &'static str {
         match self {
             Self::NotFound { .. } => "`carson issue list` and `carson pr list` show what there is",
+            Self::Moved { .. } => {
+                "the repository was renamed or transferred: put its name of today into slug of its section"
+            }
             Self::Unauthorized => "renew the token that the forge's section of carson.toml names",
             Self::AppKey { .. } => {
                 "look at app_id, app_key_file and app_installation, and where the app is installed"

@@ -1,7 +1,7 @@
 //! What a person decides about a pull request, on any forge.
 
 use carson_firing::ended_pulls;
-use carson_forge::{Pull, PullState};
+use carson_forge::{ForgeError, Pull, PullState};
 use carson_home::Home;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -16,6 +16,9 @@ use crate::verb::{Ask, Who};
 pub struct Merge {
     /// Its number.
     pub number: u64,
+    /// The commit that was read, or its beginning: when the branch has another one now, nothing is merged.
+    #[serde(default)]
+    pub commit: Option<String>,
     /// The repository; needed when there are several.
     pub repo: Option<String>,
 }
@@ -46,12 +49,24 @@ impl Ask for Merge {
         if pull.draft {
             return Err(Refusal::DraftPull(pull.number));
         }
+        let mut merge = carson_forge::Merge::default();
+        if forge.holds_branches() || self.commit.is_some() {
+            let offered = forge.pull_head(pull.number).await?.sha;
+            if let Some(expected) = self.commit.filter(|read| !offered.starts_with(read)) {
+                return Err(Refusal::from(ForgeError::HeadMoved {
+                    number: pull.number,
+                    expected,
+                    found: offered,
+                }));
+            }
+            merge.expected = Some(offered);
+        }
         if !forge.holds_branches() {
             ended_pulls::merge_branch(home, repo, &pull).await?;
+            // It offers nothing any more.
+            merge.expected = None;
         }
-        forge
-            .merge_pull(pull.number, &carson_forge::Merge::default())
-            .await?;
+        forge.merge_pull(pull.number, &merge).await?;
         let merged = Pull {
             state: PullState::Merged,
             ..pull

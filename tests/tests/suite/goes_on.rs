@@ -36,6 +36,29 @@ fn files(fleet: &TestFleet, branch: &str) -> Vec<String> {
     listed.lines().map(str::to_owned).collect()
 }
 
+/// A person's commit of `person.txt` on top of what is checked out.
+fn person_commits(fleet: &TestFleet, how: &[&str], at: &str) -> String {
+    let dir = fleet.root().join("theirs");
+    let theirs = dir.to_str().unwrap();
+    let add = [&["worktree", "add", "--quiet"], how, &[theirs, at]].concat();
+    let _ = fleet.git(&add);
+    fs::write(dir.join("person.txt"), "mine\n").unwrap();
+    let ann = [
+        "-C",
+        theirs,
+        "-c",
+        "user.name=ann",
+        "-c",
+        "user.email=a@b.c",
+    ];
+    let person = |args: &[&str]| fleet.git(&[&ann, args].concat());
+    let _ = person(&["add", "person.txt"]);
+    let _ = person(&["commit", "--quiet", "-m", "Mine"]);
+    let tip = person(&["rev-parse", "HEAD"]).trim().to_owned();
+    let _ = fleet.git(&["worktree", "remove", theirs]);
+    tip
+}
+
 #[test]
 fn attempts_go_on_in_one_pull_request_until_it_is_merged() {
     let script = format!(
@@ -63,29 +86,7 @@ fn attempts_go_on_in_one_pull_request_until_it_is_merged() {
 
     // The base moves, and a person pushes to the draft.
     fleet.commit_to_main(&[("base.txt", "moved\n")]);
-    let theirs = fleet.root().join("theirs");
-    let theirs = theirs.to_str().unwrap();
-    let _ = fleet.git(&["worktree", "add", "--quiet", theirs, &branch]);
-    fs::write(fleet.root().join("theirs/person.txt"), "mine\n").unwrap();
-    let person = |args: &[&str]| {
-        let all = [
-            &[
-                "-C",
-                theirs,
-                "-c",
-                "user.name=ann",
-                "-c",
-                "user.email=a@b.c",
-            ],
-            args,
-        ]
-        .concat();
-        fleet.git(&all)
-    };
-    let _ = person(&["add", "person.txt"]);
-    let _ = person(&["commit", "--quiet", "-m", "Mine"]);
-    let _ = fleet.git(&["worktree", "remove", theirs]);
-    let by_person = fleet.tip(&branch);
+    let by_person = person_commits(fleet, &[], &branch);
 
     let second = scene.fire();
     assert_eq!(second["outcome"], "FAILED", "{second:#}");
@@ -116,6 +117,34 @@ fn attempts_go_on_in_one_pull_request_until_it_is_merged() {
     let number = ready["number"].to_string();
     let _ = fleet.ok(&["pr", "merge", &number, "--yes", "--json"]);
     assert_eq!(fleet.labels(1), ["carson:done"]);
+}
+
+/// A person writes the draft's history anew: theirs is what counts, and nobody writes it over.
+#[test]
+fn a_branch_that_a_person_wrote_anew_is_gone_on_with_as_it_is() {
+    let script = format!(
+        "if [ $n = 1 ]; then {}{}fi\n[ ! -e one.txt ] && [ -e person.txt ] || exit 4\n{}{}",
+        commit("one"),
+        gives_up(),
+        commit("two"),
+        said_ok()
+    );
+    let scene = scene(&script);
+    let fleet = &scene.fleet;
+    assert_eq!(scene.fire()["outcome"], "FAILED");
+    let draft = pull(fleet);
+    let branch = draft["head"].as_str().unwrap();
+    let theirs = person_commits(fleet, &["--detach"], "main");
+    let _ = fleet.git(&["update-ref", &format!("refs/heads/{branch}"), &theirs]);
+
+    let second = scene.fire();
+
+    assert_eq!(second["outcome"], "OK", "{second:#}");
+    assert_eq!(second["goes_on"], branch, "{second:#}");
+    let _ = fleet.git(&["merge-base", "--is-ancestor", &theirs, branch]);
+    let all = files(fleet, branch);
+    assert!(!all.contains(&"one.txt".to_owned()), "{all:?}");
+    assert_eq!(pull(fleet)["draft"], false);
 }
 
 #[test]

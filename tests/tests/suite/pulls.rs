@@ -120,7 +120,8 @@ fn a_pull_request_is_merged_into_the_checkout_that_it_is_for() {
     let text = fs::read_to_string(&settings).unwrap();
     let (remote, own) = (format!("{:?}", fleet.remote()), format!("{seed:?}"));
     fs::write(&settings, text.replace(&remote, &own)).unwrap();
-    assert_eq!(fire(&fleet)["outcome"], "OK");
+    let row = fire(&fleet);
+    assert_eq!(row["outcome"], "OK", "{row:#}");
     // What its owner works on is in nobody's way, and stays.
     fs::write(seed.join("README.md"), "mine\n").unwrap();
     let refused = fleet.carson(&["pr", "merge", "2", "--yes"]);
@@ -134,7 +135,16 @@ fn a_pull_request_is_merged_into_the_checkout_that_it_is_for() {
         "mine\n"
     );
     fs::write(seed.join("README.md"), "# Widget\n").unwrap();
-    let merged = fleet.ok(&["pr", "merge", "2", "--yes", "--json"]);
+    // What was read is what is merged.
+    let other = "0123456789012345678901234567890123456789";
+    let merge = ["pr", "merge", "2", "--yes", "--json", "--match-head-commit"];
+    let refused = fleet.carson(&[&merge[..], &[other]].concat());
+    assert!(
+        refused.code == Some(1) && refused.stdout.contains("has other commits now"),
+        "{refused:#?}"
+    );
+    let offered = row["pushed_sha"].as_str().unwrap();
+    let merged = fleet.ok(&[&merge[..], &[&offered[..9]]].concat());
     assert_eq!(merged["issue"], 1, "{merged:#}");
     assert_eq!(fs::read_to_string(seed.join("hello.txt")).unwrap(), "hi\n");
     assert_eq!(state(&fleet, 2), "merged");

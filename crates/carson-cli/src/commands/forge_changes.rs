@@ -81,12 +81,18 @@ pub async fn pr(app: &App, home: &Home, action: PrAction) -> Result<(), CommandE
         PrAction::Merge {
             number,
             yes,
+            match_head_commit: commit,
             repo: RepoArg { repo },
         } => {
             if !yes {
                 agree(home, number, repo.clone()).await?;
             }
-            let merged = pull_ends::Merge { number, repo }.answer(home).await?;
+            let merge = pull_ends::Merge {
+                number,
+                commit,
+                repo,
+            };
+            let merged = merge.answer(home).await?;
             let Ended { head, base, .. } = &merged;
             let text = format!("#{number} is merged: {head} → {base}");
             print::done(app.json, &text, &merged);

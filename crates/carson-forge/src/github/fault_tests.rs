@@ -170,6 +170,20 @@ async fn the_token_follows_no_redirect() {
 }
 
 #[tokio::test]
+async fn an_issue_that_was_transferred_is_gone_and_a_renamed_repository_is_said() {
+    let moved = "HTTP/1.1 301 Moved Permanently\r\nlocation: http://127.0.0.1:9/repositories/1/issues/2\r\n\
+                 content-length: 0\r\nconnection: close\r\n\r\n";
+    let (one, _) = forge(vec![Does::Answer(moved.to_owned()), fine()]).await;
+    let error = one.issue(7).await.unwrap_err();
+    assert!(matches!(error, ForgeError::NotFound { .. }), "{error}");
+    let (all, came) = forge(vec![Does::Answer(moved.to_owned())]).await;
+    let error = all.issue(7).await.unwrap_err();
+    assert!(matches!(error, ForgeError::Moved { .. }), "{error}");
+    assert!(error.hint().contains("slug"));
+    assert_eq!(came.load(Ordering::SeqCst), 2);
+}
+
+#[tokio::test]
 async fn what_may_have_been_made_is_not_made_again() {
     for half in [Does::BreakOff(""), Does::BreakOff(HEAD), Does::Drip] {
         let (forge, came) = forge(vec![half, fine()]).await;

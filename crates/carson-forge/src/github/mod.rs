@@ -85,6 +85,14 @@ impl GitHubForge {
         }
     }
 
+    /// What became of an issue with another address: it was transferred, or the whole repository was.
+    async fn left(&self, what: String) -> ForgeError {
+        match self.client.get::<IgnoredAny>(&self.path(&[])).await {
+            Ok(_) => ForgeError::NotFound { what },
+            Err(error) => error,
+        }
+    }
+
     /// Path segments below the repository.
     fn path(&self, rest: &[&str]) -> Vec<String> {
         let segments = std::iter::once("repos").chain(self.slug.split('/'));
@@ -163,9 +171,11 @@ impl Api for GitHubForge {
 
     fn issue(&self, number: u64) -> Answer<'_, Issue> {
         Box::pin(async move {
-            let number = number.to_string();
-            let raw: types::RawIssue = self.client.get(&self.path(&["issues", &number])).await?;
-            Ok(raw.into())
+            let path = self.path(&["issues", &number.to_string()]);
+            match self.client.get::<types::RawIssue>(&path).await {
+                Err(ForgeError::Moved { what }) => Err(self.left(what).await),
+                raw => Ok(raw?.into()),
+            }
         })
     }
 

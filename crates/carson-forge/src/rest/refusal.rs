@@ -65,6 +65,7 @@ impl Refusal {
                 message: with_rights(message, &headers),
             },
             StatusCode::NOT_FOUND | StatusCode::GONE => ForgeError::NotFound { what },
+            _ if status.is_redirection() => ForgeError::Moved { what },
             _ if status.is_server_error() => ForgeError::Unavailable {
                 detail: format!("{status}: {message}"),
             },

@@ -39,6 +39,8 @@ struct Has {
     faults: Vec<(&'static str, &'static str, Fault)>,
     /// Chance of a fault at each request, where there is one.
     dice: Option<Dice>,
+    /// An issue that has another address now.
+    transferred: Option<u64>,
     /// How many requests that change something were carried out.
     writes: usize,
     /// After so many of these this process is killed, and hears no answer.
@@ -73,6 +75,11 @@ impl Front {
     /// From now on about one request in ten meets a fault.
     pub fn is_ill(&self, seed: u64) {
         self.0.lock().unwrap().dice = Some(Dice::new(seed));
+    }
+
+    /// From now on this issue is found elsewhere.
+    pub fn has_lost(&self, issue: u64) {
+        self.0.lock().unwrap().transferred = Some(issue);
     }
 
     /// From now on everything is well.
@@ -129,6 +136,12 @@ impl Front {
     async fn answer(&self, client: &reqwest::Client, asked: Asked) -> Option<Said> {
         let fault = self.fault(&asked);
         let refused = |status, message| Said::json(status, &json!({"message": message}));
+        if self.is_elsewhere(&asked) {
+            let mut said = refused(301, "Moved Permanently");
+            let there = "http://127.0.0.1:9/repositories/2/issues/1";
+            said.headers.insert("location", there.parse().unwrap());
+            return Some(said);
+        }
         match fault {
             Some(Fault::BadGateway) => return Some(refused(502, "Bad Gateway")),
             Some(Fault::Secondary) => {
@@ -152,6 +165,14 @@ impl Front {
             Some(Fault::LostInGateway) => Some(refused(502, "Bad Gateway")),
             _ => Some(said),
         }
+    }
+
+    fn is_elsewhere(&self, asked: &Asked) -> bool {
+        let has = self.0.lock().unwrap();
+        let path = asked.path.split('?').next().unwrap();
+        let part = path.split("/issues/").nth(1);
+        let number = part.and_then(|part| part.split('/').next()?.parse().ok());
+        number.is_some() && number == has.transferred
     }
 
     /// Counts; whether whoever asked is dead now.

@@ -444,3 +444,32 @@ async fn what_people_do_by_hand_is_understood() {
     assert_eq!(scene.fire()["outcome"], "OK");
     assert_eq!(scene.pulls_of(number).await.len(), 3);
 }
+
+/// GitHub answers for it with its new address, which our token does not follow.
+#[tokio::test(flavor = "multi_thread", worker_threads = 3)]
+async fn an_issue_that_was_transferred_holds_up_no_other() {
+    let scene = Scene::begin().await;
+    let gone = scene.issue("Elsewhere", "To do.", &["for:hand"]).await;
+    assert_eq!(scene.fire()["outcome"], "OK");
+    let next = scene.issue("Here", "To do.", &["for:hand"]).await;
+    // It is in no list any more.
+    let closed = json!({"state": "closed"});
+    scene
+        .github
+        .does("acme", "PATCH", &format!("issues/{gone}"), &closed)
+        .await;
+    scene.github.front.has_lost(gone);
+
+    assert_eq!(scene.fire()["outcome"], "OK");
+    assert!(scene.merge().await);
+    let pruned = scene.fleet.carson(&["prune", "--json"]);
+
+    assert_eq!(pruned.code, Some(0), "{pruned:#?}");
+    let (state, labels, marks) = scene.state(next).await;
+    assert_eq!(
+        (state.as_str(), labels),
+        ("closed", vec!["carson:done".to_owned()])
+    );
+    assert_eq!(marks.get("claim"), marks.get("release"), "{marks:?}");
+    assert!(scene.fire()["work"].is_null());
+}
