@@ -175,8 +175,8 @@ pub(crate) struct LimitsSection {
     /// host.
     #[schemars(range(min = 1), extend("examples" = [500]))]
     max_salvage_mb: u64,
-    /// Lines that one finished change may add and take away, lock files left out; a larger one is a draft
-    /// that asks to be split.
+    /// Lines that one finished change may add and take away, lock files left out; a line of more than 400
+    /// bytes counts as several. A larger change is a draft that asks to be split.
     #[schemars(range(min = 1), extend("examples" = [4000]))]
     max_diff_lines: u64,
     /// Processes and threads of one session at once.

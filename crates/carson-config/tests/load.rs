@@ -134,6 +134,31 @@ fn every_mistake_is_found_at_once_with_its_line() {
 }
 
 #[test]
+fn names_of_others_and_keys_that_are_none_are_refused() {
+    let dir = good_home();
+    let settings = dir.path().join("carson.toml");
+    let text = std::fs::read_to_string(&settings).unwrap();
+    let account = "[accounts.forge-github]\nengine = \"command\"\nbinary = \"/bin/true\"\n";
+    std::fs::write(&settings, format!("{text}\n{account}")).unwrap();
+    let role = dir.path().join("roles/implementer/role.toml");
+    let text = std::fs::read_to_string(&role).unwrap();
+    std::fs::write(
+        &role,
+        text.replace("[identity]", "[identity]\ngit_sign = \"x509:me\""),
+    )
+    .unwrap();
+    let found = findings(dir.path());
+    assert!(
+        found.contains("a name that begins with forge- is that of a forge's limit"),
+        "{found}"
+    );
+    assert!(
+        found.contains("identity.git_sign: \"x509:me\" names no key"),
+        "{found}"
+    );
+}
+
+#[test]
 fn what_crosses_files_is_found_too() {
     let dir = good_home();
     write(

@@ -22,6 +22,10 @@ pub(crate) fn accounts(
         let Some(name) = check.name::<AccountName>(&at, &name) else {
             continue;
         };
+        if at.starts_with("accounts.forge-") {
+            let problem = "a name that begins with forge- is that of a forge's limit";
+            check.problem(&at, problem, "give it another name");
+        }
         let Some(engine) = EngineKind::named(&section.engine) else {
             check.problem(&at, "engine is missing", "engine = \"claude\"");
             continue;

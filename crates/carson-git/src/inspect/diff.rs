@@ -17,6 +17,8 @@ const FILE: u64 = 1_000_000;
 const WHOLE: usize = 1_600_000;
 /// Paths that are listed one by one.
 const LISTED: usize = 500;
+/// Bytes from which on a line is as much to read as two.
+const LONG: usize = 400;
 /// Share of characters, in a hundred, that no text has, above which a file is no text.
 const ODD: usize = 25;
 /// So many of them a small file may have all the same.
@@ -32,7 +34,8 @@ pub struct Shown {
     pub unshown: Vec<Unshown>,
     /// How many more are not shown and not listed.
     pub more: u64,
-    /// Lines that it adds and takes away, but for those of lock files.
+    /// Lines that it adds and takes away, but for those of lock files: a long one counts as several, and a
+    /// file without any, such as an empty one, as one.
     #[serde(default)]
     pub lines: u64,
 }
@@ -52,7 +55,7 @@ pub(super) fn show(objects: &Objects, old: Oid, new: Oid) -> Result<Shown, Strin
     let all = changed(objects, new, &[old])?;
     for one in all.iter().filter(|one| !one.is_dir()) {
         let told = match moved(&all, one) {
-            Moved::From(path) => Ok((renamed(&path, &one.path), 0)),
+            Moved::From(path) => Ok((renamed(&path, &one.path), 1)),
             Moved::Away => continue,
             Moved::No => patch(objects, one)?,
         };
@@ -173,7 +176,6 @@ fn patch(objects: &Objects, one: &Changed) -> Result<Result<(String, u64), Strin
         Some(&mut options),
     );
     let mut patch = patch.map_err(fail)?;
-    let (_, added, taken) = patch.line_stats().map_err(fail)?;
     let body = patch.to_buf().map_err(fail)?;
     let body = String::from_utf8_lossy(&body).into_owned();
     // The first line, and the modes that libgit2 does not know of buffers.
@@ -187,14 +189,24 @@ fn patch(objects: &Objects, one: &Changed) -> Result<Result<(String, u64), Strin
         }
         _ => Ok(()),
     };
+    // Who reads sees at least that something happened to it.
+    let mut lines = 1;
     if let Some(at) = body.find("\n@@ ") {
+        lines = to_read(&body[at + 1..]);
         let side =
             |at: Option<At>, side| at.map_or("/dev/null".into(), |_| format!("{side}/{path}"));
         let (old, new) = (side(one.old, 'a'), side(one.new, 'b'));
         let _ = writeln!(text, "--- {old}\n+++ {new}");
         text.push_str(&body[at + 1..]);
     }
-    Ok(Ok((text, (added + taken) as u64)))
+    Ok(Ok((text, lines)))
+}
+
+/// Lines of hunks that add or take away, a long one as several.
+fn to_read(hunks: &str) -> u64 {
+    let lines = hunks.lines().filter(|line| line.starts_with(['+', '-']));
+    let many = lines.map(|line| line.len().div_ceil(LONG).max(1) as u64);
+    many.sum()
 }
 
 /// The text at a path; empty where nothing is.
@@ -259,6 +271,14 @@ fn pictures(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn one_long_line_is_as_much_to_read_as_several() {
+        let long = "x".repeat(LONG * 3);
+        let hunks = format!("@@ -1 +1,3 @@ -not this\n same\n-old\n+\n+{long}\n\\ No newline\n");
+        assert_eq!(to_read(&hunks), 1 + 1 + 4);
+        assert_eq!(to_read(""), 0);
+    }
 
     #[test]
     fn a_control_character_hides_no_text() {
