@@ -182,6 +182,10 @@ pub const LIST: &[Check] = checks![
         "workspaces cost what is changed in them, not what the repository holds",
         "allow user namespaces and overlayfs in them (Linux 5.11), on a disk with extended attributes; fleet.workspaces = \"copy\" asks for copies",
         Home(|scene| Box::pin(workspaces::layers(scene)));
+    "workspaces.stuck", Never,
+        "no bench stays because nobody could look into it",
+        "`carson status` names them, and `carson prune --discard FIRING` throws one away",
+        Home(|scene| Box::pin(workspaces::stuck(scene)));
     "home.private", Never,
         "only its owner can change the home, whose settings name programs to run",
         "chmod go-w on it",

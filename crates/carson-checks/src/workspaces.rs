@@ -19,6 +19,25 @@ pub(crate) async fn layers(scene: &Scene<'_>) -> Option<Verdict> {
     })
 }
 
+/// What `carson status` calls STUCK.
+pub(crate) async fn stuck(scene: &Scene<'_>) -> Option<Verdict> {
+    let home = scene.home;
+    let stuck = home.store.stuck(&home.fleet.host).await.ok()?;
+    let Some(oldest) = stuck.iter().min_by_key(|one| one.since) else {
+        return Some(Verdict::ok("none"));
+    };
+    let more = match stuck.len() {
+        1 => String::new(),
+        all => format!(" (and {} more)", all - 1),
+    };
+    let found = format!("bench {} stays: {}{more}", oldest.bench, oldest.why);
+    let remedy = format!(
+        "look into benches/{0}; `carson prune --discard {0}` throws it away",
+        oldest.bench
+    );
+    Some(Verdict::warning(found).mend(remedy))
+}
+
 pub(crate) async fn setup(scene: &Scene<'_>, repo: &Repo) -> Option<Verdict> {
     if repo.setup.lines.is_empty() {
         return None;

@@ -96,6 +96,11 @@ fn attempts_go_on_in_one_pull_request_until_it_is_merged() {
         (&draft["head"], &draft["draft"]),
         (&branch.as_str().into(), &true.into())
     );
+    let told = fleet.carson(&["firings", second["id"].as_str().unwrap()]);
+    assert!(
+        told.stdout.contains(&format!("branch: {branch}\n")),
+        "{told:#?}"
+    );
     let two = fleet.tip(&branch);
     for earlier in [&one, &by_person] {
         let _ = fleet.git(&["merge-base", "--is-ancestor", earlier, &two]);

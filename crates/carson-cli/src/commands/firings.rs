@@ -90,7 +90,9 @@ pub fn details(row: &Firing) -> Vec<String> {
         lines.extend(value.map(|value| format!("{name}: {value}")));
     };
     add("work", Some(work(row)).filter(|work| !work.is_empty()));
-    add("branch", row.branch.clone());
+    // What it made is where the earlier work is.
+    let pushed_as = row.goes_on.as_ref().or(row.branch.as_ref());
+    add("branch", pushed_as.cloned());
     add("pull request", row.pr_url.clone());
     let kept = row.salvage_ref.as_ref().zip(row.repo.as_ref());
     add(

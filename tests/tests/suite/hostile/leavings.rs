@@ -281,6 +281,11 @@ echo '[OK] done'"#;
         "{status:#}"
     );
     // Until an operator has seen enough of it.
+    let checked = fleet.carson(&["doctor"]).stdout;
+    assert!(
+        checked.contains("workspaces.stuck") && checked.contains(&format!("bench {id} stays")),
+        "{checked}"
+    );
     let gone = fleet.ok(&["prune", "--discard", id, "--json"]);
     assert_eq!(gone["bench"]["did"], "gone", "{gone:#}");
     assert_eq!(fleet.benches(), Vec::<PathBuf>::new());
