@@ -13,7 +13,7 @@ use super::repositories::{away, check, forge_of, full, open_to};
 use crate::background;
 use crate::ctx::Ctx;
 use crate::forge_text;
-use crate::queue::{self, Held, Looked};
+use crate::queue::{self, Held, Looked, Unmended};
 use crate::reached::Taken;
 use crate::record::Record;
 use crate::stale_claims;
@@ -54,9 +54,13 @@ pub(super) async fn pick<'h>(ctx: &Ctx<'h>, rec: &mut Record) -> Result<Taken<'h
             continue;
         }
         check(ctx, rec, repo, &forge).await?;
+        let unmended = Unmended::of(ctx.home, ctx.role, repo, ctx.now()).await;
+        // Whoever comes before them may mend what stands in their way.
+        ready.sort_by_key(|issue| unmended.has(issue.number));
         for issue in ready {
             let number = issue.number;
-            if rests(ctx, repo, number).await? {
+            let in_vain = !ctx.by_hand && unmended.held(number).is_some();
+            if in_vain || rests(ctx, repo, number).await? {
                 all_held += 1;
                 continue;
             }
@@ -148,7 +152,11 @@ async fn note_held(ctx: &Ctx<'_>, repo: &Repo, forge: &Forge, issue: &Issue, hel
             }
             true
         }
-        Held::Assigned(_) | Held::Lacks(_) | Held::ForPeople(_) | Held::Failed { .. } => false,
+        Held::Assigned(_)
+        | Held::Lacks(_)
+        | Held::ForPeople(_)
+        | Held::Failed { .. }
+        | Held::FailsOnBase { .. } => false,
     }
 }
 
