@@ -15,8 +15,8 @@ use carson_home::Home;
 use carson_home::halt::Hinted;
 use carson_store::{EffectState, Firing as Row, Store, StoreError};
 
+use crate::asked_forge::AskedForge;
 use crate::roles::kind_of;
-use crate::roles::repositories::AskedForge;
 
 /// What the branches of all firings begin with.
 const FLEET: &str = "carson/";

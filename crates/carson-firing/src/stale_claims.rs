@@ -12,8 +12,8 @@ use chrono::TimeDelta;
 use thiserror::Error;
 use tracing::{info, warn};
 
+use crate::asked_forge::AskedForge;
 use crate::labels::labels_after;
-use crate::roles::repositories::AskedForge;
 use carson_home::Home;
 use carson_home::halt::Hinted;
 

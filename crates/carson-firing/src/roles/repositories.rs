@@ -4,27 +4,16 @@ use carson_config::{Repo, Role};
 use carson_core::RepoName;
 use carson_core::admission::SkipReason;
 use carson_core::settle::Halt;
-use carson_forge::{Forge, ForgeError};
+use carson_forge::Forge;
 use carson_store::StoreError;
 
+use crate::asked_forge::AskedForge;
 use crate::ctx::Ctx;
 use crate::record::Record;
 use crate::review_queue::{self, Full};
 use carson_bench::sandbox_profile;
 use carson_home::Home;
-use carson_home::halt::{Hinted, OrBroken, describe_error};
-
-/// An error of a step in which the forge was asked.
-pub(crate) trait AskedForge: Hinted {
-    /// Whether it only cannot be asked now.
-    fn is_away(&self) -> bool;
-}
-
-impl AskedForge for ForgeError {
-    fn is_away(&self) -> bool {
-        Self::is_away(self)
-    }
-}
+use carson_home::halt::{OrBroken, describe_error};
 
 /// Those of a role, in its order, or the one that is wanted of them.
 pub(crate) struct Open<'h> {
