@@ -23,10 +23,12 @@ struct Part {
 struct Options {
     cuts: u64,
     seed: u64,
+    benches: u64,
     required: bool,
 }
 
-/// Runs what can be run; `args` are `--cuts N`, `--seed N` and `--required`.
+/// Runs what can be run; `args` are `--cuts N`, `--seed N`, `--benches N` and
+/// `--required`.
 ///
 /// # Errors
 /// When an argument is not understood, the tests cannot be run, or a part that is required is
@@ -38,9 +40,14 @@ pub fn run(interrupt: &Interrupt, args: &[&str]) -> anyhow::Result<ExitCode> {
     }
     let parts = [
         Part {
-            what: "power cuts, and a disk that turns read-only",
-            filter: "test(/^(power|read_only)::/)",
+            what: "power cuts, a disk that turns read-only, and a quota",
+            filter: "test(/^(power|read_only|quota)::/)",
             missing: no_disk(),
+        },
+        Part {
+            what: "a push that never ends, a million rows, and very many benches",
+            filter: "test(/^(pushes|scale|bulk)::/)",
+            missing: None,
         },
         Part {
             what: "the unit file in systemd",
@@ -65,6 +72,7 @@ pub fn run(interrupt: &Interrupt, args: &[&str]) -> anyhow::Result<ExitCode> {
     let env = [
         ("CARSON_POWER_CUTS", options.cuts.to_string()),
         ("CARSON_POWER_SEED", options.seed.to_string()),
+        ("CARSON_TEST_BENCHES", options.benches.to_string()),
     ];
     let done = test::run(interrupt, &[&chosen[..], &filters].concat(), &env);
     // The last thing on the screen.
@@ -76,6 +84,7 @@ fn options(args: &[&str]) -> anyhow::Result<Options> {
     let mut options = Options {
         cuts: 5,
         seed: 19,
+        benches: 1_000,
         required: false,
     };
     let mut args = args.iter();
@@ -91,7 +100,8 @@ fn options(args: &[&str]) -> anyhow::Result<Options> {
         match *name {
             "--cuts" => options.cuts = number,
             "--seed" => options.seed = number,
-            _ => bail!("machine takes --cuts N, --seed N and --required, not {name}"),
+            "--benches" => options.benches = number,
+            _ => bail!("machine takes --cuts N, --seed N, --benches N and --required, not {name}"),
         }
     }
     Ok(options)

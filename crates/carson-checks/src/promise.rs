@@ -2,7 +2,9 @@
 
 use carson_config::Role;
 use carson_core::RepoName;
+use carson_core::work::WorkKey;
 use carson_home::Home;
+use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 use tracing::warn;
 
@@ -20,6 +22,9 @@ pub struct Baseline {
     /// The end of what it printed when it did not pass, on one line.
     #[serde(default)]
     pub said: String,
+    /// Work whose sessions were paid and left it failing in this very way.
+    #[serde(default)]
+    pub unmended: Vec<WorkKey>,
 }
 
 /// How a promise ended there.
@@ -40,9 +45,20 @@ impl Baseline {
 
     /// What was found last.
     pub async fn known(home: &Home, role: &Role, repo: &RepoName) -> Option<Self> {
+        let known = Self::known_at(home, role, repo).await?;
+        Some(known.0)
+    }
+
+    /// The same, and when.
+    pub async fn known_at(
+        home: &Home,
+        role: &Role,
+        repo: &RepoName,
+    ) -> Option<(Self, DateTime<Utc>)> {
         let key = Self::key(role, repo);
         let known = home.store.measured(&home.fleet.host, &key).await;
-        serde_json::from_str(&known.ok()??.0).ok()
+        let (text, at) = known.ok()??;
+        Some((serde_json::from_str(&text).ok()?, at))
     }
 
     /// Keeps it for the firings after this one. One that cannot be kept is found again.
@@ -53,6 +69,14 @@ impl Baseline {
         if let Err(error) = kept.await {
             warn!(%error, "how the check ended on the base could not be kept");
         }
+    }
+}
+
+impl Baseline {
+    /// Whether sessions on this work would be paid once more for what they could not mend.
+    #[must_use]
+    pub fn is_unmended(&self, work: WorkKey) -> bool {
+        matches!(self.ended, BaselineEnd::Failed(_)) && self.unmended.contains(&work)
     }
 }
 

@@ -26,6 +26,11 @@ fn main() -> ExitCode {
     if let Some(code) = carson_proc::inspector::answer_if_asked(&carson_firing::questions()) {
         return code;
     }
+    // To a daemon that says "read your settings again", from its first moment on.
+    let mut words = std::env::args_os();
+    let hang_ups = words
+        .any(|word| word == "daemon")
+        .then(carson_proc::outlive_hang_ups);
     others_write_nothing();
     let args = match args::Args::try_parse() {
         Ok(args) => args,
@@ -36,6 +41,9 @@ fn main() -> ExitCode {
     } = &args.command
     {
         return commands::hook::answer();
+    }
+    if let (Some(hang_ups), false) = (hang_ups, matches!(args.command, args::Command::Daemon(_))) {
+        hang_ups.as_before();
     }
     let json = args.json;
     // A panic tells the values that surprised it.

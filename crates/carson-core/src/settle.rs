@@ -227,12 +227,12 @@ impl Facts {
     }
 
     /// Whether the firing tells nothing about the work: a person stopped it, this machine could not confine
-    /// it, or what it stands on failed before any of it was done. Such a firing costs the work no attempt. A CLI that fails after a model
+    /// it, its check fails without it in the same way, or what it stands on failed before any of it was done. Such a firing costs the work no attempt. A CLI that fails after a model
     /// has answered may do so because of the work.
     #[must_use]
     pub fn spares_the_work(&self) -> bool {
         match self.halt {
-            Some(Halt::Cancelled | Halt::Unconfined(_)) => true,
+            Some(Halt::Cancelled | Halt::Unconfined(_) | Halt::AsBefore(_)) => true,
             Some(Halt::Unavailable(_) | Halt::Broken(_)) => !self.has_work(),
             Some(Halt::EngineFailed(_)) => !self.has_work() && !self.answered,
             _ => false,

@@ -81,11 +81,26 @@ pub struct Start {
     pub drain: bool,
 }
 
-/// Runs until SIGTERM or SIGINT.
+/// Listens to SIGHUP from now on: before the settings are read, so that none is lost that says they changed.
+///
+/// # Errors
+/// When the system gives none.
+pub fn hang_ups() -> Result<Signal, DaemonError> {
+    listen(SignalKind::hangup())
+}
+
+fn listen(kind: SignalKind) -> Result<Signal, DaemonError> {
+    signal(kind).map_err(|source| DaemonError::System {
+        what: "signals",
+        source,
+    })
+}
+
+/// Runs until SIGTERM or SIGINT; `hang_ups` is what was [listened](hang_ups) to before.
 ///
 /// # Errors
 /// When it cannot start.
-pub async fn run(home: Home, start: Start) -> Result<(), DaemonError> {
+pub async fn run(home: Home, start: Start, mut hang_ups: Signal) -> Result<(), DaemonError> {
     if home.fleet.roles.is_empty() {
         return Err(DaemonError::NoRoles(home.fleet.layout.roles()));
     }
@@ -119,7 +134,7 @@ pub async fn run(home: Home, start: Start) -> Result<(), DaemonError> {
         store = daemon.home.store.kind(),
         "daemon started"
     );
-    daemon.go_round(&heart).await?;
+    daemon.go_round(&heart, &mut hang_ups).await?;
     watchdog::say(&[NotifyState::Stopping]);
     if daemon.start.drain {
         daemon.drain().await?;
@@ -145,21 +160,13 @@ struct Daemon {
 struct Signals {
     terminate: Signal,
     interrupt: Signal,
-    hangup: Signal,
 }
 
 impl Signals {
     fn new() -> Result<Self, DaemonError> {
-        let take = |kind| {
-            signal(kind).map_err(|source| DaemonError::System {
-                what: "signals",
-                source,
-            })
-        };
         Ok(Self {
-            terminate: take(SignalKind::terminate())?,
-            interrupt: take(SignalKind::interrupt())?,
-            hangup: take(SignalKind::hangup())?,
+            terminate: listen(SignalKind::terminate())?,
+            interrupt: listen(SignalKind::interrupt())?,
         })
     }
 }
@@ -203,7 +210,7 @@ impl Daemon {
         .await?)
     }
 
-    async fn go_round(&mut self, heart: &Heart) -> Result<(), DaemonError> {
+    async fn go_round(&mut self, heart: &Heart, hang_ups: &mut Signal) -> Result<(), DaemonError> {
         let mut signals = Signals::new()?;
         loop {
             if let Err(error) = self.pass().await {
@@ -217,7 +224,7 @@ impl Daemon {
                 biased;
                 _ = signals.terminate.recv() => return Ok(()),
                 _ = signals.interrupt.recv() => return Ok(()),
-                _ = signals.hangup.recv() => self.reload().await,
+                _ = hang_ups.recv() => self.reload().await,
                 () = self.changed.notified() => {
                     tokio::time::sleep(SETTLE).await;
                     self.reload().await;

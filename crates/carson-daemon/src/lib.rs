@@ -36,6 +36,6 @@ mod reload;
 mod wall_clock_timer;
 mod watchdog;
 
-pub use daemon::{DaemonError, Start, run};
+pub use daemon::{DaemonError, Start, hang_ups, run};
 pub use lock::{DaemonLock, LockError};
 pub use outbox::Poster;

@@ -124,14 +124,16 @@ fn new_firing(
     now: DateTime<Utc>,
 ) -> NewFiring {
     let limit = TimeDelta::from_std(role.limits.wall_clock).unwrap_or(TimeDelta::days(1));
+    // What is claimed a moment before midnight, for midnight, counts to the day that it works in.
+    let begins = wish.at.map_or(now, |at| at.max(now));
     NewFiring {
         id: FiringId::new(),
         role: role.name.clone(),
         slot: wish.slot,
         host: home.fleet.host.clone(),
         account: Some(account),
-        deadline_at: now + limit,
-        claimed_at: now,
+        deadline_at: begins + limit,
+        claimed_at: begins,
         missed: wish.missed,
         repo: wish.repo.clone(),
         work: wish.work,

@@ -1,5 +1,6 @@
 //! What people read on the forge: pull requests and comments.
 
+use carson_checks::FAILS;
 use carson_core::settle::{Facts, PromiseFact, Settled};
 use carson_core::{Outcome, Page, Work, untrusted};
 
@@ -109,6 +110,17 @@ pub(crate) fn forge_note(ctx: &Ctx<'_>, rec: &Record, settled: &Settled, saved: 
         note = note.says("\n").and(&fenced_quote::last_words(rec));
     }
     note
+}
+
+/// The check of an issue fails without its work in the same way.
+pub(crate) fn not_its_fault() -> Page {
+    Page::from(
+        "\n\nThat is no fault of this issue's, and counts as no attempt: its check fails without any work, \
+         too. No other session is paid for it until that check passes there or fails in another way. \
+         What to do: ",
+    )
+    .says(FAILS)
+    .says(".")
 }
 
 pub(crate) fn out_of_attempts(attempts: u32, tried: &[Page]) -> Page {

@@ -24,6 +24,7 @@
 //! [`session`] is the only place that runs an agent CLI, [`thread_posts`] the only one that files posts.
 
 pub mod admit;
+mod asked_forge;
 mod asked_in_bench;
 mod background;
 mod budget;

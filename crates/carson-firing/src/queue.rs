@@ -7,6 +7,7 @@ mod approval;
 mod dependencies;
 mod held;
 mod place;
+mod unmended;
 mod waits;
 
 use carson_config::{Repo, Role};
@@ -21,6 +22,7 @@ use chrono::{DateTime, TimeDelta, Utc};
 pub(crate) use held::approval_words;
 pub use held::{Blocking, Held, HeldIssue};
 pub use place::{Place, place};
+pub use unmended::Unmended;
 use waits::hold_for_dependencies;
 
 /// How long a failed piece of work rests: this, doubled with each failure, …

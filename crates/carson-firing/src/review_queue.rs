@@ -15,6 +15,7 @@ use carson_home::Home;
 use carson_home::halt::Hinted;
 use carson_store::{EffectState, Firing as Row, Store, StoreError};
 
+use crate::asked_forge::AskedForge;
 use crate::roles::kind_of;
 
 /// What the branches of all firings begin with.
@@ -38,6 +39,12 @@ pub enum QueueError {
     /// The store does not answer.
     #[error("what is owed to the forge cannot be read")]
     Store(#[from] StoreError),
+}
+
+impl AskedForge for QueueError {
+    fn is_away(&self) -> bool {
+        matches!(self, Self::Forge(error) if error.is_away())
+    }
 }
 
 impl Hinted for QueueError {

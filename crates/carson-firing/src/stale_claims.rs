@@ -12,6 +12,7 @@ use chrono::TimeDelta;
 use thiserror::Error;
 use tracing::{info, warn};
 
+use crate::asked_forge::AskedForge;
 use crate::labels::labels_after;
 use carson_home::Home;
 use carson_home::halt::Hinted;
@@ -28,6 +29,12 @@ pub(crate) enum SweepError {
     /// The forge does not answer.
     #[error(transparent)]
     Forge(#[from] ForgeError),
+}
+
+impl AskedForge for SweepError {
+    fn is_away(&self) -> bool {
+        matches!(self, Self::Forge(error) if error.is_away())
+    }
 }
 
 impl Hinted for SweepError {

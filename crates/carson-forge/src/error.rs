@@ -123,6 +123,12 @@ impl ForgeError {
         }
     }
 
+    /// Whether it only cannot be asked now: nobody's fault, and over by itself.
+    #[must_use]
+    pub fn is_away(&self) -> bool {
+        matches!(self, Self::Unavailable { .. } | Self::RateLimited(_))
+    }
+
     /// What is wrong with one piece of work, where nothing is wrong with the forge.
     #[must_use]
     pub fn unread(&self) -> Option<Unread> {

@@ -9,9 +9,14 @@
     reason = "mounts disks and boots systemd with the system's own tools"
 )]
 
+#[path = "../suite/bulk.rs"]
+mod bulk;
 mod disk;
 mod power;
+mod pushes;
+mod quota;
 mod read_only;
+mod scale;
 mod service;
 mod systemd;
 

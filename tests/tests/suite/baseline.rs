@@ -1,8 +1,10 @@
 //! The promise on the untouched base, before a session is paid.
 
 use carson_tests::fleet::TestFleet;
+use carson_tests::until;
 use serde_json::Value;
 
+use crate::daemon::Daemon;
 use crate::faults::fleet;
 use crate::hostile::leavings::with_stages;
 
@@ -144,5 +146,75 @@ fn work_whose_promise_fails_as_it_did_before_is_told_so() {
     assert!(
         why.contains("promise.run") && !why.contains("max_attempts"),
         "{why}"
+    );
+}
+
+/// An issue is not tried again and again for a base that is not its fault; another one may mend that base.
+#[test]
+fn work_that_fails_as_the_base_does_is_paid_once_and_goes_on_when_that_is_mended() {
+    let agent = format!(
+        "if grep -q 'Mend the base' \"$CARSON_TMP/prompt\"; then echo x > mended.txt; git add mended.txt; fi\n\
+         {WORK}\necho '[OK] done'"
+    );
+    let fleet = fleet(&agent, "");
+    fleet.role_at("hand", "sh", "* * * * * *", "stages = [\"execute\"]\n");
+    let promise = "[promise]\nrun = \"echo the base is broken; test -e mended.txt\"\n\
+                   [limits]\nmax_attempts = 1\nmax_open_prs = 9\n";
+    with_stages(&fleet, "\"execute\", \"verify\"", promise);
+    let daemon = Daemon::start(&fleet, &[]);
+    let rows = |work: &str| -> Vec<Value> {
+        let rows = fleet.ok(&["firings", "--all", "--limit", "1000", "--json"]);
+        let rows = rows.as_array().unwrap().iter();
+        let ended = rows.filter(|row| row["work"] == work && row["ended_at"].is_string());
+        ended.cloned().collect()
+    };
+    let ends_as = |work: &str, outcome: &str| {
+        until(&format!("{work} to end as {outcome}"), || {
+            rows(work).into_iter().find(|row| row["outcome"] == outcome)
+        })
+    };
+    let row = ends_as("issue-1", "FAILED");
+    let why = fleet.carson(&["why", "hand"]).stdout;
+    let why = why.split_whitespace().collect::<Vec<_>>().join(" ");
+    let held =
+        "#1 of widget: its check fails on the untouched base as it did after a session's work";
+    assert!(why.contains(held), "{why}");
+    assert!(why.contains("the base is broken"), "{why}");
+    let told = fleet.ok(&["issue", "show", "1", "--json"]).to_string();
+    for words in [
+        "the base is broken",
+        "counts as no attempt",
+        "mend it in the repository",
+    ] {
+        assert!(told.contains(words), "{told}");
+    }
+    // Whoever mends it is not held up.
+    let other = fleet.issue("hand", "Mend the base", "");
+    ends_as(&format!("issue-{other}"), "OK");
+    assert_eq!(rows("issue-1").len(), 1, "{:#?}", rows("issue-1"));
+    assert_eq!(fleet.labels(1), ["for:hand"]);
+    // Another base that fails in the same way costs a look, and no session.
+    fleet.commit_to_main(&[("other.txt", "x\n")]);
+    let looked = ends_as("issue-1", "SKIPPED");
+    assert_eq!(looked["sessions"], 0, "{looked:#}");
+    assert!(
+        looked["reason"]
+            .as_str()
+            .unwrap()
+            .contains("no other was paid"),
+        "{looked:#}"
+    );
+    fleet.commit_to_main(&[("mended.txt", "x\n")]);
+    ends_as("issue-1", "OK");
+    let paid = rows("issue-1")
+        .iter()
+        .filter(|row| row["sessions"] != 0)
+        .count();
+    assert_eq!(paid, 2, "{row:#}");
+    drop(daemon);
+    let attempts = fleet.ok(&["issue", "show", "1", "--json"]);
+    assert!(
+        !attempts.to_string().contains("needs:human"),
+        "{attempts:#}"
     );
 }

@@ -9,6 +9,7 @@ use carson_tests::until;
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 use serde_json::Value;
+use sqlx::SqlitePool;
 
 /// Each issue has a barrier of its own in its execute session.
 fn script(fleet: &TestFleet) -> String {
@@ -377,4 +378,34 @@ fn a_firing_whose_role_was_removed_is_still_concluded() {
     assert_eq!(pull["draft"], true);
     release(&fleet, 2);
     assert_eq!(outcome(&fleet, "cook"), "OK");
+}
+
+/// "Read your settings again" is no reason to end, however early it is said.
+#[test]
+fn a_hangup_while_it_starts_does_not_end_the_daemon() {
+    let fleet = fleet();
+    let _ = fleet.ok(&["status", "--json"]);
+    let url = format!("sqlite:{}", fleet.home().join("state/carson.db").display());
+    let runtime = tokio::runtime::Runtime::new().unwrap();
+    let mut daemon = runtime.block_on(async {
+        let pool = SqlitePool::connect(&url).await.unwrap();
+        // It has to write something before it has started.
+        let lock = pool.begin_with("BEGIN EXCLUSIVE").await.unwrap();
+        let daemon = Daemon::start(&fleet, &[]);
+        let opened = PathBuf::from(format!("/proc/{}/fd", daemon.pid()));
+        until("the daemon to open its database", || {
+            let files = fs::read_dir(&opened).ok()?.flatten();
+            let mut files = files.filter_map(|file| fs::read_link(file.path()).ok());
+            files.any(|file| file.ends_with("carson.db")).then_some(())
+        });
+        daemon.signal(Signal::SIGHUP);
+        lock.rollback().await.unwrap();
+        pool.close().await;
+        daemon
+    });
+    daemon.says("daemon started");
+    // It was not lost either.
+    daemon.says("settings reloaded");
+    daemon.signal(Signal::SIGTERM);
+    assert_eq!(daemon.ended().code(), Some(0));
 }

@@ -7,6 +7,8 @@ use crate::args::Daemon;
 use crate::error::CommandError;
 
 pub async fn run(app: &App, args: &Daemon) -> Result<u8, CommandError> {
+    // Whatever is changed after the settings were read is read again.
+    let hang_ups = carson_daemon::hang_ups().map_err(|error| CommandError::caused_by(&error))?;
     let loaded = app.load()?;
     for warning in &loaded.warnings {
         tracing::warn!("{warning}");
@@ -17,7 +19,7 @@ pub async fn run(app: &App, args: &Daemon) -> Result<u8, CommandError> {
         sources: loaded.sources,
         drain: args.drain,
     };
-    match carson_daemon::run(home, start).await {
+    match carson_daemon::run(home, start, hang_ups).await {
         Ok(()) => Ok(0),
         Err(DaemonError::Lock(error)) => Err(CommandError::failed(error.to_string())
             .hint("one daemon per home: stop that one, or choose another home with --home")),

@@ -310,6 +310,13 @@ fn what_fails_before_a_model_answered_is_no_fault_of_the_work_but_may_be_the_rol
         };
         assert!(!begun.spares_the_work());
     }
+    // Neither is a check that fails without it in the same way.
+    let as_before = Facts {
+        halt: Some(Halt::AsBefore("exit code 1".into())),
+        commits: 1,
+        ..Facts::default()
+    };
+    assert!(as_before.spares_the_work() && !as_before.spares_the_role());
     // That a sandbox cannot be made is never the work's doing.
     let unconfined = Facts {
         halt: Some(Halt::Unconfined("no Landlock".into())),

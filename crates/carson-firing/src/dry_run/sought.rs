@@ -16,7 +16,7 @@ use crate::ctx::Ctx;
 use crate::forge_text::one_line;
 use crate::placed::Brief;
 use crate::prompt::{self, Filling};
-use crate::queue::{self, Held, HeldIssue};
+use crate::queue::{self, Held, HeldIssue, Unmended};
 use crate::reached::Taken;
 use crate::review_queue::{self, QueueError};
 use crate::roles::hand_over::hand_over;
@@ -190,6 +190,8 @@ pub(super) async fn candidate<'h>(
             ready = full.lets_go_on(&home.store, role, repo, ready).await?;
             sought.held_up.get_or_insert(full.reason);
         }
+        let unmended = Unmended::of(home, role, repo, home.clock.now()).await;
+        ready.sort_by_key(|issue| unmended.has(issue.number));
         for issue in ready {
             let attempts = match forge.history(issue.number).await {
                 Ok(history) => history.attempts,

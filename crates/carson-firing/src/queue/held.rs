@@ -50,6 +50,13 @@ pub enum Held {
         /// When it may be tried again.
         until: DateTime<Utc>,
     },
+    /// Its check fails on the untouched base, and failed in the same way after its sessions.
+    FailsOnBase {
+        /// What the check printed last, on one line.
+        said: String,
+        /// When the check is asked again, if the base stays where it is.
+        until: DateTime<Utc>,
+    },
 }
 
 /// What a person comments to approve the text with this hash.
@@ -90,6 +97,12 @@ impl fmt::Display for Held {
                     instant(*until)
                 )
             }
+            Self::FailsOnBase { said, until } => write!(
+                f,
+                "its check fails on the untouched base as it did after a session's work, so no other \
+                 session is paid for it; the check is asked again when the base moves, or at {}: {said}",
+                instant(*until)
+            ),
         }
     }
 }

@@ -5,6 +5,7 @@ use carson_forge::{Forge, Issue};
 use carson_home::Home;
 use chrono::{DateTime, Utc};
 
+use super::Unmended;
 use super::held::Held;
 use super::{look, resting};
 use crate::review_queue::QueueError;
@@ -59,6 +60,9 @@ pub async fn place(
     let people = hand_over(home, role, (repo, forge), (number, attempts), false).await?;
     if let Some(people) = people {
         return Ok(Place::Given(people.told(role, number)));
+    }
+    if let Some(held) = Unmended::of(home, role, repo, now).await.held(number) {
+        return Ok(Place::Held(held));
     }
     Ok(match resting(&home.store, repo, number, now).await? {
         Some(until) => Place::Held(Held::Failed { until }),

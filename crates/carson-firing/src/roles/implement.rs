@@ -2,7 +2,7 @@
 //! and people see it, worked on, and given back.
 
 use carson_core::effect::Release;
-use carson_core::settle::{Goal, Settled};
+use carson_core::settle::{Goal, Halt, Settled};
 use carson_core::{Effect, Outcome};
 use carson_forge::IN_FLIGHT;
 
@@ -50,7 +50,10 @@ fn release(closing: &Closing<'_, '_>, settled: &Settled) -> Release {
     let ctx = closing.ctx;
     let spares = closing.facts.spares_the_work();
     let (add, counts) = labels_after(settled.outcome, spares, ctx.role.work.label());
-    let note = forge_text::forge_note(ctx, closing.rec, settled, closing.saved);
+    let mut note = forge_text::forge_note(ctx, closing.rec, settled, closing.saved);
+    if let Some(Halt::AsBefore(_)) = closing.facts.halt {
+        note = note.and(&forge_text::not_its_fault());
+    }
     Release {
         outcome: settled.outcome.to_string(),
         note: note.without(|text| ctx.redacted(text)),

@@ -9,11 +9,11 @@ use chrono::TimeDelta;
 use tracing::{info, warn};
 
 use super::hand_over::{HandOver, hand_over};
-use super::repositories::{away, check, forge_of, full, open_to};
+use super::repositories::{asked, away, check, forge_of, full, open_to};
 use crate::background;
 use crate::ctx::Ctx;
 use crate::forge_text;
-use crate::queue::{self, Held, Looked};
+use crate::queue::{self, Held, Looked, Unmended};
 use crate::reached::Taken;
 use crate::record::Record;
 use crate::stale_claims;
@@ -45,7 +45,7 @@ pub(super) async fn pick<'h>(ctx: &Ctx<'h>, rec: &mut Record) -> Result<Taken<'h
         if ready.is_empty() {
             continue;
         }
-        if let Some(full) = full(ctx, repo, &forge).await? {
+        if let Some(full) = full(ctx, rec, repo, &forge).await? {
             let goes_on = full.lets_go_on(ctx.store(), ctx.role, repo, ready).await;
             ready = goes_on.or_broken("looking for drafts to go on with")?;
             busy.get_or_insert(full.reason);
@@ -54,13 +54,17 @@ pub(super) async fn pick<'h>(ctx: &Ctx<'h>, rec: &mut Record) -> Result<Taken<'h
             continue;
         }
         check(ctx, rec, repo, &forge).await?;
+        let unmended = Unmended::of(ctx.home, ctx.role, repo, ctx.now()).await;
+        // Whoever comes before them may mend what stands in their way.
+        ready.sort_by_key(|issue| unmended.has(issue.number));
         for issue in ready {
             let number = issue.number;
-            if rests(ctx, repo, number).await? {
+            let in_vain = !ctx.by_hand && unmended.held(number).is_some();
+            if in_vain || rests(ctx, repo, number).await? {
                 all_held += 1;
                 continue;
             }
-            let work = match take(ctx, repo, &forge, label, issue).await? {
+            let work = match take(ctx, rec, (repo, &forge), label, issue).await? {
                 Took::It(work) => work,
                 Took::Nothing => continue,
                 Took::ForPeople => {
@@ -148,7 +152,11 @@ async fn note_held(ctx: &Ctx<'_>, repo: &Repo, forge: &Forge, issue: &Issue, hel
             }
             true
         }
-        Held::Assigned(_) | Held::Lacks(_) | Held::ForPeople(_) | Held::Failed { .. } => false,
+        Held::Assigned(_)
+        | Held::Lacks(_)
+        | Held::ForPeople(_)
+        | Held::Failed { .. }
+        | Held::FailsOnBase { .. } => false,
     }
 }
 
@@ -177,8 +185,8 @@ async fn rests(ctx: &Ctx<'_>, repo: &Repo, number: u64) -> Result<bool, Halt> {
 /// and people see it).
 async fn take(
     ctx: &Ctx<'_>,
-    repo: &Repo,
-    forge: &Forge,
+    rec: &mut Record,
+    (repo, forge): (&Repo, &Forge),
     label: &str,
     issue: Issue,
 ) -> Result<Took, Halt> {
@@ -189,7 +197,7 @@ async fn take(
                 note_unread(ctx, repo, &unread).await;
                 return Ok(Took::Nothing);
             }
-            None => return Err(error).or_broken("reading the claims"),
+            None => return asked(rec, repo, "reading the claims", Err(error)),
         },
         Ok(history) => history,
     };
@@ -204,7 +212,8 @@ async fn take(
     )
     .await;
     let mut no = None;
-    let text = match people.or_broken("looking whether the issue is for people")? {
+    let people = asked(rec, repo, "looking whether the issue is for people", people)?;
+    let text = match people {
         Some(HandOver::OutOfAttempts(attempts)) => {
             let tried = tried(ctx, repo, number).await;
             Some(forge_text::out_of_attempts(attempts, &tried))
@@ -215,14 +224,14 @@ async fn take(
         }
         Some(HandOver::Offered(_)) => {
             let mended = forge.set_labels(number, &[PR_OPEN], &[label]).await;
-            mended.or_broken("mending the labels")?;
+            asked(rec, repo, "mending the labels", mended)?;
             return Ok(Took::Nothing);
         }
         None => None,
     };
     if let Some(text) = text {
         let given = forge.hand_over(number, ctx.id, &text).await;
-        given.or_broken("giving the issue to people")?;
+        asked(rec, repo, "giving the issue to people", given)?;
         // Only now: a forge that did not take it is to be told again.
         if let Some(pull) = no {
             remember(ctx, repo, number, pull).await?;
@@ -230,9 +239,8 @@ async fn take(
         return Ok(Took::ForPeople);
     }
     // A dead firing's claim is the earlier one, and would win.
-    stale_claims::release_dead(ctx.home, forge, number, &history.unreleased)
-        .await
-        .or_broken("releasing dead claims")?;
+    let dead = stale_claims::release_dead(ctx.home, forge, number, &history.unreleased).await;
+    asked(rec, repo, "releasing dead claims", dead)?;
     let key = WorkKey::Issue(number);
     // From here on the title stands in rows, branches and messages.
     let title = forge_text::one_line(&ctx.home.redactor.redact(&issue.title));
@@ -249,11 +257,8 @@ async fn take(
         host: ctx.home.fleet.host.clone(),
         at: ctx.home.clock.now(),
     };
-    match forge
-        .claim(number, label, &claim)
-        .await
-        .or_broken("claiming the issue")?
-    {
+    let claimed = forge.claim(number, label, &claim).await;
+    match asked(rec, repo, "claiming the issue", claimed)? {
         Claimed::Won => {
             info!(firing.id = %ctx.id, work.issue = number, "work claimed");
             let Issue { body, url, .. } = issue;

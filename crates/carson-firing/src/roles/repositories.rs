@@ -7,6 +7,7 @@ use carson_core::settle::Halt;
 use carson_forge::Forge;
 use carson_store::StoreError;
 
+use crate::asked_forge::AskedForge;
 use crate::ctx::Ctx;
 use crate::record::Record;
 use crate::review_queue::{self, Full};
@@ -65,10 +66,32 @@ pub(super) fn away(rec: &mut Record, repo: &Repo, why: String) -> Halt {
     carson_checks::refuse(&mut rec.checks, format!("repo.{}.forge", repo.name), why)
 }
 
+/// An answer of the forge's before anything is taken. One that stays away in the middle of it is as one that
+/// was away before; what it refuses is somebody's to mend.
+pub(super) fn asked<T, E: AskedForge>(
+    rec: &mut Record,
+    repo: &Repo,
+    what: &str,
+    answer: Result<T, E>,
+) -> Result<T, Halt> {
+    match answer {
+        Err(error) if error.is_away() => {
+            let why = format!("{what}: {}", describe_error(&error));
+            Err(away(rec, repo, why))
+        }
+        answer => answer.or_broken(what),
+    }
+}
+
 /// Whether people have enough to read there.
-pub(super) async fn full(ctx: &Ctx<'_>, repo: &Repo, forge: &Forge) -> Result<Option<Full>, Halt> {
+pub(super) async fn full(
+    ctx: &Ctx<'_>,
+    rec: &mut Record,
+    repo: &Repo,
+    forge: &Forge,
+) -> Result<Option<Full>, Halt> {
     let full = review_queue::look(ctx.home, ctx.role, repo, forge).await;
-    full.or_broken("counting what waits for review")
+    asked(rec, repo, "counting what waits for review", full)
 }
 
 /// There is work: what it needs is checked, while the walls' grants are found out.

@@ -36,7 +36,7 @@ async fn pick<'h>(ctx: &Ctx<'h>, rec: &mut Record) -> Result<Taken<'h>, Halt> {
     let next = next.or_broken("reading the role's firings")?;
     let repo = next.ok_or(Halt::NothingToDo)?;
     let forge = forge_of(ctx, rec, repo).await?;
-    if let Some(full) = full(ctx, repo, &forge).await? {
+    if let Some(full) = full(ctx, rec, repo, &forge).await? {
         return Err(Halt::Skipped(full.reason));
     }
     check(ctx, rec, repo, &forge).await?;

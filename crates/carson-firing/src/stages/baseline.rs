@@ -1,7 +1,8 @@
 //! The checks on the untouched base, before a session is paid.
 //!
 //! One that cannot be run there at all is the operator's to mend, whatever a session does. One that fails
-//! may be what the work is about: the firing goes on, and knows how it failed before.
+//! may be what the work is about: the firing goes on, and knows how it failed before. Where sessions on this
+//! very work left it failing in that way, none is paid again until it passes or fails in another way.
 
 use carson_checks::{Baseline, BaselineEnd, FAILS, Word, fails_on_base};
 use carson_core::outcome::Severity;
@@ -38,7 +39,11 @@ pub(crate) async fn run<'r, 'h>(
     let known = known.filter(|known| known.run == run);
     let failed = known.as_ref().map(|known| &known.ended);
     let is_told = matches!(failed, Some(BaselineEnd::Failed(_)));
-    let is_of_this = |known: &Baseline| known.base == base.as_str();
+    let before = known.clone();
+    let key = placed.taken.work.key;
+    // What was not mended by a session may have been by a person, on this machine or elsewhere.
+    let is_of_this =
+        |known: &Baseline| known.base == base.as_str() && (ctx.by_hand || !known.is_unmended(key));
     let known = known.filter(is_of_this);
     match known.map(|known| (known.ended, known.said)) {
         Some((BaselineEnd::Passed, _)) => return Ok(placed),
@@ -60,7 +65,12 @@ pub(crate) async fn run<'r, 'h>(
         run,
         ended: ended.clone(),
         said: said.clone(),
+        unmended: before
+            .filter(|before| before.ended == ended)
+            .map(|before| before.unmended)
+            .unwrap_or_default(),
     };
+    let in_vain = !ctx.by_hand && found.is_unmended(key);
     let fails = matches!(ended, BaselineEnd::Failed(_));
     if fails {
         tell(ctx, &found, &repo.name, is_told).await;
@@ -70,6 +80,14 @@ pub(crate) async fn run<'r, 'h>(
         found.keep(ctx.home, ctx.role, &repo.name).await;
     }
     match ended {
+        BaselineEnd::Failed(_) if in_vain => {
+            let id = format!("role.{}.promise", ctx.role.name);
+            let found = fails_on_base(&repo.name, &said);
+            let why = format!(
+                "{found}; so it did after a session's work, and no other was paid: {FAILS}"
+            );
+            return Err(carson_checks::refuse(&mut rec.checks, id, why));
+        }
         BaselineEnd::Passed => {}
         BaselineEnd::Failed(how) => placed.failed_before = Some(FailedBefore { how, said }),
         BaselineEnd::Unable(why) => {
@@ -78,6 +96,20 @@ pub(crate) async fn run<'r, 'h>(
         }
     }
     Ok(placed)
+}
+
+/// Notes that sessions have left it failing as it did before them.
+pub(super) async fn note_unmended(ctx: &Ctx<'_>, placed: &Placed<'_, '_>, before: &FailedBefore) {
+    let (repo, key) = (&placed.taken.repo.name, placed.taken.work.key);
+    let known = Baseline::known(ctx.home, ctx.role, repo).await;
+    let failed = BaselineEnd::Failed(before.how.clone());
+    let Some(mut known) = known.filter(|known| known.ended == failed) else {
+        return;
+    };
+    if !known.unmended.contains(&key) {
+        known.unmended.push(key);
+    }
+    known.keep(ctx.home, ctx.role, repo).await;
 }
 
 /// Says that it fails, before anything is paid; in the chat unless that was said of an earlier base.

@@ -7,11 +7,12 @@ use carson_core::settle::{Goal, Halt, PromiseFact};
 use carson_core::{Sentinel, Stage};
 use carson_git::Oid;
 
+use super::baseline;
 use super::confirm;
 use super::review::Agreed;
 use super::verify::{self, Check};
 use crate::ctx::Ctx;
-use crate::placed::Placed;
+use crate::placed::{FailedBefore, Placed};
 use crate::prompt::Filling;
 use crate::record::Record;
 use crate::roles;
@@ -22,6 +23,9 @@ use crate::session::{self, ExecuteEnd};
 const NOTHING_COMMITTED: &str = "Nothing was committed on your branch. The check runs on a fresh \
     checkout of what is committed there, and that is what will be pushed: commit your work, all of it, on \
     that branch.";
+
+/// What a session hears whose work changed nothing about a check that failed before it.
+const AS_BEFORE: &str = "The check fails in the same way without your work, on the untouched base:";
 
 /// The work is done as far as the session and the promise can tell.
 pub(crate) struct Executed<'r, 'h> {
@@ -121,15 +125,28 @@ pub(crate) async fn attempts(
             }
             Check::Failed(said) if attempt == max => {
                 let why = format!("the check failed {max} times; {}", verify::in_short(&said));
-                return Err(match &placed.failed_before {
-                    Some(before) if before.how == verify::fingerprint(&said) => Halt::AsBefore(why),
-                    _ => Halt::Exhausted(why),
+                let Some(before) = as_before(placed, &said) else {
+                    return Err(Halt::Exhausted(why));
+                };
+                baseline::note_unmended(ctx, placed, before).await;
+                return Err(Halt::AsBefore(why));
+            }
+            Check::Failed(output) => {
+                filling.feedback = Some(match as_before(placed, &output) {
+                    Some(_) => format!("{AS_BEFORE}\n{output}"),
+                    None => output,
                 });
             }
-            Check::Failed(output) | Check::NotReady(output) => filling.feedback = Some(output),
+            Check::NotReady(output) => filling.feedback = Some(output),
         }
     }
     Err(Halt::Exhausted("no attempt was allowed".into()))
+}
+
+/// How it failed before any work, if that is how it fails now.
+fn as_before<'p>(placed: &'p Placed<'_, '_>, said: &str) -> Option<&'p FailedBefore> {
+    let before = placed.failed_before.as_ref();
+    before.filter(|before| before.how == verify::fingerprint(said))
 }
 
 /// A session that ran out of turns but left a promise that passes has done its work.

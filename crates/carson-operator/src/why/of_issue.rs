@@ -192,7 +192,7 @@ async fn of_queue(
         }
         Place::Held(why) => {
             let next = match &why {
-                Held::Failed { until } => from(*until),
+                Held::Failed { until } | Held::FailsOnBase { until, .. } => from(*until),
                 _ => None,
             };
             let held = HeldIssue {

@@ -237,6 +237,42 @@ fn a_forge_that_does_not_answer_is_nobodys_failure() {
     );
 }
 
+/// The same when it answers its first question and no other.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_forge_that_falls_silent_after_its_list_is_nobodys_failure() {
+    let server = MockServer::start().await;
+    let issue = json!([{
+        "number": 1, "title": "Work", "body": "To do.", "user": {"login": "ann"}, "state": "open",
+        "author_association": "OWNER", "labels": [{"name": "for:hand"}],
+        "created_at": "2026-01-01T00:00:00Z", "html_url": "https://x/1",
+    }]);
+    let answers = [
+        ("/repos/acme/hub/issues", issue),
+        ("/repos/acme/hub", super::repository(true)),
+        ("/repos/acme/hub/pulls", json!([])),
+        ("/repos/acme/hub/issues/1/comments", json!("no list")),
+    ];
+    for (at, answer) in answers {
+        let asked = Mock::given(method("GET")).and(path(at));
+        let answer = github_answer("repo", "4999", answer);
+        asked.respond_with(answer).mount(&server).await;
+    }
+    let fleet = sound();
+    with_github(&fleet, &server);
+    let role = fleet.home().join("roles/hand/role.toml");
+    let text = fs::read_to_string(&role).unwrap();
+    fs::write(role, text.replace("\"widget\"", "\"hub\"")).unwrap();
+    for _ in 0..3 {
+        refused(&fleet, "repo.hub.forge");
+    }
+    let row = streak(&fleet).unwrap();
+    let why = row["why"].as_str().unwrap();
+    assert!(
+        why.starts_with("reading the claims: the forge does not answer"),
+        "{why}"
+    );
+}
+
 #[test]
 fn a_role_needs_only_its_own() {
     // Its neighbour's repository and account are broken, and doctor says so.

@@ -297,3 +297,38 @@ fn a_limit_that_ends_with_the_hour_does_not_cost_the_slot_of_that_hour() {
     }
     stopped(daemon);
 }
+
+/// Claimed a moment before midnight, it works in the day that begins then.
+#[test]
+fn the_slot_of_midnight_counts_to_its_own_day() {
+    let fleet = ticking("");
+    let more = "stages = [\"execute\"]\nzone = \"UTC\"\n[limits]\nmax_firings_per_day = 1\n";
+    fleet.role_at("tick", "sh", "0 0,12 * * *", more);
+    for _ in 0..2 {
+        fleet.issue("tick", "Work", "To do.");
+    }
+    let (fleet, mut clock) = SetClock::of(fleet);
+    let day = clock.now().date_naive() + TimeDelta::days(2);
+    let at = |hour| {
+        let at = day.and_hms_opt(hour, 0, 0).unwrap().and_utc();
+        at - TimeDelta::milliseconds(600)
+    };
+    clock.set(at(0) - TimeDelta::minutes(1));
+    let daemon = Daemon::start(&fleet, &[]);
+    daemon.says("daemon started");
+    let ended = |hour| {
+        clock.set(at(hour));
+        daemon.signal(Signal::SIGHUP);
+        let slot = format!("T{hour:02}:00:00Z");
+        until("its slot to end", || {
+            let rows = rows(&fleet);
+            let is_it = |row: &&Value| row["slot"].as_str().is_some_and(|at| at.ends_with(&slot));
+            let row = rows.iter().find(is_it)?.clone();
+            row["ended_at"].is_string().then_some(row)
+        })
+    };
+    let [midnight, noon] = [0, 12].map(ended);
+    stopped(daemon);
+    assert_eq!(midnight["outcome"], "OK", "{midnight:#}");
+    assert_eq!(noon["skip"], "daily-cap", "{noon:#}");
+}

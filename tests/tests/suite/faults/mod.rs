@@ -6,6 +6,7 @@
 mod agent;
 mod clock;
 mod elsewhere;
+mod number;
 mod place;
 mod table;
 

@@ -7,7 +7,7 @@ use carson_config::{Repo, Role};
 use carson_core::RepoName;
 use carson_core::admission::Pause;
 use carson_core::stops::{Change, SettingsFile};
-use carson_firing::queue::{self, Held, HeldIssue};
+use carson_firing::queue::{self, Held, HeldIssue, Unmended};
 use carson_forge::DO_NOT_PICKUP;
 use carson_home::Home;
 use chrono::{DateTime, Utc};
@@ -77,15 +77,20 @@ async fn look_in(
     let forge = home.forge(repo).await.ok()?;
     let looked = queue::look(home, role, repo, &forge).await.ok()?;
     let mut held = looked.held_issues();
+    let unmended = Unmended::of(home, role, repo, now).await;
     let mut resting = 0;
     for issue in looked.ready.iter().take(TOLD) {
-        let rests = queue::resting(&home.store, repo, issue.number, now).await;
-        if let Ok(Some(until)) = rests {
+        let number = issue.number;
+        let why = match unmended.held(number) {
+            Some(why) => Some(why),
+            None => {
+                let rests = queue::resting(&home.store, repo, number, now).await;
+                rests.ok().flatten().map(|until| Held::Failed { until })
+            }
+        };
+        if let Some(why) = why {
             resting += 1;
-            held.push(HeldIssue {
-                number: issue.number,
-                why: Held::Failed { until },
-            });
+            held.push(HeldIssue { number, why });
         }
     }
     let stops = held.iter().map(|issue| stop(role, repo, issue)).collect();
@@ -95,7 +100,7 @@ async fn look_in(
 fn stop(role: &Role, repo: &Repo, issue: &HeldIssue) -> Stop {
     let (number, why) = (issue.number, &issue.why);
     let until = match why {
-        Held::Failed { until } => Some(*until),
+        Held::Failed { until } | Held::FailsOnBase { until, .. } => Some(*until),
         _ => None,
     };
     let (kind, told) = match why {
@@ -143,6 +148,11 @@ pub(in crate::why) fn change(role: &Role, repo: &Repo, issue: &HeldIssue) -> Cha
             .command(read)
             .text(", approve it, and give it back: ")
             .command(retry),
+        Held::FailsOnBase { .. } => change
+            .text("mend the base, or ")
+            .key("promise.run", SettingsFile::Role(role.name.clone()))
+            .text("; or fire it by hand: ")
+            .command(format!("fire {} --work {number}", role.name)),
         Held::Failed { .. } => change
             .text("nothing, or fire it by hand: ")
             .command(format!("fire {} --work {number}", role.name)),
