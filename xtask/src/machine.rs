@@ -23,12 +23,14 @@ struct Part {
 struct Options {
     cuts: u64,
     seed: u64,
-    benches: u64,
+    rows: u64,
+    /// `None` leaves it at what the suite has.
+    benches: Option<u64>,
     required: bool,
 }
 
-/// Runs what can be run; `args` are `--cuts N`, `--seed N`, `--benches N` and
-/// `--required`.
+/// Runs what can be run; `args` are `--cuts N`, `--seed N`, `--rows N`, `--benches N`
+/// and `--required`.
 ///
 /// # Errors
 /// When an argument is not understood, the tests cannot be run, or a part that is required is
@@ -45,8 +47,8 @@ pub fn run(interrupt: &Interrupt, args: &[&str]) -> anyhow::Result<ExitCode> {
             missing: no_disk(),
         },
         Part {
-            what: "a push that never ends, a million rows, and very many benches",
-            filter: "test(/^(pushes|scale|bulk)::/)",
+            what: "a push that never ends, and very many rows",
+            filter: "test(/^(pushes|scale)::/)",
             missing: None,
         },
         Part {
@@ -56,13 +58,16 @@ pub fn run(interrupt: &Interrupt, args: &[&str]) -> anyhow::Result<ExitCode> {
         },
     ];
     let not_run = say_missing(&parts);
+    let asked = options.benches.map(|_| "test(/^bulk::/)");
     if options.required && not_run > 0 {
         bail!("{not_run} of {} parts cannot run here", parts.len());
     }
     let filters: Vec<&str> = parts
         .iter()
         .filter(|part| part.missing.is_none())
-        .flat_map(|part| ["-E", part.filter])
+        .map(|part| part.filter)
+        .chain(asked)
+        .flat_map(|filter| ["-E", filter])
         .collect();
     if filters.is_empty() {
         return Ok(ExitCode::SUCCESS);
@@ -72,7 +77,11 @@ pub fn run(interrupt: &Interrupt, args: &[&str]) -> anyhow::Result<ExitCode> {
     let env = [
         ("CARSON_POWER_CUTS", options.cuts.to_string()),
         ("CARSON_POWER_SEED", options.seed.to_string()),
-        ("CARSON_TEST_BENCHES", options.benches.to_string()),
+        ("CARSON_TEST_ROWS", options.rows.to_string()),
+        (
+            "CARSON_TEST_BENCHES",
+            options.benches.unwrap_or(100).to_string(),
+        ),
     ];
     let done = test::run(interrupt, &[&chosen[..], &filters].concat(), &env);
     // The last thing on the screen.
@@ -84,7 +93,8 @@ fn options(args: &[&str]) -> anyhow::Result<Options> {
     let mut options = Options {
         cuts: 5,
         seed: 19,
-        benches: 1_000,
+        rows: 200_000,
+        benches: None,
         required: false,
     };
     let mut args = args.iter();
@@ -100,8 +110,11 @@ fn options(args: &[&str]) -> anyhow::Result<Options> {
         match *name {
             "--cuts" => options.cuts = number,
             "--seed" => options.seed = number,
-            "--benches" => options.benches = number,
-            _ => bail!("machine takes --cuts N, --seed N, --benches N and --required, not {name}"),
+            "--rows" => options.rows = number,
+            "--benches" => options.benches = Some(number),
+            _ => bail!(
+                "machine takes --cuts N, --seed N, --rows N, --benches N and --required, not {name}"
+            ),
         }
     }
     Ok(options)

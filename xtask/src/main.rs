@@ -82,9 +82,10 @@ commands:
                   sessions that compose what nobody would leave by accident, for so long (10)
   week [--seed N] a household's week with outages, a reboot, a full disk and a person: whose lost hours
                   are; a few minutes
-  machine [--cuts N] [--seed N] [--benches N] [--required]
+  machine [--cuts N] [--seed N] [--rows N] [--benches N] [--required]
                   power cuts on a disk of its own, the unit file in a systemd of its own, and what takes
-                  minutes; says what this machine has not, and fails for it when that is --required
+                  minutes: rows of a database, benches to prune; says what this machine has not, and fails
+                  for it when that is --required
   bench [--cold]  measure speed and memory beside peers; --cold times a release build too
   bench hook      measure one call of the pre-tool-use hook beside /bin/true and python3
   bench egress    measure the egress proxy beside tinyproxy
