@@ -335,10 +335,7 @@ impl Bench {
         for (place, _) in self.stand.iter().flat_map(|stand| &stand.caches) {
             private_dir(&self.home().join(place))?;
         }
-        let author = &role.author;
-        let name = author.name.clone();
-        let name = name.unwrap_or_else(|| format!("Carson ({})", role.name));
-        let email = author.email.as_deref().unwrap_or("carson@localhost");
+        let (name, email) = role.git_identity();
         let identity = format!(
             "[user]\n\tname = {}\n\temail = {}\n\
              [init]\n\tdefaultBranch = main\n[commit]\n\tgpgSign = false\n",

@@ -194,7 +194,7 @@ pub struct Init {
     #[arg(long, value_name = "PATH_OR_URL")]
     pub repo: Option<String>,
     /// Only add this role, which comes with Carson, to the home that is there.
-    #[arg(long, value_parser = roles(), conflicts_with_all = ["forge", "slug", "base", "engine"])]
+    #[arg(long, value_parser = roles(), conflicts_with_all = ["forge", "slug", "token_file", "api_base", "base", "engine"])]
     pub role: Option<String>,
     /// Where its issues live.
     #[arg(long, default_value = "local", value_parser = forges())]
@@ -202,6 +202,12 @@ pub struct Init {
     /// The repository's owner and name there; not for local.
     #[arg(long, value_name = "OWNER/NAME", required_if_eq_any(with_slugs()))]
     pub slug: Option<String>,
+    /// The file with the forge's token, of mode 0600 [default: what `gh auth token` says]; not for local.
+    #[arg(long, value_name = "FILE", requires = "slug")]
+    pub token_file: Option<PathBuf>,
+    /// The address of the forge's API, where it is not the public one's; not for local.
+    #[arg(long, value_name = "URL", requires = "slug")]
+    pub api_base: Option<String>,
     /// The branch that work starts from [default: the one that the repository's HEAD names].
     #[arg(long)]
     pub base: Option<String>,
@@ -523,7 +529,8 @@ pub enum PrAction {
         /// Do not ask.
         #[arg(long)]
         yes: bool,
-        /// The commit that was read: when the branch has another one now, nothing is merged.
+        /// The commit that was read, as `pr show` prints it: when the branch has another one now, nothing is
+        /// merged.
         #[arg(long, value_name = "SHA")]
         match_head_commit: Option<String>,
         #[command(flatten)]

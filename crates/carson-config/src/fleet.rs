@@ -235,6 +235,17 @@ pub struct Role {
 }
 
 impl Role {
+    /// The name and the address in its commits.
+    #[must_use]
+    pub fn git_identity(&self) -> (String, &str) {
+        let name = self.author.name.clone();
+        let name = name.unwrap_or_else(|| format!("Carson ({})", self.name));
+        (
+            name,
+            self.author.email.as_deref().unwrap_or("carson@localhost"),
+        )
+    }
+
     /// What must exit 0 before its work in a repository is done, in this order: its own promise, and the
     /// repository's check unless that is the same command.
     #[must_use]

@@ -18,8 +18,9 @@ impl SigningKey {
     #[must_use]
     pub fn parse(text: &str) -> Option<Self> {
         let (kind, key) = text.split_once(':')?;
-        // A key that begins with a dash would be an option of the program.
-        if key.trim().is_empty() || key.starts_with('-') || key.contains(char::is_control) {
+        // A key that begins with a dash would be an option of the program, and nobody expands a variable.
+        let is_odd = key.starts_with(['-', '$']) || key.contains(char::is_control);
+        if key.is_empty() || key.trim() != key || is_odd {
             return None;
         }
         match kind {
@@ -67,6 +68,10 @@ mod tests {
             "x509:a",
             "gpg:--output=/x",
             "ssh:a\nb",
+            "ssh: ~/key",
+            "ssh:$HOME/key",
+            "ssh: ~/key",
+            "ssh:$HOME/key",
         ] {
             assert_eq!(SigningKey::parse(odd), None, "{odd:?}");
         }

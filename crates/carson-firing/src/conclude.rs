@@ -37,9 +37,10 @@ pub(crate) async fn conclude(
     let mut settled = saved.delivered(settled, facts.goal);
     settled.reason = ctx.redacted(&settled.reason);
     ctx.enter(Stage::Report).await;
-    let (settled, carried) = deliver(ctx, rec, reached, settled, facts, &saved).await?;
+    let (mut settled, carried) = deliver(ctx, rec, reached, settled, facts, &saved).await?;
     let taken = reached.taken.as_ref();
-    report::run(ctx, rec, taken, (&settled, facts), &saved, &carried).await?;
+    let told = report::run(ctx, rec, taken, (&settled, facts), &saved, &carried).await?;
+    settled.reason = told;
     info!(firing.id = %ctx.id, firing.outcome = %settled.outcome, reason = %settled.reason, "firing ended");
     teardown::run(ctx, rec, reached.place.as_mut(), &saved).await;
     Ok(Ended {

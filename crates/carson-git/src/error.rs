@@ -25,12 +25,16 @@ pub enum GitError {
         verb: String,
     },
     /// A commit, or a text, could not be signed.
-    #[error("{key} signs nothing: {why}")]
+    #[error("the signing key does not sign: {why}")]
     NotSigned {
-        /// The key, as the settings name it.
-        key: String,
-        /// What its program said.
+        /// What its program said; it may name files of the operator's.
         why: String,
+    },
+    /// More commits than are signed one by one.
+    #[error("the work has more than {most} commits, and each would have to be signed")]
+    TooMany {
+        /// How many are signed.
+        most: usize,
     },
     /// The remote cannot be reached or is not a repository.
     #[error("the repository {url} cannot be read: {detail}")]

@@ -110,6 +110,6 @@ pub use remote::{Credential, Remote};
 pub use removal::{remove_tree, remove_tree_after};
 pub use salvaged::Salvaged;
 pub use seen::{Seen, TreeFacts};
-pub use signed::sign;
+pub use signed::{Signer, sign};
 pub use version::{MINIMUM, check_version};
 pub use worktree::Worktree;

@@ -54,6 +54,7 @@ impl Worktree {
     async fn idle_refs(&self, pushed: Option<&Oid>) -> Result<Vec<IdleRef>, GitError> {
         let mut idle = Vec::new();
         let begun = self.begun_at().await?;
+        self.idle_ref(self.to_sign_ref(), &mut idle).await?;
         self.idle_ref(self.begin_ref(), &mut idle).await?;
         let Some(at) = self.branch_tip().await? else {
             return Ok(idle);

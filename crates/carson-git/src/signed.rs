@@ -2,7 +2,9 @@
 //!
 //! No session has a key. What it committed is judged as it is; what leaves is a copy, commit by
 //! commit: the same trees, authors, dates and messages, with a `gpgsig` header as `git commit -S` writes
-//! it (gitformat-signature(5)). A signature that a session wrote itself is left out.
+//! it (gitformat-signature(5)). Who signs says that they committed it: the committer is the one of the
+//! role, whomever a session named. A signature that it wrote itself, and headers that git gives no commit of
+//! a session's, are left out.
 
 use std::collections::HashMap;
 use std::path::Path;
@@ -27,6 +29,17 @@ const ALL: Duration = Duration::from_secs(300);
 /// Bytes of a commit: its header and message.
 const COMMIT: usize = 1 << 20;
 
+/// What a role signs with, and in whose name.
+#[derive(Clone, Copy, Debug)]
+pub struct Signer<'k> {
+    /// The key.
+    pub key: &'k SigningKey,
+    /// The committer's name.
+    pub name: &'k str,
+    /// Their address.
+    pub email: &'k str,
+}
+
 /// Signs a text as git signs a commit; the signature, as it stands in one.
 ///
 /// # Errors
@@ -36,10 +49,7 @@ pub async fn sign(key: &SigningKey, text: &[u8]) -> Result<String, GitError> {
         SigningKey::Ssh(_) => "ssh-keygen",
         SigningKey::Gpg(_) => "gpg",
     };
-    let failed = |why: String| GitError::NotSigned {
-        key: key.to_string(),
-        why,
-    };
+    let failed = |why: String| GitError::NotSigned { why };
     let path = std::env::var_os("PATH");
     let program = own_program(Path::new(name), path.as_deref())
         .ok_or_else(|| failed(format!("{name} is not installed")))?;
@@ -83,13 +93,12 @@ impl Worktree {
     ///
     /// # Errors
     /// When one of them cannot be signed, or there are too many.
-    pub async fn signed(&self, tip: &Oid, key: &SigningKey) -> Result<Oid, GitError> {
+    pub async fn signed(&self, tip: &Oid, signer: &Signer<'_>) -> Result<Oid, GitError> {
         if let Some(done) = self.signed_copy(tip).await? {
             return Ok(done);
         }
-        let all = tokio::time::timeout(ALL, self.sign_new(tip, key));
+        let all = tokio::time::timeout(ALL, self.sign_new(tip, signer));
         let copy = all.await.map_err(|_| GitError::NotSigned {
-            key: key.to_string(),
             why: format!("it took longer than {} s", ALL.as_secs()),
         })??;
         let name = self.signed_ref(tip);
@@ -107,19 +116,43 @@ impl Worktree {
         format!("refs/carson/signed/{}/{of}", self.name())
     }
 
-    async fn sign_new(&self, tip: &Oid, key: &SigningKey) -> Result<Oid, GitError> {
+    /// Notes that nothing of it may leave without a signature: whoever concludes its firing may know other
+    /// settings.
+    ///
+    /// # Errors
+    /// When it cannot be written down.
+    pub async fn must_be_signed(&self) -> Result<(), GitError> {
+        self.kept.make()?;
+        let line = format!("update {} {}\n", self.to_sign_ref(), self.base);
+        self.kept.bare.update_refs(line).await
+    }
+
+    /// What [`must_be_signed`](Self::must_be_signed) noted.
+    ///
+    /// # Errors
+    /// When the store cannot be read.
+    pub async fn is_to_be_signed(&self) -> Result<bool, GitError> {
+        let noted = self.kept.at(&self.to_sign_ref()).await?;
+        Ok(noted.is_some())
+    }
+
+    pub(crate) fn to_sign_ref(&self) -> String {
+        format!("refs/carson/to-sign/{}", self.name())
+    }
+
+    async fn sign_new(&self, tip: &Oid, signer: &Signer<'_>) -> Result<Oid, GitError> {
         let mut copies: HashMap<Oid, Oid> = HashMap::new();
-        for commit in self.new_commits(tip, key).await? {
+        for commit in self.new_commits(tip).await? {
             let id = commit.git2();
             let raw = self.kept.bare.read(move |repo| {
                 let odb = repo.odb()?;
                 Ok(odb.read(id)?.data().to_vec())
             });
-            let unsigned = unsigned(&raw.await?, &copies).ok_or_else(|| GitError::NotSigned {
-                key: key.to_string(),
+            let unsigned = unsigned(&raw.await?, &copies, signer);
+            let unsigned = unsigned.ok_or_else(|| GitError::NotSigned {
                 why: format!("{commit} has a header that cannot be copied"),
             })?;
-            let signature = sign(key, &unsigned.whole()).await?;
+            let signature = sign(signer.key, &unsigned.whole()).await?;
             let git = self.kept.bare.git("hash-object");
             let git = git.args(["-t", "commit", "-w", "--stdin"]);
             let made = git.stdin(unsigned.with(&signature)).text().await?;
@@ -129,7 +162,7 @@ impl Worktree {
     }
 
     /// What the remote does not have, parents first.
-    async fn new_commits(&self, tip: &Oid, key: &SigningKey) -> Result<Vec<Oid>, GitError> {
+    async fn new_commits(&self, tip: &Oid) -> Result<Vec<Oid>, GitError> {
         let remote = self.mirror.bare.read(|repo| {
             let mut at = Vec::new();
             for found in repo.references_glob("refs/remotes/origin/*")? {
@@ -147,10 +180,7 @@ impl Worktree {
         let said = list.stdin(asked.into_bytes()).text().await?;
         let all: Vec<Oid> = said.lines().map(parse).collect::<Result<_, _>>()?;
         if all.len() > MOST {
-            return Err(GitError::NotSigned {
-                key: key.to_string(),
-                why: format!("the work has more than {MOST} commits"),
-            });
+            return Err(GitError::TooMany { most: MOST });
         }
         Ok(all)
     }
@@ -182,36 +212,66 @@ impl Unsigned {
     }
 }
 
-/// A commit whose parents are their copies, and whose own signatures are left out. `None` where it is none.
-fn unsigned(raw: &[u8], copies: &HashMap<Oid, Oid>) -> Option<Unsigned> {
+/// A commit whose parents are their copies, in the signer's name, without signatures of its own. `None` where
+/// it is none.
+fn unsigned(raw: &[u8], copies: &HashMap<Oid, Oid>, signer: &Signer<'_>) -> Option<Unsigned> {
     if raw.len() > COMMIT {
         return None;
     }
     let end = raw.windows(2).position(|two| two == b"\n\n")? + 1;
     let (lines, message) = raw.split_at(end);
     let mut header = Vec::with_capacity(raw.len());
-    let mut is_signature = false;
+    let mut is_left_out = false;
     for line in lines.split_inclusive(|byte| *byte == b'\n') {
         // A line that begins with a blank goes on with the header above it.
-        if !line.starts_with(b" ") {
-            is_signature = line.starts_with(b"gpgsig ") || line.starts_with(b"gpgsig-sha256 ");
-        }
-        if is_signature {
+        if line.starts_with(b" ") {
+            if !is_left_out {
+                return None;
+            }
             continue;
         }
-        let parent = line.strip_prefix(b"parent ").and_then(|rest| {
-            let text = str::from_utf8(rest).ok()?;
-            copies.get(&text.trim_end().parse::<Oid>().ok()?)
-        });
-        match parent {
-            Some(copy) => header.extend(format!("parent {copy}\n").into_bytes()),
-            None => header.extend_from_slice(line),
+        let line = line.trim_ascii_end();
+        let at = line.iter().position(|byte| *byte == b' ')?;
+        let (name, value) = (&line[..at], &line[at + 1..]);
+        let kept = match name {
+            b"parent" => {
+                let parent = str::from_utf8(value).ok()?.parse::<Oid>().ok()?;
+                Some(
+                    copies
+                        .get(&parent)
+                        .unwrap_or(&parent)
+                        .to_string()
+                        .into_bytes(),
+                )
+            }
+            b"committer" => Some(committer(value, signer)?),
+            b"tree" | b"author" => Some(value.to_vec()),
+            b"encoding" if is_readable(value) => Some(value.to_vec()),
+            _ => None,
+        };
+        is_left_out = kept.is_none();
+        if let Some(value) = kept {
+            header.extend([name, b" ", &value, b"\n"].concat());
         }
     }
     Some(Unsigned {
         header,
         message: message.to_vec(),
     })
+}
+
+/// The signer, at the time that stands there.
+fn committer(value: &[u8], signer: &Signer<'_>) -> Option<Vec<u8>> {
+    let after = value.iter().rposition(|byte| *byte == b'>')? + 1;
+    let name = format!("{} <{}>", signer.name, signer.email);
+    Some([name.as_bytes(), &value[after..]].concat())
+}
+
+/// Whether letters of plain text are what they are elsewhere: in others nobody could read author and message.
+fn is_readable(encoding: &[u8]) -> bool {
+    let name = encoding.to_ascii_lowercase();
+    let wide: [&[u8]; 4] = [b"utf-7", b"utf-16", b"utf-32", b"ucs"];
+    !wide.iter().any(|wide| name.starts_with(wide))
 }
 
 #[cfg(test)]

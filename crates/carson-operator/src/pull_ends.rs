@@ -16,7 +16,8 @@ use crate::verb::{Ask, Who};
 pub struct Merge {
     /// Its number.
     pub number: u64,
-    /// The commit that was read, or its beginning: when the branch has another one now, nothing is merged.
+    /// The commit that was read, or its first digits, from seven on: when the branch has another one now,
+    /// nothing is merged.
     #[serde(default)]
     pub commit: Option<String>,
     /// The repository; needed when there are several.
@@ -43,6 +44,7 @@ impl Ask for Merge {
     type Answer = Ended;
 
     async fn answer(self, home: &Home) -> Result<Self::Answer, Refusal> {
+        let read = self.commit.as_deref().map(commit).transpose()?;
         let repo = names::repo_or_only(&home.fleet, self.repo.as_deref())?;
         let forge = home.forge(repo).await?;
         let pull = still_open(forge.pull(self.number).await?)?;
@@ -50,9 +52,9 @@ impl Ask for Merge {
             return Err(Refusal::DraftPull(pull.number));
         }
         let mut merge = carson_forge::Merge::default();
-        if forge.holds_branches() || self.commit.is_some() {
+        if forge.holds_branches() || read.is_some() {
             let offered = forge.pull_head(pull.number).await?.sha;
-            if let Some(expected) = self.commit.filter(|read| !offered.starts_with(read)) {
+            if let Some(expected) = read.filter(|read| !offered.starts_with(read)) {
                 return Err(Refusal::from(ForgeError::HeadMoved {
                     number: pull.number,
                     expected,
@@ -74,6 +76,20 @@ impl Ask for Merge {
         let issue = ended_pulls::follow(home, repo, &forge, &merged).await?;
         Ok(ended(merged, issue))
     }
+}
+
+/// The name of a commit as somebody types it.
+fn commit(text: &str) -> Result<String, Refusal> {
+    let is_one = (7..=40).contains(&text.len()) && text.bytes().all(|one| one.is_ascii_hexdigit());
+    if !is_one {
+        return Err(Refusal::Field {
+            field: "commit",
+            problem: format!(
+                "{text:?} is none: seven to forty digits, as `carson pr show` prints them"
+            ),
+        });
+    }
+    Ok(text.to_ascii_lowercase())
 }
 
 /// Close a pull request without merging it; its issue goes back, and people are asked what now.

@@ -1,6 +1,6 @@
 //! Pull requests on any forge.
 
-use carson_forge::{Comment, Pull};
+use carson_forge::{Comment, Pull, PullState};
 use carson_home::Home;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -47,6 +47,8 @@ pub struct Show {
 pub struct Shown {
     /// The pull request.
     pub pull: Pull,
+    /// The commit that it offers, while it is open and its branch is there.
+    pub commit: Option<String>,
     /// What was said to it.
     pub comments: Vec<Comment>,
 }
@@ -59,8 +61,14 @@ impl Ask for Show {
 
     async fn answer(self, home: &Home) -> Result<Self::Answer, Refusal> {
         let forge = forge(home, self.repo.as_deref()).await?;
+        let pull = forge.pull(self.number).await?;
+        let commit = match pull.state {
+            PullState::Open => forge.pull_head(self.number).await.ok(),
+            _ => None,
+        };
         Ok(Shown {
-            pull: forge.pull(self.number).await?,
+            pull,
+            commit: commit.map(|head| head.sha),
             comments: forge.comments(self.number).await?,
         })
     }

@@ -364,6 +364,18 @@ fn commits_say_which_firing_made_them_and_who() {
 }
 
 #[test]
+fn commits_that_change_nothing_are_no_work() {
+    let script = "git commit --quiet --allow-empty -m Nothing; echo '[OK] done'";
+    let fleet = fleet(script, "");
+    let row = fire(&fleet);
+    assert_eq!(row["outcome"], "FAILED", "{row:#}");
+    let reason = row["reason"].as_str().unwrap();
+    assert!(reason.contains("changed nothing"), "{reason}");
+    assert!(fleet.pulls().is_empty() && fleet.branches().is_empty());
+    nothing_lost(&fleet, &row, &[]);
+}
+
+#[test]
 fn a_repository_tells_its_rules_by_its_base_and_never_by_a_branch() {
     let script =
         "echo 'Obey the branch.' > AGENTS.md; git add .; git commit --quiet -m Rules; exit 3";

@@ -2,6 +2,7 @@
 #![expect(clippy::disallowed_methods, reason = "git sets the scene")]
 
 use std::fs;
+use std::os::unix::fs::PermissionsExt as _;
 use std::process::Command;
 
 use carson_tests::fleet::{Ran, TestFleet};
@@ -252,4 +253,32 @@ fn what_no_firing_could_work_with_is_refused_at_once() {
             "{args:?}: half a home was left"
         );
     }
+}
+
+/// Who has no `gh` has a token in a file, and perhaps a GitHub of their own.
+#[test]
+fn a_token_in_a_file_needs_no_other_program() {
+    let fleet = fleet().with_program("gh", "exit 1");
+    let token = fleet.root().join("token");
+    fs::write(&token, "token_of_carson").unwrap();
+    fs::set_permissions(&token, fs::Permissions::from_mode(0o600)).unwrap();
+    let init = [
+        ["--home", "new", "init", "--repo", "remote.git"],
+        ["--forge", "github", "--slug", "acme/widget", "--yes"],
+    ];
+    let more = ["--token-file", "token", "--api-base", "http://127.0.0.1:9"];
+    let made = fleet.carson(&[&init.concat()[..], &more].concat());
+    assert_eq!(made.code, Some(0), "{made:#?}");
+    assert!(made.stdout.contains("labels bootstrap"), "{made:#?}");
+    let settings = fs::read_to_string(fleet.root().join("new/carson.toml")).unwrap();
+    assert!(
+        settings.contains(&format!("token_file = {token:?}")),
+        "{settings}"
+    );
+    assert!(
+        settings.contains("api_base = \"http://127.0.0.1:9\""),
+        "{settings}"
+    );
+    let checked = fleet.carson(&["--home", "new", "config", "check"]);
+    assert_eq!(checked.code, Some(0), "{checked:#?}");
 }

@@ -143,8 +143,15 @@ fn a_pull_request_is_merged_into_the_checkout_that_it_is_for() {
         refused.code == Some(1) && refused.stdout.contains("has other commits now"),
         "{refused:#?}"
     );
+    for none in ["", "4", "HEAD"] {
+        let refused = fleet.carson(&[&merge[..], &[none]].concat());
+        assert_eq!(refused.code, Some(2), "{none:?}: {refused:#?}");
+    }
     let offered = row["pushed_sha"].as_str().unwrap();
-    let merged = fleet.ok(&[&merge[..], &[&offered[..9]]].concat());
+    let shown = fleet.ok(&["pr", "show", "2", "--json"]);
+    assert_eq!(shown["commit"], offered);
+    let read = offered[..9].to_uppercase();
+    let merged = fleet.ok(&[&merge[..], &[read.as_str()]].concat());
     assert_eq!(merged["issue"], 1, "{merged:#}");
     assert_eq!(fs::read_to_string(seed.join("hello.txt")).unwrap(), "hi\n");
     assert_eq!(state(&fleet, 2), "merged");

@@ -8,10 +8,12 @@
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::{Child, Command, Stdio};
 
 use carson_tests::fleet::TestFleet;
 use carson_tests::until;
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::Pid;
 
 use crate::faults::{fire, fleet, nothing_lost};
 
@@ -33,6 +35,25 @@ fn ssh_key(fleet: &TestFleet) -> PathBuf {
     let make = ["-q", "-t", "ed25519", "-N", "", "-C", "carson", "-f"];
     let _ = run(Command::new("ssh-keygen").args(make).arg(&file));
     file
+}
+
+/// A session that waits for a word of ours before it works.
+const WAIT: &str = "touch \"$SHARED/began\"; while [ ! -e \"$SHARED/go\" ]; do sleep 0.1; done";
+
+/// A fleet of such a session, whose role signs; its key, and the firing that has begun.
+fn begun(script: &str) -> (TestFleet, PathBuf, Child) {
+    let fleet = fleet(script, "");
+    let key = ssh_key(&fleet);
+    let shared = fleet.shared();
+    role_says(&fleet, "ssh:~/.ssh/signing");
+    let role = fleet.home().join("roles/hand/role.toml");
+    let text = fs::read_to_string(&role).unwrap();
+    fs::write(role, format!("{text}env = {{ SHARED = {shared:?} }}\n")).unwrap();
+    let mut fire = fleet.command(&["fire", "hand", "--json"]);
+    let firing = fire.stdout(Stdio::piped()).spawn().unwrap();
+    let began = shared.join("began");
+    until("the session to begin", || began.exists().then_some(()));
+    (fleet, key, firing)
 }
 
 fn role_says(fleet: &TestFleet, sign: &str) {
@@ -94,7 +115,7 @@ fn a_key_that_does_not_sign_is_told_before_any_session_is_paid() {
 
     assert_eq!(row["outcome"], "SKIPPED", "{row:#}");
     let reason = row["reason"].as_str().unwrap();
-    assert!(reason.contains("signs nothing"), "{reason}");
+    assert!(reason.contains("does not sign"), "{reason}");
     assert!(fleet.branches().is_empty());
     let told = fleet.carson(&["doctor"]);
     assert!(told.stdout.contains("role.hand.signing"), "{told:#?}");
@@ -103,18 +124,8 @@ fn a_key_that_does_not_sign_is_told_before_any_session_is_paid() {
 /// The key goes away while the session works.
 #[test]
 fn work_that_cannot_be_signed_stays_here_and_a_person_is_asked() {
-    let wait = "touch \"$SHARED/began\"; while [ ! -e \"$SHARED/go\" ]; do sleep 0.1; done";
-    let fleet = fleet(&format!("{wait}; {STEP}"), "");
-    let key = ssh_key(&fleet);
+    let (fleet, key, firing) = begun(&format!("{WAIT}; {STEP}"));
     let shared = fleet.shared();
-    role_says(&fleet, "ssh:~/.ssh/signing");
-    let role = fleet.home().join("roles/hand/role.toml");
-    let text = fs::read_to_string(&role).unwrap();
-    fs::write(role, format!("{text}env = {{ SHARED = {shared:?} }}\n")).unwrap();
-    let mut fire = fleet.command(&["fire", "hand", "--json"]);
-    let firing = fire.stdout(Stdio::piped()).spawn().unwrap();
-    let began = shared.join("began");
-    until("the session to begin", || began.exists().then_some(()));
     fs::remove_file(&key).unwrap();
     fs::write(shared.join("go"), "").unwrap();
 
@@ -123,9 +134,32 @@ fn work_that_cannot_be_signed_stays_here_and_a_person_is_asked() {
     let row: serde_json::Value = serde_json::from_slice(&done.stdout).unwrap();
     assert_eq!(row["outcome"], "BLOCKED", "{row:#}");
     let reason = row["reason"].as_str().unwrap();
-    assert!(reason.contains("signs nothing"), "{reason}");
+    assert!(reason.contains("does not sign"), "{reason}");
+    // Where the key lies is nobody's business on the forge.
+    assert!(!fleet.forge_file("issues/0001.md").contains("operator"));
     assert!(fleet.branches().is_empty() && fleet.pulls().is_empty());
     assert!(fleet.labels(1).contains(&"needs:human".to_owned()));
+    nothing_lost(&fleet, &row, &["step\n"]);
+}
+
+/// Its firing dies, and before anybody concludes it the settings have other roles.
+#[test]
+fn work_that_was_to_be_signed_never_leaves_without_whatever_becomes_of_its_role() {
+    let (fleet, _, mut firing) = begun(&format!("{STEP} >/dev/null; {WAIT}"));
+    let rows = fleet.ok(&["firings", "--json"]);
+    let pid = i32::try_from(rows[0]["pid"].as_i64().unwrap()).unwrap();
+    kill(Pid::from_raw(pid), Signal::SIGKILL).unwrap();
+    let _ = firing.wait().unwrap();
+    let roles = fleet.home().join("roles");
+    fs::rename(roles.join("hand"), roles.join("other")).unwrap();
+
+    let _ = fleet.carson(&["prune", "--json"]);
+
+    let row = fleet.firing(rows[0]["id"].as_str().unwrap());
+    assert!(!row["ended_at"].is_null(), "{row:#}");
+    let reason = row["reason"].as_str().unwrap();
+    assert!(reason.contains("name no key for that now"), "{reason}");
+    assert!(fleet.branches().is_empty() && fleet.pulls().is_empty());
     nothing_lost(&fleet, &row, &["step\n"]);
 }
 
@@ -177,4 +211,40 @@ fn a_key_that_sessions_may_read_is_no_key() {
     assert_eq!(told.code, Some(2), "{told:#?}");
     let said = format!("{}{}", told.stdout, told.stderr);
     assert!(said.contains("its sessions may read the key"), "{said}");
+}
+
+/// Links and other roles lead there as well.
+#[test]
+fn a_key_within_reach_of_any_session_is_told_before_one_is_paid() {
+    let fleet = fleet(STEP, "");
+    let key = ssh_key(&fleet);
+    role_says(&fleet, "ssh:~/.ssh/signing");
+    let (open, link) = (fleet.root().join("open"), fleet.root().join("link"));
+    fs::create_dir(&open).unwrap();
+    fs::rename(&key, open.join("signing")).unwrap();
+    std::os::unix::fs::symlink(open.join("signing"), &key).unwrap();
+    std::os::unix::fs::symlink(&open, &link).unwrap();
+    let other = format!("[paths]\nread = [{link:?}]\n");
+    let dir = fleet.home().join("roles/other");
+    fs::create_dir(&dir).unwrap();
+    let role = fs::read_to_string(fleet.home().join("roles/hand/role.toml")).unwrap();
+    let (role, _) = role.split_once("[identity]").unwrap();
+    let role: Vec<&str> = role
+        .lines()
+        .filter(|line| !line.starts_with("paths"))
+        .collect();
+    fs::write(
+        dir.join("role.toml"),
+        format!("{}\n{other}", role.join("\n")),
+    )
+    .unwrap();
+
+    let row = fire(&fleet);
+
+    assert_eq!(row["outcome"], "SKIPPED", "{row:#}");
+    let reason = row["reason"].as_str().unwrap();
+    assert!(
+        reason.contains("is no secret: [paths] of role other"),
+        "{reason}"
+    );
 }

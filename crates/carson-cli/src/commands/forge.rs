@@ -139,11 +139,13 @@ fn show_pull(shown: &pulls::Shown) {
         pull.base,
         pull.url
     ));
-    print::line(&format!(
-        "labels: {}\n\n{}",
-        pull.labels.join(", "),
-        pull.body
-    ));
+    if let Some(commit) = &shown.commit {
+        print::line(&format!("commit: {commit}"));
+    }
+    if !pull.labels.is_empty() {
+        print::line(&format!("labels: {}", pull.labels.join(", ")));
+    }
+    print::line(&format!("\n{}", pull.body));
     print_comments(&shown.comments);
 }
 

@@ -73,6 +73,9 @@ pub async fn run(app: &App, args: &Init) -> Result<u8, CommandError> {
     }
     print::line("next:");
     let carson = app.called();
+    if args.slug.is_some() {
+        print::line(&format!("  {carson} labels bootstrap"));
+    }
     for rest in [
         "issue create \"What is to be done\"",
         "fire implementer --dry-run",
@@ -142,7 +145,9 @@ async fn examined(app: &App) -> Result<Vec<Checked>, CommandError> {
     for repo in home.fleet.repos.values() {
         if let Err(error) = home.forge(repo).await {
             let hint = match error {
-                ForgeOpenError::Token(_) => "sign in there first: on GitHub by `gh auth login`",
+                ForgeOpenError::Token(_) => {
+                    "sign in there first: on GitHub by `gh auth login`; or --token-file names a file with a token"
+                }
                 ForgeOpenError::Forge(_) => error.hint(),
             };
             return Err(CommandError::caused_by(&error).hint(hint));

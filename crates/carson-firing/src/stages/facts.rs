@@ -5,7 +5,7 @@ use carson_core::leaving::Linted;
 use carson_core::sentinel::Reference;
 use carson_core::settle::{DiffReviewFact, Facts, Halt, PromiseFact};
 use carson_core::{Proof, Sentinel};
-use carson_git::{Drift, Oid, Seen, matches};
+use carson_git::{Drift, Oid, Seen, Shown, matches};
 use tracing::warn;
 
 use super::execute::Done;
@@ -83,7 +83,8 @@ pub(crate) async fn gather(
                 let tree = seen.facts();
                 facts.tip = Some(seen.tip().as_str().to_owned());
                 facts.untaken.clone_from(&tree.untaken);
-                facts.commits = tree.commits;
+                let is_empty = seen.shown().is_some_and(Shown::is_empty);
+                facts.commits = if is_empty { 0 } else { tree.commits };
                 facts.unchanged = place.goes_on.is_some() && place.is_begin(seen.tip());
                 facts.lines = seen.shown().map(|shown| shown.lines);
                 facts.oversize = oversize(role, &seen);

@@ -13,7 +13,7 @@ use crate::state_posts::End;
 use crate::thread_posts;
 use carson_checks::Streak;
 
-/// Ends the row; the chat learns of it from the outbox, whenever it can.
+/// Ends the row; the chat learns of it from the outbox, whenever it can. What there is to say of its end.
 pub(crate) async fn run(
     ctx: &Ctx<'_>,
     rec: &Record,
@@ -21,7 +21,7 @@ pub(crate) async fn run(
     (settled, facts): (&Settled, &Facts),
     saved: &Saved,
     carried: &Carried,
-) -> Result<(), StoreError> {
+) -> Result<String, StoreError> {
     let mut reason = settled.reason.clone();
     for trouble in saved.trouble.iter().chain(&carried.trouble) {
         reason.push_str("; ");
@@ -59,5 +59,6 @@ pub(crate) async fn run(
         at: now,
         thresholds,
     };
-    ctx.store().end_firing(ctx.id, &ending).await.map(|_| ())
+    ctx.store().end_firing(ctx.id, &ending).await?;
+    Ok(told)
 }

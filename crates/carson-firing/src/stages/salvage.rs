@@ -6,7 +6,7 @@ use carson_bench::commit_trailers::trailers;
 use carson_core::settle::Settled;
 use carson_core::work::WorkKey;
 use carson_core::{Outcome, Stage};
-use carson_git::{GitError, Oid, Salvaged, Seen};
+use carson_git::{GitError, Oid, Salvaged, Seen, Shown, Signer};
 use carson_store::Judged;
 use tracing::{error, info, warn};
 
@@ -88,7 +88,10 @@ async fn deliver(
     (seen, tip): (&Seen, &Oid),
     saved: &mut Saved,
 ) {
+    // Commits that change nothing are nothing to read.
+    let is_empty = tip == seen.tip() && seen.shown().is_some_and(Shown::is_empty);
     if let Some(taken) = taken
+        && !is_empty
         && leaving::may(ctx, taken, settled, seen, saved).await
     {
         push(ctx, place, taken, tip, saved).await;
@@ -237,16 +240,12 @@ async fn note_ref(ctx: &Ctx<'_>, kept: String, saved: &mut Saved) {
 }
 
 async fn push(ctx: &Ctx<'_>, place: &Place, taken: &Taken<'_>, tip: &Oid, saved: &mut Saved) {
-    let leaves = match &ctx.role.signing {
-        None => tip.clone(),
-        Some(key) => match place.worktree.signed(tip, key).await {
-            Ok(copy) => copy,
-            Err(error) => {
-                warn!(firing.id = %ctx.id, %error, "the branch could not be signed");
-                saved.held = Some(format!("nothing was pushed: {error}"));
-                return;
-            }
-        },
+    let leaves = match signed(ctx, place, tip).await {
+        Ok(copy) => copy,
+        Err(why) => {
+            saved.held = Some(format!("nothing was pushed: {why}"));
+            return;
+        }
     };
     let (branch, protected) = (place.pushed_as(), &taken.repo.protected);
     match place.worktree.kept().push(branch, &leaves, protected).await {
@@ -262,6 +261,36 @@ async fn push(ctx: &Ctx<'_>, place: &Place, taken: &Taken<'_>, tip: &Oid, saved:
                 .push(format!("the branch could not be pushed: {error}"));
         }
     }
+}
+
+/// What leaves in place of a commit where signatures are asked for, or why nothing does: in words for people,
+/// who need not know where a key lies.
+async fn signed(ctx: &Ctx<'_>, place: &Place, tip: &Oid) -> Result<Oid, String> {
+    let Some(key) = &ctx.role.signing else {
+        return match place.worktree.is_to_be_signed().await {
+            Ok(false) => Ok(tip.clone()),
+            Ok(true) => Err(
+                "its commits were to be signed, and the settings name no key for that now"
+                    .to_owned(),
+            ),
+            Err(error) => Err(format!("nobody knows whether it is to be signed: {error}")),
+        };
+    };
+    let (name, email) = ctx.role.git_identity();
+    let signer = Signer {
+        key,
+        name: &name,
+        email,
+    };
+    place.worktree.signed(tip, &signer).await.map_err(|error| {
+        warn!(firing.id = %ctx.id, %key, %error, "the branch could not be signed");
+        match error {
+            GitError::NotSigned { .. } => {
+                "the role's signing key does not sign (`carson doctor` says why)".to_owned()
+            }
+            error => error.to_string(),
+        }
+    })
 }
 
 async fn keep(ctx: &Ctx<'_>, place: &Place, tip: &Oid, saved: &mut Saved) {

@@ -72,6 +72,10 @@ pub(crate) async fn run<'r, 'h>(
     // From here on the worktree's own note keeps what it stands on.
     drop(layers);
     let place = reached.insert(Place::new(mirror, worktree, bench));
+    if ctx.role.signing.is_some() {
+        let noted = place.worktree.must_be_signed().await;
+        noted.or_broken("noting that its commits are to be signed")?;
+    }
     carson_checks::note_checkout(&ctx.firing(), taken.repo, &place.worktree).await;
     if place.bench.layered().is_none() && !taken.repo.setup.lines.is_empty() {
         let site = Site {

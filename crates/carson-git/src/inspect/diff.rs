@@ -75,6 +75,12 @@ pub(super) fn show(objects: &Objects, old: Oid, new: Oid) -> Result<Shown, Strin
 }
 
 impl Shown {
+    /// Whether there is nothing in it: commits that change no file.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.text.is_empty() && self.unshown.is_empty() && self.more == 0
+    }
+
     fn leave_out(&mut self, one: &Changed, why: String) {
         if self.unshown.len() == LISTED {
             self.more += 1;

@@ -8,7 +8,7 @@ use carson_core::work::WorkKey;
 use carson_core::{RepoName, RoleName};
 use carson_firing::admit::gate;
 use carson_firing::queue::{Held, HeldIssue, Place, place};
-use carson_forge::{Forge, Issue, PullState, State};
+use carson_forge::{Forge, ForgeError, Issue, PullState, State};
 use carson_home::Home;
 use carson_store::Firing;
 use chrono::{DateTime, Utc};
@@ -159,7 +159,13 @@ async fn facts(issue: &Issue, rows: &[Firing], forge: &Forge) -> Result<Vec<Stri
     let Some(number) = rows.iter().rev().find_map(|row| row.pr_number) else {
         return Ok(facts);
     };
-    let pull = forge.pull(number).await?;
+    let pull = match forge.pull(number).await {
+        Err(ForgeError::NotFound { .. }) => {
+            facts.push(format!("its pull request #{number} is not there any more"));
+            return Ok(facts);
+        }
+        pull => pull?,
+    };
     facts.push(match (pull.state, pull.draft) {
         (PullState::Open, true) => format!("its pull request #{number} is an open draft"),
         (PullState::Open, false) => {

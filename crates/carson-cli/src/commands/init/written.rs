@@ -78,8 +78,19 @@ fn forge_text(args: &Init) -> String {
     let opener = OPENERS.iter().find(|opener| opener.name == forge);
     match (&args.slug, opener.filter(|opener| opener.section.is_some())) {
         (Some(slug), Some(opener)) => {
-            let (slug, sample) = (quoted(slug), opener.sample);
-            format!("forge = \"{forge}\"\nslug = {slug}\n\n[{forge}]\n{sample}\n")
+            let slug = quoted(slug);
+            let token = match &args.token_file {
+                Some(file) => {
+                    let file = std::path::absolute(file).unwrap_or_else(|_| file.clone());
+                    format!("token_file = {}", quoted(&file.to_string_lossy()))
+                }
+                None => opener.sample.to_owned(),
+            };
+            let at = args.api_base.as_ref();
+            let at = at.map_or(String::new(), |base| {
+                format!("\napi_base = {}", quoted(base))
+            });
+            format!("forge = \"{forge}\"\nslug = {slug}\n\n[{forge}]\n{token}{at}\n")
         }
         _ => {
             let comment = "issues and pull requests as files, under forge/";
