@@ -149,8 +149,9 @@ impl Worktree {
                 Ok(odb.read(id)?.data().to_vec())
             });
             let unsigned = unsigned(&raw.await?, &copies, signer);
-            let unsigned = unsigned.ok_or_else(|| GitError::NotSigned {
-                why: format!("{commit} has a header that cannot be copied"),
+            let unsigned = unsigned.ok_or_else(|| GitError::Failed {
+                verb: "commit".into(),
+                detail: format!("{commit} has a header that cannot be signed"),
             })?;
             let signature = sign(signer.key, &unsigned.whole()).await?;
             let git = self.kept.bare.git("hash-object");
@@ -230,7 +231,7 @@ fn unsigned(raw: &[u8], copies: &HashMap<Oid, Oid>, signer: &Signer<'_>) -> Opti
             }
             continue;
         }
-        let line = line.trim_ascii_end();
+        let line = line.strip_suffix(b"\n").unwrap_or(line);
         let at = line.iter().position(|byte| *byte == b' ')?;
         let (name, value) = (&line[..at], &line[at + 1..]);
         let kept = match name {
