@@ -76,10 +76,10 @@ impl SkipReason {
         Self { kind, why }
     }
 
-    /// People have `count` of this role's pull requests to read, and that is enough.
+    /// People have `count` of this role's pull requests to read, where `most` is enough.
     #[must_use]
-    pub fn open_pull_requests(count: u32) -> Self {
-        Self::new(SkipKind::OPEN_PRS, format!("review queue {count}/{count}"))
+    pub fn open_pull_requests(count: u32, most: u32) -> Self {
+        Self::new(SkipKind::OPEN_PRS, format!("review queue {count}/{most}"))
     }
 
     /// What people have to read fills their day.

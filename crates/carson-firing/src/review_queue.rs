@@ -74,9 +74,10 @@ pub async fn look(
     let own_ready = ready.iter().filter(|pull| pull.head.starts_with(&own));
     let own_owed = owed.iter().filter(|row| row.role == role.name);
     let count = u32::try_from(own_ready.count() + own_owed.count()).unwrap_or(u32::MAX);
-    if count >= role.limits.max_open_prs {
+    let most = role.limits.max_open_prs;
+    if count >= most {
         return Ok(Some(Full {
-            reason: SkipReason::open_pull_requests(count),
+            reason: SkipReason::open_pull_requests(count, most),
             drafts: Vec::new(),
         }));
     }

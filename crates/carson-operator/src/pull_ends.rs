@@ -83,7 +83,7 @@ fn commit(text: &str) -> Result<String, Refusal> {
     let is_one = (7..=40).contains(&text.len()) && text.bytes().all(|one| one.is_ascii_hexdigit());
     if !is_one {
         return Err(Refusal::Field {
-            field: "commit",
+            field: "match-head-commit",
             problem: format!(
                 "{text:?} is none: seven to forty digits, as `carson pr show` prints them"
             ),

@@ -44,6 +44,16 @@ fn what_nobody_reads_at_once_is_a_draft_that_asks_to_be_split() {
     assert!(body.starts_with("Issue: #1\n"), "{body}");
     assert_eq!(large.labels(1), ["for:hand"]);
 
+    // One that no reviewer is shown is no smaller, unless it is a picture.
+    let (text, picture) = (
+        "seq 200000 > huge.txt",
+        "head -c 1200000 /dev/zero > huge.png",
+    );
+    for (script, outcome) in [(text, "PARTIAL"), (picture, "OK")] {
+        let row = fire(&fleet(&commit(script), ""));
+        assert_eq!(row["outcome"], outcome, "{script}: {row:#}");
+    }
+
     // A name that only looks like one of them is read.
     let odd = fleet(&commit("seq 1501 > script.sh.lock"), "");
     assert_eq!(fire(&odd)["outcome"], "PARTIAL");

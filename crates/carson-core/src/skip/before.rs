@@ -43,7 +43,7 @@ impl From<Read> for SkipReason {
             Before::BreakerOpen(why) => ("breaker", format!("breaker open: {why}")),
             Before::DailyCap(cap) => ("daily-cap", format!("daily cap of {cap} firings used up")),
             Before::Overlap => ("overlap", "its firing still runs".to_owned()),
-            Before::OpenPullRequests(count) => return Self::open_pull_requests(count),
+            Before::OpenPullRequests(count) => return Self::open_pull_requests(count, count),
             Before::TooLate => return Self::too_late(),
             Before::Preflight(why) => return Self::preflight(&why),
         };

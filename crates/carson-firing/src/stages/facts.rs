@@ -5,7 +5,7 @@ use carson_core::leaving::Linted;
 use carson_core::sentinel::Reference;
 use carson_core::settle::{DiffReviewFact, Facts, Halt, PromiseFact};
 use carson_core::{Proof, Sentinel};
-use carson_git::{Drift, Oid, Seen, Shown, matches};
+use carson_git::{Drift, Oid, Seen, Shown, Unshown, matches};
 use tracing::warn;
 
 use super::execute::Done;
@@ -86,8 +86,8 @@ pub(crate) async fn gather(
                 let is_empty = seen.shown().is_some_and(Shown::is_empty);
                 facts.commits = if is_empty { 0 } else { tree.commits };
                 facts.unchanged = place.goes_on.is_some() && place.is_begin(seen.tip());
-                facts.lines = seen.shown().map(|shown| shown.lines);
-                facts.oversize = oversize(role, &seen);
+                facts.lines = lines(repo, &seen);
+                facts.oversize = oversize(role, facts.lines);
                 facts.drift = drift(repo, &seen);
                 facts.dirty = tree.dirty;
                 facts.beside.clone_from(&tree.beside);
@@ -112,9 +112,23 @@ fn drift(repo: Option<&Repo>, seen: &Seen) -> Vec<(String, String)> {
         .collect()
 }
 
+/// How many lines people would have to read: also of what is not shown, but for what nobody has to.
+fn lines(repo: Option<&Repo>, seen: &Seen) -> Option<u64> {
+    let allowed = repo.map_or(&[][..], |repo| &repo.allow_unshown);
+    let shown = seen.shown()?;
+    let counts = |one: &&Unshown| !allowed.iter().any(|name| matches(name, &one.path));
+    let unshown: u64 = shown
+        .unshown
+        .iter()
+        .filter(counts)
+        .map(|one| one.lines)
+        .sum();
+    Some(shown.lines + unshown)
+}
+
 /// How many lines people would have to read, when those are more than the role allows.
-fn oversize(role: &Role, seen: &Seen) -> Option<(u64, u64)> {
-    let (lines, most) = (seen.shown()?.lines, role.limits.max_diff_lines);
+fn oversize(role: &Role, lines: Option<u64>) -> Option<(u64, u64)> {
+    let (lines, most) = (lines?, role.limits.max_diff_lines);
     (lines > most).then_some((lines, most))
 }
 

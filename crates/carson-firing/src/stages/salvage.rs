@@ -91,8 +91,8 @@ async fn deliver(
     // Commits that change nothing are nothing to read.
     let is_empty = tip == seen.tip() && seen.shown().is_some_and(Shown::is_empty);
     if let Some(taken) = taken
-        && !is_empty
         && leaving::may(ctx, taken, settled, seen, saved).await
+        && !is_empty
     {
         push(ctx, place, taken, tip, saved).await;
     }

@@ -19,6 +19,10 @@ const WHOLE: usize = 1_600_000;
 const LISTED: usize = 500;
 /// Bytes from which on a line is as much to read as two.
 const LONG: usize = 400;
+/// Bytes up to which a text that is not shown is counted.
+const LOOKED_AT: u64 = 64_000_000;
+/// Bytes in which git looks for a zero byte (`FIRST_FEW_BYTES` in its `xdiff-interface.c`).
+const BEGINNING: usize = 8_000;
 /// Share of characters, in a hundred, that no text has, above which a file is no text.
 const ODD: usize = 25;
 /// So many of them a small file may have all the same.
@@ -34,7 +38,7 @@ pub struct Shown {
     pub unshown: Vec<Unshown>,
     /// How many more are not shown and not listed.
     pub more: u64,
-    /// Lines that it adds and takes away, but for those of lock files: a long one counts as several, and a
+    /// Lines that what is shown adds and takes away, but for those of lock files: a long one counts as several, and a
     /// file without any, such as an empty one, as one.
     #[serde(default)]
     pub lines: u64,
@@ -47,6 +51,9 @@ pub struct Unshown {
     pub path: String,
     /// Why: `no text, 20481 bytes`.
     pub why: String,
+    /// How much there would be to read, counted as in [`Shown::lines`].
+    #[serde(default)]
+    pub lines: u64,
 }
 
 /// Shows what differs between two trees.
@@ -65,10 +72,12 @@ pub(super) fn show(objects: &Objects, old: Oid, new: Oid) -> Result<Shown, Strin
                 shown.lines += lines_of(one, lines);
             }
             Ok((_, lines)) => {
-                shown.lines += lines_of(one, lines);
-                shown.leave_out(one, "beyond the part that is shown".to_owned());
+                let why = "beyond the part that is shown".to_owned();
+                shown.leave_out(one, why, lines_of(one, lines));
             }
-            Err(why) => shown.leave_out(one, why),
+            Err(why) => {
+                shown.leave_out(one, why, lines_of(one, unshown_lines(objects, one)));
+            }
         }
     }
     Ok(shown)
@@ -81,13 +90,14 @@ impl Shown {
         self.text.is_empty() && self.unshown.is_empty() && self.more == 0
     }
 
-    fn leave_out(&mut self, one: &Changed, why: String) {
+    fn leave_out(&mut self, one: &Changed, why: String, lines: u64) {
         if self.unshown.len() == LISTED {
             self.more += 1;
+            self.lines += lines;
             return;
         }
         let path = String::from_utf8_lossy(&one.path).into_owned();
-        self.unshown.push(Unshown { path, why });
+        self.unshown.push(Unshown { path, why, lines });
     }
 }
 
@@ -208,6 +218,30 @@ fn patch(objects: &Objects, one: &Changed) -> Result<Result<(String, u64), Strin
     Ok(Ok((text, lines)))
 }
 
+/// How much there is to read in a file of which no patch is made: of a large text the lines that it has now and
+/// had not before, or the other way round; of a picture one.
+fn unshown_lines(objects: &Objects, one: &Changed) -> u64 {
+    let lines = |at: Option<At>| {
+        let large = |at: At| {
+            let (size, kind) = objects.header(at.0).ok()?;
+            let may_be = kind == ObjectType::Blob && (FILE..LOOKED_AT).contains(&size);
+            may_be.then(|| objects.content(at.0).ok()).flatten()
+        };
+        let content = at.and_then(large);
+        content.map_or(0, |content| lines_of_text(&content))
+    };
+    lines(one.new).abs_diff(lines(one.old)).max(1)
+}
+
+/// Lines of what git takes for a text, a long one as several: one without a zero byte at its beginning.
+fn lines_of_text(content: &[u8]) -> u64 {
+    if content.iter().take(BEGINNING).any(|byte| *byte == 0) {
+        return 0;
+    }
+    let lines = content.split(|byte| *byte == b'\n');
+    lines.map(|line| line.len().div_ceil(LONG) as u64).sum()
+}
+
 /// Lines of hunks that add or take away, a long one as several.
 fn to_read(hunks: &str) -> u64 {
     let lines = hunks.lines().filter(|line| line.starts_with(['+', '-']));
@@ -284,6 +318,8 @@ mod tests {
         let hunks = format!("@@ -1 +1,3 @@ -not this\n same\n-old\n+\n+{long}\n\\ No newline\n");
         assert_eq!(to_read(&hunks), 1 + 1 + 4);
         assert_eq!(to_read(""), 0);
+        assert_eq!(lines_of_text(format!("a\nb\n{long}").as_bytes()), 5);
+        assert_eq!(lines_of_text(b"GIF\0\n\n"), 0);
     }
 
     #[test]
