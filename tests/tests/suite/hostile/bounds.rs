@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use super::less::{self, Kernel};
-use super::scene::Scene;
+use super::scene::{Scene, peak_kb};
 use super::table;
 
 /// Five kinds of daemons, and one that keeps the session's output open.
@@ -137,10 +137,10 @@ fn a_flood_of_output_costs_no_memory_and_its_end_is_read() {
     let mut scene = Scene::new("[limits]\nmax_output_mb = 2048\n", &[], false);
     let (quiet, _) = scene.attempt(&[]);
     assert_eq!(quiet["outcome"], "OK", "{quiet:#}");
-    let base = scene.peak_kb();
+    let base = peak_kb();
     scene.more = serde_json::json!({"flood_mb": megabytes});
     let (row, all) = scene.attempt(&["flood"]);
-    let peak = scene.peak_kb();
+    let peak = peak_kb();
     table::print(
         &format!("flood: {base} kB before, {peak} kB with it"),
         &row,
@@ -165,10 +165,10 @@ fn too_much_output(kernel: &Kernel, ordinary: bool) {
     let mut scene = Scene::on(kernel, "[limits]\nmax_output_mb = 16\n", ordinary);
     let (quiet, _) = scene.attempt(&[]);
     assert_eq!(quiet["outcome"], "OK", "{quiet:#}");
-    let base = scene.peak_kb();
+    let base = peak_kb();
     scene.more = serde_json::json!({"flood_mb": 64});
     let (row, all) = scene.attempt(&["flood"]);
-    let peak = scene.peak_kb();
+    let peak = peak_kb();
     table::print(&format!("too much output, {kernel:?}"), &row, &all);
     assert_eq!(row["outcome"], "FAILED", "{kernel:?}: {row:#}");
     assert!(
