@@ -70,9 +70,7 @@ impl Baseline {
             warn!(%error, "how the check ended on the base could not be kept");
         }
     }
-}
 
-impl Baseline {
     /// Whether sessions on this work would be paid once more for what they could not mend.
     #[must_use]
     pub fn is_unmended(&self, work: WorkKey) -> bool {

@@ -53,9 +53,10 @@ fn within_reach(home: &Home, key: &SigningKey) -> Option<String> {
         .map(|(repo, one)| format!("repos.{}.include has {}", repo.name, one.from.display()))
 }
 
-/// Whether what lies at a path, or below it, is this.
+/// Whether what lies at a path, or below it, is this, or a part of it.
 fn leads(open: &Path, real: &Path) -> bool {
-    open.canonicalize().is_ok_and(|open| real.starts_with(open))
+    open.canonicalize()
+        .is_ok_and(|open| real.starts_with(&open) || open.starts_with(real))
 }
 
 /// Where gpg has its keys.

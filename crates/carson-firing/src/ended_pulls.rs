@@ -101,7 +101,7 @@ async fn sweep_one(home: &Home, repo: &Repo, forge: &Forge) -> Result<u32, PullE
         match follow_ended(home, repo, forge, number).await {
             Ok(followed) => changed += u32::from(followed.is_some()),
             // One that is not there, or cannot be read, holds up no other.
-            Err(PullError::Forge(error)) if is_its_own(&error) => {
+            Err(PullError::Forge(error)) if error.is_of_one() => {
                 warn!(work.issue = issue.number, pull.number = number, %error, "an issue cannot follow its pull request");
             }
             Err(error) => return Err(error),
@@ -117,11 +117,6 @@ async fn follow_ended(
     number: u64,
 ) -> Result<Option<u64>, PullError> {
     follow(home, repo, forge, &forge.pull(number).await?).await
-}
-
-/// Whether something is wrong with this one alone.
-fn is_its_own(error: &ForgeError) -> bool {
-    matches!(error, ForgeError::NotFound { .. }) || error.unread().is_some()
 }
 
 /// Ends the open pull requests of firings whose branches people merged or deleted.

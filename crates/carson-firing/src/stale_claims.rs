@@ -75,9 +75,7 @@ async fn sweep_one(home: &Home, forge: &Forge) -> Result<u32, SweepError> {
     let mut released = 0;
     for issue in forge.issues(Some(IN_FLIGHT)).await?.found {
         let history = match forge.history(issue.number).await {
-            Err(error)
-                if error.unread().is_some() || matches!(error, ForgeError::NotFound { .. }) =>
-            {
+            Err(error) if error.is_of_one() => {
                 warn!(work.issue = issue.number, %error, "its claims cannot be read");
                 continue;
             }

@@ -129,6 +129,12 @@ impl ForgeError {
         matches!(self, Self::Unavailable { .. } | Self::RateLimited(_))
     }
 
+    /// Whether something is wrong with what was asked for alone: it is not there, or cannot be read.
+    #[must_use]
+    pub fn is_of_one(&self) -> bool {
+        matches!(self, Self::NotFound { .. }) || self.unread().is_some()
+    }
+
     /// What is wrong with one piece of work, where nothing is wrong with the forge.
     #[must_use]
     pub fn unread(&self) -> Option<Unread> {

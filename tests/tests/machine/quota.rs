@@ -58,7 +58,6 @@ fn filling() -> TestFleet {
     let program = fleet.root().join("cli/agent");
     fs::create_dir_all(program.parent().unwrap()).unwrap();
     let shared = fleet.shared();
-    let shared = fleet.shared();
     let script = format!(
         "#!/bin/bash\ncat >/dev/null\n\
          if [ -e {shared:?}/small ]; then file=more.txt; else file=half.txt; fi\n\

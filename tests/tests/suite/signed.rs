@@ -136,7 +136,11 @@ fn work_that_cannot_be_signed_stays_here_and_a_person_is_asked() {
     let reason = row["reason"].as_str().unwrap();
     assert!(reason.contains("does not sign"), "{reason}");
     // Where the key lies is nobody's business on the forge.
-    assert!(!fleet.forge_file("issues/0001.md").contains(".ssh"));
+    let told = fleet.ok(&["issue", "show", "1", "--json"]).to_string();
+    assert!(
+        told.contains("does not sign") && !told.contains(".ssh"),
+        "{told}"
+    );
     assert!(fleet.branches().is_empty() && fleet.pulls().is_empty());
     assert!(fleet.labels(1).contains(&"needs:human".to_owned()));
     nothing_lost(&fleet, &row, &["step\n"]);
