@@ -30,6 +30,13 @@ pub trait Api: PullApi + Debug + Send + Sync {
     /// Makes an issue.
     fn create_issue<'a>(&'a self, new: &'a NewIssue) -> Answer<'a, Issue>;
 
+    /// Our own issues in any state, the newest first; those of the last days are enough.
+    fn own_issues(&self) -> Answer<'_, Listed<Issue>>;
+
+    /// Makes an issue whose author we are, to the letter. An answer that was lost is
+    /// [`ForgeError::Unavailable`](crate::ForgeError::Unavailable): whoever asked knows what to look for.
+    fn create_own_issue<'a>(&'a self, new: &'a NewIssue) -> Answer<'a, Issue>;
+
     /// Closes an issue.
     fn close_issue(&self, number: u64) -> Answer<'_, ()>;
 

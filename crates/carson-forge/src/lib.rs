@@ -23,14 +23,19 @@
 //! others comment: that was written by strangers. So all hosts of a fleet use one account. In a
 //! comment of ours, what models and strangers contributed cannot look like a claim either.
 //!
+//! What roles of a crew tell one another stands on the forge as well. A *verdict* on a commit is the
+//! first line of a review of ours (`verdicts.rs`), an issue that one role makes for another is there
+//! once (`once.rs`); people approve by a comment of agreed words (`approvals.rs`).
+//!
 //! A forge that holds no branches asks git about them ([`Branches`]); one that is asked over a
 //! network tells the home what it learned of secrets and limits ([`Keeper`]).
 //!
 //! Reading order: `words.rs`, `api.rs`, `pull_words.rs`, `pull_api.rs`, `people.rs`, `forge.rs`,
-//! `forge_pulls.rs`, `queue.rs`, `marks.rs`, `claims.rs`, `opener.rs`, `list.rs`, `local/`, `rest/`, `github/`.
+//! `forge_pulls.rs`, `queue.rs`, `marks.rs`, `claims.rs`, `once.rs`, `verdicts.rs`, `approvals.rs`, `opener.rs`, `list.rs`, `local/`, `rest/`, `github/`.
 
 mod answer;
 mod api;
+mod approvals;
 mod branches;
 mod claims;
 mod error;
@@ -41,6 +46,7 @@ mod keeper;
 mod list;
 mod local;
 mod marks;
+mod once;
 mod opener;
 mod people;
 mod pull_api;
@@ -49,6 +55,7 @@ mod queue;
 mod rest;
 mod standing;
 mod token;
+mod verdicts;
 mod words;
 
 pub use answer::Answer;
@@ -67,7 +74,7 @@ pub use people::{Association, Trust};
 pub use pull_api::{LOG_TAIL, PullApi};
 pub use pull_words::{
     ChangedFile, CheckRun, Conclusion, FileStatus, Head, Linked, Links, Merge, MergeMethod,
-    Mergeability, Merged, Review, ReviewState, Thread,
+    Mergeability, Merged, NewReview, Review, ReviewState, ShipVerdict, Thread,
 };
 pub use queue::{
     ForPeople, OWN_LABELS, PRIORITIES, Queue, assigned_to_a_person, priority, why_not_taken,

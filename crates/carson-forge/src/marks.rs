@@ -3,6 +3,7 @@
 use carson_core::{FiringId, HostName, RoleName};
 use chrono::{DateTime, SecondsFormat, TimeDelta, Utc};
 
+use crate::pull_words::NewReview;
 use crate::words::Comment;
 
 /// A claim older than this is dead: no firing may last so long.
@@ -72,17 +73,71 @@ pub(crate) fn hand_over_text(firing: FiringId, note: &str) -> String {
     format!("{OPENING}hand-over firing={firing} -->\n{}", defused(note))
 }
 
-/// The first line of a comment that is made once.
+/// The first line of what is made once.
 pub(crate) fn note_line(key: &str) -> String {
-    let key: String = key
-        .chars()
-        .filter(|c| c.is_ascii_alphanumeric() || *c == '-')
-        .collect();
-    format!("{OPENING}note key={key} -->")
+    format!("{OPENING}note key={} -->", spelled(key))
+}
+
+/// A key as a mark has it: letters, digits and `-` as they are, and of all else its number, so that
+/// two keys never look alike and none ends the mark.
+fn spelled(key: &str) -> String {
+    let spell = |c: char| match c.is_ascii_alphanumeric() || c == '-' {
+        true => c.to_string(),
+        false => format!("_{:x}_", u32::from(c)),
+    };
+    key.chars().map(spell).collect()
 }
 
 pub(crate) fn note_text(key: &str, body: &str) -> String {
     format!("{}\n{}", note_line(key), defused(body))
+}
+
+/// The first line of a review of ours.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct ReviewMark<'b> {
+    key: &'b str,
+    pub head: &'b str,
+    pub ship: bool,
+}
+
+impl<'b> ReviewMark<'b> {
+    /// Reads it. What is not to the letter what [`review_text`] writes is none.
+    pub fn read(body: &'b str) -> Option<Self> {
+        let words: Vec<&str> = inner(body)?.split(' ').collect();
+        let &["review", key, head, ship] = &words[..] else {
+            return None;
+        };
+        Some(Self {
+            key: key.strip_prefix("key=")?,
+            head: head.strip_prefix("head=").filter(|head| is_commit(head))?,
+            ship: match ship {
+                "ship=yes" => true,
+                "ship=no" => false,
+                _ => return None,
+            },
+        })
+    }
+
+    pub fn is_of(&self, key: &str) -> bool {
+        self.key == spelled(key)
+    }
+}
+
+/// The text of a review, whose head is a commit.
+pub(crate) fn review_text(key: &str, review: &NewReview) -> String {
+    let NewReview { head, ship, body } = review;
+    let ship = if *ship { "yes" } else { "no" };
+    format!(
+        "{OPENING}review key={} head={head} ship={ship} -->\n{}",
+        spelled(key),
+        defused(body)
+    )
+}
+
+/// Whether this is the whole name of a commit, of SHA-1 or SHA-256: a shorter one could mean another
+/// commit later.
+pub(crate) fn is_commit(text: &str) -> bool {
+    matches!(text.len(), 40 | 64) && text.bytes().all(|byte| byte.is_ascii_hexdigit())
 }
 
 /// The text with every line that could pass for one of ours made visible.
@@ -95,10 +150,15 @@ pub(crate) fn is_mark(comment: &Comment) -> bool {
     comment.body.trim_start().starts_with(OPENING)
 }
 
+/// What stands in the structured first line of a text.
+fn inner(body: &str) -> Option<&str> {
+    let line = body.lines().next()?.trim();
+    line.strip_prefix(OPENING)?.strip_suffix(" -->")
+}
+
 /// Reads the structured first line of a comment.
 pub(crate) fn read(comment: &Comment) -> Option<Mark> {
-    let line = comment.body.lines().next()?.trim();
-    let inner = line.strip_prefix(OPENING)?.strip_suffix(" -->")?;
+    let inner = inner(&comment.body)?;
     let mut words = inner.split_whitespace();
     let kind = words.next()?;
     let value = |name: &str| {
@@ -134,4 +194,62 @@ pub(crate) fn unreleased(marks: &[Mark]) -> Vec<&Claim> {
         Mark::Release { .. } | Mark::HandOver => None,
     });
     claims.filter(|claim| !released(claim.firing)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SHA: &str = "1111111111111111111111111111111111111111";
+
+    #[test]
+    fn a_key_is_one_word_and_no_other_key() {
+        let keys = [
+            "a", "a-", "a b", "a_20_b", "a_b", "a>b", "a\nb", "é", "e\u{301}", "\u{0}",
+        ];
+        let lines: Vec<String> = keys.iter().map(|key| note_line(key)).collect();
+        for (at, line) in lines.iter().enumerate() {
+            assert_eq!(line.split(' ').count(), 4, "{line}");
+            assert!(line.is_ascii() && !line.contains('\n'), "{line}");
+            assert!(!lines[..at].contains(line), "{line}");
+        }
+        assert_eq!(lines[0], "<!-- carson:note key=a -->");
+    }
+
+    #[test]
+    fn a_review_is_read_as_it_was_written_and_nothing_else_is() {
+        let review = NewReview {
+            head: SHA.into(),
+            ship: true,
+            body: "Fine.".into(),
+        };
+        let text = review_text("a b", &review);
+        let mark = ReviewMark::read(&text).unwrap();
+        assert_eq!((mark.head, mark.ship), (SHA, true));
+        assert!(mark.is_of("a b") && !mark.is_of("a_20_b") && !mark.is_of("ab"));
+        for (from, to) in [
+            ("ship=yes", "ship=true"),
+            ("ship=yes", ""),
+            ("ship=yes", "ship=yes ship=no"),
+            ("ship=yes", "ship=no x"),
+            ("head=1", "head="),
+            ("head=", "head=x"),
+            ("review", "note"),
+            ("<!-- carson:", "&lt;!-- carson:"),
+            ("<!-- carson:", "Look: <!-- carson:"),
+            ("<!-- carson:", "\n<!-- carson:"),
+            (" -->", ""),
+        ] {
+            let other = text.replacen(from, to, 1);
+            assert_eq!(ReviewMark::read(&other), None, "{other}");
+        }
+    }
+
+    #[test]
+    fn a_commit_is_named_whole() {
+        assert!(is_commit(SHA) && is_commit(&"aF".repeat(32)));
+        for text in ["", "1", &SHA[1..], &"1".repeat(41), &"x".repeat(40)] {
+            assert!(!is_commit(text), "{text}");
+        }
+    }
 }

@@ -84,6 +84,28 @@ pub struct Review {
     pub submitted_at: Option<DateTime<Utc>>,
 }
 
+/// A review to be made: a comment of ours, never an approval in the forge's sense.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct NewReview {
+    /// The commit that was looked at, by its whole name.
+    pub head: String,
+    /// Whether that commit may be merged.
+    pub ship: bool,
+    /// What is said to people.
+    pub body: String,
+}
+
+/// What our own review says of one commit. Carson itself wrote it, at the head of the review.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct ShipVerdict {
+    /// The commit that was looked at.
+    pub head: String,
+    /// Whether that commit may be merged.
+    pub ship: bool,
+    /// When it was said, where the forge tells.
+    pub at: Option<DateTime<Utc>>,
+}
+
 /// What a review says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]

@@ -124,6 +124,16 @@ pub struct Pull {
     pub title: String,
     /// Body.
     pub body: String,
+    /// Who opened it.
+    #[serde(skip)]
+    pub author: String,
+    /// When.
+    #[serde(skip)]
+    pub opened_at: DateTime<Utc>,
+    /// Whether its branch lies in another repository than its base, or in one that is gone: then
+    /// strangers may have written all of it.
+    #[serde(skip)]
+    pub from_fork: bool,
     /// The branch it offers.
     pub head: String,
     /// The branch it is for.

@@ -91,6 +91,25 @@ impl Memory {
     fn url(&self, number: u64) -> String {
         format!("memory:{}/{number}", self.slug)
     }
+
+    fn made(&self, new: &NewIssue, by: &str) -> Result<Issue, ForgeError> {
+        let mut has = self.has();
+        let number = has.next();
+        has.issues.push(Issue {
+            blocked_by: 0,
+            number,
+            title: new.title.clone(),
+            body: new.body.clone(),
+            author: by.to_owned(),
+            association: Association::Owner,
+            assignees: Vec::new(),
+            state: State::Open,
+            labels: new.labels.clone(),
+            created_at: DateTime::UNIX_EPOCH,
+            url: self.url(number),
+        });
+        has.issue(number).cloned()
+    }
 }
 
 impl Has {
@@ -143,22 +162,17 @@ impl Api for Memory {
     }
 
     fn create_issue<'a>(&'a self, new: &'a NewIssue) -> Answer<'a, Issue> {
-        let mut has = self.has();
-        let number = has.next();
-        has.issues.push(Issue {
-            blocked_by: 0,
-            number,
-            title: new.title.clone(),
-            body: new.body.clone(),
-            author: "ann".into(),
-            association: Association::Owner,
-            assignees: Vec::new(),
-            state: State::Open,
-            labels: new.labels.clone(),
-            created_at: DateTime::UNIX_EPOCH,
-            url: self.url(number),
-        });
-        done(has.issue(number).cloned())
+        done(self.made(new, "ann"))
+    }
+
+    fn own_issues(&self) -> Answer<'_, Listed<Issue>> {
+        let mut issues = self.has().issues.clone();
+        issues.retain(|issue| issue.author == self.me);
+        done(Ok(issues.into()))
+    }
+
+    fn create_own_issue<'a>(&'a self, new: &'a NewIssue) -> Answer<'a, Issue> {
+        done(self.made(new, &self.me))
     }
 
     fn close_issue(&self, number: u64) -> Answer<'_, ()> {
@@ -239,6 +253,9 @@ impl Api for Memory {
             number,
             title: new.title.to_string(),
             body: new.body.to_string(),
+            author: self.me.clone(),
+            opened_at: DateTime::UNIX_EPOCH,
+            from_fork: false,
             head: new.head.clone(),
             base: new.base.clone(),
             draft: new.draft,
@@ -380,6 +397,10 @@ async fn queues_claims_and_releases_are_the_same_on_a_forge_that_was_added() {
     // What it lacks, it says, and it knows of no links.
     let lacks = forge.reviews(open[0].number).await.unwrap_err();
     assert_eq!(lacks.to_string(), "this forge has no reviews");
+    let lacks = forge.verdicts(open[0].number).await.unwrap_err();
+    assert!(matches!(lacks, ForgeError::Lacks { .. }), "{lacks}");
+    let once = forge.create_issue_once("plan-1", &new).await.unwrap();
+    assert_eq!(forge.create_issue_once("plan-1", &new).await.unwrap(), once);
     assert_eq!(forge.links(number).await.unwrap(), None);
     forge
         .merge_pull(open[0].number, &Merge::default())

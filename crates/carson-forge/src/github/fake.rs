@@ -100,7 +100,7 @@ impl Respond for Fake {
     }
 }
 
-fn ok(body: Value) -> ResponseTemplate {
+pub(super) fn ok(body: Value) -> ResponseTemplate {
     ResponseTemplate::new(200).set_body_json(body)
 }
 
@@ -111,7 +111,7 @@ fn page_of(request: &Request) -> usize {
 }
 
 /// The page that was asked for, and where the next one is.
-fn paged(request: &Request, all: &[Value]) -> ResponseTemplate {
+pub(super) fn paged(request: &Request, all: &[Value]) -> ResponseTemplate {
     let page = page_of(request);
     let shown = all.iter().skip((page - 1) * PAGE).take(PAGE);
     let answer = ok(shown.cloned().collect());

@@ -157,15 +157,7 @@ impl Api for GitHubForge {
             query.extend(label.map(|label| ("labels", label)));
             let path = self.path(&["issues"]);
             let query = Query::of(&path, &query).polled();
-            let raw: Listed<types::RawIssue> = self.client.list(query).await?;
-            let issues = raw.found.into_iter();
-            Ok(Listed {
-                found: issues
-                    .filter(|raw| raw.pull_request.is_none())
-                    .map(Into::into)
-                    .collect(),
-                unread: raw.unread,
-            })
+            Ok(types::issues_of(self.client.list(query).await?))
         })
     }
 
@@ -181,21 +173,23 @@ impl Api for GitHubForge {
 
     fn create_issue<'a>(&'a self, new: &'a NewIssue) -> Answer<'a, Issue> {
         Box::pin(async move {
-            let body = json!({"title": new.title, "body": new.body, "labels": new.labels});
-            let path = self.path(&["issues"]);
-            match self
-                .client
-                .send::<types::RawIssue>(Method::POST, &path, &body)
-                .await
-            {
+            match self.post_issue(new).await {
                 // It may have been made, and the answer was lost.
                 Err(error @ ForgeError::Unavailable { .. }) => {
                     let made = self.newest_like(new).await.ok().flatten();
                     made.ok_or(error)
                 }
-                raw => raw.map(Into::into),
+                done => done,
             }
         })
+    }
+
+    fn own_issues(&self) -> Answer<'_, Listed<Issue>> {
+        Box::pin(self.issues_of_ours())
+    }
+
+    fn create_own_issue<'a>(&'a self, new: &'a NewIssue) -> Answer<'a, Issue> {
+        Box::pin(self.post_issue(new))
     }
 
     fn close_issue(&self, number: u64) -> Answer<'_, ()> {
@@ -362,6 +356,8 @@ fn standing_from_headers(headers: &HeaderMap) -> Standing {
 }
 
 #[cfg(test)]
+mod approval_tests;
+#[cfg(test)]
 mod claim_tests;
 #[cfg(test)]
 mod fake;
@@ -370,13 +366,19 @@ mod fault_tests;
 #[cfg(test)]
 mod house;
 #[cfg(test)]
+mod keeping;
+#[cfg(test)]
 mod limit_tests;
 #[cfg(test)]
 mod link_tests;
 #[cfg(test)]
 mod log_tests;
 #[cfg(test)]
+mod once_tests;
+#[cfg(test)]
 mod poll_tests;
+#[cfg(test)]
+mod review_tests;
 #[cfg(test)]
 mod secret_tests;
 #[cfg(test)]

@@ -9,7 +9,31 @@ use crate::error::ForgeError;
 use crate::rest::Query;
 use crate::words::{Issue, Listed, NewIssue, NewPull, PullState};
 
+/// Pages of a hundred issues and pull requests of ours among which one that was made lately is looked
+/// for: what is owed to a forge is tried for days, in which no fleet makes more.
+const OWN_PAGES: u32 = 2;
+
 impl GitHubForge {
+    pub(super) async fn post_issue(&self, new: &NewIssue) -> Result<Issue, ForgeError> {
+        let body = json!({"title": new.title, "body": new.body, "labels": new.labels});
+        let path = self.path(&["issues"]);
+        let raw: types::RawIssue = self.client.send(Method::POST, &path, &body).await?;
+        Ok(raw.into())
+    }
+
+    pub(super) async fn issues_of_ours(&self) -> Result<Listed<Issue>, ForgeError> {
+        let me = self.me().await?;
+        let path = self.path(&["issues"]);
+        let query = [
+            ("creator", me),
+            ("state", "all"),
+            ("sort", "created"),
+            ("direction", "desc"),
+        ];
+        let query = Query::of(&path, &query).first_pages(OWN_PAGES);
+        Ok(types::issues_of(self.client.list(query).await?))
+    }
+
     /// Our own open issue of this title and text.
     pub(super) async fn newest_like(&self, new: &NewIssue) -> Result<Option<Issue>, ForgeError> {
         let me = self.me().await?;

@@ -46,18 +46,35 @@ impl GitHubForge {
         }
     }
 
-    /// What a refused merge means: somebody may have merged it, or pushed to it.
-    async fn why_unmerged(&self, number: u64, merge: &Merge, error: ForgeError) -> ForgeError {
-        let Ok(head) = self.pull_head(number).await else {
-            return error;
-        };
-        match &merge.expected {
-            Some(expected) if head.sha != *expected => ForgeError::HeadMoved {
+    /// What a refusal means where a commit was expected: somebody may have pushed since.
+    async fn why_refused(&self, number: u64, expected: &str, error: ForgeError) -> ForgeError {
+        match self.pull_head(number).await {
+            Ok(head) if head.sha != expected => ForgeError::HeadMoved {
                 number,
-                expected: expected.clone(),
+                expected: expected.to_owned(),
                 found: head.sha,
             },
             _ => error,
+        }
+    }
+
+    async fn post_review(
+        &self,
+        number: u64,
+        commit: &str,
+        body: &str,
+    ) -> Result<Review, ForgeError> {
+        let path = self.path(&["pulls", &number.to_string(), "reviews"]);
+        let new = json!({"commit_id": commit, "event": "COMMENT", "body": body});
+        let sent = self
+            .client
+            .send::<RawReview>(Method::POST, &path, &new)
+            .await;
+        match sent {
+            Err(error @ ForgeError::Invalid { .. }) => {
+                Err(self.why_refused(number, commit, error).await)
+            }
+            raw => raw.map(Into::into),
         }
     }
 }
@@ -98,7 +115,10 @@ impl PullApi for GitHubForge {
                     // It may have been merged, and the answer was lost.
                     match self.pull(number).await {
                         Ok(pull) if pull.state == PullState::Merged => Ok(()),
-                        _ => Err(self.why_unmerged(number, merge, error).await),
+                        _ => match &merge.expected {
+                            Some(expected) => Err(self.why_refused(number, expected, error).await),
+                            None => Err(error),
+                        },
                     }
                 }
                 done => done.map(|_| ()),
@@ -112,6 +132,10 @@ impl PullApi for GitHubForge {
             self.all::<RawReview, _>(&["pulls", &number, "reviews"], None)
                 .await
         })
+    }
+
+    fn review<'a>(&'a self, number: u64, commit: &'a str, body: &'a str) -> Answer<'a, Review> {
+        Box::pin(self.post_review(number, commit, body))
     }
 
     fn review_threads(&self, number: u64) -> Answer<'_, Vec<Thread>> {
@@ -171,7 +195,7 @@ impl PullApi for GitHubForge {
                 ("sort", "updated"),
                 ("direction", "desc"),
             ];
-            let query = Query::of(&path, &query).polled().first_page();
+            let query = Query::of(&path, &query).polled().first_pages(1);
             let raw: Listed<RawEnded> = self.client.list(query).await?;
             Ok(raw.found.into_iter().filter_map(RawEnded::merged).collect())
         })

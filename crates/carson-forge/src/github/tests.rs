@@ -25,8 +25,9 @@ pub(super) fn issue(number: u64, labels: &[&str]) -> Value {
 fn pull(number: u64, draft: bool) -> Value {
     json!({
         "number": number, "node_id": "PR_1", "title": "t", "body": "b", "draft": draft,
-        "head": {"ref": "carson/r/1"}, "base": {"ref": "main"}, "state": "open", "merged_at": null,
-        "labels": [], "html_url": "https://x/2",
+        "head": {"ref": "carson/r/1", "repo": {"id": 1}}, "base": {"ref": "main", "repo": {"id": 1}},
+        "state": "open", "merged_at": null, "labels": [], "html_url": "https://x/2",
+        "user": {"login": "carson-bot"}, "created_at": "2026-01-01T00:00:00Z",
     })
 }
 
@@ -270,4 +271,30 @@ async fn a_pull_request_is_merged_once_and_closed() {
         .await;
     forge.close_pull(6).await.unwrap();
     assert!(forge.holds_branches());
+}
+
+#[tokio::test]
+async fn a_pull_request_says_who_opened_it_and_from_where() {
+    let (server, forge) = server().await;
+    for (number, repo, fork) in [
+        (5, json!({"id": 1}), false),
+        (6, json!({"id": 2}), true),
+        // The fork was deleted.
+        (7, Value::Null, true),
+    ] {
+        let mut raw = pull(number, false);
+        raw["head"]["repo"] = repo;
+        if fork {
+            raw["user"] = Value::Null;
+        }
+        Mock::given(path(format!("/repos/acme/widget/pulls/{number}")))
+            .respond_with(ResponseTemplate::new(200).set_body_json(raw))
+            .mount(&server)
+            .await;
+        let read = forge.pull(number).await.unwrap();
+        assert_eq!(read.from_fork, fork, "{number}");
+        let author = if fork { "ghost" } else { "carson-bot" };
+        assert_eq!(read.author, author);
+        assert_eq!(read.opened_at.to_rfc3339(), "2026-01-01T00:00:00+00:00");
+    }
 }

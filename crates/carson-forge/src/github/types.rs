@@ -5,7 +5,7 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use crate::people::Association;
-use crate::words::{Comment, Issue, Pull, PullState, State};
+use crate::words::{Comment, Issue, Listed, Pull, PullState, State};
 
 #[derive(Deserialize)]
 pub(super) struct RawUser {
@@ -45,7 +45,7 @@ pub(super) struct RawIssue {
     labels: Vec<RawLabel>,
     created_at: DateTime<Utc>,
     html_url: String,
-    pub pull_request: Option<Value>,
+    pull_request: Option<Value>,
     #[serde(default)]
     issue_dependencies_summary: Option<RawDependencies>,
 }
@@ -71,6 +71,8 @@ pub(super) struct RawComment {
 pub(super) struct RawBranch {
     #[serde(rename = "ref")]
     pub name: String,
+    /// Where it lies; nothing once that was deleted.
+    repo: Option<RawNumbered>,
 }
 
 #[derive(Deserialize)]
@@ -80,6 +82,8 @@ pub(super) struct RawPull {
     pub node_id: String,
     title: String,
     body: Option<String>,
+    user: Option<RawUser>,
+    created_at: DateTime<Utc>,
     pub head: RawBranch,
     base: RawBranch,
     #[serde(default)]
@@ -116,6 +120,12 @@ impl RawPull {
         labels.any(|label| label.name.eq_ignore_ascii_case(WIP))
     }
 
+    fn is_from_fork(&self) -> bool {
+        let place = |branch: &RawBranch| branch.repo.as_ref().map(|repo| repo.id);
+        let head = place(&self.head);
+        head.is_none() || head != place(&self.base)
+    }
+
     pub fn state(&self) -> PullState {
         match (self.merged_at, self.state) {
             (Some(_), _) => PullState::Merged,
@@ -144,6 +154,16 @@ impl From<RawIssue> for Issue {
     }
 }
 
+/// The issues of a list in which GitHub has pull requests too.
+pub(super) fn issues_of(raw: Listed<RawIssue>) -> Listed<Issue> {
+    let issues = raw.found.into_iter();
+    let issues = issues.filter(|raw| raw.pull_request.is_none());
+    Listed {
+        found: issues.map(Into::into).collect(),
+        unread: raw.unread,
+    }
+}
+
 impl From<RawComment> for Comment {
     fn from(raw: RawComment) -> Self {
         Self {
@@ -161,6 +181,9 @@ impl From<RawPull> for Pull {
         Self {
             state: raw.state(),
             draft: raw.draft || raw.has_draft_label(),
+            from_fork: raw.is_from_fork(),
+            author: login(raw.user),
+            opened_at: raw.created_at,
             number: raw.number,
             title: raw.title,
             body: raw.body.unwrap_or_default(),

@@ -8,6 +8,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use crate::error::ForgeError;
+use crate::words::{Listed, Unread};
 
 const FENCE: &str = "+++\n";
 
@@ -110,6 +111,28 @@ pub(crate) fn numbered(dir: &Path) -> Result<Vec<(u64, PathBuf)>, ForgeError> {
         .collect();
     found.sort();
     Ok(found)
+}
+
+/// The numbered files of a directory; one that is not what it should be is named, and the others
+/// are there.
+pub(crate) fn readable<T>(
+    dir: &Path,
+    read: fn(u64, &Path) -> Result<T, ForgeError>,
+) -> Result<Listed<T>, ForgeError> {
+    let mut listed = Listed::default();
+    for (number, path) in numbered(dir)? {
+        match read(number, &path) {
+            Ok(one) => listed.found.push(one),
+            Err(ForgeError::File { path, problem }) => listed.unread.push(Unread {
+                place: path.to_string_lossy().into_owned(),
+                why: problem,
+            }),
+            // Somebody removed it since it was listed.
+            Err(ForgeError::NotFound { .. }) => {}
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(listed)
 }
 
 /// The Markdown files of a directory that have no number.

@@ -10,16 +10,14 @@ use chrono::{DateTime, Utc};
 
 use super::head::{
     CommentHead, IssueHead, PullHead, operator, owner, read_comment, read_issue, read_merged,
-    read_pull,
+    read_pull, us,
 };
 use super::{ME, file};
 use crate::error::ForgeError;
 use crate::pull_words::Merged;
 use crate::standing::Standing;
 use crate::words::is_same_label;
-use crate::words::{
-    Comment, Issue, IssueEdit, Listed, NewIssue, NewPull, Pull, PullState, State, Unread,
-};
+use crate::words::{Comment, Issue, IssueEdit, Listed, NewIssue, NewPull, Pull, PullState, State};
 
 /// How long a writer waits for another.
 const LOCK_PATIENCE: Duration = Duration::from_secs(10);
@@ -130,7 +128,7 @@ impl Folder {
                 body: body.trim_start().to_owned(),
                 labels: Vec::new(),
             };
-            self.write_issue(self.next_number()?, &new)?;
+            self.write_issue(self.next_number()?, &new, operator())?;
             fs::remove_file(&stray).map_err(|source| file::io(&stray, source))?;
         }
         Ok(())
@@ -149,12 +147,12 @@ impl Folder {
         Ok(())
     }
 
-    fn write_issue(&self, number: u64, new: &NewIssue) -> Result<(), ForgeError> {
+    fn write_issue(&self, number: u64, new: &NewIssue, author: String) -> Result<(), ForgeError> {
         let head = IssueHead {
             title: new.title.clone(),
             state: State::Open,
             labels: new.labels.clone(),
-            author: operator(),
+            author,
             association: owner(),
             assignees: Vec::new(),
             created_at: self.clock.now(),
@@ -210,10 +208,17 @@ impl Folder {
 
     pub(super) fn issues(&self, label: Option<&str>) -> Result<Listed<Issue>, ForgeError> {
         self.adopt()?;
-        let mut issues = readable(&self.issues_dir(), read_issue)?;
+        let mut issues = file::readable(&self.issues_dir(), read_issue)?;
         issues.found.retain(|issue| {
             issue.state == State::Open && label.is_none_or(|label| issue.has(label))
         });
+        Ok(issues)
+    }
+
+    pub(super) fn own_issues(&self) -> Result<Listed<Issue>, ForgeError> {
+        let mut issues = file::readable(&self.issues_dir(), read_issue)?;
+        issues.found.retain(|issue| issue.author == ME);
+        issues.found.reverse();
         Ok(issues)
     }
 
@@ -221,10 +226,10 @@ impl Folder {
         read_issue(number, &self.issue_file(number))
     }
 
-    pub(super) fn create_issue(&self, new: &NewIssue) -> Result<Issue, ForgeError> {
+    pub(super) fn create_issue(&self, new: &NewIssue, by: String) -> Result<Issue, ForgeError> {
         let _lock = self.lock()?;
         let number = self.next_number()?;
-        self.write_issue(number, new)?;
+        self.write_issue(number, new, by)?;
         read_issue(number, &self.issue_file(number))
     }
 
@@ -315,7 +320,7 @@ impl Folder {
     }
 
     pub(super) fn pulls(&self, open_only: bool) -> Result<Listed<Pull>, ForgeError> {
-        let mut pulls = readable(&self.pulls_dir(), read_pull)?;
+        let mut pulls = file::readable(&self.pulls_dir(), read_pull)?;
         let wanted = |pull: &Pull| !open_only || pull.state == PullState::Open;
         pulls.found.retain(wanted);
         Ok(pulls)
@@ -326,7 +331,7 @@ impl Folder {
     }
 
     pub(super) fn merged(&self) -> Result<Vec<Merged>, ForgeError> {
-        let pulls = readable(&self.pulls_dir(), read_merged)?.found;
+        let pulls = file::readable(&self.pulls_dir(), read_merged)?.found;
         Ok(pulls.into_iter().flatten().collect())
     }
 
@@ -355,6 +360,7 @@ impl Folder {
             head: new.head.clone(),
             base: new.base.clone(),
             labels: new.labels.clone(),
+            author: us(),
             created_at: self.clock.now(),
             merged_at: None,
         };
@@ -367,26 +373,4 @@ impl Folder {
 pub(super) fn next_comment(dir: &Path) -> Result<u64, ForgeError> {
     let numbered = file::numbered(dir)?;
     Ok(numbered.last().map_or(1, |(last, _)| last + 1))
-}
-
-/// The numbered files of a directory; one that is not what it should be is named, and the others
-/// are there.
-fn readable<T>(
-    dir: &Path,
-    read: fn(u64, &Path) -> Result<T, ForgeError>,
-) -> Result<Listed<T>, ForgeError> {
-    let mut listed = Listed::default();
-    for (number, path) in file::numbered(dir)? {
-        match read(number, &path) {
-            Ok(one) => listed.found.push(one),
-            Err(ForgeError::File { path, problem }) => listed.unread.push(Unread {
-                place: path.to_string_lossy().into_owned(),
-                why: problem,
-            }),
-            // Somebody removed it since it was listed.
-            Err(ForgeError::NotFound { .. }) => {}
-            Err(error) => return Err(error),
-        }
-    }
-    Ok(listed)
 }

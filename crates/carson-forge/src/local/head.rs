@@ -6,7 +6,7 @@ use std::path::Path;
 use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 
-use super::file;
+use super::{ME, file};
 use crate::error::ForgeError;
 use crate::people::Association;
 use crate::pull_words::Merged;
@@ -39,6 +39,8 @@ pub(super) struct PullHead {
     pub base: String,
     #[serde(default)]
     pub labels: Vec<String>,
+    #[serde(default = "us", skip_serializing_if = "is_us")]
+    pub author: String,
     pub created_at: DateTime<Utc>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub merged_at: Option<DateTime<Utc>>,
@@ -56,6 +58,14 @@ pub(super) struct CommentHead {
 
 pub(super) fn operator() -> String {
     "operator".to_owned()
+}
+
+pub(super) fn us() -> String {
+    ME.to_owned()
+}
+
+fn is_us(author: &str) -> bool {
+    author == ME
 }
 
 pub(super) fn owner() -> Association {
@@ -103,7 +113,8 @@ pub(super) fn read_pull(number: u64, path: &Path) -> Result<Pull, ForgeError> {
         head,
         base,
         labels,
-        created_at: _,
+        author,
+        created_at,
         merged_at: _,
     } = front;
     let url = path.to_string_lossy().into_owned();
@@ -111,6 +122,9 @@ pub(super) fn read_pull(number: u64, path: &Path) -> Result<Pull, ForgeError> {
         number,
         title,
         body,
+        author,
+        opened_at: created_at,
+        from_fork: false,
         head,
         base,
         draft,

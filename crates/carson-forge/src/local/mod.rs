@@ -147,7 +147,16 @@ impl Api for LocalForge {
 
     fn create_issue<'a>(&'a self, new: &'a NewIssue) -> Answer<'a, Issue> {
         let new = new.clone();
-        self.verb(move |folder| folder.create_issue(&new))
+        self.verb(move |folder| folder.create_issue(&new, head::operator()))
+    }
+
+    fn own_issues(&self) -> Answer<'_, Listed<Issue>> {
+        self.verb(Folder::own_issues)
+    }
+
+    fn create_own_issue<'a>(&'a self, new: &'a NewIssue) -> Answer<'a, Issue> {
+        let new = new.clone();
+        self.verb(move |folder| folder.create_issue(&new, head::us()))
     }
 
     fn close_issue(&self, number: u64) -> Answer<'_, ()> {
@@ -211,6 +220,8 @@ impl Api for LocalForge {
     }
 }
 
+#[cfg(test)]
+mod crew_tests;
 #[cfg(test)]
 mod hanging_tests;
 #[cfg(test)]

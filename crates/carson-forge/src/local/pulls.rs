@@ -70,6 +70,11 @@ impl PullApi for LocalForge {
         self.verb(move |folder| folder.reviews(number))
     }
 
+    fn review<'a>(&'a self, number: u64, commit: &'a str, body: &'a str) -> Answer<'a, Review> {
+        let (commit, body) = (commit.to_owned(), body.to_owned());
+        self.verb(move |folder| folder.review(number, commit, &body))
+    }
+
     fn review_threads(&self, number: u64) -> Answer<'_, Vec<Thread>> {
         self.verb(move |folder| folder.threads(number))
     }

@@ -50,20 +50,30 @@ impl Folder {
     pub(super) fn reviews(&self, number: u64) -> Result<Vec<Review>, ForgeError> {
         self.pull(number)?;
         let numbered = file::numbered(&self.beside_pull(number, "reviews"))?;
-        let read = |(id, path): (u64, PathBuf)| {
-            let (head, body) = file::read::<ReviewHead>(&path)?;
-            Ok(Review {
-                id,
-                author: head.author,
-                // All of this is the operator's own disk.
-                association: Association::Owner,
-                state: head.state,
-                body,
-                commit: head.commit,
-                submitted_at: head.submitted_at,
-            })
+        let numbered = numbered.into_iter();
+        numbered.map(|(id, path)| read_review(id, &path)).collect()
+    }
+
+    pub(super) fn review(
+        &self,
+        number: u64,
+        commit: String,
+        body: &str,
+    ) -> Result<Review, ForgeError> {
+        let _lock = self.lock()?;
+        self.pull(number)?;
+        let dir = self.beside_pull(number, "reviews");
+        fs::create_dir_all(&dir).map_err(|source| file::io(&dir, source))?;
+        let head = ReviewHead {
+            author: ME.to_owned(),
+            state: ReviewState::Commented,
+            commit: Some(commit),
+            submitted_at: Some(self.now()),
         };
-        numbered.into_iter().map(read).collect()
+        let id = next_comment(&dir)?;
+        let path = dir.join(format!("{id:04}.md"));
+        file::write(&path, &head, body)?;
+        read_review(id, &path)
     }
 
     pub(super) fn threads(&self, number: u64) -> Result<Vec<Thread>, ForgeError> {
@@ -161,4 +171,18 @@ impl Folder {
             !sha.is_empty() && sha.len() <= SHA && sha.bytes().all(|byte| byte.is_ascii_hexdigit());
         is_sha.then(|| Path::new(self.path()).join("checks").join(sha))
     }
+}
+
+fn read_review(id: u64, path: &Path) -> Result<Review, ForgeError> {
+    let (head, body) = file::read::<ReviewHead>(path)?;
+    Ok(Review {
+        id,
+        author: head.author,
+        // All of this is the operator's own disk.
+        association: Association::Owner,
+        state: head.state,
+        body,
+        commit: head.commit,
+        submitted_at: head.submitted_at,
+    })
 }

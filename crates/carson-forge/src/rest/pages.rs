@@ -22,8 +22,8 @@ pub(crate) struct Query<'a> {
     pub under: Option<&'static str>,
     /// Whether it is asked for again and again: what has not changed since costs nothing then.
     pub polled: bool,
-    /// Whether its first hundred entries are enough.
-    pub first_page: bool,
+    /// How many of its pages are enough, of a hundred entries each; `None` where only all of them are.
+    pub enough: Option<u32>,
 }
 
 impl<'a> Query<'a> {
@@ -33,13 +33,13 @@ impl<'a> Query<'a> {
             query,
             under: None,
             polled: false,
-            first_page: false,
+            enough: None,
         }
     }
 
-    pub fn first_page(self) -> Self {
+    pub fn first_pages(self, enough: u32) -> Self {
         Self {
-            first_page: true,
+            enough: Some(enough),
             ..self
         }
     }
@@ -97,12 +97,12 @@ impl Client {
         query.push(("per_page", "100"));
         let mut url = self.url(of.path, &query)?;
         let mut all = Vec::new();
-        for _ in 0..PAGES {
+        for read in 1..=PAGES {
             let page = self.page(url, of.polled).await?;
             all.extend(self.entries(&page, of.under)?);
             url = match next_page(page.link.as_deref()) {
                 None => return Ok(all),
-                Some(_) if of.first_page => return Ok(all),
+                Some(_) if of.enough.is_some_and(|enough| read >= enough) => return Ok(all),
                 Some(next) if next.origin() == self.base.origin() => next,
                 // The token goes to no other host.
                 Some(_) => return Err(incomplete("its next page is on another host".into())),

@@ -1,0 +1,40 @@
+//! Approvals of what is ours, by people who write agreed words.
+
+use chrono::{DateTime, Utc};
+
+use crate::error::ForgeError;
+use crate::forge::Forge;
+use crate::people::Trust;
+use crate::words::Comment;
+
+impl Forge {
+    /// Who approves an issue or a pull request of ours: the author of the first comment that was
+    /// written after `since`, by somebody else whom `trust` has, and whose first line is these words
+    /// and nothing else. A comment counts as it stands now. Blank words approve nothing.
+    ///
+    /// # Errors
+    /// When it does not exist or the forge does not answer.
+    pub async fn approval(
+        &self,
+        number: u64,
+        words: &str,
+        trust: &Trust,
+        since: DateTime<Utc>,
+    ) -> Result<Option<String>, ForgeError> {
+        let me = self.me().await?;
+        let approves = |comment: &Comment| {
+            comment.created_at > since
+                && !comment.author.eq_ignore_ascii_case(me)
+                && begins_with(&comment.body, words)
+                && trust.has(&comment.author, comment.association)
+        };
+        let mut comments = self.comments(number).await?.into_iter();
+        Ok(comments.find(approves).map(|comment| comment.author))
+    }
+}
+
+/// Whether the first line is these words, however they are spaced.
+fn begins_with(body: &str, words: &str) -> bool {
+    let first = body.lines().next().unwrap_or_default();
+    !words.trim().is_empty() && first.split_whitespace().eq(words.split_whitespace())
+}
