@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use carson_forge::{Forge, ForgeError, NewIssue, NewPull, Pull};
+use carson_forge::{Forge, ForgeError, NewIssue, NewPull, NewReview, Pull};
 use serde_json::{Value, json};
 
 use super::back::Back;
@@ -163,6 +163,14 @@ fn new(branch: &str) -> NewPull {
     }
 }
 
+fn review(sha: &str) -> NewReview {
+    NewReview {
+        head: sha.to_owned(),
+        ship: true,
+        body: "Fine.".into(),
+    }
+}
+
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn whatever_is_lost_on_the_way_nothing_is_there_twice() {
     let github = GitHub::start(false).await;
@@ -195,9 +203,18 @@ async fn whatever_is_lost_on_the_way_nothing_is_there_twice() {
             said = forge.comment_once(pull, "k", "Said.").await;
         }
         said.unwrap();
+        front.fail("POST", "/reviews", fault);
+        let sha = forge.pull_head(pull).await.unwrap().sha;
+        let mut judged = forge.review_once(pull, "k", &review(&sha)).await;
+        if judged.is_err() {
+            judged = forge.review_once(pull, "k", &review(&sha)).await;
+        }
+        judged.unwrap();
         assert_eq!(front.unmet(), [], "{fault:?}: each was met");
         let comments = github.all(&format!("issues/{pull}/comments")).await;
         assert_eq!(comments.len(), 1, "{fault:?}");
+        let reviews = github.all(&format!("pulls/{pull}/reviews")).await;
+        assert_eq!(reviews.len(), 1, "{fault:?}");
         let pulls = github.all("pulls?state=all").await;
         assert_eq!(pulls.len(), number + 1, "{fault:?}");
         let labels = github.all(&format!("issues/{pull}/labels")).await;
@@ -212,6 +229,11 @@ async fn whatever_is_lost_on_the_way_nothing_is_there_twice() {
     };
     let made = forge.create_issue(&issue).await.unwrap();
     assert_eq!(forge.issues(None).await.unwrap().found, [made]);
+    front.fail("POST", "/issues", Fault::LostInGateway);
+    let marked = forge.create_issue_once("plan-1", &issue).await.unwrap();
+    let again = forge.create_issue_once("plan-1", &issue).await.unwrap();
+    assert_eq!(again.number, marked.number);
+    assert_eq!(forge.issues(None).await.unwrap().found.len(), 2);
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

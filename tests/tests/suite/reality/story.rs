@@ -2,7 +2,7 @@
 
 use carson_forge::{
     Conclusion, FileStatus, Forge, ForgeError, Merge, MergeMethod, Mergeability, NewIssue, NewPull,
-    PullState, ReviewState,
+    NewReview, PullState, ReviewState, State,
 };
 
 /// Who acts beside us: people, git and CI, each forge in its own way.
@@ -38,8 +38,11 @@ pub async fn a_pull_request_is_opened_read_discussed_and_merged(scene: &impl Sce
     let number = forge.create_pull(&draft()).await.unwrap().number;
     let again = forge.create_pull(&draft()).await.unwrap();
     assert_eq!((again.number, again.draft), (number, true), "there is one");
+    assert_eq!(again.author, forge.me().await.unwrap());
+    assert!(!again.from_fork);
     offers(forge, number, &sha).await;
     is_discussed(scene, number, &sha).await;
+    is_judged(forge, number, &sha).await;
     is_checked(scene, &sha).await;
     is_merged(forge, number, &sha).await;
 }
@@ -99,6 +102,26 @@ async fn is_discussed(scene: &impl Scene, number: u64, sha: &str) {
     assert_eq!(bodies, [format!("{mark}\nDone.")], "said once");
     let gone = forge.resolve(number, "999").await;
     assert!(gone.is_err() || thread.id.starts_with("PRRT"), "{gone:?}");
+}
+
+async fn is_judged(forge: &Forge, number: u64, sha: &str) {
+    assert_eq!(forge.verdicts(number).await.unwrap(), []);
+    let before = forge.reviews(number).await.unwrap().len();
+    for (key, ship) in [("look-1", false), ("look-2", true), ("look-1", true)] {
+        let review = NewReview {
+            head: sha.to_owned(),
+            ship,
+            body: "One line is enough.".into(),
+        };
+        let said = forge.review_once(number, key, &review).await.unwrap();
+        assert_eq!(said.state, ReviewState::Commented, "never an approval");
+        assert_eq!(said.commit.as_deref(), Some(sha));
+    }
+    let verdicts = forge.verdicts(number).await.unwrap();
+    let told: Vec<_> = verdicts.iter().map(|one| (&*one.head, one.ship)).collect();
+    assert_eq!(told, [(sha, false), (sha, true)]);
+    let after = forge.reviews(number).await.unwrap().len();
+    assert_eq!(after, before + 2, "each is there once");
 }
 
 async fn is_checked(scene: &impl Scene, sha: &str) {
@@ -168,6 +191,12 @@ pub async fn the_other_verbs(forge: &Forge) {
     assert_eq!((&*issue.title, issue.labels.len()), ("Mend all of it", 0));
     forge.links(number).await.unwrap();
     forge.close_issue(number).await.unwrap();
+    for state in [State::Open, State::Closed] {
+        let once = forge.create_issue_once("plan-1", &new).await.unwrap();
+        assert_eq!((once.number, once.state), (number + 1, state));
+        assert_eq!(once.author, forge.me().await.unwrap());
+        forge.close_issue(once.number).await.unwrap();
+    }
     assert!(forge.issues(None).await.unwrap().found.is_empty());
     forge.pulls(false).await.unwrap();
     assert!(forge.pull_by_head("nobody's").await.unwrap().is_none());
