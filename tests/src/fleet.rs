@@ -260,6 +260,18 @@ impl TestFleet {
         self
     }
 
+    /// Adds a role of this kind that works in [`REPO`] and fires once a year. `more` is TOML as in
+    /// [`role`](Self::role).
+    pub fn role_of_kind(&self, kind: &str, accounts: &[&str], more: &str) -> &Self {
+        let dir = self.home().join("roles").join(kind);
+        fs::create_dir_all(&dir).unwrap();
+        let role = format!(
+            "kind = {kind:?}\nrepos = [{REPO:?}]\ncadence = [\"0 0 1 1 *\"]\nengines = {accounts:?}\n{more}"
+        );
+        fs::write(dir.join("role.toml"), role).unwrap();
+        self
+    }
+
     /// Adds the account `play`, whose sessions play this script.
     pub fn script(&self, script: &str) -> &Self {
         let path = self.root().join("play.toml");

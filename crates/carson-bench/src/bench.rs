@@ -267,6 +267,12 @@ impl Bench {
         self.desk.join("tmp")
     }
 
+    /// Where its execute sessions write what Carson is to do on the forge.
+    #[must_use]
+    pub fn outbox(&self) -> PathBuf {
+        self.temp().join("outbox.json")
+    }
+
     /// `XDG_RUNTIME_DIR` of the sessions: short, because sockets live there.
     #[must_use]
     pub fn runtime(&self) -> PathBuf {

@@ -14,7 +14,8 @@ use carson_home::FiringRef;
 /// What a firing is about to use.
 #[derive(Clone, Copy)]
 struct Needs<'a> {
-    account: &'a Account,
+    /// `None` of who asks no model.
+    account: Option<&'a Account>,
     repo: Option<&'a Repo>,
 }
 
@@ -22,7 +23,7 @@ struct Needs<'a> {
 pub async fn always(
     firing: &FiringRef<'_>,
     found: &mut Findings,
-    account: &Account,
+    account: Option<&Account>,
 ) -> Result<(), Halt> {
     let needs = Needs {
         account,
@@ -42,7 +43,7 @@ pub async fn always(
 pub async fn with_work(
     firing: &FiringRef<'_>,
     found: &mut Findings,
-    account: &Account,
+    account: Option<&Account>,
     repo: &Repo,
     forge: &Forge,
 ) -> Result<(), Halt> {
@@ -67,7 +68,7 @@ pub async fn account_is_usable(
     account: &Account,
 ) -> Result<(), Failed> {
     let needs = Needs {
-        account,
+        account: Some(account),
         repo: None,
     };
     let machine = Machine::new(firing.home.clock.clone());
@@ -141,10 +142,10 @@ async fn ask<'a>(
         Run::Settings | Run::Sink(_) => return None,
         Run::Machine(run) => ("", run(scene.machine).await?),
         Run::Home(run) => ("", run(scene).await?),
-        Run::Account(run) => (
-            needs.account.name.as_str(),
-            run(scene, needs.account).await?,
-        ),
+        Run::Account(run) => {
+            let account = needs.account?;
+            (account.name.as_str(), run(scene, account).await?)
+        }
         Run::Role(run) => (firing.role.name.as_str(), run(scene, firing.role).await?),
         Run::Repo(run) => {
             let repo = needs.repo?;

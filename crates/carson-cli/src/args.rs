@@ -54,6 +54,14 @@ pub enum Command {
         #[command(flatten)]
         repo: RepoArg,
     },
+    /// Approve the plan that waits on an issue: its issues are filed.
+    Approve {
+        /// The issue's number.
+        #[arg(value_parser = clap::value_parser!(u64).range(1..))]
+        issue: u64,
+        #[command(flatten)]
+        repo: RepoArg,
+    },
     /// Show roles, stops and running firings on one screen.
     Status {
         /// List every housekeeping job with its last run, its result and its next run.

@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use carson_core::admission::Overlap;
 use carson_core::cadence::Cadence;
+use carson_core::declared::Grant;
 use carson_core::egress::Allowlist;
 use carson_core::limits::Limits;
 use carson_core::signing::SigningKey;
@@ -19,7 +20,7 @@ use crate::confine::Confinement;
 use crate::layout::Layout;
 use crate::role_file::{Author, IdentityCheck, Promise, Tools};
 use crate::sections::{Heartbeat, Housekeeping};
-use crate::work::{WorkFrom, WorkSource};
+use crate::work::{RoleKind, WorkSource};
 
 /// Everything an operator decided.
 #[derive(Clone, Debug)]
@@ -83,6 +84,8 @@ pub struct Repo {
     pub scrub: Vec<String>,
     /// Whether reviewed work may change definitions of CI.
     pub allow_ci: bool,
+    /// Whether a merger may merge pull requests of the fleet here.
+    pub merge: bool,
     /// Files that may be pushed though no reviewer can read them; `*` stands for anything.
     pub allow_unshown: Vec<String>,
     /// Manifests whose lock file need not change with them; `*` stands for anything.
@@ -210,6 +213,10 @@ pub struct Role {
     pub confinement: Confinement,
     /// Who waits first.
     pub priority: Priority,
+    /// What it is for.
+    pub kind: RoleKind,
+    /// What its sessions may ask Carson to do on the forge.
+    pub grant: Grant,
     /// What it works on.
     pub work: WorkSource,
     /// Its accounts, in order of preference.
@@ -252,7 +259,8 @@ impl Role {
     pub fn checks<'c>(&'c self, repo: &'c Repo) -> Vec<&'c Promise> {
         let own = self.promise.as_ref();
         let own = own.filter(|_| self.stages.contains(&Stage::Verify));
-        let of_repo = repo.check.as_ref();
+        // Where nothing is changed there is nothing to check.
+        let of_repo = repo.check.as_ref().filter(|_| self.kind.makes_commits());
         let of_repo = of_repo.filter(|check| own.is_none_or(|own| own.run != check.run));
         own.into_iter().chain(of_repo).collect()
     }
@@ -284,10 +292,9 @@ impl Role {
             egress: None,
             confinement: Confinement::default(),
             priority: Priority::default(),
-            work: WorkSource {
-                from: WorkFrom::None,
-                ..WorkSource::default()
-            },
+            kind: RoleKind::Routine,
+            grant: Grant::default(),
+            work: WorkSource::none(),
             engines: Vec::new(),
             stages: Vec::new(),
             limits: Limits::default(),

@@ -78,4 +78,4 @@ pub use secret::{SecretError, read_secret};
 pub use sections::{Heartbeat, HeartbeatUrl, Housekeeping};
 pub use shipped::{ShippedRole, shipped_roles};
 pub use sources::Sources;
-pub use work::{WorkFrom, WorkSource};
+pub use work::{RoleKind, WorkFrom, WorkSource};

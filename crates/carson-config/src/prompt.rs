@@ -8,7 +8,7 @@ use crate::finding::Finding;
 use crate::nearest::nearest;
 
 /// What a prompt may name between `{{` and `}}`.
-pub const PROMPT_NAMES: [&str; 17] = [
+pub const PROMPT_NAMES: [&str; 18] = [
     "role_title",
     "repo",
     "base",
@@ -26,6 +26,7 @@ pub const PROMPT_NAMES: [&str; 17] = [
     "max_turns",
     "blocked",
     "policy",
+    "outbox",
 ];
 
 /// Finds what would keep a prompt from being filled.

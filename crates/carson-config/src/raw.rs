@@ -156,6 +156,8 @@ pub(crate) struct RepoSection {
     pub check_timeout: Duration,
     /// Whether the tests that a change adds or alters fail without it.
     pub red_to_green: RedToGreenSection,
+    /// What the fleet may do there by itself.
+    pub policy: PolicySection,
     /// Minutes that people have each day to read the fleet's pull requests of this repository; no bound
     /// without it. While [those that wait](#what-people-have-to-read) take as many, no role begins work
     /// there.
@@ -201,6 +203,16 @@ pub(crate) struct RedToGreenSection {
     #[serde(with = "As::<SomeTime>")]
     #[schemars(extend("examples" = ["30m"]))]
     pub timeout: Duration,
+}
+
+/// `policy` of a repository.
+#[derive(Clone, Debug, Default, Deserialize, Serialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub(crate) struct PolicySection {
+    /// Whether a role of kind `merger` may merge pull requests of the fleet that
+    /// [nothing stands against](ROLES.md#merger); people merge all the others.
+    #[schemars(extend("examples" = [true]))]
+    pub merge: bool,
 }
 
 impl Default for RedToGreenSection {
@@ -250,6 +262,7 @@ impl Default for RepoSection {
             .map(str::to_owned)
             .to_vec(),
             allow_secrets: Vec::new(),
+            policy: PolicySection::default(),
             allow_ci: false,
             allow_unshown: Vec::new(),
             allow_drift: Vec::new(),

@@ -21,6 +21,7 @@ use crate::role_file::RoleFile;
 use crate::shape;
 use crate::shipped;
 use crate::sources::Sources;
+use crate::work::RoleKind;
 
 /// A role as it was read.
 pub(crate) struct ReadRole {
@@ -133,8 +134,8 @@ fn read_role(
     };
     let mut document = Document::parse(&file, &text, findings)?;
     let sound = shape::check(&mut document, &file, &ROLE, findings);
-    let raw = extract(&Figment::from(Toml::string(&sound)), &file, findings)?;
-    let prompts = prompts(dir, &name, root, sources, findings);
+    let raw: RoleFile = extract(&Figment::from(Toml::string(&sound)), &file, findings)?;
+    let prompts = prompts(dir, (&name, raw.kind), root, sources, findings);
     Some(ReadRole {
         name,
         file,
@@ -147,12 +148,12 @@ fn read_role(
 /// A prompt that lies beside `role.toml` counts; a missing one is the shipped role's.
 fn prompts(
     dir: &Path,
-    name: &RoleName,
+    (name, kind): (&RoleName, Option<RoleKind>),
     root: &Path,
     sources: &mut Sources,
     findings: &mut Vec<Finding>,
 ) -> Prompts {
-    let mut prompts = shipped::prompts_of(name.as_str());
+    let mut prompts = shipped::prompts_of(name.as_str(), kind);
     for (file, own) in [
         ("plan.md", &mut prompts.plan),
         ("review.md", &mut prompts.review),

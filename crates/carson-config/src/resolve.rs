@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use carson_core::cadence::Cadence;
+use carson_core::declared::Grant;
 use carson_core::signing::SigningKey;
 use carson_core::{HostName, RoleName, Stage};
 use carson_forge::is_reserved;
@@ -25,7 +26,7 @@ use crate::raw::Settings;
 use crate::read::ReadRole;
 use crate::role_file::{Author, IdentityCheck, IdentitySection, RoleFile};
 use crate::sections::{accounts, forges, heartbeat, repos};
-use crate::work::WorkSource;
+use crate::work::{RoleKind, WorkFrom, WorkSection, WorkSource};
 
 /// The whole fleet. What could not be read is left out; there is a finding for it then.
 pub(crate) fn fleet(
@@ -176,14 +177,16 @@ fn resolve_role(
     let repos = known_names("repos", &raw.repos, around.repos.as_deref(), &mut check);
     let accounts = around.accounts.as_deref();
     let engines = known_names("engines", &raw.engines, accounts, &mut check);
-    needed(&raw, &mut check);
+    let kind = kind(&raw, &mut check);
+    needed(&raw, kind, &mut check);
+    let stages = stages(raw.stages.as_deref(), kind, &mut check);
     let cadence = cadence(&raw.cadence, zone, &mut check);
     let egress = raw.egress.as_ref();
     let egress = egress
         .map(|rules| crate::egress::egress(rules, &raw.engines, &around.providers, &mut check));
     let confinement = confinement(&raw, &around.paths, &mut check);
     let signing = signing(&raw, &around.paths, &mut check);
-    promise(&raw, &around.checked, &mut check);
+    promise(&raw, &stages, &around.checked, &mut check);
     bounds::check(&raw, around.day_cost_usd, &mut check);
     let role = Role {
         title: raw.title.unwrap_or_else(|| name.to_string()),
@@ -198,9 +201,11 @@ fn resolve_role(
         egress,
         confinement,
         priority: raw.priority,
-        work: work(raw.work, &mut check),
+        work: work(raw.work, kind, &mut check),
+        grant: grant(raw.grant, kind, &mut check),
+        kind,
         engines,
-        stages: stages(&raw.stages, &mut check),
+        stages,
         limits: raw.limits,
         tools: raw.tools,
         promise: raw.promise,
@@ -215,8 +220,8 @@ fn resolve_role(
 }
 
 /// What a role cannot do without.
-fn needed(raw: &RoleFile, check: &mut Check<'_>) {
-    if raw.engines.is_empty() {
+fn needed(raw: &RoleFile, kind: RoleKind, check: &mut Check<'_>) {
+    if raw.engines.is_empty() && kind.has_sessions() {
         let hint = "engines = [\"claude\"]";
         check.problem("engines", "a role needs at least one account", hint);
     }
@@ -226,10 +231,67 @@ fn needed(raw: &RoleFile, check: &mut Check<'_>) {
     }
 }
 
+/// What a role is for, and whether its work is of that kind.
+fn kind(raw: &RoleFile, check: &mut Check<'_>) -> RoleKind {
+    let kind = match (raw.kind, raw.work.from) {
+        (Some(kind), _) => kind,
+        (None, Some(WorkFrom::None)) => RoleKind::Routine,
+        (None, _) => RoleKind::Implementer,
+    };
+    if raw.work.from.is_some_and(|from| from != kind.works_on()) {
+        let problem = format!(
+            "the work of a role of kind {:?} comes from elsewhere",
+            kind.as_str()
+        );
+        check.problem("work.from", problem, "leave it out: it follows from `kind`");
+    }
+    kind
+}
+
+/// What cannot be asked for is no grant.
+fn grant(raw: Option<Grant>, kind: RoleKind, check: &mut Check<'_>) -> Grant {
+    let Some(grant) = raw else {
+        return kind.grant();
+    };
+    if grant.labels.iter().any(|label| label.trim().is_empty()) {
+        check.problem("grant.labels", "a label is empty", "leave it out");
+    }
+    if grant.issues > 0 && grant.issues_per_day == 0 {
+        let problem = "it files issues, and none within a day";
+        check.problem("grant.issues_per_day", problem, "issues_per_day = 20");
+    }
+    if is_reserved(&grant.issue_label) {
+        let problem = format!(
+            "{:?} keeps every role away from an issue",
+            grant.issue_label
+        );
+        check.problem(
+            "grant.issue_label",
+            problem,
+            "issue_label = \"carson:ready\"",
+        );
+    }
+    let reviews = kind.works_on() == WorkFrom::Pulls;
+    if grant.review && !reviews {
+        let problem = format!(
+            "a role of kind {:?} is given no pull request",
+            kind.as_str()
+        );
+        check.problem(
+            "grant.review",
+            problem,
+            "kind = \"reviewer\", or leave it out",
+        );
+    }
+    if !kind.has_sessions() && !grant.is_empty() {
+        check.problem("grant", "it has no sessions that could ask", "leave it out");
+    }
+    grant
+}
+
 /// The command that says done, and the stage that runs it: neither is anything without the other.
-fn promise(raw: &RoleFile, checked: &[String], check: &mut Check<'_>) {
-    let mut stages = raw.stages.iter();
-    let verifies = stages.any(|stage| stage == Stage::Verify.as_str());
+fn promise(raw: &RoleFile, stages: &[Stage], checked: &[String], check: &mut Check<'_>) {
+    let verifies = stages.contains(&Stage::Verify);
     match &raw.promise {
         Some(promise) if promise.run.trim().is_empty() => {
             check.problem("promise.run", "it is missing", "run = \"cargo test\"");
@@ -317,9 +379,15 @@ fn identity_check(raw: &IdentitySection, check: &mut Check<'_>) -> Option<Identi
     None
 }
 
-fn work(raw: WorkSource, check: &mut Check<'_>) -> WorkSource {
+fn work(raw: WorkSection, kind: RoleKind, check: &mut Check<'_>) -> WorkSource {
     let hint = "label = \"carson:ready\"";
-    match raw.label() {
+    let takes_issues = kind.works_on() == WorkFrom::Issues;
+    let label = raw
+        .label
+        .as_deref()
+        .or(kind.label())
+        .filter(|_| takes_issues);
+    match label {
         Some(label) if label.trim().is_empty() => {
             check.problem("work.label", "the label is empty", hint);
         }
@@ -333,7 +401,12 @@ fn work(raw: WorkSource, check: &mut Check<'_>) -> WorkSource {
         let problem = "a label is empty, and no issue can carry it";
         check.problem("work.labels", problem, "leave it out");
     }
-    raw
+    WorkSource {
+        from: kind.works_on(),
+        label: label.map(str::to_owned),
+        labels: raw.labels,
+        task: raw.task,
+    }
 }
 
 /// Names that must stand in the settings, each once.
@@ -382,7 +455,14 @@ fn cadence(lines: &[String], zone: Tz, check: &mut Check<'_>) -> Cadence {
     Cadence::parse(lines, zone).unwrap_or_else(|_| Cadence::never(zone))
 }
 
-fn stages(wanted: &[String], check: &mut Check<'_>) -> Vec<Stage> {
+fn stages(wanted: Option<&[String]>, kind: RoleKind, check: &mut Check<'_>) -> Vec<Stage> {
+    let Some(wanted) = wanted else {
+        return kind.stages();
+    };
+    if !kind.has_sessions() && !wanted.is_empty() {
+        let problem = format!("a role of kind {:?} asks no model", kind.as_str());
+        check.problem("stages", problem, "leave it out");
+    }
     let mut stages = Vec::new();
     for name in wanted {
         match name.parse::<Stage>() {

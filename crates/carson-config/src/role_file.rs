@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use carson_core::admission::Overlap;
 use carson_core::cadence::CatchUp;
+use carson_core::declared::Grant;
 use carson_core::limits::Limits;
 use chrono_tz::Tz;
 use schemars::JsonSchema;
@@ -12,7 +13,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::choices::{HookFailure, NetworkUse, Priority, Push, Sandbox};
 use crate::forms::{As, Maybe, SomeTime, Span, TimeOrNever, Zone};
-use crate::work::WorkSource;
+use crate::work::{RoleKind, WorkSection};
 
 /// `role.toml`.
 #[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
@@ -35,14 +36,21 @@ pub(crate) struct RoleFile {
     /// The zone of the cadence and of the role's day; the fleet's without it.
     #[schemars(with = "Maybe<Zone>", extend("examples" = ["America/New_York"]))]
     pub zone: Option<Tz>,
+    /// What it is for; without it an implementer, or a routine where `work.from` is `none`.
+    #[schemars(extend("examples" = ["reviewer"]))]
+    pub kind: Option<RoleKind>,
     /// What it works on.
-    pub work: WorkSource,
-    /// Required: accounts, in order of preference; a blocked one moves to the next.
+    pub work: WorkSection,
+    /// What its sessions may ask Carson to do on the forge, in `$CARSON_OUTBOX`; without this section what is
+    /// usual for its kind.
+    pub grant: Option<Grant>,
+    /// Required, but for a merger: accounts, in order of preference; a blocked one moves to the next.
     #[schemars(extend("examples" = [["claude", "spare"]]))]
     pub engines: Vec<String>,
-    /// The stages it walks; `review` needs `plan`, `verify` and `diff-review` need `execute`.
+    /// The stages it walks; `review` needs `plan`, `verify` and `diff-review` need `execute`. Without it all of
+    /// them where it makes commits, `["execute"]` where it asks in its outbox, and none of a merger.
     #[schemars(extend("examples" = [["execute", "verify"]]))]
-    pub stages: Vec<String>,
+    pub stages: Option<Vec<String>>,
     /// What becomes of slots that passed while the box was off: one firing stands for all, or none.
     #[schemars(extend("examples" = ["none"]))]
     pub catch_up: CatchUp,
@@ -103,16 +111,17 @@ pub(crate) struct RoleFile {
 
 impl Default for RoleFile {
     fn default() -> Self {
-        let words = |words: &[&str]| words.iter().map(|word| (*word).to_owned()).collect();
         Self {
             title: None,
             enabled: true,
             repos: Vec::new(),
             cadence: Vec::new(),
             zone: None,
-            work: WorkSource::default(),
+            kind: None,
+            work: WorkSection::default(),
+            grant: None,
             engines: Vec::new(),
-            stages: words(&["plan", "review", "execute", "verify", "diff-review"]),
+            stages: None,
             catch_up: CatchUp::One,
             max_late: Duration::from_secs(6 * 60 * 60),
             overlap: Overlap::Skip,

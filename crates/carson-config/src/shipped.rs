@@ -1,6 +1,7 @@
 //! The roles that come with Carson.
 
 use crate::fleet::Prompts;
+use crate::work::RoleKind;
 
 /// One of them.
 #[derive(Clone, Copy, Debug)]
@@ -20,10 +21,16 @@ macro_rules! role {
     };
 }
 
-const SHIPPED: [ShippedRole; 1] = [role!(
-    "implementer": "role.toml", "plan.md", "review.md", "revise.md", "execute.md", "diff-review.md",
-    "confirm.md"
-)];
+const SHIPPED: [ShippedRole; 5] = [
+    role!(
+        "implementer": "role.toml", "plan.md", "review.md", "revise.md", "execute.md", "diff-review.md",
+        "confirm.md"
+    ),
+    role!("planner": "role.toml", "execute.md"),
+    role!("triager": "role.toml", "execute.md"),
+    role!("reviewer": "role.toml", "execute.md"),
+    role!("merger": "role.toml"),
+];
 
 /// All of them; the first is the one whose prompts others inherit.
 #[must_use]
@@ -31,14 +38,14 @@ pub fn shipped_roles() -> &'static [ShippedRole] {
     &SHIPPED
 }
 
-/// The prompts of the shipped role of this name, else of the first.
-pub(crate) fn prompts_of(name: &str) -> Prompts {
-    let role = SHIPPED
-        .iter()
-        .find(|role| role.name == name)
-        .unwrap_or(&SHIPPED[0]);
+/// The prompts of the shipped role of this name, else of its kind; those that it lacks are the first's.
+pub(crate) fn prompts_of(name: &str, kind: Option<RoleKind>) -> Prompts {
+    let named = |name: &str| SHIPPED.iter().find(|role| role.name == name);
+    let of_kind = kind.and_then(|kind| named(kind.as_str()));
+    let role = of_kind.or_else(|| named(name)).unwrap_or(&SHIPPED[0]);
     let text = |wanted: &str| {
-        let file = role.files.iter().find(|(file, _)| *file == wanted);
+        let both = role.files.iter().chain(SHIPPED[0].files);
+        let file = both.into_iter().find(|(file, _)| *file == wanted);
         file.map_or_else(String::new, |(_, text)| (*text).to_owned())
     };
     Prompts {

@@ -1,30 +1,144 @@
-//! What `role.toml` says of a role's work.
+//! What `role.toml` says of a role's kind and its work.
 
+use carson_core::Stage;
+use carson_core::declared::Grant;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// What `work.from` may say. Each is a kind of role (`crates/carson-firing/src/roles/`).
+/// What a role is for. Each kind is a file in `crates/carson-firing/src/roles/`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
-#[schemars(extend("x-planned" = ["pulls", "queue", "stories"]))]
+#[schemars(extend("x-planned" = ["architect", "fixer", "tester", "steward", "command"]))]
+pub enum RoleKind {
+    /// Makes a pull request of an issue.
+    Implementer,
+    /// Does a task of its own at every slot.
+    Routine,
+    /// Makes issues of an issue that is too large for one.
+    Planner,
+    /// Says how urgent new issues are, and what they lack.
+    Triager,
+    /// Reviews pull requests.
+    Reviewer,
+    /// Merges the fleet's pull requests that nothing stands against; asks no model.
+    Merger,
+}
+
+/// What `work.from` may say.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+#[schemars(extend("x-planned" = ["queue", "stories"]))]
 pub enum WorkFrom {
-    /// Open issues with a label.
+    /// Open issues.
     Issues,
+    /// Open pull requests.
+    Pulls,
     /// Nowhere: it has a task of its own.
     None,
 }
 
-/// `work = { from = "issues", label = "carson:ready" }`
-#[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
-#[serde(default, deny_unknown_fields)]
-pub struct WorkSource {
+impl RoleKind {
+    /// Every kind.
+    pub const ALL: [Self; 6] = [
+        Self::Implementer,
+        Self::Routine,
+        Self::Planner,
+        Self::Triager,
+        Self::Reviewer,
+        Self::Merger,
+    ];
+
+    /// Its word in `role.toml`.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Implementer => "implementer",
+            Self::Routine => "routine",
+            Self::Planner => "planner",
+            Self::Triager => "triager",
+            Self::Reviewer => "reviewer",
+            Self::Merger => "merger",
+        }
+    }
+
     /// Where its work comes from.
+    #[must_use]
+    pub fn works_on(self) -> WorkFrom {
+        match self {
+            Self::Implementer | Self::Planner | Self::Triager => WorkFrom::Issues,
+            Self::Reviewer | Self::Merger => WorkFrom::Pulls,
+            Self::Routine => WorkFrom::None,
+        }
+    }
+
+    /// Whether its sessions make commits; the others ask in their outbox.
+    #[must_use]
+    pub fn makes_commits(self) -> bool {
+        matches!(self, Self::Implementer | Self::Routine)
+    }
+
+    /// Whether it asks a model at all.
+    #[must_use]
+    pub fn has_sessions(self) -> bool {
+        self != Self::Merger
+    }
+
+    /// The label by which it takes issues, where nobody wrote one.
+    pub(crate) fn label(self) -> Option<&'static str> {
+        match self {
+            Self::Implementer => Some("carson:ready"),
+            Self::Planner => Some("carson:plan"),
+            Self::Routine | Self::Triager | Self::Reviewer | Self::Merger => None,
+        }
+    }
+
+    /// The stages that it walks, where nobody wrote them.
+    pub(crate) fn stages(self) -> Vec<Stage> {
+        match self {
+            Self::Implementer | Self::Routine => Stage::CHOSEN.to_vec(),
+            Self::Planner | Self::Triager | Self::Reviewer => vec![Stage::Execute],
+            Self::Merger => Vec::new(),
+        }
+    }
+
+    /// What its sessions may ask for, where nobody wrote it.
+    pub(crate) fn grant(self) -> Grant {
+        let words = |words: &[&str]| words.iter().map(|word| (*word).to_owned()).collect();
+        match self {
+            Self::Planner => Grant {
+                comments: 1,
+                issues: 5,
+                issues_per_day: 20,
+                issue_label: "carson:ready".to_owned(),
+                approval: true,
+                ..Grant::default()
+            },
+            Self::Triager => Grant {
+                comments: 1,
+                labels: words(&["p0", "p1", "p2", "p3", "duplicate", "needs-info"]),
+                ..Grant::default()
+            },
+            Self::Reviewer => Grant {
+                review: true,
+                ..Grant::default()
+            },
+            Self::Implementer | Self::Routine | Self::Merger => Grant::default(),
+        }
+    }
+}
+
+/// `work = { label = "carson:ready" }`
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub(crate) struct WorkSection {
+    /// Where its work comes from; it follows from `kind`, and of `none` alone `kind` is `routine`.
     #[schemars(extend("examples" = ["issues"]))]
-    pub from: WorkFrom,
-    /// The label that makes an issue ready for this role.
+    pub from: Option<WorkFrom>,
+    /// The label that makes an issue ready for this role: without it `carson:ready` of an implementer,
+    /// `carson:plan` of a planner, and none of a triager, which takes every issue.
     #[schemars(extend("examples" = ["docs:ready"]))]
-    pub label: String,
-    /// Labels that an issue must carry beside it: all of them, as long as it is worked on.
+    pub label: Option<String>,
+    /// Labels that an issue or a pull request must carry beside it: all of them, as long as it is worked on.
     #[schemars(extend("examples" = [["backend"]]))]
     pub labels: Vec<String>,
     /// What a role whose work is `none` is to do, at every slot; its prompts may say it instead.
@@ -32,19 +146,31 @@ pub struct WorkSource {
     pub task: String,
 }
 
-impl WorkSource {
-    /// The label that makes an issue ready for this role; `None` for one that does not take issues.
-    #[must_use]
-    pub fn label(&self) -> Option<&str> {
-        (self.from == WorkFrom::Issues).then_some(self.label.as_str())
-    }
+/// What a role works on.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct WorkSource {
+    /// Where its work comes from.
+    pub from: WorkFrom,
+    /// The label that makes an issue ready for this role; `None` for one that does not take issues by it.
+    pub label: Option<String>,
+    /// Labels that its work must carry beside it.
+    pub labels: Vec<String>,
+    /// What a role without work from elsewhere is to do.
+    pub task: String,
 }
 
-impl Default for WorkSource {
-    fn default() -> Self {
+impl WorkSource {
+    /// The label that makes an issue ready for this role; `None` for one that does not take issues by it.
+    #[must_use]
+    pub fn label(&self) -> Option<&str> {
+        self.label.as_deref()
+    }
+
+    /// No work at all.
+    pub(crate) fn none() -> Self {
         Self {
-            from: WorkFrom::Issues,
-            label: "carson:ready".into(),
+            from: WorkFrom::None,
+            label: None,
             labels: Vec::new(),
             task: String::new(),
         }

@@ -11,8 +11,9 @@ pub use crate::usage::{Budget, Shares, UsageWindow};
 /// The decision.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Admission {
-    /// Claim the slot and start, with the first of these accounts that is not blocked.
-    Admit(AccountName),
+    /// Claim the slot and start, with the first of the role's accounts that is not blocked; `None` for one
+    /// that asks no model.
+    Admit(Option<AccountName>),
     /// Not now, but the slot stays due.
     Wait(String),
     /// The slot ends here, as a quiet row.
@@ -25,8 +26,9 @@ pub fn admit(gate: &Gate, now: DateTime<Utc>) -> Admission {
     match standing(gate, now).next() {
         Some(stop) if stop.waits => Admission::Wait(stop.reason.to_string()),
         Some(stop) => Admission::Skip(stop.reason),
+        None if !gate.asks_models => Admission::Admit(None),
         None => admit_account(&with_room(gate, now), &gate.blocks, now)
-            .map_or_else(Admission::Skip, Admission::Admit),
+            .map_or_else(Admission::Skip, |account| Admission::Admit(Some(account))),
     }
 }
 

@@ -6,6 +6,7 @@
 //! its place in the list: a branch has one pull request, a claim is released once, a closed issue stays
 //! closed.
 
+use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 
 use crate::untrusted::Page;
@@ -47,6 +48,63 @@ pub enum Effect {
     CloseIssue {
         /// The issue.
         issue: u64,
+    },
+    /// Comments on an issue or a pull request, once.
+    Comment {
+        /// Which.
+        on: u64,
+        /// What.
+        body: Page,
+    },
+    /// Gives an issue labels and takes labels away, as long as it is open.
+    SetLabels {
+        /// The issue.
+        issue: u64,
+        /// Labels that it gets.
+        add: Vec<String>,
+        /// Labels that it loses.
+        remove: Vec<String>,
+    },
+    /// Files an issue, once.
+    FileIssue {
+        /// Its title.
+        title: Page,
+        /// Its text.
+        body: Page,
+        /// Its labels.
+        labels: Vec<String>,
+    },
+    /// Says on an issue what was filed for it.
+    TellFiled {
+        /// The issue.
+        issue: u64,
+    },
+    /// Says what a session thinks of a pull request, once.
+    Review {
+        /// The pull request.
+        pull: u64,
+        /// The commit that it looked at.
+        head: String,
+        /// Whether it may be merged as it is.
+        ship: bool,
+        /// Its findings.
+        body: Page,
+    },
+    /// Waits until a person approves what comes after it; what they do not approve in time is not done.
+    AwaitApproval {
+        /// The issue on which they say so.
+        issue: u64,
+        /// Names what they approve.
+        hash: String,
+        /// Until when they may.
+        until: DateTime<Utc>,
+    },
+    /// Merges a pull request that offers exactly this commit.
+    MergePull {
+        /// The pull request.
+        pull: u64,
+        /// The commit.
+        head: String,
     },
 }
 
@@ -91,6 +149,13 @@ impl Effect {
             Self::Release { .. } => "release",
             Self::CloseDrafts { .. } => "close-drafts",
             Self::CloseIssue { .. } => "close-issue",
+            Self::Comment { .. } => "comment",
+            Self::SetLabels { .. } => "set-labels",
+            Self::FileIssue { .. } => "file-issue",
+            Self::TellFiled { .. } => "tell-filed",
+            Self::Review { .. } => "review",
+            Self::AwaitApproval { .. } => "await-approval",
+            Self::MergePull { .. } => "merge-pull",
         }
     }
 }
@@ -130,6 +195,36 @@ mod tests {
                 }],
             },
             Effect::CloseIssue { issue: 7 },
+            Effect::Comment {
+                on: 7,
+                body: Page::from("text"),
+            },
+            Effect::SetLabels {
+                issue: 7,
+                add: vec!["p1".into()],
+                remove: Vec::new(),
+            },
+            Effect::FileIssue {
+                title: Page::from("Title"),
+                body: Page::from("Body"),
+                labels: Vec::new(),
+            },
+            Effect::TellFiled { issue: 7 },
+            Effect::Review {
+                pull: 9,
+                head: "0".repeat(40),
+                ship: true,
+                body: Page::from("text"),
+            },
+            Effect::AwaitApproval {
+                issue: 7,
+                hash: "ab".into(),
+                until: DateTime::UNIX_EPOCH,
+            },
+            Effect::MergePull {
+                pull: 9,
+                head: "0".repeat(40),
+            },
         ] {
             let text = serde_json::to_value(&effect).unwrap();
             assert_eq!(text["kind"], effect.kind());

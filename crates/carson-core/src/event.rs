@@ -90,7 +90,7 @@ events! {
     }
     /// The forge will not have what an ended firing was to do there; a person can do it by hand.
     EffectRefused = "effect.refused" {
-        /// What it was: `open-pull`, `release`, `close-drafts` or `close-issue`.
+        /// What it was, such as `open-pull` or `release`.
         effect: &'static str,
         /// What the forge said.
         why: String,

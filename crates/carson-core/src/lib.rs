@@ -16,6 +16,7 @@
 //!   Facts win over what a model says of itself.
 //! - [`egress`] says which hosts a session may connect to, by name and by address.
 //! - [`reading`] says how long people need for the pull requests that wait for them.
+//! - [`declared`] says what of a session's wishes for the forge is done.
 //! - [`breaker`] says what an outcome does to a role's fail streak.
 //! - [`section`] is how an entry of a list (a sink, a forge) says what an operator may write of it.
 //!
@@ -30,6 +31,7 @@ pub mod block_claim;
 pub mod breaker;
 pub mod cadence;
 pub mod clock;
+pub mod declared;
 pub mod effect;
 pub mod egress;
 mod engines;

@@ -151,6 +151,15 @@ impl Outcome {
         }
     }
 
+    /// Whether it may be for the work's sake that it ended so: another try counts.
+    #[must_use]
+    pub fn blames_the_work(self) -> bool {
+        matches!(
+            self.work_effect(),
+            WorkEffect::BackToQueue | WorkEffect::NeedsHuman
+        )
+    }
+
     /// How loud its message is; `None` posts nothing.
     #[must_use]
     pub fn severity(self) -> Option<Severity> {

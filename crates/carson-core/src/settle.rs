@@ -4,12 +4,14 @@
 //! sentinel: a model that says `[OK]` and changed nothing has failed, a model that says
 //! `[SILENT]` and left files behind has half-done something.
 
-use std::fmt;
+mod declared;
+mod halt;
 
 use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 
-use crate::id::{AccountName, RepoName, RoleName};
+use self::declared::settle_declared;
+use crate::declared::Admitted;
 use crate::leaving::Linted;
 use crate::outcome::Outcome;
 use crate::proof::Proof;
@@ -18,103 +20,13 @@ use crate::skip::{BlockKind, SkipKind, SkipReason};
 use crate::text::{counted, instant};
 use crate::untrusted::one_line;
 
+pub use halt::{Halt, HeldWork};
+
 /// Letters of what a session said last that a reason has.
 const SAID: usize = 400;
 
 /// Branches that are told one by one.
 const TOLD: usize = 5;
-
-/// Why a firing left its stages early. The only early exit there is.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub enum Halt {
-    /// The work source had nothing.
-    NothingToDo,
-    /// The work source had nothing but what is held until something else happens.
-    AllHeld {
-        /// How many issues.
-        issues: u32,
-        /// Whose queue it is.
-        role: RoleName,
-    },
-    /// The work source had nothing but what people are to look at first.
-    WaitsForPeople(HeldWork),
-    /// One of the stops, or preflight, said no.
-    Skipped(SkipReason),
-    /// The provider's limit was hit; the block flag is set.
-    RateLimited {
-        /// The account that is blocked now.
-        account: AccountName,
-        /// Until when; `None` until an operator clears it.
-        until: Option<DateTime<Utc>>,
-        /// What stands behind the block.
-        #[serde(default)]
-        kind: Option<BlockKind>,
-        /// What the provider said, and what a person can do.
-        #[serde(default)]
-        why: String,
-    },
-    /// The firing's own wall clock ran out, or a session fell silent too long.
-    TimedOut(String),
-    /// The last allowed execute session used up its turns.
-    OutOfTurns,
-    /// The money of this firing ran out.
-    OutOfMoney,
-    /// A plan session ended with a sentinel other than `[OK]`.
-    Planned(Sentinel),
-    /// A session says that the work was done before.
-    DoneBefore {
-        /// Where, as it says: `file:line` and a note.
-        claim: String,
-        /// Whether a second session, which had only the base to look at, says the same.
-        confirmed: bool,
-    },
-    /// The plan review said no, or asked for more rounds than are allowed.
-    PlanRejected(String),
-    /// A session ended without a sentinel: its stage and, from the second line on, what it said last.
-    NoSentinel(String),
-    /// The promise did not pass within the allowed attempts.
-    Exhausted(String),
-    /// Neither, and it failed at last as it does on the untouched base.
-    AsBefore(String),
-    /// Attempts repeat themselves.
-    Stagnated(String),
-    /// The worktree vanished, or its branch was taken away, under the session.
-    LostWorktree(String),
-    /// The provider was overloaded or not reached, and stayed so.
-    Unavailable(String),
-    /// The CLI failed in a way that is not a limit.
-    EngineFailed(String),
-    /// The role requires a sandbox that this machine does not have.
-    Unconfined(String),
-    /// Git, the forge or the store failed underneath.
-    Broken(String),
-    /// Somebody asked the firing to stop.
-    Cancelled,
-}
-
-/// Work that a label keeps the fleet away from until a person removes it.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct HeldWork {
-    /// How many issues.
-    pub issues: u32,
-    /// The repository of the first one.
-    pub repo: RepoName,
-    /// Its number.
-    pub first: u64,
-}
-
-impl fmt::Display for HeldWork {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (first, repo) = (self.first, &self.repo);
-        match self.issues {
-            0 | 1 => write!(f, "#{first} of {repo} waits for a person"),
-            all => write!(
-                f,
-                "{all} issues wait for a person, the first is #{first} of {repo}"
-            ),
-        }
-    }
-}
 
 /// What Carson's own run of the promise said.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -149,9 +61,7 @@ pub enum Goal {
     Commits,
     /// What its last session said.
     Text,
-    /// A verdict on somebody else's work.
-    Verdict,
-    /// What it asks Carson to do.
+    /// What it asks Carson to do, in its outbox.
     Effects,
 }
 
@@ -219,6 +129,9 @@ pub struct Facts {
     /// Whether the commits are an earlier firing's alone, with which it was to go on.
     #[serde(default)]
     pub unchanged: bool,
+    /// What its sessions asked Carson to do on the forge: what is done of it, and what is not.
+    #[serde(default)]
+    pub declared: Admitted,
 }
 
 impl Facts {
@@ -297,6 +210,7 @@ fn settle_halt(halt: &Halt, facts: &Facts) -> Settled {
             );
             settled(Outcome::Silent, told)
         }
+        Halt::NothingReady(why) => settled(Outcome::Silent, format!("no work found: {why}")),
         Halt::WaitsForPeople(held) => settled(Outcome::Silent, format!("no work found; {held}")),
         Halt::Skipped(reason) => Settled {
             skip: Some(reason.kind()),
@@ -424,8 +338,7 @@ fn settle_ok(facts: &Facts) -> Settled {
             "the session said [OK] but left changes, and its role makes none",
         ),
         Goal::Text => settled(Outcome::Ok, "it said what it found"),
-        Goal::Verdict => settled(Outcome::Ok, "it gave its verdict"),
-        Goal::Effects => settled(Outcome::Ok, "it said what is to be done"),
+        Goal::Effects => settle_declared(&facts.declared),
     }
 }
 

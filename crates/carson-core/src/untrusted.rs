@@ -18,6 +18,8 @@ const LINE_MAX: usize = 2_000;
 const TITLE_MAX: usize = 200;
 /// Longest quotation, in bytes. The transcript holds the rest.
 const QUOTE_MAX: usize = 6 * 1024;
+/// Longest text that is passed on as Markdown, in bytes.
+const PROSE_MAX: usize = 32 * 1024;
 
 /// A text that somebody else wrote.
 #[derive(Clone, Copy, Debug)]
@@ -62,6 +64,37 @@ impl<'t> Untrusted<'t> {
             ""
         };
         format!("{ticks}{pad}{line}{pad}{ticks}")
+    }
+
+    /// Bounded Markdown that keeps its headings, lists and code, and in which nothing calls anybody, loads
+    /// anything, commands a bot or hides. Numbers of issues stay: no forge closes any for a comment's sake.
+    #[must_use]
+    pub fn prose(self) -> String {
+        let mut text = self.0.trim();
+        if text.len() > PROSE_MAX {
+            text = &text[..text.floor_char_boundary(PROSE_MAX)];
+        }
+        let shown = |c: char| {
+            if !"\n\t".contains(c) && is_hidden(c) {
+                ' '
+            } else {
+                c
+            }
+        };
+        let text = defused(&text.chars().map(shown).collect::<String>(), false);
+        // What a forge takes for HTML, it may hide.
+        let mut out = String::with_capacity(text.len());
+        let mut rest = text.as_str();
+        while let Some(at) = rest.find('<') {
+            let (before, after) = rest.split_at(at + 1);
+            out.push_str(before);
+            if after.starts_with(|c: char| c.is_ascii_alphabetic() || "/?!".contains(c)) {
+                out.push(JOINER);
+            }
+            rest = after;
+        }
+        out.push_str(rest);
+        out
     }
 
     /// A bounded block of Markdown that nothing inside can end.
@@ -197,6 +230,13 @@ impl Page {
     #[must_use]
     pub fn quotes_all(mut self, text: &str) -> Self {
         self.0.push_str(&Untrusted::new(text).block());
+        self
+    }
+
+    /// Adds [prose](Untrusted::prose) of somebody else.
+    #[must_use]
+    pub fn prose(mut self, text: &str) -> Self {
+        self.0.push_str(&Untrusted::new(text).prose());
         self
     }
 

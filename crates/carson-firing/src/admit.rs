@@ -120,7 +120,7 @@ fn new_firing(
     home: &Home,
     role: &Role,
     wish: &Wish,
-    account: AccountName,
+    account: Option<AccountName>,
     now: DateTime<Utc>,
 ) -> NewFiring {
     let limit = TimeDelta::from_std(role.limits.wall_clock).unwrap_or(TimeDelta::days(1));
@@ -131,7 +131,7 @@ fn new_firing(
         role: role.name.clone(),
         slot: wish.slot,
         host: home.fleet.host.clone(),
-        account: Some(account),
+        account,
         deadline_at: begins + limit,
         claimed_at: begins,
         missed: wish.missed,
@@ -201,6 +201,7 @@ pub async fn gates(
         gate.cooldown = role.limits.cooldown;
         gate.budgets.clone_from(&fleet_budgets);
         gate.budgets.extend(role_budget(role, gate.spent_today));
+        gate.asks_models = role.kind.has_sessions();
         gate.accounts.clone_from(&role.engines);
         gate.forges = forges(home, role);
         gate.max_per_day = role.limits.max_firings_per_day;

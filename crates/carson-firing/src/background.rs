@@ -4,6 +4,7 @@
 //! a model's sight, nor cost money at every session.
 
 use carson_core::Effect;
+use carson_core::settle::Goal;
 use carson_core::text::instant;
 use carson_core::work::{Background, WorkKey};
 use carson_core::{Outcome, RepoName, untrusted};
@@ -30,8 +31,12 @@ pub(crate) async fn of_work(
 ) -> Result<Background, StoreError> {
     let rows = store.firings_of(repo, key).await?;
     let ended = |row: &&Row| {
-        row.outcome
-            .is_some_and(|outcome| outcome != Outcome::Skipped)
+        let has_tried = row
+            .outcome
+            .is_some_and(|outcome| outcome != Outcome::Skipped);
+        // Who judged it has not worked on it.
+        let judged = row.facts.as_ref();
+        has_tried && judged.is_none_or(|facts| facts.goal != Goal::Effects)
     };
     let newest: Vec<&Row> = rows.iter().filter(ended).rev().take(ATTEMPTS).collect();
     let mut attempts = Vec::new();

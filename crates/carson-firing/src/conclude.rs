@@ -76,6 +76,10 @@ async fn deliver(
     let planned = ctx.store().plan_effects(ctx.id, &settled, &effects).await?;
     let settled = planned.delivered;
     let carried = Bearer::of(ctx, taken).carry_out(&planned.effects).await?;
+    if let Some(why) = &carried.not_merged {
+        let why = ctx.redacted(&format!("not merged: {why}"));
+        return Ok((Settled::new(Outcome::Partial, why), carried));
+    }
     let is_done = settled.outcome == Outcome::Ok;
     if is_done && facts.goal == Goal::Commits && carried.pull_refused.is_some() {
         return Ok((without_a_pull(&settled), carried));

@@ -4,7 +4,7 @@ mod sought;
 
 use std::path::PathBuf;
 
-use carson_config::{Account, Repo, Role, Tools, Workspaces};
+use carson_config::{Account, Repo, Role, Tools, WorkFrom, Workspaces};
 use carson_core::admission::{Admission, SkipReason, admit};
 use carson_core::egress::Allowlist;
 use carson_core::limits::WorstCase;
@@ -135,15 +135,15 @@ pub async fn foresee_firing(
         Admission::Admit(account) => {
             let mut stopped = match &found.held_up {
                 Some(reason) => Some(skipped(reason)),
-                None => preflight(home, role, &account, &found).await,
+                None => preflight(home, role, account.as_ref(), &found).await,
             };
-            let idle = role.work.label().is_some() && found.work.is_none();
-            if stopped.is_none() && !idle {
-                stopped = in_the_bench(home, role, &account, &mut found, watched).await;
+            let idle = role.work.from != WorkFrom::None && found.work.is_none();
+            if let (None, false, Some(account)) = (&stopped, idle, &account) {
+                stopped = in_the_bench(home, role, account, &mut found, watched).await;
             }
             let admission = stopped.or_else(|| idle.then(|| found.idle()));
             let admission = admission.unwrap_or_else(|| "would fire now".to_owned());
-            (admission, Some(account.to_string()))
+            (admission, account.map(|account| account.to_string()))
         }
         Admission::Wait(why) => (format!("would wait: {why}"), None),
         Admission::Skip(reason) => (skipped(&reason), None),

@@ -5,17 +5,21 @@
 //! its pull request is missing. What is owed is tried again, ever later and for some days, by the
 //! firing's own recovery or by a later pass. What the forge will never take is told to people.
 
+mod call;
+
 use carson_config::Repo;
-use carson_core::effect::Release;
 use carson_core::{Effect, Event, FiringId};
-use carson_forge::{Claim, Forge, ForgeError, NewPull, PullState};
+use carson_forge::{Claim, Forge, ForgeError};
+use carson_git::GitError;
 use carson_store::{EffectRow, EffectState, Firing as Row, StoreError, Tried};
-use chrono::TimeDelta;
+use chrono::{DateTime, TimeDelta, Utc};
 use serde::Serialize;
 use tracing::{info, warn};
 
+use self::call::Went;
+pub(crate) use self::call::{PLAN_PENDING, TO_APPROVE};
 use crate::ctx::Ctx;
-use crate::older_drafts;
+use crate::ended_pulls::PullError;
 use crate::reached::Taken;
 use carson_home::Home;
 use carson_home::halt::describe_error;
@@ -24,6 +28,8 @@ use carson_home::halt::describe_error;
 const FIRST: TimeDelta = TimeDelta::minutes(1);
 /// The longest of them.
 const LONGEST: TimeDelta = TimeDelta::hours(6);
+/// The wait between two looks whether a person said yes.
+const LOOK: TimeDelta = TimeDelta::minutes(1);
 /// Tries after which a forge that never answers counts as one that refuses: about five days.
 const MAX_TRIES: u32 = 28;
 
@@ -34,6 +40,12 @@ pub(crate) struct Carried {
     pub pull: Option<OpenedPull>,
     /// Why the forge will not have it.
     pub pull_refused: Option<String>,
+    /// Why what was to be merged is not.
+    pub not_merged: Option<String>,
+    /// The issues that it filed.
+    pub filed: Vec<u64>,
+    /// Why nothing is done of what comes after.
+    dropped: Option<String>,
     /// What could not be done at all, for the report.
     pub trouble: Vec<String>,
     /// What could not be done yet. It says so for now only: no row keeps it.
@@ -114,6 +126,7 @@ impl<'a> Bearer<'a> {
             match row.state {
                 EffectState::Done => self.recall(row, &mut carried).await?,
                 EffectState::Refused => refused(row, &mut carried),
+                EffectState::Owed if carried.dropped.is_some() => self.drop(row, &carried).await?,
                 EffectState::Owed if !self.carry_out_one(row, &mut carried).await? => break,
                 EffectState::Owed => {}
             }
@@ -121,8 +134,25 @@ impl<'a> Bearer<'a> {
         Ok(carried)
     }
 
+    /// What stands before it was not approved.
+    async fn drop(&self, row: &EffectRow, carried: &Carried) -> Result<(), StoreError> {
+        let tried = Tried {
+            state: EffectState::Refused,
+            said: carried.dropped.as_deref(),
+            next_at: None,
+        };
+        let store = &self.home.store;
+        store.note_effect(self.id(), row.n, &tried).await?;
+        Ok(())
+    }
+
     /// What an earlier pass did.
     async fn recall(&self, row: &EffectRow, carried: &mut Carried) -> Result<(), StoreError> {
+        if let (Effect::FileIssue { .. }, Some(said)) = (&row.effect, &row.said) {
+            carried
+                .filed
+                .extend(said.trim_start_matches('#').parse::<u64>());
+        }
         if let Effect::OpenPull { draft, .. } = row.effect {
             let firing = self.home.store.firing(self.id()).await?;
             carried.pull = firing.and_then(|firing| {
@@ -143,20 +173,25 @@ impl<'a> Bearer<'a> {
         carried: &mut Carried,
     ) -> Result<bool, StoreError> {
         let (store, now) = (&self.home.store, self.home.clock.now());
-        let tried = match self.call(&row.effect, carried).await {
-            Ok(said) => {
+        let effect = row.effect.kind();
+        let tried = match self.call((row.n, &row.effect), carried).await {
+            Ok(Went::Done(said)) => {
                 carried.done += 1;
-                info!(firing.id = %self.id(), effect = row.effect.kind(), said, "done on the forge");
+                info!(firing.id = %self.id(), effect, said, "done on the forge");
                 (EffectState::Done, said, None)
+            }
+            Ok(Went::Waits(said)) => (EffectState::Owed, said, Some(now + LOOK)),
+            Ok(Went::Never(said)) => {
+                info!(firing.id = %self.id(), effect, said, "not to be done any more");
+                (EffectState::Refused, said, None)
             }
             Err(error) => {
                 let said = describe_error(&error);
                 let said = self.home.redactor.redact(&said).into_owned();
-                warn!(firing.id = %self.id(), effect = row.effect.kind(), said, "the forge did not take an effect");
-                let owed = may_pass(&error) && row.tries + 1 < MAX_TRIES;
-                match owed {
-                    true => (EffectState::Owed, said, Some(now + wait(row.tries))),
-                    false => (EffectState::Refused, said, None),
+                warn!(firing.id = %self.id(), effect, said, "the forge did not take an effect");
+                match next_try(row, &error, now) {
+                    Some(at) => (EffectState::Owed, said, Some(at)),
+                    None => (EffectState::Refused, said, None),
                 }
             }
         };
@@ -194,105 +229,41 @@ impl<'a> Bearer<'a> {
         }
         Ok(state != EffectState::Owed)
     }
+}
 
-    /// Calls the forge; what people may want to know of its answer.
-    async fn call(&self, effect: &Effect, carried: &mut Carried) -> Result<String, ForgeError> {
-        match effect {
-            Effect::OpenPull {
-                head,
-                base,
-                title,
-                body,
-                draft,
-                labels,
-            } => {
-                let pull = NewPull {
-                    title: title.clone(),
-                    body: body.clone(),
-                    head: head.clone(),
-                    base: base.clone(),
-                    draft: *draft,
-                    labels: labels.clone(),
-                };
-                // The branch is this firing's alone, so a pull request of it that people closed or
-                // merged since is the one: they are not asked twice.
-                let ended = self.forge.pull_by_head(head).await?;
-                let pull = match ended.filter(|known| known.state != PullState::Open) {
-                    Some(ended) => ended,
-                    None => self.forge.create_pull(&pull).await?,
-                };
-                let opened = carried.pull.insert(OpenedPull {
-                    number: pull.number,
-                    url: pull.url,
-                    draft: pull.draft,
-                });
-                Ok(opened.url.clone())
-            }
-            Effect::Release {
-                issue,
-                release,
-                without_pull,
-            } => {
-                let release = self.release(release, without_pull.as_ref(), carried);
-                self.forge.release(*issue, &self.claim, &release).await?;
-                Ok(format!("#{issue}"))
-            }
-            Effect::CloseDrafts { drafts } => match &carried.pull {
-                Some(pull) => {
-                    let closing = older_drafts::Closing {
-                        home: self.home,
-                        repo: self.repo,
-                        forge: self.forge,
-                        number: pull.number,
-                        url: &pull.url,
-                    };
-                    closing.close(drafts).await
-                }
-                None => Ok("there is no newer pull request".to_owned()),
-            },
-            Effect::CloseIssue { issue } => {
-                self.forge.close_issue(*issue).await?;
-                Ok(format!("#{issue}"))
-            }
-        }
+/// When it is tried again, if it is.
+fn next_try(row: &EffectRow, error: &PullError, now: DateTime<Utc>) -> Option<DateTime<Utc>> {
+    if !may_pass(error) {
+        return None;
     }
-
-    /// How the claim ends, now that it is known what became of the pull request.
-    fn release(
-        &self,
-        usual: &Release,
-        without_pull: Option<&Release>,
-        carried: &Carried,
-    ) -> Release {
-        let refused = carried.pull_refused.as_ref();
-        let mut release = without_pull
-            .filter(|_| refused.is_some())
-            .unwrap_or(usual)
-            .clone();
-        if let Some(pull) = &carried.pull {
-            release.note = release.note.says("\n\nPull request: ").names(&pull.url);
+    match &row.effect {
+        // It was asked every minute, and has its own end.
+        Effect::AwaitApproval { until, .. } => {
+            let all: TimeDelta = (0..MAX_TRIES).map(wait).sum();
+            (now < *until + all).then(|| now + LOOK)
         }
-        if let Some(why) = refused {
-            let note = release.note.says("\n\nTrouble: ");
-            release.note = note.quotes(&format!("no pull request could be opened: {why}"));
-        }
-        release
+        _ => (row.tries + 1 < MAX_TRIES).then(|| now + wait(row.tries)),
     }
 }
 
 fn refused(row: &EffectRow, carried: &mut Carried) {
     let said = row.said.clone().unwrap_or_default();
     match &row.effect {
+        _ if carried.dropped.is_some() => {}
+        Effect::AwaitApproval { .. } => {
+            carried.trouble.push(said.clone());
+            carried.dropped = Some(said);
+        }
         Effect::OpenPull { head, .. } => {
             let said = format!("{said}; the work is on the branch {head}");
             let text = format!("no pull request could be opened: {said}");
             carried.trouble.push(text);
             carried.pull_refused = Some(said);
         }
-        Effect::Release { .. } | Effect::CloseDrafts { .. } | Effect::CloseIssue { .. } => {
-            let text = format!("the forge could not be told: {said}");
-            carried.trouble.push(text);
-        }
+        Effect::MergePull { .. } => carried.not_merged = Some(said),
+        _ => carried
+            .trouble
+            .push(format!("the forge could not be told: {said}")),
     }
 }
 
@@ -301,15 +272,26 @@ fn owed_text(effect: &Effect, said: &str) -> String {
         Effect::OpenPull { .. } => {
             format!("its pull request is opened once the forge takes it: {said}")
         }
-        Effect::Release { .. } | Effect::CloseDrafts { .. } | Effect::CloseIssue { .. } => {
-            format!("the forge is told once it answers: {said}")
-        }
+        Effect::AwaitApproval { .. } => format!("its issues are filed once {said}"),
+        _ => format!("the forge is told once it answers: {said}"),
     }
 }
 
 /// Whether the same call may succeed later, by itself or once a person renewed a token or mended a
 /// file.
-fn may_pass(error: &ForgeError) -> bool {
+fn may_pass(error: &PullError) -> bool {
+    match error {
+        PullError::Store(_) => true,
+        PullError::Git(error) => !matches!(
+            error,
+            GitError::Conflict { .. } | GitError::PushRejected { .. }
+        ),
+        PullError::NoBranch(_) => false,
+        PullError::Forge(error) => forge_may(error),
+    }
+}
+
+fn forge_may(error: &ForgeError) -> bool {
     match error {
         ForgeError::Unauthorized
         // The settings will have its new name.
@@ -340,7 +322,7 @@ pub(crate) async fn replay(home: &Home) -> Result<Vec<CaughtUp>, StoreError> {
     let mut caught_up = Vec::new();
     for id in home.store.owing(&home.fleet.host, home.clock.now()).await? {
         if let Some(row) = home.store.firing(id).await? {
-            let effects = replay_one(home, &row).await?;
+            let effects = replay_one(home, &row).await?.done;
             if effects > 0 {
                 caught_up.push(CaughtUp { id, effects });
             }
@@ -349,22 +331,59 @@ pub(crate) async fn replay(home: &Home) -> Result<Vec<CaughtUp>, StoreError> {
     Ok(caught_up)
 }
 
-async fn replay_one(home: &Home, row: &Row) -> Result<u32, StoreError> {
+/// The firing whose plan waits on this issue, and the place of that among its effects.
+///
+/// # Errors
+/// When the store does not answer.
+pub async fn waiting_plan(
+    home: &Home,
+    repo: &Repo,
+    issue: u64,
+) -> Result<Option<(Row, u32)>, StoreError> {
+    for row in home.store.owing_in(&repo.name).await? {
+        let effects = home.store.effects(row.id).await?;
+        let waits = |one: &&EffectRow| {
+            let is_this =
+                matches!(one.effect, Effect::AwaitApproval { issue: on, .. } if on == issue);
+            is_this && one.state == EffectState::Owed
+        };
+        if let Some(n) = effects.iter().find(waits).map(|one| one.n) {
+            return Ok(Some((row, n)));
+        }
+    }
+    Ok(None)
+}
+
+/// Files what a plan says: the operator approved it here. The issues, as far as the forge took them now.
+///
+/// # Errors
+/// When the store does not answer.
+pub async fn approve(home: &Home, (row, n): &(Row, u32)) -> Result<Vec<u64>, StoreError> {
+    let tried = Tried {
+        state: EffectState::Done,
+        said: Some("approved by the operator"),
+        next_at: None,
+    };
+    home.store.note_effect(row.id, *n, &tried).await?;
+    Ok(replay_one(home, row).await?.filed)
+}
+
+async fn replay_one(home: &Home, row: &Row) -> Result<Carried, StoreError> {
     let repo = row.repo.as_ref();
     let Some(repo) = repo.and_then(|name| home.fleet.repos.get(name)) else {
         // Its repository is not in the settings now; it may come back.
-        return Ok(0);
+        return Ok(Carried::default());
     };
     let forge = match home.forge(repo).await {
         Ok(forge) => forge,
         Err(error) => {
             warn!(firing.id = %row.id, %error, "the forge of an ended firing cannot be opened");
-            return Ok(0);
+            return Ok(Carried::default());
         }
     };
     let effects = home.store.effects(row.id).await?;
     let bearer = Bearer::of_row(home, repo, &forge, row);
-    Ok(bearer.carry_out(&effects).await?.done)
+    bearer.carry_out(&effects).await
 }
 
 #[cfg(test)]

@@ -6,9 +6,9 @@ use std::time::Duration;
 
 use carson_config::IdentityCheck;
 use carson_core::settle::Halt;
+use carson_core::text::matches;
 use carson_core::untrusted;
 use carson_engine::Access;
-use carson_git::matches;
 use carson_proc::{Command, Finished, Limits, StopReason, run as supervise};
 
 use crate::ctx::Ctx;

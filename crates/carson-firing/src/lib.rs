@@ -77,11 +77,16 @@ pub fn questions() -> Vec<carson_proc::inspector::Kind> {
     let own = [
         Kind::of::<search::Search>(),
         Kind::of::<session::Events>(),
+        Kind::of::<stages::outbox::ReadOutbox>(),
         Kind::of::<test_results::Compare>(),
         Kind::of::<carson_bench::layers::Try>(),
     ];
     carson_git::questions().into_iter().chain(own).collect()
 }
+
+pub use roles::candidates::{Candidate, Candidates, HeldCandidate, ShownPull, candidates};
+
+pub use effects::{approve, waiting_plan};
 
 pub use admit::{ClaimError, Claimed};
 pub use ended::{Ended, FiringError};

@@ -20,6 +20,8 @@ pub(crate) struct Brief<'f> {
     pub repo: &'f Repo,
     pub work: &'f Work,
     pub branch: &'f str,
+    /// What a pull request changes that is the work.
+    pub diff: Option<&'f str>,
     /// Whether an earlier attempt's commits are on it.
     pub goes_on: bool,
     /// What the repository tells agents about itself.
@@ -62,6 +64,7 @@ impl Placed<'_, '_> {
             repo: self.taken.repo,
             work: &self.taken.work,
             branch: &self.place.worktree.branch,
+            diff: self.taken.diff.as_deref(),
             goes_on: self.place.goes_on.is_some(),
             guidance: &self.guidance,
             limits: &ctx.role.limits,

@@ -10,6 +10,7 @@ use thiserror::Error;
 
 use self::bounded::{MOST, Texts};
 use crate::placed::Brief;
+use crate::stages::outbox;
 
 /// What every session is told about the harness it runs in.
 const POLICY: &str = "You work in a throwaway worktree on a branch of its own. Never push: Carson \
@@ -55,7 +56,7 @@ pub(crate) fn render(
     filling: &Filling,
 ) -> Result<String, PromptError> {
     let mut texts = texts_of(brief, filling);
-    let diff = filling.diff.as_ref().map_or(0, String::len);
+    let diff = filling.diff.as_deref().or(brief.diff).map_or(0, str::len);
     loop {
         let prompt = fill(role, stage, brief, (filling, &texts))?;
         let over = prompt.len().saturating_sub(diff + MOST);
@@ -99,6 +100,7 @@ fn fill(
         .map_err(fail)?;
     let fenced =
         |label: &str, text: &Option<String>| text.as_deref().map(|text| fence(label, text));
+    let diff = filling.diff.as_deref().or(brief.diff).map(str::to_owned);
     template
         .render(context! {
             role_title => role.title.as_str(),
@@ -109,7 +111,7 @@ fn fill(
             task => task(brief, texts),
             plan => fenced("plan", &texts.plan),
             findings => fenced("findings", &texts.findings),
-            diff => fenced("diff", &filling.diff),
+            diff => fenced("diff", &diff),
             feedback => fenced("check output", &texts.feedback),
             claim => fenced("claim", &texts.claim),
             promise => role.checks_line(brief.repo),
@@ -118,6 +120,7 @@ fn fill(
             max_turns => brief.max_turns(stage),
             blocked => Option::<String>::None,
             policy => POLICY,
+            outbox => outbox::explained(&role.grant),
         })
         .map_err(fail)
 }

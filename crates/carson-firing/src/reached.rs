@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use carson_config::Repo;
-use carson_core::Work;
+use carson_core::{Effect, Work};
 use carson_forge::Forge;
 use carson_git::{GitError, Mirror, Oid, Seen, Worktree};
 
@@ -23,6 +23,26 @@ pub(crate) struct Taken<'h> {
     pub repo: &'h Repo,
     pub forge: Forge,
     pub work: Work,
+    /// The commit that its sessions look at; the newest of the base without it.
+    pub at: Option<Oid>,
+    /// What that changes, for sessions that judge it.
+    pub diff: Option<String>,
+    /// What is to be done on the forge, where that needs no session.
+    pub decided: Option<Vec<Effect>>,
+}
+
+impl<'h> Taken<'h> {
+    /// Work on the newest commit of the base.
+    pub(crate) fn new(repo: &'h Repo, forge: Forge, work: Work) -> Self {
+        Self {
+            repo,
+            forge,
+            work,
+            at: None,
+            diff: None,
+            decided: None,
+        }
+    }
 }
 
 /// Where a firing works.

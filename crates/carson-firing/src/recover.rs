@@ -217,18 +217,15 @@ async fn taken_again<'h>(home: &Home, row: &Row, repo: &'h Repo) -> Option<Taken
         || row.title.clone().unwrap_or_else(|| key.to_string()),
         |issue| home.redactor.redact(&issue.title).into_owned(),
     );
-    Some(Taken {
-        repo,
-        forge,
-        work: Work {
-            key,
-            title,
-            body: String::new(),
-            url: issue.map(|issue| issue.url).unwrap_or_default(),
-            attempts: 0,
-            background: Background::default(),
-        },
-    })
+    let work = Work {
+        key,
+        title,
+        body: String::new(),
+        url: issue.map(|issue| issue.url).unwrap_or_default(),
+        attempts: 0,
+        background: Background::default(),
+    };
+    Some(Taken::new(repo, forge, work))
 }
 
 async fn place_again(home: &Home, row: &Row, repo: &Repo) -> Option<Place> {

@@ -99,6 +99,9 @@ async fn stages<'h>(
 ) -> Result<Findings, Halt> {
     let ready = preflight::run(ctx, rec).await?;
     let picked = pick::run(ctx, rec, &mut reached.taken, ready).await?;
+    if let Some(effects) = picked.taken.decided.clone() {
+        return Ok(Findings::decided(effects));
+    }
     let placed = workspace::run(ctx, rec, &mut reached.place, picked).await?;
     let placed = baseline::run(ctx, rec, placed).await?;
     passed_in_the_bench(ctx, rec, &placed);

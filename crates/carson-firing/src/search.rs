@@ -14,7 +14,8 @@ use std::fs::File;
 use std::io::BufReader;
 use std::path::PathBuf;
 
-use carson_git::{Brought, Part, UNCOMMITTED, matches, next_brought};
+use carson_core::text::matches;
+use carson_git::{Brought, Part, UNCOMMITTED, next_brought};
 use carson_proc::inspector::Question;
 use carson_redact::{Finding, KNOWN, Pieces, Redactor, suspicious_words};
 use serde::{Deserialize, Serialize};

@@ -1,5 +1,7 @@
 //! Approvals of what is ours, by people who write agreed words.
 
+use std::ops::Range;
+
 use chrono::{DateTime, Utc};
 
 use crate::error::ForgeError;
@@ -9,8 +11,11 @@ use crate::words::Comment;
 
 impl Forge {
     /// Who approves an issue or a pull request of ours: the author of the first comment that was
-    /// written after `since`, by somebody else whom `trust` has, and whose first line is these words
-    /// and nothing else. A comment counts as it stands now. Blank words approve nothing.
+    /// written in this time, by somebody whom `trust` has, and whose first line is these words and
+    /// nothing else. A comment counts as it stands now. Blank words approve nothing.
+    ///
+    /// The fleet may write in the name of a person: what it writes itself begins with a mark, so that
+    /// their own comments count.
     ///
     /// # Errors
     /// When it does not exist or the forge does not answer.
@@ -19,12 +24,10 @@ impl Forge {
         number: u64,
         words: &str,
         trust: &Trust,
-        since: DateTime<Utc>,
+        within: &Range<DateTime<Utc>>,
     ) -> Result<Option<String>, ForgeError> {
-        let me = self.me().await?;
         let approves = |comment: &Comment| {
-            comment.created_at > since
-                && !comment.author.eq_ignore_ascii_case(me)
+            within.contains(&comment.created_at)
                 && begins_with(&comment.body, words)
                 && trust.has(&comment.author, comment.association)
         };

@@ -1,5 +1,7 @@
 //! Branch names: of firings, and protected ones.
 
+use carson_core::text::matches;
+
 /// The longest that one part may be.
 const SLUG_MAX: usize = 40;
 
@@ -44,29 +46,6 @@ fn slug(part: &str) -> String {
 #[must_use]
 pub fn is_protected(patterns: &[String], branch: &str) -> bool {
     patterns.iter().any(|pattern| matches(pattern, branch))
-}
-
-/// Whether a text matches a pattern; `*` stands for anything.
-#[must_use]
-pub fn matches(pattern: &str, text: &str) -> bool {
-    let mut parts = pattern.split('*');
-    let Some(first) = parts.next() else {
-        return text.is_empty();
-    };
-    let Some(mut rest) = text.strip_prefix(first) else {
-        return false;
-    };
-    let mut parts: Vec<&str> = parts.collect();
-    let Some(last) = parts.pop() else {
-        return rest.is_empty();
-    };
-    for part in parts {
-        match rest.find(part) {
-            Some(at) => rest = &rest[at + part.len()..],
-            None => return false,
-        }
-    }
-    rest.ends_with(last)
 }
 
 #[cfg(test)]

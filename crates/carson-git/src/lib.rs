@@ -84,7 +84,7 @@ mod worktree;
 #[cfg(test)]
 mod fixture;
 
-pub use branch::{branch_name, is_protected, matches};
+pub use branch::{branch_name, is_protected};
 pub use config::config_value;
 pub use durable::file_system_of;
 pub use error::GitError;

@@ -1,6 +1,6 @@
 //! Firing a role by hand.
 
-use carson_config::{Repo, Role};
+use carson_config::{Repo, Role, WorkFrom};
 use carson_core::work::WorkKey;
 use carson_core::{FiringId, Outcome, RepoName, SkipKind};
 use carson_firing::admit::{Claimed, Wish, claim};
@@ -204,15 +204,20 @@ fn wish(home: &Home, role: &Role, repo: Option<&str>, work: Option<u64>) -> Resu
             works_in: role.repos.clone(),
         });
     }
-    if work.is_some() && role.work.label().is_none() {
-        return Err(Refusal::Field {
-            field: "work",
-            problem: format!("role {} takes no issues: fire it without", role.name),
-        });
-    }
+    let key = match role.work.from {
+        WorkFrom::Issues => WorkKey::Issue,
+        WorkFrom::Pulls => WorkKey::Pull,
+        WorkFrom::None if work.is_some() => {
+            return Err(Refusal::Field {
+                field: "work",
+                problem: format!("role {} takes no issues: fire it without", role.name),
+            });
+        }
+        WorkFrom::None => |_| WorkKey::None,
+    };
     Ok(Wish {
         repo,
-        work: work.map(WorkKey::Issue),
+        work: work.map(key),
         ..Wish::default()
     })
 }

@@ -24,6 +24,7 @@
 //!
 //! Reading order: `verb.rs`, `refusal.rs`, `breaker.rs` (a plain verb), `list.rs`, `why.rs`.
 
+pub mod approve;
 pub mod backup;
 pub mod block;
 pub mod breaker;

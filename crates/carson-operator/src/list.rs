@@ -2,8 +2,8 @@
 
 use crate::verb::Verb;
 use crate::{
-    backup, block, breaker, cost, fire, firings, issue_edits, issues, labels, logs, pause, prune,
-    pull_ends, pull_reviews, pulls, retry, roles, show, status, stop, why, workspaces,
+    approve, backup, block, breaker, cost, fire, firings, issue_edits, issues, labels, logs, pause,
+    prune, pull_ends, pull_reviews, pulls, retry, roles, show, status, stop, why, workspaces,
 };
 
 /// Every verb there is.
@@ -38,6 +38,7 @@ pub const VERBS: &[Verb] = &[
     Verb::of::<fire::DryRun>(),
     Verb::of::<stop::Stop>(),
     Verb::of::<retry::Retry>(),
+    Verb::of::<approve::Approve>(),
     Verb::of::<pause::Pause>(),
     Verb::of::<pause::Resume>(),
     Verb::of::<block::List>(),

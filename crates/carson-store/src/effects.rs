@@ -277,6 +277,27 @@ impl Store {
         Ok(rows.into_iter().map(|(id,)| id.into()).collect())
     }
 
+    /// How many issues firings of a role filed, or are to file, that began since then.
+    ///
+    /// # Errors
+    /// When the database does not answer.
+    pub async fn filed_since(
+        &self,
+        role: &RoleName,
+        since: DateTime<Utc>,
+    ) -> Result<u32, StoreError> {
+        let filed: (i64,) = on!(self, |pool| query_as(
+            "SELECT COUNT(*) FROM effect JOIN firing ON firing.id = effect.firing \
+             WHERE firing.role = $1 AND firing.claimed_at >= $2 AND effect.state <> 'refused' \
+             AND effect.body LIKE '{\"kind\":\"file-issue\"%'"
+        )
+        .bind(role.as_str())
+        .bind(since)
+        .fetch_one(pool)
+        .await?);
+        Ok(small(filed.0))
+    }
+
     /// Whether a firing still owes the forge something.
     ///
     /// # Errors

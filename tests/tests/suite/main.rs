@@ -12,6 +12,7 @@ mod circles;
 mod claude_firing;
 mod codex_firing;
 mod cold_start;
+mod crew;
 mod daemon;
 mod demo;
 mod doctor;

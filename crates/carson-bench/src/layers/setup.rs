@@ -10,9 +10,8 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use carson_config::{Repo, Role, Setup, passes};
-use carson_git::{
-    LAYER_BYTES, LAYER_TREE, Mirror, Oid, REPOSITORY, file_system_of, matches, strip_setup,
-};
+use carson_core::text::matches;
+use carson_git::{LAYER_BYTES, LAYER_TREE, Mirror, Oid, REPOSITORY, file_system_of, strip_setup};
 use carson_proc::find_on_path;
 
 use super::cache;

@@ -1,5 +1,6 @@
 //! One file per command.
 
+mod approve;
 mod backup;
 mod block;
 mod breaker;
@@ -89,6 +90,7 @@ async fn dispatch(app: &App, command: Command) -> Result<u8, CommandError> {
         }
         Command::Stop { firing } => stop::run(app, firing).await,
         Command::Retry { issue, repo } => retry::run(app, issue, repo.repo).await,
+        Command::Approve { issue, repo } => approve::run(app, issue, repo.repo).await,
         Command::Status { jobs, watch: false } => status::run(app, jobs).await,
         Command::Status { jobs, watch: true } => status::watch(app, jobs).await,
         Command::Why { what } => why::run(app, what).await,

@@ -113,6 +113,7 @@ pub(crate) fn repos(
                 allow_secrets,
                 scrub: section.scrub,
                 allow_ci: section.allow_ci,
+                merge: section.policy.merge,
                 allow_unshown: section.allow_unshown,
                 allow_drift: section.allow_drift,
                 check: repository_check,

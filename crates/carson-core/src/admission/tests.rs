@@ -63,7 +63,7 @@ fn windows_hold_back_the_low_ones_first_and_the_reserve_everybody() {
         windows: vec![window("a", 0.75, Some(100)), window("b", 0.91, Some(200))],
         ..gate()
     };
-    let to = |account: &str| Admission::Admit(account.parse().unwrap());
+    let to = |account: &str| Admission::Admit(Some(account.parse().unwrap()));
     assert_eq!(admit(&gate, at(99)), to("b"), "the reserve of the first");
     assert_eq!(admit(&gate, at(100)), to("a"), "its window began anew");
     gate.is_low = true;
@@ -125,7 +125,7 @@ proptest! {
             last: if running { LastFiring::Runs } else { LastFiring::Ended },
             ..gate()
         };
-        if let Admission::Admit(account) = admit(&gate, at(now)) {
+        if let Admission::Admit(Some(account)) = admit(&gate, at(now)) {
             let place = usize::from(account.as_str() == "b");
             let used = share(used[place]);
             prop_assert!(!(blocked[place] && now < 100));
@@ -143,8 +143,14 @@ fn a_blocked_account_moves_to_the_next() {
         blocks: vec![block("a", Some(100))],
         ..gate()
     };
-    assert_eq!(admit(&one, at(99)), Admission::Admit("b".parse().unwrap()));
-    assert_eq!(admit(&one, at(100)), Admission::Admit("a".parse().unwrap()));
+    assert_eq!(
+        admit(&one, at(99)),
+        Admission::Admit(Some("b".parse().unwrap()))
+    );
+    assert_eq!(
+        admit(&one, at(100)),
+        Admission::Admit(Some("a".parse().unwrap()))
+    );
     let both = Gate {
         blocks: vec![block("a", Some(100)), block("b", None)],
         ..gate()

@@ -1,6 +1,9 @@
 use proptest::prelude::*;
 
 use super::*;
+use crate::declared::Refused;
+use crate::effect::Effect;
+use crate::id::AccountName;
 use crate::skip::BlockKind;
 
 fn ok_facts() -> Facts {
@@ -351,10 +354,15 @@ fn bad_credentials_are_no_limit() {
 
 #[test]
 fn what_ok_needs_depends_on_the_goal() {
-    for goal in [Goal::Text, Goal::Verdict, Goal::Effects] {
+    let asked = Admitted {
+        effects: vec![Effect::CloseIssue { issue: 7 }],
+        refused: Vec::new(),
+    };
+    for goal in [Goal::Text, Goal::Effects] {
         let said = Facts {
             goal,
             commits: 0,
+            declared: asked.clone(),
             ..ok_facts()
         };
         assert_eq!(outcome(&said), Outcome::Ok, "{goal:?}");
@@ -371,6 +379,37 @@ fn what_ok_needs_depends_on_the_goal() {
             assert_eq!(outcome(&left), Outcome::Partial, "{left:?}");
         }
     }
+    let refused = Refused {
+        n: 1,
+        kind: "label".into(),
+        why: "it steers".into(),
+    };
+    let asks = |effects: &[Effect], refused: &[Refused]| {
+        let told = settle(&Facts {
+            goal: Goal::Effects,
+            commits: 0,
+            declared: Admitted {
+                effects: effects.to_vec(),
+                refused: refused.to_vec(),
+            },
+            ..ok_facts()
+        });
+        (told.outcome, told.reason)
+    };
+    let (outcome, reason) = asks(&[], &[]);
+    assert_eq!(outcome, Outcome::Failed, "{reason}");
+    let (outcome, reason) = asks(&[], &[refused.clone(), refused.clone()]);
+    assert_eq!(outcome, Outcome::Blocked, "{reason}");
+    assert_eq!(
+        reason,
+        "label of its outbox was refused: it steers (and 1 more)"
+    );
+    let (outcome, reason) = asks(&asked.effects, &[refused]);
+    assert_eq!(outcome, Outcome::Ok, "{reason}");
+    assert_eq!(
+        reason,
+        "1 closed issue; label of its outbox was refused: it steers"
+    );
     // Rows of before have no goal: they wanted commits.
     let old: Facts = serde_json::from_str(
         r#"{"halt":null,"sentinel":null,"commits":0,"dirty":false,"promise":"NotRun",

@@ -20,6 +20,9 @@ pub(super) const STOP: Stop = Stop {
 };
 
 fn stands(gate: &Gate, now: DateTime<Utc>) -> Option<Standing> {
+    if !gate.asks_models {
+        return None;
+    }
     // An account whose windows are used up is no way out; with none left, that stop comes first.
     let mut accounts = with_room(gate, now);
     if accounts.is_empty() {

@@ -90,6 +90,8 @@ pub struct Gate {
     pub pause: Option<Pause>,
     /// Blocks of accounts and forges.
     pub blocks: Vec<Block>,
+    /// Whether the role asks models, and so needs an account.
+    pub asks_models: bool,
     /// The accounts the role may use, in its order.
     pub accounts: Vec<AccountName>,
     /// The forges of its repositories, by the names under which they are blocked.
@@ -131,6 +133,7 @@ impl Gate {
             zone: Tz::UTC,
             pause: None,
             blocks: Vec::new(),
+            asks_models: true,
             accounts: Vec::new(),
             forges: Vec::new(),
             windows: Vec::new(),

@@ -1,12 +1,12 @@
 //! The work that a firing would take, and what it would meet before its first session.
 
 use carson_checks::{FAILS, Health, Machine, Scene, fails_on_base};
-use carson_config::{Repo, Role};
+use carson_config::{Repo, Role, WorkFrom};
 use carson_core::admission::SkipReason;
 use carson_core::settle::{Facts, Halt, settle};
 use carson_core::work::{Background, WorkKey};
 use carson_core::{AccountName, FiringId, Stage, Work};
-use carson_forge::{DO_NOT_PICKUP, Forge, Issue};
+use carson_forge::{DO_NOT_PICKUP, Forge};
 use carson_proc::Cancel;
 use serde::Serialize;
 
@@ -19,6 +19,7 @@ use crate::prompt::{self, Filling};
 use crate::queue::{self, Held, HeldIssue, Unmended};
 use crate::reached::Taken;
 use crate::review_queue::{self, QueueError};
+use crate::roles::candidates::{HeldCandidate, candidates};
 use crate::roles::hand_over::hand_over;
 use crate::roles::repositories::Open;
 use crate::roles::routine::next_repo;
@@ -90,12 +91,14 @@ impl DryRunError {
 /// The work, and what keeps a firing from it that admission does not know of.
 #[derive(Default)]
 pub(super) struct Sought<'h> {
-    pub work: Option<(Candidate, Issue)>,
+    pub work: Option<(Candidate, Work)>,
     /// Where it is.
     pub place: Option<(&'h Repo, Forge)>,
     pub held_up: Option<SkipReason>,
     /// Issues that carry the role's label and are not taken.
     held: Vec<HeldIssue>,
+    /// Other work that is not taken.
+    not_taken: Vec<HeldCandidate>,
     pub handed_over: Vec<HandedOver>,
     pub warnings: Vec<String>,
 }
@@ -105,6 +108,10 @@ impl<'h> Sought<'h> {
     pub(super) fn idle(&self) -> String {
         if let Some(HandedOver { number, why, .. }) = self.handed_over.first() {
             return format!("would give #{number} to people and do nothing else: {why}");
+        }
+        if let Some(HeldCandidate { key, why }) = self.not_taken.first() {
+            let work = key.reference();
+            return format!("would fire and find nothing to do: {work} is not taken: {why}");
         }
         match self.held.first() {
             Some(HeldIssue {
@@ -123,36 +130,23 @@ impl<'h> Sought<'h> {
 
     /// The work as a session would have it.
     fn work_of(&self, role: &Role) -> Option<Work> {
-        let (key, title, body, url) = match &self.work {
-            Some((candidate, issue)) => (
-                WorkKey::Issue(issue.number),
-                candidate.title.clone(),
-                issue.body.clone(),
-                issue.url.clone(),
-            ),
-            None if role.work.label().is_some() => return None,
-            None => {
-                let task = role.work.task.clone();
-                (WorkKey::None, role.title.clone(), task, String::new())
-            }
-        };
-        Some(Work {
-            key,
-            title,
-            body,
-            url,
-            attempts: 0,
-            background: Background::default(),
-        })
+        match &self.work {
+            Some((_, work)) => Some(work.clone()),
+            None if role.work.from != WorkFrom::None => None,
+            None => Some(Work {
+                key: WorkKey::None,
+                title: role.title.clone(),
+                body: role.work.task.clone(),
+                url: String::new(),
+                attempts: 0,
+                background: Background::default(),
+            }),
+        }
     }
 
     fn taken(&self, role: &Role) -> Option<Taken<'h>> {
         let (repo, forge) = self.place.as_ref()?;
-        Some(Taken {
-            repo,
-            forge: forge.clone(),
-            work: self.work_of(role)?,
-        })
+        Some(Taken::new(repo, forge.clone(), self.work_of(role)?))
     }
 }
 
@@ -167,7 +161,7 @@ pub(super) async fn candidate<'h>(
         held_up: open.closed,
         ..Sought::default()
     };
-    if role.work.label().is_none() {
+    if role.work.from == WorkFrom::None {
         if let Some(repo) = next_repo(&home.store, role, open.repos).await? {
             let forge = home.forge(repo).await?;
             let full = review_queue::look(home, role, repo, &forge).await?;
@@ -178,8 +172,24 @@ pub(super) async fn candidate<'h>(
     }
     for repo in open.repos {
         let forge = home.forge(repo).await?;
+        let wanted = wish.work.and_then(WorkKey::number);
+        if let Some(found) = candidates(home, role, (repo, &forge), wanted).await? {
+            sought.not_taken.extend(found.held);
+            let Some(ready) = found.ready else {
+                continue;
+            };
+            let work = ready.work(home);
+            let candidate = Candidate {
+                repo: repo.name.to_string(),
+                number: work.key.number().unwrap_or_default(),
+                title: work.title.clone(),
+            };
+            sought.work = Some((candidate, work));
+            sought.place = Some((repo, forge));
+            return Ok(sought);
+        }
         let mut looked = queue::look(home, role, repo, &forge).await?;
-        if let Some(wanted) = wish.work.and_then(WorkKey::number) {
+        if let Some(wanted) = wanted {
             looked.only(wanted);
         }
         sought.held.extend(looked.held_issues());
@@ -216,7 +226,15 @@ pub(super) async fn candidate<'h>(
                 title: one_line(&home.redactor.redact(&issue.title)),
             };
             sought.held_up = None;
-            sought.work = Some((candidate, issue));
+            let work = Work {
+                key: WorkKey::Issue(issue.number),
+                title: candidate.title.clone(),
+                body: issue.body,
+                url: issue.url,
+                attempts: 0,
+                background: Background::default(),
+            };
+            sought.work = Some((candidate, work));
             sought.place = Some((repo, forge));
             return Ok(sought);
         }
@@ -228,10 +246,10 @@ pub(super) async fn candidate<'h>(
 pub(super) async fn preflight(
     home: &Home,
     role: &Role,
-    account: &AccountName,
+    account: Option<&AccountName>,
     sought: &Sought<'_>,
 ) -> Option<String> {
-    let account = home.fleet.accounts.get(account)?;
+    let account = account.and_then(|account| home.fleet.accounts.get(account));
     let firing = FiringRef {
         home,
         role,
@@ -308,6 +326,7 @@ pub(super) fn told(
         repo,
         work: &work,
         branch: "carson/…",
+        diff: None,
         goes_on: false,
         guidance: "",
         limits: &role.limits,

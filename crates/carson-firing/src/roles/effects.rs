@@ -25,3 +25,13 @@ pub(super) fn open_pull(closing: &Closing<'_, '_>) -> Option<Effect> {
             .collect(),
     })
 }
+
+/// What the sessions of a role that makes commits asked for beside them.
+pub(super) fn asked_for(closing: &Closing<'_, '_>) -> Vec<Effect> {
+    let is_done = closing.settled.outcome == Outcome::Ok;
+    let is_asked = closing.ctx.role.kind.makes_commits();
+    match is_done && is_asked {
+        true => closing.facts.declared.effects.clone(),
+        false => Vec::new(),
+    }
+}

@@ -14,12 +14,13 @@ use crate::saved::without_a_pull;
 
 pub(super) static KIND: Kind = Kind {
     pick: |ctx, rec| Box::pin(pick(ctx, rec)),
+    look: None,
     goal: |_| Goal::Commits,
     effects,
 };
 
 /// The pull request, then the end of the claim; an issue whose work was done before is closed.
-fn effects(closing: &Closing<'_, '_>) -> Vec<Effect> {
+pub(super) fn effects(closing: &Closing<'_, '_>) -> Vec<Effect> {
     let Some(issue) = closing.taken.work.key.number() else {
         return Vec::new();
     };
@@ -43,6 +44,7 @@ fn effects(closing: &Closing<'_, '_>) -> Vec<Effect> {
         .chain([ends])
         .chain(close)
         .chain(drafts)
+        .chain(super::effects::asked_for(closing))
         .collect()
 }
 

@@ -1,22 +1,32 @@
 //! What a role is for, a file each: where its work comes from, what its `[OK]` must have made, and what
 //! follows on the forge. [`kind_of`] is the list.
 
+pub(crate) mod candidates;
 mod effects;
 pub(crate) mod hand_over;
 mod implement;
 mod kind;
+mod merge;
 mod pick_issue;
+mod plan;
+mod pulls;
 pub(crate) mod repositories;
+mod review;
 pub(crate) mod routine;
+mod triage;
 
-use carson_config::{Role, WorkFrom};
+use carson_config::{Role, RoleKind};
 
 pub(crate) use kind::{Closing, Kind};
 
 /// The kind of a role.
 pub(crate) fn kind_of(role: &Role) -> &'static Kind {
-    match role.work.from {
-        WorkFrom::Issues => &implement::KIND,
-        WorkFrom::None => &routine::KIND,
+    match role.kind {
+        RoleKind::Implementer => &implement::KIND,
+        RoleKind::Routine => &routine::KIND,
+        RoleKind::Planner => &plan::KIND,
+        RoleKind::Triager => &triage::KIND,
+        RoleKind::Reviewer => &review::KIND,
+        RoleKind::Merger => &merge::KIND,
     }
 }

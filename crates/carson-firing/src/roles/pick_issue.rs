@@ -72,7 +72,7 @@ pub(super) async fn pick<'h>(ctx: &Ctx<'h>, rec: &mut Record) -> Result<Taken<'h
                     continue;
                 }
             };
-            return Ok(Taken { repo, forge, work });
+            return Ok(Taken::new(repo, forge, work));
         }
     }
     if let Some(reason) = busy {

@@ -105,6 +105,9 @@ pub(super) async fn check(
     drop(tokio::task::spawn_blocking(move || {
         sandbox_profile::prepare(&home);
     }));
-    let account = rec.required_account(ctx)?;
+    let account = match ctx.role.kind.has_sessions() {
+        true => Some(rec.required_account(ctx)?),
+        false => None,
+    };
     carson_checks::with_work(&ctx.firing(), &mut rec.checks, account, repo, forge).await
 }

@@ -18,8 +18,12 @@ use carson_home::halt::OrBroken;
 
 pub(super) static KIND: Kind = Kind {
     pick: |ctx, rec| Box::pin(pick(ctx, rec)),
+    look: None,
     goal,
-    effects: |closing| effects::open_pull(closing).into_iter().collect(),
+    effects: |closing| {
+        let pull = effects::open_pull(closing).into_iter();
+        pull.chain(effects::asked_for(closing)).collect()
+    },
 };
 
 /// One that only reads says what it found.
@@ -47,18 +51,15 @@ async fn pick<'h>(ctx: &Ctx<'h>, rec: &mut Record) -> Result<Taken<'h>, Halt> {
         return Err(Halt::NothingToDo);
     }
     info!(firing.id = %ctx.id, repo = %repo.name, "the role's own task");
-    Ok(Taken {
-        repo,
-        forge,
-        work: Work {
-            key,
-            title,
-            body: ctx.role.work.task.clone(),
-            url: String::new(),
-            attempts: 0,
-            background: Background::default(),
-        },
-    })
+    let work = Work {
+        key,
+        title,
+        body: ctx.role.work.task.clone(),
+        url: String::new(),
+        attempts: 0,
+        background: Background::default(),
+    };
+    Ok(Taken::new(repo, forge, work))
 }
 
 /// The one of them that the role has not been in for the longest time.

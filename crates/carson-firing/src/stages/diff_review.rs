@@ -4,8 +4,9 @@
 use std::sync::Arc;
 
 use carson_core::settle::{DiffReviewFact, Halt, PromiseFact};
+use carson_core::text::matches;
 use carson_core::{Sentinel, Stage, Verdict};
-use carson_git::{Oid, Seen, Shown, matches};
+use carson_git::{Oid, Seen, Shown};
 use carson_store::Judged;
 
 use super::execute::{Done, Executed, attempts};

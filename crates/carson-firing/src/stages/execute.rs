@@ -3,12 +3,14 @@
 //! Drive and stop are apart: the session changes files, Carson's own run of the promise decides, in a
 //! clean room on what is committed. A failed promise is the next attempt's feedback, at most `max_attempts` times.
 
+use carson_core::declared::Admitted;
 use carson_core::settle::{Goal, Halt, PromiseFact};
 use carson_core::{Sentinel, Stage};
 use carson_git::Oid;
 
 use super::baseline;
 use super::confirm;
+use super::outbox;
 use super::review::Agreed;
 use super::verify::{self, Check};
 use crate::ctx::Ctx;
@@ -40,6 +42,8 @@ pub(crate) struct Done {
     pub promise: PromiseFact,
     /// The commit on which the promise passed.
     pub verified: Option<Oid>,
+    /// What it asked Carson to do on the forge.
+    pub declared: Admitted,
 }
 
 impl Done {
@@ -48,6 +52,7 @@ impl Done {
             sentinel,
             promise: PromiseFact::NotRun,
             verified: None,
+            declared: Admitted::default(),
         }
     }
 }
@@ -63,7 +68,7 @@ pub(crate) async fn run<'r, 'h>(
         return Err(Halt::Planned(
             match (roles::kind_of(ctx.role).goal)(ctx.role) {
                 Goal::Commits => Sentinel::Silent,
-                Goal::Text | Goal::Verdict | Goal::Effects => Sentinel::Ok(String::new()),
+                Goal::Text | Goal::Effects => Sentinel::Ok(String::new()),
             },
         ));
     }
@@ -101,46 +106,67 @@ pub(crate) async fn attempts(
                 Some(other) => return Ok(Done::unchecked(other)),
             },
         };
-        match verify::check(ctx, rec, placed).await? {
-            Check::NoPromise if ran_out => return Err(Halt::OutOfTurns),
-            Check::NoPromise => return Ok(Done::unchecked(sentinel_or_ok(sentinel))),
-            Check::NothingCommitted if ran_out => return Err(Halt::OutOfTurns),
-            Check::NothingCommitted if attempt < max => {
-                filling.feedback = Some(NOTHING_COMMITTED.to_owned());
-            }
-            Check::NothingCommitted => return Ok(Done::unchecked(sentinel_or_ok(sentinel))),
-            Check::Passed(commit) => {
-                return Ok(Done {
-                    sentinel: sentinel_or_ok(sentinel),
-                    promise: PromiseFact::Passed,
-                    verified: Some(commit),
-                });
-            }
-            Check::Failed(_) | Check::NotReady(_) if attempt == max && ran_out => {
-                return Err(Halt::OutOfTurns);
-            }
-            Check::NotReady(_) if attempt == max => {
-                let why = "the setup failed in the clean room, so the check was not run";
-                return Err(Halt::Exhausted(why.to_owned()));
-            }
-            Check::Failed(said) if attempt == max => {
-                let why = format!("the check failed {max} times; {}", verify::in_short(&said));
-                let Some(before) = as_before(placed, &said) else {
-                    return Err(Halt::Exhausted(why));
-                };
-                baseline::note_unmended(ctx, placed, before).await;
-                return Err(Halt::AsBefore(why));
-            }
-            Check::Failed(output) => {
-                filling.feedback = Some(match as_before(placed, &output) {
-                    Some(_) => format!("{AS_BEFORE}\n{output}"),
-                    None => output,
-                });
-            }
-            Check::NotReady(output) => filling.feedback = Some(output),
+        let declared = outbox::admitted(ctx, placed).await?;
+        if let (Some(said), true) = (outbox::feedback(ctx, &declared), attempt < max) {
+            filling.feedback = Some(said);
+            continue;
+        }
+        let done = attempt_ends(ctx, rec, placed, (attempt, max), (sentinel, ran_out)).await?;
+        match done {
+            Next::Done(done) => return Ok(Done { declared, ..done }),
+            Next::Again(said) => filling.feedback = Some(said),
         }
     }
     Err(Halt::Exhausted("no attempt was allowed".into()))
+}
+
+/// Whether another attempt follows.
+enum Next {
+    Done(Done),
+    /// With what the next session hears.
+    Again(String),
+}
+
+/// Asks the check.
+async fn attempt_ends(
+    ctx: &Ctx<'_>,
+    rec: &mut Record,
+    placed: &mut Placed<'_, '_>,
+    (attempt, max): (u32, u32),
+    (sentinel, ran_out): (Option<Sentinel>, bool),
+) -> Result<Next, Halt> {
+    Ok(match verify::check(ctx, rec, placed).await? {
+        Check::NoPromise | Check::NothingCommitted if ran_out => return Err(Halt::OutOfTurns),
+        Check::NothingCommitted if attempt < max => Next::Again(NOTHING_COMMITTED.to_owned()),
+        Check::NoPromise | Check::NothingCommitted => {
+            Next::Done(Done::unchecked(sentinel_or_ok(sentinel)))
+        }
+        Check::Passed(commit) => Next::Done(Done {
+            promise: PromiseFact::Passed,
+            verified: Some(commit),
+            ..Done::unchecked(sentinel_or_ok(sentinel))
+        }),
+        Check::Failed(_) | Check::NotReady(_) if attempt == max && ran_out => {
+            return Err(Halt::OutOfTurns);
+        }
+        Check::NotReady(_) if attempt == max => {
+            let why = "the setup failed in the clean room, so the check was not run";
+            return Err(Halt::Exhausted(why.to_owned()));
+        }
+        Check::Failed(said) if attempt == max => {
+            let why = format!("the check failed {max} times; {}", verify::in_short(&said));
+            let Some(before) = as_before(placed, &said) else {
+                return Err(Halt::Exhausted(why));
+            };
+            baseline::note_unmended(ctx, placed, before).await;
+            return Err(Halt::AsBefore(why));
+        }
+        Check::Failed(output) => Next::Again(match as_before(placed, &output) {
+            Some(_) => format!("{AS_BEFORE}\n{output}"),
+            None => output,
+        }),
+        Check::NotReady(output) => Next::Again(output),
+    })
 }
 
 /// How it failed before any work, if that is how it fails now.

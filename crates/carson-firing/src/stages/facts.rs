@@ -1,11 +1,13 @@
 //! Gathers what settle looks at.
 
 use carson_config::{Repo, Role};
+use carson_core::declared::Admitted;
 use carson_core::leaving::Linted;
 use carson_core::sentinel::Reference;
 use carson_core::settle::{DiffReviewFact, Facts, Halt, PromiseFact};
-use carson_core::{Proof, Sentinel};
-use carson_git::{Drift, Oid, Seen, Shown, Unshown, matches};
+use carson_core::text::matches;
+use carson_core::{Effect, Proof, Sentinel};
+use carson_git::{Drift, Oid, Seen, Shown, Unshown};
 use tracing::warn;
 
 use super::execute::Done;
@@ -31,6 +33,8 @@ pub(crate) struct Findings {
     pub must_prove: bool,
     /// What the linter said of changed workflow files.
     pub linted: Linted,
+    /// What its sessions asked Carson to do on the forge.
+    pub declared: Admitted,
 }
 
 impl Findings {
@@ -47,6 +51,19 @@ impl Findings {
             sentinel: Some(done.sentinel.clone()),
             promise: done.promise,
             verified: done.verified.clone(),
+            declared: done.declared.clone(),
+            ..Self::default()
+        }
+    }
+
+    /// What needs no session.
+    pub(crate) fn decided(effects: Vec<Effect>) -> Self {
+        Self {
+            sentinel: Some(Sentinel::Ok(String::new())),
+            declared: Admitted {
+                effects,
+                refused: Vec::new(),
+            },
             ..Self::default()
         }
     }
@@ -73,6 +90,7 @@ pub(crate) async fn gather(
         proof: found.proof,
         must_prove: found.must_prove,
         linted: found.linted,
+        declared: found.declared,
         blocked_calls: rec.tally().blocked_calls,
         answered: rec.tally().answered(),
         ..Facts::default()

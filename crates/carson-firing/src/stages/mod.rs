@@ -7,6 +7,7 @@ pub(crate) mod execute;
 pub(crate) mod facts;
 mod go_on;
 pub(crate) mod leaving;
+pub(crate) mod outbox;
 pub(crate) mod pick;
 pub(crate) mod plan;
 pub(crate) mod preflight;

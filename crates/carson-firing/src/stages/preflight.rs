@@ -14,10 +14,15 @@ pub(crate) struct Ready;
 
 pub(crate) async fn run(ctx: &Ctx<'_>, rec: &mut Record) -> Result<Ready, Halt> {
     ctx.enter(Stage::Preflight).await;
-    let account = unblocked_account(ctx, rec).await?;
+    let account = match ctx.role.kind.has_sessions() {
+        true => Some(unblocked_account(ctx, rec).await?),
+        false => None,
+    };
     carson_checks::always(&ctx.firing(), &mut rec.checks, account).await?;
-    let name = account.name.clone();
-    rec.count(ctx, |tally| tally.account = Some(name)).await;
+    if let Some(account) = account {
+        let name = account.name.clone();
+        rec.count(ctx, |tally| tally.account = Some(name)).await;
+    }
     Ok(Ready)
 }
 

@@ -30,11 +30,18 @@ pub(crate) async fn run<'r, 'h>(
     ctx.enter(Stage::Workspace).await;
     let taken = picked.taken;
     let mirror = ctx.home.mirror(taken.repo);
-    let base = mirror
-        .resolve(&taken.repo.base)
-        .await
-        .or_broken("finding the base branch")?;
-    let layers = layers::stand(ctx.home, ctx.role, taken.repo, &mirror, &base).await;
+    let base = match &taken.at {
+        Some(at) => at.clone(),
+        None => mirror
+            .resolve(&taken.repo.base)
+            .await
+            .or_broken("finding the base branch")?,
+    };
+    // What others share stands on the base alone, and nothing of a pull request's is run.
+    let layers = match &taken.at {
+        Some(_) => None,
+        None => layers::stand(ctx.home, ctx.role, taken.repo, &mirror, &base).await,
+    };
     let bench = Bench::of(ctx.home, ctx.id);
     bench.create(ctx.role).or_broken("making the bench")?;
     let work = match taken.work.key {
@@ -77,7 +84,8 @@ pub(crate) async fn run<'r, 'h>(
         noted.or_broken("noting that its commits are to be signed")?;
     }
     carson_checks::note_checkout(&ctx.firing(), taken.repo, &place.worktree).await;
-    if place.bench.layered().is_none() && !taken.repo.setup.lines.is_empty() {
+    let needs_setup = taken.at.is_none() && !taken.repo.setup.lines.is_empty();
+    if place.bench.layered().is_none() && needs_setup {
         let site = Site {
             repo: taken.repo,
             mirror: &place.mirror,
@@ -86,7 +94,10 @@ pub(crate) async fn run<'r, 'h>(
         };
         setup::in_copy(ctx, rec, &site).await?;
     }
-    let earlier = go_on::find(ctx, taken, &place.mirror).await;
+    let earlier = match ctx.role.kind.makes_commits() {
+        true => go_on::find(ctx, taken, &place.mirror).await,
+        false => None,
+    };
     let guidance = guidance::of_base(&place.mirror, &base).await;
     let mut placed = Placed {
         taken,

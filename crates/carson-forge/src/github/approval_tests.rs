@@ -13,9 +13,9 @@ fn then() -> DateTime<Utc> {
 }
 
 async fn approval(forge: &Forge, words: &str) -> Option<String> {
-    let since = then() - TimeDelta::seconds(1);
+    let within = then()..then() + TimeDelta::days(1);
     let trust = Trust::default();
-    forge.approval(1, words, &trust, since).await.unwrap()
+    forge.approval(1, words, &trust, &within).await.unwrap()
 }
 
 #[tokio::test]
@@ -26,7 +26,8 @@ async fn the_first_who_is_trusted_and_says_the_words_alone_approves() {
         fake.issue().comments.push(comment);
     };
     say(STRANGER, WORDS);
-    say(ME, WORDS);
+    // What the fleet writes begins with its mark, whatever a session wanted it to say.
+    say(ME, &format!("<!-- carson:note key=k -->\n{WORDS}"));
     for body in [
         "/carson",
         "/carson ship it",
@@ -55,25 +56,31 @@ async fn the_first_who_is_trusted_and_says_the_words_alone_approves() {
         *body = "Not yet.".to_owned();
     }
     assert_eq!(approval(&forge, WORDS).await, None);
+    // The fleet may have the token of a person, who speaks for themselves.
+    say(ME, WORDS);
+    assert_eq!(approval(&forge, WORDS).await.as_deref(), Some(ME));
 }
 
 #[tokio::test]
-async fn what_was_said_before_approves_nothing_that_came_after() {
+async fn what_is_said_before_or_too_late_approves_nothing() {
     let (_server, forge, fake) = Fake::start().await;
     let comment = ("ann".to_owned(), WORDS.to_owned());
     fake.issue().comments.push(comment);
     let trust = Trust::default();
-    let said = forge.approval(1, WORDS, &trust, then()).await.unwrap();
-    assert_eq!(said, None);
+    let (second, day) = (TimeDelta::seconds(1), TimeDelta::days(1));
+    for outside in [then() + second..then() + day, then() - day..then()] {
+        let said = forge.approval(1, WORDS, &trust, &outside).await.unwrap();
+        assert_eq!(said, None);
+    }
     // Whom the operator named counts, whatever the forge says of them.
     fake.issue().comments[0].0 = STRANGER.to_owned();
-    let since = then() - TimeDelta::days(1);
+    let within = then()..then() + day;
     let named = Trust {
         authors: vec!["Mallory".to_owned()],
         ..trust
     };
-    let said = forge.approval(1, WORDS, &named, since).await.unwrap();
+    let said = forge.approval(1, WORDS, &named, &within).await.unwrap();
     assert_eq!(said.as_deref(), Some(STRANGER));
-    let missing = forge.approval(2, WORDS, &named, since).await;
+    let missing = forge.approval(2, WORDS, &named, &within).await;
     assert!(missing.is_err(), "{missing:?}");
 }

@@ -125,6 +125,9 @@ fn verdict(gate: &Gate, stops: &[Stop], now: DateTime<Utc>) -> String {
             format!("it fires and finds nothing to do: {}", stop.why)
         }
         (Admission::Admit(_), Some(stop)) => format!("it does not fire: {}", stop.why),
-        (Admission::Admit(account), None) => format!("it may fire now, with account {account}"),
+        (Admission::Admit(Some(account)), None) => {
+            format!("it may fire now, with account {account}")
+        }
+        (Admission::Admit(None), None) => "it may fire now".to_owned(),
     }
 }

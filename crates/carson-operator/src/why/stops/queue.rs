@@ -7,7 +7,9 @@ use carson_config::{Repo, Role};
 use carson_core::RepoName;
 use carson_core::admission::Pause;
 use carson_core::stops::{Change, SettingsFile};
+use carson_core::work::WorkKey;
 use carson_firing::queue::{self, Held, HeldIssue, Unmended};
+use carson_firing::{HeldCandidate, candidates};
 use carson_forge::DO_NOT_PICKUP;
 use carson_home::Home;
 use chrono::{DateTime, Utc};
@@ -75,6 +77,10 @@ async fn look_in(
     now: DateTime<Utc>,
 ) -> Option<(Vec<Stop>, bool)> {
     let forge = home.forge(repo).await.ok()?;
+    if let Some(found) = candidates(home, role, (repo, &forge), None).await.ok()? {
+        let held = found.held.iter().map(|one| not_taken(role, repo, one));
+        return Some((held.collect(), found.ready.is_some()));
+    }
     let looked = queue::look(home, role, repo, &forge).await.ok()?;
     let mut held = looked.held_issues();
     let unmended = Unmended::of(home, role, repo, now).await;
@@ -116,6 +122,22 @@ fn stop(role: &Role, repo: &Repo, issue: &HeldIssue) -> Stop {
     Stop {
         until,
         ..Stop::new(kind, told, change(role, repo, issue))
+    }
+}
+
+/// Work that is no issue of its queue.
+fn not_taken(role: &Role, repo: &Repo, one: &HeldCandidate) -> Stop {
+    let told = format!("{} of {}: {}", one.key.reference(), repo.name, one.why);
+    let number = one.key.number().unwrap_or_default();
+    let read = match one.key {
+        WorkKey::Pull(_) => format!("pr show {number} --repo {}", repo.name),
+        _ => format!("issue show {number} --repo {}", repo.name),
+    };
+    let by_hand = format!("fire {} --work {number}", role.name);
+    let change = Change::default().text("read ").command(read);
+    Stop {
+        change: change.text(", or fire it by hand: ").command(by_hand),
+        ..Stop::new(HELD, told, Change::default())
     }
 }
 

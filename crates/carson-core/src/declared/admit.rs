@@ -1,0 +1,299 @@
+//! What of it is done, and what is refused.
+
+use serde::{Deserialize, Serialize};
+
+use super::{Declared, Grant, Outbox, ReviewVerdict};
+use crate::effect::Effect;
+use crate::text::{counted, matches};
+use crate::untrusted::{Page, one_line};
+
+/// Entries that are looked at; whoever writes more has not understood.
+const ENTRIES: usize = 50;
+/// Letters of a title.
+const TITLE: usize = 200;
+/// Bytes of a text.
+const BODY: usize = 32 * 1024;
+/// Letters of a label, as GitHub has it.
+const LABEL: usize = 50;
+/// Labels of one entry.
+const LABELS: usize = 10;
+/// Letters of what somebody else wrote in a reason.
+const SHOWN: usize = 60;
+/// How urgent a finding is that stands in the way.
+const URGENT: &str = "p0";
+
+/// What a firing works on, and what it may not touch: everything else is nobody's business of its.
+#[derive(Clone, Debug, Default)]
+pub struct Given {
+    /// The issue that it works on.
+    pub issue: Option<u64>,
+    /// The pull request that it works on, and the commit that its sessions see.
+    pub pull: Option<(u64, String)>,
+    /// Labels that steer the fleet: those of roles' queues, and Carson's own.
+    pub steering: Vec<String>,
+    /// Issues that the role filed within the last 24 hours.
+    pub filed: u32,
+    /// Names that never leave.
+    pub scrub: Vec<String>,
+}
+
+/// What is done, and what is not.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Admitted {
+    /// What Carson does, in this order.
+    #[serde(default)]
+    pub effects: Vec<Effect>,
+    /// What it does not.
+    #[serde(default)]
+    pub refused: Vec<Refused>,
+}
+
+/// One entry that is not done.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Refused {
+    /// Its place in the file, from 1.
+    pub n: usize,
+    /// Its word there.
+    pub kind: String,
+    /// Why.
+    pub why: String,
+}
+
+/// What was admitted so far.
+#[derive(Default)]
+struct Counts {
+    comments: u32,
+    issues: u32,
+    reviews: u32,
+}
+
+impl Outbox {
+    /// Holds every entry against the grant. Each is judged alone: one that is refused holds up no other.
+    #[must_use]
+    pub fn admit(&self, grant: &Grant, given: &Given) -> Admitted {
+        let mut admitted = Admitted::default();
+        let mut counts = Counts::default();
+        for (n, entry) in (1..).zip(&self.effects) {
+            let judged = match n <= ENTRIES {
+                true => judge(entry, grant, given, &mut counts),
+                false => Err(format!("only {ENTRIES} entries are looked at")),
+            };
+            match judged {
+                Ok(effects) => admitted.effects.extend(effects),
+                Err(why) => admitted.refused.push(Refused {
+                    n,
+                    kind: entry.kind().to_owned(),
+                    why,
+                }),
+            }
+        }
+        admitted
+    }
+}
+
+fn judge(
+    entry: &Declared,
+    grant: &Grant,
+    given: &Given,
+    counts: &mut Counts,
+) -> Result<Vec<Effect>, String> {
+    match entry {
+        Declared::Label { issue, add, remove } => {
+            let issue = the_issue(*issue, given)?;
+            labels(add, grant, given)?;
+            labels(remove, grant, given)?;
+            if add.is_empty() && remove.is_empty() {
+                return Err("it names no label".to_owned());
+            }
+            Ok(vec![Effect::SetLabels {
+                issue,
+                add: add.clone(),
+                remove: remove.clone(),
+            }])
+        }
+        Declared::Comment { issue, body } => {
+            let issue = the_issue(*issue, given)?;
+            let body = prose(body, given)?;
+            take(&mut counts.comments, grant.comments, "comment")?;
+            Ok(vec![Effect::Comment { on: issue, body }])
+        }
+        Declared::Close { issue, reason } => {
+            let issue = the_issue(*issue, given)?;
+            let body = prose(reason, given)?;
+            if !grant.close {
+                return Err("the role may close no issue".to_owned());
+            }
+            Ok(vec![
+                Effect::Comment { on: issue, body },
+                Effect::CloseIssue { issue },
+            ])
+        }
+        Declared::Issue {
+            title,
+            body,
+            labels: own,
+        } => {
+            let title = title_of(title, given)?;
+            let body = prose(body, given)?;
+            labels(own, grant, given)?;
+            if given.filed.saturating_add(counts.issues) >= grant.issues_per_day {
+                let most = counted(grant.issues_per_day, "issue");
+                return Err(format!("the role files at most {most} in 24 hours"));
+            }
+            take(&mut counts.issues, grant.issues, "new issue")?;
+            Ok(vec![Effect::FileIssue {
+                title,
+                body,
+                labels: own.clone(),
+            }])
+        }
+        Declared::Review {
+            pull,
+            head,
+            verdict,
+            body,
+        } => {
+            let (pull, head) = the_pull((*pull, head), given)?;
+            let text = prose(body, given)?;
+            take(&mut counts.reviews, u32::from(grant.review), "review")?;
+            let ship = *verdict == ReviewVerdict::Approve && !has_urgent(body);
+            Ok(vec![Effect::Review {
+                pull,
+                head,
+                ship,
+                body: text,
+            }])
+        }
+    }
+}
+
+fn the_issue(issue: u64, given: &Given) -> Result<u64, String> {
+    match given.issue {
+        Some(own) if own == issue => Ok(issue),
+        Some(own) => Err(format!("#{issue} is not its work: it was given #{own}")),
+        None => Err(format!("#{issue} is not its work: it was given no issue")),
+    }
+}
+
+/// The commit may be shortened, and is the one that the session saw.
+fn the_pull((pull, head): (u64, &str), given: &Given) -> Result<(u64, String), String> {
+    let Some((own, seen)) = &given.pull else {
+        return Err(format!(
+            "#{pull} is not its work: it was given no pull request"
+        ));
+    };
+    if *own != pull {
+        return Err(format!("#{pull} is not its work: it was given #{own}"));
+    }
+    if head.len() < 7 || !seen.starts_with(&head.to_ascii_lowercase()) {
+        let (head, seen) = (one_line(head, SHOWN), &seen[..seen.len().min(12)]);
+        return Err(format!(
+            "it judges the commit {head:?}, and was shown {seen}"
+        ));
+    }
+    Ok((pull, seen.clone()))
+}
+
+fn take(count: &mut u32, most: u32, noun: &str) -> Result<(), String> {
+    if *count >= most {
+        return Err(match most {
+            0 => format!("the role may make no {noun}"),
+            _ => format!(
+                "the role may make at most {} in one firing",
+                counted(most, noun)
+            ),
+        });
+    }
+    *count += 1;
+    Ok(())
+}
+
+fn labels(labels: &[String], grant: &Grant, given: &Given) -> Result<(), String> {
+    if labels.len() > LABELS {
+        return Err(format!("at most {LABELS} labels at once"));
+    }
+    labels
+        .iter()
+        .try_for_each(|label| one_label(label, grant, given))
+}
+
+fn one_label(label: &str, grant: &Grant, given: &Given) -> Result<(), String> {
+    let shown = one_line(label, SHOWN);
+    let folded = label.trim().to_lowercase();
+    // Whoever compares labels leaves out case and space, and so a comma or a line break is none.
+    let is_odd = folded.is_empty() || one_line(label, LABEL) != label || label.contains(',');
+    if is_odd {
+        return Err(format!("{shown:?} is no label"));
+    }
+    let steers = given
+        .steering
+        .iter()
+        .any(|own| own.trim().to_lowercase() == folded);
+    if steers || folded.starts_with("carson:") {
+        return Err(format!("the label {shown:?} steers the fleet"));
+    }
+    let granted = grant.labels.iter();
+    let granted = granted.map(|pattern| pattern.trim().to_lowercase());
+    match granted
+        .into_iter()
+        .any(|pattern| matches(&pattern, &folded))
+    {
+        true => Ok(()),
+        false => Err(format!(
+            "the label {shown:?} is not among those that the role may use"
+        )),
+    }
+}
+
+fn title_of(title: &str, given: &Given) -> Result<Page, String> {
+    scrubbed(title, given)?;
+    let line = one_line(title, TITLE + 1);
+    match line.chars().count() {
+        0 => Err("its title is empty".to_owned()),
+        1..=TITLE => Ok(Page::default().title(&line)),
+        _ => Err(format!("its title has more than {TITLE} letters")),
+    }
+}
+
+/// Names of customers, hosts, people: in any case.
+fn scrubbed(text: &str, given: &Given) -> Result<(), String> {
+    let text = text.to_lowercase();
+    let mut names = given.scrub.iter().map(|name| name.trim().to_lowercase());
+    match names.any(|name| !name.is_empty() && text.contains(&name)) {
+        true => Err("it has a name that never leaves (`scrub` of the repository)".to_owned()),
+        false => Ok(()),
+    }
+}
+
+fn prose(body: &str, given: &Given) -> Result<Page, String> {
+    scrubbed(body, given)?;
+    match body.len() {
+        _ if body.trim().is_empty() => Err("its text is empty".to_owned()),
+        0..=BODY => Ok(Page::default().prose(body)),
+        _ => Err(format!("its text has more than {BODY} bytes")),
+    }
+}
+
+/// Whether a review lists something below a heading of the first urgency, whatever its verdict says: facts
+/// win, and only towards no.
+fn has_urgent(body: &str) -> bool {
+    let mut within = false;
+    for line in body.lines().map(str::trim) {
+        if let Some(heading) = line.strip_prefix('#') {
+            let heading = heading.trim_start_matches('#').trim().to_lowercase();
+            within = heading.starts_with(URGENT);
+        } else if within && is_item(line) {
+            return true;
+        }
+    }
+    false
+}
+
+fn is_item(line: &str) -> bool {
+    let text = line.trim_start_matches(|c: char| c.is_ascii_digit() || "-*+.)".contains(c));
+    let says = text.trim().trim_end_matches('.').to_lowercase();
+    text.len() < line.len() && !says.is_empty() && !["none", "nothing"].contains(&says.as_str())
+}
+
+#[cfg(test)]
+mod tests;

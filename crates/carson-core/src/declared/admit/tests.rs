@@ -1,0 +1,254 @@
+use proptest::prelude::*;
+use serde_json::json;
+
+use super::*;
+
+fn grant() -> Grant {
+    Grant {
+        comments: 1,
+        labels: vec!["p0".into(), "P1".into(), "area:*".into()],
+        close: false,
+        review: true,
+        issues: 2,
+        issues_per_day: 3,
+        ..Grant::default()
+    }
+}
+
+fn given() -> Given {
+    Given {
+        issue: Some(7),
+        pull: Some((9, "0123456789abcdef0123456789abcdef01234567".into())),
+        steering: vec!["docs:ready".into(), "needs:human".into()],
+        filed: 0,
+        scrub: vec!["Initech".into()],
+    }
+}
+
+fn admit(entry: serde_json::Value) -> Result<Vec<Effect>, String> {
+    let text = json!({ "version": 1, "effects": [entry] }).to_string();
+    let mut admitted = Outbox::parse(&text).unwrap().admit(&grant(), &given());
+    match admitted.refused.pop() {
+        Some(refused) => Err(refused.why),
+        None => Ok(admitted.effects),
+    }
+}
+
+#[test]
+fn what_is_granted_on_its_own_work_is_done() {
+    let labels = json!({ "kind": "label", "issue": 7, "add": ["p0", "area:x y", "p1"] });
+    assert!(
+        matches!(&admit(labels).unwrap()[..], [Effect::SetLabels { issue: 7, add, .. }] if add.len() == 3)
+    );
+    let comment = json!({ "kind": "comment", "issue": 7, "body": "A question?" });
+    assert!(matches!(
+        &admit(comment).unwrap()[..],
+        [Effect::Comment { on: 7, .. }]
+    ));
+    let issue = json!({ "kind": "issue", "title": "T", "body": "B" });
+    assert!(matches!(
+        &admit(issue).unwrap()[..],
+        [Effect::FileIssue { .. }]
+    ));
+}
+
+#[test]
+fn what_is_not_granted_is_refused_with_its_reason() {
+    for (entry, why) in [
+        (
+            json!({ "kind": "label", "issue": 8, "add": ["p0"] }),
+            "#8 is not its work: it was given #7",
+        ),
+        (json!({ "kind": "label", "issue": 7 }), "it names no label"),
+        (
+            json!({ "kind": "label", "issue": 7, "add": ["p2"] }),
+            "not among those",
+        ),
+        (
+            json!({ "kind": "label", "issue": 7, "add": ["area:x", "Carson:Ready"] }),
+            "steers the fleet",
+        ),
+        (
+            json!({ "kind": "label", "issue": 7, "remove": [" NEEDS:human "] }),
+            "is no label",
+        ),
+        (
+            json!({ "kind": "label", "issue": 7, "remove": ["NEEDS:human"] }),
+            "steers the fleet",
+        ),
+        (
+            json!({ "kind": "label", "issue": 7, "add": ["docs:ready"] }),
+            "steers the fleet",
+        ),
+        (
+            json!({ "kind": "label", "issue": 7, "add": ["area:a,carson:ready"] }),
+            "is no label",
+        ),
+        (
+            json!({ "kind": "label", "issue": 7, "add": ["area:\ncarson:ready"] }),
+            "is no label",
+        ),
+        (
+            json!({ "kind": "comment", "issue": 7, "body": " \n" }),
+            "its text is empty",
+        ),
+        (
+            json!({ "kind": "comment", "issue": 7, "body": "x".repeat(BODY + 1) }),
+            "bytes",
+        ),
+        (
+            json!({ "kind": "comment", "issue": 7, "body": "for INITECH" }),
+            "never leaves",
+        ),
+        (
+            json!({ "kind": "issue", "title": "initech", "body": "B" }),
+            "never leaves",
+        ),
+        (
+            json!({ "kind": "close", "issue": 7, "reason": "done" }),
+            "may close no issue",
+        ),
+        (
+            json!({ "kind": "issue", "title": "", "body": "B" }),
+            "its title is empty",
+        ),
+        (
+            json!({ "kind": "issue", "title": "x".repeat(201), "body": "B" }),
+            "letters",
+        ),
+        (
+            json!({ "kind": "issue", "title": "T", "body": "B", "labels": ["carson:ready"] }),
+            "steers",
+        ),
+        (
+            json!({ "kind": "review", "pull": 8, "head": "0123456789", "verdict": "approve", "body": "b" }),
+            "given #9",
+        ),
+        (
+            json!({ "kind": "review", "pull": 9, "head": "0123456788", "verdict": "approve", "body": "b" }),
+            "was shown 0123456789ab",
+        ),
+        (
+            json!({ "kind": "review", "pull": 9, "head": "", "verdict": "approve", "body": "b" }),
+            "was shown",
+        ),
+    ] {
+        let refused = admit(entry.clone()).unwrap_err();
+        assert!(refused.contains(why), "{entry}: {refused}");
+    }
+}
+
+#[test]
+fn each_has_its_bound() {
+    let many = |entry: serde_json::Value, times| {
+        let text = json!({ "version": 1, "effects": vec![entry; times] }).to_string();
+        Outbox::parse(&text).unwrap().admit(&grant(), &given())
+    };
+    let comments = many(json!({ "kind": "comment", "issue": 7, "body": "b" }), 60);
+    assert_eq!((comments.effects.len(), comments.refused.len()), (1, 59));
+    assert_eq!(
+        comments.refused[0].why,
+        "the role may make at most 1 comment in one firing"
+    );
+    assert_eq!(comments.refused[58].why, "only 50 entries are looked at");
+    let issues = many(json!({ "kind": "issue", "title": "T", "body": "b" }), 3);
+    assert_eq!((issues.effects.len(), issues.refused.len()), (2, 1));
+    let review = json!({ "kind": "review", "pull": 9, "head": "0123456", "verdict": "approve", "body": "b" });
+    assert_eq!(many(review, 2).effects.len(), 1);
+    let full = Given {
+        filed: 2,
+        ..given()
+    };
+    let text = json!({ "version": 1, "effects": vec![json!({ "kind": "issue", "title": "T", "body": "b" }); 2] });
+    let admitted = Outbox::parse(&text.to_string())
+        .unwrap()
+        .admit(&grant(), &full);
+    assert_eq!(admitted.effects.len(), 1);
+    assert_eq!(
+        admitted.refused[0].why,
+        "the role files at most 3 issues in 24 hours"
+    );
+}
+
+#[test]
+fn a_review_that_lists_something_urgent_is_no_yes() {
+    let ship = |verdict: &str, body: &str| {
+        let entry = json!({ "kind": "review", "pull": 9, "head": "0123456789AB", "verdict": verdict, "body": body });
+        match &admit(entry).unwrap()[..] {
+            [Effect::Review { ship, head, .. }] => {
+                assert_eq!(head.len(), 40);
+                *ship
+            }
+            other => panic!("{other:?}"),
+        }
+    };
+    assert!(ship("approve", "Well done."));
+    assert!(ship("approve", "## P0\n\nNone.\n\n## P1\n- a name"));
+    assert!(ship("approve", "## P0\n- none\n## P2\n1. a name"));
+    assert!(!ship(
+        "approve",
+        "### P0: must be mended\n\n1. it loses data\n"
+    ));
+    assert!(!ship("approve", "# p0\n- it loses data"));
+    assert!(!ship("changes", "Well done."));
+    assert!(!ship("comment", "Well done."));
+}
+
+#[test]
+fn a_file_of_another_form_says_what_is_wrong() {
+    for (text, why) in [
+        ("", "EOF"),
+        (
+            "{\"version\": 2, \"effects\": []}",
+            "version 2 is not known",
+        ),
+        ("{\"version\": 1}", "missing field `effects`"),
+        (
+            "{\"version\": 1, \"effects\": [{\"kind\": \"merge\", \"pull\": 1}]}",
+            "unknown variant `merge`",
+        ),
+        (
+            "{\"version\": 1, \"effects\": [{\"kind\": \"close\", \"issue\": 1, \"reason\": \"x\", \"as\": 1}]}",
+            "unknown field `as`",
+        ),
+    ] {
+        let refused = Outbox::parse(text).unwrap_err();
+        assert!(refused.contains(why), "{text}: {refused}");
+    }
+}
+
+proptest! {
+    /// Whatever is written, only what was given is touched, and within the bounds.
+    #[test]
+    fn nothing_else_is_touched(
+        entries in prop::collection::vec((0..5_u8, 5..10_u64, "\\PC{0,12}", prop::collection::vec("p[0-3]|area:[a-z]{0,3}|carson:[a-z]{0,5}|\\PC{0,6}", 0..3)), 0..80)
+    ) {
+        let effects = entries.into_iter().map(|(kind, number, text, labels)| match kind {
+            0 => Declared::Label { issue: number, add: labels.clone(), remove: labels },
+            1 => Declared::Comment { issue: number, body: text },
+            2 => Declared::Issue { title: text.clone(), body: text, labels },
+            3 => Declared::Close { issue: number, reason: text },
+            _ => Declared::Review { pull: number, head: "0123456".into(), verdict: ReviewVerdict::Approve, body: text },
+        });
+        let outbox = Outbox { version: 1, effects: effects.collect() };
+        let total = outbox.effects.len();
+        let admitted = outbox.admit(&grant(), &given());
+        prop_assert_eq!(admitted.effects.len() + admitted.refused.len(), total);
+        for effect in &admitted.effects {
+            match effect {
+                Effect::SetLabels { issue, add, remove } => {
+                    prop_assert_eq!(*issue, 7);
+                    for label in add.iter().chain(remove) {
+                        prop_assert!(!label.to_lowercase().starts_with("carson:"));
+                    }
+                }
+                Effect::Comment { on, .. } => prop_assert_eq!(*on, 7),
+                Effect::FileIssue { .. } => {}
+                Effect::Review { pull, .. } => prop_assert_eq!(*pull, 9),
+                other => prop_assert!(false, "{:?}", other),
+            }
+        }
+        let count = |kind: &str| admitted.effects.iter().filter(|effect| effect.kind() == kind).count();
+        prop_assert!(count("comment") <= 1 && count("file-issue") <= 2 && count("review") <= 1);
+    }
+}

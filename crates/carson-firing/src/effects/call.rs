@@ -1,0 +1,275 @@
+//! What each effect asks of the forge. Repeating one changes nothing.
+
+use carson_core::Effect;
+use carson_core::Page;
+use carson_core::effect::Release;
+use carson_forge::{
+    Merge, MergeMethod, NewIssue, NewPull, NewReview, PRIORITIES, PullState, State, is_same_label,
+};
+use chrono::{DateTime, TimeDelta, Utc};
+
+use super::{Bearer, Carried, OpenedPull};
+use crate::ended_pulls::{self, PullError};
+use crate::older_drafts;
+use crate::queue::approval_words;
+
+/// The label of an issue whose plan waits for a person.
+pub(crate) const PLAN_PENDING: &str = "plan-pending-approval";
+/// How long people have to approve a plan.
+pub(crate) const TO_APPROVE: TimeDelta = TimeDelta::hours(24);
+
+/// What became of a call.
+pub(super) enum Went {
+    /// It is done; what people may want to know of that.
+    Done(String),
+    /// It waits for a person; nothing is wrong.
+    Waits(String),
+    /// It is not to be done any more.
+    Never(String),
+}
+
+impl Bearer<'_> {
+    /// Calls the forge for the `n`-th effect of the firing.
+    pub(super) async fn call(
+        &self,
+        (n, effect): (u32, &Effect),
+        carried: &mut Carried,
+    ) -> Result<Went, PullError> {
+        // What a repetition finds it by.
+        let key = format!("{}-{n}", self.id());
+        let said = match effect {
+            Effect::OpenPull {
+                head,
+                base,
+                title,
+                body,
+                draft,
+                labels,
+            } => {
+                let pull = NewPull {
+                    title: title.clone(),
+                    body: body.clone(),
+                    head: head.clone(),
+                    base: base.clone(),
+                    draft: *draft,
+                    labels: labels.clone(),
+                };
+                self.open_pull(&pull, carried).await?
+            }
+            Effect::Release {
+                issue,
+                release,
+                without_pull,
+            } => {
+                let release = ends(release, without_pull.as_ref(), carried);
+                self.forge.release(*issue, &self.claim, &release).await?;
+                format!("#{issue}")
+            }
+            Effect::CloseDrafts { drafts } => match &carried.pull {
+                Some(pull) => {
+                    let closing = older_drafts::Closing {
+                        home: self.home,
+                        repo: self.repo,
+                        forge: self.forge,
+                        number: pull.number,
+                        url: &pull.url,
+                    };
+                    closing.close(drafts).await?
+                }
+                None => "there is no newer pull request".to_owned(),
+            },
+            Effect::CloseIssue { issue } => {
+                self.forge.close_issue(*issue).await?;
+                format!("#{issue}")
+            }
+            Effect::Comment { on, body } => {
+                self.forge.comment_once(*on, &key, body.as_str()).await?;
+                format!("#{on}")
+            }
+            Effect::SetLabels { issue, add, remove } => {
+                self.set_labels(*issue, (add, remove)).await?
+            }
+            Effect::FileIssue {
+                title,
+                body,
+                labels,
+            } => {
+                let new = NewIssue {
+                    title: title.to_string(),
+                    body: body.to_string(),
+                    labels: labels.clone(),
+                };
+                let filed = self.forge.create_issue_once(&key, &new).await?;
+                carried.filed.push(filed.number);
+                format!("#{}", filed.number)
+            }
+            Effect::TellFiled { issue } => {
+                let told = filed_text(&carried.filed);
+                self.forge.comment_once(*issue, &key, told.as_str()).await?;
+                let waits = &[PLAN_PENDING];
+                self.forge.set_labels(*issue, &[], waits).await?;
+                told.to_string()
+            }
+            Effect::Review {
+                pull,
+                head,
+                ship,
+                body,
+            } => {
+                let review = NewReview {
+                    head: head.clone(),
+                    ship: *ship,
+                    body: body.to_string(),
+                };
+                self.forge.review_once(*pull, &key, &review).await?;
+                format!("#{pull}")
+            }
+            Effect::AwaitApproval { issue, hash, until } => {
+                return self.await_approval(*issue, (hash, *until), &key).await;
+            }
+            Effect::MergePull { pull, head } => return self.merge(*pull, head).await,
+        };
+        Ok(Went::Done(said))
+    }
+
+    async fn open_pull(&self, new: &NewPull, carried: &mut Carried) -> Result<String, PullError> {
+        // The branch is this firing's alone, so a pull request of it that people closed or merged
+        // since is the one: they are not asked twice.
+        let ended = self.forge.pull_by_head(&new.head).await?;
+        let pull = match ended.filter(|known| known.state != PullState::Open) {
+            Some(ended) => ended,
+            None => self.forge.create_pull(new).await?,
+        };
+        let opened = carried.pull.insert(OpenedPull {
+            number: pull.number,
+            url: pull.url,
+            draft: pull.draft,
+        });
+        Ok(opened.url.clone())
+    }
+
+    /// The issue is read again: what people did to it meanwhile stands.
+    async fn set_labels(
+        &self,
+        number: u64,
+        (add, remove): (&[String], &[String]),
+    ) -> Result<String, PullError> {
+        let issue = self.forge.issue(number).await?;
+        if issue.state != State::Open {
+            return Ok(format!("#{number} was closed, and is left as it is"));
+        }
+        let is_priority = |label: &str| PRIORITIES.iter().any(|own| is_same_label(own, label));
+        let goes = |label: &str| remove.iter().any(|gone| is_same_label(gone, label));
+        let mut stands = issue.labels.iter();
+        let stands = stands.find(|label| is_priority(label) && !goes(label));
+        let mut add: Vec<&str> = add.iter().map(String::as_str).collect();
+        let mut said = format!("#{number}");
+        if let Some(own) = stands {
+            let before = add.len();
+            add.retain(|label| !is_priority(label) || is_same_label(label, own));
+            if add.len() < before {
+                said.push_str(&format!(": it carries {own} by now, which stays"));
+            }
+        }
+        let remove: Vec<&str> = remove.iter().map(String::as_str).collect();
+        self.forge.set_labels(number, &add, &remove).await?;
+        Ok(said)
+    }
+
+    async fn await_approval(
+        &self,
+        number: u64,
+        (hash, until): (&str, DateTime<Utc>),
+        key: &str,
+    ) -> Result<Went, PullError> {
+        let words = approval_words(hash);
+        let within = until - TO_APPROVE..until;
+        let trust = &self.repo.trust;
+        let by = self.forge.approval(number, &words, trust, &within).await?;
+        if let Some(by) = by {
+            return Ok(Went::Done(format!("approved by {by}")));
+        }
+        let issue = self.forge.issue(number).await?;
+        if issue.state != State::Open {
+            return Ok(Went::Never(format!("#{number} was closed")));
+        }
+        if !issue.has(PLAN_PENDING) {
+            let why = format!("somebody took {PLAN_PENDING} away from #{number}");
+            return Ok(Went::Never(why));
+        }
+        if self.home.clock.now() < until {
+            let why = format!("a person approves the plan on #{number}: {words}");
+            return Ok(Went::Waits(why));
+        }
+        // Only a person gives it back.
+        let (add, remove) = (&["needs:human"], &[PLAN_PENDING]);
+        self.forge.set_labels(number, add, remove).await?;
+        let note = Page::from(
+            "Nobody approved this plan within a day, so nothing of it is filed. Remove the label \
+             `needs:human` to have it planned anew.",
+        );
+        self.forge.comment_once(number, key, note.as_str()).await?;
+        Ok(Went::Never(
+            "nobody approved the plan within a day".to_owned(),
+        ))
+    }
+
+    /// Exactly the commit that was looked at; its issue follows.
+    async fn merge(&self, number: u64, head: &str) -> Result<Went, PullError> {
+        let mut pull = self.forge.pull(number).await?;
+        match pull.state {
+            PullState::Open => {}
+            PullState::Closed => return Ok(Went::Never(format!("#{number} was closed"))),
+            PullState::Merged => return self.merged(pull).await,
+        }
+        let mut merge = Merge {
+            expected: Some(head.to_owned()),
+            method: MergeMethod::Squash,
+        };
+        if !self.forge.holds_branches() {
+            let offered = self.forge.pull_head(number).await?.sha;
+            if offered != head {
+                return Ok(Went::Never(format!(
+                    "#{number} offers another commit by now"
+                )));
+            }
+            ended_pulls::merge_branch(self.home, self.repo, &pull).await?;
+            // It offers nothing any more.
+            merge.expected = None;
+        }
+        self.forge.merge_pull(number, &merge).await?;
+        pull.state = PullState::Merged;
+        self.merged(pull).await
+    }
+
+    async fn merged(&self, pull: carson_forge::Pull) -> Result<Went, PullError> {
+        ended_pulls::follow(self.home, self.repo, self.forge, &pull).await?;
+        Ok(Went::Done(pull.url))
+    }
+}
+
+/// How the claim ends, now that it is known what became of the pull request.
+fn ends(usual: &Release, without_pull: Option<&Release>, carried: &Carried) -> Release {
+    let refused = carried.pull_refused.as_ref();
+    let mut release = without_pull
+        .filter(|_| refused.is_some())
+        .unwrap_or(usual)
+        .clone();
+    if let Some(pull) = &carried.pull {
+        release.note = release.note.says("\n\nPull request: ").names(&pull.url);
+    }
+    if let Some(why) = refused {
+        let note = release.note.says("\n\nTrouble: ");
+        release.note = note.quotes(&format!("no pull request could be opened: {why}"));
+    }
+    release
+}
+
+/// The issues that were made of a plan.
+fn filed_text(filed: &[u64]) -> Page {
+    let mut text = Page::from("Filed:");
+    for number in filed {
+        text = text.says(" #").names(number);
+    }
+    text
+}

@@ -1,0 +1,161 @@
+//! A pull request of the fleet that nothing stands against is merged, where the operator allowed that. No
+//! model is asked.
+
+use carson_core::Effect;
+use carson_core::settle::{Goal, PromiseFact};
+use carson_core::work::WorkKey;
+use carson_forge::{CheckRun, ForgeError, Mergeability, Pull, Review, ReviewState};
+use carson_store::Firing as Row;
+use chrono::TimeDelta;
+
+use super::candidates::{self, Candidates};
+use super::kind::{Kind, Looking};
+use super::{pulls, triage};
+use crate::review_queue::QueueError;
+
+pub(super) static KIND: Kind = Kind {
+    pick: |ctx, rec| Box::pin(candidates::pick(ctx, rec)),
+    look: Some(|looking| Box::pin(look(looking))),
+    goal: |_| Goal::Effects,
+    effects: triage::effects,
+};
+
+/// People have so long to say no.
+const AGE: TimeDelta = TimeDelta::minutes(30);
+
+/// The oldest of the fleet's that nothing stands against.
+async fn look(looking: Looking<'_>) -> Result<Candidates, QueueError> {
+    let Looking { home, repo, .. } = looking;
+    let mut found = Candidates::default();
+    for pull in pulls::open(&looking).await? {
+        let key = WorkKey::Pull(pull.number);
+        let row = home.store.firing_of_pull(&repo.name, pull.number).await?;
+        let Some(row) = row else {
+            found.hold(key, "a person opened it");
+            continue;
+        };
+        if !repo.merge {
+            let why = format!(
+                "people merge in {}: policy.merge is not set there",
+                repo.name
+            );
+            found.hold(key, why);
+            continue;
+        }
+        let judged = stands_against(&looking, &pull, &row).await;
+        let Some(head) = found.judged(key, judged)? else {
+            continue;
+        };
+        let merge = Effect::MergePull {
+            pull: pull.number,
+            head: head.clone(),
+        };
+        let mut candidate = pulls::candidate(pull, head);
+        candidate.decided = Some(vec![merge]);
+        found.ready = Some(candidate);
+        break;
+    }
+    Ok(found)
+}
+
+/// The commit that may be merged, or the first thing that stands against it.
+async fn stands_against(
+    looking: &Looking<'_>,
+    pull: &Pull,
+    row: &Row,
+) -> Result<Result<String, String>, QueueError> {
+    let Looking {
+        home,
+        role,
+        repo,
+        forge,
+        ..
+    } = *looking;
+    if let Some(why) = pulls::kept(role, pull, home.clock.now(), AGE) {
+        return Ok(Err(why));
+    }
+    if pull.base != repo.base {
+        return Ok(Err(format!(
+            "it is for {}, and not for the base",
+            pull.base
+        )));
+    }
+    let offered = forge.pull_head(pull.number).await?;
+    let head = offered.sha;
+    if row.pushed_sha.as_deref() != Some(head.as_str()) {
+        return Ok(Err("it has commits that the fleet did not push".to_owned()));
+    }
+    let no = match offered.mergeability {
+        Mergeability::Clean => None,
+        Mergeability::Conflicts => Some("it conflicts with its base"),
+        Mergeability::Behind => Some("its branch has to have all of its base"),
+        Mergeability::Blocked => Some("a rule of the repository holds it"),
+        Mergeability::Unknown => Some("the forge does not know yet whether it can be merged"),
+    };
+    if let Some(no) = no {
+        return Ok(Err(no.to_owned()));
+    }
+    let reviews = or_none(forge.reviews(pull.number).await)?;
+    if let Some(by) = objects(&reviews, forge.me().await?) {
+        return Ok(Err(format!("{by} asked for changes")));
+    }
+    let mut verdicts = forge.verdicts(pull.number).await?;
+    verdicts.retain(|verdict| verdict.head == head);
+    match verdicts.last() {
+        None => return Ok(Err("nobody has reviewed its newest commit".to_owned())),
+        Some(verdict) if !verdict.ship => {
+            return Ok(Err("its review says that it is not ship-ready".to_owned()));
+        }
+        Some(_) => {}
+    }
+    let threads = or_none(forge.review_threads(pull.number).await)?;
+    let open = threads.iter().filter(|thread| !thread.resolved).count();
+    if open > 0 {
+        return Ok(Err(format!("{open} of its review threads are open")));
+    }
+    let checks = or_none(forge.checks(&head).await)?;
+    Ok(match unchecked(&checks, row) {
+        Some(why) => Err(why),
+        None => Ok(head),
+    })
+}
+
+/// A forge that has no such thing has none of them.
+fn or_none<T>(asked: Result<Vec<T>, ForgeError>) -> Result<Vec<T>, ForgeError> {
+    match asked {
+        Err(ForgeError::Lacks { .. }) => Ok(Vec::new()),
+        asked => asked,
+    }
+}
+
+/// The person whose last word is no.
+fn objects(reviews: &[Review], me: &str) -> Option<String> {
+    let of_people = reviews
+        .iter()
+        .filter(|one| !one.author.eq_ignore_ascii_case(me));
+    let says = |one: &&Review| {
+        // A remark takes nothing back.
+        !matches!(one.state, ReviewState::Commented | ReviewState::Pending)
+    };
+    let said: Vec<&Review> = of_people.filter(says).collect();
+    let is_last = |at: usize| {
+        let author = &said[at].author;
+        !said[at + 1..].iter().any(|later| later.author == *author)
+    };
+    let mut last = (0..said.len()).filter(|at| is_last(*at));
+    let no = last.find(|at| said[*at].state == ReviewState::ChangesRequested)?;
+    Some(said[no].author.clone())
+}
+
+/// Why nobody knows whether it works. Where the forge runs no checks, the fleet's own must have passed.
+fn unchecked(checks: &[CheckRun], row: &Row) -> Option<String> {
+    if let Some(red) = checks.iter().find(|check| check.has_failed()) {
+        return Some(format!("its check {} failed", red.name));
+    }
+    if let Some(runs) = checks.iter().find(|check| check.conclusion.is_none()) {
+        return Some(format!("its check {} has not ended", runs.name));
+    }
+    let passed = row.facts.as_ref();
+    let passed = passed.is_some_and(|facts| facts.promise == PromiseFact::Passed);
+    (checks.is_empty() && !passed).then(|| "no check was run on it".to_owned())
+}

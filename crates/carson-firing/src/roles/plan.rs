@@ -1,0 +1,138 @@
+//! An issue that is too large for one pull request becomes several: a person approves them first.
+
+use carson_core::effect::Release;
+use carson_core::settle::Goal;
+use carson_core::{Effect, Outcome, Page};
+use carson_forge::IN_FLIGHT;
+use sha2::{Digest as _, Sha256};
+
+use super::implement;
+use super::kind::{Closing, Kind};
+use super::pick_issue::pick;
+use crate::effects::{PLAN_PENDING, TO_APPROVE};
+use crate::queue::approval_words;
+
+pub(super) static KIND: Kind = Kind {
+    pick: |ctx, rec| Box::pin(pick(ctx, rec)),
+    look: None,
+    goal: |_| Goal::Effects,
+    effects,
+};
+
+/// Bytes of the hash that people copy.
+const HASH: usize = 20;
+
+/// The end of the claim, and the issues, once a person said yes. A plan without issues is a question.
+fn effects(closing: &Closing<'_, '_>) -> Vec<Effect> {
+    let Some(issue) = closing.taken.work.key.number() else {
+        return Vec::new();
+    };
+    if closing.settled.outcome != Outcome::Ok {
+        return implement::effects(closing);
+    }
+    let declared = &closing.facts.declared.effects;
+    let of_kind = |filed: bool| {
+        let all = declared.iter();
+        all.filter(move |one| matches!(one, Effect::FileIssue { .. }) == filed)
+    };
+    let filed: Vec<Effect> = of_kind(true)
+        .map(|one| part_of(closing, issue, one))
+        .collect();
+    let mut effects: Vec<Effect> = of_kind(false).cloned().collect();
+    if filed.is_empty() {
+        effects.push(ends(closing, issue, asks(closing)));
+        return effects;
+    }
+    let approval = closing.ctx.role.grant.approval;
+    if approval {
+        let hash = hash_of(issue, &filed);
+        effects.push(Effect::Comment {
+            on: issue,
+            body: proposal(&hash, &filed),
+        });
+        effects.push(ends(closing, issue, vec![PLAN_PENDING.to_owned()]));
+        effects.push(Effect::AwaitApproval {
+            issue,
+            hash,
+            until: closing.ctx.now() + TO_APPROVE,
+        });
+    } else {
+        effects.push(ends(closing, issue, Vec::new()));
+    }
+    effects.extend(filed);
+    effects.push(Effect::TellFiled { issue });
+    effects
+}
+
+/// The issue waits for a person's answer.
+fn asks(closing: &Closing<'_, '_>) -> Vec<String> {
+    let ready = closing.ctx.role.work.label();
+    let labels = ready.into_iter().chain(["needs:human"]);
+    labels.map(str::to_owned).collect()
+}
+
+fn ends(closing: &Closing<'_, '_>, issue: u64, add: Vec<String>) -> Effect {
+    let (ctx, settled) = (closing.ctx, closing.settled);
+    let note = crate::forge_text::forge_note(ctx, closing.rec, settled, closing.saved);
+    Effect::Release {
+        issue,
+        release: Release {
+            outcome: settled.outcome.to_string(),
+            note: note.without(|text| ctx.redacted(text)),
+            attempt_counts: false,
+            add,
+            remove: vec![IN_FLIGHT.to_owned()],
+        },
+        without_pull: None,
+    }
+}
+
+/// One of its parts, for the role that is to work on it.
+fn part_of(closing: &Closing<'_, '_>, parent: u64, filed: &Effect) -> Effect {
+    let Effect::FileIssue {
+        title,
+        body,
+        labels,
+    } = filed
+    else {
+        return filed.clone();
+    };
+    let ctx = closing.ctx;
+    let body = body
+        .clone()
+        .says("\n\nPart of #")
+        .names(parent)
+        .says(", planned by ")
+        .names(&ctx.role.name)
+        .says(" (firing ")
+        .names(ctx.id)
+        .says(").\n");
+    let own = Some(&ctx.role.grant.issue_label).filter(|label| !label.is_empty());
+    Effect::FileIssue {
+        title: title.clone().without(|text| ctx.redacted(text)),
+        body: body.without(|text| ctx.redacted(text)),
+        labels: own.into_iter().chain(labels).cloned().collect(),
+    }
+}
+
+/// Names what a person approves: exactly these issues, for this one.
+fn hash_of(issue: u64, filed: &[Effect]) -> String {
+    let text = serde_json::to_string(&(issue, filed)).unwrap_or_default();
+    let hash = Sha256::digest(text);
+    let digits = hash[..HASH].iter().map(|byte| format!("{byte:02x}"));
+    digits.collect()
+}
+
+fn proposal(hash: &str, filed: &[Effect]) -> Page {
+    let mut page = Page::from("A plan, of which nothing is filed yet. To approve it as it stands here, comment:\n\n```text\n")
+        .names(approval_words(hash))
+        .says("\n```\n\nWithout that within 24 hours it is dropped.\n");
+    for (at, one) in (1..).zip(filed) {
+        let Effect::FileIssue { title, body, .. } = one else {
+            continue;
+        };
+        page = page.says("\n## ").names(at).says(". ").and(title);
+        page = page.says("\n\n").and(body);
+    }
+    page
+}

@@ -1,0 +1,68 @@
+//! Pull requests as work: what keeps every role away from one.
+
+use carson_config::Role;
+use carson_core::work::WorkKey;
+use carson_forge::{DO_NOT_PICKUP, DO_NOT_REVIEW, Pull};
+use chrono::{DateTime, TimeDelta, Utc};
+
+use super::candidates::{Candidate, ShownPull};
+use super::kind::Looking;
+use crate::review_queue::QueueError;
+
+/// A person goes on with it.
+const FOR_PERSON: &str = "needs:human";
+
+/// The open ones, or the one that is wanted of them, the oldest first.
+pub(super) async fn open(looking: &Looking<'_>) -> Result<Vec<Pull>, QueueError> {
+    let mut pulls = looking.forge.pulls(true).await?.found;
+    pulls.retain(|pull| looking.wanted.is_none_or(|wanted| wanted == pull.number));
+    pulls.sort_by_key(|pull| pull.number);
+    Ok(pulls)
+}
+
+/// Why no role takes it now.
+pub(super) fn kept(role: &Role, pull: &Pull, now: DateTime<Utc>, age: TimeDelta) -> Option<String> {
+    let has = |label: &str| {
+        let mut labels = pull.labels.iter();
+        labels.any(|own| carson_forge::is_same_label(own, label))
+    };
+    if pull.draft {
+        return Some("it is a draft".to_owned());
+    }
+    let mut away = [DO_NOT_REVIEW, DO_NOT_PICKUP, FOR_PERSON].into_iter();
+    if let Some(label) = away.find(|label| has(label)) {
+        return Some(format!("it carries {label}"));
+    }
+    if let Some(label) = role.work.labels.iter().find(|label| !has(label)) {
+        return Some(format!("it does not carry the label {label}"));
+    }
+    if pull.from_fork {
+        return Some("it comes from a fork, which people look at".to_owned());
+    }
+    if now - pull.opened_at < age {
+        return Some(format!(
+            "it was opened less than {} minutes ago",
+            age.num_minutes()
+        ));
+    }
+    None
+}
+
+/// The work of a pull request whose newest commit is this.
+pub(super) fn candidate(pull: Pull, head: String) -> Candidate {
+    Candidate {
+        key: WorkKey::Pull(pull.number),
+        title: pull.title,
+        body: format!(
+            "{}\n\nBranch {} for {}, commit {head}",
+            pull.body, pull.head, pull.base
+        ),
+        url: pull.url,
+        shown: Some(ShownPull {
+            branch: pull.head,
+            base: pull.base,
+            head,
+        }),
+        decided: None,
+    }
+}

@@ -1,0 +1,212 @@
+//! What a session asked Carson to do on the forge: its outbox, read by a confined child, and held against
+//! the role's grant.
+
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use carson_core::declared::{Admitted, BYTES, Given, Outbox, Refused};
+use carson_core::settle::Halt;
+use carson_core::work::WorkKey;
+use carson_forge::is_reserved;
+use carson_proc::inspector::{Bounds, Desk, Question};
+use carson_store::Stopped;
+use chrono::TimeDelta;
+use serde::{Deserialize, Serialize};
+use tracing::warn;
+
+use crate::ctx::Ctx;
+use crate::placed::Placed;
+use carson_home::halt::OrBroken;
+
+/// What every session of such a role is told of the file.
+const FORM: &str = "You change nothing on the forge yourself. Write what is to be done there into the file \
+    that the environment variable CARSON_OUTBOX names, as JSON, and Carson does of it what your role may:";
+/// A sample of each kind of entry, without its braces.
+const SAMPLES: [(&str, &str); 5] = [
+    ("label", r#""issue": N, "add": ["p1"], "remove": []"#),
+    ("comment", r#""issue": N, "body": "Markdown""#),
+    ("issue", r#""title": "…", "body": "Markdown", "labels": []"#),
+    (
+        "review",
+        r#""pull": N, "head": "COMMIT", "verdict": "approve | changes | comment", "body": "Markdown""#,
+    ),
+    ("close", r#""issue": N, "reason": "…""#),
+];
+/// The time over which issues are counted that a role filed.
+const DAY: TimeDelta = TimeDelta::hours(24);
+/// Refusals that a session is told.
+const TOLD: usize = 20;
+
+/// Asks what is in an outbox.
+#[derive(Serialize, Deserialize)]
+pub(crate) struct ReadOutbox {
+    file: PathBuf,
+}
+
+impl Question for ReadOutbox {
+    const NAME: &'static str = "outbox";
+    type Answer = Result<Outbox, String>;
+
+    fn answer(self) -> Result<Self::Answer, String> {
+        Ok(text(&self.file).and_then(|text| Outbox::parse(&text)))
+    }
+}
+
+/// Whatever is put in its place meanwhile, the child sees no other file, and has its time.
+fn text(file: &Path) -> Result<String, String> {
+    use std::io::Read as _;
+    let words = |error: std::io::Error| error.to_string();
+    let found = file.symlink_metadata().map_err(words)?;
+    if !found.is_file() || found.len() > BYTES {
+        return Err(format!("it is no plain file of at most {BYTES} bytes"));
+    }
+    let (mut text, opened) = (String::new(), std::fs::File::open(file).map_err(words)?);
+    opened
+        .take(BYTES)
+        .read_to_string(&mut text)
+        .map_err(words)?;
+    Ok(text)
+}
+
+/// What of the outbox is done; nothing where the session wrote none.
+pub(super) async fn admitted(ctx: &Ctx<'_>, placed: &Placed<'_, '_>) -> Result<Admitted, Halt> {
+    let grant = &ctx.role.grant;
+    let file = placed.place.bench.outbox();
+    if grant.is_empty() || file.symlink_metadata().is_err() {
+        return Ok(Admitted::default());
+    }
+    let outbox = match read(ctx, placed, &file).await {
+        Ok(outbox) => outbox,
+        Err(why) => {
+            let why = format!("it cannot be read: {}", ctx.redacted(&why));
+            let refused = vec![Refused {
+                n: 0,
+                kind: "all".to_owned(),
+                why,
+            }];
+            return Ok(Admitted {
+                refused,
+                ..Admitted::default()
+            });
+        }
+    };
+    let given = given(ctx, placed).await?;
+    let mut admitted = outbox.admit(grant, &given);
+    for refused in &mut admitted.refused {
+        refused.why = ctx.redacted(&refused.why);
+    }
+    note(ctx, &admitted.refused).await;
+    Ok(admitted)
+}
+
+async fn read(ctx: &Ctx<'_>, placed: &Placed<'_, '_>, file: &Path) -> Result<Outbox, String> {
+    let question = ReadOutbox {
+        file: file.to_owned(),
+    };
+    let desk = Desk {
+        own: placed.place.bench.sandbox(),
+        read: file.parent().map(Path::to_owned).into_iter().collect(),
+        ..Desk::default()
+    };
+    let bounds = Bounds {
+        wall_clock: Duration::from_secs(10),
+        memory_mb: 256,
+        file_size_mb: 1,
+        answer: 1 << 20,
+    };
+    let asked = ctx.home.inspector.ask(&question, &desk, &bounds).await;
+    asked.map_err(|error| error.to_string())?
+}
+
+/// What the firing works on.
+async fn given(ctx: &Ctx<'_>, placed: &Placed<'_, '_>) -> Result<Given, Halt> {
+    let taken = placed.taken;
+    let since = ctx.now() - DAY;
+    let filed = ctx.store().filed_since(&ctx.role.name, since).await;
+    let key = taken.work.key;
+    let at = taken.at.as_ref();
+    Ok(Given {
+        issue: matches!(key, WorkKey::Issue(_))
+            .then(|| key.number())
+            .flatten(),
+        pull: match (key, at) {
+            (WorkKey::Pull(number), Some(at)) => Some((number, at.to_string())),
+            _ => None,
+        },
+        steering: steering(ctx),
+        filed: filed.or_broken("counting the issues that the role filed")?,
+        scrub: taken.repo.scrub.clone(),
+    })
+}
+
+/// The labels of every role's queue. Those of Carson's own are known by their names.
+fn steering(ctx: &Ctx<'_>) -> Vec<String> {
+    let fleet = &ctx.home.fleet;
+    let queues = fleet.roles.values().filter_map(|role| role.work.label());
+    let filed = fleet
+        .roles
+        .values()
+        .map(|role| role.grant.issue_label.as_str());
+    let required = fleet.roles.values().flat_map(|role| &role.work.labels);
+    let required = required.map(String::as_str);
+    let granted = ctx.role.grant.labels.iter().map(String::as_str);
+    let kept = granted.filter(|label| is_reserved(label));
+    let all = queues.chain(filed).chain(required).chain(kept);
+    all.filter(|label| !label.is_empty())
+        .map(str::to_owned)
+        .collect()
+}
+
+/// Beside the calls that the hook refused: people see what was asked for in vain.
+async fn note(ctx: &Ctx<'_>, refused: &[Refused]) {
+    let stopped = refused.iter().take(TOLD).map(|one| {
+        warn!(firing.id = %ctx.id, entry = one.n, kind = one.kind, why = one.why, "an entry of the outbox is refused");
+        Stopped {
+            rule: format!("outbox: {}", one.why),
+            tool: "outbox".to_owned(),
+            call: format!("entry {}: {}", one.n, one.kind),
+        }
+    });
+    let stopped: Vec<Stopped> = stopped.collect();
+    if !stopped.is_empty() {
+        ctx.note_stopped(stopped).await;
+    }
+}
+
+/// What a session hears that asked for nothing, or for what it may not; `None` where all is well.
+pub(super) fn feedback(ctx: &Ctx<'_>, admitted: &Admitted) -> Option<String> {
+    if ctx.role.kind.makes_commits() || ctx.role.grant.is_empty() {
+        return None;
+    }
+    if admitted.refused.is_empty() {
+        let is_empty = admitted.effects.is_empty();
+        return is_empty.then(|| "The outbox asks for nothing. Write it, whole.".to_owned());
+    }
+    let mut said = "These entries of the outbox are refused; write it anew, whole:\n".to_owned();
+    for one in admitted.refused.iter().take(TOLD) {
+        said.push_str(&format!("- entry {} ({}): {}\n", one.n, one.kind, one.why));
+    }
+    Some(said)
+}
+
+/// What a prompt says of the outbox: its form, and what the role may ask for.
+pub(crate) fn explained(grant: &carson_core::declared::Grant) -> Option<String> {
+    if grant.is_empty() {
+        return None;
+    }
+    let may = |kind: &str| match kind {
+        "label" => !grant.labels.is_empty(),
+        "comment" => grant.comments > 0,
+        "issue" => grant.issues > 0,
+        "review" => grant.review,
+        _ => grant.close,
+    };
+    let samples = SAMPLES.iter().filter(|(kind, _)| may(kind));
+    let samples = samples.map(|(kind, rest)| format!("  {{\"kind\": \"{kind}\", {rest}}}"));
+    let samples = samples.collect::<Vec<_>>().join(",\n");
+    let words = grant.words().join("; ");
+    Some(format!(
+        "{FORM}\n\n```json\n{{\"version\": 1, \"effects\": [\n{samples}\n]}}\n```\n\nYour role may ask for: \
+         {words}. Only the work that you were given counts; all else is refused."
+    ))
+}

@@ -1,0 +1,53 @@
+//! The plan that waits on an issue is approved.
+
+use carson_firing::waiting_plan;
+use carson_home::Home;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::names;
+use crate::refusal::Refusal;
+use crate::verb::{Ask, Who};
+
+/// Approve the plan that waits on an issue, as it stands there: its issues are filed.
+#[derive(Debug, Deserialize, Serialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Approve {
+    /// The issue.
+    pub issue: u64,
+    /// The repository; needed when there are several.
+    pub repo: Option<String>,
+}
+
+/// It is approved.
+#[derive(Debug, Serialize)]
+pub struct Approved {
+    /// The issue.
+    pub issue: u64,
+    /// The issues that were filed; those that the forge does not take now follow.
+    pub filed: Vec<u64>,
+}
+
+impl Ask for Approve {
+    const NAME: &'static str = "approve";
+    const WHAT: &'static str = "Approve the plan that waits on an issue: its issues are filed";
+    const WHO: Who = Who::Trusted;
+    type Answer = Approved;
+
+    async fn answer(self, home: &Home) -> Result<Self::Answer, Refusal> {
+        let repo = names::repo_or_only(&home.fleet, self.repo.as_deref())?;
+        let Some(plan) = waiting_plan(home, repo, self.issue).await? else {
+            return Err(Refusal::Field {
+                field: "issue",
+                problem: format!(
+                    "no plan waits on #{}: it was approved, dropped, or never made",
+                    self.issue
+                ),
+            });
+        };
+        Ok(Approved {
+            issue: self.issue,
+            filed: carson_firing::approve(home, &plan).await?,
+        })
+    }
+}

@@ -1,0 +1,203 @@
+use std::fs;
+
+use carson_tests::fleet::TestFleet;
+use serde_json::Value;
+
+use super::{COMMIT, age, ends, member, pull, reason};
+use crate::faults;
+
+/// A fleet whose merger may merge, and whose pull request #2 was reviewed unless `reviewed` is not.
+fn scene(reviewed: bool) -> (TestFleet, u64) {
+    let fleet = faults::fleet(COMMIT, "");
+    let role = fleet.home().join("roles/hand/role.toml");
+    let text = fs::read_to_string(&role).unwrap();
+    let text = text.replace("[\"execute\"]", "[\"execute\", \"verify\"]");
+    let promise = "[promise]
+run = \"test -f work.txt\"
+";
+    fs::write(
+        &role,
+        format!(
+            "{text}
+{promise}"
+        ),
+    )
+    .unwrap();
+    member(
+        &fleet,
+        "reviewer",
+        "printf '{\"version\":1,\"effects\":[{\"kind\":\"review\",\"pull\":%s,\"head\":\"%s\",\"verdict\":\"approve\",\"body\":\"Fine.\"}]}' \
+         \"$CARSON_WORK\" \"$(git rev-parse HEAD)\" >\"$CARSON_OUTBOX\"; echo '[OK] reviewed'",
+        "",
+    );
+    fleet.role_of_kind("merger", &[], "");
+    policy(&fleet, true);
+    let number = pull(&fleet, 40);
+    if reviewed {
+        ends(&fleet, "reviewer", "OK");
+    }
+    (fleet, number)
+}
+
+fn policy(fleet: &TestFleet, merge: bool) {
+    let path = fleet.home().join("carson.toml");
+    let text = fs::read_to_string(&path).unwrap();
+    let text = text.replace("policy = { merge = true }\n", "");
+    let text = match merge {
+        true => text.replace(
+            "[repos.widget]\n",
+            "[repos.widget]\npolicy = { merge = true }\n",
+        ),
+        false => text,
+    };
+    fs::write(&path, text).unwrap();
+}
+
+fn stays(fleet: &TestFleet, why: &str) {
+    let before = fleet.tip("main");
+    let row = ends(fleet, "merger", "SILENT");
+    assert!(reason(&row).contains(why), "{why}: {row:#}");
+    assert_eq!(fleet.tip("main"), before);
+}
+
+fn file(fleet: &TestFleet, path: &str, text: &str) {
+    let path = fleet.home().join("forge/widget").join(path);
+    fs::create_dir_all(path.parent().unwrap()).unwrap();
+    fs::write(path, text).unwrap();
+}
+
+fn head(fleet: &TestFleet, number: u64) -> Value {
+    fleet.ok(&["pr", "show", &number.to_string(), "--json"])
+}
+
+#[test]
+fn what_nothing_stands_against_is_merged_and_its_issue_is_done() {
+    let (fleet, number) = scene(true);
+    let before = fleet.tip("main");
+    let row = ends(&fleet, "merger", "OK");
+    assert_eq!(
+        (reason(&row), row["work"].as_str()),
+        ("1 merge", Some("pull-2"))
+    );
+    assert!(
+        row["account"].is_null() && row["cost_usd"].is_null(),
+        "{row:#}"
+    );
+    assert_ne!(fleet.tip("main"), before);
+    assert_eq!(head(&fleet, number)["pull"]["state"], "merged");
+    assert!(fleet.labels(1).contains(&"carson:done".to_owned()));
+    assert_eq!(reason(&ends(&fleet, "merger", "SILENT")), "no work found");
+}
+
+#[test]
+fn each_thing_that_stands_against_it_keeps_it_open() {
+    let (fleet, number) = scene(false);
+    stays(&fleet, "nobody has reviewed its newest commit");
+    policy(&fleet, false);
+    stays(&fleet, "policy.merge is not set there");
+    policy(&fleet, true);
+    age(&fleet, number, 10);
+    stays(&fleet, "opened less than 30 minutes ago");
+    age(&fleet, number, 40);
+    ends(&fleet, "reviewer", "OK");
+    let sha = head(&fleet, number)["commit"].as_str().unwrap().to_owned();
+    file(
+        &fleet,
+        &format!("checks/{sha}/build.md"),
+        "+++\nconclusion = \"failed\"\n+++\n",
+    );
+    stays(&fleet, "its check build failed");
+    file(
+        &fleet,
+        &format!("checks/{sha}/build.md"),
+        "+++\nurl = \"there\"\n+++\n",
+    );
+    stays(&fleet, "its check build has not ended");
+    file(
+        &fleet,
+        &format!("checks/{sha}/build.md"),
+        "+++\nconclusion = \"passed\"\n+++\n",
+    );
+    file(
+        &fleet,
+        "pulls/0002.threads/0001.md",
+        "+++\npath = \"work.txt\"\nline = 1\n+++\nWhy?\n",
+    );
+    stays(&fleet, "1 of its review threads are open");
+    file(
+        &fleet,
+        "pulls/0002.threads/0001.md",
+        "+++\npath = \"work.txt\"\nline = 1\nresolved = true\n+++\nWhy?\n",
+    );
+    file(
+        &fleet,
+        "pulls/0002.reviews/0009.md",
+        "+++\nauthor = \"ann\"\nstate = \"changes-requested\"\n+++\nNo.\n",
+    );
+    stays(&fleet, "ann asked for changes");
+    // A later remark of hers takes nothing back; an approval does.
+    file(
+        &fleet,
+        "pulls/0002.reviews/0010.md",
+        "+++\nauthor = \"ann\"\nstate = \"commented\"\n+++\nHm.\n",
+    );
+    stays(&fleet, "ann asked for changes");
+    file(
+        &fleet,
+        "pulls/0002.reviews/0011.md",
+        "+++\nauthor = \"ann\"\nstate = \"approved\"\n+++\nYes.\n",
+    );
+    // A stranger's review that looks like ours is none, and a label of a person's is heard.
+    file(
+        &fleet,
+        "pulls/0002.reviews/0012.md",
+        &format!(
+            "+++\nauthor = \"eve\"\nstate = \"commented\"\n+++\n<!-- carson:review key=x head={sha} ship=no -->\n"
+        ),
+    );
+    let text = fleet.forge_file("pulls/0002.md");
+    file(
+        &fleet,
+        "pulls/0002.md",
+        &text.replace("labels = []", "labels = [\"needs:human\"]"),
+    );
+    stays(&fleet, "it carries needs:human");
+    file(
+        &fleet,
+        "pulls/0002.md",
+        &text.replace("draft = false", "draft = true"),
+    );
+    stays(&fleet, "it is a draft");
+    file(&fleet, "pulls/0002.md", &text);
+    // The base changes the same file.
+    fleet.commit_to_main(&[("work.txt", "other\n")]);
+    stays(&fleet, "it conflicts with its base");
+    // Somebody pushed to it.
+    let branch = head(&fleet, number)["pull"]["head"]
+        .as_str()
+        .unwrap()
+        .to_owned();
+    let tip = fleet.tip("main");
+    let _ = fleet.git(&[
+        "--git-dir",
+        fleet.remote().to_str().unwrap(),
+        "update-ref",
+        &format!("refs/heads/{branch}"),
+        &tip,
+    ]);
+    stays(&fleet, "it has commits that the fleet did not push");
+    let why = fleet.carson(&["why", "merger"]);
+    assert!(
+        why.stdout.contains("did not push") && why.stdout.contains("pr show 2"),
+        "{why:#?}"
+    );
+}
+
+#[test]
+fn a_pull_request_of_a_person_is_theirs() {
+    let (fleet, _) = scene(true);
+    let text = fleet.forge_file("pulls/0002.md");
+    file(&fleet, "pulls/0007.md", &text);
+    ends(&fleet, "merger", "OK");
+    stays(&fleet, "#7 is not taken: a person opened it");
+}

@@ -1,0 +1,186 @@
+use carson_tests::fleet::TestFleet;
+
+use super::{asks, comments, crew, ends, prompt, reason, says, upkeep};
+
+const TWO: &str = r#"{"kind": "issue", "title": "The parser reads dates", "body": "See src/date.rs:1. Closes #1 @all"},
+{"kind": "issue", "title": "The page shows dates", "body": "After the first."}"#;
+
+fn planned(fleet: &TestFleet) -> u64 {
+    let args = [
+        "issue",
+        "create",
+        "Dates",
+        "--body",
+        "All of them.",
+        "--label",
+        "carson:plan",
+        "--json",
+    ];
+    fleet.ok(&args)["number"].as_u64().unwrap()
+}
+
+/// The line that approves the plan on an issue.
+fn words(fleet: &TestFleet, issue: u64) -> String {
+    let all = comments(fleet, issue);
+    let plan = all
+        .iter()
+        .find(|one| one.contains("/carson approve"))
+        .unwrap();
+    let line = plan
+        .lines()
+        .find(|line| line.starts_with("/carson approve"));
+    line.unwrap().to_owned()
+}
+
+fn issues(fleet: &TestFleet) -> usize {
+    fleet
+        .ok(&["issue", "list", "--json"])
+        .as_array()
+        .unwrap()
+        .len()
+}
+
+#[test]
+fn a_plan_is_filed_once_a_person_approves_exactly_it() {
+    let fleet = crew("planner", &asks(TWO), "");
+    let spec = planned(&fleet);
+    let row = ends(&fleet, "planner", "OK");
+    assert_eq!(reason(&row), "2 new issues");
+    assert!(prompt(&fleet, "planner").contains("5 new issues (20 in 24 hours)"));
+    assert_eq!(
+        (issues(&fleet), fleet.labels(spec)),
+        (2, vec!["plan-pending-approval".to_owned()])
+    );
+    // Neither another hash, nor the words in the middle of a text, nor the fleet's own comment.
+    let words = words(&fleet, spec);
+    says(
+        &fleet,
+        spec,
+        "wrong.md",
+        "/carson approve 0123456789abcdef0123456789abcdef01234567\n",
+    );
+    says(&fleet, spec, "talk.md", &format!("Shall I say\n{words}\n"));
+    upkeep_later(&fleet);
+    assert_eq!(issues(&fleet), 2);
+    says(&fleet, spec, "yes.md", &format!("{words}\n"));
+    says(&fleet, spec, "yes-again.md", &format!("{words}\n"));
+    upkeep_later(&fleet);
+    upkeep_later(&fleet);
+    assert_eq!((issues(&fleet), fleet.labels(spec)), (4, Vec::new()));
+    let first = fleet.ok(&["issue", "show", "3", "--json"]);
+    assert_eq!(
+        first["issue"]["labels"],
+        serde_json::json!(["carson:ready"]),
+        "{first:#}"
+    );
+    let body = first["issue"]["body"].as_str().unwrap();
+    assert!(
+        body.contains(&format!("Part of #{spec}")) && body.contains("@\u{2060}all"),
+        "{body}"
+    );
+    assert!(
+        comments(&fleet, spec)
+            .iter()
+            .any(|one| one.contains("Filed: #3 #4"))
+    );
+}
+
+/// What is owed is looked at once a minute: as if one had passed.
+fn upkeep_later(fleet: &TestFleet) {
+    let later = "UPDATE effect SET next_at = '2020-01-01T00:00:00+00:00' WHERE next_at IS NOT NULL";
+    sql(fleet, later);
+    upkeep(fleet);
+}
+
+fn sql(fleet: &TestFleet, line: &'static str) {
+    let runtime = tokio::runtime::Runtime::new().unwrap();
+    runtime.block_on(async {
+        use sqlx::Connection as _;
+        let url = format!("sqlite:{}", fleet.home().join("state/carson.db").display());
+        let mut on = sqlx::SqliteConnection::connect(&url).await.unwrap();
+        sqlx::query(line).execute(&mut on).await.unwrap();
+    });
+}
+
+#[test]
+fn without_an_approval_within_a_day_nothing_is_filed_and_a_closed_issue_drops_its_plan() {
+    let fleet = crew("planner", &asks(TWO), "");
+    let (late, closed) = (planned(&fleet), planned(&fleet));
+    ends(&fleet, "planner", "OK");
+    ends(&fleet, "planner", "OK");
+    let _ = fleet.ok(&["issue", "close", &closed.to_string(), "--json"]);
+    let words = words(&fleet, late);
+    sql(
+        &fleet,
+        "UPDATE effect SET body = REPLACE(body, '\"until\":\"20', '\"until\":\"19') WHERE body LIKE '%await-approval%'",
+    );
+    upkeep_later(&fleet);
+    assert_eq!(fleet.labels(late), ["needs:human"]);
+    assert!(
+        comments(&fleet, late)
+            .iter()
+            .any(|one| one.contains("Nobody approved this plan"))
+    );
+    // What comes too late is not heard.
+    says(&fleet, late, "late.md", &format!("{words}\n"));
+    upkeep_later(&fleet);
+    let list = fleet.ok(&["issue", "list", "--json"]);
+    assert_eq!(list.as_array().unwrap().len(), 2, "{list:#}");
+}
+
+#[test]
+fn an_operator_approves_from_the_terminal_and_a_question_waits_for_an_answer() {
+    let fleet = crew("planner", &asks(TWO), "");
+    let spec = planned(&fleet);
+    ends(&fleet, "planner", "OK");
+    let number = spec.to_string();
+    let done = fleet.ok(&["approve", &number, "--json"]);
+    assert_eq!(done["filed"], serde_json::json!([3, 4]), "{done:#}");
+    assert_eq!(issues(&fleet), 4);
+    let again = fleet.carson(&["approve", &number]);
+    assert!(
+        again.code != Some(0) && again.stderr.contains("no plan waits"),
+        "{again:#?}"
+    );
+
+    let fleet = crew(
+        "planner",
+        &asks(r#"{"kind": "comment", "issue": 2, "body": "question: which zone?"}"#),
+        "",
+    );
+    let spec = planned(&fleet);
+    let row = ends(&fleet, "planner", "OK");
+    assert_eq!(reason(&row), "1 comment");
+    assert_eq!(fleet.labels(spec), ["carson:plan", "needs:human"]);
+    assert!(
+        comments(&fleet, spec)
+            .iter()
+            .any(|one| one.contains("question: which zone?"))
+    );
+}
+
+#[test]
+fn a_plan_that_is_not_approved_first_is_filed_at_once_within_its_bounds() {
+    let grant = "[grant]\nissues = 1\nissues_per_day = 2\nissue_label = \"for:hand\"\n";
+    let fleet = crew(
+        "planner",
+        &asks(TWO),
+        &format!("[limits]\nmax_attempts = 1\n{grant}"),
+    );
+    for (round, count) in [(1, 3), (2, 5)] {
+        planned(&fleet);
+        let row = ends(&fleet, "planner", "OK");
+        assert!(
+            reason(&row).contains("issue of its outbox was refused: the role"),
+            "{round}: {row:#}"
+        );
+        assert_eq!(issues(&fleet), count);
+    }
+    planned(&fleet);
+    let full = ends(&fleet, "planner", "BLOCKED");
+    assert!(
+        reason(&full).contains("the role files at most 2 issues in 24 hours"),
+        "{full:#}"
+    );
+    assert_eq!(issues(&fleet), 6);
+}
