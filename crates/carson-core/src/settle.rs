@@ -6,6 +6,7 @@
 
 mod declared;
 mod halt;
+mod settled;
 
 use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
@@ -16,11 +17,13 @@ use crate::leaving::Linted;
 use crate::outcome::Outcome;
 use crate::proof::Proof;
 use crate::sentinel::Sentinel;
-use crate::skip::{BlockKind, SkipKind, SkipReason};
+use crate::skip::{BlockKind, SkipReason};
 use crate::text::{counted, instant};
 use crate::untrusted::one_line;
 
 pub use halt::{Halt, HeldWork};
+pub use settled::Settled;
+use settled::settled;
 
 /// Letters of what a session said last that a reason has.
 const SAID: usize = 400;
@@ -157,34 +160,6 @@ impl Facts {
     pub fn spares_the_role(&self) -> bool {
         matches!(self.halt, Some(Halt::Unavailable(_)))
     }
-}
-
-/// An outcome with the reason an operator reads.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Settled {
-    /// The outcome.
-    pub outcome: Outcome,
-    /// One line that says why.
-    pub reason: String,
-    /// Which stop it was, when it was one.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub skip: Option<SkipKind>,
-}
-
-impl Settled {
-    /// An outcome that no stop made.
-    #[must_use]
-    pub fn new(outcome: Outcome, reason: impl Into<String>) -> Self {
-        Self {
-            outcome,
-            reason: reason.into(),
-            skip: None,
-        }
-    }
-}
-
-fn settled(outcome: Outcome, reason: impl Into<String>) -> Settled {
-    Settled::new(outcome, reason)
 }
 
 /// The table (DESIGN §6).

@@ -84,7 +84,8 @@ pub fn questions() -> Vec<carson_proc::inspector::Kind> {
     carson_git::questions().into_iter().chain(own).collect()
 }
 
-pub use roles::candidates::{Candidate, Candidates, HeldCandidate, ShownPull, candidates};
+pub use roles::candidates::{Candidate, Candidates, HeldCandidate, ShownPull};
+pub use roles::look::candidates;
 
 pub use effects::{approve, waiting_plan};
 

@@ -1,6 +1,6 @@
 //! What becomes of a firing whose result is what it asks for.
 
-use super::{Settled, settled};
+use super::settled::{Settled, settled};
 use crate::declared::Admitted;
 use crate::effect::Effect;
 use crate::outcome::Outcome;

@@ -8,7 +8,7 @@ use carson_forge::{
 };
 use chrono::{DateTime, TimeDelta, Utc};
 
-use super::{Bearer, Carried, OpenedPull};
+use super::bearer::{Bearer, Carried, OpenedPull};
 use crate::ended_pulls::{self, PullError};
 use crate::older_drafts;
 use crate::queue::approval_words;

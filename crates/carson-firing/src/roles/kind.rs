@@ -23,12 +23,15 @@ pub(crate) type Picking<'a, 'h> =
 pub(crate) type Seeing<'a> =
     Pin<Box<dyn Future<Output = Result<Candidates, QueueError>> + Send + 'a>>;
 
+/// A look for work.
+pub(crate) type Look = for<'a> fn(Looking<'a>) -> Seeing<'a>;
+
 /// A kind of role.
 pub(crate) struct Kind {
     /// Finds one piece of work and holds it for this firing.
     pub pick: for<'a, 'h> fn(&'a Ctx<'h>, &'a mut Record) -> Picking<'a, 'h>,
     /// What it could take that is no issue of its queue, and why it does not take the rest; changes nothing.
-    pub look: Option<for<'a> fn(Looking<'a>) -> Seeing<'a>>,
+    pub look: Option<Look>,
     /// What its `[OK]` must have made.
     pub goal: fn(&Role) -> Goal,
     /// What follows on the forge. Pure: it is asked before any of it is done.

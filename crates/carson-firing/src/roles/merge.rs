@@ -8,14 +8,16 @@ use carson_forge::{CheckRun, ForgeError, Mergeability, Pull, Review, ReviewState
 use carson_store::Firing as Row;
 use chrono::TimeDelta;
 
-use super::candidates::{self, Candidates};
-use super::kind::{Kind, Looking};
-use super::{pulls, triage};
+use super::candidates::Candidates;
+use super::kind::{Kind, Look, Looking};
+use super::{pulls, take, triage};
 use crate::review_queue::QueueError;
 
+const LOOK: Look = |looking| Box::pin(look(looking));
+
 pub(super) static KIND: Kind = Kind {
-    pick: |ctx, rec| Box::pin(candidates::pick(ctx, rec)),
-    look: Some(|looking| Box::pin(look(looking))),
+    pick: |ctx, rec| Box::pin(take::pick(ctx, rec, LOOK)),
+    look: Some(LOOK),
     goal: |_| Goal::Effects,
     effects: triage::effects,
 };

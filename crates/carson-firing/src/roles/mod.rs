@@ -6,6 +6,7 @@ mod effects;
 pub(crate) mod hand_over;
 mod implement;
 mod kind;
+pub(crate) mod look;
 mod merge;
 mod pick_issue;
 mod plan;
@@ -13,6 +14,7 @@ mod pulls;
 pub(crate) mod repositories;
 mod review;
 pub(crate) mod routine;
+mod take;
 mod triage;
 
 use carson_config::{Role, RoleKind};

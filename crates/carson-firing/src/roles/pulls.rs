@@ -2,6 +2,7 @@
 
 use carson_config::Role;
 use carson_core::work::WorkKey;
+use carson_core::{Effect, Page};
 use carson_forge::{DO_NOT_PICKUP, DO_NOT_REVIEW, Pull};
 use chrono::{DateTime, TimeDelta, Utc};
 
@@ -9,6 +10,8 @@ use super::candidates::{Candidate, ShownPull};
 use super::kind::Looking;
 use crate::review_queue::QueueError;
 
+/// Bytes of a diff that a session is shown: more is nothing that anybody reads at once.
+pub(super) const DIFF_BYTES: usize = 600 * 1024;
 /// A person goes on with it.
 const FOR_PERSON: &str = "needs:human";
 
@@ -64,5 +67,23 @@ pub(super) fn candidate(pull: Pull, head: String) -> Candidate {
             head,
         }),
         decided: None,
+    }
+}
+
+/// What nobody reads at once is to be split; that needs no model.
+pub(super) fn split(key: WorkKey, head: &str, lines: Option<(u64, u64)>) -> Effect {
+    let said = match lines {
+        Some((lines, most)) => Page::from("This changes ")
+            .names(lines)
+            .says(" lines, and nobody reads more than ")
+            .names(most)
+            .says(" at once. Split it."),
+        None => Page::from("This is more than anybody reads at once. Split it."),
+    };
+    Effect::Review {
+        pull: key.number().unwrap_or_default(),
+        head: head.to_owned(),
+        ship: false,
+        body: said,
     }
 }

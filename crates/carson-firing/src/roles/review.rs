@@ -8,26 +8,26 @@ use carson_store::Firing as Row;
 use chrono::TimeDelta;
 use tracing::info;
 
-use super::candidates::{self, Candidate, Candidates};
-use super::kind::{Closing, Kind, Looking};
-use super::pulls;
+use super::candidates::{Candidate, Candidates};
+use super::kind::{Closing, Kind, Look, Looking};
+use super::{pulls, take};
 use crate::ctx::Ctx;
 use crate::reached::Taken;
 use crate::record::Record;
 use crate::review_queue::QueueError;
 use carson_home::halt::OrBroken;
 
+const LOOK: Look = |looking| Box::pin(look(looking));
+
 pub(super) static KIND: Kind = Kind {
     pick: |ctx, rec| Box::pin(pick(ctx, rec)),
-    look: Some(|looking| Box::pin(look(looking))),
+    look: Some(LOOK),
     goal: |_| Goal::Effects,
     effects,
 };
 
 /// Who has just opened one may still push to it.
 const AGE: TimeDelta = TimeDelta::minutes(5);
-/// Bytes of a diff that a session is shown: more is nothing that anybody reads at once.
-pub(super) const DIFF_BYTES: usize = 600 * 1024;
 
 /// The oldest pull request whose newest commit the fleet has not reviewed.
 async fn look(looking: Looking<'_>) -> Result<Candidates, QueueError> {
@@ -85,7 +85,7 @@ async fn one(looking: &Looking<'_>, pull: Pull) -> Result<Result<Candidate, Stri
         .map(|file| file.additions + file.deletions)
         .sum();
     let most = role.limits.max_diff_lines;
-    let split = (lines > most).then(|| vec![split(key, &head, Some((lines, most)))]);
+    let split = (lines > most).then(|| vec![pulls::split(key, &head, Some((lines, most)))]);
     let mut candidate = pulls::candidate(pull, head);
     candidate.decided = split;
     Ok(Ok(candidate))
@@ -95,26 +95,8 @@ fn short(sha: &str) -> String {
     sha.chars().take(10).collect()
 }
 
-/// What nobody reads at once is to be split; that needs no model.
-pub(super) fn split(key: WorkKey, head: &str, lines: Option<(u64, u64)>) -> Effect {
-    let said = match lines {
-        Some((lines, most)) => Page::from("This changes ")
-            .names(lines)
-            .says(" lines, and nobody reads more than ")
-            .names(most)
-            .says(" at once. Split it."),
-        None => Page::from("This is more than anybody reads at once. Split it."),
-    };
-    Effect::Review {
-        pull: key.number().unwrap_or_default(),
-        head: head.to_owned(),
-        ship: false,
-        body: said,
-    }
-}
-
 async fn pick<'h>(ctx: &Ctx<'h>, rec: &mut Record) -> Result<Taken<'h>, Halt> {
-    let taken = candidates::pick(ctx, rec).await?;
+    let taken = take::pick(ctx, rec, LOOK).await?;
     if let (Some(number), None) = (taken.work.key.number(), &taken.decided) {
         let author = ctx.store().firing_of_pull(&taken.repo.name, number).await;
         let author = author.or_broken("finding who wrote it")?;

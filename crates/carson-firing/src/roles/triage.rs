@@ -8,13 +8,16 @@ use carson_forge::{Issue, PRIORITIES, is_reserved};
 use carson_store::Firing as Row;
 use chrono::{DateTime, TimeDelta, Utc};
 
-use super::candidates::{self, Candidate, Candidates};
-use super::kind::{Closing, Kind, Looking};
+use super::candidates::{Candidate, Candidates};
+use super::kind::{Closing, Kind, Look, Looking};
+use super::take;
 use crate::review_queue::QueueError;
 
+const LOOK: Look = |looking| Box::pin(look(looking));
+
 pub(super) static KIND: Kind = Kind {
-    pick: |ctx, rec| Box::pin(candidates::pick(ctx, rec)),
-    look: Some(|looking| Box::pin(look(looking))),
+    pick: |ctx, rec| Box::pin(take::pick(ctx, rec, LOOK)),
+    look: Some(LOOK),
     goal: |_| Goal::Effects,
     effects,
 };
