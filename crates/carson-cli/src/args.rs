@@ -85,12 +85,12 @@ pub enum Command {
         #[arg(long, value_name = "WHEN")]
         since: Option<String>,
     },
-    /// Say what became of the pull requests that firings opened: merged as they were pushed, merged after
-    /// people changed them, taken back within 14 days, closed, or still open.
+    /// Say what became of the pull requests that firings opened.
     ///
-    /// HOURS is the median from opening to merge; COST is the money for each one that was merged and
-    /// stands, with all attempts at its work. All of it is what the rows, the forge and git say: nothing is
-    /// asked of a model.
+    /// Each is counted once: merged as the fleet pushed it, merged after people changed it, reverted within
+    /// 14 days of its merge, closed, or still open. HOURS is the median from opening to merge, COST the
+    /// money for each one that was merged and stands, with all attempts at its work. All of it is what the
+    /// rows, the forge and git say; nothing is asked of a model.
     Outcomes {
         /// Those of firings since then: how long ago (2h, 3d, 1w), `today`, `yesterday`, or a day.
         #[arg(long, value_name = "WHEN", default_value = outcomes::SINCE)]
