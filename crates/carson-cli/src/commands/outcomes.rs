@@ -107,12 +107,15 @@ fn summary(ledger: &Ledger) -> String {
     if all.pulls == 0 {
         return format!("no firing since {since} opened a pull request");
     }
-    let mut line = format!(
-        "{} since {since}: {} merged and stand, {} of them untouched",
-        counted(all.pulls, "pull request"),
-        all.stand(),
-        all.untouched
-    );
+    let stand = match all.stand() {
+        0 => "none merged that stands".to_owned(),
+        count => format!(
+            "{count} merged and stand, {} of them untouched",
+            all.untouched
+        ),
+    };
+    let pulls = counted(all.pulls, "pull request");
+    let mut line = format!("{pulls} since {since}: {stand}");
     for (count, says) in [
         (all.reverted, "taken back within 14 days"),
         (all.closed, "closed without merging"),
