@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use carson_config::shipped_roles;
 use carson_core::{EngineKind, Program};
 use carson_forge::OPENERS;
-use carson_operator::{block, firings, pause};
+use carson_operator::{block, firings, outcomes, pause};
 use chrono::{DateTime, Utc};
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Args as ClapArgs, Parser, Subcommand};
@@ -92,6 +92,20 @@ pub enum Command {
         /// Only since then: how long ago (2h, 3d, 1w), `today`, `yesterday`, or a day.
         #[arg(long, value_name = "WHEN")]
         since: Option<String>,
+    },
+    /// Say what became of the pull requests that firings opened.
+    ///
+    /// Each is counted once: merged as the fleet pushed it, merged after people changed it, reverted within
+    /// 14 days of its merge, closed, or still open. HOURS is the median from opening to merge, COST the
+    /// money for each one that was merged and stands, with all attempts at its work. All of it is what the
+    /// rows, the forge and git say; nothing is asked of a model.
+    Outcomes {
+        /// Those of firings since then: how long ago (2h, 3d, 1w), `today`, `yesterday`, or a day.
+        #[arg(long, value_name = "WHEN", default_value = outcomes::SINCE)]
+        since: String,
+        /// By what they are put together.
+        #[arg(long, value_parser = groups(), default_value = "role")]
+        by: String,
     },
     /// Print a firing's log, and where its transcripts are.
     Logs {
@@ -244,6 +258,15 @@ fn with_scripts() -> impl Iterator<Item = (&'static str, &'static str)> {
     let facts = EngineKind::all().map(EngineKind::facts);
     let players = facts.filter(|facts| facts.plays_script);
     players.map(|facts| ("engine", facts.name))
+}
+
+/// By what pull requests are put together.
+fn groups() -> PossibleValuesParser {
+    PossibleValuesParser::new([
+        PossibleValue::new("role").help("The role"),
+        PossibleValue::new("engine").help("The engine and its account"),
+        PossibleValue::new("prompt").help("The role and the version of its prompts"),
+    ])
 }
 
 /// Roles that come with Carson.

@@ -17,6 +17,7 @@
 //! - [`egress`] says which hosts a session may connect to, by name and by address.
 //! - [`reading`] says how long people need for the pull requests that wait for them.
 //! - [`declared`] says what of a session's wishes for the forge is done.
+//! - [`pull_end`] says what became of a pull request, and what takes a merge back.
 //! - [`breaker`] says what an outcome does to a role's fail streak.
 //! - [`section`] is how an entry of a list (a sink, a forge) says what an operator may write of it.
 //!
@@ -42,6 +43,7 @@ pub mod limits;
 pub mod outcome;
 pub mod plausible;
 pub mod proof;
+pub mod pull_end;
 pub mod reading;
 pub mod section;
 pub mod sentinel;

@@ -6,6 +6,7 @@ use carson_config::Role;
 use carson_core::work::WorkKey;
 use carson_core::{FiringId, Stage};
 use minijinja::{Environment, UndefinedBehavior, context};
+use sha2::{Digest as _, Sha256};
 use thiserror::Error;
 
 use self::bounded::{MOST, Texts};
@@ -46,6 +47,32 @@ pub(crate) struct Filling {
     /// Where the work was done before, as a session says.
     pub claim: Option<String>,
     pub attempt: u32,
+}
+
+/// The stages that have a template of their own.
+const STAGES: [Stage; 6] = [
+    Stage::Plan,
+    Stage::Review,
+    Stage::Revise,
+    Stage::Execute,
+    Stage::DiffReview,
+    Stage::Confirm,
+];
+
+/// A short name for the templates of a role, all of them together: another one as soon as a letter in
+/// one of them is, and the same on every host.
+pub(crate) fn version(role: &Role) -> String {
+    let mut hash = Sha256::new();
+    for stage in STAGES {
+        let template = template_of(role, stage);
+        // The length says where one ends.
+        hash.update(format!("{stage} {}\n{template}", template.len()));
+    }
+    let hash = hash.finalize();
+    hash.iter()
+        .take(4)
+        .map(|byte| format!("{byte:02x}"))
+        .collect()
 }
 
 /// Fills the template of a stage, within the bound of a prompt.

@@ -12,6 +12,7 @@ use crate::conclude;
 use crate::ctx::Ctx;
 use crate::ended::{Ended, FiringError};
 use crate::placed::Placed;
+use crate::prompt;
 use crate::reached::Reached;
 use crate::record::Record;
 use crate::said_last;
@@ -56,6 +57,7 @@ pub async fn run(
         });
     }
     info!(firing.id = %id, firing.role = %row.role, "firing started");
+    note_prompts(&ctx).await;
     // Both outlive the stages: one that is dropped at the end of its time leaves what it reached.
     let (mut reached, mut rec) = (Reached::default(), Record::of_row(&row));
     let (halt, findings) = through_the_stages(&ctx, &mut reached, &mut rec).await;
@@ -68,6 +70,13 @@ pub async fn run(
         settled.reason.push_str(&format!(": {why}"));
     }
     conclude::conclude(&ctx, &rec, &mut reached, settled, &facts).await
+}
+
+/// What became of its work will be held against them.
+async fn note_prompts(ctx: &Ctx<'_>) {
+    let version = prompt::version(ctx.role);
+    let noted = ctx.store().set_prompt_version(ctx.id, &version);
+    ctx.best_effort("the version of its prompts", noted).await;
 }
 
 async fn claimed_row(home: &Home, id: FiringId) -> Result<Row, FiringError> {

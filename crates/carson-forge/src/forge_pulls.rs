@@ -4,7 +4,7 @@ use crate::error::ForgeError;
 use crate::forge::Forge;
 use crate::marks;
 use crate::pull_words::{
-    ChangedFile, CheckRun, Head, Linked, Links, Merge, Merged, Review, Thread,
+    ChangedFile, CheckRun, Fate, Head, Linked, Links, Merge, Merged, Review, Thread,
 };
 use crate::words::{Comment, Issue};
 
@@ -120,6 +120,14 @@ impl Forge {
     /// When it does not exist or the forge does not answer.
     pub async fn changed_files(&self, number: u64) -> Result<Vec<ChangedFile>, ForgeError> {
         self.0.changed_files(number).await
+    }
+
+    /// What became of a pull request.
+    ///
+    /// # Errors
+    /// When it does not exist or the forge does not answer.
+    pub async fn fate(&self, number: u64) -> Result<Fate, ForgeError> {
+        self.0.fate(number).await
     }
 
     /// The pull requests that were merged lately, as far as the forge tells when.

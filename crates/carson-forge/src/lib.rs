@@ -73,7 +73,7 @@ pub use opener::{CheckSlug, Opener, Place, Spec};
 pub use people::{Association, Trust};
 pub use pull_api::{LOG_TAIL, PullApi};
 pub use pull_words::{
-    ChangedFile, CheckRun, Conclusion, FileStatus, Head, Linked, Links, Merge, MergeMethod,
+    ChangedFile, CheckRun, Conclusion, Fate, FileStatus, Head, Linked, Links, Merge, MergeMethod,
     Mergeability, Merged, NewReview, Review, ReviewState, ShipVerdict, Thread,
 };
 pub use queue::{

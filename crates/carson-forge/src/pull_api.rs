@@ -5,7 +5,7 @@
 use crate::answer::Answer;
 use crate::error::ForgeError;
 use crate::pull_words::{
-    ChangedFile, CheckRun, Head, Linked, Links, Merge, Merged, Review, Thread,
+    ChangedFile, CheckRun, Fate, Head, Linked, Links, Merge, Merged, Review, Thread,
 };
 
 fn lacks<'a, T: Send + 'a>(verb: &'static str) -> Answer<'a, T> {
@@ -79,6 +79,12 @@ pub trait PullApi {
     fn changed_files(&self, number: u64) -> Answer<'_, Vec<ChangedFile>> {
         let _ = number;
         lacks("the files of a pull request")
+    }
+
+    /// What became of a pull request, by one question.
+    fn fate(&self, number: u64) -> Answer<'_, Fate> {
+        let _ = number;
+        lacks("what became of a pull request")
     }
 
     /// The pull requests that were merged lately, as far as the forge tells when: what it knows without

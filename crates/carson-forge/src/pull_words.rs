@@ -4,7 +4,7 @@ use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 
 use crate::people::Association;
-use crate::words::Comment;
+use crate::words::{Comment, PullState};
 
 /// What a pull request offers now.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -229,6 +229,26 @@ pub struct Merged {
     pub opened_at: DateTime<Utc>,
     /// When it was merged.
     pub merged_at: DateTime<Utc>,
+}
+
+/// What became of a pull request, as far as its forge knows.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Fate {
+    /// Where it stands.
+    pub state: PullState,
+    /// The branch that it offered.
+    pub head: String,
+    /// The branch that it was for.
+    pub base: String,
+    /// When it was opened.
+    pub opened_at: DateTime<Utc>,
+    /// When it was merged or closed; `None` while it is open, and where nobody noted when.
+    pub ended_at: Option<DateTime<Utc>>,
+    /// The last commit that it offered; `None` where the forge holds no branches.
+    pub offered: Option<String>,
+    /// The commit that brought it into its base: of a merge, or the one that holds all of it;
+    /// `None` where it was not merged, or the forge holds no branches.
+    pub landed: Option<String>,
 }
 
 /// What an issue is linked with, where the forge itself knows of links.

@@ -38,6 +38,7 @@ pub mod labels;
 mod list;
 pub mod logs;
 pub mod names;
+pub mod outcomes;
 mod papers;
 pub mod pause;
 pub mod prune;

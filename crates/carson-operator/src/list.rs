@@ -2,8 +2,9 @@
 
 use crate::verb::Verb;
 use crate::{
-    approve, backup, block, breaker, cost, fire, firings, issue_edits, issues, labels, logs, pause,
-    prune, pull_ends, pull_reviews, pulls, retry, roles, show, status, stop, why, workspaces,
+    approve, backup, block, breaker, cost, fire, firings, issue_edits, issues, labels, logs,
+    outcomes, pause, prune, pull_ends, pull_reviews, pulls, retry, roles, show, status, stop, why,
+    workspaces,
 };
 
 /// Every verb there is.
@@ -17,6 +18,7 @@ pub const VERBS: &[Verb] = &[
     Verb::of::<show::Show>(),
     Verb::of::<logs::Logs>(),
     Verb::of::<cost::Cost>(),
+    Verb::of::<outcomes::Outcomes>(),
     Verb::of::<issues::Create>(),
     Verb::of::<issues::List>(),
     Verb::of::<issues::Show>(),

@@ -80,7 +80,7 @@ async fn open_home() -> (TempDir, Home) {
 }
 
 /// A home with this more in its settings, and these roles: name and label.
-async fn home_with(more: &str, roles: &[(&str, &str)]) -> (TempDir, Home) {
+pub(crate) async fn home_with(more: &str, roles: &[(&str, &str)]) -> (TempDir, Home) {
     let dir = tempfile::tempdir().unwrap();
     let settings = "[fleet]\nhost = \"box\"\n[accounts.claude]\nengine = \"claude\"\n";
     std::fs::write(dir.path().join("carson.toml"), format!("{settings}{more}")).unwrap();

@@ -99,6 +99,8 @@ pub struct Firing {
     pub cost_estimated: bool,
     /// Sessions that were tried again because the provider was not available.
     pub retries: u32,
+    /// Which prompts its role had when it started: a short name for the text of all of them.
+    pub prompt_version: Option<String>,
 }
 
 /// One stage of a firing.
@@ -140,7 +142,7 @@ macro_rules! select_firing {
              firing.pushed_sha, firing.settled, firing.facts, firing.sentinel, firing.outcome, \
              firing.reason, firing.skip, firing.attempts, firing.sessions, firing.turns, \
              firing.tokens_in, firing.tokens_out, firing.cost_usd, firing.sandbox, \
-             firing.cost_estimated, firing.retries, firing.goes_on ",
+             firing.cost_estimated, firing.retries, firing.goes_on, firing.prompt_version ",
             $rest
         )
     };
@@ -192,6 +194,7 @@ row! {
         cost_estimated: i64,
         retries: i64,
         goes_on: Option<String>,
+        prompt_version: Option<String>,
     }
 }
 
@@ -242,6 +245,7 @@ impl TryFrom<Raw> for Firing {
             sandbox: json("sandbox", raw.sandbox.as_deref())?,
             cost_estimated: raw.cost_estimated != 0,
             retries: small(raw.retries),
+            prompt_version: raw.prompt_version,
         })
     }
 }

@@ -21,7 +21,7 @@
 //! come that far before. None of them fails because it is repeated.
 //!
 //! Reading order: `db.rs`, `firing.rs` (the rows), `claim.rs`, `progress.rs`, `ending.rs`, `effects.rs`,
-//! `gate.rs`, `stops.rs`, `pauses.rs`, `usage.rs`, `checks.rs`, `outbox.rs`, `jobs.rs`; then `sqlite.rs` and
+//! `gate.rs`, `stops.rs`, `pauses.rs`, `usage.rs`, `pull_ends.rs`, `checks.rs`, `outbox.rs`, `jobs.rs`; then `sqlite.rs` and
 //! `backup.rs`.
 
 pub mod backup;
@@ -43,6 +43,7 @@ mod open;
 mod outbox;
 mod pauses;
 mod progress;
+mod pull_ends;
 mod read;
 mod row;
 mod sqlite;
@@ -63,6 +64,7 @@ pub use jobs::{JobRow, Stale};
 pub use outbox::{NewPost, Post, PostKind, Waiting};
 pub use pauses::{PauseRow, PauseScope};
 pub use progress::{Judged, Progress, Stopped};
+pub use pull_ends::PullEndRow;
 pub use read::{Filter, Found};
 pub use stops::{BlockRow, BlockSetter, BreakerRow};
 pub use stuck::Stuck;

@@ -60,6 +60,22 @@ impl Store {
         Ok(rows == 1)
     }
 
+    /// Which prompts the firing's role has.
+    ///
+    /// # Errors
+    /// When the database does not answer.
+    pub async fn set_prompt_version(&self, id: FiringId, version: &str) -> Result<(), StoreError> {
+        on!(self, |pool| query(
+            "UPDATE firing SET prompt_version = $2 WHERE id = $1"
+        )
+        .bind(id.uuid())
+        .bind(version)
+        .execute(pool)
+        .await?
+        .rows_affected());
+        Ok(())
+    }
+
     /// The firing enters a stage; the one before it ends.
     ///
     /// # Errors

@@ -37,7 +37,7 @@ fn files(fleet: &TestFleet, branch: &str) -> Vec<String> {
 }
 
 /// A person's commit of `person.txt` on top of what is checked out.
-fn person_commits(fleet: &TestFleet, how: &[&str], at: &str) -> String {
+pub(crate) fn person_commits(fleet: &TestFleet, how: &[&str], at: &str) -> String {
     let dir = fleet.root().join("theirs");
     let theirs = dir.to_str().unwrap();
     let add = [&["worktree", "add", "--quiet"], how, &[theirs, at]].concat();

@@ -38,6 +38,7 @@ mod listed;
 mod lockfile;
 mod older;
 mod ordinary_box;
+mod outcomes;
 mod output;
 mod picking;
 mod postgres;

@@ -254,6 +254,7 @@ fn in_the_morning() {
     session.both(&["pr", "list"]);
     session.both(&["pr", "show", "4"]);
     session.run(&["pr", "show", "5"]);
+    session.both(&["outcomes"]);
     session.check("morning");
     let mut session = Session::new(&fleet);
     for id in &ids {

@@ -17,6 +17,7 @@ pub mod hook;
 mod init;
 mod labels;
 mod logs;
+mod outcomes;
 mod pause;
 mod proposed_check;
 mod proposed_setup;
@@ -33,6 +34,7 @@ mod stop;
 mod why;
 mod workspaces;
 
+use carson_operator::outcomes::Outcomes;
 use clap::CommandFactory;
 
 use crate::app::App;
@@ -98,6 +100,7 @@ async fn dispatch(app: &App, command: Command) -> Result<u8, CommandError> {
         Command::Firings(args) => firings::run(app, args).await,
         Command::Show(args) => show::run(app, args).await,
         Command::Cost { since } => cost::run(app, since).await,
+        Command::Outcomes { since, by } => outcomes::run(app, Outcomes { since, by }).await,
         Command::Logs {
             id: Some(id),
             follow: true,

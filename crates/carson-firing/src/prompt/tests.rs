@@ -1,6 +1,6 @@
 //! Prompts are filled, fenced and bounded.
 
-use carson_config::Repo;
+use carson_config::{Prompts, Repo};
 use carson_core::Work;
 use carson_core::work::Background;
 
@@ -122,4 +122,35 @@ fn a_fence_cannot_be_closed_from_inside() {
     let close = second.lines().last().unwrap();
     assert!(!close.contains(&nonce));
     assert_eq!(second.matches(close).count(), 1);
+}
+
+#[test]
+fn prompts_have_another_version_as_soon_as_one_of_them_is_another() {
+    let mut role = Role::gone("hand".parse().unwrap(), chrono_tz::Tz::UTC);
+    role.prompts.plan = "Plan.".into();
+    role.prompts.execute = "Do it.".into();
+    let first = version(&role);
+    assert_eq!(first.len(), 8, "{first}");
+    assert!(
+        first.bytes().all(|byte| byte.is_ascii_hexdigit()),
+        "{first}"
+    );
+    assert_eq!(version(&role.clone()), first);
+    let changed = |change: fn(&mut Prompts)| {
+        let mut other = role.clone();
+        change(&mut other.prompts);
+        version(&other)
+    };
+    let others = [
+        changed(|prompts| prompts.confirm.push('x')),
+        changed(|prompts| prompts.execute.push('\n')),
+        changed(|prompts| std::mem::swap(&mut prompts.plan, &mut prompts.execute)),
+        changed(|prompts| {
+            prompts.plan.push_str("Do it.");
+            prompts.execute.clear();
+        }),
+    ];
+    for other in others {
+        assert_ne!(other, first);
+    }
 }

@@ -3,13 +3,13 @@
 use chrono::{DateTime, Utc};
 use serde::Deserialize;
 
-use super::types::{RawBranch, RawUser, login};
+use super::types::{RawBranch, RawUser, login, pull_state};
 use crate::people::Association;
 use crate::pull_words::{
-    ChangedFile, CheckRun, Conclusion, FileStatus, Head, Linked, Mergeability, Merged, Review,
-    ReviewState,
+    ChangedFile, CheckRun, Conclusion, Fate, FileStatus, Head, Linked, Mergeability, Merged,
+    Review, ReviewState,
 };
-use crate::words::State;
+use crate::words::{PullState, State};
 
 #[derive(Deserialize)]
 pub(super) struct RawTip {
@@ -57,6 +57,43 @@ impl RawEnded {
             head: self.head.name,
             opened_at: self.created_at,
         })
+    }
+}
+
+/// One end of a pull request.
+#[derive(Deserialize)]
+struct RawEnd {
+    #[serde(rename = "ref")]
+    name: String,
+    sha: String,
+}
+
+/// A pull request, where it is asked for what became of it.
+#[derive(Deserialize)]
+pub(super) struct RawFate {
+    state: State,
+    head: RawEnd,
+    base: RawBranch,
+    created_at: DateTime<Utc>,
+    closed_at: Option<DateTime<Utc>>,
+    merged_at: Option<DateTime<Utc>>,
+    merge_commit_sha: Option<String>,
+}
+
+impl From<RawFate> for Fate {
+    fn from(raw: RawFate) -> Self {
+        let state = pull_state(raw.merged_at, raw.state);
+        // Of one that is not merged it is a trial that GitHub made by itself.
+        let landed = raw.merge_commit_sha;
+        Self {
+            state,
+            head: raw.head.name,
+            base: raw.base.name,
+            opened_at: raw.created_at,
+            ended_at: raw.merged_at.or(raw.closed_at),
+            offered: Some(raw.head.sha),
+            landed: landed.filter(|_| state == PullState::Merged),
+        }
     }
 }
 

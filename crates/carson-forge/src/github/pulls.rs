@@ -4,14 +4,16 @@ use reqwest::Method;
 use serde::de::{DeserializeOwned, IgnoredAny};
 use serde_json::json;
 
-use super::pull_types::{RawCheckRun, RawEnded, RawFile, RawHead, RawLinked, RawReview, RawStatus};
+use super::pull_types::{
+    RawCheckRun, RawEnded, RawFate, RawFile, RawHead, RawLinked, RawReview, RawStatus,
+};
 use super::{GitHubForge, types};
 use crate::answer::Answer;
 use crate::api::Api;
 use crate::error::ForgeError;
 use crate::pull_api::PullApi;
 use crate::pull_words::{
-    ChangedFile, CheckRun, Head, Linked, Links, Merge, Merged, Review, Thread,
+    ChangedFile, CheckRun, Fate, Head, Linked, Links, Merge, Merged, Review, Thread,
 };
 use crate::rest::Query;
 use crate::words::{Listed, PullState};
@@ -183,6 +185,14 @@ impl PullApi for GitHubForge {
             let number = number.to_string();
             self.all::<RawFile, _>(&["pulls", &number, "files"], None)
                 .await
+        })
+    }
+
+    fn fate(&self, number: u64) -> Answer<'_, Fate> {
+        Box::pin(async move {
+            let path = self.path(&["pulls", &number.to_string()]);
+            let raw: RawFate = self.client.get(&path).await?;
+            Ok(raw.into())
         })
     }
 

@@ -4,7 +4,7 @@ use wiremock::matchers::{body_partial_json, header, method, path, query_param};
 use wiremock::{Mock, MockServer, ResponseTemplate};
 
 use super::*;
-use crate::{Forge, Merge};
+use crate::{Fate, Forge, Merge, PullState};
 
 pub(super) async fn server() -> (MockServer, Forge) {
     let _ = rustls::crypto::ring::default_provider().install_default();
@@ -297,4 +297,54 @@ async fn a_pull_request_says_who_opened_it_and_from_where() {
         assert_eq!(read.author, author);
         assert_eq!(read.opened_at.to_rfc3339(), "2026-01-01T00:00:00+00:00");
     }
+}
+
+#[tokio::test]
+async fn what_became_of_a_pull_request_is_one_question() {
+    let (server, forge) = server().await;
+    let (tip, trial) = ("1".repeat(40), "2".repeat(40));
+    let told = |number: u64, state: &str, merged: Option<&str>| {
+        let closed = (state == "closed").then_some("2026-01-03T00:00:00Z");
+        let mut one = pull(number, false);
+        one["head"]["sha"] = json!(tip);
+        one["state"] = json!(state);
+        one["created_at"] = json!("2026-01-01T00:00:00Z");
+        one["closed_at"] = json!(closed);
+        one["merged_at"] = json!(merged);
+        // Of one that is open, GitHub names the commit by which it tries whether it can be merged.
+        one["merge_commit_sha"] = json!(trial);
+        one
+    };
+    let merged = Some("2026-01-02T00:00:00Z");
+    for one in [
+        told(5, "closed", merged),
+        told(6, "closed", None),
+        told(7, "open", None),
+    ] {
+        let at = format!("/repos/acme/widget/pulls/{}", one["number"]);
+        Mock::given(method("GET"))
+            .and(path(at))
+            .respond_with(ResponseTemplate::new(200).set_body_json(one))
+            .expect(1)
+            .mount(&server)
+            .await;
+    }
+    let fate = |state, ended_at: Option<&str>, landed: Option<&str>| Fate {
+        state,
+        head: "carson/r/1".into(),
+        base: "main".into(),
+        opened_at: "2026-01-01T00:00:00Z".parse().unwrap(),
+        ended_at: ended_at.map(|at| at.parse().unwrap()),
+        offered: Some(tip.clone()),
+        landed: landed.map(str::to_owned),
+    };
+    let closed = Some("2026-01-03T00:00:00Z");
+    for (number, expected) in [
+        (5, fate(PullState::Merged, merged, Some(&trial))),
+        (6, fate(PullState::Closed, closed, None)),
+        (7, fate(PullState::Open, None, None)),
+    ] {
+        assert_eq!(forge.fate(number).await.unwrap(), expected);
+    }
+    assert!(forge.fate(8).await.unwrap_err().is_of_one());
 }

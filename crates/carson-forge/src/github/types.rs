@@ -127,11 +127,16 @@ impl RawPull {
     }
 
     pub fn state(&self) -> PullState {
-        match (self.merged_at, self.state) {
-            (Some(_), _) => PullState::Merged,
-            (None, State::Open) => PullState::Open,
-            (None, State::Closed) => PullState::Closed,
-        }
+        pull_state(self.merged_at, self.state)
+    }
+}
+
+/// Where a pull request stands: to GitHub one that was merged is closed.
+pub(super) fn pull_state(merged_at: Option<DateTime<Utc>>, state: State) -> PullState {
+    match (merged_at, state) {
+        (Some(_), _) => PullState::Merged,
+        (None, State::Open) => PullState::Open,
+        (None, State::Closed) => PullState::Closed,
     }
 }
 

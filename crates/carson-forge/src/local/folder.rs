@@ -9,12 +9,12 @@ use carson_core::Clock;
 use chrono::{DateTime, Utc};
 
 use super::head::{
-    CommentHead, IssueHead, PullHead, operator, owner, read_comment, read_issue, read_merged,
-    read_pull, us,
+    CommentHead, IssueHead, PullHead, operator, owner, read_comment, read_fate, read_issue,
+    read_merged, read_pull, us,
 };
 use super::{ME, file};
 use crate::error::ForgeError;
-use crate::pull_words::Merged;
+use crate::pull_words::{Fate, Merged};
 use crate::standing::Standing;
 use crate::words::is_same_label;
 use crate::words::{Comment, Issue, IssueEdit, Listed, NewIssue, NewPull, Pull, PullState, State};
@@ -328,6 +328,10 @@ impl Folder {
 
     pub(super) fn pull(&self, number: u64) -> Result<Pull, ForgeError> {
         read_pull(number, &self.pull_file(number))
+    }
+
+    pub(super) fn fate(&self, number: u64) -> Result<Fate, ForgeError> {
+        read_fate(&self.pull_file(number))
     }
 
     pub(super) fn merged(&self) -> Result<Vec<Merged>, ForgeError> {

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use super::{ME, file};
 use crate::error::ForgeError;
 use crate::people::Association;
-use crate::pull_words::Merged;
+use crate::pull_words::{Fate, Merged};
 use crate::words::{Comment, Issue, Pull, PullState, State};
 
 #[derive(Serialize, Deserialize)]
@@ -143,6 +143,20 @@ pub(super) fn read_merged(_: u64, path: &Path) -> Result<Option<Merged>, ForgeEr
         opened_at: front.created_at,
         merged_at,
     }))
+}
+
+/// What became of a pull request. Its commits are git's.
+pub(super) fn read_fate(path: &Path) -> Result<Fate, ForgeError> {
+    let (front, _) = file::read::<PullHead>(path)?;
+    Ok(Fate {
+        state: front.state,
+        head: front.head,
+        base: front.base,
+        opened_at: front.created_at,
+        ended_at: front.merged_at.filter(|_| front.state == PullState::Merged),
+        offered: None,
+        landed: None,
+    })
 }
 
 /// A comment. What has no front matter is what the operator typed, when the file was last changed.

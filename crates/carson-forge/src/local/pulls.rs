@@ -7,7 +7,7 @@ use crate::api::Api;
 use crate::branches::Compared;
 use crate::error::ForgeError;
 use crate::pull_api::PullApi;
-use crate::pull_words::{ChangedFile, CheckRun, Head, Merge, Merged, Review, Thread};
+use crate::pull_words::{ChangedFile, CheckRun, Fate, Head, Merge, Merged, Review, Thread};
 use crate::words::PullState;
 
 impl LocalForge {
@@ -60,6 +60,10 @@ impl PullApi for LocalForge {
             self.verb(move |folder| folder.end_pull(number, PullState::Merged))
                 .await
         })
+    }
+
+    fn fate(&self, number: u64) -> Answer<'_, Fate> {
+        self.verb(move |folder| folder.fate(number))
     }
 
     fn merged_lately(&self) -> Answer<'_, Vec<Merged>> {

@@ -4,7 +4,7 @@ use carson_core::{Clock, FiringId};
 use proptest::prelude::*;
 
 use super::*;
-use crate::{Association, Claim, Claimed, Forge, Release};
+use crate::{Association, Claim, Claimed, Forge, Merge, PullState, Release};
 
 pub(super) const READY: &str = "carson:ready";
 
@@ -272,4 +272,32 @@ async fn a_look_leaves_nothing_behind_and_finds_what_cannot_be_read() {
     std::fs::write(issues.join("0002.md"), "no front matter").unwrap();
     let error = forge.examine().await.unwrap_err().to_string();
     assert!(error.contains("0002.md"), "{error}");
+}
+
+#[tokio::test]
+async fn what_became_of_a_pull_request_stands_in_its_file() {
+    let (_dir, forge) = forge();
+    for branch in ["carson/r/1", "carson/r/2", "carson/r/3"] {
+        let new = NewPull {
+            head: branch.into(),
+            base: "main".into(),
+            ..NewPull::default()
+        };
+        forge.create_pull(&new).await.unwrap();
+    }
+    forge.merge_pull(1, &Merge::default()).await.unwrap();
+    forge.close_pull(2).await.unwrap();
+    let merged = forge.fate(1).await.unwrap();
+    assert_eq!((&*merged.head, &*merged.base), ("carson/r/1", "main"));
+    assert_eq!(merged.state, PullState::Merged);
+    assert!(merged.ended_at.unwrap() >= merged.opened_at, "{merged:?}");
+    // The branches are git's.
+    assert_eq!((merged.offered, merged.landed), (None, None));
+    let (closed, open) = (forge.fate(2).await.unwrap(), forge.fate(3).await.unwrap());
+    assert_eq!(
+        (closed.state, open.state),
+        (PullState::Closed, PullState::Open)
+    );
+    assert_eq!((closed.ended_at, open.ended_at), (None, None));
+    assert!(forge.fate(4).await.unwrap_err().is_of_one());
 }

@@ -20,6 +20,7 @@ mod plans;
     reason = "it is public in the crate that it belongs to"
 )]
 mod postgres;
+mod pull_ends;
 mod reads;
 mod schema;
 mod stops;

@@ -187,6 +187,11 @@ async fn work(store: &Store) {
         .remember_refusal(&widget, WorkKey::Issue(1), 1, at(0))
         .await
         .unwrap();
+    store.firings_that_opened(at(0)).await.unwrap();
+    store.firings_of_pull(&widget, 1).await.unwrap();
+    store.firing_of_pull(&widget, 1).await.unwrap();
+    store.pull_end(&widget, 1).await.unwrap();
+    store.set_prompt_version(id, "v").await.unwrap();
     store.find_firing(&id.short()).await.unwrap();
     store.last_slot(&role).await.unwrap();
     for (role, since) in [(None, None), (Some(role), None), (None, Some(at(0)))] {

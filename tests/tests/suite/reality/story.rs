@@ -152,6 +152,8 @@ async fn is_merged(forge: &Forge, number: u64, sha: &str) {
     let state = forge.pull(number).await.unwrap().state;
     assert_eq!(state, PullState::Open);
     assert_eq!(forge.merged_lately().await.unwrap(), []);
+    let fate = forge.fate(number).await.unwrap();
+    assert_eq!((fate.state, fate.ended_at), (PullState::Open, None));
     for _ in 0..2 {
         forge.merge_pull(number, &merge(sha)).await.unwrap();
         let state = forge.pull(number).await.unwrap().state;
@@ -161,6 +163,16 @@ async fn is_merged(forge: &Forge, number: u64, sha: &str) {
     assert_eq!(merged.len(), 1, "{merged:?}");
     assert!(merged[0].opened_at <= merged[0].merged_at, "{merged:?}");
     assert_eq!(merged[0].head, forge.pull(number).await.unwrap().head);
+    let fate = forge.fate(number).await.unwrap();
+    assert_eq!(fate.state, PullState::Merged);
+    assert_eq!(fate.ended_at, Some(merged[0].merged_at));
+    assert_eq!(
+        (&fate.head, fate.opened_at),
+        (&merged[0].head, merged[0].opened_at)
+    );
+    // Where the forge holds no branches, git knows which commits came in.
+    assert_eq!(fate.offered.is_some(), fate.landed.is_some(), "{fate:?}");
+    assert!(fate.offered.is_none_or(|offered| offered == sha));
 }
 
 /// What else we ask of a forge, so that all of it is held against the description.

@@ -443,6 +443,12 @@ async fn what_people_do_by_hand_is_understood() {
     does("PATCH", format!("issues/{number}"), again).await;
     assert_eq!(scene.fire()["outcome"], "OK");
     assert_eq!(scene.pulls_of(number).await.len(), 3);
+    let ledger = scene.fleet.ok(&["outcomes", "--json"]);
+    let all = &ledger["all"];
+    // What stands in for GitHub has branches of its own: to it another commit was merged than was pushed.
+    let ends = ["closed", "changed", "pending"].map(|end| all[end].clone());
+    assert_eq!(ends, [1, 1, 1].map(Value::from), "{ledger:#}");
+    assert_eq!(all["pulls"], 3, "{ledger:#}");
 }
 
 /// GitHub answers for it with its new address, which our token does not follow.
