@@ -133,7 +133,7 @@ pub struct Facts {
     #[serde(default)]
     pub unchanged: bool,
     /// What its sessions asked Carson to do on the forge: what is done of it, and what is not.
-    #[serde(default)]
+    #[serde(default, skip_serializing_if = "Admitted::is_empty")]
     pub declared: Admitted,
 }
 

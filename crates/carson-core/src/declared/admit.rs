@@ -67,6 +67,14 @@ struct Counts {
     reviews: u32,
 }
 
+impl Admitted {
+    /// Whether nothing was asked for.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.effects.is_empty() && self.refused.is_empty()
+    }
+}
+
 impl Outbox {
     /// Holds every entry against the grant. Each is judged alone: one that is refused holds up no other.
     #[must_use]

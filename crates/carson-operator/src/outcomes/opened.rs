@@ -7,7 +7,7 @@ use carson_home::Home;
 use carson_store::{Firing, PullEndRow, StoreError};
 use chrono::{DateTime, Utc};
 
-use super::PullOutcome;
+use super::pull::PullOutcome;
 
 /// A pull request that a firing opened.
 pub(super) struct Opened {

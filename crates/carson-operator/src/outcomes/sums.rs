@@ -5,7 +5,7 @@ use std::str::FromStr;
 use carson_core::pull_end::PullEnd;
 use serde::Serialize;
 
-use super::PullOutcome;
+use super::pull::PullOutcome;
 
 /// By what pull requests are put together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
