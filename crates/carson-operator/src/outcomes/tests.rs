@@ -5,6 +5,8 @@ use carson_core::{FiringId, Outcome};
 use carson_store::{Claim, Ending, Judged, NewFiring, Progress, PullEndRow, Store};
 use chrono::TimeDelta;
 
+use carson_core::pull_end::PullEnd;
+
 use super::*;
 use crate::tests::home_with;
 
