@@ -21,7 +21,7 @@ macro_rules! role {
     };
 }
 
-const SHIPPED: [ShippedRole; 5] = [
+const SHIPPED: [ShippedRole; 6] = [
     role!(
         "implementer": "role.toml", "plan.md", "review.md", "revise.md", "execute.md", "diff-review.md",
         "confirm.md"
@@ -29,6 +29,7 @@ const SHIPPED: [ShippedRole; 5] = [
     role!("planner": "role.toml", "execute.md"),
     role!("triager": "role.toml", "execute.md"),
     role!("reviewer": "role.toml", "execute.md"),
+    role!("fixer": "role.toml", "execute.md"),
     role!("merger": "role.toml"),
 ];
 

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 /// What a role is for. Each kind is a file in `crates/carson-firing/src/roles/`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
-#[schemars(extend("x-planned" = ["architect", "fixer", "tester", "steward", "command"]))]
+#[schemars(extend("x-planned" = ["architect", "tester", "steward", "command"]))]
 pub enum RoleKind {
     /// Makes a pull request of an issue.
     Implementer,
@@ -20,6 +20,8 @@ pub enum RoleKind {
     Triager,
     /// Reviews pull requests.
     Reviewer,
+    /// Mends the fleet's own pull requests: red checks, findings of reviews, conflicts.
+    Fixer,
     /// Merges the fleet's pull requests that nothing stands against; asks no model.
     Merger,
 }
@@ -39,12 +41,13 @@ pub enum WorkFrom {
 
 impl RoleKind {
     /// Every kind.
-    pub const ALL: [Self; 6] = [
+    pub const ALL: [Self; 7] = [
         Self::Implementer,
         Self::Routine,
         Self::Planner,
         Self::Triager,
         Self::Reviewer,
+        Self::Fixer,
         Self::Merger,
     ];
 
@@ -57,6 +60,7 @@ impl RoleKind {
             Self::Planner => "planner",
             Self::Triager => "triager",
             Self::Reviewer => "reviewer",
+            Self::Fixer => "fixer",
             Self::Merger => "merger",
         }
     }
@@ -66,7 +70,7 @@ impl RoleKind {
     pub fn works_on(self) -> WorkFrom {
         match self {
             Self::Implementer | Self::Planner | Self::Triager => WorkFrom::Issues,
-            Self::Reviewer | Self::Merger => WorkFrom::Pulls,
+            Self::Reviewer | Self::Fixer | Self::Merger => WorkFrom::Pulls,
             Self::Routine => WorkFrom::None,
         }
     }
@@ -74,7 +78,7 @@ impl RoleKind {
     /// Whether its sessions make commits; the others ask in their outbox.
     #[must_use]
     pub fn makes_commits(self) -> bool {
-        matches!(self, Self::Implementer | Self::Routine)
+        matches!(self, Self::Implementer | Self::Routine | Self::Fixer)
     }
 
     /// Whether it asks a model at all.
@@ -88,7 +92,7 @@ impl RoleKind {
         match self {
             Self::Implementer => Some("carson:ready"),
             Self::Planner => Some("carson:plan"),
-            Self::Routine | Self::Triager | Self::Reviewer | Self::Merger => None,
+            Self::Routine | Self::Triager | Self::Reviewer | Self::Fixer | Self::Merger => None,
         }
     }
 
@@ -96,6 +100,7 @@ impl RoleKind {
     pub(crate) fn stages(self) -> Vec<Stage> {
         match self {
             Self::Implementer | Self::Routine => Stage::CHOSEN.to_vec(),
+            Self::Fixer => vec![Stage::Execute, Stage::Verify, Stage::DiffReview],
             Self::Planner | Self::Triager | Self::Reviewer => vec![Stage::Execute],
             Self::Merger => Vec::new(),
         }
@@ -122,7 +127,7 @@ impl RoleKind {
                 review: true,
                 ..Grant::default()
             },
-            Self::Implementer | Self::Routine | Self::Merger => Grant::default(),
+            Self::Implementer | Self::Routine | Self::Fixer | Self::Merger => Grant::default(),
         }
     }
 }

@@ -99,6 +99,27 @@ pub enum Effect {
         /// Until when they may.
         until: DateTime<Utc>,
     },
+    /// Notes that the firing's commits are in a pull request that was there before.
+    JoinPull {
+        /// The pull request.
+        pull: u64,
+    },
+    /// Adds to a thread of a review, once.
+    Reply {
+        /// The pull request.
+        pull: u64,
+        /// What the forge calls the thread.
+        thread: String,
+        /// What.
+        body: Page,
+    },
+    /// Gives an issue or a pull request to people, once.
+    HandOver {
+        /// Which.
+        number: u64,
+        /// Why.
+        note: Page,
+    },
     /// Merges a pull request that offers exactly this commit.
     MergePull {
         /// The pull request.
@@ -155,6 +176,9 @@ impl Effect {
             Self::TellFiled { .. } => "tell-filed",
             Self::Review { .. } => "review",
             Self::AwaitApproval { .. } => "await-approval",
+            Self::JoinPull { .. } => "join-pull",
+            Self::Reply { .. } => "reply",
+            Self::HandOver { .. } => "hand-over",
             Self::MergePull { .. } => "merge-pull",
         }
     }
@@ -220,6 +244,16 @@ mod tests {
                 issue: 7,
                 hash: "ab".into(),
                 until: DateTime::UNIX_EPOCH,
+            },
+            Effect::JoinPull { pull: 9 },
+            Effect::Reply {
+                pull: 9,
+                thread: "T_1".into(),
+                body: Page::from("text"),
+            },
+            Effect::HandOver {
+                number: 9,
+                note: Page::from("text"),
             },
             Effect::MergePull {
                 pull: 9,

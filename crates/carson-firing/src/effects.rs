@@ -80,7 +80,8 @@ impl Bearer<'_> {
                 .filed
                 .extend(said.trim_start_matches('#').parse::<u64>());
         }
-        if let Effect::OpenPull { draft, .. } = row.effect {
+        if let Effect::OpenPull { .. } | Effect::JoinPull { .. } = row.effect {
+            let draft = matches!(row.effect, Effect::OpenPull { draft: true, .. });
             let firing = self.home.store.firing(self.id()).await?;
             carried.pull = firing.and_then(|firing| {
                 Some(OpenedPull {
@@ -124,9 +125,11 @@ impl Bearer<'_> {
         };
         let (state, said, next_at) = tried;
         // The pull request's number stands in the firing's row before the effect counts as done.
-        if let (EffectState::Done, Effect::OpenPull { .. }, Some(pull)) =
-            (state, &row.effect, &carried.pull)
-        {
+        let is_pull = matches!(
+            row.effect,
+            Effect::OpenPull { .. } | Effect::JoinPull { .. }
+        );
+        if let (EffectState::Done, true, Some(pull)) = (state, is_pull, &carried.pull) {
             store.set_pull(self.id(), pull.number, &pull.url).await?;
         }
         let tried = Tried {

@@ -176,14 +176,12 @@ pub async fn follow(
     forge: &Forge,
     pull: &Pull,
 ) -> Result<Option<u64>, PullError> {
-    let row = home.store.firing_of_pull(&repo.name, pull.number).await?;
-    let issue = row
-        .as_ref()
-        .and_then(|row| row.work)
-        .and_then(|work| match work {
-            WorkKey::Issue(number) => Some((number, row.as_ref()?)),
-            _ => None,
-        });
+    let rows = home.store.firings_of_pull(&repo.name, pull.number).await?;
+    // Who mended it has the pull request for its work.
+    let issue = rows.iter().rev().find_map(|row| match row.work {
+        Some(WorkKey::Issue(number)) => Some((number, row)),
+        _ => None,
+    });
     let Some((number, row)) = issue else {
         return Ok(None);
     };

@@ -1,6 +1,7 @@
 //! A firing that has a place to work in, and what its sessions are told of it.
 
 use std::ffi::OsString;
+use std::path::Path;
 
 use carson_config::Repo;
 use carson_core::limits::Limits;
@@ -20,6 +21,8 @@ pub(crate) struct Brief<'f> {
     pub repo: &'f Repo,
     pub work: &'f Work,
     pub branch: &'f str,
+    /// Where its execute sessions ask for what is to be done on the forge.
+    pub outbox: &'f Path,
     /// What a pull request changes that is the work.
     pub diff: Option<&'f str>,
     /// Whether an earlier attempt's commits are on it.
@@ -59,11 +62,12 @@ pub(crate) struct FailedBefore {
 
 impl Placed<'_, '_> {
     /// What a prompt tells.
-    pub(crate) fn brief<'f>(&'f self, ctx: &'f Ctx<'_>) -> Brief<'f> {
+    pub(crate) fn brief<'f>(&'f self, ctx: &'f Ctx<'_>, outbox: &'f Path) -> Brief<'f> {
         Brief {
             repo: self.taken.repo,
             work: &self.taken.work,
             branch: &self.place.worktree.branch,
+            outbox,
             diff: self.taken.diff.as_deref(),
             goes_on: self.place.goes_on.is_some(),
             guidance: &self.guidance,

@@ -147,7 +147,7 @@ fn fill(
             max_turns => brief.max_turns(stage),
             blocked => Option::<String>::None,
             policy => POLICY,
-            outbox => outbox::explained(&role.grant),
+            outbox => outbox::explained(&role.grant, brief.outbox),
         })
         .map_err(fail)
 }

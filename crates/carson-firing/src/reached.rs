@@ -27,8 +27,21 @@ pub(crate) struct Taken<'h> {
     pub at: Option<Oid>,
     /// What that changes, for sessions that judge it.
     pub diff: Option<String>,
+    /// What is wrong with a pull request that is to be mended.
+    pub mends: Option<Mends>,
     /// What is to be done on the forge, where that needs no session.
     pub decided: Option<Vec<Effect>>,
+}
+
+/// What is wrong with a pull request of the fleet's.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Mends {
+    /// Its branch, which gets the commits once they are finished.
+    pub branch: String,
+    /// What is wrong, for sessions. Others wrote it.
+    pub findings: String,
+    /// Threads that are answered.
+    pub threads: Vec<String>,
 }
 
 impl<'h> Taken<'h> {
@@ -40,6 +53,7 @@ impl<'h> Taken<'h> {
             work,
             at: None,
             diff: None,
+            mends: None,
             decided: None,
         }
     }

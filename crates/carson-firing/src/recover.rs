@@ -22,7 +22,7 @@ use crate::ctx::Ctx;
 use crate::effects;
 pub use crate::effects::CaughtUp;
 use crate::ended::{Ended, FiringError};
-use crate::reached::{GoesOn, Place, Reached, Taken};
+use crate::reached::{GoesOn, Mends, Place, Reached, Taken};
 use crate::record::Record;
 use crate::stages::facts::{self, Findings};
 use carson_bench::bench::{Bench, MARKER};
@@ -225,7 +225,18 @@ async fn taken_again<'h>(home: &Home, row: &Row, repo: &'h Repo) -> Option<Taken
         attempts: 0,
         background: Background::default(),
     };
-    Some(Taken::new(repo, forge, work))
+    let mends = match (key, home.fleet.roles.get(&row.role)) {
+        (WorkKey::Pull(number), Some(role)) if role.kind.makes_commits() => {
+            forge.pull(number).await.ok()
+        }
+        _ => None,
+    };
+    let mut taken = Taken::new(repo, forge, work);
+    taken.mends = mends.map(|pull| Mends {
+        branch: pull.head,
+        ..Mends::default()
+    });
+    Some(taken)
 }
 
 async fn place_again(home: &Home, row: &Row, repo: &Repo) -> Option<Place> {

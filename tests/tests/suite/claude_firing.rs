@@ -109,7 +109,12 @@ impl Scene {
 }
 
 /// `[accounts.claude]`: the CLI's switches without what the bench must set by itself.
-fn account(model: &ScriptedModel, fleet: &TestFleet, sign_in: &str, secret: &str) -> String {
+pub(crate) fn account(
+    model: &ScriptedModel,
+    fleet: &TestFleet,
+    sign_in: &str,
+    secret: &str,
+) -> String {
     let mut env = claude_env(model, fleet.root());
     env.retain(|(name, _)| !["HOME", "IS_SANDBOX", "ANTHROPIC_API_KEY"].contains(&name.as_str()));
     env.push((sign_in.to_owned(), secret.to_owned()));

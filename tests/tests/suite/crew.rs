@@ -1,10 +1,13 @@
 //! The crew: roles that change nothing by themselves and ask Carson for what is to be done on the forge.
 
+mod claude;
+mod fixer;
 mod merger;
 mod outbox;
 mod planner;
 mod reviewer;
 mod triager;
+mod whole;
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -109,4 +112,15 @@ fn says(fleet: &TestFleet, issue: u64, name: &str, text: &str) {
 fn upkeep(fleet: &TestFleet) {
     let ran = fleet.carson(&["prune"]);
     assert_eq!(ran.code, Some(0), "{ran:#?}");
+}
+
+/// Writes to its database.
+fn sql(fleet: &TestFleet, line: &'static str) {
+    let runtime = tokio::runtime::Runtime::new().unwrap();
+    runtime.block_on(async {
+        use sqlx::Connection as _;
+        let url = format!("sqlite:{}", fleet.home().join("state/carson.db").display());
+        let mut on = sqlx::SqliteConnection::connect(&url).await.unwrap();
+        sqlx::query(line).execute(&mut on).await.unwrap();
+    });
 }

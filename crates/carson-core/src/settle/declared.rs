@@ -42,6 +42,7 @@ fn told(effects: &[Effect]) -> String {
             Effect::Review { ship: false, .. } => "review: not ship-ready",
             Effect::CloseIssue { .. } => "closed issue",
             Effect::MergePull { .. } => "merge",
+            Effect::HandOver { .. } => "given to people",
             _ => continue,
         };
         match words.iter_mut().find(|(known, _)| *known == word) {
@@ -50,6 +51,7 @@ fn told(effects: &[Effect]) -> String {
         }
     }
     let words = words.into_iter().map(|(word, count)| match word {
+        "given to people" => word.to_owned(),
         "change of labels" if count > 1 => format!("{count} changes of labels"),
         word => counted(count, word),
     });

@@ -1,5 +1,7 @@
 //! The work that a firing would take, and what it would meet before its first session.
 
+use std::path::Path;
+
 use carson_checks::{FAILS, Health, Machine, Scene, fails_on_base};
 use carson_config::{Repo, Role, WorkFrom};
 use carson_core::admission::SkipReason;
@@ -327,6 +329,7 @@ pub(super) fn told(
         repo,
         work: &work,
         branch: "carson/…",
+        outbox: Path::new("$CARSON_OUTBOX"),
         diff: None,
         goes_on: false,
         guidance: "",

@@ -127,6 +127,30 @@ impl Bearer<'_> {
             Effect::AwaitApproval { issue, hash, until } => {
                 return self.await_approval(*issue, (hash, *until), &key).await;
             }
+            Effect::JoinPull { pull } => {
+                let pull = self.forge.pull(*pull).await?;
+                let joined = carried.pull.insert(OpenedPull {
+                    number: pull.number,
+                    url: pull.url,
+                    draft: pull.draft,
+                });
+                joined.url.clone()
+            }
+            Effect::Reply { pull, thread, body } => {
+                let forge = self.forge;
+                forge.reply_once(*pull, thread, &key, body.as_str()).await?;
+                format!("#{pull}")
+            }
+            Effect::HandOver { number, note } => {
+                // Label first: without it the next slot would begin anew by itself.
+                self.forge
+                    .set_labels(*number, &["needs:human"], &[])
+                    .await?;
+                self.forge
+                    .comment_once(*number, &key, note.as_str())
+                    .await?;
+                format!("#{number}")
+            }
             Effect::MergePull { pull, head } => return self.merge(*pull, head).await,
         };
         Ok(Went::Done(said))

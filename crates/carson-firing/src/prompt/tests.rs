@@ -49,6 +49,7 @@ fn brief<'b>(repo: &'b Repo, work: &'b Work, role: &'b Role) -> Brief<'b> {
         repo,
         work,
         branch: "carson/hand/7",
+        outbox: std::path::Path::new("/tmp/outbox.json"),
         diff: None,
         goes_on: true,
         guidance: "AGENTS.md:\n\nUse tabs.",

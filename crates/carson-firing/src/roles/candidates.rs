@@ -30,6 +30,8 @@ pub struct Candidate {
     pub url: String,
     /// The commit of a pull request that is to be judged.
     pub shown: Option<ShownPull>,
+    /// What is wrong with a pull request that is to be mended, and the threads that say so.
+    pub findings: Option<(String, Vec<String>)>,
     /// What is to be done, where that needs no session.
     pub decided: Option<Vec<Effect>>,
 }

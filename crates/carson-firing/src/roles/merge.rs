@@ -4,7 +4,7 @@
 use carson_core::Effect;
 use carson_core::settle::{Goal, PromiseFact};
 use carson_core::work::WorkKey;
-use carson_forge::{CheckRun, ForgeError, Mergeability, Pull, Review, ReviewState};
+use carson_forge::{CheckRun, Mergeability, Pull};
 use carson_store::Firing as Row;
 use chrono::TimeDelta;
 
@@ -97,8 +97,8 @@ async fn stands_against(
     if let Some(no) = no {
         return Ok(Err(no.to_owned()));
     }
-    let reviews = or_none(forge.reviews(pull.number).await)?;
-    if let Some(by) = objects(&reviews, forge.me().await?) {
+    let reviews = pulls::or_none(forge.reviews(pull.number).await)?;
+    if let Some(by) = pulls::objects(&reviews, forge.me().await?) {
         return Ok(Err(format!("{by} asked for changes")));
     }
     let mut verdicts = forge.verdicts(pull.number).await?;
@@ -110,43 +110,16 @@ async fn stands_against(
         }
         Some(_) => {}
     }
-    let threads = or_none(forge.review_threads(pull.number).await)?;
+    let threads = pulls::or_none(forge.review_threads(pull.number).await)?;
     let open = threads.iter().filter(|thread| !thread.resolved).count();
     if open > 0 {
         return Ok(Err(format!("{open} of its review threads are open")));
     }
-    let checks = or_none(forge.checks(&head).await)?;
+    let checks = pulls::or_none(forge.checks(&head).await)?;
     Ok(match unchecked(&checks, row) {
         Some(why) => Err(why),
         None => Ok(head),
     })
-}
-
-/// A forge that has no such thing has none of them.
-fn or_none<T>(asked: Result<Vec<T>, ForgeError>) -> Result<Vec<T>, ForgeError> {
-    match asked {
-        Err(ForgeError::Lacks { .. }) => Ok(Vec::new()),
-        asked => asked,
-    }
-}
-
-/// The person whose last word is no.
-fn objects(reviews: &[Review], me: &str) -> Option<String> {
-    let of_people = reviews
-        .iter()
-        .filter(|one| !one.author.eq_ignore_ascii_case(me));
-    let says = |one: &&Review| {
-        // A remark takes nothing back.
-        !matches!(one.state, ReviewState::Commented | ReviewState::Pending)
-    };
-    let said: Vec<&Review> = of_people.filter(says).collect();
-    let is_last = |at: usize| {
-        let author = &said[at].author;
-        !said[at + 1..].iter().any(|later| later.author == *author)
-    };
-    let mut last = (0..said.len()).filter(|at| is_last(*at));
-    let no = last.find(|at| said[*at].state == ReviewState::ChangesRequested)?;
-    Some(said[no].author.clone())
 }
 
 /// Why nobody knows whether it works. Where the forge runs no checks, the fleet's own must have passed.

@@ -3,6 +3,7 @@
 
 pub(crate) mod candidates;
 mod effects;
+mod fix;
 pub(crate) mod hand_over;
 mod implement;
 mod kind;
@@ -29,6 +30,7 @@ pub(crate) fn kind_of(role: &Role) -> &'static Kind {
         RoleKind::Planner => &plan::KIND,
         RoleKind::Triager => &triage::KIND,
         RoleKind::Reviewer => &review::KIND,
+        RoleKind::Fixer => &fix::KIND,
         RoleKind::Merger => &merge::KIND,
     }
 }

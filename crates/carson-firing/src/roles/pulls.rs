@@ -3,7 +3,7 @@
 use carson_config::Role;
 use carson_core::work::WorkKey;
 use carson_core::{Effect, Page};
-use carson_forge::{DO_NOT_PICKUP, DO_NOT_REVIEW, Pull};
+use carson_forge::{DO_NOT_PICKUP, DO_NOT_REVIEW, ForgeError, Pull, Review, ReviewState};
 use chrono::{DateTime, TimeDelta, Utc};
 
 use super::candidates::{Candidate, ShownPull};
@@ -66,6 +66,7 @@ pub(super) fn candidate(pull: Pull, head: String) -> Candidate {
             base: pull.base,
             head,
         }),
+        findings: None,
         decided: None,
     }
 }
@@ -86,4 +87,31 @@ pub(super) fn split(key: WorkKey, head: &str, lines: Option<(u64, u64)>) -> Effe
         ship: false,
         body: said,
     }
+}
+
+/// A forge that has no such thing has none of them.
+pub(super) fn or_none<T>(asked: Result<Vec<T>, ForgeError>) -> Result<Vec<T>, ForgeError> {
+    match asked {
+        Err(ForgeError::Lacks { .. }) => Ok(Vec::new()),
+        asked => asked,
+    }
+}
+
+/// The person whose last word is no.
+pub(super) fn objects(reviews: &[Review], me: &str) -> Option<String> {
+    let of_people = reviews
+        .iter()
+        .filter(|one| !one.author.eq_ignore_ascii_case(me));
+    let says = |one: &&Review| {
+        // A remark takes nothing back.
+        !matches!(one.state, ReviewState::Commented | ReviewState::Pending)
+    };
+    let said: Vec<&Review> = of_people.filter(says).collect();
+    let is_last = |at: usize| {
+        let author = &said[at].author;
+        !said[at + 1..].iter().any(|later| later.author == *author)
+    };
+    let mut last = (0..said.len()).filter(|at| is_last(*at));
+    let no = last.find(|at| said[*at].state == ReviewState::ChangesRequested)?;
+    Some(said[no].author.clone())
 }

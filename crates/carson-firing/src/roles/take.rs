@@ -12,7 +12,7 @@ use super::kind::{Look, Looking};
 use super::pulls;
 use super::repositories::{asked, check, forge_of, open_to};
 use crate::ctx::Ctx;
-use crate::reached::Taken;
+use crate::reached::{Mends, Taken};
 use crate::record::Record;
 
 /// Work that is not taken whose reasons a firing tells.
@@ -101,9 +101,16 @@ async fn take<'h>(
         let sides = Sides { head, base };
         match mirror.diff(&sides).await {
             Ok(diff) if diff.len() <= pulls::DIFF_BYTES => taken.diff = Some(diff),
+            // Who mends it looks for themselves.
+            _ if found.findings.is_some() => {}
             _ => taken.decided = Some(vec![pulls::split(found.key, &shown.head, None)]),
         }
         taken.at = Some(sides.head);
+        taken.mends = found.findings.map(|(findings, threads)| Mends {
+            branch: shown.branch.clone(),
+            findings,
+            threads,
+        });
     }
     info!(firing.id = %ctx.id, repo = %repo.name, work = %found.key, "work taken");
     Ok(Took::It(Box::new(taken)))

@@ -101,6 +101,7 @@ fn candidate(issue: Issue) -> Candidate {
         body: format!("{}\n\nIts labels: {labels}", issue.body),
         url: issue.url,
         shown: None,
+        findings: None,
         decided: None,
     }
 }

@@ -65,7 +65,9 @@ impl<'h> Prepared<'h> {
             filling,
         } = ask;
         let account = rec.required_account(ctx)?;
-        let prompt = prompt::render(ctx.role, stage, &placed.brief(ctx), filling)
+        let outbox = bench.outbox();
+        let brief = placed.brief(ctx, &outbox);
+        let prompt = prompt::render(ctx.role, stage, &brief, filling)
             .map_err(|error| Halt::Broken(error.to_string()))?;
         let walls = sandboxed_run::walls(
             ctx,
@@ -105,7 +107,7 @@ impl<'h> Prepared<'h> {
             system: prompt::system(ctx.role),
             env,
             transcript,
-            max_turns: placed.brief(ctx).max_turns(stage),
+            max_turns: brief.max_turns(stage),
             max_cost_usd,
         })
     }

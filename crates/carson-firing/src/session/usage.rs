@@ -25,7 +25,9 @@ pub(super) async fn plausible_usage(
         cost_usd: end.cost_usd.or_else(estimated),
     };
     let dearest = |tokens_in, tokens_out| estimate(None, tokens_in, tokens_out).unwrap_or(0.0);
-    let possible = Possible::within(end.elapsed, placed.brief(ctx).max_turns(stage), dearest);
+    let outbox = placed.place.bench.outbox();
+    let turns = placed.brief(ctx, &outbox).max_turns(stage);
+    let possible = Possible::within(end.elapsed, turns, dearest);
     let Some(held) = told.held_to(&possible, ctx.role.limits.max_cost_usd) else {
         return told;
     };

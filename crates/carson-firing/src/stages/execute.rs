@@ -72,8 +72,10 @@ pub(crate) async fn run<'r, 'h>(
             },
         ));
     }
+    let mends = placed.taken.mends.as_ref();
     let filling = Filling {
         plan: plan.clone(),
+        findings: mends.map(|mends| mends.findings.clone()),
         ..Filling::default()
     };
     let max = ctx.role.limits.max_attempts.max(1);

@@ -4,7 +4,7 @@ use carson_config::{Repo, Role};
 use carson_core::declared::Admitted;
 use carson_core::leaving::Linted;
 use carson_core::sentinel::Reference;
-use carson_core::settle::{DiffReviewFact, Facts, Halt, PromiseFact};
+use carson_core::settle::{DiffReviewFact, Facts, Goal, Halt, PromiseFact};
 use carson_core::text::matches;
 use carson_core::{Effect, Proof, Sentinel};
 use carson_git::{Drift, Oid, Seen, Shown, Unshown};
@@ -35,6 +35,8 @@ pub(crate) struct Findings {
     pub linted: Linted,
     /// What its sessions asked Carson to do on the forge.
     pub declared: Admitted,
+    /// Whether that was known without a session.
+    pub decided: bool,
 }
 
 impl Findings {
@@ -64,6 +66,7 @@ impl Findings {
                 effects,
                 refused: Vec::new(),
             },
+            decided: true,
             ..Self::default()
         }
     }
@@ -79,7 +82,10 @@ pub(crate) async fn gather(
     found: Findings,
 ) -> Facts {
     let mut facts = Facts {
-        goal: (roles::kind_of(role).goal)(role),
+        goal: match found.decided {
+            true => Goal::Effects,
+            false => (roles::kind_of(role).goal)(role),
+        },
         halt,
         sentinel: found.sentinel,
         promise: found.promise,

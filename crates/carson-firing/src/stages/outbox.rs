@@ -4,7 +4,7 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use carson_core::declared::{Admitted, BYTES, Given, Outbox, Refused};
+use carson_core::declared::{Admitted, BYTES, Given, Grant, Outbox, Refused};
 use carson_core::settle::Halt;
 use carson_core::work::WorkKey;
 use carson_forge::is_reserved;
@@ -19,8 +19,9 @@ use crate::placed::Placed;
 use carson_home::halt::OrBroken;
 
 /// What every session of such a role is told of the file.
-const FORM: &str = "You change nothing on the forge yourself. Write what is to be done there into the file \
-    that the environment variable CARSON_OUTBOX names, as JSON, and Carson does of it what your role may:";
+const FORM: &str = "You change nothing on the forge yourself. Write what is to be done there, as JSON, into a file \
+    outside of the worktree, and Carson does of it what your role may. The file, which the environment variable \
+    CARSON_OUTBOX names, too, is";
 /// A sample of each kind of entry, without its braces.
 const SAMPLES: [(&str, &str); 5] = [
     ("label", r#""issue": N, "add": ["p1"], "remove": []"#),
@@ -190,7 +191,7 @@ pub(super) fn feedback(ctx: &Ctx<'_>, admitted: &Admitted) -> Option<String> {
 }
 
 /// What a prompt says of the outbox: its form, and what the role may ask for.
-pub(crate) fn explained(grant: &carson_core::declared::Grant) -> Option<String> {
+pub(crate) fn explained(grant: &Grant, file: &Path) -> Option<String> {
     if grant.is_empty() {
         return None;
     }
@@ -206,7 +207,8 @@ pub(crate) fn explained(grant: &carson_core::declared::Grant) -> Option<String> 
     let samples = samples.collect::<Vec<_>>().join(",\n");
     let words = grant.words().join("; ");
     Some(format!(
-        "{FORM}\n\n```json\n{{\"version\": 1, \"effects\": [\n{samples}\n]}}\n```\n\nYour role may ask for: \
-         {words}. Only the work that you were given counts; all else is refused."
+        "{FORM} `{}`:\n\n```json\n{{\"version\": 1, \"effects\": [\n{samples}\n]}}\n```\n\nYour role may ask for: \
+         {words}. Only the work that you were given counts; all else is refused.",
+        file.display()
     ))
 }

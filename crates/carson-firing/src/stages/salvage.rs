@@ -12,7 +12,7 @@ use tracing::{error, info, warn};
 
 use super::{leaving, verify};
 use crate::ctx::Ctx;
-use crate::reached::{Place, Reached, Taken};
+use crate::reached::{GoesOn, Place, Reached, Taken};
 use crate::saved::Saved;
 
 pub(crate) async fn run(ctx: &Ctx<'_>, reached: &mut Reached<'_>, settled: &Settled) -> Saved {
@@ -21,6 +21,14 @@ pub(crate) async fn run(ctx: &Ctx<'_>, reached: &mut Reached<'_>, settled: &Sett
     let Some(place) = &mut reached.place else {
         return saved;
     };
+    if let Some(mends) = reached
+        .taken
+        .as_ref()
+        .and_then(|taken| taken.mends.as_ref())
+        && settled.outcome == Outcome::Ok
+    {
+        joins(ctx, place, &mends.branch).await;
+    }
     let seen = match place.inspect().await {
         Ok(seen) => seen,
         Err(error) => {
@@ -63,6 +71,17 @@ pub(crate) async fn run(ctx: &Ctx<'_>, reached: &mut Reached<'_>, settled: &Sett
     .await;
     compare(&seen, &mut saved).await;
     saved
+}
+
+/// What mends a pull request goes to its branch once it is finished; until then it has one of its own.
+async fn joins(ctx: &Ctx<'_>, place: &mut Place, branch: &str) {
+    let noted = ctx.store().set_goes_on(ctx.id, branch).await;
+    ctx.best_effort("the branch that it goes on with", async { noted })
+        .await;
+    place.goes_on = Some(GoesOn {
+        branch: branch.to_owned(),
+        at: Some(place.worktree.base.clone()),
+    });
 }
 
 /// What was kept is known by its trees: no step that went well says that it had everything.

@@ -37,7 +37,7 @@ pub(crate) async fn run<'r, 'h>(
             .await
             .or_broken("finding the base branch")?,
     };
-    // What others share stands on the base alone, and nothing of a pull request's is run.
+    // What others share stands on the base alone; who only judges a pull request runs nothing of it.
     let layers = match &taken.at {
         Some(_) => None,
         None => layers::stand(ctx.home, ctx.role, taken.repo, &mirror, &base).await,
@@ -84,7 +84,8 @@ pub(crate) async fn run<'r, 'h>(
         noted.or_broken("noting that its commits are to be signed")?;
     }
     carson_checks::note_checkout(&ctx.firing(), taken.repo, &place.worktree).await;
-    let needs_setup = taken.at.is_none() && !taken.repo.setup.lines.is_empty();
+    let runs = taken.at.is_none() || ctx.role.kind.makes_commits();
+    let needs_setup = runs && !taken.repo.setup.lines.is_empty();
     if place.bench.layered().is_none() && needs_setup {
         let site = Site {
             repo: taken.repo,

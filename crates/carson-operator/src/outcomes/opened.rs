@@ -15,6 +15,8 @@ pub(super) struct Opened {
     pub number: u64,
     /// The firing that pushed to it last.
     pub last: Firing,
+    /// Whose work it is: who went on with the work itself last, not who mended the pull request.
+    pub author: Firing,
 }
 
 /// The newest that were opened by firings since then, at most so many, and how many older ones are left
@@ -32,10 +34,16 @@ pub(super) async fn since(
         let Some((repo, number)) = row.repo.clone().zip(row.pr_number) else {
             continue;
         };
-        let mut went_on = home.store.firings_of_pull(&repo, number).await?;
-        let pushed = went_on.iter().rposition(|row| row.pushed_sha.is_some());
-        let last = pushed.map_or(row, |at| went_on.swap_remove(at));
-        all.push(Opened { repo, number, last });
+        let mut pushed = home.store.firings_of_pull(&repo, number).await?;
+        pushed.retain(|row| row.pushed_sha.is_some());
+        let mends = |row: &&Firing| matches!(row.work, Some(WorkKey::Pull(_)));
+        let author = pushed.iter().rfind(|row| !mends(row)).cloned();
+        all.push(Opened {
+            repo,
+            number,
+            author: author.unwrap_or_else(|| row.clone()),
+            last: pushed.pop().unwrap_or(row),
+        });
     }
     Ok((all, u64::try_from(left_out).unwrap_or(u64::MAX)))
 }
@@ -49,7 +57,7 @@ pub(super) async fn outcome(
     let until = end.and_then(|end| end.ended_at);
     let rows = firings(home, one, until).await?;
     let costs = rows.iter().map(|row| row.cost_usd);
-    let row = &one.last;
+    let row = &one.author;
     Ok(PullOutcome {
         repo: one.repo.clone(),
         number: one.number,
@@ -69,18 +77,20 @@ pub(super) async fn outcome(
     })
 }
 
-/// The firings of its work that had a session: all attempts, in whichever pull request. What a role does
-/// without an issue is another piece of work each time.
+/// The firings of its work that had a session: all attempts, in whichever pull request, and who reviewed
+/// or mended it. What a role does without an issue is another piece of work each time.
 async fn firings(
     home: &Home,
     one: &Opened,
     until: Option<DateTime<Utc>>,
 ) -> Result<Vec<Firing>, StoreError> {
     let store = &home.store;
-    let mut rows = match one.last.work {
+    let mut rows = match one.author.work {
         Some(work) if work != WorkKey::None => store.firings_of(&one.repo, work).await?,
         _ => store.firings_of_pull(&one.repo, one.number).await?,
     };
+    let judged = WorkKey::Pull(one.number);
+    rows.extend(store.firings_of(&one.repo, judged).await?);
     // What was done on the issue after that is another pull request's.
     rows.retain(|row| row.sessions > 0 && until.is_none_or(|until| row.claimed_at <= until));
     Ok(rows)

@@ -1,6 +1,6 @@
 use carson_tests::fleet::TestFleet;
 
-use super::{asks, comments, crew, ends, prompt, reason, says, upkeep};
+use super::{asks, comments, crew, ends, prompt, reason, says, sql, upkeep};
 
 const TWO: &str = r#"{"kind": "issue", "title": "The parser reads dates", "body": "See src/date.rs:1. Closes #1 @all"},
 {"kind": "issue", "title": "The page shows dates", "body": "After the first."}"#;
@@ -90,16 +90,6 @@ fn upkeep_later(fleet: &TestFleet) {
     let later = "UPDATE effect SET next_at = '2020-01-01T00:00:00+00:00' WHERE next_at IS NOT NULL";
     sql(fleet, later);
     upkeep(fleet);
-}
-
-fn sql(fleet: &TestFleet, line: &'static str) {
-    let runtime = tokio::runtime::Runtime::new().unwrap();
-    runtime.block_on(async {
-        use sqlx::Connection as _;
-        let url = format!("sqlite:{}", fleet.home().join("state/carson.db").display());
-        let mut on = sqlx::SqliteConnection::connect(&url).await.unwrap();
-        sqlx::query(line).execute(&mut on).await.unwrap();
-    });
 }
 
 #[test]

@@ -1,0 +1,293 @@
+//! A pull request of the fleet's against which something stands is mended, in commits that are added to it.
+
+use carson_core::settle::Goal;
+use carson_core::work::WorkKey;
+use carson_core::{Effect, Outcome, Page};
+use carson_forge::{CheckRun, Comment, Mergeability, Pull, Review, Thread};
+use carson_store::Firing as Row;
+use chrono::{DateTime, TimeDelta, Utc};
+
+use super::candidates::{Candidate, Candidates};
+use super::kind::{Closing, Kind, Look, Looking};
+use super::{pulls, take};
+use crate::review_queue::QueueError;
+
+const LOOK: Look = |looking| Box::pin(look(looking));
+
+pub(super) static KIND: Kind = Kind {
+    pick: |ctx, rec| Box::pin(take::pick(ctx, rec, LOOK)),
+    look: Some(LOOK),
+    goal: |_| Goal::Commits,
+    effects,
+};
+
+/// Rounds of mending before people look at it.
+const ROUNDS: usize = 5;
+/// Checks whose logs, and threads whose words, a session gets.
+const MOST: usize = 3;
+/// Bytes of one log, from its end, and of one review.
+const TEXT: usize = 8 * 1024;
+/// By this first line a person whose review asks for changes gives the pull request to the fixer.
+const ASKED: &str = "@carson fix";
+
+/// What stands against a pull request.
+#[derive(Default)]
+struct Against {
+    said: Vec<String>,
+    threads: Vec<String>,
+}
+
+/// The oldest of the fleet's against which something stands that a session may mend.
+async fn look(looking: Looking<'_>) -> Result<Candidates, QueueError> {
+    let Looking { home, repo, .. } = looking;
+    let mut found = Candidates::default();
+    for pull in pulls::open(&looking).await? {
+        let key = WorkKey::Pull(pull.number);
+        let opened = home.store.firing_of_pull(&repo.name, pull.number).await?;
+        if opened.is_none() {
+            found.hold(key, "a person opened it");
+            continue;
+        }
+        let judged = one(&looking, pull).await;
+        found.ready = found.judged(key, judged)?;
+        if found.ready.is_some() {
+            break;
+        }
+    }
+    Ok(found)
+}
+
+async fn one(looking: &Looking<'_>, pull: Pull) -> Result<Result<Candidate, String>, QueueError> {
+    let Looking {
+        home, role, repo, ..
+    } = *looking;
+    let now = home.clock.now();
+    if let Some(why) = pulls::kept(role, &pull, now, TimeDelta::zero()) {
+        return Ok(Err(why));
+    }
+    let key = WorkKey::Pull(pull.number);
+    let rows = home.store.firings_of(&repo.name, key).await?;
+    let own: Vec<&Row> = since_people(rows.iter().filter(|row| row.role == role.name));
+    let offered = looking.forge.pull_head(pull.number).await?;
+    let head = offered.sha.clone();
+    let against = match against(looking, &pull, (&head, offered.mergeability), &own).await? {
+        Ok(against) => against,
+        Err(why) => return Ok(Err(why)),
+    };
+    if against.said.is_empty() {
+        return Ok(Err(
+            "nothing stands against it that could be mended".to_owned()
+        ));
+    }
+    let tried = tried(&own, &head);
+    let mut candidate = pulls::candidate(pull, head);
+    if tried >= role.limits.max_work_attempts as usize || mended(&own) >= ROUNDS {
+        let note = for_people(tried, mended(&own));
+        let number = key.number().unwrap_or_default();
+        candidate.decided = Some(vec![Effect::HandOver { number, note }]);
+    }
+    candidate.findings = Some((against.said.join("\n\n"), against.threads));
+    Ok(Ok(candidate))
+}
+
+/// Its firings since people had it last: whoever gives it back lets the fleet begin anew.
+fn since_people<'r>(rows: impl Iterator<Item = &'r Row>) -> Vec<&'r Row> {
+    let rows: Vec<&Row> = rows.collect();
+    let given = |row: &&Row| {
+        let facts = row.facts.as_ref();
+        let effects = facts.map(|facts| &facts.declared.effects[..]);
+        let mut effects = effects.unwrap_or_default().iter();
+        effects.any(|effect| matches!(effect, Effect::HandOver { .. }))
+    };
+    let begin = rows.iter().rposition(given).map_or(0, |at| at + 1);
+    rows[begin..].to_vec()
+}
+
+/// Firings that saw this commit and did not mend it.
+fn tried(own: &[&Row], head: &str) -> usize {
+    let ended_in_vain = |row: &&&Row| {
+        let spared = [
+            Outcome::Ok,
+            Outcome::Skipped,
+            Outcome::RateLimited,
+            Outcome::Auth,
+        ];
+        let outcome = row.outcome.unwrap_or(Outcome::Skipped);
+        row.base_sha.as_deref() == Some(head) && !spared.contains(&outcome)
+    };
+    own.iter().filter(ended_in_vain).count()
+}
+
+fn mended(own: &[&Row]) -> usize {
+    let ok = own.iter().filter(|row| row.outcome == Some(Outcome::Ok));
+    ok.count()
+}
+
+fn for_people(tried: usize, rounds: usize) -> Page {
+    Page::from("The fleet could not mend this (")
+        .names(tried)
+        .says(" firings on its newest commit, ")
+        .names(rounds)
+        .says(
+            " rounds). It needs a person: remove the label `needs:human` to let the fleet try again.",
+        )
+}
+
+/// What stands against it, or why it is not for a session.
+async fn against(
+    looking: &Looking<'_>,
+    pull: &Pull,
+    (head, mergeability): (&str, Mergeability),
+    own: &[&Row],
+) -> Result<Result<Against, String>, QueueError> {
+    let (forge, repo) = (looking.forge, looking.repo);
+    let me = forge.me().await?;
+    let reviews = pulls::or_none(forge.reviews(pull.number).await)?;
+    if let Some(by) = pulls::objects(&reviews, me) {
+        let comments = forge.comments(pull.number).await?;
+        if !is_asked(&comments, own.last(), &repo.trust) {
+            let why = format!("{by} asked for changes, and mends it or comments `{ASKED}`");
+            return Ok(Err(why));
+        }
+    }
+    let mut against = Against::default();
+    if mergeability == Mergeability::Conflicts {
+        let base = &pull.base;
+        against.said.push(format!(
+            "It conflicts with its base. Merge the newest commit of {base} (`git merge {}`) and \
+             resolve what does not go together; keep what both sides mean.",
+            base_commit(looking, base)
+                .await
+                .unwrap_or_else(|| base.clone())
+        ));
+    }
+    let checks = pulls::or_none(forge.checks(head).await)?;
+    if checks.iter().any(|check| check.conclusion.is_none()) {
+        return Ok(Err("its checks have not ended".to_owned()));
+    }
+    for check in checks.iter().filter(|check| check.has_failed()).take(MOST) {
+        against.said.push(red(looking, check).await);
+    }
+    let verdicts = forge.verdicts(pull.number).await?;
+    let last = verdicts.iter().rfind(|verdict| verdict.head == head);
+    if last.is_some_and(|verdict| !verdict.ship) {
+        against.said.extend(said_of(&reviews, head, me));
+    }
+    let threads = pulls::or_none(forge.review_threads(pull.number).await)?;
+    for thread in threads
+        .iter()
+        .filter(|thread| waits(thread, me, &repo.trust))
+        .take(MOST)
+    {
+        against.said.push(quoted(thread));
+        against.threads.push(thread.id.clone());
+    }
+    Ok(Ok(against))
+}
+
+async fn base_commit(looking: &Looking<'_>, base: &str) -> Option<String> {
+    let mirror = looking.home.mirror(looking.repo);
+    let commit = mirror.fetched(base).await.ok()??;
+    Some(commit.to_string())
+}
+
+/// Whether somebody whose word counts gave it to the fixer after its last firing.
+fn is_asked(comments: &[Comment], last: Option<&&Row>, trust: &carson_forge::Trust) -> bool {
+    let since = last.and_then(|row| row.ended_at);
+    let since = since.unwrap_or(DateTime::<Utc>::MIN_UTC);
+    comments.iter().any(|comment| {
+        let first = comment.body.lines().next().unwrap_or_default();
+        let words = first.split_whitespace().eq(ASKED.split_whitespace());
+        words && comment.created_at > since && trust.has(&comment.author, comment.association)
+    })
+}
+
+/// A check that failed, with the end of its log.
+async fn red(looking: &Looking<'_>, check: &CheckRun) -> String {
+    let log = looking.forge.log_tail(check).await.ok().flatten();
+    let log = log.map(|log| looking.home.redactor.redact(&log).into_owned());
+    let end = log.as_deref().map_or("", |log| tail(log, TEXT));
+    format!(
+        "The check {:?} failed. The end of its log:\n{end}",
+        check.name
+    )
+}
+
+/// The fleet's own review of this commit.
+fn said_of(reviews: &[Review], head: &str, me: &str) -> Option<String> {
+    let of_head =
+        |one: &&Review| one.author.eq_ignore_ascii_case(me) && one.commit.as_deref() == Some(head);
+    let review = reviews.iter().rfind(of_head)?;
+    let body = &review.body[..review.body.floor_char_boundary(TEXT.min(review.body.len()))];
+    Some(format!("A review of its newest commit says:\n{body}"))
+}
+
+/// Whether somebody whose word counts said something there that nobody of the fleet has answered.
+fn waits(thread: &Thread, me: &str, trust: &carson_forge::Trust) -> bool {
+    let last = thread.comments.last();
+    let is_open = last.is_some_and(|last| !last.author.eq_ignore_ascii_case(me));
+    let first = thread.comments.first();
+    let is_trusted = first.is_some_and(|first| trust.has(&first.author, first.association));
+    !thread.resolved && is_open && is_trusted
+}
+
+fn quoted(thread: &Thread) -> String {
+    let line = thread.line.map_or(String::new(), |line| format!(":{line}"));
+    let said: Vec<&str> = thread
+        .comments
+        .iter()
+        .map(|one| one.body.as_str())
+        .collect();
+    let said = said.join("\n");
+    format!(
+        "Of {}{line} people say:\n{}",
+        thread.path,
+        tail(&said, TEXT)
+    )
+}
+
+/// The end of a text.
+fn tail(text: &str, most: usize) -> &str {
+    let from = text.len().saturating_sub(most);
+    &text[text.ceil_char_boundary(from)..]
+}
+
+/// What was pushed is told where somebody asked for it.
+fn effects(closing: &Closing<'_, '_>) -> Vec<Effect> {
+    let declared = &closing.facts.declared.effects;
+    if !declared.is_empty() {
+        return declared.clone();
+    }
+    let joined = closing.place.is_some_and(|place| place.goes_on.is_some());
+    let (Some(pull), Some(pushed), true) = (
+        closing.taken.work.key.number(),
+        &closing.saved.pushed,
+        joined && closing.settled.outcome == Outcome::Ok,
+    ) else {
+        return Vec::new();
+    };
+    let ctx = closing.ctx;
+    let done = || {
+        Page::from("Fixed in ")
+            .names(pushed)
+            .says(" (firing ")
+            .names(ctx.id)
+            .says(").")
+    };
+    let mut effects = vec![Effect::JoinPull { pull }];
+    let threads = closing.taken.mends.iter().flat_map(|mends| &mends.threads);
+    effects.extend(threads.map(|thread| Effect::Reply {
+        pull,
+        thread: thread.clone(),
+        body: done(),
+    }));
+    let reason = Page::default().quotes(&closing.settled.reason);
+    effects.push(Effect::Comment {
+        on: pull,
+        body: done()
+            .says("\n\n")
+            .and(&reason)
+            .without(|text| ctx.redacted(text)),
+    });
+    effects
+}

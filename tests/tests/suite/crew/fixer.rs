@@ -1,0 +1,176 @@
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+
+use carson_tests::fleet::TestFleet;
+use serde_json::Value;
+
+use super::{COMMIT, ends, fire, member, prompt, pull, reason, upkeep};
+use crate::faults;
+
+const MENDS: &str =
+    "date +%N >mended.txt; git add .; git commit --quiet -m Mend; echo '[OK] mended'";
+
+fn scene(session: &str, more: &str) -> (TestFleet, u64) {
+    let fleet = faults::fleet(COMMIT, "");
+    let stages = "stages = [\"execute\"]\n";
+    member(&fleet, "fixer", session, &format!("{stages}{more}"));
+    let number = pull(&fleet, 40);
+    (fleet, number)
+}
+
+fn shown(fleet: &TestFleet, number: u64) -> Value {
+    fleet.ok(&["pr", "show", &number.to_string(), "--json"])
+}
+
+fn head(fleet: &TestFleet, number: u64) -> String {
+    shown(fleet, number)["commit"].as_str().unwrap().to_owned()
+}
+
+fn file(fleet: &TestFleet, path: &str, text: &str) {
+    let path = fleet.home().join("forge/widget").join(path);
+    fs::create_dir_all(path.parent().unwrap()).unwrap();
+    fs::write(path, text).unwrap();
+}
+
+fn red(fleet: &TestFleet, sha: &str, log: &str) {
+    let text = format!("+++\nconclusion = \"failed\"\n+++\n{log}\n");
+    file(fleet, &format!("checks/{sha}/build.md"), &text);
+}
+
+fn git(fleet: &TestFleet, args: &[&str]) -> String {
+    let remote = fleet.remote();
+    let mut all = vec!["--git-dir", remote.to_str().unwrap()];
+    all.extend(args);
+    fleet.git(&all)
+}
+
+#[test]
+fn a_red_check_and_a_thread_are_mended_on_the_branch_that_people_know() {
+    let (fleet, number) = scene(MENDS, "");
+    let nothing = ends(&fleet, "fixer", "SILENT");
+    assert!(
+        reason(&nothing).contains("nothing stands against it"),
+        "{nothing:#}"
+    );
+    let before = head(&fleet, number);
+    red(&fleet, &before, "error: no date <script>");
+    let thread = "+++\npath = \"work.txt\"\nline = 1\n+++\n";
+    file(&fleet, "pulls/0002.threads/0001.md", thread);
+    file(
+        &fleet,
+        "pulls/0002.threads/0001.comments/0001.md",
+        "Why not a month?\n",
+    );
+    let row = ends(&fleet, "fixer", "OK");
+    let told = prompt(&fleet, "fixer");
+    assert!(
+        told.contains("error: no date") && told.contains("Why not a month?"),
+        "{told}"
+    );
+    let after = head(&fleet, number);
+    // Added to what was there, on the same branch: one pull request, as before.
+    assert_eq!(row["pr_number"], number);
+    assert!(git(&fleet, &["log", "--format=%H", &after]).contains(&before));
+    assert_eq!(fleet.pulls().len(), 1);
+    let answer = fleet.forge_file("pulls/0002.threads/0001.comments/0002.md");
+    assert!(answer.contains(&format!("Fixed in {after}")), "{answer}");
+    // Nothing more: the new commit has no red check, and the thread is answered.
+    let nothing = ends(&fleet, "fixer", "SILENT");
+    assert!(
+        reason(&nothing).contains("nothing stands against it"),
+        "{nothing:#}"
+    );
+    // Its issue still follows it.
+    let _ = fleet.ok(&["pr", "merge", "2", "--yes", "--json"]);
+    assert!(fleet.labels(1).contains(&"carson:done".to_owned()));
+    let ledger = fleet.ok(&["outcomes", "--json"]);
+    assert_eq!(ledger["pulls"][0]["role"], "hand", "{ledger:#}");
+    assert_eq!(ledger["pulls"][0]["end"], "untouched", "{ledger:#}");
+}
+
+#[test]
+fn a_conflict_is_resolved_by_a_merge_and_what_a_person_pushed_is_kept() {
+    let resolves = "base=$(grep -o 'git merge [0-9a-f]\\{40\\}' \"$CARSON_TMP/prompt\" | head -1 | cut -d' ' -f3)\n\
+                    git merge --quiet \"$base\" || { echo both >work.txt; git add .; git commit --quiet --no-edit; }\n\
+                    echo '[OK] merged'";
+    let (fleet, number) = scene(resolves, "");
+    let before = head(&fleet, number);
+    fleet.commit_to_main(&[("work.txt", "other\n")]);
+    let row = ends(&fleet, "fixer", "OK");
+    assert_eq!(reason(&row), "2 commits, no check was run");
+    let after = head(&fleet, number);
+    let log = git(&fleet, &["log", "--format=%H", &after]);
+    assert!(
+        log.contains(&before) && log.contains(&fleet.tip("main")),
+        "{log}"
+    );
+    assert_eq!(
+        git(&fleet, &["show", &format!("{after}:work.txt")]).trim(),
+        "both"
+    );
+}
+
+#[test]
+fn what_cannot_be_mended_is_given_to_people_once_and_the_pull_request_stays_as_it_is() {
+    let half = "date >half.txt; git add .; git commit --quiet -m Half; echo '[PARTIAL] half'";
+    let (fleet, number) = scene(half, "[limits]\nmax_work_attempts = 2\n");
+    let before = head(&fleet, number);
+    red(&fleet, &before, "error");
+    for _ in 0..2 {
+        ends(&fleet, "fixer", "PARTIAL");
+        assert_eq!(head(&fleet, number), before);
+    }
+    let given = ends(&fleet, "fixer", "OK");
+    assert!(reason(&given).contains("given to people"), "{given:#}");
+    assert_eq!(given["turns"], 0);
+    let labels = &shown(&fleet, number)["pull"]["labels"];
+    assert_eq!(labels, &serde_json::json!(["needs:human"]));
+    let left = ends(&fleet, "fixer", "SILENT");
+    assert!(reason(&left).contains("it carries needs:human"), "{left:#}");
+    upkeep(&fleet);
+    // Who takes the label away lets it begin anew.
+    let text = fleet.forge_file("pulls/0002.md");
+    file(
+        &fleet,
+        "pulls/0002.md",
+        &text.replace("[\"needs:human\"]", "[]"),
+    );
+    ends(&fleet, "fixer", "PARTIAL");
+}
+
+#[test]
+fn a_person_s_no_is_the_person_s_until_somebody_asks_for_the_fixer() {
+    let (fleet, number) = scene(MENDS, "");
+    red(&fleet, &head(&fleet, number), "error");
+    let review = "+++\nauthor = \"ann\"\nstate = \"changes-requested\"\n+++\nNo.\n";
+    file(&fleet, "pulls/0002.reviews/0001.md", review);
+    let held = ends(&fleet, "fixer", "SILENT");
+    assert!(
+        reason(&held).contains("ann asked for changes, and mends it or comments"),
+        "{held:#}"
+    );
+    file(&fleet, "pulls/0002.comments/0001.md", "@carson fix\n");
+    ends(&fleet, "fixer", "OK");
+    red(&fleet, &head(&fleet, number), "error");
+    let held = fire(&fleet, "fixer");
+    assert_eq!(held["outcome"], "SILENT", "one word is one round: {held:#}");
+}
+
+#[test]
+fn what_the_remote_does_not_take_is_kept_and_mended_anew() {
+    let (fleet, number) = scene(MENDS, "");
+    let before = head(&fleet, number);
+    red(&fleet, &before, "error");
+    // The remote takes nothing at first: the firing ends without a push, and nothing is lost.
+    let hook = fleet.remote().join("hooks/pre-receive");
+    fs::create_dir_all(hook.parent().unwrap()).unwrap();
+    fs::write(&hook, "#!/bin/sh\nexit 1\n").unwrap();
+    fs::set_permissions(&hook, PermissionsExt::from_mode(0o755)).unwrap();
+    let row = fire(&fleet, "fixer");
+    assert_eq!(row["outcome"], "PARTIAL", "{row:#}");
+    assert!(!row["salvage_ref"].is_null(), "{row:#}");
+    assert_eq!(head(&fleet, number), before);
+    fs::remove_file(&hook).unwrap();
+    ends(&fleet, "fixer", "OK");
+    assert_ne!(head(&fleet, number), before);
+}
