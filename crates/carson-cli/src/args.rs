@@ -335,7 +335,7 @@ pub struct Fire {
     /// Only this repository.
     #[arg(long)]
     pub repo: Option<String>,
-    /// Only this issue.
+    /// Only this issue, or this pull request of a role that takes those.
     #[arg(long, visible_alias = "issue", value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     pub work: Option<u64>,
     /// Only say what would be done: preflight is asked, and nothing is claimed.

@@ -59,6 +59,12 @@ pub(crate) fn fleet(
             .filter(|(_, repo)| !repo.check.trim().is_empty())
             .map(|(name, _)| name.clone())
             .collect(),
+        merged: raw
+            .repos
+            .iter()
+            .filter(|(_, repo)| repo.policy.merge)
+            .map(|(name, _)| name.clone())
+            .collect(),
         accounts: Some(raw.accounts.keys().cloned().collect()),
     };
     let (listed, at) = (&raw.listed, &around.paths);
@@ -117,6 +123,7 @@ pub(crate) fn roles_alone(paths: Paths<'_>, read: Vec<ReadRole>, findings: &mut 
         day_cost_usd: None,
         repos: None,
         checked: Vec::new(),
+        merged: Vec::new(),
         accounts: None,
     };
     for role in read {
@@ -134,6 +141,8 @@ struct Around<'a> {
     repos: Option<Vec<String>>,
     /// Repositories with a check of their own.
     checked: Vec<String>,
+    /// Repositories where the fleet may merge.
+    merged: Vec<String>,
     accounts: Option<Vec<String>>,
 }
 
@@ -180,6 +189,7 @@ fn resolve_role(
     let kind = kind(&raw, &mut check);
     needed(&raw, kind, &mut check);
     let stages = stages(raw.stages.as_deref(), kind, &mut check);
+    merges(&raw, kind, &around.merged, &mut check);
     let cadence = cadence(&raw.cadence, zone, &mut check);
     let egress = raw.egress.as_ref();
     let egress = egress
@@ -246,6 +256,16 @@ fn kind(raw: &RoleFile, check: &mut Check<'_>) -> RoleKind {
         check.problem("work.from", problem, "leave it out: it follows from `kind`");
     }
     kind
+}
+
+/// One that may merge nowhere does nothing.
+fn merges(raw: &RoleFile, kind: RoleKind, merged: &[String], check: &mut Check<'_>) {
+    let nowhere = !raw.repos.iter().any(|repo| merged.contains(repo));
+    if kind == RoleKind::Merger && nowhere && !raw.repos.is_empty() {
+        let warning = "none of its repositories lets the fleet merge, so it merges nothing";
+        let hint = "policy = { merge = true } in [repos.NAME] of carson.toml";
+        check.warning("repos", warning, hint);
+    }
 }
 
 /// What cannot be asked for is no grant.

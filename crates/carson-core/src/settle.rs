@@ -457,7 +457,15 @@ fn settle_no_sentinel(words: &str, facts: &Facts) -> Settled {
         _ => Outcome::Blocked,
     };
     let mut reason = match facts.blocked_calls {
-        0 => format!("the {stage} session ended without its closing line ([OK], [BLOCKED], …)"),
+        0 => {
+            let judges = ["review", "diff-review", "confirm"].contains(&stage);
+            let words = if judges {
+                "[APPROVE], [REJECT], …"
+            } else {
+                "[OK], [BLOCKED], …"
+            };
+            format!("the {stage} session ended without its closing line ({words})")
+        }
         blocked => format!("{blocked} calls were blocked and the {stage} session did not end"),
     };
     reason.push_str(&match one_line(said, SAID).as_str() {

@@ -7,6 +7,7 @@
 
 mod bearer;
 mod call;
+mod waiting;
 
 use carson_config::Repo;
 use carson_core::{Effect, Event, FiringId};
@@ -20,6 +21,7 @@ use tracing::{info, warn};
 pub(crate) use self::bearer::{Bearer, Carried, OpenedPull};
 use self::call::Went;
 pub(crate) use self::call::{PLAN_PENDING, TO_APPROVE};
+pub use self::waiting::waiting_plan;
 use crate::ended_pulls::PullError;
 use carson_home::Home;
 use carson_home::halt::describe_error;
@@ -261,29 +263,6 @@ pub(crate) async fn replay(home: &Home) -> Result<Vec<CaughtUp>, StoreError> {
     Ok(caught_up)
 }
 
-/// The firing whose plan waits on this issue, and the place of that among its effects.
-///
-/// # Errors
-/// When the store does not answer.
-pub async fn waiting_plan(
-    home: &Home,
-    repo: &Repo,
-    issue: u64,
-) -> Result<Option<(Row, u32)>, StoreError> {
-    for row in home.store.owing_in(&repo.name).await? {
-        let effects = home.store.effects(row.id).await?;
-        let waits = |one: &&EffectRow| {
-            let is_this =
-                matches!(one.effect, Effect::AwaitApproval { issue: on, .. } if on == issue);
-            is_this && one.state == EffectState::Owed
-        };
-        if let Some(n) = effects.iter().find(waits).map(|one| one.n) {
-            return Ok(Some((row, n)));
-        }
-    }
-    Ok(None)
-}
-
 /// Files what a plan says: the operator approved it here. The issues, as far as the forge took them now.
 ///
 /// # Errors
@@ -296,6 +275,25 @@ pub async fn approve(home: &Home, (row, n): &(Row, u32)) -> Result<Vec<u64>, Sto
     };
     home.store.note_effect(row.id, *n, &tried).await?;
     Ok(replay_one(home, row).await?.filed)
+}
+
+/// Drops the plans that wait on an issue: nothing of them is filed. How many.
+///
+/// # Errors
+/// When the store does not answer.
+pub async fn drop_plans(home: &Home, repo: &Repo, issue: u64) -> Result<u32, StoreError> {
+    let mut dropped = 0;
+    while let Some((row, n)) = waiting_plan(home, repo, issue).await? {
+        let tried = Tried {
+            state: EffectState::Refused,
+            said: Some("the operator dropped the plan"),
+            next_at: None,
+        };
+        home.store.note_effect(row.id, n, &tried).await?;
+        replay_one(home, &row).await?;
+        dropped += 1;
+    }
+    Ok(dropped)
 }
 
 async fn replay_one(home: &Home, row: &Row) -> Result<Carried, StoreError> {

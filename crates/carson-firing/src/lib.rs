@@ -87,7 +87,7 @@ pub fn questions() -> Vec<carson_proc::inspector::Kind> {
 pub use roles::candidates::{Candidate, Candidates, HeldCandidate, ShownPull};
 pub use roles::look::candidates;
 
-pub use effects::{approve, waiting_plan};
+pub use effects::{approve, drop_plans, waiting_plan};
 
 pub use admit::{ClaimError, Claimed};
 pub use ended::{Ended, FiringError};

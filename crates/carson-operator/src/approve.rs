@@ -1,6 +1,7 @@
 //! The plan that waits on an issue is approved.
 
 use carson_firing::waiting_plan;
+use carson_forge::State;
 use carson_home::Home;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -36,14 +37,18 @@ impl Ask for Approve {
 
     async fn answer(self, home: &Home) -> Result<Self::Answer, Refusal> {
         let repo = names::repo_or_only(&home.fleet, self.repo.as_deref())?;
+        let issue = home.forge(repo).await?.issue(self.issue).await?;
+        let refuse = |problem: &str| Refusal::Issue {
+            number: self.issue,
+            problem: problem.to_owned(),
+        };
+        if issue.state != State::Open {
+            return Err(refuse("it is closed, which drops its plan"));
+        }
         let Some(plan) = waiting_plan(home, repo, self.issue).await? else {
-            return Err(Refusal::Field {
-                field: "issue",
-                problem: format!(
-                    "no plan waits on #{}: it was approved, dropped, or never made",
-                    self.issue
-                ),
-            });
+            return Err(refuse(
+                "no plan waits on it: it was approved, dropped, or never made",
+            ));
         };
         Ok(Approved {
             issue: self.issue,

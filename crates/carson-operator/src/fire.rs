@@ -153,10 +153,10 @@ async fn refuse_untakable(home: &Home, role: &Role, wish: &Wish) -> Result<(), R
 /// Why the issue that was asked for is not taken up in any repository. One that waits for people,
 /// and a forge that does not answer, are the firing's to tell.
 async fn why_not_taken(home: &Home, role: &Role, wish: &Wish) -> Result<Option<String>, Refusal> {
-    let (Some(number), Some(label)) = (wish.work.and_then(WorkKey::number), role.work.label())
-    else {
+    let Some(number) = wish.work.and_then(WorkKey::number) else {
         return Ok(None);
     };
+    let label = role.work.label();
     let mut why = Vec::new();
     let wanted = |name: &&RepoName| wish.repo.as_ref().is_none_or(|repo| repo == *name);
     let repos = role.repos.iter().filter(wanted);
@@ -164,12 +164,26 @@ async fn why_not_taken(home: &Home, role: &Role, wish: &Wish) -> Result<Option<S
         let Ok(forge) = home.forge(repo).await else {
             return Ok(None);
         };
-        let found = match forge.issue(number).await {
-            Ok(issue) => match carson_forge::why_not_taken(&issue, label) {
-                None => held(home, role, repo, &forge, number).await,
-                why => why,
+        let asked = match (role.work.from, label) {
+            (WorkFrom::Pulls, _) => forge.pull(number).await.map(|_| None),
+            (_, Some(label)) => match forge.issue(number).await {
+                Ok(issue) => match carson_forge::why_not_taken(&issue, label) {
+                    None => Ok(held(home, role, repo, &forge, number).await),
+                    why => Ok(why),
+                },
+                Err(error) => Err(error),
             },
-            Err(ForgeError::NotFound { .. }) => Some("there is no such issue".to_owned()),
+            (_, None) => forge.issue(number).await.map(|_| None),
+        };
+        let found = match asked {
+            Ok(found) => found,
+            Err(ForgeError::NotFound { .. }) => Some(match role.work.from {
+                WorkFrom::Pulls => "there is no such pull request".to_owned(),
+                _ if forge.pull(number).await.is_ok() => {
+                    "it is a pull request, and this role takes issues".to_owned()
+                }
+                _ => "there is no such issue".to_owned(),
+            }),
             // It is the issue that is not what it should be, and no later look would find it better.
             Err(error) => error.unread().map(|_| {
                 let why = home.redactor.redact(&error.to_string()).into_owned();

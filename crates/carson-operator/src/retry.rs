@@ -3,6 +3,7 @@
 use carson_config::{Repo, Role};
 use carson_core::FiringId;
 use carson_core::work::WorkKey;
+use carson_firing::drop_plans;
 use carson_forge::{DO_NOT_PICKUP, Forge, PullState, State};
 use carson_home::Home;
 use carson_store::Firing;
@@ -31,6 +32,8 @@ pub struct Retried {
     pub issue: u64,
     /// Its title.
     pub title: String,
+    /// Plans that waited for an approval, of which nothing is filed now.
+    pub dropped_plans: u32,
     /// The labels that were taken away.
     pub removed: Vec<String>,
     /// The label of a role that was added.
@@ -80,6 +83,7 @@ impl Ask for Retry {
             _ => None,
         };
         labels.extend(added.as_deref());
+        let dropped_plans = drop_plans(home, repo, self.issue).await?;
         let removed = forge.begin_anew(&issue, FiringId::new(), &labels).await?;
         let takes = queues.iter().filter(|(label, _)| labels.contains(label));
         Ok(Retried {
@@ -87,6 +91,7 @@ impl Ask for Retry {
             roles: takes.map(|(_, role)| role.name.to_string()).collect(),
             title: home.redactor.redact(&issue.title).into_owned(),
             removed,
+            dropped_plans,
             added,
             kept_away: issue.has(DO_NOT_PICKUP),
         })

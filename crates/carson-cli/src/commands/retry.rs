@@ -19,6 +19,9 @@ pub async fn run(app: &App, issue: u64, repo: Option<String>) -> Result<u8, Comm
     if !done.removed.is_empty() {
         text.push_str(&format!("; removed: {}", done.removed.join(", ")));
     }
+    if done.dropped_plans > 0 {
+        text.push_str("; its plan is dropped, and nothing of it is filed");
+    }
     if let Some(added) = &done.added {
         text.push_str(&format!("; added: {added}"));
     }

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use carson_config::{Fleet, Loaded, NetworkUse, Priority, Push, Role, format_duration};
+use carson_config::{Fleet, Loaded, NetworkUse, Priority, Push, Role, WorkFrom, format_duration};
 use carson_core::RepoName;
 use carson_core::egress::Allowlist;
 use carson_core::limits::WorstDay;
@@ -121,7 +121,17 @@ fn show(fleet: &Fleet, role: &Role, day: &WorstDay) {
         role.cadence.zone()
     ));
     print::line(&format!("in words: {}", role.cadence.describe()));
-    print::line(&format!("work: {}", role.work.label().unwrap_or("none")));
+    let work = match (role.work.label(), role.work.from) {
+        (Some(label), _) => label,
+        (None, WorkFrom::Issues) => "open issues",
+        (None, WorkFrom::Pulls) => "open pull requests",
+        (None, WorkFrom::None) => "none",
+    };
+    print::line(&format!("work: {work}"));
+    if !role.kind.has_sessions() {
+        print::line("it asks no model");
+        return;
+    }
     print::line(&format!("accounts: {}", engines.join(", then ")));
     print::line(&format!("stages: {}", stages.join(" → ")));
     if let Some(promise) = &role.promise {

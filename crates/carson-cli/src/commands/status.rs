@@ -200,6 +200,13 @@ pub fn failing(row: &PreflightRow) -> String {
 
 fn owed(one: &Owed) -> String {
     let why = one.said.as_deref().unwrap_or("not tried yet");
+    if one.effect == "await-approval" {
+        return format!(
+            "WAITS until {why} ({}, firing {})",
+            one.role,
+            one.firing.short()
+        );
+    }
     let next = one.next_at.map_or("soon".to_owned(), instant);
     format!(
         "OWED {} of {} {}, tried {}: {why}; tried again {next}",

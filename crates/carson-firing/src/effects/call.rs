@@ -9,6 +9,7 @@ use carson_forge::{
 use chrono::{DateTime, TimeDelta, Utc};
 
 use super::bearer::{Bearer, Carried, OpenedPull};
+use super::waiting::waiting_plan;
 use crate::ended_pulls::{self, PullError};
 use crate::older_drafts;
 use crate::queue::approval_words;
@@ -206,6 +207,10 @@ impl Bearer<'_> {
         (hash, until): (&str, DateTime<Utc>),
         key: &str,
     ) -> Result<Went, PullError> {
+        let newest = waiting_plan(self.home, self.repo, number).await?;
+        if newest.is_some_and(|(row, _)| row.id != self.id()) {
+            return Ok(Went::Never("a newer plan waits in its place".to_owned()));
+        }
         let words = approval_words(hash);
         let within = until - TO_APPROVE..until;
         let trust = &self.repo.trust;
@@ -222,7 +227,9 @@ impl Bearer<'_> {
             return Ok(Went::Never(why));
         }
         if self.home.clock.now() < until {
-            let why = format!("a person approves the plan on #{number}: {words}");
+            let why = format!(
+                "a person approves the plan on #{number}: `carson approve {number}`, or a comment there: {words}"
+            );
             return Ok(Went::Waits(why));
         }
         // Only a person gives it back.

@@ -126,7 +126,7 @@ fn hash_of(issue: u64, filed: &[Effect]) -> String {
 fn proposal(hash: &str, filed: &[Effect]) -> Page {
     let mut page = Page::from("A plan, of which nothing is filed yet. To approve it as it stands here, comment:\n\n```text\n")
         .names(approval_words(hash))
-        .says("\n```\n\nWithout that within 24 hours it is dropped.\n");
+        .says("\n```\n\n(`carson approve` does the same from a terminal.) Without that within 24 hours it is dropped.\n");
     for (at, one) in (1..).zip(filed) {
         let Effect::FileIssue { title, body, .. } = one else {
             continue;

@@ -8,6 +8,7 @@ use carson_core::work::WorkKey;
 use carson_core::{RepoName, RoleName};
 use carson_firing::admit::gate;
 use carson_firing::queue::{Held, HeldIssue, Place, place};
+use carson_firing::waiting_plan;
 use carson_forge::{Forge, ForgeError, Issue, PullState, State};
 use carson_home::Home;
 use carson_store::Firing;
@@ -108,6 +109,14 @@ pub(super) async fn reasons_of_issue(
         let change =
             Change::default().command(format!("issue reopen {number} --repo {}", repo.name));
         told.change = Some(change);
+        return Ok(told);
+    }
+    if waiting_plan(home, repo, number).await?.is_some() {
+        told.facts
+            .push("its plan waits for a person's approval".to_owned());
+        let approve = format!("approve {number} --repo {}", repo.name);
+        let change = Change::default().text("read it there, then ");
+        told.change = Some(change.command(approve));
         return Ok(told);
     }
     let roles = home.fleet.roles.values();

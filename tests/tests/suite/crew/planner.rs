@@ -174,3 +174,59 @@ fn a_plan_that_is_not_approved_first_is_filed_at_once_within_its_bounds() {
     );
     assert_eq!(issues(&fleet), 6);
 }
+
+#[test]
+fn of_two_plans_the_newer_counts_and_what_is_taken_back_is_dropped() {
+    let fleet = crew("planner", &asks(TWO), "");
+    let spec = planned(&fleet);
+    let number = spec.to_string();
+    ends(&fleet, "planner", "OK");
+    let told = fleet.carson(&["why", &format!("issue-{spec}")]).stdout;
+    assert!(
+        told.contains("its plan waits") && told.contains("approve 2"),
+        "{told}"
+    );
+    let status = fleet.carson(&["status"]).stdout;
+    assert!(
+        status.contains("WAITS until a person approves the plan on #2"),
+        "{status}"
+    );
+    // The label goes without a word to Carson, and the issue is planned anew.
+    let args = [
+        "issue",
+        "label",
+        &number,
+        "--remove",
+        "plan-pending-approval",
+        "--add",
+        "carson:plan",
+        "--json",
+    ];
+    let _ = fleet.ok(&args);
+    ends(&fleet, "planner", "OK");
+    assert_eq!(
+        fleet.ok(&["approve", &number, "--json"])["filed"],
+        serde_json::json!([3, 4])
+    );
+    upkeep_later(&fleet);
+    assert_eq!(issues(&fleet), 4, "the older plan is dropped");
+    assert_ne!(fleet.carson(&["approve", &number]).code, Some(0));
+
+    // `carson retry` drops what waits, and a closed issue has no plan.
+    let again = planned(&fleet);
+    let number = again.to_string();
+    ends(&fleet, "planner", "OK");
+    let args = ["issue", "label", &number, "--add", "carson:plan", "--json"];
+    let _ = fleet.ok(&args);
+    assert_eq!(fleet.ok(&["retry", &number, "--json"])["dropped_plans"], 1);
+    assert_ne!(fleet.carson(&["approve", &number]).code, Some(0));
+    ends(&fleet, "planner", "OK");
+    let _ = fleet.ok(&["issue", "close", &number, "--json"]);
+    let closed = fleet.carson(&["approve", &number]);
+    assert!(
+        closed.code != Some(0) && closed.stderr.contains("it is closed"),
+        "{closed:#?}"
+    );
+    upkeep_later(&fleet);
+    assert_eq!(issues(&fleet), 4);
+}

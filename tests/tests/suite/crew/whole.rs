@@ -170,3 +170,41 @@ fn a_pull_request_is_kept_by_nobody_twice() {
     let reviews = fleet.ok(&["pr", "reviews", &number.to_string(), "--json"]);
     assert_eq!(reviews["reviews"].as_array().unwrap().len(), 1);
 }
+
+#[test]
+fn each_shipped_role_is_added_to_a_home_whose_repository_has_tests() {
+    let fleet = faults::fleet(COMMIT, "");
+    fleet.commit_to_main(&[("Makefile", "test:\n\ttrue\n")]);
+    for role in ["planner", "triager", "reviewer", "fixer", "merger"] {
+        let made = fleet.carson(&["init", "--role", role]);
+        assert_eq!(made.code, Some(0), "{role}: {made:#?}");
+        let file = fleet.home().join(format!("roles/{role}/role.toml"));
+        let checks = fs::read_to_string(file).unwrap().contains("\n[promise]");
+        assert_eq!(checks, role == "fixer", "{role}");
+        let wrong = fleet.carson(&["fire", role, "--work", "77"]);
+        assert_eq!(wrong.code, Some(2), "{role}: {wrong:#?}");
+    }
+    let checked = fleet.carson(&["config", "check"]);
+    assert!(
+        checked
+            .stdout
+            .contains("none of its repositories lets the fleet merge"),
+        "{checked:#?}"
+    );
+    // What cannot be added leaves nothing.
+    let settings = fleet.home().join("carson.toml");
+    let text = fs::read_to_string(&settings).unwrap();
+    fs::write(
+        &settings,
+        format!(
+            "{text}\n[repos.other]\nurl = \"{}\"\n",
+            fleet.remote().display()
+        ),
+    )
+    .unwrap();
+    fs::remove_dir_all(fleet.home().join("roles/planner")).unwrap();
+    let which = fleet.carson(&["init", "--role", "planner"]);
+    assert_ne!(which.code, Some(0), "{which:#?}");
+    assert!(!fleet.home().join("roles/planner").exists());
+    assert_eq!(fleet.carson(&["status"]).code, Some(0));
+}

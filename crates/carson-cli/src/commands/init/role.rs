@@ -32,6 +32,7 @@ pub async fn add(app: &App, name: &str, repo: Option<&str>) -> Result<u8, Comman
     }
     let fleet = app.load()?.fleet;
     let repo = names::repo_or_only(&fleet, repo)?;
+    let asks_models = shipped(name).contains("engines = []");
     let Some(account) = fleet.accounts.keys().next() else {
         let none = CommandError::usage("carson.toml has no account that the role could work with");
         return Err(none.hint("[accounts.claude] with engine = \"claude\""));
@@ -47,13 +48,20 @@ pub async fn add(app: &App, name: &str, repo: Option<&str>) -> Result<u8, Comman
     if let Err(error) = app.load() {
         // It would keep every other role from firing.
         let _ = std::fs::remove_file(&file);
+        let _ = file.parent().map(std::fs::remove_dir);
         return Err(error);
     }
-    let told = format!(
-        "role: {} works in {} with the account {account}",
-        file.display(),
-        repo.name
-    );
+    let mut told = format!("role: {} works in {}", file.display(), repo.name);
+    if asks_models {
+        told.push_str(&format!(" with the account {account}"));
+    }
+    if name == "merger" && !repo.merge {
+        told.push_str(&format!(
+            "; it merges nothing before carson.toml has `policy = {{ merge = true }}` in [repos.{}]",
+            repo.name
+        ));
+    }
+    let account = asks_models.then_some(account);
     let made = json!({"role": file, "repository": repo.name, "account": account});
     print::done(app.json, &told, &made);
     Ok(0)

@@ -99,11 +99,22 @@ fn forge_text(args: &Init) -> String {
     }
 }
 
-/// `role.toml` of the shipped role, for this repository.
+/// `role.toml` of the shipped role, for this repository. One without commits has nothing to check.
 pub fn role(shipped: &str, repo: &str, account: &str, check: Option<&ProposedCheck>) -> String {
-    let mut text = shipped
+    let text = shipped
         .replace("repos   = []", &format!("repos   = [{}]", quoted(repo)))
         .replace("engines = []", &format!("engines = [{}]", quoted(account)));
+    let asks = ["planner", "triager", "reviewer", "merger"];
+    match asks
+        .iter()
+        .any(|kind| text.contains(&format!("kind    = {kind:?}")))
+    {
+        true => text,
+        false => with_check(text, check),
+    }
+}
+
+fn with_check(mut text: String, check: Option<&ProposedCheck>) -> String {
     text.push_str(&match check {
         Some(ProposedCheck { run, by }) => format!(
             "\n# The command that says whether work is done ({by}): Carson runs it itself, in the sandbox, on a\n\

@@ -78,7 +78,7 @@ async fn look_in(
 ) -> Option<(Vec<Stop>, bool)> {
     let forge = home.forge(repo).await.ok()?;
     if let Some(found) = candidates(home, role, (repo, &forge), None).await.ok()? {
-        let held = found.held.iter().map(|one| not_taken(role, repo, one));
+        let held = found.held.iter().map(|one| not_taken(repo, one));
         return Some((held.collect(), found.ready.is_some()));
     }
     let looked = queue::look(home, role, repo, &forge).await.ok()?;
@@ -126,19 +126,14 @@ fn stop(role: &Role, repo: &Repo, issue: &HeldIssue) -> Stop {
 }
 
 /// Work that is no issue of its queue.
-fn not_taken(role: &Role, repo: &Repo, one: &HeldCandidate) -> Stop {
+fn not_taken(repo: &Repo, one: &HeldCandidate) -> Stop {
     let told = format!("{} of {}: {}", one.key.reference(), repo.name, one.why);
     let number = one.key.number().unwrap_or_default();
     let read = match one.key {
         WorkKey::Pull(_) => format!("pr show {number} --repo {}", repo.name),
         _ => format!("issue show {number} --repo {}", repo.name),
     };
-    let by_hand = format!("fire {} --work {number}", role.name);
-    let change = Change::default().text("read ").command(read);
-    Stop {
-        change: change.text(", or fire it by hand: ").command(by_hand),
-        ..Stop::new(HELD, told, Change::default())
-    }
+    Stop::new(HELD, told, Change::default().text("read ").command(read))
 }
 
 /// What would let the role take an issue.
