@@ -276,6 +276,11 @@ fn grant(raw: Option<Grant>, kind: RoleKind, check: &mut Check<'_>) -> Grant {
     if grant.labels.iter().any(|label| label.trim().is_empty()) {
         check.problem("grant.labels", "a label is empty", "leave it out");
     }
+    if let Some(label) = grant.labels.iter().find(|label| is_reserved(label)) {
+        let problem =
+            format!("{label:?} steers the fleet, and no session may give it or take it away");
+        check.problem("grant.labels", problem, "leave it out");
+    }
     if grant.issues > 0 && grant.issues_per_day == 0 {
         let problem = "it files issues, and none within a day";
         check.problem("grant.issues_per_day", problem, "issues_per_day = 20");

@@ -169,6 +169,8 @@ fn next_try(row: &EffectRow, error: &PullError, now: DateTime<Utc>) -> Option<Da
         return None;
     }
     match &row.effect {
+        // The merger's next firing looks anew.
+        Effect::MergePull { .. } => None,
         // It was asked every minute, and has its own end.
         Effect::AwaitApproval { until, .. } => {
             let all: TimeDelta = (0..MAX_TRIES).map(wait).sum();

@@ -212,13 +212,25 @@ pub async fn follow(
 }
 
 /// Merges the branch of a pull request into its base, where the forge does not do that itself; the
-/// remote's new commit.
+/// remote's new commit. `expected` is the commit that was looked at: nothing else is merged.
 ///
 /// # Errors
-/// When they conflict, the branch is gone, or the remote refuses.
-pub async fn merge_branch(home: &Home, repo: &Repo, pull: &Pull) -> Result<Oid, PullError> {
+/// When they conflict, the branch is gone or has moved, or the remote refuses.
+pub async fn merge_branch(
+    home: &Home,
+    repo: &Repo,
+    pull: &Pull,
+    expected: Option<&str>,
+) -> Result<Oid, PullError> {
     let mirror = home.mirror(repo);
     let sides = sides(home, repo, pull).await?;
+    if let Some(expected) = expected.filter(|expected| sides.head.as_str() != *expected) {
+        return Err(PullError::Forge(ForgeError::HeadMoved {
+            number: pull.number,
+            expected: expected.to_owned(),
+            found: sides.head.to_string(),
+        }));
+    }
     // Somebody did that before; it was only not noted.
     if mirror.is_merged(&sides).await? {
         return Ok(sides.base);

@@ -64,7 +64,8 @@ impl Ask for Merge {
             merge.expected = Some(offered);
         }
         if !forge.holds_branches() {
-            ended_pulls::merge_branch(home, repo, &pull).await?;
+            let expected = merge.expected.as_deref();
+            ended_pulls::merge_branch(home, repo, &pull, expected).await?;
             // It offers nothing any more.
             merge.expected = None;
         }

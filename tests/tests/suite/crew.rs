@@ -4,7 +4,7 @@ mod claude;
 mod fixer;
 mod merger;
 mod outbox;
-mod planner;
+pub(crate) mod planner;
 mod reviewer;
 mod triager;
 mod whole;
@@ -28,7 +28,7 @@ fn crew(kind: &str, session: &str, more: &str) -> TestFleet {
     fleet
 }
 
-fn member(fleet: &TestFleet, kind: &str, session: &str, more: &str) {
+pub(crate) fn member(fleet: &TestFleet, kind: &str, session: &str, more: &str) {
     let program = fleet.root().join("cli").join(kind);
     let script = format!(
         "#!/bin/bash\nset -e\ncat >\"$CARSON_TMP/prompt\"\ncp \"$CARSON_TMP/prompt\" {:?}\n{session}\n",
@@ -42,7 +42,7 @@ fn member(fleet: &TestFleet, kind: &str, session: &str, more: &str) {
 }
 
 /// A session that asks for this and says that all is well.
-fn asks(entries: &str) -> String {
+pub(crate) fn asks(entries: &str) -> String {
     format!(
         "cat >\"$CARSON_OUTBOX\" <<'END'\n{{\"version\": 1, \"effects\": [{entries}]}}\nEND\necho '[OK] asked'"
     )
@@ -109,18 +109,21 @@ fn says(fleet: &TestFleet, issue: u64, name: &str, text: &str) {
 }
 
 /// What the fleet's own upkeep does at once.
-fn upkeep(fleet: &TestFleet) {
+pub(crate) fn upkeep(fleet: &TestFleet) {
     let ran = fleet.carson(&["prune"]);
     assert_eq!(ran.code, Some(0), "{ran:#?}");
 }
 
 /// Writes to its database.
-fn sql(fleet: &TestFleet, line: &'static str) {
-    let runtime = tokio::runtime::Runtime::new().unwrap();
-    runtime.block_on(async {
+pub(crate) fn sql(fleet: &TestFleet, line: &'static str) {
+    let file = fleet.home().join("state/carson.db");
+    let url = format!("sqlite:{}", file.display());
+    let writes = async move {
         use sqlx::Connection as _;
-        let url = format!("sqlite:{}", fleet.home().join("state/carson.db").display());
         let mut on = sqlx::SqliteConnection::connect(&url).await.unwrap();
         sqlx::query(line).execute(&mut on).await.unwrap();
-    });
+    };
+    // Also for who is within a runtime.
+    let alone = move || tokio::runtime::Runtime::new().unwrap().block_on(writes);
+    std::thread::spawn(alone).join().unwrap();
 }

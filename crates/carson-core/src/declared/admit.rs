@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use super::{Declared, Grant, Outbox, ReviewVerdict};
 use crate::effect::Effect;
 use crate::text::{counted, matches};
-use crate::untrusted::{Page, one_line};
+use crate::untrusted::{Page, is_hidden, one_line};
 
 /// Entries that are looked at; whoever writes more has not understood.
 const ENTRIES: usize = 50;
@@ -65,6 +65,7 @@ struct Counts {
     comments: u32,
     issues: u32,
     reviews: u32,
+    closed: u32,
 }
 
 impl Admitted {
@@ -131,6 +132,7 @@ fn judge(
             if !grant.close {
                 return Err("the role may close no issue".to_owned());
             }
+            take(&mut counts.closed, 1, "closed issue")?;
             Ok(vec![
                 Effect::Comment { on: issue, body },
                 Effect::CloseIssue { issue },
@@ -263,10 +265,18 @@ fn title_of(title: &str, given: &Given) -> Result<Page, String> {
     }
 }
 
-/// Names of customers, hosts, people: in any case.
+/// Names of customers, hosts, people: in any case, and however they are spaced.
 fn scrubbed(text: &str, given: &Given) -> Result<(), String> {
-    let text = text.to_lowercase();
-    let mut names = given.scrub.iter().map(|name| name.trim().to_lowercase());
+    let plain = |text: &str| {
+        let seen: String = text
+            .chars()
+            .filter(|c| c.is_whitespace() || !is_hidden(*c))
+            .collect();
+        let words: Vec<&str> = seen.split_whitespace().collect();
+        words.join(" ").to_lowercase()
+    };
+    let text = plain(text);
+    let mut names = given.scrub.iter().map(|name| plain(name));
     match names.any(|name| !name.is_empty() && text.contains(&name)) {
         true => Err("it has a name that never leaves (`scrub` of the repository)".to_owned()),
         false => Ok(()),
@@ -275,32 +285,60 @@ fn scrubbed(text: &str, given: &Given) -> Result<(), String> {
 
 fn prose(body: &str, given: &Given) -> Result<Page, String> {
     scrubbed(body, given)?;
+    let page = Page::default().prose(body);
     match body.len() {
-        _ if body.trim().is_empty() => Err("its text is empty".to_owned()),
-        0..=BODY => Ok(Page::default().prose(body)),
+        _ if page.as_str().trim().is_empty() => Err("its text is empty".to_owned()),
+        0..=BODY => Ok(page),
         _ => Err(format!("its text has more than {BODY} bytes")),
     }
 }
 
-/// Whether a review lists something below a heading of the first urgency, whatever its verdict says: facts
+/// Whether a review says anything below a heading of the first urgency, whatever its verdict is: facts
 /// win, and only towards no.
 fn has_urgent(body: &str) -> bool {
-    let mut within = false;
+    // The heading's depth, while what follows is below it; 0 is one that only looks like a heading.
+    let mut below: Option<usize> = None;
     for line in body.lines().map(str::trim) {
-        if let Some(heading) = line.strip_prefix('#') {
-            let heading = heading.trim_start_matches('#').trim().to_lowercase();
-            within = heading.starts_with(URGENT);
-        } else if within && is_item(line) {
-            return true;
+        let depth = line.bytes().take_while(|byte| *byte == b'#').count();
+        match urgency(line) {
+            Some((URGENT, rest)) => {
+                if depth == 0 && !says_none(rest) {
+                    return true;
+                }
+                below = Some(depth);
+            }
+            Some(_) => below = None,
+            None if below.is_some_and(|own| depth > 0 && depth <= own.max(1)) => below = None,
+            None if below.is_some() && !says_none(line) => return true,
+            None => {}
         }
     }
     false
 }
 
-fn is_item(line: &str) -> bool {
-    let text = line.trim_start_matches(|c: char| c.is_ascii_digit() || "-*+.)".contains(c));
-    let says = text.trim().trim_end_matches('.').to_lowercase();
-    text.len() < line.len() && !says.is_empty() && !["none", "nothing"].contains(&says.as_str())
+/// The urgency that a line begins with, and the rest of it.
+fn urgency(line: &str) -> Option<(&'static str, &str)> {
+    let text = line.trim_start_matches(|c: char| !c.is_alphanumeric());
+    let word = text.get(..2)?.to_ascii_lowercase();
+    let rest = &text[2..];
+    if rest.starts_with(char::is_alphanumeric) {
+        return None;
+    }
+    let found = [URGENT, "p1", "p2", "p3"]
+        .into_iter()
+        .find(|one| *one == word);
+    found.map(|found| (found, rest))
+}
+
+/// Whether a line says that there is nothing.
+fn says_none(line: &str) -> bool {
+    let words = line.split(|c: char| !c.is_alphanumeric());
+    let words: Vec<String> = words
+        .filter(|word| !word.is_empty())
+        .map(str::to_lowercase)
+        .collect();
+    let said = words.join(" ");
+    ["", "none", "nothing", "no findings", "n a"].contains(&said.as_str())
 }
 
 #[cfg(test)]

@@ -4,7 +4,8 @@ use carson_core::Effect;
 use carson_core::Page;
 use carson_core::effect::Release;
 use carson_forge::{
-    Merge, MergeMethod, NewIssue, NewPull, NewReview, PRIORITIES, PullState, State, is_same_label,
+    Merge, MergeMethod, NewIssue, NewPull, NewReview, PRIORITIES, Pull, PullState, State,
+    is_same_label,
 };
 use chrono::{DateTime, TimeDelta, Utc};
 
@@ -13,6 +14,9 @@ use super::waiting::waiting_plan;
 use crate::ended_pulls::{self, PullError};
 use crate::older_drafts;
 use crate::queue::approval_words;
+use crate::review_queue::QueueError;
+use crate::roles::kind::Looking;
+use crate::roles::merge;
 
 /// The label of an issue whose plan waits for a person.
 pub(crate) const PLAN_PENDING: &str = "plan-pending-approval";
@@ -184,19 +188,15 @@ impl Bearer<'_> {
             return Ok(format!("#{number} was closed, and is left as it is"));
         }
         let is_priority = |label: &str| PRIORITIES.iter().any(|own| is_same_label(own, label));
-        let goes = |label: &str| remove.iter().any(|gone| is_same_label(gone, label));
-        let mut stands = issue.labels.iter();
-        let stands = stands.find(|label| is_priority(label) && !goes(label));
         let mut add: Vec<&str> = add.iter().map(String::as_str).collect();
+        let mut remove: Vec<&str> = remove.iter().map(String::as_str).collect();
         let mut said = format!("#{number}");
-        if let Some(own) = stands {
-            let before = add.len();
-            add.retain(|label| !is_priority(label) || is_same_label(label, own));
-            if add.len() < before {
-                said.push_str(&format!(": it carries {own} by now, which stays"));
-            }
+        // It had none when it was taken: somebody gave it this meanwhile.
+        if let Some(own) = issue.labels.iter().find(|label| is_priority(label)) {
+            add.retain(|label| !is_priority(label));
+            remove.retain(|label| !is_priority(label));
+            said.push_str(&format!(": it carries {own} by now, which stays"));
         }
-        let remove: Vec<&str> = remove.iter().map(String::as_str).collect();
         self.forge.set_labels(number, &add, &remove).await?;
         Ok(said)
     }
@@ -211,20 +211,21 @@ impl Bearer<'_> {
         if newest.is_some_and(|(row, _)| row.id != self.id()) {
             return Ok(Went::Never("a newer plan waits in its place".to_owned()));
         }
+        let issue = self.forge.issue(number).await?;
+        if issue.state != State::Open {
+            self.forge.set_labels(number, &[], &[PLAN_PENDING]).await?;
+            return Ok(Went::Never(format!("#{number} was closed")));
+        }
+        if !issue.has(PLAN_PENDING) {
+            let why = format!("somebody took {PLAN_PENDING} away from #{number}");
+            return Ok(Went::Never(why));
+        }
         let words = approval_words(hash);
         let within = until - TO_APPROVE..until;
         let trust = &self.repo.trust;
         let by = self.forge.approval(number, &words, trust, &within).await?;
         if let Some(by) = by {
             return Ok(Went::Done(format!("approved by {by}")));
-        }
-        let issue = self.forge.issue(number).await?;
-        if issue.state != State::Open {
-            return Ok(Went::Never(format!("#{number} was closed")));
-        }
-        if !issue.has(PLAN_PENDING) {
-            let why = format!("somebody took {PLAN_PENDING} away from #{number}");
-            return Ok(Went::Never(why));
         }
         if self.home.clock.now() < until {
             let why = format!(
@@ -253,18 +254,15 @@ impl Bearer<'_> {
             PullState::Closed => return Ok(Went::Never(format!("#{number} was closed"))),
             PullState::Merged => return self.merged(pull).await,
         }
+        if let Some(why) = self.stands_against(&pull, head).await? {
+            return Ok(Went::Never(why));
+        }
         let mut merge = Merge {
             expected: Some(head.to_owned()),
             method: MergeMethod::Squash,
         };
         if !self.forge.holds_branches() {
-            let offered = self.forge.pull_head(number).await?.sha;
-            if offered != head {
-                return Ok(Went::Never(format!(
-                    "#{number} offers another commit by now"
-                )));
-            }
-            ended_pulls::merge_branch(self.home, self.repo, &pull).await?;
+            ended_pulls::merge_branch(self.home, self.repo, &pull, Some(head)).await?;
             // It offers nothing any more.
             merge.expected = None;
         }
@@ -273,7 +271,31 @@ impl Bearer<'_> {
         self.merged(pull).await
     }
 
-    async fn merged(&self, pull: carson_forge::Pull) -> Result<Went, PullError> {
+    /// What was so when the merger looked may be so no more: a firing may have died in between.
+    async fn stands_against(&self, pull: &Pull, head: &str) -> Result<Option<String>, PullError> {
+        let Some(role) = self.home.fleet.roles.get(&self.claim.role) else {
+            return Ok(Some(format!("the role {} is gone", self.claim.role)));
+        };
+        let looking = Looking {
+            home: self.home,
+            role,
+            repo: self.repo,
+            forge: self.forge,
+            wanted: Some(pull.number),
+        };
+        let judged = merge::may_be_merged(&looking, pull).await;
+        let judged = judged.map_err(|error| match error {
+            QueueError::Forge(error) => PullError::Forge(error),
+            QueueError::Store(error) => PullError::Store(error),
+        })?;
+        Ok(match judged {
+            Err(why) => Some(why),
+            Ok(now) if now != head => Some("it offers another commit by now".to_owned()),
+            Ok(_) => None,
+        })
+    }
+
+    async fn merged(&self, pull: Pull) -> Result<Went, PullError> {
         ended_pulls::follow(self.home, self.repo, self.forge, &pull).await?;
         Ok(Went::Done(pull.url))
     }

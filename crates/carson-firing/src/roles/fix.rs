@@ -39,12 +39,15 @@ struct Against {
 
 /// The oldest of the fleet's against which something stands that a session may mend.
 async fn look(looking: Looking<'_>) -> Result<Candidates, QueueError> {
-    let Looking { home, repo, .. } = looking;
+    let Looking {
+        home, repo, forge, ..
+    } = looking;
     let mut found = Candidates::default();
     for pull in pulls::open(&looking).await? {
         let key = WorkKey::Pull(pull.number);
         let opened = home.store.firing_of_pull(&repo.name, pull.number).await?;
-        if opened.is_none() {
+        let ours = pull.author.eq_ignore_ascii_case(forge.me().await?);
+        if opened.is_none() || !ours {
             found.hold(key, "a person opened it");
             continue;
         }

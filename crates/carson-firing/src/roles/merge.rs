@@ -4,7 +4,7 @@
 use carson_core::Effect;
 use carson_core::settle::{Goal, PromiseFact};
 use carson_core::work::WorkKey;
-use carson_forge::{CheckRun, Mergeability, Pull};
+use carson_forge::{CheckRun, Conclusion, Mergeability, Pull};
 use carson_store::Firing as Row;
 use chrono::TimeDelta;
 
@@ -27,24 +27,10 @@ const AGE: TimeDelta = TimeDelta::minutes(30);
 
 /// The oldest of the fleet's that nothing stands against.
 async fn look(looking: Looking<'_>) -> Result<Candidates, QueueError> {
-    let Looking { home, repo, .. } = looking;
     let mut found = Candidates::default();
     for pull in pulls::open(&looking).await? {
         let key = WorkKey::Pull(pull.number);
-        let row = home.store.firing_of_pull(&repo.name, pull.number).await?;
-        let Some(row) = row else {
-            found.hold(key, "a person opened it");
-            continue;
-        };
-        if !repo.merge {
-            let why = format!(
-                "people merge in {}: policy.merge is not set there",
-                repo.name
-            );
-            found.hold(key, why);
-            continue;
-        }
-        let judged = stands_against(&looking, &pull, &row).await;
+        let judged = may_be_merged(&looking, &pull).await;
         let Some(head) = found.judged(key, judged)? else {
             continue;
         };
@@ -58,6 +44,29 @@ async fn look(looking: Looking<'_>) -> Result<Candidates, QueueError> {
         break;
     }
     Ok(found)
+}
+
+/// The commit that may be merged, or why none is.
+pub(crate) async fn may_be_merged(
+    looking: &Looking<'_>,
+    pull: &Pull,
+) -> Result<Result<String, String>, QueueError> {
+    let Looking {
+        home, repo, forge, ..
+    } = *looking;
+    let row = home.store.firing_of_pull(&repo.name, pull.number).await?;
+    let Some(row) = row else {
+        return Ok(Err("a person opened it".to_owned()));
+    };
+    if !pull.author.eq_ignore_ascii_case(forge.me().await?) {
+        return Ok(Err("a person opened it".to_owned()));
+    }
+    if !repo.merge {
+        let name = &repo.name;
+        let why = format!("people merge in {name}: policy.merge is not set there");
+        return Ok(Err(why));
+    }
+    stands_against(looking, pull, &row).await
 }
 
 /// The commit that may be merged, or the first thing that stands against it.
@@ -132,5 +141,6 @@ fn unchecked(checks: &[CheckRun], row: &Row) -> Option<String> {
     }
     let passed = row.facts.as_ref();
     let passed = passed.is_some_and(|facts| facts.promise == PromiseFact::Passed);
-    (checks.is_empty() && !passed).then(|| "no check was run on it".to_owned())
+    let ran = |check: &CheckRun| check.conclusion == Some(Conclusion::Passed);
+    (!checks.iter().any(ran) && !passed).then(|| "no check was run on it".to_owned())
 }

@@ -71,7 +71,9 @@ async fn one(looking: &Looking<'_>, pull: Pull) -> Result<Result<Candidate, Stri
     let key = WorkKey::Pull(pull.number);
     let rows = home.store.firings_of(&repo.name, key).await?;
     let failed = rows.iter().filter(|row| {
-        let blamed = row.outcome.is_some_and(Outcome::blames_the_work);
+        // It said nothing: neither does that lead anywhere.
+        let silent = row.outcome == Some(Outcome::Silent);
+        let blamed = silent || row.outcome.is_some_and(Outcome::blames_the_work);
         blamed && row.role == role.name && row.base_sha.as_deref() == Some(head.as_str())
     });
     let failed = failed.count();

@@ -7,7 +7,7 @@ use std::time::Duration;
 use carson_core::declared::{Admitted, BYTES, Given, Grant, Outbox, Refused};
 use carson_core::settle::Halt;
 use carson_core::work::WorkKey;
-use carson_forge::is_reserved;
+use carson_forge::{OWN_LABELS, PRIORITIES};
 use carson_proc::inspector::{Bounds, Desk, Question};
 use carson_store::Stopped;
 use chrono::TimeDelta;
@@ -140,7 +140,7 @@ async fn given(ctx: &Ctx<'_>, placed: &Placed<'_, '_>) -> Result<Given, Halt> {
     })
 }
 
-/// The labels of every role's queue. Those of Carson's own are known by their names.
+/// The labels of every role's queue, and those by which the fleet and its people talk.
 fn steering(ctx: &Ctx<'_>) -> Vec<String> {
     let fleet = &ctx.home.fleet;
     let queues = fleet.roles.values().filter_map(|role| role.work.label());
@@ -150,9 +150,9 @@ fn steering(ctx: &Ctx<'_>) -> Vec<String> {
         .map(|role| role.grant.issue_label.as_str());
     let required = fleet.roles.values().flat_map(|role| &role.work.labels);
     let required = required.map(String::as_str);
-    let granted = ctx.role.grant.labels.iter().map(String::as_str);
-    let kept = granted.filter(|label| is_reserved(label));
-    let all = queues.chain(filed).chain(required).chain(kept);
+    let own = OWN_LABELS.iter().map(|(label, _)| *label);
+    let own = own.filter(|label| !PRIORITIES.contains(label));
+    let all = queues.chain(filed).chain(required).chain(own);
     all.filter(|label| !label.is_empty())
         .map(str::to_owned)
         .collect()

@@ -109,7 +109,9 @@ async fn deliver(
 ) {
     // Commits that change nothing are nothing to read.
     let is_empty = tip == seen.tip() && seen.shown().is_some_and(Shown::is_empty);
+    // Nobody granted more to who makes no commits: what it left is kept, and no branch is made of it.
     if let Some(taken) = taken
+        && ctx.role.kind.makes_commits()
         && leaving::may(ctx, taken, settled, seen, saved).await
         && !is_empty
     {

@@ -4,7 +4,7 @@
 use carson_core::admission::SkipReason;
 use carson_core::settle::Halt;
 use carson_core::work::WorkKey;
-use carson_forge::{ForgeError, why_withdrawn};
+use carson_forge::{ForgeError, State, why_withdrawn};
 use tracing::warn;
 
 use crate::ctx::Ctx;
@@ -12,10 +12,10 @@ use crate::reached::Taken;
 
 /// Goes on while the work is wanted. A forge that does not answer now has not said no.
 pub(crate) async fn still(ctx: &Ctx<'_>, taken: &Taken<'_>) -> Result<(), Halt> {
-    let (WorkKey::Issue(number), Some(label)) = (taken.work.key, ctx.role.work.label()) else {
+    let WorkKey::Issue(number) = taken.work.key else {
         return Ok(());
     };
-    match withdrawn(ctx, taken, number, label).await {
+    match withdrawn(ctx, taken, number, ctx.role.work.label()).await {
         Ok(None) => Ok(()),
         Ok(Some(why)) => Err(Halt::Skipped(SkipReason::withdrawn(&why))),
         Err(error) => {
@@ -29,7 +29,7 @@ async fn withdrawn(
     ctx: &Ctx<'_>,
     taken: &Taken<'_>,
     number: u64,
-    label: &str,
+    label: Option<&str>,
 ) -> Result<Option<String>, ForgeError> {
     let issue = match taken.forge.issue(number).await {
         Err(ForgeError::NotFound { .. }) => return Ok(Some("it is not there any more".to_owned())),
@@ -40,5 +40,9 @@ async fn withdrawn(
         return Ok(Some(format!("its label {lost} was removed")));
     }
     let me = taken.forge.me().await?;
-    Ok(why_withdrawn(&issue, label, me))
+    Ok(match label {
+        Some(label) => why_withdrawn(&issue, label, me),
+        // Who takes every issue leaves alone what was closed.
+        None => (issue.state != State::Open).then(|| "it was closed".to_owned()),
+    })
 }

@@ -1,9 +1,10 @@
 use std::fs;
+use std::os::unix::fs::PermissionsExt;
 
 use carson_tests::fleet::TestFleet;
 use serde_json::Value;
 
-use super::{COMMIT, age, ends, member, pull, reason};
+use super::{COMMIT, age, ends, member, pull, reason, sql, upkeep};
 use crate::faults;
 
 /// A fleet whose merger may merge, and whose pull request #2 was reviewed unless `reviewed` is not.
@@ -200,4 +201,77 @@ fn a_pull_request_of_a_person_is_theirs() {
     file(&fleet, "pulls/0007.md", &text);
     ends(&fleet, "merger", "OK");
     stays(&fleet, "#7 is not taken: a person opened it");
+}
+
+#[test]
+fn a_merge_is_never_put_off_and_everything_is_asked_again_before_it() {
+    let (fleet, number) = scene(true);
+    let before = fleet.tip("main");
+    let hook = fleet.remote().join("hooks/pre-receive");
+    fs::create_dir_all(hook.parent().unwrap()).unwrap();
+    fs::write(&hook, "#!/bin/sh\nexit 1\n").unwrap();
+    fs::set_permissions(&hook, PermissionsExt::from_mode(0o755)).unwrap();
+    let row = ends(&fleet, "merger", "PARTIAL");
+    assert!(reason(&row).starts_with("not merged: "), "{row:#}");
+    fs::remove_file(&hook).unwrap();
+    upkeep(&fleet);
+    assert_eq!(fleet.tip("main"), before);
+
+    // It dies with its merge decided, and a person says no before anybody goes on.
+    sql(
+        &fleet,
+        "CREATE TRIGGER hold BEFORE INSERT ON effect BEGIN SELECT RAISE(ABORT, 'held'); END",
+    );
+    assert_ne!(fleet.fire("merger").code, Some(0));
+    sql(&fleet, "DROP TRIGGER hold");
+    let text = fleet.forge_file("pulls/0002.md");
+    file(
+        &fleet,
+        "pulls/0002.md",
+        &text.replace("labels = []", "labels = [\"needs:human\"]"),
+    );
+    upkeep(&fleet);
+    assert_eq!(fleet.tip("main"), before);
+    let row = &fleet.ok(&["firings", "--role", "merger", "--json"])[0];
+    assert!(reason(row).contains("it carries needs:human"), "{row:#}");
+
+    // Nor is a pull request whose author is a person the fleet's, and one that dies otherwise is merged.
+    file(
+        &fleet,
+        "pulls/0002.md",
+        &text.replacen("+++\n", "+++\nauthor = \"bob\"\n", 1),
+    );
+    stays(&fleet, "a person opened it");
+    file(&fleet, "pulls/0002.md", &text);
+    sql(
+        &fleet,
+        "CREATE TRIGGER hold BEFORE INSERT ON effect BEGIN SELECT RAISE(ABORT, 'held'); END",
+    );
+    assert_ne!(fleet.fire("merger").code, Some(0));
+    sql(&fleet, "DROP TRIGGER hold");
+    upkeep(&fleet);
+    assert_eq!(head(&fleet, number)["pull"]["state"], "merged");
+}
+
+#[test]
+fn a_check_that_did_nothing_is_none() {
+    let (fleet, number) = scene(true);
+    let sha = head(&fleet, number)["commit"].as_str().unwrap().to_owned();
+    sql(
+        &fleet,
+        "UPDATE firing SET facts = REPLACE(facts, '\"promise\":\"Passed\"', '\"promise\":\"NotRun\"')",
+    );
+    stays(&fleet, "no check was run on it");
+    file(
+        &fleet,
+        &format!("checks/{sha}/build.md"),
+        "+++\nconclusion = \"skipped\"\n+++\n",
+    );
+    stays(&fleet, "no check was run on it");
+    file(
+        &fleet,
+        &format!("checks/{sha}/build.md"),
+        "+++\nconclusion = \"passed\"\n+++\n",
+    );
+    ends(&fleet, "merger", "OK");
 }

@@ -74,3 +74,49 @@ fn a_session_hears_what_was_refused_and_what_it_leaves_in_the_tree_is_not_done_w
     assert!(reason(&row).contains("its role makes none"), "{row:#}");
     assert_eq!(fleet.labels(1), ["for:hand"]);
 }
+
+#[test]
+fn no_grant_reaches_what_steers_the_fleet_and_no_branch_is_made_of_what_it_leaves() {
+    for label in [
+        "needs:human",
+        "do-not-pickup",
+        "do-not-review",
+        "plan-pending-approval",
+        "Carson:done",
+    ] {
+        let add = format!(r#"{{"kind": "label", "issue": 1, "add": ["{label}"]}}"#);
+        let grant = "[limits]\nmax_attempts = 1\n[grant]\nlabels = [\"*\"]\n";
+        let fleet = crew("triager", &asks(&add), grant);
+        let row = ends(&fleet, "triager", "BLOCKED");
+        assert!(reason(&row).contains("steers the fleet"), "{row:#}");
+        assert_eq!(fleet.labels(1), ["for:hand"]);
+    }
+    let entries = r#"{"kind": "label", "issue": 1, "add": ["p2"]}"#;
+    let commits = format!(
+        "date >mine.txt; git add .; git commit --quiet -m Mine\n{}",
+        asks(entries)
+    );
+    let fleet = crew("triager", &commits, "");
+    let row = ends(&fleet, "triager", "PARTIAL");
+    assert!(!row["salvage_ref"].is_null(), "{row:#}");
+    assert_eq!(fleet.branches().len(), 0, "{:?}", fleet.branches());
+}
+
+#[test]
+fn what_was_closed_meanwhile_is_left_alone() {
+    let session = "printf '{\"version\":1,\"effects\":[{\"kind\":\"comment\",\"issue\":1,\"body\":\"b\"}]}' >\"$CARSON_OUTBOX\"\n\
+                   sed -i 's/^state = \"open\"/state = \"closed\"/' \"$FORGE/issues/0001.md\"; echo '[OK] asked'";
+    let fleet = crew("triager", session, "");
+    let forge = fleet.home().join("forge/widget");
+    let role = fleet.home().join("roles/triager/role.toml");
+    let text = std::fs::read_to_string(&role).unwrap();
+    let text = text.replace("paths = ", "sandbox = \"off\"\npaths = ");
+    std::fs::write(
+        &role,
+        format!("{text}\n[identity]\nenv = {{ FORGE = {forge:?} }}\n"),
+    )
+    .unwrap();
+    let row = ends(&fleet, "triager", "SKIPPED");
+    assert!(reason(&row).contains("it was closed"), "{row:#}");
+    assert!(comments(&fleet, 1).is_empty());
+}

@@ -86,7 +86,7 @@ fn a_plan_is_filed_once_a_person_approves_exactly_it() {
 }
 
 /// What is owed is looked at once a minute: as if one had passed.
-fn upkeep_later(fleet: &TestFleet) {
+pub(crate) fn upkeep_later(fleet: &TestFleet) {
     let later = "UPDATE effect SET next_at = '2020-01-01T00:00:00+00:00' WHERE next_at IS NOT NULL";
     sql(fleet, later);
     upkeep(fleet);

@@ -8,6 +8,7 @@
 //! `cargo xtask test` installs the programs, and says where they are.
 
 mod back;
+mod crew;
 mod description;
 mod front;
 mod github;

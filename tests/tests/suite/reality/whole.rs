@@ -152,13 +152,13 @@ const ISSUES: [Issue; 20] = [
 const PATIENCE: usize = 80;
 
 /// GitHub, and a fleet that works there.
-struct Scene {
-    github: GitHub,
-    fleet: TestFleet,
+pub(super) struct Scene {
+    pub(super) github: GitHub,
+    pub(super) fleet: TestFleet,
 }
 
 impl Scene {
-    async fn begin() -> Self {
+    pub(super) async fn begin() -> Self {
         let github = GitHub::start(false).await;
         github.back.makes_branches();
         let fleet = TestFleet::new();
@@ -185,7 +185,7 @@ impl Scene {
         Self { github, fleet }
     }
 
-    async fn issue(&self, title: &str, body: &str, labels: &[&str]) -> u64 {
+    pub(super) async fn issue(&self, title: &str, body: &str, labels: &[&str]) -> u64 {
         let issue = json!({"title": title, "body": body, "labels": labels});
         let made = self.github.does("acme", "POST", "issues", &issue).await;
         made["number"].as_u64().unwrap()
@@ -238,10 +238,10 @@ impl Scene {
     }
 
     /// Fires, and lets GitHub kill the process after so many writes. Whether it did.
-    fn killed_after(&self, writes: usize) -> bool {
+    pub(super) fn killed_after(&self, role: &str, writes: usize) -> bool {
         let process = Arc::new(AtomicI32::new(0));
         self.github.front.kills_after(writes, &process);
-        let mut command = self.fleet.command(&["fire", "hand", "--json"]);
+        let mut command = self.fleet.command(&["fire", role, "--json"]);
         command.stdout(Stdio::null()).stderr(Stdio::null());
         let mut firing = command.spawn().unwrap();
         process.store(i32::try_from(firing.id()).unwrap(), Ordering::SeqCst);
@@ -249,7 +249,10 @@ impl Scene {
     }
 
     /// The issue, its labels, and how many of each mark of ours its comments have.
-    async fn state(&self, number: u64) -> (String, Vec<String>, BTreeMap<String, usize>) {
+    pub(super) async fn state(
+        &self,
+        number: u64,
+    ) -> (String, Vec<String>, BTreeMap<String, usize>) {
         let path = format!("issues/{number}");
         let issue = self.github.does("acme", "GET", &path, &Value::Null).await;
         let labels = issue["labels"].as_array().unwrap();
@@ -299,7 +302,7 @@ async fn killed_after_any_write_nothing_is_missing_and_nothing_is_there_twice() 
         let number = scene
             .issue(&format!("Killed after {at}"), "To do.", &["for:hand"])
             .await;
-        assert!(scene.killed_after(at), "after {at} of {writes}");
+        assert!(scene.killed_after("hand", at), "after {at} of {writes}");
         // Who comes next concludes it, and does what is left of the work.
         let mut ended = false;
         for _ in 0..4 {

@@ -182,14 +182,33 @@ fn a_review_that_lists_something_urgent_is_no_yes() {
             other => panic!("{other:?}"),
         }
     };
-    assert!(ship("approve", "Well done."));
-    assert!(ship("approve", "## P0\n\nNone.\n\n## P1\n- a name"));
-    assert!(ship("approve", "## P0\n- none\n## P2\n1. a name"));
-    assert!(!ship(
-        "approve",
-        "### P0: must be mended\n\n1. it loses data\n"
-    ));
-    assert!(!ship("approve", "# p0\n- it loses data"));
+    for fine in [
+        "Well done.",
+        "## P0\n\nNone.\n\n## P1\n- a name",
+        "## P0\n- none\n## P2\n1. a name",
+        "**P0**: none\n\n**P1**\n- a name",
+        "# Review\n## P0\nNothing.\n# Words\nIt is well done.",
+        "The column p0x is fine.",
+    ] {
+        assert!(ship("approve", fine), "{fine}");
+    }
+    for urgent in [
+        "### P0: must be mended\n\n1. it loses data\n",
+        "# p0\n- it loses data",
+        "## P0\nIt deletes everything.",
+        "## P0\n\nfile.rs:1 loses data, do X.",
+        "## P0\nNone of the inputs are validated: data loss",
+        "## P0\n| a | b |\n|---|---|\n| x | y |",
+        "## P0\n### a\nbad",
+        "**P0**\n- bad",
+        "## **P0** findings\n- x",
+        "## [P0] sql\n- x",
+        "## \u{1f534} P0\n- bad",
+        "P0\n--\n- bad",
+        "P0: it deletes everything",
+    ] {
+        assert!(!ship("approve", urgent), "{urgent}");
+    }
     assert!(!ship("changes", "Well done."));
     assert!(!ship("comment", "Well done."));
 }
