@@ -51,6 +51,7 @@ mod read;
 mod resolve;
 mod role_dirs;
 mod role_file;
+mod role_kind;
 mod schema;
 mod secret;
 mod sections;

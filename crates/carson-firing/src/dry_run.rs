@@ -37,6 +37,10 @@ pub struct Outlook {
     pub admission: String,
     /// The account it would use.
     pub account: Option<String>,
+    /// Whether it asks a model at all.
+    pub asks_models: bool,
+    /// What it would do on the forge, where that needs no session.
+    pub decided: Option<Vec<&'static str>>,
     /// The work it would take first, by repository.
     pub work: Option<Candidate>,
     /// The issues before it that it would give to people, and why.
@@ -137,8 +141,10 @@ pub async fn foresee_firing(
                 Some(reason) => Some(skipped(reason)),
                 None => preflight(home, role, account.as_ref(), &found).await,
             };
+            // Nothing is to be asked in a workspace where there is no session.
             let idle = role.work.from != WorkFrom::None && found.work.is_none();
-            if let (None, false, Some(account)) = (&stopped, idle, &account) {
+            let decided = found.decided.is_some();
+            if let (None, false, Some(account)) = (&stopped, idle || decided, &account) {
                 stopped = in_the_bench(home, role, account, &mut found, watched).await;
             }
             let admission = stopped.or_else(|| idle.then(|| found.idle()));
@@ -158,6 +164,8 @@ pub async fn foresee_firing(
         role: role.name.to_string(),
         admission,
         prompt: told(home, role, repo, &found),
+        asks_models: role.kind.has_sessions(),
+        decided: found.decided,
         work: found.work.map(|(candidate, _)| candidate),
         handed_over: found.handed_over,
         warnings: found.warnings,

@@ -7,7 +7,7 @@ use carson_config::{Repo, Role, WorkFrom};
 use carson_core::admission::SkipReason;
 use carson_core::settle::{Facts, Halt, settle};
 use carson_core::work::{Background, WorkKey};
-use carson_core::{AccountName, FiringId, Stage, Work};
+use carson_core::{AccountName, Effect, FiringId, Stage, Work};
 use carson_forge::{DO_NOT_PICKUP, Forge};
 use carson_proc::Cancel;
 use serde::Serialize;
@@ -102,6 +102,8 @@ pub(super) struct Sought<'h> {
     held: Vec<HeldIssue>,
     /// Other work that is not taken.
     not_taken: Vec<HeldCandidate>,
+    /// What would be done on the forge, where that needs no session.
+    pub decided: Option<Vec<&'static str>>,
     pub handed_over: Vec<HandedOver>,
     pub warnings: Vec<String>,
 }
@@ -182,6 +184,8 @@ pub(super) async fn candidate<'h>(
                 continue;
             };
             let work = ready.work(home);
+            let decided = ready.decided.as_ref();
+            sought.decided = decided.map(|all| all.iter().map(Effect::kind).collect());
             let candidate = Candidate {
                 repo: repo.name.to_string(),
                 number: work.key.number().unwrap_or_default(),

@@ -75,6 +75,11 @@ fn head(fleet: &TestFleet, number: u64) -> Value {
 fn what_nothing_stands_against_is_merged_and_its_issue_is_done() {
     let (fleet, number) = scene(true);
     let before = fleet.tip("main");
+    let dry = fleet.carson(&["fire", "merger", "--dry-run"]).stdout;
+    assert!(
+        dry.contains("it asks no model") && dry.contains("it would: merge-pull"),
+        "{dry}"
+    );
     let row = ends(&fleet, "merger", "OK");
     assert_eq!(
         (reason(&row), row["work"].as_str()),

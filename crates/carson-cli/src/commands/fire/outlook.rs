@@ -38,8 +38,12 @@ pub fn print(app: &App, home: &Home, outlook: &Outlook, all: bool) -> Result<u8,
         return Ok(0);
     }
     print::line(&format!("{}: {}", outlook.role, outlook.admission));
-    let account = outlook.account.as_deref().unwrap_or("none is free");
-    print::line(&format!("account: {account}"));
+    if outlook.asks_models {
+        let account = outlook.account.as_deref().unwrap_or("none is free");
+        print::line(&format!("account: {account}"));
+    } else {
+        print::line("it asks no model");
+    }
     let work = outlook.work.as_ref();
     let work = work.map(|work| format!("{} #{} {}", work.repo, work.number, work.title));
     let work = work.unwrap_or_else(|| "none is ready".to_owned());
@@ -57,6 +61,15 @@ pub fn print(app: &App, home: &Home, outlook: &Outlook, all: bool) -> Result<u8,
     }
     for warning in &outlook.warnings {
         print::warning(&format!("warning: {warning}"));
+    }
+    if let Some(decided) = &outlook.decided {
+        print::line(&format!(
+            "without a session it would: {}",
+            decided.join(", ")
+        ));
+    }
+    if !outlook.asks_models {
+        return Ok(0);
     }
     let stages: Vec<&str> = outlook.stages.iter().map(|stage| stage.as_str()).collect();
     print::line(&format!("stages: {}", stages.join(" → ")));

@@ -1,0 +1,159 @@
+//! What follows from a role's kind: its work, its stages, its grant.
+
+use carson_core::Stage;
+use carson_core::declared::Grant;
+use carson_forge::is_reserved;
+
+use crate::check::Check;
+use crate::nearest::nearest;
+use crate::role_file::RoleFile;
+use crate::work::{RoleKind, WorkFrom, WorkSection, WorkSource};
+
+/// What a role is for, and whether its work is of that kind.
+pub(crate) fn kind(raw: &RoleFile, check: &mut Check<'_>) -> RoleKind {
+    let kind = match (raw.kind, raw.work.from) {
+        (Some(kind), _) => kind,
+        (None, Some(WorkFrom::None)) => RoleKind::Routine,
+        (None, _) => RoleKind::Implementer,
+    };
+    if raw.work.from.is_some_and(|from| from != kind.works_on()) {
+        let problem = format!(
+            "the work of a role of kind {:?} comes from elsewhere",
+            kind.as_str()
+        );
+        check.problem("work.from", problem, "leave it out: it follows from `kind`");
+    }
+    kind
+}
+
+/// One that may merge nowhere does nothing.
+pub(crate) fn merges(raw: &RoleFile, kind: RoleKind, merged: &[String], check: &mut Check<'_>) {
+    let nowhere = !raw.repos.iter().any(|repo| merged.contains(repo));
+    if kind == RoleKind::Merger && nowhere && !raw.repos.is_empty() {
+        let warning = "none of its repositories lets the fleet merge, so it merges nothing";
+        let hint = "policy = { merge = true } in [repos.NAME] of carson.toml";
+        check.warning("repos", warning, hint);
+    }
+}
+
+/// What cannot be asked for is no grant.
+pub(crate) fn grant(raw: Option<Grant>, kind: RoleKind, check: &mut Check<'_>) -> Grant {
+    let Some(grant) = raw else {
+        return kind.grant();
+    };
+    if grant.labels.iter().any(|label| label.trim().is_empty()) {
+        check.problem("grant.labels", "a label is empty", "leave it out");
+    }
+    if let Some(label) = grant.labels.iter().find(|label| is_reserved(label)) {
+        let problem =
+            format!("{label:?} steers the fleet, and no session may give it or take it away");
+        check.problem("grant.labels", problem, "leave it out");
+    }
+    if grant.issues > 0 && grant.issues_per_day == 0 {
+        let problem = "it files issues, and none within a day";
+        check.problem("grant.issues_per_day", problem, "issues_per_day = 20");
+    }
+    if is_reserved(&grant.issue_label) {
+        let problem = format!(
+            "{:?} keeps every role away from an issue",
+            grant.issue_label
+        );
+        check.problem(
+            "grant.issue_label",
+            problem,
+            "issue_label = \"carson:ready\"",
+        );
+    }
+    let reviews = kind.works_on() == WorkFrom::Pulls;
+    if grant.review && !reviews {
+        let problem = format!(
+            "a role of kind {:?} is given no pull request",
+            kind.as_str()
+        );
+        check.problem(
+            "grant.review",
+            problem,
+            "kind = \"reviewer\", or leave it out",
+        );
+    }
+    if !kind.has_sessions() && !grant.is_empty() {
+        check.problem("grant", "it has no sessions that could ask", "leave it out");
+    }
+    grant
+}
+
+/// What it works on.
+pub(crate) fn work(raw: WorkSection, kind: RoleKind, check: &mut Check<'_>) -> WorkSource {
+    let hint = "label = \"carson:ready\"";
+    let takes_issues = kind.works_on() == WorkFrom::Issues;
+    let label = raw
+        .label
+        .as_deref()
+        .or(kind.label())
+        .filter(|_| takes_issues);
+    match label {
+        Some(label) if label.trim().is_empty() => {
+            check.problem("work.label", "the label is empty", hint);
+        }
+        Some(label) if is_reserved(label) => {
+            let problem = format!("{label:?} keeps every role away from an issue, this one too");
+            check.problem("work.label", problem, hint);
+        }
+        _ => {}
+    }
+    if raw.labels.iter().any(|label| label.trim().is_empty()) {
+        let problem = "a label is empty, and no issue can carry it";
+        check.problem("work.labels", problem, "leave it out");
+    }
+    WorkSource {
+        from: kind.works_on(),
+        label: label.map(str::to_owned),
+        labels: raw.labels,
+        task: raw.task,
+    }
+}
+
+/// The stages that it walks.
+pub(crate) fn stages(
+    wanted: Option<&[String]>,
+    kind: RoleKind,
+    check: &mut Check<'_>,
+) -> Vec<Stage> {
+    let Some(wanted) = wanted else {
+        return kind.stages();
+    };
+    if !kind.has_sessions() && !wanted.is_empty() {
+        let problem = format!("a role of kind {:?} asks no model", kind.as_str());
+        check.problem("stages", problem, "leave it out");
+    }
+    let mut stages = Vec::new();
+    for name in wanted {
+        match name.parse::<Stage>() {
+            Ok(stage) if Stage::CHOSEN.contains(&stage) => stages.push(stage),
+            _ => {
+                let known: Vec<&str> = Stage::CHOSEN.iter().map(|stage| stage.as_str()).collect();
+                let hint = match nearest(name, &known) {
+                    Some(near) => format!("did you mean {near:?}?"),
+                    None => format!("stages: {}", known.join(", ")),
+                };
+                check.problem(
+                    "stages",
+                    format!("{name:?} is not a stage to choose"),
+                    &hint,
+                );
+            }
+        }
+    }
+    for (stage, needs) in [
+        (Stage::Review, Stage::Plan),
+        (Stage::Verify, Stage::Execute),
+        (Stage::DiffReview, Stage::Execute),
+    ] {
+        if stages.contains(&stage) && !stages.contains(&needs) {
+            check.problem("stages", format!("{stage} needs {needs}"), "");
+        }
+    }
+    stages.sort();
+    stages.dedup();
+    stages
+}
