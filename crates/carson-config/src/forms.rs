@@ -196,8 +196,28 @@ impl<F: Form> JsonSchema for As<F> {
     }
 }
 
-/// The schema of the same where it may be left out.
+/// The same where it may be left out.
 pub(crate) struct Maybe<F>(PhantomData<F>);
+
+impl<F: Form> Maybe<F> {
+    pub(crate) fn serialize<S: Serializer>(
+        value: &Option<F::Value>,
+        to: S,
+    ) -> Result<S::Ok, S::Error> {
+        match value {
+            Some(value) => to.serialize_str(&F::write(value)),
+            None => to.serialize_none(),
+        }
+    }
+
+    pub(crate) fn deserialize<'de, D: Deserializer<'de>>(
+        from: D,
+    ) -> Result<Option<F::Value>, D::Error> {
+        let text = Option::<String>::deserialize(from)?;
+        let value = text.map(|text| F::read(&text)).transpose();
+        value.map_err(D::Error::custom)
+    }
+}
 
 impl<F: Form> JsonSchema for Maybe<F> {
     fn inline_schema() -> bool {

@@ -109,6 +109,7 @@ pub(crate) fn work(raw: WorkSection, kind: RoleKind, check: &mut Check<'_>) -> W
         from: kind.works_on(),
         label: label.map(str::to_owned),
         labels: raw.labels,
+        min_age: raw.min_age.unwrap_or(kind.min_age()),
         task: raw.task,
     }
 }

@@ -1,9 +1,13 @@
 //! What `role.toml` says of a role's kind and its work.
 
+use std::time::Duration;
+
 use carson_core::Stage;
 use carson_core::declared::Grant;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+
+use crate::forms::{Maybe, Span};
 
 /// What a role is for. Each kind is a file in `crates/carson-firing/src/roles/`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
@@ -96,6 +100,16 @@ impl RoleKind {
         }
     }
 
+    /// How old a pull request must be, where nobody wrote it.
+    pub(crate) fn min_age(self) -> Duration {
+        let minutes = match self {
+            Self::Reviewer => 5,
+            Self::Merger => 30,
+            _ => 0,
+        };
+        Duration::from_secs(minutes * 60)
+    }
+
     /// The stages that it walks, where nobody wrote them.
     pub(crate) fn stages(self) -> Vec<Stage> {
         match self {
@@ -146,6 +160,11 @@ pub(crate) struct WorkSection {
     /// Labels that an issue or a pull request must carry beside it: all of them, as long as it is worked on.
     #[schemars(extend("examples" = [["backend"]]))]
     pub labels: Vec<String>,
+    /// How old a pull request must be: without it 5 minutes for a reviewer, 30 for a merger, so that people
+    /// can say no.
+    #[serde(with = "Maybe::<Span>")]
+    #[schemars(extend("examples" = ["2h"]))]
+    pub min_age: Option<Duration>,
     /// What a role whose work is `none` is to do, at every slot; its prompts may say it instead.
     #[schemars(extend("examples" = ["Bring docs/ up to date with the code."]))]
     pub task: String,
@@ -160,6 +179,8 @@ pub struct WorkSource {
     pub label: Option<String>,
     /// Labels that its work must carry beside it.
     pub labels: Vec<String>,
+    /// How old a pull request must be.
+    pub min_age: Duration,
     /// What a role without work from elsewhere is to do.
     pub task: String,
 }
@@ -177,6 +198,7 @@ impl WorkSource {
             from: WorkFrom::None,
             label: None,
             labels: Vec::new(),
+            min_age: Duration::ZERO,
             task: String::new(),
         }
     }

@@ -5,7 +5,7 @@ use carson_core::work::WorkKey;
 use carson_core::{Effect, Outcome, Page};
 use carson_forge::{CheckRun, Comment, Mergeability, Pull, Review, Thread};
 use carson_store::Firing as Row;
-use chrono::{DateTime, TimeDelta, Utc};
+use chrono::{DateTime, Utc};
 
 use super::candidates::{Candidate, Candidates};
 use super::kind::{Closing, Kind, Look, Looking};
@@ -64,8 +64,7 @@ async fn one(looking: &Looking<'_>, pull: Pull) -> Result<Result<Candidate, Stri
     let Looking {
         home, role, repo, ..
     } = *looking;
-    let now = home.clock.now();
-    if let Some(why) = pulls::kept(role, &pull, now, TimeDelta::zero()) {
+    if let Some(why) = pulls::kept(role, &pull, home.clock.now()) {
         return Ok(Err(why));
     }
     let key = WorkKey::Pull(pull.number);

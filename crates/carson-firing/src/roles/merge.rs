@@ -6,7 +6,6 @@ use carson_core::settle::{Goal, PromiseFact};
 use carson_core::work::WorkKey;
 use carson_forge::{CheckRun, Conclusion, Mergeability, Pull};
 use carson_store::Firing as Row;
-use chrono::TimeDelta;
 
 use super::candidates::Candidates;
 use super::kind::{Kind, Look, Looking};
@@ -21,9 +20,6 @@ pub(super) static KIND: Kind = Kind {
     goal: |_| Goal::Effects,
     effects: triage::effects,
 };
-
-/// People have so long to say no.
-const AGE: TimeDelta = TimeDelta::minutes(30);
 
 /// The oldest of the fleet's that nothing stands against.
 async fn look(looking: Looking<'_>) -> Result<Candidates, QueueError> {
@@ -82,7 +78,7 @@ async fn stands_against(
         forge,
         ..
     } = *looking;
-    if let Some(why) = pulls::kept(role, pull, home.clock.now(), AGE) {
+    if let Some(why) = pulls::kept(role, pull, home.clock.now()) {
         return Ok(Err(why));
     }
     if pull.base != repo.base {

@@ -24,7 +24,8 @@ pub(super) async fn open(looking: &Looking<'_>) -> Result<Vec<Pull>, QueueError>
 }
 
 /// Why no role takes it now.
-pub(super) fn kept(role: &Role, pull: &Pull, now: DateTime<Utc>, age: TimeDelta) -> Option<String> {
+pub(super) fn kept(role: &Role, pull: &Pull, now: DateTime<Utc>) -> Option<String> {
+    let age = TimeDelta::from_std(role.work.min_age).unwrap_or(TimeDelta::days(365));
     let has = |label: &str| {
         let mut labels = pull.labels.iter();
         labels.any(|own| carson_forge::is_same_label(own, label))

@@ -5,7 +5,6 @@ use carson_core::work::WorkKey;
 use carson_core::{Effect, Outcome, Page};
 use carson_forge::Pull;
 use carson_store::Firing as Row;
-use chrono::TimeDelta;
 use tracing::info;
 
 use super::candidates::{Candidate, Candidates};
@@ -25,9 +24,6 @@ pub(super) static KIND: Kind = Kind {
     goal: |_| Goal::Effects,
     effects,
 };
-
-/// Who has just opened one may still push to it.
-const AGE: TimeDelta = TimeDelta::minutes(5);
 
 /// The oldest pull request whose newest commit the fleet has not reviewed.
 async fn look(looking: Looking<'_>) -> Result<Candidates, QueueError> {
@@ -52,12 +48,7 @@ async fn one(looking: &Looking<'_>, pull: Pull) -> Result<Result<Candidate, Stri
         forge,
         wanted,
     } = *looking;
-    let age = match wanted {
-        // Somebody asks for it now.
-        Some(_) => TimeDelta::zero(),
-        None => AGE,
-    };
-    if let Some(why) = pulls::kept(role, &pull, home.clock.now(), age) {
+    if let Some(why) = pulls::kept(role, &pull, home.clock.now()) {
         return Ok(Err(why));
     }
     if pull.head.starts_with(&format!("carson/{}/", role.name)) {

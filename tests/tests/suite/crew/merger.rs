@@ -104,7 +104,12 @@ fn each_thing_that_stands_against_it_keeps_it_open() {
     policy(&fleet, true);
     age(&fleet, number, 10);
     stays(&fleet, "opened less than 30 minutes ago");
+    let role = fleet.home().join("roles/merger/role.toml");
+    let text = fs::read_to_string(&role).unwrap();
+    fs::write(&role, format!("{text}work = {{ min_age = \"2h\" }}\n")).unwrap();
     age(&fleet, number, 40);
+    stays(&fleet, "opened less than 120 minutes ago");
+    fs::write(&role, text).unwrap();
     ends(&fleet, "reviewer", "OK");
     let sha = head(&fleet, number)["commit"].as_str().unwrap().to_owned();
     file(
