@@ -3,6 +3,7 @@
 mod ended;
 mod of_firing;
 mod of_issue;
+mod of_pull;
 mod of_role;
 mod stops;
 
@@ -17,6 +18,7 @@ use crate::verb::{Ask, Who};
 
 pub use of_firing::OfFiring;
 pub use of_issue::{OfIssue, OfQueue};
+pub use of_pull::OfPull;
 pub use of_role::OfRole;
 pub use stops::Stop;
 
@@ -24,7 +26,7 @@ pub use stops::Stop;
 #[derive(Debug, Deserialize, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Why {
-    /// The role; an issue (`issue-12`, `widget#12`); or a firing: its id, or any part of it that no other
+    /// The role; an issue (`issue-12`, `widget#12`); a pull request (`pr-12`); or a firing: its id, or any part of it that no other
     /// has.
     pub what: String,
 }
@@ -37,6 +39,8 @@ pub enum Reasons {
     Role(Box<OfRole>),
     /// Of one issue, now.
     Issue(Box<OfIssue>),
+    /// Of one pull request, now.
+    Pull(Box<OfPull>),
     /// Of one firing.
     Firing(Box<OfFiring>),
 }
@@ -57,6 +61,12 @@ impl Ask for Why {
             }
             Err(no_role) => no_role,
         };
+        if let Some(text) = self.what.strip_prefix("pr-")
+            && let Some((repo, number)) = of_issue::named(&home.fleet, &format!("issue-{text}"))?
+        {
+            let reasons = of_pull::reasons_of_pull(home, repo, number).await?;
+            return Ok(Reasons::Pull(Box::new(reasons)));
+        }
         if let Some((repo, number)) = of_issue::named(&home.fleet, &self.what)? {
             let reasons = of_issue::reasons_of_issue(home, repo, number).await?;
             return Ok(Reasons::Issue(Box::new(reasons)));

@@ -5,7 +5,7 @@ use carson_core::stops::Change;
 use carson_core::text::{ago, counted};
 use carson_operator::Ask;
 use carson_operator::firings::{reason, state};
-use carson_operator::why::{OfFiring, OfIssue, OfRole, Reasons, Why};
+use carson_operator::why::{OfFiring, OfIssue, OfPull, OfRole, Reasons, Why};
 use carson_store::Firing;
 use chrono::{DateTime, Utc};
 use serde_json::Value;
@@ -24,6 +24,7 @@ pub async fn run(app: &App, what: String) -> Result<u8, CommandError> {
         _ if app.json => print::sorted_json(&as_json(&carson, &reasons)),
         Reasons::Role(role) => of_role(&carson, role),
         Reasons::Issue(issue) => of_issue(&carson, issue),
+        Reasons::Pull(pull) => of_pull(pull),
         Reasons::Firing(firing) => of_firing(&carson, firing),
     }
     Ok(0)
@@ -48,6 +49,7 @@ fn as_json(carson: &str, reasons: &Reasons) -> Value {
                 value["roles"][index]["change"] = shown(&role.change);
             }
         }
+        Reasons::Pull(_) => {}
         Reasons::Firing(firing) => {
             let change = firing.change.as_ref();
             value["change"] = change.map(|change| print::change(carson, change)).into();
@@ -139,6 +141,19 @@ fn of_issue(carson: &str, issue: &OfIssue) {
             print::line(&format!("    its next slot: {}", next.shown));
         }
         to_change(&role.change);
+    }
+}
+
+fn of_pull(pull: &OfPull) {
+    print::line(&format!(
+        "#{} of {}: {}",
+        pull.number, pull.repo, pull.title
+    ));
+    for fact in &pull.facts {
+        print::line(&format!("  {fact}"));
+    }
+    for role in &pull.roles {
+        print::line(&format!("  {}: {}", role.role, role.stands));
     }
 }
 

@@ -75,8 +75,8 @@ pub(crate) async fn run(ctx: &Ctx<'_>, reached: &mut Reached<'_>, settled: &Sett
 
 /// What mends a pull request goes to its branch once it is finished; until then it has one of its own.
 async fn joins(ctx: &Ctx<'_>, place: &mut Place, branch: &str) {
-    let noted = ctx.store().set_goes_on(ctx.id, branch).await;
-    ctx.best_effort("the branch that it goes on with", async { noted })
+    let noted = ctx.store().set_goes_on(ctx.id, branch);
+    ctx.best_effort("the branch that it goes on with", noted)
         .await;
     place.goes_on = Some(GoesOn {
         branch: branch.to_owned(),

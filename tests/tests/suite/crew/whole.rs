@@ -72,6 +72,12 @@ fn a_plan_becomes_a_merged_pull_request_without_a_person_but_for_the_approval() 
         reason(&no).contains("its review says that it is not ship-ready"),
         "{no:#}"
     );
+    let why = fleet.carson(&["why", "pr-4"]).stdout;
+    assert!(
+        why.contains("fixer: ready: its next firing takes it"),
+        "{why}"
+    );
+    assert!(why.contains("merger: not taken: its review says"), "{why}");
     assert_eq!(ends(&fleet, "fixer", "OK")["pr_number"], 4);
     let no = ends(&fleet, "merger", "SILENT");
     assert!(
