@@ -132,6 +132,9 @@ pub struct Facts {
     /// Whether the commits are an earlier firing's alone, with which it was to go on.
     #[serde(default)]
     pub unchanged: bool,
+    /// Threads of a pull request that are answered once it is mended.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub threads: Vec<String>,
     /// What its sessions asked Carson to do on the forge: what is done of it, and what is not.
     #[serde(default, skip_serializing_if = "Admitted::is_empty")]
     pub declared: Admitted,

@@ -63,7 +63,12 @@ pub async fn run(
     let (halt, findings) = through_the_stages(&ctx, &mut reached, &mut rec).await;
     rec.close_proxy(&ctx).await;
     let repo = reached.taken.as_ref().map(|taken| taken.repo);
-    let facts = facts::gather((role, repo), &rec, reached.place.as_mut(), halt, findings).await;
+    let mut facts = facts::gather((role, repo), &rec, reached.place.as_mut(), halt, findings).await;
+    let mends = reached
+        .taken
+        .as_ref()
+        .and_then(|taken| taken.mends.as_ref());
+    facts.threads = mends.map(|mends| mends.threads.clone()).unwrap_or_default();
     ctx.enter(Stage::Settle).await;
     let mut settled = settle(&facts);
     if let Some(why) = said_last::refusal(&rec, &facts) {

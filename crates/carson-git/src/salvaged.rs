@@ -121,6 +121,8 @@ impl Seen {
             let mut walk = repo.revwalk()?;
             for commit in [Some(tip), stray].into_iter().flatten() {
                 walk.push(commit)?;
+                // One from before the base is in its history: the walk leaves it out.
+                saved.insert(repo.find_commit(commit)?.tree_id());
             }
             walk.push_glob("refs/carson/salvage/*")?;
             walk.hide(base)?;

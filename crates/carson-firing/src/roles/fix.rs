@@ -10,6 +10,7 @@ use chrono::{DateTime, Utc};
 use super::candidates::{Candidate, Candidates};
 use super::kind::{Closing, Kind, Look, Looking};
 use super::{pulls, take};
+use crate::fenced_quote;
 use crate::review_queue::QueueError;
 
 const LOOK: Look = |looking| Box::pin(look(looking));
@@ -126,13 +127,15 @@ fn mended(own: &[&Row]) -> usize {
 }
 
 fn for_people(tried: usize, rounds: usize) -> Page {
-    Page::from("The fleet could not mend this (")
-        .names(tried)
-        .says(" firings on its newest commit, ")
-        .names(rounds)
-        .says(
-            " rounds). It needs a person: remove the label `needs:human` to let the fleet try again.",
-        )
+    let why = match rounds >= ROUNDS {
+        true => Page::from("The fleet mended this ")
+            .names(rounds)
+            .says(" times, and something stands against it again."),
+        false => Page::from("")
+            .names(tried)
+            .says(" firings could not mend the newest commit of this."),
+    };
+    why.says(" It needs a person: remove the label `needs:human` to let the fleet try again.")
 }
 
 /// What stands against it, or why it is not for a session.
@@ -145,14 +148,20 @@ async fn against(
     let (forge, repo) = (looking.forge, looking.repo);
     let me = forge.me().await?;
     let reviews = pulls::or_none(forge.reviews(pull.number).await)?;
-    if let Some(by) = pulls::objects(&reviews, me) {
+    let mut against = Against::default();
+    if let Some(no) = pulls::objects(&reviews, me) {
         let comments = forge.comments(pull.number).await?;
-        if !is_asked(&comments, own.last(), &repo.trust) {
+        let (by, ended) = (&no.author, own.last().and_then(|row| row.ended_at));
+        let since = no.submitted_at.max(ended);
+        if !is_asked(&comments, (since, looking.home.clock.now()), &repo.trust) {
             let why = format!("{by} asked for changes, and mends it or comments `{ASKED}`");
             return Ok(Err(why));
         }
+        let said = first(&no.body, TEXT);
+        against
+            .said
+            .push(format!("{by} asked for changes:\n{said}"));
     }
-    let mut against = Against::default();
     if mergeability == Mergeability::Conflicts {
         let base = &pull.base;
         against.said.push(format!(
@@ -193,14 +202,18 @@ async fn base_commit(looking: &Looking<'_>, base: &str) -> Option<String> {
     Some(commit.to_string())
 }
 
-/// Whether somebody whose word counts gave it to the fixer after its last firing.
-fn is_asked(comments: &[Comment], last: Option<&&Row>, trust: &carson_forge::Trust) -> bool {
-    let since = last.and_then(|row| row.ended_at);
+/// Whether somebody whose word counts gave it to the fixer after the no, and after its last firing.
+fn is_asked(
+    comments: &[Comment],
+    (since, now): (Option<DateTime<Utc>>, DateTime<Utc>),
+    trust: &carson_forge::Trust,
+) -> bool {
     let since = since.unwrap_or(DateTime::<Utc>::MIN_UTC);
     comments.iter().any(|comment| {
         let first = comment.body.lines().next().unwrap_or_default();
         let words = first.split_whitespace().eq(ASKED.split_whitespace());
-        words && comment.created_at > since && trust.has(&comment.author, comment.association)
+        let in_time = comment.created_at > since && comment.created_at <= now;
+        words && in_time && trust.has(&comment.author, comment.association)
     })
 }
 
@@ -220,7 +233,7 @@ fn said_of(reviews: &[Review], head: &str, me: &str) -> Option<String> {
     let of_head =
         |one: &&Review| one.author.eq_ignore_ascii_case(me) && one.commit.as_deref() == Some(head);
     let review = reviews.iter().rfind(of_head)?;
-    let body = &review.body[..review.body.floor_char_boundary(TEXT.min(review.body.len()))];
+    let body = first(&review.body, TEXT);
     Some(format!("A review of its newest commit says:\n{body}"))
 }
 
@@ -248,47 +261,55 @@ fn quoted(thread: &Thread) -> String {
     )
 }
 
+/// The beginning of a text.
+fn first(text: &str, most: usize) -> &str {
+    &text[..text.floor_char_boundary(most.min(text.len()))]
+}
+
 /// The end of a text.
 fn tail(text: &str, most: usize) -> &str {
     let from = text.len().saturating_sub(most);
     &text[text.ceil_char_boundary(from)..]
 }
 
-/// What was pushed is told where somebody asked for it.
+/// What was pushed is told where somebody asked for it, and what no session found right as well.
 fn effects(closing: &Closing<'_, '_>) -> Vec<Effect> {
     let declared = &closing.facts.declared.effects;
     if !declared.is_empty() {
         return declared.clone();
     }
-    let joined = closing.place.is_some_and(|place| place.goes_on.is_some());
-    let (Some(pull), Some(pushed), true) = (
-        closing.taken.work.key.number(),
-        &closing.saved.pushed,
-        joined && closing.settled.outcome == Outcome::Ok,
-    ) else {
+    let Some(pull) = closing.taken.work.key.number() else {
         return Vec::new();
     };
     let ctx = closing.ctx;
-    let done = || {
-        Page::from("Fixed in ")
-            .names(pushed)
-            .says(" (firing ")
-            .names(ctx.id)
-            .says(").")
+    let by = |page: Page| page.says(" (firing ").names(ctx.id).says(").");
+    let joined = closing.place.is_some_and(|place| place.goes_on.is_some());
+    let (mut effects, done) = match (closing.settled.outcome, &closing.saved.pushed) {
+        (Outcome::Ok, Some(pushed)) if joined => {
+            let done = by(Page::from("Fixed in ").names(pushed));
+            (vec![Effect::JoinPull { pull }], done)
+        }
+        (Outcome::Silent, _) => {
+            let none = Page::from("A session found nothing here that is to be changed");
+            (Vec::new(), by(none))
+        }
+        _ => return Vec::new(),
     };
-    let mut effects = vec![Effect::JoinPull { pull }];
-    let threads = closing.taken.mends.iter().flat_map(|mends| &mends.threads);
+    let threads = closing.facts.threads.iter();
     effects.extend(threads.map(|thread| Effect::Reply {
         pull,
         thread: thread.clone(),
-        body: done(),
+        body: done.clone(),
     }));
-    let reason = Page::default().quotes(&closing.settled.reason);
+    let said = match closing.settled.outcome {
+        Outcome::Ok => Page::default().quotes(&closing.settled.reason),
+        _ => fenced_quote::last_words(closing.rec),
+    };
     effects.push(Effect::Comment {
         on: pull,
-        body: done()
+        body: done
             .says("\n\n")
-            .and(&reason)
+            .and(&said)
             .without(|text| ctx.redacted(text)),
     });
     effects

@@ -103,8 +103,8 @@ async fn stands_against(
         return Ok(Err(no.to_owned()));
     }
     let reviews = pulls::or_none(forge.reviews(pull.number).await)?;
-    if let Some(by) = pulls::objects(&reviews, forge.me().await?) {
-        return Ok(Err(format!("{by} asked for changes")));
+    if let Some(no) = pulls::objects(&reviews, forge.me().await?) {
+        return Ok(Err(format!("{} asked for changes", no.author)));
     }
     let mut verdicts = forge.verdicts(pull.number).await?;
     verdicts.retain(|verdict| verdict.head == head);

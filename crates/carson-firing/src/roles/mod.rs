@@ -11,7 +11,7 @@ pub(crate) mod look;
 pub(crate) mod merge;
 mod pick_issue;
 mod plan;
-mod pulls;
+pub(crate) mod pulls;
 pub(crate) mod repositories;
 mod review;
 pub(crate) mod routine;

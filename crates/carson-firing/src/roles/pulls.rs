@@ -24,7 +24,7 @@ pub(super) async fn open(looking: &Looking<'_>) -> Result<Vec<Pull>, QueueError>
 }
 
 /// Why no role takes it now.
-pub(super) fn kept(role: &Role, pull: &Pull, now: DateTime<Utc>) -> Option<String> {
+pub(crate) fn kept(role: &Role, pull: &Pull, now: DateTime<Utc>) -> Option<String> {
     let age = TimeDelta::from_std(role.work.min_age).unwrap_or(TimeDelta::days(365));
     let has = |label: &str| {
         let mut labels = pull.labels.iter();
@@ -91,15 +91,15 @@ pub(super) fn split(key: WorkKey, head: &str, lines: Option<(u64, u64)>) -> Effe
 }
 
 /// A forge that has no such thing has none of them.
-pub(super) fn or_none<T>(asked: Result<Vec<T>, ForgeError>) -> Result<Vec<T>, ForgeError> {
+pub(crate) fn or_none<T>(asked: Result<Vec<T>, ForgeError>) -> Result<Vec<T>, ForgeError> {
     match asked {
         Err(ForgeError::Lacks { .. }) => Ok(Vec::new()),
         asked => asked,
     }
 }
 
-/// The person whose last word is no.
-pub(super) fn objects(reviews: &[Review], me: &str) -> Option<String> {
+/// The review of a person whose last word is no.
+pub(crate) fn objects<'r>(reviews: &'r [Review], me: &str) -> Option<&'r Review> {
     let of_people = reviews
         .iter()
         .filter(|one| !one.author.eq_ignore_ascii_case(me));
@@ -114,5 +114,5 @@ pub(super) fn objects(reviews: &[Review], me: &str) -> Option<String> {
     };
     let mut last = (0..said.len()).filter(|at| is_last(*at));
     let no = last.find(|at| said[*at].state == ReviewState::ChangesRequested)?;
-    Some(said[no].author.clone())
+    Some(said[no])
 }

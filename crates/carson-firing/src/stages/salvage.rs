@@ -10,7 +10,7 @@ use carson_git::{GitError, Oid, Salvaged, Seen, Shown, Signer};
 use carson_store::Judged;
 use tracing::{error, info, warn};
 
-use super::{leaving, verify};
+use super::{leaving, verify, wanted};
 use crate::ctx::Ctx;
 use crate::reached::{GoesOn, Place, Reached, Taken};
 use crate::saved::Saved;
@@ -21,13 +21,11 @@ pub(crate) async fn run(ctx: &Ctx<'_>, reached: &mut Reached<'_>, settled: &Sett
     let Some(place) = &mut reached.place else {
         return saved;
     };
-    if let Some(mends) = reached
-        .taken
-        .as_ref()
-        .and_then(|taken| taken.mends.as_ref())
-        && settled.outcome == Outcome::Ok
+    if settled.outcome == Outcome::Ok
+        && let Some(taken) = &reached.taken
+        && let Some(mends) = &taken.mends
     {
-        joins(ctx, place, &mends.branch).await;
+        joins(ctx, place, (taken, &mends.branch), &mut saved).await;
     }
     let seen = match place.inspect().await {
         Ok(seen) => seen,
@@ -74,7 +72,22 @@ pub(crate) async fn run(ctx: &Ctx<'_>, reached: &mut Reached<'_>, settled: &Sett
 }
 
 /// What mends a pull request goes to its branch once it is finished; until then it has one of its own.
-async fn joins(ctx: &Ctx<'_>, place: &mut Place, branch: &str) {
+async fn joins(
+    ctx: &Ctx<'_>,
+    place: &mut Place,
+    (taken, branch): (&Taken<'_>, &str),
+    saved: &mut Saved,
+) {
+    let number = taken.work.key.number().unwrap_or_default();
+    // A firing that died before may be concluded long after its end was settled.
+    let (base, tip) = (&place.worktree.base, place.worktree.tip().await);
+    let ours: Vec<&Oid> = [base].into_iter().chain(tip.as_ref().ok()).collect();
+    let why = wanted::of_pull(ctx, taken, number, &ours).await;
+    if let Some(why) = why {
+        let told = format!("it is not added to #{number}: {why}");
+        saved.trouble.push(told);
+        return;
+    }
     let noted = ctx.store().set_goes_on(ctx.id, branch);
     ctx.best_effort("the branch that it goes on with", noted)
         .await;
@@ -107,8 +120,9 @@ async fn deliver(
     (seen, tip): (&Seen, &Oid),
     saved: &mut Saved,
 ) {
-    // Commits that change nothing are nothing to read.
-    let is_empty = tip == seen.tip() && seen.shown().is_some_and(Shown::is_empty);
+    // Commits that change nothing are nothing to read, and one from before the base is no work.
+    let says_nothing = seen.facts().commits == 0 || seen.shown().is_some_and(Shown::is_empty);
+    let is_empty = tip == seen.tip() && says_nothing;
     // Nobody granted more to who makes no commits: what it left is kept, and no branch is made of it.
     if let Some(taken) = taken
         && ctx.role.kind.makes_commits()

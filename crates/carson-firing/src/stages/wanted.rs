@@ -4,16 +4,25 @@
 use carson_core::admission::SkipReason;
 use carson_core::settle::Halt;
 use carson_core::work::WorkKey;
-use carson_forge::{ForgeError, State, why_withdrawn};
+use carson_forge::{ForgeError, PullState, State, why_withdrawn};
+use carson_git::Oid;
 use tracing::warn;
 
 use crate::ctx::Ctx;
 use crate::reached::Taken;
+use crate::roles::pulls;
 
 /// Goes on while the work is wanted. A forge that does not answer now has not said no.
 pub(crate) async fn still(ctx: &Ctx<'_>, taken: &Taken<'_>) -> Result<(), Halt> {
-    let WorkKey::Issue(number) = taken.work.key else {
-        return Ok(());
+    let number = match (taken.work.key, &taken.at) {
+        (WorkKey::Issue(number), _) => number,
+        (WorkKey::Pull(number), Some(at)) if ctx.role.kind.makes_commits() => {
+            return match of_pull(ctx, taken, number, &[at]).await {
+                Some(why) => Err(Halt::Skipped(SkipReason::withdrawn(&why))),
+                None => Ok(()),
+            };
+        }
+        _ => return Ok(()),
     };
     match withdrawn(ctx, taken, number, ctx.role.work.label()).await {
         Ok(None) => Ok(()),
@@ -45,4 +54,45 @@ async fn withdrawn(
         // Who takes every issue leaves alone what was closed.
         None => (issue.state != State::Open).then(|| "it was closed".to_owned()),
     })
+}
+
+/// Why a pull request is not to be mended any more: people ended it, took it up, said no, or pushed other
+/// commits than ours meanwhile. A forge that does not answer now has not said so.
+pub(crate) async fn of_pull(
+    ctx: &Ctx<'_>,
+    taken: &Taken<'_>,
+    number: u64,
+    ours: &[&Oid],
+) -> Option<String> {
+    match changed(ctx, taken, number, ours).await {
+        Ok(why) => why,
+        Err(error) => {
+            warn!(firing.id = %ctx.id, pull.number = number, %error, "nobody knows whether it is still to be mended");
+            None
+        }
+    }
+}
+
+async fn changed(
+    ctx: &Ctx<'_>,
+    taken: &Taken<'_>,
+    number: u64,
+    ours: &[&Oid],
+) -> Result<Option<String>, ForgeError> {
+    let forge = &taken.forge;
+    let pull = forge.pull(number).await?;
+    if pull.state != PullState::Open {
+        return Ok(Some(format!("pull request #{number} was ended")));
+    }
+    if let Some(why) = pulls::kept(ctx.role, &pull, ctx.now()) {
+        return Ok(Some(why));
+    }
+    let head = forge.pull_head(number).await?.sha;
+    if !ours.iter().any(|own| own.as_str() == head) {
+        return Ok(Some("somebody pushed to it".to_owned()));
+    }
+    let reviews = pulls::or_none(forge.reviews(number).await)?;
+    let no = pulls::objects(&reviews, forge.me().await?);
+    let meanwhile = no.filter(|no| no.submitted_at.is_some_and(|at| at >= ctx.claimed_at));
+    Ok(meanwhile.map(|no| format!("{} asked for changes", no.author)))
 }

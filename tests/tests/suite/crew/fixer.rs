@@ -4,7 +4,7 @@ use std::os::unix::fs::PermissionsExt;
 use carson_tests::fleet::TestFleet;
 use serde_json::Value;
 
-use super::{COMMIT, ends, fire, member, prompt, pull, reason, upkeep};
+use super::{COMMIT, ends, fire, member, prompt, pull, reason, sql, upkeep};
 use crate::faults;
 
 const MENDS: &str =
@@ -142,15 +142,34 @@ fn what_cannot_be_mended_is_given_to_people_once_and_the_pull_request_stays_as_i
 fn a_person_s_no_is_the_person_s_until_somebody_asks_for_the_fixer() {
     let (fleet, number) = scene(MENDS, "");
     red(&fleet, &head(&fleet, number), "error");
-    let review = "+++\nauthor = \"ann\"\nstate = \"changes-requested\"\n+++\nNo.\n";
+    let review = "+++\nauthor = \"ann\"\nstate = \"changes-requested\"\nsubmitted_at = \"2024-01-01T00:00:00Z\"\n+++\nNo.\n";
     file(&fleet, "pulls/0002.reviews/0001.md", review);
     let held = ends(&fleet, "fixer", "SILENT");
     assert!(
         reason(&held).contains("ann asked for changes, and mends it or comments"),
         "{held:#}"
     );
-    file(&fleet, "pulls/0002.comments/0001.md", "@carson fix\n");
+    // What was said before the no is no answer to it.
+    let words = |at: &str| {
+        format!(
+            "+++\nauthor = \"operator\"\nassociation = \"owner\"\ncreated_at = \"{at}\"\n+++\n@carson fix\n"
+        )
+    };
+    file(
+        &fleet,
+        "pulls/0002.comments/0001.md",
+        &words("2020-01-01T00:00:00Z"),
+    );
+    file(
+        &fleet,
+        "pulls/0002.comments/0002.md",
+        &words("2999-01-01T00:00:00Z"),
+    );
+    let held = ends(&fleet, "fixer", "SILENT");
+    assert!(reason(&held).contains("ann asked for changes"), "{held:#}");
+    file(&fleet, "pulls/0002.comments/0003.md", "@carson fix\n");
     ends(&fleet, "fixer", "OK");
+    assert!(prompt(&fleet, "fixer").contains("ann asked for changes:\nNo."));
     red(&fleet, &head(&fleet, number), "error");
     let held = fire(&fleet, "fixer");
     assert_eq!(held["outcome"], "SILENT", "one word is one round: {held:#}");
@@ -173,4 +192,97 @@ fn what_the_remote_does_not_take_is_kept_and_mended_anew() {
     fs::remove_file(&hook).unwrap();
     ends(&fleet, "fixer", "OK");
     assert_ne!(head(&fleet, number), before);
+}
+
+const THREAD: &str = "+++\npath = \"work.txt\"\nline = 1\n+++\n";
+
+fn asks_why(fleet: &TestFleet) {
+    file(fleet, "pulls/0002.threads/0001.md", THREAD);
+    file(fleet, "pulls/0002.threads/0001.comments/0001.md", "Why?\n");
+}
+
+#[test]
+fn who_dies_before_its_effects_answers_the_thread_once_and_mends_nothing_twice() {
+    let (fleet, number) = scene(MENDS, "");
+    let before = head(&fleet, number);
+    asks_why(&fleet);
+    sql(
+        &fleet,
+        "CREATE TRIGGER hold BEFORE INSERT ON effect BEGIN SELECT RAISE(ABORT, 'held'); END",
+    );
+    assert_ne!(fleet.fire("fixer").code, Some(0));
+    sql(&fleet, "DROP TRIGGER hold");
+    upkeep(&fleet);
+    let after = head(&fleet, number);
+    assert_ne!(after, before);
+    let answer = fleet.forge_file("pulls/0002.threads/0001.comments/0002.md");
+    assert!(answer.contains(&format!("Fixed in {after}")), "{answer}");
+    let nothing = ends(&fleet, "fixer", "SILENT");
+    assert!(
+        reason(&nothing).contains("nothing stands against it"),
+        "{nothing:#}"
+    );
+    assert_eq!(head(&fleet, number), after);
+}
+
+#[test]
+fn what_people_do_meanwhile_keeps_the_branch_as_it_is() {
+    let closes = format!(
+        "sed -i 's/^state = \"open\"/state = \"closed\"/' \"$FORGE/pulls/0002.md\"\n{MENDS}"
+    );
+    let (fleet, number) = scene(&closes, "");
+    let forge = fleet.home().join("forge/widget");
+    let role = fleet.home().join("roles/fixer/role.toml");
+    let text = fs::read_to_string(&role).unwrap();
+    let text = text.replace("paths = ", "sandbox = \"off\"\npaths = ");
+    fs::write(
+        &role,
+        format!("{text}\n[identity]\nenv = {{ FORGE = {forge:?} }}\n"),
+    )
+    .unwrap();
+    asks_why(&fleet);
+    let branch = shown(&fleet, number)["pull"]["head"]
+        .as_str()
+        .unwrap()
+        .to_owned();
+    let before = fleet.tip(&branch);
+    let row = ends(&fleet, "fixer", "SKIPPED");
+    assert!(
+        reason(&row).contains("pull request #2 was ended"),
+        "{row:#}"
+    );
+    assert_eq!(fleet.tip(&branch), before);
+    // Nothing is lost.
+    assert!(!row["salvage_ref"].is_null(), "{row:#}");
+}
+
+#[test]
+fn who_finds_nothing_to_mend_says_so_in_the_thread() {
+    let (fleet, _) = scene(
+        "echo 'It is a year, as the issue asks.'; echo '[SILENT]'",
+        "",
+    );
+    asks_why(&fleet);
+    let row = ends(&fleet, "fixer", "SILENT");
+    assert_eq!(reason(&row), "the session found nothing to do");
+    let answer = fleet.forge_file("pulls/0002.threads/0001.comments/0002.md");
+    assert!(
+        answer.contains("found nothing here that is to be changed"),
+        "{answer}"
+    );
+    let nothing = ends(&fleet, "fixer", "SILENT");
+    assert!(
+        reason(&nothing).contains("nothing stands against it"),
+        "{nothing:#}"
+    );
+}
+
+#[test]
+fn who_goes_back_to_the_base_loses_nothing_and_leaves_nothing_behind() {
+    let (fleet, number) = scene("git reset --quiet --hard HEAD~1; echo '[OK] r'", "");
+    let before = head(&fleet, number);
+    asks_why(&fleet);
+    let row = ends(&fleet, "fixer", "FAILED");
+    assert_eq!(head(&fleet, number), before);
+    assert!(fleet.benches().is_empty(), "{row:#}");
 }
