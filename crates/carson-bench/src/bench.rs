@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use carson_config::Role;
 use carson_core::FiringId;
+use carson_core::declared::Outbox;
 use carson_engine::Access;
 use carson_git::{GitError, Layered, config_value};
 use carson_proc::sandbox::{Overlay, Upper};
@@ -273,6 +274,11 @@ impl Bench {
         self.temp().join("outbox.json")
     }
 
+    /// The form of that, for sessions; nobody else reads it.
+    fn outbox_schema(&self) -> PathBuf {
+        self.temp().join("outbox.schema.json")
+    }
+
     /// `XDG_RUNTIME_DIR` of the sessions: short, because sockets live there.
     #[must_use]
     pub fn runtime(&self) -> PathBuf {
@@ -340,6 +346,9 @@ impl Bench {
         }
         for (place, _) in self.stand.iter().flat_map(|stand| &stand.caches) {
             private_dir(&self.home().join(place))?;
+        }
+        if !role.grant.is_empty() {
+            std::fs::write(self.outbox_schema(), Outbox::schema().to_string())?;
         }
         let (name, email) = role.git_identity();
         let identity = format!(

@@ -64,6 +64,14 @@ pub(crate) fn grant(raw: Option<Grant>, kind: RoleKind, check: &mut Check<'_>) -
             "issue_label = \"carson:ready\"",
         );
     }
+    if grant.approval && kind != RoleKind::Planner {
+        let problem = "only what a planner asks for waits for a person";
+        check.problem(
+            "grant.approval",
+            problem,
+            "kind = \"planner\", or leave it out",
+        );
+    }
     let reviews = kind.works_on() == WorkFrom::Pulls;
     if grant.review && !reviews {
         let problem = format!(

@@ -58,3 +58,29 @@ pub(crate) fn prompts_of(name: &str, kind: Option<RoleKind>) -> Prompts {
         confirm: text("confirm.md"),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_is_named_after_its_kind_and_says_so() {
+        for role in shipped_roles() {
+            let kind = RoleKind::named(role.name).unwrap();
+            let (_, text) = role
+                .files
+                .iter()
+                .find(|(file, _)| *file == "role.toml")
+                .unwrap();
+            let says = text.contains(&format!("kind    = {:?}", kind.as_str()));
+            assert!(says || kind == RoleKind::Implementer, "{}", role.name);
+            // What its kind has in prompts, it has, or inherits.
+            let prompts = prompts_of("mine", Some(kind));
+            assert!(
+                !kind.has_sessions() || !prompts.execute.is_empty(),
+                "{}",
+                role.name
+            );
+        }
+    }
+}

@@ -55,6 +55,12 @@ impl RoleKind {
         Self::Merger,
     ];
 
+    /// The one of this name.
+    #[must_use]
+    pub fn named(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|kind| kind.as_str() == name)
+    }
+
     /// Its word in `role.toml`.
     #[must_use]
     pub fn as_str(self) -> &'static str {

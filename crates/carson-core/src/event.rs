@@ -88,7 +88,7 @@ events! {
         /// Since when, and for how long.
         text: String,
     }
-    /// The forge will not have what an ended firing was to do there; a person can do it by hand.
+    /// The forge, or people, will not have what an ended firing was to do there; a person can do it by hand.
     EffectRefused = "effect.refused" {
         /// What it was, such as `open-pull` or `release`.
         effect: &'static str,

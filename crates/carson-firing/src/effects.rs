@@ -19,8 +19,8 @@ use serde::Serialize;
 use tracing::{info, warn};
 
 pub(crate) use self::bearer::{Bearer, Carried, OpenedPull};
+pub(crate) use self::call::TO_APPROVE;
 use self::call::Went;
-pub(crate) use self::call::{PLAN_PENDING, TO_APPROVE};
 pub use self::waiting::waiting_plan;
 use crate::ended_pulls::PullError;
 use carson_home::Home;
@@ -55,7 +55,9 @@ impl Bearer<'_> {
             match row.state {
                 EffectState::Done => self.recall(row, &mut carried).await?,
                 EffectState::Refused => refused(row, &mut carried),
-                EffectState::Owed if carried.dropped.is_some() => self.drop(row, &carried).await?,
+                EffectState::Owed if carried.dropped.is_some() => {
+                    self.leave_undone(row, &carried).await?;
+                }
                 EffectState::Owed if !self.carry_out_one(row, &mut carried).await? => break,
                 EffectState::Owed => {}
             }
@@ -64,7 +66,7 @@ impl Bearer<'_> {
     }
 
     /// What stands before it was not approved.
-    async fn drop(&self, row: &EffectRow, carried: &Carried) -> Result<(), StoreError> {
+    async fn leave_undone(&self, row: &EffectRow, carried: &Carried) -> Result<(), StoreError> {
         let tried = Tried {
             state: EffectState::Refused,
             said: carried.dropped.as_deref(),

@@ -2,7 +2,7 @@
 
 use carson_core::Outcome;
 use carson_core::outcome::WorkEffect;
-use carson_forge::{DONE, PR_OPEN};
+use carson_forge::{DONE, NEEDS_HUMAN, PR_OPEN};
 
 /// The labels that an outcome gives an issue, and whether the attempt counts. A role that is gone
 /// has no queue to go back to: then a person decides. What the work has no part in (`spares_the_work`)
@@ -12,7 +12,7 @@ pub(crate) fn labels_after(
     spares_the_work: bool,
     ready: Option<&str>,
 ) -> (Vec<String>, bool) {
-    let ready = ready.unwrap_or("needs:human");
+    let ready = ready.unwrap_or(NEEDS_HUMAN);
     let effect = match outcome.work_effect() {
         WorkEffect::NeedsHuman | WorkEffect::BackToQueue if spares_the_work => {
             WorkEffect::BackUncounted
@@ -23,7 +23,7 @@ pub(crate) fn labels_after(
         WorkEffect::PullRequestOpen => (vec![PR_OPEN], false),
         WorkEffect::Done => (vec![DONE], false),
         // Whoever removes the label lets the fleet try again.
-        WorkEffect::NeedsHuman => (vec![ready, "needs:human"], true),
+        WorkEffect::NeedsHuman => (vec![ready, NEEDS_HUMAN], true),
         WorkEffect::BackToQueue => (vec![ready], true),
         WorkEffect::BackUncounted => (vec![ready], false),
         // Work that turned out to be none would be found again at every slot: it counts too.

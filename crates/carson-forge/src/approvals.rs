@@ -26,18 +26,9 @@ impl Forge {
         trust: &Trust,
         within: &Range<DateTime<Utc>>,
     ) -> Result<Option<String>, ForgeError> {
-        let approves = |comment: &Comment| {
-            within.contains(&comment.created_at)
-                && begins_with(&comment.body, words)
-                && trust.has(&comment.author, comment.association)
-        };
+        let approves =
+            |comment: &Comment| within.contains(&comment.created_at) && comment.says(words, trust);
         let mut comments = self.comments(number).await?.into_iter();
         Ok(comments.find(approves).map(|comment| comment.author))
     }
-}
-
-/// Whether the first line is these words, however they are spaced.
-fn begins_with(body: &str, words: &str) -> bool {
-    let first = body.lines().next().unwrap_or_default();
-    !words.trim().is_empty() && first.split_whitespace().eq(words.split_whitespace())
 }

@@ -9,7 +9,7 @@ use tokio::time::sleep;
 use tracing::warn;
 
 use crate::error::ForgeError;
-use crate::forge::{DO_NOT_PICKUP, FOR_PEOPLE, Forge, HELD, IN_FLIGHT};
+use crate::forge::{DO_NOT_PICKUP, FOR_PEOPLE, Forge, HELD, IN_FLIGHT, NEEDS_HUMAN};
 use crate::marks::{self, Claim, Mark, claim_text, release_text, unreleased};
 use crate::people::Trust;
 use crate::queue::is_ready;
@@ -221,7 +221,7 @@ impl Forge {
         note: &Page,
     ) -> Result<(), ForgeError> {
         // Label first: without it the next slot would begin anew by itself.
-        self.set_labels(number, &["needs:human"], &[]).await?;
+        self.set_labels(number, &[NEEDS_HUMAN], &[]).await?;
         let text = marks::hand_over_text(firing, note.as_str());
         self.comment_as_is(number, &text).await.map(|_| ())
     }

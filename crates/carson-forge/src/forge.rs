@@ -25,8 +25,14 @@ pub(crate) const HELD: [&str; 3] = [IN_FLIGHT, PR_OPEN, DONE];
 /// A person's own word: no agent takes the issue. Nothing of Carson's takes this label away.
 pub const DO_NOT_PICKUP: &str = "do-not-pickup";
 
+/// Only a person can go on.
+pub const NEEDS_HUMAN: &str = "needs:human";
+
+/// The issue's plan waits for a person.
+pub const PLAN_PENDING: &str = "plan-pending-approval";
+
 /// Labels that keep the fleet away until a person removes them.
-pub(crate) const FOR_PEOPLE: [&str; 3] = [DO_NOT_PICKUP, "needs:human", "plan-pending-approval"];
+pub(crate) const FOR_PEOPLE: [&str; 3] = [DO_NOT_PICKUP, NEEDS_HUMAN, PLAN_PENDING];
 
 /// What unfinished work carries that was saved as a draft.
 pub const DO_NOT_REVIEW: &str = "do-not-review";

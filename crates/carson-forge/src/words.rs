@@ -4,7 +4,7 @@ use carson_core::Page;
 use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 
-use crate::people::Association;
+use crate::people::{Association, Trust};
 
 /// Whether an issue is open.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -101,6 +101,18 @@ pub struct Comment {
     pub created_at: DateTime<Utc>,
     /// How its author stands to the repository.
     pub association: Association,
+}
+
+impl Comment {
+    /// Whether its first line is these words and nothing else, however they are spaced, by somebody whom
+    /// `trust` has. Blank words are said by nobody.
+    #[must_use]
+    pub fn says(&self, words: &str, trust: &Trust) -> bool {
+        let first = self.body.lines().next().unwrap_or_default();
+        !words.trim().is_empty()
+            && first.split_whitespace().eq(words.split_whitespace())
+            && trust.has(&self.author, self.association)
+    }
 }
 
 /// Where a pull request stands.

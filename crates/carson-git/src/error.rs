@@ -18,6 +18,12 @@ pub enum GitError {
         /// The end of what it said.
         detail: String,
     },
+    /// A command printed more than anybody reads.
+    #[error("git {verb} printed too much")]
+    TooMuch {
+        /// Which command.
+        verb: String,
+    },
     /// A command took too long.
     #[error("git {verb} did not end within its time")]
     Timeout {

@@ -250,10 +250,7 @@ impl Git {
         let verb = self.verb.clone();
         let done = self.finish().await?;
         if done.stopped.is_some() || done.stdout.is_truncated() {
-            return Err(GitError::Failed {
-                verb,
-                detail: "it printed too much".into(),
-            });
+            return Err(GitError::TooMuch { verb });
         }
         if done.success() {
             return Ok(done.stdout.bytes());

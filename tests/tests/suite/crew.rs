@@ -108,6 +108,16 @@ fn says(fleet: &TestFleet, issue: u64, name: &str, text: &str) {
     fs::write(dir.join(name), text).unwrap();
 }
 
+/// Lets the sessions of a role write into the forge's files, as people do meanwhile: `$FORGE`.
+fn in_people_s_place(fleet: &TestFleet, role: &str) {
+    let forge = fleet.home().join("forge/widget");
+    let file = fleet.home().join(format!("roles/{role}/role.toml"));
+    let text = fs::read_to_string(&file).unwrap();
+    let text = text.replace("paths = ", "sandbox = \"off\"\npaths = ");
+    let text = format!("{text}\n[identity]\nenv = {{ FORGE = {forge:?} }}\n");
+    fs::write(&file, text).unwrap();
+}
+
 /// What the fleet's own upkeep does at once.
 pub(crate) fn upkeep(fleet: &TestFleet) {
     let ran = fleet.carson(&["prune"]);

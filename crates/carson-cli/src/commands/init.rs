@@ -8,7 +8,7 @@ use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
 
 use carson_checks::{Checked, Health, Machine, Scene, some_of};
-use carson_config::shipped_roles;
+use carson_config::RoleKind;
 use carson_core::Clock;
 use carson_home::ForgeOpenError;
 use serde_json::json;
@@ -26,8 +26,9 @@ const PROGRAM: &str = "account.NAME.program";
 const SIGN_IN: &str = "account.NAME.sign_in";
 
 pub async fn run(app: &App, args: &Init) -> Result<u8, CommandError> {
-    if let Some(name) = &args.role {
-        return role::add(app, name, args.repo.as_deref()).await;
+    // The arguments take the names of shipped roles, which are kinds.
+    if let Some(kind) = args.role.as_deref().and_then(RoleKind::named) {
+        return role::add(app, kind, args.repo.as_deref()).await;
     }
     let settings = app.layout.settings();
     if settings.exists() {
@@ -203,9 +204,8 @@ impl Made {
         if file.exists() {
             return Ok(file);
         }
-        let first = shipped_roles().first().map_or("", |role| role.name);
         let account = args.engine.to_string();
-        let text = written::role(role::shipped(first), &source.name, &account, check);
+        let text = written::role(RoleKind::Implementer, &source.name, &account, check);
         self.file(&file, &text)?;
         Ok(file)
     }

@@ -151,10 +151,11 @@ fn judge(
                 return Err(format!("the role files at most {most} in 24 hours"));
             }
             take(&mut counts.issues, grant.issues, "new issue")?;
+            let of_queue = Some(&grant.issue_label).filter(|label| !label.is_empty());
             Ok(vec![Effect::FileIssue {
                 title,
                 body,
-                labels: own.clone(),
+                labels: of_queue.into_iter().chain(own).cloned().collect(),
             }])
         }
         Declared::Review {

@@ -4,10 +4,11 @@ use carson_core::Effect;
 use carson_core::Page;
 use carson_core::effect::Release;
 use carson_forge::{
-    Merge, MergeMethod, NewIssue, NewPull, NewReview, PRIORITIES, Pull, PullState, State,
-    is_same_label,
+    Merge, MergeMethod, NEEDS_HUMAN, NewIssue, NewPull, NewReview, PLAN_PENDING, PRIORITIES, Pull,
+    PullState, State, is_same_label,
 };
 use chrono::{DateTime, TimeDelta, Utc};
+use tracing::warn;
 
 use super::bearer::{Bearer, Carried, OpenedPull};
 use super::waiting::waiting_plan;
@@ -18,8 +19,6 @@ use crate::review_queue::QueueError;
 use crate::roles::kind::Looking;
 use crate::roles::merge;
 
-/// The label of an issue whose plan waits for a person.
-pub(crate) const PLAN_PENDING: &str = "plan-pending-approval";
 /// How long people have to approve a plan.
 pub(crate) const TO_APPROVE: TimeDelta = TimeDelta::hours(24);
 
@@ -148,9 +147,7 @@ impl Bearer<'_> {
             }
             Effect::HandOver { number, note } => {
                 // Label first: without it the next slot would begin anew by itself.
-                self.forge
-                    .set_labels(*number, &["needs:human"], &[])
-                    .await?;
+                self.forge.set_labels(*number, &[NEEDS_HUMAN], &[]).await?;
                 self.forge
                     .comment_once(*number, &key, note.as_str())
                     .await?;
@@ -234,7 +231,7 @@ impl Bearer<'_> {
             return Ok(Went::Waits(why));
         }
         // Only a person gives it back.
-        let (add, remove) = (&["needs:human"], &[PLAN_PENDING]);
+        let (add, remove) = (&[NEEDS_HUMAN], &[PLAN_PENDING]);
         self.forge.set_labels(number, add, remove).await?;
         let note = Page::from(
             "Nobody approved this plan within a day, so nothing of it is filed. Remove the label \
@@ -252,7 +249,7 @@ impl Bearer<'_> {
         match pull.state {
             PullState::Open => {}
             PullState::Closed => return Ok(Went::Never(format!("#{number} was closed"))),
-            PullState::Merged => return self.merged(pull).await,
+            PullState::Merged => return Ok(self.merged(pull).await),
         }
         if let Some(why) = self.stands_against(&pull, head).await? {
             return Ok(Went::Never(why));
@@ -266,9 +263,14 @@ impl Bearer<'_> {
             // It offers nothing any more.
             merge.expected = None;
         }
-        self.forge.merge_pull(number, &merge).await?;
+        if let Err(error) = self.forge.merge_pull(number, &merge).await {
+            // Its answer may have been lost, and only that.
+            let now = self.forge.pull(number).await.ok();
+            now.filter(|now| now.state == PullState::Merged)
+                .ok_or(error)?;
+        }
         pull.state = PullState::Merged;
-        self.merged(pull).await
+        Ok(self.merged(pull).await)
     }
 
     /// What was so when the merger looked may be so no more: a firing may have died in between.
@@ -295,9 +297,13 @@ impl Bearer<'_> {
         })
     }
 
-    async fn merged(&self, pull: Pull) -> Result<Went, PullError> {
-        ended_pulls::follow(self.home, self.repo, self.forge, &pull).await?;
-        Ok(Went::Done(pull.url))
+    /// Its issue follows now, or with the next sweep.
+    async fn merged(&self, pull: Pull) -> Went {
+        let followed = ended_pulls::follow(self.home, self.repo, self.forge, &pull).await;
+        if let Err(error) = followed {
+            warn!(pull.number = pull.number, %error, "an issue does not follow its pull request yet");
+        }
+        Went::Done(pull.url)
     }
 }
 

@@ -5,7 +5,7 @@
 
 use carson_config::Repo;
 use carson_core::untrusted::one_line;
-use carson_forge::{Comment, Forge, ForgeError, Issue};
+use carson_forge::{Forge, ForgeError, Issue};
 use sha2::{Digest as _, Sha256};
 
 use super::held::{Held, approval_words};
@@ -15,13 +15,11 @@ const HASH: usize = 20;
 /// Longest name of an author that is told.
 const NAME_MAX: usize = 60;
 
-/// Names what an issue says.
-fn hash_of(issue: &Issue) -> String {
-    let hash = Sha256::digest(format!("{}\0{}", issue.title, issue.body));
-    hash[..HASH]
-        .iter()
-        .map(|byte| format!("{byte:02x}"))
-        .collect()
+/// Names a text that people approve, as they copy it.
+pub(crate) fn approval_hash(text: &str) -> String {
+    let hash = Sha256::digest(text);
+    let digits = hash[..HASH].iter().map(|byte| format!("{byte:02x}"));
+    digits.collect()
 }
 
 /// Why an issue's author keeps it out of the queue; `None` when they are trusted, or it is approved.
@@ -37,15 +35,12 @@ pub(super) async fn missing(
     if issue.author.eq_ignore_ascii_case(me) {
         return Ok(None);
     }
-    let hash = hash_of(issue);
+    let hash = approval_hash(&format!("{}\0{}", issue.title, issue.body));
+    let asked = approval_words(&hash);
     let comments = forge.comments(issue.number).await?;
-    if comments
-        .iter()
-        .any(|comment| approves(repo, comment, &hash))
-    {
+    if comments.iter().any(|one| one.says(&asked, &repo.trust)) {
         return Ok(None);
     }
-    let asked = approval_words(&hash);
     let told = comments
         .iter()
         .any(|comment| comment.author.eq_ignore_ascii_case(me) && comment.body.contains(&asked));
@@ -54,11 +49,4 @@ pub(super) async fn missing(
         hash,
         told,
     }))
-}
-
-/// Whether the comment begins with the approval of this text, by somebody whose word counts.
-fn approves(repo: &Repo, comment: &Comment, hash: &str) -> bool {
-    let first = comment.body.lines().next().unwrap_or_default();
-    first.split_whitespace().eq(["/carson", "approve", hash])
-        && repo.trust.has(&comment.author, comment.association)
 }

@@ -7,13 +7,18 @@ use carson_forge::{CheckRun, Comment, Mergeability, Pull, Review, Thread};
 use carson_store::Firing as Row;
 use chrono::{DateTime, Utc};
 
-use super::candidates::{Candidate, Candidates};
+use super::effects::asked_for;
 use super::kind::{Closing, Kind, Look, Looking};
 use super::{pulls, take};
 use crate::fenced_quote;
 use crate::review_queue::QueueError;
 
-const LOOK: Look = |looking| Box::pin(look(looking));
+/// The oldest of the fleet's against which something stands that a session may mend.
+const LOOK: Look = |looking| {
+    Box::pin(pulls::first(looking, |looking, pull| {
+        Box::pin(one(looking, pull))
+    }))
+};
 
 pub(super) static KIND: Kind = Kind {
     pick: |ctx, rec| Box::pin(take::pick(ctx, rec, LOOK)),
@@ -38,42 +43,28 @@ struct Against {
     threads: Vec<String>,
 }
 
-/// The oldest of the fleet's against which something stands that a session may mend.
-async fn look(looking: Looking<'_>) -> Result<Candidates, QueueError> {
+async fn one(looking: Looking<'_>, pull: Pull) -> pulls::Judged {
     let Looking {
-        home, repo, forge, ..
+        home,
+        role,
+        repo,
+        forge,
+        ..
     } = looking;
-    let mut found = Candidates::default();
-    for pull in pulls::open(&looking).await? {
-        let key = WorkKey::Pull(pull.number);
-        let opened = home.store.firing_of_pull(&repo.name, pull.number).await?;
-        let ours = pull.author.eq_ignore_ascii_case(forge.me().await?);
-        if opened.is_none() || !ours {
-            found.hold(key, "a person opened it");
-            continue;
-        }
-        let judged = one(&looking, pull).await;
-        found.ready = found.judged(key, judged)?;
-        if found.ready.is_some() {
-            break;
-        }
+    let opened = home.store.firing_of_pull(&repo.name, pull.number).await?;
+    let ours = pull.author.eq_ignore_ascii_case(forge.me().await?);
+    if opened.is_none() || !ours {
+        return Ok(Err("a person opened it".to_owned()));
     }
-    Ok(found)
-}
-
-async fn one(looking: &Looking<'_>, pull: Pull) -> Result<Result<Candidate, String>, QueueError> {
-    let Looking {
-        home, role, repo, ..
-    } = *looking;
     if let Some(why) = pulls::kept(role, &pull, home.clock.now()) {
         return Ok(Err(why));
     }
     let key = WorkKey::Pull(pull.number);
     let rows = home.store.firings_of(&repo.name, key).await?;
     let own: Vec<&Row> = since_people(rows.iter().filter(|row| row.role == role.name));
-    let offered = looking.forge.pull_head(pull.number).await?;
+    let offered = forge.pull_head(pull.number).await?;
     let head = offered.sha.clone();
-    let against = match against(looking, &pull, (&head, offered.mergeability), &own).await? {
+    let against = match against(&looking, &pull, (&head, offered.mergeability), &own).await? {
         Ok(against) => against,
         Err(why) => return Ok(Err(why)),
     };
@@ -210,10 +201,8 @@ fn is_asked(
 ) -> bool {
     let since = since.unwrap_or(DateTime::<Utc>::MIN_UTC);
     comments.iter().any(|comment| {
-        let first = comment.body.lines().next().unwrap_or_default();
-        let words = first.split_whitespace().eq(ASKED.split_whitespace());
         let in_time = comment.created_at > since && comment.created_at <= now;
-        words && in_time && trust.has(&comment.author, comment.association)
+        in_time && comment.says(ASKED, trust)
     })
 }
 
@@ -274,9 +263,9 @@ fn tail(text: &str, most: usize) -> &str {
 
 /// What was pushed is told where somebody asked for it, and what no session found right as well.
 fn effects(closing: &Closing<'_, '_>) -> Vec<Effect> {
-    let declared = &closing.facts.declared.effects;
-    if !declared.is_empty() {
-        return declared.clone();
+    // What needed no session.
+    if closing.facts.goal == Goal::Effects {
+        return closing.facts.declared.effects.clone();
     }
     let Some(pull) = closing.taken.work.key.number() else {
         return Vec::new();
@@ -312,5 +301,6 @@ fn effects(closing: &Closing<'_, '_>) -> Vec<Effect> {
             .and(&said)
             .without(|text| ctx.redacted(text)),
     });
+    effects.extend(asked_for(closing));
     effects
 }

@@ -3,16 +3,20 @@
 
 use carson_core::Effect;
 use carson_core::settle::{Goal, PromiseFact};
-use carson_core::work::WorkKey;
 use carson_forge::{CheckRun, Conclusion, Mergeability, Pull};
 use carson_store::Firing as Row;
 
-use super::candidates::Candidates;
+use super::candidates::Candidate;
 use super::kind::{Kind, Look, Looking};
 use super::{pulls, take, triage};
 use crate::review_queue::QueueError;
 
-const LOOK: Look = |looking| Box::pin(look(looking));
+/// The oldest of the fleet's that nothing stands against.
+const LOOK: Look = |looking| {
+    Box::pin(pulls::first(looking, |looking, pull| {
+        Box::pin(one(looking, pull))
+    }))
+};
 
 pub(super) static KIND: Kind = Kind {
     pick: |ctx, rec| Box::pin(take::pick(ctx, rec, LOOK)),
@@ -21,25 +25,17 @@ pub(super) static KIND: Kind = Kind {
     effects: triage::effects,
 };
 
-/// The oldest of the fleet's that nothing stands against.
-async fn look(looking: Looking<'_>) -> Result<Candidates, QueueError> {
-    let mut found = Candidates::default();
-    for pull in pulls::open(&looking).await? {
-        let key = WorkKey::Pull(pull.number);
-        let judged = may_be_merged(&looking, &pull).await;
-        let Some(head) = found.judged(key, judged)? else {
-            continue;
-        };
+async fn one(looking: Looking<'_>, pull: Pull) -> pulls::Judged {
+    Ok(may_be_merged(&looking, &pull).await?.map(|head| {
         let merge = Effect::MergePull {
             pull: pull.number,
             head: head.clone(),
         };
-        let mut candidate = pulls::candidate(pull, head);
-        candidate.decided = Some(vec![merge]);
-        found.ready = Some(candidate);
-        break;
-    }
-    Ok(found)
+        Candidate {
+            decided: Some(vec![merge]),
+            ..pulls::candidate(pull, head)
+        }
+    }))
 }
 
 /// The commit that may be merged, or why none is.

@@ -4,7 +4,7 @@ use carson_config::Repo;
 use carson_core::settle::{Halt, HeldWork};
 use carson_core::work::WorkKey;
 use carson_core::{Event, Page, Work};
-use carson_forge::{Claim, Claimed, Forge, Issue, PR_OPEN, Unread};
+use carson_forge::{Claim, Claimed, Forge, Issue, NEEDS_HUMAN, PR_OPEN, Unread};
 use chrono::TimeDelta;
 use tracing::{info, warn};
 
@@ -142,7 +142,7 @@ async fn note_held(ctx: &Ctx<'_>, repo: &Repo, forge: &Forge, issue: &Issue, hel
         }
         Held::Stranger { author, hash, told } => {
             let given = if *told {
-                forge.set_labels(issue.number, &["needs:human"], &[]).await
+                forge.set_labels(issue.number, &[NEEDS_HUMAN], &[]).await
             } else {
                 let text = forge_text::stranger(author, hash);
                 forge.hand_over(issue.number, ctx.id, &text).await

@@ -3,14 +3,14 @@
 use carson_core::effect::Release;
 use carson_core::settle::Goal;
 use carson_core::{Effect, Outcome, Page};
-use carson_forge::IN_FLIGHT;
-use sha2::{Digest as _, Sha256};
+use carson_forge::{IN_FLIGHT, NEEDS_HUMAN, PLAN_PENDING};
 
 use super::implement;
 use super::kind::{Closing, Kind};
 use super::pick_issue::pick;
-use crate::effects::{PLAN_PENDING, TO_APPROVE};
-use crate::queue::approval_words;
+use crate::effects::TO_APPROVE;
+use crate::forge_text;
+use crate::queue::{approval_hash, approval_words};
 
 pub(super) static KIND: Kind = Kind {
     pick: |ctx, rec| Box::pin(pick(ctx, rec)),
@@ -18,9 +18,6 @@ pub(super) static KIND: Kind = Kind {
     goal: |_| Goal::Effects,
     effects,
 };
-
-/// Bytes of the hash that people copy.
-const HASH: usize = 20;
 
 /// The end of the claim, and the issues, once a person said yes. A plan without issues is a question.
 fn effects(closing: &Closing<'_, '_>) -> Vec<Effect> {
@@ -45,10 +42,12 @@ fn effects(closing: &Closing<'_, '_>) -> Vec<Effect> {
     }
     let approval = closing.ctx.role.grant.approval;
     if approval {
-        let hash = hash_of(issue, &filed);
+        // It names what people read, and nothing else is filed.
+        let parts = parts(&filed);
+        let hash = approval_hash(&format!("{issue}\0{}", parts.as_str()));
         effects.push(Effect::Comment {
             on: issue,
-            body: proposal(&hash, &filed),
+            body: proposal(&hash, &parts),
         });
         effects.push(ends(closing, issue, vec![PLAN_PENDING.to_owned()]));
         effects.push(Effect::AwaitApproval {
@@ -67,13 +66,13 @@ fn effects(closing: &Closing<'_, '_>) -> Vec<Effect> {
 /// The issue waits for a person's answer.
 fn asks(closing: &Closing<'_, '_>) -> Vec<String> {
     let ready = closing.ctx.role.work.label();
-    let labels = ready.into_iter().chain(["needs:human"]);
+    let labels = ready.into_iter().chain([NEEDS_HUMAN]);
     labels.map(str::to_owned).collect()
 }
 
 fn ends(closing: &Closing<'_, '_>, issue: u64, add: Vec<String>) -> Effect {
     let (ctx, settled) = (closing.ctx, closing.settled);
-    let note = crate::forge_text::forge_note(ctx, closing.rec, settled, closing.saved);
+    let note = forge_text::forge_note(ctx, closing.rec, settled, closing.saved);
     Effect::Release {
         issue,
         release: Release {
@@ -107,32 +106,35 @@ fn part_of(closing: &Closing<'_, '_>, parent: u64, filed: &Effect) -> Effect {
         .says(" (firing ")
         .names(ctx.id)
         .says(").\n");
-    let own = Some(&ctx.role.grant.issue_label).filter(|label| !label.is_empty());
     Effect::FileIssue {
         title: title.clone().without(|text| ctx.redacted(text)),
         body: body.without(|text| ctx.redacted(text)),
-        labels: own.into_iter().chain(labels).cloned().collect(),
+        labels: labels.clone(),
     }
 }
 
-/// Names what a person approves: exactly these issues, for this one.
-fn hash_of(issue: u64, filed: &[Effect]) -> String {
-    let text = serde_json::to_string(&(issue, filed)).unwrap_or_default();
-    let hash = Sha256::digest(text);
-    let digits = hash[..HASH].iter().map(|byte| format!("{byte:02x}"));
-    digits.collect()
+fn proposal(hash: &str, parts: &Page) -> Page {
+    Page::from("A plan, of which nothing is filed yet. To approve it as it stands here, comment:\n\n```text\n")
+        .names(approval_words(hash))
+        .says("\n```\n\n(`carson approve` does the same from a terminal.) Without that within 24 hours it is dropped.\n")
+        .and(parts)
 }
 
-fn proposal(hash: &str, filed: &[Effect]) -> Page {
-    let mut page = Page::from("A plan, of which nothing is filed yet. To approve it as it stands here, comment:\n\n```text\n")
-        .names(approval_words(hash))
-        .says("\n```\n\n(`carson approve` does the same from a terminal.) Without that within 24 hours it is dropped.\n");
+/// The issues as people read them.
+fn parts(filed: &[Effect]) -> Page {
+    let mut page = Page::default();
     for (at, one) in (1..).zip(filed) {
-        let Effect::FileIssue { title, body, .. } = one else {
+        let Effect::FileIssue {
+            title,
+            body,
+            labels,
+        } = one
+        else {
             continue;
         };
         page = page.says("\n## ").names(at).says(". ").and(title);
-        page = page.says("\n\n").and(body);
+        page = page.says("\n\n").and(body).says("\nLabels: ");
+        page = page.quotes(&labels.join(", ")).says("\n");
     }
     page
 }

@@ -1,26 +1,43 @@
 //! Pull requests as work: what keeps every role away from one.
 
+use std::pin::Pin;
+
 use carson_config::Role;
 use carson_core::work::WorkKey;
 use carson_core::{Effect, Page};
-use carson_forge::{DO_NOT_PICKUP, DO_NOT_REVIEW, ForgeError, Pull, Review, ReviewState};
+use carson_forge::{
+    DO_NOT_PICKUP, DO_NOT_REVIEW, ForgeError, NEEDS_HUMAN, Pull, Review, ReviewState,
+};
 use chrono::{DateTime, TimeDelta, Utc};
 
-use super::candidates::{Candidate, ShownPull};
+use super::candidates::{Candidate, Candidates, ShownPull};
 use super::kind::Looking;
 use crate::review_queue::QueueError;
 
 /// Bytes of a diff that a session is shown: more is nothing that anybody reads at once.
 pub(super) const DIFF_BYTES: usize = 600 * 1024;
-/// A person goes on with it.
-const FOR_PERSON: &str = "needs:human";
 
-/// The open ones, or the one that is wanted of them, the oldest first.
-pub(super) async fn open(looking: &Looking<'_>) -> Result<Vec<Pull>, QueueError> {
+/// A pull request as work, or why it is none now.
+pub(super) type Judged = Result<Result<Candidate, String>, QueueError>;
+/// How a kind of role judges one.
+pub(super) type Judge =
+    for<'a> fn(Looking<'a>, Pull) -> Pin<Box<dyn Future<Output = Judged> + Send + 'a>>;
+
+/// The oldest open one that the judge takes, or the one that is wanted of them.
+pub(super) async fn first(looking: Looking<'_>, judge: Judge) -> Result<Candidates, QueueError> {
     let mut pulls = looking.forge.pulls(true).await?.found;
     pulls.retain(|pull| looking.wanted.is_none_or(|wanted| wanted == pull.number));
     pulls.sort_by_key(|pull| pull.number);
-    Ok(pulls)
+    let mut found = Candidates::default();
+    for pull in pulls {
+        let key = WorkKey::Pull(pull.number);
+        let judged = judge(looking, pull).await;
+        found.ready = found.judged(key, judged)?;
+        if found.ready.is_some() {
+            break;
+        }
+    }
+    Ok(found)
 }
 
 /// Why no role takes it now.
@@ -33,7 +50,7 @@ pub(crate) fn kept(role: &Role, pull: &Pull, now: DateTime<Utc>) -> Option<Strin
     if pull.draft {
         return Some("it is a draft".to_owned());
     }
-    let mut away = [DO_NOT_REVIEW, DO_NOT_PICKUP, FOR_PERSON].into_iter();
+    let mut away = [DO_NOT_REVIEW, DO_NOT_PICKUP, NEEDS_HUMAN].into_iter();
     if let Some(label) = away.find(|label| has(label)) {
         return Some(format!("it carries {label}"));
     }

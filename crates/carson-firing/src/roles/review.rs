@@ -2,21 +2,25 @@
 
 use carson_core::settle::{Goal, Halt};
 use carson_core::work::WorkKey;
-use carson_core::{Effect, Outcome, Page};
+use carson_core::{AccountName, Effect, Outcome, Page};
 use carson_forge::Pull;
 use carson_store::Firing as Row;
 use tracing::info;
 
-use super::candidates::{Candidate, Candidates};
 use super::kind::{Closing, Kind, Look, Looking};
 use super::{pulls, take};
 use crate::ctx::Ctx;
 use crate::reached::Taken;
 use crate::record::Record;
-use crate::review_queue::QueueError;
+use crate::session::failover;
 use carson_home::halt::OrBroken;
 
-const LOOK: Look = |looking| Box::pin(look(looking));
+/// The oldest pull request whose newest commit the fleet has not reviewed.
+const LOOK: Look = |looking| {
+    Box::pin(pulls::first(looking, |looking, pull| {
+        Box::pin(one(looking, pull))
+    }))
+};
 
 pub(super) static KIND: Kind = Kind {
     pick: |ctx, rec| Box::pin(pick(ctx, rec)),
@@ -25,29 +29,15 @@ pub(super) static KIND: Kind = Kind {
     effects,
 };
 
-/// The oldest pull request whose newest commit the fleet has not reviewed.
-async fn look(looking: Looking<'_>) -> Result<Candidates, QueueError> {
-    let mut found = Candidates::default();
-    for pull in pulls::open(&looking).await? {
-        let key = WorkKey::Pull(pull.number);
-        let judged = one(&looking, pull).await;
-        found.ready = found.judged(key, judged)?;
-        if found.ready.is_some() {
-            break;
-        }
-    }
-    Ok(found)
-}
-
 /// One of them, or why it is not reviewed now.
-async fn one(looking: &Looking<'_>, pull: Pull) -> Result<Result<Candidate, String>, QueueError> {
+async fn one(looking: Looking<'_>, pull: Pull) -> pulls::Judged {
     let Looking {
         home,
         role,
         repo,
         forge,
         wanted,
-    } = *looking;
+    } = looking;
     if let Some(why) = pulls::kept(role, &pull, home.clock.now()) {
         return Ok(Err(why));
     }
@@ -93,29 +83,29 @@ async fn pick<'h>(ctx: &Ctx<'h>, rec: &mut Record) -> Result<Taken<'h>, Halt> {
     if let (Some(number), None) = (taken.work.key.number(), &taken.decided) {
         let author = ctx.store().firing_of_pull(&taken.repo.name, number).await;
         let author = author.or_broken("finding who wrote it")?;
-        another_mind(ctx, rec, author.as_ref()).await?;
+        another_mind(ctx, rec, author.as_ref()).await;
     }
     Ok(taken)
 }
 
-/// Uses the role's first free account of another vendor than the one that wrote it, if there is one.
-async fn another_mind(ctx: &Ctx<'_>, rec: &mut Record, author: Option<&Row>) -> Result<(), Halt> {
+/// Uses the role's first account of another vendor than the one that wrote it, if one can be used.
+async fn another_mind(ctx: &Ctx<'_>, rec: &mut Record, author: Option<&Row>) {
     let Some(wrote) = author.and_then(|row| row.engine.as_deref()) else {
-        return Ok(());
+        return;
     };
-    let blocks = ctx.store().blocks().await;
-    let blocks = blocks.or_broken("reading the block flags")?;
-    let now = ctx.now();
-    let other = ctx.role.engines.iter().find(|name| {
-        let account = ctx.home.fleet.accounts.get(*name);
-        let free = carson_core::admission::admit_account(std::slice::from_ref(name), &blocks, now);
-        free.is_ok() && account.is_some_and(|account| account.engine.to_string() != wrote)
-    });
-    if let Some(other) = other.cloned() {
-        info!(firing.id = %ctx.id, account = %other, wrote, "another vendor reviews it");
-        rec.count(ctx, |tally| tally.account = Some(other)).await;
+    let accounts = &ctx.home.fleet.accounts;
+    let is_other = |name: &&AccountName| {
+        let account = accounts.get(*name);
+        account.is_some_and(|account| account.engine.to_string() != wrote)
+    };
+    for other in ctx.role.engines.iter().filter(is_other) {
+        if failover::is_free(ctx, other).await && failover::can_be_used(ctx, rec, other).await {
+            info!(firing.id = %ctx.id, account = %other, wrote, "another vendor reviews it");
+            let other = other.clone();
+            rec.count(ctx, |tally| tally.account = Some(other)).await;
+            return;
+        }
     }
-    Ok(())
 }
 
 /// Its review, headed by what Carson itself knows.

@@ -3,7 +3,7 @@
 use carson_config::Repo;
 use carson_core::settle::Halt;
 use carson_forge::Forge;
-use carson_git::Sides;
+use carson_git::{GitError, Sides};
 use carson_home::halt::OrBroken;
 use tracing::info;
 
@@ -79,15 +79,7 @@ async fn take<'h>(
             why: why.to_owned(),
         }))
     };
-    let work = found.work(ctx.home);
-    let free = ctx
-        .store()
-        .take_work(ctx.id, &repo.name, found.key, &work.title)
-        .await;
-    if !free.or_broken("taking the work")? {
-        return not_now("another firing has it");
-    }
-    let mut taken = Taken::new(repo, forge, work);
+    let mut taken = Taken::new(repo, forge, found.work(ctx.home));
     taken.decided.clone_from(&found.decided);
     if let (Some(shown), None) = (&found.shown, &found.decided) {
         let mirror = ctx.home.mirror(repo);
@@ -96,21 +88,31 @@ async fn take<'h>(
         let Some(head) = head.filter(|head| head.as_str() == shown.head) else {
             return not_now("its branch moved a moment ago");
         };
-        let base = mirror.resolve(&shown.base).await;
-        let base = base.or_broken("finding its base branch")?;
-        let sides = Sides { head, base };
-        match mirror.diff(&sides).await {
-            Ok(diff) if diff.len() <= pulls::DIFF_BYTES => taken.diff = Some(diff),
-            // Who mends it looks for themselves.
-            _ if found.findings.is_some() => {}
-            _ => taken.decided = Some(vec![pulls::split(found.key, &shown.head, None)]),
-        }
-        taken.at = Some(sides.head);
         taken.mends = found.findings.map(|(findings, threads)| Mends {
             branch: shown.branch.clone(),
             findings,
             threads,
         });
+        // Who mends it looks for themselves.
+        if taken.mends.is_none() {
+            let base = mirror.resolve(&shown.base).await;
+            let base = base.or_broken("finding its base branch")?;
+            let head = head.clone();
+            match mirror.diff(&Sides { head, base }).await {
+                Ok(diff) if diff.len() <= pulls::DIFF_BYTES => taken.diff = Some(diff),
+                Ok(_) | Err(GitError::TooMuch { .. }) => {
+                    taken.decided = Some(vec![pulls::split(found.key, &shown.head, None)]);
+                }
+                Err(error) => return Err(error).or_broken("reading what it changes"),
+            }
+        }
+        taken.at = Some(head);
+    }
+    let title = &taken.work.title;
+    let store = ctx.store();
+    let free = store.take_work(ctx.id, &repo.name, found.key, title).await;
+    if !free.or_broken("taking the work")? {
+        return not_now("another firing has it");
     }
     info!(firing.id = %ctx.id, repo = %repo.name, work = %found.key, "work taken");
     Ok(Took::It(Box::new(taken)))

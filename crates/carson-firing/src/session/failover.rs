@@ -34,13 +34,13 @@ pub(super) async fn moves_on(
     false
 }
 
-async fn is_free(ctx: &Ctx<'_>, name: &AccountName) -> bool {
+pub(crate) async fn is_free(ctx: &Ctx<'_>, name: &AccountName) -> bool {
     let now = ctx.home.clock.now();
     let blocks = ctx.store().blocks().await;
     blocks.is_ok_and(|blocks| admit_account(std::slice::from_ref(name), &blocks, now).is_ok())
 }
 
-async fn can_be_used(ctx: &Ctx<'_>, rec: &mut Record, name: &AccountName) -> bool {
+pub(crate) async fn can_be_used(ctx: &Ctx<'_>, rec: &mut Record, name: &AccountName) -> bool {
     let Some(account) = ctx.home.fleet.accounts.get(name) else {
         return false;
     };

@@ -6,7 +6,7 @@
 
 mod ask;
 mod drive;
-mod failover;
+pub(crate) mod failover;
 mod gate;
 mod hook_events;
 mod limit;

@@ -21,7 +21,7 @@ use carson_home::halt::OrBroken;
 /// What every session of such a role is told of the file.
 const FORM: &str = "You change nothing on the forge yourself. Write what is to be done there, as JSON, into a file \
     outside of the worktree, and Carson does of it what your role may. The file, which the environment variable \
-    CARSON_OUTBOX names, too, is";
+    CARSON_OUTBOX names, too (its JSON schema lies beside it), is";
 /// A sample of each kind of entry, without its braces.
 const SAMPLES: [(&str, &str); 5] = [
     ("label", r#""issue": N, "add": ["p1"], "remove": []"#),
@@ -85,6 +85,7 @@ pub(super) async fn admitted(ctx: &Ctx<'_>, placed: &Placed<'_, '_>) -> Result<A
                 kind: "all".to_owned(),
                 why,
             }];
+            note(ctx, &refused).await;
             return Ok(Admitted {
                 refused,
                 ..Admitted::default()

@@ -12,6 +12,7 @@ use crate::fixture::{Place, at, claimed, ending, on_both};
 on_both!(
     a_list_is_decided_once,
     what_is_owed_comes_back_at_its_time_and_only_once_the_firing_ended,
+    issues_are_counted_by_role_and_time,
 );
 
 fn close(issue: u64) -> Effect {
@@ -104,4 +105,29 @@ async fn what_is_owed_comes_back_at_its_time_and_only_once_the_firing_ended(plac
     let rows = store.effects(id).await.unwrap();
     let states: Vec<_> = rows.iter().map(|row| (row.state, row.tries)).collect();
     assert_eq!(states, [(EffectState::Done, 2), (EffectState::Refused, 1)]);
+}
+
+async fn issues_are_counted_by_role_and_time(place: Place) {
+    let store = place.open().await;
+    let file = || Effect::FileIssue {
+        title: Page::from("a \"title\" with {\"kind\":\"file-issue\"} in it"),
+        body: Page::from("body"),
+        labels: Vec::new(),
+    };
+    let filed = async |role: &str, since| {
+        let role = role.parse().unwrap();
+        store.filed_since(&role, at(since)).await.unwrap()
+    };
+    let settled = Settled::new(Outcome::Ok, "done");
+    for (role, slot, list) in [
+        ("one", 0, vec![file(), close(7), file()]),
+        ("two", 10, vec![file()]),
+    ] {
+        let id = claimed(&store, role, slot).await;
+        store.plan_effects(id, &settled, &list).await.unwrap();
+        let refused = tried(EffectState::Refused, None);
+        assert!(store.note_effect(id, 0, &refused).await.unwrap());
+    }
+    assert_eq!((filed("one", 0).await, filed("two", 0).await), (1, 0));
+    assert_eq!(filed("one", 100_000).await, 0);
 }

@@ -4,7 +4,7 @@ use std::os::unix::fs::PermissionsExt;
 use carson_tests::fleet::TestFleet;
 use serde_json::Value;
 
-use super::{COMMIT, ends, fire, member, prompt, pull, reason, sql, upkeep};
+use super::{COMMIT, ends, fire, in_people_s_place, member, prompt, pull, reason, sql, upkeep};
 use crate::faults;
 
 const MENDS: &str =
@@ -231,15 +231,7 @@ fn what_people_do_meanwhile_keeps_the_branch_as_it_is() {
         "sed -i 's/^state = \"open\"/state = \"closed\"/' \"$FORGE/pulls/0002.md\"\n{MENDS}"
     );
     let (fleet, number) = scene(&closes, "");
-    let forge = fleet.home().join("forge/widget");
-    let role = fleet.home().join("roles/fixer/role.toml");
-    let text = fs::read_to_string(&role).unwrap();
-    let text = text.replace("paths = ", "sandbox = \"off\"\npaths = ");
-    fs::write(
-        &role,
-        format!("{text}\n[identity]\nenv = {{ FORGE = {forge:?} }}\n"),
-    )
-    .unwrap();
+    in_people_s_place(&fleet, "fixer");
     asks_why(&fleet);
     let branch = shown(&fleet, number)["pull"]["head"]
         .as_str()
@@ -285,4 +277,19 @@ fn who_goes_back_to_the_base_loses_nothing_and_leaves_nothing_behind() {
     let row = ends(&fleet, "fixer", "FAILED");
     assert_eq!(head(&fleet, number), before);
     assert!(fleet.benches().is_empty(), "{row:#}");
+}
+
+#[test]
+fn a_fixer_that_asks_for_something_else_has_mended_all_the_same() {
+    let asks = "printf '{\"version\":1,\"effects\":[{\"kind\":\"issue\",\"title\":\"T\",\"body\":\"Beside it.\"}]}' >\"$CARSON_OUTBOX\"\n\
+                test -s \"$(dirname \"$CARSON_OUTBOX\")/outbox.schema.json\"";
+    let grant = "[grant]\nissues = 1\nissues_per_day = 5\n";
+    let (fleet, number) = scene(&format!("{asks}\n{MENDS}"), grant);
+    asks_why(&fleet);
+    let row = ends(&fleet, "fixer", "OK");
+    assert_eq!(row["pr_number"], number);
+    let answer = fleet.forge_file("pulls/0002.threads/0001.comments/0002.md");
+    assert!(answer.contains("Fixed in"), "{answer}");
+    let issues = fleet.ok(&["issue", "list", "--json"]);
+    assert!(issues.to_string().contains("Beside it."), "{issues:#}");
 }

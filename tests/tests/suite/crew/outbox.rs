@@ -1,6 +1,6 @@
 //! What sessions write into their outbox is hostile.
 
-use super::{asks, comments, crew, ends, fire, reason};
+use super::{asks, comments, crew, ends, fire, in_people_s_place, reason};
 
 /// What each of these sessions gets is a refusal that says why, and nothing is done.
 #[test]
@@ -107,15 +107,7 @@ fn what_was_closed_meanwhile_is_left_alone() {
     let session = "printf '{\"version\":1,\"effects\":[{\"kind\":\"comment\",\"issue\":1,\"body\":\"b\"}]}' >\"$CARSON_OUTBOX\"\n\
                    sed -i 's/^state = \"open\"/state = \"closed\"/' \"$FORGE/issues/0001.md\"; echo '[OK] asked'";
     let fleet = crew("triager", session, "");
-    let forge = fleet.home().join("forge/widget");
-    let role = fleet.home().join("roles/triager/role.toml");
-    let text = std::fs::read_to_string(&role).unwrap();
-    let text = text.replace("paths = ", "sandbox = \"off\"\npaths = ");
-    std::fs::write(
-        &role,
-        format!("{text}\n[identity]\nenv = {{ FORGE = {forge:?} }}\n"),
-    )
-    .unwrap();
+    in_people_s_place(&fleet, "triager");
     let row = ends(&fleet, "triager", "SKIPPED");
     assert!(reason(&row).contains("it was closed"), "{row:#}");
     assert!(comments(&fleet, 1).is_empty());

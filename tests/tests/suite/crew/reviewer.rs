@@ -123,9 +123,7 @@ fn another_vendor_than_the_author_s_reviews_where_there_is_one() {
     let fleet = crew("reviewer", &reviews("approve", "Fine."), "");
     let number = pull(&fleet, 10);
     // The implementer's engine is `command`, as the reviewer's first account.
-    let body =
-        "[[session]]\nstage = \"execute\"\nshell = \"true\"\nsay = \"[BLOCKED] the other one\"\n";
-    fleet.script(body);
+    fleet.script("[[when]]\nstage = \"execute\"\ndo = [{ say = \"[BLOCKED] the other one\" }]\n");
     let role = fleet.home().join("roles/reviewer/role.toml");
     let text = std::fs::read_to_string(&role).unwrap();
     std::fs::write(
@@ -137,6 +135,10 @@ fn another_vendor_than_the_author_s_reviews_where_there_is_one() {
     )
     .unwrap();
     let row = fire(&fleet, "reviewer");
-    assert_eq!(row["account"], "play", "{row:#}");
+    assert_eq!(
+        (&row["account"], reason(&row)),
+        (&"play".into(), "the session could not go on: the other one"),
+        "{row:#}"
+    );
     assert!(said(&fleet, number).is_empty());
 }

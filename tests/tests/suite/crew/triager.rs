@@ -1,4 +1,4 @@
-use super::{comments, crew, ends, prompt, reason};
+use super::{comments, crew, ends, in_people_s_place, prompt, reason};
 
 #[test]
 fn a_new_issue_is_judged_once_and_the_next_one_after_it() {
@@ -29,12 +29,7 @@ fn what_people_did_meanwhile_stands_and_what_was_judged_is_left_alone_for_days()
     let session = "printf '{\"version\":1,\"effects\":[{\"kind\":\"label\",\"issue\":1,\"add\":[\"p3\",\"needs-info\"]}]}' >\"$CARSON_OUTBOX\"\n\
                    sed -i 's/\\[\"for:hand\"\\]/[\"for:hand\", \"p0\"]/' \"$FORGE/issues/0001.md\"; echo '[OK] asked'";
     let fleet = crew("triager", session, "");
-    let forge = fleet.home().join("forge/widget");
-    let role = fleet.home().join("roles/triager/role.toml");
-    let text = std::fs::read_to_string(&role).unwrap();
-    let text = text.replace("paths = ", "sandbox = \"off\"\npaths = ");
-    let more = format!("{text}\n[identity]\nenv = {{ FORGE = {forge:?} }}\n");
-    std::fs::write(&role, more).unwrap();
+    in_people_s_place(&fleet, "triager");
     ends(&fleet, "triager", "OK");
     let labels = fleet.labels(1);
     assert!(

@@ -1,6 +1,6 @@
 //! `carson init --role`: a role that comes with Carson, for a home that is there already.
 
-use carson_config::shipped_roles;
+use carson_config::RoleKind;
 use carson_operator::names;
 use serde_json::json;
 
@@ -11,39 +11,25 @@ use crate::commands::proposed_check::proposed_check;
 use crate::error::CommandError;
 use crate::print;
 
-/// `role.toml` of the role of this name.
-pub fn shipped(name: &str) -> &'static str {
-    let mut roles = shipped_roles().iter().filter(|role| role.name == name);
-    let files = roles.next().map_or(&[][..], |role| role.files);
-    let mut files = files.iter().filter(|(file, _)| *file == "role.toml");
-    files.next().map_or("", |(_, text)| text)
-}
-
 /// Writes its file, for one repository of the settings and their first account.
-pub async fn add(app: &App, name: &str, repo: Option<&str>) -> Result<u8, CommandError> {
+pub async fn add(app: &App, kind: RoleKind, repo: Option<&str>) -> Result<u8, CommandError> {
     if !app.layout.settings().exists() {
         let missing = format!("{} is not there", app.layout.settings().display());
         return Err(CommandError::failed(missing).hint("`carson init` makes it, with a first role"));
     }
-    let file = app.layout.roles().join(name).join("role.toml");
+    let file = app.layout.roles().join(kind.as_str()).join("role.toml");
     if file.exists() {
         let exists = CommandError::failed(format!("{} exists already", file.display()));
         return Err(exists.hint("edit it; `carson config check` finds mistakes"));
     }
     let fleet = app.load()?.fleet;
     let repo = names::repo_or_only(&fleet, repo)?;
-    let asks_models = shipped(name).contains("engines = []");
     let Some(account) = fleet.accounts.keys().next() else {
         let none = CommandError::usage("carson.toml has no account that the role could work with");
         return Err(none.hint("[accounts.claude] with engine = \"claude\""));
     };
     let check = proposed_check(&files_of(&repo.url, &repo.base).await);
-    let text = written::role(
-        shipped(name),
-        repo.name.as_str(),
-        account.as_str(),
-        check.as_ref(),
-    );
+    let text = written::role(kind, repo.name.as_str(), account.as_str(), check.as_ref());
     super::write(&file, &text).map_err(not_writable)?;
     if let Err(error) = app.load() {
         // It would keep every other role from firing.
@@ -52,16 +38,16 @@ pub async fn add(app: &App, name: &str, repo: Option<&str>) -> Result<u8, Comman
         return Err(error);
     }
     let mut told = format!("role: {} works in {}", file.display(), repo.name);
-    if asks_models {
+    if kind.has_sessions() {
         told.push_str(&format!(" with the account {account}"));
     }
-    if name == "merger" && !repo.merge {
+    if kind == RoleKind::Merger && !repo.merge {
         told.push_str(&format!(
             "; it merges nothing before carson.toml has `policy = {{ merge = true }}` in [repos.{}]",
             repo.name
         ));
     }
-    let account = asks_models.then_some(account);
+    let account = kind.has_sessions().then_some(account);
     let made = json!({"role": file, "repository": repo.name, "account": account});
     print::done(app.json, &told, &made);
     Ok(0)

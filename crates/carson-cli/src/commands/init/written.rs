@@ -1,5 +1,6 @@
 //! What `carson init` writes: the settings and a first role, with what somebody may want to change.
 
+use carson_config::{RoleKind, shipped_roles};
 use carson_forge::OPENERS;
 
 use super::source::Source;
@@ -99,19 +100,25 @@ fn forge_text(args: &Init) -> String {
     }
 }
 
-/// `role.toml` of the shipped role, for this repository. One without commits has nothing to check.
-pub fn role(shipped: &str, repo: &str, account: &str, check: Option<&ProposedCheck>) -> String {
-    let text = shipped
+/// `role.toml` of the shipped role of this kind, for this repository. One without commits has nothing to
+/// check.
+pub fn role(kind: RoleKind, repo: &str, account: &str, check: Option<&ProposedCheck>) -> String {
+    let text = shipped(kind)
         .replace("repos   = []", &format!("repos   = [{}]", quoted(repo)))
         .replace("engines = []", &format!("engines = [{}]", quoted(account)));
-    let asks = ["planner", "triager", "reviewer", "merger"];
-    match asks
-        .iter()
-        .any(|kind| text.contains(&format!("kind    = {kind:?}")))
-    {
-        true => text,
-        false => with_check(text, check),
+    match kind.makes_commits() {
+        true => with_check(text, check),
+        false => text,
     }
+}
+
+/// `role.toml` of the shipped role of this kind.
+fn shipped(kind: RoleKind) -> &'static str {
+    let mut roles = shipped_roles().iter();
+    let role = roles.find(|role| role.name == kind.as_str());
+    let files = role.map_or(&[][..], |role| role.files);
+    let mut files = files.iter().filter(|(file, _)| *file == "role.toml");
+    files.next().map_or("", |(_, text)| text)
 }
 
 fn with_check(mut text: String, check: Option<&ProposedCheck>) -> String {

@@ -53,6 +53,21 @@ fn what_is_granted_on_its_own_work_is_done() {
 }
 
 #[test]
+fn an_issue_has_the_label_of_its_queue_before_its_own() {
+    let grant = Grant {
+        issue_label: "docs:ready".into(),
+        ..grant()
+    };
+    let entry = json!({ "kind": "issue", "title": "T", "body": "B", "labels": ["p1"] });
+    let text = json!({ "version": 1, "effects": [entry] }).to_string();
+    let admitted = Outbox::parse(&text).unwrap().admit(&grant, &given());
+    let [Effect::FileIssue { labels, .. }] = &admitted.effects[..] else {
+        panic!("{admitted:?}");
+    };
+    assert_eq!(labels, &["docs:ready", "p1"]);
+}
+
+#[test]
 fn what_is_not_granted_is_refused_with_its_reason() {
     for (entry, why) in [
         (
