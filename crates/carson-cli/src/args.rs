@@ -1,5 +1,7 @@
 //! The command line.
 
+pub mod agent;
+
 use std::ffi::OsString;
 use std::path::PathBuf;
 
@@ -12,6 +14,7 @@ use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Args as ClapArgs, Parser, Subcommand};
 
 use crate::error::EXIT_CODES;
+use agent::Agent;
 
 /// The heading of what every command takes.
 const EVERYWHERE: &str = "Options of every command";
@@ -35,6 +38,9 @@ pub struct Args {
 pub enum Command {
     /// Make a home: settings, a first role, a first repository.
     Init(Init),
+    /// Add a role to a home.
+    #[command(subcommand)]
+    Agent(Agent),
     /// Watch an embedded fleet do real work in a temporary home (about 40 seconds).
     Demo(Demo),
     /// Run the supervisor in the foreground.

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 use std::time::Duration;
 
 use carson_core::admission::Overlap;
@@ -18,7 +18,7 @@ use chrono_tz::Tz;
 use crate::choices::{Cache, HookFailure, Priority, Unproven, Workspaces};
 use crate::confine::Confinement;
 use crate::layout::Layout;
-use crate::role_file::{Author, IdentityCheck, Promise, Tools};
+use crate::role_file::{Author, CommandSection, IdentityCheck, Promise, Tools};
 use crate::sections::{Heartbeat, Housekeeping};
 use crate::work::{RoleKind, WorkSource};
 
@@ -173,6 +173,27 @@ pub struct Account {
     pub reserve: f64,
 }
 
+impl Account {
+    /// Stands for one where no model is asked: it signs in nowhere.
+    #[must_use]
+    pub fn nobodys() -> &'static Self {
+        static NOBODYS: LazyLock<Account> = LazyLock::new(|| Account {
+            name: AccountName::nobodys(),
+            engine: EngineKind::any(),
+            binary: Some(PathBuf::from("sh")),
+            args: Vec::new(),
+            env: BTreeMap::new(),
+            model: None,
+            script: None,
+            key: None,
+            speaks: None,
+            warn_at: 1.0,
+            reserve: 0.0,
+        });
+        &NOBODYS
+    }
+}
+
 /// A key that sessions use without seeing it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ProviderKey {
@@ -229,6 +250,8 @@ pub struct Role {
     pub tools: Tools,
     /// The command that says "done".
     pub promise: Option<Promise>,
+    /// What it runs in the place of sessions.
+    pub command: Option<CommandSection>,
     /// Variables that only this role's sessions see.
     pub identity: BTreeMap<String, String>,
     /// How it is known that they have the right ones.
@@ -303,6 +326,7 @@ impl Role {
                 write: Vec::new(),
             },
             promise: None,
+            command: None,
             identity: BTreeMap::new(),
             identity_check: None,
             author: Author::default(),

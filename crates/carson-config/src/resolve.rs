@@ -23,7 +23,7 @@ use crate::paths::Paths;
 use crate::raw::Settings;
 use crate::read::ReadRole;
 use crate::role_file::{Author, IdentityCheck, IdentitySection, RoleFile};
-use crate::role_kind::{grant, kind, merges, stages, work};
+use crate::role_kind::{command, grant, kind, merges, stages, work};
 use crate::sections::{accounts, forges, heartbeat, repos};
 use crate::work::RoleKind;
 
@@ -187,7 +187,8 @@ fn resolve_role(
     let engines = known_names("engines", &raw.engines, accounts, &mut check);
     let kind = kind(&raw, &mut check);
     needed(&raw, kind, &mut check);
-    let stages = stages(raw.stages.as_deref(), kind, &mut check);
+    command(&raw, kind, &mut check);
+    let stages = stages(&raw, kind, &mut check);
     merges(&raw, kind, &around.merged, &mut check);
     let cadence = cadence(&raw.cadence, zone, &mut check);
     let egress = raw.egress.as_ref();
@@ -218,6 +219,7 @@ fn resolve_role(
         limits: raw.limits,
         tools: raw.tools,
         promise: raw.promise,
+        command: raw.command,
         identity_check: identity_check(&raw.identity, &mut check),
         author: author(&raw.identity, &mut check),
         signing,

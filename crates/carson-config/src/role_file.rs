@@ -44,11 +44,11 @@ pub(crate) struct RoleFile {
     /// What its sessions may ask Carson to do on the forge, in `$CARSON_OUTBOX`; without this section what is
     /// usual for its kind.
     pub grant: Option<Grant>,
-    /// Required, but for a merger: accounts, in order of preference; a blocked one moves to the next.
+    /// Required where it asks a model: accounts, in order of preference; a blocked one moves to the next.
     #[schemars(extend("examples" = [["claude", "spare"]]))]
     pub engines: Vec<String>,
     /// The stages it walks; `review` needs `plan`, `verify` and `diff-review` need `execute`. Without it all of
-    /// them where it makes commits, `["execute"]` where it asks in its outbox, and none of a merger.
+    /// them where its sessions make commits, `["execute"]` where they ask in their outbox, and none of a merger.
     #[schemars(extend("examples" = [["execute", "verify"]]))]
     pub stages: Option<Vec<String>>,
     /// What becomes of slots that passed while the box was off: one firing stands for all, or none.
@@ -105,6 +105,7 @@ pub(crate) struct RoleFile {
     pub limits: Limits,
     pub tools: Tools,
     pub promise: Option<Promise>,
+    pub command: Option<CommandSection>,
     pub identity: IdentitySection,
     pub paths: PathsSection,
 }
@@ -136,6 +137,7 @@ impl Default for RoleFile {
             limits: Limits::default(),
             tools: Tools::default(),
             promise: None,
+            command: None,
             identity: IdentitySection::default(),
             paths: PathsSection::default(),
         }
@@ -266,6 +268,34 @@ impl Default for Promise {
         Self {
             run: String::new(),
             timeout: Duration::from_secs(10 * 60),
+        }
+    }
+}
+
+/// `[command]`: what a role of kind `command` runs, in its workspace and in its sandbox. Where it fails, one
+/// issue says so, and is closed when it passes again.
+#[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct CommandSection {
+    /// Required in this section: a line for `sh`; exit code 0 is well.
+    #[schemars(extend("examples" = ["curl --fail --silent --show-error https://acme.example/health"]))]
+    pub run: String,
+    /// How long it may take.
+    #[serde(with = "As::<SomeTime>")]
+    #[schemars(extend("examples" = ["30m"]))]
+    pub timeout: Duration,
+    /// What a commit of what it changed says; once the checks pass, that is offered as a pull request. Without it
+    /// nothing that it changed is kept.
+    #[schemars(extend("examples" = ["Update dependencies"]))]
+    pub commit: Option<String>,
+}
+
+impl Default for CommandSection {
+    fn default() -> Self {
+        Self {
+            run: String::new(),
+            timeout: Duration::from_secs(10 * 60),
+            commit: None,
         }
     }
 }

@@ -6,7 +6,7 @@ use carson_forge::is_reserved;
 
 use crate::check::Check;
 use crate::nearest::nearest;
-use crate::role_file::RoleFile;
+use crate::role_file::{CommandSection, RoleFile};
 use crate::work::{RoleKind, WorkFrom, WorkSection, WorkSource};
 
 /// What a role is for, and whether its work is of that kind.
@@ -33,6 +33,34 @@ pub(crate) fn merges(raw: &RoleFile, kind: RoleKind, merged: &[String], check: &
         let warning = "none of its repositories lets the fleet merge, so it merges nothing";
         let hint = "policy = { merge = true } in [repos.NAME] of carson.toml";
         check.warning("repos", warning, hint);
+    }
+}
+
+/// A command belongs to its kind.
+pub(crate) fn command(raw: &RoleFile, kind: RoleKind, check: &mut Check<'_>) {
+    const EXAMPLE: &str = "run = \"curl --fail https://acme.example/health\"";
+    let is_its_kind = kind == RoleKind::Command;
+    match &raw.command {
+        None if is_its_kind => {
+            check.problem("command", "a role of kind \"command\" needs one", EXAMPLE);
+        }
+        Some(_) if !is_its_kind => {
+            let problem = format!("a role of kind {:?} runs none", kind.as_str());
+            check.problem("command", problem, "kind = \"command\"");
+        }
+        Some(command) if command.run.trim().is_empty() => {
+            check.problem("command.run", "it is missing", EXAMPLE);
+        }
+        Some(command)
+            if command
+                .commit
+                .as_deref()
+                .is_some_and(|text| text.trim().is_empty()) =>
+        {
+            let hint = "commit = \"Update dependencies\", or leave it out";
+            check.problem("command.commit", "it is empty", hint);
+        }
+        _ => {}
     }
 }
 
@@ -84,10 +112,26 @@ pub(crate) fn grant(raw: Option<Grant>, kind: RoleKind, check: &mut Check<'_>) -
             "kind = \"reviewer\", or leave it out",
         );
     }
-    if !kind.has_sessions() && !grant.is_empty() {
+    if kind == RoleKind::Command {
+        of_a_command(&grant, check);
+    } else if !kind.has_sessions() && !grant.is_empty() {
         check.problem("grant", "it has no sessions that could ask", "leave it out");
     }
     grant
+}
+
+/// What a command says is whether it failed: one issue.
+fn of_a_command(grant: &Grant, check: &mut Check<'_>) {
+    let issues_alone = Grant {
+        issues: grant.issues,
+        issues_per_day: grant.issues_per_day,
+        issue_label: grant.issue_label.clone(),
+        ..Grant::default()
+    };
+    if grant.issues > 1 || *grant != issues_alone {
+        let problem = "a command files one issue when it fails, and asks for nothing else";
+        check.problem("grant", problem, "issues = 1, issues_per_day, issue_label");
+    }
 }
 
 /// What it works on.
@@ -123,13 +167,15 @@ pub(crate) fn work(raw: WorkSection, kind: RoleKind, check: &mut Check<'_>) -> W
 }
 
 /// The stages that it walks.
-pub(crate) fn stages(
-    wanted: Option<&[String]>,
-    kind: RoleKind,
-    check: &mut Check<'_>,
-) -> Vec<Stage> {
-    let Some(wanted) = wanted else {
-        return kind.stages();
+pub(crate) fn stages(raw: &RoleFile, kind: RoleKind, check: &mut Check<'_>) -> Vec<Stage> {
+    let Some(wanted) = raw.stages.as_deref() else {
+        let mut stages = kind.stages();
+        // Where nothing is kept there is nothing to check.
+        let keeps = |command: &CommandSection| command.commit.is_some();
+        if kind == RoleKind::Command && !raw.command.as_ref().is_some_and(keeps) {
+            stages.retain(|stage| *stage != Stage::Verify);
+        }
+        return stages;
     };
     if !kind.has_sessions() && !wanted.is_empty() {
         let problem = format!("a role of kind {:?} asks no model", kind.as_str());

@@ -8,30 +8,52 @@ use crate::work::RoleKind;
 pub struct ShippedRole {
     /// Its name.
     pub name: &'static str,
+    /// What it is for.
+    pub kind: RoleKind,
     /// Its files: name and text.
     pub files: &'static [(&'static str, &'static str)],
 }
 
 macro_rules! role {
-    ($name:literal: $($file:literal),+) => {
+    ($name:literal, $kind:ident: $($file:literal),+) => {
         ShippedRole {
             name: $name,
+            kind: RoleKind::$kind,
             files: &[$(($file, include_str!(concat!("../../../roles/", $name, "/", $file)))),+],
         }
     };
 }
 
-const SHIPPED: [ShippedRole; 6] = [
+const SHIPPED: [ShippedRole; 9] = [
     role!(
-        "implementer": "role.toml", "plan.md", "review.md", "revise.md", "execute.md", "diff-review.md",
+        "implementer", Implementer: "role.toml", "plan.md", "review.md", "revise.md", "execute.md", "diff-review.md",
         "confirm.md"
     ),
-    role!("planner": "role.toml", "execute.md"),
-    role!("triager": "role.toml", "execute.md"),
-    role!("reviewer": "role.toml", "execute.md"),
-    role!("fixer": "role.toml", "execute.md"),
-    role!("merger": "role.toml"),
+    role!("planner", Planner: "role.toml", "execute.md"),
+    role!("triager", Triager: "role.toml", "execute.md"),
+    role!("reviewer", Reviewer: "role.toml", "execute.md"),
+    role!("fixer", Fixer: "role.toml", "execute.md"),
+    role!("merger", Merger: "role.toml"),
+    role!("smoke", Command: "role.toml"),
+    role!("deploy-health", Command: "role.toml"),
+    role!("warden", Command: "role.toml"),
 ];
+
+impl ShippedRole {
+    /// The one of this name.
+    #[must_use]
+    pub fn named(name: &str) -> Option<&'static Self> {
+        SHIPPED.iter().find(|role| role.name == name)
+    }
+
+    /// Its `role.toml`, without repositories, accounts and a command.
+    #[must_use]
+    pub fn text(&self) -> &'static str {
+        let mut files = self.files.iter();
+        let file = files.find(|(file, _)| *file == "role.toml");
+        file.map_or("", |(_, text)| text)
+    }
+}
 
 /// All of them; the first is the one whose prompts others inherit.
 #[must_use]
@@ -41,9 +63,9 @@ pub fn shipped_roles() -> &'static [ShippedRole] {
 
 /// The prompts of the shipped role of this name, else of its kind; those that it lacks are the first's.
 pub(crate) fn prompts_of(name: &str, kind: Option<RoleKind>) -> Prompts {
-    let named = |name: &str| SHIPPED.iter().find(|role| role.name == name);
-    let of_kind = kind.and_then(|kind| named(kind.as_str()));
-    let role = of_kind.or_else(|| named(name)).unwrap_or(&SHIPPED[0]);
+    let of_kind = kind.and_then(|kind| ShippedRole::named(kind.as_str()));
+    let role = of_kind.or_else(|| ShippedRole::named(name));
+    let role = role.unwrap_or(&SHIPPED[0]);
     let text = |wanted: &str| {
         let both = role.files.iter().chain(SHIPPED[0].files);
         let file = both.into_iter().find(|(file, _)| *file == wanted);
@@ -64,23 +86,18 @@ mod tests {
     use super::*;
 
     #[test]
-    fn each_is_named_after_its_kind_and_says_so() {
+    fn each_says_its_kind_and_has_its_prompts() {
         for role in shipped_roles() {
-            let kind = RoleKind::named(role.name).unwrap();
-            let (_, text) = role
-                .files
-                .iter()
-                .find(|(file, _)| *file == "role.toml")
-                .unwrap();
-            let says = text.contains(&format!("kind    = {:?}", kind.as_str()));
-            assert!(says || kind == RoleKind::Implementer, "{}", role.name);
-            // What its kind has in prompts, it has, or inherits.
-            let prompts = prompts_of("mine", Some(kind));
+            let says = format!("kind    = {:?}", role.kind.as_str());
+            let is_said = role.text().contains(&says);
             assert!(
-                !kind.has_sessions() || !prompts.execute.is_empty(),
+                is_said || role.kind == RoleKind::Implementer,
                 "{}",
                 role.name
             );
+            let prompts = prompts_of("mine", Some(role.kind));
+            let has_prompts = !prompts.execute.is_empty();
+            assert!(!role.kind.has_sessions() || has_prompts, "{}", role.name);
         }
     }
 }

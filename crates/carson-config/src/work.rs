@@ -12,7 +12,7 @@ use crate::forms::{Maybe, Span};
 /// What a role is for. Each kind is a file in `crates/carson-firing/src/roles/`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
-#[schemars(extend("x-planned" = ["architect", "tester", "steward", "command"]))]
+#[schemars(extend("x-planned" = ["architect", "tester", "steward"]))]
 pub enum RoleKind {
     /// Makes a pull request of an issue.
     Implementer,
@@ -28,6 +28,8 @@ pub enum RoleKind {
     Fixer,
     /// Merges the fleet's pull requests that nothing stands against; asks no model.
     Merger,
+    /// Runs a command at every slot; asks no model.
+    Command,
 }
 
 /// What `work.from` may say.
@@ -45,7 +47,7 @@ pub enum WorkFrom {
 
 impl RoleKind {
     /// Every kind.
-    pub const ALL: [Self; 7] = [
+    pub const ALL: [Self; 8] = [
         Self::Implementer,
         Self::Routine,
         Self::Planner,
@@ -53,13 +55,8 @@ impl RoleKind {
         Self::Reviewer,
         Self::Fixer,
         Self::Merger,
+        Self::Command,
     ];
-
-    /// The one of this name.
-    #[must_use]
-    pub fn named(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|kind| kind.as_str() == name)
-    }
 
     /// Its word in `role.toml`.
     #[must_use]
@@ -72,6 +69,7 @@ impl RoleKind {
             Self::Reviewer => "reviewer",
             Self::Fixer => "fixer",
             Self::Merger => "merger",
+            Self::Command => "command",
         }
     }
 
@@ -81,20 +79,23 @@ impl RoleKind {
         match self {
             Self::Implementer | Self::Planner | Self::Triager => WorkFrom::Issues,
             Self::Reviewer | Self::Fixer | Self::Merger => WorkFrom::Pulls,
-            Self::Routine => WorkFrom::None,
+            Self::Routine | Self::Command => WorkFrom::None,
         }
     }
 
-    /// Whether its sessions make commits; the others ask in their outbox.
+    /// Whether it may make commits; the sessions of the others ask in their outbox.
     #[must_use]
     pub fn makes_commits(self) -> bool {
-        matches!(self, Self::Implementer | Self::Routine | Self::Fixer)
+        matches!(
+            self,
+            Self::Implementer | Self::Routine | Self::Fixer | Self::Command
+        )
     }
 
     /// Whether it asks a model at all.
     #[must_use]
     pub fn has_sessions(self) -> bool {
-        self != Self::Merger
+        !matches!(self, Self::Merger | Self::Command)
     }
 
     /// The label by which it takes issues, where nobody wrote one.
@@ -102,7 +103,12 @@ impl RoleKind {
         match self {
             Self::Implementer => Some("carson:ready"),
             Self::Planner => Some("carson:plan"),
-            Self::Routine | Self::Triager | Self::Reviewer | Self::Fixer | Self::Merger => None,
+            Self::Routine
+            | Self::Triager
+            | Self::Reviewer
+            | Self::Fixer
+            | Self::Merger
+            | Self::Command => None,
         }
     }
 
@@ -121,6 +127,7 @@ impl RoleKind {
         match self {
             Self::Implementer | Self::Routine => Stage::CHOSEN.to_vec(),
             Self::Fixer => vec![Stage::Execute, Stage::Verify, Stage::DiffReview],
+            Self::Command => vec![Stage::Execute, Stage::Verify],
             Self::Planner | Self::Triager | Self::Reviewer => vec![Stage::Execute],
             Self::Merger => Vec::new(),
         }
@@ -145,6 +152,11 @@ impl RoleKind {
             },
             Self::Reviewer => Grant {
                 review: true,
+                ..Grant::default()
+            },
+            Self::Command => Grant {
+                issues: 1,
+                issues_per_day: 4,
                 ..Grant::default()
             },
             Self::Implementer | Self::Routine | Self::Fixer | Self::Merger => Grant::default(),

@@ -67,6 +67,9 @@ pub enum Effect {
     },
     /// Files an issue, once.
     FileIssue {
+        /// What it is about, where there is one open issue about that at most.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        topic: Option<String>,
         /// Its title.
         title: Page,
         /// Its text.
@@ -229,6 +232,7 @@ mod tests {
                 remove: Vec::new(),
             },
             Effect::FileIssue {
+                topic: Some("command nightly".into()),
                 title: Page::from("Title"),
                 body: Page::from("Body"),
                 labels: Vec::new(),

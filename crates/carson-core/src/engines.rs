@@ -121,6 +121,13 @@ impl EngineKind {
             .map(Self)
     }
 
+    /// The one that starts any program.
+    #[must_use]
+    pub fn any() -> Self {
+        let any = |kind: &Self| kind.facts().program == Program::Any;
+        Self::all().find(any).unwrap_or(Self(0))
+    }
+
     /// Every one, in the order of the rows.
     pub fn all() -> impl Iterator<Item = Self> {
         (0..ENGINES.len()).map(Self)

@@ -103,6 +103,14 @@ name!(
     HostName
 );
 
+impl AccountName {
+    /// Stands where no model is asked.
+    #[must_use]
+    pub fn nobodys() -> Self {
+        Self("nobody".to_owned())
+    }
+}
+
 impl HostName {
     /// Makes a host name out of whatever the machine calls itself: lower case, other characters
     /// become `-`. Never fails; a nameless machine is `localhost`.

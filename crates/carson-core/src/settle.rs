@@ -188,6 +188,7 @@ fn settle_halt(halt: &Halt, facts: &Facts) -> Settled {
             );
             settled(Outcome::Silent, told)
         }
+        Halt::NothingNew(why) => settled(Outcome::Silent, why),
         Halt::NothingReady(why) => settled(Outcome::Silent, format!("no work found: {why}")),
         Halt::WaitsForPeople(held) => settled(Outcome::Silent, format!("no work found; {held}")),
         Halt::Skipped(reason) => Settled {

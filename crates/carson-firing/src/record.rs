@@ -126,8 +126,11 @@ impl Record {
         ctx.home.fleet.accounts.get(name)
     }
 
-    /// The same, for who cannot go on without one.
+    /// The same, for who cannot go on without one; nobody's where no model is asked.
     pub(crate) fn required_account<'h>(&self, ctx: &Ctx<'h>) -> Result<&'h Account, Halt> {
+        if !ctx.role.kind.has_sessions() {
+            return Ok(Account::nobodys());
+        }
         self.account(ctx)
             .ok_or_else(|| Halt::Broken("the role's account is gone".into()))
     }

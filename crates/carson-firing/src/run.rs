@@ -16,10 +16,11 @@ use crate::prompt;
 use crate::reached::Reached;
 use crate::record::Record;
 use crate::said_last;
+use crate::stages::command::Ran;
 use crate::stages::facts::Findings;
 use crate::stages::{
-    baseline, diff_review, execute, facts, pick, plan, preflight, red_to_green, review, wanted,
-    workflows, workspace,
+    baseline, command, diff_review, execute, facts, pick, plan, preflight, red_to_green, review,
+    wanted, workflows, workspace,
 };
 use crate::steps::Steps;
 use carson_home::Home;
@@ -120,10 +121,18 @@ async fn stages<'h>(
     let placed = baseline::run(ctx, rec, placed).await?;
     passed_in_the_bench(ctx, rec, &placed);
     let taken = placed.taken;
-    let planned = plan::run(ctx, rec, placed).await?;
-    let agreed = review::run(ctx, rec, planned).await?;
-    wanted::still(ctx, taken).await?;
-    let mut executed = execute::run(ctx, rec, agreed).await?;
+    let mut executed = match &ctx.role.command {
+        Some(line) => match command::run(ctx, rec, placed, line).await? {
+            Ran::Changed(executed) => executed,
+            Ran::Tells(effects) => return Ok(Findings::decided(effects)),
+        },
+        None => {
+            let planned = plan::run(ctx, rec, placed).await?;
+            let agreed = review::run(ctx, rec, planned).await?;
+            wanted::still(ctx, taken).await?;
+            execute::run(ctx, rec, agreed).await?
+        }
+    };
     let found = diff_review::run(ctx, rec, &mut executed).await?;
     let found = red_to_green::run(ctx, rec, &mut executed.placed, found).await?;
     let found = workflows::run(ctx, rec, &mut executed.placed, found).await?;

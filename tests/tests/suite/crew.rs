@@ -1,6 +1,7 @@
 //! The crew: roles that change nothing by themselves and ask Carson for what is to be done on the forge.
 
 mod claude;
+mod command;
 mod fixer;
 mod merger;
 mod outbox;

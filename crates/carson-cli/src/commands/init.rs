@@ -1,6 +1,5 @@
 //! `carson init`
 
-mod role;
 mod source;
 mod written;
 
@@ -8,15 +7,18 @@ use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
 
 use carson_checks::{Checked, Health, Machine, Scene, some_of};
-use carson_config::RoleKind;
+use carson_config::{ShippedRole, shipped_roles};
 use carson_core::Clock;
 use carson_home::ForgeOpenError;
 use serde_json::json;
 
 use crate::app::App;
 use crate::args::Init;
+use crate::commands::home_files::{not_writable, write};
+use crate::commands::new_role::NewRole;
 use crate::commands::proposed_check::{ProposedCheck, proposed_check};
 use crate::commands::proposed_setup::{Proposal, proposed};
+use crate::commands::role_text::RoleText;
 use crate::error::CommandError;
 use crate::print;
 use source::Source;
@@ -26,9 +28,12 @@ const PROGRAM: &str = "account.NAME.program";
 const SIGN_IN: &str = "account.NAME.sign_in";
 
 pub async fn run(app: &App, args: &Init) -> Result<u8, CommandError> {
-    // The arguments take the names of shipped roles, which are kinds.
-    if let Some(kind) = args.role.as_deref().and_then(RoleKind::named) {
-        return role::add(app, kind, args.repo.as_deref()).await;
+    if let Some(role) = args.role.as_deref().and_then(ShippedRole::named) {
+        let role = NewRole {
+            repo: args.repo.clone(),
+            ..NewRole::shipped(role)?
+        };
+        return role.add(app).await;
     }
     let settings = app.layout.settings();
     if settings.exists() {
@@ -205,8 +210,14 @@ impl Made {
             return Ok(file);
         }
         let account = args.engine.to_string();
-        let text = written::role(RoleKind::Implementer, &source.name, &account, check);
-        self.file(&file, &text)?;
+        let text = RoleText {
+            like: shipped_roles().first(),
+            repo: &source.name,
+            account: &account,
+            check,
+            ..RoleText::default()
+        };
+        self.file(&file, &text.toml())?;
         Ok(file)
     }
 
@@ -225,25 +236,4 @@ impl Drop for Made {
             let _ = std::fs::remove_dir_all(home);
         }
     }
-}
-
-fn not_writable(error: std::io::Error) -> CommandError {
-    CommandError::from(error)
-        .hint("check that the home can be written, or choose another with --home")
-}
-
-/// Makes a file that is not there yet, and the directories above it.
-fn write(path: &Path, text: &str) -> std::io::Result<()> {
-    use std::io::Write;
-    use std::os::unix::fs::OpenOptionsExt;
-    if let Some(dir) = path.parent() {
-        std::fs::create_dir_all(dir)?;
-    }
-    let mut options = std::fs::OpenOptions::new();
-    let mut file = options
-        .create_new(true)
-        .write(true)
-        .mode(0o600)
-        .open(path)?;
-    file.write_all(text.as_bytes())
 }

@@ -1,5 +1,6 @@
 //! One file per command.
 
+mod agent;
 mod approve;
 mod backup;
 mod block;
@@ -13,12 +14,15 @@ mod fire;
 mod firings;
 mod forge;
 mod forge_changes;
+mod home_files;
 pub mod hook;
 mod init;
 mod labels;
 mod logs;
+mod new_role;
 mod outcomes;
 mod pause;
+mod proposal_files;
 mod proposed_check;
 mod proposed_setup;
 mod prune;
@@ -26,6 +30,7 @@ mod pull_reviews;
 mod rehearsal;
 mod repository_files;
 mod retry;
+mod role_text;
 mod roles;
 mod sandbox;
 mod show;
@@ -38,6 +43,7 @@ use carson_operator::outcomes::Outcomes;
 use clap::CommandFactory;
 
 use crate::app::App;
+use crate::args::agent::Agent;
 use crate::args::{Args, Command, FiringAction};
 use crate::error::CommandError;
 use crate::log;
@@ -81,6 +87,7 @@ async fn dispatch(app: &App, command: Command) -> Result<u8, CommandError> {
     log::start(level, app.json);
     match command {
         Command::Init(args) => init::run(app, &args).await,
+        Command::Agent(Agent::New(args)) => agent::new(app, &args).await,
         Command::Demo(args) => demo::run(app, &args).await,
         Command::Daemon(args) => daemon::run(app, &args).await,
         Command::Fire(args) => fire::run(app, args).await,

@@ -37,3 +37,8 @@ impl RepositoryFiles {
         }
     }
 }
+
+/// Whether somebody works in this directory.
+pub fn is_checkout(dir: &Path) -> bool {
+    dir.join(".git").exists()
+}

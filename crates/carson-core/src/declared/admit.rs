@@ -153,6 +153,7 @@ fn judge(
             take(&mut counts.issues, grant.issues, "new issue")?;
             let of_queue = Some(&grant.issue_label).filter(|label| !label.is_empty());
             Ok(vec![Effect::FileIssue {
+                topic: None,
                 title,
                 body,
                 labels: of_queue.into_iter().chain(own).cloned().collect(),

@@ -23,6 +23,8 @@ pub enum Halt {
     },
     /// The work source had nothing that may be taken now, and why.
     NothingReady(String),
+    /// A role's command said nothing that people do not know, and what that is.
+    NothingNew(String),
     /// The work source had nothing but what people are to look at first.
     WaitsForPeople(HeldWork),
     /// One of the stops, or preflight, said no.

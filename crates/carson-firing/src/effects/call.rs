@@ -94,6 +94,7 @@ impl Bearer<'_> {
                 self.set_labels(*issue, (add, remove)).await?
             }
             Effect::FileIssue {
+                topic,
                 title,
                 body,
                 labels,
@@ -103,7 +104,10 @@ impl Bearer<'_> {
                     body: body.to_string(),
                     labels: labels.clone(),
                 };
-                let filed = self.forge.create_issue_once(&key, &new).await?;
+                let filed = match topic {
+                    Some(topic) => self.forge.create_issue_about(topic, &new).await?,
+                    None => self.forge.create_issue_once(&key, &new).await?,
+                };
                 carried.filed.push(filed.number);
                 format!("#{}", filed.number)
             }

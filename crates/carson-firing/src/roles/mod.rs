@@ -2,6 +2,7 @@
 //! follows on the forge. [`kind_of`] is the list.
 
 pub(crate) mod candidates;
+pub(crate) mod command;
 mod effects;
 mod fix;
 pub(crate) mod hand_over;
@@ -32,5 +33,6 @@ pub(crate) fn kind_of(role: &Role) -> &'static Kind {
         RoleKind::Reviewer => &review::KIND,
         RoleKind::Fixer => &fix::KIND,
         RoleKind::Merger => &merge::KIND,
+        RoleKind::Command => &command::KIND,
     }
 }

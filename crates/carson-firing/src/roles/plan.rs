@@ -89,6 +89,7 @@ fn ends(closing: &Closing<'_, '_>, issue: u64, add: Vec<String>) -> Effect {
 /// One of its parts, for the role that is to work on it.
 fn part_of(closing: &Closing<'_, '_>, parent: u64, filed: &Effect) -> Effect {
     let Effect::FileIssue {
+        topic,
         title,
         body,
         labels,
@@ -107,6 +108,7 @@ fn part_of(closing: &Closing<'_, '_>, parent: u64, filed: &Effect) -> Effect {
         .names(ctx.id)
         .says(").\n");
     Effect::FileIssue {
+        topic: topic.clone(),
         title: title.clone().without(|text| ctx.redacted(text)),
         body: body.without(|text| ctx.redacted(text)),
         labels: labels.clone(),
@@ -128,6 +130,7 @@ fn parts(filed: &[Effect]) -> Page {
             title,
             body,
             labels,
+            ..
         } = one
         else {
             continue;

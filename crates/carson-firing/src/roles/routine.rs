@@ -4,12 +4,12 @@
 use carson_config::{Repo, Role};
 use carson_core::settle::{Goal, Halt};
 use carson_core::work::{Background, WorkKey};
-use carson_core::{Stage, Work};
+use carson_core::{Effect, Stage, Work};
 use carson_store::{Store, StoreError};
 use tracing::info;
 
 use super::effects;
-use super::kind::Kind;
+use super::kind::{Closing, Kind};
 use super::repositories::{check, forge_of, full, open_to};
 use crate::ctx::Ctx;
 use crate::reached::Taken;
@@ -20,11 +20,13 @@ pub(super) static KIND: Kind = Kind {
     pick: |ctx, rec| Box::pin(pick(ctx, rec)),
     look: None,
     goal,
-    effects: |closing| {
-        let pull = effects::open_pull(closing).into_iter();
-        pull.chain(effects::asked_for(closing)).collect()
-    },
+    effects,
 };
+
+pub(super) fn effects(closing: &Closing<'_, '_>) -> Vec<Effect> {
+    let pull = effects::open_pull(closing).into_iter();
+    pull.chain(effects::asked_for(closing)).collect()
+}
 
 /// One that only reads says what it found.
 fn goal(role: &Role) -> Goal {
@@ -35,7 +37,7 @@ fn goal(role: &Role) -> Goal {
 }
 
 /// Takes the repository that the role has not been in for the longest time.
-async fn pick<'h>(ctx: &Ctx<'h>, rec: &mut Record) -> Result<Taken<'h>, Halt> {
+pub(super) async fn pick<'h>(ctx: &Ctx<'h>, rec: &mut Record) -> Result<Taken<'h>, Halt> {
     let next = next_repo(ctx.store(), ctx.role, open_to(ctx).await?).await;
     let next = next.or_broken("reading the role's firings")?;
     let repo = next.ok_or(Halt::NothingToDo)?;

@@ -1,6 +1,7 @@
 //! The stages of a firing, a file each, in the order of DESIGN §5.
 
 pub(crate) mod baseline;
+pub(crate) mod command;
 pub(crate) mod confirm;
 pub(crate) mod diff_review;
 pub(crate) mod execute;

@@ -110,6 +110,7 @@ async fn what_is_owed_comes_back_at_its_time_and_only_once_the_firing_ended(plac
 async fn issues_are_counted_by_role_and_time(place: Place) {
     let store = place.open().await;
     let file = || Effect::FileIssue {
+        topic: None,
         title: Page::from("a \"title\" with {\"kind\":\"file-issue\"} in it"),
         body: Page::from("body"),
         labels: Vec::new(),

@@ -1,15 +1,13 @@
 //! Which repository a new home is for, where work in it starts from, and what its files propose.
 
-use std::fs::DirBuilder;
-use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 
 use carson_forge::OPENERS;
 use carson_git::{GitError, Heads, Remote, origin_of};
 
 use crate::args::Init;
-use crate::commands::repository_files::RepositoryFiles;
-use crate::commands::{proposed_check, proposed_setup};
+use crate::commands::proposal_files::files_of;
+use crate::commands::repository_files::{RepositoryFiles, is_checkout};
 use crate::error::CommandError;
 use crate::print;
 
@@ -68,15 +66,6 @@ impl Source {
     }
 }
 
-/// What lies in a repository: in the checkout that it is, or as its remote tells.
-pub async fn files_of(url: &str, base: &str) -> RepositoryFiles {
-    let dir = Path::new(url);
-    match is_checkout(dir) {
-        true => RepositoryFiles::Checkout(dir.to_owned()),
-        false => peeked(&Remote::new(url), base).await,
-    }
-}
-
 /// Whether issues live where the repository does.
 fn is_elsewhere(forge: &str) -> bool {
     let opener = OPENERS.iter().find(|opener| opener.name == forge);
@@ -115,10 +104,6 @@ fn ask() -> Result<String, CommandError> {
 fn around(here: &Path) -> Option<PathBuf> {
     let mut above = here.ancestors();
     above.find(|dir| is_repository(dir)).map(Path::to_owned)
-}
-
-fn is_checkout(dir: &Path) -> bool {
-    dir.join(".git").exists()
 }
 
 fn is_repository(dir: &Path) -> bool {
@@ -185,42 +170,6 @@ fn base(args: &Init, heads: Heads) -> Result<String, CommandError> {
                     .hint(format!("carson init --base BRANCH; there are: {have}")),
             )
         }
-    }
-}
-
-/// What is nowhere here is asked for; whoever does not answer in time proposes nothing.
-async fn peeked(remote: &Remote, base: &str) -> RepositoryFiles {
-    let names: Vec<&str> = proposed_setup::files()
-        .chain(proposed_check::files())
-        .collect();
-    let found = match Scratch::new() {
-        Ok(scratch) => remote
-            .peek(base, &names, &scratch.0)
-            .await
-            .unwrap_or_default(),
-        Err(_) => Vec::new(),
-    };
-    let texts = found
-        .into_iter()
-        .filter_map(|(name, content)| Some((name, String::from_utf8(content).ok()?)));
-    RepositoryFiles::Peeked(texts.collect())
-}
-
-/// A directory of ours that goes again.
-struct Scratch(PathBuf);
-
-impl Scratch {
-    fn new() -> std::io::Result<Self> {
-        let name = format!("carson-init-{}", std::process::id());
-        let dir = std::env::temp_dir().join(name);
-        DirBuilder::new().mode(0o700).create(&dir)?;
-        Ok(Self(dir))
-    }
-}
-
-impl Drop for Scratch {
-    fn drop(&mut self) {
-        let _ = std::fs::remove_dir_all(&self.0);
     }
 }
 

@@ -1,19 +1,14 @@
-//! What `carson init` writes: the settings and a first role, with what somebody may want to change.
+//! What `carson init` writes into the settings, with what somebody may want to change.
 
-use carson_config::{RoleKind, shipped_roles};
 use carson_forge::OPENERS;
 
 use super::source::Source;
 use crate::args::Init;
-use crate::commands::proposed_check::ProposedCheck;
 use crate::commands::proposed_setup::Proposal;
+use crate::commands::role_text::quoted;
 
 /// Money of all roles in a day.
 pub const DAY_USD: f64 = 40.0;
-
-fn quoted(text: &str) -> String {
-    serde_json::Value::from(text).to_string()
-}
 
 /// `carson.toml`
 pub fn settings(args: &Init, source: &Source, proposal: &Proposal) -> String {
@@ -98,41 +93,4 @@ fn forge_text(args: &Init) -> String {
             format!("forge = \"{forge}\"        # {comment}\n")
         }
     }
-}
-
-/// `role.toml` of the shipped role of this kind, for this repository. One without commits has nothing to
-/// check.
-pub fn role(kind: RoleKind, repo: &str, account: &str, check: Option<&ProposedCheck>) -> String {
-    let text = shipped(kind)
-        .replace("repos   = []", &format!("repos   = [{}]", quoted(repo)))
-        .replace("engines = []", &format!("engines = [{}]", quoted(account)));
-    match kind.makes_commits() {
-        true => with_check(text, check),
-        false => text,
-    }
-}
-
-/// `role.toml` of the shipped role of this kind.
-fn shipped(kind: RoleKind) -> &'static str {
-    let mut roles = shipped_roles().iter();
-    let role = roles.find(|role| role.name == kind.as_str());
-    let files = role.map_or(&[][..], |role| role.files);
-    let mut files = files.iter().filter(|(file, _)| *file == "role.toml");
-    files.next().map_or("", |(_, text)| text)
-}
-
-fn with_check(mut text: String, check: Option<&ProposedCheck>) -> String {
-    text.push_str(&match check {
-        Some(ProposedCheck { run, by }) => format!(
-            "\n# The command that says whether work is done ({by}): Carson runs it itself, in the sandbox, on a\n\
-             # fresh checkout of what would be pushed.\n\
-             [promise]\nrun = {}\n",
-            quoted(run)
-        ),
-        None => "\n# Nothing that tests this repository was found, so no check is run before a pull request is\n\
-             # opened. Without the # this command must exit 0 first:\n\
-             # [promise]\n# run = \"make test\"\n"
-            .to_owned(),
-    });
-    text
 }

@@ -1,0 +1,225 @@
+use std::fs;
+
+use carson_tests::fleet::TestFleet;
+use serde_json::Value;
+
+use super::{comments, ends, fire, reason, sql, upkeep};
+use crate::faults;
+
+/// A fleet whose role `command` runs this.
+fn runs(line: &str, more: &str) -> TestFleet {
+    let fleet = faults::fleet("exit 9", "");
+    let section = format!("[command]\nrun = {line:?}\n{more}\n");
+    fleet.role_of_kind("command", &[], &section);
+    fleet
+}
+
+/// One that fails as long as there is a file of this name.
+fn probes() -> TestFleet {
+    let fleet = faults::fleet("exit 9", "");
+    let down = fleet.shared().join("down");
+    let line = format!(
+        "test ! -f {down:?} || {{ echo 'no answer: @ann <!-- carson:claim -->'; exit 3; }}"
+    );
+    let section = format!(
+        "title = \"Smoke test\"\npaths = {{ read = [{:?}] }}\n[command]\nrun = {line:?}\n",
+        fleet.shared()
+    );
+    fleet.role_of_kind("command", &[], &section);
+    fleet
+}
+
+fn is_down(fleet: &TestFleet, down: bool) {
+    let file = fleet.shared().join("down");
+    match down {
+        true => fs::write(file, "").unwrap(),
+        false => fs::remove_file(file).unwrap(),
+    }
+}
+
+fn issue(fleet: &TestFleet, number: u64) -> Value {
+    fleet.ok(&["issue", "show", &number.to_string(), "--json"])
+}
+
+fn state(fleet: &TestFleet, number: u64) -> String {
+    issue(fleet, number)["issue"]["state"]
+        .as_str()
+        .unwrap()
+        .to_owned()
+}
+
+fn pulls(fleet: &TestFleet) -> Vec<Value> {
+    let all = fleet.ok(&["pr", "list", "--json"]);
+    all["pulls"].as_array().unwrap().clone()
+}
+
+#[test]
+fn what_fails_is_one_issue_that_is_closed_when_it_passes_again() {
+    let fleet = probes();
+    assert_eq!(
+        reason(&ends(&fleet, "command", "SILENT")),
+        "the command passes"
+    );
+    is_down(&fleet, true);
+    let row = ends(&fleet, "command", "OK");
+    assert_eq!(reason(&row), "1 new issue");
+    assert!(row["account"].is_null() && row["sessions"] == 0, "{row:#}");
+    let filed = issue(&fleet, 2);
+    let body = filed["issue"]["body"].as_str().unwrap();
+    assert_eq!(filed["issue"]["title"], "Smoke test fails");
+    assert!(
+        body.contains("did not exit 0 (exit code 3)") || body.contains("exit 0 ("),
+        "{body}"
+    );
+    assert!(
+        body.contains("no answer") && !body.contains("@ann"),
+        "{body}"
+    );
+    assert!(!body.contains("<!-- carson:claim"), "{body}");
+    // It is there: nobody is told twice.
+    for _ in 0..2 {
+        let row = ends(&fleet, "command", "SILENT");
+        assert_eq!(reason(&row), "the command fails, as #2 says");
+    }
+    is_down(&fleet, false);
+    assert_eq!(
+        reason(&ends(&fleet, "command", "OK")),
+        "1 comment, 1 closed issue"
+    );
+    assert_eq!(state(&fleet, 2), "closed");
+    assert!(comments(&fleet, 2)[0].contains("It passes again"));
+    assert_eq!(
+        reason(&ends(&fleet, "command", "SILENT")),
+        "the command passes"
+    );
+    assert_eq!(comments(&fleet, 2).len(), 1);
+    // No breaker opens, and nothing is kept of what it did.
+    assert!(fleet.benches().is_empty());
+}
+
+#[test]
+fn what_people_close_while_it_fails_is_said_again_and_not_without_end() {
+    let fleet = probes();
+    is_down(&fleet, true);
+    for number in 2..6 {
+        ends(&fleet, "command", "OK");
+        assert_eq!(state(&fleet, number), "open");
+        let closed = fleet.ok(&["issue", "close", &number.to_string(), "--json"]);
+        assert_eq!(closed["number"], number, "{closed}");
+    }
+    let row = ends(&fleet, "command", "SILENT");
+    assert!(
+        reason(&row).contains("the role's grant allows 4 issues in 24 hours"),
+        "{row:#}"
+    );
+}
+
+#[test]
+fn who_dies_after_the_issue_files_no_other_one() {
+    let fleet = probes();
+    is_down(&fleet, true);
+    sql(
+        &fleet,
+        "CREATE TRIGGER hold BEFORE UPDATE ON effect BEGIN SELECT RAISE(ABORT, 'held'); END",
+    );
+    assert_ne!(fleet.fire("command").code, Some(0));
+    sql(&fleet, "DROP TRIGGER hold");
+    upkeep(&fleet);
+    assert_eq!(
+        reason(&ends(&fleet, "command", "SILENT")),
+        "the command fails, as #2 says"
+    );
+    let all = fleet.ok(&["issue", "list", "--json"]).to_string();
+    assert_eq!(all.matches("Smoke test fails").count(), 1, "{all}");
+}
+
+#[test]
+fn what_a_command_changes_is_thrown_away_unless_it_is_to_be_kept() {
+    let line = "echo new >made.txt; git add .; echo more >left.txt";
+    for end in ["", "; exit 4"] {
+        let fleet = runs(&format!("{line}{end}"), "");
+        let row = fire(&fleet, "command");
+        assert!(
+            ["OK", "SILENT"].contains(&row["outcome"].as_str().unwrap()),
+            "{row:#}"
+        );
+        assert!(
+            row["salvage_ref"].is_null() && row["pushed_sha"].is_null(),
+            "{row:#}"
+        );
+        assert!(pulls(&fleet).is_empty() && fleet.benches().is_empty());
+    }
+}
+
+#[test]
+fn what_a_command_brings_up_to_date_is_one_pull_request_that_was_checked() {
+    let fleet = faults::fleet("exit 9", "");
+    let section = "title = \"Update dependencies\"\n[limits]\nmax_open_prs = 1\n\
+                   [command]\nrun = \"date +%N >lock.txt\"\ncommit = \"Update dependencies\"\n\
+                   [promise]\nrun = \"test -f lock.txt\"\n";
+    fleet.role_of_kind("command", &[], section);
+    let row = ends(&fleet, "command", "OK");
+    assert_eq!(reason(&row), "1 commit, the check passes");
+    let all = pulls(&fleet);
+    assert_eq!(all.len(), 1);
+    assert_eq!(
+        (&all[0]["title"], &all[0]["draft"]),
+        (&"Update dependencies".into(), &false.into())
+    );
+    // People have enough to read.
+    let row = ends(&fleet, "command", "SKIPPED");
+    assert!(reason(&row).contains("open pull request"), "{row:#}");
+}
+
+#[test]
+fn what_the_check_refuses_is_a_draft_and_what_changes_nothing_is_silence() {
+    let refused = "[promise]\nrun = \"false\"\n";
+    let fleet = faults::fleet("exit 9", "");
+    let of =
+        |line: &str, more: &str| format!("[command]\nrun = {line:?}\ncommit = \"Update\"\n{more}");
+    fleet.role_of_kind("command", &[], &of("echo new >lock.txt", refused));
+    let row = ends(&fleet, "command", "FAILED");
+    assert!(reason(&row).contains("the check failed"), "{row:#}");
+    assert_eq!(pulls(&fleet)[0]["draft"], true);
+    fleet.role_of_kind("command", &[], &of("true", refused));
+    assert_eq!(
+        reason(&ends(&fleet, "command", "SILENT")),
+        "the command passes"
+    );
+    fleet.role_of_kind("command", &[], &of("echo x >a; exit 1", refused));
+    assert_eq!(reason(&ends(&fleet, "command", "OK")), "1 new issue");
+}
+
+#[test]
+fn who_takes_too_long_fails_within_its_time() {
+    let fleet = runs("sleep 600 & wait", "timeout = \"1s\"");
+    assert_eq!(reason(&ends(&fleet, "command", "OK")), "1 new issue");
+    let body = issue(&fleet, 2)["issue"]["body"].to_string();
+    assert!(body.contains("did not end in its time (1 s)"), "{body}");
+}
+
+#[test]
+fn what_makes_no_command_is_said() {
+    let fleet = faults::fleet("exit 9", "");
+    for (section, says) in [
+        ("", "needs one"),
+        ("[command]\nrun = \" \"\n", "it is missing"),
+        ("[command]\nrun = \"true\"\ncommit = \"\"\n", "it is empty"),
+        (
+            "stages = [\"plan\"]\n[command]\nrun = \"true\"\n",
+            "asks no model",
+        ),
+        (
+            "[command]\nrun = \"true\"\n[grant]\ncomments = 1\n",
+            "files one issue",
+        ),
+        (
+            "[command]\nrun = \"true\"\n[promise]\nrun = \"true\"\n",
+            "no stage runs it",
+        ),
+    ] {
+        fleet.role_of_kind("command", &[], section);
+        let ran = fleet.carson(&["config", "check"]);
+        assert!(format!("{ran:?}").contains(says), "{section}: {ran:?}");
+    }
+}
