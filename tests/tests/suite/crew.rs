@@ -1,7 +1,7 @@
 //! The crew: roles that change nothing by themselves and ask Carson for what is to be done on the forge.
 
 mod claude;
-mod fixer;
+pub(crate) mod fixer;
 mod merger;
 mod outbox;
 pub(crate) mod planner;
@@ -18,11 +18,12 @@ use serde_json::Value;
 use crate::faults;
 
 /// A session that makes one commit.
-const COMMIT: &str = "date +%N > work.txt; git add .; git commit --quiet -m Work; echo '[OK] done'";
+pub(crate) const COMMIT: &str =
+    "date +%N > work.txt; git add .; git commit --quiet -m Work; echo '[OK] done'";
 
 /// A fleet with the implementer `hand`, the issue #1, and a role of this kind whose sessions are this shell
 /// script.
-fn crew(kind: &str, session: &str, more: &str) -> TestFleet {
+pub(crate) fn crew(kind: &str, session: &str, more: &str) -> TestFleet {
     let fleet = faults::fleet(COMMIT, "");
     member(&fleet, kind, session, more);
     fleet
@@ -49,28 +50,28 @@ pub(crate) fn asks(entries: &str) -> String {
 }
 
 /// What the last session of a role of this kind was told.
-fn prompt(fleet: &TestFleet, kind: &str) -> String {
+pub(crate) fn prompt(fleet: &TestFleet, kind: &str) -> String {
     fs::read_to_string(fleet.shared().join(format!("{kind}.prompt"))).unwrap()
 }
 
 /// The row of one firing of a role.
-fn fire(fleet: &TestFleet, role: &str) -> Value {
+pub(crate) fn fire(fleet: &TestFleet, role: &str) -> Value {
     fleet.fire(role).json()
 }
 
 /// The row, which ended so.
-fn ends(fleet: &TestFleet, role: &str, outcome: &str) -> Value {
+pub(crate) fn ends(fleet: &TestFleet, role: &str, outcome: &str) -> Value {
     let row = fire(fleet, role);
     assert_eq!(row["outcome"], outcome, "{row:#}");
     row
 }
 
-fn reason(row: &Value) -> &str {
+pub(crate) fn reason(row: &Value) -> &str {
     row["reason"].as_str().unwrap()
 }
 
 /// A pull request of the fleet's, as old as that.
-fn pull(fleet: &TestFleet, minutes: i64) -> u64 {
+pub(crate) fn pull(fleet: &TestFleet, minutes: i64) -> u64 {
     let row = ends(fleet, "hand", "OK");
     let number = row["pr_number"].as_u64().unwrap();
     age(fleet, number, minutes);
@@ -78,7 +79,7 @@ fn pull(fleet: &TestFleet, minutes: i64) -> u64 {
 }
 
 /// Makes a pull request so old.
-fn age(fleet: &TestFleet, number: u64, minutes: i64) {
+pub(crate) fn age(fleet: &TestFleet, number: u64, minutes: i64) {
     let path = fleet
         .home()
         .join(format!("forge/widget/pulls/{number:04}.md"));
@@ -92,7 +93,7 @@ fn age(fleet: &TestFleet, number: u64, minutes: i64) {
     fs::write(&path, text.join("\n") + "\n").unwrap();
 }
 
-fn comments(fleet: &TestFleet, issue: u64) -> Vec<String> {
+pub(crate) fn comments(fleet: &TestFleet, issue: u64) -> Vec<String> {
     let shown = fleet.ok(&["issue", "show", &issue.to_string(), "--json"]);
     let all = shown["comments"].as_array().unwrap().iter();
     all.map(|one| one["body"].as_str().unwrap().to_owned())
@@ -100,7 +101,7 @@ fn comments(fleet: &TestFleet, issue: u64) -> Vec<String> {
 }
 
 /// A person's own comment.
-fn says(fleet: &TestFleet, issue: u64, name: &str, text: &str) {
+pub(crate) fn says(fleet: &TestFleet, issue: u64, name: &str, text: &str) {
     let dir = fleet
         .home()
         .join(format!("forge/widget/issues/{issue:04}.comments"));

@@ -18,6 +18,7 @@ mod demo;
 mod doctor;
 mod egress;
 mod environment;
+mod examples;
 mod faults;
 mod forge_links;
 mod full_disk;
