@@ -32,6 +32,7 @@ mod hook_firing;
 mod hook_plays;
 mod hostile;
 mod init;
+mod injection;
 mod keep;
 mod kill;
 mod limits;
