@@ -18,12 +18,11 @@ use serde_json::Value;
 use crate::faults;
 
 /// A session that makes one commit.
-pub(crate) const COMMIT: &str =
-    "date +%N > work.txt; git add .; git commit --quiet -m Work; echo '[OK] done'";
+const COMMIT: &str = "date +%N > work.txt; git add .; git commit --quiet -m Work; echo '[OK] done'";
 
 /// A fleet with the implementer `hand`, the issue #1, and a role of this kind whose sessions are this shell
 /// script.
-pub(crate) fn crew(kind: &str, session: &str, more: &str) -> TestFleet {
+fn crew(kind: &str, session: &str, more: &str) -> TestFleet {
     let fleet = faults::fleet(COMMIT, "");
     member(&fleet, kind, session, more);
     fleet
@@ -50,7 +49,7 @@ pub(crate) fn asks(entries: &str) -> String {
 }
 
 /// What the last session of a role of this kind was told.
-pub(crate) fn prompt(fleet: &TestFleet, kind: &str) -> String {
+fn prompt(fleet: &TestFleet, kind: &str) -> String {
     fs::read_to_string(fleet.shared().join(format!("{kind}.prompt"))).unwrap()
 }
 
@@ -60,13 +59,13 @@ pub(crate) fn fire(fleet: &TestFleet, role: &str) -> Value {
 }
 
 /// The row, which ended so.
-pub(crate) fn ends(fleet: &TestFleet, role: &str, outcome: &str) -> Value {
+fn ends(fleet: &TestFleet, role: &str, outcome: &str) -> Value {
     let row = fire(fleet, role);
     assert_eq!(row["outcome"], outcome, "{row:#}");
     row
 }
 
-pub(crate) fn reason(row: &Value) -> &str {
+fn reason(row: &Value) -> &str {
     row["reason"].as_str().unwrap()
 }
 
@@ -79,7 +78,7 @@ pub(crate) fn pull(fleet: &TestFleet, minutes: i64) -> u64 {
 }
 
 /// Makes a pull request so old.
-pub(crate) fn age(fleet: &TestFleet, number: u64, minutes: i64) {
+fn age(fleet: &TestFleet, number: u64, minutes: i64) {
     let path = fleet
         .home()
         .join(format!("forge/widget/pulls/{number:04}.md"));
@@ -101,7 +100,7 @@ pub(crate) fn comments(fleet: &TestFleet, issue: u64) -> Vec<String> {
 }
 
 /// A person's own comment.
-pub(crate) fn says(fleet: &TestFleet, issue: u64, name: &str, text: &str) {
+fn says(fleet: &TestFleet, issue: u64, name: &str, text: &str) {
     let dir = fleet
         .home()
         .join(format!("forge/widget/issues/{issue:04}.comments"));
