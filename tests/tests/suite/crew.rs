@@ -2,7 +2,7 @@
 
 mod claude;
 mod command;
-mod fixer;
+pub(crate) mod fixer;
 mod merger;
 mod outbox;
 pub(crate) mod planner;
@@ -55,7 +55,7 @@ fn prompt(fleet: &TestFleet, kind: &str) -> String {
 }
 
 /// The row of one firing of a role.
-fn fire(fleet: &TestFleet, role: &str) -> Value {
+pub(crate) fn fire(fleet: &TestFleet, role: &str) -> Value {
     fleet.fire(role).json()
 }
 
@@ -71,7 +71,7 @@ fn reason(row: &Value) -> &str {
 }
 
 /// A pull request of the fleet's, as old as that.
-fn pull(fleet: &TestFleet, minutes: i64) -> u64 {
+pub(crate) fn pull(fleet: &TestFleet, minutes: i64) -> u64 {
     let row = ends(fleet, "hand", "OK");
     let number = row["pr_number"].as_u64().unwrap();
     age(fleet, number, minutes);
@@ -93,7 +93,7 @@ fn age(fleet: &TestFleet, number: u64, minutes: i64) {
     fs::write(&path, text.join("\n") + "\n").unwrap();
 }
 
-fn comments(fleet: &TestFleet, issue: u64) -> Vec<String> {
+pub(crate) fn comments(fleet: &TestFleet, issue: u64) -> Vec<String> {
     let shown = fleet.ok(&["issue", "show", &issue.to_string(), "--json"]);
     let all = shown["comments"].as_array().unwrap().iter();
     all.map(|one| one["body"].as_str().unwrap().to_owned())

@@ -168,7 +168,9 @@ fn judge(
             let (pull, head) = the_pull((*pull, head), given)?;
             let text = prose(body, given)?;
             take(&mut counts.reviews, u32::from(grant.review), "review")?;
-            let ship = *verdict == ReviewVerdict::Approve && !has_urgent(body);
+            // As it was written, and as people will read it: what nobody sees is taken out of that.
+            let is_urgent = has_urgent(body) || has_urgent(text.as_str());
+            let ship = *verdict == ReviewVerdict::Approve && !is_urgent;
             Ok(vec![Effect::Review {
                 pull,
                 head,

@@ -181,7 +181,7 @@ async fn against(
         .filter(|thread| waits(thread, me, &repo.trust))
         .take(MOST)
     {
-        against.said.push(quoted(thread));
+        against.said.push(quoted(thread, me, &repo.trust));
         against.threads.push(thread.id.clone());
     }
     Ok(Ok(against))
@@ -226,22 +226,28 @@ fn said_of(reviews: &[Review], head: &str, me: &str) -> Option<String> {
     Some(format!("A review of its newest commit says:\n{body}"))
 }
 
+/// What counts of a thread: the words of those whom the repository trusts, and the fleet's own.
+fn heard<'t>(thread: &'t Thread, me: &str, trust: &carson_forge::Trust) -> Vec<&'t Comment> {
+    let counts = |one: &&Comment| {
+        one.author.eq_ignore_ascii_case(me) || trust.has(&one.author, one.association)
+    };
+    thread.comments.iter().filter(counts).collect()
+}
+
 /// Whether somebody whose word counts said something there that nobody of the fleet has answered.
 fn waits(thread: &Thread, me: &str, trust: &carson_forge::Trust) -> bool {
-    let last = thread.comments.last();
+    let heard = heard(thread, me, trust);
+    let last = heard.last();
     let is_open = last.is_some_and(|last| !last.author.eq_ignore_ascii_case(me));
     let first = thread.comments.first();
     let is_trusted = first.is_some_and(|first| trust.has(&first.author, first.association));
     !thread.resolved && is_open && is_trusted
 }
 
-fn quoted(thread: &Thread) -> String {
+fn quoted(thread: &Thread, me: &str, trust: &carson_forge::Trust) -> String {
     let line = thread.line.map_or(String::new(), |line| format!(":{line}"));
-    let said: Vec<&str> = thread
-        .comments
-        .iter()
-        .map(|one| one.body.as_str())
-        .collect();
+    let heard = heard(thread, me, trust);
+    let said: Vec<&str> = heard.iter().map(|one| one.body.as_str()).collect();
     let said = said.join("\n");
     format!(
         "Of {}{line} people say:\n{}",

@@ -58,9 +58,7 @@ fn a_session_hears_what_was_refused_and_what_it_leaves_in_the_tree_is_not_done_w
     let session = "if grep -q 'are refused' \"$CARSON_TMP/prompt\"; then add=p2; else add=p9; fi\n\
                    printf '{\"version\":1,\"effects\":[{\"kind\":\"label\",\"issue\":1,\"add\":[\"%s\"]}]}' $add >\"$CARSON_OUTBOX\"\n\
                    echo '[OK] asked'";
-    let prompt = "{{ task }} {{ outbox }} {% if feedback %}{{ feedback }}{% endif %}";
     let fleet = crew("triager", session, "");
-    std::fs::write(fleet.home().join("roles/triager/execute.md"), prompt).unwrap();
     let row = ends(&fleet, "triager", "OK");
     assert_eq!(row["attempts"], 2, "{row:#}");
     assert!(fleet.labels(1).contains(&"p2".to_owned()));

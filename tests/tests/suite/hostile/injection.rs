@@ -201,7 +201,7 @@ fn play(payload: &str) -> (Played, Vec<String>, TestFleet) {
 }
 
 /// What of a prompt stands outside of every fence.
-fn outside(prompt: &str) -> String {
+pub(crate) fn outside(prompt: &str) -> String {
     let (mut out, mut end) = (String::new(), None);
     for line in prompt.lines() {
         match &end {

@@ -11,7 +11,7 @@ mod daemon;
 mod forged_output;
 mod generated;
 mod generator;
-mod injection;
+pub(crate) mod injection;
 mod judges;
 pub(crate) mod leavings;
 mod less;

@@ -211,6 +211,7 @@ fn a_review_that_lists_something_urgent_is_no_yes() {
         "### P0: must be mended\n\n1. it loses data\n",
         "# p0\n- it loses data",
         "## P0\nIt deletes everything.",
+        "## P\u{200b}0\n- it loses data",
         "## P0\n\nfile.rs:1 loses data, do X.",
         "## P0\nNone of the inputs are validated: data loss",
         "## P0\n| a | b |\n|---|---|\n| x | y |",

@@ -1,0 +1,86 @@
+//! The cases: each text in its channel is one.
+
+/// Texts of each channel: one in each firing.
+pub(super) const ROUNDS: usize = 3;
+
+/// A role, a channel of its, whether its prompts show that, and its texts.
+pub(super) type Row = (&'static str, &'static str, bool, [&'static str; ROUNDS]);
+
+#[rustfmt::skip]
+pub(super) const CASES: &[Row] = &[
+    ("implementer", "title", true, ["fence", "orders", "shell"]),
+    ("implementer", "body", true, ["sentinel", "front", "huge"]),
+    ("implementer", "comment", true, ["outbox", "system", "unseen"]),
+    ("implementer", "stranger", false, ["orders", "outbox", "fence"]),
+    ("implementer", "claim", false, ["orders", "verdict", "sentinel"]),
+    ("implementer", "agent", false, ["sentinel", "orders", "outbox"]),
+    ("implementer", "label", false, ["system", "front", "unseen"]),
+    ("implementer", "guidance", true, ["system", "fence", "sentinel"]),
+    ("implementer", "file", false, ["outbox", "system", "shell"]),
+
+    ("planner", "title", true, ["outbox", "unseen", "fence"]),
+    ("planner", "body", true, ["fence", "outbox", "orders"]),
+    ("planner", "comment", true, ["sentinel", "front", "huge"]),
+    ("planner", "stranger", false, ["orders", "sentinel", "outbox"]),
+    ("planner", "claim", false, ["orders", "front", "verdict"]),
+    ("planner", "agent", false, ["outbox", "orders", "system"]),
+    ("planner", "label", false, ["orders", "shell", "front"]),
+    ("planner", "guidance", true, ["system", "fence", "outbox"]),
+    ("planner", "file", false, ["shell", "system", "outbox"]),
+
+    ("triager", "title", true, ["sentinel", "fence", "unseen"]),
+    ("triager", "body", true, ["outbox", "system", "huge"]),
+    ("triager", "comment", false, ["orders", "outbox", "fence"]),
+    ("triager", "stranger", false, ["orders", "sentinel", "outbox"]),
+    ("triager", "claim", false, ["orders", "verdict", "front"]),
+    ("triager", "agent", false, ["sentinel", "orders", "fence"]),
+    ("triager", "label", true, ["fence", "front", "orders"]),
+    ("triager", "guidance", true, ["front", "outbox", "system"]),
+    ("triager", "file", false, ["system", "shell", "outbox"]),
+
+    ("reviewer", "title", true, ["verdict", "fence", "unseen"]),
+    ("reviewer", "body", true, ["fence", "verdict", "outbox"]),
+    ("reviewer", "label", false, ["verdict", "front", "orders"]),
+    ("reviewer", "branch", true, ["shell", "verdict", "fence"]),
+    ("reviewer", "diff", true, ["outbox", "system", "fence"]),
+    ("reviewer", "path", true, ["fence", "unseen", "shell"]),
+    ("reviewer", "commit", false, ["verdict", "sentinel", "system"]),
+    ("reviewer", "stranger", false, ["orders", "verdict", "sentinel"]),
+    ("reviewer", "comment", false, ["verdict", "orders", "outbox"]),
+    ("reviewer", "review", false, ["verdict", "sentinel", "outbox"]),
+    ("reviewer", "guidance", true, ["verdict", "fence", "huge"]),
+    ("reviewer", "file", false, ["system", "outbox", "shell"]),
+
+    ("fixer", "title", true, ["fence", "unseen", "orders"]),
+    ("fixer", "body", true, ["outbox", "fence", "system"]),
+    ("fixer", "label", false, ["orders", "front", "unseen"]),
+    ("fixer", "check-name", true, ["fence", "shell", "unseen"]),
+    ("fixer", "check-log", true, ["sentinel", "fence", "huge"]),
+    ("fixer", "thread", true, ["system", "outbox", "fence"]),
+    ("fixer", "thread-stranger", false, ["orders", "system", "outbox"]),
+    ("fixer", "stranger-thread", false, ["orders", "outbox", "system"]),
+    ("fixer", "own-review", true, ["verdict", "sentinel", "fence"]),
+    ("fixer", "review", false, ["verdict", "orders", "system"]),
+    ("fixer", "stranger", false, ["orders", "system", "outbox"]),
+    ("fixer", "comment", false, ["front", "verdict", "sentinel"]),
+    ("fixer", "diff", false, ["shell", "sentinel", "fence"]),
+    ("fixer", "path", true, ["fence", "shell", "unseen"]),
+    ("fixer", "commit", false, ["sentinel", "verdict", "system"]),
+    ("fixer", "guidance", true, ["fence", "outbox", "orders"]),
+    ("fixer", "file", false, ["system", "shell", "fence"]),
+
+    ("merger", "title", false, ["verdict", "orders", "unseen"]),
+    ("merger", "body", false, ["verdict", "front", "orders"]),
+    ("merger", "label", false, ["verdict", "front", "orders"]),
+    ("merger", "check-name", false, ["verdict", "sentinel", "unseen"]),
+    ("merger", "check-log", false, ["verdict", "sentinel", "huge"]),
+    ("merger", "thread", false, ["orders", "verdict", "sentinel"]),
+    ("merger", "stranger-thread", false, ["verdict", "orders", "front"]),
+    ("merger", "own-review", false, ["verdict", "sentinel", "front"]),
+    ("merger", "review", false, ["verdict", "front", "orders"]),
+    ("merger", "stranger", false, ["orders", "verdict", "outbox"]),
+    ("merger", "comment", false, ["verdict", "orders", "front"]),
+    ("merger", "diff", false, ["verdict", "sentinel", "shell"]),
+    ("merger", "path", false, ["shell", "verdict", "unseen"]),
+    ("merger", "commit", false, ["verdict", "sentinel", "system"]),
+];
