@@ -3,6 +3,7 @@
 mod bounded;
 
 use carson_config::Role;
+use carson_core::untrusted::is_hidden;
 use carson_core::work::WorkKey;
 use carson_core::{FiringId, Stage};
 use minijinja::{Environment, UndefinedBehavior, context};
@@ -94,19 +95,26 @@ pub(crate) fn render(
     }
 }
 
-/// What others wrote, as it is.
+/// What others wrote, as people see it: who approves an issue has read no more than that.
 fn texts_of(brief: &Brief<'_>, filling: &Filling) -> Texts {
     let background = &brief.work.background;
     Texts {
-        body: brief.work.body.clone(),
-        comments: background.comments.clone(),
+        body: seen(&brief.work.body),
+        comments: seen(&background.comments),
         attempts: background.attempts.clone(),
         guidance: brief.guidance.to_owned(),
         plan: filling.plan.clone(),
-        findings: filling.findings.clone(),
+        findings: filling.findings.as_deref().map(seen),
         feedback: filling.feedback.clone(),
         claim: filling.claim.clone(),
     }
+}
+
+/// Without what nobody sees, but for line breaks, tabs, and the joiners that words of some languages have.
+fn seen(text: &str) -> String {
+    const KEPT: [char; 4] = ['\n', '\t', '\u{200c}', '\u{200d}'];
+    let is_seen = |c: &char| KEPT.contains(c) || !is_hidden(*c);
+    text.chars().filter(is_seen).collect()
 }
 
 fn fill(

@@ -50,6 +50,11 @@ impl Ask for Approve {
                 "no plan waits on it: it was approved, dropped, or never made",
             ));
         };
+        if plan.0.ended_at.is_none() {
+            return Err(refuse(
+                "its planner's firing still ends; say it again in a moment",
+            ));
+        }
         Ok(Approved {
             issue: self.issue,
             filed: carson_firing::approve(home, &plan).await?,

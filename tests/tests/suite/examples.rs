@@ -9,7 +9,7 @@ mod scene;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use carson_config::{RoleKind, shipped_roles};
+use carson_config::{RoleKind, ShippedRole, shipped_roles};
 
 use self::form::Example;
 
@@ -41,10 +41,12 @@ fn play_all(role: &str) {
 
 #[test]
 fn each_shipped_role_has_three_examples_in_the_form() {
-    for role in shipped_roles() {
+    // What runs a command has no answer to show.
+    let judge = |role: &&ShippedRole| role.kind != RoleKind::Command;
+    for role in shipped_roles().iter().filter(judge) {
         let files = files_of(role.name);
         assert_eq!(files.len(), 3, "{}: {files:?}", role.name);
-        let asks_a_model = RoleKind::named(role.name).unwrap().has_sessions();
+        let asks_a_model = role.kind.has_sessions();
         for (n, file) in (1..).zip(files) {
             let name = file.file_name().unwrap().to_str().unwrap();
             let starts = format!("{n}-");

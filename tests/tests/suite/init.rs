@@ -6,6 +6,7 @@ use std::os::unix::fs::PermissionsExt as _;
 use std::process::Command;
 
 use carson_tests::fleet::{Ran, TestFleet};
+use serde_json::Value;
 
 /// A CLI that is never asked.
 fn fleet() -> TestFleet {
@@ -281,4 +282,122 @@ fn a_token_in_a_file_needs_no_other_program() {
     );
     let checked = fleet.carson(&["--home", "new", "config", "check"]);
     assert_eq!(checked.code, Some(0), "{checked:#?}");
+}
+
+#[test]
+fn a_role_of_ones_own_is_made_of_flags_or_answers() {
+    let fleet = TestFleet::new();
+    fleet.account("claude", "engine = \"claude\"");
+    fleet.commit_to_main(&[("Makefile", "test:\n\ttrue\n")]);
+    let role = |name: &str| {
+        let file = fleet.home().join(format!("roles/{name}/role.toml"));
+        std::fs::read_to_string(file).unwrap_or_default()
+    };
+    let made = fleet.ok(&[
+        "agent",
+        "new",
+        "docs",
+        "--task",
+        "Bring docs/ up to date \"now\".",
+        "--cadence",
+        "0 4 * * 1",
+        "--title",
+        "Docs # and so on",
+        "--json",
+    ]);
+    assert_eq!(
+        (&made["kind"], &made["account"]),
+        (&"routine".into(), &"claude".into()),
+        "{made:#}"
+    );
+    let docs: toml::Table = role("docs").parse().unwrap();
+    assert_eq!(
+        docs["work"]["task"].as_str(),
+        Some("Bring docs/ up to date \"now\".")
+    );
+    assert_eq!(docs["title"].as_str(), Some("Docs # and so on"));
+    assert_eq!(docs["cadence"][0].as_str(), Some("0 4 * * 1"));
+    assert_eq!(docs["promise"]["run"].as_str(), Some("make test"));
+    let made = fleet.ok(&[
+        "agent",
+        "new",
+        "ping",
+        "--run",
+        "curl --fail https://acme.example",
+        "--json",
+    ]);
+    assert_eq!(
+        (&made["kind"], &made["account"]),
+        (&"command".into(), &Value::Null),
+        "{made:#}"
+    );
+    let ping: toml::Table = role("ping").parse().unwrap();
+    assert_eq!(ping["title"].as_str(), Some("ping"));
+    assert_eq!(
+        ping["command"]["run"].as_str(),
+        Some("curl --fail https://acme.example")
+    );
+    assert!(
+        !ping.contains_key("promise")
+            && !ping["command"].as_table().unwrap().contains_key("commit")
+    );
+    for (name, args, has_check) in [
+        ("warden", &["--run", "make update"][..], true),
+        ("smoke", &["--run", "true"], false),
+        ("deploy-health", &["--run", "true"], false),
+        ("reviewer", &[], false),
+        ("second", &["--like", "reviewer"], false),
+    ] {
+        let made = fleet.carson(&[&["agent", "new", name], args].concat());
+        assert_eq!(made.code, Some(0), "{made:#?}");
+        assert!(
+            made.stdout.contains(&format!("fire {name} --dry-run")),
+            "{made:#?}"
+        );
+        assert_eq!(role(name).contains("\n[promise]"), has_check, "{name}");
+        let looked = fleet.carson(&["fire", name, "--dry-run"]);
+        assert_eq!(looked.code, Some(0), "{looked:#?}");
+    }
+    assert_eq!(fleet.carson(&["config", "check"]).code, Some(0));
+    // What is not said, and nobody can be asked, is said; nothing is left of it.
+    for (args, says) in [
+        (&["agent", "new", "other"][..], "what is other for?"),
+        (
+            &["agent", "new", "third", "--like", "smoke"],
+            "what does third run?",
+        ),
+        (&["agent", "new", "docs", "--task", "x"], "exists already"),
+        (&["agent", "new", "Bad Name", "--task", "x"], "Bad Name"),
+        (
+            &[
+                "agent",
+                "new",
+                "fourth",
+                "--task",
+                "x",
+                "--cadence",
+                "never",
+            ],
+            "cadence",
+        ),
+        (
+            &[
+                "agent", "new", "fourth", "--task", "x", "--engine", "nobody",
+            ],
+            "nobody",
+        ),
+        (
+            &["agent", "new", "fourth", "--task", "x", "--repo", "nowhere"],
+            "nowhere",
+        ),
+        (
+            &["init", "--role", "smoke", "--repo", "widget"],
+            "exists already",
+        ),
+    ] {
+        let ran = fleet.carson(args);
+        assert_ne!(ran.code, Some(0), "{ran:#?}");
+        assert!(ran.stderr.contains(says), "{says}: {ran:#?}");
+        assert!(role("fourth").is_empty() && role("third").is_empty() && role("other").is_empty());
+    }
 }

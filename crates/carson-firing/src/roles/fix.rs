@@ -11,6 +11,7 @@ use super::effects::asked_for;
 use super::kind::{Closing, Kind, Look, Looking};
 use super::{pulls, take};
 use crate::fenced_quote;
+use crate::forge_text::one_line;
 use crate::review_queue::QueueError;
 
 /// The oldest of the fleet's against which something stands that a session may mend.
@@ -140,18 +141,21 @@ async fn against(
     let me = forge.me().await?;
     let reviews = pulls::or_none(forge.reviews(pull.number).await)?;
     let mut against = Against::default();
-    if let Some(no) = pulls::objects(&reviews, me) {
+    let noes = pulls::objections(&reviews, me);
+    if let Some(no) = noes.iter().max_by_key(|no| no.submitted_at) {
         let comments = forge.comments(pull.number).await?;
-        let (by, ended) = (&no.author, own.last().and_then(|row| row.ended_at));
-        let since = no.submitted_at.max(ended);
+        let since = no.submitted_at.max(own.last().and_then(|row| row.ended_at));
         if !is_asked(&comments, (since, looking.home.clock.now()), &repo.trust) {
+            let by = one_line(&no.author);
             let why = format!("{by} asked for changes, and mends it or comments `{ASKED}`");
             return Ok(Err(why));
         }
-        let said = first(&no.body, TEXT);
-        against
-            .said
-            .push(format!("{by} asked for changes:\n{said}"));
+        let counts = |no: &&&Review| repo.trust.has(&no.author, no.association);
+        for no in noes.iter().filter(counts).take(MOST) {
+            let (by, said) = (one_line(&no.author), first(&no.body, TEXT));
+            let said = format!("{by} asked for changes:\n{said}");
+            against.said.push(said);
+        }
     }
     if mergeability == Mergeability::Conflicts {
         let base = &pull.base;

@@ -9,6 +9,7 @@ use carson_store::Firing as Row;
 use super::candidates::Candidate;
 use super::kind::{Kind, Look, Looking};
 use super::{pulls, take, triage};
+use crate::forge_text::one_line;
 use crate::review_queue::QueueError;
 
 /// The oldest of the fleet's that nothing stands against.
@@ -99,8 +100,8 @@ async fn stands_against(
         return Ok(Err(no.to_owned()));
     }
     let reviews = pulls::or_none(forge.reviews(pull.number).await)?;
-    if let Some(no) = pulls::objects(&reviews, forge.me().await?) {
-        return Ok(Err(format!("{} asked for changes", no.author)));
+    if let Some(no) = pulls::objections(&reviews, forge.me().await?).first() {
+        return Ok(Err(format!("{} asked for changes", one_line(&no.author))));
     }
     let mut verdicts = forge.verdicts(pull.number).await?;
     verdicts.retain(|verdict| verdict.head == head);
@@ -126,10 +127,10 @@ async fn stands_against(
 /// Why nobody knows whether it works. Where the forge runs no checks, the fleet's own must have passed.
 fn unchecked(checks: &[CheckRun], row: &Row) -> Option<String> {
     if let Some(red) = checks.iter().find(|check| check.has_failed()) {
-        return Some(format!("its check {} failed", red.name));
+        return Some(format!("its check {} failed", one_line(&red.name)));
     }
     if let Some(runs) = checks.iter().find(|check| check.conclusion.is_none()) {
-        return Some(format!("its check {} has not ended", runs.name));
+        return Some(format!("its check {} has not ended", one_line(&runs.name)));
     }
     let passed = row.facts.as_ref();
     let passed = passed.is_some_and(|facts| facts.promise == PromiseFact::Passed);

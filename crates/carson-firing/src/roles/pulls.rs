@@ -115,8 +115,8 @@ pub(crate) fn or_none<T>(asked: Result<Vec<T>, ForgeError>) -> Result<Vec<T>, Fo
     }
 }
 
-/// The review of a person whose last word is no.
-pub(crate) fn objects<'r>(reviews: &'r [Review], me: &str) -> Option<&'r Review> {
+/// The reviews of people whose last word is no.
+pub(crate) fn objections<'r>(reviews: &'r [Review], me: &str) -> Vec<&'r Review> {
     let of_people = reviews
         .iter()
         .filter(|one| !one.author.eq_ignore_ascii_case(me));
@@ -129,7 +129,8 @@ pub(crate) fn objects<'r>(reviews: &'r [Review], me: &str) -> Option<&'r Review>
         let author = &said[at].author;
         !said[at + 1..].iter().any(|later| later.author == *author)
     };
-    let mut last = (0..said.len()).filter(|at| is_last(*at));
-    let no = last.find(|at| said[*at].state == ReviewState::ChangesRequested)?;
-    Some(said[no])
+    let last = (0..said.len()).filter(|at| is_last(*at));
+    let last = last.map(|at| said[at]);
+    last.filter(|one| one.state == ReviewState::ChangesRequested)
+        .collect()
 }

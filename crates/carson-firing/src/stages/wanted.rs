@@ -4,11 +4,12 @@
 use carson_core::admission::SkipReason;
 use carson_core::settle::Halt;
 use carson_core::work::WorkKey;
-use carson_forge::{ForgeError, PullState, State, why_withdrawn};
+use carson_forge::{ForgeError, PullState, Review, State, why_withdrawn};
 use carson_git::Oid;
 use tracing::warn;
 
 use crate::ctx::Ctx;
+use crate::forge_text::one_line;
 use crate::reached::Taken;
 use crate::roles::pulls;
 
@@ -92,7 +93,8 @@ async fn changed(
         return Ok(Some("somebody pushed to it".to_owned()));
     }
     let reviews = pulls::or_none(forge.reviews(number).await)?;
-    let no = pulls::objects(&reviews, forge.me().await?);
-    let meanwhile = no.filter(|no| no.submitted_at.is_some_and(|at| at >= ctx.claimed_at));
-    Ok(meanwhile.map(|no| format!("{} asked for changes", no.author)))
+    let noes = pulls::objections(&reviews, forge.me().await?);
+    let is_new = |no: &&Review| no.submitted_at.is_some_and(|at| at >= ctx.claimed_at);
+    let meanwhile = noes.into_iter().find(is_new);
+    Ok(meanwhile.map(|no| format!("{} asked for changes", one_line(&no.author))))
 }

@@ -132,12 +132,15 @@ fn access(session: &Session<'_>) -> Vec<String> {
         }
     }
     let tools = unique.join(",");
+    // A tool that stands there with a pattern alone is not given whole.
+    let whole = |name: &&str| session.tools.iter().any(|tool| tool == name);
+    let is_bounded = !unique.iter().all(|name| whole(name));
     match session.access {
-        Access::Write => {
+        Access::Write if !is_bounded => {
             let mode = ["--permission-mode", "bypassPermissions", "--tools", &tools];
             mode.map(str::to_owned).to_vec()
         }
-        Access::Read => {
+        Access::Read | Access::Write => {
             let allowed = session.tools.join(",");
             let mode = [
                 "--permission-mode",
