@@ -1,7 +1,7 @@
 //! Plays a script. This is a program of its own, like any agent CLI: whoever starts it
 //! supervises it.
 
-use std::io::Write;
+use std::io::{ErrorKind, Write};
 use std::os::unix::process::CommandExt;
 use std::path::{Component, Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -11,14 +11,17 @@ use carson_core::Clock;
 use nix::sys::signal::{SigSet, Signal};
 use serde_json::{Value, json};
 
-use super::script::{Script, Step};
+use super::outbox;
+use super::script::{Script, Step, When};
 
 /// Which session of which firing this is, as Carson's environment tells.
 #[derive(Clone, Debug, Default)]
 pub struct Part {
+    /// `CARSON_ROLE`.
+    pub role: String,
     /// `CARSON_STAGE`.
     pub stage: String,
-    /// `CARSON_WORK`.
+    /// `CARSON_WORK`: an issue, or a pull request.
     pub issue: u64,
     /// `CARSON_ATTEMPT`.
     pub attempt: u32,
@@ -28,6 +31,8 @@ pub struct Part {
     pub max_turns: u32,
     /// `CARSON_HOOK_COMMAND`.
     pub hook: Option<String>,
+    /// `CARSON_OUTBOX`.
+    pub outbox: Option<PathBuf>,
 }
 
 impl Part {
@@ -40,6 +45,7 @@ impl Part {
                 .unwrap_or(0)
         };
         Self {
+            role: variable("CARSON_ROLE").unwrap_or_default(),
             stage: variable("CARSON_STAGE").unwrap_or_default(),
             issue: variable("CARSON_WORK")
                 .and_then(|text| text.parse().ok())
@@ -50,6 +56,7 @@ impl Part {
                 .and_then(|text| text.parse().ok())
                 .unwrap_or(u32::MAX),
             hook: variable("CARSON_HOOK_COMMAND"),
+            outbox: variable("CARSON_OUTBOX").map(PathBuf::from),
         }
     }
 }
@@ -59,12 +66,13 @@ impl Part {
 /// # Errors
 /// When a step fails: a script asks only for what can be done.
 pub fn play(script: &Script, part: &Part, cwd: &Path, out: &mut dyn Write) -> std::io::Result<u8> {
-    let matching = script.when.iter().find(|when| {
-        when.stage.as_ref().is_none_or(|stage| *stage == part.stage)
-            && when.issue.is_none_or(|issue| issue == part.issue)
-            && when.attempt.is_none_or(|attempt| attempt == part.attempt)
-            && when.run.is_none_or(|run| run == part.run)
-    });
+    let mut matching = None;
+    for when in &script.when {
+        if fits(when, part, cwd)? {
+            matching = Some(when);
+            break;
+        }
+    }
     let Some(when) = matching else {
         return Err(std::io::Error::other(format!(
             "no part of the script fits {part:?}"
@@ -86,6 +94,26 @@ pub fn play(script: &Script, part: &Part, cwd: &Path, out: &mut dyn Write) -> st
     Ok(0)
 }
 
+fn fits(when: &When, part: &Part, cwd: &Path) -> std::io::Result<bool> {
+    let is_part = when.role.as_ref().is_none_or(|role| *role == part.role)
+        && when.stage.as_ref().is_none_or(|stage| *stage == part.stage)
+        && when.issue.is_none_or(|issue| issue == part.issue)
+        && when.attempt.is_none_or(|attempt| attempt == part.attempt)
+        && when.run.is_none_or(|run| run == part.run);
+    match &when.finds {
+        Some(finds) if is_part => has(&inside(cwd, &finds.path)?, &finds.text),
+        _ => Ok(is_part),
+    }
+}
+
+fn has(file: &Path, text: &str) -> std::io::Result<bool> {
+    match std::fs::read_to_string(file) {
+        Ok(found) => Ok(found.contains(text)),
+        Err(error) if error.kind() == ErrorKind::NotFound => Ok(false),
+        Err(error) => Err(error),
+    }
+}
+
 fn play_step(
     step: &Step,
     part: &Part,
@@ -105,6 +133,7 @@ fn play_step(
                 git(cwd, &["commit", "--quiet", "-m", message])?;
             }
         }
+        Step::Outbox(entries) => outbox::write(entries, part, cwd)?,
         Step::Tool(command) => tool(command, part, cwd, out)?,
         Step::SleepMs(ms) => std::thread::sleep(Duration::from_millis(*ms)),
         Step::FloodMb(mb) => flood(*mb, out)?,
@@ -165,7 +194,7 @@ fn write(path: &Path, content: &str, append: bool) -> std::io::Result<()> {
     clippy::disallowed_methods,
     reason = "an agent CLI starts its tools itself"
 )]
-fn program(name: &str, cwd: &Path) -> Command {
+pub(super) fn program(name: &str, cwd: &Path) -> Command {
     let mut command = Command::new(name);
     command.current_dir(cwd).stdin(Stdio::null());
     command
