@@ -70,9 +70,8 @@ fn prologue(args: &Demo, root: &Path) {
     if facts.plays_script {
         print::line("The rehearsal engine plays a script: no model is asked, nothing is paid.");
         print::line("Everything else is real: the daemon, git, the hook, the processes.");
-        print::line(
-            "Eight roles show how firings end; a crew takes one issue from the plan to the merge.",
-        );
+        print::line("Eight roles show how firings end. A crew takes an issue from plan to merge;");
+        print::line("what its operator types, the demo does in your place.");
     } else {
         let who = facts.title;
         print::line(&format!(

@@ -26,7 +26,9 @@ const MOST_DRAWN: usize = 20;
 pub struct Live {
     terminal: bool,
     drawn: usize,
-    acts: Vec<Vec<String>>,
+    shown: usize,
+    /// What the operator did, and after how many firings.
+    acts: Vec<(usize, Vec<String>)>,
     seen: BTreeMap<FiringId, String>,
 }
 
@@ -35,6 +37,7 @@ impl Live {
         Self {
             terminal,
             drawn: 0,
+            shown: 0,
             acts: Vec::new(),
             seen: BTreeMap::new(),
         }
@@ -47,7 +50,8 @@ impl Live {
         if self.terminal {
             let work = format!("#{} {}", plan.issue, crew::TITLE);
             let cells = ["", who, what, &work, "", "", "", &typed];
-            self.acts.push(cells.map(str::to_owned).to_vec());
+            let cells = cells.map(str::to_owned).to_vec();
+            self.acts.push((self.shown, cells));
         } else {
             print::line(&format!(
                 "{:8}  {who:<11} {what:<14} {}  {typed}",
@@ -83,8 +87,11 @@ impl Live {
             print::raw(&format!("\u{1b}[{}A\u{1b}[J\u{1b}[A", self.drawn + 1));
         }
         let now = home.clock.now();
-        let rows = rows.iter().map(|row| table_row(row, now));
-        let mut rows: Vec<_> = rows.chain(self.acts.iter().cloned()).collect();
+        let mut rows: Vec<_> = rows.iter().map(|row| table_row(row, now)).collect();
+        self.shown = rows.len();
+        for (before, act) in self.acts.iter().rev() {
+            rows.insert(*before, act.clone());
+        }
         rows.drain(..rows.len().saturating_sub(MOST_DRAWN));
         self.drawn = rows.len() + 1;
         print::table(&HEADER, rows);
