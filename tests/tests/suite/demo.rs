@@ -126,7 +126,7 @@ fn told_in_order(crew: &Value) {
     for begins in [
         "planner planned #1 \"Give a dinner\": \"Write the menu\" and \"Lay the table\"",
         "you carson approve 1 --repo dinner: filed #2 and #3",
-        "implementer made #4 of #2 \"Write the menu\": 1 commit, the check passes",
+        "implementer opened pull request #4 for #2 \"Write the menu\": 1 commit, the check passes",
         "reviewer said no to #4: P1: menu.md:5 has almonds",
         "fixer mended #4: ",
         "reviewer said yes to #4: ",

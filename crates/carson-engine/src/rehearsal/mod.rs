@@ -12,10 +12,13 @@
 //! ```
 
 mod outbox;
+mod part;
 mod play;
+mod programs;
 mod script;
 
-pub use play::{Part, play};
+pub use part::Part;
+pub use play::play;
 pub use script::{Script, ScriptError, Step};
 
 #[cfg(test)]

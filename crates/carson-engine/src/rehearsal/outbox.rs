@@ -5,7 +5,8 @@ use std::path::Path;
 
 use serde_json::{Map, Value, json};
 
-use super::play::{Part, program};
+use super::part::Part;
+use super::programs::program;
 
 /// Writes the outbox. What Carson makes of it is decided as of any other session's.
 pub(super) fn write(entries: &[Map<String, Value>], part: &Part, cwd: &Path) -> Result<()> {

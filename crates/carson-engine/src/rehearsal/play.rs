@@ -4,7 +4,7 @@
 use std::io::{ErrorKind, Write};
 use std::os::unix::process::CommandExt;
 use std::path::{Component, Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::Stdio;
 use std::time::{Duration, Instant};
 
 use carson_core::Clock;
@@ -12,54 +12,9 @@ use nix::sys::signal::{SigSet, Signal};
 use serde_json::{Value, json};
 
 use super::outbox;
+use super::part::Part;
+use super::programs::{git, program};
 use super::script::{Script, Step, When};
-
-/// Which session of which firing this is, as Carson's environment tells.
-#[derive(Clone, Debug, Default)]
-pub struct Part {
-    /// `CARSON_ROLE`.
-    pub role: String,
-    /// `CARSON_STAGE`.
-    pub stage: String,
-    /// `CARSON_WORK`: an issue, or a pull request.
-    pub issue: u64,
-    /// `CARSON_ATTEMPT`.
-    pub attempt: u32,
-    /// `CARSON_STAGE_RUN`.
-    pub run: u32,
-    /// `CARSON_MAX_TURNS`.
-    pub max_turns: u32,
-    /// `CARSON_HOOK_COMMAND`.
-    pub hook: Option<String>,
-    /// `CARSON_OUTBOX`.
-    pub outbox: Option<PathBuf>,
-}
-
-impl Part {
-    /// Reads the part out of an environment.
-    #[must_use]
-    pub fn of(variable: impl Fn(&str) -> Option<String>) -> Self {
-        let number = |name: &str| {
-            variable(name)
-                .and_then(|text| text.parse().ok())
-                .unwrap_or(0)
-        };
-        Self {
-            role: variable("CARSON_ROLE").unwrap_or_default(),
-            stage: variable("CARSON_STAGE").unwrap_or_default(),
-            issue: variable("CARSON_WORK")
-                .and_then(|text| text.parse().ok())
-                .unwrap_or(0),
-            attempt: number("CARSON_ATTEMPT"),
-            run: number("CARSON_STAGE_RUN"),
-            max_turns: variable("CARSON_MAX_TURNS")
-                .and_then(|text| text.parse().ok())
-                .unwrap_or(u32::MAX),
-            hook: variable("CARSON_HOOK_COMMAND"),
-            outbox: variable("CARSON_OUTBOX").map(PathBuf::from),
-        }
-    }
-}
 
 /// Plays the first matching part in `cwd`, printing to `out`; the exit code.
 ///
@@ -188,28 +143,6 @@ fn write(path: &Path, content: &str, append: bool) -> std::io::Result<()> {
         .append(append)
         .truncate(!append);
     options.open(path)?.write_all(content.as_bytes())
-}
-
-#[expect(
-    clippy::disallowed_methods,
-    reason = "an agent CLI starts its tools itself"
-)]
-pub(super) fn program(name: &str, cwd: &Path) -> Command {
-    let mut command = Command::new(name);
-    command.current_dir(cwd).stdin(Stdio::null());
-    command
-}
-
-fn git(cwd: &Path, args: &[&str]) -> std::io::Result<()> {
-    let status = program("git", cwd)
-        .args(args)
-        .stdout(Stdio::null())
-        .status()?;
-    if status.success() {
-        Ok(())
-    } else {
-        Err(std::io::Error::other(format!("git {args:?} failed")))
-    }
 }
 
 /// Asks the hook as a CLI does (JSON on its standard input, exit 2 blocks), then runs the command.

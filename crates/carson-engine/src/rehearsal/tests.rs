@@ -3,7 +3,7 @@ use std::path::Path;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-use super::play::program;
+use super::programs::program;
 use super::{Part, Script, play};
 
 fn played(script: &str, part: &Part, cwd: &Path) -> std::io::Result<String> {

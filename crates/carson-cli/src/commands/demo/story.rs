@@ -119,7 +119,7 @@ fn deed(kind: Option<RoleKind>, row: &Firing, effects: &[EffectRow], crew: &[Fir
             format!("planned {on} {title:?}: {parts}")
         }
         (Some(RoleKind::Implementer), Some(Outcome::Ok)) => {
-            format!("made #{pull} of {on} {title:?}: {reason}")
+            format!("opened pull request #{pull} for {on} {title:?}: {reason}")
         }
         (Some(RoleKind::Reviewer), Some(Outcome::Ok)) => verdict(&on, row),
         (Some(RoleKind::Fixer), Some(Outcome::Ok)) => format!("mended {on}: {}", said(row)),
