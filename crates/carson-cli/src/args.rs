@@ -41,7 +41,7 @@ pub enum Command {
     /// Add a role to a home.
     #[command(subcommand)]
     Agent(Agent),
-    /// Watch an embedded fleet do real work in a temporary home (about 40 seconds).
+    /// Watch an embedded fleet do real work in a temporary home (at most a minute).
     Demo(Demo),
     /// Run the supervisor in the foreground.
     Daemon(Daemon),
@@ -320,8 +320,8 @@ pub struct Demo {
     /// A repository to copy instead of the generated sample; it is only read.
     #[arg(long, value_name = "PATH")]
     pub repo: Option<PathBuf>,
-    /// How many seconds to run; with a real engine it ends when the work is done [default: 40,
-    /// with a real engine 600].
+    /// How many seconds to run at most; it ends when all is done [default: 48, with a real
+    /// engine 600].
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=86_400))]
     pub seconds: Option<u64>,
 }

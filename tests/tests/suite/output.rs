@@ -365,6 +365,7 @@ fn the_demo_ends_with_what_became_of_everything() {
     for said in [
         "  OK           butler — Greet the owner in the evening\n               1 commit",
         "pull request ",
+        "\nWhat the crew did, in the repository dinner:\n\n  planner ",
         "0 firings without an end, 0 worktrees left behind.",
         "\nLook around:\n  carson --home ",
     ] {

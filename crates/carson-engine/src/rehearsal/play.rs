@@ -1,70 +1,33 @@
 //! Plays a script. This is a program of its own, like any agent CLI: whoever starts it
 //! supervises it.
 
-use std::io::Write;
+use std::io::{ErrorKind, Write};
 use std::os::unix::process::CommandExt;
 use std::path::{Component, Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::Stdio;
 use std::time::{Duration, Instant};
 
 use carson_core::Clock;
 use nix::sys::signal::{SigSet, Signal};
 use serde_json::{Value, json};
 
-use super::script::{Script, Step};
-
-/// Which session of which firing this is, as Carson's environment tells.
-#[derive(Clone, Debug, Default)]
-pub struct Part {
-    /// `CARSON_STAGE`.
-    pub stage: String,
-    /// `CARSON_WORK`.
-    pub issue: u64,
-    /// `CARSON_ATTEMPT`.
-    pub attempt: u32,
-    /// `CARSON_STAGE_RUN`.
-    pub run: u32,
-    /// `CARSON_MAX_TURNS`.
-    pub max_turns: u32,
-    /// `CARSON_HOOK_COMMAND`.
-    pub hook: Option<String>,
-}
-
-impl Part {
-    /// Reads the part out of an environment.
-    #[must_use]
-    pub fn of(variable: impl Fn(&str) -> Option<String>) -> Self {
-        let number = |name: &str| {
-            variable(name)
-                .and_then(|text| text.parse().ok())
-                .unwrap_or(0)
-        };
-        Self {
-            stage: variable("CARSON_STAGE").unwrap_or_default(),
-            issue: variable("CARSON_WORK")
-                .and_then(|text| text.parse().ok())
-                .unwrap_or(0),
-            attempt: number("CARSON_ATTEMPT"),
-            run: number("CARSON_STAGE_RUN"),
-            max_turns: variable("CARSON_MAX_TURNS")
-                .and_then(|text| text.parse().ok())
-                .unwrap_or(u32::MAX),
-            hook: variable("CARSON_HOOK_COMMAND"),
-        }
-    }
-}
+use super::outbox;
+use super::part::Part;
+use super::programs::{git, program};
+use super::script::{Script, Step, When};
 
 /// Plays the first matching part in `cwd`, printing to `out`; the exit code.
 ///
 /// # Errors
 /// When a step fails: a script asks only for what can be done.
 pub fn play(script: &Script, part: &Part, cwd: &Path, out: &mut dyn Write) -> std::io::Result<u8> {
-    let matching = script.when.iter().find(|when| {
-        when.stage.as_ref().is_none_or(|stage| *stage == part.stage)
-            && when.issue.is_none_or(|issue| issue == part.issue)
-            && when.attempt.is_none_or(|attempt| attempt == part.attempt)
-            && when.run.is_none_or(|run| run == part.run)
-    });
+    let mut matching = None;
+    for when in &script.when {
+        if fits(when, part, cwd)? {
+            matching = Some(when);
+            break;
+        }
+    }
     let Some(when) = matching else {
         return Err(std::io::Error::other(format!(
             "no part of the script fits {part:?}"
@@ -86,6 +49,26 @@ pub fn play(script: &Script, part: &Part, cwd: &Path, out: &mut dyn Write) -> st
     Ok(0)
 }
 
+fn fits(when: &When, part: &Part, cwd: &Path) -> std::io::Result<bool> {
+    let is_part = when.role.as_ref().is_none_or(|role| *role == part.role)
+        && when.stage.as_ref().is_none_or(|stage| *stage == part.stage)
+        && when.issue.is_none_or(|issue| issue == part.issue)
+        && when.attempt.is_none_or(|attempt| attempt == part.attempt)
+        && when.run.is_none_or(|run| run == part.run);
+    match &when.finds {
+        Some(finds) if is_part => has(&inside(cwd, &finds.path)?, &finds.text),
+        _ => Ok(is_part),
+    }
+}
+
+fn has(file: &Path, text: &str) -> std::io::Result<bool> {
+    match std::fs::read_to_string(file) {
+        Ok(found) => Ok(found.contains(text)),
+        Err(error) if error.kind() == ErrorKind::NotFound => Ok(false),
+        Err(error) => Err(error),
+    }
+}
+
 fn play_step(
     step: &Step,
     part: &Part,
@@ -105,6 +88,7 @@ fn play_step(
                 git(cwd, &["commit", "--quiet", "-m", message])?;
             }
         }
+        Step::Outbox(entries) => outbox::write(entries, part, cwd)?,
         Step::Tool(command) => tool(command, part, cwd, out)?,
         Step::SleepMs(ms) => std::thread::sleep(Duration::from_millis(*ms)),
         Step::FloodMb(mb) => flood(*mb, out)?,
@@ -159,28 +143,6 @@ fn write(path: &Path, content: &str, append: bool) -> std::io::Result<()> {
         .append(append)
         .truncate(!append);
     options.open(path)?.write_all(content.as_bytes())
-}
-
-#[expect(
-    clippy::disallowed_methods,
-    reason = "an agent CLI starts its tools itself"
-)]
-fn program(name: &str, cwd: &Path) -> Command {
-    let mut command = Command::new(name);
-    command.current_dir(cwd).stdin(Stdio::null());
-    command
-}
-
-fn git(cwd: &Path, args: &[&str]) -> std::io::Result<()> {
-    let status = program("git", cwd)
-        .args(args)
-        .stdout(Stdio::null())
-        .status()?;
-    if status.success() {
-        Ok(())
-    } else {
-        Err(std::io::Error::other(format!("git {args:?} failed")))
-    }
 }
 
 /// Asks the hook as a CLI does (JSON on its standard input, exit 2 blocks), then runs the command.

@@ -17,17 +17,31 @@ pub struct Script {
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct When {
+    /// Only in sessions of this role.
+    pub role: Option<String>,
     /// Only in this stage.
     pub stage: Option<String>,
-    /// Only for this issue.
+    /// Only for this issue, or this pull request.
     pub issue: Option<u64>,
     /// Only in this execute attempt.
     pub attempt: Option<u32>,
     /// Only in the so-manieth session of this stage in its firing.
     pub run: Option<u32>,
+    /// Only where a file of the worktree has these words.
+    pub finds: Option<Finds>,
     /// What happens.
     #[serde(rename = "do")]
     pub steps: Vec<Step>,
+}
+
+/// Words in a file of the worktree: by them a session judges what it sees, as a model would.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Finds {
+    /// Which file; one that is not there has no words.
+    pub path: PathBuf,
+    /// What it has somewhere.
+    pub text: String,
 }
 
 /// One thing that a scripted session does.
@@ -56,6 +70,10 @@ pub enum Step {
     Stage(PathBuf),
     /// Stages everything and commits it with this message.
     Commit(String),
+    /// Asks Carson for these entries, in the file that `$CARSON_OUTBOX` names. An entry that does not say
+    /// which `issue` or `pull` it is on is on the session's work; a review that does not say its `head`
+    /// is of the worktree's commit.
+    Outbox(Vec<serde_json::Map<String, serde_json::Value>>),
     /// Calls the shell tool: the hook is asked first, as a CLI would.
     Tool(String),
     /// Sleeps so many milliseconds.

@@ -1,19 +1,23 @@
 //! `carson demo`: an embedded fleet that does real work in a temporary home.
 
 mod accounts;
+mod crew;
 mod household;
+mod repository;
 mod show;
+mod story;
 
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use carson_core::{EngineKind, Outcome};
+use carson_core::{EngineKind, Outcome, SkipKind};
 use carson_home::Home;
 use carson_proc::{Cancel, Command, Limits, become_subreaper, run as supervise};
-use carson_store::Filter;
+use carson_store::{Filter, Firing};
 use tokio::time::{Instant, sleep};
 
+use self::story::Story;
 use crate::app::App;
 use crate::args::Demo;
 use crate::error::CommandError;
@@ -66,6 +70,8 @@ fn prologue(args: &Demo, root: &Path) {
     if facts.plays_script {
         print::line("The rehearsal engine plays a script: no model is asked, nothing is paid.");
         print::line("Everything else is real: the daemon, git, the hook, the processes.");
+        print::line("Eight roles show how firings end. A crew takes an issue from plan to merge;");
+        print::line("what its operator types, the demo does in your place.");
     } else {
         let who = facts.title;
         print::line(&format!(
@@ -91,13 +97,26 @@ async fn daemon_until(command: &Command, cancel: &Cancel) -> Result<String, Comm
     Ok(done.stderr.text())
 }
 
+/// How long it may take at most, where nobody says.
+fn at_most(engine: EngineKind) -> u64 {
+    match engine.facts().plays_script {
+        true => 48,
+        false => 600,
+    }
+}
+
 async fn perform(home: &Home, args: &Demo, quiet: bool) {
-    let real = !args.engine.facts().plays_script;
-    let seconds = args.seconds.unwrap_or(if real { 600 } else { 40 });
+    let rehearsed = args.engine.facts().plays_script;
+    let seconds = args.seconds.unwrap_or_else(|| at_most(args.engine));
     let until = Instant::now() + Duration::from_secs(seconds);
     let mut stage = (!quiet).then(|| show::Live::new(is_live(Stream::Output)));
-    while Instant::now() < until && !(real && all_done(home).await) {
+    while Instant::now() < until && !is_over(home, args.engine).await {
+        let approved = match rehearsed {
+            true => crew::approve(home).await,
+            false => None,
+        };
         if let Some(stage) = &mut stage {
+            approved.iter().for_each(|plan| stage.approved(plan));
             stage.draw(home).await;
         }
         sleep(Duration::from_millis(250)).await;
@@ -107,9 +126,18 @@ async fn perform(home: &Home, args: &Demo, quiet: bool) {
     }
 }
 
-/// Whether every role has brought a piece of work to an end, or cannot: a CLI that is not
+/// Whether there is nothing more to see.
+async fn is_over(home: &Home, engine: EngineKind) -> bool {
+    let crew_is = match engine.facts().plays_script {
+        true => Story::of(home).await.is_ok_and(|story| story.is_over()),
+        false => true,
+    };
+    crew_is && all_done(home, engine).await
+}
+
+/// Whether every role of the sample has brought a piece of work to an end, or cannot: a CLI that is not
 /// installed or not signed in will not be so in a minute.
-async fn all_done(home: &Home) -> bool {
+async fn all_done(home: &Home, engine: EngineKind) -> bool {
     let filter = Filter {
         role: None,
         since: None,
@@ -117,14 +145,21 @@ async fn all_done(home: &Home) -> bool {
         limit: 1_000,
     };
     let rows = home.store.firings(&filter).await.unwrap_or_default();
-    home.fleet.roles.keys().all(|role| {
-        let mut own = rows.iter().filter(|row| row.role == *role);
-        own.any(|row| match row.outcome {
-            None => false,
-            Some(Outcome::Skipped) => true,
-            Some(_) => row.work.is_some(),
-        })
+    let mut roles = home.fleet.roles.values().filter(|role| !crew::has(role));
+    roles.all(|role| {
+        let own = || rows.iter().filter(|row| row.role == role.name);
+        let mut ends = household::ends(engine, role.name.as_str()).iter();
+        own().any(is_an_end) && ends.all(|end| own().any(|row| row.outcome == Some(*end)))
     })
+}
+
+fn is_an_end(row: &Firing) -> bool {
+    match row.outcome {
+        None => false,
+        // Else it is at its work.
+        Some(Outcome::Skipped) => row.skip != Some(SkipKind::OVERLAP),
+        Some(_) => row.work.is_some(),
+    }
 }
 
 async fn curtain(home: &Home, engine: EngineKind) {

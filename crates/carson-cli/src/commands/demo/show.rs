@@ -6,19 +6,29 @@ use std::path::Path;
 use carson_core::text::counted;
 use carson_core::{FiringId, Outcome};
 use carson_home::Home;
+use carson_operator::approve::Approved;
 use carson_operator::firings::state;
 use carson_store::{Filter, Firing};
 use serde_json::json;
 
+use super::crew;
+use super::story::{Story, is_of_crew};
 use crate::app::App;
 use crate::commands::firings::{HEADER, table_row};
 use crate::error::CommandError;
 use crate::print;
 
+/// Rows of the table that are drawn, the newest: one that is higher than the terminal cannot be drawn
+/// anew, and the lowest have 24 lines.
+const MOST_DRAWN: usize = 20;
+
 /// The table while it runs: drawn anew on a terminal, else a line for each change.
 pub struct Live {
     terminal: bool,
     drawn: usize,
+    shown: usize,
+    /// What the operator did, and after how many firings.
+    acts: Vec<(usize, Vec<String>)>,
     seen: BTreeMap<FiringId, String>,
 }
 
@@ -27,7 +37,27 @@ impl Live {
         Self {
             terminal,
             drawn: 0,
+            shown: 0,
+            acts: Vec::new(),
             seen: BTreeMap::new(),
+        }
+    }
+
+    /// What was done in the operator's place: they approved a plan.
+    pub fn approved(&mut self, plan: &Approved) {
+        let (who, what) = ("you", "approved");
+        let typed = crew::approval(&plan.filed);
+        if self.terminal {
+            let work = format!("#{} {}", plan.issue, crew::TITLE);
+            let cells = ["", who, what, &work, "", "", "", &typed];
+            let cells = cells.map(str::to_owned).to_vec();
+            self.acts.push((self.shown, cells));
+        } else {
+            print::line(&format!(
+                "{:8}  {who:<11} {what:<14} {}  {typed}",
+                "",
+                crew::TITLE
+            ));
         }
     }
 
@@ -57,11 +87,14 @@ impl Live {
             print::raw(&format!("\u{1b}[{}A\u{1b}[J\u{1b}[A", self.drawn + 1));
         }
         let now = home.clock.now();
-        print::table(
-            &HEADER,
-            rows.iter().map(|row| table_row(row, now)).collect(),
-        );
+        let mut rows: Vec<_> = rows.iter().map(|row| table_row(row, now)).collect();
+        self.shown = rows.len();
+        for (before, act) in self.acts.iter().rev() {
+            rows.insert(*before, act.clone());
+        }
+        rows.drain(..rows.len().saturating_sub(MOST_DRAWN));
         self.drawn = rows.len() + 1;
+        print::table(&HEADER, rows);
     }
 
     fn changes(&mut self, rows: &[Firing]) {
@@ -102,6 +135,10 @@ pub async fn summary(app: &App, home: &Home, root: &Path) -> Result<u8, CommandE
         .iter()
         .filter(|row| row.outcome == Some(Outcome::Skipped))
         .collect();
+    let story = match home.fleet.roles.values().any(crew::has) {
+        true => Some(Story::of(home).await?),
+        false => None,
+    };
     let worked: Vec<&Firing> = rows.iter().filter(|row| row.work.is_some()).collect();
     let left = benches(home);
     let lost = worked.iter().filter(|row| row.outcome.is_none()).count();
@@ -109,13 +146,16 @@ pub async fn summary(app: &App, home: &Home, root: &Path) -> Result<u8, CommandE
     if app.json {
         print::json(&json!({
             "root": root, "firings": worked, "quiet": quiet, "skipped": skipped.len(),
-            "benches_left": left, "unfinished": lost,
+            "benches_left": left, "unfinished": lost, "crew": story,
         }));
         return Ok(u8::from(!ok));
     }
     print::line("\nWhat happened:");
-    for row in &worked {
+    for row in worked.iter().filter(|row| !is_of_crew(row)) {
         print_firing(home, row).await?;
+    }
+    if let Some(story) = &story {
+        story.print();
     }
     let mut reasons: BTreeMap<String, u64> = BTreeMap::new();
     for row in &skipped {
@@ -136,7 +176,11 @@ pub async fn summary(app: &App, home: &Home, root: &Path) -> Result<u8, CommandE
     print::line("\nLook around:");
     let dir = home.fleet.layout.root.display();
     print::line(&format!("  carson --home {dir} status"));
-    print::line(&format!("  carson --home {dir} pr list"));
+    for repo in home.fleet.repos.keys() {
+        print::line(&format!(
+            "  carson --home {dir} pr list --repo {repo} --all"
+        ));
+    }
     print::line(&format!(
         "  git -C {} log --oneline --graph --all",
         root.join("remote.git").display()
