@@ -11,8 +11,9 @@ use super::Args;
 const TYPED: [(&str, &str); 1] = [("firings show", "firings id")];
 
 /// Commands that are no verbs, and why.
-const ONLY_HERE: [(&str, &str); 17] = [
+const ONLY_HERE: [(&str, &str); 18] = [
     ("init", "makes the home that verbs are asked in"),
+    ("agent new", "writes into the home, as an editor would"),
     (
         "demo",
         "makes a home of its own, and shows it on this terminal",

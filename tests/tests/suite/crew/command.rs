@@ -168,7 +168,7 @@ fn what_a_command_brings_up_to_date_is_one_pull_request_that_was_checked() {
     );
     // People have enough to read.
     let row = ends(&fleet, "command", "SKIPPED");
-    assert!(reason(&row).contains("open pull request"), "{row:#}");
+    assert!(reason(&row).contains("review queue 1/1"), "{row:#}");
 }
 
 #[test]
