@@ -8,7 +8,7 @@ use std::path::PathBuf;
 use carson_config::shipped_roles;
 use carson_core::{EngineKind, Program};
 use carson_forge::OPENERS;
-use carson_operator::{block, firings, outcomes, pause};
+use carson_operator::{block, brief, firings, outcomes, pause};
 use chrono::{DateTime, Utc};
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Args as ClapArgs, Parser, Subcommand};
@@ -94,6 +94,15 @@ pub enum Command {
     Firings(Firings),
     /// Show one firing, or what it was told, said and changed.
     Show(Show),
+    /// Say what the fleet did, and what waits for you.
+    ///
+    /// It is what the role `steward` posts in the morning and at night: what needs a person, what is ready to
+    /// be read, what was merged, what was not finished. It is made of the rows: no forge and no model is asked.
+    Brief {
+        /// Since then: how long ago (2h, 3d, 1w), `today`, `yesterday`, or a day.
+        #[arg(long, value_name = "WHEN", default_value = brief::SINCE)]
+        since: String,
+    },
     /// Say what firings cost, by role.
     Cost {
         /// Only since then: how long ago (2h, 3d, 1w), `today`, `yesterday`, or a day.

@@ -236,7 +236,7 @@ fn needed(raw: &RoleFile, kind: RoleKind, check: &mut Check<'_>) {
         let hint = "engines = [\"claude\"]";
         check.problem("engines", "a role needs at least one account", hint);
     }
-    if raw.repos.is_empty() {
+    if raw.repos.is_empty() && kind != RoleKind::Steward {
         let problem = "a role needs at least one repository to work in";
         check.problem("repos", problem, "repos = [\"widget\"]");
     }

@@ -24,7 +24,7 @@ macro_rules! role {
     };
 }
 
-const SHIPPED: [ShippedRole; 9] = [
+const SHIPPED: [ShippedRole; 10] = [
     role!(
         "implementer", Implementer: "role.toml", "plan.md", "review.md", "revise.md", "execute.md", "diff-review.md",
         "confirm.md"
@@ -37,6 +37,7 @@ const SHIPPED: [ShippedRole; 9] = [
     role!("smoke", Command: "role.toml"),
     role!("deploy-health", Command: "role.toml"),
     role!("warden", Command: "role.toml"),
+    role!("steward", Steward: "role.toml"),
 ];
 
 impl ShippedRole {

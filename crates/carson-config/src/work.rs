@@ -12,7 +12,7 @@ use crate::forms::{Maybe, Span};
 /// What a role is for. Each kind is a file in `crates/carson-firing/src/roles/`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
-#[schemars(extend("x-planned" = ["architect", "tester", "steward"]))]
+#[schemars(extend("x-planned" = ["architect", "tester"]))]
 pub enum RoleKind {
     /// Makes a pull request of an issue.
     Implementer,
@@ -30,6 +30,8 @@ pub enum RoleKind {
     Merger,
     /// Runs a command at every slot; asks no model.
     Command,
+    /// Tells the owner what the fleet did; asks no model, and works in no repository.
+    Steward,
 }
 
 /// What `work.from` may say.
@@ -47,7 +49,7 @@ pub enum WorkFrom {
 
 impl RoleKind {
     /// Every kind.
-    pub const ALL: [Self; 8] = [
+    pub const ALL: [Self; 9] = [
         Self::Implementer,
         Self::Routine,
         Self::Planner,
@@ -56,6 +58,7 @@ impl RoleKind {
         Self::Fixer,
         Self::Merger,
         Self::Command,
+        Self::Steward,
     ];
 
     /// Its word in `role.toml`.
@@ -70,6 +73,7 @@ impl RoleKind {
             Self::Fixer => "fixer",
             Self::Merger => "merger",
             Self::Command => "command",
+            Self::Steward => "steward",
         }
     }
 
@@ -79,7 +83,7 @@ impl RoleKind {
         match self {
             Self::Implementer | Self::Planner | Self::Triager => WorkFrom::Issues,
             Self::Reviewer | Self::Fixer | Self::Merger => WorkFrom::Pulls,
-            Self::Routine | Self::Command => WorkFrom::None,
+            Self::Routine | Self::Command | Self::Steward => WorkFrom::None,
         }
     }
 
@@ -95,7 +99,7 @@ impl RoleKind {
     /// Whether it asks a model at all.
     #[must_use]
     pub fn has_sessions(self) -> bool {
-        !matches!(self, Self::Merger | Self::Command)
+        !matches!(self, Self::Merger | Self::Command | Self::Steward)
     }
 
     /// The label by which it takes issues, where nobody wrote one.
@@ -108,7 +112,8 @@ impl RoleKind {
             | Self::Reviewer
             | Self::Fixer
             | Self::Merger
-            | Self::Command => None,
+            | Self::Command
+            | Self::Steward => None,
         }
     }
 
@@ -129,7 +134,7 @@ impl RoleKind {
             Self::Fixer => vec![Stage::Execute, Stage::Verify, Stage::DiffReview],
             Self::Command => vec![Stage::Execute, Stage::Verify],
             Self::Planner | Self::Triager | Self::Reviewer => vec![Stage::Execute],
-            Self::Merger => Vec::new(),
+            Self::Merger | Self::Steward => Vec::new(),
         }
     }
 
@@ -159,7 +164,9 @@ impl RoleKind {
                 issues_per_day: 4,
                 ..Grant::default()
             },
-            Self::Implementer | Self::Routine | Self::Fixer | Self::Merger => Grant::default(),
+            Self::Implementer | Self::Routine | Self::Fixer | Self::Merger | Self::Steward => {
+                Grant::default()
+            }
         }
     }
 }

@@ -27,6 +27,7 @@ pub mod admit;
 mod asked_forge;
 mod asked_in_bench;
 mod background;
+mod brief;
 mod budget;
 mod clean_rooms;
 pub mod conclude;
@@ -88,6 +89,8 @@ pub use roles::candidates::{Candidate, Candidates, HeldCandidate, ShownPull};
 pub use roles::look::candidates;
 
 pub use effects::{approve, drop_plans, waiting_plan};
+
+pub use brief::{Brief, Sums};
 
 pub use admit::{ClaimError, Claimed};
 pub use ended::{Ended, FiringError};

@@ -28,6 +28,7 @@ pub mod approve;
 pub mod backup;
 pub mod block;
 pub mod breaker;
+pub mod brief;
 pub mod cost;
 pub mod daemons;
 pub mod fire;

@@ -2,7 +2,7 @@
 
 use crate::verb::Verb;
 use crate::{
-    approve, backup, block, breaker, cost, fire, firings, issue_edits, issues, labels, logs,
+    approve, backup, block, breaker, brief, cost, fire, firings, issue_edits, issues, labels, logs,
     outcomes, pause, prune, pull_ends, pull_reviews, pulls, retry, roles, show, status, stop, why,
     workspaces,
 };
@@ -17,6 +17,7 @@ pub const VERBS: &[Verb] = &[
     Verb::of::<firings::Show>(),
     Verb::of::<show::Show>(),
     Verb::of::<logs::Logs>(),
+    Verb::of::<brief::Brief>(),
     Verb::of::<cost::Cost>(),
     Verb::of::<outcomes::Outcomes>(),
     Verb::of::<issues::Create>(),

@@ -41,8 +41,8 @@ fn play_all(role: &str) {
 
 #[test]
 fn each_shipped_role_has_three_examples_in_the_form() {
-    // What runs a command has no answer to show.
-    let judge = |role: &&ShippedRole| role.kind != RoleKind::Command;
+    // What runs a command, or tells what was, has no answer to show.
+    let judge = |role: &&ShippedRole| ![RoleKind::Command, RoleKind::Steward].contains(&role.kind);
     for role in shipped_roles().iter().filter(judge) {
         let files = files_of(role.name);
         assert_eq!(files.len(), 3, "{}: {files:?}", role.name);

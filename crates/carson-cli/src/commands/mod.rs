@@ -5,6 +5,7 @@ mod approve;
 mod backup;
 mod block;
 mod breaker;
+mod brief;
 mod config;
 mod cost;
 mod daemon;
@@ -106,6 +107,7 @@ async fn dispatch(app: &App, command: Command) -> Result<u8, CommandError> {
         Command::Roles { action } => roles::run(app, action).await,
         Command::Firings(args) => firings::run(app, args).await,
         Command::Show(args) => show::run(app, args).await,
+        Command::Brief { since } => brief::run(app, since).await,
         Command::Cost { since } => cost::run(app, since).await,
         Command::Outcomes { since, by } => outcomes::run(app, Outcomes { since, by }).await,
         Command::Logs {

@@ -78,7 +78,13 @@ impl NewRole {
             return Err(missing.hint(hint));
         }
         let fleet = app.load()?.fleet;
-        let repo = names::repo_or_only(&fleet, self.repo.as_deref())?;
+        let anywhere = fleet
+            .repos
+            .keys()
+            .next()
+            .filter(|_| kind == RoleKind::Steward);
+        let wanted = self.repo.as_deref().or(anywhere.map(|name| name.as_str()));
+        let repo = names::repo_or_only(&fleet, wanted)?;
         let account = match &self.account {
             Some(name) => Some(names::account(&fleet, name)?.name.clone()),
             None => fleet.accounts.keys().next().cloned(),
@@ -106,7 +112,10 @@ impl NewRole {
             let _ = file.parent().map(std::fs::remove_dir);
             return Err(error.hint("nothing was kept"));
         }
-        let mut told = format!("role: {} works in {}", file.display(), repo.name);
+        let mut told = format!("role: {}", file.display());
+        if kind != RoleKind::Steward {
+            told.push_str(&format!(" works in {}", repo.name));
+        }
         if let Some(account) = &account {
             told.push_str(&format!(" with the account {account}"));
         }

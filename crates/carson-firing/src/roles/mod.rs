@@ -16,6 +16,7 @@ pub(crate) mod pulls;
 pub(crate) mod repositories;
 mod review;
 pub(crate) mod routine;
+mod steward;
 mod take;
 mod triage;
 
@@ -34,5 +35,6 @@ pub(crate) fn kind_of(role: &Role) -> &'static Kind {
         RoleKind::Fixer => &fix::KIND,
         RoleKind::Merger => &merge::KIND,
         RoleKind::Command => &command::KIND,
+        RoleKind::Steward => &steward::KIND,
     }
 }
