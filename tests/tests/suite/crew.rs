@@ -2,6 +2,7 @@
 
 mod claude;
 mod command;
+mod day;
 pub(crate) mod fixer;
 mod merger;
 mod outbox;

@@ -105,7 +105,7 @@ fn what_waits_for_a_person_comes_first() {
 fn a_role_that_fails_again_and_again_is_one_line() {
     let fleet = household("echo no; exit 9");
     for _ in 0..3 {
-        fleet.fire("hand");
+        assert_eq!(fleet.fire("hand").code, Some(13));
     }
     let told = fleet.carson(&["brief", "--since", "today"]).stdout;
     assert_eq!(told.matches("• hand: ").count(), 1, "{told}");
