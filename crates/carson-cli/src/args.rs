@@ -80,7 +80,7 @@ pub enum Command {
     /// Say why a role fired or did not, what would change it, and what comes next.
     Why {
         /// The role; an issue (`issue-12`, or `REPO#12` where there are several repositories); a pull request
-        /// (`pr-12`); or a firing: its
+        /// (`pr-12`, `pr-REPO#12`); or a firing: its
         /// id, or any part of it that no other has.
         #[arg(value_name = "ROLE|ISSUE|FIRING")]
         what: String,

@@ -1,22 +1,27 @@
-//! What the fleet did since some time, for its owner: of the rows alone, so that it is told also when no
-//! forge answers.
+//! What the fleet did since some time, and what waits for its owner: by the rows, and by what the forges say of
+//! it now. What no forge answers is told as the rows have it.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
+use carson_config::{Repo, RoleKind};
 use carson_core::text::{counted, instant};
 use carson_core::work::WorkKey;
-use carson_core::{Effect, Outcome, RoleName};
+use carson_core::{Effect, Outcome, RepoName, RoleName};
+use carson_forge::{Forge, NEEDS_HUMAN, PullState};
 use carson_home::Home;
 use carson_store::{EffectRow, EffectState, Filter, Firing as Row, StoreError};
 use chrono::{DateTime, Utc};
 use serde::Serialize;
 
 use crate::forge_text::one_line;
+use crate::review_queue::FLEET;
 
 /// Firings that are looked at, the newest.
 const ROWS: u32 = 2_000;
 /// Lines of one section.
 const LINES: usize = 10;
+/// Pull requests whose end is asked for.
+const ASKED: usize = 30;
 
 /// What the fleet did.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -76,6 +81,7 @@ impl Brief {
             unfinished: Vec::new(),
             sums: Sums::default(),
         };
+        let mut pulls = BTreeMap::new();
         let mut bad: BTreeMap<&RoleName, Vec<&Row>> = BTreeMap::new();
         // The oldest first.
         for row in rows.iter().rev() {
@@ -85,7 +91,7 @@ impl Brief {
                 Outcome::Skipped => brief.sums.skipped += 1,
                 Outcome::Silent => brief.sums.silent += 1,
                 Outcome::Ok | Outcome::AlreadyDone => {
-                    brief.add(row, &home.store.effects(row.id).await?);
+                    brief.add(row, &home.store.effects(row.id).await?, &mut pulls);
                 }
                 Outcome::Blocked => {
                     brief.sums.firings += 1;
@@ -98,6 +104,7 @@ impl Brief {
                 }
             }
         }
+        brief.ends(home, pulls).await;
         brief.unfinished = bad
             .iter()
             .filter_map(|(role, rows)| ends(role, rows))
@@ -105,27 +112,32 @@ impl Brief {
         Ok(brief)
     }
 
-    fn add(&mut self, row: &Row, effects: &[EffectRow]) {
+    /// What became of pull requests that were opened, joined or merged.
+    async fn ends(&mut self, home: &Home, pulls: Pulls) {
+        for ((name, number), what) in pulls.into_iter().take(ASKED) {
+            let state = match home.fleet.repos.get(&name) {
+                Some(repo) => state(home, repo, number).await,
+                None => None,
+            };
+            let line = format!("pull request #{number} of {name}, {what}");
+            match state {
+                Some(PullState::Merged) => self.merged.push(line),
+                Some(PullState::Closed) => {}
+                Some(PullState::Open) | None => self.ready.push(line),
+            }
+        }
+    }
+
+    fn add(&mut self, row: &Row, effects: &[EffectRow], pulls: &mut Pulls) {
         self.sums.firings += 1;
         for one in effects.iter().filter(|one| one.state == EffectState::Done) {
             match &one.effect {
                 Effect::OpenPull { draft: false, .. } | Effect::JoinPull { .. } => {
-                    let number = row.pr_number.unwrap_or_default();
-                    let line = format!("pull request #{number}, {}", of(row));
-                    self.ready.push(line);
+                    note(pulls, row, row.pr_number.unwrap_or_default());
                 }
-                Effect::MergePull { pull, .. } => {
-                    let title = one_line(row.title.as_deref().unwrap_or_default());
-                    let repo = row.repo.as_ref().map_or("", |repo| repo.as_str());
-                    self.merged
-                        .push(format!("pull request #{pull} of {repo}, {title:?}"));
-                }
+                Effect::MergePull { pull, .. } => note(pulls, row, *pull),
                 Effect::FileIssue { .. } => self.sums.filed += 1,
                 Effect::Review { .. } => self.sums.reviews += 1,
-                Effect::HandOver { number, .. } => {
-                    self.needs_you
-                        .push(format!("#{number} was given to people ({})", row.role));
-                }
                 _ => {}
             }
         }
@@ -191,6 +203,21 @@ impl Sums {
     }
 }
 
+/// Pull requests by their place, and what each is about.
+type Pulls = BTreeMap<(RepoName, u64), String>;
+
+fn note(pulls: &mut Pulls, row: &Row, number: u64) {
+    let Some(repo) = row.repo.clone() else { return };
+    let title = one_line(row.title.as_deref().unwrap_or_default());
+    pulls.entry((repo, number)).or_insert(format!("{title:?}"));
+}
+
+/// Where a pull request stands; nobody knows when its forge does not answer.
+async fn state(home: &Home, repo: &Repo, number: u64) -> Option<PullState> {
+    let forge = home.forge(repo).await.ok()?;
+    Some(forge.pull(number).await.ok()?.state)
+}
+
 /// Whose work it was.
 fn of(row: &Row) -> String {
     let repo = row.repo.as_ref().map_or("", |repo| repo.as_str());
@@ -237,6 +264,11 @@ async fn waiting(home: &Home) -> Result<Vec<String>, StoreError> {
             }
         }
     }
+    for repo in home.fleet.repos.values() {
+        if let Ok(forge) = home.forge(repo).await {
+            lines.extend(given(home, repo, &forge).await);
+        }
+    }
     for row in home.store.breakers().await? {
         if row.breaker.is_open() {
             lines.push(format!(
@@ -254,4 +286,46 @@ async fn waiting(home: &Home) -> Result<Vec<String>, StoreError> {
         }
     }
     Ok(lines)
+}
+
+/// What the forge says is for people now: what a command found, issues that the fleet gave up, and pull requests
+/// that it may not mend any more.
+async fn given(home: &Home, repo: &Repo, forge: &Forge) -> Vec<String> {
+    let mut seen = BTreeSet::new();
+    let mut lines = Vec::new();
+    let name = &repo.name;
+    for role in home.fleet.roles.values() {
+        if role.kind != RoleKind::Command || !role.repos.contains(name) {
+            continue;
+        }
+        if let Ok(Some(issue)) = forge.open_issue_about(&about(&role.name)).await {
+            seen.insert(issue.number);
+            let title = one_line(&issue.title);
+            lines.push(format!("{name}#{} {title:?}", issue.number));
+        }
+    }
+    let issues = forge.issues(Some(NEEDS_HUMAN)).await;
+    for issue in issues.map(|all| all.found).unwrap_or_default() {
+        if seen.insert(issue.number) {
+            let title = one_line(&issue.title);
+            let line = format!("{name}#{} {title:?} carries {NEEDS_HUMAN}", issue.number);
+            lines.push(line);
+        }
+    }
+    for pull in forge.open_pulls_of(FLEET).await.unwrap_or_default() {
+        let is_given = pull.labels.iter().any(|label| label == NEEDS_HUMAN);
+        if is_given && seen.insert(pull.number) {
+            let title = one_line(&pull.title);
+            lines.push(format!(
+                "pull request #{} of {name} {title:?} carries {NEEDS_HUMAN}",
+                pull.number
+            ));
+        }
+    }
+    lines
+}
+
+/// What the issue of a command is about.
+pub(crate) fn about(role: &RoleName) -> String {
+    format!("command {role}")
 }

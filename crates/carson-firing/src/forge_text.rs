@@ -42,7 +42,8 @@ pub(crate) fn pull_body(
         // The forge itself closes the issue of what is finished, once that is merged.
         Some(number) if settled.outcome == Outcome::Ok => Page::from("Closes #").names(number),
         Some(number) => Page::from("Issue: #").names(number),
-        None => Page::from("The role's own task."),
+        None if taken.work.body.trim().is_empty() => Page::from("The role's own task."),
+        None => Page::from("The role's own task: ").quotes(&taken.work.body),
     };
     body = body
         .says("\n\n- role: ")

@@ -19,7 +19,7 @@ use crate::asked_forge::AskedForge;
 use crate::roles::kind_of;
 
 /// What the branches of all firings begin with.
-const FLEET: &str = "carson/";
+pub(crate) const FLEET: &str = "carson/";
 
 /// People have enough to read.
 #[derive(Debug)]

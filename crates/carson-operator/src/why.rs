@@ -26,7 +26,7 @@ pub use stops::Stop;
 #[derive(Debug, Deserialize, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Why {
-    /// The role; an issue (`issue-12`, `widget#12`); a pull request (`pr-12`); or a firing: its id, or any part of it that no other
+    /// The role; an issue (`issue-12`, `widget#12`); a pull request (`pr-12`, `pr-widget#12`); or a firing: its id, or any part of it that no other
     /// has.
     pub what: String,
 }
@@ -43,6 +43,14 @@ pub enum Reasons {
     Pull(Box<OfPull>),
     /// Of one firing.
     Firing(Box<OfFiring>),
+}
+
+/// `12` or `widget#12` of a pull request, in the form of an issue.
+fn as_issue(text: &str) -> String {
+    match text.contains('#') {
+        true => text.to_owned(),
+        false => format!("issue-{text}"),
+    }
 }
 
 impl Ask for Why {
@@ -62,7 +70,7 @@ impl Ask for Why {
             Err(no_role) => no_role,
         };
         if let Some(text) = self.what.strip_prefix("pr-")
-            && let Some((repo, number)) = of_issue::named(&home.fleet, &format!("issue-{text}"))?
+            && let Some((repo, number)) = of_issue::named(&home.fleet, &as_issue(text))?
         {
             let reasons = of_pull::reasons_of_pull(home, repo, number).await?;
             return Ok(Reasons::Pull(Box::new(reasons)));

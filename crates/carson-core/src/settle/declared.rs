@@ -37,6 +37,7 @@ fn told(effects: &[Effect]) -> String {
         let word = match effect {
             Effect::Comment { .. } => "comment",
             Effect::SetLabels { .. } => "change of labels",
+            Effect::FileIssue { topic: Some(_), .. } => "new issue about what fails",
             Effect::FileIssue { .. } => "new issue",
             Effect::Review { ship: true, .. } => "review: ship-ready",
             Effect::Review { ship: false, .. } => "review: not ship-ready",

@@ -30,7 +30,8 @@ pub fn play(script: &Script, part: &Part, cwd: &Path, out: &mut dyn Write) -> st
     }
     let Some(when) = matching else {
         return Err(std::io::Error::other(format!(
-            "no part of the script fits {part:?}"
+            "no part of the script fits the {} session of the role {:?} on #{}",
+            part.stage, part.role, part.issue
         )));
     };
     let mut turns = 0;

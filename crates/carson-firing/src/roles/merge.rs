@@ -1,16 +1,23 @@
 //! A pull request of the fleet that nothing stands against is merged, where the operator allowed that. No
 //! model is asked.
 
-use carson_core::Effect;
+use carson_config::Role;
 use carson_core::settle::{Goal, PromiseFact};
+use carson_core::text::instant;
+use carson_core::work::WorkKey;
+use carson_core::{Effect, Outcome};
 use carson_forge::{CheckRun, Conclusion, Mergeability, Pull};
 use carson_store::Firing as Row;
+use chrono::{DateTime, TimeDelta, Utc};
 
 use super::candidates::Candidate;
 use super::kind::{Kind, Look, Looking};
 use super::{pulls, take, triage};
 use crate::forge_text::one_line;
 use crate::review_queue::QueueError;
+
+/// How long a merge that could not be made is not tried again.
+const REST: TimeDelta = TimeDelta::hours(1);
 
 /// The oldest of the fleet's that nothing stands against.
 const LOOK: Look = |looking| {
@@ -84,6 +91,13 @@ async fn stands_against(
             pull.base
         )));
     }
+    let rows = home
+        .store
+        .firings_of(&repo.name, WorkKey::Pull(pull.number))
+        .await?;
+    if let Some(why) = was_refused(role, &rows, home.clock.now()) {
+        return Ok(Err(why));
+    }
     let offered = forge.pull_head(pull.number).await?;
     let head = offered.sha;
     if row.pushed_sha.as_deref() != Some(head.as_str()) {
@@ -122,6 +136,17 @@ async fn stands_against(
         Some(why) => Err(why),
         None => Ok(head),
     })
+}
+
+/// Why it is left alone for a while: what stood in the way of a merge is seldom gone a moment later.
+fn was_refused(role: &Role, rows: &[Row], now: DateTime<Utc>) -> Option<String> {
+    let own = rows.iter().rfind(|row| row.role == role.name)?;
+    let ended = own
+        .ended_at
+        .filter(|_| own.outcome == Some(Outcome::Partial))?;
+    let reason = one_line(own.reason.as_deref().unwrap_or_default());
+    let again = instant(ended + REST);
+    (now - ended < REST).then(|| format!("{reason}; it is tried again at {again}"))
 }
 
 /// Why nobody knows whether it works. Where the forge runs no checks, the fleet's own must have passed.

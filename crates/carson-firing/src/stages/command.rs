@@ -15,6 +15,7 @@ use tracing::info;
 
 use super::execute::{Done, Executed};
 use super::verify::{self, Check};
+use crate::brief::about;
 use crate::ctx::Ctx;
 use crate::placed::Placed;
 use crate::record::Record;
@@ -51,7 +52,7 @@ pub(crate) async fn run<'r, 'h>(
     info!(firing.id = %ctx.id, command.passed = passed, "command run");
     let kept = command.commit.as_deref().filter(|_| passed);
     tidy(ctx, rec, &mut placed, kept).await?;
-    let topic = format!("command {}", ctx.role.name);
+    let topic = about(&ctx.role.name);
     let open = placed.taken.forge.open_issue_about(&topic).await;
     let open = open.or_broken("looking for the issue about it")?;
     let open = open.map(|issue| issue.number);

@@ -25,6 +25,9 @@ pub(crate) async fn run<'r, 'h>(
     let kind = roles::kind_of(ctx.role);
     let taken = reached.insert((kind.pick)(ctx, rec).await?);
     ctx.took(&taken.repo.name, taken.work.key.number(), &taken.work.title);
-    thread_posts::begin(ctx, taken).await;
+    // Who asks no model is done in a moment: its end alone may be news.
+    if ctx.role.kind.has_sessions() {
+        thread_posts::begin(ctx, taken).await;
+    }
     Ok(Picked { taken })
 }

@@ -71,7 +71,7 @@ pub(super) fn named<'f>(fleet: &'f Fleet, text: &str) -> Result<Option<(&'f Repo
             Err(Refusal::Field {
                 field: "what",
                 problem: format!(
-                    "there are several repositories: say which, as in {first}#{number}"
+                    "there are several repositories: say which, as in {first}#{number}, or pr-{first}#{number} of a pull request"
                 ),
             })
         }

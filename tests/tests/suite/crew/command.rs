@@ -62,7 +62,7 @@ fn what_fails_is_one_issue_that_is_closed_when_it_passes_again() {
     );
     is_down(&fleet, true);
     let row = ends(&fleet, "command", "OK");
-    assert_eq!(reason(&row), "1 new issue");
+    assert_eq!(reason(&row), "1 new issue about what fails");
     assert!(row["account"].is_null() && row["sessions"] == 0, "{row:#}");
     let filed = issue(&fleet, 2);
     let body = filed["issue"]["body"].as_str().unwrap();
@@ -187,13 +187,19 @@ fn what_the_check_refuses_is_a_draft_and_what_changes_nothing_is_silence() {
         "the command passes"
     );
     fleet.role_of_kind("command", &[], &of("echo x >a; exit 1", refused));
-    assert_eq!(reason(&ends(&fleet, "command", "OK")), "1 new issue");
+    assert_eq!(
+        reason(&ends(&fleet, "command", "OK")),
+        "1 new issue about what fails"
+    );
 }
 
 #[test]
 fn who_takes_too_long_fails_within_its_time() {
     let fleet = runs("sleep 600 & wait", "timeout = \"1s\"");
-    assert_eq!(reason(&ends(&fleet, "command", "OK")), "1 new issue");
+    assert_eq!(
+        reason(&ends(&fleet, "command", "OK")),
+        "1 new issue about what fails"
+    );
     let body = issue(&fleet, 2)["issue"]["body"].to_string();
     assert!(body.contains("did not end in its time (1 s)"), "{body}");
 }
