@@ -54,6 +54,7 @@ mod record;
 pub mod recover;
 pub mod review_queue;
 mod roles;
+pub mod roll_up;
 mod room_command;
 pub mod run;
 mod said_last;
@@ -87,7 +88,7 @@ pub fn questions() -> Vec<carson_proc::inspector::Kind> {
 pub use roles::candidates::{Candidate, Candidates, HeldCandidate, ShownPull};
 pub use roles::look::candidates;
 
-pub use effects::{approve, drop_plans, waiting_plan};
+pub use effects::{IssueIn, approve, drop_plans, waiting_plan};
 
 pub use admit::{ClaimError, Claimed};
 pub use ended::{Ended, FiringError};

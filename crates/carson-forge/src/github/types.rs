@@ -42,6 +42,8 @@ pub(super) struct RawIssue {
     assignees: Vec<RawUser>,
     state: State,
     #[serde(default)]
+    state_reason: Option<String>,
+    #[serde(default)]
     labels: Vec<RawLabel>,
     created_at: DateTime<Utc>,
     html_url: String,
@@ -143,6 +145,7 @@ pub(super) fn pull_state(merged_at: Option<DateTime<Utc>>, state: State) -> Pull
 impl From<RawIssue> for Issue {
     fn from(raw: RawIssue) -> Self {
         let linked = raw.issue_dependencies_summary;
+        let reason = raw.state_reason.as_deref();
         Self {
             number: raw.number,
             title: raw.title,
@@ -153,6 +156,7 @@ impl From<RawIssue> for Issue {
             state: raw.state,
             labels: names(raw.labels),
             created_at: raw.created_at,
+            dropped: matches!(reason, Some("not_planned" | "duplicate")),
             blocked_by: linked.map_or(0, |linked| linked.blocked_by),
             url: raw.html_url,
         }
