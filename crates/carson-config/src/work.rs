@@ -191,7 +191,8 @@ pub(crate) struct WorkSection {
     #[schemars(extend("examples" = ["issues"]))]
     pub from: Option<WorkFrom>,
     /// The label that makes an issue ready for this role: without it `carson:ready` of an implementer,
-    /// `carson:plan` of a planner, `carson:architect` of an architect, and none of a triager, which takes every issue.
+    /// `carson:plan` of a planner, `carson:architect` of an architect, and none of a triager, which takes every
+    /// issue.
     #[schemars(extend("examples" = ["docs:ready"]))]
     pub label: Option<String>,
     /// Labels that an issue or a pull request must carry beside it: all of them, as long as it is worked on.

@@ -201,7 +201,7 @@ fn refused(row: &EffectRow, carried: &mut Carried) {
         Effect::MergePull { .. } => carried.not_merged = Some(said),
         Effect::FileIssue { .. } => {
             carried.filed.push(None);
-            let text = format!("an issue of the plan was not filed: {said}");
+            let text = format!("an issue was not filed: {said}");
             carried.trouble.push(text);
         }
         _ => carried
