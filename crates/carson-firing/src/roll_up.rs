@@ -47,7 +47,8 @@ pub async fn sweep(home: &Home) -> Result<u32, StoreError> {
 async fn sweep_one(home: &Home, repo: &Repo) -> Result<u32, PullError> {
     let forge = home.forge(repo).await?;
     let mut closed = 0;
-    let planned = forge.issues(Some(PLANNED)).await?.found;
+    let mut planned = forge.issues(Some(PLANNED)).await?.found;
+    planned.sort_by_key(|issue| issue.number);
     for issue in turn(planned, home.clock.now()) {
         match roll_up(home, (repo, &forge), &issue).await {
             Ok(done) => closed += u32::from(done),
@@ -62,8 +63,7 @@ async fn sweep_one(home: &Home, repo: &Repo) -> Result<u32, PullError> {
 }
 
 /// Those whose turn it is: within some hours each of them, however many there are.
-fn turn(mut all: Vec<Issue>, now: DateTime<Utc>) -> Vec<Issue> {
-    all.sort_by_key(|issue| issue.number);
+fn turn<T>(mut all: Vec<T>, now: DateTime<Utc>) -> Vec<T> {
     if all.len() > MOST {
         let hours = usize::try_from(now.timestamp() / 3_600).unwrap_or_default();
         let at = hours.wrapping_mul(MOST) % all.len();
@@ -158,4 +158,23 @@ async fn is_done(
     };
     let issue = forge.issue(part.number).await?;
     Ok(issue.state == State::Closed && !issue.dropped && !issue.has(NEEDS_HUMAN))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::*;
+
+    #[test]
+    fn each_has_its_turn_within_some_hours() {
+        let hour = |hour: i64| DateTime::UNIX_EPOCH + TimeDelta::hours(490_000 + hour);
+        assert_eq!(turn(vec![1, 2], hour(0)), [1, 2]);
+        let all: Vec<usize> = (0..2 * MOST + 5).collect();
+        let seen = (0..3).flat_map(|at| turn(all.clone(), hour(at)));
+        let seen: Vec<usize> = seen.collect();
+        assert_eq!(seen.len(), 3 * MOST);
+        let seen: BTreeSet<usize> = seen.into_iter().collect();
+        assert_eq!(seen.len(), all.len());
+    }
 }

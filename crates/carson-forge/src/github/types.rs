@@ -203,3 +203,23 @@ impl From<RawPull> for Pull {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn what_is_closed_as_not_to_be_done_is_dropped() {
+        let dropped = |reason: Value| {
+            let raw = json!({
+                "number": 1, "title": "t", "body": null, "user": null, "state": "closed",
+                "state_reason": reason, "created_at": "2026-01-01T00:00:00Z", "html_url": "u",
+            });
+            Issue::from(serde_json::from_value::<RawIssue>(raw).unwrap()).dropped
+        };
+        assert!(dropped(json!("not_planned")) && dropped(json!("duplicate")));
+        assert!(!dropped(json!("completed")) && !dropped(Value::Null));
+    }
+}

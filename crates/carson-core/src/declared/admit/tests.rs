@@ -69,8 +69,11 @@ fn an_issue_has_the_label_of_its_queue_before_its_own() {
     assert_eq!(labels, &["docs:ready", "p1"]);
 }
 
-/// What becomes of these entries: repository and order of each issue, and each refusal.
-fn ordered(entries: serde_json::Value) -> (Vec<(Option<String>, Vec<u32>)>, Vec<String>) {
+/// The repository of an issue, and what it comes after.
+type Ordered = (Option<String>, Vec<u32>);
+
+/// What becomes of these entries: the issues, and each refusal.
+fn ordered(entries: serde_json::Value) -> (Vec<Ordered>, Vec<String>) {
     let grant = Grant {
         issues: 10,
         issues_per_day: 10,
