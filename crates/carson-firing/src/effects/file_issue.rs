@@ -86,11 +86,11 @@ impl Bearer<'_> {
         match filed.iter().filter(|one| one.is_none()).count() {
             0 => text,
             missing => text
-                .says("\n\nNot filed, of ")
+                .says("\n\nOf ")
                 .names(filed.len())
-                .says(": ")
+                .says(" issues, this many could not be filed: ")
                 .names(missing)
-                .says(". The firing says why."),
+                .says("; its firing says why."),
         }
     }
 }
