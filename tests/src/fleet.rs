@@ -384,7 +384,8 @@ impl TestFleet {
     /// The labels of an issue.
     #[must_use]
     pub fn labels(&self, issue: u64) -> Vec<String> {
-        let shown = self.ok(&["issue", "show", &issue.to_string(), "--json"]);
+        let number = issue.to_string();
+        let shown = self.ok(&["issue", "show", &number, "--repo", REPO, "--json"]);
         let labels = shown["issue"]["labels"].as_array().unwrap().iter();
         labels
             .map(|label| label.as_str().unwrap().to_owned())

@@ -141,6 +141,7 @@ mod tests {
             labels: vec!["bug".into(), label.into()],
             created_at: DateTime::UNIX_EPOCH,
             blocked_by: 0,
+            dropped: false,
             url: String::new(),
         }
     }

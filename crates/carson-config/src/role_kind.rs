@@ -92,8 +92,8 @@ pub(crate) fn grant(raw: Option<Grant>, kind: RoleKind, check: &mut Check<'_>) -
             "issue_label = \"carson:ready\"",
         );
     }
-    if grant.approval && kind != RoleKind::Planner {
-        let problem = "only what a planner asks for waits for a person";
+    if grant.approval && !kind.divides() {
+        let problem = "only what a planner or an architect asks for waits for a person";
         check.problem(
             "grant.approval",
             problem,

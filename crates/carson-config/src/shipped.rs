@@ -24,12 +24,13 @@ macro_rules! role {
     };
 }
 
-const SHIPPED: [ShippedRole; 10] = [
+const SHIPPED: [ShippedRole; 11] = [
     role!(
         "implementer", Implementer: "role.toml", "plan.md", "review.md", "revise.md", "execute.md", "diff-review.md",
         "confirm.md"
     ),
     role!("planner", Planner: "role.toml", "execute.md"),
+    role!("architect", Architect: "role.toml", "execute.md"),
     role!("triager", Triager: "role.toml", "execute.md"),
     role!("reviewer", Reviewer: "role.toml", "execute.md"),
     role!("fixer", Fixer: "role.toml", "execute.md"),

@@ -12,7 +12,7 @@ use crate::forms::{Maybe, Span};
 /// What a role is for. Each kind is a file in `crates/carson-firing/src/roles/`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
-#[schemars(extend("x-planned" = ["architect", "tester"]))]
+#[schemars(extend("x-planned" = ["tester"]))]
 pub enum RoleKind {
     /// Makes a pull request of an issue.
     Implementer,
@@ -20,6 +20,8 @@ pub enum RoleKind {
     Routine,
     /// Makes issues of an issue that is too large for one.
     Planner,
+    /// Makes issues of an issue that is too large for one repository, in any of its repositories.
+    Architect,
     /// Says how urgent new issues are, and what they lack.
     Triager,
     /// Reviews pull requests.
@@ -49,10 +51,11 @@ pub enum WorkFrom {
 
 impl RoleKind {
     /// Every kind.
-    pub const ALL: [Self; 9] = [
+    pub const ALL: [Self; 10] = [
         Self::Implementer,
         Self::Routine,
         Self::Planner,
+        Self::Architect,
         Self::Triager,
         Self::Reviewer,
         Self::Fixer,
@@ -68,6 +71,7 @@ impl RoleKind {
             Self::Implementer => "implementer",
             Self::Routine => "routine",
             Self::Planner => "planner",
+            Self::Architect => "architect",
             Self::Triager => "triager",
             Self::Reviewer => "reviewer",
             Self::Fixer => "fixer",
@@ -81,7 +85,7 @@ impl RoleKind {
     #[must_use]
     pub fn works_on(self) -> WorkFrom {
         match self {
-            Self::Implementer | Self::Planner | Self::Triager => WorkFrom::Issues,
+            Self::Implementer | Self::Planner | Self::Architect | Self::Triager => WorkFrom::Issues,
             Self::Reviewer | Self::Fixer | Self::Merger => WorkFrom::Pulls,
             Self::Routine | Self::Command | Self::Steward => WorkFrom::None,
         }
@@ -102,11 +106,24 @@ impl RoleKind {
         !matches!(self, Self::Merger | Self::Command | Self::Steward)
     }
 
+    /// Whether it makes issues of an issue, which is done when all of those are.
+    #[must_use]
+    pub fn divides(self) -> bool {
+        matches!(self, Self::Planner | Self::Architect)
+    }
+
+    /// Whether its issues may be in any of its repositories.
+    #[must_use]
+    pub fn files_elsewhere(self) -> bool {
+        self == Self::Architect
+    }
+
     /// The label by which it takes issues, where nobody wrote one.
     pub(crate) fn label(self) -> Option<&'static str> {
         match self {
             Self::Implementer => Some("carson:ready"),
             Self::Planner => Some("carson:plan"),
+            Self::Architect => Some("carson:architect"),
             Self::Routine
             | Self::Triager
             | Self::Reviewer
@@ -133,7 +150,9 @@ impl RoleKind {
             Self::Implementer | Self::Routine => Stage::CHOSEN.to_vec(),
             Self::Fixer => vec![Stage::Execute, Stage::Verify, Stage::DiffReview],
             Self::Command => vec![Stage::Execute, Stage::Verify],
-            Self::Planner | Self::Triager | Self::Reviewer => vec![Stage::Execute],
+            Self::Planner | Self::Architect | Self::Triager | Self::Reviewer => {
+                vec![Stage::Execute]
+            }
             Self::Merger | Self::Steward => Vec::new(),
         }
     }
@@ -142,9 +161,9 @@ impl RoleKind {
     pub(crate) fn grant(self) -> Grant {
         let words = |words: &[&str]| words.iter().map(|word| (*word).to_owned()).collect();
         match self {
-            Self::Planner => Grant {
+            Self::Planner | Self::Architect => Grant {
                 comments: 1,
-                issues: 5,
+                issues: if self.files_elsewhere() { 10 } else { 5 },
                 issues_per_day: 20,
                 issue_label: "carson:ready".to_owned(),
                 approval: true,
@@ -179,7 +198,8 @@ pub(crate) struct WorkSection {
     #[schemars(extend("examples" = ["issues"]))]
     pub from: Option<WorkFrom>,
     /// The label that makes an issue ready for this role: without it `carson:ready` of an implementer,
-    /// `carson:plan` of a planner, and none of a triager, which takes every issue.
+    /// `carson:plan` of a planner, `carson:architect` of an architect, and none of a triager, which takes every
+    /// issue.
     #[schemars(extend("examples" = ["docs:ready"]))]
     pub label: Option<String>,
     /// Labels that an issue or a pull request must carry beside it: all of them, as long as it is worked on.

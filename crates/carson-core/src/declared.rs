@@ -61,6 +61,13 @@ pub enum Declared {
         /// Its labels.
         #[serde(default)]
         labels: Vec<String>,
+        /// An architect's: the repository that it is for, by its name in the settings; without it that of the
+        /// work.
+        #[serde(default)]
+        repo: Option<String>,
+        /// Issues of this file that must be done before it: the places of their entries, from 1.
+        #[serde(default)]
+        after: Vec<usize>,
     },
     /// Closes an issue.
     Close {

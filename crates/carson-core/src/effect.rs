@@ -9,6 +9,7 @@
 use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 
+use crate::id::RepoName;
 use crate::untrusted::Page;
 
 /// One side effect on the forge.
@@ -70,6 +71,12 @@ pub enum Effect {
         /// What it is about, where there is one open issue about that at most.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         topic: Option<String>,
+        /// The repository that it is for; without it that of the work.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        repo: Option<RepoName>,
+        /// What must be done before it: places among the issues that the firing files, from 1.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        after: Vec<u32>,
         /// Its title.
         title: Page,
         /// Its text.
@@ -192,6 +199,17 @@ mod tests {
     use super::*;
 
     #[test]
+    fn a_row_of_before_is_of_the_work_s_repository_and_comes_after_nothing() {
+        let row = r#"{"kind":"file-issue","title":"T","body":"B","labels":[]}"#;
+        let effect: Effect = serde_json::from_str(row).unwrap();
+        let Effect::FileIssue { repo, after, .. } = &effect else {
+            panic!("{effect:?}");
+        };
+        assert!(repo.is_none() && after.is_empty());
+        assert_eq!(serde_json::to_string(&effect).unwrap(), row);
+    }
+
+    #[test]
     fn each_reads_back_and_says_its_kind() {
         let release = Release {
             outcome: "OK".into(),
@@ -233,6 +251,8 @@ mod tests {
             },
             Effect::FileIssue {
                 topic: Some("command nightly".into()),
+                repo: Some("gears".parse().unwrap()),
+                after: vec![1, 2],
                 title: Page::from("Title"),
                 body: Page::from("Body"),
                 labels: Vec::new(),

@@ -14,7 +14,7 @@ mod transcripts;
 use std::sync::Arc;
 use std::time::Duration;
 
-use carson_firing::{ended_pulls, orphan_processes, recover, stale_claims};
+use carson_firing::{ended_pulls, orphan_processes, recover, roll_up, stale_claims};
 use carson_home::Home;
 use tokio::sync::{Mutex, Notify};
 
@@ -157,7 +157,13 @@ async fn stale_claims(home: Home) -> Done {
         "ended pull request or its issue followed",
         "ended pull requests and their issues followed",
     );
-    Ok(released.and(followed))
+    let closed = roll_up::sweep(&home).await.map_err(error_chain)?;
+    let closed = Report::counted(
+        closed as usize,
+        "issue closed whose parts are done",
+        "issues closed whose parts are done",
+    );
+    Ok(released.and(followed).and(closed))
 }
 
 async fn posts(home: &Home, poster: &mut Poster) -> Done {

@@ -7,6 +7,8 @@
 
 mod bearer;
 mod call;
+mod file_issue;
+mod issue_in;
 mod waiting;
 
 use carson_config::Repo;
@@ -21,10 +23,11 @@ use tracing::{info, warn};
 pub(crate) use self::bearer::{Bearer, Carried, OpenedPull};
 pub(crate) use self::call::TO_APPROVE;
 use self::call::Went;
+pub use self::issue_in::IssueIn;
 pub use self::waiting::waiting_plan;
 use crate::ended_pulls::PullError;
-use carson_home::Home;
 use carson_home::halt::describe_error;
+use carson_home::{ForgeOpenError, Home};
 
 /// The first wait before another try; each further one is twice as long.
 const FIRST: TimeDelta = TimeDelta::minutes(1);
@@ -79,10 +82,9 @@ impl Bearer<'_> {
 
     /// What an earlier pass did.
     async fn recall(&self, row: &EffectRow, carried: &mut Carried) -> Result<(), StoreError> {
-        if let (Effect::FileIssue { .. }, Some(said)) = (&row.effect, &row.said) {
-            carried
-                .filed
-                .extend(said.trim_start_matches('#').parse::<u64>());
+        if let Effect::FileIssue { .. } = row.effect {
+            let filed = IssueIn::filed(row, &self.repo.name);
+            carried.filed.push(filed);
         }
         if let Effect::OpenPull { .. } | Effect::JoinPull { .. } = row.effect {
             let draft = matches!(row.effect, Effect::OpenPull { draft: true, .. });
@@ -197,6 +199,11 @@ fn refused(row: &EffectRow, carried: &mut Carried) {
             carried.pull_refused = Some(said);
         }
         Effect::MergePull { .. } => carried.not_merged = Some(said),
+        Effect::FileIssue { .. } => {
+            carried.filed.push(None);
+            let text = format!("an issue was not filed: {said}");
+            carried.trouble.push(text);
+        }
         _ => carried
             .trouble
             .push(format!("the forge could not be told: {said}")),
@@ -223,7 +230,8 @@ fn may_pass(error: &PullError) -> bool {
             GitError::Conflict { .. } | GitError::PushRejected { .. }
         ),
         PullError::NoBranch(_) => false,
-        PullError::Forge(error) => forge_may(error),
+        PullError::Open(ForgeOpenError::Token(_)) => true,
+        PullError::Open(ForgeOpenError::Forge(error)) | PullError::Forge(error) => forge_may(error),
     }
 }
 
@@ -271,14 +279,15 @@ pub(crate) async fn replay(home: &Home) -> Result<Vec<CaughtUp>, StoreError> {
 ///
 /// # Errors
 /// When the store does not answer.
-pub async fn approve(home: &Home, (row, n): &(Row, u32)) -> Result<Vec<u64>, StoreError> {
+pub async fn approve(home: &Home, (row, n): &(Row, u32)) -> Result<Vec<IssueIn>, StoreError> {
     let tried = Tried {
         state: EffectState::Done,
         said: Some("approved by the operator"),
         next_at: None,
     };
     home.store.note_effect(row.id, *n, &tried).await?;
-    Ok(replay_one(home, row).await?.filed)
+    let filed = replay_one(home, row).await?.filed;
+    Ok(filed.into_iter().flatten().collect())
 }
 
 /// Drops the plans that wait on an issue: nothing of them is filed. How many.

@@ -16,8 +16,8 @@ use thiserror::Error;
 use tracing::{info, warn};
 
 use crate::labels::labels_after;
-use carson_home::Home;
 use carson_home::halt::Hinted;
+use carson_home::{ForgeOpenError, Home};
 
 /// Longest title in the message of a merge.
 const TITLE_MAX: usize = 200;
@@ -31,6 +31,9 @@ pub enum PullError {
     /// The forge does not answer.
     #[error(transparent)]
     Forge(#[from] ForgeError),
+    /// The forge of another repository cannot be opened.
+    #[error(transparent)]
+    Open(#[from] ForgeOpenError),
     /// Git cannot do it.
     #[error(transparent)]
     Git(#[from] GitError),
@@ -44,6 +47,7 @@ impl Hinted for PullError {
         match self {
             Self::Store(error) => error.hint(),
             Self::Forge(error) => error.hint(),
+            Self::Open(error) => error.hint(),
             // A rule or a hook of theirs.
             Self::Git(GitError::PushRejected { .. }) => {
                 "merge the branch there with git; Carson sees that within the hour, or at the next `carson prune`"

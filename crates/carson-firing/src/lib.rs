@@ -55,6 +55,7 @@ mod record;
 pub mod recover;
 pub mod review_queue;
 mod roles;
+pub mod roll_up;
 mod room_command;
 pub mod run;
 mod said_last;
@@ -88,7 +89,7 @@ pub fn questions() -> Vec<carson_proc::inspector::Kind> {
 pub use roles::candidates::{Candidate, Candidates, HeldCandidate, ShownPull};
 pub use roles::look::candidates;
 
-pub use effects::{approve, drop_plans, waiting_plan};
+pub use effects::{IssueIn, approve, drop_plans, waiting_plan};
 
 pub use brief::{Brief, Sums};
 

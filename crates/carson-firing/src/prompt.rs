@@ -155,7 +155,7 @@ fn fill(
             max_turns => brief.max_turns(stage),
             blocked => Option::<String>::None,
             policy => POLICY,
-            outbox => outbox::explained(&role.grant, brief.outbox),
+            outbox => outbox::explained(role, &brief.repo.name, brief.outbox),
         })
         .map_err(fail)
 }

@@ -20,6 +20,7 @@ use carson_store::{Firing as Row, Store, StoreError};
 use chrono::{DateTime, TimeDelta, Utc};
 
 pub(crate) use approval::approval_hash;
+pub(crate) use dependencies::Reference;
 pub(crate) use held::approval_words;
 pub use held::{Blocking, Held, HeldIssue};
 pub use place::{Place, place};

@@ -18,9 +18,12 @@ pub const PR_OPEN: &str = "carson:pr-open";
 /// The label of work that is done.
 pub const DONE: &str = "carson:done";
 
+/// The label of an issue that was divided into others, as long as those are not done.
+pub const PLANNED: &str = "carson:planned";
+
 /// Labels of work that the fleet holds or has done: they keep it away from an issue, whatever else
 /// that carries.
-pub(crate) const HELD: [&str; 3] = [IN_FLIGHT, PR_OPEN, DONE];
+pub(crate) const HELD: [&str; 4] = [IN_FLIGHT, PR_OPEN, PLANNED, DONE];
 
 /// A person's own word: no agent takes the issue. Nothing of Carson's takes this label away.
 pub const DO_NOT_PICKUP: &str = "do-not-pickup";

@@ -65,8 +65,8 @@ pub use carson_core::effect::Release;
 pub use claims::{Claimed, History};
 pub use error::ForgeError;
 pub use forge::{
-    DO_NOT_PICKUP, DO_NOT_REVIEW, DONE, Forge, IN_FLIGHT, NEEDS_HUMAN, PLAN_PENDING, PR_OPEN,
-    is_reserved,
+    DO_NOT_PICKUP, DO_NOT_REVIEW, DONE, Forge, IN_FLIGHT, NEEDS_HUMAN, PLAN_PENDING, PLANNED,
+    PR_OPEN, is_reserved,
 };
 pub use keeper::Keeper;
 pub use list::{OPENERS, names};

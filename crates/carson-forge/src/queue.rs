@@ -1,16 +1,17 @@
 //! The queue of a role: which open issues it may take up, and in which order.
 
 use crate::error::ForgeError;
-use crate::forge::{DO_NOT_REVIEW, DONE, FOR_PEOPLE, Forge, HELD, IN_FLIGHT, PR_OPEN};
+use crate::forge::{DO_NOT_REVIEW, DONE, FOR_PEOPLE, Forge, HELD, IN_FLIGHT, PLANNED, PR_OPEN};
 use crate::words::{Issue, Listed, State, Unread, is_same_label};
 
 /// Labels that say how urgent an issue is, the most urgent first.
 pub const PRIORITIES: [&str; 4] = ["p0", "p1", "p2", "p3"];
 
 /// The labels that the fleet reads and writes beside those of its roles, with what each says.
-pub const OWN_LABELS: [(&str, &str); 11] = [
+pub const OWN_LABELS: [(&str, &str); 12] = [
     (IN_FLIGHT, "A firing works on it"),
     (PR_OPEN, "Its pull request waits for review"),
+    (PLANNED, "It was divided into issues that are not all done"),
     (DONE, "It was done"),
     (FOR_PEOPLE[0], "No agent takes it"),
     (
@@ -165,6 +166,7 @@ mod tests {
             labels: owned(labels),
             created_at: DateTime::UNIX_EPOCH,
             blocked_by: 0,
+            dropped: false,
             url: String::new(),
         }
     }

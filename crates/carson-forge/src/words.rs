@@ -37,6 +37,9 @@ pub struct Issue {
     pub labels: Vec<String>,
     /// When it was written.
     pub created_at: DateTime<Utc>,
+    /// Whether it was closed as one that is not to be done, as far as the forge says so.
+    #[serde(skip)]
+    pub dropped: bool,
     /// Open issues that have to be done before it, as far as the forge itself links them.
     #[serde(skip)]
     pub blocked_by: u64,

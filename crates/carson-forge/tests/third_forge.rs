@@ -97,6 +97,7 @@ impl Memory {
         let number = has.next();
         has.issues.push(Issue {
             blocked_by: 0,
+            dropped: false,
             number,
             title: new.title.clone(),
             body: new.body.clone(),

@@ -1,6 +1,6 @@
 //! The plan that waits on an issue is approved.
 
-use carson_firing::waiting_plan;
+use carson_firing::{IssueIn, waiting_plan};
 use carson_forge::State;
 use carson_home::Home;
 use schemars::JsonSchema;
@@ -25,8 +25,11 @@ pub struct Approve {
 pub struct Approved {
     /// The issue.
     pub issue: u64,
-    /// The issues that were filed; those that the forge does not take now follow.
+    /// The issues that were filed in its repository; those that the forge does not take now follow.
     pub filed: Vec<u64>,
+    /// The same of other repositories: `gears#7`.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub elsewhere: Vec<String>,
 }
 
 impl Ask for Approve {
@@ -55,9 +58,13 @@ impl Ask for Approve {
                 "its planner's firing still ends; say it again in a moment",
             ));
         }
+        let all = carson_firing::approve(home, &plan).await?.into_iter();
+        let (own, others): (Vec<IssueIn>, Vec<IssueIn>) =
+            all.partition(|one| one.repo == repo.name);
         Ok(Approved {
             issue: self.issue,
-            filed: carson_firing::approve(home, &plan).await?,
+            filed: own.iter().map(|one| one.number).collect(),
+            elsewhere: others.iter().map(ToString::to_string).collect(),
         })
     }
 }

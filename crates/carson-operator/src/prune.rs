@@ -4,7 +4,7 @@ use carson_core::FiringId;
 use carson_core::settle::Settled;
 use carson_firing::prune::{self, Discarded, Plan, Pruned};
 use carson_firing::recover::{self, CaughtUp, Recovered};
-use carson_firing::{ended_pulls, stale_claims};
+use carson_firing::{ended_pulls, roll_up, stale_claims};
 use carson_home::Home;
 use carson_store::StoreError;
 use schemars::JsonSchema;
@@ -32,8 +32,8 @@ pub struct Tidied {
     pub concluded: Vec<Concluded>,
     /// The ended firings that owed the forge something, and how much of it the forge took now.
     pub caught_up: Vec<CaughtUp>,
-    /// Claims of ended firings that were released, and pull requests and issues that followed what people
-    /// did with their branches.
+    /// Claims of ended firings that were released, pull requests and issues that followed what people did with
+    /// their branches, and issues that were closed because all of their parts are done.
     pub reconciled: u32,
     /// Whether nothing was done.
     pub dry_run: bool,
@@ -94,12 +94,15 @@ impl Ask for Prune {
 
 /// What was changed on the forges, and what kept the rest from being looked at.
 async fn reconcile(home: &Home) -> (u32, Option<StoreError>) {
-    let (claims, pulls) = (
+    // In this order: an issue that follows its pull request may be the last part of another.
+    let swept = [
         stale_claims::sweep(home).await,
         ended_pulls::sweep(home).await,
-    );
-    let count = |swept: &Result<u32, StoreError>| swept.as_ref().copied().unwrap_or(0);
-    (count(&claims) + count(&pulls), claims.and(pulls).err())
+        roll_up::sweep(home).await,
+    ];
+    let count = swept.iter().flatten().sum();
+    let error = swept.into_iter().find_map(Result::err);
+    (count, error)
 }
 
 async fn conclude(home: &Home) -> Result<(Vec<Concluded>, Vec<CaughtUp>), Refusal> {

@@ -1,5 +1,6 @@
 //! The crew: roles that change nothing by themselves and ask Carson for what is to be done on the forge.
 
+mod architect;
 mod claude;
 mod command;
 mod day;
@@ -15,7 +16,7 @@ mod whole;
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 
-use carson_tests::fleet::TestFleet;
+use carson_tests::fleet::{REPO, TestFleet};
 use serde_json::Value;
 
 use crate::faults;
@@ -96,7 +97,8 @@ fn age(fleet: &TestFleet, number: u64, minutes: i64) {
 }
 
 pub(crate) fn comments(fleet: &TestFleet, issue: u64) -> Vec<String> {
-    let shown = fleet.ok(&["issue", "show", &issue.to_string(), "--json"]);
+    let number = issue.to_string();
+    let shown = fleet.ok(&["issue", "show", &number, "--repo", REPO, "--json"]);
     let all = shown["comments"].as_array().unwrap().iter();
     all.map(|one| one["body"].as_str().unwrap().to_owned())
         .collect()

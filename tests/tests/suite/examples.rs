@@ -93,6 +93,11 @@ fn the_planner_s_examples_end_as_they_say() {
 }
 
 #[test]
+fn the_architect_s_examples_end_as_they_say() {
+    play_all("architect");
+}
+
+#[test]
 fn the_triager_s_examples_end_as_they_say() {
     play_all("triager");
 }

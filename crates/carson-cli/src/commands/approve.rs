@@ -10,11 +10,8 @@ use crate::print;
 pub async fn run(app: &App, issue: u64, repo: Option<String>) -> Result<u8, CommandError> {
     let home = app.home_in_any_case().await?;
     let done = Approve { issue, repo }.answer(&home).await?;
-    let filed: Vec<String> = done
-        .filed
-        .iter()
-        .map(|number| format!("#{number}"))
-        .collect();
+    let own = done.filed.iter().map(|number| format!("#{number}"));
+    let filed: Vec<String> = own.chain(done.elsewhere.iter().cloned()).collect();
     let text = match filed.is_empty() {
         true => {
             format!("the plan on #{issue} is approved: its issues follow once the forge takes them")

@@ -1,9 +1,15 @@
 //! What of it is done, and what is refused.
 
+mod order;
+
+use std::collections::BTreeMap;
+
 use serde::{Deserialize, Serialize};
 
+use self::order::Order;
 use super::{Declared, Grant, Outbox, ReviewVerdict};
 use crate::effect::Effect;
+use crate::id::RepoName;
 use crate::text::{counted, matches};
 use crate::untrusted::{Page, is_hidden, one_line};
 
@@ -35,6 +41,10 @@ pub struct Given {
     pub filed: u32,
     /// Names that never leave.
     pub scrub: Vec<String>,
+    /// The repository of its work.
+    pub repo: String,
+    /// Other repositories in which it may file issues, and the names that never get into each.
+    pub elsewhere: BTreeMap<RepoName, Vec<String>>,
 }
 
 /// What is done, and what is not.
@@ -66,6 +76,7 @@ struct Counts {
     issues: u32,
     reviews: u32,
     closed: u32,
+    order: Order,
 }
 
 impl Admitted {
@@ -84,7 +95,7 @@ impl Outbox {
         let mut counts = Counts::default();
         for (n, entry) in (1..).zip(&self.effects) {
             let judged = match n <= ENTRIES {
-                true => judge(entry, grant, given, &mut counts),
+                true => judge((n, entry), grant, given, &mut counts),
                 false => Err(format!("only {ENTRIES} entries are looked at")),
             };
             match judged {
@@ -101,7 +112,7 @@ impl Outbox {
 }
 
 fn judge(
-    entry: &Declared,
+    (n, entry): (usize, &Declared),
     grant: &Grant,
     given: &Given,
     counts: &mut Counts,
@@ -122,13 +133,13 @@ fn judge(
         }
         Declared::Comment { issue, body } => {
             let issue = the_issue(*issue, given)?;
-            let body = prose(body, given)?;
+            let body = prose(body, &given.scrub)?;
             take(&mut counts.comments, grant.comments, "comment")?;
             Ok(vec![Effect::Comment { on: issue, body }])
         }
         Declared::Close { issue, reason } => {
             let issue = the_issue(*issue, given)?;
-            let body = prose(reason, given)?;
+            let body = prose(reason, &given.scrub)?;
             if !grant.close {
                 return Err("the role may close no issue".to_owned());
             }
@@ -142,18 +153,25 @@ fn judge(
             title,
             body,
             labels: own,
+            repo,
+            after,
         } => {
-            let title = title_of(title, given)?;
-            let body = prose(body, given)?;
+            let (repo, never) = target(repo.as_deref(), given)?;
+            let title = title_of(title, &never)?;
+            let body = prose(body, &never)?;
             labels(own, grant, given)?;
+            let after = counts.order.before(n, after)?;
             if given.filed.saturating_add(counts.issues) >= grant.issues_per_day {
                 let most = counted(grant.issues_per_day, "issue");
                 return Err(format!("the role files at most {most} in 24 hours"));
             }
             take(&mut counts.issues, grant.issues, "new issue")?;
+            counts.order.add(n, counts.issues);
             let of_queue = Some(&grant.issue_label).filter(|label| !label.is_empty());
             Ok(vec![Effect::FileIssue {
                 topic: None,
+                repo,
+                after,
                 title,
                 body,
                 labels: of_queue.into_iter().chain(own).cloned().collect(),
@@ -166,7 +184,7 @@ fn judge(
             body,
         } => {
             let (pull, head) = the_pull((*pull, head), given)?;
-            let text = prose(body, given)?;
+            let text = prose(body, &given.scrub)?;
             take(&mut counts.reviews, u32::from(grant.review), "review")?;
             // As it was written, and as people will read it: what nobody sees is taken out of that.
             let is_urgent = has_urgent(body) || has_urgent(text.as_str());
@@ -187,6 +205,23 @@ fn the_issue(issue: u64, given: &Given) -> Result<u64, String> {
         Some(own) => Err(format!("#{issue} is not its work: it was given #{own}")),
         None => Err(format!("#{issue} is not its work: it was given no issue")),
     }
+}
+
+/// The repository of a new issue, where it is not that of the work, and the names that never get into its text:
+/// people read that in both.
+fn target(repo: Option<&str>, given: &Given) -> Result<(Option<RepoName>, Vec<String>), String> {
+    let Some(name) = repo.filter(|name| *name != given.repo) else {
+        return Ok((None, given.scrub.clone()));
+    };
+    let mut all = given.elsewhere.iter();
+    let Some((known, scrub)) = all.find(|(known, _)| known.as_str() == name) else {
+        let name = one_line(name, SHOWN);
+        return Err(format!("the role files no issues in a repository {name:?}"));
+    };
+    Ok((
+        Some(known.clone()),
+        [given.scrub.as_slice(), scrub.as_slice()].concat(),
+    ))
 }
 
 /// The commit may be shortened, and is the one that the session saw.
@@ -259,8 +294,8 @@ fn one_label(label: &str, grant: &Grant, given: &Given) -> Result<(), String> {
     }
 }
 
-fn title_of(title: &str, given: &Given) -> Result<Page, String> {
-    scrubbed(title, given)?;
+fn title_of(title: &str, never: &[String]) -> Result<Page, String> {
+    scrubbed(title, never)?;
     let line = one_line(title, TITLE + 1);
     match line.chars().count() {
         0 => Err("its title is empty".to_owned()),
@@ -270,7 +305,7 @@ fn title_of(title: &str, given: &Given) -> Result<Page, String> {
 }
 
 /// Names of customers, hosts, people: in any case, and however they are spaced.
-fn scrubbed(text: &str, given: &Given) -> Result<(), String> {
+fn scrubbed(text: &str, never: &[String]) -> Result<(), String> {
     let plain = |text: &str| {
         let seen: String = text
             .chars()
@@ -280,15 +315,15 @@ fn scrubbed(text: &str, given: &Given) -> Result<(), String> {
         words.join(" ").to_lowercase()
     };
     let text = plain(text);
-    let mut names = given.scrub.iter().map(|name| plain(name));
+    let mut names = never.iter().map(|name| plain(name));
     match names.any(|name| !name.is_empty() && text.contains(&name)) {
         true => Err("it has a name that never leaves (`scrub` of the repository)".to_owned()),
         false => Ok(()),
     }
 }
 
-fn prose(body: &str, given: &Given) -> Result<Page, String> {
-    scrubbed(body, given)?;
+fn prose(body: &str, never: &[String]) -> Result<Page, String> {
+    scrubbed(body, never)?;
     let page = Page::default().prose(body);
     match body.len() {
         _ if page.as_str().trim().is_empty() => Err("its text is empty".to_owned()),

@@ -32,8 +32,8 @@ pub struct Grant {
     /// The label of each issue that it files: that of the role which is to work on it.
     #[schemars(extend("examples" = ["carson:ready"]))]
     pub issue_label: String,
-    /// Whether a person approves a planner's issues before they are filed (`/carson approve HASH` on the forge, or
-    /// `carson approve`); after a day without an answer they are not.
+    /// Whether a person approves the issues of a planner or an architect before they are filed
+    /// (`/carson approve HASH` on the forge, or `carson approve`); after a day without an answer they are not.
     #[schemars(extend("examples" = [false]))]
     pub approval: bool,
 }

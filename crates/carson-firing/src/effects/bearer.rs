@@ -5,6 +5,7 @@ use carson_core::FiringId;
 use carson_forge::{Claim, Forge};
 use carson_store::Firing as Row;
 
+use super::issue_in::IssueIn;
 use crate::ctx::Ctx;
 use crate::reached::Taken;
 use carson_home::Home;
@@ -18,8 +19,8 @@ pub(crate) struct Carried {
     pub pull_refused: Option<String>,
     /// Why what was to be merged is not.
     pub not_merged: Option<String>,
-    /// The issues that it filed.
-    pub filed: Vec<u64>,
+    /// The issues that it files, in their order; none in the place of one that will not be.
+    pub filed: Vec<Option<IssueIn>>,
     /// Why nothing is done of what comes after.
     pub(super) dropped: Option<String>,
     /// What could not be done at all, for the report.

@@ -4,13 +4,14 @@ use carson_core::Effect;
 use carson_core::Page;
 use carson_core::effect::Release;
 use carson_forge::{
-    Merge, MergeMethod, NEEDS_HUMAN, NewIssue, NewPull, NewReview, PLAN_PENDING, PRIORITIES, Pull,
-    PullState, State, is_same_label,
+    Merge, MergeMethod, NEEDS_HUMAN, NewIssue, NewPull, NewReview, PLAN_PENDING, PLANNED,
+    PRIORITIES, Pull, PullState, State, is_same_label,
 };
 use chrono::{DateTime, TimeDelta, Utc};
 use tracing::warn;
 
 use super::bearer::{Bearer, Carried, OpenedPull};
+use super::file_issue::Part;
 use super::waiting::waiting_plan;
 use crate::ended_pulls::{self, PullError};
 use crate::older_drafts;
@@ -95,27 +96,38 @@ impl Bearer<'_> {
             }
             Effect::FileIssue {
                 topic,
+                repo,
+                after,
                 title,
                 body,
                 labels,
             } => {
-                let new = NewIssue {
-                    title: title.to_string(),
-                    body: body.to_string(),
-                    labels: labels.clone(),
+                let part = Part {
+                    topic: topic.as_deref(),
+                    repo: repo.as_ref(),
+                    after,
+                    new: NewIssue {
+                        title: title.to_string(),
+                        body: body.to_string(),
+                        labels: labels.clone(),
+                    },
                 };
-                let filed = match topic {
-                    Some(topic) => self.forge.create_issue_about(topic, &new).await?,
-                    None => self.forge.create_issue_once(&key, &new).await?,
-                };
-                carried.filed.push(filed.number);
-                format!("#{}", filed.number)
+                match self.file_issue(&key, part, &carried.filed).await? {
+                    Ok(filed) => {
+                        let said = filed.said(&self.repo.name);
+                        carried.filed.push(Some(filed));
+                        said
+                    }
+                    Err(why) => return Ok(Went::Never(why)),
+                }
             }
             Effect::TellFiled { issue } => {
-                let told = filed_text(&carried.filed);
+                let told = self.filed_text(&carried.filed);
                 self.forge.comment_once(*issue, &key, told.as_str()).await?;
-                let waits = &[PLAN_PENDING];
-                self.forge.set_labels(*issue, &[], waits).await?;
+                let any = carried.filed.iter().any(Option::is_some);
+                let add: &[&str] = if any { &[PLANNED] } else { &[] };
+                let forge = self.forge;
+                forge.set_labels(*issue, add, &[PLAN_PENDING]).await?;
                 told.to_string()
             }
             Effect::Review {
@@ -326,13 +338,4 @@ fn ends(usual: &Release, without_pull: Option<&Release>, carried: &Carried) -> R
         release.note = note.quotes(&format!("no pull request could be opened: {why}"));
     }
     release
-}
-
-/// The issues that were made of a plan.
-fn filed_text(filed: &[u64]) -> Page {
-    let mut text = Page::from("Filed:");
-    for number in filed {
-        text = text.says(" #").names(number);
-    }
-    text
 }

@@ -6,6 +6,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
+use carson_core::RepoName;
 use carson_core::untrusted::one_line;
 
 /// What begins a line of references, in any case; then comes a colon.
@@ -24,6 +25,21 @@ pub struct Reference {
     pub repo: Option<String>,
     /// Its number there.
     pub number: u64,
+}
+
+impl Reference {
+    /// One to an issue of a repository of the fleet, as a text in `here` names it. A forge without names of its
+    /// own takes any owner before the repository's.
+    pub(crate) fn to((repo, slug): (&RepoName, &str), number: u64, here: &RepoName) -> Self {
+        let name = match slug {
+            "" => format!("local/{repo}"),
+            slug => slug.to_owned(),
+        };
+        Self {
+            repo: (repo != here).then_some(name),
+            number,
+        }
+    }
 }
 
 impl fmt::Display for Named {

@@ -29,7 +29,7 @@ pub(crate) fn kind_of(role: &Role) -> &'static Kind {
     match role.kind {
         RoleKind::Implementer => &implement::KIND,
         RoleKind::Routine => &routine::KIND,
-        RoleKind::Planner => &plan::KIND,
+        RoleKind::Planner | RoleKind::Architect => &plan::KIND,
         RoleKind::Triager => &triage::KIND,
         RoleKind::Reviewer => &review::KIND,
         RoleKind::Fixer => &fix::KIND,

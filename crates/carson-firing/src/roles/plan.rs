@@ -1,14 +1,15 @@
-//! An issue that is too large for one pull request becomes several: a person approves them first.
+//! An issue that is too large for one pull request becomes several, an architect's in several repositories: a
+//! person approves them first.
 
 use carson_core::effect::Release;
 use carson_core::settle::Goal;
-use carson_core::{Effect, Outcome, Page};
+use carson_core::{Effect, Outcome, Page, RepoName};
 use carson_forge::{IN_FLIGHT, NEEDS_HUMAN, PLAN_PENDING};
 
 use super::implement;
 use super::kind::{Closing, Kind};
 use super::pick_issue::pick;
-use crate::effects::TO_APPROVE;
+use crate::effects::{IssueIn, TO_APPROVE};
 use crate::forge_text;
 use crate::queue::{approval_hash, approval_words};
 
@@ -43,7 +44,9 @@ fn effects(closing: &Closing<'_, '_>) -> Vec<Effect> {
     let approval = closing.ctx.role.grant.approval;
     if approval {
         // It names what people read, and nothing else is filed.
-        let parts = parts(&filed);
+        let own = &closing.taken.repo.name;
+        let is_of_several = closing.ctx.role.kind.files_elsewhere();
+        let parts = parts(&filed, is_of_several.then_some(own));
         let hash = approval_hash(&format!("{issue}\0{}", parts.as_str()));
         effects.push(Effect::Comment {
             on: issue,
@@ -90,6 +93,8 @@ fn ends(closing: &Closing<'_, '_>, issue: u64, add: Vec<String>) -> Effect {
 fn part_of(closing: &Closing<'_, '_>, parent: u64, filed: &Effect) -> Effect {
     let Effect::FileIssue {
         topic,
+        repo,
+        after,
         title,
         body,
         labels,
@@ -98,10 +103,15 @@ fn part_of(closing: &Closing<'_, '_>, parent: u64, filed: &Effect) -> Effect {
         return filed.clone();
     };
     let ctx = closing.ctx;
+    let own = &closing.taken.repo.name;
+    let parent = IssueIn {
+        repo: own.clone(),
+        number: parent,
+    };
     let body = body
         .clone()
-        .says("\n\nPart of #")
-        .names(parent)
+        .says("\n\nPart of ")
+        .names(parent.named_in(ctx.home, repo.as_ref().unwrap_or(own)))
         .says(", planned by ")
         .names(&ctx.role.name)
         .says(" (firing ")
@@ -109,6 +119,8 @@ fn part_of(closing: &Closing<'_, '_>, parent: u64, filed: &Effect) -> Effect {
         .says(").\n");
     Effect::FileIssue {
         topic: topic.clone(),
+        repo: repo.clone(),
+        after: after.clone(),
         title: title.clone().without(|text| ctx.redacted(text)),
         body: body.without(|text| ctx.redacted(text)),
         labels: labels.clone(),
@@ -122,11 +134,13 @@ fn proposal(hash: &str, parts: &Page) -> Page {
         .and(parts)
 }
 
-/// The issues as people read them.
-fn parts(filed: &[Effect]) -> Page {
+/// The issues as people read them; of an architect's each says its repository.
+fn parts(filed: &[Effect], own: Option<&RepoName>) -> Page {
     let mut page = Page::default();
     for (at, one) in (1..).zip(filed) {
         let Effect::FileIssue {
+            repo,
+            after,
             title,
             body,
             labels,
@@ -136,6 +150,14 @@ fn parts(filed: &[Effect]) -> Page {
             continue;
         };
         page = page.says("\n## ").names(at).says(". ").and(title);
+        // Before all that a session wrote, which could look like it.
+        if let Some(repo) = repo.as_ref().or(own) {
+            page = page.says("\n\nIn the repository ").names(repo).says(".");
+        }
+        if !after.is_empty() {
+            let after: Vec<String> = after.iter().map(ToString::to_string).collect();
+            page = page.says("\n\nAfter ").names(after.join(", ")).says(".");
+        }
         page = page.says("\n\n").and(body).says("\nLabels: ");
         page = page.quotes(&labels.join(", ")).says("\n");
     }

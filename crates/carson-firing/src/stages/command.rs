@@ -157,6 +157,8 @@ async fn failed(
     let label = Some(&grant.issue_label).filter(|label| !label.is_empty());
     Ok(Effect::FileIssue {
         topic: Some(topic),
+        repo: None,
+        after: Vec::new(),
         title: Page::default().title(&ctx.role.title).says(" fails"),
         body,
         labels: label.into_iter().cloned().collect(),

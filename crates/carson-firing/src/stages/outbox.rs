@@ -1,10 +1,13 @@
 //! What a session asked Carson to do on the forge: its outbox, read by a confined child, and held against
 //! the role's grant.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use carson_core::declared::{Admitted, BYTES, Given, Grant, Outbox, Refused};
+use carson_config::Role;
+use carson_core::RepoName;
+use carson_core::declared::{Admitted, BYTES, Given, Outbox, Refused};
 use carson_core::settle::Halt;
 use carson_core::work::WorkKey;
 use carson_forge::{OWN_LABELS, PRIORITIES};
@@ -26,7 +29,10 @@ const FORM: &str = "You change nothing on the forge yourself. Write what is to b
 const SAMPLES: [(&str, &str); 5] = [
     ("label", r#""issue": N, "add": ["p1"], "remove": []"#),
     ("comment", r#""issue": N, "body": "Markdown""#),
-    ("issue", r#""title": "…", "body": "Markdown", "labels": []"#),
+    (
+        "issue",
+        r#""title": "…", "body": "Markdown", "labels": [], "after": []"#,
+    ),
     (
         "review",
         r#""pull": N, "head": "COMMIT", "verdict": "approve | changes | comment", "body": "Markdown""#,
@@ -138,7 +144,18 @@ async fn given(ctx: &Ctx<'_>, placed: &Placed<'_, '_>) -> Result<Given, Halt> {
         steering: steering(ctx),
         filed: filed.or_broken("counting the issues that the role filed")?,
         scrub: taken.repo.scrub.clone(),
+        repo: taken.repo.name.to_string(),
+        elsewhere: elsewhere(ctx, &taken.repo.name),
     })
+}
+
+/// The other repositories of an architect.
+fn elsewhere(ctx: &Ctx<'_>, own: &RepoName) -> BTreeMap<RepoName, Vec<String>> {
+    let names = ctx.role.repos.iter();
+    let names = names.filter(|name| ctx.role.kind.files_elsewhere() && *name != own);
+    let scrub =
+        |name: &RepoName| Some((name.clone(), ctx.home.fleet.repos.get(name)?.scrub.clone()));
+    names.filter_map(scrub).collect()
 }
 
 /// The labels of every role's queue, and those by which the fleet and its people talk.
@@ -192,7 +209,8 @@ pub(super) fn feedback(ctx: &Ctx<'_>, admitted: &Admitted) -> Option<String> {
 }
 
 /// What a prompt says of the outbox: its form, and what the role may ask for.
-pub(crate) fn explained(grant: &Grant, file: &Path) -> Option<String> {
+pub(crate) fn explained(role: &Role, own: &RepoName, file: &Path) -> Option<String> {
+    let grant = &role.grant;
     if grant.is_empty() {
         return None;
     }
@@ -207,9 +225,29 @@ pub(crate) fn explained(grant: &Grant, file: &Path) -> Option<String> {
     let samples = samples.map(|(kind, rest)| format!("  {{\"kind\": \"{kind}\", {rest}}}"));
     let samples = samples.collect::<Vec<_>>().join(",\n");
     let words = grant.words().join("; ");
+    let issues = of_issues(role, own);
     Some(format!(
         "{FORM} `{}`:\n\n```json\n{{\"version\": 1, \"effects\": [\n{samples}\n]}}\n```\n\nYour role may ask for: \
-         {words}. Only the work that you were given counts; all else is refused.",
+         {words}. {issues}Only the work that you were given counts; all else is refused.",
         file.display()
     ))
+}
+
+/// What it may say of new issues beside their text.
+fn of_issues(role: &Role, own: &RepoName) -> String {
+    if role.grant.issues == 0 {
+        return String::new();
+    }
+    let mut said = "`after` of an issue are the places in `effects`, from 1, of issues before it that must be done \
+        first. "
+        .to_owned();
+    let others = role.repos.iter().filter(|name| *name != own);
+    let others: Vec<String> = others.map(|name| format!("`{name}`")).collect();
+    if role.kind.files_elsewhere() && !others.is_empty() {
+        said.push_str(&format!(
+            "With `\"repo\": \"NAME\"` an issue is filed in another repository: {}; without it in `{own}`. ",
+            others.join(", ")
+        ));
+    }
+    said
 }

@@ -42,6 +42,8 @@ pub(super) struct RawIssue {
     assignees: Vec<RawUser>,
     state: State,
     #[serde(default)]
+    state_reason: Option<String>,
+    #[serde(default)]
     labels: Vec<RawLabel>,
     created_at: DateTime<Utc>,
     html_url: String,
@@ -143,6 +145,7 @@ pub(super) fn pull_state(merged_at: Option<DateTime<Utc>>, state: State) -> Pull
 impl From<RawIssue> for Issue {
     fn from(raw: RawIssue) -> Self {
         let linked = raw.issue_dependencies_summary;
+        let reason = raw.state_reason.as_deref();
         Self {
             number: raw.number,
             title: raw.title,
@@ -153,6 +156,7 @@ impl From<RawIssue> for Issue {
             state: raw.state,
             labels: names(raw.labels),
             created_at: raw.created_at,
+            dropped: matches!(reason, Some("not_planned" | "duplicate")),
             blocked_by: linked.map_or(0, |linked| linked.blocked_by),
             url: raw.html_url,
         }
@@ -197,5 +201,25 @@ impl From<RawPull> for Pull {
             labels: names(raw.labels),
             url: raw.html_url,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn what_is_closed_as_not_to_be_done_is_dropped() {
+        let dropped = |reason: Value| {
+            let raw = json!({
+                "number": 1, "title": "t", "body": null, "user": null, "state": "closed",
+                "state_reason": reason, "created_at": "2026-01-01T00:00:00Z", "html_url": "u",
+            });
+            Issue::from(serde_json::from_value::<RawIssue>(raw).unwrap()).dropped
+        };
+        assert!(dropped(json!("not_planned")) && dropped(json!("duplicate")));
+        assert!(!dropped(json!("completed")) && !dropped(Value::Null));
     }
 }

@@ -99,6 +99,7 @@ pub(super) fn read_issue(number: u64, path: &Path) -> Result<Issue, ForgeError> 
         state,
         labels,
         created_at,
+        dropped: false,
         blocked_by: 0,
         url,
     })

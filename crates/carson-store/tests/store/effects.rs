@@ -111,6 +111,8 @@ async fn issues_are_counted_by_role_and_time(place: Place) {
     let store = place.open().await;
     let file = || Effect::FileIssue {
         topic: None,
+        repo: None,
+        after: Vec::new(),
         title: Page::from("a \"title\" with {\"kind\":\"file-issue\"} in it"),
         body: Page::from("body"),
         labels: Vec::new(),

@@ -181,7 +181,14 @@ fn a_pull_request_is_kept_by_nobody_twice() {
 fn each_shipped_role_is_added_to_a_home_whose_repository_has_tests() {
     let fleet = faults::fleet(COMMIT, "");
     fleet.commit_to_main(&[("Makefile", "test:\n\ttrue\n")]);
-    for role in ["planner", "triager", "reviewer", "fixer", "merger"] {
+    for role in [
+        "planner",
+        "architect",
+        "triager",
+        "reviewer",
+        "fixer",
+        "merger",
+    ] {
         let made = fleet.carson(&["init", "--role", role]);
         assert_eq!(made.code, Some(0), "{role}: {made:#?}");
         let file = fleet.home().join(format!("roles/{role}/role.toml"));

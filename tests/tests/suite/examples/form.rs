@@ -31,6 +31,9 @@ pub(super) struct Input {
     pub body: String,
     #[serde(default)]
     pub labels: Vec<String>,
+    /// Other repositories in which the role may file issues.
+    #[serde(default)]
+    pub others: Vec<String>,
     /// Files of the base.
     #[serde(default)]
     pub files: Files,
@@ -109,6 +112,9 @@ pub(super) struct Good {
     pub comments: Option<Vec<String>>,
     /// The titles of the issues that are filed, once a person has approved the plan, if that is needed.
     pub issues: Option<Vec<String>>,
+    /// The same of other repositories, by their names.
+    #[serde(default)]
+    pub others: BTreeMap<String, Vec<String>>,
     /// What the pushed commit has in these files, among other things.
     #[serde(default)]
     pub files: Files,

@@ -1,6 +1,6 @@
 //! What must follow of an example, held against the forge and the remote.
 
-use carson_tests::fleet::TestFleet;
+use carson_tests::fleet::{REPO, TestFleet};
 use serde_json::Value;
 
 use super::form::Good;
@@ -24,7 +24,11 @@ pub(super) fn holds(name: &str, played: &Played, good: &Good) {
         has_comments(name, &said(played), wanted);
     }
     if let Some(wanted) = &good.issues {
-        assert_eq!(filed(played), *wanted, "{name}");
+        approve(played);
+        assert_eq!(titles(played, REPO), *wanted, "{name}");
+    }
+    for (repo, wanted) in &good.others {
+        assert_eq!(titles(played, repo), *wanted, "{name}: {repo}");
     }
     for (path, words) in &good.files {
         let number = row["pr_number"].as_u64().unwrap();
@@ -42,7 +46,8 @@ fn of_issue(name: &str, played: &Played, good: &Good) {
         assert_eq!(labels, *wanted, "{name}");
     }
     if let Some(closed) = good.closed {
-        let shown = fleet.ok(&["issue", "show", &issue.to_string(), "--json"]);
+        let number = issue.to_string();
+        let shown = fleet.ok(&["issue", "show", &number, "--repo", REPO, "--json"]);
         assert_eq!(shown["issue"]["state"] == "closed", closed, "{name}");
     }
 }
@@ -92,16 +97,23 @@ fn has_comments(name: &str, said: &[String], wanted: &[String]) {
     }
 }
 
-/// The titles of the issues that were filed, after an approval where one is waited for.
-fn filed(played: &Played) -> Vec<String> {
+/// Says yes to a plan, where it waits for that.
+fn approve(played: &Played) {
     let (fleet, issue) = (&played.fleet, played.issue);
     let waits = |label: &String| label == "plan-pending-approval";
     if fleet.labels(issue).iter().any(waits) {
-        let _ = fleet.ok(&["approve", &issue.to_string(), "--json"]);
+        let number = issue.to_string();
+        let _ = fleet.ok(&["approve", &number, "--repo", REPO, "--json"]);
     }
-    let list = fleet.ok(&["issue", "list", "--json"]);
+}
+
+/// The titles of a repository's issues, but for that of the work.
+fn titles(played: &Played, repo: &str) -> Vec<String> {
+    let list = played
+        .fleet
+        .ok(&["issue", "list", "--repo", repo, "--json"]);
     let all = list.as_array().unwrap().iter();
-    let others = all.filter(|one| one["number"] != issue);
+    let others = all.filter(|one| repo != REPO || one["number"] != played.issue);
     let title = |one: &Value| one["title"].as_str().unwrap().to_owned();
     others.map(title).collect()
 }

@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use carson_tests::fleet::TestFleet;
+use carson_tests::fleet::{REPO, TestFleet};
 use serde_json::Value;
 
 use super::form::{Answer, Example, Files, Input, Offered};
@@ -56,12 +56,14 @@ pub(super) fn play(role: &str, example: &Example) -> Played {
     }
 }
 
-/// Adds the role as it is shipped, for the one repository of the fleet.
+/// Adds the role as it is shipped, for the repositories of the example.
 fn shipped(fleet: &TestFleet, role: &str, input: &Input) {
     let text = fs::read_to_string(roles().join(role).join("role.toml")).unwrap();
     assert!(text.contains("repos   = []"), "{role}: {text}");
+    let others = input.others.iter().map(String::as_str);
+    let repos: Vec<&str> = std::iter::once("widget").chain(others).collect();
     let mut text = text
-        .replace("repos   = []", "repos = [\"widget\"]")
+        .replace("repos   = []", &format!("repos = {repos:?}"))
         .replace("engines = []", "engines = [\"play\"]");
     if let Some(check) = &input.check {
         text.push_str(&format!("\n[promise]\nrun = {}\n", toml_text(check)));
@@ -79,7 +81,11 @@ fn shipped(fleet: &TestFleet, role: &str, input: &Input) {
     }
     let path = fleet.home().join("carson.toml");
     let text = fs::read_to_string(&path).unwrap();
-    fs::write(&path, text.replace("[repos.widget]\n", &more)).unwrap();
+    let mut text = text.replace("[repos.widget]\n", &more);
+    for name in &input.others {
+        text.push_str(&format!("\n[repos.{name}]\nurl = {:?}\n", fleet.remote()));
+    }
+    fs::write(&path, text).unwrap();
 }
 
 /// Makes the issue.
@@ -93,6 +99,8 @@ fn reported(fleet: &TestFleet, input: &Input) -> u64 {
         input.body.as_str(),
         "--label",
         labels.as_str(),
+        "--repo",
+        REPO,
         "--json",
     ];
     fleet.ok(&args)["number"].as_u64().unwrap()

@@ -49,7 +49,7 @@ async fn a_plan_is_filed_once_a_member_approves_it() {
     assert_eq!(filed.len(), 2, "{filed:#?}");
     assert_eq!(filed[0]["labels"][0]["name"], "carson:ready", "{filed:#?}");
     let (_, labels, _) = scene.state(spec).await;
-    assert!(labels.is_empty(), "{labels:?}");
+    assert_eq!(labels, ["carson:planned"]);
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 3)]

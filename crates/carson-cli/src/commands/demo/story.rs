@@ -96,7 +96,9 @@ impl Story {
     fn end(&self) -> String {
         let (planned, done) = (self.planned, crew::numbered(&self.done));
         match self.is_over() {
-            true => format!("Done: {done}. #{planned} stays open for you to close."),
+            true => format!(
+                "Done: {done}. `carson prune` closes #{planned}, or the daemon within the hour."
+            ),
             false => "It is not all done: --seconds gives it more time.".to_owned(),
         }
     }
@@ -204,7 +206,7 @@ mod tests {
         story.done = vec![2, 3];
         assert_eq!(
             story.end(),
-            "Done: #2 and #3. #1 stays open for you to close."
+            "Done: #2 and #3. `carson prune` closes #1, or the daemon within the hour."
         );
     }
 }

@@ -22,6 +22,8 @@ fn given() -> Given {
         steering: vec!["docs:ready".into(), "needs:human".into()],
         filed: 0,
         scrub: vec!["Initech".into()],
+        repo: "widget".into(),
+        elsewhere: BTreeMap::from([("gears".parse().unwrap(), vec!["Hooli".into()])]),
     }
 }
 
@@ -65,6 +67,73 @@ fn an_issue_has_the_label_of_its_queue_before_its_own() {
         panic!("{admitted:?}");
     };
     assert_eq!(labels, &["docs:ready", "p1"]);
+}
+
+/// The repository of an issue, and what it comes after.
+type Ordered = (Option<String>, Vec<u32>);
+
+/// What becomes of these entries: the issues, and each refusal.
+fn ordered(entries: serde_json::Value) -> (Vec<Ordered>, Vec<String>) {
+    let grant = Grant {
+        issues: 10,
+        issues_per_day: 10,
+        ..grant()
+    };
+    let text = json!({ "version": 1, "effects": entries }).to_string();
+    let admitted = Outbox::parse(&text).unwrap().admit(&grant, &given());
+    let issues = admitted
+        .effects
+        .into_iter()
+        .filter_map(|effect| match effect {
+            Effect::FileIssue { repo, after, .. } => Some((repo.map(String::from), after)),
+            _ => None,
+        });
+    let refused = admitted.refused.into_iter().map(|one| one.why);
+    (issues.collect(), refused.collect())
+}
+
+#[test]
+fn an_issue_comes_after_others_before_it_in_any_repository_of_the_role() {
+    let (issues, refused) = ordered(json!([
+        { "kind": "issue", "title": "T", "body": "B", "repo": "gears" },
+        { "kind": "comment", "issue": 7, "body": "b" },
+        { "kind": "issue", "title": "T", "body": "B", "repo": "widget", "after": [1, 1] },
+        { "kind": "issue", "title": "T", "body": "B", "after": [3, 1] },
+    ]));
+    assert!(refused.is_empty(), "{refused:?}");
+    let gears = Some("gears".to_owned());
+    assert_eq!(
+        issues,
+        [(gears, vec![]), (None, vec![1]), (None, vec![1, 2])]
+    );
+}
+
+#[test]
+fn what_comes_after_itself_or_what_is_not_filed_is_refused_as_are_foreign_repositories() {
+    let (issues, refused) = ordered(json!([
+        { "kind": "issue", "title": "T", "body": "B", "repo": "Gears" },
+        { "kind": "issue", "title": "T", "body": "B", "after": [1] },
+        { "kind": "issue", "title": "T", "body": "B", "after": [3] },
+        { "kind": "issue", "title": "T", "body": "B", "after": [0] },
+        { "kind": "issue", "title": "T", "body": "B", "after": [6] },
+        { "kind": "issue", "title": "T", "body": "for hooli", "repo": "gears" },
+        { "kind": "issue", "title": "initech", "body": "B", "repo": "gears" },
+        { "kind": "issue", "title": "T", "body": "for hooli" },
+    ]));
+    assert_eq!(issues.len(), 1, "{issues:?}");
+    let expected = [
+        "no issues in a repository \"Gears\"",
+        "entry 1, which is no new issue, or is refused",
+        "entry 3, and only entries before it count",
+        "entry 0, and only entries before it count",
+        "entry 6, and only entries before it count",
+        "never leaves",
+        "never leaves",
+    ];
+    assert_eq!(refused.len(), expected.len(), "{refused:?}");
+    for (why, words) in refused.iter().zip(expected) {
+        assert!(why.contains(words), "{why}");
+    }
 }
 
 #[test]
@@ -261,7 +330,7 @@ proptest! {
         let effects = entries.into_iter().map(|(kind, number, text, labels)| match kind {
             0 => Declared::Label { issue: number, add: labels.clone(), remove: labels },
             1 => Declared::Comment { issue: number, body: text },
-            2 => Declared::Issue { title: text.clone(), body: text, labels },
+            2 => Declared::Issue { title: text.clone(), body: text, labels, repo: None, after: vec![1] },
             3 => Declared::Close { issue: number, reason: text },
             _ => Declared::Review { pull: number, head: "0123456".into(), verdict: ReviewVerdict::Approve, body: text },
         });

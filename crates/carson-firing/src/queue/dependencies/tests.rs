@@ -108,6 +108,22 @@ fn waits(all: &[(u64, &[u64])]) -> BTreeMap<u64, BTreeSet<u64>> {
 }
 
 #[test]
+fn what_is_written_for_another_repository_reads_back_as_that_issue() {
+    let (gears, widget): (RepoName, RepoName) =
+        ("gears".parse().unwrap(), "widget".parse().unwrap());
+    for (slug, here, written) in [
+        ("", &widget, "local/gears#7"),
+        ("acme/gears", &widget, "acme/gears#7"),
+        ("acme/gears", &gears, "#7"),
+    ] {
+        let reference = Reference::to((&gears, slug), 7, here);
+        assert_eq!(reference.to_string(), written);
+        let line = format!("Depends on: #3, {reference}\n\n```\nno end");
+        assert_eq!(found(&line), ["#3", written]);
+    }
+}
+
+#[test]
 fn only_what_leads_back_is_a_ring() {
     let found = rings(&waits(&[
         (1, &[2, 9]),
