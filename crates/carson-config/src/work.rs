@@ -12,7 +12,7 @@ use crate::forms::{Maybe, Span};
 /// What a role is for. Each kind is a file in `crates/carson-firing/src/roles/`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
-#[schemars(extend("x-planned" = ["architect", "tester", "steward"]))]
+#[schemars(extend("x-planned" = ["architect", "steward"]))]
 pub enum RoleKind {
     /// Makes a pull request of an issue.
     Implementer,
@@ -30,6 +30,8 @@ pub enum RoleKind {
     Merger,
     /// Runs a command at every slot; asks no model.
     Command,
+    /// Writes tests for what was changed lately and is tested least.
+    Tester,
 }
 
 /// What `work.from` may say.
@@ -47,7 +49,7 @@ pub enum WorkFrom {
 
 impl RoleKind {
     /// Every kind.
-    pub const ALL: [Self; 8] = [
+    pub const ALL: [Self; 9] = [
         Self::Implementer,
         Self::Routine,
         Self::Planner,
@@ -56,6 +58,7 @@ impl RoleKind {
         Self::Fixer,
         Self::Merger,
         Self::Command,
+        Self::Tester,
     ];
 
     /// Its word in `role.toml`.
@@ -70,6 +73,7 @@ impl RoleKind {
             Self::Fixer => "fixer",
             Self::Merger => "merger",
             Self::Command => "command",
+            Self::Tester => "tester",
         }
     }
 
@@ -79,7 +83,7 @@ impl RoleKind {
         match self {
             Self::Implementer | Self::Planner | Self::Triager => WorkFrom::Issues,
             Self::Reviewer | Self::Fixer | Self::Merger => WorkFrom::Pulls,
-            Self::Routine | Self::Command => WorkFrom::None,
+            Self::Routine | Self::Command | Self::Tester => WorkFrom::None,
         }
     }
 
@@ -88,7 +92,7 @@ impl RoleKind {
     pub fn makes_commits(self) -> bool {
         matches!(
             self,
-            Self::Implementer | Self::Routine | Self::Fixer | Self::Command
+            Self::Implementer | Self::Routine | Self::Fixer | Self::Command | Self::Tester
         )
     }
 
@@ -96,6 +100,12 @@ impl RoleKind {
     #[must_use]
     pub fn has_sessions(self) -> bool {
         !matches!(self, Self::Merger | Self::Command)
+    }
+
+    /// Whether only the operator can say what it runs: no role of it is shipped with a command.
+    #[must_use]
+    pub fn needs_a_command(self) -> bool {
+        matches!(self, Self::Command | Self::Tester)
     }
 
     /// The label by which it takes issues, where nobody wrote one.
@@ -108,7 +118,8 @@ impl RoleKind {
             | Self::Reviewer
             | Self::Fixer
             | Self::Merger
-            | Self::Command => None,
+            | Self::Command
+            | Self::Tester => None,
         }
     }
 
@@ -126,7 +137,7 @@ impl RoleKind {
     pub(crate) fn stages(self) -> Vec<Stage> {
         match self {
             Self::Implementer | Self::Routine => Stage::CHOSEN.to_vec(),
-            Self::Fixer => vec![Stage::Execute, Stage::Verify, Stage::DiffReview],
+            Self::Fixer | Self::Tester => vec![Stage::Execute, Stage::Verify, Stage::DiffReview],
             Self::Command => vec![Stage::Execute, Stage::Verify],
             Self::Planner | Self::Triager | Self::Reviewer => vec![Stage::Execute],
             Self::Merger => Vec::new(),
@@ -159,7 +170,11 @@ impl RoleKind {
                 issues_per_day: 4,
                 ..Grant::default()
             },
-            Self::Implementer | Self::Routine | Self::Fixer | Self::Merger => Grant::default(),
+            Self::Implementer
+            | Self::Routine
+            | Self::Fixer
+            | Self::Merger
+            | Self::Tester => Grant::default(),
         }
     }
 }

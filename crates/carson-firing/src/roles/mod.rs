@@ -17,6 +17,7 @@ pub(crate) mod repositories;
 mod review;
 pub(crate) mod routine;
 mod take;
+mod tester;
 mod triage;
 
 use carson_config::{Role, RoleKind};
@@ -34,5 +35,6 @@ pub(crate) fn kind_of(role: &Role) -> &'static Kind {
         RoleKind::Fixer => &fix::KIND,
         RoleKind::Merger => &merge::KIND,
         RoleKind::Command => &command::KIND,
+        RoleKind::Tester => &tester::KIND,
     }
 }
