@@ -7,8 +7,8 @@ use carson_notify::Spec;
 
 use crate::{Checked, Machine, Scene, Verdict, checked};
 use crate::{
-    accounts, clock, coverage, database, disk, egress, forges, grants, hook, identity, labels, memory,
-    place, promise, remote, sandbox, signing, sinks, versions, workspaces,
+    accounts, clock, coverage, database, disk, egress, forges, grants, hook, identity, labels,
+    memory, place, promise, remote, sandbox, signing, sinks, versions, workspaces,
 };
 
 /// Whether a firing asks a check, and when.

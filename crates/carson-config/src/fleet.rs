@@ -18,9 +18,7 @@ use chrono_tz::Tz;
 use crate::choices::{Cache, HookFailure, Priority, Unproven, Workspaces};
 use crate::confine::Confinement;
 use crate::layout::Layout;
-use crate::role_file::{
-    Author, CommandSection, CoverageSection, IdentityCheck, Promise, Tools,
-};
+use crate::role_file::{Author, CommandSection, CoverageSection, IdentityCheck, Promise, Tools};
 use crate::sections::{Heartbeat, Housekeeping};
 use crate::work::{RoleKind, WorkSource};
 

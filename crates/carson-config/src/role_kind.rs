@@ -87,7 +87,11 @@ pub(crate) fn coverage(raw: &RoleFile, kind: RoleKind, check: &mut Check<'_>) {
         let problem = format!("{} is no percentage from 1 to 100", coverage.enough);
         check.problem("coverage.enough", problem, "enough = 90");
     }
-    if coverage.tests.iter().all(|pattern| pattern.trim().is_empty()) {
+    if coverage
+        .tests
+        .iter()
+        .all(|pattern| pattern.trim().is_empty())
+    {
         let problem = "it names no file, so nothing could change";
         check.problem("coverage.tests", problem, "tests = [\"tests/*\"]");
     }

@@ -170,11 +170,9 @@ impl RoleKind {
                 issues_per_day: 4,
                 ..Grant::default()
             },
-            Self::Implementer
-            | Self::Routine
-            | Self::Fixer
-            | Self::Merger
-            | Self::Tester => Grant::default(),
+            Self::Implementer | Self::Routine | Self::Fixer | Self::Merger | Self::Tester => {
+                Grant::default()
+            }
         }
     }
 }

@@ -406,7 +406,7 @@ fn strayed(facts: &Facts) -> Option<String> {
     let told = facts.outside.iter().take(TOLD).cloned();
     let told = told.collect::<Vec<_>>().join(", ");
     (!told.is_empty()).then(|| {
-        format!("it changed what its role may not, which is tests alone (coverage.tests): {told}{more}")
+        format!("its role may change tests alone (coverage.tests), and it changed {told}{more}")
     })
 }
 

@@ -19,8 +19,8 @@ use crate::said_last;
 use crate::stages::command::Ran;
 use crate::stages::facts::Findings;
 use crate::stages::{
-    baseline, command, coverage, diff_review, execute, facts, pick, plan, preflight, red_to_green, review,
-    wanted, workflows, workspace,
+    baseline, command, coverage, diff_review, execute, facts, pick, plan, preflight, red_to_green,
+    review, wanted, workflows, workspace,
 };
 use crate::steps::Steps;
 use carson_home::Home;

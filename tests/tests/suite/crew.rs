@@ -7,6 +7,7 @@ mod merger;
 mod outbox;
 pub(crate) mod planner;
 mod reviewer;
+mod tester;
 mod triager;
 mod whole;
 

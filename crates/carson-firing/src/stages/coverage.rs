@@ -111,10 +111,12 @@ async fn tried(
     };
     let rows = ctx.store().firings(&filter).await;
     let rows = rows.or_broken("reading the role's firings")?;
-    let counts = |outcome: Outcome| outcome == Outcome::Ok || outcome.blames_the_work();
+    let spared = [Outcome::Skipped, Outcome::RateLimited, Outcome::Auth];
+    let counts = |outcome: Outcome| !spared.contains(&outcome);
     let rows = rows.into_iter().filter(|row| {
-        let spared = row.facts.as_ref().is_some_and(|facts| facts.spares_the_work());
-        row.repo.as_ref() == Some(repo) && row.outcome.is_some_and(counts) && !spared
+        let facts = row.facts.as_ref();
+        let says_nothing = facts.is_some_and(|facts| facts.spares_the_work());
+        row.repo.as_ref() == Some(repo) && row.outcome.is_some_and(counts) && !says_nothing
     });
     let aimed = rows.filter_map(|row| row.facts?.aimed);
     Ok(aimed.map(|aimed| (aimed.file, aimed.before)).collect())
@@ -157,7 +159,11 @@ fn lowest(
         .into_iter()
         .min_by(|a, b| a.covered.compare(b.covered));
     lowest.ok_or_else(|| {
-        format!("{first} and all others below {} % were taken {most} times within {since}, and their tests run no more of them", asked.enough)
+        format!(
+            "{first} and all others below {} % were taken {most} times within {since}, and their tests run no \
+             more of them",
+            asked.enough
+        )
     })
 }
 
@@ -179,7 +185,10 @@ pub(crate) async fn judge(
     if !found.is_finished() || seen.facts().commits == 0 {
         return Ok(found);
     }
-    if !scope::outside(asked, placed.place, seen.tip()).await.is_empty() {
+    if !scope::outside(asked, placed.place, seen.tip())
+        .await
+        .is_empty()
+    {
         return Ok(found);
     }
     ctx.enter(Stage::Verify).await;
@@ -237,7 +246,8 @@ async fn measure(
     // As it calls itself, and as others see it.
     let roots = [room.seen_tree(), room.tree()].map(|root| root.to_string_lossy().into_owned());
     let roots: Vec<&str> = roots.iter().map(String::as_str).collect();
-    Ok(read_lcov(&out, &roots).map_err(|why| format!("what `{}` printed is no report: {why}", asked.run)))
+    Ok(read_lcov(&out, &roots)
+        .map_err(|why| format!("what `{}` printed is no report: {why}", asked.run)))
 }
 
 fn end(text: &str) -> &str {
@@ -256,7 +266,11 @@ mod tests {
         }
     }
 
-    fn chosen(files: &[(&str, u32)], changed: &[&str], tried: &[(&str, u32)]) -> Result<String, String> {
+    fn chosen(
+        files: &[(&str, u32)],
+        changed: &[&str],
+        tried: &[(&str, u32)],
+    ) -> Result<String, String> {
         let report = files.iter().map(|(path, hit)| file(path, *hit)).collect();
         let changed = changed.iter().map(|path| (*path).to_owned()).collect();
         let tried: Vec<(String, Covered)> = tried
@@ -276,7 +290,8 @@ mod tests {
         assert_eq!(chosen(&files, &all, &[("b", 2); 2]), Ok("c".to_owned()));
         // Somebody has tested more of it since.
         assert_eq!(chosen(&files, &all, &[("b", 1); 2]), Ok("b".to_owned()));
-        let why = |changed: &[&str], tried: &[(&str, u32)]| chosen(&files, changed, tried).unwrap_err();
+        let why =
+            |changed: &[&str], tried: &[(&str, u32)]| chosen(&files, changed, tried).unwrap_err();
         assert!(why(&["e"], &[]).contains("has 90 % or more"));
         assert!(why(&["gone"], &[]).contains("none of the 1 file that changed"));
         assert!(why(&["d", "e"], &[("d", 0); 2]).contains("d and all others below 90 %"));
