@@ -308,7 +308,7 @@ impl Default for CommandSection {
 #[serde(default, deny_unknown_fields)]
 pub struct CoverageSection {
     /// Required in this section: a line for `sh` that exits 0 and prints an lcov report on standard output, of
-    /// at most 16 MiB; its paths are those of the repository, or absolute.
+    /// at most 8 MiB; its paths are those of the repository, or absolute.
     #[schemars(extend("examples" = ["cargo llvm-cov --lcov"]))]
     pub run: String,
     /// How long it may take.

@@ -57,7 +57,7 @@ impl Covered {
 }
 
 /// What a report says of one file.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CoveredFile {
     /// Its path in the repository.
     pub path: String,

@@ -1,18 +1,20 @@
 //! How much of a file the tests run, for roles that write tests: measured on the untouched base, to find the
-//! file, and once more with the work, in a clean room each time.
+//! file, and once more with the work, in a clean room each time. What is printed there is read by the inspector.
 //!
 //! The file is one that was changed lately, of which the tests run least. Where sessions have taken it as
 //! often as they may, and its tests run no more of it, it is people's.
 
 use std::collections::BTreeSet;
+use std::time::Duration;
 
 use carson_config::{CoverageSection, format_duration};
-use carson_core::coverage::{Covered, CoveredFile, Measured, read_lcov};
+use carson_core::coverage::{Covered, CoveredFile, Measured};
 use carson_core::settle::Halt;
 use carson_core::text::counted;
 use carson_core::{Outcome, RepoName, Stage};
 use carson_git::{Oid, Seen};
 use carson_home::halt::OrBroken;
+use carson_proc::inspector::{Bounds, Desk};
 use carson_store::Filter;
 use chrono::TimeDelta;
 use tracing::info;
@@ -20,6 +22,7 @@ use tracing::info;
 use super::facts::Findings;
 use super::{scope, verify};
 use crate::clean_rooms::{self, Holds};
+use crate::coverage_report::ReadCoverage;
 use crate::ctx::Ctx;
 use crate::placed::Placed;
 use crate::reached::Aim;
@@ -27,7 +30,9 @@ use crate::record::Record;
 use crate::room_command::RoomCommand;
 
 /// Bytes of a report, from its head and from its tail: what is longer is not read.
-const KEEP: usize = 8 << 20;
+const KEEP: usize = 4 << 20;
+/// How long reading it may take.
+const WITHIN: Duration = Duration::from_secs(60);
 /// Bytes of the end of what it printed, where it failed.
 const END: usize = 4 * 1024;
 /// Firings of the role that are looked at.
@@ -57,7 +62,7 @@ pub(crate) async fn aim<'r, 'h>(
     let id = format!("role.{}.coverage", ctx.role.name);
     let seen = placed.place.inspect().await;
     let seen = seen.or_broken("looking at the worktree")?;
-    let report = match measure(ctx, rec, &placed, asked, (&seen, &base)).await? {
+    let report = match measure(ctx, rec, &placed, (&seen, &base), changed.clone()).await? {
         Ok(report) => report,
         Err(why) => {
             let why = format!("the coverage cannot be measured, and no session was paid: {why}");
@@ -192,7 +197,8 @@ pub(crate) async fn judge(
         return Ok(found);
     }
     ctx.enter(Stage::Verify).await;
-    let report = measure(ctx, rec, placed, asked, (&seen, seen.tip())).await?;
+    let wanted = BTreeSet::from([aim.file.clone()]);
+    let report = measure(ctx, rec, placed, (&seen, seen.tip()), wanted).await?;
     found.covered = match report {
         Err(why) => Measured::Unable(why),
         Ok(report) => match report.into_iter().find(|file| file.path == aim.file) {
@@ -204,14 +210,17 @@ pub(crate) async fn judge(
     Ok(found)
 }
 
-/// What the report of a commit says; why there is none.
+/// What the report of a commit says of these files; why there is none.
 async fn measure(
     ctx: &Ctx<'_>,
     rec: &mut Record,
     placed: &Placed<'_, '_>,
-    asked: &CoverageSection,
     (seen, commit): (&Seen, &Oid),
+    wanted: BTreeSet<String>,
 ) -> Result<Result<Vec<CoveredFile>, String>, Halt> {
+    let Some(asked) = &ctx.role.coverage else {
+        return Ok(Err("the role measures none".to_owned()));
+    };
     let holds = Holds::only(commit);
     let room = match clean_rooms::ready(ctx, rec, placed, seen, holds).await? {
         Ok(room) => room,
@@ -236,18 +245,41 @@ async fn measure(
     if !done.success() {
         return Ok(Err(verify::in_short(&said)));
     }
+    let line = ctx.redacted(&asked.run);
     if done.stdout.is_truncated() {
         let most = (2 * KEEP) >> 20;
-        return Ok(Err(format!(
-            "`{}` printed more than the {most} MiB that are read of a report",
-            ctx.redacted(&asked.run)
-        )));
+        let why = format!("`{line}` printed more than the {most} MiB that are read of a report");
+        return Ok(Err(why));
     }
     // As it calls itself, and as others see it.
     let roots = [room.seen_tree(), room.tree()].map(|root| root.to_string_lossy().into_owned());
-    let roots: Vec<&str> = roots.iter().map(String::as_str).collect();
-    Ok(read_lcov(&out, &roots)
-        .map_err(|why| format!("what `{}` printed is no report: {why}", asked.run)))
+    let question = ReadCoverage {
+        text: out,
+        roots: roots.to_vec(),
+        wanted,
+    };
+    let read = read(ctx, seen, question).await;
+    Ok(read.map_err(|why| format!("what `{line}` printed is no report: {why}")))
+}
+
+async fn read(
+    ctx: &Ctx<'_>,
+    seen: &Seen,
+    question: ReadCoverage,
+) -> Result<Vec<CoveredFile>, String> {
+    let own = seen.dir().ok_or("the bench is gone")?;
+    let desk = Desk {
+        own: own.to_owned(),
+        ..Desk::default()
+    };
+    let bounds = Bounds {
+        wall_clock: WITHIN,
+        memory_mb: 1024,
+        file_size_mb: 1,
+        answer: 16 << 20,
+    };
+    let read = ctx.home.inspector.ask(&question, &desk, &bounds).await;
+    read.map_err(|error| error.to_string())
 }
 
 fn end(text: &str) -> &str {

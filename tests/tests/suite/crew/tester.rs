@@ -175,7 +175,7 @@ fn what_measures_nothing_is_told_before_a_session_is_paid() {
     for (line, more, says) in [
         ("echo broken; exit 3", "", "did not exit 0"),
         ("echo all is well", "", "no record of a file"),
-        ("head -c 50000000 /dev/zero", "", "more than the 16 MiB"),
+        ("head -c 50000000 /dev/zero", "", "more than the 8 MiB"),
         (
             "sleep 600 & wait",
             "timeout = \"1s\"\n",
