@@ -10,6 +10,7 @@
 
 mod accounts;
 mod clock;
+mod coverage;
 mod database;
 mod disk;
 mod egress;

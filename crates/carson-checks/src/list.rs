@@ -7,8 +7,8 @@ use carson_notify::Spec;
 
 use crate::{Checked, Machine, Scene, Verdict, checked};
 use crate::{
-    accounts, clock, database, disk, egress, forges, grants, hook, identity, labels, memory, place,
-    promise, remote, sandbox, signing, sinks, versions, workspaces,
+    accounts, clock, coverage, database, disk, egress, forges, grants, hook, identity, labels,
+    memory, place, promise, remote, sandbox, signing, sinks, versions, workspaces,
 };
 
 /// Whether a firing asks a check, and when.
@@ -266,6 +266,10 @@ pub const LIST: &[Check] = checks![
         "what says that the work is done can be run on the untouched base",
         "mend promise.run of the role, or the repository's setup: a shell says 126 or 127 of a command that it cannot run",
         Role(|scene, role| Box::pin(promise::runs(scene, role)));
+    "role.NAME.coverage", InBench,
+        "what measures a tester's coverage runs on the untouched base, and prints an lcov report",
+        "mend coverage.run of the role, or the repository's setup: it must exit 0, with the report on standard output",
+        Role(|scene, role| Box::pin(coverage::measured(scene, role)));
     "role.NAME.label", Never,
         "no issue waits with a label that looks like the role's and is no role's",
         "give the issue the role's label, or set work.label of the role",

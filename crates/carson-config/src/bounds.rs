@@ -14,6 +14,9 @@ pub(crate) fn check(raw: &RoleFile, fleet_day: Option<f64>, check: &mut Check<'_
     if let Some(promise) = &raw.promise {
         longer("promise.timeout", promise.timeout, wall_clock, check);
     }
+    if let Some(coverage) = &raw.coverage {
+        longer("coverage.timeout", coverage.timeout, wall_clock, check);
+    }
     let (firing, day) = (raw.limits.max_cost_usd, raw.limits.max_cost_usd_per_day);
     more(
         ("limits.max_cost_usd", firing),

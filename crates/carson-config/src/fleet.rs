@@ -18,7 +18,7 @@ use chrono_tz::Tz;
 use crate::choices::{Cache, HookFailure, Priority, Unproven, Workspaces};
 use crate::confine::Confinement;
 use crate::layout::Layout;
-use crate::role_file::{Author, CommandSection, IdentityCheck, Promise, Tools};
+use crate::role_file::{Author, CommandSection, CoverageSection, IdentityCheck, Promise, Tools};
 use crate::sections::{Heartbeat, Housekeeping};
 use crate::work::{RoleKind, WorkSource};
 
@@ -252,6 +252,8 @@ pub struct Role {
     pub promise: Option<Promise>,
     /// What it runs in the place of sessions.
     pub command: Option<CommandSection>,
+    /// How it finds what is tested least.
+    pub coverage: Option<CoverageSection>,
     /// Variables that only this role's sessions see.
     pub identity: BTreeMap<String, String>,
     /// How it is known that they have the right ones.
@@ -327,6 +329,7 @@ impl Role {
             },
             promise: None,
             command: None,
+            coverage: None,
             identity: BTreeMap::new(),
             identity_check: None,
             author: Author::default(),

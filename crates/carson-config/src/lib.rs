@@ -73,7 +73,7 @@ pub use load::{Loaded, load};
 pub use options::LoadOptions;
 pub use prompt::PROMPT_NAMES;
 pub use provenance::{Origin, Provenance};
-pub use role_file::{Author, CommandSection, IdentityCheck, Promise, Tools};
+pub use role_file::{Author, CommandSection, CoverageSection, IdentityCheck, Promise, Tools};
 pub use schema::schema;
 pub use secret::{SecretError, read_secret};
 pub use sections::{Heartbeat, HeartbeatUrl, Housekeeping};

@@ -23,7 +23,7 @@ use crate::paths::Paths;
 use crate::raw::Settings;
 use crate::read::ReadRole;
 use crate::role_file::{Author, IdentityCheck, IdentitySection, RoleFile};
-use crate::role_kind::{command, grant, kind, merges, stages, work};
+use crate::role_kind::{command, coverage, grant, kind, merges, stages, work};
 use crate::sections::{accounts, forges, heartbeat, repos};
 use crate::work::RoleKind;
 
@@ -188,6 +188,7 @@ fn resolve_role(
     let kind = kind(&raw, &mut check);
     needed(&raw, kind, &mut check);
     command(&raw, kind, &mut check);
+    coverage(&raw, kind, &mut check);
     let stages = stages(&raw, kind, &mut check);
     merges(&raw, kind, &around.merged, &mut check);
     let cadence = cadence(&raw.cadence, zone, &mut check);
@@ -220,6 +221,7 @@ fn resolve_role(
         tools: raw.tools,
         promise: raw.promise,
         command: raw.command,
+        coverage: raw.coverage,
         identity_check: identity_check(&raw.identity, &mut check),
         author: author(&raw.identity, &mut check),
         signing,

@@ -7,6 +7,7 @@ use carson_core::admission::Overlap;
 use carson_core::cadence::CatchUp;
 use carson_core::declared::Grant;
 use carson_core::limits::Limits;
+use carson_core::text::matches;
 use chrono_tz::Tz;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -106,6 +107,7 @@ pub(crate) struct RoleFile {
     pub tools: Tools,
     pub promise: Option<Promise>,
     pub command: Option<CommandSection>,
+    pub coverage: Option<CoverageSection>,
     pub identity: IdentitySection,
     pub paths: PathsSection,
 }
@@ -138,6 +140,7 @@ impl Default for RoleFile {
             tools: Tools::default(),
             promise: None,
             command: None,
+            coverage: None,
             identity: IdentitySection::default(),
             paths: PathsSection::default(),
         }
@@ -297,6 +300,62 @@ impl Default for CommandSection {
             timeout: Duration::from_secs(10 * 60),
             commit: None,
         }
+    }
+}
+
+/// `[coverage]`: how a role of kind `tester` finds what is tested least, and what it may change.
+#[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct CoverageSection {
+    /// Required in this section: a line for `sh` that exits 0 and prints an lcov report on standard output, of
+    /// at most 8 MiB; its paths are those of the repository, or absolute.
+    #[schemars(extend("examples" = ["cargo llvm-cov --lcov"]))]
+    pub run: String,
+    /// How long it may take.
+    #[serde(with = "As::<SomeTime>")]
+    #[schemars(extend("examples" = ["40m"]))]
+    pub timeout: Duration,
+    /// Percent of its lines, at most 100, from which on a file is left alone.
+    #[schemars(range(min = 1, max = 100), extend("examples" = [80]))]
+    pub enough: u32,
+    /// Files that it may change, and never writes tests for; `*` stands for anything.
+    #[schemars(extend("examples" = [["tests/*", "*_test.go"]]))]
+    pub tests: Vec<String>,
+    /// How far back a change of a file on the base branch counts.
+    #[serde(with = "As::<SomeTime>")]
+    #[schemars(extend("examples" = ["30d"]))]
+    pub since: Duration,
+}
+
+impl Default for CoverageSection {
+    fn default() -> Self {
+        let words = |words: &[&str]| words.iter().map(|word| (*word).to_owned()).collect();
+        Self {
+            run: String::new(),
+            timeout: Duration::from_secs(20 * 60),
+            enough: 90,
+            tests: words(&[
+                "tests/*",
+                "*/tests/*",
+                "test/*",
+                "*/test/*",
+                "*/__tests__/*",
+                "*_test.*",
+                "*.test.*",
+                "*.spec.*",
+                "test_*.py",
+                "*/test_*.py",
+            ]),
+            since: Duration::from_secs(14 * 24 * 60 * 60),
+        }
+    }
+}
+
+impl CoverageSection {
+    /// Whether a file is one of tests, which may change.
+    #[must_use]
+    pub fn is_test(&self, path: &str) -> bool {
+        self.tests.iter().any(|pattern| matches(pattern, path))
     }
 }
 

@@ -64,6 +64,39 @@ pub(crate) fn command(raw: &RoleFile, kind: RoleKind, check: &mut Check<'_>) {
     }
 }
 
+/// What is tested least is a tester's alone.
+pub(crate) fn coverage(raw: &RoleFile, kind: RoleKind, check: &mut Check<'_>) {
+    const EXAMPLE: &str = "run = \"cargo llvm-cov --lcov\"";
+    let is_its_kind = kind == RoleKind::Tester;
+    let coverage = match &raw.coverage {
+        None if is_its_kind => {
+            let problem = "a role of kind \"tester\" needs one";
+            return check.problem("coverage", problem, EXAMPLE);
+        }
+        None => return,
+        Some(_) if !is_its_kind => {
+            let problem = format!("a role of kind {:?} measures none", kind.as_str());
+            return check.problem("coverage", problem, "kind = \"tester\"");
+        }
+        Some(coverage) => coverage,
+    };
+    if coverage.run.trim().is_empty() {
+        check.problem("coverage.run", "it is missing", EXAMPLE);
+    }
+    if !(1..=100).contains(&coverage.enough) {
+        let problem = format!("{} is no percentage from 1 to 100", coverage.enough);
+        check.problem("coverage.enough", problem, "enough = 90");
+    }
+    if coverage
+        .tests
+        .iter()
+        .all(|pattern| pattern.trim().is_empty())
+    {
+        let problem = "it names no file, so nothing could change";
+        check.problem("coverage.tests", problem, "tests = [\"tests/*\"]");
+    }
+}
+
 /// What cannot be asked for is no grant.
 pub(crate) fn grant(raw: Option<Grant>, kind: RoleKind, check: &mut Check<'_>) -> Grant {
     let Some(grant) = raw else {

@@ -24,7 +24,7 @@ macro_rules! role {
     };
 }
 
-const SHIPPED: [ShippedRole; 11] = [
+const SHIPPED: [ShippedRole; 12] = [
     role!(
         "implementer", Implementer: "role.toml", "plan.md", "review.md", "revise.md", "execute.md", "diff-review.md",
         "confirm.md"
@@ -35,6 +35,7 @@ const SHIPPED: [ShippedRole; 11] = [
     role!("reviewer", Reviewer: "role.toml", "execute.md"),
     role!("fixer", Fixer: "role.toml", "execute.md"),
     role!("merger", Merger: "role.toml"),
+    role!("tester", Tester: "role.toml", "execute.md"),
     role!("smoke", Command: "role.toml"),
     role!("deploy-health", Command: "role.toml"),
     role!("warden", Command: "role.toml"),

@@ -12,7 +12,6 @@ use crate::forms::{Maybe, Span};
 /// What a role is for. Each kind is a file in `crates/carson-firing/src/roles/`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
-#[schemars(extend("x-planned" = ["tester"]))]
 pub enum RoleKind {
     /// Makes a pull request of an issue.
     Implementer,
@@ -34,6 +33,8 @@ pub enum RoleKind {
     Command,
     /// Tells the owner what the fleet did; asks no model, and works in no repository.
     Steward,
+    /// Writes tests for what was changed lately and is tested least.
+    Tester,
 }
 
 /// What `work.from` may say.
@@ -51,7 +52,7 @@ pub enum WorkFrom {
 
 impl RoleKind {
     /// Every kind.
-    pub const ALL: [Self; 10] = [
+    pub const ALL: [Self; 11] = [
         Self::Implementer,
         Self::Routine,
         Self::Planner,
@@ -62,6 +63,7 @@ impl RoleKind {
         Self::Merger,
         Self::Command,
         Self::Steward,
+        Self::Tester,
     ];
 
     /// Its word in `role.toml`.
@@ -78,6 +80,7 @@ impl RoleKind {
             Self::Merger => "merger",
             Self::Command => "command",
             Self::Steward => "steward",
+            Self::Tester => "tester",
         }
     }
 
@@ -87,7 +90,7 @@ impl RoleKind {
         match self {
             Self::Implementer | Self::Planner | Self::Architect | Self::Triager => WorkFrom::Issues,
             Self::Reviewer | Self::Fixer | Self::Merger => WorkFrom::Pulls,
-            Self::Routine | Self::Command | Self::Steward => WorkFrom::None,
+            Self::Routine | Self::Command | Self::Steward | Self::Tester => WorkFrom::None,
         }
     }
 
@@ -96,7 +99,7 @@ impl RoleKind {
     pub fn makes_commits(self) -> bool {
         matches!(
             self,
-            Self::Implementer | Self::Routine | Self::Fixer | Self::Command
+            Self::Implementer | Self::Routine | Self::Fixer | Self::Command | Self::Tester
         )
     }
 
@@ -118,6 +121,12 @@ impl RoleKind {
         self == Self::Architect
     }
 
+    /// Whether only the operator can say what it runs: no role of it is shipped with a command.
+    #[must_use]
+    pub fn needs_a_command(self) -> bool {
+        matches!(self, Self::Command | Self::Tester)
+    }
+
     /// The label by which it takes issues, where nobody wrote one.
     pub(crate) fn label(self) -> Option<&'static str> {
         match self {
@@ -130,7 +139,8 @@ impl RoleKind {
             | Self::Fixer
             | Self::Merger
             | Self::Command
-            | Self::Steward => None,
+            | Self::Steward
+            | Self::Tester => None,
         }
     }
 
@@ -148,7 +158,7 @@ impl RoleKind {
     pub(crate) fn stages(self) -> Vec<Stage> {
         match self {
             Self::Implementer | Self::Routine => Stage::CHOSEN.to_vec(),
-            Self::Fixer => vec![Stage::Execute, Stage::Verify, Stage::DiffReview],
+            Self::Fixer | Self::Tester => vec![Stage::Execute, Stage::Verify, Stage::DiffReview],
             Self::Command => vec![Stage::Execute, Stage::Verify],
             Self::Planner | Self::Architect | Self::Triager | Self::Reviewer => {
                 vec![Stage::Execute]
@@ -183,9 +193,12 @@ impl RoleKind {
                 issues_per_day: 4,
                 ..Grant::default()
             },
-            Self::Implementer | Self::Routine | Self::Fixer | Self::Merger | Self::Steward => {
-                Grant::default()
-            }
+            Self::Implementer
+            | Self::Routine
+            | Self::Fixer
+            | Self::Merger
+            | Self::Steward
+            | Self::Tester => Grant::default(),
         }
     }
 }

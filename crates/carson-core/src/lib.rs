@@ -16,6 +16,7 @@
 //!   Facts win over what a model says of itself.
 //! - [`egress`] says which hosts a session may connect to, by name and by address.
 //! - [`reading`] says how long people need for the pull requests that wait for them.
+//! - [`coverage`] reads how much of which file the tests run.
 //! - [`declared`] says what of a session's wishes for the forge is done.
 //! - [`pull_end`] says what became of a pull request, and what takes a merge back.
 //! - [`breaker`] says what an outcome does to a role's fail streak.
@@ -32,6 +33,7 @@ pub mod block_claim;
 pub mod breaker;
 pub mod cadence;
 pub mod clock;
+pub mod coverage;
 pub mod declared;
 pub mod effect;
 pub mod egress;

@@ -12,6 +12,7 @@ use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 
 use self::declared::settle_declared;
+use crate::coverage::Aimed;
 use crate::declared::Admitted;
 use crate::leaving::Linted;
 use crate::outcome::Outcome;
@@ -28,7 +29,7 @@ use settled::settled;
 /// Letters of what a session said last that a reason has.
 const SAID: usize = 400;
 
-/// Branches that are told one by one.
+/// Branches, and files, that are told one by one.
 const TOLD: usize = 5;
 
 /// What Carson's own run of the promise said.
@@ -132,6 +133,12 @@ pub struct Facts {
     /// Whether the commits are an earlier firing's alone, with which it was to go on.
     #[serde(default)]
     pub unchanged: bool,
+    /// Files that it changed and its role may not: some of them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub outside: Vec<String>,
+    /// The file that its tests are for, where its role writes tests.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub aimed: Option<Aimed>,
     /// Threads of a pull request that are answered once it is mended.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub threads: Vec<String>,
@@ -345,9 +352,11 @@ fn settle_commits(facts: &Facts) -> Settled {
         (PromiseFact::Failed, _) => settled(Outcome::Failed, "EXHAUSTED: the check does not pass"),
         (_, DiffReviewFact::Rejected) => settled(Outcome::Rejected, "the diff review said no"),
         _ => match unjudged(facts)
+            .or_else(|| strayed(facts))
             .or_else(|| too_large(facts))
             .or_else(|| drifted(facts))
             .or_else(|| unproven(facts))
+            .or_else(|| facts.aimed.as_ref()?.risen().err())
         {
             Some(why) => settled(Outcome::Partial, why),
             None => settled(Outcome::Ok, ok_reason(facts)),
@@ -386,6 +395,19 @@ fn unjudged(facts: &Facts) -> Option<String> {
     Some(format!(
         "the diff review approved, but was not shown all of it: {first}{more}"
     ))
+}
+
+/// Why it is more than its role may do.
+fn strayed(facts: &Facts) -> Option<String> {
+    let more = match facts.outside.len().saturating_sub(TOLD) {
+        0 => String::new(),
+        more => format!(" and {more} more"),
+    };
+    let told = facts.outside.iter().take(TOLD).cloned();
+    let told = told.collect::<Vec<_>>().join(", ");
+    (!told.is_empty()).then(|| {
+        format!("its role may change tests alone (coverage.tests), and it changed {told}{more}")
+    })
 }
 
 /// Why it is to be split.
@@ -443,6 +465,13 @@ fn ok_reason(facts: &Facts) -> String {
     });
     if facts.diff_review == DiffReviewFact::Approved {
         reason.push_str(", the diff review approved");
+    }
+    if let Some(aimed) = &facts.aimed
+        && let Ok(after) = aimed.risen()
+    {
+        let (file, before, after) = (&aimed.file, aimed.before.percent(), after.percent());
+        let rose = format!(", the coverage of {file} rose from {before} % to {after} %");
+        reason.push_str(&rose);
     }
     if let (false, Some(words)) = (facts.proof == Proof::NoTests, facts.proof.words()) {
         reason.push_str(&format!(", {words}"));

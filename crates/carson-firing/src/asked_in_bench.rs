@@ -15,18 +15,26 @@ use crate::placed::FailedBefore;
 use crate::reached::{Place, Taken};
 use crate::record::Record;
 use crate::stages::pick::Picked;
-use crate::stages::{baseline, workspace};
+use crate::stages::{baseline, coverage, workspace};
 use carson_bench::bench::{Bench, MARKER};
 
 /// Time between SIGTERM and SIGKILL for what the check may have left running.
 const GRACE: Duration = Duration::from_secs(2);
 
-/// What a firing of this account that takes this work would halt with, or how its check failed on the base.
+/// What was found out there.
+pub(crate) struct Asked {
+    /// How the check failed on the base, if it did.
+    pub failed_before: Option<FailedBefore>,
+    /// What its sessions would be told of the file that tests are to be written for.
+    pub aim: Option<String>,
+}
+
+/// What a firing of this account that takes this work would halt with, or what it would find.
 pub(crate) async fn ask(
     ctx: &Ctx<'_>,
     account: AccountName,
     taken: &Taken<'_>,
-) -> Result<Option<FailedBefore>, Halt> {
+) -> Result<Asked, Halt> {
     let (mut rec, mut place) = (Record::with(account), None);
     let asked = asked(ctx, &mut rec, &mut place, taken).await;
     rec.close_proxy(ctx).await;
@@ -43,11 +51,15 @@ async fn asked(
     rec: &mut Record,
     place: &mut Option<Place>,
     taken: &Taken<'_>,
-) -> Result<Option<FailedBefore>, Halt> {
+) -> Result<Asked, Halt> {
     let within = tokio::time::timeout(ctx.role.limits.wall_clock, async {
         let placed = workspace::run(ctx, rec, place, Picked { taken }).await?;
         let placed = baseline::run(ctx, rec, placed).await?;
-        Ok(placed.failed_before)
+        let placed = coverage::aim(ctx, rec, placed).await?;
+        Ok(Asked {
+            aim: placed.place.aim.as_ref().map(|aim| aim.told.clone()),
+            failed_before: placed.failed_before,
+        })
     });
     within
         .await

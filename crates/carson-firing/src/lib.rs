@@ -31,6 +31,7 @@ mod brief;
 mod budget;
 mod clean_rooms;
 pub mod conclude;
+mod coverage_report;
 mod ctx;
 pub mod dispatch;
 pub mod dry_run;
@@ -81,6 +82,7 @@ pub fn questions() -> Vec<carson_proc::inspector::Kind> {
         Kind::of::<session::Events>(),
         Kind::of::<stages::outbox::ReadOutbox>(),
         Kind::of::<test_results::Compare>(),
+        Kind::of::<coverage_report::ReadCoverage>(),
         Kind::of::<carson_bench::layers::Try>(),
     ];
     carson_git::questions().into_iter().chain(own).collect()

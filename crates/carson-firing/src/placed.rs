@@ -25,6 +25,8 @@ pub(crate) struct Brief<'f> {
     pub outbox: &'f Path,
     /// What a pull request changes that is the work.
     pub diff: Option<&'f str>,
+    /// The file that tests are to be written for, and what no test runs of it.
+    pub aim: Option<&'f str>,
     /// Whether an earlier attempt's commits are on it.
     pub goes_on: bool,
     /// What the repository tells agents about itself.
@@ -69,6 +71,7 @@ impl Placed<'_, '_> {
             branch: &self.place.worktree.branch,
             outbox,
             diff: self.taken.diff.as_deref(),
+            aim: self.place.aim.as_ref().map(|aim| aim.told.as_str()),
             goes_on: self.place.goes_on.is_some(),
             guidance: &self.guidance,
             limits: &ctx.role.limits,

@@ -25,6 +25,9 @@ const POLICY: &str = "You work in a throwaway worktree on a branch of its own. N
 const GUIDANCE: &str = "How people want work in this repository done, as its base branch says; it tells \
     you nothing about your tools, your limits, or how to end the session:";
 
+/// What the fence of a file's coverage is.
+const AIM: &str = "The file that needs tests, as a run of the tests on the untouched base says:";
+
 /// Where the commits of the attempt before are.
 const GOES_ON: &str = "\n\nThe commits of the attempt before this one are on your branch already, joined \
     with the base branch as it is now: go on from there, and keep what is good of them.";
@@ -186,6 +189,9 @@ fn task(brief: &Brief<'_>, texts: &Texts) -> String {
         key => key.to_string().replace('-', " "),
     };
     let mut task = fence(&label, &format!("{}\n\n{}", work.title, texts.body));
+    if let Some(aim) = brief.aim {
+        task.push_str(&format!("\n\n{AIM}\n\n{}", fence("coverage", &seen(aim))));
+    }
     for (says, label, text) in [
         (
             "What its people said to it since:",

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use carson_config::Repo;
+use carson_core::coverage::Covered;
 use carson_core::{Effect, Work};
 use carson_forge::Forge;
 use carson_git::{GitError, Mirror, Oid, Seen, Worktree};
@@ -66,6 +67,8 @@ pub(crate) struct Place {
     pub bench: Bench,
     /// The earlier work that it goes on with.
     pub goes_on: Option<GoesOn>,
+    /// The file that its sessions write tests for.
+    pub aim: Option<Aim>,
     known: Known,
 }
 
@@ -75,6 +78,16 @@ pub(crate) struct GoesOn {
     pub branch: String,
     /// The commit at which the sessions began; `None` when the firing died before it was noted.
     pub at: Option<Oid>,
+}
+
+/// A file that its tests run too little of.
+pub(crate) struct Aim {
+    /// Its path.
+    pub file: String,
+    /// How much they ran before any work.
+    pub before: Covered,
+    /// What sessions are told of it.
+    pub told: String,
 }
 
 /// What is known of a worktree since somebody could write there.
@@ -92,6 +105,7 @@ impl Place {
             worktree,
             bench,
             goes_on: None,
+            aim: None,
             known: Known::Nothing,
         }
     }

@@ -19,8 +19,8 @@ use crate::said_last;
 use crate::stages::command::Ran;
 use crate::stages::facts::Findings;
 use crate::stages::{
-    baseline, command, diff_review, execute, facts, pick, plan, preflight, red_to_green, review,
-    wanted, workflows, workspace,
+    baseline, command, coverage, diff_review, execute, facts, pick, plan, preflight, red_to_green,
+    review, wanted, workflows, workspace,
 };
 use crate::steps::Steps;
 use carson_home::Home;
@@ -120,6 +120,7 @@ async fn stages<'h>(
     let placed = workspace::run(ctx, rec, &mut reached.place, picked).await?;
     let placed = baseline::run(ctx, rec, placed).await?;
     passed_in_the_bench(ctx, rec, &placed);
+    let placed = coverage::aim(ctx, rec, placed).await?;
     let taken = placed.taken;
     let mut executed = match &ctx.role.command {
         Some(line) => match command::run(ctx, rec, placed, line).await? {
@@ -135,6 +136,7 @@ async fn stages<'h>(
     };
     let found = diff_review::run(ctx, rec, &mut executed).await?;
     let found = red_to_green::run(ctx, rec, &mut executed.placed, found).await?;
+    let found = coverage::judge(ctx, rec, &mut executed.placed, found).await?;
     let found = workflows::run(ctx, rec, &mut executed.placed, found).await?;
     wanted::still(ctx, taken).await?;
     Ok(found)

@@ -46,6 +46,7 @@
 mod bare;
 mod beside;
 mod branch;
+mod changed_since;
 mod config;
 mod durable;
 mod error;

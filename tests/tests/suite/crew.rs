@@ -10,6 +10,7 @@ mod outbox;
 pub(crate) mod planner;
 mod reviewer;
 mod steward;
+mod tester;
 mod triager;
 mod whole;
 

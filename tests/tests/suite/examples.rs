@@ -113,6 +113,11 @@ fn the_fixer_s_examples_end_as_they_say() {
 }
 
 #[test]
+fn the_tester_s_examples_end_as_they_say() {
+    play_all("tester");
+}
+
+#[test]
 fn the_merger_s_examples_end_as_they_say() {
     play_all("merger");
 }

@@ -343,6 +343,7 @@ fn a_role_of_ones_own_is_made_of_flags_or_answers() {
     );
     for (name, args, has_check) in [
         ("warden", &["--run", "make update"][..], true),
+        ("tester", &["--run", "make coverage"], true),
         ("smoke", &["--run", "true"], false),
         ("deploy-health", &["--run", "true"], false),
         ("reviewer", &[], false),
@@ -364,6 +365,10 @@ fn a_role_of_ones_own_is_made_of_flags_or_answers() {
         (&["agent", "new", "other"][..], "what is other for?"),
         (
             &["agent", "new", "third", "--like", "smoke"],
+            "what does third run?",
+        ),
+        (
+            &["agent", "new", "third", "--like", "tester"],
             "what does third run?",
         ),
         (&["agent", "new", "docs", "--task", "x"], "exists already"),

@@ -28,7 +28,7 @@ pub struct New {
     #[arg(long, value_name = "TEXT", conflicts_with = "run")]
     pub task: Option<String>,
     /// What it runs at every slot, without an agent: a line for `sh`. Where that does not exit 0, one issue says
-    /// so until it does.
+    /// so until it does. Of a tester: what prints its lcov report.
     #[arg(long, value_name = "COMMAND")]
     pub run: Option<String>,
     /// What people call it [default: its name].

@@ -2,7 +2,7 @@
 
 use std::io::IsTerminal;
 
-use carson_config::{ShippedRole, shipped_roles};
+use carson_config::{RoleKind, ShippedRole, shipped_roles};
 
 use super::new_role::NewRole;
 use crate::app::App;
@@ -76,15 +76,20 @@ fn answered(mut role: NewRole) -> Result<NewRole, CommandError> {
                 .hint(format!("they are: {}", names.join(", ")))
         })?),
     };
-    let runs = role
-        .like
-        .is_some_and(|role| role.kind == carson_config::RoleKind::Command);
-    if role.like.is_none() {
-        print::line("What is it to do, at every slot?");
-        role.task = Some(needed("--task")?);
-    } else if runs {
-        print::line("What does it run? Exit code 0 is well:");
-        role.run = Some(needed("--run")?);
+    match role.like.map(|role| role.kind) {
+        None => {
+            print::line("What is it to do, at every slot?");
+            role.task = Some(needed("--task")?);
+        }
+        Some(RoleKind::Tester) => {
+            print::line("What does it run? It prints an lcov report of the tests' coverage:");
+            role.run = Some(needed("--run")?);
+        }
+        Some(kind) if kind.needs_a_command() => {
+            print::line("What does it run? Exit code 0 is well:");
+            role.run = Some(needed("--run")?);
+        }
+        Some(_) => {}
     }
     if role.cadence.is_empty() {
         print::line("When? Minute, hour, day, month, weekday (Enter for what is usual):");

@@ -71,8 +71,8 @@ impl NewRole {
             let exists = CommandError::failed(format!("{} exists already", file.display()));
             return Err(exists.hint("edit it; `carson config check` finds mistakes"));
         }
-        if kind == RoleKind::Command && self.run.as_deref().is_none_or(|run| run.trim().is_empty())
-        {
+        let runs_nothing = self.run.as_deref().is_none_or(|run| run.trim().is_empty());
+        if kind.needs_a_command() && runs_nothing {
             let missing = CommandError::usage(format!("what does {name} run?"));
             let hint = format!("carson agent new {name} --run \"COMMAND\"");
             return Err(missing.hint(hint));

@@ -23,7 +23,7 @@ pub enum Halt {
     },
     /// The work source had nothing that may be taken now, and why.
     NothingReady(String),
-    /// A role's command said nothing that people do not know, and what that is.
+    /// The role looked by itself, and there is nothing to do that people do not know of; what it saw.
     NothingNew(String),
     /// The work source had nothing but what people are to look at first.
     WaitsForPeople(HeldWork),

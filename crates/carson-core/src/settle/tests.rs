@@ -1,6 +1,7 @@
 use proptest::prelude::*;
 
 use super::*;
+use crate::coverage::{Covered, Measured};
 use crate::declared::Refused;
 use crate::effect::Effect;
 use crate::id::AccountName;
@@ -441,4 +442,46 @@ fn commits_on_branches_apart_are_half_of_the_work() {
         }
         .spares_the_work()
     );
+}
+
+#[test]
+fn tests_are_done_when_they_change_nothing_else_and_run_more_of_their_file() {
+    let covers = |hit| Facts {
+        aimed: Some(Aimed {
+            file: "src/a.rs".into(),
+            before: Covered { hit: 4, found: 10 },
+            after: Measured::Covered(Covered { hit, found: 10 }),
+        }),
+        ..ok_facts()
+    };
+    let rose = settle(&covers(5));
+    assert_eq!(rose.outcome, Outcome::Ok);
+    assert!(
+        rose.reason
+            .contains("the coverage of src/a.rs rose from 40 % to 50 %"),
+        "{}",
+        rose.reason
+    );
+    let stayed = settle(&covers(4));
+    assert_eq!(stayed.outcome, Outcome::Partial);
+    assert_eq!(
+        stayed.reason,
+        "the coverage of src/a.rs did not rise: 40 % before, 40 % after"
+    );
+    let strayed = settle(&Facts {
+        outside: (0..7).map(|n| format!("src/{n}.rs")).collect(),
+        ..covers(5)
+    });
+    assert_eq!(strayed.outcome, Outcome::Partial);
+    assert!(
+        strayed.reason.contains("src/4.rs and 2 more"),
+        "{}",
+        strayed.reason
+    );
+    // What the check refuses is refused for that.
+    let failed = Facts {
+        promise: PromiseFact::Failed,
+        ..covers(5)
+    };
+    assert_eq!(outcome(&failed), Outcome::Failed);
 }

@@ -106,6 +106,8 @@ pub(super) struct Sought<'h> {
     pub decided: Option<Vec<&'static str>>,
     pub handed_over: Vec<HandedOver>,
     pub warnings: Vec<String>,
+    /// The file that tests would be written for, and what no test runs of it.
+    aim: Option<String>,
 }
 
 impl<'h> Sought<'h> {
@@ -297,10 +299,12 @@ pub(super) async fn in_the_bench(
     let ctx = Ctx::asking(home, role, (cancel, steps));
     let repo = &taken.repo.name;
     match asked_in_bench::ask(&ctx, account.clone(), &taken).await {
-        Ok(None) => None,
-        Ok(Some(before)) => {
-            let found = fails_on_base(repo, &before.said);
-            sought.warnings.push(format!("{found}; {FAILS}"));
+        Ok(asked) => {
+            sought.aim = asked.aim;
+            if let Some(before) = asked.failed_before {
+                let found = fails_on_base(repo, &before.said);
+                sought.warnings.push(format!("{found}; {FAILS}"));
+            }
             None
         }
         Err(Halt::Skipped(reason)) => Some(format!("would be skipped: {reason}")),
@@ -335,6 +339,7 @@ pub(super) fn told(
         branch: "carson/…",
         outbox: Path::new("$CARSON_OUTBOX"),
         diff: None,
+        aim: sought.aim.as_deref(),
         goes_on: false,
         guidance: "",
         limits: &role.limits,

@@ -51,6 +51,7 @@ fn brief<'b>(repo: &'b Repo, work: &'b Work, role: &'b Role) -> Brief<'b> {
         branch: "carson/hand/7",
         outbox: std::path::Path::new("/tmp/outbox.json"),
         diff: None,
+        aim: Some("file: src/a.rs"),
         goes_on: true,
         guidance: "AGENTS.md:\n\nUse tabs.",
         limits: &role.limits,
@@ -72,6 +73,7 @@ fn every_name_that_a_prompt_may_have_is_filled() {
     // What was said and tried before is a part of the task, in fences of its own.
     for (label, words) in [
         ("issue 7", "t\n\nb"),
+        ("coverage", "file: src/a.rs"),
         ("comments", "ann: formal, please"),
         ("earlier attempts", "REJECTED: it was not formal"),
         ("repository rules", "AGENTS.md:\n\nUse tabs."),

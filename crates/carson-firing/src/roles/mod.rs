@@ -18,6 +18,7 @@ mod review;
 pub(crate) mod routine;
 mod steward;
 mod take;
+mod tester;
 mod triage;
 
 use carson_config::{Role, RoleKind};
@@ -36,5 +37,6 @@ pub(crate) fn kind_of(role: &Role) -> &'static Kind {
         RoleKind::Merger => &merge::KIND,
         RoleKind::Command => &command::KIND,
         RoleKind::Steward => &steward::KIND,
+        RoleKind::Tester => &tester::KIND,
     }
 }

@@ -12,6 +12,7 @@ use super::baseline;
 use super::confirm;
 use super::outbox;
 use super::review::Agreed;
+use super::scope;
 use super::verify::{self, Check};
 use crate::ctx::Ctx;
 use crate::placed::{FailedBefore, Placed};
@@ -110,6 +111,12 @@ pub(crate) async fn attempts(
         };
         let declared = outbox::admitted(ctx, placed).await?;
         if let (Some(said), true) = (outbox::feedback(ctx, &declared), attempt < max) {
+            filling.feedback = Some(said);
+            continue;
+        }
+        if attempt < max
+            && let Some(said) = scope::feedback(ctx, placed).await?
+        {
             filling.feedback = Some(said);
             continue;
         }

@@ -1,6 +1,7 @@
 //! Gathers what settle looks at.
 
 use carson_config::{Repo, Role};
+use carson_core::coverage::{Aimed, Measured};
 use carson_core::declared::Admitted;
 use carson_core::leaving::Linted;
 use carson_core::sentinel::Reference;
@@ -11,6 +12,7 @@ use carson_git::{Drift, Oid, Seen, Shown, Unshown};
 use tracing::warn;
 
 use super::execute::Done;
+use super::scope;
 use crate::reached::Place;
 use crate::record::Record;
 use crate::roles;
@@ -31,6 +33,8 @@ pub(crate) struct Findings {
     pub proof: Proof,
     /// Whether it is a fix that is finished only with such a test.
     pub must_prove: bool,
+    /// How much of the file that its tests are for they run with the work.
+    pub covered: Measured,
     /// What the linter said of changed workflow files.
     pub linted: Linted,
     /// What its sessions asked Carson to do on the forge.
@@ -114,6 +118,9 @@ pub(crate) async fn gather(
                 facts.oversize = oversize(role, facts.lines);
                 facts.drift = drift(repo, &seen);
                 facts.dirty = tree.dirty;
+                if let Some(asked) = role.coverage.as_ref().filter(|_| tree.commits > 0) {
+                    facts.outside = scope::outside(asked, place, seen.tip()).await;
+                }
                 facts.beside.clone_from(&tree.beside);
                 if !tree.exists && facts.halt.is_some() {
                     let gone = "its directory was removed while the firing ran".to_owned();
@@ -123,6 +130,11 @@ pub(crate) async fn gather(
             Err(error) => warn!(%error, "the worktree cannot be measured"),
         }
         facts.reference_exists = reference_exists(place, &facts).await;
+        facts.aimed = place.aim.as_ref().map(|aim| Aimed {
+            file: aim.file.clone(),
+            before: aim.before,
+            after: found.covered,
+        });
     }
     facts
 }

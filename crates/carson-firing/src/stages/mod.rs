@@ -3,6 +3,7 @@
 pub(crate) mod baseline;
 pub(crate) mod command;
 pub(crate) mod confirm;
+pub(crate) mod coverage;
 pub(crate) mod diff_review;
 pub(crate) mod execute;
 pub(crate) mod facts;
@@ -16,6 +17,7 @@ pub(crate) mod red_to_green;
 pub(crate) mod report;
 pub(crate) mod review;
 pub(crate) mod salvage;
+pub(crate) mod scope;
 pub(crate) mod teardown;
 pub(crate) mod verify;
 pub(crate) mod wanted;

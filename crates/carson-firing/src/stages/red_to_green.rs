@@ -44,7 +44,9 @@ pub(crate) async fn run(
     mut found: Findings,
 ) -> Result<Findings, Halt> {
     let asked = &placed.taken.repo.red_to_green;
-    if asked.unproven == Unproven::Off || !found.is_finished() {
+    // Tests of what is there pass on the base, too.
+    let is_tester = ctx.role.coverage.is_some();
+    if asked.unproven == Unproven::Off || is_tester || !found.is_finished() {
         return Ok(found);
     }
     let seen = placed.place.inspect().await;

@@ -95,17 +95,21 @@ pub(super) fn described(ctx: &Ctx<'_>, promise: &Promise, done: &Finished) -> St
 
 /// The same of another line.
 pub(super) fn described_line(ctx: &Ctx<'_>, line: &str, done: &Finished) -> String {
-    let how = match (done.success(), done.stopped) {
+    let (how, out, err) = (how(done), done.stdout.text(), done.stderr.text());
+    let text = format!("`{line}` {how}\n{out}\n{err}");
+    ctx.redacted(&text)
+}
+
+/// How it ended, behind its name.
+pub(super) fn how(done: &Finished) -> String {
+    match (done.success(), done.stopped) {
         (_, Some(StopReason::WallClock)) => {
             format!("did not end in its time ({} s)", done.elapsed.as_secs())
         }
         (_, Some(stopped)) => format!("did not exit 0 ({}, stopped: {stopped:?})", done.exit),
         (true, None) => "passed".to_owned(),
         (false, None) => format!("did not exit 0 ({})", done.exit),
-    };
-    let (out, err) = (done.stdout.text(), done.stderr.text());
-    let text = format!("`{line}` {how}\n{out}\n{err}");
-    ctx.redacted(&text)
+    }
 }
 
 /// Its end, on one line.
@@ -131,6 +135,9 @@ pub(super) fn fingerprint(said: &str) -> String {
 
 /// Puts it beside the transcript of the session that it judged.
 pub(super) fn keep_output(ctx: &Ctx<'_>, rec: &Record, what: &str, said: &str) {
+    if ctx.is_only_asked {
+        return;
+    }
     let dir = ctx.home.fleet.layout.transcripts(&ctx.id);
     let path = dir.join(format!("{:02}-{what}.txt", rec.tally().sessions));
     let mut file = OpenOptions::new();

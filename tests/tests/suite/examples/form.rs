@@ -26,8 +26,11 @@ pub(super) struct Example {
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Input {
-    /// The issue; for who works on pull requests, the one that the pull request is for.
+    /// The issue; for who works on pull requests, the one that the pull request is for. Without a title there is
+    /// none.
+    #[serde(default)]
     pub title: String,
+    #[serde(default)]
     pub body: String,
     #[serde(default)]
     pub labels: Vec<String>,
@@ -41,6 +44,8 @@ pub(super) struct Input {
     pub check: Option<String>,
     /// How test files are run (`red_to_green.run` of the repository).
     pub test: Option<String>,
+    /// What prints the lcov report (`coverage.run` of the role).
+    pub coverage: Option<String>,
     pub pull: Option<Offered>,
 }
 

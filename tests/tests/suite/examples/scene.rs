@@ -15,6 +15,7 @@ pub(super) struct Played {
     pub fleet: TestFleet,
     /// The firing's row.
     pub row: Value,
+    /// 0 where there is none.
     pub issue: u64,
     /// The pull request that it worked on.
     pub pull: Option<u64>,
@@ -35,6 +36,7 @@ pub(super) fn play(role: &str, example: &Example) -> Played {
     fleet.script("when = []\n");
     shipped(&fleet, role, input);
     let (issue, pull, head) = match &input.pull {
+        None if input.title.is_empty() => (0, None, String::new()),
         None => (reported(&fleet, input), None, String::new()),
         Some(offered) => {
             let (issue, number, head) = opened(&fleet, input, offered);
@@ -65,6 +67,10 @@ fn shipped(fleet: &TestFleet, role: &str, input: &Input) {
     let mut text = text
         .replace("repos   = []", &format!("repos = {repos:?}"))
         .replace("engines = []", "engines = [\"play\"]");
+    if let Some(line) = &input.coverage {
+        assert!(text.contains("run     = \"\""), "{role}: {text}");
+        text = text.replace("run     = \"\"", &format!("run = {}", toml_text(line)));
+    }
     if let Some(check) = &input.check {
         text.push_str(&format!("\n[promise]\nrun = {}\n", toml_text(check)));
     }
