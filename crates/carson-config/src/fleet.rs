@@ -278,6 +278,13 @@ impl Role {
         )
     }
 
+    /// Whether what is committed in its workspace is its work.
+    #[must_use]
+    pub fn makes_commits(&self) -> bool {
+        let throws_away = |command: &CommandSection| command.commit.is_none();
+        self.kind.makes_commits() && !self.command.as_ref().is_some_and(throws_away)
+    }
+
     /// What must exit 0 before its work in a repository is done, in this order: its own promise, and the
     /// repository's check unless that is the same command.
     #[must_use]
@@ -285,7 +292,7 @@ impl Role {
         let own = self.promise.as_ref();
         let own = own.filter(|_| self.stages.contains(&Stage::Verify));
         // Where nothing is changed there is nothing to check.
-        let of_repo = repo.check.as_ref().filter(|_| self.kind.makes_commits());
+        let of_repo = repo.check.as_ref().filter(|_| self.makes_commits());
         let of_repo = of_repo.filter(|check| own.is_none_or(|own| own.run != check.run));
         own.into_iter().chain(of_repo).collect()
     }

@@ -11,7 +11,7 @@ mod grant;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-pub use admit::{Admitted, Given, Refused};
+pub use admit::{Admitted, Given, Refused, holds_name};
 pub use grant::Grant;
 
 /// Bytes of an outbox.

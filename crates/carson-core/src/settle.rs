@@ -142,6 +142,10 @@ pub struct Facts {
     /// Threads of a pull request that are answered once it is mended.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub threads: Vec<String>,
+    /// Whether Carson itself knew what is to be done, without a session: what lies in the workspace says nothing
+    /// about that.
+    #[serde(default)]
+    pub decided: bool,
     /// What its sessions asked Carson to do on the forge: what is done of it, and what is not.
     #[serde(default, skip_serializing_if = "Admitted::is_empty")]
     pub declared: Admitted,
@@ -319,7 +323,7 @@ fn settle_ok(facts: &Facts) -> Settled {
     match facts.goal {
         Goal::Commits => settle_commits(facts),
         // Facts win: who is to change nothing, and did, has not done what it was asked.
-        _ if facts.has_work() => settled(
+        _ if facts.has_work() && !facts.decided => settled(
             Outcome::Partial,
             "the session said [OK] but left changes, and its role makes none",
         ),

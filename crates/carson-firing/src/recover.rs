@@ -226,7 +226,7 @@ async fn taken_again<'h>(home: &Home, row: &Row, repo: &'h Repo) -> Option<Taken
         background: Background::default(),
     };
     let mends = match (key, home.fleet.roles.get(&row.role)) {
-        (WorkKey::Pull(number), Some(role)) if role.kind.makes_commits() => {
+        (WorkKey::Pull(number), Some(role)) if role.makes_commits() => {
             forge.pull(number).await.ok()
         }
         _ => None,

@@ -7,7 +7,7 @@ use carson_bench::bench::Bench;
 use carson_core::settle::Halt;
 use carson_engine::Access;
 use carson_home::halt::OrBroken;
-use carson_proc::{Command, Finished, Limits, StopReason, run as supervise};
+use carson_proc::{Captured, Command, Finished, Limits, StopReason, run as supervise};
 
 use crate::ctx::Ctx;
 use crate::placed::Placed;
@@ -38,7 +38,7 @@ impl RoomCommand<'_> {
         room: &Bench,
     ) -> Result<Finished, Halt> {
         let limits = Limits {
-            keep: self.keep,
+            keep: self.keep + Captured::MARGIN,
             ..Limits::within(self.within.min(ctx.remaining()))
         };
         let mirror = &placed.place.mirror;

@@ -4,7 +4,7 @@ use carson_core::{FiringId, HostName, RoleName};
 use chrono::{DateTime, SecondsFormat, TimeDelta, Utc};
 
 use crate::pull_words::NewReview;
-use crate::words::Comment;
+use crate::words::{Comment, Issue};
 
 /// A claim older than this is dead: no firing may last so long.
 const STALE: TimeDelta = TimeDelta::hours(24);
@@ -90,6 +90,19 @@ fn spelled(key: &str) -> String {
 
 pub(crate) fn note_text(key: &str, body: &str) -> String {
     format!("{}\n{}", note_line(key), defused(body))
+}
+
+impl Issue {
+    /// This text below the line by which the fleet finds an issue that it made, where there is one.
+    #[must_use]
+    pub fn with_our_mark(&self, body: &str) -> String {
+        let first = self.body.lines().next();
+        let mark = first.filter(|line| line.starts_with(&format!("{OPENING}note key=")));
+        match mark {
+            Some(mark) if !body.starts_with(mark) => format!("{mark}\n{body}"),
+            _ => body.to_owned(),
+        }
+    }
 }
 
 /// The first line of a review of ours.

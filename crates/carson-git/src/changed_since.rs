@@ -63,7 +63,6 @@ fn changed_since(
 
 #[cfg(test)]
 mod tests {
-    use super::*;
     use crate::fixture::{World, git, write};
 
     #[tokio::test]

@@ -119,11 +119,15 @@ impl Ask for Edit {
             return Err(Refusal::NothingToChange("the new title, or the new text"));
         }
         let redacted = |text: String| home.redactor.redact(&text).into_owned();
+        let forge = forge(home, self.repo.as_deref()).await?;
+        let before = forge.issue(self.number).await?;
         let edit = IssueEdit {
             title: self.title.map(redacted),
-            body: self.body.map(redacted),
+            body: self
+                .body
+                .map(redacted)
+                .map(|body| before.with_our_mark(&body)),
         };
-        let forge = forge(home, self.repo.as_deref()).await?;
         forge.edit_issue(self.number, &edit).await?;
         Ok(forge.issue(self.number).await?)
     }

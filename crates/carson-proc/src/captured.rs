@@ -15,6 +15,9 @@ pub struct Captured {
 }
 
 impl Captured {
+    /// Bytes in which no secret is longer.
+    pub const MARGIN: usize = 4 * 1024;
+
     /// Keeps `keep` bytes of the head and as many of the tail.
     pub(crate) fn keeping(keep: usize) -> Self {
         Self {
@@ -61,6 +64,23 @@ impl Captured {
         all
     }
 
+    /// The same as text without secrets. Head and tail need [`Self::MARGIN`] bytes more than people get: where
+    /// something was left out, that much beside it goes, too, and with it what may be a part of a secret.
+    #[must_use]
+    pub fn text_without(&self, secrets: impl Fn(&str) -> String) -> String {
+        if !self.is_truncated() {
+            return secrets(&self.text());
+        }
+        let clean = |bytes: &[u8]| secrets(&String::from_utf8_lossy(bytes));
+        let tail: Vec<u8> = self.tail.iter().copied().collect();
+        let (head, tail) = (clean(&self.head), clean(&tail));
+        let head = &head[..head.floor_char_boundary(head.len().saturating_sub(Self::MARGIN))];
+        let tail = &tail[tail.ceil_char_boundary(Self::MARGIN.min(tail.len()))..];
+        let shown = (head.len() + tail.len()) as u64;
+        let left_out = self.total_bytes.saturating_sub(shown);
+        format!("{head}\n… {left_out} bytes left out …\n{tail}")
+    }
+
     /// The same as text; what is not UTF-8 is replaced.
     #[must_use]
     pub fn text(&self) -> String {
@@ -71,6 +91,31 @@ impl Captured {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn no_part_of_a_secret_stands_beside_what_was_left_out() {
+        let secret = "tokABCDEFGHIJKLMNOP";
+        let clean = |text: &str| text.replace(secret, "***");
+        let keep = 100 + Captured::MARGIN;
+        for at in keep - 40..keep + 5 {
+            let mut captured = Captured::keeping(keep);
+            captured.push("a".repeat(at).as_bytes());
+            captured.push(secret.as_bytes());
+            captured.push("b".repeat(5 * keep).as_bytes());
+            captured.push(secret.as_bytes());
+            captured.push("c".repeat(at).as_bytes());
+            let text = captured.text_without(clean);
+            assert!(captured.is_truncated() && text.contains("bytes left out"));
+            assert!(
+                !text.contains("tok") && !text.contains("NOP"),
+                "{at}: {text}"
+            );
+            assert!(text.len() < 300, "{}", text.len());
+        }
+        let mut captured = Captured::keeping(keep);
+        captured.push(secret.as_bytes());
+        assert_eq!(captured.text_without(clean), "***");
+    }
 
     #[test]
     fn small_output_is_kept_whole() {

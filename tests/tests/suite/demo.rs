@@ -60,9 +60,11 @@ fn the_crew_takes_an_issue_from_the_plan_to_the_merge() {
     let shown = fleet.ok(&["demo", "--seconds", "60", "--json"]);
 
     let crew = &shown["crew"];
+    // The first one may be worked on before the second one is there.
+    let parts: Vec<u64> = serde_json::from_value(crew["filed"].clone()).unwrap();
     assert_eq!(
-        (&crew["filed"], &crew["done"]),
-        (&json!([2, 3]), &json!([2, 3])),
+        (parts.len(), &crew["filed"]),
+        (2, &crew["done"]),
         "{crew:#}"
     );
     told_in_order(crew);
@@ -76,11 +78,18 @@ fn the_crew_takes_an_issue_from_the_plan_to_the_merge() {
     let proposal = said
         .iter()
         .position(|said| said.contains("/carson approve "));
-    let filed = said.iter().position(|said| said.contains("Filed: #2 #3"));
+    let filed = said.iter().position(|said| said.contains("Filed: #2 #"));
     assert!(proposal.is_some() && proposal < filed, "{said:#?}");
     assert_eq!(planned["issue"]["state"], "open");
-    for issue in ["2", "3"] {
-        let part = asked(&["issue", "show", issue, "--repo", "dinner", "--json"]);
+    for issue in parts {
+        let part = asked(&[
+            "issue",
+            "show",
+            &issue.to_string(),
+            "--repo",
+            "dinner",
+            "--json",
+        ]);
         assert_eq!(part["issue"]["state"], "closed", "{part:#}");
         let labels = part["issue"]["labels"].as_array().unwrap();
         assert!(labels.contains(&json!("carson:done")), "{part:#}");
@@ -90,7 +99,13 @@ fn the_crew_takes_an_issue_from_the_plan_to_the_merge() {
     let merged = pulls.filter(|pull| pull["repo"] == "dinner" && pull["end"] == "untouched");
     assert_eq!(merged.count(), 2, "{ledger:#}");
     // The reviewer said no to the menu, and yes to another commit of it.
-    let reviews = asked(&["pr", "reviews", "4", "--repo", "dinner", "--json"]);
+    let menu = ledger["pulls"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .find(|pull| pull["repo"] == "dinner" && pull["firings"].as_u64() > Some(1));
+    let menu = menu.unwrap()["number"].to_string();
+    let reviews = asked(&["pr", "reviews", &menu, "--repo", "dinner", "--json"]);
     let reviews = reviews["reviews"].as_array().unwrap();
     let [no, yes] = reviews.as_slice() else {
         panic!("{reviews:#?}")
@@ -122,25 +137,32 @@ fn told_in_order(crew: &Value) {
             )
         })
         .collect();
+    let opened = deeds.iter().find_map(|deed| {
+        let deed = deed.strip_prefix("implementer opened pull request #")?;
+        let (number, what) = deed.split_once(' ')?;
+        what.starts_with("for #2 \"Write the menu\": 1 commit, the check passes")
+            .then_some(number)
+    });
+    let menu = opened.unwrap_or_else(|| panic!("{deeds:#?}"));
     let mut after = deeds.iter();
     for begins in [
-        "planner planned #1 \"Give a dinner\": \"Write the menu\" and \"Lay the table\"",
-        "you carson approve 1 --repo dinner: filed #2 and #3",
-        "implementer opened pull request #4 for #2 \"Write the menu\": 1 commit, the check passes",
-        "reviewer said no to #4: P1: menu.md:5 has almonds",
-        "fixer mended #4: ",
-        "reviewer said yes to #4: ",
-        "merger merged #4 for #2",
+        "planner planned #1 \"Give a dinner\": \"Write the menu\" and \"Lay the table\"".to_owned(),
+        "you carson approve 1 --repo dinner: filed #2 and #".to_owned(),
+        format!("implementer opened pull request #{menu} for #2 "),
+        format!("reviewer said no to #{menu}: P1: menu.md:5 has almonds"),
+        format!("fixer mended #{menu}: "),
+        format!("reviewer said yes to #{menu}: "),
+        format!("merger merged #{menu} for #2"),
     ] {
         assert!(
-            after.any(|deed| deed.starts_with(begins)),
+            after.any(|deed| deed.starts_with(&begins)),
             "no {begins:?} in its place: {deeds:#?}"
         );
     }
-    assert!(
-        deeds.contains(&"merger merged #5 for #3".to_owned()),
-        "{deeds:#?}"
-    );
+    let merged = deeds
+        .iter()
+        .filter(|deed| deed.starts_with("merger merged #"));
+    assert_eq!(merged.count(), 2, "{deeds:#?}");
 }
 
 #[test]

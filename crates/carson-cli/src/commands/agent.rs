@@ -36,6 +36,7 @@ fn wanted(args: &New, may_ask: bool) -> Result<NewRole, CommandError> {
     }
     let is_said = role.like.is_some() || role.task.is_some();
     if is_said {
+        fitting(&role)?;
         return Ok(role.called(args));
     }
     if !may_ask {
@@ -46,6 +47,26 @@ fn wanted(args: &New, may_ask: bool) -> Result<NewRole, CommandError> {
             .hint(format!("--like ROLE makes it one of: {}", names.join(", "))));
     }
     Ok(answered(role)?.called(args))
+}
+
+/// What was said must be what it becomes.
+fn fitting(role: &NewRole) -> Result<(), CommandError> {
+    let Some(like) = role.like else { return Ok(()) };
+    let refused = |flag: &str, why: &str| {
+        let said = format!("--{flag} is nothing for {}: {why}", role.name);
+        Err(CommandError::usage(said).hint("choose another name, or leave the flag out"))
+    };
+    if role.task.is_some() {
+        let why = format!("it is like {}, whose work comes from elsewhere", like.name);
+        return refused("task", &why);
+    }
+    if role.run.is_some() && !like.kind.needs_a_command() {
+        return refused("run", &format!("it is like {}, which runs none", like.name));
+    }
+    if role.account.is_some() && !like.kind.has_sessions() {
+        return refused("engine", "it asks no model");
+    }
+    Ok(())
 }
 
 impl NewRole {

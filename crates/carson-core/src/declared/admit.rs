@@ -304,8 +304,16 @@ fn title_of(title: &str, never: &[String]) -> Result<Page, String> {
     }
 }
 
-/// Names of customers, hosts, people: in any case, and however they are spaced.
 fn scrubbed(text: &str, never: &[String]) -> Result<(), String> {
+    match holds_name(text, never) {
+        true => Err("it has a name that never leaves (`scrub` of the repository)".to_owned()),
+        false => Ok(()),
+    }
+}
+
+/// Whether a text has one of these names of customers, hosts, people: in any case, and however it is spaced.
+#[must_use]
+pub fn holds_name(text: &str, names: &[String]) -> bool {
     let plain = |text: &str| {
         let seen: String = text
             .chars()
@@ -315,11 +323,8 @@ fn scrubbed(text: &str, never: &[String]) -> Result<(), String> {
         words.join(" ").to_lowercase()
     };
     let text = plain(text);
-    let mut names = never.iter().map(|name| plain(name));
-    match names.any(|name| !name.is_empty() && text.contains(&name)) {
-        true => Err("it has a name that never leaves (`scrub` of the repository)".to_owned()),
-        false => Ok(()),
-    }
+    let mut names = names.iter().map(|name| plain(name));
+    names.any(|name| !name.is_empty() && text.contains(&name))
 }
 
 fn prose(body: &str, never: &[String]) -> Result<Page, String> {

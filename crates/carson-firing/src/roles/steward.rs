@@ -13,6 +13,7 @@ use chrono::{DateTime, Datelike, TimeDelta, Utc, Weekday};
 use super::kind::Kind;
 use crate::brief::Brief;
 use crate::ctx::Ctx;
+use crate::record::Record;
 
 /// How far back it looks, where it never told anything.
 const FIRST: TimeDelta = TimeDelta::hours(24);
@@ -20,14 +21,20 @@ const FIRST: TimeDelta = TimeDelta::hours(24);
 const MOST: TimeDelta = TimeDelta::days(7);
 
 pub(super) static KIND: Kind = Kind {
-    pick: |ctx, _| Box::pin(async move { Err(tell(ctx).await?) }),
+    pick: |ctx, rec| Box::pin(async move { Err(tell(ctx, rec).await?) }),
     look: None,
     goal: |_| Goal::Text,
     effects: |_| Vec::new(),
 };
 
 /// Tells it; how the firing ends.
-async fn tell(ctx: &Ctx<'_>) -> Result<Halt, Halt> {
+async fn tell(ctx: &Ctx<'_>, rec: &mut Record) -> Result<Halt, Halt> {
+    if ctx.home.fleet.sinks.is_empty() {
+        // What nobody hears is not told.
+        let check = format!("role.{}.sinks", ctx.role.name);
+        let why = "there is no chat that it could tell; add [slack] or [webhook] to carson.toml (`carson brief` prints it here)";
+        return Err(carson_checks::refuse(&mut rec.checks, check, why));
+    }
     let now = ctx.now();
     let before = told_before(ctx).await?;
     let since = before.unwrap_or(now - FIRST).max(now - MOST);
@@ -58,13 +65,7 @@ async fn tell(ctx: &Ctx<'_>) -> Result<Halt, Halt> {
     let told = ctx.home.file_word(&word).await;
     told.or_broken("telling it")?;
     let firings = counted(brief.sums.firings, "firing");
-    let sinks = match ctx.home.fleet.sinks.is_empty() {
-        true => {
-            "; there is no sink that it could go to ([slack] or [webhook] of carson.toml; `carson brief` prints it)"
-        }
-        false => "",
-    };
-    Ok(Halt::NothingNew(format!("told of {firings}{sinks}")))
+    Ok(Halt::NothingNew(format!("told of {firings}")))
 }
 
 /// When its newest firing that told something, or had nothing to tell, began.

@@ -4,8 +4,10 @@
 //! passes, that issue is closed. What it changed is committed there, under the same walls, if the role keeps
 //! it, and checked as a session's work is.
 
+use std::time::Duration;
+
 use carson_config::CommandSection;
-use carson_core::declared::Admitted;
+use carson_core::declared::{Admitted, holds_name};
 use carson_core::settle::{Halt, PromiseFact};
 use carson_core::text::counted;
 use carson_core::{Effect, Page, Sentinel, Stage};
@@ -24,6 +26,8 @@ use carson_home::halt::OrBroken;
 
 /// Bytes of what it printed, from its head and from its tail, that people read.
 const KEPT: usize = 4 * 1024;
+/// Bytes of its end that the issue has.
+const TOLD: usize = 3_500;
 /// Commits what it changed; nothing where it changed nothing.
 const KEEP: &str =
     r#"git add --all && { git diff --cached --quiet || git commit --quiet --message "$1"; }"#;
@@ -61,7 +65,9 @@ pub(crate) async fn run<'r, 'h>(
             Some(number) => Err(Halt::NothingNew(format!(
                 "the command fails, as #{number} says"
             ))),
-            None => Ok(Ran::Tells(vec![failed(ctx, &placed, topic, &said).await?])),
+            None => Ok(Ran::Tells(vec![
+                failed(ctx, &placed, topic, &in_the_end(ctx, &done, &command.run)).await?,
+            ])),
         };
     }
     let closes = open.map_or_else(Vec::new, |number| closes(ctx, number));
@@ -86,10 +92,17 @@ async fn run_line(
         line: &command.run,
         args: Vec::new(),
         told: &command.run,
-        within: command.timeout,
+        within: command
+            .timeout
+            .min(ctx.remaining().saturating_sub(reserve(ctx))),
         keep: KEPT,
     };
     line.run(ctx, rec, placed, &placed.place.bench).await
+}
+
+/// What is left of the firing's time for what comes after it.
+fn reserve(ctx: &Ctx<'_>) -> Duration {
+    (ctx.remaining() / 4).min(Duration::from_secs(60))
 }
 
 /// Commits what it changed, or takes it away.
@@ -124,6 +137,18 @@ async fn tidy(
     Err(Halt::Broken(why))
 }
 
+/// How it ended, and the end of what it printed.
+fn in_the_end(ctx: &Ctx<'_>, done: &Finished, line: &str) -> String {
+    let said = verify::printed(ctx, done);
+    let said = said.trim();
+    let from = said.ceil_char_boundary(said.len().saturating_sub(TOLD));
+    let how = ctx.redacted(&format!("`{line}` {}", verify::how(done)));
+    match from {
+        0 => format!("{how}\n{said}"),
+        _ => format!("{how}\n…{}", &said[from..]),
+    }
+}
+
 /// One issue, unless there were enough today.
 async fn failed(
     ctx: &Ctx<'_>,
@@ -143,6 +168,11 @@ async fn failed(
         );
         return Err(Halt::NothingNew(why));
     }
+    let scrub = &placed.taken.repo.scrub;
+    let said = match holds_name(said, scrub) {
+        true => "It is not told here: it has a name that never leaves (`scrub`).",
+        false => said,
+    };
     let body = Page::from("What `")
         .names(&ctx.role.name)
         .says("` runs does not pass on ")

@@ -42,7 +42,7 @@ const FIRINGS: u32 = 500;
 pub(crate) async fn aim<'r, 'h>(
     ctx: &Ctx<'h>,
     rec: &mut Record,
-    mut placed: Placed<'r, 'h>,
+    placed: Placed<'r, 'h>,
 ) -> Result<Placed<'r, 'h>, Halt> {
     let Some(asked) = &ctx.role.coverage else {
         return Ok(placed);

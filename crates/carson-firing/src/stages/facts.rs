@@ -101,6 +101,7 @@ pub(crate) async fn gather(
         must_prove: found.must_prove,
         linted: found.linted,
         declared: found.declared,
+        decided: found.decided,
         blocked_calls: rec.tally().blocked_calls,
         answered: rec.tally().answered(),
         ..Facts::default()

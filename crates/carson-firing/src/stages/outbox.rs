@@ -194,7 +194,7 @@ async fn note(ctx: &Ctx<'_>, refused: &[Refused]) {
 
 /// What a session hears that asked for nothing, or for what it may not; `None` where all is well.
 pub(super) fn feedback(ctx: &Ctx<'_>, admitted: &Admitted) -> Option<String> {
-    if ctx.role.kind.makes_commits() || ctx.role.grant.is_empty() {
+    if ctx.role.makes_commits() || ctx.role.grant.is_empty() {
         return None;
     }
     if admitted.refused.is_empty() {

@@ -125,7 +125,7 @@ async fn deliver(
     let is_empty = tip == seen.tip() && says_nothing;
     // Nobody granted more to who makes no commits: what it left is kept, and no branch is made of it.
     if let Some(taken) = taken
-        && ctx.role.kind.makes_commits()
+        && ctx.role.makes_commits()
         && leaving::may(ctx, taken, settled, seen, saved).await
         && !is_empty
     {

@@ -95,9 +95,15 @@ pub(super) fn described(ctx: &Ctx<'_>, promise: &Promise, done: &Finished) -> St
 
 /// The same of another line.
 pub(super) fn described_line(ctx: &Ctx<'_>, line: &str, done: &Finished) -> String {
-    let (how, out, err) = (how(done), done.stdout.text(), done.stderr.text());
-    let text = format!("`{line}` {how}\n{out}\n{err}");
-    ctx.redacted(&text)
+    let (how, said) = (how(done), printed(ctx, done));
+    format!("{}{said}", ctx.redacted(&format!("`{line}` {how}\n")))
+}
+
+/// What it printed, without secrets.
+pub(super) fn printed(ctx: &Ctx<'_>, done: &Finished) -> String {
+    let clean = |text: &str| ctx.redacted(text);
+    let (out, err) = (&done.stdout, &done.stderr);
+    format!("{}\n{}", out.text_without(clean), err.text_without(clean))
 }
 
 /// How it ended, behind its name.

@@ -17,7 +17,7 @@ use crate::roles::pulls;
 pub(crate) async fn still(ctx: &Ctx<'_>, taken: &Taken<'_>) -> Result<(), Halt> {
     let number = match (taken.work.key, &taken.at) {
         (WorkKey::Issue(number), _) => number,
-        (WorkKey::Pull(number), Some(at)) if ctx.role.kind.makes_commits() => {
+        (WorkKey::Pull(number), Some(at)) if ctx.role.makes_commits() => {
             return match of_pull(ctx, taken, number, &[at]).await {
                 Some(why) => Err(Halt::Skipped(SkipReason::withdrawn(&why))),
                 None => Ok(()),

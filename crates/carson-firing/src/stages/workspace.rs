@@ -84,7 +84,7 @@ pub(crate) async fn run<'r, 'h>(
         noted.or_broken("noting that its commits are to be signed")?;
     }
     carson_checks::note_checkout(&ctx.firing(), taken.repo, &place.worktree).await;
-    let runs = taken.at.is_none() || ctx.role.kind.makes_commits();
+    let runs = taken.at.is_none() || ctx.role.makes_commits();
     let needs_setup = runs && !taken.repo.setup.lines.is_empty();
     if place.bench.layered().is_none() && needs_setup {
         let site = Site {
@@ -95,7 +95,7 @@ pub(crate) async fn run<'r, 'h>(
         };
         setup::in_copy(ctx, rec, &site).await?;
     }
-    let earlier = match ctx.role.kind.makes_commits() {
+    let earlier = match ctx.role.makes_commits() {
         true => go_on::find(ctx, taken, &place.mirror).await,
         false => None,
     };

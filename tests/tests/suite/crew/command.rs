@@ -229,3 +229,86 @@ fn what_makes_no_command_is_said() {
         assert!(format!("{ran:?}").contains(says), "{section}: {ran:?}");
     }
 }
+
+#[test]
+fn a_command_that_fails_is_told_whatever_it_leaves_and_however_it_ends() {
+    for (line, more) in [
+        (
+            "echo x >n; git add n; git commit -qm own; git branch keep; exit 1",
+            "",
+        ),
+        (
+            "git checkout -qb tmp; echo x >n; git add n; git commit -qm own; git checkout -q -; exit 1",
+            "",
+        ),
+        (
+            "echo x >n; sleep 60",
+            "timeout = \"1h\"\n[limits]\nwall_clock = \"6s\"\n",
+        ),
+    ] {
+        let fleet = runs(line, more);
+        let row = ends(&fleet, "command", "OK");
+        assert_eq!(
+            reason(&row).split(';').next(),
+            Some("1 new issue about what fails"),
+            "{row:#}"
+        );
+        assert!(
+            pulls(&fleet).is_empty() && row["pushed_sha"].is_null(),
+            "{row:#}"
+        );
+    }
+}
+
+#[test]
+fn the_issue_has_the_end_and_no_part_of_a_secret_and_no_name_that_never_leaves() {
+    let print = "head -c $AT /dev/zero | tr '\\0' a; printf %s \"$MY_KEY\"; head -c 60000 /dev/zero | tr '\\0' b; \
+                 printf %s \"$MY_KEY\"; head -c $AT /dev/zero | tr '\\0' c; echo; echo FINAL; exit 1";
+    for at in [4_066, 8_160, 8_180] {
+        let line = print.replace("$AT", &at.to_string());
+        let key = "[identity]\nenv = { MY_KEY = \"tokABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789end\" }\n";
+        let fleet = runs(&line, key);
+        ends(&fleet, "command", "OK");
+        let text = issue(&fleet, 2).to_string();
+        assert!(
+            text.contains("FINAL") && !text.contains("tokAB") && !text.contains("789end"),
+            "{at}: {text}"
+        );
+        let dir = fleet.home().join("transcripts");
+        for file in fs::read_dir(dir)
+            .unwrap()
+            .flatten()
+            .flat_map(|dir| fs::read_dir(dir.path()).unwrap())
+        {
+            let text = fs::read_to_string(file.unwrap().path()).unwrap();
+            assert!(!text.contains("tokAB") && !text.contains("789end"), "{at}");
+        }
+    }
+    let fleet = runs("echo initech.example is down; exit 1", "");
+    let settings = fleet.home().join("carson.toml");
+    let text = fs::read_to_string(&settings).unwrap();
+    let scrub = "[repos.widget]\nscrub = [\"Initech\"]\n";
+    fs::write(&settings, text.replace("[repos.widget]\n", scrub)).unwrap();
+    ends(&fleet, "command", "OK");
+    let text = issue(&fleet, 2).to_string();
+    assert!(
+        text.contains("never leaves") && !text.contains("initech"),
+        "{text}"
+    );
+}
+
+#[test]
+fn an_issue_whose_text_was_edited_is_the_same_one() {
+    let fleet = probes();
+    is_down(&fleet, true);
+    ends(&fleet, "command", "OK");
+    let edited = fleet.ok(&["issue", "edit", "2", "--body", "We know.", "--json"]);
+    assert!(
+        edited["body"].as_str().unwrap().ends_with("We know."),
+        "{edited:#}"
+    );
+    assert_eq!(
+        reason(&ends(&fleet, "command", "SILENT")),
+        "the command fails, as #2 says"
+    );
+}

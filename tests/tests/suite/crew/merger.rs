@@ -226,6 +226,12 @@ fn a_merge_is_never_put_off_and_everything_is_asked_again_before_it() {
     fs::remove_file(&hook).unwrap();
     upkeep(&fleet);
     assert_eq!(fleet.tip("main"), before);
+    // What stood in its way is seldom gone a moment later.
+    stays(&fleet, "it is tried again at");
+    sql(
+        &fleet,
+        "UPDATE firing SET outcome = 'SKIPPED' WHERE outcome = 'PARTIAL'",
+    );
 
     // It dies with its merge decided, and a person says no before anybody goes on.
     sql(

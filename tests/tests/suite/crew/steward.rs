@@ -44,7 +44,7 @@ fn what_happened_is_told_once_and_nothing_when_nothing_did() {
     let told = fleet.carson(&["brief"]).stdout;
     assert!(
         told.contains(&format!(
-            "Ready to read:\n• pull request #{number}, hand on widget#1"
+            "Ready to read:\n• pull request #{number} of widget, \"Work\""
         )),
         "{told}"
     );

@@ -82,7 +82,7 @@ async fn a_planner_that_is_killed_after_any_write_files_each_issue_once() {
         let (state, labels, marks) = scene.state(spec).await;
         assert_eq!(
             (state.as_str(), labels.len()),
-            ("open", 0),
+            ("open", 1),
             "after {at}: {labels:?}"
         );
         assert_eq!(
