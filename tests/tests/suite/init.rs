@@ -372,6 +372,14 @@ fn a_role_of_ones_own_is_made_of_flags_or_answers() {
             "what does third run?",
         ),
         (&["agent", "new", "docs", "--task", "x"], "exists already"),
+        (
+            &["agent", "new", "planner", "--task", "x"],
+            "is nothing for planner",
+        ),
+        (
+            &["agent", "new", "fourth", "--like", "merger", "--run", "x"],
+            "is nothing for fourth",
+        ),
         (&["agent", "new", "Bad Name", "--task", "x"], "Bad Name"),
         (
             &[
