@@ -83,7 +83,10 @@ impl NewRole {
             .keys()
             .next()
             .filter(|_| kind == RoleKind::Steward);
-        let wanted = self.repo.as_deref().or(anywhere.map(|name| name.as_str()));
+        let wanted = self
+            .repo
+            .as_deref()
+            .or(anywhere.map(carson_core::RepoName::as_str));
         let repo = names::repo_or_only(&fleet, wanted)?;
         let account = match &self.account {
             Some(name) => Some(names::account(&fleet, name)?.name.clone()),

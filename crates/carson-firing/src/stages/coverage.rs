@@ -120,7 +120,7 @@ async fn tried(
     let counts = |outcome: Outcome| !spared.contains(&outcome);
     let rows = rows.into_iter().filter(|row| {
         let facts = row.facts.as_ref();
-        let says_nothing = facts.is_some_and(|facts| facts.spares_the_work());
+        let says_nothing = facts.is_some_and(carson_core::settle::Facts::spares_the_work);
         row.repo.as_ref() == Some(repo) && row.outcome.is_some_and(counts) && !says_nothing
     });
     let aimed = rows.filter_map(|row| row.facts?.aimed);

@@ -134,7 +134,7 @@ fn access(session: &Session<'_>) -> Vec<String> {
     let tools = unique.join(",");
     // A tool that stands there with a pattern alone is not given whole.
     let whole = |name: &&str| session.tools.iter().any(|tool| tool == name);
-    let is_bounded = !unique.iter().all(|name| whole(name));
+    let is_bounded = !unique.iter().all(whole);
     match session.access {
         Access::Write if !is_bounded => {
             let mode = ["--permission-mode", "bypassPermissions", "--tools", &tools];
