@@ -144,7 +144,7 @@ pub struct Facts {
     pub threads: Vec<String>,
     /// Whether Carson itself knew what is to be done, without a session: what lies in the workspace says nothing
     /// about that.
-    #[serde(default)]
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub decided: bool,
     /// What its sessions asked Carson to do on the forge: what is done of it, and what is not.
     #[serde(default, skip_serializing_if = "Admitted::is_empty")]

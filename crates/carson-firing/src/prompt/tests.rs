@@ -111,8 +111,8 @@ fn a_prompt_is_bounded_and_every_fence_in_it_closed() {
         assert!(text.len() - 200_000 <= MOST, "{}", text.len());
         assert!(text.len() - 200_000 > MOST - 100, "{}", text.len());
         assert!(text.contains(&"d".repeat(200_000)));
-        assert_eq!(text.matches("<<<DATA ").count(), 6);
-        assert_eq!(text.matches("\nDATA ").count(), 6);
+        assert_eq!(text.matches("<<<DATA ").count(), 7);
+        assert_eq!(text.matches("\nDATA ").count(), 7);
         assert!(text.contains("bytes are left out here"));
     }
 }
