@@ -23,7 +23,9 @@ use crate::paths::Paths;
 use crate::raw::Settings;
 use crate::read::ReadRole;
 use crate::role_file::{Author, IdentityCheck, IdentitySection, RoleFile};
-use crate::role_kind::{command, coverage, grant, kind, merges, stages, work};
+use crate::role_kind::{
+    command, coverage, grant, kind, merges, queue_of, stages, taken_by_somebody, work,
+};
 use crate::sections::{accounts, forges, heartbeat, repos};
 use crate::work::RoleKind;
 
@@ -65,6 +67,7 @@ pub(crate) fn fleet(
             .map(|(name, _)| name.clone())
             .collect(),
         accounts: Some(raw.accounts.keys().cloned().collect()),
+        labels: Some(read.iter().filter_map(|role| queue_of(&role.raw)).collect()),
     };
     let (listed, at) = (&raw.listed, &around.paths);
     let sinks = SINKS.iter();
@@ -124,6 +127,7 @@ pub(crate) fn roles_alone(paths: Paths<'_>, read: Vec<ReadRole>, findings: &mut 
         checked: Vec::new(),
         merged: Vec::new(),
         accounts: None,
+        labels: None,
     };
     for role in read {
         resolve_role(role, &unknown, findings);
@@ -143,6 +147,8 @@ struct Around<'a> {
     /// Repositories where the fleet may merge.
     merged: Vec<String>,
     accounts: Option<Vec<String>>,
+    /// The labels by which roles take issues.
+    labels: Option<Vec<String>>,
 }
 
 fn database(url: Option<String>, layout: &Layout, check: &mut Check<'_>) -> String {
@@ -199,6 +205,8 @@ fn resolve_role(
     let signing = signing(&raw, &around.paths, &mut check);
     promise(&raw, &stages, &around.checked, &mut check);
     bounds::check(&raw, around.day_cost_usd, &mut check);
+    let grant = grant(raw.grant, kind, &mut check);
+    taken_by_somebody(&grant, around.labels.as_deref(), &mut check);
     let role = Role {
         title: raw.title.unwrap_or_else(|| name.to_string()),
         enabled: raw.enabled,
@@ -213,7 +221,7 @@ fn resolve_role(
         confinement,
         priority: raw.priority,
         work: work(raw.work, kind, &mut check),
-        grant: grant(raw.grant, kind, &mut check),
+        grant,
         kind,
         engines,
         stages,

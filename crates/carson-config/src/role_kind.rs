@@ -11,11 +11,7 @@ use crate::work::{RoleKind, WorkFrom, WorkSection, WorkSource};
 
 /// What a role is for, and whether its work is of that kind.
 pub(crate) fn kind(raw: &RoleFile, check: &mut Check<'_>) -> RoleKind {
-    let kind = match (raw.kind, raw.work.from) {
-        (Some(kind), _) => kind,
-        (None, Some(WorkFrom::None)) => RoleKind::Routine,
-        (None, _) => RoleKind::Implementer,
-    };
+    let kind = kind_of(raw);
     if raw.work.from.is_some_and(|from| from != kind.works_on()) {
         let problem = format!(
             "the work of a role of kind {:?} comes from elsewhere",
@@ -24,6 +20,39 @@ pub(crate) fn kind(raw: &RoleFile, check: &mut Check<'_>) -> RoleKind {
         check.problem("work.from", problem, "leave it out: it follows from `kind`");
     }
     kind
+}
+
+/// The label by which it takes issues.
+pub(crate) fn queue_of(raw: &RoleFile) -> Option<String> {
+    let own = raw.work.label.clone();
+    own.or_else(|| kind_of(raw).label().map(str::to_owned))
+}
+
+fn kind_of(raw: &RoleFile) -> RoleKind {
+    match (raw.kind, raw.work.from) {
+        (Some(kind), _) => kind,
+        (None, Some(WorkFrom::None)) => RoleKind::Routine,
+        (None, _) => RoleKind::Implementer,
+    }
+}
+
+/// What it files is for some role.
+pub(crate) fn taken_by_somebody(grant: &Grant, labels: Option<&[String]>, check: &mut Check<'_>) {
+    let label = grant.issue_label.trim();
+    let Some(labels) = labels.filter(|_| grant.issues > 0 && !label.is_empty()) else {
+        return;
+    };
+    let is_it = |own: &String| own.trim().eq_ignore_ascii_case(label);
+    if !labels.iter().any(is_it) {
+        let warning = format!(
+            "no role takes issues with the label {label:?}, which all that it files carries"
+        );
+        check.warning(
+            "grant.issue_label",
+            warning,
+            "the work.label of the role that is to work on them",
+        );
+    }
 }
 
 /// One that may merge nowhere does nothing.

@@ -49,6 +49,8 @@ pub struct Outlook {
     pub warnings: Vec<String>,
     /// The stages it would walk.
     pub stages: Vec<Stage>,
+    /// What it runs in the place of sessions.
+    pub command: Option<String>,
     /// The command that must exit 0, if the role has one.
     pub check: Option<String>,
     /// The tools of sessions that read, and of those that write.
@@ -169,6 +171,7 @@ pub async fn foresee_firing(
         work: found.work.map(|(candidate, _)| candidate),
         handed_over: found.handed_over,
         warnings: found.warnings,
+        command: role.command.as_ref().map(|command| command.run.clone()),
         check: repo.and_then(|repo| role.checks_line(repo)),
         tools: role.tools.clone(),
         max_cost_usd: role.limits.max_cost_usd,

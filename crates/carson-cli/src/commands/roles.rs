@@ -130,6 +130,20 @@ fn show(fleet: &Fleet, role: &Role, day: &WorstDay) {
     print::line(&format!("work: {work}"));
     if !role.kind.has_sessions() {
         print::line("it asks no model");
+        if let Some(command) = &role.command {
+            let timeout = format_duration(command.timeout);
+            print::line(&format!("it runs: {} (within {timeout})", command.run));
+            print::line(match command.commit {
+                Some(_) => "what it changes: a pull request, once the checks pass",
+                None => "what it changes: thrown away",
+            });
+            confinement(role);
+            print::line(&egress(role));
+        }
+        print::line(&format!(
+            "worst case of a firing: {}",
+            format_duration(limits.wall_clock)
+        ));
         return;
     }
     print::line(&format!("accounts: {}", engines.join(", then ")));

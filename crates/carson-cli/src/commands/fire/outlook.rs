@@ -47,7 +47,10 @@ pub fn print(app: &App, home: &Home, outlook: &Outlook, all: bool) -> Result<u8,
     let work = outlook.work.as_ref();
     let work = work.map(|work| format!("{} #{} {}", work.repo, work.number, work.title));
     let work = work.unwrap_or_else(|| "none is ready".to_owned());
-    print::line(&format!("work: {work}"));
+    match &outlook.command {
+        Some(command) => print::line(&format!("it runs: {command}")),
+        None => print::line(&format!("work: {work}")),
+    }
     // Where nothing else is left, the first line has said it.
     for one in outlook
         .handed_over
