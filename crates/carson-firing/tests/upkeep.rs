@@ -101,7 +101,13 @@ impl Stray {
     fn of(id: FiringId) -> Self {
         let mut command = Command::new("sleep");
         command.arg("600").env("CARSON_FIRING", id.to_string());
-        Self(command.stdin(Stdio::null()).spawn().unwrap())
+        let child = command.stdin(Stdio::null()).spawn().unwrap();
+        // The kernel lets us go on before the new program has its environment.
+        let environ = format!("/proc/{}/environ", child.id());
+        while fs::read(&environ).unwrap().is_empty() {
+            std::thread::yield_now();
+        }
+        Self(child)
     }
 
     /// Whether somebody ended it; a corpse waits for us.
