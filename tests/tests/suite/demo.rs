@@ -12,11 +12,14 @@ use carson_tests::model::{
 use serde_json::{Value, json};
 
 #[test]
-fn the_rehearsal_shows_every_end_and_leaves_nothing() {
+fn the_rehearsal_shows_every_end_and_the_crew_and_leaves_nothing() {
     let fleet = in_own_temporary(TestFleet::new());
-
     let shown = fleet.ok(&["demo", "--seconds", "60", "--json"]);
+    every_end_is_shown(&shown);
+    the_crew_takes_an_issue_from_the_plan_to_the_merge(&fleet, &shown);
+}
 
+fn every_end_is_shown(shown: &Value) {
     assert_eq!(
         (&shown["unfinished"], &shown["benches_left"]),
         (&0.into(), &0.into())
@@ -53,12 +56,7 @@ fn the_rehearsal_shows_every_end_and_leaves_nothing() {
     assert!(shown["skipped"].as_u64().unwrap() > 0);
 }
 
-#[test]
-fn the_crew_takes_an_issue_from_the_plan_to_the_merge() {
-    let fleet = in_own_temporary(TestFleet::new());
-
-    let shown = fleet.ok(&["demo", "--seconds", "60", "--json"]);
-
+fn the_crew_takes_an_issue_from_the_plan_to_the_merge(fleet: &TestFleet, shown: &Value) {
     let crew = &shown["crew"];
     // The first one may be worked on before the second one is there.
     let parts: Vec<u64> = serde_json::from_value(crew["filed"].clone()).unwrap();
@@ -68,7 +66,7 @@ fn the_crew_takes_an_issue_from_the_plan_to_the_merge() {
         "{crew:#}"
     );
     told_in_order(crew);
-    let asked = |args: &[&str]| in_the_demo(&fleet, &shown, args);
+    let asked = |args: &[&str]| in_the_demo(fleet, shown, args);
     // Nothing was filed before the operator approved it.
     let planned = asked(&["issue", "show", "1", "--repo", "dinner", "--json"]);
     let comments = planned["comments"].as_array().unwrap().iter();

@@ -301,7 +301,12 @@ async fn another_repositorys_objects_are_borrowed() {
             format!("{}\n", scene.secret),
         );
         let here = scene.secret.as_str();
-        symlink(other.join(&here[..2]), own.join("objects").join(&here[..2])).unwrap();
+        let (from, to) = (other.join(&here[..2]), own.join("objects").join(&here[..2]));
+        // One in 256 begins as one of its own does.
+        match to.exists() {
+            true => symlink(from.join(&here[2..]), to.join(&here[2..])).unwrap(),
+            false => symlink(from, to).unwrap(),
+        }
     })
     .await;
 }
