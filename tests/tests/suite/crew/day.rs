@@ -158,7 +158,9 @@ fn nobodys(fleet: &TestFleet, specs: &[u64]) -> Vec<Value> {
     let mut left: Vec<Value> = issues(fleet).into_iter().filter(of_nobody).collect();
     let open = |pull: &&Value| {
         let labels = pull["labels"].to_string();
-        pull["state"] == "open" && !labels.contains("needs:human")
+        // A draft is what its issue goes on with.
+        let is_draft = pull["draft"] == true;
+        pull["state"] == "open" && !is_draft && !labels.contains("needs:human")
     };
     left.extend(pulls(fleet).iter().filter(open).cloned());
     left
@@ -247,7 +249,7 @@ fn issues(fleet: &TestFleet) -> Vec<Value> {
         .collect()
 }
 
-/// Closed, done, or given to people.
+/// Closed, done, given to people, or resting after an attempt.
 fn is_somebody_s(fleet: &TestFleet, specs: &[u64], issue: &Value) -> bool {
     let number = issue["number"].as_u64().unwrap();
     let labels = issue["labels"].to_string();
@@ -258,7 +260,12 @@ fn is_somebody_s(fleet: &TestFleet, specs: &[u64], issue: &Value) -> bool {
     };
     let ended = issue["state"] == "closed" || labels.contains("carson:done");
     let owned = labels.contains("needs:human") || is_planned;
-    (ended || owned) && !labels.contains("carson:in-flight")
+    // It is the queue's, which tries it again when it has rested.
+    let rests = || {
+        let why = fleet.carson(&["why", &format!("issue-{number}")]).stdout;
+        why.contains("it failed a moment ago and is tried again at")
+    };
+    (ended || owned || rests()) && !labels.contains("carson:in-flight")
 }
 
 fn nothing_twice(fleet: &TestFleet, issues: &[Value], pulls: &[Value]) {
