@@ -31,6 +31,7 @@ mod remote;
 mod sandbox;
 mod signing;
 mod sinks;
+mod sinks_of_role;
 mod streak;
 mod subject;
 mod versions;

@@ -8,7 +8,7 @@ use carson_notify::Spec;
 use crate::{Checked, Machine, Scene, Verdict, checked};
 use crate::{
     accounts, clock, coverage, database, disk, egress, forges, grants, hook, identity, labels,
-    memory, place, promise, remote, sandbox, signing, sinks, versions, workspaces,
+    memory, place, promise, remote, sandbox, signing, sinks, sinks_of_role, versions, workspaces,
 };
 
 /// Whether a firing asks a check, and when.
@@ -270,6 +270,10 @@ pub const LIST: &[Check] = checks![
         "what measures a tester's coverage runs on the untouched base, and prints an lcov report",
         "mend coverage.run of the role, or the repository's setup: it must exit 0, with the report on standard output",
         Role(|scene, role| Box::pin(coverage::measured(scene, role)));
+    "role.NAME.sinks", Always,
+        "a steward has a chat that it tells",
+        "add [slack] or [webhook] to carson.toml; `carson brief` prints the same here",
+        Role(|scene, role| Box::pin(sinks_of_role::heard(scene, role)));
     "role.NAME.label", Never,
         "no issue waits with a label that looks like the role's and is no role's",
         "give the issue the role's label, or set work.label of the role",

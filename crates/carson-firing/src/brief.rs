@@ -9,15 +9,16 @@ use carson_core::work::WorkKey;
 use carson_core::{Effect, Outcome, RepoName, RoleName};
 use carson_forge::{Forge, NEEDS_HUMAN, PullState};
 use carson_home::Home;
-use carson_store::{EffectRow, EffectState, Filter, Firing as Row, StoreError};
+use carson_store::{EffectRow, EffectState, Firing as Row, StoreError};
 use chrono::{DateTime, Utc};
 use serde::Serialize;
 
 use crate::forge_text::one_line;
 use crate::review_queue::FLEET;
+use crate::roles::command::topic;
 
-/// Firings that are looked at, the newest.
-const ROWS: u32 = 2_000;
+/// Firings that did something, the newest of which are looked at.
+const ROWS: u32 = 5_000;
 /// Lines of one section.
 const LINES: usize = 10;
 /// Pull requests whose end is asked for.
@@ -46,15 +47,15 @@ pub struct Brief {
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Sums {
     /// Firings that did something.
-    pub firings: u64,
+    pub firings: u32,
     /// Firings that found nothing to do.
-    pub silent: u64,
+    pub silent: u32,
     /// Slots that were skipped.
-    pub skipped: u64,
+    pub skipped: u32,
     /// Issues that were filed.
-    pub filed: u64,
+    pub filed: u32,
     /// Reviews that were given.
-    pub reviews: u64,
+    pub reviews: u32,
     /// Money, as far as it is known.
     pub cost_usd: f64,
 }
@@ -65,13 +66,8 @@ impl Brief {
     /// # Errors
     /// When the store does not answer.
     pub async fn since(home: &Home, since: DateTime<Utc>) -> Result<Self, StoreError> {
-        let filter = Filter {
-            role: None,
-            since: Some(since),
-            skipped: true,
-            limit: ROWS,
-        };
-        let rows = home.store.firings(&filter).await?;
+        let rows = home.store.busy_since(since, ROWS).await?;
+        let (silent, skipped, cost_usd) = home.store.quiet_since(since).await?;
         let mut brief = Self {
             since,
             until: home.clock.now(),
@@ -79,17 +75,19 @@ impl Brief {
             ready: Vec::new(),
             merged: Vec::new(),
             unfinished: Vec::new(),
-            sums: Sums::default(),
+            sums: Sums {
+                silent,
+                skipped,
+                cost_usd,
+                ..Sums::default()
+            },
         };
         let mut pulls = BTreeMap::new();
         let mut bad: BTreeMap<&RoleName, Vec<&Row>> = BTreeMap::new();
         // The oldest first.
         for row in rows.iter().rev() {
             let Some(outcome) = row.outcome else { continue };
-            brief.sums.cost_usd += row.cost_usd.unwrap_or_default();
             match outcome {
-                Outcome::Skipped => brief.sums.skipped += 1,
-                Outcome::Silent => brief.sums.silent += 1,
                 Outcome::Ok | Outcome::AlreadyDone => {
                     brief.add(row, &home.store.effects(row.id).await?, &mut pulls);
                 }
@@ -112,9 +110,10 @@ impl Brief {
         Ok(brief)
     }
 
-    /// What became of pull requests that were opened, joined or merged.
+    /// What became of pull requests that were opened, joined or merged; of the newest first.
     async fn ends(&mut self, home: &Home, pulls: Pulls) {
-        for ((name, number), what) in pulls.into_iter().take(ASKED) {
+        let older = pulls.len().saturating_sub(ASKED);
+        for ((name, number), what) in pulls.into_iter().rev().take(ASKED) {
             let state = match home.fleet.repos.get(&name) {
                 Some(repo) => state(home, repo, number).await,
                 None => None,
@@ -125,6 +124,12 @@ impl Brief {
                 Some(PullState::Closed) => {}
                 Some(PullState::Open) | None => self.ready.push(line),
             }
+        }
+        if older > 0 {
+            let older = u64::try_from(older).unwrap_or(u64::MAX);
+            let told = counted(older, "older pull request");
+            self.ready
+                .push(format!("{told}, which nobody looked at (carson outcomes)"));
         }
     }
 
@@ -298,7 +303,7 @@ async fn given(home: &Home, repo: &Repo, forge: &Forge) -> Vec<String> {
         if role.kind != RoleKind::Command || !role.repos.contains(name) {
             continue;
         }
-        if let Ok(Some(issue)) = forge.open_issue_about(&about(&role.name)).await {
+        if let Ok(Some(issue)) = forge.open_issue_about(&topic(&role.name)).await {
             seen.insert(issue.number);
             let title = one_line(&issue.title);
             lines.push(format!("{name}#{} {title:?}", issue.number));
@@ -323,9 +328,4 @@ async fn given(home: &Home, repo: &Repo, forge: &Forge) -> Vec<String> {
         }
     }
     lines
-}
-
-/// What the issue of a command is about.
-pub(crate) fn about(role: &RoleName) -> String {
-    format!("command {role}")
 }

@@ -9,7 +9,7 @@ use carson_core::settle::Halt;
 use carson_core::text::matches;
 use carson_core::untrusted;
 use carson_engine::Access;
-use carson_proc::{Command, Finished, Limits, StopReason, run as supervise};
+use carson_proc::{Captured, Command, Finished, Limits, StopReason, run as supervise};
 
 use crate::ctx::Ctx;
 use crate::placed::Placed;
@@ -36,7 +36,7 @@ pub(crate) async fn run(
     let (place, limits) = (
         &placed.place,
         Limits {
-            keep: KEPT,
+            keep: KEPT + Captured::MARGIN,
             ..Limits::within(WITHIN.min(ctx.remaining()))
         },
     );
@@ -60,33 +60,39 @@ pub(crate) async fn run(
         return Err(Halt::Cancelled);
     }
     let id = format!("role.{}.identity", ctx.role.name);
-    match wrong(check, &done) {
+    match wrong(ctx, check, &done) {
         None => Ok(()),
         Some(why) => {
-            let why = format!("{}; mend the role's [identity]", ctx.redacted(&why));
+            let why = format!("{why}; mend the role's [identity]");
             Err(carson_checks::refuse(&mut rec.checks, id, why))
         }
     }
 }
 
 /// What is not as it is to be.
-fn wrong(check: &IdentityCheck, done: &Finished) -> Option<String> {
-    let (out, err) = (done.stdout.text(), done.stderr.text());
-    let told = |text: &str| untrusted::one_line(text.trim(), TOLD);
-    let run = &check.run;
+fn wrong(ctx: &Ctx<'_>, check: &IdentityCheck, done: &Finished) -> Option<String> {
+    // Before it is cut: a part of a secret is known to nobody.
+    let told = |printed: &Captured| {
+        let text = printed.text_without(|text| ctx.redacted(text));
+        untrusted::one_line(text.trim(), TOLD)
+    };
+    let run = ctx.redacted(&check.run);
     if done.stopped.is_some() {
         let seconds = WITHIN.as_secs();
         return Some(format!("`{run}` did not end within {seconds} s"));
     }
     if !done.success() {
-        let said = told(if err.trim().is_empty() { &out } else { &err });
+        let said = match told(&done.stderr) {
+            none if none.is_empty() => told(&done.stdout),
+            said => said,
+        };
         return Some(format!("`{run}` did not exit 0, and said: {said}"));
     }
     let expected = check.expect.as_ref()?;
-    if matches(&format!("*{expected}*"), &out) {
+    if matches(&format!("*{expected}*"), &done.stdout.text()) {
         return None;
     }
-    let said = told(&out);
+    let said = told(&done.stdout);
     Some(format!(
         "`{run}` was to print {expected:?}, and printed: {said}"
     ))

@@ -20,7 +20,7 @@ use carson_core::work::WorkKey;
 use carson_engine::Access;
 use carson_git::{GitError, Mirror, Oid, Seen};
 use carson_home::halt::OrBroken;
-use carson_proc::{Command, Exit, Finished, Limits, StopReason, run as supervise};
+use carson_proc::{Captured, Command, Exit, Finished, Limits, StopReason, run as supervise};
 
 use crate::ctx::Ctx;
 use crate::record::Record;
@@ -206,7 +206,7 @@ async fn lines(
     let setup = &site.repo.setup;
     ctx.runs_setup(&site.repo.name);
     let limits = Limits {
-        keep: KEPT,
+        keep: KEPT + Captured::MARGIN,
         ..Limits::within(setup.timeout.min(ctx.remaining()))
     };
     let walls = sandboxed_run::walls(ctx, rec, site.mirror, bench, Access::Write, "setup")?;
@@ -257,8 +257,8 @@ fn passed(done: &Finished) -> bool {
 }
 
 fn said(ctx: &Ctx<'_>, repo: &Repo, done: &Finished) -> String {
-    let text = format!("setup of {}\n{}", repo.name, done.stdout.text());
-    ctx.redacted(&text)
+    let printed = done.stdout.text_without(|text| ctx.redacted(text));
+    format!("setup of {}\n{printed}", repo.name)
 }
 
 fn failure(repo: &Repo, done: &Finished, text: &str, log: Option<&str>) -> String {

@@ -8,7 +8,7 @@ use uuid::Uuid;
 
 use crate::db::{Db, Store, on};
 use crate::error::StoreError;
-use crate::firing::{BlockedCall, Firing, Raw, StageRow, parsed, select_firing};
+use crate::firing::{BlockedCall, Firing, Raw, StageRow, parsed, select_firing, small};
 
 /// Which firings to list; the newest come first.
 #[derive(Clone, Debug)]
@@ -175,6 +175,45 @@ impl Store {
                 .await?
         });
         rows.into_iter().map(TryInto::try_into).collect()
+    }
+
+    /// Firings that began since then and ended as more than a look, the newest first.
+    ///
+    /// # Errors
+    /// When the database does not answer.
+    pub async fn busy_since(
+        &self,
+        since: DateTime<Utc>,
+        limit: u32,
+    ) -> Result<Vec<Firing>, StoreError> {
+        let rows: Vec<Raw> = on!(self, |pool| {
+            query_as(select_firing!(
+                "FROM firing WHERE claimed_at >= $1 AND outcome NOT IN ('SKIPPED', 'SILENT') \
+                 ORDER BY seq DESC LIMIT $2"
+            ))
+            .bind(since)
+            .bind(i64::from(limit))
+            .fetch_all(pool)
+            .await?
+        });
+        rows.into_iter().map(TryInto::try_into).collect()
+    }
+
+    /// How many firings that began since then found nothing, how many slots were skipped, and the money of all
+    /// firings since then as far as it is known.
+    ///
+    /// # Errors
+    /// When the database does not answer.
+    pub async fn quiet_since(&self, since: DateTime<Utc>) -> Result<(u32, u32, f64), StoreError> {
+        let (silent, skipped, cost): (i64, i64, f64) = on!(self, |pool| query_as(
+            "SELECT COALESCE(SUM(CASE WHEN outcome = 'SILENT' THEN 1 ELSE 0 END), 0), \
+             COALESCE(SUM(CASE WHEN outcome = 'SKIPPED' THEN 1 ELSE 0 END), 0), \
+             COALESCE(SUM(cost_usd), 0.0) FROM firing WHERE claimed_at >= $1"
+        )
+        .bind(since)
+        .fetch_one(pool)
+        .await?);
+        Ok((small(silent), small(skipped), cost))
     }
 
     /// The newest row of each of these roles, in one query.

@@ -74,6 +74,21 @@ fn reason(row: &Value) -> &str {
     row["reason"].as_str().unwrap()
 }
 
+/// Makes an issue for a planner.
+fn large_issue(fleet: &TestFleet) -> u64 {
+    let args = [
+        "issue",
+        "create",
+        "Much",
+        "--body",
+        "All.",
+        "--label",
+        "carson:plan",
+        "--json",
+    ];
+    fleet.ok(&args)["number"].as_u64().unwrap()
+}
+
 /// A pull request of the fleet's, as old as that.
 pub(crate) fn pull(fleet: &TestFleet, minutes: i64) -> u64 {
     let row = ends(fleet, "hand", "OK");

@@ -2,6 +2,7 @@
 //! brings up to date.
 
 use carson_config::Role;
+use carson_core::RoleName;
 use carson_core::settle::Goal;
 
 use super::kind::Kind;
@@ -13,6 +14,11 @@ pub(super) static KIND: Kind = Kind {
     goal,
     effects: routine::effects,
 };
+
+/// What the issue of such a role is about.
+pub(crate) fn topic(role: &RoleName) -> String {
+    format!("command {role}")
+}
 
 /// One whose changes nobody keeps only says whether it is well.
 fn goal(role: &Role) -> Goal {

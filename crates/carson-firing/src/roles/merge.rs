@@ -34,6 +34,17 @@ pub(super) static KIND: Kind = Kind {
 };
 
 async fn one(looking: Looking<'_>, pull: Pull) -> pulls::Judged {
+    let Looking {
+        home, role, repo, ..
+    } = looking;
+    // Who names it does not wait.
+    if looking.wanted.is_none() {
+        let key = WorkKey::Pull(pull.number);
+        let rows = home.store.firings_of(&repo.name, key).await?;
+        if let Some(why) = was_refused(role, &rows, home.clock.now()) {
+            return Ok(Err(why));
+        }
+    }
     Ok(may_be_merged(&looking, &pull).await?.map(|head| {
         let merge = Effect::MergePull {
             pull: pull.number,
@@ -90,13 +101,6 @@ async fn stands_against(
             "it is for {}, and not for the base",
             pull.base
         )));
-    }
-    let rows = home
-        .store
-        .firings_of(&repo.name, WorkKey::Pull(pull.number))
-        .await?;
-    if let Some(why) = was_refused(role, &rows, home.clock.now()) {
-        return Ok(Err(why));
     }
     let offered = forge.pull_head(pull.number).await?;
     let head = offered.sha;

@@ -8,12 +8,11 @@ use carson_core::text::counted;
 use carson_home::Word;
 use carson_home::halt::OrBroken;
 use carson_store::Filter;
-use chrono::{DateTime, Datelike, TimeDelta, Utc, Weekday};
+use chrono::{DateTime, TimeDelta, Utc, Weekday};
 
 use super::kind::Kind;
 use crate::brief::Brief;
 use crate::ctx::Ctx;
-use crate::record::Record;
 
 /// How far back it looks, where it never told anything.
 const FIRST: TimeDelta = TimeDelta::hours(24);
@@ -21,41 +20,27 @@ const FIRST: TimeDelta = TimeDelta::hours(24);
 const MOST: TimeDelta = TimeDelta::days(7);
 
 pub(super) static KIND: Kind = Kind {
-    pick: |ctx, rec| Box::pin(async move { Err(tell(ctx, rec).await?) }),
+    pick: |ctx, _| Box::pin(async move { Err(tell(ctx).await?) }),
     look: None,
     goal: |_| Goal::Text,
     effects: |_| Vec::new(),
 };
 
 /// Tells it; how the firing ends.
-async fn tell(ctx: &Ctx<'_>, rec: &mut Record) -> Result<Halt, Halt> {
-    if ctx.home.fleet.sinks.is_empty() {
-        // What nobody hears is not told.
-        let check = format!("role.{}.sinks", ctx.role.name);
-        let why = "there is no chat that it could tell; add [slack] or [webhook] to carson.toml (`carson brief` prints it here)";
-        return Err(carson_checks::refuse(&mut rec.checks, check, why));
-    }
+async fn tell(ctx: &Ctx<'_>) -> Result<Halt, Halt> {
     let now = ctx.now();
     let before = told_before(ctx).await?;
     let since = before.unwrap_or(now - FIRST).max(now - MOST);
     let brief = Brief::since(ctx.home, since).await;
     let brief = brief.or_broken("reading what the fleet did")?;
-    if brief.is_quiet() {
+    let week = match is_first_of_week(ctx, before, now) {
+        true => of_week(ctx, now).await?,
+        false => None,
+    };
+    if brief.is_quiet() && week.is_none() {
         return Ok(Halt::NothingNew("nothing happened".to_owned()));
     }
-    let mut text = brief.text();
-    if is_first_of_week(ctx, before, now) {
-        let week = Brief::since(ctx.home, now - MOST).await;
-        let week = week.or_broken("reading what the fleet did in a week")?;
-        let merged = counted(
-            u64::try_from(week.merged.len()).unwrap_or(u64::MAX),
-            "merge",
-        );
-        text.push_str(&format!(
-            "\nThe last 7 days: {}, {merged}",
-            week.sums.words()
-        ));
-    }
+    let text = brief.text() + &week.unwrap_or_default();
     let word = Word {
         severity: Severity::Info,
         title: &ctx.role.title,
@@ -66,6 +51,19 @@ async fn tell(ctx: &Ctx<'_>, rec: &mut Record) -> Result<Halt, Halt> {
     told.or_broken("telling it")?;
     let firings = counted(brief.sums.firings, "firing");
     Ok(Halt::NothingNew(format!("told of {firings}")))
+}
+
+/// The sums of the last seven days, where there was anything.
+async fn of_week(ctx: &Ctx<'_>, now: DateTime<Utc>) -> Result<Option<String>, Halt> {
+    let week = Brief::since(ctx.home, now - MOST).await;
+    let week = week.or_broken("reading what the fleet did in a week")?;
+    let merged = u64::try_from(week.merged.len()).unwrap_or(u64::MAX);
+    let told = format!(
+        "\nThe last 7 days: {}, {}",
+        week.sums.words(),
+        counted(merged, "merge")
+    );
+    Ok((week.sums.firings > 0).then_some(told))
 }
 
 /// When its newest firing that told something, or had nothing to tell, began.
@@ -87,11 +85,8 @@ async fn told_before(ctx: &Ctx<'_>) -> Result<Option<DateTime<Utc>>, Halt> {
 fn is_first_of_week(ctx: &Ctx<'_>, before: Option<DateTime<Utc>>, now: DateTime<Utc>) -> bool {
     let zone = ctx.role.cadence.zone();
     let week = |at: DateTime<Utc>| {
-        at.with_timezone(&zone)
-            .date_naive()
-            .week(Weekday::Mon)
-            .first_day()
+        let day = at.with_timezone(&zone).date_naive();
+        day.week(Weekday::Mon).first_day()
     };
-    let today = now.with_timezone(&zone).weekday();
-    today == Weekday::Mon && before.is_none_or(|before| week(before) < week(now))
+    before.is_some_and(|before| week(before) < week(now))
 }

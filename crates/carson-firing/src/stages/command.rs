@@ -17,10 +17,10 @@ use tracing::info;
 
 use super::execute::{Done, Executed};
 use super::verify::{self, Check};
-use crate::brief::about;
 use crate::ctx::Ctx;
 use crate::placed::Placed;
 use crate::record::Record;
+use crate::roles::command::topic;
 use crate::room_command::RoomCommand;
 use carson_home::halt::OrBroken;
 
@@ -56,7 +56,7 @@ pub(crate) async fn run<'r, 'h>(
     info!(firing.id = %ctx.id, command.passed = passed, "command run");
     let kept = command.commit.as_deref().filter(|_| passed);
     tidy(ctx, rec, &mut placed, kept).await?;
-    let topic = about(&ctx.role.name);
+    let topic = topic(&ctx.role.name);
     let open = placed.taken.forge.open_issue_about(&topic).await;
     let open = open.or_broken("looking for the issue about it")?;
     let open = open.map(|issue| issue.number);

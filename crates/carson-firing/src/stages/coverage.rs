@@ -237,15 +237,18 @@ async fn measure(
         keep: KEEP,
     };
     let done = command.run(ctx, rec, placed, &room).await?;
-    let (out, err) = (done.stdout.text(), done.stderr.text());
+    let line = ctx.redacted(&asked.run);
+    let clean = |text: &str| ctx.redacted(text);
+    let (out, err) = (
+        done.stdout.text_without(clean),
+        done.stderr.text_without(clean),
+    );
     let how = verify::how(&done);
-    let said = format!("`{}` {how}\n{}\n{}", asked.run, end(&out), end(&err));
-    let said = ctx.redacted(&said);
+    let said = format!("`{line}` {how}\n{}\n{}", end(&out), end(&err));
     verify::keep_output(ctx, rec, "coverage", &said);
     if !done.success() {
         return Ok(Err(verify::in_short(&said)));
     }
-    let line = ctx.redacted(&asked.run);
     if done.stdout.is_truncated() {
         let most = (2 * KEEP) >> 20;
         let why = format!("`{line}` printed more than the {most} MiB that are read of a report");
@@ -254,7 +257,7 @@ async fn measure(
     // As it calls itself, and as others see it.
     let roots = [room.seen_tree(), room.tree()].map(|root| root.to_string_lossy().into_owned());
     let question = ReadCoverage {
-        text: out,
+        text: done.stdout.text(),
         roots: roots.to_vec(),
         wanted,
     };

@@ -12,7 +12,7 @@ use carson_home::halt::OrBroken;
 use carson_proc::Exit;
 
 use super::facts::Findings;
-use super::verify::in_short;
+use super::verify::{in_short, printed};
 use crate::clean_rooms;
 use crate::ctx::Ctx;
 use crate::placed::Placed;
@@ -70,10 +70,7 @@ pub(crate) async fn run(
     found.linted = match done.exit {
         Exit::Code(0) if done.stopped.is_none() => Linted::Sound,
         Exit::Code(127) => Linted::NoLinter,
-        _ => {
-            let said = format!("{}\n{}", done.stdout.text(), done.stderr.text());
-            Linted::Unsound(in_short(&ctx.redacted(&said)))
-        }
+        _ => Linted::Unsound(in_short(&printed(ctx, &done))),
     };
     Ok(found)
 }

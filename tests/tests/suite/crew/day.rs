@@ -30,6 +30,8 @@ asks '{"kind":"review","pull":'$CARSON_WORK',"head":"'$(git rev-parse HEAD)'","v
 const MENDS: &str =
     "git rm --quiet flaw-* && git commit --quiet -m 'Without the flaw' && echo '[OK] mended'";
 const ASKS: &str = "asks() { printf '{\"version\":1,\"effects\":[%s]}' \"$1\" >\"$CARSON_OUTBOX\" && echo '[OK] asked'; }\n";
+/// How long what is left may take; each look at it takes its time.
+const PATIENCE: Duration = Duration::from_secs(180);
 /// Nobody is worn out by what is done to them here.
 const LIMITS: &str = "[limits]\nwall_clock = \"1m\"\nfail_streak = 100000\nmax_firings_per_day = 100000\n\
     max_open_prs = 100\nmax_work_attempts = 50\n";
@@ -140,12 +142,13 @@ fn torment(fleet: &TestFleet, dice: &mut Dice, specs: &[u64], time: Duration) ->
 fn calm(fleet: &TestFleet, specs: &[u64]) {
     let mut daemon = Daemon::start(fleet, &[]);
     let began = Instant::now();
-    while began.elapsed() < Duration::from_secs(180) {
-        std::thread::sleep(Duration::from_secs(1));
+    loop {
         operator(fleet, specs, false);
-        if nobodys(fleet, specs).is_empty() {
+        let left = nobodys(fleet, specs);
+        if left.is_empty() {
             break;
         }
+        assert!(began.elapsed() < PATIENCE, "of nobody: {left:#?}");
     }
     daemon.signal(Signal::SIGTERM);
     daemon.ended();

@@ -47,6 +47,16 @@ fn git(fleet: &TestFleet, args: &[&str]) -> String {
     fleet.git(&all)
 }
 
+/// Nothing stands against it, and it stays as it is.
+fn stands(fleet: &TestFleet, number: u64, commit: &str) {
+    let nothing = ends(fleet, "fixer", "SILENT");
+    assert!(
+        reason(&nothing).contains("nothing stands against it"),
+        "{nothing:#}"
+    );
+    assert_eq!(head(fleet, number), commit);
+}
+
 #[test]
 fn a_red_check_and_a_thread_are_mended_on_the_branch_that_people_know() {
     let (fleet, number) = scene(MENDS, "");
@@ -220,12 +230,7 @@ fn who_dies_before_its_effects_answers_the_thread_once_and_mends_nothing_twice()
     assert_ne!(after, before);
     let answer = fleet.forge_file("pulls/0002.threads/0001.comments/0002.md");
     assert!(answer.contains(&format!("Fixed in {after}")), "{answer}");
-    let nothing = ends(&fleet, "fixer", "SILENT");
-    assert!(
-        reason(&nothing).contains("nothing stands against it"),
-        "{nothing:#}"
-    );
-    assert_eq!(head(&fleet, number), after);
+    stands(&fleet, number, &after);
 }
 
 #[test]
@@ -277,12 +282,7 @@ fn a_stranger_in_a_thread_of_people_is_not_heard_and_opens_no_answered_one() {
         "pulls/0002.threads/0001.comments/0009.md",
         &stranger("And now the others."),
     );
-    let nothing = ends(&fleet, "fixer", "SILENT");
-    assert!(
-        reason(&nothing).contains("nothing stands against it"),
-        "{nothing:#}"
-    );
-    assert_eq!(head(&fleet, number), after);
+    stands(&fleet, number, &after);
 }
 
 #[test]

@@ -2,7 +2,7 @@ use std::fs;
 
 use carson_tests::fleet::TestFleet;
 
-use super::{COMMIT, asks, crew, ends, member, pull, reason, upkeep};
+use super::{COMMIT, asks, crew, ends, large_issue, member, pull, reason, upkeep};
 use crate::faults;
 
 /// A fleet with a steward, and a chat that does not answer: what it is told waits in the outbox.
@@ -76,17 +76,7 @@ fn what_waits_for_a_person_comes_first() {
         "echo '[BLOCKED] the @door is locked'",
         "",
     );
-    let args = [
-        "issue",
-        "create",
-        "Much",
-        "--body",
-        "All.",
-        "--label",
-        "carson:plan",
-        "--json",
-    ];
-    let spec = fleet.ok(&args)["number"].as_u64().unwrap();
+    let spec = large_issue(&fleet);
     ends(&fleet, "planner", "OK");
     ends(&fleet, "triager", "BLOCKED");
     upkeep(&fleet);

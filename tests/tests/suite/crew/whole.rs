@@ -4,7 +4,9 @@ use std::fs;
 
 use carson_tests::fleet::TestFleet;
 
-use super::{COMMIT, age, asks, comments, crew, ends, fire, member, pull, reason, sql, upkeep};
+use super::{
+    COMMIT, age, asks, comments, crew, ends, fire, large_issue, member, pull, reason, sql, upkeep,
+};
 use crate::faults;
 
 /// A review that says no until somebody mended it.
@@ -130,17 +132,7 @@ fn who_dies_between_two_effects_does_each_of_them_once() {
         "CREATE TRIGGER hold BEFORE INSERT ON effect BEGIN SELECT RAISE(ABORT, 'held'); END",
     ] {
         let fleet = crew("planner", &asks(two), grant);
-        let args = [
-            "issue",
-            "create",
-            "Much",
-            "--body",
-            "All.",
-            "--label",
-            "carson:plan",
-            "--json",
-        ];
-        let spec = fleet.ok(&args)["number"].as_u64().unwrap();
+        let spec = large_issue(&fleet);
         sql(&fleet, hold);
         let ran = fleet.fire("planner");
         assert_ne!(ran.code, Some(0), "{hold}: {ran:#?}");
