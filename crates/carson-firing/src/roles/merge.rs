@@ -37,6 +37,10 @@ async fn one(looking: Looking<'_>, pull: Pull) -> pulls::Judged {
     let Looking {
         home, role, repo, ..
     } = looking;
+    let head = match may_be_merged(&looking, &pull).await? {
+        Ok(head) => head,
+        Err(why) => return Ok(Err(why)),
+    };
     // Who names it does not wait.
     if looking.wanted.is_none() {
         let key = WorkKey::Pull(pull.number);
@@ -45,15 +49,13 @@ async fn one(looking: Looking<'_>, pull: Pull) -> pulls::Judged {
             return Ok(Err(why));
         }
     }
-    Ok(may_be_merged(&looking, &pull).await?.map(|head| {
-        let merge = Effect::MergePull {
-            pull: pull.number,
-            head: head.clone(),
-        };
-        Candidate {
-            decided: Some(vec![merge]),
-            ..pulls::candidate(pull, head)
-        }
+    let merge = Effect::MergePull {
+        pull: pull.number,
+        head: head.clone(),
+    };
+    Ok(Ok(Candidate {
+        decided: Some(vec![merge]),
+        ..pulls::candidate(pull, head)
     }))
 }
 

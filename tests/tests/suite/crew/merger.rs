@@ -228,6 +228,10 @@ fn a_merge_is_never_put_off_and_everything_is_asked_again_before_it() {
     assert_eq!(fleet.tip("main"), before);
     // What stood in its way is seldom gone a moment later.
     stays(&fleet, "it is tried again at");
+    // Who names it does not wait.
+    let named = fleet.carson(&["fire", "merger", "--work", "2", "--dry-run"]);
+    assert_eq!(named.code, Some(0), "{named:#?}");
+    assert!(!named.stdout.contains("tried again"), "{named:#?}");
     sql(
         &fleet,
         "UPDATE firing SET outcome = 'SKIPPED' WHERE outcome = 'PARTIAL'",
