@@ -72,6 +72,7 @@ mod steps;
 mod stuck_benches;
 mod test_results;
 mod thread_posts;
+mod visible;
 
 /// The questions about what sessions wrote that the `carson` executable answers.
 #[must_use]

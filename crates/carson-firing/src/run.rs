@@ -135,8 +135,10 @@ async fn stages<'h>(
         }
     };
     let found = diff_review::run(ctx, rec, &mut executed).await?;
-    let found = red_to_green::run(ctx, rec, &mut executed.placed, found).await?;
-    let found = coverage::judge(ctx, rec, &mut executed.placed, found).await?;
+    let mut found = red_to_green::run(ctx, rec, &mut executed.placed, found).await?;
+    if found.is_finished() {
+        found.covered = coverage::with_work(ctx, rec, &mut executed.placed).await?;
+    }
     let found = workflows::run(ctx, rec, &mut executed.placed, found).await?;
     wanted::still(ctx, taken).await?;
     Ok(found)

@@ -86,6 +86,21 @@ fn every_name_that_a_prompt_may_have_is_filled() {
 }
 
 #[test]
+fn who_gave_an_issue_to_the_fleet_has_seen_what_the_session_sees() {
+    let mut role = Role::gone("hand".parse().unwrap(), chrono_tz::Tz::UTC);
+    role.prompts.plan = "{{ task }}".to_owned();
+    let (repo, mut work) = (repo(), work());
+    work.body = "Do it.\n<!-- evil -->\n[//]: # (evil)\n\u{200b}Soon.".to_owned();
+    let brief = brief(&repo, &work, &role);
+    let text = render(&role, Stage::Plan, &brief, &Filling::default()).unwrap();
+    assert!(
+        !text.contains("evil") && !text.contains('\u{200b}'),
+        "{text}"
+    );
+    assert!(text.contains("Do it.") && text.contains("Soon."), "{text}");
+}
+
+#[test]
 fn a_prompt_is_bounded_and_every_fence_in_it_closed() {
     let role = Role::gone("hand".parse().unwrap(), chrono_tz::Tz::UTC);
     let (repo, mut work) = (repo(), work());

@@ -13,6 +13,7 @@ use super::{pulls, take};
 use crate::fenced_quote;
 use crate::forge_text::one_line;
 use crate::review_queue::QueueError;
+use crate::visible::visible;
 
 /// The oldest of the fleet's against which something stands that a session may mend.
 const LOOK: Look = |looking| {
@@ -152,7 +153,8 @@ async fn against(
         }
         let counts = |no: &&&Review| repo.trust.has(&no.author, no.association);
         for no in noes.iter().filter(counts).take(MOST) {
-            let (by, said) = (one_line(&no.author), first(&no.body, TEXT));
+            let (by, said) = (one_line(&no.author), visible(&no.body));
+            let said = first(&said, TEXT);
             let said = format!("{by} asked for changes:\n{said}");
             against.said.push(said);
         }
@@ -251,7 +253,7 @@ fn waits(thread: &Thread, me: &str, trust: &carson_forge::Trust) -> bool {
 fn quoted(thread: &Thread, me: &str, trust: &carson_forge::Trust) -> String {
     let line = thread.line.map_or(String::new(), |line| format!(":{line}"));
     let heard = heard(thread, me, trust);
-    let said: Vec<&str> = heard.iter().map(|one| one.body.as_str()).collect();
+    let said: Vec<String> = heard.iter().map(|one| visible(&one.body)).collect();
     let said = said.join("\n");
     format!(
         "Of {}{line} people say:\n{}",

@@ -10,6 +10,7 @@ use carson_git::Oid;
 
 use super::baseline;
 use super::confirm;
+use super::coverage;
 use super::outbox;
 use super::review::Agreed;
 use super::scope;
@@ -122,7 +123,15 @@ pub(crate) async fn attempts(
         }
         let done = attempt_ends(ctx, rec, placed, (attempt, max), (sentinel, ran_out)).await?;
         match done {
-            Next::Done(done) => return Ok(Done { declared, ..done }),
+            Next::Done(done) => {
+                if attempt < max
+                    && let Some(said) = coverage::feedback(ctx, rec, placed).await?
+                {
+                    filling.feedback = Some(said);
+                    continue;
+                }
+                return Ok(Done { declared, ..done });
+            }
             Next::Again(said) => filling.feedback = Some(said),
         }
     }

@@ -170,6 +170,18 @@ fn a_file_that_stays_as_it_is_is_left_to_people_and_the_next_one_is_taken() {
 }
 
 #[test]
+fn who_wrote_tests_in_vain_hears_it_and_may_try_again() {
+    let session = format!(
+        "if grep -q 'did not rise: 25 % before, 25 % after' \"$CARSON_TMP/prompt\"; then {WRITES}; exit; fi\n{IN_VAIN}"
+    );
+    let section = format!("[limits]\nmax_attempts = 2\n{RUN}");
+    let fleet = scene(&session, &section);
+    let row = ends(&fleet, "tester", "OK");
+    assert!(reason(&row).contains("rose from 25 % to 75 %"), "{row:#}");
+    assert_eq!(row["sessions"], 2, "{row:#}");
+}
+
+#[test]
 fn what_measures_nothing_is_told_before_a_session_is_paid() {
     let fleet = scene("exit 9", RUN);
     for (line, more, says) in [
