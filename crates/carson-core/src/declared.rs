@@ -155,8 +155,8 @@ impl Declared {
     #[must_use]
     pub fn texts_of_a_change(&self) -> Vec<&str> {
         match self {
-            Self::Reply { body, .. } => vec![body],
-            Self::Pull { title, body } => vec![title, body],
+            Self::Reply { body, .. } => vec![body.as_str()],
+            Self::Pull { title, body } => vec![title.as_str(), body.as_str()],
             Self::Label { .. }
             | Self::Comment { .. }
             | Self::Issue { .. }
