@@ -33,6 +33,7 @@ mod clean_rooms;
 pub mod conclude;
 mod coverage_report;
 mod ctx;
+mod described;
 pub mod dispatch;
 pub mod dry_run;
 mod effects;

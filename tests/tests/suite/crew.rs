@@ -10,7 +10,7 @@ mod outbox;
 pub(crate) mod planner;
 mod reviewer;
 mod steward;
-mod tester;
+pub(crate) mod tester;
 mod triager;
 mod whole;
 

@@ -357,7 +357,7 @@ fn bad_credentials_are_no_limit() {
 fn what_ok_needs_depends_on_the_goal() {
     let asked = Admitted {
         effects: vec![Effect::CloseIssue { issue: 7 }],
-        refused: Vec::new(),
+        ..Admitted::default()
     };
     for goal in [Goal::Text, Goal::Effects] {
         let said = Facts {
@@ -392,6 +392,7 @@ fn what_ok_needs_depends_on_the_goal() {
             declared: Admitted {
                 effects: effects.to_vec(),
                 refused: refused.to_vec(),
+                pull: None,
             },
             ..ok_facts()
         });

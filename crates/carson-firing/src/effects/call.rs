@@ -13,6 +13,7 @@ use tracing::warn;
 use super::bearer::{Bearer, Carried, OpenedPull};
 use super::file_issue::Part;
 use super::waiting::waiting_plan;
+use crate::described;
 use crate::ended_pulls::{self, PullError};
 use crate::older_drafts;
 use crate::queue::approval_words;
@@ -161,6 +162,9 @@ impl Bearer<'_> {
                 forge.reply_once(*pull, thread, &key, body.as_str()).await?;
                 format!("#{pull}")
             }
+            Effect::DescribePull { pull, title, body } => {
+                self.describe_pull(*pull, (title, body)).await?
+            }
             Effect::HandOver { number, note } => {
                 // Label first: without it the next slot would begin anew by itself.
                 self.forge.set_labels(*number, &[NEEDS_HUMAN], &[]).await?;
@@ -188,6 +192,28 @@ impl Bearer<'_> {
             draft: pull.draft,
         });
         Ok(opened.url.clone())
+    }
+
+    /// What people wrote, closed or took back meanwhile stands, and so do Carson's own lines.
+    async fn describe_pull(
+        &self,
+        number: u64,
+        (title, words): (&Page, &Page),
+    ) -> Result<String, PullError> {
+        let pull = self.forge.pull(number).await?;
+        let body = described::with_other_words(&pull.body, words);
+        let Some(body) = body.filter(|_| pull.state == PullState::Open && !pull.draft) else {
+            return Ok(format!("#{number} keeps its text"));
+        };
+        let new = NewPull {
+            title: described::titled(title, &pull.title),
+            body,
+            head: pull.head,
+            base: pull.base,
+            draft: pull.draft,
+            labels: pull.labels,
+        };
+        Ok(self.forge.create_pull(&new).await?.url)
     }
 
     /// The issue is read again: what people did to it meanwhile stands.

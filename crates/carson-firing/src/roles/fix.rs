@@ -7,11 +7,11 @@ use carson_forge::{CheckRun, Comment, Mergeability, Pull, Review, Thread};
 use carson_store::Firing as Row;
 use chrono::{DateTime, Utc};
 
-use super::effects::asked_for;
+use super::effects::{asked_for, pull_text};
 use super::kind::{Closing, Kind, Look, Looking};
 use super::{pulls, take};
 use crate::fenced_quote;
-use crate::forge_text::one_line;
+use crate::forge_text::{self, one_line};
 use crate::review_queue::QueueError;
 use crate::visible::visible;
 
@@ -256,7 +256,8 @@ fn quoted(thread: &Thread, me: &str, trust: &carson_forge::Trust) -> String {
     let said: Vec<String> = heard.iter().map(|one| visible(&one.body)).collect();
     let said = said.join("\n");
     format!(
-        "Of {}{line} people say:\n{}",
+        "In the thread {:?}, of {}{line}, people say:\n{}",
+        thread.id,
         thread.path,
         tail(&said, TEXT)
     )
@@ -273,7 +274,8 @@ fn tail(text: &str, most: usize) -> &str {
     &text[text.ceil_char_boundary(from)..]
 }
 
-/// What was pushed is told where somebody asked for it, and what no session found right as well.
+/// What was pushed is told where somebody asked for it, and what no session found right as well; a thread that
+/// the session answers itself has no other answer.
 fn effects(closing: &Closing<'_, '_>) -> Vec<Effect> {
     // What needed no session.
     if closing.facts.goal == Goal::Effects {
@@ -300,19 +302,41 @@ fn effects(closing: &Closing<'_, '_>) -> Vec<Effect> {
     effects.extend(threads.map(|thread| Effect::Reply {
         pull,
         thread: thread.clone(),
-        body: done.clone(),
+        body: own_answer(closing, thread).unwrap_or_else(|| done.clone()),
+    }));
+    effects.extend(pull_text(closing).map(|said| Effect::DescribePull {
+        pull,
+        title: said.title.clone().without(|text| ctx.redacted(text)),
+        body: said.body.clone().without(|text| ctx.redacted(text)),
     }));
     let said = match closing.settled.outcome {
         Outcome::Ok => Page::default().quotes(&closing.settled.reason),
         _ => fenced_quote::last_words(closing.rec),
     };
+    let mut body = done.says("\n\n").and(&said);
+    if !closing.facts.declared.refused.is_empty() {
+        let refused = forge_text::refused_entries(&closing.facts.declared);
+        body = body.says("\n\n").and(&refused);
+    }
     effects.push(Effect::Comment {
         on: pull,
-        body: done
-            .says("\n\n")
-            .and(&said)
-            .without(|text| ctx.redacted(text)),
+        body: body.without(|text| ctx.redacted(text)),
     });
     effects.extend(asked_for(closing));
     effects
+}
+
+/// What the session itself answers in a thread for which it changed nothing.
+fn own_answer(closing: &Closing<'_, '_>, wanted: &str) -> Option<Page> {
+    let ctx = closing.ctx;
+    let mut asked = closing.facts.declared.effects.iter();
+    let said = asked.find_map(|effect| match effect {
+        Effect::Reply { thread, body, .. } if thread == wanted => Some(body),
+        _ => None,
+    })?;
+    let answer = Page::from("Nothing was changed for this (firing ")
+        .names(ctx.id)
+        .says("). What the session says of it:\n\n")
+        .and(said);
+    Some(answer.without(|text| ctx.redacted(text)))
 }

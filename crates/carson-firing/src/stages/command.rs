@@ -226,7 +226,7 @@ async fn changed<'r, 'h>(
         verified,
         declared: Admitted {
             effects: closes,
-            refused: Vec::new(),
+            ..Admitted::default()
         },
     };
     Ok(Executed {

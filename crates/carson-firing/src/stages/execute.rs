@@ -106,6 +106,14 @@ pub(crate) async fn attempts(
                 Some(Sentinel::AlreadyDone(claim)) => {
                     return Err(confirm::done_before(ctx, rec, placed, claim).await?);
                 }
+                // Who finds nothing to mend may say in the threads why.
+                Some(silent @ Sentinel::Silent) if ctx.role.grant.replies > 0 => {
+                    let declared = outbox::admitted(ctx, placed).await?;
+                    return Ok(Done {
+                        declared,
+                        ..Done::unchecked(silent)
+                    });
+                }
                 // Anything but OK is the session's own decision to stop.
                 Some(other) => return Ok(Done::unchecked(other)),
             },

@@ -7,7 +7,7 @@ use super::{COMMIT, ends, fire, member, prompt, reason};
 use crate::faults;
 
 /// A line of a source file counts as run when the tests have it.
-const COVERAGE: &str = "for file in src/*; do\n  echo \"SF:$file\"; n=0\n  while read -r line; do\n    \
+pub(crate) const COVERAGE: &str = "for file in src/*; do\n  echo \"SF:$file\"; n=0\n  while read -r line; do\n    \
     n=$((n + 1)); hits=0\n    if grep -qsxF -- \"$line\" tests/*; then hits=1; fi\n    echo \"DA:$n,$hits\"\n  \
     done <\"$file\"\n  echo end_of_record\ndone\n";
 /// The half of the least covered file that is not run yet.
