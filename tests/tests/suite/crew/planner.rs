@@ -231,3 +231,10 @@ fn of_two_plans_the_newer_counts_and_what_is_taken_back_is_dropped() {
     upkeep_later(&fleet);
     assert_eq!(issues(&fleet), 4);
 }
+
+#[test]
+fn an_issue_without_a_label_is_for_who_makes_changes() {
+    let fleet = crew("planner", &asks(TWO), "");
+    let made = fleet.ok(&["issue", "create", "A change", "--json"]);
+    assert_eq!(made["labels"], serde_json::json!(["for:hand"]), "{made:#}");
+}
