@@ -89,7 +89,7 @@ pub fn questions() -> Vec<carson_proc::inspector::Kind> {
 }
 
 pub use roles::candidates::{Candidate, Candidates, HeldCandidate, ShownPull};
-pub use roles::look::candidates;
+pub use roles::look::{candidates, stands};
 
 pub use effects::{IssueIn, approve, drop_plans, waiting_plan};
 

@@ -76,8 +76,8 @@ pub use opener::{CheckSlug, Opener, Place, Spec};
 pub use people::{Association, Trust};
 pub use pull_api::{LOG_TAIL, PullApi};
 pub use pull_words::{
-    ChangedFile, CheckRun, Conclusion, Fate, FileStatus, Head, Linked, Links, Merge, MergeMethod,
-    Mergeability, Merged, NewReview, Review, ReviewState, ShipVerdict, Thread,
+    ChangedFile, CheckRun, Committed, Conclusion, Fate, FileStatus, Head, Linked, Links, Merge,
+    MergeMethod, Mergeability, Merged, NewReview, Review, ReviewState, ShipVerdict, Thread,
 };
 pub use queue::{
     ForPeople, OWN_LABELS, PRIORITIES, Queue, assigned_to_a_person, priority, why_not_taken,

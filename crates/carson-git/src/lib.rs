@@ -48,6 +48,7 @@ mod beside;
 mod branch;
 mod changed_since;
 mod config;
+mod dated;
 mod durable;
 mod error;
 mod git;

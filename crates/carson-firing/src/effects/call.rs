@@ -246,6 +246,7 @@ impl Bearer<'_> {
             repo: self.repo,
             forge: self.forge,
             wanted: Some(pull.number),
+            by_hand: false,
         };
         let judged = merge::may_be_merged(&looking, pull).await;
         let judged = judged.map_err(|error| match error {

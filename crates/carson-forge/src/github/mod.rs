@@ -384,6 +384,8 @@ mod once_tests;
 #[cfg(test)]
 mod poll_tests;
 #[cfg(test)]
+mod pull_tests;
+#[cfg(test)]
 mod review_tests;
 #[cfg(test)]
 mod secret_tests;
