@@ -54,6 +54,7 @@ pub mod queue;
 mod reached;
 mod record;
 pub mod recover;
+pub mod red_bases;
 pub mod review_queue;
 mod roles;
 pub mod roll_up;

@@ -232,6 +232,7 @@ fn every_job_is_seen_with_its_last_and_next_run() {
         "strays",
         "benches",
         "claims",
+        "merges",
         "transcripts",
         "rows",
         "room",
