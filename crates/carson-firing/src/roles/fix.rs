@@ -4,6 +4,7 @@ use carson_core::settle::Goal;
 use carson_core::work::WorkKey;
 use carson_core::{Effect, Outcome, Page};
 use carson_forge::{CheckRun, Comment, Mergeability, Pull, Review, Thread};
+use carson_git::{Oid, Sides};
 use carson_store::Firing as Row;
 use chrono::{DateTime, Utc};
 
@@ -170,7 +171,7 @@ async fn against(
         }
     }
     if mergeability == Mergeability::Conflicts {
-        conflicts(looking, &pull.base, &mut against).await;
+        conflicts(looking, (head, &pull.base), &mut against).await;
     }
     let checks = pulls::or_none(forge.checks(head).await)?;
     if checks.iter().any(|check| check.conclusion.is_none()) {
@@ -203,14 +204,21 @@ async fn against(
     Ok(Ok(against))
 }
 
-/// It does not go together with its base, since that has its newest commit.
-async fn conflicts(looking: &Looking<'_>, base: &str, against: &mut Against) {
+/// It does not go together with its base, which has commits by now that it lacks.
+async fn conflicts(looking: &Looking<'_>, (head, base): (&str, &str), against: &mut Against) {
     let mirror = looking.home.mirror(looking.repo);
     let newest = mirror.fetched(base).await.ok().flatten();
-    if let Some(newest) = &newest {
-        let at = mirror.made_at(newest).await.ok();
-        let at = at.and_then(|at| DateTime::from_timestamp(at, 0));
-        against.came.extend(at);
+    if let (Some(newest), Ok(head)) = (&newest, head.parse::<Oid>()) {
+        let sides = Sides {
+            head: newest.clone(),
+            base: head,
+        };
+        // What was not fetched yet says nothing of when.
+        let since = mirror.commits(&sides).await.unwrap_or_default();
+        let since = since.into_iter();
+        against
+            .came
+            .extend(since.filter_map(|(_, at)| DateTime::from_timestamp(at, 0)));
     }
     let commit = newest.map_or_else(|| base.to_owned(), |newest| newest.to_string());
     against.said.push(format!(
