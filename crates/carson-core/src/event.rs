@@ -62,6 +62,15 @@ events! {
         /// The account that is used now.
         to: AccountName,
     }
+    /// A merge of the fleet turned its base red; it is said once.
+    BaseTurnedRed = "base.turned-red" {
+        /// The repository.
+        repo: RepoName,
+        /// The pull request that was merged.
+        pull: u64,
+        /// The checks that failed.
+        checks: String,
+    }
     /// An operator closed a role's breaker.
     BreakerReset = "breaker.reset" {
         /// Who did it.

@@ -5,6 +5,7 @@
 //! its pull request is missing. What is owed is tried again, ever later and for some days, by the
 //! firing's own recovery or by a later pass. What the forge will never take is told to people.
 
+mod await_approval;
 mod bearer;
 mod call;
 mod file_issue;
@@ -20,9 +21,9 @@ use chrono::{DateTime, TimeDelta, Utc};
 use serde::Serialize;
 use tracing::{info, warn};
 
+pub(crate) use self::await_approval::TO_APPROVE;
+use self::bearer::Went;
 pub(crate) use self::bearer::{Bearer, Carried, OpenedPull};
-pub(crate) use self::call::TO_APPROVE;
-use self::call::Went;
 pub use self::issue_in::IssueIn;
 pub use self::waiting::waiting_plan;
 use crate::ended_pulls::PullError;
@@ -108,7 +109,7 @@ impl Bearer<'_> {
     ) -> Result<bool, StoreError> {
         let (store, now) = (&self.home.store, self.home.clock.now());
         let effect = row.effect.kind();
-        let tried = match self.call((row.n, &row.effect), carried).await {
+        let tried = match self.call(row, carried).await {
             Ok(Went::Done(said)) => {
                 carried.done += 1;
                 info!(firing.id = %self.id(), effect, said, "done on the forge");

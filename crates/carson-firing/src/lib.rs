@@ -55,6 +55,7 @@ pub mod queue;
 mod reached;
 mod record;
 pub mod recover;
+pub mod red_bases;
 pub mod review_queue;
 mod roles;
 pub mod roll_up;
@@ -91,7 +92,7 @@ pub fn questions() -> Vec<carson_proc::inspector::Kind> {
 }
 
 pub use roles::candidates::{Candidate, Candidates, HeldCandidate, ShownPull};
-pub use roles::look::candidates;
+pub use roles::look::{candidates, stands};
 
 pub use effects::{IssueIn, approve, drop_plans, waiting_plan};
 

@@ -19,6 +19,7 @@ fn repo() -> Repo {
         scrub: Vec::new(),
         allow_ci: false,
         merge: false,
+        revert: false,
         allow_unshown: Vec::new(),
         allow_drift: Vec::new(),
         check: None,

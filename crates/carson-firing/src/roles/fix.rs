@@ -4,12 +4,13 @@ use carson_core::settle::Goal;
 use carson_core::work::WorkKey;
 use carson_core::{Effect, Outcome, Page};
 use carson_forge::{CheckRun, Comment, Mergeability, Pull, Review, Thread};
+use carson_git::{Oid, Sides};
 use carson_store::Firing as Row;
 use chrono::{DateTime, Utc};
 
 use super::effects::{asked_for, pull_text};
 use super::kind::{Closing, Kind, Look, Looking};
-use super::{pulls, take};
+use super::{pulls, quiet, take};
 use crate::fenced_quote;
 use crate::forge_text::{self, one_line};
 use crate::review_queue::QueueError;
@@ -43,6 +44,10 @@ const ASKED: &str = "@carson fix";
 struct Against {
     said: Vec<String>,
     threads: Vec<String>,
+    /// When it came, as far as anybody tells.
+    came: Vec<DateTime<Utc>>,
+    /// A person said that it is to be mended now.
+    is_asked: bool,
 }
 
 async fn one(looking: Looking<'_>, pull: Pull) -> pulls::Judged {
@@ -74,6 +79,13 @@ async fn one(looking: Looking<'_>, pull: Pull) -> pulls::Judged {
         return Ok(Err(
             "nothing stands against it that could be mended".to_owned()
         ));
+    }
+    // Who names it does not wait.
+    if !looking.by_hand
+        && !against.is_asked
+        && let Some(why) = quiet::stirs(against.came, home.clock.now())
+    {
+        return Ok(Err(why));
     }
     let tried = tried(&own, &head);
     let mut candidate = pulls::candidate(pull, head);
@@ -151,6 +163,7 @@ async fn against(
             let why = format!("{by} asked for changes, and mends it or comments `{ASKED}`");
             return Ok(Err(why));
         }
+        against.is_asked = true;
         let counts = |no: &&&Review| repo.trust.has(&no.author, no.association);
         for no in noes.iter().filter(counts).take(MOST) {
             let (by, said) = (one_line(&no.author), visible(&no.body));
@@ -160,20 +173,17 @@ async fn against(
         }
     }
     if mergeability == Mergeability::Conflicts {
-        let base = &pull.base;
-        against.said.push(format!(
-            "It conflicts with its base. Merge the newest commit of {base} (`git merge {}`) and \
-             resolve what does not go together; keep what both sides mean.",
-            base_commit(looking, base)
-                .await
-                .unwrap_or_else(|| base.clone())
-        ));
+        conflicts(looking, (head, &pull.base), &mut against).await;
     }
     let checks = pulls::or_none(forge.checks(head).await)?;
     if checks.iter().any(|check| check.conclusion.is_none()) {
         return Ok(Err("its checks have not ended".to_owned()));
     }
-    for check in checks.iter().filter(|check| check.has_failed()).take(MOST) {
+    let failed: Vec<&CheckRun> = checks.iter().filter(|check| check.has_failed()).collect();
+    against
+        .came
+        .extend(failed.iter().filter_map(|check| check.ended_at));
+    for check in failed.into_iter().take(MOST) {
         against.said.push(red(looking, check).await);
     }
     let verdicts = forge.verdicts(pull.number).await?;
@@ -182,21 +192,41 @@ async fn against(
         against.said.extend(said_of(&reviews, head, me));
     }
     let threads = pulls::or_none(forge.review_threads(pull.number).await)?;
-    for thread in threads
+    let waiting = threads
         .iter()
-        .filter(|thread| waits(thread, me, &repo.trust))
-        .take(MOST)
-    {
+        .filter(|thread| waits(thread, me, &repo.trust));
+    let waiting: Vec<&Thread> = waiting.collect();
+    for thread in &waiting {
+        against.came.extend(unanswered(thread, me, &repo.trust));
+    }
+    for thread in waiting.into_iter().take(MOST) {
         against.said.push(quoted(thread, me, &repo.trust));
         against.threads.push(thread.id.clone());
     }
     Ok(Ok(against))
 }
 
-async fn base_commit(looking: &Looking<'_>, base: &str) -> Option<String> {
+/// It does not go together with its base, which has commits by now that it lacks.
+async fn conflicts(looking: &Looking<'_>, (head, base): (&str, &str), against: &mut Against) {
     let mirror = looking.home.mirror(looking.repo);
-    let commit = mirror.fetched(base).await.ok()??;
-    Some(commit.to_string())
+    let newest = mirror.fetched(base).await.ok().flatten();
+    if let (Some(newest), Ok(head)) = (&newest, head.parse::<Oid>()) {
+        let sides = Sides {
+            head: newest.clone(),
+            base: head,
+        };
+        // What was not fetched yet says nothing of when.
+        let since = mirror.commits(&sides).await.unwrap_or_default();
+        let since = since.into_iter();
+        against
+            .came
+            .extend(since.filter_map(|(_, at)| DateTime::from_timestamp(at, 0)));
+    }
+    let commit = newest.map_or_else(|| base.to_owned(), |newest| newest.to_string());
+    against.said.push(format!(
+        "It conflicts with its base. Merge the newest commit of {base} (`git merge {commit}`) and \
+         resolve what does not go together; keep what both sides mean."
+    ));
 }
 
 /// Whether somebody whose word counts gave it to the fixer after the no, and after its last firing.
@@ -248,6 +278,13 @@ fn waits(thread: &Thread, me: &str, trust: &carson_forge::Trust) -> bool {
     let first = thread.comments.first();
     let is_trusted = first.is_some_and(|first| trust.has(&first.author, first.association));
     !thread.resolved && is_open && is_trusted
+}
+
+/// When people wrote there what the fleet has not answered.
+fn unanswered(thread: &Thread, me: &str, trust: &carson_forge::Trust) -> Vec<DateTime<Utc>> {
+    let heard = heard(thread, me, trust).into_iter().rev();
+    let people = heard.take_while(|one| !one.author.eq_ignore_ascii_case(me));
+    people.map(|one| one.created_at).collect()
 }
 
 fn quoted(thread: &Thread, me: &str, trust: &carson_forge::Trust) -> String {

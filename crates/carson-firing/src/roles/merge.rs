@@ -42,7 +42,7 @@ async fn one(looking: Looking<'_>, pull: Pull) -> pulls::Judged {
         Err(why) => return Ok(Err(why)),
     };
     // Who names it does not wait.
-    if looking.wanted.is_none() {
+    if !looking.by_hand {
         let key = WorkKey::Pull(pull.number);
         let rows = home.store.firings_of(&repo.name, key).await?;
         if let Some(why) = was_refused(role, &rows, home.clock.now()) {

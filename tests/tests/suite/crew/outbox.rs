@@ -90,6 +90,8 @@ fn no_grant_reaches_what_steers_the_fleet_and_no_branch_is_made_of_what_it_leave
         "do-not-pickup",
         "do-not-review",
         "plan-pending-approval",
+        "plan-approved",
+        "Plan-Approved",
         "Carson:done",
     ] {
         let add = format!(r#"{{"kind": "label", "issue": 1, "add": ["{label}"]}}"#);
