@@ -1,7 +1,7 @@
 //! What each effect asks of the forge. Repeating one changes nothing.
 
-use carson_core::Effect;
 use carson_core::effect::Release;
+use carson_core::{Effect, Page};
 use carson_forge::{
     Merge, MergeMethod, NEEDS_HUMAN, NewIssue, NewPull, NewReview, PLANNED, PRIORITIES, Pull,
     PullState, State, is_same_label,

@@ -41,6 +41,7 @@ async fn look(looking: Looking<'_>) -> Result<Candidates, QueueError> {
         repo,
         forge,
         wanted,
+        ..
     } = looking;
     let mut issues = forge.issues(role.work.label()).await?.found;
     let me = forge.me().await?;
