@@ -62,7 +62,7 @@ pub use events::{EventRow, HostRow};
 pub use firing::{BlockedCall, Firing, StageRow};
 pub use gate::GateQuery;
 pub use jobs::{JobRow, Stale};
-pub use outages::Probe;
+pub use outages::{Outage, Probe};
 pub use outbox::{NewPost, Post, PostKind, Waiting};
 pub use pauses::{PauseRow, PauseScope};
 pub use progress::{Judged, Progress, Stopped};

@@ -21,8 +21,17 @@ pub enum Probe {
     Unneeded,
     /// This firing, and no other one until its block is over again.
     Ours,
-    /// Another firing.
+    /// Another firing, now or a moment ago.
     Others,
+}
+
+/// What is done about a provider that is down.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Outage {
+    /// Everybody waits.
+    Waits,
+    /// A firing asks whether it is back.
+    IsAsked,
 }
 
 impl Store {
@@ -67,6 +76,10 @@ impl Store {
                         .bind(account.as_str())
                         .bind(kind.as_str())
                         .bind(until)
+                        .execute(&mut *tx)
+                        .await?;
+                    query("UPDATE outage SET asks = NULL WHERE account = $1")
+                        .bind(account.as_str())
                         .execute(&mut *tx)
                         .await?;
                     Some(until)
@@ -127,6 +140,33 @@ impl Store {
             .execute(&mut *tx)
             .await?;
             cleared.rows_affected() == 1
+        }))
+    }
+
+    /// What is done about the account's provider while it is blocked because that is down; `None` where it
+    /// is not.
+    ///
+    /// # Errors
+    /// When the database does not answer.
+    pub async fn outage(
+        &self,
+        account: &AccountName,
+        at: DateTime<Utc>,
+    ) -> Result<Option<Outage>, StoreError> {
+        let row: Option<(Option<String>,)> = on!(self, |pool| {
+            query_as(
+            "SELECT asks FROM account_block LEFT JOIN outage ON outage.account = account_block.account \
+             WHERE account_block.account = $1 AND kind = $2 AND cleared_at IS NULL AND until > $3"
+        )
+        .bind(account.as_str())
+        .bind(BlockKind::Outage.as_str())
+        .bind(at)
+        .fetch_optional(pool)
+        .await?
+        });
+        Ok(row.map(|(asks,)| match asks {
+            Some(_) => Outage::IsAsked,
+            None => Outage::Waits,
         }))
     }
 

@@ -4,13 +4,17 @@
 //! (`carson_core::outage`). Enough of them in a row block the account, with one alert. When that block
 //! is over one session asks whether the provider is back, and everybody else still waits.
 
+use std::convert::Infallible;
+use std::future::pending;
+
 use carson_config::Account;
 use carson_core::BlockKind;
 use carson_core::outage::IN_A_ROW;
 use carson_core::outcome::Severity;
 use carson_core::settle::Halt;
-use carson_engine::Ended;
+use carson_engine::{Ended, Event};
 use carson_home::Word;
+use tokio::sync::Notify;
 use tracing::{info, warn};
 
 use crate::ctx::Ctx;
@@ -24,6 +28,22 @@ enum Sign<'e> {
     Answers,
     /// Nothing.
     None,
+}
+
+/// Whether an event is an answer of the provider; what a CLI writes of a refusal is none.
+pub(super) fn is_answer(event: &Event) -> bool {
+    match event {
+        Event::ToolCall { .. } => true,
+        Event::Used { tokens_out, .. } => *tokens_out > 0,
+        _ => false,
+    }
+}
+
+/// Takes note of the first answer of a running session: whoever waits for that need not wait for its end.
+pub(super) async fn hear_first(ctx: &Ctx<'_>, account: &Account, answered: &Notify) -> Infallible {
+    answered.notified().await;
+    answers(ctx, account).await;
+    pending().await
 }
 
 /// Takes note of what a session's end says of its account's provider. What the firing halts with when
