@@ -32,7 +32,7 @@ pub(super) async fn may_start(ctx: &Ctx<'_>, rec: &Record) -> Result<Option<Halt
     }
     let account = rec.required_account(ctx)?;
     let begun = Instant::now();
-    let patience = PATIENCE.min(ctx.role.limits.wall_clock / 4);
+    let patience = PATIENCE.min(ctx.role.limits.wall_clock / 2);
     let may_wait = !failover::has_next(ctx, account);
     loop {
         if let Some(halt) = stopped(ctx, rec, account).await? {
