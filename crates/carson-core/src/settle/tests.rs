@@ -350,6 +350,7 @@ fn bad_credentials_are_no_limit() {
     let outcome = |kind| settle(&blocked(kind)).outcome;
     assert_eq!(outcome(Some(BlockKind::Auth)), Outcome::Auth);
     assert_eq!(outcome(Some(BlockKind::Limit)), Outcome::RateLimited);
+    assert_eq!(outcome(Some(BlockKind::Outage)), Outcome::RateLimited);
     assert_eq!(outcome(None), Outcome::RateLimited);
 }
 

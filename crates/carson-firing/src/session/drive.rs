@@ -6,9 +6,11 @@ use std::time::Duration;
 use carson_config::Account;
 use carson_core::settle::Halt;
 use carson_engine::{Access, Event, SessionEnd, estimate};
+use tokio::sync::Notify;
 
 use super::hook_events::HookEvents;
 use super::limit::Seen;
+use super::outage;
 use super::prepare::Prepared;
 use crate::ctx::Ctx;
 use crate::hook_check;
@@ -83,10 +85,14 @@ pub(super) async fn drive<'h>(
     }
     let session = prepared.session(ctx);
     let mut watch = Watch::default();
+    let answered = Notify::new();
     let before = (rec.tally().turns, rec.tally().cost_usd);
     let mut seen = |event: &Event| {
         tracing::debug!(firing.id = %ctx.id, ?event, "session event");
         watch.observe(event);
+        if outage::is_answer(event) {
+            answered.notify_one();
+        }
         if let Event::ToolCall { name, call } = event {
             ctx.calls(name, call);
         }
@@ -110,6 +116,7 @@ pub(super) async fn drive<'h>(
             "the worktree was taken away while the {stage} session ran; what it had committed is kept"
         ))),
         never = lent.keep_in_step(&firing) => match never {},
+        never = outage::hear_first(ctx, prepared.account, &answered) => match never {},
     };
     lent.take_back(&firing).await;
     let end = end?;

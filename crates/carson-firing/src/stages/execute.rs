@@ -93,10 +93,11 @@ pub(crate) async fn attempts(
     mut filling: Filling,
     max: u32,
 ) -> Result<Done, Halt> {
+    let must_change = (roles::kind_of(ctx.role).goal)(ctx.role) == Goal::Commits;
     for attempt in 1..=max {
         filling.attempt = attempt;
         rec.count(ctx, |tally| tally.attempts += 1).await;
-        let end = session::execute(ctx, rec, placed, &filling).await?;
+        let end = session::execute(ctx, rec, placed, &filling, must_change).await?;
         let ran_out = matches!(end, ExecuteEnd::OutOfTurns);
         let sentinel = match end {
             ExecuteEnd::OutOfTurns => None,
