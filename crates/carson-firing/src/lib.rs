@@ -74,6 +74,7 @@ mod steps;
 mod stuck_benches;
 mod test_results;
 mod thread_posts;
+mod turn;
 mod visible;
 
 /// The questions about what sessions wrote that the `carson` executable answers.

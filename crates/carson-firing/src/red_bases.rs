@@ -18,6 +18,7 @@ use tracing::{info, warn};
 
 use crate::ended_pulls::PullError;
 use crate::roles::pulls::or_none;
+use crate::turn::Turns;
 
 /// How long after its firing began a merge is looked at.
 const FOR: TimeDelta = TimeDelta::hours(24);
@@ -37,6 +38,9 @@ const BRANCHES: &str = "carson/revert-";
 /// # Errors
 /// When the store does not answer. A forge or a remote that does not is logged.
 pub async fn sweep(home: &Home) -> Result<u32, StoreError> {
+    let Some(_turn) = Turns::Merges.soon(home).await else {
+        return Ok(0);
+    };
     let (host, since) = (&home.fleet.host, home.clock.now() - FOR);
     let merged = home.store.firings_that_merged(host, since).await?;
     let mut done = 0;

@@ -124,7 +124,7 @@ async fn stages<'h>(
     let taken = placed.taken;
     let mut executed = match &ctx.role.command {
         Some(line) => match command::run(ctx, rec, placed, line).await? {
-            Ran::Changed(executed) => executed,
+            Ran::Changed(executed) => *executed,
             Ran::Tells(effects) => return Ok(Findings::decided(effects)),
         },
         None => {

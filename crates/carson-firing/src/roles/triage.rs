@@ -48,7 +48,11 @@ async fn look(looking: Looking<'_>) -> Result<Candidates, QueueError> {
     issues.retain(|issue| match wanted {
         Some(number) => issue.number == number,
         // What the fleet filed is what it means already.
-        None => is_new(issue) && !issue.is_made_by(me) && role.work.labels.iter().all(|label| issue.has(label)),
+        None => {
+            is_new(issue)
+                && !issue.is_made_by(me)
+                && role.work.labels.iter().all(|label| issue.has(label))
+        }
     });
     issues.sort_by_key(|issue| issue.number);
     let mut found = Candidates::default();

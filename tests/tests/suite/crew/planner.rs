@@ -317,3 +317,19 @@ fn an_issue_without_a_label_is_for_who_makes_changes() {
     let made = fleet.ok(&["issue", "create", "A change", "--json"]);
     assert_eq!(made["labels"], serde_json::json!(["for:hand"]), "{made:#}");
 }
+
+#[test]
+fn who_approves_waits_for_another_process_that_carries_effects_out() {
+    let fleet = crew("planner", &asks(TWO), "");
+    let spec = planned(&fleet);
+    ends(&fleet, "planner", "OK");
+    let others = std::fs::File::create(fleet.home().join("state/recover.lock")).unwrap();
+    others.lock().unwrap();
+    let number = spec.to_string();
+    let mut approve = fleet.command(&["approve", &number]).spawn().unwrap();
+    std::thread::sleep(std::time::Duration::from_secs(2));
+    assert_eq!((approve.try_wait().unwrap(), issues(&fleet)), (None, 2));
+    drop(others);
+    assert!(approve.wait().unwrap().success());
+    assert_eq!(issues(&fleet), 4);
+}
