@@ -167,7 +167,7 @@ fn is_time(role: &Role, streak: i64, now: DateTime<Utc>) -> bool {
 fn is_over(role: &Role, failed: &str, passed: &BTreeSet<String>) -> bool {
     let mut parts = failed.split('.');
     let needed = match (parts.next(), parts.next()) {
-        (Some("account"), Some(name)) => role.engines.iter().any(|own| own.as_str() == name),
+        (Some("account"), Some(name)) => role.accounts().iter().any(|own| own.as_str() == name),
         (Some("repo"), Some(name)) => role.repos.iter().any(|own| own.as_str() == name),
         _ => true,
     };

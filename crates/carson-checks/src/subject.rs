@@ -68,7 +68,7 @@ impl<'h> Scene<'h> {
             Some(firing) => firing.role,
             None => match roles
                 .values()
-                .find(|role| role.engines.contains(&account.name))
+                .find(|role| role.accounts().contains(&account.name))
             {
                 Some(role) => role,
                 None => {

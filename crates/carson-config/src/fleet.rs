@@ -11,7 +11,7 @@ use carson_core::declared::Grant;
 use carson_core::egress::Allowlist;
 use carson_core::limits::Limits;
 use carson_core::signing::SigningKey;
-use carson_core::{AccountName, Api, EngineKind, HostName, RepoName, RoleName, Stage};
+use carson_core::{AccountName, Api, EngineKind, FiringId, HostName, RepoName, RoleName, Stage};
 use carson_notify::Spec;
 use chrono_tz::Tz;
 
@@ -19,6 +19,7 @@ use crate::choices::{Cache, HookFailure, Priority, Unproven, Workspaces};
 use crate::confine::Confinement;
 use crate::layout::Layout;
 use crate::role_file::{Author, CommandSection, CoverageSection, IdentityCheck, Promise, Tools};
+use crate::routes::Route;
 use crate::sections::{Heartbeat, Housekeeping};
 use crate::work::{RoleKind, WorkSource};
 
@@ -176,6 +177,13 @@ pub struct Account {
 }
 
 impl Account {
+    /// Whose model answers, as far as its engine tells.
+    #[must_use]
+    pub fn vendor(&self) -> &str {
+        let spoken = self.speaks.as_deref();
+        EngineKind::vendor_of(spoken.unwrap_or(self.engine.facts().name))
+    }
+
     /// Stands for one where no model is asked: it signs in nowhere.
     #[must_use]
     pub fn nobodys() -> &'static Self {
@@ -244,6 +252,12 @@ pub struct Role {
     pub work: WorkSource,
     /// Its accounts, in order of preference.
     pub engines: Vec<AccountName>,
+    /// What single stages use in their place.
+    pub routes: BTreeMap<Stage, Route>,
+    /// Whether an account of another vendor judges, where one can be used.
+    pub other_vendor: bool,
+    /// Which part of its firings other accounts do, from 0 to 1.
+    pub share: Vec<(AccountName, f64)>,
     /// Its stages, in order.
     pub stages: Vec<Stage>,
     /// Its bounds.
@@ -266,6 +280,59 @@ pub struct Role {
     pub signing: Option<SigningKey>,
     /// Its prompts.
     pub prompts: Prompts,
+}
+
+/// Which account does what.
+impl Role {
+    /// The accounts of a stage's sessions, in order of preference: its own, then the role's.
+    #[must_use]
+    pub fn accounts_of(&self, stage: Stage) -> [&[AccountName]; 2] {
+        let route = self.routes.get(&stage.route());
+        let own = route.map_or(&[][..], |route| route.engines.as_slice());
+        [own, &self.engines]
+    }
+
+    /// The model and the effort that a stage asks of one account, where it says so.
+    #[must_use]
+    pub fn route_of(&self, stage: Stage, account: &AccountName) -> Option<&Route> {
+        let route = self.routes.get(&stage.route())?;
+        let mut lists = self.accounts_of(stage).into_iter();
+        let meant = lists.find(|list| !list.is_empty())?;
+        meant.contains(account).then_some(route)
+    }
+
+    /// The first of its stages that has sessions.
+    #[must_use]
+    pub fn begins_with(&self) -> Stage {
+        let mut stages = self.stages.iter().copied();
+        let first = stages.find(|stage| Stage::ROUTED.contains(stage));
+        first.unwrap_or(Stage::Execute)
+    }
+
+    /// Every account that its sessions may have, each once.
+    #[must_use]
+    pub fn accounts(&self) -> Vec<AccountName> {
+        let routed = self.routes.values().flat_map(|route| &route.engines);
+        let shared = self.share.iter().map(|(name, _)| name);
+        let mut all: Vec<AccountName> = Vec::new();
+        for name in self.engines.iter().chain(routed).chain(shared) {
+            if !all.contains(name) {
+                all.push(name.clone());
+            }
+        }
+        all
+    }
+
+    /// The account in whose share a firing is: always the same one for the same firing.
+    #[must_use]
+    pub fn shared_with(&self, firing: &FiringId) -> Option<&AccountName> {
+        let (place, mut end) = (firing.place(), 0.0);
+        let found = self.share.iter().find(|(_, share)| {
+            end += share;
+            place < end
+        });
+        found.map(|(name, _)| name)
+    }
 }
 
 impl Role {
@@ -330,6 +397,9 @@ impl Role {
             grant: Grant::default(),
             work: WorkSource::none(),
             engines: Vec::new(),
+            routes: BTreeMap::new(),
+            other_vendor: false,
+            share: Vec::new(),
             stages: Vec::new(),
             limits: Limits::default(),
             tools: Tools {

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use carson_core::cadence::Cadence;
 use carson_core::signing::SigningKey;
-use carson_core::{HostName, RoleName, Stage};
+use carson_core::{AccountName, HostName, RoleName, Stage};
 use carson_notify::SINKS;
 use chrono_tz::Tz;
 
@@ -15,9 +15,9 @@ use crate::document::Document;
 use crate::egress::{Providers, providers};
 use crate::finding::Finding;
 use crate::fleet::{Fleet, Role};
+use crate::known_names::known_names;
 use crate::layout::Layout;
 use crate::listed;
-use crate::nearest::nearest;
 use crate::options::LoadOptions;
 use crate::paths::Paths;
 use crate::raw::Settings;
@@ -26,6 +26,7 @@ use crate::role_file::{Author, IdentityCheck, IdentitySection, RoleFile};
 use crate::role_kind::{
     command, coverage, grant, kind, merges, queue_of, stages, taken_by_somebody, work,
 };
+use crate::role_routes::{Accounts, accounts_of, routes, shares};
 use crate::sections::{accounts, forges, heartbeat, repos};
 use crate::work::RoleKind;
 
@@ -67,6 +68,7 @@ pub(crate) fn fleet(
             .map(|(name, _)| name.clone())
             .collect(),
         accounts: Some(raw.accounts.keys().cloned().collect()),
+        checked_accounts: Accounts::new(),
         labels: Some(read.iter().filter_map(|role| queue_of(&role.raw)).collect()),
     };
     let (listed, at) = (&raw.listed, &around.paths);
@@ -86,6 +88,7 @@ pub(crate) fn fleet(
     let repos = repos(raw.repos, &forges, listed, at, &mut check);
     let accounts = accounts(raw.accounts, &around.paths, &mut check);
     around.providers = providers(&accounts);
+    around.checked_accounts.clone_from(&accounts);
     let host = match &raw.fleet.host {
         Some(host) => check.name("fleet.host", host),
         None => None,
@@ -127,6 +130,7 @@ pub(crate) fn roles_alone(paths: Paths<'_>, read: Vec<ReadRole>, findings: &mut 
         checked: Vec::new(),
         merged: Vec::new(),
         accounts: None,
+        checked_accounts: Accounts::new(),
         labels: None,
     };
     for role in read {
@@ -147,6 +151,8 @@ struct Around<'a> {
     /// Repositories where the fleet may merge.
     merged: Vec<String>,
     accounts: Option<Vec<String>>,
+    /// The accounts in which nothing is wrong.
+    checked_accounts: Accounts,
     /// The labels by which roles take issues.
     labels: Option<Vec<String>>,
 }
@@ -190,17 +196,22 @@ fn resolve_role(
     let zone = raw.zone.unwrap_or(around.zone);
     let repos = known_names("repos", &raw.repos, around.repos.as_deref(), &mut check);
     let accounts = around.accounts.as_deref();
-    let engines = known_names("engines", &raw.engines, accounts, &mut check);
+    let engines: Vec<AccountName> =
+        known_names("engines", &raw.engines, accounts, &mut check);
     let kind = kind(&raw, &mut check);
     needed(&raw, kind, &mut check);
     command(&raw, kind, &mut check);
     coverage(&raw, kind, &mut check);
     let stages = stages(&raw, kind, &mut check);
     merges(&raw, kind, &around.merged, &mut check);
+    let known = (accounts, &around.checked_accounts);
+    let routes = routes(&raw, (&engines, &stages), known, &mut check);
+    let share = shares(&raw, &engines, accounts, &mut check);
     let cadence = cadence(&raw.cadence, zone, &mut check);
     let egress = raw.egress.as_ref();
-    let egress = egress
-        .map(|rules| crate::egress::egress(rules, &raw.engines, &around.providers, &mut check));
+    let asked = accounts_of(&raw);
+    let egress =
+        egress.map(|rules| crate::egress::egress(rules, &asked, &around.providers, &mut check));
     let confinement = confinement(&raw, &around.paths, &mut check);
     let signing = signing(&raw, &around.paths, &mut check);
     promise(&raw, &stages, &around.checked, &mut check);
@@ -224,6 +235,9 @@ fn resolve_role(
         grant,
         kind,
         engines,
+        routes,
+        other_vendor: raw.other_vendor,
+        share,
         stages,
         limits: raw.limits,
         tools: raw.tools,
@@ -340,39 +354,6 @@ fn identity_check(raw: &IdentitySection, check: &mut Check<'_>) -> Option<Identi
         }
     }
     None
-}
-
-/// Names that must stand in the settings, each once.
-fn known_names<T: std::str::FromStr + PartialEq>(
-    key: &str,
-    wanted: &[String],
-    known: Option<&[String]>,
-    check: &mut Check<'_>,
-) -> Vec<T> {
-    let mut names = Vec::new();
-    for name in wanted {
-        let is_known = known.is_none_or(|known| known.contains(name));
-        match name.parse() {
-            Ok(parsed) if names.contains(&parsed) => {
-                check.problem(key, format!("{name:?} is named twice"), "name it once");
-            }
-            Ok(parsed) if is_known => names.push(parsed),
-            _ => {
-                let known: Vec<&str> = known
-                    .unwrap_or_default()
-                    .iter()
-                    .map(String::as_str)
-                    .collect();
-                let hint = match nearest(name, &known) {
-                    Some(near) => format!("did you mean {near:?}?"),
-                    None if known.is_empty() => "it has none".to_owned(),
-                    None => format!("it has: {}", known.join(", ")),
-                };
-                check.problem(key, format!("carson.toml has no {name:?}"), &hint);
-            }
-        }
-    }
-    names
 }
 
 fn cadence(lines: &[String], zone: Tz, check: &mut Check<'_>) -> Cadence {

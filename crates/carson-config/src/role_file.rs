@@ -14,6 +14,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::choices::{HookFailure, NetworkUse, Priority, Push, Sandbox};
 use crate::forms::{As, Maybe, SomeTime, Span, TimeOrNever, Zone};
+use crate::routes::RouteSection;
 use crate::work::{RoleKind, WorkSection};
 
 /// `role.toml`.
@@ -48,6 +49,17 @@ pub(crate) struct RoleFile {
     /// Required where it asks a model: accounts, in order of preference; a blocked one moves to the next.
     #[schemars(extend("examples" = [["claude", "spare"]]))]
     pub engines: Vec<String>,
+    /// What single stages use: `plan` (and its revision), `review`, `execute`, `diff-review`.
+    pub routes: BTreeMap<String, RouteSection>,
+    /// Whether plans and changes are judged by an account of another vendor than the one that wrote them, where
+    /// the role (or `routes` of that stage) names one that can be used; else the writer's own judges, in a fresh
+    /// session.
+    #[schemars(extend("examples" = [false]))]
+    pub other_vendor: bool,
+    /// Parts of its firings whose plan and work these accounts do, in the place of the first of `engines`: which
+    /// ones follows from the firing's id. `carson outcomes --by engine` says what became of their work.
+    #[schemars(extend("examples" = [{"codex": "20%"}]))]
+    pub share: BTreeMap<String, String>,
     /// The stages it walks; `review` needs `plan`, `verify` and `diff-review` need `execute`. Without it all of
     /// them where its sessions make commits, `["execute"]` where they ask in their outbox, and none of a merger.
     #[schemars(extend("examples" = [["execute", "verify"]]))]
@@ -124,6 +136,9 @@ impl Default for RoleFile {
             work: WorkSection::default(),
             grant: None,
             engines: Vec::new(),
+            routes: BTreeMap::new(),
+            other_vendor: true,
+            share: BTreeMap::new(),
             stages: None,
             catch_up: CatchUp::One,
             max_late: Duration::from_secs(6 * 60 * 60),

@@ -24,6 +24,8 @@ pub struct EngineFacts {
     pub sign_in_keys: &'static [&'static str],
     /// Variables of these that lead it to another provider than its API's own, or may.
     pub elsewhere: &'static [&'static str],
+    /// How hard its model may be told to think, in its own words; none where it takes no such word.
+    pub efforts: &'static [&'static str],
 }
 
 /// What an engine starts.
@@ -59,6 +61,7 @@ pub const ENGINES: &[EngineFacts] = &[
             "CLAUDE_CODE_USE_VERTEX",
             "CLAUDE_CODE_USE_FOUNDRY",
         ],
+        efforts: &["low", "medium", "high", "xhigh", "max"],
     },
     EngineFacts {
         name: "codex",
@@ -70,6 +73,7 @@ pub const ENGINES: &[EngineFacts] = &[
         sign_in_keys: &["CODEX_API_KEY", "OPENAI_API_KEY"],
         // The settings there may name any provider, and a subscription has another one.
         elsewhere: &["CODEX_HOME"],
+        efforts: &["minimal", "low", "medium", "high", "xhigh", "max", "ultra"],
     },
     EngineFacts {
         name: "command",
@@ -80,6 +84,7 @@ pub const ENGINES: &[EngineFacts] = &[
         sign_in_dir: None,
         sign_in_keys: &[],
         elsewhere: &[],
+        efforts: &[],
     },
     EngineFacts {
         name: "rehearsal",
@@ -90,6 +95,7 @@ pub const ENGINES: &[EngineFacts] = &[
         sign_in_dir: None,
         sign_in_keys: &[],
         elsewhere: &[],
+        efforts: &[],
     },
 ];
 
@@ -145,6 +151,15 @@ impl EngineKind {
         self.0
     }
 
+    /// Whose model answers, as far as a name of an engine, or of what one speaks, tells it.
+    #[must_use]
+    pub fn vendor_of(name: &str) -> &str {
+        match Self::named(name).and_then(|kind| kind.facts().api) {
+            Some(api) => api.name(),
+            None => name,
+        }
+    }
+
     /// The name of its CLI's program, where Carson drives that by its flags.
     #[must_use]
     pub fn cli(self) -> Option<&'static str> {
@@ -179,6 +194,9 @@ mod tests {
             assert!(!ENGINES_TO_COME.contains(&facts.name), "{kind} is built");
         }
         assert_eq!(EngineKind::named("gpt"), None);
+        for (name, vendor) in [("claude", "anthropic"), ("codex", "openai"), ("x", "x")] {
+            assert_eq!(EngineKind::vendor_of(name), vendor);
+        }
         // Rows of old databases and settings have these words.
         for old in ["claude", "command", "rehearsal"] {
             assert!(EngineKind::named(old).is_some(), "{old}");

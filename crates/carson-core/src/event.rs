@@ -37,6 +37,22 @@ pub enum Failover {
     Refused,
 }
 
+/// Why a stage's session has the account that it has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Routed {
+    /// The role's `routes` name it first.
+    Route,
+    /// It is of another vendor than the one that wrote what is judged.
+    OtherVendor,
+    /// The firing is in its share.
+    Share,
+    /// Those that come before it cannot be used now.
+    Fallback,
+    /// None of another vendor can be used now: what is judged was written by the same one.
+    SameVendor,
+}
+
 macro_rules! events {
     ($(
         #[doc = $meaning:literal]
@@ -184,6 +200,15 @@ events! {
     PreflightWell = "preflight.well" {
         /// Which check passes again.
         text: String,
+    }
+    /// A stage of a firing has an account that is not simply the firing's own.
+    RoutedTo = "routed.to" {
+        /// The stage.
+        stage: Stage,
+        /// The account.
+        account: AccountName,
+        /// Why: `route`, `other-vendor`, `share`, `fallback` or `same-vendor`.
+        why: Routed,
     }
     /// This host confines a role's sessions less than it did for the firing before.
     SandboxWeaker = "sandbox.weaker" {

@@ -166,6 +166,13 @@ impl FiringId {
         text[text.len() - 8..].to_owned()
     }
 
+    /// A place from 0 up to 1, by the random end of the id: always the same one for the same firing.
+    #[must_use]
+    pub fn place(&self) -> f64 {
+        let [.., a, b, c, d] = *self.0.as_bytes();
+        f64::from(u32::from_be_bytes([a, b, c, d])) / 2_f64.powi(32)
+    }
+
     /// The id as the databases keep it.
     #[must_use]
     pub fn uuid(&self) -> Uuid {
@@ -227,5 +234,14 @@ mod tests {
         assert_eq!(a.to_string().parse::<FiringId>().unwrap(), a);
         assert_eq!(a.short().len(), 8);
         assert_ne!(a.short(), b.short());
+    }
+
+    #[test]
+    fn places_of_firings_are_spread() {
+        let ids: Vec<FiringId> = (0..2_000).map(|_| FiringId::new()).collect();
+        let below = |share: f64| ids.iter().filter(|id| id.place() < share).count();
+        assert_eq!((below(0.0), below(1.0)), (0, 2_000));
+        // Four hundred are meant; further off than this is one in many millions.
+        assert!((290..=510).contains(&below(0.2)), "{}", below(0.2));
     }
 }

@@ -79,6 +79,26 @@ impl Stage {
         }
     }
 
+    /// The stages whose sessions may have accounts of their own.
+    pub const ROUTED: [Self; 4] = [Self::Plan, Self::Review, Self::Execute, Self::DiffReview];
+
+    /// The one of [`Self::ROUTED`] whose accounts this one has: who planned revises, and who judges changes
+    /// judges whether there was one before.
+    #[must_use]
+    pub fn route(self) -> Self {
+        match self {
+            Self::Revise => Self::Plan,
+            Self::Confirm => Self::DiffReview,
+            other => other,
+        }
+    }
+
+    /// Whether its session judges what another one made.
+    #[must_use]
+    pub fn judges(self) -> bool {
+        matches!(self, Self::Review | Self::DiffReview | Self::Confirm)
+    }
+
     /// The stages an operator may list in a role's `stages`; the others always run.
     pub const CHOSEN: [Self; 5] = [
         Self::Plan,

@@ -27,4 +27,4 @@ pub use forge_limit::forge_account;
 pub use gate::{BLOCK_HORIZON, Block, Gate, LastFiring, Overlap, Pause};
 pub use list::{STOPS, during, kinds, standing};
 pub use stop::{Cause, Standing, Stop};
-pub(crate) use usage_window::with_room;
+pub use usage_window::with_room;

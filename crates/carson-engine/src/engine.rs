@@ -17,6 +17,8 @@ pub struct Engine {
     pub args: Vec<String>,
     /// The model, where the operator chose one.
     pub model: Option<String>,
+    /// How hard that is told to think, where the operator said so: a word of the CLI's own.
+    pub effort: Option<String>,
     /// The script, for `rehearsal`.
     pub script: Option<PathBuf>,
     /// Whose words any program speaks, where the operator said so.

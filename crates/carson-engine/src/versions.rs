@@ -91,6 +91,7 @@ mod tests {
             program: program.into(),
             args: Vec::new(),
             model: None,
+            effort: None,
             script: None,
             limits: limits.and_then(cli),
         }

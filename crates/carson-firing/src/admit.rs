@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use carson_config::{Priority, Role};
-use carson_core::admission::{Admission, Gate, LastFiring, Shares, SkipReason, admit};
+use carson_core::admission::{Admission, Gate, LastFiring, SkipReason, admit};
 use carson_core::settle::Halt;
 use carson_core::stops::{during, forge_account};
 use carson_core::work::WorkKey;
@@ -11,6 +11,7 @@ use carson_core::{AccountName, FiringId, RepoName};
 use carson_store::{Claim, GateQuery, NewFiring, NewSkip, StoreError};
 use chrono::{DateTime, TimeDelta, Utc};
 
+use crate::accounts::{first_accounts, shares};
 use crate::budget::{fleet_budgets, role_budget};
 use crate::recover;
 use carson_home::Home;
@@ -202,7 +203,7 @@ pub async fn gates(
         gate.budgets.clone_from(&fleet_budgets);
         gate.budgets.extend(role_budget(role, gate.spent_today));
         gate.asks_models = role.kind.has_sessions();
-        gate.accounts.clone_from(&role.engines);
+        gate.accounts = first_accounts(role);
         gate.forges = forges(home, role);
         gate.max_per_day = role.limits.max_firings_per_day;
         gate.max_here = home.fleet.max_firings;
@@ -228,17 +229,4 @@ fn forges(home: &Home, role: &Role) -> Vec<AccountName> {
         .filter_map(|repo| forge_account(repo.forge.name()))
         .collect();
     forges.into_iter().collect()
-}
-
-/// What the role's accounts leave alone.
-fn shares(home: &Home, role: &Role) -> Vec<Shares> {
-    let accounts = role.engines.iter();
-    let known = accounts.filter_map(|name| home.fleet.accounts.get(name));
-    known
-        .map(|account| Shares {
-            account: account.name.clone(),
-            warn_at: account.warn_at,
-            reserve: account.reserve,
-        })
-        .collect()
 }

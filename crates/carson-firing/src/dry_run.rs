@@ -18,6 +18,7 @@ use serde::Serialize;
 
 pub use self::sought::{Candidate, DryRunError, HandedOver, Told};
 use self::sought::{candidate, in_the_bench, preflight, told};
+use crate::accounts::first_accounts;
 use crate::admit::{self, Wish};
 use crate::steps::Steps;
 use carson_bench::bench::Bench;
@@ -208,9 +209,9 @@ async fn price(home: &Home, role: &Role) -> Result<Price, DryRunError> {
 
 /// The account that would be used; the first one when none is free.
 fn chosen<'h>(home: &'h Home, role: &Role, account: Option<&str>) -> Option<&'h Account> {
-    let mut engines = role.engines.iter();
-    let name = engines.find(|name| account.is_none_or(|a| a == name.as_str()));
-    name.and_then(|name| home.fleet.accounts.get(name))
+    let mut accounts = first_accounts(role).into_iter();
+    let name = accounts.find(|name| account.is_none_or(|a| a == name.as_str()))?;
+    home.fleet.accounts.get(&name)
 }
 
 /// How an account signs in, and who can read what it signs in with.

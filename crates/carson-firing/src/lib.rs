@@ -23,6 +23,7 @@
 //! `stages/` in the order of a firing, [`conclude`], [`recover`], [`prune`], [`stale_claims`].
 //! [`session`] is the only place that runs an agent CLI, [`thread_posts`] the only one that files posts.
 
+mod accounts;
 pub mod admit;
 mod asked_forge;
 mod asked_in_bench;
@@ -60,6 +61,7 @@ pub mod review_queue;
 mod roles;
 pub mod roll_up;
 mod room_command;
+mod routing;
 pub mod run;
 mod said_last;
 mod sandboxed_run;

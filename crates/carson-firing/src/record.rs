@@ -22,6 +22,12 @@ pub(crate) struct Record {
     pub checks: carson_checks::Findings,
     /// Whether another account was asked already for what a session could not do.
     pub gave_way: bool,
+    /// The account that comes before all that the role lists: somebody chose it for this firing.
+    pub chosen: Option<AccountName>,
+    /// Accounts that it left, or passed over, and does not come back to.
+    pub left: Vec<AccountName>,
+    /// The account of the session that judges now, where that is another one.
+    pub judge: Option<AccountName>,
     /// The proxy of its account, while it is open.
     pub proxy: Option<Proxy>,
 }
@@ -30,6 +36,8 @@ pub(crate) struct Record {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Tally {
     pub account: Option<AccountName>,
+    /// The account that judged last.
+    pub reviewed_by: Option<AccountName>,
     pub sessions: u32,
     pub turns: u32,
     pub tokens_in: u64,
@@ -67,6 +75,7 @@ impl Record {
     pub(crate) fn of_row(row: &Row) -> Self {
         let tally = Tally {
             account: row.account.clone(),
+            reviewed_by: row.reviewed_by.clone(),
             turns: row.turns,
             attempts: row.attempts,
             tokens_in: row.tokens_in,
@@ -87,6 +96,16 @@ impl Record {
         let account = self.required_account(ctx)?;
         self.proxy = proxy::begin(&ctx.firing(), account, bench, ctx.remaining())?;
         Ok(())
+    }
+
+    /// Another account may have another provider, and a key of its own.
+    pub(crate) async fn open_proxy_anew(
+        &mut self,
+        ctx: &Ctx<'_>,
+        bench: &Path,
+    ) -> Result<(), Halt> {
+        self.close_proxy(ctx).await;
+        self.open_proxy(ctx, bench)
     }
 
     /// Closes it, once what went where is written down.
@@ -113,16 +132,25 @@ impl Record {
             retries: tally.retries,
             cost_estimated: tally.cost_estimated,
             sessions: tally.sessions,
-            engine: self.account(ctx).map(|account| account.engine.to_string()),
+            engine: self.writer(ctx).map(|account| account.engine.to_string()),
             account: tally.account.clone(),
+            reviewed_by: tally.reviewed_by.clone(),
         };
         let written = ctx.store().progress(ctx.id, &progress);
         ctx.best_effort("progress", written).await;
         ctx.used(tally.turns, tally.cost_usd, tally.cost_estimated);
     }
 
-    /// The account whose engine this firing uses: the one that preflight chose, or that it moved on to.
+    /// The account whose engine is used now: that of who judges, else the firing's own.
     pub(crate) fn account<'h>(&self, ctx: &Ctx<'h>) -> Option<&'h Account> {
+        match &self.judge {
+            Some(judge) => ctx.home.fleet.accounts.get(judge),
+            None => self.writer(ctx),
+        }
+    }
+
+    /// The firing's own account, which writes: the one that preflight chose, or that it moved on to.
+    pub(crate) fn writer<'h>(&self, ctx: &Ctx<'h>) -> Option<&'h Account> {
         let first = || ctx.role.engines.first();
         let name = self.tally.account.as_ref().or_else(first)?;
         ctx.home.fleet.accounts.get(name)

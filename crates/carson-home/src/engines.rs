@@ -19,6 +19,7 @@ pub fn engine_at(program: PathBuf, account: &Account) -> Engine {
         program,
         args: account.args.clone(),
         model: account.model.clone(),
+        effort: None,
         script: account.script.clone(),
         limits: account.speaks.as_deref().and_then(carson_engine::cli),
     }

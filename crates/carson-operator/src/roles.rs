@@ -1,5 +1,7 @@
 //! The roles of the fleet, as their settings say.
 
+use std::collections::BTreeMap;
+
 use carson_config::{Role, format_duration};
 use carson_core::limits::WorstDay;
 use carson_home::Home;
@@ -94,6 +96,8 @@ fn summary(summary: &Summary) -> Value {
         "name": role.name, "title": role.title, "enabled": role.enabled,
         "cadence": role.cadence_lines, "zone": role.cadence.zone().name(),
         "repos": role.repos, "engines": role.engines, "stages": role.stages,
+        "routes": role.routes, "other_vendor": role.other_vendor,
+        "share": role.share.iter().cloned().collect::<BTreeMap<_, _>>(),
         "limits": limits, "worst_case": role.limits.worst_case(&role.stages),
         "sandbox": role.confinement.sandbox, "push": role.confinement.push,
         "pass": role.confinement.pass, "paths": {

@@ -66,6 +66,8 @@ pub struct Firing {
     pub verified_sha: Option<String>,
     /// The commit that its diff review approved.
     pub reviewed_sha: Option<String>,
+    /// The account that judged its plan or its change, whichever was last.
+    pub reviewed_by: Option<AccountName>,
     /// The commit that was pushed.
     pub pushed_sha: Option<String>,
     /// What settle said, from when it said so.
@@ -142,7 +144,8 @@ macro_rules! select_firing {
              firing.pushed_sha, firing.settled, firing.facts, firing.sentinel, firing.outcome, \
              firing.reason, firing.skip, firing.attempts, firing.sessions, firing.turns, \
              firing.tokens_in, firing.tokens_out, firing.cost_usd, firing.sandbox, \
-             firing.cost_estimated, firing.retries, firing.goes_on, firing.prompt_version ",
+             firing.cost_estimated, firing.retries, firing.goes_on, firing.prompt_version, \
+             firing.reviewed_by ",
             $rest
         )
     };
@@ -195,6 +198,7 @@ row! {
         retries: i64,
         goes_on: Option<String>,
         prompt_version: Option<String>,
+        reviewed_by: Option<String>,
     }
 }
 
@@ -229,6 +233,7 @@ impl TryFrom<Raw> for Firing {
             salvage_ref: raw.salvage_ref,
             verified_sha: raw.verified_sha,
             reviewed_sha: raw.reviewed_sha,
+            reviewed_by: maybe("reviewed_by", raw.reviewed_by.as_deref())?,
             pushed_sha: raw.pushed_sha,
             settled: json("settled", raw.settled.as_deref())?,
             facts: json("facts", raw.facts.as_deref())?,

@@ -32,6 +32,8 @@ pub struct Progress {
     pub account: Option<AccountName>,
     /// Its engine.
     pub engine: Option<String>,
+    /// The account that judged last.
+    pub reviewed_by: Option<AccountName>,
 }
 
 impl Store {
@@ -147,7 +149,8 @@ impl Store {
         on!(self, |pool| query(
             "UPDATE firing SET turns = $2, tokens_in = $3, tokens_out = $4, cost_usd = $5, \
              attempts = $6, sessions = $7, account = COALESCE($8, account), \
-             engine = COALESCE($9, engine), retries = $10, cost_estimated = $11 WHERE id = $1"
+             engine = COALESCE($9, engine), retries = $10, cost_estimated = $11, \
+             reviewed_by = COALESCE($12, reviewed_by) WHERE id = $1"
         )
         .bind(id.uuid())
         .bind(i64::from(so_far.turns))
@@ -160,6 +163,7 @@ impl Store {
         .bind(so_far.engine.as_deref())
         .bind(i64::from(so_far.retries))
         .bind(i64::from(so_far.cost_estimated))
+        .bind(so_far.reviewed_by.as_ref().map(AccountName::as_str))
         .execute(pool)
         .await?
         .rows_affected());

@@ -3,10 +3,10 @@
 use std::path::Path;
 
 use carson_config::{Fleet, Loaded, NetworkUse, Priority, Push, Role, WorkFrom, format_duration};
-use carson_core::RepoName;
 use carson_core::egress::Allowlist;
 use carson_core::limits::WorstDay;
 use carson_core::text::counted;
+use carson_core::{AccountName, RepoName};
 use carson_operator::Ask;
 use carson_operator::roles::{List, Show};
 
@@ -105,15 +105,34 @@ pub fn egress(role: &Role) -> String {
     }
 }
 
+/// What single stages use, and which part of the firings other accounts do.
+fn routing(role: &Role) {
+    for (stage, route) in &role.routes {
+        let engines: Vec<&str> = route.engines.iter().map(AccountName::as_str).collect();
+        let asked = [
+            (!engines.is_empty()).then(|| engines.join(", then ")),
+            route.model.as_ref().map(|model| format!("model {model}")),
+            route
+                .effort
+                .as_ref()
+                .map(|effort| format!("effort {effort}")),
+        ];
+        let asked: Vec<String> = asked.into_iter().flatten().collect();
+        print::line(&format!("{stage}: {}", asked.join(", ")));
+    }
+    for (account, share) in &role.share {
+        let percent = share * 100.0;
+        print::line(&format!(
+            "share of {account}: {percent:.0} % of its firings"
+        ));
+    }
+}
+
 fn show(fleet: &Fleet, role: &Role, day: &WorstDay) {
     let limits = &role.limits;
     let worst = limits.worst_case(&role.stages);
     let stages: Vec<&str> = role.stages.iter().map(|stage| stage.as_str()).collect();
-    let engines: Vec<&str> = role
-        .engines
-        .iter()
-        .map(carson_core::AccountName::as_str)
-        .collect();
+    let engines: Vec<&str> = role.engines.iter().map(AccountName::as_str).collect();
     print::line(&format!("{} ({})", role.title, role.name));
     print::line(&format!(
         "cadence: {} ({})",
@@ -147,6 +166,7 @@ fn show(fleet: &Fleet, role: &Role, day: &WorstDay) {
         return;
     }
     print::line(&format!("accounts: {}", engines.join(", then ")));
+    routing(role);
     print::line(&format!("stages: {}", stages.join(" → ")));
     if let Some(promise) = &role.promise {
         let timeout = format_duration(promise.timeout);

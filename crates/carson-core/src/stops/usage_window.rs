@@ -45,7 +45,8 @@ fn stands(gate: &Gate, now: DateTime<Utc>) -> Option<Standing> {
 }
 
 /// The accounts whose windows leave something for the role.
-pub(crate) fn with_room(gate: &Gate, now: DateTime<Utc>) -> Vec<AccountName> {
+#[must_use]
+pub fn with_room(gate: &Gate, now: DateTime<Utc>) -> Vec<AccountName> {
     let accounts = gate.accounts.iter();
     let free = accounts.filter(|account| used_up(gate, account, now).is_none());
     free.cloned().collect()

@@ -138,6 +138,10 @@ fn command(engine: &Engine, session: &Session<'_>) -> Result<Command, EngineErro
     if let Some(model) = &engine.model {
         command = command.args(["--model", model]);
     }
+    if let Some(effort) = &engine.effort {
+        let effort = setting("model_reasoning_effort", effort.as_str().into());
+        command = command.args(["-c", &effort]);
+    }
     Ok(command.args(engine.args.iter().cloned()).arg("-"))
 }
 

@@ -2,7 +2,7 @@
 
 use carson_core::settle::{Goal, Halt};
 use carson_core::work::WorkKey;
-use carson_core::{AccountName, Effect, Outcome, Page};
+use carson_core::{Effect, EngineKind, Outcome, Page, Stage};
 use carson_forge::{Committed, Pull, ShipVerdict};
 use carson_store::Firing as Row;
 use chrono::{DateTime, Utc};
@@ -14,7 +14,7 @@ use crate::ctx::Ctx;
 use crate::reached::Taken;
 use crate::record::Record;
 use crate::review_queue::QueueError;
-use crate::session::failover;
+use crate::routing;
 use carson_home::halt::OrBroken;
 
 /// The oldest pull request whose newest commit the fleet has not reviewed.
@@ -113,28 +113,26 @@ async fn pick<'h>(ctx: &Ctx<'h>, rec: &mut Record) -> Result<Taken<'h>, Halt> {
     if let (Some(number), None) = (taken.work.key.number(), &taken.decided) {
         let author = ctx.store().firing_of_pull(&taken.repo.name, number).await;
         let author = author.or_broken("finding who wrote it")?;
-        another_mind(ctx, rec, author.as_ref()).await;
+        if ctx.role.other_vendor {
+            another_mind(ctx, rec, author.as_ref()).await;
+        }
     }
     Ok(taken)
 }
 
 /// Uses the role's first account of another vendor than the one that wrote it, if one can be used.
 async fn another_mind(ctx: &Ctx<'_>, rec: &mut Record, author: Option<&Row>) {
-    let Some(wrote) = author.and_then(|row| row.engine.as_deref()) else {
+    let Some((row, engine)) = author.and_then(|row| Some((row, row.engine.as_deref()?))) else {
         return;
     };
-    let accounts = &ctx.home.fleet.accounts;
-    let is_other = |name: &&AccountName| {
-        let account = accounts.get(*name);
-        account.is_some_and(|account| account.engine.to_string() != wrote)
-    };
-    for other in ctx.role.engines.iter().filter(is_other) {
-        if failover::is_free(ctx, other).await && failover::can_be_used(ctx, rec, other).await {
-            info!(firing.id = %ctx.id, account = %other, wrote, "another vendor reviews it");
-            let other = other.clone();
-            rec.count(ctx, |tally| tally.account = Some(other)).await;
-            return;
-        }
+    let known = row.account.as_ref();
+    let known = known.and_then(|name| routing::vendor(ctx, name));
+    let wrote = known.unwrap_or_else(|| EngineKind::vendor_of(engine));
+    let accounts = ctx.role.accounts_of(Stage::Execute).concat();
+    if let Some(other) = routing::of_another_vendor(ctx, rec, &accounts, wrote).await {
+        info!(firing.id = %ctx.id, account = %other, wrote, "another vendor reviews it");
+        rec.chosen = Some(other.clone());
+        rec.count(ctx, |tally| tally.account = Some(other)).await;
     }
 }
 

@@ -26,6 +26,8 @@ const WATCHED_EVERY: Duration = Duration::from_secs(1);
 /// A session that ran.
 pub(super) struct Ran<'h> {
     pub account: &'h Account,
+    /// The model that was asked for, if one was.
+    pub model: Option<String>,
     pub walls: Walls,
     pub hook: hook_check::Program,
     pub watch: Watch,
@@ -133,6 +135,7 @@ pub(super) async fn drive<'h>(
         end,
         hook_events: HookEvents::take(ctx, &prepared.bench).await,
         account: prepared.account,
+        model: prepared.engine.model,
         walls: prepared.walls,
         hook: prepared.hook_program,
         watch,

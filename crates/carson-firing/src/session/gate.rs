@@ -3,6 +3,7 @@
 use std::time::{Duration, Instant};
 
 use carson_config::Account;
+use carson_core::Stage;
 use carson_core::settle::Halt;
 use carson_store::{Outage, Probe};
 
@@ -20,7 +21,11 @@ const LOOKS_EVERY: Duration = Duration::from_millis(500);
 
 /// Whether another session may begin. What the firing halts with, where only the provider of its account
 /// is down: another account may do; an error is any other stop.
-pub(super) async fn may_start(ctx: &Ctx<'_>, rec: &Record) -> Result<Option<Halt>, Halt> {
+pub(super) async fn may_start(
+    ctx: &Ctx<'_>,
+    rec: &Record,
+    stage: Stage,
+) -> Result<Option<Halt>, Halt> {
     if ctx.cancel.is_cancelled() {
         return Err(Halt::Cancelled);
     }
@@ -33,7 +38,7 @@ pub(super) async fn may_start(ctx: &Ctx<'_>, rec: &Record) -> Result<Option<Halt
     let account = rec.required_account(ctx)?;
     let begun = Instant::now();
     let patience = PATIENCE.min(ctx.role.limits.wall_clock / 2);
-    let may_wait = !failover::has_next(ctx, account);
+    let may_wait = !failover::has_next(ctx, rec, stage, account);
     loop {
         if let Some(halt) = stopped(ctx, rec, account).await? {
             let outage = ctx.store().outage(&account.name, ctx.now()).await;

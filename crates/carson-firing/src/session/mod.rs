@@ -8,7 +8,7 @@
 mod ask;
 mod capability;
 mod drive;
-pub(crate) mod failover;
+mod failover;
 mod gate;
 mod hook_events;
 mod limit;
@@ -16,6 +16,7 @@ mod outage;
 mod prepare;
 mod record;
 mod retry;
+mod route;
 mod usage;
 mod verdict;
 
@@ -89,13 +90,27 @@ async fn run(
     ask: Ask<'_>,
 ) -> Result<SessionEnd, Halt> {
     ctx.enter(ask.stage).await;
-    // Only the first session of a firing moves on: later ones would lose what was done.
-    let may_move_on = rec.tally().sessions == 0;
+    route::enter(ctx, rec, placed, ask.stage).await?;
+    let answered = answer(ctx, rec, placed, ask).await;
+    let left = route::leave(ctx, rec, placed).await;
+    let end = answered?;
+    left?;
+    Ok(end)
+}
+
+async fn answer(
+    ctx: &Ctx<'_>,
+    rec: &mut Record,
+    placed: &mut Placed<'_, '_>,
+    ask: Ask<'_>,
+) -> Result<SessionEnd, Halt> {
+    // Of those that write only the first session of a firing moves on: later ones would lose what was done.
+    let may_move_on = rec.tally().sessions == 0 || ask.stage.judges();
     loop {
         let account = rec.required_account(ctx)?;
-        if let Some(halt) = gate::may_start(ctx, rec).await? {
+        if let Some(halt) = gate::may_start(ctx, rec, ask.stage).await? {
             let left = Left { account, halt };
-            move_on(ctx, rec, placed, left, may_move_on).await?;
+            move_on(ctx, rec, placed, left, (ask.stage, may_move_on)).await?;
             continue;
         }
         let prepared = Prepared::make(ctx, rec, placed, ask).await?;
@@ -103,7 +118,7 @@ async fn run(
         record::record(ctx, rec, placed, ask.stage, &ran).await?;
         if let Some(halt) = outage::hear(ctx, account, &ran.end.ended).await {
             let left = Left { account, halt };
-            move_on(ctx, rec, placed, left, may_move_on).await?;
+            move_on(ctx, rec, placed, left, (ask.stage, may_move_on)).await?;
             continue;
         }
         if another_can(ctx, rec, placed, account, (ask, &ran.end)).await? {
@@ -120,7 +135,7 @@ async fn run(
             Next::Limited(limit) => {
                 let halt = limit::hit(ctx, account, &limit, retry::not_before(ctx, rec)).await;
                 let left = Left { account, halt };
-                move_on(ctx, rec, placed, left, may_move_on).await?;
+                move_on(ctx, rec, placed, left, (ask.stage, may_move_on)).await?;
             }
             Next::Stop(halt) => return Err(halt),
         }
@@ -139,7 +154,7 @@ async fn move_on(
     rec: &mut Record,
     placed: &mut Placed<'_, '_>,
     left: Left<'_>,
-    may: bool,
+    (stage, may): (Stage, bool),
 ) -> Result<(), Halt> {
     let why = match &left.halt {
         Halt::RateLimited {
@@ -149,13 +164,14 @@ async fn move_on(
         | Halt::Skipped(_) => Failover::Outage,
         _ => Failover::Limit,
     };
+    // Who judges has a room of its own, and leaves the work as it is.
     let moves = may
-        && placed.place.is_untouched().await
-        && failover::moves_on(ctx, rec, left.account, why).await;
+        && (stage.judges() || placed.place.is_untouched().await)
+        && failover::moves_on(ctx, rec, stage, left.account, why).await;
     if !moves {
         return Err(left.halt);
     }
-    open_proxy_anew(ctx, rec, placed).await
+    rec.open_proxy_anew(ctx, &placed.place.bench.root).await
 }
 
 /// What a session could not do the next account of the role is asked, once in a firing, where no work
@@ -167,27 +183,17 @@ async fn another_can(
     account: &Account,
     (ask, end): (Ask<'_>, &SessionEnd),
 ) -> Result<bool, Halt> {
-    if rec.gave_way || !failover::has_next(ctx, account) {
+    if rec.gave_way || !failover::has_next(ctx, rec, ask.stage, account) {
         return Ok(false);
     }
     let Some(gap) = capability::gap(placed, ask, end).await else {
         return Ok(false);
     };
     let is_safe = ask.access() == Access::Read || placed.place.is_untouched().await;
-    if !is_safe || !failover::moves_on(ctx, rec, account, gap).await {
+    if !is_safe || !failover::moves_on(ctx, rec, ask.stage, account, gap).await {
         return Ok(false);
     }
     rec.gave_way = true;
-    open_proxy_anew(ctx, rec, placed).await?;
+    rec.open_proxy_anew(ctx, &placed.place.bench.root).await?;
     Ok(true)
-}
-
-/// Another account may have another provider, and a key of its own.
-async fn open_proxy_anew(
-    ctx: &Ctx<'_>,
-    rec: &mut Record,
-    placed: &Placed<'_, '_>,
-) -> Result<(), Halt> {
-    rec.close_proxy(ctx).await;
-    rec.open_proxy(ctx, &placed.place.bench.root)
 }

@@ -79,7 +79,11 @@ impl<'h> Prepared<'h> {
             stage.as_str(),
         )?;
         let missing = || Halt::EngineFailed(format!("the {} CLI is not installed", account.engine));
-        let engine = engines::engine_of(ctx.home, account).ok_or_else(missing)?;
+        let mut engine = engines::engine_of(ctx.home, account).ok_or_else(missing)?;
+        if let Some(route) = ctx.role.route_of(stage, &account.name) {
+            engine.model = route.model.clone().or(engine.model);
+            engine.effort.clone_from(&route.effort);
+        }
         let transcript = transcript(ctx, rec, stage).or_broken("making the transcript's folder")?;
         let max_cost_usd = budget::left(ctx, rec).await?.map(|left| left.max(0.0));
         let mut env = placed.environment(ctx, rec, bench, filling.attempt)?;

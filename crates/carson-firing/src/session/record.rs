@@ -59,7 +59,7 @@ async fn count(
     // stopped is not.
     let blocked = end.denied.iter().filter(|denied| denied.by_hook).count();
     let blocked = u32::try_from(blocked).unwrap_or(u32::MAX);
-    let model = ran.watch.model.as_deref().or(ran.account.model.as_deref());
+    let model = ran.watch.model.as_deref().or(ran.model.as_deref());
     let used = usage::plausible_usage(ctx, placed, stage, model, end).await;
     rec.count(ctx, |tally| {
         tally.turns = tally.turns.saturating_add(used.turns);

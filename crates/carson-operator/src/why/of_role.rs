@@ -70,7 +70,8 @@ pub(super) async fn reasons_of_role(home: &Home, role: &Role) -> Result<OfRole, 
     preflights.retain(|row| row.role == role.name.as_str());
     let stops = stops::standing_stops(home, role, &gate, last.first(), now).await?;
     let may_try = gate.breaker.half_opens_at(gate.cooldown);
-    let is_of_role = |window: &UsageWindow| role.engines.contains(&window.account);
+    let accounts = role.accounts();
+    let is_of_role = |window: &UsageWindow| accounts.contains(&window.account);
     let open = open_breaker(&gate);
     Ok(OfRole {
         now,

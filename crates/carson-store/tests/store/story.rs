@@ -176,6 +176,7 @@ async fn run(store: &Store, id: FiringId) {
         sessions: 4,
         account: Some("spare".parse().unwrap()),
         engine: Some("claude".into()),
+        reviewed_by: Some("other".parse().unwrap()),
     };
     store.progress(id, &so_far).await.unwrap();
     (so_far.account, so_far.engine) = (None, None);

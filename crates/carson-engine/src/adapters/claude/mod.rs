@@ -112,6 +112,9 @@ fn command(engine: &Engine, session: &Session<'_>) -> Result<Command, EngineErro
     if let Some(model) = &engine.model {
         command = command.args(["--model", model]);
     }
+    if let Some(effort) = &engine.effort {
+        command = command.args(["--effort", effort]);
+    }
     if let Some(max) = session.max_cost_usd {
         command = command.args(["--max-budget-usd", &format!("{max:.4}")]);
     }
