@@ -20,6 +20,7 @@
 //! - [`declared`] says what of a session's wishes for the forge is done.
 //! - [`pull_end`] says what became of a pull request, and what takes a merge back.
 //! - [`breaker`] says what an outcome does to a role's fail streak.
+//! - [`repetition`] says whether a session goes in circles.
 //! - [`section`] is how an entry of a list (a sink, a forge) says what an operator may write of it.
 //!
 //! Around them stand the nouns: [`id`] (typed names), [`stage`], [`work`], [`limits`], and the
@@ -47,6 +48,7 @@ pub mod plausible;
 pub mod proof;
 pub mod pull_end;
 pub mod reading;
+pub mod repetition;
 pub mod section;
 pub mod sentinel;
 pub mod settle;
