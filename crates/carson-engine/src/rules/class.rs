@@ -16,6 +16,10 @@ pub enum Class {
     Billing,
     /// Trying again may do.
     Transient,
+    /// No refusal: the CLI's own ceiling of turns.
+    Turns,
+    /// No refusal: its own budget.
+    Budget,
     /// None of these.
     Other,
 }

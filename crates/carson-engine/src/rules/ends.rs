@@ -45,6 +45,8 @@ fn ended(facts: &Facts, verdict: Verdict) -> Option<Ended> {
                 message: verdict.message,
             });
         }
+        Class::Turns => return Some(Ended::MaxTurns),
+        Class::Budget => return Some(Ended::MaxCost),
         Class::Other => return None,
     };
     Some(Ended::Limited(Limit {

@@ -8,7 +8,9 @@
 //! and `retry_after` are pointers to what is read from such an event. One that is `pending` is
 //! forgotten when anything follows it. Of each kind the newest counts. `[[rule]]`s are tried in
 //! their order on one piece of evidence after the other: all that a rule names must hold (`on`,
-//! `status`, `exit`, one of `text`, where `*` stands for anything and case does not matter).
+//! `status`, `exit`, one of `text`, where `*` stands for anything and case does not matter). `[calls]` names
+//! the events that are tool calls and, by pointers, what each was asked with and what came back: of both
+//! only a hash is kept.
 //!
 //! # What a model says is no evidence
 //!
@@ -32,7 +34,7 @@ pub use file::RuleFile;
 pub use reset::header as retry_after;
 
 pub(crate) use ends::failure;
-pub(crate) use file::{Rules, holds};
+pub(crate) use file::{Calls, Rules, holds};
 
 #[cfg(test)]
 mod tests;

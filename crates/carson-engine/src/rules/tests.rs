@@ -116,7 +116,7 @@ fn every_file_reads_and_no_rule_is_named_twice() {
 
 #[test]
 fn the_transcripts_are_told_apart() {
-    use Class::{Auth, Billing, Limit, Other, Overloaded, Transient};
+    use Class::{Auth, Billing, Budget, Limit, Other, Overloaded, Transient, Turns};
     for (set, name, class) in [
         ("claude", "claude-401", Auth),
         ("claude", "claude-429-long", Limit),
@@ -136,12 +136,12 @@ fn the_transcripts_are_told_apart() {
         ("codex", "codex-401", Auth),
         ("codex", "codex-429", Limit),
         ("codex", "codex-503", Overloaded),
-        ("codex", "codex-budget", Other),
+        ("codex", "codex-budget", Budget),
         ("codex", "codex-quota", Billing),
         ("codex", "codex-usage", Limit),
         ("codex", "codex-hello", Other),
         ("gemini", "gm-429b", Limit),
-        ("gemini", "gm-turns", Other),
+        ("gemini", "gm-turns", Turns),
         ("gemini", "gm-exec", Other),
         ("opencode", "oc-401", Auth),
         ("opencode", "oc-429", Limit),
