@@ -46,7 +46,9 @@ impl OpenCalls {
         let open = self.0.remove(id)?;
         Some(Event::ToolDone {
             name: open.name,
-            call: open.arguments.map(|arguments| CallPrint { arguments, result }),
+            call: open
+                .arguments
+                .map(|arguments| CallPrint { arguments, result }),
         })
     }
 }
