@@ -24,7 +24,14 @@ pub struct EngineFacts {
     pub sign_in_keys: &'static [&'static str],
     /// Variables of these that lead it to another provider than its API's own, or may.
     pub elsewhere: &'static [&'static str],
+    /// Whether it holds its sessions to the tools that a role lists, patterns and all.
+    pub keeps_to_tools: bool,
+    /// Whether its output tells of each tool call. Of any program it may, by whose words it speaks.
+    pub tells_calls: bool,
 }
+
+/// CLIs whose words a program may speak and that tell of each tool call.
+pub const WORDS_WITH_CALLS: &[&str] = &["codex", "gemini", "opencode"];
 
 /// What an engine starts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -59,6 +66,8 @@ pub const ENGINES: &[EngineFacts] = &[
             "CLAUDE_CODE_USE_VERTEX",
             "CLAUDE_CODE_USE_FOUNDRY",
         ],
+        keeps_to_tools: true,
+        tells_calls: true,
     },
     EngineFacts {
         name: "codex",
@@ -70,6 +79,8 @@ pub const ENGINES: &[EngineFacts] = &[
         sign_in_keys: &["CODEX_API_KEY", "OPENAI_API_KEY"],
         // The settings there may name any provider, and a subscription has another one.
         elsewhere: &["CODEX_HOME"],
+        keeps_to_tools: false,
+        tells_calls: true,
     },
     EngineFacts {
         name: "command",
@@ -80,6 +91,8 @@ pub const ENGINES: &[EngineFacts] = &[
         sign_in_dir: None,
         sign_in_keys: &[],
         elsewhere: &[],
+        keeps_to_tools: false,
+        tells_calls: false,
     },
     EngineFacts {
         name: "rehearsal",
@@ -90,6 +103,9 @@ pub const ENGINES: &[EngineFacts] = &[
         sign_in_dir: None,
         sign_in_keys: &[],
         elsewhere: &[],
+        // It has none but what its script says.
+        keeps_to_tools: true,
+        tells_calls: true,
     },
 ];
 
@@ -145,6 +161,13 @@ impl EngineKind {
         self.0
     }
 
+    /// Whether the output of its sessions tells of each tool call, as a program that speaks these words.
+    #[must_use]
+    pub fn tells_calls(self, speaks: Option<&str>) -> bool {
+        let is_told = |words: &str| WORDS_WITH_CALLS.contains(&words);
+        self.facts().tells_calls || speaks.is_some_and(is_told)
+    }
+
     /// The name of its CLI's program, where Carson drives that by its flags.
     #[must_use]
     pub fn cli(self) -> Option<&'static str> {
@@ -179,6 +202,9 @@ mod tests {
             assert!(!ENGINES_TO_COME.contains(&facts.name), "{kind} is built");
         }
         assert_eq!(EngineKind::named("gpt"), None);
+        let any = EngineKind::any();
+        assert!(any.tells_calls(Some("codex")) && !any.tells_calls(Some("openai")));
+        assert!(!any.tells_calls(None));
         // Rows of old databases and settings have these words.
         for old in ["claude", "command", "rehearsal"] {
             assert!(EngineKind::named(old).is_some(), "{old}");

@@ -64,7 +64,9 @@ pub mod work;
 pub use api::Api;
 pub use clock::Clock;
 pub use effect::Effect;
-pub use engines::{ENGINE_NAMES, ENGINES, ENGINES_TO_COME, EngineFacts, EngineKind, Program};
+pub use engines::{
+    ENGINE_NAMES, ENGINES, ENGINES_TO_COME, EngineFacts, EngineKind, Program, WORDS_WITH_CALLS,
+};
 pub use event::Event;
 pub use id::{AccountName, FiringId, HostName, RepoName, RoleName};
 pub use outcome::Outcome;

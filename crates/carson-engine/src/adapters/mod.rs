@@ -68,6 +68,8 @@ pub fn tells_denials(kind: EngineKind) -> bool {
 mod tests {
     use std::collections::BTreeSet;
 
+    use carson_core::WORDS_WITH_CALLS;
+
     use super::*;
 
     #[test]
@@ -81,5 +83,18 @@ mod tests {
         }
         let names: BTreeSet<&str> = clis().map(|cli| cli.name).collect();
         assert_eq!(names.len(), clis().count());
+    }
+
+    #[test]
+    fn the_words_that_tell_of_calls_are_those_whose_rules_read_them() {
+        let reads = clis().filter(|cli| cli.rules.rules().calls.is_some());
+        let reads: BTreeSet<&str> = reads.map(|cli| cli.name).collect();
+        assert_eq!(reads, WORDS_WITH_CALLS.iter().copied().collect());
+        for calls in clis().filter_map(|cli| cli.rules.rules().calls.as_ref()) {
+            // What cannot be compared can never be seen to repeat itself.
+            assert!(!calls.arguments.is_empty());
+            assert!(calls.id.is_some() == calls.done.is_some());
+            assert!(calls.result.is_empty() == calls.done.is_some());
+        }
     }
 }
