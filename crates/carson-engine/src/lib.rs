@@ -55,7 +55,7 @@ pub use drive::added_environment;
 pub use engine::Engine;
 pub use error::EngineError;
 pub use not_ready::NotReady;
-pub use price::estimate;
+pub use price::{dearest, estimate};
 pub use readable::readable;
 pub use rules::retry_after;
 pub use said::Said;
