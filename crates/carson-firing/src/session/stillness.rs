@@ -35,7 +35,9 @@ async fn idle(tree: &Worktree, calls: &mut watch::Receiver<u32>) -> Option<Circl
         if found.is_some() {
             return found;
         }
-        next = now.saturating_add(LOOK_EVERY);
+        next = (now / LOOK_EVERY)
+            .saturating_add(1)
+            .saturating_mul(LOOK_EVERY);
     }
 }
 
