@@ -14,13 +14,10 @@ pub(super) async fn circle(
     tree: &Worktree,
     mut calls: watch::Receiver<u32>,
 ) -> Circle {
-    match access {
-        Access::Read => {}
-        Access::Write => {
-            if let Some(circle) = idle(tree, &mut calls).await {
-                return circle;
-            }
-        }
+    if access == Access::Write
+        && let Some(circle) = idle(tree, &mut calls).await
+    {
+        return circle;
     }
     std::future::pending().await
 }
