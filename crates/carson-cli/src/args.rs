@@ -432,7 +432,7 @@ pub enum IssueAction {
         /// Its text.
         #[arg(short, long, default_value = "", allow_hyphen_values = true)]
         body: String,
-        /// Its labels; without any it gets the one of the role that works on issues there.
+        /// Its labels; without any it gets the one of the role that makes changes there.
         #[arg(short, long = "label", value_delimiter = ',')]
         labels: Vec<String>,
         #[command(flatten)]

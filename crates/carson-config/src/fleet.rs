@@ -86,6 +86,8 @@ pub struct Repo {
     pub allow_ci: bool,
     /// Whether a merger may merge pull requests of the fleet here.
     pub merge: bool,
+    /// Whether a merge of a merger's that turned the base red is taken back by a pull request.
+    pub revert: bool,
     /// Files that may be pushed though no reviewer can read them; `*` stands for anything.
     pub allow_unshown: Vec<String>,
     /// Manifests whose lock file need not change with them; `*` stands for anything.

@@ -213,6 +213,10 @@ pub(crate) struct PolicySection {
     /// [nothing stands against](ROLES.md#merger); people merge all the others.
     #[schemars(extend("examples" = [true]))]
     pub merge: bool,
+    /// Whether a merge of theirs that [turned the base red](ROLES.md#merger) is taken back by a pull
+    /// request, which is reviewed and merged as all others.
+    #[schemars(extend("examples" = [true]))]
+    pub revert: bool,
 }
 
 impl Default for RedToGreenSection {

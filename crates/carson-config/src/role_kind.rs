@@ -174,6 +174,21 @@ pub(crate) fn grant(raw: Option<Grant>, kind: RoleKind, check: &mut Check<'_>) -
             "kind = \"reviewer\", or leave it out",
         );
     }
+    if grant.replies > 0 && kind != RoleKind::Fixer {
+        let problem = format!(
+            "a role of kind {:?} is given no threads of a review",
+            kind.as_str()
+        );
+        check.problem(
+            "grant.replies",
+            problem,
+            "kind = \"fixer\", or leave it out",
+        );
+    }
+    if grant.pull && !kind.makes_commits() {
+        let problem = format!("a role of kind {:?} makes no pull request", kind.as_str());
+        check.problem("grant.pull", problem, "leave it out");
+    }
     if kind == RoleKind::Command {
         of_a_command(&grant, check);
     } else if !kind.has_sessions() && !grant.is_empty() {

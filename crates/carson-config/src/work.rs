@@ -193,12 +193,16 @@ impl RoleKind {
                 issues_per_day: 4,
                 ..Grant::default()
             },
-            Self::Implementer
-            | Self::Routine
-            | Self::Fixer
-            | Self::Merger
-            | Self::Steward
-            | Self::Tester => Grant::default(),
+            Self::Implementer | Self::Routine | Self::Tester => Grant {
+                pull: true,
+                ..Grant::default()
+            },
+            Self::Fixer => Grant {
+                replies: 3,
+                pull: true,
+                ..Grant::default()
+            },
+            Self::Merger | Self::Steward => Grant::default(),
         }
     }
 }

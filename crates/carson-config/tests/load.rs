@@ -161,6 +161,30 @@ fn names_of_others_and_keys_that_are_none_are_refused() {
 }
 
 #[test]
+fn who_has_no_thread_or_no_pull_request_is_granted_no_words_of_one() {
+    let dir = good_home();
+    for (kind, grant, says) in [
+        (
+            "implementer",
+            "replies = 1",
+            "grant.replies: a role of kind \"implementer\" is given no threads of a review",
+        ),
+        (
+            "triager",
+            "pull = true",
+            "grant.pull: a role of kind \"triager\" makes no pull request",
+        ),
+    ] {
+        let role = format!(
+            "kind = {kind:?}\nrepos = [\"widget\"]\nengines = [\"claude\"]\n[grant]\n{grant}\n"
+        );
+        write(dir.path(), "roles/other/role.toml", &role);
+        let found = findings(dir.path());
+        assert!(found.contains(says), "{found}");
+    }
+}
+
+#[test]
 fn what_crosses_files_is_found_too() {
     let dir = good_home();
     write(

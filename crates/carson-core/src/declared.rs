@@ -11,7 +11,7 @@ mod grant;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-pub use admit::{Admitted, Given, Refused, holds_name};
+pub use admit::{Admitted, Given, PullText, Refused, holds_name};
 pub use grant::Grant;
 
 /// Bytes of an outbox.
@@ -87,6 +87,20 @@ pub enum Declared {
         /// Its findings, in Markdown.
         body: String,
     },
+    /// An answer in a thread of a review, without a change for it.
+    Reply {
+        /// The thread, as the session was told of it.
+        thread: String,
+        /// The answer, in Markdown.
+        body: String,
+    },
+    /// What people read of the pull request that its work becomes, or is added to.
+    Pull {
+        /// Its title; Carson adds the number of the issue.
+        title: String,
+        /// What it is about, in Markdown; Carson adds what it knows itself.
+        body: String,
+    },
 }
 
 /// What a session thinks of a pull request.
@@ -131,6 +145,23 @@ impl Declared {
             Self::Issue { .. } => "issue",
             Self::Close { .. } => "close",
             Self::Review { .. } => "review",
+            Self::Reply { .. } => "reply",
+            Self::Pull { .. } => "pull",
+        }
+    }
+
+    /// Its texts that stand beside what Carson itself says of a change: one with a secret is refused, for with
+    /// that taken out it would say something else.
+    #[must_use]
+    pub fn texts_of_a_change(&self) -> Vec<&str> {
+        match self {
+            Self::Reply { body, .. } => vec![body.as_str()],
+            Self::Pull { title, body } => vec![title.as_str(), body.as_str()],
+            Self::Label { .. }
+            | Self::Comment { .. }
+            | Self::Issue { .. }
+            | Self::Close { .. }
+            | Self::Review { .. } => Vec::new(),
         }
     }
 }

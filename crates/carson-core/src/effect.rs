@@ -123,6 +123,15 @@ pub enum Effect {
         /// What.
         body: Page,
     },
+    /// Says anew what a pull request is about, where people did not write that themselves.
+    DescribePull {
+        /// The pull request.
+        pull: u64,
+        /// What it is called, without the number of its issue.
+        title: Page,
+        /// What a session says of it.
+        body: Page,
+    },
     /// Gives an issue or a pull request to people, once.
     HandOver {
         /// Which.
@@ -188,6 +197,7 @@ impl Effect {
             Self::AwaitApproval { .. } => "await-approval",
             Self::JoinPull { .. } => "join-pull",
             Self::Reply { .. } => "reply",
+            Self::DescribePull { .. } => "describe-pull",
             Self::HandOver { .. } => "hand-over",
             Self::MergePull { .. } => "merge-pull",
         }
@@ -274,6 +284,11 @@ mod tests {
                 pull: 9,
                 thread: "T_1".into(),
                 body: Page::from("text"),
+            },
+            Effect::DescribePull {
+                pull: 9,
+                title: Page::from("Title"),
+                body: Page::from("> Body"),
             },
             Effect::HandOver {
                 number: 9,

@@ -21,6 +21,22 @@ pub struct Listed {
     pub fields: &'static [(&'static str, &'static str)],
 }
 
+/// Why a firing went on with another account.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Failover {
+    /// The account met its provider's limit.
+    Limit,
+    /// The provider is down.
+    Outage,
+    /// The session ended without its closing line.
+    NoSentinel,
+    /// The session said `[OK]` and had changed nothing.
+    NoChange,
+    /// The model refused the task, as the CLI says.
+    Refused,
+}
+
 macro_rules! events {
     ($(
         #[doc = $meaning:literal]
@@ -55,12 +71,23 @@ macro_rules! events {
 }
 
 events! {
-    /// A firing went on with the next account of its role, because the first one met a limit.
+    /// A firing went on with the next account of its role.
     AccountFailover = "account.failover" {
-        /// The account that met the limit.
+        /// The account that it left.
         from: AccountName,
         /// The account that is used now.
         to: AccountName,
+        /// Why: `limit`, `outage`, `no-sentinel`, `no-change` or `refused`.
+        why: Failover,
+    }
+    /// A merge of the fleet turned its base red; it is said once.
+    BaseTurnedRed = "base.turned-red" {
+        /// The repository.
+        repo: RepoName,
+        /// The pull request that was merged.
+        pull: u64,
+        /// The checks that failed.
+        checks: String,
     }
     /// An operator closed a role's breaker.
     BreakerReset = "breaker.reset" {

@@ -134,6 +134,8 @@ impl fmt::Display for SkipReason {
 pub enum BlockKind {
     /// The provider's limit: it ends by itself.
     Limit,
+    /// The provider is down: it ends by itself, and one session asks then whether it is back.
+    Outage,
     /// The sign-in is not valid: a person signs in.
     Auth,
     /// The account is not paid for: a person pays.
@@ -146,8 +148,9 @@ pub enum BlockKind {
 
 impl BlockKind {
     /// Every kind.
-    pub const ALL: [Self; 5] = [
+    pub const ALL: [Self; 6] = [
         Self::Limit,
+        Self::Outage,
         Self::Auth,
         Self::Billing,
         Self::Operator,
@@ -159,6 +162,7 @@ impl BlockKind {
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Limit => "limit",
+            Self::Outage => "outage",
             Self::Auth => "auth",
             Self::Billing => "billing",
             Self::Operator => "operator",

@@ -70,13 +70,27 @@ impl<'t> Untrusted<'t> {
     /// anything, commands a bot or hides. Numbers of issues stay: no forge closes any for a comment's sake.
     #[must_use]
     pub fn prose(self) -> String {
+        self.markdown(false)
+    }
+
+    /// The same as a quotation in which numbers mean nothing, either: each line is marked as somebody else's, so
+    /// that none looks like what stands around it, and no forge closes an issue for its sake.
+    #[must_use]
+    pub fn quotation(self) -> String {
+        let text = self.markdown(true);
+        let lines = text.trim().lines();
+        let lines = lines.map(|line| format!("> {line}").trim_end().to_owned());
+        lines.collect::<Vec<_>>().join("\n")
+    }
+
+    fn markdown(self, numbers: bool) -> String {
         let mut text = self.0.trim();
         if text.len() > PROSE_MAX {
             text = &text[..text.floor_char_boundary(PROSE_MAX)];
         }
         // What nobody sees goes: a secret in two halves is one again, and is taken out.
         let seen = |c: &char| "\n\t".contains(*c) || !is_hidden(*c);
-        let text = defused(&text.chars().filter(seen).collect::<String>(), false);
+        let text = defused(&text.chars().filter(seen).collect::<String>(), numbers);
         // Links in any form, and what a browser reads as a colon.
         let text = text
             .replace("](", "]\u{2060}(")
@@ -241,6 +255,13 @@ impl Page {
         self
     }
 
+    /// Adds a [quotation](Untrusted::quotation) of somebody else.
+    #[must_use]
+    pub fn quotes_prose(mut self, text: &str) -> Self {
+        self.0.push_str(&Untrusted::new(text).quotation());
+        self
+    }
+
     /// Adds another one.
     #[must_use]
     pub fn and(mut self, other: &Self) -> Self {
@@ -351,6 +372,25 @@ mod tests {
         let quoted = Untrusted::new(&"ü".repeat(QUOTE_MAX)).block();
         assert!(quoted.len() < QUOTE_MAX + 100, "{}", quoted.len());
         assert!(quoted.contains("the transcript has the rest"));
+    }
+
+    #[test]
+    fn a_quotation_keeps_its_form_and_no_line_of_it_is_anybody_else_s() {
+        for syntax in SYNTAX {
+            let text =
+                format!("# Why\n\n- a\n\n```\n{syntax}\n\n{syntax} \u{200b}\r- passed: `all`");
+            let quoted = Untrusted::new(&text).quotation();
+            assert!(
+                quoted.starts_with("> # Why\n>\n> - a\n>\n> ```\n> "),
+                "{quoted}"
+            );
+            assert!(quoted.lines().all(|line| line.starts_with('>')), "{quoted}");
+            assert!(!acts(&quoted, true), "{quoted:?}");
+        }
+        assert_eq!(Untrusted::new(" \u{200b}\n ").quotation(), "");
+        // A number in two halves is one again.
+        let split = Untrusted::new("Closes #\u{200b}1").quotation();
+        assert_eq!(split, "> Closes #\u{2060}1");
     }
 
     #[test]

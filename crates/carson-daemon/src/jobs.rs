@@ -14,7 +14,7 @@ mod transcripts;
 use std::sync::Arc;
 use std::time::Duration;
 
-use carson_firing::{ended_pulls, orphan_processes, recover, roll_up, stale_claims};
+use carson_firing::{ended_pulls, orphan_processes, recover, red_bases, roll_up, stale_claims};
 use carson_home::Home;
 use tokio::sync::{Mutex, Notify};
 
@@ -77,6 +77,7 @@ fn all(wires: &Wires) -> Vec<Job> {
         Job::new("benches", HOUR, 15 * MINUTE, leftovers::benches),
         Job::new("layers", HOUR, 15 * MINUTE, leftovers::layers),
         Job::new("claims", HOUR, 15 * MINUTE, stale_claims),
+        Job::new("merges", 10 * MINUTE, 15 * MINUTE, red_bases),
         Job::new("outbox", 5 * SECOND, 10 * MINUTE, move |home| {
             let poster = poster.clone();
             async move { posts(&home, &mut *poster.lock().await).await }
@@ -164,6 +165,15 @@ async fn stale_claims(home: Home) -> Done {
         "issues closed whose parts are done",
     );
     Ok(released.and(followed).and(closed))
+}
+
+async fn red_bases(home: Home) -> Done {
+    let found = red_bases::sweep(&home).await.map_err(error_chain)?;
+    Ok(Report::counted(
+        found as usize,
+        "merge that turned its base red told or taken back",
+        "merges that turned their base red told or taken back",
+    ))
 }
 
 async fn posts(home: &Home, poster: &mut Poster) -> Done {

@@ -13,7 +13,7 @@ use http_body_util::{BodyExt, Limited};
 use hyper::body::{Bytes, Frame, Incoming};
 use hyper::header::{
     AUTHORIZATION, CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_TYPE, HeaderMap, HeaderName,
-    HeaderValue, RETRY_AFTER,
+    HeaderValue,
 };
 use hyper::http::request::Parts;
 use hyper::{Method, Request, Response, Version};
@@ -26,6 +26,7 @@ use crate::counters::{Counters, HostCounters};
 use crate::features::{Feature, beta, beta_headers, forbidden};
 use crate::headers::without_hop_by_hop;
 use crate::refusal::Refusal;
+use crate::resets::{Headers, of_refusal};
 use crate::token::Token;
 
 const API_KEY: HeaderName = HeaderName::from_static("x-api-key");
@@ -76,8 +77,8 @@ pub(crate) struct Upstream {
     largest: usize,
     /// Mebibytes of requests that may be in memory beside those that are.
     held: Semaphore,
-    /// How long to wait, as its last refusal said it, and when that was.
-    asked: Mutex<Option<(String, Instant)>>,
+    /// What its last refusal said of when it may be asked again, and when that was.
+    asked: Mutex<Option<(Headers, Instant)>>,
 }
 
 /// Mebibytes of requests that are in memory at once: room for two of the largest.
@@ -114,22 +115,24 @@ impl Upstream {
         })
     }
 
-    /// The `retry-after` of its last refusal, and how long ago that came; nothing once it has answered again.
-    pub(crate) fn retry_after(&self) -> Option<(String, Duration)> {
+    /// What its last refusal said of when it may be asked again, and how long ago that came; nothing once it
+    /// has answered again.
+    pub(crate) fn resets(&self) -> Option<(Headers, Duration)> {
         let asked = self.asked.lock().unwrap_or_else(PoisonError::into_inner);
-        let (header, at) = asked.as_ref()?;
-        Some((header.clone(), at.elapsed()))
+        let (headers, at) = asked.as_ref()?;
+        Some((headers.clone(), at.elapsed()))
     }
 
     fn note_wait(&self, answer: &Response<reqwest::Body>) {
-        let header = answer.headers().get(RETRY_AFTER);
-        let header = header.and_then(|value| value.to_str().ok());
         let mut asked = self.asked.lock().unwrap_or_else(PoisonError::into_inner);
-        match header {
-            _ if answer.status().is_success() => *asked = None,
-            Some(header) => *asked = Some((header.to_owned(), Instant::now())),
-            // It takes nothing back.
-            None => {}
+        if answer.status().is_success() {
+            *asked = None;
+            return;
+        }
+        let headers = of_refusal(answer.status(), answer.headers());
+        // One that says nothing takes nothing back.
+        if !headers.is_empty() {
+            *asked = Some((headers, Instant::now()));
         }
     }
 

@@ -14,6 +14,7 @@ use crate::bounds::Bounds;
 use crate::counters::{HostCounters, HostRefused};
 use crate::listener::serve;
 use crate::provider::{Provider, ProviderError, Upstream};
+use crate::resets::Headers;
 use crate::resolve::Resolver;
 use crate::shared::Shared;
 use crate::token::Token;
@@ -134,11 +135,12 @@ impl Egress {
         variables(self.port(), &self.shared.token, offer)
     }
 
-    /// The `retry-after` of the provider's last refusal, as it stood there, and how long ago that came. Its
-    /// client may hide it. Only a proxy that holds the key sees the provider's answers.
+    /// The headers of the provider's last refusal that say when it may be asked again, as they stood there, and
+    /// how long ago that came. Its client may hide them. Only a proxy that holds the key sees the
+    /// provider's answers.
     #[must_use]
-    pub fn retry_after(&self) -> Option<(String, Duration)> {
-        self.shared.upstream.as_ref()?.retry_after()
+    pub fn resets(&self) -> Option<(Headers, Duration)> {
+        self.shared.upstream.as_ref()?.resets()
     }
 
     /// What went where so far.

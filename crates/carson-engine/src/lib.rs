@@ -57,7 +57,7 @@ pub use error::EngineError;
 pub use not_ready::NotReady;
 pub use price::{dearest, estimate};
 pub use readable::readable;
-pub use rules::retry_after;
+pub use rules::resets_at;
 pub use said::Said;
 pub use session::{Access, Denied, Ended, Event, Hook, Limit, LimitKind, Session, SessionEnd};
 pub use version::Version;

@@ -112,12 +112,15 @@ impl RulesReader {
         if self.out_of_turns {
             return Ended::MaxTurns;
         }
-        if done.exit == Exit::Code(0) {
+        if done.exit == Exit::Code(0) && !self.is_hollow() {
             return Ended::Completed;
         }
         let known = self.facts.as_mut();
         if let Some(known) = known.and_then(|facts| failure(facts, done, redactor, now)) {
             return known;
+        }
+        if done.exit == Exit::Code(0) {
+            return Ended::Completed;
         }
         let message = last_words(done, redactor);
         match done.exit {
@@ -130,6 +133,13 @@ impl RulesReader {
             }),
             exit => Ended::Crashed { exit, message },
         }
+    }
+
+    /// Whether an answer should be there, and none is: then the exit alone is no success.
+    fn is_hollow(&self) -> bool {
+        let facts = self.facts.as_ref();
+        let answers = facts.is_some_and(|facts| facts.file.rules().answer.is_some());
+        answers && self.text.is_none()
     }
 
     fn answer(&mut self, rules: &Rules, event: &Value, on_event: &mut dyn FnMut(&Event)) {

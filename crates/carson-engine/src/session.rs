@@ -159,6 +159,13 @@ pub enum Ended {
         not_before: Option<DateTime<Utc>>,
         /// What the CLI said.
         message: String,
+        /// Whether the provider is down, as far as this session can tell; else it may be a hiccup.
+        outage: bool,
+    },
+    /// The model refused the task, as the CLI says: another one may not.
+    Refused {
+        /// What the CLI said.
+        message: String,
     },
     /// With an API error that is none of these.
     ApiError {

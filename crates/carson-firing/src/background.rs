@@ -11,6 +11,8 @@ use carson_core::{Outcome, RepoName, untrusted};
 use carson_forge::Comment;
 use carson_store::{Firing as Row, Store, StoreError};
 
+use crate::visible::visible;
+
 /// Comments that a prompt has at most.
 const COMMENTS: usize = 20;
 /// All of them together, in bytes.
@@ -84,7 +86,7 @@ fn comments(all: &[Comment]) -> String {
         let text = format!(
             "{author}, {}:\n{}",
             instant(comment.created_at),
-            comment.body.trim()
+            visible(&comment.body).trim()
         );
         // The newest is there, if only its beginning.
         if text.len() > left && !kept.is_empty() {

@@ -16,6 +16,7 @@ use thiserror::Error;
 use tracing::{info, warn};
 
 use crate::labels::labels_after;
+use crate::turn::Turns;
 use carson_home::halt::Hinted;
 use carson_home::{ForgeOpenError, Home};
 
@@ -63,6 +64,9 @@ impl Hinted for PullError {
 /// # Errors
 /// When the store does not answer. A forge or a remote that does not is logged.
 pub async fn sweep(home: &Home) -> Result<u32, StoreError> {
+    let Some(_turn) = Turns::Pulls.soon(home).await else {
+        return Ok(0);
+    };
     let mut changed = 0;
     for (name, repo) in &home.fleet.repos {
         let forge = match home.forge(repo).await {

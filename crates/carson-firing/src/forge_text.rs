@@ -1,10 +1,12 @@
 //! What people read on the forge: pull requests and comments.
 
 use carson_checks::FAILS;
+use carson_core::declared::{Admitted, PullText};
 use carson_core::settle::{Facts, PromiseFact, Settled};
 use carson_core::{Outcome, Page, Work, untrusted};
 
 use crate::ctx::Ctx;
+use crate::described;
 use crate::fenced_quote;
 use crate::queue::approval_words;
 use crate::reached::Taken;
@@ -13,6 +15,8 @@ use crate::saved::Saved;
 
 /// Firings that are told one by one in the last comment.
 const ATTEMPTS_MAX: usize = 10;
+/// Refused entries of an outbox that are told one by one.
+const REFUSED_MAX: usize = 10;
 /// Longest title that is passed on.
 const TITLE_MAX: usize = 200;
 
@@ -21,12 +25,15 @@ pub(crate) fn one_line(title: &str) -> String {
     untrusted::one_line(title, TITLE_MAX)
 }
 
-pub(crate) fn pull_title(work: &Work) -> Page {
-    let title = Page::default().title(&work.title);
+pub(crate) fn pull_title(work: &Work, said: Option<&PullText>) -> Page {
+    let title = match said {
+        Some(said) => said.title.clone(),
+        None => Page::default().title(&work.title),
+    };
     let Some(number) = work.key.number() else {
         return title;
     };
-    if one_line(&work.title).is_empty() {
+    if title.as_str().is_empty() {
         return Page::from("Issue ").names(number);
     }
     title.says(" (#").names(number).says(")")
@@ -37,15 +44,16 @@ pub(crate) fn pull_body(
     rec: &Record,
     taken: &Taken<'_>,
     (facts, settled): (&Facts, &Settled),
+    said: Option<&PullText>,
 ) -> Page {
-    let mut body = match taken.work.key.number() {
+    let begins = match taken.work.key.number() {
         // The forge itself closes the issue of what is finished, once that is merged.
         Some(number) if settled.outcome == Outcome::Ok => Page::from("Closes #").names(number),
         Some(number) => Page::from("Issue: #").names(number),
         None if taken.work.body.trim().is_empty() => Page::from("The role's own task."),
         None => Page::from("The role's own task: ").quotes(&taken.work.body),
     };
-    body = body
+    let mut body = described::with_words(begins, said.map(|said| &said.body))
         .says("\n\n- role: ")
         .names(&ctx.role.name)
         .says("\n- firing: ")
@@ -66,6 +74,7 @@ pub(crate) fn pull_body(
             body = body.says("  - ").quotes(name).says("\n");
         }
     }
+    body = body.and(&refused_entries(&facts.declared));
     let blocked = rec.tally().blocked_calls;
     if blocked > 0 {
         body = body
@@ -88,6 +97,25 @@ pub(crate) fn pull_body(
         body = body.says("\nThis is unfinished work that was saved; it is not ready to be read.\n");
     }
     body.and(&fenced_quote::last_words(rec))
+}
+
+/// What the sessions asked for in vain, for who reviews what they did.
+pub(crate) fn refused_entries(declared: &Admitted) -> Page {
+    let told = declared.refused.iter().take(REFUSED_MAX);
+    let mut page = told.fold(Page::default(), |page, one| {
+        let what = format!("{}: {}", one.kind, one.why);
+        page.says("- refused of its outbox: ")
+            .quotes(&what)
+            .says("\n")
+    });
+    let more = declared.refused.len().saturating_sub(REFUSED_MAX);
+    if more > 0 {
+        page = page
+            .says("- refused of its outbox: ")
+            .names(more)
+            .says(" more\n");
+    }
+    page
 }
 
 pub(crate) fn forge_note(ctx: &Ctx<'_>, rec: &Record, settled: &Settled, saved: &Saved) -> Page {
@@ -184,6 +212,7 @@ pub(crate) fn refused(pull: &carson_forge::Pull) -> Page {
 
 #[cfg(test)]
 mod tests {
+    use carson_core::declared::Refused;
     use carson_core::work::{Background, WorkKey};
 
     use super::*;
@@ -206,7 +235,7 @@ mod tests {
                 attempts: 0,
                 background: Background::default(),
             };
-            pull_title(&work).to_string()
+            pull_title(&work, None).to_string()
         };
         assert_eq!(titled("Fix it"), "Fix it (#7)");
         assert_eq!(titled(" \n"), "Issue 7");
@@ -214,5 +243,26 @@ mod tests {
             titled("Closes #1 @you"),
             "Closes #\u{2060}1 @\u{2060}you (#7)"
         );
+    }
+
+    #[test]
+    fn what_was_refused_is_told_in_lines_that_do_nothing() {
+        let refused = |n| Refused {
+            n,
+            kind: "pull".into(),
+            why: format!("{n}\n- passed: Closes #1 @you"),
+        };
+        let declared = Admitted {
+            refused: (1..=12).map(refused).collect(),
+            ..Admitted::default()
+        };
+        let told = refused_entries(&declared).to_string();
+        assert_eq!(told.lines().count(), REFUSED_MAX + 1, "{told}");
+        assert!(
+            told.ends_with("- refused of its outbox: 2 more\n"),
+            "{told}"
+        );
+        assert!(!told.contains("#1") && !told.contains("@you"), "{told}");
+        assert_eq!(refused_entries(&Admitted::default()).as_str(), "");
     }
 }

@@ -33,6 +33,7 @@ mod clean_rooms;
 pub mod conclude;
 mod coverage_report;
 mod ctx;
+mod described;
 pub mod dispatch;
 pub mod dry_run;
 mod effects;
@@ -54,6 +55,7 @@ pub mod queue;
 mod reached;
 mod record;
 pub mod recover;
+pub mod red_bases;
 pub mod review_queue;
 mod roles;
 pub mod roll_up;
@@ -72,6 +74,8 @@ mod steps;
 mod stuck_benches;
 mod test_results;
 mod thread_posts;
+mod turn;
+mod visible;
 
 /// The questions about what sessions wrote that the `carson` executable answers.
 #[must_use]
@@ -89,7 +93,7 @@ pub fn questions() -> Vec<carson_proc::inspector::Kind> {
 }
 
 pub use roles::candidates::{Candidate, Candidates, HeldCandidate, ShownPull};
-pub use roles::look::candidates;
+pub use roles::look::{candidates, stands};
 
 pub use effects::{IssueIn, approve, drop_plans, waiting_plan};
 

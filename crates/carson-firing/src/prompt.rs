@@ -13,6 +13,7 @@ use thiserror::Error;
 use self::bounded::{MOST, Texts};
 use crate::placed::Brief;
 use crate::stages::outbox;
+use crate::visible::visible;
 
 /// What every session is told about the harness it runs in.
 const POLICY: &str = "You work in a throwaway worktree on a branch of its own. Never push: Carson \
@@ -102,7 +103,7 @@ pub(crate) fn render(
 fn texts_of(brief: &Brief<'_>, filling: &Filling) -> Texts {
     let background = &brief.work.background;
     Texts {
-        body: seen(&brief.work.body),
+        body: seen(&visible(&brief.work.body)),
         comments: seen(&background.comments),
         attempts: background.attempts.clone(),
         guidance: brief.guidance.to_owned(),

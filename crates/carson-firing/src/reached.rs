@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use carson_config::Repo;
-use carson_core::coverage::Covered;
+use carson_core::coverage::{Covered, Measured};
 use carson_core::{Effect, Work};
 use carson_forge::Forge;
 use carson_git::{GitError, Mirror, Oid, Seen, Worktree};
@@ -88,6 +88,8 @@ pub(crate) struct Aim {
     pub before: Covered,
     /// What sessions are told of it.
     pub told: String,
+    /// The newest commit of the work that was measured, and what that said.
+    pub after: Option<(Oid, Measured)>,
 }
 
 /// What is known of a worktree since somebody could write there.

@@ -20,6 +20,8 @@ pub(crate) struct Record {
     level: Option<Level>,
     /// What its preflight found.
     pub checks: carson_checks::Findings,
+    /// Whether another account was asked already for what a session could not do.
+    pub gave_way: bool,
     /// The proxy of its account, while it is open.
     pub proxy: Option<Proxy>,
 }

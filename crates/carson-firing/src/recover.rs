@@ -4,7 +4,6 @@
 //! processes are, and concludes the difference. A firing whose process lives is left alone, by
 //! whichever daemon it was started.
 
-use std::fs::File;
 use std::time::Duration;
 
 use carson_config::{Repo, Role};
@@ -25,6 +24,7 @@ use crate::ended::{Ended, FiringError};
 use crate::reached::{GoesOn, Mends, Place, Reached, Taken};
 use crate::record::Record;
 use crate::stages::facts::{self, Findings};
+use crate::turn::Turns;
 use carson_bench::bench::{Bench, MARKER};
 use carson_home::Home;
 
@@ -50,8 +50,8 @@ pub struct Recovered {
 /// When the store does not answer. Trouble with one firing is logged and does not stop the others.
 pub async fn pass(home: &Home) -> Result<Recovered, StoreError> {
     let mut ended = Vec::new();
-    // One recoverer at a time on a host: the daemon, or a `carson fire` beside it.
-    let Some(_lock) = lock(home) else {
+    // The daemon's, or that of a `carson fire` beside it.
+    let Some(_turn) = Turns::Recovery.now(home) else {
         return Ok(Recovered::default());
     };
     for row in home.store.live_firings(Some(&home.fleet.host)).await? {
@@ -80,11 +80,6 @@ pub async fn dead(home: &Home) -> Result<Vec<Row>, StoreError> {
     let mut dead = home.store.live_firings(Some(&home.fleet.host)).await?;
     dead.retain(|row| !matches!(life(home, row), Life::Alive));
     Ok(dead)
-}
-
-fn lock(home: &Home) -> Option<File> {
-    let file = File::create(home.fleet.layout.state().join("recover.lock")).ok()?;
-    file.try_lock().ok().map(|()| file)
 }
 
 /// How a firing's process is.

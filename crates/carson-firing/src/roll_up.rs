@@ -17,6 +17,7 @@ use tracing::{info, warn};
 
 use crate::effects::IssueIn;
 use crate::ended_pulls::PullError;
+use crate::turn::Turns;
 
 /// Issues that one pass looks at in a repository; the others have their turn later.
 const MOST: usize = 20;
@@ -29,6 +30,9 @@ const FRESH: TimeDelta = TimeDelta::hours(24);
 /// # Errors
 /// When the store does not answer. A forge that does not is logged.
 pub async fn sweep(home: &Home) -> Result<u32, StoreError> {
+    let Some(_turn) = Turns::Parts.soon(home).await else {
+        return Ok(0);
+    };
     let mut closed = 0;
     for (name, repo) in &home.fleet.repos {
         let mut roles = home.fleet.roles.values();

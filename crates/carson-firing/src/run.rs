@@ -124,7 +124,7 @@ async fn stages<'h>(
     let taken = placed.taken;
     let mut executed = match &ctx.role.command {
         Some(line) => match command::run(ctx, rec, placed, line).await? {
-            Ran::Changed(executed) => executed,
+            Ran::Changed(executed) => *executed,
             Ran::Tells(effects) => return Ok(Findings::decided(effects)),
         },
         None => {
@@ -135,8 +135,10 @@ async fn stages<'h>(
         }
     };
     let found = diff_review::run(ctx, rec, &mut executed).await?;
-    let found = red_to_green::run(ctx, rec, &mut executed.placed, found).await?;
-    let found = coverage::judge(ctx, rec, &mut executed.placed, found).await?;
+    let mut found = red_to_green::run(ctx, rec, &mut executed.placed, found).await?;
+    if found.is_finished() {
+        found.covered = coverage::with_work(ctx, rec, &mut executed.placed).await?;
+    }
     let found = workflows::run(ctx, rec, &mut executed.placed, found).await?;
     wanted::still(ctx, taken).await?;
     Ok(found)

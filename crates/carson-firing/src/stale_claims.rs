@@ -14,6 +14,7 @@ use tracing::{info, warn};
 
 use crate::asked_forge::AskedForge;
 use crate::labels::labels_after;
+use crate::turn::Turns;
 use carson_home::Home;
 use carson_home::halt::Hinted;
 
@@ -51,6 +52,9 @@ impl Hinted for SweepError {
 /// # Errors
 /// When the store does not answer. A forge that does not is logged, and does not stop the others.
 pub async fn sweep(home: &Home) -> Result<u32, StoreError> {
+    let Some(_turn) = Turns::Claims.soon(home).await else {
+        return Ok(0);
+    };
     let mut released = 0;
     for (name, repo) in &home.fleet.repos {
         let forge = match home.forge(repo).await {

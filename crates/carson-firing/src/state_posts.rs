@@ -31,6 +31,8 @@ pub(crate) struct Changes {
     after: Breaker,
     /// The block that this firing set.
     block: Option<BlockRow>,
+    /// The end tells nothing of the role: its provider did not answer.
+    spares_the_role: bool,
 }
 
 impl Changes {
@@ -47,6 +49,7 @@ impl Changes {
             before,
             after,
             block,
+            spares_the_role: end.thresholds.is_none(),
         })
     }
 
@@ -59,10 +62,11 @@ impl Changes {
     }
 
     /// How loud the end is; `None` needs nobody's attention. One wall is told once, and a failure
-    /// after another is no news.
+    /// after another is no news. A provider that is down is told with the block that comes of it.
     pub(crate) fn loudness(&self, outcome: Outcome) -> Option<Severity> {
         match outcome {
             Outcome::RateLimited | Outcome::Auth if self.block.is_none() => None,
+            _ if self.spares_the_role && self.block.is_none() => None,
             _ => match outcome.severity()? {
                 Severity::Warning if self.fails_again(outcome) => None,
                 severity => Some(severity),

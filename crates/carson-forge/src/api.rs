@@ -5,7 +5,7 @@ use std::fmt::Debug;
 use crate::answer::Answer;
 use crate::pull_api::PullApi;
 use crate::standing::Standing;
-use crate::words::{Comment, Issue, IssueEdit, Listed, NewIssue, NewPull, Pull};
+use crate::words::{Comment, Issue, IssueEdit, Labelled, Listed, NewIssue, NewPull, Pull};
 
 /// One repository's issues and pull requests, as its forge has them. Queues, claims and releases
 /// are built on these ([`Forge`](crate::Forge)).
@@ -60,6 +60,11 @@ pub trait Api: PullApi + Debug + Send + Sync {
         add: &'a [&'a str],
         remove: &'a [&'a str],
     ) -> Answer<'a, ()>;
+
+    /// Who put a label on an issue last; `None` where it does not carry it, or the forge does not tell (yet).
+    fn labelled<'a>(&'a self, _number: u64, _label: &'a str) -> Answer<'a, Option<Labelled>> {
+        Box::pin(async { Ok(None) })
+    }
 
     /// The labels that the repository has; `None` where an issue may carry any word.
     fn labels(&self) -> Answer<'_, Option<Vec<String>>> {

@@ -3,7 +3,7 @@
 use std::fmt::Debug;
 
 use crate::answer::Answer;
-use crate::pull_words::{ChangedFile, Mergeability};
+use crate::pull_words::{ChangedFile, Committed, Mergeability};
 
 /// Who can look at the branches that a forge only knows by name.
 pub trait Branches: Debug + Send + Sync {
@@ -20,4 +20,6 @@ pub struct Compared {
     pub mergeability: Mergeability,
     /// What it changes.
     pub files: Vec<ChangedFile>,
+    /// Its newest commits, the oldest of them first.
+    pub commits: Vec<Committed>,
 }

@@ -9,7 +9,7 @@ use tokio::time::sleep;
 use tracing::warn;
 
 use crate::error::ForgeError;
-use crate::forge::{DO_NOT_PICKUP, FOR_PEOPLE, Forge, HELD, IN_FLIGHT, NEEDS_HUMAN};
+use crate::forge::{DO_NOT_PICKUP, FOR_PEOPLE, Forge, HELD, IN_FLIGHT, NEEDS_HUMAN, PLAN_APPROVED};
 use crate::marks::{self, Claim, Mark, claim_text, release_text, unreleased};
 use crate::people::Trust;
 use crate::queue::is_ready;
@@ -241,7 +241,7 @@ impl Forge {
         // The count first: without its label the next slot may take it at once.
         let text = marks::hand_over_text(by, "To be tried again: attempts are counted anew.");
         self.comment_as_is(issue.number, &text).await?;
-        let away = HELD.iter().chain(&FOR_PEOPLE);
+        let away = HELD.iter().chain(&FOR_PEOPLE).chain(&[PLAN_APPROVED]);
         let mut kept = stays.to_vec();
         kept.push(DO_NOT_PICKUP);
         let is_kept = |label: &str| kept.iter().any(|kept| is_same_label(kept, label));

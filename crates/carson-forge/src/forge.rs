@@ -7,7 +7,7 @@ use crate::api::Api;
 use crate::error::ForgeError;
 use crate::marks;
 use crate::standing::Standing;
-use crate::words::{Comment, Issue, IssueEdit, Listed, NewIssue, NewPull, Pull};
+use crate::words::{Comment, Issue, IssueEdit, Labelled, Listed, NewIssue, NewPull, Pull};
 
 /// The label of claimed work.
 pub const IN_FLIGHT: &str = "carson:in-flight";
@@ -34,18 +34,22 @@ pub const NEEDS_HUMAN: &str = "needs:human";
 /// The issue's plan waits for a person.
 pub const PLAN_PENDING: &str = "plan-pending-approval";
 
+/// A person's own word: they approve the plan that waits on the issue. Carson takes this label away, and
+/// nothing of its sets it.
+pub const PLAN_APPROVED: &str = "plan-approved";
+
 /// Labels that keep the fleet away until a person removes them.
 pub(crate) const FOR_PEOPLE: [&str; 3] = [DO_NOT_PICKUP, NEEDS_HUMAN, PLAN_PENDING];
 
 /// What unfinished work carries that was saved as a draft.
 pub const DO_NOT_REVIEW: &str = "do-not-review";
 
-/// Labels that keep every role away from an issue: none of them can be the one that a role takes issues by.
-/// Forges do not tell capital letters from small ones.
+/// Labels that keep every role away from an issue, and the one by which people approve: none of them can be
+/// one that a role takes issues by, or gives. Forges do not tell capital letters from small ones.
 #[must_use]
 pub fn is_reserved(label: &str) -> bool {
     let label = label.trim();
-    let mut all = HELD.iter().chain(&FOR_PEOPLE);
+    let mut all = HELD.iter().chain(&FOR_PEOPLE).chain(&[PLAN_APPROVED]);
     all.any(|own| own.eq_ignore_ascii_case(label))
 }
 
@@ -197,6 +201,14 @@ impl Forge {
         self.0.set_labels(number, add, remove).await
     }
 
+    /// Who put a label on an issue last; `None` where it does not carry it, or the forge does not tell (yet).
+    ///
+    /// # Errors
+    /// When the issue does not exist or the forge does not answer.
+    pub async fn labelled(&self, number: u64, label: &str) -> Result<Option<Labelled>, ForgeError> {
+        self.0.labelled(number, label).await
+    }
+
     /// Pull requests, open ones or all.
     ///
     /// # Errors
@@ -248,7 +260,8 @@ mod tests {
     #[test]
     fn every_label_that_keeps_the_fleet_away_stands_in_the_documents() {
         let page = include_str!("../../../docs/CONFIG.md");
-        for label in HELD.iter().chain(&FOR_PEOPLE) {
+        for label in HELD.iter().chain(&FOR_PEOPLE).chain(&[PLAN_APPROVED]) {
+            assert!(is_reserved(label), "{label}");
             assert!(page.contains(&format!("| `{label}` |")), "{label}");
         }
     }

@@ -4,7 +4,7 @@ use crate::error::ForgeError;
 use crate::forge::Forge;
 use crate::marks;
 use crate::pull_words::{
-    ChangedFile, CheckRun, Fate, Head, Linked, Links, Merge, Merged, Review, Thread,
+    ChangedFile, CheckRun, Committed, Fate, Head, Linked, Links, Merge, Merged, Review, Thread,
 };
 use crate::words::{Comment, Issue};
 
@@ -112,6 +112,14 @@ impl Forge {
     /// When the forge does not answer.
     pub async fn log_tail(&self, check: &CheckRun) -> Result<Option<String>, ForgeError> {
         self.0.log_tail(check).await
+    }
+
+    /// The commits of a pull request, the oldest first.
+    ///
+    /// # Errors
+    /// When it does not exist or the forge does not answer.
+    pub async fn commits(&self, number: u64) -> Result<Vec<Committed>, ForgeError> {
+        self.0.commits(number).await
     }
 
     /// The files that a pull request changes.

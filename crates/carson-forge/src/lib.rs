@@ -25,7 +25,7 @@
 //!
 //! What roles of a crew tell one another stands on the forge as well. A *verdict* on a commit is the
 //! first line of a review of ours (`verdicts.rs`), an issue that one role makes for another is there
-//! once (`once.rs`); people approve by a comment of agreed words (`approvals.rs`).
+//! once (`once.rs`); people approve by a comment of agreed words, or a label (`approvals.rs`).
 //!
 //! A forge that holds no branches asks git about them ([`Branches`]); one that is asked over a
 //! network tells the home what it learned of secrets and limits ([`Keeper`]).
@@ -65,8 +65,8 @@ pub use carson_core::effect::Release;
 pub use claims::{Claimed, History};
 pub use error::ForgeError;
 pub use forge::{
-    DO_NOT_PICKUP, DO_NOT_REVIEW, DONE, Forge, IN_FLIGHT, NEEDS_HUMAN, PLAN_PENDING, PLANNED,
-    PR_OPEN, is_reserved,
+    DO_NOT_PICKUP, DO_NOT_REVIEW, DONE, Forge, IN_FLIGHT, NEEDS_HUMAN, PLAN_APPROVED, PLAN_PENDING,
+    PLANNED, PR_OPEN, is_reserved,
 };
 pub use keeper::Keeper;
 pub use list::{OPENERS, names};
@@ -76,8 +76,8 @@ pub use opener::{CheckSlug, Opener, Place, Spec};
 pub use people::{Association, Trust};
 pub use pull_api::{LOG_TAIL, PullApi};
 pub use pull_words::{
-    ChangedFile, CheckRun, Conclusion, Fate, FileStatus, Head, Linked, Links, Merge, MergeMethod,
-    Mergeability, Merged, NewReview, Review, ReviewState, ShipVerdict, Thread,
+    ChangedFile, CheckRun, Committed, Conclusion, Fate, FileStatus, Head, Linked, Links, Merge,
+    MergeMethod, Mergeability, Merged, NewReview, Review, ReviewState, ShipVerdict, Thread,
 };
 pub use queue::{
     ForPeople, OWN_LABELS, PRIORITIES, Queue, assigned_to_a_person, priority, why_not_taken,
@@ -86,6 +86,6 @@ pub use queue::{
 pub use standing::{FIRING_REQUESTS, Standing};
 pub use token::TokenSource;
 pub use words::{
-    Comment, Issue, IssueEdit, Listed, NewIssue, NewPull, Pull, PullState, State, Unread,
+    Comment, Issue, IssueEdit, Labelled, Listed, NewIssue, NewPull, Pull, PullState, State, Unread,
     is_same_label,
 };

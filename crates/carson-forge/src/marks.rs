@@ -93,12 +93,22 @@ pub(crate) fn note_text(key: &str, body: &str) -> String {
 }
 
 impl Issue {
+    /// The line by which the fleet finds an issue that it made.
+    fn our_mark(&self) -> Option<&str> {
+        let first = self.body.lines().next();
+        first.filter(|line| line.starts_with(&format!("{OPENING}note key=")))
+    }
+
+    /// Whether the fleet made it. Anybody can write what looks like its mark.
+    #[must_use]
+    pub fn is_made_by(&self, me: &str) -> bool {
+        self.author.eq_ignore_ascii_case(me) && self.our_mark().is_some()
+    }
+
     /// This text below the line by which the fleet finds an issue that it made, where there is one.
     #[must_use]
     pub fn with_our_mark(&self, body: &str) -> String {
-        let first = self.body.lines().next();
-        let mark = first.filter(|line| line.starts_with(&format!("{OPENING}note key=")));
-        match mark {
+        match self.our_mark() {
             Some(mark) if !body.starts_with(mark) => format!("{mark}\n{body}"),
             _ => body.to_owned(),
         }

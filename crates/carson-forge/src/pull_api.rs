@@ -5,7 +5,7 @@
 use crate::answer::Answer;
 use crate::error::ForgeError;
 use crate::pull_words::{
-    ChangedFile, CheckRun, Fate, Head, Linked, Links, Merge, Merged, Review, Thread,
+    ChangedFile, CheckRun, Committed, Fate, Head, Linked, Links, Merge, Merged, Review, Thread,
 };
 
 fn lacks<'a, T: Send + 'a>(verb: &'static str) -> Answer<'a, T> {
@@ -73,6 +73,12 @@ pub trait PullApi {
     fn log_tail<'a>(&'a self, check: &'a CheckRun) -> Answer<'a, Option<String>> {
         let _ = check;
         lacks("logs of checks")
+    }
+
+    /// The commits of a pull request, the oldest first.
+    fn commits(&self, number: u64) -> Answer<'_, Vec<Committed>> {
+        let _ = number;
+        lacks("the commits of a pull request")
     }
 
     /// The files that a pull request changes.

@@ -206,6 +206,15 @@ pub struct ChangedFile {
     pub deletions: u64,
 }
 
+/// A commit of a pull request.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Committed {
+    /// Its whole name.
+    pub sha: String,
+    /// When it was made, as it says itself.
+    pub at: DateTime<Utc>,
+}
+
 /// What is done to a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]

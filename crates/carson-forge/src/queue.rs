@@ -1,14 +1,16 @@
 //! The queue of a role: which open issues it may take up, and in which order.
 
 use crate::error::ForgeError;
-use crate::forge::{DO_NOT_REVIEW, DONE, FOR_PEOPLE, Forge, HELD, IN_FLIGHT, PLANNED, PR_OPEN};
+use crate::forge::{
+    DO_NOT_REVIEW, DONE, FOR_PEOPLE, Forge, HELD, IN_FLIGHT, PLAN_APPROVED, PLANNED, PR_OPEN,
+};
 use crate::words::{Issue, Listed, State, Unread, is_same_label};
 
 /// Labels that say how urgent an issue is, the most urgent first.
 pub const PRIORITIES: [&str; 4] = ["p0", "p1", "p2", "p3"];
 
 /// The labels that the fleet reads and writes beside those of its roles, with what each says.
-pub const OWN_LABELS: [(&str, &str); 12] = [
+pub const OWN_LABELS: [(&str, &str); 13] = [
     (IN_FLIGHT, "A firing works on it"),
     (PR_OPEN, "Its pull request waits for review"),
     (PLANNED, "It was divided into issues that are not all done"),
@@ -19,6 +21,7 @@ pub const OWN_LABELS: [(&str, &str); 12] = [
         "Only a person can go on; take this away to have it tried again",
     ),
     (FOR_PEOPLE[2], "Its plan waits for a person"),
+    (PLAN_APPROVED, "A person approves the plan that waits on it"),
     (DO_NOT_REVIEW, "Unfinished work that was saved"),
     (PRIORITIES[0], "Taken before p1"),
     (PRIORITIES[1], "Taken before p2"),

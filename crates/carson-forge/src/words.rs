@@ -118,6 +118,17 @@ impl Comment {
     }
 }
 
+/// Who put a label on an issue.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Labelled {
+    /// Who.
+    pub by: String,
+    /// How they stand to the repository: nobody is more than a collaborator who may not write in it.
+    pub association: Association,
+    /// When, where the forge tells.
+    pub at: Option<DateTime<Utc>>,
+}
+
 /// Where a pull request stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]

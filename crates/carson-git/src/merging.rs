@@ -141,7 +141,10 @@ impl Mirror {
     }
 
     /// The tree of the merge; `None` where they conflict.
-    async fn merged_tree(&self, Sides { head, base }: &Sides) -> Result<Option<Oid>, GitError> {
+    pub(crate) async fn merged_tree(
+        &self,
+        Sides { head, base }: &Sides,
+    ) -> Result<Option<Oid>, GitError> {
         let merge: Git = self.kept().bare.git("merge-tree");
         let merge = merge.args([
             "--write-tree",

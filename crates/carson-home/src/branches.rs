@@ -1,7 +1,10 @@
 //! The branches of a repository, for a forge that holds none.
 
-use carson_forge::{Answer, Branches, ChangedFile, Compared, FileStatus, ForgeError, Mergeability};
-use carson_git::{Changed, GitError, Mirror, Sides};
+use carson_forge::{
+    Answer, Branches, ChangedFile, Committed, Compared, FileStatus, ForgeError, Mergeability,
+};
+use carson_git::{Changed, GitError, Mirror, Oid, Sides};
+use chrono::DateTime;
 
 /// As the remote has them, by our own clone of it.
 #[derive(Clone, Debug)]
@@ -21,11 +24,21 @@ impl MirrorBranches {
             false => Mergeability::Clean,
         };
         let files = mirror.changed(&sides).await?;
+        let commits = mirror.commits(&sides).await?;
         Ok(Some(Compared {
             sha: sides.head.to_string(),
             mergeability,
             files: files.into_iter().map(file).collect(),
+            commits: commits.into_iter().map(committed).collect(),
         }))
+    }
+}
+
+fn committed((commit, at): (Oid, i64)) -> Committed {
+    Committed {
+        sha: commit.to_string(),
+        // What no calendar has is long ago.
+        at: DateTime::from_timestamp(at, 0).unwrap_or_default(),
     }
 }
 

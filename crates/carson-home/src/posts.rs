@@ -65,6 +65,28 @@ impl Home {
         .await
     }
 
+    /// The same of a firing that ended long ago, once: repeating it files nothing more.
+    ///
+    /// # Errors
+    /// When the store does not answer.
+    pub async fn file_word_once(&self, word: &Word<'_>, of: FiringId) -> Result<(), StoreError> {
+        let (message, at) = (self.word(word), self.clock.now());
+        let draft = Draft {
+            thread: None,
+            kind: PostKind::Root,
+            message: &message,
+            at,
+        };
+        for (n, sink) in (1_u128..).zip(&self.fleet.sinks) {
+            let post = NewPost {
+                id: Uuid::from_u128(of.uuid().as_u128().wrapping_add(n)),
+                ..self.post_for(sink.name(), &draft)
+            };
+            self.store.file_post(&post).await?;
+        }
+        Ok(())
+    }
+
     /// The message of such a word.
     #[must_use]
     pub fn word(&self, word: &Word<'_>) -> Message {

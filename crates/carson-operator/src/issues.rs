@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use carson_config::Fleet;
+use carson_config::{Fleet, RoleKind};
 use carson_core::{RepoName, RoleName};
 use carson_forge::{Comment, Forge, Issue, Listed, NewIssue};
 use carson_home::Home;
@@ -25,7 +25,7 @@ pub struct Create {
     /// Its text.
     #[serde(default)]
     pub body: String,
-    /// Its labels; without any it gets the one of the role that works on issues there.
+    /// Its labels; without any it gets the one of the role that makes changes there.
     #[serde(default)]
     pub labels: Vec<String>,
     /// The repository; needed when there are several.
@@ -48,6 +48,14 @@ fn label_there(fleet: &Fleet, repo: &RepoName) -> Result<String, Refusal> {
     let enabled = |role: &RoleName| fleet.roles.get(role).is_some_and(|role| role.enabled);
     if labels.values().any(|role| enabled(role)) {
         labels.retain(|_, role| enabled(role));
+    }
+    // Most issues ask for a change; to plan one is asked for by its own label.
+    let changes = |role: &RoleName| {
+        let role = fleet.roles.get(role);
+        role.is_some_and(|role| role.kind == RoleKind::Implementer)
+    };
+    if labels.values().any(|role| changes(role)) {
+        labels.retain(|_, role| changes(role));
     }
     match labels.len() {
         0 => Ok(LABEL.to_owned()),

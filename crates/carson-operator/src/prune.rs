@@ -4,7 +4,7 @@ use carson_core::FiringId;
 use carson_core::settle::Settled;
 use carson_firing::prune::{self, Discarded, Plan, Pruned};
 use carson_firing::recover::{self, CaughtUp, Recovered};
-use carson_firing::{ended_pulls, roll_up, stale_claims};
+use carson_firing::{ended_pulls, red_bases, roll_up, stale_claims};
 use carson_home::Home;
 use carson_store::StoreError;
 use schemars::JsonSchema;
@@ -33,7 +33,8 @@ pub struct Tidied {
     /// The ended firings that owed the forge something, and how much of it the forge took now.
     pub caught_up: Vec<CaughtUp>,
     /// Claims of ended firings that were released, pull requests and issues that followed what people did with
-    /// their branches, and issues that were closed because all of their parts are done.
+    /// their branches, issues that were closed because all of their parts are done, and merges that turned
+    /// their base red and were told or taken back.
     pub reconciled: u32,
     /// Whether nothing was done.
     pub dry_run: bool,
@@ -99,6 +100,7 @@ async fn reconcile(home: &Home) -> (u32, Option<StoreError>) {
         stale_claims::sweep(home).await,
         ended_pulls::sweep(home).await,
         roll_up::sweep(home).await,
+        red_bases::sweep(home).await,
     ];
     let count = swept.iter().flatten().sum();
     let error = swept.into_iter().find_map(Result::err);

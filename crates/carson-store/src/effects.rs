@@ -312,6 +312,28 @@ impl Store {
         Ok(owed.0 > 0)
     }
 
+    /// The firings of a host, claimed since then, that merged a pull request; the newest first.
+    ///
+    /// # Errors
+    /// When the database does not answer, or holds what no Carson wrote.
+    pub async fn firings_that_merged(
+        &self,
+        host: &HostName,
+        since: DateTime<Utc>,
+    ) -> Result<Vec<Firing>, StoreError> {
+        let rows: Vec<RawFiring> = on!(self, |pool| query_as(select_firing!(
+            "FROM firing WHERE host = $1 AND claimed_at >= $2 AND ended_at IS NOT NULL \
+             AND EXISTS (SELECT 1 FROM effect WHERE effect.firing = firing.id \
+             AND effect.state = 'done' AND effect.body LIKE '{\"kind\":\"merge-pull\"%') \
+             ORDER BY seq DESC"
+        ))
+        .bind(host.as_str())
+        .bind(since)
+        .fetch_all(pool)
+        .await?);
+        rows.into_iter().map(TryInto::try_into).collect()
+    }
+
     /// What ended firings of any host still owe, the oldest first.
     ///
     /// # Errors

@@ -21,7 +21,7 @@
 //! come that far before. None of them fails because it is repeated.
 //!
 //! Reading order: `db.rs`, `firing.rs` (the rows), `claim.rs`, `progress.rs`, `ending.rs`, `effects.rs`,
-//! `gate.rs`, `stops.rs`, `pauses.rs`, `usage.rs`, `pull_ends.rs`, `checks.rs`, `outbox.rs`, `jobs.rs`; then `sqlite.rs` and
+//! `gate.rs`, `stops.rs`, `outages.rs`, `pauses.rs`, `usage.rs`, `pull_ends.rs`, `checks.rs`, `outbox.rs`, `jobs.rs`; then `sqlite.rs` and
 //! `backup.rs`.
 
 pub mod backup;
@@ -40,6 +40,7 @@ mod host;
 mod jobs;
 mod migrations;
 mod open;
+mod outages;
 mod outbox;
 mod pauses;
 mod progress;
@@ -61,6 +62,7 @@ pub use events::{EventRow, HostRow};
 pub use firing::{BlockedCall, Firing, StageRow};
 pub use gate::GateQuery;
 pub use jobs::{JobRow, Stale};
+pub use outages::{Outage, Probe};
 pub use outbox::{NewPost, Post, PostKind, Waiting};
 pub use pauses::{PauseRow, PauseScope};
 pub use progress::{Judged, Progress, Stopped};

@@ -101,6 +101,30 @@ row! {
 /// A claim of a block that only a person ends.
 const ENDLESS: &str = "endless";
 
+/// Sets a flag where no longer one stands, or the operator does.
+macro_rules! setting {
+    ($store:expr, $block:expr, $by:expr, $at:expr) => {
+        query(
+            "INSERT INTO account_block (account, until, reason, set_by, set_at, kind) \
+             VALUES ($1, $2, $3, $4, $5, $7) ON CONFLICT (account) DO UPDATE SET \
+             until = excluded.until, reason = excluded.reason, set_by = excluded.set_by, \
+             set_at = excluded.set_at, kind = excluded.kind, cleared_at = NULL, claim = NULL \
+             WHERE $6 OR account_block.cleared_at IS NOT NULL \
+                OR (account_block.until IS NOT NULL \
+                    AND (excluded.until IS NULL OR excluded.until > account_block.until))",
+        )
+        .bind($block.account.as_str())
+        .bind($block.until)
+        .bind($store.outside(&$block.reason).into_owned())
+        .bind($by.to_string())
+        .bind($at)
+        .bind($by == BlockSetter::Operator)
+        .bind($block.kind.map(BlockKind::as_str))
+    };
+}
+
+pub(crate) use setting;
+
 impl Store {
     /// A role's breaker; closed when it never had one.
     ///
@@ -161,30 +185,15 @@ impl Store {
         by: BlockSetter,
         at: DateTime<Utc>,
     ) -> Result<bool, StoreError> {
-        let rows = on!(self, |pool| query(
-            "INSERT INTO account_block (account, until, reason, set_by, set_at, kind) \
-             VALUES ($1, $2, $3, $4, $5, $7) ON CONFLICT (account) DO UPDATE SET \
-             until = excluded.until, reason = excluded.reason, set_by = excluded.set_by, \
-             set_at = excluded.set_at, kind = excluded.kind, cleared_at = NULL, claim = NULL \
-             WHERE $6 OR account_block.cleared_at IS NOT NULL \
-                OR (account_block.until IS NOT NULL \
-                    AND (excluded.until IS NULL OR excluded.until > account_block.until))"
-        )
-        .bind(block.account.as_str())
-        .bind(block.until)
-        .bind(self.outside(&block.reason).as_ref())
-        .bind(by.to_string())
-        .bind(at)
-        .bind(by == BlockSetter::Operator)
-        .bind(block.kind.map(BlockKind::as_str))
-        .execute(pool)
-        .await?
-        .rows_affected());
+        let rows = on!(self, |pool| setting!(self, block, by, at)
+            .execute(pool)
+            .await?
+            .rows_affected());
         Ok(rows == 1)
     }
 
-    /// Lifts an account's block; `false` when none was set. What its CLI said of its usage windows
-    /// is forgotten with it: the operator has the last word.
+    /// Lifts an account's block; `false` when none was set. What its CLI said of its usage windows, and
+    /// how often its provider was not reached, is forgotten with it: the operator has the last word.
     ///
     /// # Errors
     /// When the database does not answer.
@@ -200,6 +209,11 @@ impl Store {
         .execute(pool)
         .await?
         .rows_affected());
+        on!(self, |pool| query("DELETE FROM outage WHERE account = $1")
+            .bind(account.as_str())
+            .execute(pool)
+            .await?
+            .rows_affected());
         let rows = on!(self, |pool| query(
             "UPDATE account_block SET cleared_at = $2 WHERE account = $1 AND cleared_at IS NULL"
         )
@@ -250,7 +264,8 @@ impl Store {
             .collect()
     }
 
-    /// When an account was blocked last, and until when, whether that still stands or not.
+    /// When an account was blocked last, and until when, whether that still stands or not. An outage says
+    /// nothing of limits, and does not count.
     ///
     /// # Errors
     /// When the database does not answer.
@@ -259,7 +274,10 @@ impl Store {
         account: &AccountName,
     ) -> Result<Option<(DateTime<Utc>, Option<DateTime<Utc>>)>, StoreError> {
         let rows = self.raw_blocks().await?;
-        let last = rows.into_iter().find(|raw| raw.account == account.as_str());
+        let outage = Some(BlockKind::Outage.as_str());
+        let mut rows = rows.into_iter();
+        let last =
+            rows.find(|raw| raw.account == account.as_str() && raw.kind.as_deref() != outage);
         Ok(last.map(|raw| (raw.set_at, raw.until)))
     }
 

@@ -10,7 +10,7 @@ mod outbox;
 pub(crate) mod planner;
 mod reviewer;
 mod steward;
-mod tester;
+pub(crate) mod tester;
 mod triager;
 mod whole;
 
@@ -147,14 +147,32 @@ pub(crate) fn upkeep(fleet: &TestFleet) {
 
 /// Writes to its database.
 pub(crate) fn sql(fleet: &TestFleet, line: &'static str) {
+    on_database(fleet, async move |on| {
+        sqlx::query(line).execute(on).await.unwrap();
+    });
+}
+
+/// What one row's only column says.
+fn sql_text(fleet: &TestFleet, line: &'static str) -> String {
+    on_database(fleet, async move |on| {
+        sqlx::query_scalar(line).fetch_one(on).await.unwrap()
+    })
+}
+
+fn on_database<T: Send + 'static>(
+    fleet: &TestFleet,
+    ask: impl AsyncFnOnce(&mut sqlx::SqliteConnection) -> T + Send + 'static,
+) -> T {
     let file = fleet.home().join("state/carson.db");
     let url = format!("sqlite:{}", file.display());
-    let writes = async move {
-        use sqlx::Connection as _;
-        let mut on = sqlx::SqliteConnection::connect(&url).await.unwrap();
-        sqlx::query(line).execute(&mut on).await.unwrap();
+    let asks = move || {
+        let runtime = tokio::runtime::Runtime::new().unwrap();
+        runtime.block_on(async {
+            use sqlx::Connection as _;
+            let mut on = sqlx::SqliteConnection::connect(&url).await.unwrap();
+            ask(&mut on).await
+        })
     };
     // Also for who is within a runtime.
-    let alone = move || tokio::runtime::Runtime::new().unwrap().block_on(writes);
-    std::thread::spawn(alone).join().unwrap();
+    std::thread::spawn(asks).join().unwrap()
 }

@@ -285,7 +285,7 @@ fn a_token_in_a_file_needs_no_other_program() {
 }
 
 #[test]
-fn a_role_of_ones_own_is_made_of_flags_or_answers() {
+fn a_role_of_ones_own_is_made_of_flags() {
     let fleet = TestFleet::new();
     fleet.account("claude", "engine = \"claude\"");
     fleet.commit_to_main(&[("Makefile", "test:\n\ttrue\n")]);
@@ -413,4 +413,65 @@ fn a_role_of_ones_own_is_made_of_flags_or_answers() {
         assert!(ran.stderr.contains(says), "{says}: {ran:#?}");
         assert!(role("fourth").is_empty() && role("third").is_empty() && role("other").is_empty());
     }
+}
+
+/// What a person answers at a terminal, a line each.
+fn answers(fleet: &TestFleet, args: &[&str], lines: &str) -> Ran {
+    let terminal = nix::pty::openpty(None, None).unwrap();
+    nix::unistd::write(&terminal.master, lines.as_bytes()).unwrap();
+    fleet
+        .command(args)
+        .stdin(terminal.slave)
+        .output()
+        .unwrap()
+        .into()
+}
+
+#[test]
+fn a_role_is_made_of_answers() {
+    let fleet = TestFleet::new();
+    fleet.account("claude", "engine = \"claude\"");
+    let role = |name: &str| -> toml::Table {
+        let path = fleet.home().join("roles").join(name).join("role.toml");
+        fs::read_to_string(path).unwrap().parse().unwrap()
+    };
+
+    let asked = answers(
+        &fleet,
+        &["agent", "new", "docs"],
+        "\nMend docs/.\n0 4 * * 1\n",
+    );
+    assert_eq!(asked.code, Some(0), "{asked:#?}");
+    for question in ["What is it for?", "What is it to do", "When?"] {
+        assert!(asked.stdout.contains(question), "{question}: {asked:#?}");
+    }
+    assert_eq!(role("docs")["work"]["task"].as_str(), Some("Mend docs/."));
+    assert_eq!(role("docs")["cadence"][0].as_str(), Some("0 4 * * 1"));
+
+    let asked = answers(&fleet, &["agent", "new", "ping"], "smoke\nmake ping\n\n");
+    assert_eq!(asked.code, Some(0), "{asked:#?}");
+    assert_eq!(role("ping")["command"]["run"].as_str(), Some("make ping"));
+
+    // What is no answer makes nothing, and an answer that was given by a flag is not asked for.
+    for (lines, says) in [
+        ("nobody\n", "no role \"nobody\""),
+        ("\n\n", "--task is missing"),
+    ] {
+        let asked = answers(&fleet, &["agent", "new", "third"], lines);
+        assert_eq!(asked.code, Some(2), "{asked:#?}");
+        assert!(asked.stderr.contains(says), "{says}: {asked:#?}");
+        assert!(!fleet.home().join("roles/third").exists());
+    }
+    let args = [
+        "agent",
+        "new",
+        "third",
+        "--task",
+        "Tidy.",
+        "--cadence",
+        "@daily",
+    ];
+    let asked = answers(&fleet, &args, "");
+    assert_eq!(asked.code, Some(0), "{asked:#?}");
+    assert!(!asked.stdout.contains('?'), "{asked:#?}");
 }

@@ -129,6 +129,16 @@ fn words_change_nothing_of_a_planner() {
 }
 
 #[test]
+fn words_change_nothing_of_an_architect() {
+    plays("architect", "1 new issue");
+}
+
+#[test]
+fn words_change_nothing_of_a_tester() {
+    plays("tester", "the coverage of src/b.txt rose from 25 % to 75 %");
+}
+
+#[test]
 fn words_change_nothing_of_a_triager() {
     plays("triager", "1 change of labels, 1 comment");
 }

@@ -24,7 +24,7 @@ pub(crate) struct Script {
 }
 
 /// What a session of the script does, one shell line after the other.
-fn says(event: &Value) -> String {
+pub(crate) fn says(event: &Value) -> String {
     format!(
         "printf '%s\\n' '{}'\n",
         event.to_string().replace('\'', "'\\''")
@@ -460,13 +460,13 @@ fn a_sign_in_or_a_bill_blocks_until_a_person_acts_and_says_how() {
 }
 
 /// How many minutes a block still stands.
-fn minutes(block: &Value) -> i64 {
+pub(crate) fn minutes(block: &Value) -> i64 {
     let until: chrono::DateTime<chrono::Utc> = text(block, "until").parse().unwrap();
     (until - Clock::system().now()).num_minutes()
 }
 
 /// Lets the blocks of all accounts end now.
-fn run_out(fleet: &TestFleet) {
+pub(crate) fn run_out(fleet: &TestFleet) {
     let runtime = tokio::runtime::Runtime::new().unwrap();
     runtime.block_on(async {
         let options = SqliteConnectOptions::new().filename(fleet.home().join("state/carson.db"));

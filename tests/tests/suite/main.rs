@@ -40,6 +40,7 @@ mod listed;
 mod lockfile;
 mod older;
 mod ordinary_box;
+mod outage;
 mod outcomes;
 mod output;
 mod picking;

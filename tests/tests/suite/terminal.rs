@@ -30,6 +30,12 @@ fn a_firing_is_watched_kept_and_read_afterwards() {
         assert!(ran.stderr.contains(passed), "{passed}: {}", ran.stderr);
     }
 
+    // A list says where it ends.
+    for (most, ends) in [("1", true), ("2", false)] {
+        let list = fleet.carson(&["firings", "--limit", most]);
+        assert_eq!(list.stderr.contains("the newest 1"), ends, "{list:#?}");
+    }
+
     // Its log is kept, and is found by any part of its id; the followed one ends with the firing.
     let parts = [
         &id[19..],

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use carson_config::{NetworkUse, Role};
-use carson_egress::{Egress, SocketHandover, network};
+use carson_egress::{Egress, Headers, SocketHandover, network};
 use carson_proc::sandbox::Network;
 use tokio::task::JoinHandle;
 
@@ -25,9 +25,9 @@ impl Proxy {
         self.egress.variables(self.handover.is_some())
     }
 
-    /// How long the provider wants to be left alone, as it last said, and how long ago that was.
-    pub fn retry_after(&self) -> Option<(String, Duration)> {
-        self.egress.retry_after()
+    /// When the provider may be asked again, as the headers of its last refusal say, and how long ago that was.
+    pub fn resets(&self) -> Option<(Headers, Duration)> {
+        self.egress.resets()
     }
 
     /// Closes it: from here on its token opens nothing. Its last refusals are written by then, or by

@@ -34,6 +34,13 @@ pub async fn run(app: &App, args: Firings) -> Result<u8, CommandError> {
     let now = home.clock.now();
     let row = |row: &Firing| table_row(row, now);
     print::list(app.json, &rows, "no firing yet", &HEADER, row);
+    let more = u32::try_from(rows.len()).is_ok_and(|rows| rows == args.limit);
+    if more && !app.json {
+        print::error(&format!(
+            "the newest {}; `--limit N` lists more of them",
+            args.limit
+        ));
+    }
     Ok(0)
 }
 

@@ -40,7 +40,8 @@ pub async fn run(app: &App, args: &Init) -> Result<u8, CommandError> {
         let exists = CommandError::failed(format!("{} exists already", settings.display()));
         return Err(exists
             .hint("edit it, or choose another home with --home")
-            .hint("to add a role to it: carson init --role implementer"));
+            .hint("to add a role to it: carson init --role implementer")
+            .hint("to add a repository: write [repos.NAME] with its url there, and NAME into the roles' `repos`"));
     }
     let may_ask = !args.yes && !app.json && std::io::stdin().is_terminal();
     let source = Source::found(args, may_ask).await?;

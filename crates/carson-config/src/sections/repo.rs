@@ -114,6 +114,7 @@ pub(crate) fn repos(
                 scrub: section.scrub,
                 allow_ci: section.allow_ci,
                 merge: section.policy.merge,
+                revert: section.policy.revert,
                 allow_unshown: section.allow_unshown,
                 allow_drift: section.allow_drift,
                 check: repository_check,

@@ -2,7 +2,7 @@
 
 mod order;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
 
@@ -19,6 +19,8 @@ const ENTRIES: usize = 50;
 const TITLE: usize = 200;
 /// Bytes of a text.
 const BODY: usize = 32 * 1024;
+/// Bytes of what people read of a pull request: Carson's own lines have room beside it, whatever it is made of.
+const PULL_BODY: usize = 16 * 1024;
 /// Letters of a label, as GitHub has it.
 const LABEL: usize = 50;
 /// Labels of one entry.
@@ -35,6 +37,10 @@ pub struct Given {
     pub issue: Option<u64>,
     /// The pull request that it works on, and the commit that its sessions see.
     pub pull: Option<(u64, String)>,
+    /// Threads of that, as its forge calls them, which it may answer.
+    pub threads: Vec<String>,
+    /// Entries with a secret in the text of a change: their places in the file, from 1.
+    pub leaks: BTreeSet<usize>,
     /// Labels that steer the fleet: those of roles' queues, and Carson's own.
     pub steering: Vec<String>,
     /// Issues that the role filed within the last 24 hours.
@@ -53,9 +59,21 @@ pub struct Admitted {
     /// What Carson does, in this order.
     #[serde(default)]
     pub effects: Vec<Effect>,
+    /// What people read of the pull request.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub pull: Option<PullText>,
     /// What it does not.
     #[serde(default)]
     pub refused: Vec<Refused>,
+}
+
+/// What people read of a pull request, in a session's words.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PullText {
+    /// Its title.
+    pub title: Page,
+    /// What it is about, as a quotation.
+    pub body: Page,
 }
 
 /// One entry that is not done.
@@ -76,6 +94,9 @@ struct Counts {
     issues: u32,
     reviews: u32,
     closed: u32,
+    answered: BTreeSet<String>,
+    replies: u32,
+    pull: Option<PullText>,
     order: Order,
 }
 
@@ -83,7 +104,7 @@ impl Admitted {
     /// Whether nothing was asked for.
     #[must_use]
     pub fn is_empty(&self) -> bool {
-        self.effects.is_empty() && self.refused.is_empty()
+        self.effects.is_empty() && self.pull.is_none() && self.refused.is_empty()
     }
 }
 
@@ -107,6 +128,7 @@ impl Outbox {
                 }),
             }
         }
+        admitted.pull = counts.pull;
         admitted
     }
 }
@@ -196,6 +218,24 @@ fn judge(
                 body: text,
             }])
         }
+        Declared::Reply { thread, body } => {
+            let (pull, thread) = the_thread(thread, given)?;
+            let body = of_a_change((n, body), BODY, given)?;
+            if counts.answered.contains(&thread) {
+                return Err(format!("it answers the thread {thread:?} already"));
+            }
+            take(&mut counts.replies, grant.replies, "reply")?;
+            counts.answered.insert(thread.clone());
+            Ok(vec![Effect::Reply { pull, thread, body }])
+        }
+        Declared::Pull { title, body } => {
+            let title = title_of(title, &given.scrub)?;
+            let body = of_a_change((n, body), PULL_BODY, given)?;
+            let mut said = u32::from(counts.pull.is_some());
+            take(&mut said, u32::from(grant.pull), "text of the pull request")?;
+            counts.pull = Some(PullText { title, body });
+            Ok(Vec::new())
+        }
     }
 }
 
@@ -204,6 +244,21 @@ fn the_issue(issue: u64, given: &Given) -> Result<u64, String> {
         Some(own) if own == issue => Ok(issue),
         Some(own) => Err(format!("#{issue} is not its work: it was given #{own}")),
         None => Err(format!("#{issue} is not its work: it was given no issue")),
+    }
+}
+
+/// A thread that waits for an answer. What others are called is a session's invention, or a stranger's word.
+fn the_thread(thread: &str, given: &Given) -> Result<(u64, String), String> {
+    let mut threads = given.threads.iter();
+    let known = threads.find(|known| *known == thread);
+    match (&given.pull, known) {
+        (Some((pull, _)), Some(known)) => Ok((*pull, known.clone())),
+        _ => {
+            let thread = one_line(thread, SHOWN);
+            Err(format!(
+                "the thread {thread:?} is none of those that it was given"
+            ))
+        }
     }
 }
 
@@ -329,11 +384,25 @@ pub fn holds_name(text: &str, names: &[String]) -> bool {
 
 fn prose(body: &str, never: &[String]) -> Result<Page, String> {
     scrubbed(body, never)?;
-    let page = Page::default().prose(body);
-    match body.len() {
-        _ if page.as_str().trim().is_empty() => Err("its text is empty".to_owned()),
-        0..=BODY => Ok(page),
-        _ => Err(format!("its text has more than {BODY} bytes")),
+    bounded(Page::default().prose(body), body, BODY)
+}
+
+/// What stands beside Carson's own lines is a quotation.
+fn of_a_change((n, body): (usize, &str), most: usize, given: &Given) -> Result<Page, String> {
+    if given.leaks.contains(&n) {
+        return Err("it has a secret".to_owned());
+    }
+    scrubbed(body, &given.scrub)?;
+    bounded(Page::default().quotes_prose(body), body, most)
+}
+
+fn bounded(page: Page, body: &str, most: usize) -> Result<Page, String> {
+    if page.as_str().trim().is_empty() {
+        return Err("its text is empty".to_owned());
+    }
+    match body.len() <= most {
+        true => Ok(page),
+        false => Err(format!("its text has more than {most} bytes")),
     }
 }
 

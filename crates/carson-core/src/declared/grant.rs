@@ -23,6 +23,12 @@ pub struct Grant {
     /// Whether it may review the pull request that it works on, once.
     #[schemars(extend("examples" = [true]))]
     pub review: bool,
+    /// A fixer's: threads of its pull request that one firing may answer without changing anything for them.
+    #[schemars(range(max = 20), extend("examples" = [3]))]
+    pub replies: u32,
+    /// Whether it may say what its pull request is called and what people read of it.
+    #[schemars(extend("examples" = [true]))]
+    pub pull: bool,
     /// Issues that one firing may file.
     #[schemars(range(max = 20), extend("examples" = [5]))]
     pub issues: u32,
@@ -47,12 +53,16 @@ impl Grant {
             labels,
             close,
             review,
+            replies,
+            pull,
             issues,
             issues_per_day: _,
             issue_label: _,
             approval: _,
         } = self;
-        *comments == 0 && labels.is_empty() && !close && !review && *issues == 0
+        let counts = [comments, replies, issues];
+        let is_nothing = counts.into_iter().all(|count| *count == 0);
+        is_nothing && labels.is_empty() && !close && !review && !pull
     }
 
     /// What it allows, in words: for prompts and people.
@@ -67,6 +77,13 @@ impl Grant {
         }
         if self.review {
             words.push("1 review".to_owned());
+        }
+        if self.replies > 0 {
+            let first = counted(self.replies, "reply");
+            words.push(format!("{first} in threads of the pull request"));
+        }
+        if self.pull {
+            words.push("the title and the text of the pull request".to_owned());
         }
         if self.issues > 0 {
             let first = counted(self.issues, "new issue");

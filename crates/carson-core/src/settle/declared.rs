@@ -8,7 +8,12 @@ use crate::text::counted;
 
 /// Who says what is to be done has said it in its outbox, or nowhere.
 pub(super) fn settle_declared(declared: &Admitted) -> Settled {
-    let Admitted { effects, refused } = declared;
+    // What people read of a pull request is nothing that is done.
+    let Admitted {
+        effects,
+        refused,
+        pull: _,
+    } = declared;
     let no = refused.first().map(|first| {
         let more = match refused.len() {
             1 => String::new(),

@@ -375,6 +375,7 @@ fn bad_credentials_are_no_limit() {
     let outcome = |kind| settle(&blocked(kind)).outcome;
     assert_eq!(outcome(Some(BlockKind::Auth)), Outcome::Auth);
     assert_eq!(outcome(Some(BlockKind::Limit)), Outcome::RateLimited);
+    assert_eq!(outcome(Some(BlockKind::Outage)), Outcome::RateLimited);
     assert_eq!(outcome(None), Outcome::RateLimited);
 }
 
@@ -382,7 +383,7 @@ fn bad_credentials_are_no_limit() {
 fn what_ok_needs_depends_on_the_goal() {
     let asked = Admitted {
         effects: vec![Effect::CloseIssue { issue: 7 }],
-        refused: Vec::new(),
+        ..Admitted::default()
     };
     for goal in [Goal::Text, Goal::Effects] {
         let said = Facts {
@@ -417,6 +418,7 @@ fn what_ok_needs_depends_on_the_goal() {
             declared: Admitted {
                 effects: effects.to_vec(),
                 refused: refused.to_vec(),
+                pull: None,
             },
             ..ok_facts()
         });

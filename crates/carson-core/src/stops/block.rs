@@ -60,6 +60,9 @@ fn cause(block: &Block) -> Cause {
             .text("wait, or ")
             .command(clear)
             .text(" if the provider lets you go on"),
+        Some(BlockKind::Outage) => change
+            .text("wait until one session asks whether its provider is back, or ")
+            .command(clear),
         Some(BlockKind::Operator) | None => change.command(clear),
     };
     Cause {

@@ -81,7 +81,14 @@ fn the_key_takes_the_tokens_place() {
 #[test]
 fn how_long_the_provider_wants_to_be_left_alone_is_known_until_it_answers() {
     let busy = "HTTP/1.1 529 Overloaded\r\nContent-Length: 0\r\nRetry-After: 8\r\n\r\n";
-    for (answer, wanted) in [(busy, Some("8")), (ANSWER, None)] {
+    let limited = "HTTP/1.1 429 Too Many Requests\r\nContent-Length: 0\r\n\
+                   anthropic-ratelimit-requests-reset: 2026-11-24T06:00:00Z\r\nx-other: 9\r\n\r\n";
+    let (after, reset) = ("retry-after", "anthropic-ratelimit-requests-reset");
+    for (answer, wanted) in [
+        (busy, Some((after, "8"))),
+        (limited, Some((reset, "2026-11-24T06:00:00Z"))),
+        (ANSWER, None),
+    ] {
         let server = Server::answering(answer);
         let egress = keeper(&server, Api::Anthropic);
         let token = variable(&egress, "ANTHROPIC_API_KEY");
@@ -90,8 +97,9 @@ fn how_long_the_provider_wants_to_be_left_alone_is_known_until_it_answers() {
             &post("/v1/messages", &format!("x-api-key: {token}\r\n")),
         );
         assert!(said.starts_with("HTTP/1.1"), "{said}");
-        let known = egress.retry_after().map(|(header, _)| header);
-        assert_eq!(known.as_deref(), wanted);
+        let known = egress.resets().map(|(headers, _)| headers);
+        let wanted = wanted.map(|(name, value)| vec![(name.to_owned(), value.to_owned())]);
+        assert_eq!(known, wanted);
     }
 }
 

@@ -30,6 +30,8 @@ pub struct Verdict {
     pub status: Option<u16>,
     /// Id of the rule that decided; empty when none did.
     pub rule: &'static str,
+    /// Where that rule comes from, and its date; empty when none did.
+    pub source: String,
 }
 
 /// What is read from one piece of evidence.
@@ -71,7 +73,7 @@ pub fn classify(
     let first = readings.into_iter().next();
     let status = first.as_ref().and_then(|reading| reading.status);
     Verdict {
-        class: Class::Other,
+        class: Class::Fatal,
         resets_at: None,
         capped_from: None,
         window: None,
@@ -79,6 +81,7 @@ pub fn classify(
         message: first.map(|reading| reading.message).unwrap_or_default(),
         status,
         rule: "",
+        source: String::new(),
     }
 }
 
@@ -174,7 +177,7 @@ fn verdict(
         at(&pointer).and_then(Value::as_f64)
     });
     let claimed = match rule.class {
-        Class::Limit | Class::Overloaded => resets_at(reading, now, local),
+        Class::Limit | Class::Outage => resets_at(reading, now, local),
         _ => None,
     };
     let horizon = now + TimeDelta::days(rules.horizon_days.into());
@@ -187,6 +190,7 @@ fn verdict(
         message: reading.message.clone(),
         status: reading.status,
         rule: &rule.id,
+        source: format!("{} ({})", rule.source, rule.seen),
     }
 }
 

@@ -38,16 +38,22 @@ fn ended(facts: &Facts, verdict: Verdict) -> Option<Ended> {
         Class::Limit => LimitKind::RateLimit,
         Class::Auth => LimitKind::Auth,
         Class::Billing => LimitKind::Billing,
-        Class::Overloaded | Class::Transient => {
+        Class::Outage | Class::Transient => {
             return Some(Ended::Unavailable {
                 status: verdict.status,
                 not_before: verdict.resets_at,
                 message: verdict.message,
+                outage: verdict.class == Class::Outage,
             });
         }
         Class::Turns => return Some(Ended::MaxTurns),
         Class::Budget => return Some(Ended::MaxCost),
-        Class::Other => return None,
+        Class::Capability => {
+            return Some(Ended::Refused {
+                message: verdict.message,
+            });
+        }
+        Class::Fatal => return None,
     };
     Some(Ended::Limited(Limit {
         kind,

@@ -166,6 +166,10 @@ pub(crate) struct Evidence {
 #[serde(deny_unknown_fields)]
 pub(crate) struct Rule {
     pub id: String,
+    /// Where its words come from, and whether a session has said them.
+    pub source: String,
+    /// When, as a date.
+    pub seen: String,
     /// Names of evidence; empty is any, standard error included.
     #[serde(default)]
     pub on: Vec<String>,

@@ -48,8 +48,7 @@ pub(super) fn retry_after(value: &Value, now: DateTime<Utc>) -> Option<DateTime<
 }
 
 /// What the header `retry-after` of an answer that came `now` says: when to ask again.
-#[must_use]
-pub fn header(text: &str, now: DateTime<Utc>) -> Option<DateTime<Utc>> {
+pub(super) fn header(text: &str, now: DateTime<Utc>) -> Option<DateTime<Utc>> {
     if let Ok(seconds) = text.trim().parse::<f64>() {
         return after(seconds, now);
     }
@@ -57,7 +56,7 @@ pub fn header(text: &str, now: DateTime<Utc>) -> Option<DateTime<Utc>> {
     Some(date.with_timezone(&Utc))
 }
 
-fn after(seconds: f64, now: DateTime<Utc>) -> Option<DateTime<Utc>> {
+pub(super) fn after(seconds: f64, now: DateTime<Utc>) -> Option<DateTime<Utc>> {
     if !(0.0..LONGEST_S).contains(&seconds) {
         return None;
     }
@@ -89,7 +88,7 @@ fn instant(rest: &str) -> Option<DateTime<Utc>> {
 }
 
 /// Numbers with their units, as long as they go on: seconds.
-fn span(rest: &str) -> Option<f64> {
+pub(super) fn span(rest: &str) -> Option<f64> {
     let mut left = rest;
     let mut total = None;
     loop {

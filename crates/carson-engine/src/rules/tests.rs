@@ -1,6 +1,6 @@
 //! Real words of providers, and what they are classed as.
 
-use chrono::{DateTime, NaiveDateTime, TimeDelta, Utc};
+use chrono::{DateTime, NaiveDate, NaiveDateTime, TimeDelta, Utc};
 use chrono_tz::Tz;
 use proptest::prelude::*;
 use serde_json::{Value, json};
@@ -105,6 +105,13 @@ fn every_file_reads_and_no_rule_is_named_twice() {
                 "{}",
                 rule.id
             );
+            assert!(!rule.source.trim().is_empty(), "{} has no source", rule.id);
+            let seen: NaiveDate = rule
+                .seen
+                .parse()
+                .unwrap_or_else(|error| panic!("{}: {:?} is no date: {error}", rule.id, rule.seen));
+            let dated: NaiveDate = rules.dated.parse().unwrap();
+            assert!(seen <= dated, "{} is newer than its file", rule.id);
             ids.push(rule.id.clone());
         }
     }
@@ -115,38 +122,92 @@ fn every_file_reads_and_no_rule_is_named_twice() {
 }
 
 #[test]
+fn a_rule_without_its_source_is_no_rule() {
+    let rule = "version = 1\ndated = \"2026-11-21\"\nremedy = \"x\"\nbilling_remedy = \"x\"\nhorizon_days = 8\n\
+                [[rule]]\nid = \"a\"\nstatus = [500]\nclass = \"outage\"\n";
+    let full = format!("{rule}source = \"measured\"\nseen = \"2026-11-21\"\n");
+    assert!(toml::from_str::<Rules>(&full).is_ok());
+    for text in [
+        rule,
+        &full.replace("source", "sources"),
+        &full.replace("seen", "saw"),
+    ] {
+        assert!(toml::from_str::<Rules>(text).is_err(), "{text}");
+    }
+}
+
+/// A line that calls itself a success and carries a refusal is none.
+#[test]
+fn a_success_around_an_overload_is_an_outage() {
+    for more in [
+        json!({"is_error": true, "terminal_reason": "api_error", "api_error_status": 529}),
+        json!({"is_error": false, "terminal_reason": "api_error", "api_error_status": 529}),
+        json!({"is_error": false, "terminal_reason": "completed", "api_error_status": 529, "api_error_type": "overloaded_error"}),
+    ] {
+        let mut event =
+            json!({"type": "result", "subtype": "success", "result": "API Error: 529 Overloaded."});
+        event
+            .as_object_mut()
+            .unwrap()
+            .extend(more.as_object().unwrap().clone());
+        let verdict = classify(&facts("claude", &event.to_string(), 0, ""), now(), &utc);
+        assert_eq!(
+            (verdict.class, verdict.status),
+            (Class::Outage, Some(529)),
+            "{event}"
+        );
+        assert!(verdict.source.contains("2.1.329"), "{verdict:?}");
+    }
+}
+
+#[test]
+fn a_refusal_is_one_by_its_field_alone() {
+    let result = |stop: &str| json!({"type": "result", "is_error": false, "stop_reason": stop, "result": "refusal: I cannot help with that."});
+    let class = |stop: &str| {
+        classify(
+            &facts("claude", &result(stop).to_string(), 0, ""),
+            now(),
+            &utc,
+        )
+        .class
+    };
+    assert_eq!(class("refusal"), Class::Capability);
+    assert_eq!(class("end_turn"), Class::Fatal);
+}
+
+#[test]
 fn the_transcripts_are_told_apart() {
-    use Class::{Auth, Billing, Budget, Limit, Other, Overloaded, Transient, Turns};
+    use Class::{Auth, Billing, Budget, Fatal, Limit, Outage, Turns};
     for (set, name, class) in [
         ("claude", "claude-401", Auth),
         ("claude", "claude-429-long", Limit),
         ("claude", "claude-429-r2", Limit),
-        ("claude", "claude-500-r2", Transient),
-        ("claude", "claude-529-r2", Overloaded),
-        ("claude", "claude-refused", Transient),
+        ("claude", "claude-500-r2", Outage),
+        ("claude", "claude-529-r2", Outage),
+        ("claude", "claude-refused", Outage),
         ("claude", "claude-credit", Billing),
         ("claude", "claude-sub-rejected", Limit),
-        ("claude", "claude-sub-allowed", Other),
-        ("claude", "claude-sub-warning", Other),
-        ("claude", "claude-maxbudget", Other),
-        ("claude", "claude-maxturns", Other),
-        ("claude", "claude-midstream", Other),
-        ("claude", "claude-fallback", Other),
-        ("claude", "claude-exec", Other),
+        ("claude", "claude-sub-allowed", Fatal),
+        ("claude", "claude-sub-warning", Fatal),
+        ("claude", "claude-maxbudget", Fatal),
+        ("claude", "claude-maxturns", Fatal),
+        ("claude", "claude-midstream", Fatal),
+        ("claude", "claude-fallback", Fatal),
+        ("claude", "claude-exec", Fatal),
         ("codex", "codex-401", Auth),
         ("codex", "codex-429", Limit),
-        ("codex", "codex-503", Overloaded),
+        ("codex", "codex-503", Outage),
         ("codex", "codex-budget", Budget),
         ("codex", "codex-quota", Billing),
         ("codex", "codex-usage", Limit),
-        ("codex", "codex-hello", Other),
+        ("codex", "codex-hello", Fatal),
         ("gemini", "gm-429b", Limit),
         ("gemini", "gm-turns", Turns),
-        ("gemini", "gm-exec", Other),
+        ("gemini", "gm-exec", Fatal),
         ("opencode", "oc-401", Auth),
         ("opencode", "oc-429", Limit),
-        ("opencode", "oc-exec", Other),
-        ("opencode", "oc-deny", Other),
+        ("opencode", "oc-exec", Fatal),
+        ("opencode", "oc-deny", Fatal),
     ] {
         let verdict = replay(set, name);
         assert_eq!(verdict.class, class, "{name}: {verdict:?}");
@@ -249,7 +310,7 @@ fn twelve_shapes_of_a_limit_are_one() {
 
 #[test]
 fn other_refusals_have_their_own_class() {
-    use Class::{Auth, Billing, Overloaded, Transient};
+    use Class::{Auth, Billing, Outage, Transient};
     for (set, text, class) in [
         (
             "openai",
@@ -264,17 +325,13 @@ fn other_refusals_have_their_own_class() {
         (
             "openai",
             "openai.APIConnectionError: Connection error.",
-            Transient,
+            Outage,
         ),
-        (
-            "codex",
-            "unexpected status 503 Service Unavailable",
-            Overloaded,
-        ),
+        ("codex", "unexpected status 503 Service Unavailable", Outage),
         (
             "codex",
             "stream disconnected before completion: error sending request",
-            Transient,
+            Outage,
         ),
         (
             "gemini",
@@ -284,18 +341,24 @@ fn other_refusals_have_their_own_class() {
         (
             "gemini",
             "[API Error: The model is overloaded. Please try again later.]",
-            Overloaded,
+            Outage,
         ),
         (
             "opencode",
             "Unable to connect. Is the computer able to access the url?",
-            Transient,
+            Outage,
         ),
         (
             "claude",
             "API Error: Connection refused \u{2014} a firewall or proxy may be blocking it (ECONNREFUSED)",
-            Transient,
+            Outage,
         ),
+        (
+            "codex",
+            "unexpected status 500 Internal Server Error",
+            Outage,
+        ),
+        ("codex", "stream disconnected before completion", Transient),
         ("claude", "Invalid API key · Please run /login", Auth),
     ] {
         assert_eq!(classify_message(set, text).class, class, "{set}: {text}");
@@ -364,7 +427,7 @@ fn what_was_got_over_is_no_evidence() {
     let text = format!("{retry}\n{spoke}");
     assert_eq!(
         classify(&facts("claude", &text, 143, ""), now(), &utc).class,
-        Class::Other
+        Class::Fatal
     );
     assert_eq!(
         classify(&facts("claude", &retry.to_string(), 143, ""), now(), &utc).class,
@@ -380,11 +443,11 @@ fn standard_error_counts_only_while_the_session_said_nothing() {
         .to_string();
     let class = |text: &str| classify(&facts("codex", text, 1, stderr), now(), &utc).class;
     assert_eq!(class(&silent), Class::Limit);
-    assert_eq!(class(&spoke), Class::Other);
+    assert_eq!(class(&spoke), Class::Fatal);
     let quoted = format!("{stderr}\nthread panicked");
     assert_eq!(
         classify(&facts("codex", &silent, 1, &quoted), now(), &utc).class,
-        Class::Other
+        Class::Fatal
     );
 }
 
@@ -442,7 +505,7 @@ proptest! {
             // Programs of `openai` have no events: their standard output is not looked at.
             let stderr = if set == "openai" { "done" } else { text.as_str() };
             let verdict = classify(&facts(set, &lines.join("\n"), 1, stderr), now(), &utc);
-            prop_assert_eq!(verdict.class, Class::Other, "{} {:?}", set, verdict);
+            prop_assert_eq!(verdict.class, Class::Fatal, "{} {:?}", set, verdict);
         }
     }
 

@@ -39,6 +39,16 @@ pub(crate) struct OpenedPull {
     pub draft: bool,
 }
 
+/// What became of a call.
+pub(super) enum Went {
+    /// It is done; what people may want to know of that.
+    Done(String),
+    /// It waits for a person; nothing is wrong.
+    Waits(String),
+    /// It is not to be done any more.
+    Never(String),
+}
+
 /// Whose effects they are, and where they go.
 pub(crate) struct Bearer<'a> {
     pub home: &'a Home,

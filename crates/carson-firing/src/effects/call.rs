@@ -1,18 +1,18 @@
 //! What each effect asks of the forge. Repeating one changes nothing.
 
-use carson_core::Effect;
-use carson_core::Page;
 use carson_core::effect::Release;
+use carson_core::{Effect, Page};
 use carson_forge::{
-    Merge, MergeMethod, NEEDS_HUMAN, NewIssue, NewPull, NewReview, PLAN_PENDING, PLANNED,
-    PRIORITIES, Pull, PullState, State, is_same_label,
+    Merge, MergeMethod, NEEDS_HUMAN, NewIssue, NewPull, NewReview, PLANNED, PRIORITIES, Pull,
+    PullState, State, is_same_label,
 };
-use chrono::{DateTime, TimeDelta, Utc};
+use carson_store::EffectRow;
 use tracing::warn;
 
-use super::bearer::{Bearer, Carried, OpenedPull};
+use super::await_approval::{OF_PLANS, WaitingPlan};
+use super::bearer::{Bearer, Carried, OpenedPull, Went};
 use super::file_issue::Part;
-use super::waiting::waiting_plan;
+use crate::described;
 use crate::ended_pulls::{self, PullError};
 use crate::older_drafts;
 use crate::queue::approval_words;
@@ -20,29 +20,16 @@ use crate::review_queue::QueueError;
 use crate::roles::kind::Looking;
 use crate::roles::merge;
 
-/// How long people have to approve a plan.
-pub(crate) const TO_APPROVE: TimeDelta = TimeDelta::hours(24);
-
-/// What became of a call.
-pub(super) enum Went {
-    /// It is done; what people may want to know of that.
-    Done(String),
-    /// It waits for a person; nothing is wrong.
-    Waits(String),
-    /// It is not to be done any more.
-    Never(String),
-}
-
 impl Bearer<'_> {
-    /// Calls the forge for the `n`-th effect of the firing.
+    /// Calls the forge for an effect of the firing.
     pub(super) async fn call(
         &self,
-        (n, effect): (u32, &Effect),
+        row: &EffectRow,
         carried: &mut Carried,
     ) -> Result<Went, PullError> {
         // What a repetition finds it by.
-        let key = format!("{}-{n}", self.id());
-        let said = match effect {
+        let key = format!("{}-{}", self.id(), row.n);
+        let said = match &row.effect {
             Effect::OpenPull {
                 head,
                 base,
@@ -126,8 +113,7 @@ impl Bearer<'_> {
                 self.forge.comment_once(*issue, &key, told.as_str()).await?;
                 let any = carried.filed.iter().any(Option::is_some);
                 let add: &[&str] = if any { &[PLANNED] } else { &[] };
-                let forge = self.forge;
-                forge.set_labels(*issue, add, &[PLAN_PENDING]).await?;
+                self.forge.set_labels(*issue, add, &OF_PLANS).await?;
                 told.to_string()
             }
             Effect::Review {
@@ -145,7 +131,13 @@ impl Bearer<'_> {
                 format!("#{pull}")
             }
             Effect::AwaitApproval { issue, hash, until } => {
-                return self.await_approval(*issue, (hash, *until), &key).await;
+                let plan = WaitingPlan {
+                    issue: *issue,
+                    words: approval_words(hash),
+                    until: *until,
+                    is_new: row.tries == 0,
+                };
+                return self.await_approval(&plan, &key).await;
             }
             Effect::JoinPull { pull } => {
                 let pull = self.forge.pull(*pull).await?;
@@ -160,6 +152,9 @@ impl Bearer<'_> {
                 let forge = self.forge;
                 forge.reply_once(*pull, thread, &key, body.as_str()).await?;
                 format!("#{pull}")
+            }
+            Effect::DescribePull { pull, title, body } => {
+                self.describe_pull(*pull, (title, body)).await?
             }
             Effect::HandOver { number, note } => {
                 // Label first: without it the next slot would begin anew by itself.
@@ -190,6 +185,28 @@ impl Bearer<'_> {
         Ok(opened.url.clone())
     }
 
+    /// What people wrote, closed or took back meanwhile stands, and so do Carson's own lines.
+    async fn describe_pull(
+        &self,
+        number: u64,
+        (title, words): (&Page, &Page),
+    ) -> Result<String, PullError> {
+        let pull = self.forge.pull(number).await?;
+        let body = described::with_other_words(&pull.body, words);
+        let Some(body) = body.filter(|_| pull.state == PullState::Open && !pull.draft) else {
+            return Ok(format!("#{number} keeps its text"));
+        };
+        let new = NewPull {
+            title: described::titled(title, &pull.title),
+            body,
+            head: pull.head,
+            base: pull.base,
+            draft: pull.draft,
+            labels: pull.labels,
+        };
+        Ok(self.forge.create_pull(&new).await?.url)
+    }
+
     /// The issue is read again: what people did to it meanwhile stands.
     async fn set_labels(
         &self,
@@ -212,51 +229,6 @@ impl Bearer<'_> {
         }
         self.forge.set_labels(number, &add, &remove).await?;
         Ok(said)
-    }
-
-    async fn await_approval(
-        &self,
-        number: u64,
-        (hash, until): (&str, DateTime<Utc>),
-        key: &str,
-    ) -> Result<Went, PullError> {
-        let newest = waiting_plan(self.home, self.repo, number).await?;
-        if newest.is_some_and(|(row, _)| row.id != self.id()) {
-            return Ok(Went::Never("a newer plan waits in its place".to_owned()));
-        }
-        let issue = self.forge.issue(number).await?;
-        if issue.state != State::Open {
-            self.forge.set_labels(number, &[], &[PLAN_PENDING]).await?;
-            return Ok(Went::Never(format!("#{number} was closed")));
-        }
-        if !issue.has(PLAN_PENDING) {
-            let why = format!("somebody took {PLAN_PENDING} away from #{number}");
-            return Ok(Went::Never(why));
-        }
-        let words = approval_words(hash);
-        let within = until - TO_APPROVE..until;
-        let trust = &self.repo.trust;
-        let by = self.forge.approval(number, &words, trust, &within).await?;
-        if let Some(by) = by {
-            return Ok(Went::Done(format!("approved by {by}")));
-        }
-        if self.home.clock.now() < until {
-            let why = format!(
-                "a person approves the plan on #{number}: `carson approve {number}`, or a comment there: {words}"
-            );
-            return Ok(Went::Waits(why));
-        }
-        // Only a person gives it back.
-        let (add, remove) = (&[NEEDS_HUMAN], &[PLAN_PENDING]);
-        self.forge.set_labels(number, add, remove).await?;
-        let note = Page::from(
-            "Nobody approved this plan within a day, so nothing of it is filed. Remove the label \
-             `needs:human` to have it planned anew.",
-        );
-        self.forge.comment_once(number, key, note.as_str()).await?;
-        Ok(Went::Never(
-            "nobody approved the plan within a day".to_owned(),
-        ))
     }
 
     /// Exactly the commit that was looked at; its issue follows.
@@ -300,6 +272,7 @@ impl Bearer<'_> {
             repo: self.repo,
             forge: self.forge,
             wanted: Some(pull.number),
+            by_hand: false,
         };
         let judged = merge::may_be_merged(&looking, pull).await;
         let judged = judged.map_err(|error| match error {

@@ -19,6 +19,7 @@ fn repo() -> Repo {
         scrub: Vec::new(),
         allow_ci: false,
         merge: false,
+        revert: false,
         allow_unshown: Vec::new(),
         allow_drift: Vec::new(),
         check: None,
@@ -83,6 +84,21 @@ fn every_name_that_a_prompt_may_have_is_filled() {
             "{text}"
         );
     }
+}
+
+#[test]
+fn who_gave_an_issue_to_the_fleet_has_seen_what_the_session_sees() {
+    let mut role = Role::gone("hand".parse().unwrap(), chrono_tz::Tz::UTC);
+    role.prompts.plan = "{{ task }}".to_owned();
+    let (repo, mut work) = (repo(), work());
+    work.body = "Do it.\n<!-- evil -->\n[//]: # (evil)\n\u{200b}Soon.".to_owned();
+    let brief = brief(&repo, &work, &role);
+    let text = render(&role, Stage::Plan, &brief, &Filling::default()).unwrap();
+    assert!(
+        !text.contains("evil") && !text.contains('\u{200b}'),
+        "{text}"
+    );
+    assert!(text.contains("Do it.") && text.contains("Soon."), "{text}");
 }
 
 #[test]

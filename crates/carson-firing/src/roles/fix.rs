@@ -4,15 +4,17 @@ use carson_core::settle::Goal;
 use carson_core::work::WorkKey;
 use carson_core::{Effect, Outcome, Page};
 use carson_forge::{CheckRun, Comment, Mergeability, Pull, Review, Thread};
+use carson_git::{Oid, Sides};
 use carson_store::Firing as Row;
 use chrono::{DateTime, Utc};
 
-use super::effects::asked_for;
+use super::effects::{asked_for, pull_text};
 use super::kind::{Closing, Kind, Look, Looking};
-use super::{pulls, take};
+use super::{pulls, quiet, take};
 use crate::fenced_quote;
-use crate::forge_text::one_line;
+use crate::forge_text::{self, one_line};
 use crate::review_queue::QueueError;
+use crate::visible::visible;
 
 /// The oldest of the fleet's against which something stands that a session may mend.
 const LOOK: Look = |looking| {
@@ -42,6 +44,10 @@ const ASKED: &str = "@carson fix";
 struct Against {
     said: Vec<String>,
     threads: Vec<String>,
+    /// When it came, as far as anybody tells.
+    came: Vec<DateTime<Utc>>,
+    /// A person said that it is to be mended now.
+    is_asked: bool,
 }
 
 async fn one(looking: Looking<'_>, pull: Pull) -> pulls::Judged {
@@ -73,6 +79,13 @@ async fn one(looking: Looking<'_>, pull: Pull) -> pulls::Judged {
         return Ok(Err(
             "nothing stands against it that could be mended".to_owned()
         ));
+    }
+    // Who names it does not wait.
+    if !looking.by_hand
+        && !against.is_asked
+        && let Some(why) = quiet::stirs(against.came, home.clock.now())
+    {
+        return Ok(Err(why));
     }
     let tried = tried(&own, &head);
     let mut candidate = pulls::candidate(pull, head);
@@ -150,28 +163,27 @@ async fn against(
             let why = format!("{by} asked for changes, and mends it or comments `{ASKED}`");
             return Ok(Err(why));
         }
+        against.is_asked = true;
         let counts = |no: &&&Review| repo.trust.has(&no.author, no.association);
         for no in noes.iter().filter(counts).take(MOST) {
-            let (by, said) = (one_line(&no.author), first(&no.body, TEXT));
+            let (by, said) = (one_line(&no.author), visible(&no.body));
+            let said = first(&said, TEXT);
             let said = format!("{by} asked for changes:\n{said}");
             against.said.push(said);
         }
     }
     if mergeability == Mergeability::Conflicts {
-        let base = &pull.base;
-        against.said.push(format!(
-            "It conflicts with its base. Merge the newest commit of {base} (`git merge {}`) and \
-             resolve what does not go together; keep what both sides mean.",
-            base_commit(looking, base)
-                .await
-                .unwrap_or_else(|| base.clone())
-        ));
+        conflicts(looking, (head, &pull.base), &mut against).await;
     }
     let checks = pulls::or_none(forge.checks(head).await)?;
     if checks.iter().any(|check| check.conclusion.is_none()) {
         return Ok(Err("its checks have not ended".to_owned()));
     }
-    for check in checks.iter().filter(|check| check.has_failed()).take(MOST) {
+    let failed: Vec<&CheckRun> = checks.iter().filter(|check| check.has_failed()).collect();
+    against
+        .came
+        .extend(failed.iter().filter_map(|check| check.ended_at));
+    for check in failed.into_iter().take(MOST) {
         against.said.push(red(looking, check).await);
     }
     let verdicts = forge.verdicts(pull.number).await?;
@@ -180,21 +192,41 @@ async fn against(
         against.said.extend(said_of(&reviews, head, me));
     }
     let threads = pulls::or_none(forge.review_threads(pull.number).await)?;
-    for thread in threads
+    let waiting = threads
         .iter()
-        .filter(|thread| waits(thread, me, &repo.trust))
-        .take(MOST)
-    {
+        .filter(|thread| waits(thread, me, &repo.trust));
+    let waiting: Vec<&Thread> = waiting.collect();
+    for thread in &waiting {
+        against.came.extend(unanswered(thread, me, &repo.trust));
+    }
+    for thread in waiting.into_iter().take(MOST) {
         against.said.push(quoted(thread, me, &repo.trust));
         against.threads.push(thread.id.clone());
     }
     Ok(Ok(against))
 }
 
-async fn base_commit(looking: &Looking<'_>, base: &str) -> Option<String> {
+/// It does not go together with its base, which has commits by now that it lacks.
+async fn conflicts(looking: &Looking<'_>, (head, base): (&str, &str), against: &mut Against) {
     let mirror = looking.home.mirror(looking.repo);
-    let commit = mirror.fetched(base).await.ok()??;
-    Some(commit.to_string())
+    let newest = mirror.fetched(base).await.ok().flatten();
+    if let (Some(newest), Ok(head)) = (&newest, head.parse::<Oid>()) {
+        let sides = Sides {
+            head: newest.clone(),
+            base: head,
+        };
+        // What was not fetched yet says nothing of when.
+        let since = mirror.commits(&sides).await.unwrap_or_default();
+        let since = since.into_iter();
+        against
+            .came
+            .extend(since.filter_map(|(_, at)| DateTime::from_timestamp(at, 0)));
+    }
+    let commit = newest.map_or_else(|| base.to_owned(), |newest| newest.to_string());
+    against.said.push(format!(
+        "It conflicts with its base. Merge the newest commit of {base} (`git merge {commit}`) and \
+         resolve what does not go together; keep what both sides mean."
+    ));
 }
 
 /// Whether somebody whose word counts gave it to the fixer after the no, and after its last firing.
@@ -248,13 +280,21 @@ fn waits(thread: &Thread, me: &str, trust: &carson_forge::Trust) -> bool {
     !thread.resolved && is_open && is_trusted
 }
 
+/// When people wrote there what the fleet has not answered.
+fn unanswered(thread: &Thread, me: &str, trust: &carson_forge::Trust) -> Vec<DateTime<Utc>> {
+    let heard = heard(thread, me, trust).into_iter().rev();
+    let people = heard.take_while(|one| !one.author.eq_ignore_ascii_case(me));
+    people.map(|one| one.created_at).collect()
+}
+
 fn quoted(thread: &Thread, me: &str, trust: &carson_forge::Trust) -> String {
     let line = thread.line.map_or(String::new(), |line| format!(":{line}"));
     let heard = heard(thread, me, trust);
-    let said: Vec<&str> = heard.iter().map(|one| one.body.as_str()).collect();
+    let said: Vec<String> = heard.iter().map(|one| visible(&one.body)).collect();
     let said = said.join("\n");
     format!(
-        "Of {}{line} people say:\n{}",
+        "In the thread {:?}, of {}{line}, people say:\n{}",
+        thread.id,
         thread.path,
         tail(&said, TEXT)
     )
@@ -271,7 +311,8 @@ fn tail(text: &str, most: usize) -> &str {
     &text[text.ceil_char_boundary(from)..]
 }
 
-/// What was pushed is told where somebody asked for it, and what no session found right as well.
+/// What was pushed is told where somebody asked for it, and what no session found right as well; a thread that
+/// the session answers itself has no other answer.
 fn effects(closing: &Closing<'_, '_>) -> Vec<Effect> {
     // What needed no session.
     if closing.facts.goal == Goal::Effects {
@@ -298,19 +339,41 @@ fn effects(closing: &Closing<'_, '_>) -> Vec<Effect> {
     effects.extend(threads.map(|thread| Effect::Reply {
         pull,
         thread: thread.clone(),
-        body: done.clone(),
+        body: own_answer(closing, thread).unwrap_or_else(|| done.clone()),
+    }));
+    effects.extend(pull_text(closing).map(|said| Effect::DescribePull {
+        pull,
+        title: said.title.clone().without(|text| ctx.redacted(text)),
+        body: said.body.clone().without(|text| ctx.redacted(text)),
     }));
     let said = match closing.settled.outcome {
         Outcome::Ok => Page::default().quotes(&closing.settled.reason),
         _ => fenced_quote::last_words(closing.rec),
     };
+    let mut body = done.says("\n\n").and(&said);
+    if !closing.facts.declared.refused.is_empty() {
+        let refused = forge_text::refused_entries(&closing.facts.declared);
+        body = body.says("\n\n").and(&refused);
+    }
     effects.push(Effect::Comment {
         on: pull,
-        body: done
-            .says("\n\n")
-            .and(&said)
-            .without(|text| ctx.redacted(text)),
+        body: body.without(|text| ctx.redacted(text)),
     });
     effects.extend(asked_for(closing));
     effects
+}
+
+/// What the session itself answers in a thread for which it changed nothing.
+fn own_answer(closing: &Closing<'_, '_>, wanted: &str) -> Option<Page> {
+    let ctx = closing.ctx;
+    let mut asked = closing.facts.declared.effects.iter();
+    let said = asked.find_map(|effect| match effect {
+        Effect::Reply { thread, body, .. } if thread == wanted => Some(body),
+        _ => None,
+    })?;
+    let answer = Page::from("Nothing was changed for this (firing ")
+        .names(ctx.id)
+        .says("). What the session says of it:\n\n")
+        .and(said);
+    Some(answer.without(|text| ctx.redacted(text)))
 }

@@ -47,6 +47,8 @@ pub(crate) struct Looking<'a> {
     pub forge: &'a Forge,
     /// Only this number.
     pub wanted: Option<u64>,
+    /// A person named it for this firing: it does not wait.
+    pub by_hand: bool,
 }
 
 /// A firing that was settled, and whose work is pushed or kept.

@@ -9,7 +9,8 @@ use super::kind::Looking;
 use super::kind_of;
 use crate::review_queue::QueueError;
 
-/// Looks for work of a role that is no issue of its queue; `None` for a role that has only that.
+/// Looks for work of a role that is no issue of its queue, or for the one that a person names; `None` for a
+/// role that has only that.
 ///
 /// # Errors
 /// When the store or the forge does not answer.
@@ -19,15 +20,41 @@ pub async fn candidates(
     (repo, forge): (&Repo, &Forge),
     wanted: Option<u64>,
 ) -> Result<Option<Candidates>, QueueError> {
-    let Some(look) = kind_of(role).look else {
-        return Ok(None);
-    };
     let looking = Looking {
         home,
         role,
         repo,
         forge,
         wanted,
+        by_hand: wanted.is_some(),
     };
-    look(looking).await.map(Some)
+    look(looking).await
+}
+
+/// How one piece of such work stands with a role, which nobody names to it.
+///
+/// # Errors
+/// When the store or the forge does not answer.
+pub async fn stands(
+    home: &Home,
+    role: &Role,
+    (repo, forge): (&Repo, &Forge),
+    number: u64,
+) -> Result<Option<Candidates>, QueueError> {
+    let looking = Looking {
+        home,
+        role,
+        repo,
+        forge,
+        wanted: Some(number),
+        by_hand: false,
+    };
+    look(looking).await
+}
+
+async fn look(looking: Looking<'_>) -> Result<Option<Candidates>, QueueError> {
+    match kind_of(looking.role).look {
+        Some(look) => look(looking).await.map(Some),
+        None => Ok(None),
+    }
 }

@@ -37,23 +37,25 @@ async fn one(looking: Looking<'_>, pull: Pull) -> pulls::Judged {
     let Looking {
         home, role, repo, ..
     } = looking;
+    let head = match may_be_merged(&looking, &pull).await? {
+        Ok(head) => head,
+        Err(why) => return Ok(Err(why)),
+    };
     // Who names it does not wait.
-    if looking.wanted.is_none() {
+    if !looking.by_hand {
         let key = WorkKey::Pull(pull.number);
         let rows = home.store.firings_of(&repo.name, key).await?;
         if let Some(why) = was_refused(role, &rows, home.clock.now()) {
             return Ok(Err(why));
         }
     }
-    Ok(may_be_merged(&looking, &pull).await?.map(|head| {
-        let merge = Effect::MergePull {
-            pull: pull.number,
-            head: head.clone(),
-        };
-        Candidate {
-            decided: Some(vec![merge]),
-            ..pulls::candidate(pull, head)
-        }
+    let merge = Effect::MergePull {
+        pull: pull.number,
+        head: head.clone(),
+    };
+    Ok(Ok(Candidate {
+        decided: Some(vec![merge]),
+        ..pulls::candidate(pull, head)
     }))
 }
 

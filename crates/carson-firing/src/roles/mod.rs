@@ -13,6 +13,7 @@ pub(crate) mod merge;
 mod pick_issue;
 mod plan;
 pub(crate) mod pulls;
+mod quiet;
 pub(crate) mod repositories;
 mod review;
 pub(crate) mod routine;

@@ -130,7 +130,7 @@ fn part_of(closing: &Closing<'_, '_>, parent: u64, filed: &Effect) -> Effect {
 fn proposal(hash: &str, parts: &Page) -> Page {
     Page::from("A plan, of which nothing is filed yet. To approve it as it stands here, comment:\n\n```text\n")
         .names(approval_words(hash))
-        .says("\n```\n\n(`carson approve` does the same from a terminal.) Without that within 24 hours it is dropped.\n")
+        .says("\n```\n\n(The label `plan-approved` does the same, set now that this stands here, and `carson approve` from a terminal.) Without that within 24 hours it is dropped.\n")
         .and(parts)
 }
 

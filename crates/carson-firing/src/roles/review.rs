@@ -3,15 +3,17 @@
 use carson_core::settle::{Goal, Halt};
 use carson_core::work::WorkKey;
 use carson_core::{AccountName, Effect, Outcome, Page};
-use carson_forge::Pull;
+use carson_forge::{Committed, Pull, ShipVerdict};
 use carson_store::Firing as Row;
+use chrono::{DateTime, Utc};
 use tracing::info;
 
 use super::kind::{Closing, Kind, Look, Looking};
-use super::{pulls, take};
+use super::{pulls, quiet, take};
 use crate::ctx::Ctx;
 use crate::reached::Taken;
 use crate::record::Record;
+use crate::review_queue::QueueError;
 use crate::session::failover;
 use carson_home::halt::OrBroken;
 
@@ -36,7 +38,8 @@ async fn one(looking: Looking<'_>, pull: Pull) -> pulls::Judged {
         role,
         repo,
         forge,
-        wanted,
+        by_hand,
+        ..
     } = looking;
     if let Some(why) = pulls::kept(role, &pull, home.clock.now()) {
         return Ok(Err(why));
@@ -58,9 +61,16 @@ async fn one(looking: Looking<'_>, pull: Pull) -> pulls::Judged {
         blamed && row.role == role.name && row.base_sha.as_deref() == Some(head.as_str())
     });
     let failed = failed.count();
-    if wanted.is_none() && failed >= role.limits.max_work_attempts as usize {
+    if !by_hand && failed >= role.limits.max_work_attempts as usize {
         let why = format!("{failed} firings could not review this commit");
         return Ok(Err(why));
+    }
+    // Who names it does not wait.
+    if !by_hand {
+        let came = pushed_by_people(&looking, pull.number, (&head, &verdicts)).await?;
+        if let Some(why) = quiet::stirs(came, home.clock.now()) {
+            return Ok(Err(why));
+        }
     }
     let files = forge.changed_files(pull.number).await?;
     let lines: u64 = files
@@ -72,6 +82,26 @@ async fn one(looking: Looking<'_>, pull: Pull) -> pulls::Judged {
     let mut candidate = pulls::candidate(pull, head);
     candidate.decided = split;
     Ok(Ok(candidate))
+}
+
+/// When the commits were made that nobody has reviewed. The fleet itself pushes once, and rests.
+async fn pushed_by_people(
+    looking: &Looking<'_>,
+    number: u64,
+    (head, verdicts): (&str, &[ShipVerdict]),
+) -> Result<Vec<DateTime<Utc>>, QueueError> {
+    let name = &looking.repo.name;
+    let rows = looking.home.store.firings_of_pull(name, number).await?;
+    if rows
+        .iter()
+        .any(|row| row.pushed_sha.as_deref() == Some(head))
+    {
+        return Ok(Vec::new());
+    }
+    let commits = pulls::or_none(looking.forge.commits(number).await)?;
+    let is_seen = |one: &Committed| verdicts.iter().any(|verdict| verdict.head == one.sha);
+    let new = commits.iter().rev().take_while(|one| !is_seen(one));
+    Ok(new.map(|one| one.at).collect())
 }
 
 fn short(sha: &str) -> String {

@@ -33,6 +33,7 @@ pub(super) async fn pick<'h>(
             repo,
             forge: &forge,
             wanted: ctx.wanted.work,
+            by_hand: ctx.wanted.work.is_some(),
         };
         let looked = look(looking).await;
         let looked = asked(rec, repo, "looking for work", looked)?;

@@ -4,6 +4,7 @@
 use carson_core::settle::Goal;
 use carson_core::{Effect, Page};
 
+use super::effects::pull_text;
 use super::kind::{Closing, Kind};
 use super::routine;
 
@@ -16,6 +17,9 @@ pub(super) static KIND: Kind = Kind {
 
 fn effects(closing: &Closing<'_, '_>) -> Vec<Effect> {
     let mut effects = routine::effects(closing);
+    if pull_text(closing).is_some() {
+        return effects;
+    }
     let pull = effects.iter_mut().find_map(|effect| match effect {
         Effect::OpenPull { title, .. } => Some(title),
         _ => None,

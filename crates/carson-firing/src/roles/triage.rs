@@ -41,11 +41,18 @@ async fn look(looking: Looking<'_>) -> Result<Candidates, QueueError> {
         repo,
         forge,
         wanted,
+        ..
     } = looking;
     let mut issues = forge.issues(role.work.label()).await?.found;
+    let me = forge.me().await?;
     issues.retain(|issue| match wanted {
         Some(number) => issue.number == number,
-        None => is_new(issue) && role.work.labels.iter().all(|label| issue.has(label)),
+        // What the fleet filed is what it means already.
+        None => {
+            is_new(issue)
+                && !issue.is_made_by(me)
+                && role.work.labels.iter().all(|label| issue.has(label))
+        }
     });
     issues.sort_by_key(|issue| issue.number);
     let mut found = Candidates::default();

@@ -13,6 +13,8 @@ pub(crate) struct Ask<'a> {
     /// Where it works.
     pub bench: &'a Bench,
     pub filling: &'a Filling,
+    /// Whether its `[OK]` must have changed the worktree.
+    pub must_change: bool,
 }
 
 impl Ask<'_> {

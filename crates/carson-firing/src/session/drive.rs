@@ -10,9 +10,11 @@ use carson_core::repetition::Circle;
 use carson_core::settle::Halt;
 use carson_engine::{Access, Ended, Event, SessionEnd, estimate};
 use carson_proc::Cancel;
+use tokio::sync::Notify;
 
 use super::hook_events::HookEvents;
 use super::limit::Seen;
+use super::outage;
 use super::prepare::Prepared;
 use super::stillness;
 use crate::ctx::Ctx;
@@ -88,11 +90,15 @@ pub(super) async fn drive<'h>(
     }
     let session = prepared.session(ctx);
     let mut watch = Watch::default();
+    let answered = Notify::new();
     let before = (rec.tally().turns, rec.tally().cost_usd);
     let (count, calls) = tokio::sync::watch::channel(0_u32);
     let mut seen = |event: &Event| {
         tracing::debug!(firing.id = %ctx.id, ?event, "session event");
         watch.observe(event);
+        if outage::is_answer(event) {
+            answered.notify_one();
+        }
         if let Event::ToolCall { name, call } = event {
             count.send_replace(watch.calls);
             ctx.calls(name, call);
@@ -122,6 +128,7 @@ pub(super) async fn drive<'h>(
         never = lent.keep_in_step(&firing) => match never {},
         never = stopped(ctx, &stop) => match never {},
         never = circles(still, &circled, &stop) => match never {},
+        never = outage::hear_first(ctx, prepared.account, &answered) => match never {},
     };
     lent.take_back(&firing).await;
     let mut end = end?;

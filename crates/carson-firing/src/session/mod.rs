@@ -2,14 +2,17 @@
 //!
 //! Before every session the stops that may have come up meanwhile are asked again; after it, what it
 //! used and what was denied goes to the row. A provider limit sets the block flag before anything else
-//! happens, so that no other firing walks into the same wall.
+//! happens, so that no other firing walks into the same wall; so does a provider that is down for
+//! everybody (`outage.rs`).
 
 mod ask;
+mod capability;
 mod drive;
 pub(crate) mod failover;
 mod gate;
 mod hook_events;
 mod limit;
+mod outage;
 mod prepare;
 mod record;
 mod retry;
@@ -17,9 +20,11 @@ mod stillness;
 mod usage;
 mod verdict;
 
-use carson_core::Stage;
+use carson_config::Account;
+use carson_core::event::Failover;
 use carson_core::settle::Halt;
-use carson_engine::{Ended, SessionEnd};
+use carson_core::{BlockKind, Stage};
+use carson_engine::{Access, Ended, SessionEnd};
 
 use crate::ctx::Ctx;
 use crate::placed::Placed;
@@ -53,18 +58,21 @@ pub(crate) async fn read_only(
     }
 }
 
-/// Runs an execute session: full trust, behind the hook.
+/// Runs an execute session: full trust, behind the hook. `must_change` says whether its `[OK]` is one only
+/// with a changed worktree.
 pub(crate) async fn execute(
     ctx: &Ctx<'_>,
     rec: &mut Record,
     placed: &mut Placed<'_, '_>,
     filling: &Filling,
+    must_change: bool,
 ) -> Result<ExecuteEnd, Halt> {
     let bench = placed.place.bench.clone();
     let ask = Ask {
         stage: Stage::Execute,
         bench: &bench,
         filling,
+        must_change,
     };
     let end = run(ctx, rec, placed, ask).await?;
     Ok(match cut(&end.ended) {
@@ -95,11 +103,23 @@ async fn run(
     // Only the first session of a firing moves on: later ones would lose what was done.
     let may_move_on = rec.tally().sessions == 0;
     loop {
-        gate::may_start(ctx, rec).await?;
+        let account = rec.required_account(ctx)?;
+        if let Some(halt) = gate::may_start(ctx, rec).await? {
+            let left = Left { account, halt };
+            move_on(ctx, rec, placed, left, may_move_on).await?;
+            continue;
+        }
         let prepared = Prepared::make(ctx, rec, placed, ask).await?;
-        let account = prepared.account;
         let ran = drive::drive(ctx, rec, placed, prepared).await?;
         record::record(ctx, rec, placed, ask.stage, &ran).await?;
+        if let Some(halt) = outage::hear(ctx, account, &ran.end.ended).await {
+            let left = Left { account, halt };
+            move_on(ctx, rec, placed, left, may_move_on).await?;
+            continue;
+        }
+        if another_can(ctx, rec, placed, account, (ask, &ran.end)).await? {
+            continue;
+        }
         let harmless = retry::is_harmless(placed, ask.access(), &ran).await;
         match verdict(
             &ran.end.ended,
@@ -110,14 +130,75 @@ async fn run(
             Next::Again(pause) => retry::wait(ctx, rec, ask.stage, &pause).await?,
             Next::Limited(limit) => {
                 let halt = limit::hit(ctx, account, &limit, retry::not_before(ctx, rec)).await;
-                if !may_move_on || !failover::moves_on(ctx, rec, placed, account).await {
-                    return Err(halt);
-                }
-                // Another account may have another provider, and a key of its own.
-                rec.close_proxy(ctx).await;
-                rec.open_proxy(ctx, &placed.place.bench.root)?;
+                let left = Left { account, halt };
+                move_on(ctx, rec, placed, left, may_move_on).await?;
             }
             Next::Stop(halt) => return Err(halt),
         }
     }
+}
+
+/// An account that cannot be asked now, and what the firing halts with that has no other one.
+struct Left<'h> {
+    account: &'h Account,
+    halt: Halt,
+}
+
+/// The firing goes on with the next account of its role, or ends.
+async fn move_on(
+    ctx: &Ctx<'_>,
+    rec: &mut Record,
+    placed: &mut Placed<'_, '_>,
+    left: Left<'_>,
+    may: bool,
+) -> Result<(), Halt> {
+    let why = match &left.halt {
+        Halt::RateLimited {
+            kind: Some(BlockKind::Outage),
+            ..
+        }
+        | Halt::Skipped(_) => Failover::Outage,
+        _ => Failover::Limit,
+    };
+    let moves = may
+        && placed.place.is_untouched().await
+        && failover::moves_on(ctx, rec, left.account, why).await;
+    if !moves {
+        return Err(left.halt);
+    }
+    open_proxy_anew(ctx, rec, placed).await
+}
+
+/// What a session could not do the next account of the role is asked, once in a firing, where no work
+/// would be lost by that.
+async fn another_can(
+    ctx: &Ctx<'_>,
+    rec: &mut Record,
+    placed: &mut Placed<'_, '_>,
+    account: &Account,
+    (ask, end): (Ask<'_>, &SessionEnd),
+) -> Result<bool, Halt> {
+    if rec.gave_way || !failover::has_next(ctx, account) {
+        return Ok(false);
+    }
+    let Some(gap) = capability::gap(placed, ask, end).await else {
+        return Ok(false);
+    };
+    let is_safe = ask.access() == Access::Read || placed.place.is_untouched().await;
+    if !is_safe || !failover::moves_on(ctx, rec, account, gap).await {
+        return Ok(false);
+    }
+    rec.gave_way = true;
+    open_proxy_anew(ctx, rec, placed).await?;
+    Ok(true)
+}
+
+/// Another account may have another provider, and a key of its own.
+async fn open_proxy_anew(
+    ctx: &Ctx<'_>,
+    rec: &mut Record,
+    placed: &Placed<'_, '_>,
+) -> Result<(), Halt> {
+    rec.close_proxy(ctx).await;
+    rec.open_proxy(ctx, &placed.place.bench.root)
 }

@@ -63,6 +63,7 @@ impl<'h> Prepared<'h> {
             stage,
             bench,
             filling,
+            ..
         } = ask;
         let account = rec.required_account(ctx)?;
         let outbox = bench.outbox();

@@ -29,9 +29,9 @@ pub(super) async fn is_harmless(
 
 /// When the provider wants to be asked again, as the firing's proxy has seen it: its CLI may not say so.
 pub(super) fn not_before(ctx: &Ctx<'_>, rec: &Record) -> Option<DateTime<Utc>> {
-    let (header, ago) = rec.proxy.as_ref()?.retry_after()?;
+    let (headers, ago) = rec.proxy.as_ref()?.resets()?;
     let came = ctx.now() - TimeDelta::from_std(ago).ok()?;
-    carson_engine::retry_after(&header, came)
+    carson_engine::resets_at(&headers, came)
 }
 
 /// Where the firing stands now.

@@ -72,6 +72,7 @@ pub(super) fn verdict(ended: &Ended, stage: Stage, standing: &Standing) -> Next 
             status,
             not_before,
             message,
+            outage: _,
         } => match wait(standing, *not_before) {
             Some(wait) => {
                 return Next::Again(Pause {
@@ -82,6 +83,9 @@ pub(super) fn verdict(ended: &Ended, stage: Stage, standing: &Standing) -> Next 
             }
             None => Halt::Unavailable(format!("{stage}: {}{message}", http(*status))),
         },
+        Ended::Refused { message } => {
+            Halt::EngineFailed(format!("{stage}: the model refused the task: {message}"))
+        }
         Ended::ApiError { status, message } => {
             Halt::EngineFailed(format!("{stage}: {}{message}", http(*status)))
         }
@@ -142,6 +146,7 @@ mod tests {
             status: Some(529),
             not_before: None,
             message: "overloaded".into(),
+            outage: true,
         }
     }
 
@@ -178,6 +183,10 @@ mod tests {
             message: "no".into(),
         };
         assert!(matches!(stops(&crashed), Halt::EngineFailed(why) if why.contains("3")));
+        let refused = Ended::Refused {
+            message: "no".into(),
+        };
+        assert!(matches!(stops(&refused), Halt::EngineFailed(why) if why.contains("refused")));
         let limit = Limit {
             kind: LimitKind::RateLimit,
             resets_at: None,
@@ -218,6 +227,7 @@ mod tests {
             status: None,
             not_before: Some(standing().now + TimeDelta::seconds(seconds)),
             message: String::new(),
+            outage: false,
         };
         let Next::Again(pause) = verdict(&at(60), Stage::Plan, &standing()) else {
             panic!("it is not tried again");

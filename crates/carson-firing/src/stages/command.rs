@@ -37,7 +37,7 @@ const DROP: &str = r#"git reset --quiet --hard "$1" && git clean -ffdq"#;
 /// What a command leaves.
 pub(crate) enum Ran<'r, 'h> {
     /// Commits, for the checks to judge.
-    Changed(Executed<'r, 'h>),
+    Changed(Box<Executed<'r, 'h>>),
     /// What people are told on the forge.
     Tells(Vec<Effect>),
 }
@@ -74,7 +74,8 @@ pub(crate) async fn run<'r, 'h>(
     let seen = placed.place.inspect().await;
     let seen = seen.or_broken("looking at the worktree")?;
     if seen.facts().commits > 0 {
-        return changed(ctx, rec, placed, closes).await.map(Ran::Changed);
+        let executed = changed(ctx, rec, placed, closes).await?;
+        return Ok(Ran::Changed(Box::new(executed)));
     }
     match closes.is_empty() {
         true => Err(Halt::NothingNew("the command passes".to_owned())),
@@ -226,7 +227,7 @@ async fn changed<'r, 'h>(
         verified,
         declared: Admitted {
             effects: closes,
-            refused: Vec::new(),
+            ..Admitted::default()
         },
     };
     Ok(Executed {

@@ -32,6 +32,7 @@ pub(crate) async fn done_before(
                 stage: Stage::Confirm,
                 bench: &room,
                 filling: &filling,
+                must_change: false,
             };
             let said = session::read_only(ctx, rec, placed, ask).await;
             Verdict::parse(&said?) == Some(Verdict::Approve)

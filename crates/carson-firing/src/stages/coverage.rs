@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 use std::time::Duration;
 
 use carson_config::{CoverageSection, format_duration};
-use carson_core::coverage::{Covered, CoveredFile, Measured};
+use carson_core::coverage::{Aimed, Covered, CoveredFile, Measured};
 use carson_core::settle::Halt;
 use carson_core::text::counted;
 use carson_core::{Outcome, RepoName, Stage};
@@ -19,7 +19,6 @@ use carson_store::Filter;
 use chrono::TimeDelta;
 use tracing::info;
 
-use super::facts::Findings;
 use super::{scope, verify};
 use crate::clean_rooms::{self, Holds};
 use crate::coverage_report::ReadCoverage;
@@ -81,6 +80,7 @@ pub(crate) async fn aim<'r, 'h>(
         told: told(&file, asked),
         file: file.path,
         before: file.covered,
+        after: None,
     });
     Ok(placed)
 }
@@ -172,42 +172,66 @@ fn lowest(
     })
 }
 
-/// Measures it once more, with work that is finished otherwise.
-pub(crate) async fn judge(
+/// What it is with the work, once for each commit; of nothing but tests, else nobody asks.
+pub(crate) async fn with_work(
     ctx: &Ctx<'_>,
     rec: &mut Record,
     placed: &mut Placed<'_, '_>,
-    mut found: Findings,
-) -> Result<Findings, Halt> {
+) -> Result<Measured, Halt> {
     let Some(asked) = &ctx.role.coverage else {
-        return Ok(found);
+        return Ok(Measured::NotAsked);
     };
     let seen = placed.place.inspect().await;
     let seen = seen.or_broken("looking at the worktree")?;
     let Some(aim) = &placed.place.aim else {
-        return Ok(found);
+        return Ok(Measured::NotAsked);
     };
-    if !found.is_finished() || seen.facts().commits == 0 {
-        return Ok(found);
+    let tip = seen.tip();
+    if let Some((_, measured)) = aim.after.as_ref().filter(|(commit, _)| commit == tip) {
+        return Ok(measured.clone());
     }
-    if !scope::outside(asked, placed.place, seen.tip())
-        .await
-        .is_empty()
-    {
-        return Ok(found);
+    let strays = scope::outside(asked, placed.place, tip).await;
+    if seen.facts().commits == 0 || !strays.is_empty() {
+        return Ok(Measured::NotAsked);
     }
     ctx.enter(Stage::Verify).await;
-    let wanted = BTreeSet::from([aim.file.clone()]);
-    let report = measure(ctx, rec, placed, (&seen, seen.tip()), wanted).await?;
-    found.covered = match report {
+    let file = aim.file.clone();
+    let wanted = BTreeSet::from([file.clone()]);
+    let measured = match measure(ctx, rec, placed, (&seen, tip), wanted).await? {
         Err(why) => Measured::Unable(why),
-        Ok(report) => match report.into_iter().find(|file| file.path == aim.file) {
-            Some(file) => Measured::Covered(file.covered),
+        Ok(report) => match report.into_iter().find(|one| one.path == file) {
+            Some(one) => Measured::Covered(one.covered),
             None => Measured::Unable("the report does not have it any more".to_owned()),
         },
     };
-    info!(firing.id = %ctx.id, covered = ?found.covered, "the coverage was measured with the work");
-    Ok(found)
+    info!(firing.id = %ctx.id, covered = ?measured, "the coverage was measured with the work");
+    if let Some(aim) = &mut placed.place.aim {
+        aim.after = Some((tip.clone(), measured.clone()));
+    }
+    Ok(measured)
+}
+
+/// What a session hears whose tests run no more of the file.
+pub(super) async fn feedback(
+    ctx: &Ctx<'_>,
+    rec: &mut Record,
+    placed: &mut Placed<'_, '_>,
+) -> Result<Option<String>, Halt> {
+    let after = with_work(ctx, rec, placed).await?;
+    let Some(aim) = placed.place.aim.as_ref() else {
+        return Ok(None);
+    };
+    if after == Measured::NotAsked {
+        return Ok(None);
+    }
+    let aimed = Aimed {
+        file: aim.file.clone(),
+        before: aim.before,
+        after,
+    };
+    Ok(aimed.risen().err().map(|why| {
+        format!("Your tests pass, but {why}. It is measured on what is committed: commit tests that run more of it.")
+    }))
 }
 
 /// What the report of a commit says of these files; why there is none.

@@ -88,6 +88,7 @@ async fn judge(
         stage: Stage::DiffReview,
         bench: &room,
         filling: &filling,
+        must_change: false,
     };
     let text = session::read_only(ctx, rec, placed, ask).await?;
     match Verdict::parse(&text) {

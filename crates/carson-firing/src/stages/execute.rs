@@ -10,6 +10,7 @@ use carson_git::Oid;
 
 use super::baseline;
 use super::confirm;
+use super::coverage;
 use super::outbox;
 use super::review::Agreed;
 use super::scope;
@@ -92,10 +93,11 @@ pub(crate) async fn attempts(
     mut filling: Filling,
     max: u32,
 ) -> Result<Done, Halt> {
+    let must_change = (roles::kind_of(ctx.role).goal)(ctx.role) == Goal::Commits;
     for attempt in 1..=max {
         filling.attempt = attempt;
         rec.count(ctx, |tally| tally.attempts += 1).await;
-        let end = session::execute(ctx, rec, placed, &filling).await?;
+        let end = session::execute(ctx, rec, placed, &filling, must_change).await?;
         let said = match end {
             ExecuteEnd::Cut(halt) => Err(halt),
             ExecuteEnd::Said(text) => match Sentinel::parse(&text) {
@@ -103,6 +105,14 @@ pub(crate) async fn attempts(
                 Some(ok @ Sentinel::Ok(_)) => Ok(ok),
                 Some(Sentinel::AlreadyDone(claim)) => {
                     return Err(confirm::done_before(ctx, rec, placed, claim).await?);
+                }
+                // Who finds nothing to mend may say in the threads why.
+                Some(silent @ Sentinel::Silent) if ctx.role.grant.replies > 0 => {
+                    let declared = outbox::admitted(ctx, placed).await?;
+                    return Ok(Done {
+                        declared,
+                        ..Done::unchecked(silent)
+                    });
                 }
                 // Anything but OK is the session's own decision to stop.
                 Some(other) => return Ok(Done::unchecked(other)),
@@ -121,7 +131,15 @@ pub(crate) async fn attempts(
         }
         let done = attempt_ends(ctx, rec, placed, (attempt, max), said).await?;
         match done {
-            Next::Done(done) => return Ok(Done { declared, ..done }),
+            Next::Done(done) => {
+                if attempt < max
+                    && let Some(said) = coverage::feedback(ctx, rec, placed).await?
+                {
+                    filling.feedback = Some(said);
+                    continue;
+                }
+                return Ok(Done { declared, ..done });
+            }
             Next::Again(said) => filling.feedback = Some(said),
         }
     }

@@ -68,7 +68,7 @@ impl Findings {
             sentinel: Some(Sentinel::Ok(String::new())),
             declared: Admitted {
                 effects,
-                refused: Vec::new(),
+                ..Admitted::default()
             },
             decided: true,
             ..Self::default()

@@ -1,7 +1,7 @@
 //! What a session asked Carson to do on the forge: its outbox, read by a confined child, and held against
 //! the role's grant.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -9,6 +9,7 @@ use carson_config::Role;
 use carson_core::RepoName;
 use carson_core::declared::{Admitted, BYTES, Given, Outbox, Refused};
 use carson_core::settle::Halt;
+use carson_core::untrusted::is_hidden;
 use carson_core::work::WorkKey;
 use carson_forge::{OWN_LABELS, PRIORITIES};
 use carson_proc::inspector::{Bounds, Desk, Question};
@@ -26,7 +27,7 @@ const FORM: &str = "You change nothing on the forge yourself. Write what is to b
     outside of the worktree, and Carson does of it what your role may. The file, which the environment variable \
     CARSON_OUTBOX names, too (its JSON schema lies beside it), is";
 /// A sample of each kind of entry, without its braces.
-const SAMPLES: [(&str, &str); 5] = [
+const SAMPLES: [(&str, &str); 7] = [
     ("label", r#""issue": N, "add": ["p1"], "remove": []"#),
     ("comment", r#""issue": N, "body": "Markdown""#),
     (
@@ -38,6 +39,8 @@ const SAMPLES: [(&str, &str); 5] = [
         r#""pull": N, "head": "COMMIT", "verdict": "approve | changes | comment", "body": "Markdown""#,
     ),
     ("close", r#""issue": N, "reason": "…""#),
+    ("reply", r#""thread": "ID", "body": "Markdown""#),
+    ("pull", r#""title": "…", "body": "Markdown""#),
 ];
 /// The time over which issues are counted that a role filed.
 const DAY: TimeDelta = TimeDelta::hours(24);
@@ -98,7 +101,7 @@ pub(super) async fn admitted(ctx: &Ctx<'_>, placed: &Placed<'_, '_>) -> Result<A
             });
         }
     };
-    let given = given(ctx, placed).await?;
+    let given = given(ctx, placed, &outbox).await?;
     let mut admitted = outbox.admit(grant, &given);
     for refused in &mut admitted.refused {
         refused.why = ctx.redacted(&refused.why);
@@ -126,8 +129,23 @@ async fn read(ctx: &Ctx<'_>, placed: &Placed<'_, '_>, file: &Path) -> Result<Out
     asked.map_err(|error| error.to_string())?
 }
 
+/// The entries of a change with a secret, also in halves that nobody sees apart.
+fn leaks(ctx: &Ctx<'_>, outbox: &Outbox) -> BTreeSet<usize> {
+    let has_secret = |text: &str| {
+        let is_seen = |c: &char| c.is_whitespace() || !is_hidden(*c);
+        let text: String = text.chars().filter(is_seen).collect();
+        ctx.redacted(&text) != text
+    };
+    let entries = (1..).zip(&outbox.effects);
+    let leaking = entries.filter(|(_, entry)| {
+        let mut texts = entry.texts_of_a_change().into_iter();
+        texts.any(has_secret)
+    });
+    leaking.map(|(n, _)| n).collect()
+}
+
 /// What the firing works on.
-async fn given(ctx: &Ctx<'_>, placed: &Placed<'_, '_>) -> Result<Given, Halt> {
+async fn given(ctx: &Ctx<'_>, placed: &Placed<'_, '_>, outbox: &Outbox) -> Result<Given, Halt> {
     let taken = placed.taken;
     let since = ctx.now() - DAY;
     let filed = ctx.store().filed_since(&ctx.role.name, since).await;
@@ -141,6 +159,11 @@ async fn given(ctx: &Ctx<'_>, placed: &Placed<'_, '_>) -> Result<Given, Halt> {
             (WorkKey::Pull(number), Some(at)) => Some((number, at.to_string())),
             _ => None,
         },
+        threads: taken
+            .mends
+            .as_ref()
+            .map_or_else(Vec::new, |mends| mends.threads.clone()),
+        leaks: leaks(ctx, outbox),
         steering: steering(ctx),
         filed: filed.or_broken("counting the issues that the role filed")?,
         scrub: taken.repo.scrub.clone(),
@@ -219,16 +242,18 @@ pub(crate) fn explained(role: &Role, own: &RepoName, file: &Path) -> Option<Stri
         "comment" => grant.comments > 0,
         "issue" => grant.issues > 0,
         "review" => grant.review,
+        "reply" => grant.replies > 0,
+        "pull" => grant.pull,
         _ => grant.close,
     };
     let samples = SAMPLES.iter().filter(|(kind, _)| may(kind));
     let samples = samples.map(|(kind, rest)| format!("  {{\"kind\": \"{kind}\", {rest}}}"));
     let samples = samples.collect::<Vec<_>>().join(",\n");
     let words = grant.words().join("; ");
-    let issues = of_issues(role, own);
+    let more = of_issues(role, own) + &of_a_change(role);
     Some(format!(
         "{FORM} `{}`:\n\n```json\n{{\"version\": 1, \"effects\": [\n{samples}\n]}}\n```\n\nYour role may ask for: \
-         {words}. {issues}Only the work that you were given counts; all else is refused.",
+         {words}. {more}Only the work that you were given counts; all else is refused.",
         file.display()
     ))
 }
@@ -248,6 +273,24 @@ fn of_issues(role: &Role, own: &RepoName) -> String {
             "With `\"repo\": \"NAME\"` an issue is filed in another repository: {}; without it in `{own}`. ",
             others.join(", ")
         ));
+    }
+    said
+}
+
+/// What it may say of a change beside making it.
+fn of_a_change(role: &Role) -> String {
+    let mut said = String::new();
+    if role.grant.replies > 0 {
+        said.push_str(
+            "A `reply` answers a thread of a review, which the findings name, for which you change nothing, and says \
+             why; where you mend what it asks for, Carson says so. ",
+        );
+    }
+    if role.grant.pull {
+        said.push_str(
+            "`pull` is what people read of the pull request: in at most 70 letters what will be so with it, and why; \
+             Carson adds its issue and what its checks said. Without it the title stays that of the task. ",
+        );
     }
     said
 }

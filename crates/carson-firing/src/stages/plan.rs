@@ -45,6 +45,7 @@ pub(crate) async fn write(
         stage,
         bench: &bench,
         filling: &filling,
+        must_change: false,
     };
     let text = session::read_only(ctx, rec, placed, ask).await?;
     match Sentinel::parse(&text) {

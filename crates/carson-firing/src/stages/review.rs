@@ -43,6 +43,7 @@ pub(crate) async fn run<'r, 'h>(
             stage: Stage::Review,
             bench: &desk,
             filling: &filling,
+            must_change: false,
         };
         let review = session::read_only(ctx, rec, &mut placed, ask).await?;
         match Verdict::parse(&review) {

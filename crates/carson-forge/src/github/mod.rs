@@ -24,7 +24,7 @@ use crate::api::Api;
 use crate::error::ForgeError;
 use crate::rest::{Client, Dialect, Query, number};
 use crate::standing::Standing;
-use crate::words::{Comment, Issue, IssueEdit, Listed, NewIssue, NewPull, Pull};
+use crate::words::{Comment, Issue, IssueEdit, Labelled, Listed, NewIssue, NewPull, Pull};
 use app::Installation;
 use graphql::REPEATABLE;
 pub(crate) use section::GitHubSection;
@@ -145,6 +145,10 @@ impl Api for GitHubForge {
 
     fn labels(&self) -> Answer<'_, Option<Vec<String>>> {
         Box::pin(async move { self.label_names().await.map(Some) })
+    }
+
+    fn labelled<'a>(&'a self, number: u64, label: &'a str) -> Answer<'a, Option<Labelled>> {
+        Box::pin(self.last_labelled(number, label))
     }
 
     fn make_label<'a>(&'a self, name: &'a str, says: &'a str) -> Answer<'a, ()> {
@@ -368,6 +372,8 @@ mod house;
 #[cfg(test)]
 mod keeping;
 #[cfg(test)]
+mod label_tests;
+#[cfg(test)]
 mod limit_tests;
 #[cfg(test)]
 mod link_tests;
@@ -377,6 +383,8 @@ mod log_tests;
 mod once_tests;
 #[cfg(test)]
 mod poll_tests;
+#[cfg(test)]
+mod pull_tests;
 #[cfg(test)]
 mod review_tests;
 #[cfg(test)]

@@ -6,8 +6,8 @@ use serde::Deserialize;
 use super::types::{RawBranch, RawUser, login, pull_state};
 use crate::people::Association;
 use crate::pull_words::{
-    ChangedFile, CheckRun, Conclusion, Fate, FileStatus, Head, Linked, Mergeability, Merged,
-    Review, ReviewState,
+    ChangedFile, CheckRun, Committed, Conclusion, Fate, FileStatus, Head, Linked, Mergeability,
+    Merged, Review, ReviewState,
 };
 use crate::words::{PullState, State};
 
@@ -199,6 +199,34 @@ impl From<RawStatus> for CheckRun {
             started_at: raw.created_at,
             ended_at: raw.updated_at.filter(|_| conclusion.is_some()),
             log: None,
+        }
+    }
+}
+
+/// A commit, as far as it says when it was made.
+#[derive(Deserialize)]
+pub(super) struct RawCommit {
+    sha: String,
+    commit: RawMade,
+}
+
+#[derive(Deserialize)]
+struct RawMade {
+    committer: Option<RawTime>,
+}
+
+#[derive(Deserialize)]
+struct RawTime {
+    date: DateTime<Utc>,
+}
+
+impl From<RawCommit> for Committed {
+    fn from(raw: RawCommit) -> Self {
+        let made = raw.commit.committer;
+        Self {
+            sha: raw.sha,
+            // What nobody dated is long ago.
+            at: made.map_or(DateTime::UNIX_EPOCH, |made| made.date),
         }
     }
 }

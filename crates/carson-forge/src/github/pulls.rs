@@ -5,7 +5,7 @@ use serde::de::{DeserializeOwned, IgnoredAny};
 use serde_json::json;
 
 use super::pull_types::{
-    RawCheckRun, RawEnded, RawFate, RawFile, RawHead, RawLinked, RawReview, RawStatus,
+    RawCheckRun, RawCommit, RawEnded, RawFate, RawFile, RawHead, RawLinked, RawReview, RawStatus,
 };
 use super::{GitHubForge, types};
 use crate::answer::Answer;
@@ -13,7 +13,7 @@ use crate::api::Api;
 use crate::error::ForgeError;
 use crate::pull_api::PullApi;
 use crate::pull_words::{
-    ChangedFile, CheckRun, Fate, Head, Linked, Links, Merge, Merged, Review, Thread,
+    ChangedFile, CheckRun, Committed, Fate, Head, Linked, Links, Merge, Merged, Review, Thread,
 };
 use crate::rest::Query;
 use crate::words::{Listed, PullState};
@@ -177,6 +177,15 @@ impl PullApi for GitHubForge {
                 }
                 None => Ok(None),
             }
+        })
+    }
+
+    /// GitHub tells 250 at most; of more it leaves out the newest, which then say nothing.
+    fn commits(&self, number: u64) -> Answer<'_, Vec<Committed>> {
+        Box::pin(async move {
+            let number = number.to_string();
+            self.all::<RawCommit, _>(&["pulls", &number, "commits"], None)
+                .await
         })
     }
 

@@ -17,7 +17,9 @@ use crate::error::ForgeError;
 use crate::pull_words::{Fate, Merged};
 use crate::standing::Standing;
 use crate::words::is_same_label;
-use crate::words::{Comment, Issue, IssueEdit, Listed, NewIssue, NewPull, Pull, PullState, State};
+use crate::words::{
+    Comment, Issue, IssueEdit, Labelled, Listed, NewIssue, NewPull, Pull, PullState, State,
+};
 
 /// How long a writer waits for another.
 const LOCK_PATIENCE: Duration = Duration::from_secs(10);
@@ -317,6 +319,20 @@ impl Folder {
             return self.edit_pull(number, |head, _| change(&mut head.labels));
         }
         self.change_issue(number, |head, _| change(&mut head.labels))
+    }
+
+    /// No file says who set a label, and when: whoever can write here is the operator.
+    pub(super) fn labelled(
+        &self,
+        number: u64,
+        label: &str,
+    ) -> Result<Option<Labelled>, ForgeError> {
+        let labelled = Labelled {
+            by: operator(),
+            association: owner(),
+            at: None,
+        };
+        Ok(self.issue(number)?.has(label).then_some(labelled))
     }
 
     pub(super) fn pulls(&self, open_only: bool) -> Result<Listed<Pull>, ForgeError> {

@@ -14,7 +14,7 @@
 //! front matter that cannot be read is left out of lists and named beside them. Every write is atomic (a new file, synced, renamed) under one lock.
 //!
 //! All of this is the operator's own disk: whoever can write here can write anything, claims by
-//! the author `carson` included. What comes from outside is only ever text behind the second `+++`
+//! the author `carson` included, and a label is the operator's; nobody notes when it came. What comes from outside is only ever text behind the second `+++`
 //! or a quoted value before it.
 //!
 //! That disk may be a network's and stop answering. No file is waited for longer than
@@ -42,7 +42,9 @@ use crate::error::ForgeError;
 use crate::forge::Forge;
 use crate::opener::{Place, Spec};
 use crate::standing::Standing;
-use crate::words::{Comment, Issue, IssueEdit, Listed, NewIssue, NewPull, Pull, PullState, State};
+use crate::words::{
+    Comment, Issue, IssueEdit, Labelled, Listed, NewIssue, NewPull, Pull, PullState, State,
+};
 use folder::Folder;
 
 /// How long one verb may take. Longer than a writer waits for another.
@@ -190,6 +192,11 @@ impl Api for LocalForge {
         let owned = |labels: &[&str]| labels.iter().map(ToString::to_string).collect::<Vec<_>>();
         let (add, remove) = (owned(add), owned(remove));
         self.verb(move |folder| folder.set_labels(number, &add, &remove))
+    }
+
+    fn labelled<'a>(&'a self, number: u64, label: &'a str) -> Answer<'a, Option<Labelled>> {
+        let label = label.to_owned();
+        self.verb(move |folder| folder.labelled(number, &label))
     }
 
     fn pulls(&self, open_only: bool) -> Answer<'_, Listed<Pull>> {

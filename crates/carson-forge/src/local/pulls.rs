@@ -7,7 +7,9 @@ use crate::api::Api;
 use crate::branches::Compared;
 use crate::error::ForgeError;
 use crate::pull_api::PullApi;
-use crate::pull_words::{ChangedFile, CheckRun, Fate, Head, Merge, Merged, Review, Thread};
+use crate::pull_words::{
+    ChangedFile, CheckRun, Committed, Fate, Head, Merge, Merged, Review, Thread,
+};
 use crate::words::PullState;
 
 impl LocalForge {
@@ -104,6 +106,10 @@ impl PullApi for LocalForge {
             Some(log) => folder.log_tail(&log),
             None => Ok(None),
         })
+    }
+
+    fn commits(&self, number: u64) -> Answer<'_, Vec<Committed>> {
+        Box::pin(async move { Ok(self.compared(number).await?.commits) })
     }
 
     fn changed_files(&self, number: u64) -> Answer<'_, Vec<ChangedFile>> {

@@ -3,7 +3,7 @@
 use carson_config::{Repo, Role, WorkFrom};
 use carson_core::RepoName;
 use carson_core::text::instant;
-use carson_firing::candidates;
+use carson_firing::stands;
 use carson_forge::{Pull, PullState};
 use carson_home::Home;
 use carson_store::Firing;
@@ -48,7 +48,7 @@ pub(super) async fn reasons_of_pull(
     }
     let takes = |role: &&Role| role.work.from == WorkFrom::Pulls && role.repos.contains(&repo.name);
     for role in home.fleet.roles.values().filter(takes) {
-        let found = candidates(home, role, (repo, &forge), Some(number)).await?;
+        let found = stands(home, role, (repo, &forge), number).await?;
         let found = found.unwrap_or_default();
         let held = found
             .held

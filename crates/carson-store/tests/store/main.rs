@@ -12,6 +12,7 @@ mod fixture;
 mod jobs;
 mod kinds;
 mod openings;
+mod outages;
 mod outbox;
 mod plans;
 #[path = "../../../../tests/src/postgres.rs"]

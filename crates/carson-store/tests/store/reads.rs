@@ -1,15 +1,17 @@
 //! What is asked of the rows of many firings, and what text and times they give back.
 
+use carson_core::admission::Spent;
 use carson_core::settle::{Facts, settle};
 use carson_core::work::WorkKey;
 use carson_core::{FiringId, Outcome};
-use carson_store::{Filter, Found, PostKind};
+use carson_store::{Filter, Found, PostKind, Progress};
 use serde_json::json;
 
 use crate::fixture::{Place, at, claimed, ending, new_firing, on_both, post, stopped, too_late};
 
 on_both!(
     lists_are_filtered,
+    the_quiet_ones_are_counted_only,
     a_short_id_finds_its_firing,
     odd_text_is_kept_readable,
     times_order_as_they_should,
@@ -80,6 +82,50 @@ async fn lists_are_filtered(place: Place) {
         .await,
         [ids[2]]
     );
+}
+
+async fn the_quiet_ones_are_counted_only(place: Place) {
+    let store = place.open().await;
+    let here = "here".parse().unwrap();
+    let ends = [
+        Outcome::Ok,
+        Outcome::Silent,
+        Outcome::Failed,
+        Outcome::Silent,
+    ];
+    let mut ids = Vec::new();
+    for (slot, outcome) in (0..).step_by(60).zip(ends) {
+        let id = claimed(&store, "one", slot).await;
+        let spent = Progress {
+            cost_usd: Some(0.25),
+            cost_estimated: slot == 0,
+            ..Progress::default()
+        };
+        store.progress(id, &spent).await.unwrap();
+        let ending = ending(outcome, "", slot + 1);
+        store.end_firing(id, &ending).await.unwrap();
+        ids.push(id);
+    }
+    let skips = [too_late("two", 180)];
+    store.record_skips(&here, &skips, at(181)).await.unwrap();
+    claimed(&store, "two", 240).await;
+
+    let busy = async |since, limit| -> Vec<FiringId> {
+        let rows = store.busy_since(at(since), limit).await.unwrap();
+        rows.into_iter().map(|row| row.id).collect()
+    };
+    assert_eq!(busy(0, 10).await, [ids[2], ids[0]]);
+    assert_eq!(busy(0, 1).await, [ids[2]]);
+    assert_eq!(busy(1, 10).await, [ids[2]]);
+    let sums = [
+        (0, (2, 1, 1.0, true)),
+        (61, (1, 1, 0.5, false)),
+        (900, (0, 0, 0.0, false)),
+    ];
+    for (since, (silent, skipped, usd, estimated)) in sums {
+        let quiet = store.quiet_since(at(since)).await.unwrap();
+        assert_eq!(quiet, (silent, skipped, Spent { usd, estimated }));
+    }
 }
 
 async fn a_short_id_finds_its_firing(place: Place) {

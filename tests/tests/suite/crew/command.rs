@@ -3,7 +3,7 @@ use std::fs;
 use carson_tests::fleet::TestFleet;
 use serde_json::Value;
 
-use super::{comments, ends, fire, reason, sql, upkeep};
+use super::{comments, ends, fire, member, reason, sql, upkeep};
 use crate::faults;
 
 /// A fleet whose role `command` runs this.
@@ -51,6 +51,18 @@ fn state(fleet: &TestFleet, number: u64) -> String {
 fn pulls(fleet: &TestFleet) -> Vec<Value> {
     let all = fleet.ok(&["pr", "list", "--json"]);
     all.as_array().unwrap().clone()
+}
+
+#[test]
+fn what_the_fleet_filed_itself_no_triager_judges() {
+    let fleet = probes();
+    is_down(&fleet, true);
+    ends(&fleet, "command", "OK");
+    member(&fleet, "triager", "echo '[SILENT]'", "");
+    let judged = ends(&fleet, "triager", "SILENT");
+    assert_eq!(judged["title"], "Work", "{judged:#}");
+    let left = ends(&fleet, "triager", "SILENT");
+    assert!(left["title"].is_null() && left["sessions"] == 0, "{left:#}");
 }
 
 #[test]

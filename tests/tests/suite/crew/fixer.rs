@@ -1,5 +1,6 @@
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
+use std::path::PathBuf;
 
 use carson_tests::fleet::TestFleet;
 use serde_json::Value;
@@ -27,11 +28,27 @@ pub(crate) fn head(fleet: &TestFleet, number: u64) -> String {
     shown(fleet, number)["commit"].as_str().unwrap().to_owned()
 }
 
-/// Writes a file of the forge, as people and programs do.
+/// Writes a file of the forge, as people and programs do; this was an hour ago.
 pub(crate) fn file(fleet: &TestFleet, path: &str, text: &str) {
+    let written = file_now(fleet, path, text);
+    let ago = carson_core::Clock::system().now() - chrono::TimeDelta::hours(1);
+    let written = fs::File::options().append(true).open(written).unwrap();
+    written.set_modified(ago.into()).unwrap();
+}
+
+/// The same, just now.
+fn file_now(fleet: &TestFleet, path: &str, text: &str) -> PathBuf {
     let path = fleet.home().join("forge/widget").join(path);
     fs::create_dir_all(path.parent().unwrap()).unwrap();
-    fs::write(path, text).unwrap();
+    fs::write(&path, text).unwrap();
+    path
+}
+
+/// A person names it: it does not wait.
+fn by_hand(fleet: &TestFleet, number: u64) -> Value {
+    let number = number.to_string();
+    let fired = fleet.carson(&["fire", "fixer", "--work", &number, "--json"]);
+    fired.json()
 }
 
 /// A check of a commit that failed, with its log.
@@ -109,7 +126,11 @@ fn a_conflict_is_resolved_by_a_merge_and_what_a_person_pushed_is_kept() {
     let (fleet, number) = scene(resolves, "");
     let before = head(&fleet, number);
     fleet.commit_to_main(&[("work.txt", "other\n")]);
-    let row = ends(&fleet, "fixer", "OK");
+    // The base moved a moment ago, and may move on.
+    let waits = ends(&fleet, "fixer", "SILENT");
+    assert!(reason(&waits).contains("has to stand still"), "{waits:#}");
+    let row = by_hand(&fleet, number);
+    assert_eq!(row["outcome"], "OK", "{row:#}");
     assert_eq!(reason(&row), "2 commits, no check was run");
     let after = head(&fleet, number);
     let log = git(&fleet, &["log", "--format=%H", &after]);
@@ -212,6 +233,41 @@ const THREAD: &str = "+++\npath = \"work.txt\"\nline = 1\n+++\n";
 fn asks_why(fleet: &TestFleet) {
     file(fleet, "pulls/0002.threads/0001.md", THREAD);
     file(fleet, "pulls/0002.threads/0001.comments/0001.md", "Why?\n");
+}
+
+#[test]
+fn what_people_still_write_is_answered_by_one_firing_once_they_are_done() {
+    let (fleet, number) = scene(MENDS, "");
+    let before = head(&fleet, number);
+    asks_why(&fleet);
+    file(&fleet, "pulls/0002.threads/0002.md", THREAD);
+    let second = "pulls/0002.threads/0002.comments/0001.md";
+    file_now(&fleet, second, "And what for?\n");
+    let waits = ends(&fleet, "fixer", "SILENT");
+    assert!(reason(&waits).contains("has to stand still"), "{waits:#}");
+    let why = fleet.carson(&["why", "pr-2"]).stdout;
+    assert!(
+        why.contains("fixer: not taken: it has to stand still first"),
+        "{why}"
+    );
+    assert_eq!(head(&fleet, number), before);
+    file(&fleet, second, "And what for?\n");
+    ends(&fleet, "fixer", "OK");
+    let told = prompt(&fleet, "fixer");
+    assert!(
+        told.contains("Why?") && told.contains("And what for?"),
+        "{told}"
+    );
+    stands(&fleet, number, &head(&fleet, number));
+    // A check that ended a moment ago waits as well, and a person's word goes before.
+    let sha = head(&fleet, number);
+    let ended = carson_core::Clock::system().now().to_rfc3339();
+    let text = format!("+++\nconclusion = \"failed\"\nended_at = \"{ended}\"\n+++\nerror\n");
+    file(&fleet, &format!("checks/{sha}/build.md"), &text);
+    let waits = ends(&fleet, "fixer", "SILENT");
+    assert!(reason(&waits).contains("has to stand still"), "{waits:#}");
+    let row = by_hand(&fleet, number);
+    assert_eq!(row["outcome"], "OK", "{row:#}");
 }
 
 #[test]

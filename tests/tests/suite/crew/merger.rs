@@ -228,6 +228,10 @@ fn a_merge_is_never_put_off_and_everything_is_asked_again_before_it() {
     assert_eq!(fleet.tip("main"), before);
     // What stood in its way is seldom gone a moment later.
     stays(&fleet, "it is tried again at");
+    // Who names it does not wait.
+    let named = fleet.carson(&["fire", "merger", "--work", "2", "--dry-run"]);
+    assert_eq!(named.code, Some(0), "{named:#?}");
+    assert!(!named.stdout.contains("tried again"), "{named:#?}");
     sql(
         &fleet,
         "UPDATE firing SET outcome = 'SKIPPED' WHERE outcome = 'PARTIAL'",
@@ -294,4 +298,127 @@ fn a_check_that_did_nothing_is_none() {
         "+++\nconclusion = \"passed\"\n+++\n",
     );
     ends(&fleet, "merger", "OK");
+}
+
+/// What a program says of a commit.
+fn ci(fleet: &TestFleet, sha: &str, says: &str) {
+    let text = format!("+++\n{says}+++\nerror\n");
+    file(fleet, &format!("checks/{sha}/build.md"), &text);
+}
+
+/// How many comments of the merged pull request say this.
+fn told(fleet: &TestFleet, part: &str) -> usize {
+    let dir = fleet.home().join("forge/widget/pulls/0002.comments");
+    let all = fs::read_dir(dir).into_iter().flatten().flatten();
+    all.filter(|file| fs::read_to_string(file.path()).is_ok_and(|text| text.contains(part)))
+        .count()
+}
+
+/// A merge of the fleet, what it made of the base, and what that was.
+fn merged() -> (TestFleet, Value, String, String) {
+    let (fleet, _) = scene(true);
+    let before = fleet.tip("main");
+    let row = ends(&fleet, "merger", "OK");
+    let landed = fleet.tip("main");
+    assert_ne!(landed, before);
+    (fleet, row, landed, before)
+}
+
+/// Lets the fleet take back what turned the base red.
+fn takes_back(fleet: &TestFleet) {
+    let path = fleet.home().join("carson.toml");
+    let text = fs::read_to_string(&path).unwrap();
+    let text = text.replace("{ merge = true }", "{ merge = true, revert = true }");
+    fs::write(&path, text).unwrap();
+}
+
+const RED: &str = "conclusion = \"failed\"\n";
+const TURNED: &str = "This merge turned main red";
+
+#[test]
+fn a_merge_that_turns_the_base_red_is_told_once() {
+    let (fleet, row, landed, before) = merged();
+    upkeep(&fleet);
+    ci(&fleet, &landed, "");
+    upkeep(&fleet);
+    assert_eq!(told(&fleet, TURNED), 0, "its check runs");
+    for says in ["conclusion = \"passed\"\n", "conclusion = \"cancelled\"\n"] {
+        ci(&fleet, &landed, says);
+        upkeep(&fleet);
+    }
+    assert_eq!(told(&fleet, TURNED), 0, "that is not red");
+    ci(&fleet, &landed, RED);
+    ci(&fleet, &before, RED);
+    upkeep(&fleet);
+    assert_eq!(told(&fleet, TURNED), 0, "it was red before");
+    ci(&fleet, &before, "conclusion = \"passed\"\n");
+    upkeep(&fleet);
+    upkeep(&fleet);
+    assert_eq!((told(&fleet, TURNED), fleet.pulls().len()), (1, 1));
+    let shown = fleet.firing(row["id"].as_str().unwrap());
+    let events = shown["events"].as_array().unwrap();
+    let told = events.iter().filter(|one| one["kind"] == "base.turned-red");
+    assert_eq!(told.count(), 1, "{shown:#}");
+}
+
+#[test]
+fn what_turned_the_base_red_is_taken_back_by_a_pull_request_whoever_dies_in_between() {
+    let (fleet, row, landed, before) = merged();
+    takes_back(&fleet);
+    ci(&fleet, &landed, RED);
+    // It dies when the branch is pushed and the pull request is there, and nobody has noted that.
+    sql(
+        &fleet,
+        "CREATE TRIGGER hold BEFORE UPDATE OF pr_number ON firing BEGIN SELECT RAISE(ABORT, 'held'); END",
+    );
+    let _ = fleet.carson(&["prune"]);
+    sql(&fleet, "DROP TRIGGER hold");
+    upkeep(&fleet);
+    upkeep(&fleet);
+    let pulls = fleet.pulls();
+    assert_eq!((told(&fleet, TURNED), pulls.len()), (1, 2), "{pulls:#?}");
+    let back = fleet.forge_file("pulls/0003.md");
+    for part in ["carson/revert-2", "Reverts #2", "Revert ", "build"] {
+        assert!(back.contains(part), "{part}: {back}");
+    }
+    assert!(
+        back.contains(&format!("This reverts commit {landed}")),
+        "{back}"
+    );
+    let tree = |commit: &str| fleet.git(&["rev-parse", &format!("{commit}^{{tree}}")]);
+    assert_eq!(tree("carson/revert-2"), tree(&before));
+    // It is the fleet's: reviewed and merged as all others, and never taken back itself.
+    let shown = fleet.firing(row["id"].as_str().unwrap());
+    assert_eq!(shown["pr_number"], 3, "{shown:#}");
+    age(&fleet, 3, 40);
+    let again = head(&fleet, 3)["commit"].as_str().unwrap().to_owned();
+    ci(&fleet, &again, "conclusion = \"passed\"\n");
+    ends(&fleet, "reviewer", "OK");
+    ends(&fleet, "merger", "OK");
+    assert_eq!(head(&fleet, 3)["pull"]["state"], "merged");
+    assert_eq!(tree("main"), tree(&before));
+    ci(&fleet, &fleet.tip("main"), RED);
+    ci(&fleet, &landed, "conclusion = \"passed\"\n");
+    upkeep(&fleet);
+    upkeep(&fleet);
+    assert_eq!(fleet.pulls().len(), 2);
+}
+
+#[test]
+fn what_others_built_upon_is_not_taken_back_and_that_is_told_once() {
+    let (fleet, _, landed, _) = merged();
+    takes_back(&fleet);
+    // The same file is changed again before anybody looks.
+    fleet.issue("hand", "Another", "To do.");
+    let row = ends(&fleet, "hand", "OK");
+    let tip = fleet.tip(row["branch"].as_str().unwrap());
+    let _ = fleet.git(&["update-ref", "refs/heads/main", &tip]);
+    ci(&fleet, &landed, RED);
+    upkeep(&fleet);
+    upkeep(&fleet);
+    assert_eq!(told(&fleet, TURNED), 1);
+    assert_eq!(told(&fleet, "cannot be taken back by itself"), 1);
+    let branches = fleet.branches();
+    let is_back = |name: &String| name.starts_with("carson/revert-");
+    assert!(!branches.iter().any(is_back), "{branches:?}");
 }

@@ -1,9 +1,12 @@
-use carson_tests::fleet::TestFleet;
+use carson_tests::fleet::{REPO, TestFleet};
 
 use super::{asks, comments, crew, ends, prompt, reason, says, sql, upkeep};
 
 const TWO: &str = r#"{"kind": "issue", "title": "The parser reads dates", "body": "See src/date.rs:1. Closes #1 @all"},
 {"kind": "issue", "title": "The page shows dates", "body": "After the first."}"#;
+
+const APPROVED: &str = "plan-approved";
+const PENDING: &str = "plan-pending-approval";
 
 fn planned(fleet: &TestFleet) -> u64 {
     let args = [
@@ -119,6 +122,82 @@ fn without_an_approval_within_a_day_nothing_is_filed_and_a_closed_issue_drops_it
     assert_eq!(list.as_array().unwrap().len(), 2, "{list:#}");
 }
 
+/// A person's label.
+fn label(fleet: &TestFleet, issue: u64) {
+    let number = issue.to_string();
+    let args = ["issue", "label", &number, "--add", APPROVED, "--json"];
+    let _ = fleet.ok(&args);
+}
+
+/// How many comments of an issue say this.
+fn told(fleet: &TestFleet, issue: u64, part: &str) -> usize {
+    let all = comments(fleet, issue);
+    all.iter().filter(|one| one.contains(part)).count()
+}
+
+#[test]
+fn a_label_approves_the_plan_that_stands_there_and_none_that_comes_later() {
+    let fleet = crew("planner", &asks(TWO), "");
+    let spec = planned(&fleet);
+    label(&fleet, spec);
+    ends(&fleet, "planner", "OK");
+    upkeep_later(&fleet);
+    assert_eq!(fleet.labels(spec), ["plan-pending-approval"]);
+    assert_eq!(
+        (issues(&fleet), told(&fleet, spec, "before this plan")),
+        (2, 1)
+    );
+    // By label and by comment: one effect.
+    label(&fleet, spec);
+    let words = words(&fleet, spec);
+    says(&fleet, spec, "yes.md", &format!("{words}\n"));
+    upkeep_later(&fleet);
+    upkeep_later(&fleet);
+    assert_eq!(issues(&fleet), 4);
+    assert_eq!(fleet.labels(spec), ["carson:planned"]);
+    assert_eq!(told(&fleet, spec, "Filed: #3 #4"), 1);
+
+    // The label alone; who sets it may take the other one away.
+    let alone = planned(&fleet);
+    ends(&fleet, "planner", "OK");
+    let number = alone.to_string();
+    label(&fleet, alone);
+    let away = ["issue", "label", &number, "--remove", PENDING, "--json"];
+    let _ = fleet.ok(&away);
+    upkeep_later(&fleet);
+    assert_eq!((issues(&fleet), fleet.labels(alone).len()), (7, 1));
+    assert_eq!(fleet.labels(alone), ["carson:planned"]);
+}
+
+#[test]
+fn a_label_by_somebody_whose_word_does_not_count_is_taken_off_and_one_that_is_late_too() {
+    let fleet = crew("planner", &asks(TWO), "");
+    let (spec, late) = (planned(&fleet), planned(&fleet));
+    ends(&fleet, "planner", "OK");
+    ends(&fleet, "planner", "OK");
+    let file = fleet.home().join("carson.toml");
+    let text = std::fs::read_to_string(&file).unwrap();
+    let section = format!("[repos.{REPO}]\n");
+    assert!(text.contains(&section), "{text}");
+    let narrow = text.replace(&section, &format!("{section}trusted = [\"member\"]\n"));
+    std::fs::write(&file, narrow).unwrap();
+    for _ in 0..2 {
+        label(&fleet, spec);
+        upkeep_later(&fleet);
+        assert_eq!(fleet.labels(spec), [PENDING]);
+    }
+    assert_eq!(told(&fleet, spec, "approval counts here"), 1);
+    std::fs::write(&file, text).unwrap();
+    label(&fleet, late);
+    sql(
+        &fleet,
+        "UPDATE effect SET body = REPLACE(body, '\"until\":\"20', '\"until\":\"19') WHERE body LIKE '%await-approval%'",
+    );
+    upkeep_later(&fleet);
+    assert_eq!(fleet.labels(late), ["needs:human"]);
+    assert_eq!(issues(&fleet), 3);
+}
+
 #[test]
 fn an_operator_approves_from_the_terminal_and_a_question_waits_for_an_answer() {
     let fleet = crew("planner", &asks(TWO), "");
@@ -229,5 +308,28 @@ fn of_two_plans_the_newer_counts_and_what_is_taken_back_is_dropped() {
         "{closed:#?}"
     );
     upkeep_later(&fleet);
+    assert_eq!(issues(&fleet), 4);
+}
+
+#[test]
+fn an_issue_without_a_label_is_for_who_makes_changes() {
+    let fleet = crew("planner", &asks(TWO), "");
+    let made = fleet.ok(&["issue", "create", "A change", "--json"]);
+    assert_eq!(made["labels"], serde_json::json!(["for:hand"]), "{made:#}");
+}
+
+#[test]
+fn who_approves_waits_for_another_process_that_carries_effects_out() {
+    let fleet = crew("planner", &asks(TWO), "");
+    let spec = planned(&fleet);
+    ends(&fleet, "planner", "OK");
+    let others = std::fs::File::create(fleet.home().join("state/recover.lock")).unwrap();
+    others.lock().unwrap();
+    let number = spec.to_string();
+    let mut approve = fleet.command(&["approve", &number]).spawn().unwrap();
+    std::thread::sleep(std::time::Duration::from_secs(2));
+    assert_eq!((approve.try_wait().unwrap(), issues(&fleet)), (None, 2));
+    drop(others);
+    assert!(approve.wait().unwrap().success());
     assert_eq!(issues(&fleet), 4);
 }

@@ -73,6 +73,33 @@ fn each_commit_is_reviewed_once_and_a_new_one_again() {
 }
 
 #[test]
+fn a_person_who_pushes_is_reviewed_once_they_are_done() {
+    let fleet = crew("reviewer", &reviews("approve", "Fine."), "");
+    let number = pull(&fleet, 10);
+    ends(&fleet, "reviewer", "OK");
+    let branch = shown(&fleet, number)["pull"]["head"]
+        .as_str()
+        .unwrap()
+        .to_owned();
+    let tip = fleet.tip(&branch);
+    let tree = format!("{tip}^{{tree}}");
+    let new = fleet.git(&["commit-tree", &tree, "-p", &tip, "-m", "By a person"]);
+    let name = format!("refs/heads/{branch}");
+    let _ = fleet.git(&["update-ref", &name, new.trim()]);
+    let waits = ends(&fleet, "reviewer", "SILENT");
+    assert!(reason(&waits).contains("has to stand still"), "{waits:#}");
+    let why = fleet.carson(&["why", "pr-2"]).stdout;
+    assert!(
+        why.contains("reviewer: not taken: it has to stand still first"),
+        "{why}"
+    );
+    // Who names it does not wait.
+    let args = ["fire", "reviewer", "--work", "2", "--json"];
+    assert_eq!(fleet.carson(&args).json()["outcome"], "OK");
+    assert_eq!(said(&fleet, number).len(), 2);
+}
+
+#[test]
 fn what_is_urgent_is_no_yes_and_another_commit_is_not_judged() {
     let fleet = crew(
         "reviewer",

@@ -2,7 +2,7 @@ use std::fs;
 
 use carson_tests::fleet::TestFleet;
 
-use super::{COMMIT, asks, crew, ends, large_issue, member, pull, reason, upkeep};
+use super::{COMMIT, asks, crew, ends, large_issue, member, pull, reason, sql, sql_text, upkeep};
 use crate::faults;
 
 /// A fleet with a steward, and a chat that does not answer: what it is told waits in the outbox.
@@ -100,4 +100,26 @@ fn a_role_that_fails_again_and_again_is_one_line() {
     let told = fleet.carson(&["brief", "--since", "today"]).stdout;
     assert_eq!(told.matches("• hand: ").count(), 1, "{told}");
     assert!(told.contains("carson show"), "{told}");
+}
+
+#[test]
+fn the_first_of_a_week_tells_of_the_last_one() {
+    let fleet = household(COMMIT);
+    pull(&fleet, 0);
+    let told = || {
+        ends(&fleet, "steward", "SILENT");
+        let told = sql_text(&fleet, "SELECT body FROM outbox ORDER BY seq DESC LIMIT 1");
+        told.contains("The last 7 days: 1 firing")
+    };
+    // The first ever has no week behind it, and nothing of a week is told twice.
+    assert!(!told());
+    sql(
+        &fleet,
+        "UPDATE firing SET claimed_at = strftime('%Y-%m-%dT%H:%M:%f000+00:00', 'now', '-8 days') WHERE role = 'steward'",
+    );
+    assert!(told());
+    assert_eq!(
+        reason(&ends(&fleet, "steward", "SILENT")),
+        "nothing happened"
+    );
 }

@@ -7,7 +7,7 @@ use super::{COMMIT, ends, fire, member, prompt, reason};
 use crate::faults;
 
 /// A line of a source file counts as run when the tests have it.
-const COVERAGE: &str = "for file in src/*; do\n  echo \"SF:$file\"; n=0\n  while read -r line; do\n    \
+pub(crate) const COVERAGE: &str = "for file in src/*; do\n  echo \"SF:$file\"; n=0\n  while read -r line; do\n    \
     n=$((n + 1)); hits=0\n    if grep -qsxF -- \"$line\" tests/*; then hits=1; fi\n    echo \"DA:$n,$hits\"\n  \
     done <\"$file\"\n  echo end_of_record\ndone\n";
 /// The half of the least covered file that is not run yet.
@@ -167,6 +167,18 @@ fn a_file_that_stays_as_it_is_is_left_to_people_and_the_next_one_is_taken() {
     let row = ends(&fleet, "tester", "SILENT");
     assert!(reason(&row).contains("were taken 2 times"), "{row:#}");
     assert_eq!(row["sessions"], 0, "{row:#}");
+}
+
+#[test]
+fn who_wrote_tests_in_vain_hears_it_and_may_try_again() {
+    let session = format!(
+        "if grep -q 'did not rise: 25 % before, 25 % after' \"$CARSON_TMP/prompt\"; then {WRITES}; exit; fi\n{IN_VAIN}"
+    );
+    let section = format!("[limits]\nmax_attempts = 2\n{RUN}");
+    let fleet = scene(&session, &section);
+    let row = ends(&fleet, "tester", "OK");
+    assert!(reason(&row).contains("rose from 25 % to 75 %"), "{row:#}");
+    assert_eq!(row["sessions"], 2, "{row:#}");
 }
 
 #[test]

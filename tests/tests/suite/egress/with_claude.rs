@@ -247,6 +247,43 @@ async fn the_wait_that_only_the_proxy_saw_is_kept() {
     assert_eq!(row["outcome"], "SILENT", "{row:#}\n{said}");
 }
 
+/// With a key of the API the CLI may hide when the limit ends, or say it in no words: the headers do.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_limit_whose_headers_name_two_hours_blocks_for_two_hours() {
+    for (name, value, minutes) in [
+        ("retry-after", "7200", 115..=120),
+        ("x-ratelimit-reset-requests", "2h0m0s", 115..=120),
+        ("x-ratelimit-reset-requests", "soon", 13..=15),
+        ("retry-after", "9000000000000", 13..=15),
+    ] {
+        let server = wiremock::MockServer::start().await;
+        let limited = wiremock::ResponseTemplate::new(429).insert_header(name, value);
+        let limited = wiremock::Mock::given(wiremock::matchers::any()).respond_with(limited);
+        limited.mount(&server).await;
+        let fleet = TestFleet::new();
+        let key = fleet.home().join("provider.key");
+        fs::write(&key, KEY).unwrap();
+        fs::set_permissions(&key, fs::Permissions::from_mode(0o600)).unwrap();
+        let ask = "curl --silent --data '{}' --header \"Authorization: Bearer $OPENAI_API_KEY\" \
+                   \"$OPENAI_BASE_URL/responses\"\necho 'Error code: 429' >&2; exit 1";
+        scripted(&fleet, ask, "");
+        let settings = fleet.home().join("carson.toml");
+        let text = fs::read_to_string(&settings).unwrap();
+        let account = format!(
+            "engine = \"command\"\nspeaks = \"openai\"\nkey_file = {key:?}\nupstream = \"{}/v1\"",
+            server.uri()
+        );
+        fs::write(&settings, text.replace("engine = \"command\"", &account)).unwrap();
+
+        let (row, said) = fired(&fleet);
+
+        assert_eq!(row["outcome"], "RATE_LIMITED", "{row:#}\n{said}");
+        let blocks = fleet.ok(&["block", "list", "--json"]);
+        let stands = crate::limits::minutes(&blocks[0]);
+        assert!(minutes.contains(&stands), "{name}: {value}: {blocks:#}");
+    }
+}
+
 /// Files below a folder that have the key in them.
 fn hits(dir: &std::path::Path) -> usize {
     let Ok(entries) = fs::read_dir(dir) else {

@@ -1,6 +1,7 @@
 //! A fleet with a role of the crew and its work, around which each channel has its words.
 
 mod pulled;
+mod tested;
 
 use carson_tests::fleet::{REPO, TestFleet};
 use serde_json::{Value, json};
@@ -73,7 +74,12 @@ pub(super) fn scene(words: Words<'_>) -> TestFleet {
         let more = format!("{repo}policy = {{ merge = true }}\n");
         std::fs::write(&path, text.replace(&repo, &more)).unwrap();
     } else {
-        member(&fleet, role, &session(&fleet, role), "");
+        let more = if role == "tester" {
+            tested::SECTIONS
+        } else {
+            ""
+        };
+        member(&fleet, role, &session(&fleet, role), more);
     }
     let shared =
         |name: &str, text: String| std::fs::write(fleet.shared().join(name), text).unwrap();
@@ -86,6 +92,12 @@ pub(super) fn scene(words: Words<'_>) -> TestFleet {
     match role {
         "implementer" => of_issue(&fleet, words, "carson:ready"),
         "planner" => of_issue(&fleet, words, "carson:plan"),
+        "architect" => of_issue(&fleet, words, "carson:architect"),
+        "tester" => {
+            tested::of_files(&fleet, words);
+            // It is nobody's work, and none of this is told.
+            of_issue(&fleet, words, "inbox");
+        }
         "triager" => of_issue(&fleet, words, "inbox"),
         _ => {
             shared("file", words.all("diff"));
@@ -117,6 +129,11 @@ fn session(fleet: &TestFleet, role: &str) -> String {
              if [ \"$CARSON_STAGE\" = execute ]; then\n\
              echo done >done.txt; git add -A; git commit --quiet -m Work\nfi\n"
         ),
+        "tester" => format!(
+            "cp {shared}/bad \"$CARSON_TMP/outbox.json\"\n\
+             if [ \"$CARSON_STAGE\" = execute ]; then\n{}fi\n",
+            tested::WRITES
+        ),
         _ => format!(
             "if [ \"$CARSON_ATTEMPT\" = 1 ]; then cp {shared}/bad \"$CARSON_OUTBOX\"; else\n\
              sed \"s/HEAD/$(git rev-parse HEAD)/\" {shared}/good >\"$CARSON_OUTBOX\"\nfi\n"
@@ -129,7 +146,7 @@ fn session(fleet: &TestFleet, role: &str) -> String {
 /// What a role that asks may ask for.
 fn good(role: &str) -> String {
     let effects = match role {
-        "planner" => json!([{"kind": "issue", "title": "A part", "body": "To do."}]),
+        "planner" | "architect" => json!([{"kind": "issue", "title": "A part", "body": "To do."}]),
         "triager" => json!([
             {"kind": "label", "issue": 2, "add": ["p2"]},
             {"kind": "comment", "issue": 2, "body": "Which version?"},

@@ -47,6 +47,7 @@ impl Scene for Local {
             sha: sha.clone(),
             mergeability: Mergeability::Clean,
             files: vec![file],
+            commits: Vec::new(),
         };
         let mut branches = self.house.branches.lock().unwrap();
         branches.insert(branch.to_owned(), compared);

@@ -76,7 +76,12 @@ impl Fault {
         let end = (text("outcome"), text("skip"));
         let reason = text("reason");
         match self.what {
-            Trouble::ProviderAway => end.0 == "FAILED" && reason.contains("not available"),
+            // Until it is known to be down, and then.
+            Trouble::ProviderAway => match end.0 {
+                "FAILED" => reason.contains("not available"),
+                "RATE_LIMITED" => true,
+                _ => end == ("SKIPPED", "block"),
+            },
             // A role with another account goes on with that.
             Trouble::RateLimit => {
                 role != "spared" && (end.0 == "RATE_LIMITED" || end == ("SKIPPED", "block"))

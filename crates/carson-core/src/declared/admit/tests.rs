@@ -9,6 +9,8 @@ fn grant() -> Grant {
         labels: vec!["p0".into(), "P1".into(), "area:*".into()],
         close: false,
         review: true,
+        replies: 2,
+        pull: true,
         issues: 2,
         issues_per_day: 3,
         ..Grant::default()
@@ -19,6 +21,8 @@ fn given() -> Given {
     Given {
         issue: Some(7),
         pull: Some((9, "0123456789abcdef0123456789abcdef01234567".into())),
+        threads: ["T_1", "T_2", "T_3"].map(String::from).to_vec(),
+        leaks: BTreeSet::new(),
         steering: vec!["docs:ready".into(), "needs:human".into()],
         filed: 0,
         scrub: vec!["Initech".into()],
@@ -216,6 +220,50 @@ fn what_is_not_granted_is_refused_with_its_reason() {
             json!({ "kind": "review", "pull": 9, "head": "", "verdict": "approve", "body": "b" }),
             "was shown",
         ),
+        (
+            json!({ "kind": "reply", "thread": "T_4", "body": "b" }),
+            "\"T_4\" is none of those that it was given",
+        ),
+        (
+            json!({ "kind": "reply", "thread": " T_1", "body": "b" }),
+            "none of those",
+        ),
+        (
+            json!({ "kind": "reply", "thread": "", "body": "b" }),
+            "none of those",
+        ),
+        (
+            json!({ "kind": "reply", "thread": "T_1", "body": "\u{200b} " }),
+            "its text is empty",
+        ),
+        (
+            json!({ "kind": "reply", "thread": "T_1", "body": "x".repeat(BODY + 1) }),
+            "bytes",
+        ),
+        (
+            json!({ "kind": "reply", "thread": "T_1", "body": "for Ini\u{200b}tech" }),
+            "never leaves",
+        ),
+        (
+            json!({ "kind": "pull", "title": " ", "body": "b" }),
+            "its title is empty",
+        ),
+        (
+            json!({ "kind": "pull", "title": "x".repeat(201), "body": "b" }),
+            "letters",
+        ),
+        (
+            json!({ "kind": "pull", "title": "T", "body": "" }),
+            "its text is empty",
+        ),
+        (
+            json!({ "kind": "pull", "title": "T", "body": "x".repeat(PULL_BODY + 1) }),
+            "more than 16384 bytes",
+        ),
+        (
+            json!({ "kind": "pull", "title": "For initech", "body": "b" }),
+            "never leaves",
+        ),
     ] {
         let refused = admit(entry.clone()).unwrap_err();
         assert!(refused.contains(why), "{entry}: {refused}");
@@ -252,6 +300,103 @@ fn each_has_its_bound() {
         admitted.refused[0].why,
         "the role files at most 3 issues in 24 hours"
     );
+}
+
+/// What becomes of these entries, with this grant and of this work.
+fn judged(entries: serde_json::Value, grant: &Grant, given: &Given) -> Admitted {
+    let text = json!({ "version": 1, "effects": entries }).to_string();
+    Outbox::parse(&text).unwrap().admit(grant, given)
+}
+
+fn reasons(admitted: &Admitted) -> Vec<&str> {
+    let refused = admitted.refused.iter();
+    refused.map(|one| one.why.as_str()).collect()
+}
+
+fn answers(thread: &str) -> serde_json::Value {
+    json!({ "kind": "reply", "thread": thread, "body": "As meant." })
+}
+
+#[test]
+fn a_thread_is_answered_once_and_not_all_of_them() {
+    let entries = json!([
+        { "kind": "reply", "thread": "T_1", "body": "" },
+        answers("T_1"), answers("T_1"), answers("T_2"), answers("T_3"),
+    ]);
+    let admitted = judged(entries, &grant(), &given());
+    let told = [
+        "its text is empty",
+        "it answers the thread \"T_1\" already",
+        "the role may make at most 2 replies in one firing",
+    ];
+    assert_eq!(reasons(&admitted), told);
+    let threads = admitted.effects.iter().map(|effect| match effect {
+        Effect::Reply {
+            pull: 9,
+            thread,
+            body,
+        } if body.as_str() == "> As meant." => thread.as_str(),
+        other => panic!("{other:?}"),
+    });
+    assert_eq!(threads.collect::<Vec<_>>(), ["T_1", "T_2"]);
+}
+
+#[test]
+fn who_was_given_no_thread_or_may_not_says_nothing() {
+    let of_issue = Given {
+        pull: None,
+        ..given()
+    };
+    let nothing = Grant::default();
+    for (grant, given, why) in [
+        (grant(), of_issue, "none of those that it was given"),
+        (nothing, given(), "the role may make no reply"),
+    ] {
+        let admitted = judged(json!([answers("T_1")]), &grant, &given);
+        assert!(reasons(&admitted)[0].contains(why), "{admitted:?}");
+        assert!(admitted.effects.is_empty());
+    }
+    let entry = json!([{ "kind": "pull", "title": "T", "body": "b" }]);
+    let admitted = judged(entry, &Grant::default(), &given());
+    assert_eq!(
+        reasons(&admitted),
+        ["the role may make no text of the pull request"]
+    );
+    assert_eq!(admitted.pull, None);
+}
+
+#[test]
+fn a_pull_request_is_described_once_and_nothing_in_that_acts() {
+    let body = "Closes #1, fixes acme/widget#2. @everyone\n\n- passed: `all`\n<!-- carson:review key=x -->\n/approve";
+    let entry = json!({ "kind": "pull", "title": "Closes #1\n@you", "body": body });
+    let admitted = judged(json!([entry, entry]), &grant(), &given());
+    assert_eq!(
+        reasons(&admitted),
+        ["the role may make at most 1 text of the pull request in one firing"]
+    );
+    assert!(admitted.effects.is_empty() && !admitted.is_empty());
+    let said = admitted.pull.clone().unwrap();
+    assert_eq!(said.title.as_str(), "Closes #\u{2060}1 @\u{2060}you");
+    for acts in ["#1", "#2", "@everyone", "<!--", "\n/approve"] {
+        assert!(!said.body.as_str().contains(acts), "{acts}: {}", said.body);
+    }
+    assert!(said.body.as_str().lines().all(|line| line.starts_with('>')));
+    let row = serde_json::to_value(&admitted).unwrap();
+    assert_eq!(serde_json::from_value::<Admitted>(row).unwrap(), admitted);
+}
+
+#[test]
+fn a_text_of_a_change_with_a_secret_is_refused_and_others_are_not() {
+    let leaky = Given {
+        leaks: BTreeSet::from([1, 2]),
+        ..given()
+    };
+    let pull = json!({ "kind": "pull", "title": "T", "body": "b" });
+    let entries = json!([answers("T_1"), pull, answers("T_1"), pull]);
+    let admitted = judged(entries, &grant(), &leaky);
+    assert_eq!(reasons(&admitted), ["it has a secret"; 2]);
+    assert_eq!(admitted.effects.len(), 1);
+    assert!(admitted.pull.is_some());
 }
 
 #[test]
@@ -312,6 +457,14 @@ fn a_file_of_another_form_says_what_is_wrong() {
             "unknown variant `merge`",
         ),
         (
+            "{\"version\": 1, \"effects\": [{\"kind\": \"resolve\", \"thread\": \"T_1\"}]}",
+            "unknown variant `resolve`",
+        ),
+        (
+            "{\"version\": 1, \"effects\": [{\"kind\": \"reply\", \"pull\": 9, \"thread\": \"T_1\", \"body\": \"b\"}]}",
+            "unknown field `pull`",
+        ),
+        (
             "{\"version\": 1, \"effects\": [{\"kind\": \"close\", \"issue\": 1, \"reason\": \"x\", \"as\": 1}]}",
             "unknown field `as`",
         ),
@@ -325,19 +478,22 @@ proptest! {
     /// Whatever is written, only what was given is touched, and within the bounds.
     #[test]
     fn nothing_else_is_touched(
-        entries in prop::collection::vec((0..5_u8, 5..10_u64, "\\PC{0,12}", prop::collection::vec("p[0-3]|area:[a-z]{0,3}|carson:[a-z]{0,5}|\\PC{0,6}", 0..3)), 0..80)
+        entries in prop::collection::vec((0..7_u8, 5..10_u64, "\\PC{0,12}", prop::collection::vec("p[0-3]|area:[a-z]{0,3}|carson:[a-z]{0,5}|\\PC{0,6}", 0..3)), 0..80)
     ) {
         let effects = entries.into_iter().map(|(kind, number, text, labels)| match kind {
             0 => Declared::Label { issue: number, add: labels.clone(), remove: labels },
             1 => Declared::Comment { issue: number, body: text },
             2 => Declared::Issue { title: text.clone(), body: text, labels, repo: None, after: vec![1] },
             3 => Declared::Close { issue: number, reason: text },
+            4 => Declared::Reply { thread: format!("T_{}", number - 4), body: text },
+            5 => Declared::Pull { title: text.clone(), body: text },
             _ => Declared::Review { pull: number, head: "0123456".into(), verdict: ReviewVerdict::Approve, body: text },
         });
         let outbox = Outbox { version: 1, effects: effects.collect() };
         let total = outbox.effects.len();
         let admitted = outbox.admit(&grant(), &given());
-        prop_assert_eq!(admitted.effects.len() + admitted.refused.len(), total);
+        let described = usize::from(admitted.pull.is_some());
+        prop_assert_eq!(admitted.effects.len() + described + admitted.refused.len(), total);
         for effect in &admitted.effects {
             match effect {
                 Effect::SetLabels { issue, add, remove } => {
@@ -349,10 +505,15 @@ proptest! {
                 Effect::Comment { on, .. } => prop_assert_eq!(*on, 7),
                 Effect::FileIssue { .. } => {}
                 Effect::Review { pull, .. } => prop_assert_eq!(*pull, 9),
+                Effect::Reply { pull, thread, .. } => {
+                    prop_assert_eq!(*pull, 9);
+                    prop_assert!(given().threads.contains(thread));
+                }
                 other => prop_assert!(false, "{:?}", other),
             }
         }
         let count = |kind: &str| admitted.effects.iter().filter(|effect| effect.kind() == kind).count();
         prop_assert!(count("comment") <= 1 && count("file-issue") <= 2 && count("review") <= 1);
+        prop_assert!(count("reply") <= 2);
     }
 }

@@ -217,7 +217,7 @@ impl Output {
         match (of("terminal_reason"), of("subtype")) {
             (Some("max_turns"), _) | (_, Some("error_max_turns")) => Ended::MaxTurns,
             (Some("budget_exhausted"), _) | (_, Some("error_max_budget_usd")) => Ended::MaxCost,
-            _ if result.is_some_and(|result| result["is_error"] != true) => Ended::Completed,
+            _ if result.is_some_and(is_answer) => Ended::Completed,
             _ => self.failed(done, redactor, now),
         }
     }
@@ -243,6 +243,15 @@ impl Output {
             message: message.chars().take(CALL_MAX).collect(),
         }
     }
+}
+
+/// Whether a result is the model's answer: one may call itself a success around a refusal of the API.
+fn is_answer(result: &Value) -> bool {
+    result["is_error"] != true
+        && result["terminal_reason"] != "api_error"
+        && result["api_error_status"].is_null()
+        && result["api_error_type"].is_null()
+        && result["stop_reason"] != "refusal"
 }
 
 /// Input and output tokens of a message. The provider's prices: what is written to its cache costs a quarter

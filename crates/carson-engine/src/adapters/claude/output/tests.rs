@@ -11,6 +11,10 @@ use crate::session::{Limit, LimitKind};
 async fn replay(name: &str, exit: i32) -> (SessionEnd, Vec<Event>) {
     let path = format!("{}/testdata/{name}.jsonl", env!("CARGO_MANIFEST_DIR"));
     let text = std::fs::read_to_string(path).unwrap();
+    read(&text, exit).await
+}
+
+async fn read(text: &str, exit: i32) -> (SessionEnd, Vec<Event>) {
     let mut output = Box::new(Output::new(&super::super::CLI.rules));
     let mut events = Vec::new();
     for line in text.lines() {
@@ -128,6 +132,33 @@ async fn other_refusals_are_told_apart() {
             other => panic!("{name}: {other:?}"),
         }
     }
+}
+
+/// What calls itself a success is one only where nothing else in it says otherwise.
+#[tokio::test]
+async fn a_success_around_a_refusal_is_none() {
+    let result = |more: &str| {
+        format!(
+            "{{\"type\":\"result\",\"subtype\":\"success\",\"is_error\":false,\"result\":\"x\"{more}}}"
+        )
+    };
+    let (end, _) = read(&result(""), 0).await;
+    assert_eq!(end.ended, Ended::Completed);
+    let overload = ",\"api_error_status\":529,\"api_error_type\":\"overloaded_error\"";
+    for more in [
+        overload.to_owned(),
+        format!("{overload},\"terminal_reason\":\"api_error\""),
+    ] {
+        let (end, _) = read(&result(&more), 0).await;
+        let is_outage = matches!(end.ended, Ended::Unavailable { outage: true, .. });
+        assert!(is_outage, "{:?}", end.ended);
+    }
+    let (end, _) = read(&result(",\"stop_reason\":\"refusal\""), 0).await;
+    assert!(
+        matches!(end.ended, Ended::Refused { .. }),
+        "{:?}",
+        end.ended
+    );
 }
 
 #[tokio::test]
