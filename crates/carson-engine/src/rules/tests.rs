@@ -505,7 +505,8 @@ proptest! {
             // Programs of `openai` have no events: their standard output is not looked at.
             let stderr = if set == "openai" { "done" } else { text.as_str() };
             let verdict = classify(&facts(set, &lines.join("\n"), 1, stderr), now(), &utc);
-            prop_assert_eq!(verdict.class, Class::Fatal, "{} {:?}", set, verdict);
+            let is_none = matches!(verdict.class, Class::Fatal | Class::Turns | Class::Budget);
+            prop_assert!(is_none, "{} {:?}", set, verdict);
         }
     }
 
