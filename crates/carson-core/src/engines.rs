@@ -107,6 +107,18 @@ pub const ENGINES: &[EngineFacts] = &[
         keeps_to_tools: true,
         tells_calls: true,
     },
+    EngineFacts {
+        name: "agent",
+        title: "carson-agent",
+        program: Program::Cli("carson-agent"),
+        plays_script: false,
+        api: Some(Api::OpenAi),
+        sign_in_dir: None,
+        sign_in_keys: &["OPENAI_API_KEY"],
+        elsewhere: &[],
+        keeps_to_tools: false,
+        tells_calls: true,
+    },
 ];
 
 /// Their names, in the same order.
@@ -121,7 +133,7 @@ pub const ENGINE_NAMES: [&str; ENGINES.len()] = {
 };
 
 /// Names of engines that are not built yet.
-pub const ENGINES_TO_COME: &[&str] = &["gemini", "opencode", "agent"];
+pub const ENGINES_TO_COME: &[&str] = &["gemini", "opencode"];
 
 /// An engine: a row of [`ENGINES`].
 #[derive(Clone, Copy, PartialEq, Eq)]

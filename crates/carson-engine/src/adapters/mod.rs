@@ -1,6 +1,7 @@
 //! The engines, one file each. A new one is a file here, its line in [`ADAPTERS`], and its row in
 //! `carson_core::ENGINES`.
 
+mod agent;
 mod claude;
 mod codex;
 mod command;
@@ -21,6 +22,7 @@ static ADAPTERS: [&Adapter; ENGINES.len()] = [
     &codex::ADAPTER,
     &command::ADAPTER,
     &rehearsal::ADAPTER,
+    &agent::ADAPTER,
 ];
 
 /// How an engine is driven.
