@@ -87,8 +87,12 @@ impl<M: Model, T: Toolbox, C: Check, W: Watch> Run<M, T, C, W> {
                 break stop;
             }
         };
-        // A bound may have been met between what was done and the check.
-        if matches!(stop, Stop::ToolCalls | Stop::Loop | Stop::NoChoices)
+        // A bound may have been met before the check, or with nothing done that it would have run after.
+        let over = matches!(
+            stop,
+            Stop::WallClock | Stop::Endpoint(_) | Stop::Interrupted
+        );
+        if !over
             && self.known == Verified::Unknown
             && let Err(verified) = self.judge().await
         {

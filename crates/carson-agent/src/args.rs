@@ -63,8 +63,7 @@ pub struct Args {
     #[arg(long, value_name = "TIME", default_value = "5m", value_parser = time, help_heading = ENDPOINT)]
     pub silence: Duration,
 
-    /// Bounds by a name: `local` is 8 iterations and a context of 4096 tokens, `react` 6 turns and 4 tool
-    /// calls.
+    /// Bounds by a name.
     #[arg(long, value_name = "NAME", help_heading = BOUNDS)]
     pub preset: Option<Preset>,
     /// Answers of the model [default: 50].

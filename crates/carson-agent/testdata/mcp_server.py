@@ -1,9 +1,15 @@
-# An MCP server for tests: `mcp_server.py [newest|older|silent]`. It notes its number in the file `pid`.
+# An MCP server for tests: `mcp_server.py [newest|older|silent]`. It notes its number in the file `pid`,
+# and the version that it speaks in `version`.
 import json, os, sys, time
 
 kind = sys.argv[1]
 with open("pid", "w") as file:
     file.write(str(os.getpid()))
+
+
+def speaks(version):
+    with open("version", "w") as file:
+        file.write(version)
 
 
 def answer(id, result=None, error=None):
@@ -25,11 +31,12 @@ for line in sys.stdin:
     if method == "server/discover":
         if kind == "newest":
             assert params["_meta"]["io.modelcontextprotocol/protocolVersion"] == "2026-07-28"
+            speaks("2026-07-28")
             answer(id, {"resultType": "complete", "supportedVersions": ["2026-07-28"], "capabilities": {}})
         elif kind == "older":
             answer(id, error={"code": -32601, "message": "not found"})
     elif method == "initialize":
-        assert kind != "newest"
+        speaks("2025-06-18")
         answer(id, {"protocolVersion": "2025-06-18", "capabilities": {"tools": {}}, "serverInfo": {"name": "t", "version": "1"}})
     elif method == "notifications/initialized":
         ready = True

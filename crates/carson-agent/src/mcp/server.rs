@@ -17,7 +17,7 @@ use crate::walls::Walls;
 /// How long a server may take to end by itself.
 const GOODBYE: Duration = Duration::from_millis(500);
 /// How long is waited for an answer of the newest version before the handshake of older ones.
-const DISCOVER: Duration = Duration::from_secs(2);
+const DISCOVER: Duration = Duration::from_secs(5);
 /// Lines that may wait to be read; who sends more is not heard.
 const WAITING: usize = 256;
 /// The longest that one lives.

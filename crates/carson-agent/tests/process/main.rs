@@ -6,6 +6,7 @@ mod ends;
 mod mcp;
 mod protocol;
 mod server;
+mod terminal;
 mod walls;
 
 use std::fs;

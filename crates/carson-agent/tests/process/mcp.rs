@@ -44,15 +44,20 @@ async fn results(
 
 #[tokio::test]
 async fn a_tool_answers_in_the_newest_and_in_older_versions_of_the_protocol() {
-    for kind in ["newest", "older", "silent"] {
+    for (kind, version) in [
+        ("newest", "2026-07-28"),
+        ("older", "2025-06-18"),
+        ("silent", "2025-06-18"),
+    ] {
         let script = vec![
             call("mcp__test__echo", json!({ "n": 1 })),
             call("mcp__test__fails", json!({})),
             call("mcp__test__hidden", json!({})),
             words("Done."),
         ];
-        let (_, ran, results) = results(kind, &["echo", "fails"], &walled(), script).await;
+        let (work, ran, results) = results(kind, &["echo", "fails"], &walled(), script).await;
         assert_eq!(ran.code, 0, "{kind}: {}", ran.stderr);
+        assert_eq!(work.text("version"), version);
         assert_eq!(results[..2], ["{\"n\": 1}", "[error] {}"], "{kind}");
         assert!(
             results[2].starts_with("[error] there is no tool"),

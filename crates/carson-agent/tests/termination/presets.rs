@@ -125,3 +125,12 @@ fn what_the_last_call_did_is_judged_also_when_its_bound_is_met() {
         "→ done after 1 iteration(s): verify passed"
     );
 }
+
+#[test]
+fn who_only_reads_is_exhausted_by_a_check_that_was_run() {
+    let local = Preset::Local.bounds();
+    let moves = [Move::Read, Move::Unknown];
+    let played = played(local, &moves, Deed::Changing, Judge::Never);
+    let line = "→ exhausted after 8 iteration(s): verify still failing";
+    assert_eq!((played.end.line().as_str(), played.checks), (line, 1));
+}
