@@ -5,14 +5,12 @@
 //! before it begins, every await has the run's own end as its deadline, and each step but the last
 //! adds one to the counters: so every run ends.
 
-use std::time::Duration;
-
 use carson_proc::Cancel;
-use tokio::time::{Instant, sleep_until};
 
 use crate::bounds::{Bounds, Spent};
 use crate::cache::Cache;
-use crate::context::{CHARACTERS_PER_TOKEN, Conversation};
+use crate::context::Conversation;
+use crate::deadline::Deadline;
 use crate::events::{Event, Watch};
 use crate::message::{Call, Message, Reply, Usage};
 use crate::model::{Answer, Model};
@@ -43,9 +41,8 @@ pub async fn run<M: Model, T: Toolbox, C: Check, W: Watch>(
     conversation: Conversation,
     bounds: Bounds,
 ) -> End {
-    let began = Instant::now();
     let run = Run {
-        ends_at: began.checked_add(bounds.wall_clock),
+        deadline: Deadline::after(bounds.wall_clock, parts.cancel.clone()),
         parts,
         conversation,
         bounds,
@@ -64,8 +61,7 @@ struct Run<M, T, C, W> {
     parts: Parts<M, T, C, W>,
     conversation: Conversation,
     bounds: Bounds,
-    /// `None` where that is beyond what a clock can show.
-    ends_at: Option<Instant>,
+    deadline: Deadline,
     spent: Spent,
     usage: Usage,
     /// What is known of the check since something was last done.
@@ -148,7 +144,7 @@ impl<M: Model, T: Toolbox, C: Check, W: Watch> Run<M, T, C, W> {
         let Spent {
             turns, iterations, ..
         } = self.spent;
-        if self.time_left().is_zero() {
+        if self.deadline.left().is_zero() {
             Err(Stop::WallClock)
         } else if iterations >= self.bounds.max_iterations {
             Err(Stop::Iterations)
@@ -163,13 +159,15 @@ impl<M: Model, T: Toolbox, C: Check, W: Watch> Run<M, T, C, W> {
         let messages = self.conversation.fitted();
         let parts = &mut self.parts;
         let asking = parts.model.ask(&messages, parts.toolbox.specs());
-        let answer = within(self.ends_at, &parts.cancel, asking).await?;
+        let answer = self.deadline.hold(asking).await?;
         let reply = match answer.map_err(Stop::Endpoint)? {
             Answer::Reply(reply) => tidied(reply, self.spent.turns),
             Answer::NoChoices => return Err(Stop::NoChoices),
         };
         let estimated = reply.usage.is_none();
-        let usage = reply.usage.unwrap_or_else(|| estimate(&messages, &reply));
+        let usage = reply
+            .usage
+            .unwrap_or_else(|| Usage::estimated(&messages, &reply));
         self.usage = self.usage.and(usage);
         self.parts.watch.see(&Event::Usage {
             turn: self.spent.turns,
@@ -262,10 +260,10 @@ impl<M: Model, T: Toolbox, C: Check, W: Watch> Run<M, T, C, W> {
             self.known = Verified::Unknown;
         }
         let most = self.conversation.result_room();
-        let left = self.time_left();
+        let left = self.deadline.left();
         let parts = &mut self.parts;
         let calling = parts.toolbox.call(call, left, most);
-        let had = within(self.ends_at, &parts.cancel, calling).await?;
+        let had = self.deadline.hold(calling).await?;
         if reads {
             self.cache.note(&call.tool, &call.arguments, &had);
         } else if !had.did_something() {
@@ -277,14 +275,14 @@ impl<M: Model, T: Toolbox, C: Check, W: Watch> Run<M, T, C, W> {
     /// Lets the check decide; `Err` when it passes.
     async fn judge(&mut self) -> Step {
         let most = self.conversation.result_room();
-        let left = self.time_left();
+        let left = self.deadline.left();
         let parts = &mut self.parts;
         let Some(check) = &mut parts.check else {
             return Ok(());
         };
         // It may write.
         self.cache.forget();
-        let verdict = within(self.ends_at, &parts.cancel, check.run(left, most)).await?;
+        let verdict = self.deadline.hold(check.run(left, most)).await?;
         self.parts.watch.see(&Event::Check {
             iteration: self.spent.iterations,
             passed: verdict.passed,
@@ -300,42 +298,5 @@ impl<M: Model, T: Toolbox, C: Check, W: Watch> Run<M, T, C, W> {
         self.known = Verified::Failed;
         self.failed = Some(verdict);
         Ok(())
-    }
-
-    fn time_left(&self) -> Duration {
-        let left = |end: Instant| end.saturating_duration_since(Instant::now());
-        self.ends_at.map_or(Duration::MAX, left)
-    }
-}
-
-/// What comes of it before the end.
-async fn within<T>(
-    end: Option<Instant>,
-    cancel: &Cancel,
-    doing: impl Future<Output = T>,
-) -> Result<T, Stop> {
-    let over = async {
-        match end {
-            Some(end) => sleep_until(end).await,
-            None => std::future::pending().await,
-        }
-    };
-    tokio::select! {
-        done = doing => Ok(done),
-        () = over => Err(Stop::WallClock),
-        () = cancel.cancelled() => Err(Stop::Interrupted),
-    }
-}
-
-/// Tokens where the endpoint does not count them.
-fn estimate(messages: &[Message], reply: &Reply) -> Usage {
-    let read: usize = messages.iter().map(Message::characters).sum();
-    let calls = reply.calls.iter();
-    let calls = calls.map(|call| call.tool.chars().count() + call.arguments.chars().count());
-    let wrote = reply.text.chars().count() + calls.sum::<usize>();
-    let tokens = |characters: usize| (characters / CHARACTERS_PER_TOKEN) as u64;
-    Usage {
-        input_tokens: tokens(read),
-        output_tokens: tokens(wrote),
     }
 }

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::Parser;
+use clap::builder::NonEmptyStringValueParser;
 use url::Url;
 
 use crate::bounds::{Bounds, Preset};
@@ -37,7 +38,7 @@ pub struct Args {
     pub task: String,
     /// A command line; its exit code 0, and nothing else, is done. Runs after each step in which
     /// something was done; what it prints is the model's next message.
-    #[arg(long, value_name = "CMD")]
+    #[arg(long, value_name = "CMD", value_parser = NonEmptyStringValueParser::new())]
     pub until: Option<String>,
     /// The directory that is worked on.
     #[arg(long, value_name = "DIR", default_value = ".")]

@@ -16,7 +16,7 @@ pub struct Bounds {
     /// Time of everything together.
     #[serde(rename = "wall_clock_seconds", serialize_with = "seconds")]
     pub wall_clock: Duration,
-    /// What the model is given to read, at [`CHARACTERS_PER_TOKEN`](crate::context::CHARACTERS_PER_TOKEN).
+    /// What the model is given to read, at 4 characters a token.
     pub context_tokens: usize,
 }
 

@@ -6,10 +6,8 @@
 //! and of too many calls the last ones stay, each with its result.
 
 use crate::cut::cut_middle;
-use crate::message::{Call, Message};
+use crate::message::{CHARACTERS_PER_TOKEN, Call, Message};
 
-/// As the seeds count.
-pub const CHARACTERS_PER_TOKEN: usize = 4;
 /// The smallest context that holds a task and a round.
 pub const LEAST_TOKENS: usize = 1_024;
 

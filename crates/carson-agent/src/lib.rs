@@ -8,7 +8,7 @@
 //! is the model's next message. That the model says nothing more is not done.
 //!
 //! Every run ends. A step counts against every bound before it begins ([`bounds`]), every await of the
-//! loop has the run's end as its deadline ([`agent`]), an answer has a size ([`chat::stream`]), a
+//! loop has the run's end as its deadline ([`agent`], [`deadline`]), an answer has a size ([`chat::stream`]), a
 //! conversation a budget ([`context`]), a command a time and an output ([`shell`]), and the same call
 //! with the same result three times in a row is a loop ([`repeats`]). On a bound there is a fallback
 //! answer and a last line that says so.
@@ -28,6 +28,7 @@ pub mod cache;
 pub mod chat;
 pub mod context;
 mod cut;
+pub mod deadline;
 pub mod events;
 pub mod gate;
 pub mod key;
@@ -39,6 +40,7 @@ pub mod place;
 pub mod progress;
 pub mod prompt;
 pub mod repeats;
+mod say;
 pub mod shell;
 pub mod start;
 mod tidy;

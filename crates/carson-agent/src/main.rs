@@ -5,6 +5,7 @@ use std::process::ExitCode;
 
 use carson_agent::args::Args;
 use carson_agent::start::start;
+use carson_redact::Redactor;
 use clap::Parser;
 
 /// What the command line names is not fit for a run.
@@ -19,7 +20,10 @@ fn main() -> ExitCode {
     match run(&args) {
         Ok(code) => ExitCode::from(code),
         Err(error) => {
-            let _ = writeln!(std::io::stderr(), "carson-agent: {error}");
+            // It may tell what a server complained of.
+            let text = error.to_string();
+            let text = Redactor::default().redact(&text).into_owned();
+            let _ = writeln!(std::io::stderr(), "carson-agent: {text}");
             ExitCode::from(UNFIT)
         }
     }

@@ -2,6 +2,9 @@
 
 use serde::{Deserialize, Serialize};
 
+/// As the seeds count.
+pub const CHARACTERS_PER_TOKEN: usize = 4;
+
 /// A tool that the model wants to have called.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Call {
@@ -61,6 +64,20 @@ pub struct Usage {
 }
 
 impl Usage {
+    /// What an answer to these messages was, where the endpoint does not count.
+    #[must_use]
+    pub fn estimated(messages: &[Message], reply: &Reply) -> Self {
+        let read: usize = messages.iter().map(Message::characters).sum();
+        let calls = reply.calls.iter();
+        let calls = calls.map(|call| call.tool.chars().count() + call.arguments.chars().count());
+        let wrote = reply.text.chars().count() + calls.sum::<usize>();
+        let tokens = |characters: usize| (characters / CHARACTERS_PER_TOKEN) as u64;
+        Self {
+            input_tokens: tokens(read),
+            output_tokens: tokens(wrote),
+        }
+    }
+
     /// Both together.
     #[must_use]
     pub fn and(self, other: Self) -> Self {

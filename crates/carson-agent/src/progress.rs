@@ -51,7 +51,7 @@ impl Progress {
 
 impl Watch for Progress {
     fn see(&mut self, event: &Event<'_>) {
-        if let Some(line) = for_people(event) {
+        if let Some(line) = for_people(event, &self.0.redactor) {
             self.line(&line);
         }
         let Some(json) = &self.0.json else { return };
@@ -66,8 +66,9 @@ impl Watch for Progress {
 }
 
 /// What people read of it; the program says the end itself.
-fn for_people(event: &Event<'_>) -> Option<String> {
-    let short = |text: &str| one_line(text, LINE);
+fn for_people(event: &Event<'_>, redactor: &Redactor) -> Option<String> {
+    // What is cut first may leave a part of a secret.
+    let short = |text: &str| one_line(&redactor.redact(text), LINE);
     Some(match event {
         Event::Session { model, walls, .. } => {
             let walls = if *walls {
@@ -106,4 +107,22 @@ fn for_people(event: &Event<'_>) -> Option<String> {
         Event::Notice { text } => format!("! {}", short(text)),
         Event::Usage { .. } | Event::End { .. } => return None,
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use secrecy::SecretString;
+
+    use super::*;
+
+    #[test]
+    fn no_part_of_a_secret_is_left_where_a_line_is_cut() {
+        let secret = "zk-Jq8vT2mNw5RxLc7PbD9fHsYt4Ga6Ke3U";
+        let redactor = Redactor::new([SecretString::from(secret)]);
+        for before in LINE - secret.len()..LINE {
+            let text = "x".repeat(before) + " " + secret;
+            let line = for_people(&Event::Notice { text: &text }, &redactor).unwrap();
+            assert!(!line.contains("zk-J"), "{line}");
+        }
+    }
 }

@@ -5,6 +5,7 @@ use std::io;
 use std::time::Duration;
 
 use carson_proc::{Cancel, Command, Exit, Finished, Limits, SpawnError, StopReason};
+use carson_redact::Redactor;
 use thiserror::Error;
 
 use crate::cut::cut_middle;
@@ -39,6 +40,8 @@ pub struct Shell {
     pub walls: Option<Walls>,
     /// The longest that one may take.
     pub longest: Duration,
+    /// What is taken out of what they print.
+    pub redactor: Redactor,
 }
 
 /// What came of a command line.
@@ -57,7 +60,7 @@ impl Shell {
     ///
     /// # Errors
     /// When it could not be started.
-    pub async fn run(&mut self, line: &str, time: Duration) -> Result<Ran, ShellError> {
+    pub async fn run(&self, line: &str, time: Duration) -> Result<Ran, ShellError> {
         let command = Command::new("/bin/sh", self.place.root())
             .args(["-c", line])
             .exact_env(self.env.clone());
@@ -68,37 +71,39 @@ impl Shell {
             ..Limits::within(time.min(self.longest))
         };
         let Some(walls) = &self.walls else {
-            return Ok(ran(&finish(&command, &limits).await?));
+            return Ok(self.ran(&finish(&command, &limits).await?));
         };
         let walled = walls.around(command)?;
-        Ok(ran(&finish(&walled.command, &limits).await?))
+        Ok(self.ran(&finish(&walled.command, &limits).await?))
+    }
+
+    fn ran(&self, finished: &Finished) -> Ran {
+        let ended = match (finished.stopped, finished.exit) {
+            (Some(StopReason::WallClock), _) => "stopped: it took too long".to_owned(),
+            (Some(StopReason::OutputCap), _) => "stopped: it printed too much".to_owned(),
+            (Some(_), _) => "stopped".to_owned(),
+            (None, Exit::Code(code)) => format!("exit code {code}"),
+            (None, Exit::Signal(signal)) => format!("signal {signal}"),
+        };
+        let clean = |text: &str| self.redactor.redact(text).into_owned();
+        let out = finished.stdout.text_without(clean);
+        let err = finished.stderr.text_without(clean);
+        let between = if out.is_empty() || out.ends_with('\n') {
+            ""
+        } else {
+            "\n"
+        };
+        Ran {
+            passed: finished.success(),
+            ended,
+            output: format!("{out}{between}{err}"),
+        }
     }
 }
 
 async fn finish(command: &Command, limits: &Limits) -> Result<Finished, SpawnError> {
     let going_on = |_: carson_proc::Line<'_>| std::ops::ControlFlow::Continue(());
     carson_proc::run(command, limits, &Cancel::new(), going_on).await
-}
-
-fn ran(finished: &Finished) -> Ran {
-    let ended = match (finished.stopped, finished.exit) {
-        (Some(StopReason::WallClock), _) => "stopped: it took too long".to_owned(),
-        (Some(StopReason::OutputCap), _) => "stopped: it printed too much".to_owned(),
-        (Some(_), _) => "stopped".to_owned(),
-        (None, Exit::Code(code)) => format!("exit code {code}"),
-        (None, Exit::Signal(signal)) => format!("signal {signal}"),
-    };
-    let (out, err) = (finished.stdout.text(), finished.stderr.text());
-    let between = if out.is_empty() || out.ends_with('\n') {
-        ""
-    } else {
-        "\n"
-    };
-    Ran {
-        passed: finished.success(),
-        ended,
-        output: format!("{out}{between}{err}"),
-    }
 }
 
 /// The check of `--until`.

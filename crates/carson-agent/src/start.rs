@@ -21,15 +21,14 @@ use crate::key::{Key, KeyError};
 use crate::mcp::config::{Config, ConfigError};
 use crate::mcp::{Servers, StartError as McpError};
 use crate::message::Message;
-use crate::model::{EndpointError, ToolSpec};
-use crate::outcome::{End, Stop};
+use crate::model::ToolSpec;
 use crate::place::Place;
 use crate::progress::Progress;
 use crate::prompt::Task;
+use crate::say::say;
 use crate::shell::{Shell, Until};
 use crate::toolbox::Toolbox;
 use crate::tools::Tools;
-use crate::visible::visible_lines;
 use crate::walls::{Asked, Walls, environment};
 
 /// Longest task, in bytes.
@@ -112,7 +111,7 @@ pub async fn start(args: &Args) -> Result<u8, StartError> {
         },
         progress.clone(),
     )?;
-    let shell = shell(args, &place, &key).await?;
+    let shell = shell(args, &place, &key, &redactor).await?;
     let mut tools = tools(args, place, &key, shell.clone()).await?;
     let bounds = args.bounds();
     let begun = conversation(&task, tools.specs(), &bounds);
@@ -144,7 +143,7 @@ pub async fn start(args: &Args) -> Result<u8, StartError> {
     };
     let end = agent::run(parts, conversation, bounds).await;
     tools.servers.end().await;
-    Ok(say(&end, args.json, &redactor, &mut progress)?)
+    Ok(say(&end, args.json, &redactor, &mut progress))
 }
 
 fn conversation(task: &Task, specs: &[ToolSpec], bounds: &Bounds) -> Option<Conversation> {
@@ -184,7 +183,12 @@ fn base_url(args: &Args) -> Result<url::Url, StartError> {
     Ok(url.clone())
 }
 
-async fn shell(args: &Args, place: &Place, key: &Key) -> Result<Shell, StartError> {
+async fn shell(
+    args: &Args,
+    place: &Place,
+    key: &Key,
+    redactor: &Redactor,
+) -> Result<Shell, StartError> {
     let user = std::env::var_os("HOME").map(PathBuf::from);
     let path = std::env::var_os("PATH").unwrap_or_default();
     let walls = if args.no_walls {
@@ -209,6 +213,7 @@ async fn shell(args: &Args, place: &Place, key: &Key) -> Result<Shell, StartErro
         env: env.into_iter().filter(|(name, _)| !is_key(name)).collect(),
         walls,
         longest: args.command_time,
+        redactor: redactor.clone(),
     })
 }
 
@@ -263,39 +268,4 @@ fn session_id() -> io::Result<String> {
     let mut random = [0_u8; 16];
     getrandom::fill(&mut random).map_err(io::Error::other)?;
     Ok(format!("{:032x}", u128::from_be_bytes(random)))
-}
-
-/// The final text, the last event and the last line.
-fn say(end: &End, json: bool, redactor: &Redactor, progress: &mut Progress) -> io::Result<u8> {
-    let outcome = end.outcome();
-    let (status, retry_after) = match &end.stop {
-        Stop::Endpoint(EndpointError::Refused {
-            status,
-            retry_after,
-            ..
-        }) => (Some(*status), *retry_after),
-        _ => (None, None),
-    };
-    progress.see(&Event::End {
-        outcome,
-        exit_code: outcome.exit_code(),
-        stop: end.stop.name(),
-        why: end.stop.to_string(),
-        verified: end.verified,
-        status,
-        retry_after_seconds: retry_after.map(|time| time.as_secs()),
-        spent: end.spent,
-        usage: end.usage,
-        text: &end.text,
-    });
-    if !json && !end.text.trim().is_empty() {
-        let text = redactor.redact(end.text.trim_end());
-        let mut out = io::stdout();
-        match out.is_terminal() {
-            true => writeln!(out, "{}", visible_lines(&text))?,
-            false => writeln!(out, "{text}")?,
-        }
-    }
-    progress.line(&end.line());
-    Ok(outcome.exit_code())
 }

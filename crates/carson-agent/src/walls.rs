@@ -73,11 +73,15 @@ impl Walls {
         read.extend(gits.into_iter().filter(|path| path.exists()));
         let mut write = vec![root, home];
         write.extend(asked.write.iter().cloned());
+        let mut hide = Profile::system_secrets();
+        for (_, home) in toolchain_homes(user) {
+            hide.extend(["credentials.toml", "credentials"].map(|name| home.join(name)));
+        }
         let profile = Profile {
             demand: Demand::Required,
             read,
             write,
-            hide: Profile::system_secrets(),
+            hide,
             network: match asked.network {
                 true => Network::Open,
                 false => Network::Nobody,
@@ -161,40 +165,50 @@ fn private_dir() -> io::Result<PathBuf> {
 /// Where the programs on `PATH` live, and what the toolchains in a home need; the home itself is not
 /// read.
 fn toolchains(user: Option<&Path>, path: &OsStr) -> Vec<PathBuf> {
-    let mut places: Vec<PathBuf> = Vec::new();
-    for dir in std::env::split_paths(path).filter(|dir| dir.is_absolute()) {
-        let beside = dir.file_name().and_then(|_| dir.parent());
-        let beside = beside.filter(|above| dir.ends_with("bin") && above.components().count() > 2);
-        let is_home = |dir: &Path| user.is_some_and(|user| user.starts_with(dir));
-        // The libraries of a program stand beside its directory.
-        match beside.filter(|above| !is_home(above) && !above.ends_with(".cargo")) {
-            Some(above) => places.push(above.to_owned()),
-            None if !is_home(&dir) => places.push(dir),
-            None => {}
-        }
-    }
-    for (variable, usual) in TOOLCHAIN_HOMES {
-        let named = std::env::var_os(variable).map(PathBuf::from);
-        let home = named.or_else(|| user.map(|user| user.join(usual)));
+    let dirs = std::env::split_paths(path).filter(|dir| dir.is_absolute());
+    let mut places: Vec<PathBuf> = dirs.flat_map(|dir| programs(user, dir)).collect();
+    for (variable, home) in toolchain_homes(user) {
         let parts = match variable {
-            // Its credentials are not read.
             "CARGO_HOME" => &["bin", "registry", "git", "config.toml", "config"][..],
             _ => &["."][..],
         };
-        places.extend(
-            home.iter()
-                .flat_map(|home| parts.iter().map(|part| home.join(part))),
-        );
+        places.extend(parts.iter().map(|part| home.join(part)));
     }
     places.retain(|place| place.exists());
-    let real: Vec<PathBuf> = places
-        .iter()
-        .filter_map(|place| place.canonicalize().ok())
-        .collect();
+    let real = places.iter().filter_map(|place| place.canonicalize().ok());
+    let real: Vec<PathBuf> = real.collect();
     places.extend(real);
     places.sort();
     places.dedup();
     places
+}
+
+/// What stands beside a `bin` and belongs to its programs.
+const BESIDE_BIN: [&str; 4] = ["lib", "lib64", "libexec", "include"];
+
+/// What is read for the programs of one directory: it, and their libraries. A whole home is not.
+fn programs(user: Option<&Path>, dir: PathBuf) -> Vec<PathBuf> {
+    if dir.parent().is_none() || user.is_some_and(|user| user.starts_with(&dir)) {
+        return Vec::new();
+    }
+    let around = dir.parent().filter(|_| dir.ends_with("bin"));
+    let around = around.filter(|around| Some(*around) != user);
+    let beside = around
+        .into_iter()
+        .flat_map(|around| BESIDE_BIN.map(|name| around.join(name)));
+    let mut places: Vec<PathBuf> = beside.collect();
+    places.push(dir);
+    places
+}
+
+/// The homes of toolchains that there are, by their variables.
+fn toolchain_homes(user: Option<&Path>) -> Vec<(&'static str, PathBuf)> {
+    let home = |(variable, usual)| {
+        let named = std::env::var_os(variable).map(PathBuf::from);
+        let home = named.or_else(|| Some(user?.join(usual)))?;
+        home.is_dir().then_some((variable, home))
+    };
+    TOOLCHAIN_HOMES.into_iter().filter_map(home).collect()
 }
 
 /// Homes of toolchains: the variable, and where it usually is in a home.
@@ -212,15 +226,38 @@ pub fn environment(
     let mut env: Vec<(OsString, OsString)> = ours
         .filter_map(|name| Some((name.into(), std::env::var_os(name)?)))
         .collect();
-    for (variable, usual) in TOOLCHAIN_HOMES {
-        let home = std::env::var_os(variable).map(PathBuf::from);
-        let home = home.or_else(|| user.map(|user| user.join(usual)));
-        if let Some(home) = home.filter(|home| home.is_dir()) {
-            env.push((variable.into(), home.into()));
-        }
-    }
+    let homes = toolchain_homes(user).into_iter();
+    env.extend(homes.map(|(variable, home)| (variable.into(), home.into())));
     env.push(("HOME".into(), walls.home().into()));
     env.push(("TMPDIR".into(), walls.home().join("tmp").into()));
     env.push(("TERM".into(), "dumb".into()));
     env
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn programs_are_read_with_their_libraries_and_a_home_is_not() {
+        let user = Path::new("/home/me");
+        let read = |dir: &str, place: &str| {
+            let places = programs(Some(user), PathBuf::from(dir));
+            places.contains(&PathBuf::from(place))
+        };
+        for dir in [
+            "/opt/node/bin",
+            "/home/me/.nvm/v20/bin",
+            "/home/me/bin",
+            "/srv/tools",
+        ] {
+            assert!(read(dir, dir), "{dir}");
+        }
+        assert!(read("/home/me/.nvm/v20/bin", "/home/me/.nvm/v20/lib"));
+        assert!(!read("/home/me/.local/bin", "/home/me/.local/share"));
+        assert!(!read("/home/me/bin", "/home/me/lib"));
+        for none in ["/home/me", "/home", "/"] {
+            assert!(!read(none, none), "{none}");
+        }
+    }
 }

@@ -14,6 +14,7 @@ mod wire;
 use std::time::Duration;
 
 use carson_proc::Command;
+use carson_redact::Redactor;
 use serde_json::{Map, Value, json};
 use thiserror::Error;
 
@@ -118,6 +119,7 @@ impl Servers {
         tool: &str,
         arguments: Map<String, Value>,
         most: usize,
+        redactor: &Redactor,
     ) -> Observation {
         let known = self.tools.iter().find(|(spec, _, _)| spec.name == tool);
         let Some((_, at, called)) = known else {
@@ -129,13 +131,16 @@ impl Servers {
                 Observation::failed("the tool asks for input, which nobody gives here")
             }
             Ok(result) => {
-                let text = cut_middle(&result_text(&result), most);
+                let text = cut_middle(&redactor.redact(&result_text(&result)), most);
                 match result["isError"].as_bool() {
                     Some(true) => Observation::failed(text),
                     _ => Observation::well(text),
                 }
             }
-            Err(error) => Observation::failed(cut_middle(&error.to_string(), most)),
+            Err(error) => {
+                let text = error.to_string();
+                Observation::failed(cut_middle(&redactor.redact(&text), most))
+            }
         }
     }
 

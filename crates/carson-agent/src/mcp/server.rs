@@ -2,8 +2,10 @@
 
 use std::io;
 use std::ops::ControlFlow;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
+use carson_core::untrusted::one_line;
 use carson_proc::{Cancel, Command, Limits, Line, Stdin, Stream, converse};
 use serde_json::{Value, json};
 use thiserror::Error;
@@ -22,6 +24,8 @@ const DISCOVER: Duration = Duration::from_secs(5);
 const WAITING: usize = 256;
 /// The longest that one lives.
 const LIFE: Duration = Duration::from_secs(24 * 60 * 60);
+/// Most characters of what it complains of.
+const COMPLAINT: usize = 200;
 /// Bytes of output that end it.
 const OUTPUT_MAX: u64 = 256 * 1024 * 1024;
 
@@ -43,8 +47,8 @@ pub enum ServerError {
         time: Duration,
     },
     /// It is gone.
-    #[error("it has ended")]
-    Gone,
+    #[error("it has ended: {0}")]
+    Gone(String),
     /// It says that it cannot.
     #[error("{0}")]
     Refused(String),
@@ -63,6 +67,8 @@ pub struct Server {
     lines: mpsc::Receiver<Said>,
     cancel: Cancel,
     running: JoinHandle<()>,
+    /// Its last line of standard error.
+    complaint: Arc<Mutex<String>>,
     last_id: u64,
     /// Whether it speaks a version with a handshake; else each request says what we are.
     handshake: bool,
@@ -81,6 +87,9 @@ impl Server {
             .transpose()?;
         let (sender, sent) = mpsc::channel(16);
         let (heard, lines) = mpsc::channel(WAITING);
+        let closing = heard.clone();
+        let complaint = Arc::new(Mutex::new(String::new()));
+        let (noted, unheard) = (Arc::clone(&complaint), Arc::clone(&complaint));
         let cancel = Cancel::new();
         let stop = cancel.clone();
         let running = tokio::spawn(async move {
@@ -92,19 +101,29 @@ impl Server {
                 ..Limits::within(LIFE)
             };
             let on_line = |line: Line<'_>| {
-                if line.stream == Stream::Stdout && !line.truncated {
+                if line.stream == Stream::Stderr {
+                    let text = String::from_utf8_lossy(line.bytes);
+                    let mut last = noted.lock().unwrap_or_else(PoisonError::into_inner);
+                    *last = one_line(&text, COMPLAINT);
+                } else if !line.truncated {
                     let _ = said(line.bytes).map(|said| heard.try_send(said));
                 }
                 ControlFlow::Continue(())
             };
-            // How it ended is of no interest: who asks next hears that it is gone.
-            let _ = converse(command, &limits, &stop, sent, on_line).await;
+            let ended = converse(command, &limits, &stop, sent, on_line).await;
+            if let Err(error) = ended {
+                let mut last = unheard.lock().unwrap_or_else(PoisonError::into_inner);
+                *last = error.to_string();
+            }
+            // Only now does who asks hear that nobody is there.
+            drop(closing);
         });
         Ok(Self {
             sender,
             lines,
             cancel,
             running,
+            complaint,
             last_id: 0,
             handshake: false,
         })
@@ -162,7 +181,7 @@ impl Server {
         sent.map_err(|_| silent())??;
         loop {
             let heard = timeout_at(ends_at, self.lines.recv()).await;
-            match heard.map_err(|_| silent())?.ok_or(ServerError::Gone)? {
+            match heard.map_err(|_| silent())?.ok_or_else(|| self.gone())? {
                 Said::Answer { id: to, result } if to == id => {
                     return result.map_err(ServerError::Refused);
                 }
@@ -178,7 +197,18 @@ impl Server {
 
     async fn send(&self, message: &Value) -> Result<(), ServerError> {
         let line = format!("{message}\n").into_bytes();
-        self.sender.send(line).await.map_err(|_| ServerError::Gone)
+        self.sender.send(line).await.map_err(|_| self.gone())
+    }
+
+    fn gone(&self) -> ServerError {
+        let complaint = self
+            .complaint
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
+        ServerError::Gone(match complaint.as_str() {
+            "" => "it said nothing".to_owned(),
+            said => said.to_owned(),
+        })
     }
 
     /// Lets it end by itself, for a moment.

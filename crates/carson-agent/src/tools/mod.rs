@@ -95,7 +95,7 @@ impl Tools {
     }
 
     async fn own(
-        &mut self,
+        &self,
         name: &str,
         arguments: Map<String, Value>,
         time: Duration,
@@ -115,7 +115,7 @@ impl Tools {
             }
             _ => {
                 let args = taken(arguments)?;
-                run::call(&self.gate, &mut self.shell, args, time, most).await
+                run::call(&self.gate, &self.shell, args, time, most).await
             }
         }
     }
@@ -165,7 +165,10 @@ impl Tools {
     ) -> Observation {
         let asked = self.gate.ask(tool, &Value::Object(arguments.clone()));
         match asked {
-            Ok(()) => self.servers.call(tool, arguments, most).await,
+            Ok(()) => {
+                let redactor = &self.shell.redactor;
+                self.servers.call(tool, arguments, most, redactor).await
+            }
             Err(why) => Observation::refused(why),
         }
     }

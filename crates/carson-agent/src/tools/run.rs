@@ -26,7 +26,7 @@ pub(super) struct Args {
 
 pub(super) async fn call(
     gate: &Gate,
-    shell: &mut Shell,
+    shell: &Shell,
     args: Args,
     time: Duration,
     most: usize,

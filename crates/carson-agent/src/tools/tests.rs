@@ -15,6 +15,7 @@ fn tools(dir: &std::path::Path, own: &[&str]) -> Tools {
         env: vec![("PATH".into(), path)],
         walls: None,
         longest: Duration::from_secs(60),
+        redactor: carson_redact::Redactor::default(),
     };
     let gate = Gate::new(&place, BTreeMap::new());
     let own: Vec<String> = own.iter().map(|&name| name.to_owned()).collect();

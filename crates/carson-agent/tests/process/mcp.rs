@@ -7,6 +7,9 @@ use serde_json::json;
 use crate::server::{Server, call, words};
 use crate::{Ran, Work, testdata};
 
+/// One that every machine of ours has; what `PATH` names may be a script of a version manager.
+const PYTHON: &str = "/usr/bin/python3";
+
 /// Behind walls that let the server's program be read.
 fn walled() -> [&'static str; 2] {
     ["--read", concat!(env!("CARGO_MANIFEST_DIR"), "/testdata")]
@@ -21,7 +24,7 @@ async fn results(
 ) -> (Work, Ran, Vec<String>) {
     let work = Work::with(&[]);
     let program = testdata("mcp_server.py");
-    let server = json!({ "command": ["python3", program, kind], "tools": tools });
+    let server = json!({ "command": [PYTHON, program, kind], "tools": tools });
     let file = work.outside().join("mcp.json");
     fs::write(&file, json!({ "servers": { "test": server } }).to_string()).unwrap();
     let endpoint = Server::plays(script);

@@ -5,14 +5,17 @@
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
 mod scene;
+mod script;
 
 use std::time::Duration;
 
 use carson_agent::bounds::Bounds;
-use carson_agent::context::{CHARACTERS_PER_TOKEN, LEAST_TOKENS};
+use carson_agent::context::LEAST_TOKENS;
+use carson_agent::message::CHARACTERS_PER_TOKEN;
 use carson_agent::outcome::{Outcome, Stop, Verified};
 use proptest::prelude::*;
-use scene::{Deed, Judge, Move, Played, Scene, play};
+use scene::{Deed, Judge, Played, Scene, play};
+use script::Move;
 
 /// Cases of each property; together more than ten thousand.
 const MIXED: u32 = 12_000;

@@ -3,7 +3,8 @@
 use carson_agent::bounds::{Bounds, Preset};
 use carson_agent::outcome::{Outcome, Stop};
 
-use super::scene::{Deed, Judge, Move, Played, Scene, play};
+use super::scene::{Deed, Judge, Played, Scene, play};
+use super::script::Move;
 
 fn played(bounds: Bounds, moves: &[Move], deed: Deed, judge: Judge) -> Played {
     play(&Scene {
