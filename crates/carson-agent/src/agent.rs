@@ -5,6 +5,7 @@
 //! before it begins, every await has the run's own end as its deadline, and each step but the last
 //! adds one to the counters: so every run ends.
 
+use carson_core::repetition::{CallPrint, Repetition};
 use carson_proc::Cancel;
 
 use crate::bounds::{Bounds, Spent};
@@ -16,7 +17,6 @@ use crate::message::{Call, Message, Reply, Usage};
 use crate::model::{Answer, Model};
 use crate::outcome::{End, Stop, Verified};
 use crate::prompt;
-use crate::repeats::Repeats;
 use crate::tidy::tidied;
 use crate::toolbox::{Check, Effect, Observation, Toolbox, Verdict};
 
@@ -51,7 +51,7 @@ pub async fn run<M: Model, T: Toolbox, C: Check, W: Watch>(
         known: Verified::Unknown,
         failed: None,
         cache: Cache::default(),
-        repeats: Repeats::default(),
+        repetition: Repetition::default(),
         last_words: String::new(),
     };
     run.until_it_ends().await
@@ -69,7 +69,7 @@ struct Run<M, T, C, W> {
     /// What the check said when it last failed.
     failed: Option<Verdict>,
     cache: Cache,
-    repeats: Repeats,
+    repetition: Repetition,
     last_words: String,
 }
 
@@ -240,13 +240,14 @@ impl<M: Model, T: Toolbox, C: Check, W: Watch> Run<M, T, C, W> {
             output: &had.text,
         });
         let did_something = !reads && had.did_something();
-        let is_loop = self.repeats.note(&call.tool, &call.arguments, &had.text);
+        let print = CallPrint::of(&call.arguments, &had.text);
+        let circle = self.repetition.add(&call.tool, Some(print));
         self.conversation.add(Message::Result {
             id: call.id.clone(),
             tool: call.tool.clone(),
             text: had.text,
         });
-        if is_loop {
+        if circle.is_some() {
             return Err(Stop::Loop);
         }
         Ok(did_something)

@@ -10,7 +10,8 @@
 //! Every run ends. A step counts against every bound before it begins ([`bounds`]), every await of the
 //! loop has the run's end as its deadline ([`agent`], [`deadline`]), an answer has a size ([`chat::stream`]), a
 //! conversation a budget ([`context`]), a command a time and an output ([`shell`]), and the same call
-//! with the same result three times in a row is a loop ([`repeats`]). On a bound there is a fallback
+//! with the same result three times in a row is a loop
+//! ([`carson_core::repetition`]). On a bound there is a fallback
 //! answer and a last line that says so.
 //!
 //! What a model writes decides nothing but what it proposes next: paths are resolved and stay inside of
@@ -39,7 +40,6 @@ pub mod outcome;
 pub mod place;
 pub mod progress;
 pub mod prompt;
-pub mod repeats;
 mod say;
 pub mod shell;
 pub mod start;

@@ -5,6 +5,7 @@
 //! wrote is read here.
 
 use std::fmt;
+use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 
 use crate::text::counted;
 
@@ -53,6 +54,22 @@ pub struct CallPrint {
     pub arguments: u64,
     /// Of its result.
     pub result: u64,
+}
+
+impl CallPrint {
+    /// Of these words.
+    #[must_use]
+    pub fn of(arguments: &str, result: &str) -> Self {
+        let print = |text: &str| {
+            let mut hasher = DefaultHasher::new();
+            text.hash(&mut hasher);
+            hasher.finish()
+        };
+        Self {
+            arguments: print(arguments),
+            result: print(result),
+        }
+    }
 }
 
 /// Equal calls in a row.
