@@ -77,7 +77,7 @@ fn command(engine: &Engine, session: &Session<'_>) -> Result<Command, EngineErro
             "--silence",
             &format!("{}s", session.silence.as_secs().max(1)),
         ])
-        .stdin_bytes(format!("{}\n\n{}", session.system, session.prompt));
+        .stdin_bytes(format!("{}\n\n{}", session.prompt, session.system));
     if given(&session.env, key).is_some() {
         command = command.args(["--api-key-env", key]);
     }
