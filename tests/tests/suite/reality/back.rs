@@ -70,6 +70,9 @@ impl Back {
             "created_at": "2026-01-01T00:00:00Z", "updated_at": "2026-01-01T00:00:10Z",
         });
         let mut has = self.0.lock().unwrap();
+        // The newest of each context counts.
+        has.statuses
+            .retain(|(of, one)| of != sha || one["context"] != context);
         has.statuses.push((sha.to_owned(), status));
     }
 
@@ -152,11 +155,15 @@ impl Asking<'_> {
         let words: Vec<&str> = path.split('/').skip(4).collect();
         match (method.as_str(), &words[..]) {
             ("PUT", ["pulls", number, "merge"]) => self.merge(number, asked).await,
-            ("GET", ["pulls", number, "files"]) => {
+            ("GET", ["pulls", number, what @ ("files" | "commits")]) => {
                 let pull = self.pull(number).await;
                 self.git(|git| {
                     let ends = git.ends(&pull);
-                    Said::json(200, &git.files(&ends))
+                    let all = match *what {
+                        "files" => git.files(&ends),
+                        _ => git.commits(&ends),
+                    };
+                    Said::json(200, &all)
                 })
             }
             ("POST", ["pulls", number, "reviews"]) => self.review(number, asked).await,

@@ -116,6 +116,18 @@ impl Branches {
         made
     }
 
+    /// The commits of a pull request, the oldest first.
+    pub fn commits(&self, ends: &Ends) -> Value {
+        let range = format!("{}..{}", ends.base, ends.head);
+        let log = self.git(&["log", "--reverse", "--format=%H %cI", &range]);
+        let log = log.unwrap();
+        let commits = log.lines().map(|line| {
+            let (sha, date) = line.split_once(' ').unwrap();
+            json!({"sha": sha, "commit": {"committer": {"name": "x", "email": "x", "date": date}}})
+        });
+        commits.collect()
+    }
+
     /// The files that a pull request changes.
     pub fn files(&self, ends: &Ends) -> Value {
         let range = format!("{}...{}", ends.base, ends.head);
