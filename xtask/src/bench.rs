@@ -3,6 +3,7 @@
 //! Nothing here fails because it is slow: the figures are for people. What is measured is the
 //! release binary, through the same commands that an operator types.
 
+mod agent;
 mod disk;
 mod egress;
 mod firing;
@@ -80,6 +81,23 @@ pub fn run_hook(interrupt: &Interrupt) -> anyhow::Result<ExitCode> {
     ];
     interrupt.must(cargo().args(build))?;
     print(&hook::measure(&root().join("target/hook/carson-hook"))?);
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Measures `carson-agent` beside a Python loop, built as the README installs it.
+///
+/// # Errors
+/// When it cannot be built or started.
+pub fn run_agent(interrupt: &Interrupt) -> anyhow::Result<ExitCode> {
+    let build = ["build", "--release", "--locked", "--bins", "--package"];
+    interrupt.must(
+        cargo()
+            .args(build)
+            .args(["carson-proc", "--package", "carson-agent"]),
+    )?;
+    print(&agent::measure(
+        &root().join("target/release/carson-agent"),
+    )?);
     Ok(ExitCode::SUCCESS)
 }
 

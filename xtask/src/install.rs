@@ -6,8 +6,9 @@ use crate::interrupt::{self, Interrupt};
 use crate::workspace::cargo;
 
 /// Their packages, each with how it is built. The hook is built for size.
-const PACKAGES: [(&str, &str); 3] = [
+const PACKAGES: [(&str, &str); 4] = [
     ("hooks/pre-tool-use", "hook"),
+    ("crates/carson-agent", "release"),
     ("crates/carson-proc", "release"),
     ("crates/carson-cli", "release"),
 ];

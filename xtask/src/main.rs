@@ -88,6 +88,7 @@ commands:
                   for it when that is --required
   bench [--cold]  measure speed and memory beside peers; --cold times a release build too
   bench hook      measure one call of the pre-tool-use hook beside /bin/true and python3
+  bench agent     measure carson-agent beside a python3 loop of its kind
   bench egress    measure the egress proxy beside tinyproxy
   bench sandbox   measure what the sandbox adds to a start, beside bubblewrap
   bench redact    measure redaction of a gigabyte of output
@@ -129,6 +130,7 @@ fn dispatch(interrupt: &Interrupt, args: &[String]) -> anyhow::Result<ExitCode> 
         ["bench", "--cold"] => bench::run(interrupt, true),
         ["bench", "sandbox"] => bench::run_sandbox(interrupt),
         ["bench", "hook"] => bench::run_hook(interrupt),
+        ["bench", "agent"] => bench::run_agent(interrupt),
         ["bench", "egress"] => bench::run_egress(interrupt),
         ["bench", "redact"] => bench::run_redact(interrupt),
         ["bench", "firing"] => bench::run_firing(interrupt, None),

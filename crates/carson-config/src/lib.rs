@@ -22,6 +22,7 @@
 //! Reading order: `fleet.rs` (what comes out), `raw.rs`, `role_file.rs` (what operators write),
 //! `forms.rs`, `kind.rs`, `keys.rs`, `load.rs`, `read.rs`, `resolve.rs`, `sections/`, `listed.rs`.
 
+mod abilities;
 mod bounds;
 mod check;
 mod choices;

@@ -287,7 +287,7 @@ impl Default for RepoSection {
 #[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub(crate) struct AccountSection {
-    /// Required: Claude Code, [Codex](#codex), any program that takes a prompt on standard input (its
+    /// Required: Claude Code, [Codex](#codex), [carson-agent](AGENT.md), any program that takes a prompt on standard input (its
     /// output is a socket: write to `&1` and `&2`, not to `/dev/stdout` and `/dev/stderr`), or the
     /// player of scripts.
     #[schemars(extend(
@@ -296,7 +296,7 @@ pub(crate) struct AccountSection {
         "examples" = ["claude"]
     ))]
     pub engine: String,
-    /// The CLI's path, or its name on PATH; `claude` or `codex` without it, required for `command`.
+    /// The CLI's path, or its name on PATH; the engine's own without it, required for `command`.
     #[schemars(extend("examples" = ["/opt/claude/bin/claude"]))]
     pub binary: Option<String>,
     /// Arguments that are added to every call.

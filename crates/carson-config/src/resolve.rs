@@ -8,6 +8,7 @@ use carson_core::{AccountName, HostName, RoleName, Stage};
 use carson_notify::SINKS;
 use chrono_tz::Tz;
 
+use crate::abilities::{self, Abilities, abilities};
 use crate::bounds;
 use crate::check::Check;
 use crate::confine::confinement;
@@ -52,6 +53,7 @@ pub(crate) fn fleet(
     let mut around = Around {
         paths,
         providers: Providers::new(),
+        abilities: Abilities::new(),
         zone: raw.fleet.zone,
         day_cost_usd: raw.fleet.max_cost_usd_per_day,
         repos: Some(raw.repos.keys().cloned().collect()),
@@ -89,6 +91,7 @@ pub(crate) fn fleet(
     let accounts = accounts(raw.accounts, &around.paths, &mut check);
     around.providers = providers(&accounts);
     around.checked_accounts.clone_from(&accounts);
+    around.abilities = abilities(&accounts);
     let host = match &raw.fleet.host {
         Some(host) => check.name("fleet.host", host),
         None => None,
@@ -124,6 +127,7 @@ pub(crate) fn roles_alone(paths: Paths<'_>, read: Vec<ReadRole>, findings: &mut 
     let unknown = Around {
         paths,
         providers: Providers::new(),
+        abilities: Abilities::new(),
         zone: Tz::UTC,
         day_cost_usd: None,
         repos: None,
@@ -144,6 +148,7 @@ struct Around<'a> {
     paths: Paths<'a>,
     zone: Tz,
     providers: Providers,
+    abilities: Abilities,
     day_cost_usd: Option<f64>,
     repos: Option<Vec<String>>,
     /// Repositories with a check of their own.
@@ -216,6 +221,7 @@ fn resolve_role(
     let signing = signing(&raw, &around.paths, &mut check);
     promise(&raw, &stages, &around.checked, &mut check);
     bounds::check(&raw, around.day_cost_usd, &mut check);
+    abilities::check(&raw, &around.abilities, &mut check);
     let grant = grant(raw.grant, kind, &mut check);
     taken_by_somebody(&grant, around.labels.as_deref(), &mut check);
     let role = Role {

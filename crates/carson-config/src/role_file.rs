@@ -165,7 +165,6 @@ impl Default for RoleFile {
 /// `[limits]`
 #[derive(Deserialize, Serialize, JsonSchema)]
 #[serde(remote = "Limits", default = "Limits::default", deny_unknown_fields)]
-#[schemars(extend("x-planned" = ["max_tool_calls"]))]
 pub(crate) struct LimitsSection {
     /// Turns of one execute session; always passed to the CLI.
     #[schemars(range(min = 1), extend("examples" = [120]))]
@@ -173,6 +172,10 @@ pub(crate) struct LimitsSection {
     /// Turns of one plan, review, revise or diff-review session.
     #[schemars(range(min = 1), extend("examples" = [30]))]
     max_turns_read: u32,
+    /// Tool calls of one session, counted on its output; ten for each turn without it. Refused where an
+    /// account's CLI tells of no calls.
+    #[schemars(range(min = 1), extend("examples" = [300]))]
+    max_tool_calls: Option<u32>,
     /// The whole firing; what is there then is saved as a draft.
     #[serde(with = "As::<SomeTime>")]
     #[schemars(extend("examples" = ["2h"]))]

@@ -1,6 +1,8 @@
 //! Loading: the examples of the documentation, every kind of mistake, the environment.
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
+#[path = "load/abilities.rs"]
+mod abilities;
 #[path = "load/egress.rs"]
 mod egress;
 #[path = "load/warned.rs"]

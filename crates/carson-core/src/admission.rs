@@ -6,7 +6,7 @@ use crate::id::AccountName;
 pub use crate::skip::SkipReason;
 pub use crate::stops::{BLOCK_HORIZON, Block, Gate, LastFiring, Overlap, Pause, admit_account};
 use crate::stops::{standing, with_room};
-pub use crate::usage::{Budget, Shares, UsageWindow};
+pub use crate::usage::{Budget, Shares, Spent, UsageWindow};
 
 /// The decision.
 #[derive(Clone, Debug, PartialEq, Eq)]

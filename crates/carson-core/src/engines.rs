@@ -26,7 +26,14 @@ pub struct EngineFacts {
     pub elsewhere: &'static [&'static str],
     /// How hard its model may be told to think, in its own words; none where it takes no such word.
     pub efforts: &'static [&'static str],
+    /// Whether it holds its sessions to the tools that a role lists, patterns and all.
+    pub keeps_to_tools: bool,
+    /// Whether its output tells of each tool call. Of any program it may, by whose words it speaks.
+    pub tells_calls: bool,
 }
+
+/// CLIs whose words a program may speak and that tell of each tool call.
+pub const WORDS_WITH_CALLS: &[&str] = &["codex", "gemini", "opencode"];
 
 /// What an engine starts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -62,6 +69,8 @@ pub const ENGINES: &[EngineFacts] = &[
             "CLAUDE_CODE_USE_FOUNDRY",
         ],
         efforts: &["low", "medium", "high", "xhigh", "max"],
+        keeps_to_tools: true,
+        tells_calls: true,
     },
     EngineFacts {
         name: "codex",
@@ -74,6 +83,8 @@ pub const ENGINES: &[EngineFacts] = &[
         // The settings there may name any provider, and a subscription has another one.
         elsewhere: &["CODEX_HOME"],
         efforts: &["minimal", "low", "medium", "high", "xhigh", "max", "ultra"],
+        keeps_to_tools: false,
+        tells_calls: true,
     },
     EngineFacts {
         name: "command",
@@ -85,6 +96,8 @@ pub const ENGINES: &[EngineFacts] = &[
         sign_in_keys: &[],
         elsewhere: &[],
         efforts: &[],
+        keeps_to_tools: false,
+        tells_calls: false,
     },
     EngineFacts {
         name: "rehearsal",
@@ -96,6 +109,22 @@ pub const ENGINES: &[EngineFacts] = &[
         sign_in_keys: &[],
         elsewhere: &[],
         efforts: &[],
+        // It has none but what its script says.
+        keeps_to_tools: true,
+        tells_calls: true,
+    },
+    EngineFacts {
+        name: "agent",
+        title: "carson-agent",
+        program: Program::Cli("carson-agent"),
+        plays_script: false,
+        api: Some(Api::OpenAi),
+        sign_in_dir: None,
+        sign_in_keys: &["OPENAI_API_KEY"],
+        elsewhere: &[],
+        efforts: &[],
+        keeps_to_tools: false,
+        tells_calls: true,
     },
 ];
 
@@ -111,7 +140,7 @@ pub const ENGINE_NAMES: [&str; ENGINES.len()] = {
 };
 
 /// Names of engines that are not built yet.
-pub const ENGINES_TO_COME: &[&str] = &["gemini", "opencode", "agent"];
+pub const ENGINES_TO_COME: &[&str] = &["gemini", "opencode"];
 
 /// An engine: a row of [`ENGINES`].
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -160,6 +189,13 @@ impl EngineKind {
         }
     }
 
+    /// Whether the output of its sessions tells of each tool call, as a program that speaks these words.
+    #[must_use]
+    pub fn tells_calls(self, speaks: Option<&str>) -> bool {
+        let is_told = |words: &str| WORDS_WITH_CALLS.contains(&words);
+        self.facts().tells_calls || speaks.is_some_and(is_told)
+    }
+
     /// The name of its CLI's program, where Carson drives that by its flags.
     #[must_use]
     pub fn cli(self) -> Option<&'static str> {
@@ -197,6 +233,9 @@ mod tests {
         for (name, vendor) in [("claude", "anthropic"), ("codex", "openai"), ("x", "x")] {
             assert_eq!(EngineKind::vendor_of(name), vendor);
         }
+        let any = EngineKind::any();
+        assert!(any.tells_calls(Some("codex")) && !any.tells_calls(Some("openai")));
+        assert!(!any.tells_calls(None));
         // Rows of old databases and settings have these words.
         for old in ["claude", "command", "rehearsal"] {
             assert!(EngineKind::named(old).is_some(), "{old}");

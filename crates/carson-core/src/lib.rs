@@ -21,6 +21,7 @@
 //! - [`pull_end`] says what became of a pull request, and what takes a merge back.
 //! - [`breaker`] says what an outcome does to a role's fail streak.
 //! - [`outage`] says when a provider counts as down, and when it is asked again.
+//! - [`repetition`] says whether a session goes in circles.
 //! - [`section`] is how an entry of a list (a sink, a forge) says what an operator may write of it.
 //!
 //! Around them stand the nouns: [`id`] (typed names), [`stage`], [`work`], [`limits`], and the
@@ -49,6 +50,7 @@ pub mod plausible;
 pub mod proof;
 pub mod pull_end;
 pub mod reading;
+pub mod repetition;
 pub mod section;
 pub mod sentinel;
 pub mod settle;
@@ -64,7 +66,9 @@ pub mod work;
 pub use api::Api;
 pub use clock::Clock;
 pub use effect::Effect;
-pub use engines::{ENGINE_NAMES, ENGINES, ENGINES_TO_COME, EngineFacts, EngineKind, Program};
+pub use engines::{
+    ENGINE_NAMES, ENGINES, ENGINES_TO_COME, EngineFacts, EngineKind, Program, WORDS_WITH_CALLS,
+};
 pub use event::Event;
 pub use id::{AccountName, FiringId, HostName, RepoName, RoleName};
 pub use outcome::Outcome;

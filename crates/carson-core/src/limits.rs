@@ -9,6 +9,9 @@ use crate::stage::Stage;
 /// How often one firing asks a provider again that was overloaded or not reached.
 pub const MAX_RETRIES: u32 = 3;
 
+/// Tool calls for each turn of a session, where nobody says how many it may have.
+const CALLS_A_TURN: u32 = 10;
+
 /// `[limits]` of a role. Every firing ends because each of these is finite.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Limits {
@@ -16,6 +19,8 @@ pub struct Limits {
     pub max_turns: u32,
     /// Turns of one plan, review, revise or diff-review session.
     pub max_turns_read: u32,
+    /// Tool calls of one session; `None` follows from its turns.
+    pub max_tool_calls: Option<u32>,
     /// Wall clock of the whole firing.
     pub wall_clock: Duration,
     /// Time without a byte from a session before it counts as stalled.
@@ -59,6 +64,7 @@ impl Default for Limits {
         Self {
             max_turns: 60,
             max_turns_read: 20,
+            max_tool_calls: None,
             wall_clock: Duration::from_secs(45 * 60),
             silence: Duration::from_secs(15 * 60),
             max_attempts: 3,
@@ -88,6 +94,8 @@ pub struct WorstCase {
     pub sessions: u64,
     /// Turns over all sessions.
     pub turns: u64,
+    /// Tool calls over all sessions, of CLIs that tell of them.
+    pub tool_calls: u64,
     /// Sessions more, where the provider was not available before they did anything.
     pub retries: u32,
 }
@@ -108,6 +116,13 @@ pub struct WorstDay {
 }
 
 impl Limits {
+    /// The tool calls that a session of so many turns may have.
+    #[must_use]
+    pub fn tool_calls(&self, turns: u32) -> u32 {
+        let by_turns = turns.saturating_mul(CALLS_A_TURN);
+        self.max_tool_calls.unwrap_or(by_turns)
+    }
+
     /// The worst day: each firing its worst, as often as the daily cap and the `slots` that the cadence
     /// has in a day allow, within what all roles together may spend.
     #[must_use]
@@ -150,12 +165,16 @@ impl Limits {
                 writing += 1;
             }
         }
+        let all = |read: u32, write: u32| {
+            let reads = reading.saturating_mul(read.into());
+            reads.saturating_add(writing.saturating_mul(write.into()))
+        };
+        let (read, write) = (self.max_turns_read, self.max_turns);
         WorstCase {
             retries: MAX_RETRIES,
             sessions: reading + writing,
-            turns: reading
-                .saturating_mul(self.max_turns_read.into())
-                .saturating_add(writing.saturating_mul(self.max_turns.into())),
+            turns: all(read, write),
+            tool_calls: all(self.tool_calls(read), self.tool_calls(write)),
         }
     }
 }
@@ -170,6 +189,12 @@ mod tests {
         // plan, review, revise, review, 3 × execute, diff review, fix, diff review.
         assert_eq!(worst.sessions, 10);
         assert_eq!(worst.turns, 6 * 20 + 4 * 60);
+        assert_eq!(worst.tool_calls, 6 * 200 + 4 * 600);
+        let capped = Limits {
+            max_tool_calls: Some(7),
+            ..Limits::default()
+        };
+        assert_eq!(capped.worst_case(&Stage::CHOSEN).tool_calls, 70);
         assert_eq!(Limits::default().worst_case(&[]).sessions, 0);
     }
 

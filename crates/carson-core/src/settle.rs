@@ -227,6 +227,8 @@ fn settle_halt(halt: &Halt, facts: &Facts) -> Settled {
         }
         Halt::TimedOut(what) => settled(Outcome::TimedOut, what),
         Halt::OutOfTurns => out_of_budget("turn", facts),
+        Halt::OutOfToolCalls => out_of_budget("tool call", facts),
+        Halt::InCircles(why) => in_circles(why, facts),
         Halt::OutOfMoney => out_of_budget("cost", facts),
         Halt::Planned(sentinel) => settle_sentinel(sentinel, facts),
         Halt::DoneBefore { claim, confirmed } => settle_done_before(claim, *confirmed, facts),
@@ -270,6 +272,16 @@ fn out_of_budget(what: &str, facts: &Facts) -> Settled {
             format!("{what} budget ended with nothing changed"),
         )
     }
+}
+
+/// A session that was stopped because it went nowhere.
+fn in_circles(why: &str, facts: &Facts) -> Settled {
+    let (outcome, left) = match facts.has_work() {
+        true => (Outcome::Partial, "work present"),
+        false => (Outcome::Failed, "nothing changed"),
+    };
+    let told = format!("the session went in circles, with {left}: {why}");
+    settled(outcome, told)
 }
 
 fn settle_sentinel(sentinel: &Sentinel, facts: &Facts) -> Settled {

@@ -59,6 +59,30 @@ pub struct Shares {
     pub reserve: f64,
 }
 
+/// Money that was spent. Shown with `~` where part of it was priced from tokens: nobody charged just that.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+pub struct Spent {
+    /// Dollars.
+    pub usd: f64,
+    /// Whether part of it is an estimate.
+    pub estimated: bool,
+}
+
+impl Spent {
+    /// With so many digits.
+    #[must_use]
+    pub fn to_digits(self, digits: usize) -> String {
+        let about = if self.estimated { "~" } else { "" };
+        format!("{about}${:.digits$}", self.usd)
+    }
+}
+
+impl fmt::Display for Spent {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(&self.to_digits(2))
+    }
+}
+
 /// Money that may be spent in a time.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Budget {
@@ -68,13 +92,37 @@ pub struct Budget {
     pub key: &'static str,
     /// What was spent.
     pub spent: f64,
+    /// Whether part of that is an estimate.
+    pub estimated: bool,
     /// What may be.
     pub max: f64,
+}
+
+impl Budget {
+    /// What of it was spent.
+    #[must_use]
+    pub fn so_far(&self) -> Spent {
+        Spent {
+            usd: self.spent,
+            estimated: self.estimated,
+        }
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn an_estimate_is_marked() {
+        let spent = |estimated| Spent {
+            usd: 1.7649,
+            estimated,
+        };
+        assert_eq!(spent(false).to_string(), "$1.76");
+        assert_eq!(spent(true).to_string(), "~$1.76");
+        assert_eq!(spent(true).to_digits(4), "~$1.7649");
+    }
 
     #[test]
     fn a_window_is_believed_until_its_end_and_no_longer_than_a_day() {

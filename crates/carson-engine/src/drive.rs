@@ -10,6 +10,7 @@ use carson_proc::{Cancel, Command, Limits, Line, StopReason, Stream, run};
 use crate::adapters::adapter;
 use crate::engine::Engine;
 use crate::error::EngineError;
+use crate::leash::Leash;
 use crate::reader::{Reader, last_words};
 use crate::session::{Access, Ended, Event, Session, SessionEnd};
 use crate::transcript::Transcript;
@@ -54,12 +55,21 @@ async fn drive(
         grace: Duration::from_secs(5),
         ..Limits::within(session.wall_clock)
     };
+    let mut leash = Leash::new(session.max_tool_calls);
     let each = |line: Line<'_>| match line.stream {
         Stream::Stderr => ControlFlow::Continue(()),
         Stream::Stdout => {
             transcript.line(&line);
             // Everything that is made of a session's output is made of this.
-            reader.line(&session.redactor.redact_bytes(line.bytes), on_event)
+            let redacted = session.redactor.redact_bytes(line.bytes);
+            let flow = reader.line(&redacted, &mut |event| {
+                leash.observe(event);
+                on_event(event);
+            });
+            match leash.flow() {
+                ControlFlow::Break(()) => ControlFlow::Break(()),
+                ControlFlow::Continue(()) => flow,
+            }
         }
     };
     // What it runs must not be able to speak in its name.
@@ -84,7 +94,11 @@ async fn drive(
         Some(reason @ (StopReason::WallClock | StopReason::Silence)) => {
             end.ended = Ended::TimedOut(reason);
         }
-        Some(StopReason::Asked) | None => {}
+        Some(StopReason::Asked) | None => {
+            if let Some(ended) = leash.ended() {
+                end.ended = ended;
+            }
+        }
     }
     Ok(end)
 }

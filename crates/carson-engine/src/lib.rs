@@ -20,6 +20,9 @@
 //! What a provider's refusal means stands in `rules`: a versioned file per CLI says which events
 //! are a limit, a missing sign-in, or worth another try. Nothing a model says is read there.
 //!
+//! What a session does too much of, whichever CLI it is, ends it on these events (`leash.rs`): more tool
+//! calls than it may have, and the same call with the same result again and again.
+//!
 //! Reading order: `session.rs` (the words), `engine.rs`, `adapter.rs`, `drive.rs`, then one adapter.
 
 mod adapter;
@@ -28,7 +31,9 @@ mod cli;
 mod drive;
 mod engine;
 mod error;
+mod leash;
 mod not_ready;
+mod open_calls;
 mod price;
 mod readable;
 mod reader;
@@ -50,7 +55,7 @@ pub use drive::added_environment;
 pub use engine::Engine;
 pub use error::EngineError;
 pub use not_ready::NotReady;
-pub use price::estimate;
+pub use price::{dearest, estimate};
 pub use readable::readable;
 pub use rules::resets_at;
 pub use said::Said;

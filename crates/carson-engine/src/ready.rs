@@ -24,7 +24,7 @@ impl Engine {
     #[must_use]
     pub fn signed_in(&self, env: &Variables) -> Option<Result<(), NotReady>> {
         let driven = adapter(self.kind).driven.as_ref()?;
-        let sign_in = driven.cli.sign_in.as_ref()?;
+        let sign_in = driven.cli.sign_in.as_ref();
         let facts = self.kind.facts();
         let found = match looked_for(facts, sign_in, env) {
             Err(looked) if !(driven.signs_in_otherwise)(env) => Err(NotReady::NotSignedIn {
@@ -50,11 +50,18 @@ impl Engine {
 }
 
 /// Whether there is a variable or a file to sign in with; else where none was found.
-fn looked_for(facts: &EngineFacts, sign_in: &SignIn, env: &Variables) -> Result<(), String> {
+fn looked_for(
+    facts: &EngineFacts,
+    sign_in: Option<&SignIn>,
+    env: &Variables,
+) -> Result<(), String> {
     let mut keys = facts.sign_in_keys.iter();
     if keys.any(|name| given(env, name).is_some()) {
         return Ok(());
     }
+    let Some(sign_in) = sign_in else {
+        return Err("its env names no key".to_owned());
+    };
     let Some(dir) = given(env, sign_in.variable) else {
         let variable = sign_in.variable;
         return Err(format!(
@@ -77,25 +84,28 @@ fn is_there(dir: &OsStr, file: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use carson_core::EngineKind;
+    use carson_core::{EngineKind, Program};
 
     use super::*;
     use crate::adapters::cli;
 
     #[test]
     fn a_sign_in_is_a_variable_that_says_something_or_the_file() {
-        for kind in EngineKind::all().filter(|kind| kind.cli().is_some()) {
-            let facts = kind.facts();
-            let sign_in = cli(facts.name).unwrap().sign_in.as_ref().unwrap();
+        for facts in EngineKind::all().map(EngineKind::facts) {
+            let Program::Cli(program) = facts.program else {
+                continue;
+            };
+            let sign_in = cli(program).unwrap().sign_in.as_ref();
             let dir = tempfile::tempdir().unwrap();
             let of = |name: &str, value: &str| vec![(name.into(), value.into())];
             let look = |env: &Variables| looked_for(facts, sign_in, env);
-            let config = of(sign_in.variable, dir.path().to_str().unwrap());
             for key in facts.sign_in_keys {
                 assert!(look(&of(key, "sk")).is_ok());
                 assert!(look(&of(key, "")).is_err());
             }
-            assert!(look(&[]).unwrap_err().contains("neither"));
+            assert!(look(&[]).unwrap_err().contains("its env names"));
+            let Some(sign_in) = sign_in else { continue };
+            let config = of(sign_in.variable, dir.path().to_str().unwrap());
             let file = sign_in.credentials[0].file;
             assert!(look(&config).unwrap_err().contains(file));
             std::fs::write(dir.path().join(file), "{}").unwrap();

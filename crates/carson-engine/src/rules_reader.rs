@@ -1,16 +1,21 @@
 //! Reads a CLI's JSON lines by its rule file: the final text, tokens and money, tool calls, and what
 //! a failure means.
+//!
+//! Its turns are counted, too, since not every CLI has a ceiling of its own: the steps that it tells of,
+//! else its tool calls. Once they are used up it is stopped.
 
 use std::ops::ControlFlow;
 
+use carson_core::repetition::CallPrint;
 use carson_proc::{Exit, Finished};
 use carson_redact::Redactor;
 use chrono::{DateTime, Utc};
 use serde_json::Value;
 
 use crate::cli::Cli;
+use crate::open_calls::{OpenCall, OpenCalls, print_of};
 use crate::reader::{Reader, last_words};
-use crate::rules::{Facts, Rules, failure, holds};
+use crate::rules::{Calls, Facts, Rules, failure, holds};
 use crate::session::{Ended, Event, Limit, LimitKind, SessionEnd};
 
 /// `EX_TEMPFAIL`.
@@ -20,10 +25,15 @@ const TRY_LATER: i32 = 75;
 #[derive(Default)]
 pub(crate) struct RulesReader {
     facts: Option<Facts>,
+    max_turns: u32,
+    calls: u32,
+    open: OpenCalls,
+    /// Its ceiling of turns is what stopped it.
+    out_of_turns: bool,
     text: Option<String>,
     /// The next piece begins a new text.
     broken: bool,
-    turns: u32,
+    steps: u32,
     tokens_in: u64,
     tokens_out: u64,
     cost_usd: Option<f64>,
@@ -34,14 +44,23 @@ impl Reader for RulesReader {
         let Some(facts) = &mut self.facts else {
             return ControlFlow::Continue(());
         };
-        if let Ok(event @ Value::Object(_)) = serde_json::from_slice::<Value>(line) {
-            facts.event(&event);
-            let rules = facts.file.rules();
+        let Ok(event @ Value::Object(_)) = serde_json::from_slice::<Value>(line) else {
+            return ControlFlow::Continue(());
+        };
+        facts.event(&event);
+        let rules = facts.file.rules();
+        // The last step may have been the end: only one that goes on is stopped.
+        let is_over = tells_steps(rules) && self.steps >= self.max_turns;
+        if !is_over {
             self.answer(rules, &event, on_event);
             self.usage(rules, &event);
-            call(rules, &event, on_event);
+            self.call(rules, &event, on_event);
         }
-        ControlFlow::Continue(())
+        self.out_of_turns = is_over || !tells_steps(rules) && self.calls >= self.max_turns;
+        match self.out_of_turns {
+            true => ControlFlow::Break(()),
+            false => ControlFlow::Continue(()),
+        }
     }
 
     fn end(
@@ -50,12 +69,13 @@ impl Reader for RulesReader {
         redactor: &Redactor,
         now: DateTime<Utc>,
     ) -> SessionEnd {
+        let (ended, turns) = (self.ended(done, redactor, now), self.turns());
         SessionEnd {
-            ended: self.ended(done, redactor, now),
+            ended,
+            turns,
             text: self
                 .text
                 .unwrap_or_else(|| redactor.redact(&done.stdout.text()).into_owned()),
-            turns: self.turns.max(1),
             tokens_in: self.tokens_in,
             tokens_out: self.tokens_out,
             cost_usd: self.cost_usd,
@@ -69,15 +89,29 @@ impl Reader for RulesReader {
 }
 
 impl RulesReader {
-    /// Of a program that may speak as this CLI does; else its output as it stands is its answer.
-    pub(crate) fn speaking(spoken: Option<&'static Cli>) -> Self {
+    /// Of a program that may speak as this CLI does, and has so many turns; else its output as it stands
+    /// is its answer.
+    pub(crate) fn speaking(spoken: Option<&'static Cli>, max_turns: u32) -> Self {
         Self {
             facts: spoken.map(|cli| Facts::new(&cli.rules)),
+            max_turns,
             ..Self::default()
         }
     }
 
+    /// The steps, else a turn for each call and one for the answer.
+    fn turns(&self) -> u32 {
+        let counted = match self.steps {
+            0 => self.calls.saturating_add(1),
+            steps => steps,
+        };
+        counted.min(self.max_turns).max(1)
+    }
+
     fn ended(&mut self, done: &Finished, redactor: &Redactor, now: DateTime<Utc>) -> Ended {
+        if self.out_of_turns {
+            return Ended::MaxTurns;
+        }
         if done.exit == Exit::Code(0) && !self.is_hollow() {
             return Ended::Completed;
         }
@@ -136,26 +170,80 @@ impl RulesReader {
         };
         self.tokens_in = self.tokens_in.saturating_add(sum(&usage.tokens_in));
         self.tokens_out = self.tokens_out.saturating_add(sum(&usage.tokens_out));
-        self.turns = self.turns.saturating_add(u32::from(usage.step));
+        self.steps = self.steps.saturating_add(u32::from(usage.step));
         let cost = usage.cost.as_deref().and_then(|at| event.pointer(at));
         if let Some(cost) = cost.and_then(Value::as_f64).filter(|cost| *cost >= 0.0) {
             self.cost_usd = Some(self.cost_usd.unwrap_or(0.0) + cost);
         }
     }
+
+    fn call(&mut self, rules: &Rules, event: &Value, on_event: &mut dyn FnMut(&Event)) {
+        let Some(calls) = &rules.calls else { return };
+        if let Some(name) = named(calls, event) {
+            self.calls = self.calls.saturating_add(1);
+            on_event(&Event::ToolCall {
+                name: name.to_owned(),
+                call: String::new(),
+            });
+            self.called(calls, name, event, on_event);
+        }
+        let done = calls.done.as_ref().filter(|done| holds(&done.when, event));
+        let done = done.and_then(|done| {
+            let id = event.pointer(&done.id)?.as_str()?;
+            self.open.done(id, print_at(event, &done.result)?)
+        });
+        if let Some(done) = done {
+            on_event(&done);
+        }
+    }
+
+    /// Its result is in the same event, or comes by its id.
+    fn called(
+        &mut self,
+        calls: &Calls,
+        name: &str,
+        event: &Value,
+        on_event: &mut dyn FnMut(&Event),
+    ) {
+        let arguments = print_at(event, &calls.arguments);
+        let name = name.to_owned();
+        if let Some(id) = &calls.id {
+            let id = event.pointer(id).and_then(Value::as_str);
+            let open = OpenCall {
+                name,
+                arguments,
+                ..OpenCall::default()
+            };
+            self.open.open(id.unwrap_or_default(), open);
+            return;
+        }
+        let result = print_at(event, &calls.result);
+        let both = arguments.zip(result);
+        let call = both.map(|(arguments, result)| CallPrint { arguments, result });
+        on_event(&Event::ToolDone { name, call });
+    }
 }
 
-fn call(rules: &Rules, event: &Value, on_event: &mut dyn FnMut(&Event)) {
-    let Some(calls) = rules.calls.as_ref().filter(|c| holds(&c.when, event)) else {
-        return;
-    };
-    let name = event.pointer(&calls.name).and_then(Value::as_str);
-    let Some(name) =
-        name.filter(|name| calls.names.is_empty() || calls.names.iter().any(|n| n == name))
-    else {
-        return;
-    };
-    on_event(&Event::ToolCall {
-        name: name.to_owned(),
-        call: String::new(),
-    });
+/// The tool of a call, where the event is one.
+fn named<'v>(calls: &Calls, event: &'v Value) -> Option<&'v str> {
+    let name = event.pointer(&calls.name)?.as_str()?;
+    let is_one = calls.names.is_empty() || calls.names.iter().any(|known| known == name);
+    (is_one && holds(&calls.when, event)).then_some(name)
 }
+
+/// Whether each of its turns is told as a step.
+fn tells_steps(rules: &Rules) -> bool {
+    rules.usage.as_ref().is_some_and(|usage| usage.step)
+}
+
+/// One number for what is at these places; `None` where nothing is.
+fn print_at(event: &Value, pointers: &[String]) -> Option<u64> {
+    let found = pointers.iter().map(|at| event.pointer(at));
+    if found.clone().all(|value| value.is_none()) {
+        return None;
+    }
+    Some(print_of(found.map(|value| value.unwrap_or(&Value::Null))))
+}
+
+#[cfg(test)]
+mod tests;

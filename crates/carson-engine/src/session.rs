@@ -5,6 +5,7 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use carson_core::repetition::{CallPrint, Circle};
 use carson_core::{Clock, Stage};
 use carson_proc::{Exit, First, StopReason};
 use carson_redact::Redactor;
@@ -45,6 +46,8 @@ pub struct Session<'a> {
     pub tools: &'a [String],
     /// The turn ceiling; always passed on.
     pub max_turns: u32,
+    /// The ceiling of tool calls, as far as the CLI's output tells of them.
+    pub max_tool_calls: u32,
     /// The money ceiling, where the CLI has one.
     pub max_cost_usd: Option<f64>,
     /// Total time.
@@ -85,6 +88,13 @@ pub enum Event {
         name: String,
         /// The call in short.
         call: String,
+    },
+    /// A call has its result.
+    ToolDone {
+        /// The tool.
+        name: String,
+        /// Which call and which result; `None` where the CLI tells too little to compare it.
+        call: Option<CallPrint>,
     },
     /// A call was stopped.
     ToolDenied(Denied),
@@ -133,6 +143,10 @@ pub enum Ended {
     Completed,
     /// At its turn ceiling.
     MaxTurns,
+    /// At its ceiling of tool calls.
+    MaxToolCalls,
+    /// It went in circles, and Carson stopped it.
+    Circled(Circle),
     /// At its money ceiling.
     MaxCost,
     /// At the provider's limit.

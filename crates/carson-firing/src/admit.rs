@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use carson_config::{Priority, Role};
-use carson_core::admission::{Admission, Gate, LastFiring, SkipReason, admit};
+use carson_core::admission::{Admission, Gate, LastFiring, SkipReason, Spent, admit};
 use carson_core::settle::Halt;
 use carson_core::stops::{during, forge_account};
 use carson_core::work::WorkKey;
@@ -217,7 +217,7 @@ pub async fn gates(
 ///
 /// # Errors
 /// When the store does not answer.
-pub async fn spent_today(home: &Home, now: DateTime<Utc>) -> Result<f64, StoreError> {
+pub async fn spent_today(home: &Home, now: DateTime<Utc>) -> Result<Spent, StoreError> {
     home.store.spent(day_of(home.fleet.zone, now)).await
 }
 

@@ -4,6 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use carson_config::{Repo, RoleKind};
+use carson_core::admission::Spent;
 use carson_core::text::{counted, instant};
 use carson_core::work::WorkKey;
 use carson_core::{Effect, Outcome, RepoName, RoleName};
@@ -58,6 +59,8 @@ pub struct Sums {
     pub reviews: u32,
     /// Money, as far as it is known.
     pub cost_usd: f64,
+    /// Whether part of it was priced from tokens.
+    pub cost_estimated: bool,
 }
 
 impl Brief {
@@ -67,7 +70,7 @@ impl Brief {
     /// When the store does not answer.
     pub async fn since(home: &Home, since: DateTime<Utc>) -> Result<Self, StoreError> {
         let rows = home.store.busy_since(since, ROWS).await?;
-        let (silent, skipped, cost_usd) = home.store.quiet_since(since).await?;
+        let (silent, skipped, spent) = home.store.quiet_since(since).await?;
         let mut brief = Self {
             since,
             until: home.clock.now(),
@@ -78,7 +81,8 @@ impl Brief {
             sums: Sums {
                 silent,
                 skipped,
-                cost_usd,
+                cost_usd: spent.usd,
+                cost_estimated: spent.estimated,
                 ..Sums::default()
             },
         };
@@ -202,7 +206,11 @@ impl Sums {
             words.push(format!("{} found nothing to do", self.silent));
         }
         if self.cost_usd > 0.0 {
-            words.push(format!("{:.2} USD", self.cost_usd));
+            let spent = Spent {
+                usd: self.cost_usd,
+                estimated: self.cost_estimated,
+            };
+            words.push(spent.to_string());
         }
         words.join(", ")
     }

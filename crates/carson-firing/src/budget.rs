@@ -1,7 +1,7 @@
 //! What may still be spent.
 
 use carson_config::{Fleet, Role};
-use carson_core::admission::Budget;
+use carson_core::admission::{Budget, Spent};
 use carson_core::settle::Halt;
 use carson_store::{Store, StoreError};
 use chrono::{DateTime, Utc};
@@ -19,18 +19,22 @@ pub(crate) async fn fleet_budgets(
 ) -> Result<Vec<Budget>, StoreError> {
     let mut budgets = Vec::new();
     if let Some(max) = fleet.max_cost_usd_per_day {
+        let spent = store.spent(day_of(fleet.zone, now)).await?;
         budgets.push(Budget {
             what: "the fleet a day",
             key: "fleet.max_cost_usd_per_day",
-            spent: store.spent(day_of(fleet.zone, now)).await?,
+            spent: spent.usd,
+            estimated: spent.estimated,
             max,
         });
     }
     if let Some(max) = fleet.max_cost_usd_per_month {
+        let spent = store.spent(month_of(fleet.zone, now)).await?;
         budgets.push(Budget {
             what: "the fleet a month",
             key: "fleet.max_cost_usd_per_month",
-            spent: store.spent(month_of(fleet.zone, now)).await?,
+            spent: spent.usd,
+            estimated: spent.estimated,
             max,
         });
     }
@@ -38,12 +42,13 @@ pub(crate) async fn fleet_budgets(
 }
 
 /// The role's own budget of a day.
-pub(crate) fn role_budget(role: &Role, spent: f64) -> Option<Budget> {
+pub(crate) fn role_budget(role: &Role, spent: Spent) -> Option<Budget> {
     let max = role.limits.max_cost_usd_per_day?;
     Some(Budget {
         what: "this role a day",
         key: "limits.max_cost_usd_per_day",
-        spent,
+        spent: spent.usd,
+        estimated: spent.estimated,
         max,
     })
 }

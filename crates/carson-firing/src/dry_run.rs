@@ -5,7 +5,7 @@ mod sought;
 use std::path::PathBuf;
 
 use carson_config::{Account, Repo, Role, Tools, WorkFrom, Workspaces};
-use carson_core::admission::{Admission, SkipReason, admit};
+use carson_core::admission::{Admission, SkipReason, Spent, admit};
 use carson_core::egress::Allowlist;
 use carson_core::limits::WorstCase;
 use carson_core::work::WorkKey;
@@ -13,7 +13,7 @@ use carson_core::{FiringId, Stage};
 use carson_engine::Access;
 use carson_proc::Cancel;
 use carson_proc::sandbox::{Level, Network, Profile, probe};
-use carson_store::Filter;
+use carson_store::{Filter, Firing};
 use serde::Serialize;
 
 pub use self::sought::{Candidate, DryRunError, HandedOver, Told};
@@ -83,6 +83,8 @@ pub struct Price {
     pub firings: u32,
     /// What one of them cost on average.
     pub mean_usd: Option<f64>,
+    /// Whether part of it was priced from tokens.
+    pub estimated: bool,
 }
 
 /// The walls around a session, before they are put up.
@@ -198,12 +200,14 @@ async fn price(home: &Home, role: &Role) -> Result<Price, DryRunError> {
         limit: PRICED,
     };
     let rows = home.store.firings(&filter).await?;
-    let known: Vec<f64> = rows.iter().filter_map(|row| row.cost_usd).collect();
+    let known: Vec<Spent> = rows.iter().filter_map(Firing::spent).collect();
     let firings = u32::try_from(known.len()).unwrap_or(PRICED);
-    let mean = known.iter().sum::<f64>() / f64::from(firings);
+    let sum: f64 = known.iter().map(|spent| spent.usd).sum();
+    let mean = sum / f64::from(firings);
     Ok(Price {
         firings,
         mean_usd: (firings > 0).then_some(mean),
+        estimated: known.iter().any(|spent| spent.estimated),
     })
 }
 

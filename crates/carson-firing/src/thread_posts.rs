@@ -10,6 +10,7 @@
 //! that fails again is told by nothing but the breaker, when it opens. `carson firings` has them all.
 
 use carson_core::Outcome;
+use carson_core::admission::Spent;
 use carson_core::outcome::Severity;
 use carson_core::work::WorkKey;
 use carson_notify::Message;
@@ -115,11 +116,11 @@ fn summary(
 ) -> Message {
     let tally = rec.tally();
     let mut more = vec![("Turns", tally.turns.to_string())];
-    more.extend(
-        tally
-            .cost_usd
-            .map(|cost| ("Cost", format!("{cost:.2} USD"))),
-    );
+    let spent = tally.cost_usd.map(|usd| Spent {
+        usd,
+        estimated: tally.cost_estimated,
+    });
+    more.extend(spent.map(|spent| ("Cost", spent.to_string())));
     Message {
         severity: loud.or(Some(Severity::Info)),
         title: title(ctx, taken, Some(end.outcome)),

@@ -67,6 +67,8 @@ pub struct Seen {
     pub no_room: Option<String>,
     /// Money of today.
     pub spent_today: f64,
+    /// Whether part of it was priced from tokens.
+    pub spent_estimated: bool,
     /// Usage windows that still say something.
     pub windows: Vec<UsageWindow>,
     /// Housekeeping jobs.
@@ -181,6 +183,7 @@ impl Ask for Status {
                 breaker,
             }
         });
+        let spent = admit::spent_today(home, now).await?;
         let role_stops = role_stops(home, &newest, now).await?;
         let dead = recover::dead(home).await?.into_iter();
         Ok(Seen {
@@ -199,7 +202,8 @@ impl Ask for Status {
             outbox: waiting.iter().map(|row| row.posts).sum(),
             sinks: sinks(fleet, &waiting),
             no_room: disk_space::check(fleet).err(),
-            spent_today: admit::spent_today(home, now).await?,
+            spent_today: spent.usd,
+            spent_estimated: spent.estimated,
             windows,
             jobs: store.jobs(None).await?,
             owed: store.owed().await?,

@@ -77,6 +77,8 @@ pub enum Stdin {
     Null,
     /// These bytes, then the end.
     Bytes(Vec<u8>),
+    /// What is sent while it runs, by [`converse`](crate::converse).
+    Sent,
 }
 
 impl Command {

@@ -79,4 +79,4 @@ pub use marker::{marked_processes, reap_marked};
 pub use own::{own_path, own_program, sessions_write};
 pub use path::find_on_path;
 pub use process_id::ProcessId;
-pub use run::{capture, run};
+pub use run::{capture, converse, run};

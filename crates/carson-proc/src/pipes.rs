@@ -9,6 +9,7 @@ use std::process::Stdio;
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWriteExt};
 use tokio::net::UnixStream;
 use tokio::process::{Child, ChildStdin, Command};
+use tokio::sync::mpsc;
 
 use crate::command::Output;
 use crate::lines::Stream;
@@ -113,4 +114,14 @@ async fn next(pipe: &mut Option<Reader>, buffer: &mut [u8]) -> usize {
 pub(crate) async fn feed(pipe: Option<ChildStdin>, input: impl Future<Output = Vec<u8>>) {
     let Some(mut pipe) = pipe else { return };
     let _ = pipe.write_all(&input.await).await;
+}
+
+/// Writes what is sent, until nobody is left to send.
+pub(crate) async fn feed_as_it_comes(pipe: Option<ChildStdin>, mut sent: mpsc::Receiver<Vec<u8>>) {
+    let Some(mut pipe) = pipe else { return };
+    while let Some(bytes) = sent.recv().await {
+        if pipe.write_all(&bytes).await.is_err() {
+            return;
+        }
+    }
 }

@@ -4,6 +4,8 @@ use std::future::Future;
 use std::ops::ControlFlow;
 use std::process::Stdio;
 
+use tokio::process::ChildStdin;
+use tokio::sync::mpsc;
 use tokio::time::Instant;
 
 use crate::cancel::Cancel;
@@ -14,7 +16,7 @@ use crate::finished::{Exit, Finished};
 use crate::limits::Limits;
 use crate::lines::Line;
 use crate::marker::Marker;
-use crate::pipes::{Ends, feed};
+use crate::pipes::{Ends, feed, feed_as_it_comes};
 use crate::sweep::{Reach, Tree};
 use crate::watch::Watch;
 
@@ -38,7 +40,8 @@ pub(crate) async fn capture_fed(
         sweep: false,
         ..*limits
     };
-    run_fed(command, &limits, &Cancel::new(), input, |_| {
+    let feeding = |pipe| feed(pipe, input);
+    run_fed(command, &limits, &Cancel::new(), feeding, |_| {
         ControlFlow::Continue(())
     })
     .await
@@ -46,7 +49,7 @@ pub(crate) async fn capture_fed(
 
 async fn input_of(command: &Command) -> Vec<u8> {
     match &command.stdin {
-        Stdin::Null => Vec::new(),
+        Stdin::Null | Stdin::Sent => Vec::new(),
         Stdin::Bytes(bytes) => bytes.clone(),
     }
 }
@@ -62,14 +65,31 @@ pub async fn run(
     cancel: &Cancel,
     on_line: impl FnMut(Line<'_>) -> ControlFlow<()>,
 ) -> Result<Finished, SpawnError> {
-    run_fed(command, limits, cancel, input_of(command), on_line).await
+    let feeding = |pipe| feed(pipe, input_of(command));
+    run_fed(command, limits, cancel, feeding, on_line).await
 }
 
-async fn run_fed(
+/// Runs a program that is talked to, as [`run`] does: what is sent is written to it as it comes, and
+/// its input ends when all senders are gone. The command reads [`Stdin::Sent`].
+///
+/// # Errors
+/// When it cannot be started. Once started, every end is a [`Finished`].
+pub async fn converse(
     command: &Command,
     limits: &Limits,
     cancel: &Cancel,
-    input: impl Future<Output = Vec<u8>>,
+    sent: mpsc::Receiver<Vec<u8>>,
+    on_line: impl FnMut(Line<'_>) -> ControlFlow<()>,
+) -> Result<Finished, SpawnError> {
+    let feeding = |pipe| feed_as_it_comes(pipe, sent);
+    run_fed(command, limits, cancel, feeding, on_line).await
+}
+
+async fn run_fed<F: Future<Output = ()>>(
+    command: &Command,
+    limits: &Limits,
+    cancel: &Cancel,
+    feed: impl FnOnce(Option<ChildStdin>) -> F,
     on_line: impl FnMut(Line<'_>) -> ControlFlow<()>,
 ) -> Result<Finished, SpawnError> {
     let started = Instant::now();
@@ -80,7 +100,7 @@ async fn run_fed(
     builder
         .stdin(match command.stdin {
             Stdin::Null => Stdio::null(),
-            Stdin::Bytes(_) => Stdio::piped(),
+            Stdin::Bytes(_) | Stdin::Sent => Stdio::piped(),
         })
         .kill_on_drop(true);
     let ends = Ends::give(command.output, &mut builder).map_err(fail)?;
@@ -90,7 +110,7 @@ async fn run_fed(
     // From here on, dropping the tree kills it.
     let mut tree = Tree::new(registered, marker, Reach::of(limits)).within(cgroup);
     let mut pipes = ends.open(&mut child).map_err(fail)?;
-    let feeding = feed(child.stdin.take(), input);
+    let feeding = feed(child.stdin.take());
     let mut watch = Watch::new(limits, tree.group(), started, on_line);
     let watching = watch.until_exit(&mut child, &mut pipes, cancel);
     let exit = beside(feeding, watching).await.map_err(fail)?;

@@ -1,5 +1,6 @@
 //! The rows of a firing.
 
+use carson_core::admission::Spent;
 use carson_core::settle::{Facts, Settled};
 use carson_core::work::WorkKey;
 use carson_core::{AccountName, FiringId, HostName, Outcome, RepoName, RoleName, SkipKind, Stage};
@@ -103,6 +104,15 @@ pub struct Firing {
     pub retries: u32,
     /// Which prompts its role had when it started: a short name for the text of all of them.
     pub prompt_version: Option<String>,
+}
+
+impl Firing {
+    /// What it cost, where that is known.
+    #[must_use]
+    pub fn spent(&self) -> Option<Spent> {
+        let estimated = self.cost_estimated;
+        self.cost_usd.map(|usd| Spent { usd, estimated })
+    }
 }
 
 /// One stage of a firing.

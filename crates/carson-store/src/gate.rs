@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use carson_core::admission::{Gate, LastFiring, Pause};
+use carson_core::admission::{Gate, LastFiring, Pause, Spent};
 use carson_core::breaker::Breaker;
 use carson_core::{HostName, Outcome, RepoName, RoleName};
 use chrono::{DateTime, Utc};
@@ -12,6 +12,7 @@ use crate::db::{Db, Store, on};
 use crate::error::StoreError;
 use crate::firing::small;
 use crate::pauses::{PauseRow, PauseScope};
+use crate::usage::spent;
 
 /// Whose admission is asked for.
 #[derive(Clone, Copy, Debug)]
@@ -32,7 +33,7 @@ macro_rules! fired {
         query_as(concat!(
             "SELECT role, COUNT(CASE WHEN outcome IN ($4, $5, $6) THEN NULL \
              WHEN ended_at IS NOT NULL AND title IS NULL THEN NULL ELSE 1 END), \
-             SUM(cost_usd) FROM firing WHERE role IN (",
+             SUM(cost_usd), MAX(cost_estimated) FROM firing WHERE role IN (",
             $roles,
             ") AND claimed_at >= $2 AND claimed_at < $3 GROUP BY role"
         ))
@@ -115,7 +116,7 @@ impl Store {
     async fn fired_today(
         &self,
         queries: &[GateQuery<'_>],
-    ) -> Result<BTreeMap<String, (u32, f64)>, StoreError> {
+    ) -> Result<BTreeMap<String, (u32, Spent)>, StoreError> {
         let mut roles_by_day: BTreeMap<_, Vec<&str>> = BTreeMap::new();
         for query in queries {
             let roles = roles_by_day.entry(query.day).or_default();
@@ -124,7 +125,7 @@ impl Store {
         let mut fired = BTreeMap::new();
         for (day, roles) in roles_by_day {
             let roles = serde_json::json!(roles).to_string();
-            let rows: Vec<(String, i64, Option<f64>)> = match &self.db {
+            let rows: Vec<(String, i64, Option<f64>, Option<i64>)> = match &self.db {
                 Db::Sqlite(pool) => fired!(pool, "SELECT value FROM json_each($1)", roles, day),
                 Db::Postgres(pool) => {
                     fired!(
@@ -135,10 +136,10 @@ impl Store {
                     )
                 }
             };
-            fired.extend(
-                rows.into_iter()
-                    .map(|(role, count, spent)| (role, (small(count), spent.unwrap_or(0.0)))),
-            );
+            let rows = rows.into_iter();
+            fired.extend(rows.map(|(role, count, usd, estimated)| {
+                (role, (small(count), spent(usd, estimated)))
+            }));
         }
         Ok(fired)
     }

@@ -1,5 +1,6 @@
 //! Reading firings.
 
+use carson_core::admission::Spent;
 use carson_core::{FiringId, HostName, RoleName};
 use chrono::{DateTime, Utc};
 use serde_json::Value;
@@ -9,6 +10,7 @@ use uuid::Uuid;
 use crate::db::{Db, Store, on};
 use crate::error::StoreError;
 use crate::firing::{BlockedCall, Firing, Raw, StageRow, parsed, select_firing, small};
+use crate::usage::spent;
 
 /// Which firings to list; the newest come first.
 #[derive(Clone, Debug)]
@@ -204,16 +206,17 @@ impl Store {
     ///
     /// # Errors
     /// When the database does not answer.
-    pub async fn quiet_since(&self, since: DateTime<Utc>) -> Result<(u32, u32, f64), StoreError> {
-        let (silent, skipped, cost): (i64, i64, f64) = on!(self, |pool| query_as(
-            "SELECT COALESCE(SUM(CASE WHEN outcome = 'SILENT' THEN 1 ELSE 0 END), 0), \
+    pub async fn quiet_since(&self, since: DateTime<Utc>) -> Result<(u32, u32, Spent), StoreError> {
+        let (silent, skipped, usd, estimated): (i64, i64, Option<f64>, Option<i64>) =
+            on!(self, |pool| query_as(
+                "SELECT COALESCE(SUM(CASE WHEN outcome = 'SILENT' THEN 1 ELSE 0 END), 0), \
              COALESCE(SUM(CASE WHEN outcome = 'SKIPPED' THEN 1 ELSE 0 END), 0), \
-             COALESCE(SUM(cost_usd), 0.0) FROM firing WHERE claimed_at >= $1"
-        )
-        .bind(since)
-        .fetch_one(pool)
-        .await?);
-        Ok((small(silent), small(skipped), cost))
+             SUM(cost_usd), MAX(cost_estimated) FROM firing WHERE claimed_at >= $1"
+            )
+            .bind(since)
+            .fetch_one(pool)
+            .await?);
+        Ok((small(silent), small(skipped), spent(usd, estimated)))
     }
 
     /// The newest row of each of these roles, in one query.

@@ -1,6 +1,6 @@
 //! What accounts have used, what the fleet has spent, and what people refused.
 
-use carson_core::admission::UsageWindow;
+use carson_core::admission::{Spent, UsageWindow};
 use carson_core::work::WorkKey;
 use carson_core::{AccountName, RepoName, RoleName};
 use chrono::{DateTime, Utc};
@@ -18,6 +18,14 @@ row! {
         utilization: f64,
         resets_at: Option<DateTime<Utc>>,
         seen_at: DateTime<Utc>,
+    }
+}
+
+/// As a sum and the largest mark of its rows say.
+pub(crate) fn spent(usd: Option<f64>, estimated: Option<i64>) -> Spent {
+    Spent {
+        usd: usd.unwrap_or(0.0),
+        estimated: estimated.unwrap_or(0) != 0,
     }
 }
 
@@ -72,16 +80,16 @@ impl Store {
     ///
     /// # Errors
     /// When the database does not answer.
-    pub async fn spent(&self, span: (DateTime<Utc>, DateTime<Utc>)) -> Result<f64, StoreError> {
-        let row: (Option<f64>,) = on!(self, |pool| query_as(
-            "SELECT SUM(cost_usd) FROM firing \
+    pub async fn spent(&self, span: (DateTime<Utc>, DateTime<Utc>)) -> Result<Spent, StoreError> {
+        let row: (Option<f64>, Option<i64>) = on!(self, |pool| query_as(
+            "SELECT SUM(cost_usd), MAX(cost_estimated) FROM firing \
              WHERE cost_usd IS NOT NULL AND claimed_at >= $1 AND claimed_at < $2"
         )
         .bind(span.0)
         .bind(span.1)
         .fetch_one(pool)
         .await?);
-        Ok(row.0.unwrap_or(0.0))
+        Ok(spent(row.0, row.1))
     }
 
     /// Money of a role's firings that were claimed between two instants.
@@ -92,9 +100,9 @@ impl Store {
         &self,
         role: &RoleName,
         span: (DateTime<Utc>, DateTime<Utc>),
-    ) -> Result<f64, StoreError> {
-        let row: (Option<f64>,) = on!(self, |pool| query_as(
-            "SELECT SUM(cost_usd) FROM firing \
+    ) -> Result<Spent, StoreError> {
+        let row: (Option<f64>, Option<i64>) = on!(self, |pool| query_as(
+            "SELECT SUM(cost_usd), MAX(cost_estimated) FROM firing \
              WHERE role = $1 AND claimed_at >= $2 AND claimed_at < $3"
         )
         .bind(role.as_str())
@@ -102,7 +110,7 @@ impl Store {
         .bind(span.1)
         .fetch_one(pool)
         .await?);
-        Ok(row.0.unwrap_or(0.0))
+        Ok(spent(row.0, row.1))
     }
 
     /// The firings that took a piece of work, oldest first.

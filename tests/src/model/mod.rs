@@ -1,5 +1,5 @@
 //! A scripted model: a small HTTP server on loopback that speaks Anthropic's Messages to the real
-//! Claude Code and OpenAI's Responses to the real Codex, both over SSE.
+//! Claude Code, OpenAI's Responses to the real Codex and its Chat Completions to `carson-agent`, all over SSE.
 //!
 //! # Theory of operation
 //! A test starts a [`ScriptedModel`], tells it what to answer with [`ScriptedModel::on`], points a
@@ -21,11 +21,12 @@
 //!
 //! # Reading order
 //! [`ScriptedModel`] (`server.rs`), [`Request`], [`When`], [`Reply`] and [`Message`], then what
-//! goes over the wire: `sse.rs`, `responses` and `http.rs`.
+//! goes over the wire: `sse.rs`, `responses`, `completions.rs` and `http.rs`.
 
 mod answer;
 mod claude;
 mod codex;
+mod completions;
 mod content;
 mod gate;
 mod http;

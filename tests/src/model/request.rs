@@ -12,6 +12,8 @@ pub(super) enum Api {
     Messages,
     /// OpenAI's Responses, spoken by Codex.
     Responses,
+    /// OpenAI's Chat Completions, spoken by `carson-agent`.
+    Completions,
 }
 
 /// One request that reached the server.
@@ -63,7 +65,9 @@ impl Request {
         if let Some(asked) = self.asked() {
             return asked.system();
         }
-        texts(&self.body["system"]).collect::<Vec<_>>().join("\n")
+        let among = self.said_by("system").flat_map(texts);
+        let all = texts(&self.body["system"]).chain(among);
+        all.collect::<Vec<_>>().join("\n")
     }
 
     /// What the caller asked: the first user message without the reminders that the CLI adds.
@@ -77,7 +81,7 @@ impl Request {
     pub fn tools(&self) -> Vec<&str> {
         array(&self.body["tools"])
             .iter()
-            .filter_map(|tool| tool["name"].as_str())
+            .filter_map(|tool| tool["name"].as_str().or(tool["function"]["name"].as_str()))
             .collect()
     }
 
@@ -87,9 +91,7 @@ impl Request {
         if let Some(asked) = self.asked() {
             return asked.turn();
         }
-        self.messages()
-            .filter(|message| message["role"] == "assistant")
-            .count()
+        self.said_by("assistant").count()
     }
 
     /// Every tool result so far, oldest first.
@@ -98,14 +100,18 @@ impl Request {
         if let Some(asked) = self.asked() {
             return asked.tool_results();
         }
-        self.messages()
+        let result = |content: &Value, is_error| ToolResult {
+            text: texts(content).collect::<Vec<_>>().join("\n"),
+            is_error,
+        };
+        let blocks = self
+            .messages()
             .flat_map(|message| array(&message["content"]))
             .filter(|block| block["type"] == "tool_result")
-            .map(|block| ToolResult {
-                text: texts(&block["content"]).collect::<Vec<_>>().join("\n"),
-                is_error: block["is_error"] == true,
-            })
-            .collect()
+            .map(|block| result(&block["content"], block["is_error"] == true));
+        // Nothing of these is marked as an error.
+        let of_completions = self.said_by("tool").map(|content| result(content, false));
+        blocks.chain(of_completions).collect()
     }
 
     /// The session's working directory, which the CLIs state in their notes on the environment.
@@ -133,6 +139,7 @@ impl Request {
         match (self.method.as_str(), self.path.split('?').next()?) {
             ("POST", "/v1/messages") => Some(Api::Messages),
             ("POST", "/v1/responses") => Some(Api::Responses),
+            ("POST", "/v1/chat/completions") => Some(Api::Completions),
             _ => None,
         }
     }
@@ -143,6 +150,12 @@ impl Request {
 
     fn messages(&self) -> impl Iterator<Item = &Value> {
         array(&self.body["messages"]).iter()
+    }
+
+    /// The content of the messages of a role.
+    fn said_by(&self, role: &'static str) -> impl Iterator<Item = &Value> {
+        let messages = self.messages().filter(move |one| one["role"] == role);
+        messages.map(|one| &one["content"])
     }
 
     fn prompt_blocks(&self) -> impl Iterator<Item = &str> {

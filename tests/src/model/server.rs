@@ -13,7 +13,7 @@ use super::answer::{Answer, Body};
 use super::http::{read_request, respond, respond_with_events};
 use super::request::Api;
 use super::sse::Sent;
-use super::{Reply, Request, When, responses};
+use super::{Reply, Request, When, completions, responses};
 
 /// A scripted model on a port of its own; see the module's documentation.
 #[derive(Debug)]
@@ -202,6 +202,7 @@ async fn send(
         Body::Message(message) if request.wants_stream() => {
             let events = match request.api() {
                 Some(Api::Responses) => responses::Sent { message, serial }.events(),
+                Some(Api::Completions) => completions::Sent { message, serial }.events(),
                 _ => Sent::new(message, request, serial).events(),
             };
             respond_with_events(stream, &headers, &events, true).await
@@ -213,6 +214,7 @@ async fn send(
         Body::CutStream(message) => {
             let events = match request.api() {
                 Some(Api::Responses) => responses::Sent { message, serial }.events_until_cut(),
+                Some(Api::Completions) => completions::Sent { message, serial }.events_until_cut(),
                 _ => Sent::new(message, request, serial).events_until_cut(),
             };
             respond_with_events(stream, &headers, &events, false).await

@@ -210,6 +210,7 @@ fn every_number_in_a_file_has_bounds() {
     let counts = [
         "max_turns",
         "max_turns_read",
+        "max_tool_calls",
         "max_attempts",
         "max_firings_per_day",
         "max_output_mb",

@@ -361,6 +361,37 @@ fn the_turn_ceiling_ends_a_session_and_what_it_did_becomes_a_draft() {
 }
 
 #[test]
+fn the_tool_call_over_the_cap_ends_a_session_of_claude() {
+    let scene = Scene::with_role(&format!("{ONLY_EXECUTE}[limits]\nmax_tool_calls = 2\n"));
+    scene.on(executing(), restless()).else_all_goes_well();
+
+    let fired = scene.fire();
+
+    assert_eq!(fired.end(), ("PARTIAL", 10), "{fired:#?}");
+    assert!(
+        fired.text("reason").contains("tool call budget"),
+        "{fired:#?}"
+    );
+    assert_eq!(scene.pull()["draft"], true);
+}
+
+#[test]
+fn claude_that_goes_in_circles_is_stopped() {
+    let scene = Scene::with_role(ONLY_EXECUTE);
+    let circles = Reply::turns([bash(COMMIT), bash("git status --short")]);
+    scene.on(executing(), circles).else_all_goes_well();
+
+    let fired = scene.fire();
+
+    assert_eq!(fired.end(), ("PARTIAL", 10), "{fired:#?}");
+    let reason = fired.text("reason");
+    assert!(
+        reason.contains("the same call of Bash had the same result 3 times in a row"),
+        "{reason}"
+    );
+}
+
+#[test]
 fn a_short_retry_after_is_waited_for() {
     let scene = Scene::with_role(ONLY_EXECUTE);
     let busy_once = Reply::requests([too_many_requests(1), bash(COMMIT), say("[OK] it greets")]);

@@ -176,6 +176,51 @@ fn the_turn_ceiling_ends_a_session_of_codex_and_what_it_did_becomes_a_draft() {
 }
 
 #[test]
+fn codex_that_goes_in_circles_is_stopped_and_one_whose_results_change_is_not() {
+    let scene = Scene::new(BOUNDED);
+    scene
+        .on(
+            executing(),
+            Reply::turns([bash(COMMIT), bash("git status --short")]),
+        )
+        .else_all_goes_well();
+
+    let row = scene.fire();
+
+    assert_eq!(row["outcome"], "PARTIAL", "{row:#}");
+    let reason = row["reason"].to_string();
+    assert!(reason.contains("3 times in a row"), "{reason}");
+
+    let scene = Scene::new(&only_executes());
+    let counts = "echo x >> \"$HOME/n\"; wc -l < \"$HOME/n\"";
+    let works = [COMMIT, counts, counts, counts, counts].map(bash);
+    let works = works.into_iter().chain([say("[OK] it greets")]);
+    scene
+        .on(executing(), Reply::turns(works))
+        .else_all_goes_well();
+
+    let row = scene.fire();
+
+    assert_eq!(row["outcome"], "OK", "{row:#}");
+}
+
+#[test]
+fn tools_that_codex_cannot_hold_to_are_refused_before_anything_is_fired() {
+    let scene = Scene::new(BOUNDED);
+    let tools = "[tools]\nwrite = [\"Read\", \"Bash(cargo *)\"]\n";
+    scene.fleet.role(ROLE, "codex", tools);
+
+    let checked = scene.fleet.carson(&["config", "check"]);
+
+    assert_eq!(checked.code, Some(2), "{checked:#?}");
+    let said = format!("{}{}", checked.stdout, checked.stderr);
+    assert!(said.contains("it would get all of that tool"), "{said}");
+    assert!(said.contains("leave [tools] out"), "{said}");
+    assert_eq!(scene.fleet.fire(ROLE).code, Some(2));
+    assert_eq!(scene.model.count(), 0);
+}
+
+#[test]
 fn a_used_up_plan_of_codex_blocks_its_account() {
     let scene = Scene::new(BOUNDED);
     let reset = Clock::system().now().timestamp() + 2 * 60 * 60;

@@ -12,7 +12,7 @@ mod reviewer;
 mod steward;
 pub(crate) mod tester;
 mod triager;
-mod whole;
+pub(crate) mod whole;
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -64,13 +64,13 @@ pub(crate) fn fire(fleet: &TestFleet, role: &str) -> Value {
 }
 
 /// The row, which ended so.
-fn ends(fleet: &TestFleet, role: &str, outcome: &str) -> Value {
+pub(crate) fn ends(fleet: &TestFleet, role: &str, outcome: &str) -> Value {
     let row = fire(fleet, role);
     assert_eq!(row["outcome"], outcome, "{row:#}");
     row
 }
 
-fn reason(row: &Value) -> &str {
+pub(crate) fn reason(row: &Value) -> &str {
     row["reason"].as_str().unwrap()
 }
 

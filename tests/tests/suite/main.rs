@@ -2,6 +2,7 @@
 
 #![cfg(test)]
 
+mod agent_firing;
 mod arrows;
 mod bad_input;
 mod bad_world;

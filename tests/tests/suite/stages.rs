@@ -140,3 +140,84 @@ fn success_without_a_commit_becomes_a_draft_that_nobody_reviews() {
     assert!(!fired.came_through("diff-review"));
     assert_eq!(fired.fleet.labels(1), ["for:implementer"]);
 }
+
+/// Steps whose session is still there when somebody stops it; one that nobody stops says that all is well.
+fn unless_stopped(steps: &str, ms: u32) -> String {
+    format!("{steps}{{ sleep_ms = {ms} }}, {{ say = \"[OK] it greets\" }}")
+}
+
+/// A limit that leaves a scripted session all its turns, of which each call is one.
+const ALL_TURNS: &str = "[limits]\nmax_turns = 1000\nmax_attempts = 1\n";
+
+#[test]
+fn the_tool_call_over_the_cap_ends_the_session_and_its_work_becomes_a_draft() {
+    let calls: String = (1..=3)
+        .map(|n| format!("{{ tool = \"echo {n}\" }}, "))
+        .collect();
+    let capped = |cap: u32, ms: u32| {
+        let steps = unless_stopped(&format!("{COMMITS}, {calls}"), ms);
+        let more = format!("{ALL_TURNS}max_tool_calls = {cap}\n");
+        Fired::playing(&more, &[("execute", &steps)])
+    };
+
+    let fired = capped(2, 60_000);
+
+    assert_eq!(fired.end(), ("PARTIAL", 10), "{:#?}", fired.row);
+    let reason = fired.row["reason"].to_string();
+    assert!(reason.contains("tool call budget"), "{reason}");
+    fired.is_for_nobody_to_review();
+    assert_eq!(capped(3, 0).end(), ("OK", 0), "as many as it may have");
+}
+
+#[test]
+fn the_same_call_with_the_same_result_ends_the_session() {
+    let again = "{ tool = \"git status --short\" }, ".repeat(3);
+    for (before, end) in [
+        (format!("{COMMITS}, "), ("PARTIAL", 10)),
+        (String::new(), ("FAILED", 13)),
+    ] {
+        let steps = unless_stopped(&format!("{before}{again}"), 60_000);
+
+        let fired = Fired::playing(ALL_TURNS, &[("execute", &steps)]);
+
+        assert_eq!(fired.end(), end, "{:#?}", fired.row);
+        let reason = fired.row["reason"].to_string();
+        assert!(
+            reason.contains("the same call of Bash had the same result 3 times in a row"),
+            "{reason}"
+        );
+    }
+}
+
+#[test]
+fn the_same_call_with_another_result_each_time_does_not() {
+    let counts =
+        "{ tool = 'n=$(cat \"$HOME/n\" || echo 0); echo $((n + 1)) > \"$HOME/n\"; exit $n' }, ";
+    let steps = unless_stopped(&format!("{COMMITS}, {}", counts.repeat(6)), 0);
+
+    let fired = Fired::playing(ALL_TURNS, &[("execute", &steps)]);
+
+    assert_eq!(fired.end(), ("OK", 0), "{:#?}", fired.row);
+}
+
+#[test]
+fn two_hundred_calls_that_change_nothing_end_the_session() {
+    let looks = "{ tool = \"true\" }, { tool = \"false\" }, ".repeat(105);
+
+    let idle = Fired::playing(ALL_TURNS, &[("execute", &unless_stopped(&looks, 60_000))]);
+
+    assert_eq!(idle.end(), ("FAILED", 13), "{:#?}", idle.row);
+    let reason = idle.row["reason"].to_string();
+    assert!(reason.contains("changed nothing in its tree"), "{reason}");
+}
+
+#[test]
+fn a_shell_that_changes_a_file_among_many_calls_is_work() {
+    let looks = "{ tool = \"true\" }, { tool = \"false\" }, ".repeat(60);
+    let greets = "{ tool = \"echo 'Good evening.' > hello.txt\" }, ";
+    let steps = format!("{looks}{greets}{looks}{{ commit = \"Add a greeting\" }}, ");
+
+    let fired = Fired::playing(ALL_TURNS, &[("execute", &unless_stopped(&steps, 0))]);
+
+    assert_eq!(fired.end(), ("OK", 0), "{:#?}", fired.row);
+}

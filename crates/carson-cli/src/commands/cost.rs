@@ -1,5 +1,6 @@
 //! `carson cost`
 
+use carson_core::admission::Spent;
 use carson_core::text::{counted, instant};
 use carson_operator::Ask;
 use carson_operator::cost::{Cost, Sum};
@@ -36,11 +37,14 @@ pub async fn run(app: &App, since: Option<String>) -> Result<u8, CommandError> {
 }
 
 fn row(name: &str, sum: &Sum) -> Vec<String> {
-    let about = if sum.estimated { "~" } else { "" };
     let known = sum.firings - sum.unknown;
     let dollars = |of: u64| match known {
         0 => "unknown".to_owned(),
-        _ => format!("{about}${:.2}", sum.cost_usd / of as f64),
+        _ => Spent {
+            usd: sum.cost_usd / of as f64,
+            estimated: sum.estimated,
+        }
+        .to_string(),
     };
     vec![
         name.to_owned(),

@@ -80,8 +80,7 @@ fn work(row: &Firing) -> String {
 
 /// What it cost, to so many digits.
 fn cost(row: &Firing, digits: usize) -> Option<String> {
-    let about = if row.cost_estimated { "~" } else { "" };
-    row.cost_usd.map(|cost| format!("{about}${cost:.digits$}"))
+    row.spent().map(|spent| spent.to_digits(digits))
 }
 
 fn took(row: &Firing, now: DateTime<Utc>) -> String {

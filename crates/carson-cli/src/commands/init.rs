@@ -216,6 +216,7 @@ impl Made {
             repo: &source.name,
             account: &account,
             check,
+            without_tools: !args.engine.facts().keeps_to_tools,
             ..RoleText::default()
         };
         self.file(&file, &text.toml())?;

@@ -108,6 +108,10 @@ impl NewRole {
             task: self.task.as_deref(),
             run: self.run.as_deref(),
             check: check.as_ref(),
+            without_tools: account
+                .as_ref()
+                .and_then(|account| fleet.accounts.get(account))
+                .is_some_and(|account| !account.engine.facts().keeps_to_tools),
         };
         write(&file, &text.toml()).map_err(not_writable)?;
         if let Err(error) = app.load() {

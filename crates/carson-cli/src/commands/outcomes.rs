@@ -1,5 +1,6 @@
 //! `carson outcomes`
 
+use carson_core::admission::Spent;
 use carson_core::text::{counted, instant};
 use carson_operator::Ask;
 use carson_operator::outcomes::{By, Ledger, MOST, Outcomes, Sum};
@@ -61,9 +62,9 @@ fn row(name: &str, sum: &Sum) -> Vec<String> {
 }
 
 fn cost(sum: &Sum) -> String {
-    let about = if sum.cost_estimated { "~" } else { "" };
+    let estimated = sum.cost_estimated;
     match sum.cost_per_merged {
-        Some(cost) => format!("{about}${cost:.2}"),
+        Some(usd) => Spent { usd, estimated }.to_string(),
         None if sum.cost_unknown > 0 => "unknown".to_owned(),
         None => "-".to_owned(),
     }

@@ -41,6 +41,8 @@ pub struct RoleText<'a> {
     pub run: Option<&'a str>,
     /// What tests its repository.
     pub check: Option<&'a ProposedCheck>,
+    /// Whether its account's CLI takes no list of tools.
+    pub without_tools: bool,
 }
 
 impl RoleText<'_> {
@@ -62,6 +64,9 @@ impl RoleText<'_> {
         if !self.cadence.is_empty() {
             let lines: Vec<String> = self.cadence.iter().map(|line| quoted(line)).collect();
             set(&mut text, "cadence", &format!("[{}]", lines.join(", ")));
+        }
+        if self.without_tools {
+            leave_tools_out(&mut text);
         }
         let keeps_nothing = text.contains("[command]") && !text.contains("\ncommit ");
         let makes_commits = self.like.is_none_or(|role| role.kind.makes_commits());
@@ -93,6 +98,22 @@ fn set(text: &mut String, key: &str, value: &str) {
     *text = lines.collect();
 }
 
+/// Turns the section into a comment: what is not held to must not stand there as if it were.
+fn leave_tools_out(text: &mut String) {
+    const WHY: &str = "# Its account's CLI takes no list of tools, so this one is left out: the hook and the sandbox are\n\
+                       # what holds its sessions.\n";
+    let mut is_inside = false;
+    let lines = text.lines().map(|line| {
+        let begins = line == "[tools]";
+        is_inside = begins || is_inside && !line.starts_with('[');
+        match is_inside && !line.is_empty() {
+            true => format!("{}# {line}\n", if begins { WHY } else { "" }),
+            false => format!("{line}\n"),
+        }
+    });
+    *text = lines.collect();
+}
+
 fn with_check(text: &mut String, check: Option<&ProposedCheck>) {
     text.push_str(&match check {
         Some(ProposedCheck { run, by }) => format!(
@@ -106,4 +127,33 @@ fn with_check(text: &mut String, check: Option<&ProposedCheck>) {
              # [promise]\n# run = \"make test\"\n"
             .to_owned(),
     });
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_list_of_tools_is_a_comment_where_nobody_holds_to_it() {
+        let text = |without_tools| {
+            let role = RoleText {
+                like: ShippedRole::named("reviewer"),
+                repo: "widget",
+                account: "codex",
+                without_tools,
+                ..RoleText::default()
+            };
+            role.toml()
+        };
+        let lines = |text: &str, line: &str| text.lines().any(|found| found == line);
+        assert!(lines(&text(false), "[tools]"));
+        let left_out = text(true);
+        assert!(!lines(&left_out, "[tools]"), "{left_out}");
+        assert!(
+            left_out.contains("\n# [tools]\n# write = [\"Read\""),
+            "{left_out}"
+        );
+        assert!(lines(&left_out, "[limits]"), "{left_out}");
+        assert!(lines(&left_out, "max_turns = 40"), "{left_out}");
+    }
 }

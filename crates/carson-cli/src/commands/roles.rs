@@ -184,9 +184,10 @@ fn show(fleet: &Fleet, role: &Role, day: &WorstDay) {
     confinement(role);
     print::line(&egress(role));
     print::line(&format!(
-        "worst case of a firing: {}, {}, {}{}",
+        "worst case of a firing: {}, {}, {}, {}{}",
         counted(worst.sessions, "session"),
         counted(worst.turns, "turn"),
+        counted(worst.tool_calls, "tool call"),
         format_duration(limits.wall_clock),
         money(limits.max_cost_usd)
     ));

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use carson_core::admission::UsageWindow;
+use carson_core::admission::{Spent, UsageWindow};
 use carson_core::text::{ago, counted, instant};
 use carson_home::Home;
 use carson_operator::Ask;
@@ -66,7 +66,11 @@ async fn show(app: &App, home: &Home, with_jobs: bool) -> Result<u8, CommandErro
     print::table(&["ROLE", "NEXT", "LAST", "STREAK"], rows.collect());
     running(&seen);
     if seen.spent_today > 0.0 {
-        print::line(&format!("spent today: ${:.2}", seen.spent_today));
+        let spent = Spent {
+            usd: seen.spent_today,
+            estimated: seen.spent_estimated,
+        };
+        print::line(&format!("spent today: {spent}"));
     }
     posts(&seen);
     jobs(&seen, with_jobs);
@@ -228,7 +232,7 @@ fn running(seen: &Seen) {
         };
         let title = row.title.as_ref().filter(|_| !work.is_empty());
         let title = title.map_or_else(String::new, |title| format!(" {title}"));
-        let cost = row.cost_usd.map(|cost| format!(", ${cost:.2}"));
+        let cost = row.spent().map(|spent| format!(", {spent}"));
         print::line(&format!(
             "running {} {}{work}{title}: {}, {}{}{gone}",
             row.id.short(),

@@ -82,8 +82,10 @@ fn of_role(carson: &str, role: &OfRole) {
     }
     for budget in &role.budgets {
         print::line(&format!(
-            "spent: ${:.2} of ${:.2} for {}",
-            budget.spent, budget.max, budget.what
+            "spent: {} of ${:.2} for {}",
+            budget.so_far(),
+            budget.max,
+            budget.what
         ));
     }
     for window in &role.windows {

@@ -94,6 +94,7 @@ fn a_cooldown_lets_one_try_and_a_budget_lets_none() {
         what: "this role a day",
         key: "limits.max_cost_usd_per_day",
         spent,
+        estimated: false,
         max: 2.0,
     };
     let spent = Gate {
@@ -120,7 +121,7 @@ proptest! {
             is_low: low,
             breaker: Breaker { opened_at: opened.then(|| at(0)), ..Breaker::default() },
             cooldown: cooldown.map(Duration::from_secs),
-            budgets: vec![Budget { what: "x", key: "y", spent: spent.into(), max: 20.0 }],
+            budgets: vec![Budget { what: "x", key: "y", spent: spent.into(), estimated: false, max: 20.0 }],
             fired_today: fired,
             last: if running { LastFiring::Runs } else { LastFiring::Ended },
             ..gate()

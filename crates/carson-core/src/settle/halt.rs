@@ -46,6 +46,10 @@ pub enum Halt {
     TimedOut(String),
     /// The last allowed execute session used up its turns.
     OutOfTurns,
+    /// A session used up its tool calls.
+    OutOfToolCalls,
+    /// A session went in circles, and how.
+    InCircles(String),
     /// The money of this firing ran out.
     OutOfMoney,
     /// A plan session ended with a sentinel other than `[OK]`.

@@ -168,6 +168,29 @@ fn a_budget_that_ends_with_work_is_partial() {
 }
 
 #[test]
+fn tool_calls_that_are_used_up_and_circles_say_so_and_keep_what_there_is() {
+    let ends = [
+        (Halt::OutOfToolCalls, "tool call budget"),
+        (Halt::InCircles("Bash again".into()), "in circles"),
+    ];
+    for (halt, why) in ends {
+        let empty = Facts {
+            halt: Some(halt),
+            ..Facts::default()
+        };
+        let left = Facts {
+            commits: 1,
+            ..empty.clone()
+        };
+        for (facts, outcome) in [(empty, Outcome::Failed), (left, Outcome::Partial)] {
+            let settled = settle(&facts);
+            assert_eq!(settled.outcome, outcome);
+            assert!(settled.reason.contains(why), "{}", settled.reason);
+        }
+    }
+}
+
+#[test]
 fn a_blocked_call_that_ended_the_session_is_blocked() {
     let stopped = Facts {
         sentinel: Some(Sentinel::Partial("could not push".into())),
@@ -205,6 +228,8 @@ fn halts() -> impl Strategy<Value = Option<Halt>> {
         1 => Just(Some(Halt::AsBefore("x".into()))),
         1 => Just(Some(Halt::TimedOut("x".into()))),
         1 => Just(Some(Halt::OutOfTurns)),
+        1 => Just(Some(Halt::OutOfToolCalls)),
+        1 => Just(Some(Halt::InCircles("x".into()))),
         1 => Just(Some(Halt::OutOfMoney)),
         1 => sentinels().prop_map(|s| s.map(Halt::Planned)),
         1 => Just(Some(Halt::PlanRejected("x".into()))),

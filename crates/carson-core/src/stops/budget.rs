@@ -29,8 +29,8 @@ fn stands(gate: &Gate, _: DateTime<Utc>) -> Option<Standing> {
 }
 
 fn shown(budget: &Budget) -> String {
-    let (spent, max, what) = (budget.spent, budget.max, budget.what);
-    format!("${spent:.2} of ${max:.2} for {what}")
+    let (spent, max, what) = (budget.so_far(), budget.max, budget.what);
+    format!("{spent} of ${max:.2} for {what}")
 }
 
 fn cause(gate: &Gate, budget: &Budget) -> Cause {

@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use crate::breaker::Breaker;
 use crate::id::{AccountName, RoleName};
 use crate::skip::BlockKind;
-use crate::usage::{Budget, Shares, UsageWindow};
+use crate::usage::{Budget, Shares, Spent, UsageWindow};
 
 /// What the role asks for when its firing still runs at the next slot.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -109,7 +109,7 @@ pub struct Gate {
     /// Money that may be spent.
     pub budgets: Vec<Budget>,
     /// What the role spent in its zone's day.
-    pub spent_today: f64,
+    pub spent_today: Spent,
     /// Firings of this role in its zone's day, skipped ones left out.
     pub fired_today: u32,
     /// The role's daily cap.
@@ -142,7 +142,7 @@ impl Gate {
             breaker: Breaker::default(),
             cooldown: None,
             budgets: Vec::new(),
-            spent_today: 0.0,
+            spent_today: Spent::default(),
             fired_today: 0,
             max_per_day: 0,
             last: LastFiring::default(),

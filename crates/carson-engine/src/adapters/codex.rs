@@ -10,7 +10,8 @@
 //! around its tools.
 //!
 //! It has no ceiling of turns and none of money, says nothing of calls that the hook refused, and
-//! names no model: each tool call is counted as a turn here, and the last one stops it.
+//! names no model: each tool call is counted as a turn (`rules_reader.rs`), and the last one stops it.
+//! It takes no list of tools either, so settings that give one are refused.
 
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
@@ -29,7 +30,7 @@ use crate::reader::Reader;
 use crate::rules::RuleFile;
 use crate::rules_reader::RulesReader;
 use crate::said::Said;
-use crate::session::{Ended, Event, Hook, Session, SessionEnd};
+use crate::session::{Event, Hook, Session, SessionEnd};
 use crate::sign_in::{Age, Credential, Holders, Settings, SignIn};
 use crate::variables::{Variables, given};
 use crate::version::Version;
@@ -235,11 +236,9 @@ fn says(event: &serde_json::Value) -> Vec<Said> {
     }
 }
 
-/// Its events by its rules, and the turn ceiling that it does not have itself.
+/// Its events by its rules.
 struct Output {
     events: RulesReader,
-    max_turns: u32,
-    calls: u32,
     /// Whether it said a final text; what else it printed is none.
     answered: bool,
 }
@@ -247,31 +246,20 @@ struct Output {
 impl Output {
     fn new(max_turns: u32) -> Self {
         Self {
-            events: RulesReader::speaking(Some(&CLI)),
-            max_turns,
-            calls: 0,
+            events: RulesReader::speaking(Some(&CLI), max_turns),
             answered: false,
         }
-    }
-
-    fn is_out_of_turns(&self) -> bool {
-        self.calls >= self.max_turns
     }
 }
 
 impl Reader for Output {
     fn line(&mut self, line: &[u8], on_event: &mut dyn FnMut(&Event)) -> ControlFlow<()> {
-        let (mut calls, mut answered) = (0, false);
+        let mut answered = false;
         let flow = self.events.line(line, &mut |event| {
-            calls += u32::from(matches!(event, Event::ToolCall { .. }));
             answered |= matches!(event, Event::Text(_));
             on_event(event);
         });
-        self.calls = self.calls.saturating_add(calls);
         self.answered |= answered;
-        if self.is_out_of_turns() {
-            return ControlFlow::Break(());
-        }
         flow
     }
 
@@ -281,14 +269,9 @@ impl Reader for Output {
         redactor: &Redactor,
         now: DateTime<Utc>,
     ) -> SessionEnd {
-        let out_of_turns = self.is_out_of_turns();
         let mut end = Box::new(self.events).end(done, redactor, now);
-        end.turns = self.calls.saturating_add(1).min(self.max_turns);
         if !self.answered {
             end.text.clear();
-        }
-        if out_of_turns {
-            end.ended = Ended::MaxTurns;
         }
         end
     }

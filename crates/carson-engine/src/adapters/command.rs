@@ -3,8 +3,8 @@
 //! Exit 0 is an end with a text; exit 75 (`EX_TEMPFAIL` of sysexits.h) is a limit without a known
 //! end; anything else is a crash. Such a program has no hook of its own.
 //!
-//! Where the account says whose words the program speaks (`limits = "codex"`), its JSON lines are
-//! read too: the final text, the tokens, and what a failure means by that CLI's rules.
+//! Where the account says whose words the program speaks (`speaks = "codex"`), its JSON lines are
+//! read too: the final text, the tokens, the tool calls, and what a failure means by that CLI's rules.
 
 use carson_proc::Command;
 
@@ -22,7 +22,7 @@ pub(crate) static ADAPTER: Adapter = Adapter {
     name: "command",
     driven: None,
     command,
-    reader: |engine, _| Box::new(RulesReader::speaking(engine.limits)),
+    reader: |engine, session| Box::new(RulesReader::speaking(engine.limits, session.max_turns)),
     // Its output as it stands is its answer.
     says: |_| Vec::new(),
     variables: |_| vec![("CARSON_MAX_TURNS", "…"), ("CARSON_STAGE", "…")],

@@ -1,6 +1,7 @@
 //! The engines, one file each. A new one is a file here, its line in [`ADAPTERS`], and its row in
 //! `carson_core::ENGINES`.
 
+mod agent;
 mod claude;
 mod codex;
 mod command;
@@ -21,6 +22,7 @@ static ADAPTERS: [&Adapter; ENGINES.len()] = [
     &codex::ADAPTER,
     &command::ADAPTER,
     &rehearsal::ADAPTER,
+    &agent::ADAPTER,
 ];
 
 /// How an engine is driven.
@@ -68,6 +70,8 @@ pub fn tells_denials(kind: EngineKind) -> bool {
 mod tests {
     use std::collections::BTreeSet;
 
+    use carson_core::WORDS_WITH_CALLS;
+
     use super::*;
 
     #[test]
@@ -81,5 +85,20 @@ mod tests {
         }
         let names: BTreeSet<&str> = clis().map(|cli| cli.name).collect();
         assert_eq!(names.len(), clis().count());
+    }
+
+    #[test]
+    fn the_words_that_tell_of_calls_are_those_whose_rules_read_them() {
+        let reads = clis().filter(|cli| cli.rules.rules().calls.is_some());
+        let mut reads: BTreeSet<&str> = reads.map(|cli| cli.name).collect();
+        // No other program speaks as this one does.
+        assert!(reads.remove("carson-agent"));
+        assert_eq!(reads, WORDS_WITH_CALLS.iter().copied().collect());
+        for calls in clis().filter_map(|cli| cli.rules.rules().calls.as_ref()) {
+            // What cannot be compared can never be seen to repeat itself.
+            assert!(!calls.arguments.is_empty());
+            assert!(calls.id.is_some() == calls.done.is_some());
+            assert!(calls.result.is_empty() == calls.done.is_some());
+        }
     }
 }

@@ -2,6 +2,7 @@
 
 use std::ops::ControlFlow;
 
+use carson_core::repetition::CallPrint;
 use carson_proc::{Command, Exit, Finished};
 use carson_redact::Redactor;
 use chrono::{DateTime, Utc};
@@ -10,6 +11,7 @@ use serde_json::Value;
 use crate::adapter::Adapter;
 use crate::engine::Engine;
 use crate::error::EngineError;
+use crate::open_calls::print_of;
 use crate::reader::{Reader, last_words};
 use crate::said::Said;
 use crate::session::{Denied, Ended, Event, Limit, LimitKind, Session, SessionEnd};
@@ -84,6 +86,13 @@ impl Reader for Output {
                 on_event(&Event::ToolCall {
                     name: tool.clone(),
                     call: call.clone(),
+                });
+                on_event(&Event::ToolDone {
+                    name: tool.clone(),
+                    call: Some(CallPrint {
+                        arguments: print_of([&event["call"]]),
+                        result: print_of([&event["exit"], &event["denied"]]),
+                    }),
                 });
                 if let Some(reason) = event["denied"].as_str() {
                     let denied = Denied {

@@ -7,6 +7,7 @@
 //! ```text
 //! {"v":1,"type":"say","text":"…"}
 //! {"v":1,"type":"tool","name":"Bash","call":"git push","denied":"why"}   denied: null when it ran
+//!                                                                        exit: its code then, its result
 //! {"v":1,"type":"limit","resets_at":1795240000}
 //! {"v":1,"type":"max_turns"}
 //! ```

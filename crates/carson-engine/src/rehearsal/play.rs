@@ -152,17 +152,17 @@ fn tool(command: &str, part: &Part, cwd: &Path, out: &mut dyn Write) -> std::io:
         Some(hook) => ask(hook, command, cwd)?,
         None => None,
     };
+    let mut event = json!({"v": 1, "type": "tool", "name": "Bash", "call": command});
     if denied.is_none() {
-        program("/bin/sh", cwd)
+        let ended = program("/bin/sh", cwd)
             .arg("-c")
             .arg(command)
             .stdout(Stdio::null())
             .status()?;
+        event["exit"] = ended.code().into();
     }
-    emit(
-        out,
-        &json!({"v": 1, "type": "tool", "name": "Bash", "call": command, "denied": denied}),
-    )
+    event["denied"] = denied.into();
+    emit(out, &event)
 }
 
 fn ask(hook: &str, command: &str, cwd: &Path) -> std::io::Result<Option<String>> {

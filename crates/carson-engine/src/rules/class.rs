@@ -16,6 +16,10 @@ pub enum Class {
     Billing,
     /// Something between the CLI and its provider went wrong once: trying again may do.
     Transient,
+    /// No refusal: the CLI's own ceiling of turns.
+    Turns,
+    /// No refusal: its own budget.
+    Budget,
     /// The model would not do this task: another engine may.
     Capability,
     /// None of these, as far as any rule knows: trying again would not help.

@@ -46,6 +46,8 @@ fn ended(facts: &Facts, verdict: Verdict) -> Option<Ended> {
                 outage: verdict.class == Class::Outage,
             });
         }
+        Class::Turns => return Some(Ended::MaxTurns),
+        Class::Budget => return Some(Ended::MaxCost),
         Class::Capability => {
             return Some(Ended::Refused {
                 message: verdict.message,

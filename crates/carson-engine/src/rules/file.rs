@@ -125,6 +125,25 @@ pub(crate) struct Calls {
     /// Only these names; empty is all.
     #[serde(default)]
     pub names: Vec<String>,
+    /// What it was asked with. A call that has none of it is like no other one.
+    #[serde(default)]
+    pub arguments: Vec<String>,
+    /// What came back, where the same event has it.
+    #[serde(default)]
+    pub result: Vec<String>,
+    /// Its id, where its result is an event of its own.
+    pub id: Option<String>,
+    pub done: Option<Done>,
+}
+
+/// Which events are results of tool calls.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Done {
+    pub when: When,
+    /// The call's id.
+    pub id: String,
+    pub result: Vec<String>,
 }
 
 /// An event that counts.

@@ -9,7 +9,9 @@
 //! forgotten when anything follows it. Of each kind the newest counts. `[[rule]]`s are tried in
 //! their order on one piece of evidence after the other: all that a rule names must hold (`on`,
 //! `status`, `exit`, one of `text`, where `*` stands for anything and case does not matter). Each says
-//! where its words come from, and when that was (`source`, `seen`).
+//! where its words come from, and when that was (`source`, `seen`). `[calls]` names
+//! the events that are tool calls and, by pointers, what each was asked with and what came back: of both
+//! only a hash is kept.
 //!
 //! # What a model says is no evidence
 //!
@@ -35,7 +37,7 @@ pub use file::RuleFile;
 pub use headers::resets_at;
 
 pub(crate) use ends::failure;
-pub(crate) use file::{Rules, holds};
+pub(crate) use file::{Calls, Rules, holds};
 
 #[cfg(test)]
 mod tests;

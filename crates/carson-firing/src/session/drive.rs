@@ -1,17 +1,22 @@
 //! Runs a prepared session to its end, and watches it.
 
+use std::cell::RefCell;
+use std::convert::Infallible;
 use std::path::Path;
 use std::time::Duration;
 
 use carson_config::Account;
+use carson_core::repetition::Circle;
 use carson_core::settle::Halt;
-use carson_engine::{Access, Event, SessionEnd, estimate};
+use carson_engine::{Access, Ended, Event, SessionEnd, estimate};
+use carson_proc::Cancel;
 use tokio::sync::Notify;
 
 use super::hook_events::HookEvents;
 use super::limit::Seen;
 use super::outage;
 use super::prepare::Prepared;
+use super::stillness;
 use crate::ctx::Ctx;
 use crate::hook_check;
 use crate::placed::Placed;
@@ -89,6 +94,7 @@ pub(super) async fn drive<'h>(
     let mut watch = Watch::default();
     let answered = Notify::new();
     let before = (rec.tally().turns, rec.tally().cost_usd);
+    let (count, calls) = tokio::sync::watch::channel(0_u32);
     let mut seen = |event: &Event| {
         tracing::debug!(firing.id = %ctx.id, ?event, "session event");
         watch.observe(event);
@@ -96,6 +102,7 @@ pub(super) async fn drive<'h>(
             answered.notify_one();
         }
         if let Event::ToolCall { name, call } = event {
+            count.send_replace(watch.calls);
             ctx.calls(name, call);
         }
         if let Event::Used {
@@ -109,8 +116,11 @@ pub(super) async fn drive<'h>(
             ctx.used(before.0.saturating_add(*turns), cost, true);
         }
     };
+    let worktree = placed.place.worktree.clone();
+    let still = stillness::circle(prepared.access, &worktree, calls);
+    let (stop, circled) = (Cancel::new(), RefCell::new(None));
     let end = tokio::select! {
-        end = prepared.engine.run(&session, &ctx.cancel, &mut seen) => {
+        end = prepared.engine.run(&session, &stop, &mut seen) => {
             end.map_err(|error| Halt::EngineFailed(error.to_string()))
         }
         // The session ends with this future.
@@ -118,10 +128,17 @@ pub(super) async fn drive<'h>(
             "the worktree was taken away while the {stage} session ran; what it had committed is kept"
         ))),
         never = lent.keep_in_step(&firing) => match never {},
+        never = stopped(ctx, &stop) => match never {},
+        never = circles(still, &circled, &stop) => match never {},
         never = outage::hear_first(ctx, prepared.account, &answered) => match never {},
     };
     lent.take_back(&firing).await;
-    let end = end?;
+    let mut end = end?;
+    if end.ended == Ended::Cancelled
+        && let Some(circle) = circled.into_inner()
+    {
+        end.ended = Ended::Circled(circle);
+    }
     if let Err(halt) = hook_check::note(rec, &end) {
         // It never began.
         rec.count(ctx, |tally| {
@@ -140,6 +157,28 @@ pub(super) async fn drive<'h>(
         hook: prepared.hook_program,
         watch,
     })
+}
+
+/// Passes on that somebody asks the firing to stop.
+async fn stopped(ctx: &Ctx<'_>, stop: &Cancel) -> Infallible {
+    ctx.cancel.cancelled().await;
+    stop.cancel();
+    std::future::pending().await
+}
+
+/// Stops the session when it goes in circles, and remembers how.
+async fn circles(
+    circle: impl Future<Output = Circle>,
+    circled: &RefCell<Option<Circle>>,
+    stop: &Cancel,
+) -> Infallible {
+    let circle = circle.await;
+    // Whoever asked before has stopped it.
+    if !stop.is_cancelled() {
+        circled.replace(Some(circle));
+        stop.cancel();
+    }
+    std::future::pending().await
 }
 
 /// Comes to an end when the worktree is gone: nothing that is done then can be saved.

@@ -17,6 +17,7 @@ mod prepare;
 mod record;
 mod retry;
 mod route;
+mod stillness;
 mod usage;
 mod verdict;
 
@@ -40,8 +41,8 @@ pub(crate) use hook_events::Events;
 pub(crate) enum ExecuteEnd {
     /// With a final text.
     Said(String),
-    /// At its turn ceiling.
-    OutOfTurns,
+    /// Before it came to one, at one of its bounds; and what the firing says if nothing better follows.
+    Cut(Halt),
 }
 
 /// Runs a plan, review, revise or diff-review session: read-only, its final text is the answer.
@@ -52,9 +53,9 @@ pub(crate) async fn read_only(
     ask: Ask<'_>,
 ) -> Result<String, Halt> {
     let end = run(ctx, rec, placed, ask).await?;
-    match end.ended {
-        Ended::MaxTurns => Err(Halt::OutOfTurns),
-        _ => Ok(end.text),
+    match cut(&end.ended) {
+        Some(halt) => Err(halt),
+        None => Ok(end.text),
     }
 }
 
@@ -75,10 +76,20 @@ pub(crate) async fn execute(
         must_change,
     };
     let end = run(ctx, rec, placed, ask).await?;
-    Ok(match end.ended {
-        Ended::MaxTurns => ExecuteEnd::OutOfTurns,
-        _ => ExecuteEnd::Said(end.text),
+    Ok(match cut(&end.ended) {
+        Some(halt) => ExecuteEnd::Cut(halt),
+        None => ExecuteEnd::Said(end.text),
     })
+}
+
+/// What an end at one of a session's bounds is for its firing.
+fn cut(ended: &Ended) -> Option<Halt> {
+    match ended {
+        Ended::MaxTurns => Some(Halt::OutOfTurns),
+        Ended::MaxToolCalls => Some(Halt::OutOfToolCalls),
+        Ended::Circled(circle) => Some(Halt::InCircles(circle.to_string())),
+        _ => None,
+    }
 }
 
 /// One answer, from as many sessions as it takes: `retry` bounds those with the same account, and the

@@ -70,6 +70,8 @@ fn sign(ended: &Ended) -> Sign<'_> {
         // A limit is an answer, too.
         Ended::Completed
         | Ended::MaxTurns
+        | Ended::MaxToolCalls
+        | Ended::Circled(_)
         | Ended::MaxCost
         | Ended::Limited(_)
         | Ended::Refused { .. }

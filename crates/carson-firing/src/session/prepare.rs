@@ -140,6 +140,7 @@ impl<'h> Prepared<'h> {
                 Access::Read => &role.tools.read,
             },
             max_turns: self.max_turns,
+            max_tool_calls: role.limits.tool_calls(self.max_turns),
             max_cost_usd: self.max_cost_usd,
             wall_clock: ctx.remaining(),
             silence: role.limits.silence,

@@ -2,7 +2,7 @@
 
 use carson_core::plausible::{Possible, Used};
 use carson_core::{Event, Stage};
-use carson_engine::{SessionEnd, estimate};
+use carson_engine::{SessionEnd, dearest, estimate};
 use serde_json::json;
 use tracing::warn;
 
@@ -24,7 +24,6 @@ pub(super) async fn plausible_usage(
         tokens_out: end.tokens_out,
         cost_usd: end.cost_usd.or_else(estimated),
     };
-    let dearest = |tokens_in, tokens_out| estimate(None, tokens_in, tokens_out).unwrap_or(0.0);
     let outbox = placed.place.bench.outbox();
     let turns = placed.brief(ctx, &outbox).max_turns(stage);
     let possible = Possible::within(end.elapsed, turns, dearest);

@@ -55,7 +55,9 @@ pub(super) struct Standing {
 pub(super) fn verdict(ended: &Ended, stage: Stage, standing: &Standing) -> Next {
     let http = |status: Option<u16>| status.map_or(String::new(), |status| format!("{status} "));
     Next::Stop(match ended {
-        Ended::Completed | Ended::MaxTurns => return Next::Done,
+        Ended::Completed | Ended::MaxTurns | Ended::MaxToolCalls | Ended::Circled(_) => {
+            return Next::Done;
+        }
         Ended::Limited(limit) => return Next::Limited(limit.clone()),
         Ended::MaxCost => Halt::OutOfMoney,
         Ended::TimedOut(reason) => {
@@ -119,6 +121,7 @@ fn pause_before(done: u32, id: &[u8; 16]) -> Duration {
 
 #[cfg(test)]
 mod tests {
+    use carson_core::repetition::Circle;
     use carson_engine::LimitKind;
     use carson_proc::{Exit, StopReason};
     use chrono::TimeDelta;
@@ -155,8 +158,14 @@ mod tests {
     }
 
     #[test]
-    fn an_answer_is_one_at_the_turn_ceiling_too() {
-        for ended in [Ended::Completed, Ended::MaxTurns] {
+    fn an_answer_is_one_at_a_bound_too() {
+        let circle = Ended::Circled(Circle::Idle { calls: 200 });
+        for ended in [
+            Ended::Completed,
+            Ended::MaxTurns,
+            Ended::MaxToolCalls,
+            circle,
+        ] {
             assert_eq!(verdict(&ended, Stage::Plan, &standing()), Next::Done);
         }
     }

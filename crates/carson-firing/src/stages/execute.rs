@@ -98,12 +98,11 @@ pub(crate) async fn attempts(
         filling.attempt = attempt;
         rec.count(ctx, |tally| tally.attempts += 1).await;
         let end = session::execute(ctx, rec, placed, &filling, must_change).await?;
-        let ran_out = matches!(end, ExecuteEnd::OutOfTurns);
-        let sentinel = match end {
-            ExecuteEnd::OutOfTurns => None,
+        let said = match end {
+            ExecuteEnd::Cut(halt) => Err(halt),
             ExecuteEnd::Said(text) => match Sentinel::parse(&text) {
                 None => return Err(no_sentinel(Stage::Execute, &text)),
-                Some(ok @ Sentinel::Ok(_)) => Some(ok),
+                Some(ok @ Sentinel::Ok(_)) => Ok(ok),
                 Some(Sentinel::AlreadyDone(claim)) => {
                     return Err(confirm::done_before(ctx, rec, placed, claim).await?);
                 }
@@ -130,7 +129,7 @@ pub(crate) async fn attempts(
             filling.feedback = Some(said);
             continue;
         }
-        let done = attempt_ends(ctx, rec, placed, (attempt, max), (sentinel, ran_out)).await?;
+        let done = attempt_ends(ctx, rec, placed, (attempt, max), said).await?;
         match done {
             Next::Done(done) => {
                 if attempt < max
@@ -154,39 +153,42 @@ enum Next {
     Again(String),
 }
 
-/// Asks the check.
+/// Asks the check, of a session that said `[OK]`, or was cut off.
 async fn attempt_ends(
     ctx: &Ctx<'_>,
     rec: &mut Record,
     placed: &mut Placed<'_, '_>,
     (attempt, max): (u32, u32),
-    (sentinel, ran_out): (Option<Sentinel>, bool),
+    said: Result<Sentinel, Halt>,
 ) -> Result<Next, Halt> {
     Ok(match verify::check(ctx, rec, placed).await? {
-        Check::NoPromise | Check::NothingCommitted if ran_out => return Err(Halt::OutOfTurns),
-        Check::NothingCommitted if attempt < max => Next::Again(NOTHING_COMMITTED.to_owned()),
-        Check::NoPromise | Check::NothingCommitted => {
-            Next::Done(Done::unchecked(sentinel_or_ok(sentinel)))
+        // Nothing was checked: the session's own word is all there is.
+        Check::NoPromise => Next::Done(Done::unchecked(said?)),
+        Check::NothingCommitted if attempt < max && said.is_ok() => {
+            Next::Again(NOTHING_COMMITTED.to_owned())
         }
+        Check::NothingCommitted => Next::Done(Done::unchecked(said?)),
         Check::Passed(commit) => Next::Done(Done {
             promise: PromiseFact::Passed,
             verified: Some(commit),
-            ..Done::unchecked(sentinel_or_ok(sentinel))
+            ..Done::unchecked(said.unwrap_or_else(|_| passes()))
         }),
-        Check::Failed(_) | Check::NotReady(_) if attempt == max && ran_out => {
-            return Err(Halt::OutOfTurns);
-        }
-        Check::NotReady(_) if attempt == max => {
-            let why = "the setup failed in the clean room, so the check was not run";
-            return Err(Halt::Exhausted(why.to_owned()));
-        }
-        Check::Failed(said) if attempt == max => {
-            let why = format!("the check failed {max} times; {}", verify::in_short(&said));
-            let Some(before) = as_before(placed, &said) else {
+        Check::Failed(output) if attempt == max => {
+            said?;
+            let why = format!(
+                "the check failed {max} times; {}",
+                verify::in_short(&output)
+            );
+            let Some(before) = as_before(placed, &output) else {
                 return Err(Halt::Exhausted(why));
             };
             baseline::note_unmended(ctx, placed, before).await;
             return Err(Halt::AsBefore(why));
+        }
+        Check::NotReady(_) if attempt == max => {
+            said?;
+            let why = "the setup failed in the clean room, so the check was not run";
+            return Err(Halt::Exhausted(why.to_owned()));
         }
         Check::Failed(output) => Next::Again(match as_before(placed, &output) {
             Some(_) => format!("{AS_BEFORE}\n{output}"),
@@ -202,7 +204,7 @@ fn as_before<'p>(placed: &'p Placed<'_, '_>, said: &str) -> Option<&'p FailedBef
     before.filter(|before| before.how == verify::fingerprint(said))
 }
 
-/// A session that ran out of turns but left a promise that passes has done its work.
-fn sentinel_or_ok(sentinel: Option<Sentinel>) -> Sentinel {
-    sentinel.unwrap_or_else(|| Sentinel::Ok("the check passes".into()))
+/// What a session says that was cut off, but left a promise that passes: it has done its work.
+fn passes() -> Sentinel {
+    Sentinel::Ok("the check passes".into())
 }

@@ -21,7 +21,7 @@
 //!
 //! Reading order: `look.rs`, `git_dir.rs`, `objects.rs`, `gather.rs`, `staged.rs`, `files.rs`, `sieve.rs`,
 //! `lower.rs`, `work.rs`, `nested_repos.rs`, `export.rs`, `changes.rs`, `diff.rs`, `drift.rs`, `changed_tests.rs`; then `checkout.rs`, `open_up.rs`,
-//! `remove.rs`, `strip_setup.rs`.
+//! `remove.rs`, `strip_setup.rs`; `touched.rs` alone is asked while a session works.
 
 use carson_proc::inspector::Kind;
 
@@ -54,12 +54,13 @@ mod staged;
 mod stat;
 pub(crate) mod strip_setup;
 mod submodules;
+pub(crate) mod touched;
 mod tree_diff;
 mod work;
 
 /// The questions about benches that an executable must be able to answer.
 #[must_use]
-pub fn questions() -> [Kind; 6] {
+pub fn questions() -> [Kind; 7] {
     [
         Kind::of::<look::Look>(),
         Kind::of::<checkout::Checkout>(),
@@ -67,5 +68,6 @@ pub fn questions() -> [Kind; 6] {
         Kind::of::<remove::Remove>(),
         Kind::of::<strip_setup::Strip>(),
         Kind::of::<strip_setup::ShowsBase>(),
+        Kind::of::<touched::LastTouched>(),
     ]
 }

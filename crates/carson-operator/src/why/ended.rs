@@ -18,6 +18,12 @@ pub(super) fn change(row: &Firing) -> Option<Change> {
     match row.facts.as_ref()?.halt.as_ref()? {
         Halt::TimedOut(_) => raise("raise limits.wall_clock or ", "limits.silence"),
         Halt::OutOfTurns => raise("raise ", "limits.max_turns"),
+        Halt::OutOfToolCalls => raise("raise ", "limits.max_tool_calls"),
+        Halt::InCircles(_) => {
+            let shown = format!("show {} --transcript", row.id.short());
+            let change = change.text("read what it did: ").command(shown);
+            Some(change.text("; say in the issue what it lacks"))
+        }
         Halt::OutOfMoney => raise("raise ", "limits.max_cost_usd"),
         Halt::AsBefore(_) => {
             let file = SettingsFile::Role(row.role.clone());

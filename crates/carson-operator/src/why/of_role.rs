@@ -42,6 +42,8 @@ pub struct OfRole {
     pub refused_hosts: Vec<EgressHost>,
     /// Money of its day.
     pub spent_today: f64,
+    /// Whether part of it was priced from tokens.
+    pub spent_estimated: bool,
     /// Everything that keeps it from firing.
     pub stops: Vec<Stop>,
     /// Money that may be spent.
@@ -85,7 +87,8 @@ pub(super) async fn reasons_of_role(home: &Home, role: &Role) -> Result<OfRole, 
         fail_streak: role.limits.fail_streak,
         refused_hosts: refused(&home.store, last.first()).await?,
         last,
-        spent_today: gate.spent_today,
+        spent_today: gate.spent_today.usd,
+        spent_estimated: gate.spent_today.estimated,
         stops,
         budgets: gate.budgets,
         preflights,

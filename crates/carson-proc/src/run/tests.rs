@@ -269,3 +269,29 @@ fn a_crash_is_an_end_like_any_other() {
         assert_eq!(finished.stdout.text(), "before\n");
     });
 }
+
+#[test]
+fn who_is_talked_to_answers_line_by_line_and_ends_when_nobody_can_send() {
+    alone(|| async {
+        let (sender, sent) = mpsc::channel(1);
+        let mut sender = Some(sender);
+        let mut command = sh("while read -r line; do echo \"heard $line\"; done; echo end");
+        command.stdin = Stdin::Sent;
+        let first = sender.as_ref().unwrap().clone();
+        first.send(b"one\n".to_vec()).await.unwrap();
+        drop(first);
+        let mut heard = Vec::new();
+        let finished = converse(&command, &limits(), &Cancel::new(), sent, |line| {
+            heard.push(String::from_utf8_lossy(line.bytes).into_owned());
+            // The second is sent once the first was answered.
+            if let Some(sender) = sender.take().filter(|_| heard.len() == 1) {
+                sender.try_send(b"two\n".to_vec()).unwrap();
+            }
+            ControlFlow::Continue(())
+        })
+        .await
+        .unwrap();
+        assert!(finished.success());
+        assert_eq!(heard, ["heard one", "heard two", "end"]);
+    });
+}

@@ -1,5 +1,6 @@
 //! What is asked of the rows of many firings, and what text and times they give back.
 
+use carson_core::admission::Spent;
 use carson_core::settle::{Facts, settle};
 use carson_core::work::WorkKey;
 use carson_core::{FiringId, Outcome};
@@ -97,6 +98,7 @@ async fn the_quiet_ones_are_counted_only(place: Place) {
         let id = claimed(&store, "one", slot).await;
         let spent = Progress {
             cost_usd: Some(0.25),
+            cost_estimated: slot == 0,
             ..Progress::default()
         };
         store.progress(id, &spent).await.unwrap();
@@ -115,9 +117,15 @@ async fn the_quiet_ones_are_counted_only(place: Place) {
     assert_eq!(busy(0, 10).await, [ids[2], ids[0]]);
     assert_eq!(busy(0, 1).await, [ids[2]]);
     assert_eq!(busy(1, 10).await, [ids[2]]);
-    assert_eq!(store.quiet_since(at(0)).await.unwrap(), (2, 1, 1.0));
-    assert_eq!(store.quiet_since(at(61)).await.unwrap(), (1, 1, 0.5));
-    assert_eq!(store.quiet_since(at(900)).await.unwrap(), (0, 0, 0.0));
+    let sums = [
+        (0, (2, 1, 1.0, true)),
+        (61, (1, 1, 0.5, false)),
+        (900, (0, 0, 0.0, false)),
+    ];
+    for (since, (silent, skipped, usd, estimated)) in sums {
+        let quiet = store.quiet_since(at(since)).await.unwrap();
+        assert_eq!(quiet, (silent, skipped, Spent { usd, estimated }));
+    }
 }
 
 async fn a_short_id_finds_its_firing(place: Place) {

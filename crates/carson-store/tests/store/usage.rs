@@ -1,6 +1,6 @@
 //! Usage windows, spending, probes and refusals.
 
-use carson_core::admission::{BLOCK_HORIZON, Block, UsageWindow};
+use carson_core::admission::{BLOCK_HORIZON, Block, Spent, UsageWindow};
 use carson_core::work::WorkKey;
 use carson_core::{AccountName, Outcome, RepoName, RoleName};
 use carson_store::{BlockSetter, Claim, NewFiring, Progress, Store};
@@ -72,13 +72,16 @@ async fn spending_is_summed_by_role_and_by_time(place: Place) {
     cost(&store, "one", 20, Some(0.5), Outcome::RateLimited).await;
     cost(&store, "two", 30, Some(4.0), Outcome::Failed).await;
     let (one, day): (RoleName, _) = ("one".parse().unwrap(), (at(0), at(30)));
-    assert!((store.spent(day).await.unwrap() - 1.5).abs() < 1e-9);
-    assert!((store.spent((at(0), at(31))).await.unwrap() - 5.5).abs() < 1e-9);
-    assert!((store.spent((at(100), at(200))).await.unwrap()).abs() < 1e-9);
-    assert!((store.spent_by(&one, (at(0), at(31))).await.unwrap() - 1.5).abs() < 1e-9);
+    assert!((store.spent(day).await.unwrap().usd - 1.5).abs() < 1e-9);
+    assert!((store.spent((at(0), at(31))).await.unwrap().usd - 5.5).abs() < 1e-9);
+    assert_eq!(
+        store.spent((at(100), at(200))).await.unwrap(),
+        Spent::default()
+    );
+    assert!((store.spent_by(&one, (at(0), at(31))).await.unwrap().usd - 1.5).abs() < 1e-9);
     let gate = gate(&store, &one, &[], &"here".parse().unwrap(), day).await;
     assert_eq!(gate.fired_today, 2);
-    assert!((gate.spent_today - 1.5).abs() < 1e-9);
+    assert!((gate.spent_today.usd - 1.5).abs() < 1e-9);
 }
 
 fn probe(slot: i64, host: &str, opened: DateTime<Utc>) -> NewFiring {

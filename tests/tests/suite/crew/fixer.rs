@@ -8,7 +8,7 @@ use serde_json::Value;
 use super::{COMMIT, ends, fire, in_people_s_place, member, prompt, pull, reason, sql, upkeep};
 use crate::faults;
 
-const MENDS: &str =
+pub(crate) const MENDS: &str =
     "date +%N >mended.txt; git add .; git commit --quiet -m Mend; echo '[OK] mended'";
 
 fn scene(session: &str, more: &str) -> (TestFleet, u64) {

@@ -10,7 +10,7 @@ use super::{
 use crate::faults;
 
 /// A review that says no until somebody mended it.
-const REVIEWS: &str = "if test -f mended.txt; then verdict=approve; else verdict=changes; fi\n\
+pub(crate) const REVIEWS: &str = "if test -f mended.txt; then verdict=approve; else verdict=changes; fi\n\
     printf '{\"version\":1,\"effects\":[{\"kind\":\"review\",\"pull\":%s,\"head\":\"%s\",\"verdict\":\"%s\",\"body\":\"## P1\\\\n\\\\n- it lacks mended.txt\"}]}' \
     \"$CARSON_WORK\" \"$(git rev-parse HEAD)\" $verdict >\"$CARSON_OUTBOX\"; echo '[OK] reviewed'";
 const MENDS: &str = "grep -q 'it lacks mended.txt' \"$CARSON_TMP/prompt\"\n\

@@ -3,6 +3,7 @@
 
 use std::sync::atomic::{AtomicI32, Ordering};
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
 use carson_tests::Dice;
 use nix::sys::signal::{Signal, kill};
@@ -20,13 +21,23 @@ pub enum Fault {
     BadGateway,
     /// Too much at once, for a second.
     Secondary,
+    /// The same in the words of the standard.
+    TooMany,
     /// It is carried out, and the connection is cut before the answer.
     LostAnswer,
     /// It is carried out, and a server on the way loses the answer.
     LostInGateway,
+    /// It is carried out, and the answer comes when nobody waits for it any more.
+    Late,
     /// This repository can have no drafts.
     NoDrafts,
 }
+
+/// Longer than the fleet waits for an answer.
+const LATE: Duration = Duration::from_secs(21);
+
+/// What somebody does.
+type Act = Box<dyn FnOnce() + Send>;
 
 #[derive(Clone, Default)]
 pub struct Front(Arc<Mutex<Has>>);
@@ -37,6 +48,8 @@ struct Has {
     back: String,
     /// Verb, a part of the path, and what then happens once.
     faults: Vec<(&'static str, &'static str, Fault)>,
+    /// Verb, a part of the path, and what somebody else does once just before.
+    acts: Vec<(&'static str, &'static str, Act)>,
     /// Chance of a fault at each request, where there is one.
     dice: Option<Dice>,
     /// An issue that has another address now.
@@ -67,9 +80,20 @@ impl Front {
         (has.next, has.back) = (next.to_owned(), back.to_owned());
     }
 
-    /// The next such request meets this.
+    /// The next such request meets this. A change in GraphQL is known by its name.
     pub fn fail(&self, verb: &'static str, path: &'static str, fault: Fault) {
         self.0.lock().unwrap().faults.push((verb, path, fault));
+    }
+
+    /// Somebody is faster than the next such request.
+    pub fn before(
+        &self,
+        verb: &'static str,
+        path: &'static str,
+        act: impl FnOnce() + Send + 'static,
+    ) {
+        let mut has = self.0.lock().unwrap();
+        has.acts.push((verb, path, Box::new(act)));
     }
 
     /// From now on about one request in ten meets a fault.
@@ -114,7 +138,6 @@ impl Front {
     fn fault(&self, asked: &Asked) -> Option<Fault> {
         let mut has = self.0.lock().unwrap();
         has.asked.push(format!("{} {}", asked.method, asked.path));
-        let path = asked.path.split('?').next().unwrap();
         let drafts = |fault| fault != Fault::NoDrafts || asked.json()["draft"] == true;
         if let Some(dice) = &mut has.dice
             && dice.roll(10) == 0
@@ -127,13 +150,24 @@ impl Front {
             ];
             return Some(all[usize::try_from(dice.roll(4)).unwrap()]);
         }
-        let met = has.faults.iter().position(|(verb, part, fault)| {
-            asked.method == *verb && path.ends_with(part) && drafts(*fault)
-        })?;
+        let met = has
+            .faults
+            .iter()
+            .position(|(verb, part, fault)| is_such(asked, verb, part) && drafts(*fault))?;
         Some(has.faults.remove(met).2)
     }
 
+    fn act(&self, asked: &Asked) -> Option<Act> {
+        let mut has = self.0.lock().unwrap();
+        let mut acts = has.acts.iter();
+        let at = acts.position(|(verb, part, _)| is_such(asked, verb, part))?;
+        Some(has.acts.remove(at).2)
+    }
+
     async fn answer(&self, client: &reqwest::Client, asked: Asked) -> Option<Said> {
+        if let Some(act) = self.act(&asked) {
+            act();
+        }
         let fault = self.fault(&asked);
         let refused = |status, message| Said::json(status, &json!({"message": message}));
         if self.is_elsewhere(&asked) {
@@ -146,6 +180,11 @@ impl Front {
             Some(Fault::BadGateway) => return Some(refused(502, "Bad Gateway")),
             Some(Fault::Secondary) => {
                 let mut said = refused(403, "You have exceeded a secondary rate limit.");
+                said.headers.insert("retry-after", "1".parse().unwrap());
+                return Some(said);
+            }
+            Some(Fault::TooMany) => {
+                let mut said = refused(429, "Too Many Requests");
                 said.headers.insert("retry-after", "1".parse().unwrap());
                 return Some(said);
             }
@@ -162,6 +201,10 @@ impl Front {
         }
         match fault {
             Some(Fault::LostAnswer) => None,
+            Some(Fault::Late) => {
+                tokio::time::sleep(LATE).await;
+                Some(said)
+            }
             Some(Fault::LostInGateway) => Some(refused(502, "Bad Gateway")),
             _ => Some(said),
         }
@@ -211,4 +254,16 @@ impl Front {
         }
         said
     }
+}
+
+/// Whether it is a request of this verb to such a path, or such a change in GraphQL.
+fn is_such(asked: &Asked, verb: &str, part: &str) -> bool {
+    let path = asked.path.split('?').next().unwrap();
+    let changes = || {
+        let body = asked.json();
+        body["query"]
+            .as_str()
+            .is_some_and(|query| query.contains(part))
+    };
+    asked.method == verb && (path.ends_with(part) || changes())
 }

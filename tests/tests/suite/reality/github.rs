@@ -15,7 +15,9 @@ use super::story::{self, Scene};
 pub(super) struct GitHub {
     pub(super) front: Front,
     pub(super) back: Back,
-    emulator: Program,
+    /// Past what fails.
+    behind: String,
+    _emulator: Program,
     _prism: Option<Program>,
     client: reqwest::Client,
     pub(super) base: String,
@@ -43,7 +45,8 @@ impl GitHub {
         let github = Self {
             front,
             back,
-            emulator,
+            behind,
+            _emulator: emulator,
             _prism: prism,
             client: http::client(),
             base,
@@ -62,7 +65,7 @@ impl GitHub {
 
     /// Somebody else does something there.
     pub(super) async fn does(&self, who: &str, verb: &str, path: &str, body: &Value) -> Value {
-        let url = format!("{}/repos/acme/widget/{path}", self.emulator.base);
+        let url = format!("{}/repos/acme/widget/{path}", self.behind);
         let request = self.client.request(verb.parse().unwrap(), url);
         let request = request.bearer_auth(format!("token_of_{who}"));
         let request = match verb {
@@ -102,8 +105,8 @@ impl Scene for GitHub {
         self.does("ann", "POST", &path, &review).await;
     }
 
-    async fn say(&self, _: u64, body: &str) {
-        self.back.say(body);
+    async fn say(&self, pull: u64, body: &str) {
+        self.back.say(pull, body);
     }
 
     async fn check(&self, sha: &str) {
@@ -111,7 +114,7 @@ impl Scene for GitHub {
             "name": "build", "head_sha": sha, "status": "completed", "conclusion": "failure",
         });
         self.does("acme", "POST", "check-runs", &build).await;
-        self.back.status("lint", "pending");
+        self.back.status(sha, "lint", "pending");
     }
 }
 
@@ -178,6 +181,7 @@ async fn whatever_is_lost_on_the_way_nothing_is_there_twice() {
     for (number, fault) in [
         Fault::BadGateway,
         Fault::Secondary,
+        Fault::TooMany,
         Fault::LostAnswer,
         Fault::LostInGateway,
     ]

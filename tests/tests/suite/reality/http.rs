@@ -41,6 +41,18 @@ impl Said {
             body: body.to_string().into(),
         }
     }
+
+    pub fn read(&self) -> Value {
+        serde_json::from_slice(&self.body).unwrap()
+    }
+
+    /// The same with another body.
+    pub fn with(self, body: &Value) -> Self {
+        Self {
+            body: body.to_string().into(),
+            ..self
+        }
+    }
 }
 
 impl Asked {

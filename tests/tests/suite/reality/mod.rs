@@ -4,17 +4,21 @@
 //!
 //! ```text
 //! forge ─► front (faults) ─► Prism (the description) ─► back (what the emulator lacks) ─► emulator
+//! git ─► `git http-backend` ─► a bare repository, which the back asks for branches and commits
 //! ```
 //! `cargo xtask test` installs the programs, and says where they are.
 
 mod back;
+mod branches;
 mod crew;
 mod description;
 mod front;
 mod github;
+mod graphql;
 mod house;
 mod http;
 mod local;
 mod programs;
+mod pulls;
 mod story;
 mod whole;

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use carson_core::admission::Spent;
 use carson_core::text::counted;
 use carson_core::{FiringId, Stage};
 use carson_firing::Step;
@@ -150,9 +151,9 @@ impl Standing {
         if self.calls > 0 {
             line.push_str(&format!("  {}", counted(self.calls, "tool call")));
         }
-        if let Some(cost) = self.used.cost_usd {
-            let about = if self.used.estimated { "~" } else { "" };
-            line.push_str(&format!("  {about}${cost:.2}"));
+        if let Some(usd) = self.used.cost_usd {
+            let estimated = self.used.estimated;
+            line.push_str(&format!("  {}", Spent { usd, estimated }));
         }
         line
     }

@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use carson_core::admission::Spent;
 use carson_core::text::counted;
 use carson_firing::dry_run::{self, Outlook, Told};
 use carson_firing::{Step, Steps};
@@ -83,7 +84,11 @@ pub fn print(app: &App, home: &Home, outlook: &Outlook, all: bool) -> Result<u8,
     print::line(&at_most(outlook));
     if let Some(mean) = outlook.price.mean_usd {
         let firings = counted(outlook.price.firings, "firing");
-        print::line(&format!("so far: ${mean:.2} each, the last {firings}"));
+        let each = Spent {
+            usd: mean,
+            estimated: outlook.price.estimated,
+        };
+        print::line(&format!("so far: {each} each, the last {firings}"));
     }
     let role = names::role(&home.fleet, &outlook.role)?;
     print::line(&super::super::roles::egress(role));

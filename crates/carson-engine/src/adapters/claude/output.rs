@@ -4,7 +4,6 @@
 //! The end is read from `is_error`, `terminal_reason`, `api_error_status` and the exit, never from
 //! `subtype: "success"`, which stands in every API error too.
 
-use std::collections::HashMap;
 use std::ops::ControlFlow;
 
 use carson_proc::Finished;
@@ -12,6 +11,7 @@ use carson_redact::Redactor;
 use chrono::{DateTime, Utc};
 use serde_json::Value;
 
+use crate::open_calls::{OpenCall, OpenCalls, print_of};
 use crate::reader::{Reader, last_words};
 use crate::rules::{Facts, RuleFile, failure};
 use crate::said::Said;
@@ -22,7 +22,7 @@ const CALL_MAX: usize = 300;
 
 /// What the stream said so far.
 pub(super) struct Output {
-    calls: HashMap<String, (String, String)>,
+    calls: OpenCalls,
     denied: Vec<Denied>,
     facts: Facts,
     turns: u32,
@@ -38,7 +38,7 @@ impl Output {
     pub(super) fn new(rules: &'static RuleFile) -> Self {
         Self {
             facts: Facts::new(rules),
-            calls: HashMap::new(),
+            calls: OpenCalls::default(),
             denied: Vec::new(),
             turns: 0,
             used: (0.0, 0),
@@ -90,7 +90,10 @@ impl Output {
         match event["type"].as_str() {
             Some("system") => self.system(&event, on_event),
             Some("assistant") => self.assistant(&event, on_event),
-            Some("user") => self.results(&event, on_event),
+            Some("user") => {
+                self.rejected(&event, on_event);
+                self.results(&event, on_event);
+            }
             Some("rate_limit_event") => self.rate_limit(&event["rate_limit_info"], on_event),
             Some("result") => self.result = Some(event),
             _ => {}
@@ -125,12 +128,18 @@ impl Output {
                 Some("tool_use") => {
                     let name = block["name"].as_str().unwrap_or_default().to_owned();
                     let call = short_call(&block["input"]);
-                    let id = block["id"].as_str().unwrap_or_default().to_owned();
+                    let id = block["id"].as_str().unwrap_or_default();
                     on_event(&Event::ToolCall {
                         name: name.clone(),
                         call: call.clone(),
                     });
-                    self.calls.insert(id, (name, call));
+                    let arguments = Some(print_of([&block["input"]]));
+                    let open = OpenCall {
+                        name,
+                        call,
+                        arguments,
+                    };
+                    self.calls.open(id, open);
                 }
                 _ => {}
             }
@@ -158,22 +167,32 @@ impl Output {
     }
 
     /// A rejected call comes back as a result with a decision beside it.
-    fn results(&mut self, event: &Value, on_event: &mut dyn FnMut(&Event)) {
+    fn rejected(&mut self, event: &Value, on_event: &mut dyn FnMut(&Event)) {
         for meta in event["tool_result_meta"].as_array().into_iter().flatten() {
             let decision = &meta["permission_decision"];
             if decision["decision"] != "reject" {
                 continue;
             }
             let id = meta["id"].as_str().unwrap_or_default();
-            let (tool, call) = self.calls.get(id).cloned().unwrap_or_default();
+            let open = self.calls.get(id).cloned().unwrap_or_default();
             let denied = Denied {
-                tool,
+                tool: open.name,
                 reason: reason_of(event, id),
-                call,
+                call: open.call,
                 by_hook: decision["source"] == "hook",
             };
             on_event(&Event::ToolDenied(denied.clone()));
             self.denied.push(denied);
+        }
+    }
+
+    fn results(&mut self, event: &Value, on_event: &mut dyn FnMut(&Event)) {
+        for block in blocks(event).filter(|block| block["type"] == "tool_result") {
+            let id = block["tool_use_id"].as_str().unwrap_or_default();
+            let result = print_of([&block["content"], &block["is_error"]]);
+            if let Some(done) = self.calls.done(id, result) {
+                on_event(&done);
+            }
         }
     }
 

@@ -4,7 +4,7 @@ use std::time::Duration;
 use carson_proc::{Limits, capture};
 
 use super::*;
-use crate::session::{Limit, LimitKind};
+use crate::session::{Ended, Limit, LimitKind};
 
 /// Replays a transcript of the real CLI through the reader, as far as that lets it go on. The process
 /// that carries it exits as the CLI did.
@@ -66,7 +66,39 @@ async fn a_call_that_the_hook_refused_is_not_in_its_output() {
 async fn the_turn_ceiling_ends_it_at_its_last_call() {
     let (end, events) = replay("codex-budget", 143, 3).await;
     assert_eq!((&end.ended, end.turns), (&Ended::MaxTurns, 3));
-    assert_eq!(events.len(), 3, "{events:?}");
+    let calls = events
+        .iter()
+        .filter(|event| matches!(event, Event::ToolCall { .. }));
+    assert_eq!(calls.count(), 3, "{events:?}");
+}
+
+#[tokio::test]
+async fn its_own_budget_is_no_crash_and_its_calls_can_be_compared() {
+    let (end, events) = replay("codex-budget", 1, 60).await;
+    assert_eq!(end.ended, Ended::MaxCost);
+    let done = |event: &Event| match event {
+        Event::ToolDone { call, .. } => Some(call.unwrap()),
+        _ => None,
+    };
+    let done: Vec<_> = events.iter().filter_map(done).collect();
+    assert_eq!(done.len(), 5);
+    assert!(done.iter().all(|call| *call == done[0]), "{done:?}");
+}
+
+#[test]
+fn a_change_of_a_file_is_like_no_other_one() {
+    let change = serde_json::json!({"type": "item.completed", "item": {
+        "id": "item_1", "type": "file_change", "status": "completed",
+        "changes": [{"path": "/wt/a.rs", "kind": "update"}],
+    }});
+    let mut done = Vec::new();
+    let flow = Output::new(60).line(change.to_string().as_bytes(), &mut |event| {
+        if let Event::ToolDone { call, .. } = event {
+            done.push(*call);
+        }
+    });
+    assert!(flow.is_continue());
+    assert_eq!(done, [None]);
 }
 
 #[tokio::test]

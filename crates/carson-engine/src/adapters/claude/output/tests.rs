@@ -76,6 +76,23 @@ async fn a_call_that_the_hook_rejected_is_known_with_its_rule() {
 }
 
 #[tokio::test]
+async fn each_call_is_told_again_once_it_has_its_result() {
+    let (_, events) = replay("claude-exec", 0).await;
+    let named = |event: &Event| match event {
+        Event::ToolCall { name, .. } => Some((name.clone(), false)),
+        Event::ToolDone { name, call } => {
+            assert!(call.is_some());
+            Some((name.clone(), true))
+        }
+        _ => None,
+    };
+    let named: Vec<_> = events.iter().filter_map(named).collect();
+    let calls = named.iter().filter(|(_, done)| !done);
+    assert_eq!(calls.count() * 2, named.len(), "{named:?}");
+    assert!(named.len() >= 2);
+}
+
+#[tokio::test]
 async fn ceilings_are_not_errors() {
     assert_eq!(replay("claude-maxturns", 1).await.0.ended, Ended::MaxTurns);
     assert_eq!(replay("claude-maxbudget", 1).await.0.ended, Ended::MaxCost);

@@ -1,0 +1,124 @@
+//! The file of `--mcp`.
+
+use std::collections::BTreeMap;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use carson_proc::find_on_path;
+use serde::Deserialize;
+use thiserror::Error;
+
+use crate::mcp::server::ServerError;
+
+/// Which servers there are.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Config {
+    /// By their names.
+    pub servers: BTreeMap<String, ServerConfig>,
+}
+
+/// One of them.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ServerConfig {
+    /// Its program and arguments.
+    pub command: Vec<String>,
+    /// Which of its tools the model gets.
+    pub tools: Vec<String>,
+}
+
+/// A file that says nothing of servers.
+#[derive(Debug, Error)]
+pub enum ConfigError {
+    /// It cannot be read.
+    #[error("{path:?}: {source}")]
+    Io {
+        /// Which.
+        path: PathBuf,
+        /// What the system says.
+        source: io::Error,
+    },
+    /// It is not what it should be.
+    #[error(
+        "{path:?}: {source}; it is {{\"servers\": {{\"NAME\": {{\"command\": […], \"tools\": […]}}}}}}"
+    )]
+    Json {
+        /// Which.
+        path: PathBuf,
+        /// What is wrong.
+        source: serde_json::Error,
+    },
+    /// A name that cannot be a part of a tool's.
+    #[error("{path:?}: {name:?} is no name: 1 to 20 of a-z, 0-9, - and _")]
+    Name {
+        /// Which.
+        path: PathBuf,
+        /// The name.
+        name: String,
+    },
+}
+
+impl Config {
+    /// Reads it.
+    ///
+    /// # Errors
+    /// When it cannot be read, or is something else.
+    pub fn read(path: &Path) -> Result<Self, ConfigError> {
+        let at = || path.to_owned();
+        let text = std::fs::read_to_string(path)
+            .map_err(|source| ConfigError::Io { path: at(), source })?;
+        let config: Self = serde_json::from_str(&text)
+            .map_err(|source| ConfigError::Json { path: at(), source })?;
+        match config.servers.keys().find(|name| !is_name(name)) {
+            Some(name) => Err(ConfigError::Name {
+                path: at(),
+                name: name.clone(),
+            }),
+            None => Ok(config),
+        }
+    }
+}
+
+fn is_name(name: &str) -> bool {
+    let plain = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || "-_".contains(c);
+    (1..=20).contains(&name.len()) && name.chars().all(plain) && !name.contains("__")
+}
+
+impl ServerConfig {
+    /// Its program.
+    ///
+    /// # Errors
+    /// When it is not there.
+    pub fn program(&self) -> Result<PathBuf, ServerError> {
+        let named = self.command.first().map(String::as_str).unwrap_or_default();
+        find_on_path(Path::new(named), std::env::var_os("PATH").as_deref())
+            .ok_or_else(|| ServerError::NoProgram(named.to_owned()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn it_says_exactly_what_is_asked_for() {
+        let dir = tempfile::tempdir().unwrap();
+        let read = |text: &str| {
+            let path = dir.path().join("mcp.json");
+            std::fs::write(&path, text).unwrap();
+            Config::read(&path)
+        };
+        let config = read(r#"{"servers":{"docs":{"command":["x","-y"],"tools":["search"]}}}"#);
+        assert_eq!(config.unwrap().servers["docs"].tools, ["search"]);
+        for wrong in [
+            "{}",
+            r#"{"servers":{"docs":{"command":["x"]}}}"#,
+            r#"{"servers":{"docs":{"command":["x"],"tools":[],"env":{"KEY":"v"}}}}"#,
+            r#"{"servers":{"a b":{"command":["x"],"tools":[]}}}"#,
+            r#"{"servers":{"a__b":{"command":["x"],"tools":[]}}}"#,
+        ] {
+            assert!(read(wrong).is_err(), "{wrong}");
+        }
+    }
+}

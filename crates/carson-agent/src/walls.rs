@@ -1,0 +1,263 @@
+//! The kernel's walls around what the model runs, where the program stands alone.
+//!
+//! Commands write the working directory and a home of their own, read the system and the toolchains,
+//! and reach nobody unless `--network` says so. Inside a firing Carson's own walls stand already.
+
+use std::ffi::{OsStr, OsString};
+use std::fs::DirBuilder;
+use std::io;
+use std::os::unix::fs::DirBuilderExt;
+use std::path::{Path, PathBuf};
+use std::rc::Rc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+
+use carson_proc::sandbox::{Demand, Network, Profile, UNMET};
+use carson_proc::{Command, Exit, Limits};
+
+use crate::place::Place;
+
+/// What an operator asks for beside the usual.
+#[derive(Clone, Debug, Default)]
+pub struct Asked {
+    /// Whether commands may reach the network.
+    pub network: bool,
+    /// What they may read.
+    pub read: Vec<PathBuf>,
+    /// What they may write.
+    pub write: Vec<PathBuf>,
+}
+
+/// Walls for every command of a run. Clones are the same.
+#[derive(Clone, Debug)]
+pub struct Walls(Rc<Shared>);
+
+#[derive(Debug)]
+struct Shared {
+    profile: Profile,
+    /// A private directory, which goes with us.
+    dir: PathBuf,
+    runs: AtomicU64,
+}
+
+/// A command with walls around it; what the launcher needed goes with this.
+#[derive(Debug)]
+pub struct Walled {
+    /// What is to be run.
+    pub command: Command,
+    profile: PathBuf,
+}
+
+impl Walls {
+    /// Walls for a directory.
+    ///
+    /// # Errors
+    /// When there is no room for what belongs to them.
+    pub fn new(
+        place: &Place,
+        asked: &Asked,
+        user: Option<&Path>,
+        path: &OsStr,
+    ) -> io::Result<Self> {
+        let dir = private_dir()?;
+        let home = dir.join("home");
+        for made in [&home, &home.join("tmp")] {
+            DirBuilder::new().mode(0o700).create(made)?;
+        }
+        let root = place.root().to_owned();
+        let mut read = Profile::system_reads();
+        read.extend(toolchains(user, path));
+        read.extend(asked.read.iter().cloned());
+        // What runs when the operator uses git next is not the model's to write.
+        let gits = ["hooks", "config"].map(|name| root.join(".git").join(name));
+        read.extend(gits.into_iter().filter(|path| path.exists()));
+        let mut write = vec![root, home];
+        write.extend(asked.write.iter().cloned());
+        let mut hide = Profile::system_secrets();
+        for (_, home) in toolchain_homes(user) {
+            hide.extend(["credentials.toml", "credentials"].map(|name| home.join(name)));
+        }
+        let profile = Profile {
+            demand: Demand::Required,
+            read,
+            write,
+            hide,
+            network: match asked.network {
+                true => Network::Open,
+                false => Network::Nobody,
+            },
+            ..Profile::default()
+        };
+        Ok(Self(Rc::new(Shared {
+            profile,
+            dir,
+            runs: AtomicU64::new(0),
+        })))
+    }
+
+    /// The home of what runs behind them.
+    #[must_use]
+    pub fn home(&self) -> PathBuf {
+        self.0.dir.join("home")
+    }
+
+    /// Puts a command behind them.
+    ///
+    /// # Errors
+    /// When they cannot be written down.
+    pub fn around(&self, command: Command) -> io::Result<Walled> {
+        let n = self.0.runs.fetch_add(1, Ordering::Relaxed);
+        let profile = self.0.dir.join(format!("{n}.json"));
+        self.0.profile.write_to(&profile)?;
+        Ok(Walled {
+            command: command.confined(&profile),
+            profile,
+        })
+    }
+
+    /// Whether this machine can put them up; `Err` says what it lacks.
+    ///
+    /// # Errors
+    /// When it cannot.
+    pub async fn stand(&self, place: &Place) -> Result<(), String> {
+        let command = Command::new("/bin/sh", place.root()).args(["-c", ":"]);
+        let walled = self.around(command).map_err(|error| error.to_string())?;
+        let limits = Limits::within(Duration::from_secs(20));
+        let tried = carson_proc::capture(&walled.command, &limits).await;
+        let tried = tried.map_err(|error| error.to_string())?;
+        match tried.exit {
+            Exit::Code(0) => Ok(()),
+            Exit::Code(code) if code == i32::from(UNMET) => {
+                Err(tried.stderr.text().trim().to_owned())
+            }
+            other => Err(format!(
+                "a trial ended with {other}: {}",
+                tried.stderr.text().trim()
+            )),
+        }
+    }
+}
+
+impl Drop for Shared {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir_all(&self.dir);
+    }
+}
+
+impl Drop for Walled {
+    fn drop(&mut self) {
+        for path in [&self.profile, &Profile::level_path(&self.profile)] {
+            let _ = std::fs::remove_file(path);
+        }
+    }
+}
+
+/// A new directory that only we enter.
+fn private_dir() -> io::Result<PathBuf> {
+    let mut random = [0_u8; 8];
+    getrandom::fill(&mut random).map_err(io::Error::other)?;
+    let name = format!("carson-agent-{:016x}", u64::from_ne_bytes(random));
+    let dir = std::env::temp_dir().canonicalize()?.join(name);
+    DirBuilder::new().mode(0o700).create(&dir)?;
+    Ok(dir)
+}
+
+/// Where the programs on `PATH` live, and what the toolchains in a home need; the home itself is not
+/// read.
+fn toolchains(user: Option<&Path>, path: &OsStr) -> Vec<PathBuf> {
+    let dirs = std::env::split_paths(path).filter(|dir| dir.is_absolute());
+    let mut places: Vec<PathBuf> = dirs.flat_map(|dir| programs(user, dir)).collect();
+    for (variable, home) in toolchain_homes(user) {
+        let parts = match variable {
+            "CARGO_HOME" => &["bin", "registry", "git", "config.toml", "config"][..],
+            _ => &["."][..],
+        };
+        places.extend(parts.iter().map(|part| home.join(part)));
+    }
+    places.retain(|place| place.exists());
+    let real = places.iter().filter_map(|place| place.canonicalize().ok());
+    let real: Vec<PathBuf> = real.collect();
+    places.extend(real);
+    places.sort();
+    places.dedup();
+    places
+}
+
+/// What stands beside a `bin` and belongs to its programs.
+const BESIDE_BIN: [&str; 4] = ["lib", "lib64", "libexec", "include"];
+
+/// What is read for the programs of one directory: it, and their libraries. A whole home is not.
+fn programs(user: Option<&Path>, dir: PathBuf) -> Vec<PathBuf> {
+    if dir.parent().is_none() || user.is_some_and(|user| user.starts_with(&dir)) {
+        return Vec::new();
+    }
+    let around = dir.parent().filter(|_| dir.ends_with("bin"));
+    let around = around.filter(|around| Some(*around) != user);
+    let beside = around
+        .into_iter()
+        .flat_map(|around| BESIDE_BIN.map(|name| around.join(name)));
+    let mut places: Vec<PathBuf> = beside.collect();
+    places.push(dir);
+    places
+}
+
+/// The homes of toolchains that there are, by their variables.
+fn toolchain_homes(user: Option<&Path>) -> Vec<(&'static str, PathBuf)> {
+    let home = |(variable, usual)| {
+        let named = std::env::var_os(variable).map(PathBuf::from);
+        let home = named.or_else(|| Some(user?.join(usual)))?;
+        home.is_dir().then_some((variable, home))
+    };
+    TOOLCHAIN_HOMES.into_iter().filter_map(home).collect()
+}
+
+/// Homes of toolchains: the variable, and where it usually is in a home.
+const TOOLCHAIN_HOMES: [(&str, &str); 2] = [("CARGO_HOME", ".cargo"), ("RUSTUP_HOME", ".rustup")];
+
+/// What commands behind walls see: nothing of ours but how to find programs, and what is named.
+#[must_use]
+pub fn environment(
+    walls: &Walls,
+    pass: &[String],
+    user: Option<&Path>,
+) -> Vec<(OsString, OsString)> {
+    let usual = ["PATH", "LANG", "LC_ALL", "LC_CTYPE", "TZ"].map(str::to_owned);
+    let ours = usual.iter().chain(pass);
+    let mut env: Vec<(OsString, OsString)> = ours
+        .filter_map(|name| Some((name.into(), std::env::var_os(name)?)))
+        .collect();
+    let homes = toolchain_homes(user).into_iter();
+    env.extend(homes.map(|(variable, home)| (variable.into(), home.into())));
+    env.push(("HOME".into(), walls.home().into()));
+    env.push(("TMPDIR".into(), walls.home().join("tmp").into()));
+    env.push(("TERM".into(), "dumb".into()));
+    env
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn programs_are_read_with_their_libraries_and_a_home_is_not() {
+        let user = Path::new("/home/me");
+        let read = |dir: &str, place: &str| {
+            let places = programs(Some(user), PathBuf::from(dir));
+            places.contains(&PathBuf::from(place))
+        };
+        for dir in [
+            "/opt/node/bin",
+            "/home/me/.nvm/v20/bin",
+            "/home/me/bin",
+            "/srv/tools",
+        ] {
+            assert!(read(dir, dir), "{dir}");
+        }
+        assert!(read("/home/me/.nvm/v20/bin", "/home/me/.nvm/v20/lib"));
+        assert!(!read("/home/me/.local/bin", "/home/me/.local/share"));
+        assert!(!read("/home/me/bin", "/home/me/lib"));
+        for none in ["/home/me", "/home", "/"] {
+            assert!(!read(none, none), "{none}");
+        }
+    }
+}

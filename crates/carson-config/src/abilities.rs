@@ -1,0 +1,79 @@
+//! What a role asks of the CLIs of its accounts, and one of them cannot hold its sessions to. It is refused
+//! here: a list of tools that nobody keeps to would be a wall that is not there.
+
+use std::collections::BTreeMap;
+
+use carson_core::{AccountName, EngineKind};
+
+use crate::check::Check;
+use crate::fleet::Account;
+use crate::role_file::RoleFile;
+
+/// What is known of the CLIs of accounts, by the accounts' names.
+pub(crate) type Abilities = BTreeMap<String, Ability>;
+
+/// One account's CLI.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Ability {
+    engine: EngineKind,
+    tells_calls: bool,
+}
+
+pub(crate) fn abilities(accounts: &BTreeMap<AccountName, Account>) -> Abilities {
+    let of = |account: &Account| Ability {
+        engine: account.engine,
+        tells_calls: account.engine.tells_calls(account.speaks.as_deref()),
+    };
+    let named = accounts.iter();
+    named
+        .map(|(name, account)| (name.to_string(), of(account)))
+        .collect()
+}
+
+/// Each account that a role lists may be the one that its sessions are asked of.
+pub(crate) fn check(raw: &RoleFile, known: &Abilities, check: &mut Check<'_>) {
+    for name in &raw.engines {
+        if let Some(ability) = known.get(name) {
+            tool_calls(raw, name, *ability, check);
+            for (key, tools) in [
+                ("tools.read", &raw.tools.read),
+                ("tools.write", &raw.tools.write),
+            ] {
+                list(key, tools, name, *ability, check);
+            }
+        }
+    }
+}
+
+fn tool_calls(raw: &RoleFile, account: &str, ability: Ability, check: &mut Check<'_>) {
+    if raw.limits.max_tool_calls.is_some() && !ability.tells_calls {
+        let engine = ability.engine;
+        let problem = format!(
+            "nobody can count them: account {account:?} (engine \"{engine}\") tells of no tool calls"
+        );
+        let hint = "leave it out; or, if its program prints as another CLI does, say so: speaks = \"codex\" \
+                    in the account";
+        check.problem("limits.max_tool_calls", problem, hint);
+    }
+}
+
+fn list(key: &str, tools: &[String], account: &str, ability: Ability, check: &mut Check<'_>) {
+    // What nobody wrote is how it is by itself.
+    if ability.engine.facts().keeps_to_tools || check.document.line(key).is_none() {
+        return;
+    }
+    let of = format!("account {account:?} (engine \"{}\")", ability.engine);
+    for (at, tool) in tools.iter().enumerate() {
+        if tool.contains('(') {
+            let problem =
+                format!("{of} cannot hold a session to {tool:?}: it would get all of that tool");
+            let hint = "leave [tools] out: the hook and the sandbox are what holds there; or give the role \
+                        an account of Claude Code alone";
+            check.problem(&format!("{key}.{at}"), problem, hint);
+        }
+    }
+    if !tools.iter().any(|tool| tool.contains('(')) {
+        let warning = format!("{of} takes no list of tools: its sessions have all of its own");
+        check.warning(key, warning, "leave it out");
+    }
+}

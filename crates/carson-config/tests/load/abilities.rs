@@ -1,0 +1,100 @@
+//! What the CLI of an account cannot hold its sessions to is refused, with what to do.
+
+use carson_config::{Loaded, load};
+
+use super::{ROLE, SETTINGS, findings, good_home, options, write};
+
+/// Accounts of every engine that asks a model.
+const ACCOUNTS: &str = "
+[accounts.codex]
+engine = \"codex\"
+[accounts.any]
+engine = \"command\"
+binary = \"my-agent\"
+[accounts.spoken]
+engine = \"command\"
+binary = \"my-agent\"
+speaks = \"gemini\"
+[accounts.quiet]
+engine = \"command\"
+binary = \"my-agent\"
+speaks = \"openai\"
+[accounts.play]
+engine = \"rehearsal\"
+script = \"play.toml\"
+";
+
+/// A home whose role works with this account, and has this limit and these sections.
+fn home_of(account: &str, limit: &str, more: &str) -> tempfile::TempDir {
+    let home = good_home();
+    write(home.path(), "carson.toml", &format!("{SETTINGS}{ACCOUNTS}"));
+    let role = ROLE
+        .replace("[\"claude\"]", &format!("[{account:?}]"))
+        .replace("[limits]\n", &format!("[limits]\n{limit}\n"));
+    let role = format!("{role}\n{more}\n");
+    write(home.path(), "roles/implementer/role.toml", &role);
+    home
+}
+
+/// What is warned of a home that loads.
+fn warned(home: &tempfile::TempDir) -> String {
+    let Loaded { warnings, .. } = load(&options(home.path(), &[])).unwrap();
+    let lines: Vec<String> = warnings.iter().map(ToString::to_string).collect();
+    lines.join("\n")
+}
+
+#[test]
+fn a_pattern_that_a_cli_cannot_express_is_refused_and_not_widened() {
+    let tools = "[tools]\nwrite = [\"Read\", \"Bash(cargo *)\"]";
+    for account in ["codex", "any", "spoken"] {
+        let home = home_of(account, "", tools);
+        let found = findings(home.path());
+        for said in [
+            "tools.write.1",
+            "\"Bash(cargo *)\"",
+            "it would get all of that tool",
+            "leave [tools] out",
+        ] {
+            assert!(found.contains(said), "{account}: {found}");
+        }
+    }
+    for account in ["claude", "play"] {
+        let told = warned(&home_of(account, "", tools));
+        assert!(!told.contains("tools"), "{account}: {told}");
+    }
+}
+
+#[test]
+fn a_list_that_a_cli_does_not_take_is_told() {
+    let tools = "[tools]\nread = [\"Read\", \"Grep\"]";
+    for account in ["codex", "any"] {
+        let told = warned(&home_of(account, "", tools));
+        assert!(told.contains("tools.read"), "{account}: {told}");
+        assert!(told.contains("takes no list of tools"), "{account}: {told}");
+    }
+    // What nobody wrote is no promise.
+    for account in ["claude", "codex", "any"] {
+        let told = warned(&home_of(account, "", ""));
+        assert!(!told.contains("tools"), "{account}: {told}");
+    }
+}
+
+#[test]
+fn tool_calls_are_capped_where_somebody_can_count_them() {
+    let limit = "max_tool_calls = 40";
+    for account in ["any", "quiet"] {
+        let home = home_of(account, limit, "");
+        let found = findings(home.path());
+        assert!(
+            found.contains("limits.max_tool_calls"),
+            "{account}: {found}"
+        );
+        assert!(found.contains("speaks = \"codex\""), "{account}: {found}");
+    }
+    for account in ["claude", "codex", "spoken", "play"] {
+        let home = home_of(account, limit, "");
+        let loaded = load(&options(home.path(), &[])).unwrap();
+        let role = loaded.fleet.roles.values().next().unwrap();
+        assert_eq!(role.limits.tool_calls(60), 40, "{account}");
+    }
+}
