@@ -201,8 +201,7 @@ fn resolve_role(
     let zone = raw.zone.unwrap_or(around.zone);
     let repos = known_names("repos", &raw.repos, around.repos.as_deref(), &mut check);
     let accounts = around.accounts.as_deref();
-    let engines: Vec<AccountName> =
-        known_names("engines", &raw.engines, accounts, &mut check);
+    let engines: Vec<AccountName> = known_names("engines", &raw.engines, accounts, &mut check);
     let kind = kind(&raw, &mut check);
     needed(&raw, kind, &mut check);
     command(&raw, kind, &mut check);

@@ -52,6 +52,7 @@ mod reality;
 mod red_to_green;
 mod review_minutes;
 mod routine;
+mod routing;
 mod sandbox;
 mod scripted_model;
 mod secrets;
