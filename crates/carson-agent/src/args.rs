@@ -106,12 +106,16 @@ pub struct Args {
     /// Commands may write this, too.
     #[arg(long, value_name = "PATH", help_heading = WALLS)]
     pub write: Vec<PathBuf>,
+    /// Commands may write the repository's own files (.git), to commit; what they leave there may run
+    /// when you use git next.
+    #[arg(long, help_heading = WALLS)]
+    pub git: bool,
     /// Commands see this variable, too.
     #[arg(long, value_name = "NAME", help_heading = WALLS)]
     pub pass: Vec<String>,
     /// No walls of our own: where others stand already, or this machine cannot have any. Commands then
     /// reach what you reach, and see your environment but for the API key.
-    #[arg(long, help_heading = WALLS, conflicts_with_all = ["network", "read", "write", "pass"])]
+    #[arg(long, help_heading = WALLS, conflicts_with_all = ["network", "read", "write", "git", "pass"])]
     pub no_walls: bool,
 
     /// Events on standard output, one JSON object a line; the final text is in the last (docs/AGENT.md).

@@ -1,10 +1,11 @@
 //! What the endpoint knows us by: out of a variable or a file, never out of the command line.
 
+use std::ffi::OsStr;
 use std::io;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
-use secrecy::SecretString;
+use secrecy::{ExposeSecret, SecretString};
 use thiserror::Error;
 
 use crate::place::Place;
@@ -47,6 +48,14 @@ pub struct Key {
 }
 
 impl Key {
+    /// Whether a variable is the one that it came from, or holds it as well.
+    #[must_use]
+    pub fn is_in(&self, name: &OsStr, value: &OsStr) -> bool {
+        let key = self.value.as_ref().map(ExposeSecret::expose_secret);
+        let is_its_own = self.variable.as_deref().is_some_and(|own| name == own);
+        is_its_own || key.is_some_and(|key| value.to_string_lossy().contains(key))
+    }
+
     /// The key of a variable or of a file.
     ///
     /// # Errors
@@ -100,8 +109,6 @@ fn read(path: &Path, place: &Place) -> Result<SecretString, KeyError> {
 mod tests {
     use std::fs;
     use std::os::unix::fs::PermissionsExt;
-
-    use secrecy::ExposeSecret;
 
     use super::*;
 

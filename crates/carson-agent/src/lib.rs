@@ -24,6 +24,7 @@
 pub mod agent;
 pub mod approve;
 pub mod args;
+pub mod beneath;
 pub mod bounds;
 pub mod cache;
 pub mod chat;
@@ -40,6 +41,7 @@ pub mod outcome;
 pub mod place;
 pub mod progress;
 pub mod prompt;
+pub mod repositories;
 mod say;
 pub mod shell;
 pub mod start;

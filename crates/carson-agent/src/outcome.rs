@@ -129,6 +129,21 @@ impl fmt::Display for Stop {
 }
 
 impl End {
+    /// Of a run that had no time to begin.
+    #[must_use]
+    pub fn before_it_began(stop: Stop, is_checked: bool) -> Self {
+        Self {
+            stop,
+            verified: match is_checked {
+                true => Verified::Unknown,
+                false => Verified::NoCheck,
+            },
+            text: String::new(),
+            spent: Spent::default(),
+            usage: Usage::default(),
+        }
+    }
+
     /// Its kind.
     #[must_use]
     pub fn outcome(&self) -> Outcome {

@@ -1,10 +1,13 @@
 //! The directory that is worked on, and what lies in it.
 
 use std::ffi::OsString;
+use std::fs::File;
 use std::io;
 use std::path::{Component, Path, PathBuf};
 
 use thiserror::Error;
+
+use crate::beneath;
 
 /// A path that is not one of the directory's.
 #[derive(Debug, Error)]
@@ -91,6 +94,23 @@ impl Place {
             return Err(PlaceError::GitsOwn(named.to_owned()));
         }
         Ok(real)
+    }
+
+    /// Opens what [`Self::existing`] found.
+    ///
+    /// # Errors
+    /// When it is there no more, or something else is on the way to it by now.
+    pub fn open(&self, real: &Path) -> io::Result<File> {
+        beneath::read(&self.0, real.strip_prefix(&self.0).unwrap_or(real))
+    }
+
+    /// Writes what [`Self::to_write`] found, whole or not at all.
+    ///
+    /// # Errors
+    /// When it cannot be written, or something else is on the way to it by now.
+    pub fn replace(&self, real: &Path, content: &str) -> io::Result<()> {
+        let below = real.strip_prefix(&self.0).unwrap_or(real);
+        beneath::replace(&self.0, below, content.as_bytes())
     }
 
     /// How something in it is called.

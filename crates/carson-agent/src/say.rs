@@ -10,6 +10,9 @@ use crate::outcome::{End, Stop};
 use crate::progress::Progress;
 use crate::visible::visible_lines;
 
+/// All went well, but nobody got the answer.
+const LOST: u8 = 1;
+
 /// The final text, the last event and the last line; the exit code.
 pub fn say(end: &End, json: bool, redactor: &Redactor, progress: &mut Progress) -> u8 {
     let outcome = end.outcome();
@@ -33,15 +36,27 @@ pub fn say(end: &End, json: bool, redactor: &Redactor, progress: &mut Progress) 
         usage: end.usage,
         text: &end.text,
     });
+    let mut lost = None;
     if !json && !end.text.trim().is_empty() {
         let text = redactor.redact(end.text.trim_end());
         let mut out = io::stdout();
-        // Nobody may listen any more; the exit code still says how it ended.
-        let _ = match out.is_terminal() {
+        let said = match out.is_terminal() {
             true => writeln!(out, "{}", visible_lines(&text)),
             false => writeln!(out, "{text}"),
         };
+        // Nobody may listen any more; the exit code still says how it ended.
+        lost = said
+            .err()
+            .filter(|error| error.kind() != io::ErrorKind::BrokenPipe);
+    }
+    if let Some(error) = &lost {
+        progress.line(&format!(
+            "carson-agent: the answer could not be written: {error}"
+        ));
     }
     progress.line(&end.line());
-    outcome.exit_code()
+    match (outcome.exit_code(), lost) {
+        (0, Some(_)) => LOST,
+        (code, _) => code,
+    }
 }

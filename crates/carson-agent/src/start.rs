@@ -22,9 +22,11 @@ use crate::mcp::config::{Config, ConfigError};
 use crate::mcp::{Servers, StartError as McpError};
 use crate::message::Message;
 use crate::model::ToolSpec;
+use crate::outcome::{End, Stop};
 use crate::place::Place;
 use crate::progress::Progress;
 use crate::prompt::Task;
+use crate::repositories;
 use crate::say::say;
 use crate::shell::{Shell, Until};
 use crate::toolbox::Toolbox;
@@ -83,6 +85,7 @@ pub enum StartError {
 /// # Errors
 /// When the run cannot begin.
 pub async fn start(args: &Args) -> Result<u8, StartError> {
+    let cancel = interrupted()?;
     let place = Place::new(&args.workdir).map_err(|source| StartError::Workdir {
         path: args.workdir.clone(),
         source,
@@ -97,6 +100,7 @@ pub async fn start(args: &Args) -> Result<u8, StartError> {
         args.api_key_file.as_deref(),
         &place,
     )?;
+    keep_to_ourselves(&key);
     let redactor = Redactor::new(key.value.clone());
     let out = args.json.then(|| Box::new(io::stdout()) as Box<dyn Write>);
     let mut progress = Progress::new(redactor.clone(), Box::new(io::stderr()), out);
@@ -112,8 +116,20 @@ pub async fn start(args: &Args) -> Result<u8, StartError> {
         progress.clone(),
     )?;
     let shell = shell(args, &place, &key, &redactor).await?;
-    let mut tools = tools(args, place, &key, shell.clone()).await?;
-    let bounds = args.bounds();
+    let (bounds, root) = (args.bounds(), place.root().to_owned());
+    let known = (!args.no_walls).then(|| repositories::below(&root));
+    let began = tokio::select! {
+        tools = tools(args, place, &key, shell.clone()) => Ok(tools?),
+        () = cancel.cancelled() => Err(Stop::Interrupted),
+        () = tokio::time::sleep(bounds.wall_clock) => Err(Stop::WallClock),
+    };
+    let mut tools = match began {
+        Ok(tools) => tools,
+        Err(stop) => {
+            let end = End::before_it_began(stop, args.until.is_some());
+            return Ok(say(&end, args.json, &redactor, &mut progress));
+        }
+    };
     let begun = conversation(&task, tools.specs(), &bounds);
     let Some(conversation) = begun else {
         tools.servers.end().await;
@@ -139,11 +155,31 @@ pub async fn start(args: &Args) -> Result<u8, StartError> {
         toolbox: &mut tools,
         check: line.map(|line| Until { line, shell }),
         watch: progress.clone(),
-        cancel: interrupted()?,
+        cancel,
     };
     let end = agent::run(parts, conversation, bounds).await;
     tools.servers.end().await;
+    let new = known.map(|known| {
+        repositories::below(&root)
+            .difference(&known)
+            .cloned()
+            .collect()
+    });
+    if let Some(text) = new.and_then(|new| repositories::told(&root, &new)) {
+        progress.see(&Event::Notice { text: &text });
+    }
     Ok(say(&end, args.json, &redactor, &mut progress))
+}
+
+/// Nobody but root reads the memory and the first environment of a process that cannot be dumped.
+fn keep_to_ourselves(key: &Key) {
+    #[cfg(target_os = "linux")]
+    if key.value.is_some() {
+        // Where the kernel will not, it is as it was.
+        let _ = nix::sys::prctl::set_dumpable(false);
+    }
+    #[cfg(not(target_os = "linux"))]
+    let _ = key;
 }
 
 fn conversation(task: &Task, specs: &[ToolSpec], bounds: &Bounds) -> Option<Conversation> {
@@ -198,6 +234,7 @@ async fn shell(
             network: args.network,
             read: absolute(&args.read)?,
             write: absolute(&args.write)?,
+            git: args.git,
         };
         let walls = Walls::new(place, &asked, user.as_deref(), &path)?;
         walls.stand(place).await.map_err(StartError::Walls)?;
@@ -207,10 +244,12 @@ async fn shell(
         Some(walls) => environment(walls, &args.pass, user.as_deref()),
         None => std::env::vars_os().collect(),
     };
-    let is_key = |name: &std::ffi::OsStr| key.variable.as_deref().is_some_and(|key| name == key);
     Ok(Shell {
         place: place.clone(),
-        env: env.into_iter().filter(|(name, _)| !is_key(name)).collect(),
+        env: env
+            .into_iter()
+            .filter(|(name, value)| !key.is_in(name, value))
+            .collect(),
         walls,
         longest: args.command_time,
         redactor: redactor.clone(),

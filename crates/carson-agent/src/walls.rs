@@ -17,6 +17,9 @@ use carson_proc::{Command, Exit, Limits};
 
 use crate::place::Place;
 
+/// What of a repository says which programs git runs.
+const RUNS: [&str; 5] = ["hooks", "config", "config.worktree", "modules", "commondir"];
+
 /// What an operator asks for beside the usual.
 #[derive(Clone, Debug, Default)]
 pub struct Asked {
@@ -26,6 +29,8 @@ pub struct Asked {
     pub read: Vec<PathBuf>,
     /// What they may write.
     pub write: Vec<PathBuf>,
+    /// Whether they may write the repository's own files.
+    pub git: bool,
 }
 
 /// Walls for every command of a run. Clones are the same.
@@ -69,7 +74,11 @@ impl Walls {
         read.extend(toolchains(user, path));
         read.extend(asked.read.iter().cloned());
         // What runs when the operator uses git next is not the model's to write.
-        let gits = ["hooks", "config"].map(|name| root.join(".git").join(name));
+        let gits = root.join(".git");
+        let gits = match asked.git {
+            true => RUNS.map(|name| gits.join(name)).into(),
+            false => vec![gits],
+        };
         read.extend(gits.into_iter().filter(|path| path.exists()));
         let mut write = vec![root, home];
         write.extend(asked.write.iter().cloned());

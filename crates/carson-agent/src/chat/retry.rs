@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+use carson_core::Clock;
+use chrono::DateTime;
 use reqwest::header::{HeaderMap, RETRY_AFTER};
 
 use crate::model::EndpointError;
@@ -34,12 +36,16 @@ pub fn wait_after(tries: u32, error: &EndpointError) -> Option<Duration> {
     }
 }
 
-/// How long an answer asks to wait. A date is not understood, and is no such wish.
+/// How long an answer asks to wait: a number of seconds, or until a time (RFC 9110, 10.2.3).
 #[must_use]
 pub fn asked(headers: &HeaderMap) -> Option<Duration> {
-    let text = headers.get(RETRY_AFTER)?.to_str().ok()?;
-    let seconds: f64 = text.trim().parse().ok()?;
-    Duration::try_from_secs_f64(seconds).ok()
+    let text = headers.get(RETRY_AFTER)?.to_str().ok()?.trim();
+    if let Ok(seconds) = text.parse::<f64>() {
+        return Duration::try_from_secs_f64(seconds).ok();
+    }
+    let until = DateTime::parse_from_rfc2822(text).ok()?;
+    let wait = until.signed_duration_since(Clock::system().now());
+    Some(wait.to_std().unwrap_or_default())
 }
 
 #[cfg(test)]
@@ -79,6 +85,9 @@ mod tests {
         };
         assert_eq!(asked("2"), Some(Duration::from_secs(2)));
         assert_eq!(asked("0.5"), Some(Duration::from_millis(500)));
+        assert_eq!(asked("Wed, 21 Oct 2015 07:28:00 GMT"), Some(Duration::ZERO));
+        let years = asked("Sat, 21 Oct 2220 07:28:00 GMT").unwrap();
+        assert!(years > Duration::from_secs(3_000_000_000), "{years:?}");
         for none in ["-1", "soon", "1e400", "NaN"] {
             assert_eq!(asked(none), None, "{none}");
         }

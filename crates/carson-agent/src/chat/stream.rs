@@ -35,6 +35,8 @@ pub struct Collector {
     bytes: usize,
     any_choice: bool,
     finished: bool,
+    /// It has all the tokens that it may have, wherever that was.
+    broke_off: bool,
 }
 
 impl Collector {
@@ -68,7 +70,7 @@ impl Collector {
             return Err(Cut::Wrong("it has no end".to_owned()));
         }
         Ok(match self.any_choice {
-            true => Answer::Reply(self.reply(false)),
+            true => Answer::Reply(self.whole_reply()),
             false => Answer::NoChoices,
         })
     }
@@ -96,7 +98,7 @@ impl Collector {
     pub fn whole(&mut self, chunk: Chunk) -> Result<Answer, Cut> {
         self.chunk(chunk)?;
         Ok(match self.any_choice {
-            true => Answer::Reply(std::mem::take(self).reply(false)),
+            true => Answer::Reply(std::mem::take(self).whole_reply()),
             false => Answer::NoChoices,
         })
     }
@@ -116,6 +118,7 @@ impl Collector {
         };
         self.any_choice = true;
         self.finished |= choice.finish_reason.is_some();
+        self.broke_off |= choice.finish_reason.as_deref() == Some("length");
         self.delta(choice.delta.unwrap_or_default())
     }
 
@@ -163,6 +166,11 @@ impl Collector {
             arguments,
         };
         self.calls.push((index, call));
+    }
+
+    fn whole_reply(self) -> Reply {
+        let cut = self.broke_off;
+        self.reply(cut)
     }
 
     fn reply(self, cut: bool) -> Reply {

@@ -9,6 +9,7 @@ use std::fmt::Write as _;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
+use crate::chat::stream::CALLS_MAX;
 use crate::message::{Call, Message, Reply};
 use crate::model::ToolSpec;
 
@@ -78,14 +79,16 @@ pub fn read(mut reply: Reply) -> Reply {
     if reply.cut {
         return reply;
     }
-    reply.calls = blocks(&reply.text)
-        .iter()
-        .map(|block| call(block))
-        .collect();
+    let blocks = blocks(&reply.text);
+    if blocks.len() > CALLS_MAX {
+        reply.cut = true;
+        return reply;
+    }
+    reply.calls = blocks.iter().map(|block| call(block)).collect();
     reply
 }
 
-/// The contents of all blocks that have an end.
+/// The contents of all blocks. One without an end says so by what it is: no object.
 fn blocks(text: &str) -> Vec<String> {
     let mut found = Vec::new();
     let mut open: Option<String> = None;
@@ -100,6 +103,8 @@ fn blocks(text: &str) -> Vec<String> {
             None => (mark == BEGIN).then(String::new),
         };
     }
+    // The answer broke off in it, whatever it holds.
+    found.extend(open.map(|block| format!("{block}[no end]")));
     found
 }
 
@@ -137,7 +142,6 @@ mod tests {
         for none in [
             "{\"tool\": \"list\"}",
             "```json\n{\"tool\": \"list\"}\n```",
-            "```tool\n{\"tool\": \"list\"}",
             "say ```tool {\"tool\": \"list\"} ```",
         ] {
             assert!(calls(none).is_empty(), "{none}");
@@ -157,6 +161,18 @@ mod tests {
             assert_eq!(called.len(), 1);
             assert_eq!(called[0].0, UNREADABLE, "{wrong}");
         }
+    }
+
+    #[test]
+    fn an_answer_that_broke_off_or_calls_too_much_is_cut() {
+        let broken = calls("```tool\n{\"tool\": \"list\"}");
+        assert_eq!(broken[0].0, UNREADABLE);
+        let text = "```tool\n{\"tool\": \"list\"}\n```\n".repeat(CALLS_MAX + 1);
+        let reply = read(Reply {
+            text,
+            ..Reply::default()
+        });
+        assert!(reply.cut && reply.calls.is_empty());
     }
 
     #[test]

@@ -34,11 +34,12 @@ pub(super) async fn call(place: &Place, gate: &Gate, approval: &Approval, args: 
     let path = place.to_write(&args.path).map_err(Observation::error)?;
     let input = json!({ "file_path": path, "old_string": args.old, "new_string": args.new });
     pass(gate, "Edit", &input)?;
-    let before = text_of(&path, &args.path)?;
+    let before = text_of(place, &path, &args.path)?;
     let after = replaced(&before, &args.old, &args.new)
         .map_err(|why| Observation::error(format!("{}: {why}", args.path)))?;
     ask(approval, place, &path, &before, &after).await?;
-    std::fs::write(&path, after)
+    place
+        .replace(&path, &after)
         .map_err(|error| Observation::error(format!("{}: {error}", args.path)))?;
     Ok(Observation::well(format!(
         "edited {}",

@@ -79,8 +79,8 @@ pub(super) fn call(place: &Place, gate: &Gate, args: Args, most: usize) -> Done 
 /// Adds the lines of a text file that match.
 fn search(place: &Place, path: &Path, pattern: &regex::Regex, found: &mut Vec<String>) {
     let mut bytes = Vec::new();
-    let read =
-        std::fs::File::open(path).and_then(|file| file.take(FILE_MOST).read_to_end(&mut bytes));
+    let file = place.open(path);
+    let read = file.and_then(|file| file.take(FILE_MOST).read_to_end(&mut bytes));
     if read.is_err() || bytes.contains(&0) {
         return;
     }

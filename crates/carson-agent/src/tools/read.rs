@@ -31,7 +31,7 @@ pub(super) struct Args {
 pub(super) fn call(place: &Place, gate: &Gate, args: Args, most: usize) -> Done {
     let path = place.existing(&args.path).map_err(Observation::error)?;
     pass(gate, "Read", &json!({ "file_path": path }))?;
-    let text = text_of(&path, &args.path)?;
+    let text = text_of(place, &path, &args.path)?;
     let first = args.offset.unwrap_or(1).max(1);
     Ok(Observation::well(lines(&text, first, args.limit, most)))
 }

@@ -1,5 +1,6 @@
 //! What all tools have.
 
+use std::io::Read as _;
 use std::path::Path;
 
 use serde::de::DeserializeOwned;
@@ -7,6 +8,7 @@ use serde_json::{Map, Value, json};
 
 use crate::gate::Gate;
 use crate::model::ToolSpec;
+use crate::place::Place;
 use crate::toolbox::{Effect, Observation};
 
 /// One tool of our own.
@@ -34,17 +36,20 @@ pub(super) fn pass(gate: &Gate, tool: &str, input: &Value) -> Result<(), Observa
 }
 
 /// A file that can be read whole.
-pub(super) fn text_of(path: &Path, named: &str) -> Result<String, Observation> {
+pub(super) fn text_of(place: &Place, path: &Path, named: &str) -> Result<String, Observation> {
     const MOST: u64 = 4 * 1024 * 1024;
     let failed = |why: &dyn std::fmt::Display| Observation::error(format!("{named}: {why}"));
-    let about = std::fs::metadata(path).map_err(|error| failed(&error))?;
+    let file = place.open(path).map_err(|error| failed(&error))?;
+    let about = file.metadata().map_err(|error| failed(&error))?;
     if !about.is_file() {
         return Err(failed(&"is no file"));
     }
     if about.len() > MOST {
         return Err(failed(&"is larger than 4 MiB"));
     }
-    let bytes = std::fs::read(path).map_err(|error| failed(&error))?;
+    let mut bytes = Vec::new();
+    let read = file.take(MOST).read_to_end(&mut bytes);
+    read.map_err(|error| failed(&error))?;
     String::from_utf8(bytes).map_err(|_| failed(&"is not text"))
 }
 

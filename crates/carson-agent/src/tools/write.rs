@@ -1,5 +1,6 @@
 //! `write_file`: a whole file, new or in place of what was there.
 
+use std::io::{self, Read as _};
 use std::path::Path;
 
 use serde::Deserialize;
@@ -36,22 +37,30 @@ pub(super) async fn call(place: &Place, gate: &Gate, approval: &Approval, args: 
         &json!({ "file_path": path, "content": args.content }),
     )?;
     let failed = |error: std::io::Error| Observation::error(format!("{}: {error}", args.path));
-    let about = std::fs::metadata(&path);
-    if about.as_ref().is_ok_and(|about| !about.is_file()) {
-        return Err(Observation::error(format!("{}: is no file", args.path)));
-    }
-    let before = about.and_then(|_| std::fs::read(&path)).unwrap_or_default();
-    let before = String::from_utf8_lossy(&before);
+    let before = before(place, &path).map_err(failed)?;
     ask(approval, place, &path, &before, &args.content).await?;
-    if let Some(above) = path.parent() {
-        std::fs::create_dir_all(above).map_err(failed)?;
-    }
-    std::fs::write(&path, &args.content).map_err(failed)?;
+    place.replace(&path, &args.content).map_err(failed)?;
     Ok(Observation::well(format!(
         "wrote {} bytes to {}",
         args.content.len(),
         place.name_of(&path)
     )))
+}
+
+/// What is there now, as far as anybody is shown it.
+fn before(place: &Place, path: &Path) -> io::Result<String> {
+    const SHOWN: u64 = 4 * 1024 * 1024;
+    let file = match place.open(path) {
+        Ok(file) => file,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(String::new()),
+        Err(error) => return Err(error),
+    };
+    if !file.metadata()?.is_file() {
+        return Err(io::Error::other("is no file"));
+    }
+    let mut bytes = Vec::new();
+    file.take(SHOWN).read_to_end(&mut bytes)?;
+    Ok(String::from_utf8_lossy(&bytes).into_owned())
 }
 
 /// Shows who is asked what would change.

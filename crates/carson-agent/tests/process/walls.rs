@@ -1,7 +1,9 @@
 //! What commands reach.
 
 use std::fs;
+use std::time::Duration;
 
+use carson_proc::{Command, Exit, Limits, capture};
 use serde_json::json;
 
 use crate::server::{Server, call, words};
@@ -44,6 +46,53 @@ async fn a_command_writes_its_directory_and_nothing_else() {
         "{said}"
     );
     assert!(!said.contains("\nx\n"), "{said}");
+}
+
+#[tokio::test]
+async fn what_git_runs_next_time_is_not_the_models_to_write_and_a_new_repository_is_named() {
+    // In a file, where the hook does not see it.
+    let ways = "echo ../evil >.git/commondir\necho x >.git/config.worktree\nmkdir -p .git/modules/a\n\
+                rm -rf .git\nmv .git .old\nmkdir -p sub/.git\necho tried\n";
+    let work = Work::with(&[("ways", ways)]);
+    let git = work.root().join(".git");
+    fs::create_dir(&git).unwrap();
+    fs::write(git.join("config"), "").unwrap();
+    let (ran, told) = said(&work, "sh ways", &[]).await;
+    assert!(told.contains("tried"), "{told}");
+    let left: Vec<_> = fs::read_dir(&git).unwrap().collect();
+    assert_eq!(left.len(), 1, "{left:?}");
+    assert!(!work.root().join(".old").exists());
+    assert!(
+        ran.stderr.contains("new repositories: sub/.git;"),
+        "{}",
+        ran.stderr
+    );
+
+    // Who may commit may not say which programs that runs.
+    let line = "echo x >.git/index\necho x >>.git/config\necho wrote\n";
+    fs::write(work.root().join("ways"), line).unwrap();
+    let (_, told) = said(&work, "sh ways", &["--git"]).await;
+    assert!(told.contains("wrote"), "{told}");
+    assert!(git.join("index").exists(), "{told}");
+    assert_eq!(fs::read_to_string(git.join("config")).unwrap(), "");
+}
+
+#[tokio::test]
+async fn a_disk_that_is_full_of_an_answer_is_not_done() {
+    let work = Work::with(&[]);
+    let server = Server::plays(vec![words("Done.")]);
+    let line = format!(
+        "{} --base-url {} --model scripted --workdir {} Go. >/dev/full",
+        env!("CARGO_BIN_EXE_carson-agent"),
+        server.url(),
+        work.root().display()
+    );
+    let command = Command::new("/bin/sh", work.outside()).args(["-c", &line]);
+    let limits = Limits::within(Duration::from_secs(60));
+    let ran = capture(&command.inherit_env(), &limits).await.unwrap();
+    let said = ran.stderr.text();
+    assert_eq!(ran.exit, Exit::Code(1), "{said}");
+    assert!(said.contains("could not be written"), "{said}");
 }
 
 #[tokio::test]

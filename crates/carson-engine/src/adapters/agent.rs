@@ -71,7 +71,8 @@ fn command(engine: &Engine, session: &Session<'_>) -> Result<Command, EngineErro
         .args(["--max-tool-calls", &session.max_tool_calls.to_string()])
         .args([
             "--wall-clock",
-            &format!("{}s", session.wall_clock.as_secs().max(1)),
+            // Carson's own is the first to be met.
+            &format!("{}s", session.wall_clock.as_secs() + 60),
         ])
         .args([
             "--silence",

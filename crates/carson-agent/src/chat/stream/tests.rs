@@ -41,6 +41,16 @@ fn calls_are_put_together_of_their_pieces() {
 }
 
 #[test]
+fn an_answer_at_the_end_of_its_tokens_is_cut_and_calls_nothing() {
+    let reply = reply(concat!(
+        "data: {\"choices\":[{\"delta\":{\"content\":\"I \",\"tool_calls\":[{\"index\":0,\"id\":\"a\",\"function\":{\"name\":\"list\",\"arguments\":\"{}\"}}]}}]}\n\n",
+        "data: {\"choices\":[{\"delta\":{},\"finish_reason\":\"length\"}]}\n\n",
+        "data: [DONE]\n\n",
+    ));
+    assert!(reply.cut && reply.calls.is_empty(), "{reply:?}");
+}
+
+#[test]
 fn an_answer_that_breaks_off_is_none() {
     let mut collector = Collector::default();
     let piece = "data: {\"choices\":[{\"delta\":{\"content\":\"half\"}}]}\n\n";
