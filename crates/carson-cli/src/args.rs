@@ -292,7 +292,10 @@ fn roles() -> PossibleValuesParser {
 
 /// Engines that drive a CLI, signed in as the operator is, and the one that needs nobody to be.
 fn demo_engine() -> impl TypedValueParser<Value = EngineKind> {
-    engine(|engine| engine.cli().is_some() || engine.facts().plays_script)
+    engine(|engine| {
+        let facts = engine.facts();
+        engine.cli().is_some() && !facts.needs_model || facts.plays_script
+    })
 }
 
 fn engine(offered: fn(&EngineKind) -> bool) -> impl TypedValueParser<Value = EngineKind> {
@@ -301,6 +304,9 @@ fn engine(offered: fn(&EngineKind) -> bool) -> impl TypedValueParser<Value = Eng
         let help = match facts.plays_script {
             true => "A script plays the model; everything else is real".to_owned(),
             false if facts.program == Program::Any => "Any program that takes a prompt".to_owned(),
+            false if facts.needs_model => {
+                format!("{}, on an endpoint of your choice", facts.title)
+            }
             false => format!("{}, signed in as you are", facts.title),
         };
         PossibleValue::new(facts.name).help(help)

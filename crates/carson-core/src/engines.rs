@@ -26,6 +26,8 @@ pub struct EngineFacts {
     pub elsewhere: &'static [&'static str],
     /// How hard its model may be told to think, in its own words; none where it takes no such word.
     pub efforts: &'static [&'static str],
+    /// Whether it asks an endpoint that has any models, so that an account must name one.
+    pub needs_model: bool,
     /// Whether it holds its sessions to the tools that a role lists, patterns and all.
     pub keeps_to_tools: bool,
     /// Whether its output tells of each tool call. Of any program it may, by whose words it speaks.
@@ -69,6 +71,7 @@ pub const ENGINES: &[EngineFacts] = &[
             "CLAUDE_CODE_USE_FOUNDRY",
         ],
         efforts: &["low", "medium", "high", "xhigh", "max"],
+        needs_model: false,
         keeps_to_tools: true,
         tells_calls: true,
     },
@@ -83,6 +86,7 @@ pub const ENGINES: &[EngineFacts] = &[
         // The settings there may name any provider, and a subscription has another one.
         elsewhere: &["CODEX_HOME"],
         efforts: &["minimal", "low", "medium", "high", "xhigh", "max", "ultra"],
+        needs_model: false,
         keeps_to_tools: false,
         tells_calls: true,
     },
@@ -96,6 +100,7 @@ pub const ENGINES: &[EngineFacts] = &[
         sign_in_keys: &[],
         elsewhere: &[],
         efforts: &[],
+        needs_model: false,
         keeps_to_tools: false,
         tells_calls: false,
     },
@@ -110,6 +115,7 @@ pub const ENGINES: &[EngineFacts] = &[
         elsewhere: &[],
         efforts: &[],
         // It has none but what its script says.
+        needs_model: false,
         keeps_to_tools: true,
         tells_calls: true,
     },
@@ -123,6 +129,7 @@ pub const ENGINES: &[EngineFacts] = &[
         sign_in_keys: &["OPENAI_API_KEY"],
         elsewhere: &[],
         efforts: &[],
+        needs_model: true,
         keeps_to_tools: false,
         tells_calls: true,
     },

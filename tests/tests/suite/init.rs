@@ -475,3 +475,23 @@ fn a_role_is_made_of_answers() {
     assert_eq!(asked.code, Some(0), "{asked:#?}");
     assert!(!asked.stdout.contains('?'), "{asked:#?}");
 }
+
+#[test]
+fn an_account_of_an_endpoint_names_its_model() {
+    let fleet = TestFleet::new().with_program("carson-agent", "echo 'carson-agent 0.1.0'");
+    checkout(&fleet, "code", "main", &[("Makefile", "test:\n\ttrue\n")]);
+    let repo = fleet.root().join("code");
+    let init = [
+        "--home", "new", "init", "--yes", "--engine", "agent", "--repo",
+    ];
+    let made = fleet.carson(&[&init[..], &[repo.to_str().unwrap()]].concat());
+    assert_eq!(made.code, Some(0), "{made:#?}");
+    let file = fleet.root().join("new/carson.toml");
+    let settings = fs::read_to_string(&file).unwrap();
+    assert!(settings.contains("# upstream = "), "{settings}");
+    fs::write(&file, settings.replace("model = ", "# model = ")).unwrap();
+    let checked = fleet.carson(&["--home", "new", "config", "check"]);
+    let said = format!("{}{}", checked.stdout, checked.stderr);
+    assert_eq!(checked.code, Some(2), "{said}");
+    assert!(said.contains("engine \"agent\" needs a model"), "{said}");
+}

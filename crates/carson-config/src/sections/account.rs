@@ -40,6 +40,10 @@ pub(crate) fn accounts(
             let problem = "only a program of engine \"command\" needs it";
             check.problem(&key, problem, "leave it out");
         }
+        if engine.facts().needs_model && section.model.is_none() {
+            let problem = format!("engine \"{engine}\" needs a model");
+            check.problem(&at, problem, "model = \"qwen3-coder\"");
+        }
         if engine.facts().plays_script && section.script.is_none() {
             let problem = format!("engine \"{engine}\" needs a script");
             check.problem(&at, problem, "script = \"play.toml\"");

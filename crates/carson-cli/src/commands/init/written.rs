@@ -37,6 +37,13 @@ pub fn settings(args: &Init, source: &Source, proposal: &Proposal) -> String {
         let script = std::path::absolute(script).unwrap_or_else(|_| script.clone());
         text.push_str(&format!("script = {}\n", quoted(&script.to_string_lossy())));
     }
+    if engine.facts().needs_model {
+        text.push_str(
+            "model = \"local\"                         # its name at the endpoint: say which\n\
+             # key_file = \"agent.key\"                # any word, mode 0600, where the endpoint asks for none\n\
+             # upstream = \"http://127.0.0.1:11434\"   # where that is; OpenAI's own address without it\n",
+        );
+    }
     if let Some((variable, dir)) = engine.facts().sign_in_dir {
         let comment = "   # how this account signs in";
         text.push_str(&format!(
