@@ -2,7 +2,7 @@
 
 use std::fs;
 use std::os::unix::process::ExitStatusExt as _;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use carson_tests::fleet::TestFleet;
 use nix::libc::SIGBUS;
@@ -12,39 +12,58 @@ use tempfile::TempDir;
 
 use crate::tool;
 
-/// Lays a disk with a quota under the home; the disk goes with the test's mount namespace.
-fn limited(fleet: &TestFleet, quota: &str) -> TempDir {
-    unshare(CloneFlags::CLONE_NEWNS).expect("a mount namespace needs root");
-    tool(&["mount", "--make-rprivate", "/"]);
-    let images = tempfile::tempdir().unwrap();
-    let (image, seed) = (images.path().join("disk.img"), images.path().join("seed"));
-    let home = fleet.home();
-    tool(&["truncate", "--size=1G", text(&image)]);
-    tool(&["mkfs.btrfs", "--quiet", text(&image)]);
-    tool(&["cp", "--archive", text(&home), text(&seed)]);
-    tool(&["mount", "-o", "loop", text(&image), text(&home)]);
-    tool(&["btrfs", "quota", "enable", text(&home)]);
-    tool(&[
-        "cp",
-        "--archive",
-        &format!("{}/.", text(&seed)),
-        text(&home),
-    ]);
-    tool(&["sync", "--file-system", text(&home)]);
-    tool(&["btrfs", "quota", "rescan", "-w", text(&home)]);
-    limit(fleet, quota);
-    images
+/// A disk of its own under the home, whose subvolume may be limited. It goes with the test's mount
+/// namespace.
+struct Limited {
+    images: TempDir,
+    subvolume: String,
 }
 
-fn limit(fleet: &TestFleet, quota: &str) {
-    tool(&[
-        "btrfs",
-        "qgroup",
-        "limit",
-        quota,
-        "0/5",
-        text(&fleet.home()),
-    ]);
+impl Limited {
+    fn below(fleet: &TestFleet) -> Self {
+        unshare(CloneFlags::CLONE_NEWNS).expect("a mount namespace needs root");
+        tool(&["mount", "--make-rprivate", "/"]);
+        let images = tempfile::tempdir().unwrap();
+        let image = images.path().join("disk.img");
+        let home = fleet.home();
+        tool(&["truncate", "--size=1G", text(&image)]);
+        tool(&["mkfs.btrfs", "--quiet", text(&image)]);
+        let mut this = Self {
+            images,
+            subvolume: String::new(),
+        };
+        let top = this.top();
+        fs::create_dir(&top).unwrap();
+        tool(&["mount", "-o", "loop", text(&image), text(&top)]);
+        tool(&["btrfs", "quota", "enable", text(&top)]);
+        let inner = top.join("home");
+        tool(&["btrfs", "subvolume", "create", text(&inner)]);
+        let all = format!("{}/.", text(&home));
+        tool(&["cp", "--archive", &all, text(&inner)]);
+        tool(&["mount", "--bind", text(&inner), text(&home)]);
+        tool(&["sync", "--file-system", text(&top)]);
+        tool(&["btrfs", "quota", "rescan", "-w", text(&top)]);
+        let id = tool(&["btrfs", "inspect-internal", "rootid", text(&inner)]);
+        this.subvolume = format!("0/{}", id.trim());
+        this
+    }
+
+    /// Asked at the top of the disk: below a limit that is used up there is no room to lift it.
+    fn limit(&self, quota: &str) {
+        let top = self.top();
+        tool(&[
+            "btrfs",
+            "qgroup",
+            "limit",
+            quota,
+            &self.subvolume,
+            text(&top),
+        ]);
+    }
+
+    fn top(&self) -> PathBuf {
+        self.images.path().join("top")
+    }
 }
 
 fn text(path: &Path) -> &str {
@@ -77,7 +96,8 @@ fn filling() -> TestFleet {
 fn a_quota_that_a_session_uses_up_loses_nothing_and_the_next_firing_is_well() {
     let fleet = filling();
     let _ = fleet.ok(&["status", "--json"]);
-    let _disk = limited(&fleet, "60M");
+    let disk = Limited::below(&fleet);
+    disk.limit("60M");
     // The disk has no room for a page of the database's shared memory either, and a process that writes one
     // is ended by the kernel then (SIGBUS): what follows is what follows when one is killed.
     let ran = fleet.command(&["fire", "hand", "--json"]).output().unwrap();
@@ -93,7 +113,7 @@ fn a_quota_that_a_session_uses_up_loses_nothing_and_the_next_firing_is_well() {
         "{ran:?}"
     );
 
-    limit(&fleet, "none");
+    disk.limit("none");
     fs::write(fleet.shared().join("small"), "").unwrap();
     let pruned = fleet.carson(&["prune"]);
     assert_eq!(pruned.code, Some(0), "{pruned:#?}");
