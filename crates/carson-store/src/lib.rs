@@ -13,8 +13,8 @@
 //! names, and a test compares the tables they make. There is no `now()` in SQL: the clock is the
 //! caller's.
 //!
-//! SQLite runs in WAL mode with `synchronous=FULL` (NORMAL lost acknowledged rows when the power
-//! was cut) and writes in `BEGIN IMMEDIATE` transactions, so that a reader never has to become a
+//! SQLite runs in WAL mode (`journal.rs` says where it does not) with `synchronous=FULL` (NORMAL lost acknowledged
+//! rows when the power was cut) and writes in `BEGIN IMMEDIATE` transactions, so that a reader never has to become a
 //! writer half-way.
 //!
 //! Calls that change a row answer whether they did: `false` means that the row was not there or had
@@ -38,6 +38,7 @@ mod firing;
 mod gate;
 mod host;
 mod jobs;
+mod journal;
 mod migrations;
 mod open;
 mod outages;

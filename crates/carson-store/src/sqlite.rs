@@ -6,7 +6,7 @@
 use std::fs::DirBuilder;
 use std::os::unix::fs::{DirBuilderExt, MetadataExt};
 use std::path::Path;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use sqlx::migrate::Migrator;
 use sqlx::sqlite::{SqliteConnectOptions, SqliteConnection, SqlitePoolOptions, SqliteSynchronous};
@@ -16,6 +16,7 @@ use crate::backup;
 use crate::db::{Db, Opening, Store};
 use crate::error::{StoreError, Trouble};
 use crate::file::{DbFile, damage, make_private};
+use crate::journal::Journal;
 use crate::migrations;
 
 pub(crate) async fn open(path: &Path, url: String, opening: Opening) -> Result<Store, StoreError> {
@@ -65,7 +66,9 @@ async fn open_file(path: &Path, url: String, opening: Opening) -> Result<Store, 
             .await
             .map_err(|source| StoreError::Schema { url, source })?;
     }
-    keep_a_log(&pool, opening.patience).await?;
+    let dir = path.parent().filter(|dir| !dir.as_os_str().is_empty());
+    let journal = Journal::below(dir.unwrap_or(Path::new(".")));
+    journal.keep(&pool, opening.patience).await?;
     Ok(Store {
         db: Db::Sqlite(pool),
         file: Some(DbFile {
@@ -139,38 +142,6 @@ async fn bring_up(
     // Its `run` cannot be sent between threads when it is given a transaction.
     migrator.run_direct(None, &mut *alone, false).await?;
     alone.commit().await?;
-    Ok(())
-}
-
-/// Write-ahead logging stands in the file; a copy that somebody put there may be without it.
-/// A connection that has read nothing yet does not know; asking for it twice does no harm.
-///
-/// To change the mode, a connection reads first and then asks for more. Of two that do so together
-/// SQLite refuses one at once, whatever its busy timeout, because each would wait for the other.
-async fn keep_a_log(pool: &SqlitePool, patience: Duration) -> Result<(), StoreError> {
-    let since = Instant::now();
-    loop {
-        match log(pool).await {
-            Err(error) if Trouble::of(&error) == Some(Trouble::Locked) => {
-                if since.elapsed() >= patience {
-                    return Err(error.into());
-                }
-                tokio::time::sleep(Duration::from_millis(10)).await;
-            }
-            done => return Ok(done?),
-        }
-    }
-}
-
-async fn log(pool: &SqlitePool) -> Result<(), sqlx::Error> {
-    let mode: String = sqlx::query_scalar("PRAGMA journal_mode")
-        .fetch_one(pool)
-        .await?;
-    if mode != "wal" {
-        sqlx::query("PRAGMA journal_mode = WAL")
-            .execute(pool)
-            .await?;
-    }
     Ok(())
 }
 
