@@ -9,6 +9,9 @@
 //! Its home is one of the session's own: a copy of the sign-in where the account names one, else nothing. All that
 //! stands there is written here.
 //!
+//! It tells git in its shell to run no hooks and to read no settings, which would also be Carson's own: the lines in
+//! `shell-env` take that back.
+//!
 //! `@path` in a prompt is a file that the CLI reads into it, and a prompt that begins with `/` a command: both are
 //! taken from what others wrote (`prompt`).
 
@@ -92,8 +95,9 @@ static CLI: Cli = Cli {
 };
 
 /// What the session gets beside its environment. One process rather than two, so that a signal reaches it.
-const VARIABLES: [(&str, &str); 4] = [
+const VARIABLES: [(&str, &str); 5] = [
     ("GEMINI_CLI_HOME", "…"),
+    ("BASH_ENV", "…"),
     ("GEMINI_CLI_TRUST_WORKSPACE", "false"),
     ("GEMINI_CLI_NO_RELAUNCH", "true"),
     ("NO_BROWSER", "true"),
@@ -111,7 +115,8 @@ printf %s '{"name":"carson","version":"1.0.0"}' >"$own/extensions/carson/gemini-
 printf %s "$2" >"$own/extensions/carson/hooks/hooks.json"
 printf %s "$3" >"$own/carson-policy.toml"
 printf %s "$4" >"$own/GEMINI.md"
-export GEMINI_CLI_HOME="$home"
+echo 'unset BASH_ENV GIT_CONFIG_COUNT GIT_CONFIG_GLOBAL GIT_CONFIG_SYSTEM GIT_CONFIG_NOSYSTEM' >"$own/shell-env"
+export GEMINI_CLI_HOME="$home" BASH_ENV="$own/shell-env"
 shift 4
 program=$1
 shift
