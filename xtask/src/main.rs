@@ -14,7 +14,7 @@
 //! |---|---|
 //! | `CARSON_TEST_POSTGRES` | URL of the private server, as its superuser |
 //! | `CARSON_TEST_CLAUDE` | path of the pinned Claude Code |
-//! | `CARSON_TEST_CODEX` | path of the pinned Codex |
+//! | `CARSON_TEST_CODEX`, `CARSON_TEST_GEMINI`, `CARSON_TEST_OPENCODE` | those of the pinned Codex, Gemini CLI and opencode |
 //! | `CARSON_TEST_EMULATE`, `CARSON_TEST_PRISM`, `CARSON_TEST_GITHUB_API` | paths of a GitHub emulator, of Prism, and of GitHub's description of its API |
 //! | `PROPTEST_RNG_SEED` | where the property tests begin; each commit has its own ([`seed`]) |
 //! | `CARSON_TEST_ORDINARY_FOLLOWS` | the tests of the walls need not play an ordinary user |
@@ -43,6 +43,7 @@
 
 mod agents;
 mod bench;
+mod conformance;
 mod debian;
 mod endurance;
 mod github;
@@ -75,6 +76,8 @@ commands:
   test --quick    what can be tested within a minute: for a developer's loop
   test --ordinary [-- ARGS]
                   as root: only the tests of the walls, as an ordinary user (part of `test`)
+  conformance     ask the same of every real agent CLI, and print the table engine x case of docs/engines.md; some
+                  minutes
   ci              run .ci/run: format check, lints, tests
   soak [--minutes N] [--seed N]
                   50 roles for so long (10) while the daemon, firings and CLIs are killed at random
@@ -121,6 +124,7 @@ fn dispatch(interrupt: &Interrupt, args: &[String]) -> anyhow::Result<ExitCode> 
         ["test", "--quick"] => test::run(interrupt, &["--profile", "quick"], &[]),
         ["test", "--ordinary"] => test::run_ordinary(interrupt, &[]),
         ["test", "--ordinary", "--", rest @ ..] => test::run_ordinary(interrupt, rest),
+        ["conformance"] => conformance::run(interrupt),
         ["ci"] => ci(interrupt),
         ["soak", rest @ ..] => endurance::run(interrupt, &endurance::SOAK, rest),
         ["hostile", rest @ ..] => endurance::run(interrupt, &endurance::HOSTILE, rest),

@@ -168,7 +168,7 @@ impl Place {
         agents: &Agents,
     ) -> anyhow::Result<&'c mut Command> {
         let claude = self.dir.join("claude");
-        second_name(&agents.claude.canonicalize()?, &claude)?;
+        second_name(&agents.claude().canonicalize()?, &claude)?;
         Ok(command
             .current_dir(self.workspace())
             .env("HOME", self.home())

@@ -43,8 +43,7 @@ pub fn run(
     let with_env = |mut command: Command| {
         command
             .env("CARSON_TEST_POSTGRES", postgres.url())
-            .env("CARSON_TEST_CLAUDE", &agents.claude)
-            .env("CARSON_TEST_CODEX", &agents.codex)
+            .envs(agents.variables())
             .envs(github.variables())
             .env("CARSON_TEST_PACKAGERS", &packagers)
             .envs(env.iter().map(|(name, value)| (name, value)));

@@ -5,7 +5,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use carson_config::Account;
-use carson_engine::{DATED, Engine, NotReady, Version};
+use carson_engine::{DATED, Drift, Engine, NotReady, Version};
 use carson_proc::{Command, Limits, capture, own_program};
 
 use crate::measured::{keep, known};
@@ -75,12 +75,24 @@ pub(crate) async fn cli(scene: &Scene<'_>, account: &Account) -> Option<Verdict>
         Ok(found) => found,
         Err(error) => return Some(not_ready(account, &error)),
     };
-    Some(match engine.is_new_enough(found) {
-        Ok(()) => Verdict::ok(format!(
+    Some(match (engine.is_new_enough(found), engine.drift(found)) {
+        (Err(error), _) => not_ready(account, &error),
+        (Ok(()), Some(drift)) => drifted(found, drift),
+        (Ok(()), None) => Verdict::ok(format!(
             "version {found}; the oldest that was measured is {oldest}, on {DATED}"
         )),
-        Err(error) => not_ready(account, &error),
     })
+}
+
+/// It is used: most versions change nothing that Carson needs, and what it cannot read it passes over.
+fn drifted(found: Version, drift: Drift) -> Verdict {
+    let Drift { newest, back } = drift;
+    Verdict::warning(format!(
+        "version {found} is newer than measured: {newest}, on {DATED}; its flags and its output may be others"
+    ))
+    .mend(format!(
+        "nothing, while sessions end as they should; else go back ({back}), or update carson"
+    ))
 }
 
 /// Carson drives a known CLI by its flags. A command's flags are the operator's.

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use carson_core::{AccountName, EngineKind};
+use carson_core::{AccountName, EngineKind, KeepsTo, ToolRule};
 
 use crate::check::Check;
 use crate::fleet::Account;
@@ -58,11 +58,18 @@ fn tool_calls(raw: &RoleFile, account: &str, ability: Ability, check: &mut Check
 }
 
 fn list(key: &str, tools: &[String], account: &str, ability: Ability, check: &mut Check<'_>) {
-    // What nobody wrote is how it is by itself.
-    if ability.engine.facts().keeps_to_tools || check.document.line(key).is_none() {
-        return;
-    }
     let of = format!("account {account:?} (engine \"{}\")", ability.engine);
+    match ability.engine.facts().keeps_to {
+        KeepsTo::Patterns => {}
+        // What nobody wrote is how it is by itself.
+        KeepsTo::Nothing if check.document.line(key).is_none() => {}
+        KeepsTo::Nothing => untaken(key, tools, &of, check),
+        KeepsTo::Commands { edits_as_one } => commands(key, tools, &of, edits_as_one, check),
+    }
+}
+
+/// A list that the CLI does not take.
+fn untaken(key: &str, tools: &[String], of: &str, check: &mut Check<'_>) {
     for (at, tool) in tools.iter().enumerate() {
         if tool.contains('(') {
             let problem =
@@ -75,5 +82,23 @@ fn list(key: &str, tools: &[String], account: &str, ability: Ability, check: &mu
     if !tools.iter().any(|tool| tool.contains('(')) {
         let warning = format!("{of} takes no list of tools: its sessions have all of its own");
         check.warning(key, warning, "leave it out");
+    }
+}
+
+/// A list of which the CLI takes names, and commands by their beginning.
+fn commands(key: &str, tools: &[String], of: &str, edits_as_one: bool, check: &mut Check<'_>) {
+    for (at, tool) in tools.iter().enumerate() {
+        if ToolRule::of(tool).is_none() {
+            let problem = format!(
+                "{of} cannot hold a session to {tool:?}: it knows no patterns but those of commands"
+            );
+            let hint = "write it as \"Bash(git log *)\", or give the role an account of Claude Code alone";
+            check.problem(&format!("{key}.{at}"), problem, hint);
+        }
+    }
+    let has = |name: &str| tools.iter().any(|tool| tool == name);
+    if edits_as_one && has("Edit") && !has("Write") {
+        let problem = format!("{of} cannot hold a session to \"Edit\": it would get \"Write\" too");
+        check.problem(key, problem, "add \"Write\", or take \"Edit\" out");
     }
 }

@@ -181,7 +181,13 @@ impl Account {
     #[must_use]
     pub fn vendor(&self) -> &str {
         let spoken = self.speaks.as_deref();
-        EngineKind::vendor_of(spoken.unwrap_or(self.engine.facts().name))
+        let facts = self.engine.facts();
+        let model = self.model.as_deref().and_then(|model| model.split_once('/'));
+        match model {
+            // Of a CLI that asks any provider, whose model it is stands before its name.
+            Some((vendor, _)) if facts.api.is_none() && self.engine.cli().is_some() => vendor,
+            _ => EngineKind::vendor_of(spoken.unwrap_or(facts.name)),
+        }
     }
 
     /// Stands for one where no model is asked: it signs in nowhere.

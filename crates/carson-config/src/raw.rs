@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use carson_core::{Api, ENGINE_NAMES, ENGINES_TO_COME};
+use carson_core::{Api, ENGINE_NAMES};
 use chrono_tz::Tz;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -287,12 +287,11 @@ impl Default for RepoSection {
 #[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub(crate) struct AccountSection {
-    /// Required: Claude Code, [Codex](#codex), [carson-agent](AGENT.md), any program that takes a prompt on standard input (its
-    /// output is a socket: write to `&1` and `&2`, not to `/dev/stdout` and `/dev/stderr`), or the
-    /// player of scripts.
+    /// Required: Claude Code, [Codex](#codex), Gemini CLI, opencode, [carson-agent](AGENT.md), any program that takes a
+    /// prompt on standard input (its output is a socket: write to `&1` and `&2`, not to `/dev/stdout` and
+    /// `/dev/stderr`; [templates](engines.md#templates)), or the player of scripts.
     #[schemars(extend(
         "enum" = ENGINE_NAMES,
-        "x-planned" = ENGINES_TO_COME,
         "examples" = ["claude"]
     ))]
     pub engine: String,
@@ -303,13 +302,14 @@ pub(crate) struct AccountSection {
     #[schemars(extend("examples" = [["--fallback-model", "claude-haiku-4-5"]]))]
     pub args: Vec<String>,
     /// Variables by which sessions sign in: `CLAUDE_CONFIG_DIR`, `ANTHROPIC_API_KEY` or
-    /// `CLAUDE_CODE_OAUTH_TOKEN`, for Codex `CODEX_HOME`, `CODEX_API_KEY` or `OPENAI_API_KEY`; nothing
-    /// else of your environment reaches them. Of what
+    /// `CLAUDE_CODE_OAUTH_TOKEN`, for Codex `CODEX_HOME`, `CODEX_API_KEY` or `OPENAI_API_KEY`, for Gemini CLI
+    /// `GEMINI_CLI_HOME` or `GEMINI_API_KEY`, for opencode `XDG_DATA_HOME` or its provider's key (and what
+    /// `OPENCODE_CONFIG_CONTENT` says of providers and models); nothing else of your environment reaches them. Of what
     /// `CLAUDE_CONFIG_DIR`, `CODEX_HOME`, `GEMINI_CLI_HOME` or `XDG_DATA_HOME` (opencode) names,
     /// each session gets a [copy of its own](SECURITY.md#keys-that-sessions-never-see).
     #[schemars(extend("examples" = [{"CLAUDE_CONFIG_DIR": "~/.claude"}]))]
     pub env: BTreeMap<String, String>,
-    /// The model; the CLI's own choice without it.
+    /// The model; the CLI's own choice without it. Of opencode `provider/model`.
     #[schemars(extend("examples" = ["claude-sonnet-5"]))]
     pub model: Option<String>,
     /// The file that is played; required for `rehearsal`.
@@ -320,14 +320,14 @@ pub(crate) struct AccountSection {
     #[schemars(extend("examples" = ["provider.key"]))]
     pub key_file: Option<String>,
     /// Whose API the key is for, and so which variables and header; always `anthropic` for the engine
-    /// `claude` and `openai` for `codex`, `openai` for others without it.
+    /// `claude`, `openai` for `codex` and `google` for `gemini`, `openai` for others without it.
     #[schemars(extend("examples" = ["anthropic"]))]
     pub api: Option<Api>,
     /// Where that API is; the provider's own address without it.
     #[schemars(extend("examples" = ["https://gateway.example/anthropic"]))]
     pub upstream: Option<String>,
-    /// The header that carries the key; `x-api-key` for `anthropic`, `Authorization: Bearer` for
-    /// `openai` without it.
+    /// The header that carries the key; without it `x-api-key` for `anthropic`, `Authorization: Bearer` for
+    /// `openai`, `x-goog-api-key` for `google`.
     #[schemars(extend("examples" = ["api-key"]))]
     pub key_header: Option<String>,
     /// What the provider may fetch or run in a session's place, by the names that a refusal says: a

@@ -59,6 +59,7 @@ mod skip;
 pub mod stage;
 pub mod stops;
 pub mod text;
+mod tool_rule;
 pub mod untrusted;
 mod usage;
 pub mod work;
@@ -67,7 +68,7 @@ pub use api::Api;
 pub use clock::Clock;
 pub use effect::Effect;
 pub use engines::{
-    ENGINE_NAMES, ENGINES, ENGINES_TO_COME, EngineFacts, EngineKind, Program, WORDS_WITH_CALLS,
+    ENGINE_NAMES, ENGINES, EngineFacts, EngineKind, KeepsTo, Program, WORDS_WITH_CALLS,
 };
 pub use event::Event;
 pub use id::{AccountName, FiringId, HostName, RepoName, RoleName};
@@ -76,5 +77,6 @@ pub use proof::Proof;
 pub use sentinel::{Sentinel, Verdict};
 pub use skip::{BlockKind, SkipKind};
 pub use stage::Stage;
+pub use tool_rule::ToolRule;
 pub use untrusted::{Page, Untrusted};
 pub use work::Work;

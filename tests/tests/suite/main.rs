@@ -13,6 +13,7 @@ mod circles;
 mod claude_firing;
 mod codex_firing;
 mod cold_start;
+mod conformance;
 mod crew;
 mod daemon;
 mod demo;

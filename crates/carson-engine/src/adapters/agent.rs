@@ -39,7 +39,9 @@ static CLI: Cli = Cli {
     name: "carson-agent",
     release: Some(Release {
         oldest: Version([0, 1, 0]),
+        newest: Version([0, 1, 0]),
         update: "install it anew, as the README says",
+        back: "the one that was installed with this carson",
     }),
     rules: RuleFile::new(include_str!("../../rules/agent.toml")),
     sign_in: None,

@@ -54,7 +54,9 @@ static CLI: Cli = Cli {
     name: "codex",
     release: Some(Release {
         oldest: Version([0, 169, 0]),
+        newest: Version([0, 169, 0]),
         update: "run `npm install -g @openai/codex`, or set the account's binary to a newer one",
+        back: "`npm install -g @openai/codex@0.169.0`",
     }),
     rules: RuleFile::new(include_str!("../../rules/codex.toml")),
     // Codex. Its settings name the provider and may start programs: they are the operator's, and

@@ -41,7 +41,9 @@ static CLI: Cli = Cli {
     name: "claude",
     release: Some(Release {
         oldest: Version([2, 1, 329]),
+        newest: Version([2, 1, 329]),
         update: "run `claude update`, or set the account's binary to a newer one",
+        back: "`npm install -g @anthropic-ai/claude-code@2.1.329`",
     }),
     rules: RuleFile::new(include_str!("../../../rules/claude.toml")),
     // Claude Code. Hooks, `apiKeyHelper`, plugins and CLAUDE.md lie beside; `mcpOAuth` in the file
