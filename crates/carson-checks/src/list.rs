@@ -149,9 +149,9 @@ pub const LIST: &[Check] = checks![
     "git.version", WithWork,
         "git is installed and new enough (2.39)",
         "install git 2.39 or newer, and have it on the daemon's PATH",
-        Machine(|_| Box::pin(versions::git()));
+        Machine(|machine| Box::pin(versions::git(machine)));
     "carson.versions", WithWork,
-        "carson, its hook and its launcher are of one version",
+        "carson and the programs beside it are of one version",
         "install all of them from one checkout: cargo xtask install",
         Home(|scene| Box::pin(versions::own(scene)));
     "clock.year", Always,

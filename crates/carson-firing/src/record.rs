@@ -56,6 +56,11 @@ pub(crate) struct Tally {
 }
 
 impl Tally {
+    /// What budgets and limits count.
+    fn spent(&self) -> (u32, u64, u64, Option<f64>) {
+        (self.turns, self.tokens_in, self.tokens_out, self.cost_usd)
+    }
+
     /// Whether a model said anything.
     pub(crate) fn answered(&self) -> bool {
         let mut said = self.last_words.values();
@@ -121,6 +126,7 @@ impl Record {
 
     /// Changes the tally and writes it to the row.
     pub(crate) async fn count(&mut self, ctx: &Ctx<'_>, change: impl FnOnce(&mut Tally)) {
+        let before = self.tally.spent();
         change(&mut self.tally);
         let tally = &self.tally;
         let progress = Progress {
@@ -136,7 +142,8 @@ impl Record {
             account: tally.account.clone(),
             reviewed_by: tally.reviewed_by.clone(),
         };
-        let written = ctx.store().progress(ctx.id, &progress);
+        let spent = tally.spent() != before;
+        let written = ctx.store().progress(ctx.id, &progress, spent);
         ctx.best_effort("progress", written).await;
         ctx.used(tally.turns, tally.cost_usd, tally.cost_estimated);
     }
