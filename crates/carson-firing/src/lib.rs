@@ -67,6 +67,7 @@ mod said_last;
 mod sandboxed_run;
 mod saved;
 mod search;
+mod searched_ahead;
 mod session;
 mod setup;
 mod stages;
