@@ -66,10 +66,14 @@ const PACKAGES: [Package; 10] = [
 ];
 
 /// What tests of a whole machine make their disks with.
-const DISKS: [Package; 2] = [
+const DISKS: [Package; 3] = [
     Package {
         name: "btrfs-progs",
         present: || on_path("mkfs.btrfs") || Path::new("/usr/sbin/mkfs.btrfs").exists(),
+    },
+    Package {
+        name: "xfsprogs",
+        present: || on_path("mkfs.xfs") || Path::new("/usr/sbin/mkfs.xfs").exists(),
     },
     Package {
         name: "e2fsprogs",

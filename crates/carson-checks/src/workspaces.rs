@@ -10,12 +10,30 @@ pub(crate) async fn layers(scene: &Scene<'_>) -> Option<Verdict> {
     if scene.database.is_some() {
         return None;
     }
-    if scene.home.fleet.workspaces == Workspaces::Copy {
-        return Some(Verdict::ok("each is a copy: fleet.workspaces says so"));
-    }
-    Some(match layers::possible(scene.home).await {
-        Possible::Yes(_) => Verdict::ok("they share a checkout of the base (overlayfs)"),
-        Possible::No(why) => Verdict::warning(format!("each is a copy of the repository: {why}")),
+    let asked = scene.home.fleet.workspaces;
+    let why = match asked {
+        Workspaces::Copy => {
+            return Some(Verdict::ok("each is a copy: fleet.workspaces says so"));
+        }
+        Workspaces::Clone => "fleet.workspaces says so".to_owned(),
+        Workspaces::Layers => match layers::possible(scene.home).await {
+            Possible::Yes(_) => {
+                return Some(Verdict::ok("they share a checkout of the base (overlayfs)"));
+            }
+            Possible::No(why) => why,
+        },
+    };
+    Some(match layers::clones(scene.home).await {
+        Ok(()) => {
+            let found = format!("each is a clone of a checkout of the base (reflink): {why}");
+            match asked {
+                Workspaces::Clone => Verdict::ok(found),
+                _ => Verdict::warning(found),
+            }
+        }
+        Err(more) => Verdict::warning(format!(
+            "each is a copy of the repository: {why}, and {more}"
+        )),
     })
 }
 

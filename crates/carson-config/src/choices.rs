@@ -87,6 +87,9 @@ pub enum Workspaces {
     /// What it changes, above a checkout that all share, wherever the machine can do that.
     #[default]
     Layers,
+    /// A clone of that checkout, whose files share their blocks with it until they are written, where the
+    /// disk can do that (btrfs, XFS, APFS). Without layers it is tried first in any case.
+    Clone,
     /// A checkout of its own.
     Copy,
 }

@@ -67,7 +67,9 @@ pub(crate) struct FleetSection {
     pub min_free_mb: u32,
     /// What a firing's workspace is made of. `layers`: a checkout of the base that all of them share,
     /// and what a session changes above it; where this machine cannot do that (`carson doctor` says
-    /// so), and for a role without a sandbox, it is a copy. `copy`: always a checkout of its own.
+    /// so) it is a clone. `clone`: of such a checkout, its files share their blocks with it until they
+    /// are written; where the disk cannot do that, and for a role without a sandbox, it is a copy.
+    /// `copy`: always a checkout of its own.
     #[schemars(extend("examples" = ["copy"]))]
     pub workspaces: Workspaces,
     /// Money of all roles in one day of the fleet's zone; then every slot is skipped until the

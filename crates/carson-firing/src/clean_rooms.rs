@@ -8,7 +8,7 @@
 use std::path::PathBuf;
 
 use carson_core::settle::Halt;
-use carson_git::{ChangedTest, Oid, Seen};
+use carson_git::{ChangedTest, Ground, Oid, Seen};
 use tracing::warn;
 
 use crate::ctx::Ctx;
@@ -16,6 +16,8 @@ use crate::placed::Placed;
 use crate::record::Record;
 use crate::setup::{self, Site};
 use carson_bench::bench::Bench;
+use carson_bench::layers;
+use carson_config::Workspaces;
 use carson_home::halt::OrBroken;
 
 /// So many old rooms may wait for being removed; from then on each new room has those of judgements before
@@ -106,8 +108,28 @@ async fn make(
         setup::include(rec, repo, &bench)?;
     }
     let layered = bench.layered();
+    let place = &placed.place;
+    let source = match bench.kind() {
+        Workspaces::Clone => {
+            layers::source(
+                ctx.home,
+                ctx.role,
+                repo,
+                &place.mirror,
+                &place.worktree.base,
+            )
+            .await
+        }
+        _ => None,
+    };
+    let ground = match (&layered, &source) {
+        (Some(layered), _) => Ground::Layers(layered),
+        (None, Some(source)) => Ground::Clone(&source.layer),
+        (None, None) => Ground::Nothing,
+    };
+    let bench = bench.cloned(source.is_some());
     let made = seen
-        .check_out((holds.commit, holds.tests), &bench.tree(), layered.as_ref())
+        .check_out((holds.commit, holds.tests), &bench.tree(), ground)
         .await;
     made.or_broken("checking out into a clean room")?;
     if bench.stands() {
