@@ -16,7 +16,7 @@ struct Package {
     present: fn() -> bool,
 }
 
-const PACKAGES: [Package; 10] = [
+const PACKAGES: [Package; 11] = [
     Package {
         name: "git",
         present: || on_path("git"),
@@ -52,6 +52,11 @@ const PACKAGES: [Package; 10] = [
     Package {
         name: "gnupg",
         present: || on_path("gpg"),
+    },
+    // Says which tools a repository needs.
+    Package {
+        name: "direnv",
+        present: || on_path("direnv"),
     },
     // Sets the clock of one process.
     Package {

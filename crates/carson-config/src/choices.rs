@@ -94,6 +94,50 @@ pub enum Workspaces {
     Copy,
 }
 
+/// A program that says by files of the repository which tools its work needs, and where they are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, strum::Display, Deserialize, Serialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+#[strum(serialize_all = "kebab-case")]
+pub enum Toolchain {
+    /// mise: `mise.toml` and its other names, `.tool-versions`.
+    Mise,
+    /// asdf: `.tool-versions`.
+    Asdf,
+    /// direnv: `.envrc`.
+    Direnv,
+}
+
+impl Toolchain {
+    /// Its program.
+    #[must_use]
+    pub fn program(self) -> &'static str {
+        match self {
+            Self::Mise => "mise",
+            Self::Asdf => "asdf",
+            Self::Direnv => "direnv",
+        }
+    }
+
+    /// What it reads at the top of a repository, by its documentation.
+    #[must_use]
+    pub fn files(self) -> &'static [&'static str] {
+        match self {
+            Self::Mise => &[
+                "mise.toml",
+                ".mise.toml",
+                "mise.lock",
+                "mise/config.toml",
+                ".mise/config.toml",
+                ".config/mise.toml",
+                ".config/mise/config.toml",
+                ".tool-versions",
+            ],
+            Self::Asdf => &[".tool-versions"],
+            Self::Direnv => &[".envrc"],
+        }
+    }
+}
+
 /// A package manager whose downloads on this machine every workspace finds.
 #[derive(
     Clone,

@@ -10,7 +10,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::choices::{Cache, Unproven, Workspaces};
+use crate::choices::{Cache, Toolchain, Unproven, Workspaces};
 use crate::forms::{As, Share, SomeTime, Zone};
 use crate::listed::Sections;
 use crate::sections::{HeartbeatSection, Housekeeping};
@@ -178,6 +178,11 @@ pub(crate) struct RepoSection {
     #[serde(with = "As::<SomeTime>")]
     #[schemars(extend("examples" = ["30m"]))]
     pub setup_timeout: Duration,
+    /// Programs that are asked which tools work here needs: what they make of their files in the base commit
+    /// is on the `PATH` and in the environment of setup, sessions and checks. These files run code, in the
+    /// sandbox; none is asked unless it stands here.
+    #[schemars(extend("examples" = [["mise"]]))]
+    pub toolchains: Vec<Toolchain>,
     /// Package managers whose downloads in your home every workspace finds; what a session downloads
     /// or spoils there is its own.
     #[schemars(extend("examples" = [["npm", "cargo"]]))]
@@ -279,6 +284,7 @@ impl Default for RepoSection {
             setup: Vec::new(),
             setup_inputs: Vec::new(),
             setup_timeout: Duration::from_secs(15 * 60),
+            toolchains: Vec::new(),
             caches: Vec::new(),
             include: IncludeSection::default(),
         }

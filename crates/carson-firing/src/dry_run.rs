@@ -26,6 +26,7 @@ use carson_bench::environment::Wanted;
 use carson_bench::layers;
 use carson_bench::proxy;
 use carson_bench::sandbox_profile::Reach;
+use carson_bench::toolchains::Found;
 use carson_home::Home;
 use carson_home::lent_dirs::is_lent;
 
@@ -327,6 +328,7 @@ fn environment(home: &Home, role: &Role, account: Option<&str>, bench: &Bench) -
         branch: "carson/…",
         attempt: 1,
         egress: proxy::foreseen(home, role, account),
+        toolchains: &Found::default(),
     };
     let redactor = &home.redactor;
     let mut shown: Vec<Shown> = bench

@@ -11,6 +11,7 @@ use carson_store::{Firing as Row, Progress};
 
 use crate::ctx::Ctx;
 use carson_bench::proxy::{self, Proxy};
+use carson_bench::toolchains::Found;
 
 /// What the stages of a firing add to, one after the other.
 #[derive(Default)]
@@ -30,6 +31,8 @@ pub(crate) struct Record {
     pub judge: Option<AccountName>,
     /// The proxy of its account, while it is open.
     pub proxy: Option<Proxy>,
+    /// What the repository's toolchains say.
+    pub toolchains: Found,
 }
 
 /// What the sessions of a firing add up to.

@@ -15,7 +15,9 @@ use crate::identity_check;
 use crate::placed::Placed;
 use crate::reached::Place;
 use crate::record::Record;
-use crate::setup::{self, Site};
+use crate::setup;
+use crate::site::Site;
+use crate::toolchains;
 use carson_bench::bench::Bench;
 use carson_bench::commit_trailers::trailers;
 use carson_bench::layers::{self, Source};
@@ -111,6 +113,15 @@ pub(crate) async fn run<'r, 'h>(
             bench: &place.bench,
         };
         setup::in_copy(ctx, rec, &site).await?;
+    }
+    if runs {
+        let site = Site {
+            repo: taken.repo,
+            mirror: &place.mirror,
+            base: &base,
+            bench: &place.bench,
+        };
+        toolchains::resolve(ctx, rec, &site).await?;
     }
     let earlier = match ctx.role.makes_commits() {
         true => go_on::find(ctx, taken, &place.mirror).await,
