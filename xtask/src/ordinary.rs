@@ -29,7 +29,13 @@ const TESTS: &str = "binary_id(carson-tests::suite) & test(/^(hostile|sandbox|eg
                      - test(/^egress::packages::/) - test(/a_flood_of_output/)";
 
 /// The binaries that the suite runs.
-const BINARIES: [&str; 4] = ["carson", "carson-hook", "carson-launch", "hostile"];
+const BINARIES: [&str; 5] = [
+    "carson",
+    "carson-hook",
+    "carson-inspect",
+    "carson-launch",
+    "hostile",
+];
 
 /// Whether there is anybody else to be.
 pub fn applies() -> bool {

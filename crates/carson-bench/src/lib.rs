@@ -21,6 +21,7 @@ pub mod sandbox_profile;
 pub mod sign_in;
 mod spread_dir;
 mod stand;
+pub mod toolchains;
 mod worktree_settings;
 
 pub use ground::learn_places;

@@ -149,9 +149,9 @@ pub const LIST: &[Check] = checks![
     "git.version", WithWork,
         "git is installed and new enough (2.39)",
         "install git 2.39 or newer, and have it on the daemon's PATH",
-        Machine(|_| Box::pin(versions::git()));
+        Machine(|machine| Box::pin(versions::git(machine)));
     "carson.versions", WithWork,
-        "carson, its hook and its launcher are of one version",
+        "carson and the programs beside it are of one version",
         "install all of them from one checkout: cargo xtask install",
         Home(|scene| Box::pin(versions::own(scene)));
     "clock.year", Always,
@@ -286,6 +286,10 @@ pub const LIST: &[Check] = checks![
         "the files that every workspace gets are there",
         "put them where repos.NAME.include says, or take them out of it",
         Repo(|scene, repo| Box::pin(workspaces::include(scene, repo)));
+    "repo.NAME.toolchains", WithWork,
+        "the programs that name its toolchains are installed, and have an answer",
+        "install what is named where the daemon's PATH has it, let repos.NAME.setup install the tools, mend the file that is named, or take it out of repos.NAME.toolchains",
+        Repo(|scene, repo| Box::pin(workspaces::toolchains(scene, repo)));
     "repo.NAME.setup", InBench,
         "what makes a checkout ready to work in runs to its end",
         "mend repos.NAME.setup by the log that is named: it is tried again when it, a lock file or a toolchain changes, after an hour, or after `carson workspaces prune`",

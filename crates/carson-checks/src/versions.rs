@@ -9,17 +9,31 @@ use carson_engine::{DATED, Drift, Engine, NotReady, Version};
 use carson_proc::{Command, Limits, capture, own_program};
 
 use crate::measured::{keep, known};
-use crate::{Scene, Verdict};
+use crate::{Machine, Scene, Verdict};
 
-pub(crate) async fn git() -> Option<Verdict> {
-    Some(match carson_git::check_version().await {
-        Ok(found) => Verdict::ok(format!("git {found}")),
-        Err(error) => Verdict::error(error.to_string()).mend(error.hint()),
-    })
+/// Asked once of each program file, while it will do.
+pub(crate) async fn git(machine: &Machine) -> Option<Verdict> {
+    let program = carson_git::program();
+    let what = program.as_deref().and_then(stamp);
+    let what = what.map(|stamp| format!("git {stamp}"));
+    if let Some(what) = &what
+        && let Some(said) = machine.known(what).await
+        && carson_git::is_new_enough(&said)
+    {
+        return Some(Verdict::ok(format!("git {said}")));
+    }
+    let found = match carson_git::check_version().await {
+        Ok(found) => found,
+        Err(error) => return Some(Verdict::error(error.to_string()).mend(error.hint())),
+    };
+    if let Some(what) = &what {
+        machine.keep(what, &found).await;
+    }
+    Some(Verdict::ok(format!("git {found}")))
 }
 
 /// The programs that are taken from beside `carson`, where they are there: it does their work itself otherwise.
-const BESIDE: [&str; 2] = ["carson-hook", "carson-launch"];
+const BESIDE: [&str; 3] = ["carson-hook", "carson-launch", "carson-inspect"];
 
 /// The version of this program.
 const OURS: &str = env!("CARGO_PKG_VERSION");

@@ -87,8 +87,55 @@ pub enum Workspaces {
     /// What it changes, above a checkout that all share, wherever the machine can do that.
     #[default]
     Layers,
+    /// A clone of that checkout, whose files share their blocks with it until they are written, where the
+    /// disk can do that (btrfs, XFS, APFS). Without layers it is tried first in any case.
+    Clone,
     /// A checkout of its own.
     Copy,
+}
+
+/// A program that says by files of the repository which tools its work needs, and where they are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, strum::Display, Deserialize, Serialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+#[strum(serialize_all = "kebab-case")]
+pub enum Toolchain {
+    /// mise: `mise.toml` and its other names, `.tool-versions`.
+    Mise,
+    /// asdf: `.tool-versions`.
+    Asdf,
+    /// direnv: `.envrc`.
+    Direnv,
+}
+
+impl Toolchain {
+    /// Its program.
+    #[must_use]
+    pub fn program(self) -> &'static str {
+        match self {
+            Self::Mise => "mise",
+            Self::Asdf => "asdf",
+            Self::Direnv => "direnv",
+        }
+    }
+
+    /// What it reads at the top of a repository, by its documentation.
+    #[must_use]
+    pub fn files(self) -> &'static [&'static str] {
+        match self {
+            Self::Mise => &[
+                "mise.toml",
+                ".mise.toml",
+                "mise.lock",
+                "mise/config.toml",
+                ".mise/config.toml",
+                ".config/mise.toml",
+                ".config/mise/config.toml",
+                ".tool-versions",
+            ],
+            Self::Asdf => &[".tool-versions"],
+            Self::Direnv => &[".envrc"],
+        }
+    }
 }
 
 /// A package manager whose downloads on this machine every workspace finds.

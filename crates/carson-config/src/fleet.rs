@@ -15,7 +15,7 @@ use carson_core::{AccountName, Api, EngineKind, FiringId, HostName, RepoName, Ro
 use carson_notify::Spec;
 use chrono_tz::Tz;
 
-use crate::choices::{Cache, HookFailure, Priority, Unproven, Workspaces};
+use crate::choices::{Cache, HookFailure, Priority, Toolchain, Unproven, Workspaces};
 use crate::confine::Confinement;
 use crate::layout::Layout;
 use crate::role_file::{Author, CommandSection, CoverageSection, IdentityCheck, Promise, Tools};
@@ -129,6 +129,8 @@ pub struct Setup {
     pub inputs: Vec<String>,
     /// How long they may take together.
     pub timeout: Duration,
+    /// Who is asked which tools there are, before they run and after.
+    pub toolchains: Vec<Toolchain>,
 }
 
 /// A file that work needs and git ignores.

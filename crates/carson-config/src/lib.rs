@@ -64,7 +64,9 @@ mod shipped;
 mod sources;
 mod work;
 
-pub use choices::{Cache, HookFailure, NetworkUse, Priority, Push, Sandbox, Unproven, Workspaces};
+pub use choices::{
+    Cache, HookFailure, NetworkUse, Priority, Push, Sandbox, Toolchain, Unproven, Workspaces,
+};
 pub use confine::Confinement;
 pub use credentials::CREDENTIALS;
 pub use duration::{format_duration, parse_duration};

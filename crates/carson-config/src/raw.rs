@@ -10,7 +10,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::choices::{Cache, Unproven, Workspaces};
+use crate::choices::{Cache, Toolchain, Unproven, Workspaces};
 use crate::forms::{As, Share, SomeTime, Zone};
 use crate::listed::Sections;
 use crate::sections::{HeartbeatSection, Housekeeping};
@@ -67,7 +67,9 @@ pub(crate) struct FleetSection {
     pub min_free_mb: u32,
     /// What a firing's workspace is made of. `layers`: a checkout of the base that all of them share,
     /// and what a session changes above it; where this machine cannot do that (`carson doctor` says
-    /// so), and for a role without a sandbox, it is a copy. `copy`: always a checkout of its own.
+    /// so) it is a clone. `clone`: of such a checkout, its files share their blocks with it until they
+    /// are written; where the disk cannot do that, and for a role without a sandbox, it is a copy.
+    /// `copy`: always a checkout of its own.
     #[schemars(extend("examples" = ["copy"]))]
     pub workspaces: Workspaces,
     /// Money of all roles in one day of the fleet's zone; then every slot is skipped until the
@@ -176,6 +178,11 @@ pub(crate) struct RepoSection {
     #[serde(with = "As::<SomeTime>")]
     #[schemars(extend("examples" = ["30m"]))]
     pub setup_timeout: Duration,
+    /// Programs that are asked which tools work here needs: what they make of their files in the base commit
+    /// is on the `PATH` and in the environment of setup, sessions and checks. These files run code, in the
+    /// sandbox; none is asked unless it stands here.
+    #[schemars(extend("examples" = [["mise"]]))]
+    pub toolchains: Vec<Toolchain>,
     /// Package managers whose downloads in your home every workspace finds; what a session downloads
     /// or spoils there is its own.
     #[schemars(extend("examples" = [["npm", "cargo"]]))]
@@ -277,6 +284,7 @@ impl Default for RepoSection {
             setup: Vec::new(),
             setup_inputs: Vec::new(),
             setup_timeout: Duration::from_secs(15 * 60),
+            toolchains: Vec::new(),
             caches: Vec::new(),
             include: IncludeSection::default(),
         }

@@ -26,6 +26,7 @@ use carson_bench::environment::Wanted;
 use carson_bench::layers;
 use carson_bench::proxy;
 use carson_bench::sandbox_profile::Reach;
+use carson_bench::toolchains::Found;
 use carson_home::Home;
 use carson_home::lent_dirs::is_lent;
 
@@ -107,7 +108,7 @@ pub struct Walls {
 pub struct Workspace {
     /// What it would be made of.
     pub kind: Workspaces,
-    /// Why it would be a copy, if it would.
+    /// Why it would stand on no layers, if it would not.
     pub because: Option<String>,
     /// The lines of the repository's setup.
     pub setup: Vec<String>,
@@ -244,6 +245,17 @@ fn sign_in(account: &Account) -> String {
     }
 }
 
+/// What a workspace is made of that stands on no layers, and why.
+async fn without_layers(home: &Home, role: &Role, why: &str) -> (Workspaces, Option<String>) {
+    if layers::why_no_clone(home, role).is_some() {
+        return (Workspaces::Copy, Some(why.to_owned()));
+    }
+    match layers::clones(home).await {
+        Ok(()) => (Workspaces::Clone, Some(why.to_owned())),
+        Err(more) => (Workspaces::Copy, Some(format!("{why}; {more}"))),
+    }
+}
+
 /// The bench as its sessions would see it.
 async fn foreseen(
     home: &Home,
@@ -256,11 +268,10 @@ async fn foreseen(
         None => Err("its repository is not in the settings".to_owned()),
     };
     let setup = repo.map_or_else(Vec::new, |repo| repo.setup.lines.clone());
-    let kind = match &stand {
-        Ok(_) => Workspaces::Layers,
-        Err(_) => Workspaces::Copy,
+    let (kind, because) = match &stand {
+        Ok(_) => (Workspaces::Layers, None),
+        Err(why) => without_layers(home, role, why).await,
     };
-    let because = stand.as_ref().err().cloned();
     let workspace = Workspace {
         kind,
         because,
@@ -317,6 +328,7 @@ fn environment(home: &Home, role: &Role, account: Option<&str>, bench: &Bench) -
         branch: "carson/…",
         attempt: 1,
         egress: proxy::foreseen(home, role, account),
+        toolchains: &Found::default(),
     };
     let redactor = &home.redactor;
     let mut shown: Vec<Shown> = bench

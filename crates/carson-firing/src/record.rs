@@ -11,6 +11,7 @@ use carson_store::{Firing as Row, Progress};
 
 use crate::ctx::Ctx;
 use carson_bench::proxy::{self, Proxy};
+use carson_bench::toolchains::Found;
 
 /// What the stages of a firing add to, one after the other.
 #[derive(Default)]
@@ -30,6 +31,8 @@ pub(crate) struct Record {
     pub judge: Option<AccountName>,
     /// The proxy of its account, while it is open.
     pub proxy: Option<Proxy>,
+    /// What the repository's toolchains say.
+    pub toolchains: Found,
 }
 
 /// What the sessions of a firing add up to.
@@ -56,6 +59,11 @@ pub(crate) struct Tally {
 }
 
 impl Tally {
+    /// What budgets and limits count.
+    fn spent(&self) -> (u32, u64, u64, Option<f64>) {
+        (self.turns, self.tokens_in, self.tokens_out, self.cost_usd)
+    }
+
     /// Whether a model said anything.
     pub(crate) fn answered(&self) -> bool {
         let mut said = self.last_words.values();
@@ -121,6 +129,7 @@ impl Record {
 
     /// Changes the tally and writes it to the row.
     pub(crate) async fn count(&mut self, ctx: &Ctx<'_>, change: impl FnOnce(&mut Tally)) {
+        let before = self.tally.spent();
         change(&mut self.tally);
         let tally = &self.tally;
         let progress = Progress {
@@ -136,7 +145,8 @@ impl Record {
             account: tally.account.clone(),
             reviewed_by: tally.reviewed_by.clone(),
         };
-        let written = ctx.store().progress(ctx.id, &progress);
+        let spent = tally.spent() != before;
+        let written = ctx.store().progress(ctx.id, &progress, spent);
         ctx.best_effort("progress", written).await;
         ctx.used(tally.turns, tally.cost_usd, tally.cost_estimated);
     }

@@ -27,8 +27,8 @@ use carson_home::halt::OrBroken;
 /// The walls around one run.
 pub(crate) struct Walls {
     profile: PathBuf,
-    /// Whether the workspace stands on layers.
-    layered: bool,
+    /// What the workspace is made of.
+    workspace: Workspaces,
 }
 
 impl Walls {
@@ -74,7 +74,7 @@ pub(crate) fn walls(
     written.or_broken("writing the sandbox's profile")?;
     Ok(Walls {
         profile,
-        layered: bench.layered().is_some(),
+        workspace: bench.kind(),
     })
 }
 
@@ -102,11 +102,7 @@ pub(crate) async fn record_level(
     let (first, weakest) = rec.confined(level);
     if let Some(level) = weakest {
         let mut row = row(ctx.role, &level);
-        let workspace = match walls.layered {
-            true => Workspaces::Layers,
-            false => Workspaces::Copy,
-        };
-        row["workspace"] = json!(workspace);
+        row["workspace"] = json!(walls.workspace);
         info!(firing.id = %ctx.id, sandbox = %row, "confined");
         let written = ctx.store().set_sandbox(ctx.id, &row);
         ctx.best_effort("the sandbox's level", written).await;

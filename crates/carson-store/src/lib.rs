@@ -14,7 +14,7 @@
 //! caller's.
 //!
 //! SQLite runs in WAL mode (`journal.rs` says where it does not) with `synchronous=FULL` (NORMAL lost acknowledged
-//! rows when the power was cut) and writes in `BEGIN IMMEDIATE` transactions, so that a reader never has to become a
+//! rows when the power was cut; notes that nobody is told may be lost so, [`noting`](db::Store::noting)) and writes in `BEGIN IMMEDIATE` transactions, so that a reader never has to become a
 //! writer half-way.
 //!
 //! Calls that change a row answer whether they did: `false` means that the row was not there or had

@@ -67,7 +67,7 @@ impl Store {
     /// # Errors
     /// When the database does not answer.
     pub async fn set_prompt_version(&self, id: FiringId, version: &str) -> Result<(), StoreError> {
-        on!(self, |pool| query(
+        on!(self.noting(), |pool| query(
             "UPDATE firing SET prompt_version = $2 WHERE id = $1"
         )
         .bind(id.uuid())
@@ -88,7 +88,7 @@ impl Store {
         stage: Stage,
         at: DateTime<Utc>,
     ) -> Result<(), StoreError> {
-        transaction!(self, |tx| {
+        transaction!(self.noting(), |tx| {
             query("UPDATE stage SET ended_at = $2 WHERE firing = $1 AND ended_at IS NULL")
                 .bind(id.uuid())
                 .bind(at)
@@ -114,7 +114,7 @@ impl Store {
     /// # Errors
     /// When the database does not answer.
     pub async fn end_stage(&self, id: FiringId, at: DateTime<Utc>) -> Result<(), StoreError> {
-        on!(self, |pool| query(
+        on!(self.noting(), |pool| query(
             "UPDATE stage SET ended_at = $2 WHERE firing = $1 AND ended_at IS NULL"
         )
         .bind(id.uuid())
@@ -130,7 +130,7 @@ impl Store {
     /// # Errors
     /// When the database does not answer.
     pub async fn set_sandbox(&self, id: FiringId, level: &Value) -> Result<(), StoreError> {
-        on!(self, |pool| query(
+        on!(self.noting(), |pool| query(
             "UPDATE firing SET sandbox = $2 WHERE id = $1"
         )
         .bind(id.uuid())
@@ -141,12 +141,22 @@ impl Store {
         Ok(())
     }
 
-    /// Writes what the sessions add up to.
+    /// Writes what the sessions add up to; `spent` says that some of it is new money, or tokens: that
+    /// outlives the power.
     ///
     /// # Errors
     /// When the database does not answer.
-    pub async fn progress(&self, id: FiringId, so_far: &Progress) -> Result<(), StoreError> {
-        on!(self, |pool| query(
+    pub async fn progress(
+        &self,
+        id: FiringId,
+        so_far: &Progress,
+        spent: bool,
+    ) -> Result<(), StoreError> {
+        let store = match spent {
+            true => self.clone(),
+            false => self.noting(),
+        };
+        on!(store, |pool| query(
             "UPDATE firing SET turns = $2, tokens_in = $3, tokens_out = $4, cost_usd = $5, \
              attempts = $6, sessions = $7, account = COALESCE($8, account), \
              engine = COALESCE($9, engine), retries = $10, cost_estimated = $11, \
@@ -258,7 +268,12 @@ impl Store {
             Judged::Reviewed => "UPDATE firing SET reviewed_sha = $2 WHERE id = $1",
             Judged::Pushed => "UPDATE firing SET pushed_sha = $2 WHERE id = $1",
         };
-        on!(self, |pool| query(update)
+        // A push is known outside.
+        let store = match judged {
+            Judged::Pushed => self.clone(),
+            Judged::Verified | Judged::Reviewed => self.noting(),
+        };
+        on!(store, |pool| query(update)
             .bind(id.uuid())
             .bind(sha)
             .execute(pool)

@@ -13,6 +13,7 @@ use carson_proc::{Finished, StopReason};
 use carson_store::Judged;
 use tracing::{info, warn};
 
+use super::leaving;
 use crate::clean_rooms::{self, Holds};
 use crate::ctx::Ctx;
 use crate::placed::Placed;
@@ -64,6 +65,7 @@ pub(crate) async fn check(
     if facts.commits == 0 {
         return Ok(Check::NoPromise);
     }
+    leaving::search_ahead(ctx, placed.taken, &seen, &mut placed.place.ahead);
     let mut all_said = String::new();
     for check in checks {
         // A room for each: what one of them runs is the work's own code, and must not prepare the next.

@@ -178,9 +178,9 @@ async fn run(store: &Store, id: FiringId) {
         engine: Some("claude".into()),
         reviewed_by: Some("other".parse().unwrap()),
     };
-    store.progress(id, &so_far).await.unwrap();
+    store.progress(id, &so_far, true).await.unwrap();
     (so_far.account, so_far.engine) = (None, None);
-    store.progress(id, &so_far).await.unwrap();
+    store.progress(id, &so_far, true).await.unwrap();
     store.set_pull(id, 12, "https://forge/12").await.unwrap();
     store
         .set_salvage_ref(id, "refs/carson/salvage/x")

@@ -57,7 +57,7 @@ async fn cost(store: &Store, role: &str, slot: i64, cost: Option<f64>, outcome: 
         cost_usd: cost,
         ..Progress::default()
     };
-    store.progress(id, &so_far).await.unwrap();
+    store.progress(id, &so_far, true).await.unwrap();
     store
         .end_firing(id, &ending(outcome, "", slot + 1))
         .await
