@@ -9,7 +9,7 @@ use crate::memory_dir::MemoryDir;
 use crate::postgres::Postgres;
 use crate::runner::Runner;
 use crate::workspace::{Cache, cargo};
-use crate::{agents, debian, github, ordinary, packagers, seed, slowest};
+use crate::{agents, debian, github, mcp_sdk, ordinary, packagers, seed, slowest};
 
 /// What is run on both kinds of workspaces; the others run on layers.
 const COPIES: [&str; 2] = [
@@ -32,6 +32,7 @@ pub fn run(
     let agents = agents::ensure(interrupt, &cache)?;
     let github = github::ensure(interrupt, &cache)?;
     let packagers = packagers::ensure(interrupt, &cache)?;
+    let mcp_sdk = mcp_sdk::ensure(interrupt, &cache)?;
     let runner = Runner::ensure(interrupt, &cache)?;
     // Another run in this checkout need not wait for our tests, only for our downloads.
     drop(cache);
@@ -44,6 +45,7 @@ pub fn run(
             .env("CARSON_TEST_CODEX", &agents.codex)
             .envs(github.variables())
             .env("CARSON_TEST_PACKAGERS", &packagers)
+            .env(mcp_sdk::VARIABLE, &mcp_sdk)
             .envs(env.iter().map(|(name, value)| (name, value)));
         command
     };

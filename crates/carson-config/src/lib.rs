@@ -64,7 +64,9 @@ mod shipped;
 mod sources;
 mod work;
 
-pub use choices::{Cache, HookFailure, NetworkUse, Priority, Push, Sandbox, Unproven, Workspaces};
+pub use choices::{
+    Cache, HookFailure, McpGrant, NetworkUse, Priority, Push, Sandbox, Unproven, Workspaces,
+};
 pub use confine::Confinement;
 pub use credentials::CREDENTIALS;
 pub use duration::{format_duration, parse_duration};
@@ -81,7 +83,7 @@ pub use role_file::{Author, CommandSection, CoverageSection, IdentityCheck, Prom
 pub use routes::Route;
 pub use schema::schema;
 pub use secret::{SecretError, read_secret};
-pub use sections::{Heartbeat, HeartbeatUrl, Housekeeping};
+pub use sections::{Heartbeat, HeartbeatUrl, Housekeeping, Mcp};
 pub use shipped::{ShippedRole, shipped_roles};
 pub use sources::Sources;
 pub use work::{RoleKind, WorkFrom, WorkSource};
