@@ -3,7 +3,7 @@
 //! # Theory of operation
 //! `cargo xtask test` is the one command that runs every test. It makes sure that what the tests
 //! need is there, in this order: Debian packages ([`debian`]), the pinned agent CLIs ([`agents`]), what
-//! stands in for GitHub ([`github`]), the test runner ([`runner`]). Each step looks first and installs only what is missing, so a
+//! stands in for GitHub ([`github`]), a client of MCP ([`mcp_sdk`]), the test runner ([`runner`]). Each step looks first and installs only what is missing, so a
 //! second run goes straight to the tests. Nothing that is missing is ever skipped over: the
 //! command stops and says what to do.
 //!
@@ -16,6 +16,7 @@
 //! | `CARSON_TEST_CLAUDE` | path of the pinned Claude Code |
 //! | `CARSON_TEST_CODEX`, `CARSON_TEST_GEMINI`, `CARSON_TEST_OPENCODE` | those of the pinned Codex, Gemini CLI and opencode |
 //! | `CARSON_TEST_EMULATE`, `CARSON_TEST_PRISM`, `CARSON_TEST_GITHUB_API` | paths of a GitHub emulator, of Prism, and of GitHub's description of its API |
+//! | `CARSON_TEST_MCP_SDK` | path of the official TypeScript SDK of the Model Context Protocol |
 //! | `PROPTEST_RNG_SEED` | where the property tests begin; each commit has its own ([`seed`]) |
 //! | `CARSON_TEST_ORDINARY_FOLLOWS` | the tests of the walls need not play an ordinary user |
 //!
@@ -50,7 +51,9 @@ mod github;
 mod install;
 mod interrupt;
 mod machine;
+mod mcp_sdk;
 mod memory_dir;
+mod npm_packages;
 mod ordinary;
 mod packagers;
 mod postgres;

@@ -9,7 +9,7 @@ use crate::memory_dir::MemoryDir;
 use crate::postgres::Postgres;
 use crate::runner::Runner;
 use crate::workspace::{Cache, cargo};
-use crate::{agents, debian, github, ordinary, packagers, seed, slowest};
+use crate::{agents, debian, github, mcp_sdk, ordinary, packagers, seed, slowest};
 
 /// What is built before any test runs.
 const BUILD: [&str; 3] = ["build", "--workspace", "--all-targets"];
@@ -35,6 +35,7 @@ pub fn run(
     let agents = agents::ensure(interrupt, &cache)?;
     let github = github::ensure(interrupt, &cache)?;
     let packagers = packagers::ensure(interrupt, &cache)?;
+    let mcp_sdk = mcp_sdk::ensure(interrupt, &cache)?;
     let runner = Runner::ensure(interrupt, &cache)?;
     // Another run in this checkout need not wait for our tests, only for our downloads.
     drop(cache);
@@ -46,6 +47,7 @@ pub fn run(
             .envs(agents.variables())
             .envs(github.variables())
             .env("CARSON_TEST_PACKAGERS", &packagers)
+            .env(mcp_sdk::VARIABLE, &mcp_sdk)
             .envs(env.iter().map(|(name, value)| (name, value)));
         command
     };

@@ -5,7 +5,7 @@ pub mod agent;
 use std::ffi::OsString;
 use std::path::PathBuf;
 
-use carson_config::shipped_roles;
+use carson_config::{McpGrant, shipped_roles};
 use carson_core::{EngineKind, Program};
 use carson_forge::OPENERS;
 use carson_operator::{block, brief, firings, outcomes, pause};
@@ -203,6 +203,12 @@ pub enum Command {
         #[command(subcommand)]
         action: HookAction,
     },
+    /// Serve tools to an agent CLI, over the Model Context Protocol.
+    ///
+    /// It speaks on standard input and output; a client starts it: `claude mcp add carson -- carson mcp`. Its
+    /// tools read the fleet, and loops in the directory that it is started in; they change something only with
+    /// a grant. docs/MCP.md lists them.
+    Mcp(Mcp),
     /// Run a command with the walls of a session around it, and say which there are.
     Sandbox(Sandbox),
     /// Run a claimed firing (the daemon calls this).
@@ -276,6 +282,20 @@ fn with_scripts() -> impl Iterator<Item = (&'static str, &'static str)> {
     players.map(|facts| ("engine", facts.name))
 }
 
+/// What the clients of a server may change.
+fn grants() -> impl TypedValueParser<Value = McpGrant> {
+    let values = McpGrant::ALL.map(|grant| {
+        let help = match grant {
+            McpGrant::Loop => {
+                "Loops: start, stop, roll back, another task; that is any command line, as you"
+            }
+            McpGrant::Queue => "The queue: issues that roles take up",
+        };
+        PossibleValue::new(grant.as_str()).help(help)
+    });
+    PossibleValuesParser::new(values).try_map(|word| McpGrant::named(&word).ok_or("unknown"))
+}
+
 /// By what pull requests are put together.
 fn groups() -> PossibleValuesParser {
     PossibleValuesParser::new([
@@ -347,6 +367,17 @@ pub struct Daemon {
     /// On SIGTERM, wait for the firings that run.
     #[arg(long)]
     pub drain: bool,
+}
+
+/// `carson mcp`
+#[derive(Debug, ClapArgs)]
+pub struct Mcp {
+    /// What its tools may change.
+    #[arg(long, value_name = "GRANT", value_delimiter = ',', value_parser = grants())]
+    pub grant: Vec<McpGrant>,
+    /// A directory in which, and below which, they may work with loops too.
+    #[arg(long = "root", value_name = "DIR")]
+    pub roots: Vec<PathBuf>,
 }
 
 /// `carson fire`

@@ -193,3 +193,33 @@ impl Cache {
         }
     }
 }
+
+/// What the clients of a server of the Model Context Protocol may change. It is given to the server, by who
+/// starts it; no client has it by what it calls itself.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum McpGrant {
+    /// Loops are started, stopped, rolled back and given other tasks.
+    Loop,
+    /// Issues are filed that roles take up.
+    Queue,
+}
+
+impl McpGrant {
+    /// Every one there is.
+    pub const ALL: [Self; 2] = [Self::Loop, Self::Queue];
+
+    /// Its word.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Loop => "loop",
+            Self::Queue => "queue",
+        }
+    }
+
+    /// The one with this word.
+    #[must_use]
+    pub fn named(word: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|grant| grant.as_str() == word)
+    }
+}

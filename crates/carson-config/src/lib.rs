@@ -65,7 +65,7 @@ mod sources;
 mod work;
 
 pub use choices::{
-    Cache, HookFailure, NetworkUse, Priority, Push, Sandbox, Toolchain, Unproven, Workspaces,
+    Cache, HookFailure, McpGrant, NetworkUse, Priority, Push, Sandbox, Toolchain, Unproven, Workspaces,
 };
 pub use confine::Confinement;
 pub use credentials::CREDENTIALS;
@@ -83,7 +83,7 @@ pub use role_file::{Author, CommandSection, CoverageSection, IdentityCheck, Prom
 pub use routes::Route;
 pub use schema::schema;
 pub use secret::{SecretError, read_secret};
-pub use sections::{Heartbeat, HeartbeatUrl, Housekeeping};
+pub use sections::{Heartbeat, HeartbeatUrl, Housekeeping, Mcp};
 pub use shipped::{ShippedRole, shipped_roles};
 pub use sources::Sources;
 pub use work::{RoleKind, WorkFrom, WorkSource};

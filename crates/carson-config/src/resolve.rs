@@ -28,7 +28,7 @@ use crate::role_kind::{
     command, coverage, grant, kind, merges, queue_of, stages, taken_by_somebody, work,
 };
 use crate::role_routes::{Accounts, accounts_of, routes, shares};
-use crate::sections::{accounts, forges, heartbeat, repos};
+use crate::sections::{accounts, forges, heartbeat, mcp, repos};
 use crate::work::RoleKind;
 
 /// The whole fleet. What could not be read is left out; there is a finding for it then.
@@ -113,6 +113,7 @@ pub(crate) fn fleet(
         database: database(raw.database.url, &layout, &mut check),
         housekeeping: raw.housekeeping,
         heartbeat: heartbeat(raw.heartbeat, &around.paths, &mut check),
+        mcp: mcp(raw.mcp, &around.paths, &mut check),
         layout: layout.clone(),
     };
     for role in read {

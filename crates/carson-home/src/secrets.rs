@@ -60,6 +60,8 @@ pub fn held(fleet: &Fleet, environ: &[(OsString, OsString)]) -> Vec<SecretString
     for sink in &fleet.sinks {
         held.extend(sink.secrets(&secret));
     }
+    let token = fleet.mcp.as_ref().map(|mcp| read_secret(&mcp.token_file));
+    held.extend(token.and_then(Result::ok));
     let mut values: Vec<String> = passwords(&fleet.database);
     for repo in fleet.repos.values() {
         values.extend(passwords(&repo.url));
@@ -77,13 +79,20 @@ pub fn held(fleet: &Fleet, environ: &[(OsString, OsString)]) -> Vec<SecretString
         values.extend(given(&role.identity));
         values.extend(sign_in(&role.identity));
     }
-    let mine = environ.iter().filter_map(|(name, value)| {
-        let (name, value) = (name.to_str()?, value.to_str()?);
-        (is_secret_name(name) && could_be_secret(value)).then(|| value.to_owned())
-    });
-    values.extend(mine);
     held.extend(values.into_iter().map(SecretString::from));
+    held.extend(in_environment(environ));
     held
+}
+
+/// The secrets of an environment, by the names of its variables.
+pub fn in_environment(
+    environ: &[(OsString, OsString)],
+) -> impl Iterator<Item = SecretString> + use<'_> {
+    environ.iter().filter_map(|(name, value)| {
+        let (name, value) = (name.to_str()?, value.to_str()?);
+        let is_secret = is_secret_name(name) && could_be_secret(value);
+        is_secret.then(|| SecretString::from(value))
+    })
 }
 
 /// A secret file, or why it cannot be had.

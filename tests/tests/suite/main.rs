@@ -40,6 +40,7 @@ mod kill;
 mod limits;
 mod listed;
 mod lockfile;
+mod mcp;
 mod older;
 mod ordinary_box;
 mod outage;

@@ -11,7 +11,7 @@ use super::Args;
 const TYPED: [(&str, &str); 1] = [("firings show", "firings id")];
 
 /// Commands that are no verbs, and why.
-const ONLY_HERE: [(&str, &str); 18] = [
+const ONLY_HERE: [(&str, &str); 19] = [
     ("init", "makes the home that verbs are asked in"),
     ("agent new", "writes into the home, as an editor would"),
     (
@@ -30,6 +30,10 @@ const ONLY_HERE: [(&str, &str); 18] = [
     ("hook explain", "tries the rules, without a fleet"),
     ("hook list", "shows the rules of this version"),
     ("hook run", "agent CLIs call it"),
+    (
+        "mcp",
+        "is a server's process, for clients of another protocol",
+    ),
     ("sandbox", "tries the walls of this machine"),
     ("firing run", "is the firing's process"),
     ("rehearsal", "is a session's process"),

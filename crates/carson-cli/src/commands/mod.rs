@@ -20,6 +20,7 @@ pub mod hook;
 mod init;
 mod labels;
 mod logs;
+mod mcp;
 mod new_role;
 mod outcomes;
 mod pause;
@@ -133,6 +134,7 @@ async fn dispatch(app: &App, command: Command) -> Result<u8, CommandError> {
             ..
         } => prune::discard(app, firing).await,
         Command::Prune { dry_run, .. } => prune::run(app, dry_run).await,
+        Command::Mcp(args) => mcp::run(app, args).await,
         Command::Doctor => doctor::run(app).await,
         Command::Workspaces { action } => workspaces::run(app, action.as_ref()).await,
         Command::Backup { action } => backup::run(app, &action).await,
