@@ -1,0 +1,2 @@
+//! Attempts until a check passes; stories.
+pub mod stories;
