@@ -107,13 +107,31 @@ pub fn parse<T: DeserializeOwned>(path: &Path, bytes: &[u8]) -> Result<T, FileEr
     serde_json::from_slice(bytes).map_err(|error| {
         let detail = error.to_string();
         let place = format!(" at line {} column {}", error.line(), error.column());
+        let (line, column) = place_of(&error, bytes);
         FileError::Malformed {
             path: path.to_owned(),
-            line: error.line().max(1),
-            column: error.column().max(1),
+            line,
+            column,
             detail: detail.strip_suffix(&place).unwrap_or(&detail).to_owned(),
         }
     })
+}
+
+/// Where it is wrong: line and column, from 1. Of a value that is of the right form and wrong all the same, the
+/// library has read on to what follows it, which may be lines below.
+fn place_of(error: &serde_json::Error, bytes: &[u8]) -> (usize, usize) {
+    let (line, column) = (error.line().max(1), error.column().max(1));
+    if !error.is_data() || error.to_string().starts_with("missing field") {
+        return (line, column);
+    }
+    let begin = bytes.split_inclusive(|byte| *byte == b'\n').take(line - 1).map(<[u8]>::len);
+    let at = (begin.sum::<usize>() + column).min(bytes.len());
+    let read = &bytes[..at];
+    let read = read.strip_suffix(b"}").or(read.strip_suffix(b"]")).unwrap_or(read);
+    let read = read.trim_ascii_end();
+    let line = read.iter().filter(|byte| **byte == b'\n').count() + 1;
+    let column = read.iter().rev().take_while(|byte| **byte != b'\n').count();
+    (line, column.max(1))
 }
 
 /// Writes one whole, in the place of the one that is there; its directory must be there. What is written
@@ -186,6 +204,8 @@ mod tests {
         for (text, line, detail) in [
             ("{\n  \"count\": 1,\n  \"cuont\": 2\n}", 3, "unknown field `cuont`"),
             ("{\n  \"count\": \"1\"\n}", 2, "invalid type: string \"1\""),
+            ("{\n  \"count\": -1\n\n}", 2, "invalid value: integer `-1`"),
+            ("{\n\n}", 3, "missing field `count`"),
             ("", 1, "EOF"),
             ("{\n\n", 3, "EOF"),
         ] {

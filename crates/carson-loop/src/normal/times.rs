@@ -160,7 +160,10 @@ pub(super) fn duration(text: &str, before: Option<char>) -> Option<&str> {
         }
         rest.one_of(" ");
     }
-    (parts > 0 && (plain || parts > 1)).then_some(rest.0)
+    let taken = &text[..text.len() - rest.0.len()];
+    // Days alone are letters of a hash.
+    let is_one = plain || parts > 1 && taken.contains(['h', 'm']);
+    (is_one && rest.is_at_end()).then_some(rest.0)
 }
 
 /// A number and a unit; whether that is one by itself.
@@ -171,6 +174,9 @@ fn part(rest: &mut Rest<'_>) -> Option<bool> {
     }
     let is_apart = rest.one_of(" ").is_some();
     let named = |rest: &mut Rest<'_>, unit: &str| {
+        let word = rest.0.get(..unit.len())?;
+        // `2 S` is something else than `2 s`.
+        (unit.len() > 2 || word == unit).then_some(())?;
         rest.word(unit)?;
         // In `1m2s` a number follows at once.
         let is_whole = rest.is_at_end() || !is_apart && rest.0.starts_with(|c: char| c.is_ascii_digit());
