@@ -45,7 +45,9 @@ impl Snapshot {
 
     /// What stands where, in the order of the paths.
     pub fn entries(&self) -> impl Iterator<Item = (&TreePath, &Entry)> {
-        self.entries.iter().map(|(path, known)| (path, &known.entry))
+        self.entries
+            .iter()
+            .map(|(path, known)| (path, &known.entry))
     }
 
     /// What stands at a path.

@@ -283,4 +283,4 @@ pub fn report_of(created: &str) -> PathBuf {
 }
 
 #[cfg(test)]
-mod tests;
+pub(super) mod tests;
