@@ -11,7 +11,7 @@ use crate::state::State;
 use crate::status::Status;
 
 /// Something that happened.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Event {
     /// When.
     pub at: DateTime<Utc>,
@@ -21,7 +21,7 @@ pub struct Event {
 }
 
 /// What can happen.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "event", rename_all = "snake_case")]
 pub enum Happened {
     /// A state was found without the events that it came of.
@@ -51,8 +51,8 @@ pub enum Happened {
     Checked {
         /// How.
         check: Checked,
-        /// Seconds so far.
-        seconds: f64,
+        /// Milliseconds that it ran so far.
+        elapsed_ms: u64,
     },
     /// An attempt began.
     AttemptStarted {
@@ -67,8 +67,8 @@ pub enum Happened {
     AttemptEnded {
         /// All that is known of it.
         meta: Box<Meta>,
-        /// Seconds so far.
-        seconds: f64,
+        /// Milliseconds that it ran so far.
+        elapsed_ms: u64,
     },
     /// It may be getting nowhere.
     Doubted {
@@ -114,7 +114,7 @@ pub enum Happened {
 }
 
 /// How a run ended.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Ended {
     /// The word for it.
     pub status: Status,
@@ -123,6 +123,6 @@ pub struct Ended {
     /// What attempts had in common that got nowhere.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub found: Option<Stagnation>,
-    /// Seconds that it took.
-    pub seconds: f64,
+    /// Milliseconds that it ran in all.
+    pub elapsed_ms: u64,
 }

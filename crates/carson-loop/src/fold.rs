@@ -2,8 +2,9 @@
 
 use chrono::{DateTime, Utc};
 
+use crate::digest::Digest;
 use crate::event::{Ended, Event, Happened};
-use crate::meta::{Checked, Outcome};
+use crate::meta::{Checked, Meta, Outcome};
 use crate::progress::Trace;
 use crate::state::State;
 use crate::status::Status;
@@ -42,14 +43,14 @@ impl State {
             Happened::More { attempts, .. } => {
                 self.max_attempts = self.max_attempts.saturating_add(*attempts);
                 self.judged_from = self.last_attempt;
-                self.seconds = 0.0;
+                self.elapsed_ms = 0;
             }
-            Happened::Checked { check, seconds } => self.checked(check, *seconds),
+            Happened::Checked { check, elapsed_ms } => self.checked(check, *elapsed_ms),
             Happened::AttemptStarted { attempt, .. } => self.last_attempt = *attempt,
-            Happened::AttemptEnded { meta, seconds } => {
-                self.seconds = *seconds;
+            Happened::AttemptEnded { meta, elapsed_ms } => {
+                self.elapsed_ms = *elapsed_ms;
                 self.last_attempt = self.last_attempt.max(meta.attempt);
-                self.attempt += u32::from(meta.outcome != Outcome::Stopped);
+                self.attempt += u32::from(counts(meta.outcome));
                 if meta.output_hash.is_some() {
                     self.last_output_hash = meta.output_hash;
                 }
@@ -74,15 +75,15 @@ impl State {
         }
     }
 
-    fn checked(&mut self, check: &Checked, seconds: f64) {
+    fn checked(&mut self, check: &Checked, elapsed_ms: u64) {
         self.promise_fulfilled = check.passed;
-        self.seconds = seconds;
+        self.elapsed_ms = elapsed_ms;
     }
 
     fn ended(&mut self, how: &Ended, at: DateTime<Utc>) {
         self.status = how.status;
         self.reason = Some(how.reason.clone());
-        self.seconds = how.seconds;
+        self.elapsed_ms = how.elapsed_ms;
         self.ended_at = Some(at);
     }
 }
@@ -95,6 +96,46 @@ pub fn traces(events: &[Event]) -> Vec<Trace> {
         Happened::AttemptEnded { meta, .. } => Some(meta),
         _ => None,
     });
-    let counted = ended.filter(|meta| meta.attempt > from && meta.outcome != Outcome::Stopped);
+    let is_whole = |meta: &&Box<Meta>| counts(meta.outcome) && meta.outcome != Outcome::Interrupted;
+    let counted = ended.filter(|meta| meta.attempt > from).filter(is_whole);
     counted.map(|meta| meta.trace()).collect()
+}
+
+/// Whether an attempt that ended so is one of those that may be made.
+fn counts(outcome: Outcome) -> bool {
+    !matches!(outcome, Outcome::Stopped | Outcome::Unable)
+}
+
+/// An attempt that began, and of which nobody knows how it ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Begun {
+    /// Its number.
+    pub attempt: u32,
+    /// When it began.
+    pub at: DateTime<Utc>,
+    /// The task and what it was told.
+    pub prompt_hash: Digest,
+    /// The tree as it found it.
+    pub tree_before_hash: Digest,
+}
+
+/// The attempt that was under way when the events ended.
+#[must_use]
+pub fn interrupted(events: &[Event]) -> Option<Begun> {
+    let at = |event: &Event| match &event.what {
+        Happened::AttemptStarted {
+            attempt,
+            prompt_hash,
+            tree_before_hash,
+        } => Some(Begun {
+            attempt: *attempt,
+            at: event.at,
+            prompt_hash: *prompt_hash,
+            tree_before_hash: *tree_before_hash,
+        }),
+        _ => None,
+    };
+    let ended = |event: &&Event| matches!(event.what, Happened::AttemptEnded { .. });
+    let since = events.iter().rev().take_while(|event| !ended(event));
+    since.filter_map(at).next()
 }

@@ -39,7 +39,7 @@ impl std::fmt::Display for Outcome {
 }
 
 /// `meta.json` of an attempt.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Meta {
     /// Its number.
@@ -54,8 +54,8 @@ pub struct Meta {
     pub exit: Option<i32>,
     /// How the task ended, in words.
     pub ended_by: String,
-    /// Seconds that the task took.
-    pub seconds: f64,
+    /// Milliseconds that the task took.
+    pub took_ms: u64,
     /// What it printed, without times, ids and the like; `null` when that was nothing.
     pub output_hash: Option<Digest>,
     /// Bytes that it printed.
@@ -81,7 +81,7 @@ pub struct Meta {
 }
 
 /// How the promise was asked.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Checked {
     /// Whether it was kept, each time.
@@ -94,8 +94,8 @@ pub struct Checked {
     pub exit: Option<i32>,
     /// How the last run ended, in words.
     pub ended_by: String,
-    /// Seconds of all runs.
-    pub seconds: f64,
+    /// Milliseconds of all runs.
+    pub took_ms: u64,
     /// How it failed, without times, ids and the like.
     pub failure_hash: Option<Digest>,
     /// Processes that it left behind, and that were ended.

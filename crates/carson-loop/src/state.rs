@@ -8,7 +8,7 @@ use crate::digest::Digest;
 use crate::status::Status;
 
 /// `state.json` of a loop. It is what `events.jsonl` comes to; `status`, `attempt` and `max_attempts` may be edited.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct State {
     /// Of this form.
@@ -29,8 +29,8 @@ pub struct State {
     pub last_attempt: u32,
     /// The attempt behind which attempts are held against each other.
     pub judged_from: u32,
-    /// Seconds that it took so far.
-    pub seconds: f64,
+    /// Milliseconds that it ran so far.
+    pub elapsed_ms: u64,
     /// What it is about: the same for the same task and promise.
     pub subject: Option<Digest>,
     /// When it began.
@@ -55,7 +55,7 @@ impl Default for State {
             reason: None,
             last_attempt: 0,
             judged_from: 0,
-            seconds: 0.0,
+            elapsed_ms: 0,
             subject: None,
             started_at: None,
             updated_at: None,
