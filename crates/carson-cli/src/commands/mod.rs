@@ -38,6 +38,7 @@ mod sandbox;
 mod show;
 mod status;
 mod stop;
+mod stories;
 mod why;
 mod workspaces;
 
@@ -58,6 +59,8 @@ pub fn run(args: Args) -> Result<u8, CommandError> {
         Command::Hook { action } => return hook::run(&action, args.json),
         // While there is one thread.
         Command::Sandbox(action) => return sandbox::run(&action, args.json),
+        // Works on a tree of files, without a home.
+        Command::Stories(action) => return stories::run(action, args.json),
         Command::Version => {
             let version = env!("CARGO_PKG_VERSION");
             let text = format!("carson {version}");
@@ -142,6 +145,7 @@ async fn dispatch(app: &App, command: Command) -> Result<u8, CommandError> {
         Command::Rehearsal { .. }
         | Command::Hook { .. }
         | Command::Sandbox(_)
+        | Command::Stories(_)
         | Command::Version
         | Command::Completions { .. } => Ok(0),
     }
