@@ -63,7 +63,9 @@ pub struct Agents {
 impl Agents {
     /// The variables by which tests find them.
     pub fn variables(&self) -> impl Iterator<Item = (&'static str, PathBuf)> {
-        AGENTS.iter().map(|(name, agent)| (*name, agent.binary(&self.dir)))
+        AGENTS
+            .iter()
+            .map(|(name, agent)| (*name, agent.binary(&self.dir)))
     }
 
     /// Claude Code.
@@ -132,7 +134,10 @@ impl Agent {
 
     /// Its package says which version it is at once, where it itself takes seconds; what starts it is there.
     fn is_in(&self, dir: &Path) -> bool {
-        let manifest = dir.join("node_modules").join(self.package).join("package.json");
+        let manifest = dir
+            .join("node_modules")
+            .join(self.package)
+            .join("package.json");
         let manifest = fs::read_to_string(manifest).unwrap_or_default();
         let said = format!("\"version\": \"{}\"", self.version);
         let is_listed = manifest.contains(&said);
@@ -163,7 +168,9 @@ impl Agent {
 fn manifest() -> String {
     let wanted = AGENTS.map(|(_, it)| format!("\"{}\": \"{}\"", it.package, it.version));
     let scripts = AGENTS.into_iter().filter(|(_, it)| it.script.is_some());
-    let scripts: Vec<String> = scripts.map(|(_, it)| format!("\"{}\": true", it.package)).collect();
+    let scripts: Vec<String> = scripts
+        .map(|(_, it)| format!("\"{}\": true", it.package))
+        .collect();
     format!(
         "{{\n  \"private\": true,\n  \"dependencies\": {{ {} }},\n  \
          \"allowScripts\": {{ {} }}\n}}\n",

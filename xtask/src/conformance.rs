@@ -32,12 +32,21 @@ struct Table {
 /// # Errors
 /// When the table is not understood, or the tests cannot be run.
 pub fn run(interrupt: &Interrupt) -> anyhow::Result<ExitCode> {
-    let text = fs::read_to_string(root().join(TABLE)).with_context(|| format!("reading {TABLE}"))?;
-    let table = Table::of(&serde_json::from_str(&text)?).with_context(|| format!("understanding {TABLE}"))?;
+    let text =
+        fs::read_to_string(root().join(TABLE)).with_context(|| format!("reading {TABLE}"))?;
+    let table = Table::of(&serde_json::from_str(&text)?)
+        .with_context(|| format!("understanding {TABLE}"))?;
     let filter = table.filter();
     let mut args = vec!["-E", &filter, "--run-ignored", "all", "--no-fail-fast"];
     // Their patience is for a machine on which nothing else runs.
-    args.extend(["--test-threads", "2", "-p", "carson-tests", "-p", "carson-config"]);
+    args.extend([
+        "--test-threads",
+        "2",
+        "-p",
+        "carson-tests",
+        "-p",
+        "carson-config",
+    ]);
     let code = test::run(interrupt, &args, &[])?;
     table.print(&passed()?);
     Ok(code)
@@ -46,10 +55,17 @@ pub fn run(interrupt: &Interrupt) -> anyhow::Result<ExitCode> {
 impl Table {
     fn of(value: &Value) -> Option<Self> {
         let engines = value["engines"].as_array()?;
-        let named = engines.iter().map(|engine| Some(engine["engine"].as_str()?.to_owned()));
+        let named = engines
+            .iter()
+            .map(|engine| Some(engine["engine"].as_str()?.to_owned()));
         let rows = value["cases"].as_array()?.iter().map(|case| {
-            let cells = engines.iter().map(|engine| cell(engine.get(case[0].as_str()?)?.as_object()?));
-            Some((case[1].as_str()?.to_owned(), cells.collect::<Option<Vec<_>>>()?))
+            let cells = engines
+                .iter()
+                .map(|engine| cell(engine.get(case[0].as_str()?)?.as_object()?));
+            Some((
+                case[1].as_str()?.to_owned(),
+                cells.collect::<Option<Vec<_>>>()?,
+            ))
         });
         Some(Self {
             engines: named.collect::<Option<_>>()?,
@@ -78,10 +94,12 @@ impl Table {
 }
 
 fn cell(cell: &Map<String, Value>) -> Option<Cell> {
-    let shown = cell["shown"].as_array()?.iter();
+    let shown = cell.get("shown")?.as_array()?.iter();
     Some(Cell {
         limit: cell.get("limit").and_then(Value::as_str).map(str::to_owned),
-        shown: shown.map(|test| Some(test.as_str()?.to_owned())).collect::<Option<_>>()?,
+        shown: shown
+            .map(|test| Some(test.as_str()?.to_owned()))
+            .collect::<Option<_>>()?,
     })
 }
 
@@ -92,7 +110,9 @@ impl Cell {
             let name = bare(test);
             all.find(|(run, _)| *run == name || run.ends_with(&format!("::{name}")))
         });
-        let failed = went.clone().any(|went| went.is_some_and(|(_, passed)| !passed));
+        let failed = went
+            .clone()
+            .any(|went| went.is_some_and(|(_, passed)| !passed));
         let missing = went.clone().any(|went| went.is_none());
         match &self.limit {
             _ if failed => "**FAIL**".to_owned(),
@@ -114,14 +134,18 @@ fn passed() -> anyhow::Result<BTreeMap<String, bool>> {
     let file = root().join(format!("target/nextest/{profile}/junit.xml"));
     let text = fs::read_to_string(&file).with_context(|| format!("reading {}", file.display()))?;
     let document = roxmltree::Document::parse(&text)?;
-    let cases = document.descendants().filter(|node| node.has_tag_name("testcase"));
+    let cases = document
+        .descendants()
+        .filter(|node| node.has_tag_name("testcase"));
     let mut passed = BTreeMap::new();
     for case in cases {
         let Some(name) = case.attribute("name") else {
             bail!("a test without a name in {}", file.display());
         };
         let bad = ["failure", "error"];
-        let failed = case.children().any(|node| bad.iter().any(|bad| node.has_tag_name(*bad)));
+        let failed = case
+            .children()
+            .any(|node| bad.iter().any(|bad| node.has_tag_name(*bad)));
         passed.insert(name.to_owned(), !failed);
     }
     ensure!(!passed.is_empty(), "no test was run");
@@ -151,7 +175,16 @@ mod tests {
     fn the_table_is_understood() {
         let text = fs::read_to_string(root().join(TABLE)).unwrap();
         let table = Table::of(&serde_json::from_str(&text).unwrap()).unwrap();
-        assert!(table.filter().contains("test(/(^|::)conformance::claude::whole$/)"));
-        assert!(table.rows.iter().all(|(_, cells)| cells.len() == table.engines.len()));
+        assert!(
+            table
+                .filter()
+                .contains("test(/(^|::)conformance::claude::whole$/)")
+        );
+        assert!(
+            table
+                .rows
+                .iter()
+                .all(|(_, cells)| cells.len() == table.engines.len())
+        );
     }
 }

@@ -92,7 +92,8 @@ fn commands(key: &str, tools: &[String], of: &str, edits_as_one: bool, check: &m
             let problem = format!(
                 "{of} cannot hold a session to {tool:?}: it knows no patterns but those of commands"
             );
-            let hint = "write it as \"Bash(git log *)\", or give the role an account of Claude Code alone";
+            let hint =
+                "write it as \"Bash(git log *)\", or give the role an account of Claude Code alone";
             check.problem(&format!("{key}.{at}"), problem, hint);
         }
     }

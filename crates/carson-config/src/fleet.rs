@@ -186,7 +186,10 @@ impl Account {
     pub fn vendor(&self) -> &str {
         let spoken = self.speaks.as_deref();
         let facts = self.engine.facts();
-        let model = self.model.as_deref().and_then(|model| model.split_once('/'));
+        let model = self
+            .model
+            .as_deref()
+            .and_then(|model| model.split_once('/'));
         match model {
             // Of a CLI that asks any provider, whose model it is stands before its name.
             Some((vendor, _)) if facts.api.is_none() && self.engine.cli().is_some() => vendor,

@@ -155,7 +155,11 @@ pub const ENGINES: &[EngineFacts] = &[
         plays_script: false,
         api: Some(Api::Google),
         sign_in_dir: Some(("GEMINI_CLI_HOME", "~")),
-        sign_in_keys: &["GEMINI_API_KEY", "GOOGLE_API_KEY", "GOOGLE_GENAI_USE_VERTEXAI"],
+        sign_in_keys: &[
+            "GEMINI_API_KEY",
+            "GOOGLE_API_KEY",
+            "GOOGLE_GENAI_USE_VERTEXAI",
+        ],
         // A sign-in with Google, and Vertex AI, are asked elsewhere than the API with keys.
         elsewhere: &["GEMINI_CLI_HOME", "GOOGLE_GENAI_USE_VERTEXAI"],
         efforts: &[],

@@ -370,7 +370,11 @@ mod tests {
                 Method::POST,
                 "/v1beta/models/gemini-2.5-pro:streamGenerateContent",
             ),
-            (Api::Google, Method::POST, "/v1beta/models/gemini-3-pro:countTokens"),
+            (
+                Api::Google,
+                Method::POST,
+                "/v1beta/models/gemini-3-pro:countTokens",
+            ),
             (Api::Google, Method::GET, "/v1beta/models/gemini-3-pro"),
         ] {
             assert!(is_open(api, &method, path), "{method} {path}");
@@ -389,9 +393,21 @@ mod tests {
             (Api::OpenAi, Method::POST, "/v1/files"),
             (Api::Google, Method::POST, "/v1beta/files"),
             (Api::Google, Method::POST, "/v1beta/cachedContents"),
-            (Api::Google, Method::POST, "/v1beta/models/x:batchGenerateContent"),
-            (Api::Google, Method::POST, "/v1beta/models/../files:generateContent"),
-            (Api::Google, Method::POST, "/v1beta/tunedModels/x:generateContent"),
+            (
+                Api::Google,
+                Method::POST,
+                "/v1beta/models/x:batchGenerateContent",
+            ),
+            (
+                Api::Google,
+                Method::POST,
+                "/v1beta/models/../files:generateContent",
+            ),
+            (
+                Api::Google,
+                Method::POST,
+                "/v1beta/tunedModels/x:generateContent",
+            ),
             (Api::Google, Method::POST, "/v1/models/x:generateContent"),
         ] {
             assert!(!is_open(api, &method, path), "{method} {path}");

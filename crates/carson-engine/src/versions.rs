@@ -147,7 +147,10 @@ mod tests {
                 assert!(engine.is_new_enough(Version(newer)).is_ok(), "{kind}");
             }
             let older = engine.is_new_enough(Version([0, 0, 1])).unwrap_err();
-            assert!(older.to_string().contains(&known.oldest.to_string()), "{older}");
+            assert!(
+                older.to_string().contains(&known.oldest.to_string()),
+                "{older}"
+            );
         }
     }
 }

@@ -190,7 +190,10 @@ impl Request {
             .flat_map(|message| texts(&message["content"]))
             .filter(|text| !text.starts_with("<system-reminder>"));
         let of_responses = self.asked().into_iter().flat_map(|it| it.prompt_blocks());
-        let of_generate = self.generate().into_iter().flat_map(|it| it.prompt_blocks());
+        let of_generate = self
+            .generate()
+            .into_iter()
+            .flat_map(|it| it.prompt_blocks());
         of_messages.chain(of_responses).chain(of_generate)
     }
 }

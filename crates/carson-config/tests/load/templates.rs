@@ -20,7 +20,9 @@ fn templates() -> Vec<String> {
 #[test]
 fn each_template_is_accepted_with_a_role_of_its_account() {
     let templates = templates();
-    let accounts = templates.iter().filter(|block| block.contains("[accounts."));
+    let accounts = templates
+        .iter()
+        .filter(|block| block.contains("[accounts."));
     let accounts: Vec<&String> = accounts.collect();
     assert_eq!(accounts.len(), 2, "{templates:#?}");
     for (block, name) in accounts.into_iter().zip(["copilot", "aider"]) {
@@ -32,7 +34,9 @@ fn each_template_is_accepted_with_a_role_of_its_account() {
 
         let loaded = load(&options(home.path(), &[])).unwrap();
 
-        let Loaded { fleet, warnings, .. } = loaded;
+        let Loaded {
+            fleet, warnings, ..
+        } = loaded;
         let told: Vec<String> = warnings.iter().map(ToString::to_string).collect();
         let told: Vec<&String> = told.iter().filter(|line| line.contains(name)).collect();
         assert!(told.is_empty(), "{told:#?}");

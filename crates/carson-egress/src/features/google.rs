@@ -129,18 +129,33 @@ mod tests {
         let part = |part: Value| json!({"contents": [{"parts": [part]}]});
         let nested = json!({"functionResponse": {"response": {}, "parts": [{"fileData": {}}]}});
         for (body, name) in [
-            (json!({"cachedContent": "cachedContents/x"}), "cachedContent"),
+            (
+                json!({"cachedContent": "cachedContents/x"}),
+                "cachedContent",
+            ),
             (json!({"tools": [{"googleSearch": {}}]}), "googleSearch"),
-            (json!({"tools": [{"google_search": {}, "functionDeclarations": []}]}), "googleSearch"),
+            (
+                json!({"tools": [{"google_search": {}, "functionDeclarations": []}]}),
+                "googleSearch",
+            ),
             (json!({"tools": [{"urlContext": {}}]}), "urlContext"),
             (json!({"tools": [{"codeExecution": {}}]}), "codeExecution"),
             (json!({"tools": {"googleSearch": {}}}), "tools"),
-            (part(json!({"fileData": {"fileUri": "https://x"}})), "fileData"),
-            (part(json!({"file_data": {"file_uri": "https://x"}})), "fileData"),
+            (
+                part(json!({"fileData": {"fileUri": "https://x"}})),
+                "fileData",
+            ),
+            (
+                part(json!({"file_data": {"file_uri": "https://x"}})),
+                "fileData",
+            ),
             (part(json!({"executableCode": {}})), "executableCode"),
             (part(nested), "fileData"),
             (json!({"contents": {"parts": {"fileData": {}}}}), "fileData"),
-            (json!({"system_instruction": {"parts": [{"fileData": {}}]}}), "fileData"),
+            (
+                json!({"system_instruction": {"parts": [{"fileData": {}}]}}),
+                "fileData",
+            ),
         ] {
             assert_eq!(of(&body), [name], "{body}");
         }

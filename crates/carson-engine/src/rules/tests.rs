@@ -256,7 +256,10 @@ fn what_a_cli_waits_for_is_evidence_until_it_says_something() {
         )
     };
     for (error, class) in [
-        ("AI_APICallError: This request would exceed your rate limit.", Class::Limit),
+        (
+            "AI_APICallError: This request would exceed your rate limit.",
+            Class::Limit,
+        ),
         ("AI_APICallError: Overloaded", Class::Outage),
     ] {
         let mut facts = Facts::new(&cli("opencode").unwrap().rules);

@@ -89,7 +89,10 @@ async fn calls_that_were_stopped_are_told_with_who_stopped_them() {
     let [denied] = end.denied.as_slice() else {
         panic!("{end:#?}");
     };
-    assert!(!denied.by_hook && denied.call.starts_with("git add"), "{denied:?}");
+    assert!(
+        !denied.by_hook && denied.call.starts_with("git add"),
+        "{denied:?}"
+    );
 }
 
 #[tokio::test]

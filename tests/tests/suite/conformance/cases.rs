@@ -46,7 +46,10 @@ pub fn whole(subject: &Subject) {
     assert_eq!(ran.end.ended, Ended::Completed, "{ran:#?}");
     let said = Sentinel::parse(&ran.end.text);
     assert_eq!(said, Some(Sentinel::Ok("it greets".to_owned())), "{ran:#?}");
-    assert_eq!(desk.git(&["log", "-1", "--format=%an: %s"]), "Carson (test): Add a greeting\n");
+    assert_eq!(
+        desk.git(&["log", "-1", "--format=%an: %s"]),
+        "Carson (test): Add a greeting\n"
+    );
     hooked(&desk, &ran, &main);
     used(&desk, &ran);
     unread(&desk);
@@ -64,10 +67,18 @@ fn hooked(desk: &Desk<'_>, ran: &Ran, main: &str) {
     assert!(results[0].text.contains("protected-push"), "{results:#?}");
     let told = std::fs::read_to_string(desk.at("hook-events.jsonl")).unwrap();
     assert!(told.contains("protected-push"), "{told}");
-    let denied: Vec<_> = ran.end.denied.iter().filter(|denied| denied.by_hook).collect();
+    let denied: Vec<_> = ran
+        .end
+        .denied
+        .iter()
+        .filter(|denied| denied.by_hook)
+        .collect();
     let expected = usize::from(desk.subject.tells_denials);
     assert_eq!(denied.len(), expected, "{ran:#?}");
-    assert!(denied.iter().all(|denied| denied.call == PUSH), "{denied:#?}");
+    assert!(
+        denied.iter().all(|denied| denied.call == PUSH),
+        "{denied:#?}"
+    );
 }
 
 /// Tokens, turns, money and model, as far as it tells them.
@@ -79,7 +90,11 @@ fn used(desk: &Desk<'_>, ran: &Ran) {
         "{ran:#?}"
     );
     assert!((3..=4).contains(&ran.end.turns), "{ran:#?}");
-    assert_eq!(ran.end.cost_usd.is_some(), desk.subject.tells_cost, "{ran:#?}");
+    assert_eq!(
+        ran.end.cost_usd.is_some(),
+        desk.subject.tells_cost,
+        "{ran:#?}"
+    );
     let model = ran.events.iter().find_map(|event| match event {
         Event::Started { model } => model.clone(),
         _ => None,
@@ -99,11 +114,18 @@ fn unread(desk: &Desk<'_>) {
     let requests = desk.model.requests();
     assert_eq!((requests[0].turn(), requests[0].nth), (0, 0));
     for request in &requests {
-        assert!(!request.body.to_string().contains(REPOSITORY_SAID), "{request:#?}");
+        assert!(
+            !request.body.to_string().contains(REPOSITORY_SAID),
+            "{request:#?}"
+        );
     }
     let results = requests.last().unwrap().tool_results();
     let forged = &results.last().unwrap().text;
-    assert!(forged.contains("evil is <>"), "{}", &forged[..forged.len().min(2000)]);
+    assert!(
+        forged.contains("evil is <>"),
+        "{}",
+        &forged[..forged.len().min(2000)]
+    );
     if desk.subject.name != "command" {
         let told = requests[0].body.to_string();
         assert!(told.contains("CARSON_SAID"), "{told}");
@@ -158,7 +180,10 @@ pub fn limit(subject: &Subject) {
     let until = limit.resets_at.map(|at| at.timestamp() - now);
     match subject.tells_reset {
         // Some tell a time of day, in whole minutes.
-        true => assert!(until.is_some_and(|until| (7_100..7_400).contains(&until)), "{ran:#?}"),
+        true => assert!(
+            until.is_some_and(|until| (7_100..7_400).contains(&until)),
+            "{ran:#?}"
+        ),
         false => assert_eq!(until, None, "{ran:#?}"),
     }
 }
@@ -171,7 +196,11 @@ pub fn auth(subject: &Subject) {
     let Ended::Limited(limit) = &ran.end.ended else {
         panic!("{ran:#?}");
     };
-    assert_eq!((limit.kind, limit.resets_at), (LimitKind::Auth, None), "{ran:#?}");
+    assert_eq!(
+        (limit.kind, limit.resets_at),
+        (LimitKind::Auth, None),
+        "{ran:#?}"
+    );
     assert!(limit.remedy.is_some(), "{ran:#?}");
 }
 
@@ -183,7 +212,10 @@ pub fn overload(subject: &Subject) {
         silence: Duration::from_secs(90),
         ..Ask::default()
     });
-    assert!(matches!(ran.end.ended, Ended::Unavailable { outage: true, .. }), "{ran:#?}");
+    assert!(
+        matches!(ran.end.ended, Ended::Unavailable { outage: true, .. }),
+        "{ran:#?}"
+    );
 }
 
 /// A provider that never answers is waited for until Carson's patience ends.
@@ -202,7 +234,10 @@ pub fn hang(subject: &Subject) {
 pub fn cut(subject: &Subject) {
     let desk = Desk::new(subject);
     let cut = Reply::CutStream(Message::new().text("[OK] I was about"));
-    desk.model.on(when(), Reply::requests([cut, say("Resumed.\n[OK] it greets")]));
+    desk.model.on(
+        when(),
+        Reply::requests([cut, say("Resumed.\n[OK] it greets")]),
+    );
     let ran = desk.run(&Ask::default());
     match &ran.end.ended {
         Ended::Completed => {
@@ -218,7 +253,8 @@ pub fn cut(subject: &Subject) {
 pub fn killed(subject: &Subject) {
     let desk = Desk::new(subject);
     let kills = "p=$PPID; while [ \"$p\" -gt 1 ]; do kill -9 \"$p\"; break; done; sleep 1";
-    desk.model.on(when(), Reply::turns([bash(kills), say("[OK] it greets")]));
+    desk.model
+        .on(when(), Reply::turns([bash(kills), say("[OK] it greets")]));
     let ran = desk.run(&Ask::default());
     assert!(matches!(ran.end.ended, Ended::Crashed { .. }), "{ran:#?}");
     assert!(Sentinel::parse(&ran.end.text).is_none(), "{ran:#?}");

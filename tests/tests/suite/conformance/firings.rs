@@ -44,9 +44,10 @@ impl Scene {
             write("by-tool.txt", "written"),
             say("1. Write hello.txt.\n[OK] planned"),
         ];
-        self.model
-            .on(planning(), Reply::turns(plans))
-            .on(executing(), Reply::turns([bash(COMMIT), say("[OK] it greets")]));
+        self.model.on(planning(), Reply::turns(plans)).on(
+            executing(),
+            Reply::turns([bash(COMMIT), say("[OK] it greets")]),
+        );
         let ran = self.fleet.fire(ROLE);
         let unmatched = self.model.unmatched();
         assert!(unmatched.is_empty(), "{unmatched:#?}\n{ran:#?}");
@@ -62,13 +63,18 @@ impl Scene {
         let changed = ["diff", "--name-only", &format!("main..{branch}")];
         assert_eq!(self.fleet.git(&changed), "hello.txt\n", "{row:#}");
         let log = ["log", "-1", "--format=%an: %s", branch];
-        assert_eq!(self.fleet.git(&log), "Carson (implementer): Add a greeting\n");
+        assert_eq!(
+            self.fleet.git(&log),
+            "Carson (implementer): Add a greeting\n"
+        );
         let message = self.fleet.git(&["log", "-1", "--format=%B", branch]);
         assert!(message.contains("Carson-Role: implementer"), "{message}");
         assert_eq!(self.fleet.pulls().len(), 1);
         // What the plan tried came to nothing, and what it read was there.
         let asked = self.model.requests();
-        let plan = asked.iter().filter(|one| one.prompt().starts_with("You plan "));
+        let plan = asked
+            .iter()
+            .filter(|one| one.prompt().starts_with("You plan "));
         let tried = plan.last().unwrap().tool_results();
         assert_eq!(tried.len(), 3, "{tried:#?}");
         assert!(tried[0].text.contains("A commit"), "{tried:#?}");
@@ -107,24 +113,52 @@ fn held(engine: &str, binary: &Path, model: &str, more: &str, upstream: &Scripte
 #[test]
 fn gemini() {
     let scene = Scene::new(|model, _| {
-        held("gemini", &gemini_binary().unwrap(), "gemini-2.5-pro", "", model)
+        held(
+            "gemini",
+            &gemini_binary().unwrap(),
+            "gemini-2.5-pro",
+            "",
+            model,
+        )
     });
     let row = scene.fire();
     scene.the_key_is_nowhere(&row, "x-goog-api-key");
-    assert_eq!((&row["engine"], &row["turns"]), (&"gemini".into(), &6.into()), "{row:#}");
-    assert_eq!((&row["tokens"], &row["cost_estimated"]), (&6300.into(), &true.into()), "{row:#}");
+    assert_eq!(
+        (&row["engine"], &row["turns"]),
+        (&"gemini".into(), &6.into()),
+        "{row:#}"
+    );
+    assert_eq!(
+        (&row["tokens"], &row["cost_estimated"]),
+        (&6300.into(), &true.into()),
+        "{row:#}"
+    );
 }
 
 #[test]
 fn opencode() {
     let scene = Scene::new(|model, _| {
         let api = "api = \"anthropic\"\n";
-        held("opencode", &opencode_binary().unwrap(), OPENCODE_MODEL, api, model)
+        held(
+            "opencode",
+            &opencode_binary().unwrap(),
+            OPENCODE_MODEL,
+            api,
+            model,
+        )
     });
     let row = scene.fire();
     scene.the_key_is_nowhere(&row, "x-api-key");
-    assert_eq!((&row["engine"], &row["turns"]), (&"opencode".into(), &6.into()), "{row:#}");
-    assert_eq!((&row["tokens"], &row["cost_estimated"]), (&6300.into(), &false.into()), "{row:#}");
+    assert_eq!(
+        (&row["engine"], &row["turns"]),
+        (&"opencode".into(), &6.into()),
+        "{row:#}"
+    );
+    assert_eq!(
+        (&row["tokens"], &row["cost_estimated"]),
+        (&6300.into(), &false.into()),
+        "{row:#}"
+    );
 }
 
 /// Codex, by the flags that an operator gives it.
@@ -132,7 +166,10 @@ fn opencode() {
 fn command() {
     let scene = Scene::new(|model, fleet| {
         let env = codex_env(model, &fleet.root().join("codex")).unwrap();
-        let env: Vec<String> = env.iter().map(|(name, value)| format!("{name} = {value:?}")).collect();
+        let env: Vec<String> = env
+            .iter()
+            .map(|(name, value)| format!("{name} = {value:?}"))
+            .collect();
         let args = [
             "exec",
             "--json",

@@ -69,7 +69,12 @@ impl Subject {
             Refuses::Anthropic if self.name == "claude" => subscription_limit(reset),
             Refuses::Anthropic | Refuses::Plain => too_many_requests(7200),
             Refuses::OpenAi => openai(429, "usage_limit_reached", reset),
-            Refuses::Google => google(429, "RESOURCE_EXHAUSTED", "Resource has been exhausted (e.g. check quota).", "7200s"),
+            Refuses::Google => google(
+                429,
+                "RESOURCE_EXHAUSTED",
+                "Resource has been exhausted (e.g. check quota).",
+                "7200s",
+            ),
         }
     }
 
@@ -228,7 +233,10 @@ pub fn agent() -> Subject {
         model: "local-7b",
         env: |desk| {
             let base = format!("{}/v1", desk.model.base_url());
-            let env = [("OPENAI_API_KEY", "sk-test".to_owned()), ("OPENAI_BASE_URL", base)];
+            let env = [
+                ("OPENAI_API_KEY", "sk-test".to_owned()),
+                ("OPENAI_BASE_URL", base),
+            ];
             env.map(|(name, value)| (name.to_owned(), value)).into()
         },
         speaks: None,

@@ -24,7 +24,10 @@ struct Cell {
 }
 
 fn root() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap().to_owned()
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+        .parent()
+        .unwrap()
+        .to_owned()
 }
 
 fn table() -> Table {
@@ -35,17 +38,25 @@ fn table() -> Table {
 impl Table {
     fn names(&self) -> Vec<&str> {
         let names = self.engines.iter();
-        names.map(|engine| engine["engine"].as_str().unwrap()).collect()
+        names
+            .map(|engine| engine["engine"].as_str().unwrap())
+            .collect()
     }
 
     fn cell(engine: &Map<String, Value>, case: &str) -> Cell {
-        let cell = engine.get(case).unwrap_or_else(|| panic!("{case}: {engine:?}"));
+        let cell = engine
+            .get(case)
+            .unwrap_or_else(|| panic!("{case}: {engine:?}"));
         serde_json::from_value(cell.clone()).unwrap()
     }
 
     /// The rows of the page, as it should have them.
     fn page(&self) -> Vec<String> {
-        let names: Vec<String> = self.names().iter().map(|name| format!("`{name}`")).collect();
+        let names: Vec<String> = self
+            .names()
+            .iter()
+            .map(|name| format!("`{name}`"))
+            .collect();
         let mut rows = vec![format!("| case | {} |", names.join(" | "))];
         rows.push(format!("|---|{}", "---|".repeat(names.len())));
         for (case, said) in &self.cases {
@@ -65,9 +76,16 @@ fn the_page_has_this_table_and_explains_each_limit() {
     let table = table();
     let page = fs::read_to_string(root().join("docs/engines.md")).unwrap();
     let wanted = table.page();
-    let has = page.lines().filter(|line| wanted.iter().any(|row| row == line));
+    let has = page
+        .lines()
+        .filter(|line| wanted.iter().any(|row| row == line));
     let has: Vec<&str> = has.collect();
-    assert_eq!(has, wanted, "docs/engines.md should have:\n{}", wanted.join("\n"));
+    assert_eq!(
+        has,
+        wanted,
+        "docs/engines.md should have:\n{}",
+        wanted.join("\n")
+    );
     let mut named = BTreeSet::new();
     for engine in &table.engines {
         for (case, _) in &table.cases {
@@ -77,7 +95,10 @@ fn the_page_has_this_table_and_explains_each_limit() {
     let explained = page.lines().filter_map(|line| line.strip_prefix("- *"));
     let explained = explained.filter_map(|line| line.split_once("*:"));
     let explained: BTreeSet<String> = explained.map(|(name, _)| name.to_owned()).collect();
-    assert_eq!(explained, named, "the limits that the page explains, and those of the table");
+    assert_eq!(
+        explained, named,
+        "the limits that the page explains, and those of the table"
+    );
 }
 
 #[test]
@@ -93,7 +114,10 @@ fn every_engine_that_asks_a_model_is_in_it_and_every_cell_is_shown() {
         for (case, _) in &table.cases {
             let cell = Table::cell(engine, case);
             let name = &engine["engine"];
-            assert!(cell.limit.is_some() || !cell.shown.is_empty(), "{name} {case}");
+            assert!(
+                cell.limit.is_some() || !cell.shown.is_empty(),
+                "{name} {case}"
+            );
             for test in cell.shown {
                 let is_there = made.contains(&test) || is_written(&test);
                 assert!(is_there, "{name} {case}: there is no test {test}");

@@ -166,7 +166,9 @@ fn prompt(text: &str) -> String {
 fn says(event: &Value) -> Vec<Said> {
     let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
     match event["type"].as_str() {
-        Some("message") if event["role"] == "assistant" => vec![Said::Text(text(&event["content"]))],
+        Some("message") if event["role"] == "assistant" => {
+            vec![Said::Text(text(&event["content"]))]
+        }
         Some("tool_use") if event["tool_id"].is_string() => vec![Said::Call {
             tool: text(&event["tool_name"]),
             call: short_call(&event["parameters"]),

@@ -56,10 +56,24 @@ fn what_no_rule_allows_is_denied_and_a_pattern_is_never_the_whole_tool() {
     let rules = rules(&tools, Access::Read);
     assert_eq!(rules[0]["toolName"].as_str(), Some("*"));
     assert_eq!(rules[0]["decision"].as_str(), Some("deny"));
-    assert!(rules[1..].iter().all(|rule| rule["decision"].as_str() == Some("allow")));
-    assert!(rules[1..].iter().all(|rule| rule["priority"].as_integer() > Some(1)));
-    let shell: Vec<_> = rules.iter().filter(|rule| rule["toolName"].as_str() == Some(policy::SHELL)).collect();
-    let patterns: Vec<&str> = shell.iter().map(|rule| rule["argsPattern"].as_str().unwrap()).collect();
+    assert!(
+        rules[1..]
+            .iter()
+            .all(|rule| rule["decision"].as_str() == Some("allow"))
+    );
+    assert!(
+        rules[1..]
+            .iter()
+            .all(|rule| rule["priority"].as_integer() > Some(1))
+    );
+    let shell: Vec<_> = rules
+        .iter()
+        .filter(|rule| rule["toolName"].as_str() == Some(policy::SHELL))
+        .collect();
+    let patterns: Vec<&str> = shell
+        .iter()
+        .map(|rule| rule["argsPattern"].as_str().unwrap())
+        .collect();
     assert_eq!(
         patterns,
         [
@@ -67,30 +81,51 @@ fn what_no_rule_allows_is_denied_and_a_pattern_is_never_the_whole_tool() {
             "\\x00\"command\":\"make check\"\\x00"
         ]
     );
-    assert!(shell.iter().all(|rule| rule["allowRedirection"].as_bool() == Some(false)));
-    let names: Vec<_> = rules.iter().filter_map(|rule| rule["toolName"].as_str()).collect();
-    assert!(names.contains(&"read_file") && names.contains(&"mine"), "{names:?}");
+    assert!(
+        shell
+            .iter()
+            .all(|rule| rule["allowRedirection"].as_bool() == Some(false))
+    );
+    let names: Vec<_> = rules
+        .iter()
+        .filter_map(|rule| rule["toolName"].as_str())
+        .collect();
+    assert!(
+        names.contains(&"read_file") && names.contains(&"mine"),
+        "{names:?}"
+    );
     assert!(!names.contains(&"write_file") && !names.contains(&"replace"));
 }
 
 #[test]
 fn the_whole_shell_has_a_pattern_too_and_may_write_where_the_session_may() {
     let rules = rules(&["Bash", "Write", "Edit"], Access::Write);
-    let shell = rules.iter().find(|rule| rule["toolName"].as_str() == Some(policy::SHELL)).unwrap();
+    let shell = rules
+        .iter()
+        .find(|rule| rule["toolName"].as_str() == Some(policy::SHELL))
+        .unwrap();
     assert_eq!(shell["argsPattern"].as_str(), Some("\\x00\"command\":"));
     assert_eq!(shell["allowRedirection"].as_bool(), Some(true));
 }
 
 #[test]
 fn a_prompt_has_no_file_and_no_command_in_it() {
-    assert_eq!(prompt("see @a.txt, ann@x.de and \\@b"), "see \\@a.txt, ann\\@x.de and \\@b");
+    assert_eq!(
+        prompt("see @a.txt, ann@x.de and \\@b"),
+        "see \\@a.txt, ann\\@x.de and \\@b"
+    );
     assert!(prompt("  /quit now").starts_with("The task:"));
     assert_eq!(prompt("You plan a/b"), "You plan a/b");
 }
 
 #[test]
 fn the_ceiling_and_the_hook_are_in_its_settings() {
-    let said = with(&[], Access::Write, &[("GEMINI_API_KEY", "k")], settings::settings);
+    let said = with(
+        &[],
+        Access::Write,
+        &[("GEMINI_API_KEY", "k")],
+        settings::settings,
+    );
     let said: Json = serde_json::from_str(&said).unwrap();
     assert_eq!(said["model"]["maxSessionTurns"], 7);
     assert_eq!(said["security"]["auth"]["selectedType"], "gemini-api-key");
@@ -114,15 +149,24 @@ fn it_signs_in_as_the_operator_chose_else_by_what_is_there() {
     let way = |env: &[(&str, &str)]| {
         let said = with(&[], Access::Read, env, settings::settings);
         let said: Json = serde_json::from_str(&said).unwrap();
-        said["security"]["auth"]["selectedType"].as_str().map(str::to_owned)
+        said["security"]["auth"]["selectedType"]
+            .as_str()
+            .map(str::to_owned)
     };
     assert_eq!(way(&[]), None);
-    assert_eq!(way(&[("GOOGLE_API_KEY", "k")]).as_deref(), Some("vertex-ai"));
+    assert_eq!(
+        way(&[("GOOGLE_API_KEY", "k")]).as_deref(),
+        Some("vertex-ai")
+    );
     std::fs::write(own.join("oauth_creds.json"), "{}").unwrap();
     let here = [("GEMINI_CLI_HOME", home)];
     assert_eq!(way(&here).as_deref(), Some("oauth-personal"));
     let file = own.join("settings.json");
-    std::fs::write(&file, r#"{"security":{"auth":{"selectedType":"vertex-ai"}}}"#).unwrap();
+    std::fs::write(
+        &file,
+        r#"{"security":{"auth":{"selectedType":"vertex-ai"}}}"#,
+    )
+    .unwrap();
     assert_eq!(way(&here).as_deref(), Some("vertex-ai"));
     std::fs::write(&file, r#"{"security":{"auth":{"selectedType":"$(evil)"}}}"#).unwrap();
     assert_eq!(way(&here).as_deref(), Some("oauth-personal"));

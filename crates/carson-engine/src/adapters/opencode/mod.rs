@@ -212,7 +212,11 @@ fn says(event: &Value) -> Vec<Said> {
         (Some("tool_use"), Some("tool")) => {
             let state = &part["state"];
             let failed = state["status"] != "completed";
-            let said = if failed { &state["error"] } else { &state["output"] };
+            let said = if failed {
+                &state["error"]
+            } else {
+                &state["output"]
+            };
             vec![
                 Said::Call {
                     tool: text(&part["tool"]),

@@ -9,21 +9,33 @@ fn rules(tools: &[&str]) -> Value {
 
 #[test]
 fn what_no_rule_allows_is_denied_and_a_pattern_is_never_the_whole_tool() {
-    let read = rules(&["Read", "Grep", "Bash(git log *)", "Bash(make check)", "mine"]);
+    let read = rules(&[
+        "Read",
+        "Grep",
+        "Bash(git log *)",
+        "Bash(make check)",
+        "mine",
+    ]);
     assert_eq!(read["*"], "deny");
     assert_eq!(
         read["bash"],
         json!({"*": "deny", "git log *": "allow", "make check": "allow"})
     );
     assert_eq!(read["read"]["*.env"], "deny");
-    assert_eq!((&read["grep"], &read["mine"]), (&json!("allow"), &json!("allow")));
+    assert_eq!(
+        (&read["grep"], &read["mine"]),
+        (&json!("allow"), &json!("allow"))
+    );
     assert!(read.get("edit").is_none());
     // Rules are told in their order: the last one that matches decides.
     let first = read.as_object().unwrap().keys().next().unwrap();
     let commands = read["bash"].as_object().unwrap().keys().next().unwrap();
     assert_eq!((first.as_str(), commands.as_str()), ("*", "*"));
     let write = rules(&["Bash", "Write"]);
-    assert_eq!((&write["bash"]["*"], &write["edit"]), (&json!("allow"), &json!("allow")));
+    assert_eq!(
+        (&write["bash"]["*"], &write["edit"]),
+        (&json!("allow"), &json!("allow"))
+    );
     assert_eq!(rules(&[])["bash"], json!({"*": "deny"}));
 }
 
