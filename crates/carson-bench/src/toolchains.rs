@@ -195,11 +195,11 @@ mod tests {
 
     #[test]
     fn what_is_new_on_the_path_comes_first_and_the_rest_is_the_operator_s() {
-        let answer = r#"{"PATH": "/t/node/bin:/usr/bin:relative:/bin:/a/../b:/t/x/bin", "NODE_ENV": "test", "GONE": null}"#;
+        let answer = r#"{"PATH": "/t/node/bin:/usr/bin:relative:/bin:/a/../b:/t/x/bin", "APP_ENV": "test", "GONE": null}"#;
         let found = taken(Toolchain::Mise, answer).unwrap();
         let path = found.before(OsStr::new("/usr/bin:/bin"));
         assert_eq!(path, "/t/node/bin:/t/x/bin:/usr/bin:/bin");
-        assert_eq!(found.variables.keys().collect::<Vec<_>>(), ["NODE_ENV"]);
+        assert_eq!(found.variables.keys().collect::<Vec<_>>(), ["APP_ENV"]);
     }
 
     #[test]

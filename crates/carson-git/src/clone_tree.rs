@@ -230,7 +230,7 @@ mod tests {
         );
     }
 
-    /// Run by `machine::clones` on btrfs and on XFS.
+    /// Only where the place clones.
     #[test]
     fn everything_is_the_same_in_a_clone() {
         let Some(dir) = place() else {
@@ -298,7 +298,7 @@ mod tests {
             all
         };
         assert_eq!(described(&from), described(&to));
-        let mut value = [0; 10];
+        let mut value = [0_u8; 10];
         let many = rustix::fs::getxattr(to.join("a b/again"), "user.note", &mut value).unwrap();
         assert_eq!(&value[..many], b"kept");
         // One that is written is the other's no more.

@@ -6,6 +6,9 @@
 
 use std::fs;
 use std::path::Path;
+use std::time::Duration;
+
+use tokio::time::sleep;
 
 use crate::clone_tree::clone_tree;
 use crate::error::{GitError, io};
@@ -16,9 +19,15 @@ use crate::layered::{
 };
 use crate::mirror::Mirror;
 use crate::oid::Oid;
-use crate::private::{REPOSITORY, repository};
+use crate::private::{REPOSITORY, repository, sizes};
 use crate::stat_data::copy_for;
 use crate::worktree::Worktree;
+
+/// Bytes of files that a look would hash sooner than this is waited for.
+const LARGE: u64 = 16 << 20;
+/// What changed so shortly before Carson's own index was written is hashed by each look, whatever it says
+/// (`inspect/stat.rs`): all of a clone did.
+const STEP: Duration = Duration::from_millis(60);
 
 impl Mirror {
     /// Makes a repository beside `path`, and there a worktree of it with a new branch at `base`, whose
@@ -36,6 +45,9 @@ impl Mirror {
         let (worktree, refs) = self.begin(path, branch, base).await?;
         cloned(&worktree.repository(), path, branch, base, layer).await?;
         let (index, began) = (worktree.git_dir().join("index"), worktree.began());
+        if bytes_of(&index)? > LARGE {
+            sleep(STEP).await;
+        }
         let noted = fs::create_dir_all(&began.dir)
             .and_then(|()| fs::write(&began.refs, &refs))
             .and_then(|()| fs::copy(&index, &began.index));
@@ -76,6 +88,13 @@ impl Mirror {
     }
 }
 
+/// What its files take of a disk, by an index.
+fn bytes_of(index: &Path) -> Result<u64, GitError> {
+    let read = git2::Index::open(index).map_err(std::io::Error::other);
+    let (_, bytes) = sizes(&read.map_err(|source| io(index, source))?);
+    Ok(bytes)
+}
+
 /// Makes a worktree of the repository at `own` whose files are clones; on this branch, which is at this
 /// commit.
 pub(crate) async fn cloned(
@@ -113,7 +132,7 @@ mod tests {
     use crate::clone_tree::can_clone;
     use crate::fixture::{World, git};
 
-    /// Run by `machine::clones` on btrfs and on XFS, where `TMPDIR` lies there.
+    /// Where the temporary directory lies on a disk that clones; `CARSON_TEST_CLONES` says that it must.
     #[tokio::test]
     async fn a_clone_is_a_worktree_as_git_makes_it() {
         let world = World::new().await;
@@ -127,11 +146,10 @@ mod tests {
         }
         let base = world.mirror.resolve("main").await.unwrap();
         let (layer, room) = (root.join("layer"), root.join("bench"));
+        let (one, two) = (room.join("tree-1"), room.join("other/tree-2"));
         world.mirror.make_layer(&layer, &base).await.unwrap();
-        fs::create_dir(&room).unwrap();
-        let made = world
-            .mirror
-            .add_cloned(&room.join("tree-1"), "carson/x", &base, &layer);
+        fs::create_dir_all(room.join("other")).unwrap();
+        let made = world.mirror.add_cloned(&one, "carson/x", &base, &layer);
         let tree = made.await.unwrap();
         assert_eq!(git(&tree.path, ["status", "--porcelain"]), "");
         assert_eq!(git(&tree.path, ["rev-parse", "HEAD"]), base.as_str());
@@ -153,13 +171,12 @@ mod tests {
         let newer = world.mirror.resolve("main").await.unwrap();
         assert_ne!(newer, base);
         let next = root.join("next");
-        let made = world.mirror.make_layer_from(&next, &newer, (&base, &layer));
+        let begun = (&base, layer.as_path());
+        let made = world.mirror.make_layer_from(&next, &newer, begun);
         made.await.unwrap();
         assert_eq!(readme(&next).unwrap(), "newer\n");
         assert!(!readme(&layer).unwrap().contains("newer"));
-        let made = world
-            .mirror
-            .add_cloned(&room.join("tree-2"), "carson/y", &newer, &next);
+        let made = world.mirror.add_cloned(&two, "carson/y", &newer, &next);
         let tree = made.await.unwrap();
         assert_eq!(git(&tree.path, ["status", "--porcelain"]), "");
     }
