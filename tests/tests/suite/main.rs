@@ -63,6 +63,7 @@ mod stages;
 mod stop;
 mod terminal;
 mod twenty_issues;
+mod two_vendors;
 mod upkeep;
 mod verbs;
 mod walls;
