@@ -50,7 +50,7 @@ const textOf = (content) =>
 
 // A text of a schema is a string of at most so many characters: this model ends no string by itself.
 function bounded(schema) {
-  if (schema.type === "string" && !schema.enum) return { type: "string", maxLength: 120 };
+  if (schema.type === "string" && !schema.enum) return { type: "string", minLength: 1, maxLength: 120 };
   if (schema.type === "object")
     return {
       type: "object",
@@ -93,7 +93,9 @@ async function answer(messages, tools, say, gone) {
   const grammar = tools.length ? await grammarOf(tools) : undefined;
   const state = grammar && new LlamaGrammarEvaluationState({ model, grammar });
   answers += 1;
-  const options = { temperature: 0.7, topP: 0.9, seed: Number(seed) + answers, grammarEvaluationState: state };
+  // Nearer to its best it repeats itself at once, and only the loop detector has something to do.
+  const temperature = grammar ? 1.3 : 0.7;
+  const options = { temperature, topP: 0.95, seed: Number(seed) + answers, grammarEvaluationState: state };
   const tokens = [];
   let text = "";
   for await (const token of sequence.evaluate(prompt.slice(known), options)) {

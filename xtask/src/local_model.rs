@@ -37,7 +37,8 @@ pub fn run(interrupt: &Interrupt) -> anyhow::Result<ExitCode> {
     let cache = Cache::open()?;
     let installed = Installed::ensure(interrupt, &cache)?;
     drop(cache);
-    interrupt.must(cargo().args(["build", "--locked", "--workspace", "--bins"]))?;
+    // The same set as the tests build.
+    interrupt.must(cargo().args(["build", "--locked", "--workspace", "--all-targets"]))?;
     let programs = root().join("target/debug");
     let mut endpoint = Endpoint::start(&installed)?;
     println!(

@@ -4,10 +4,8 @@ mod night;
 mod past;
 mod spans;
 
-use std::collections::BTreeMap;
-
+use carson_core::AccountName;
 use carson_core::forecast::Forecast;
-use carson_core::{AccountName, RoleName};
 use carson_home::Home;
 use carson_store::{Used, UsedBy};
 use chrono::{DateTime, Utc};
@@ -108,18 +106,6 @@ impl Ask for Usage {
             night: night::night(home, windows, now).await?.forecast(),
             daemon_runs: daemons.iter().any(|daemon| daemon.life == Life::Runs),
         })
-    }
-}
-
-impl Seen {
-    /// What each role used, of all accounts together, in the order of their names.
-    #[must_use]
-    pub fn by_role(&self) -> BTreeMap<&RoleName, All> {
-        let mut roles = BTreeMap::<&RoleName, All>::new();
-        for row in &self.used {
-            roles.entry(&row.role).or_default().add(&row.used);
-        }
-        roles
     }
 }
 

@@ -1,7 +1,7 @@
 //! Runs of `carson-agent`, and what must hold of each.
 
 use std::fs::{self, File};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -70,8 +70,8 @@ pub(super) const RUNS: &[Run] = &[
         codes: &[0, 4],
     },
     Run {
-        name: "12 s of wall clock, calls by grammar",
-        model: "smollm2-calls",
+        name: "12 s of wall clock, calls in words",
+        model: "smollm2-words",
         more: &["--wall-clock", "12s"],
         until: true,
         codes: &[0, 3],
@@ -272,7 +272,7 @@ fn watch(child: &mut Child, started: Instant) -> anyhow::Result<u64> {
     Ok(peak)
 }
 
-fn events(file: &PathBuf) -> anyhow::Result<Vec<Value>> {
+fn events(file: &Path) -> anyhow::Result<Vec<Value>> {
     let text = fs::read_to_string(file)?;
     let lines = text.lines().map(serde_json::from_str);
     lines

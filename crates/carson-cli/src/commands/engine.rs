@@ -35,7 +35,7 @@ async fn list(app: &App) -> Result<u8, CommandError> {
     print::table(&header, rows.collect());
     for program in engines.iter().flat_map(|engine| &engine.programs) {
         if let Some(problem) = &program.problem {
-            print::warning(&format!("{}: {problem}", named(program)));
+            print::warning(&format!("{}: {problem}", whose(program)));
             hint(program.remedy.as_deref());
         }
     }
@@ -45,10 +45,8 @@ async fn list(app: &App) -> Result<u8, CommandError> {
 /// One row for each program; an engine that starts what an account names has none without one.
 fn rows_of(engine: &EngineLine) -> Vec<Vec<String>> {
     if engine.programs.is_empty() {
-        let none = ["", "", "", "–"].map(str::to_owned);
-        let mut row = vec![engine.engine.to_owned(), "what an account names".to_owned()];
-        row.extend(none.into_iter().skip(1));
-        return vec![row];
+        let row = [engine.engine, "what an account names", "–", "–", "–"];
+        return vec![row.map(str::to_owned).into()];
     }
     let row = |program: &ProgramLine| {
         let accounts: Vec<&str> = program.accounts.iter().map(|name| name.as_str()).collect();
@@ -76,11 +74,12 @@ fn rows_of(engine: &EngineLine) -> Vec<Vec<String>> {
     engine.programs.iter().map(row).collect()
 }
 
-fn named(program: &ProgramLine) -> String {
+/// Whose program it is.
+fn whose(program: &ProgramLine) -> String {
     let accounts: Vec<&str> = program.accounts.iter().map(|name| name.as_str()).collect();
     match accounts.is_empty() {
-        true => program.named.clone(),
-        false => format!("{} of {}", program.named, accounts.join(", ")),
+        true => "no account".to_owned(),
+        false => accounts.join(", "),
     }
 }
 
@@ -166,7 +165,7 @@ fn word(word: Option<&Word>) {
 }
 
 /// A usage window in one line.
-pub fn window_line(window: &WindowLine, now: DateTime<Utc>) -> String {
+fn window_line(window: &WindowLine, now: DateTime<Utc>) -> String {
     let WindowLine {
         window: name,
         utilization,
@@ -188,7 +187,7 @@ pub fn window_line(window: &WindowLine, now: DateTime<Utc>) -> String {
     format!("{name}: {used:.0} % used as told {told}{resets}{old}")
 }
 
-/// `implementer (plan, execute; review as 2.), fixer (all: 10 % of its firings)`.
+/// `implementer (plan, review as no. 2, execute in 10 % of its firings); fixer (execute)`.
 fn places(all: &[Place]) -> String {
     let mut said: Vec<String> = Vec::new();
     let mut rest = all;
@@ -212,9 +211,8 @@ fn places(all: &[Place]) -> String {
 
 fn place(place: &Place) -> String {
     let order = match place.order {
-        Some(1) => String::new(),
-        Some(order) => format!(" as no. {order}"),
-        None => String::new(),
+        Some(order) if order > 1 => format!(" as no. {order}"),
+        _ => String::new(),
     };
     let share = place.share;
     let share = share.map_or(String::new(), |share| {

@@ -173,7 +173,7 @@ impl Uses {
     }
 }
 
-fn vendors<'n>(fleet: &Fleet, all: impl Iterator<Item = &'n str>) -> BTreeSet<&str> {
+fn vendors<'f, 'n>(fleet: &'f Fleet, all: impl Iterator<Item = &'n str>) -> BTreeSet<&'f str> {
     let known = all.filter_map(|name| names::account(fleet, name).ok());
     known.map(Account::vendor).collect()
 }
