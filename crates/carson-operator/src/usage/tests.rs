@@ -96,7 +96,7 @@ async fn a_fleet_without_a_past_says_that_nothing_is_known() {
     let (_dir, home) = home("", "2026-11-20T22:30:00Z").await;
     let seen = seen(&home).await;
     assert!(seen.used.is_empty() && !seen.daemon_runs);
-    assert_eq!(seen.accounts[0].windows, []);
+    assert!(seen.accounts[0].windows.is_empty());
     let [hand] = &seen.night.roles[..] else {
         panic!("{:#?}", seen.night)
     };
@@ -138,17 +138,14 @@ async fn money_is_told_by_account_and_the_night_by_what_it_was() {
         .used
         .iter()
         .map(|row| {
-            (
-                row.used.account.as_str(),
-                row.firings,
-                row.used.sessions,
-                row.used.cost_usd,
-            )
+            let cents = row.used.cost_usd.map(|usd| (usd * 100.0).round() as i64);
+            let account = row.used.account.as_str();
+            (account, row.firings, row.used.sessions, cents)
         })
         .collect();
     assert_eq!(
         used,
-        [("claude", 6, 12, Some(6.0)), ("codex", 6, 6, Some(3.0))]
+        [("claude", 6, 12, Some(600)), ("codex", 6, 6, Some(300))]
     );
     assert!((seen.all.cost_usd - 9.0).abs() < 1e-9 && seen.all.cost_estimated);
     let [hand] = &seen.night.roles[..] else {
