@@ -200,7 +200,7 @@ fn cold_build(interrupt: &Interrupt) -> anyhow::Result<Figure> {
 }
 
 /// An empty directory under the system's temporary one.
-fn tempdir(name: &str) -> anyhow::Result<PathBuf> {
+pub(crate) fn tempdir(name: &str) -> anyhow::Result<PathBuf> {
     let dir = std::env::temp_dir().join(format!("{name}-{}", std::process::id()));
     if dir.exists() {
         std::fs::remove_dir_all(&dir)?;
@@ -226,7 +226,7 @@ fn print(figures: &[Figure]) {
 }
 
 /// Runs a command that must succeed, and gives its output.
-fn output(command: &mut Command) -> anyhow::Result<String> {
+pub(crate) fn output(command: &mut Command) -> anyhow::Result<String> {
     let done = command.output()?;
     let said = String::from_utf8_lossy(&done.stderr);
     anyhow::ensure!(done.status.success(), "{command:?}: {said}");

@@ -28,7 +28,7 @@
 //! Downloads go to `.cache` in the checkout, or to `CARSON_TEST_CACHE`. Every child runs under
 //! [`interrupt`], so that Ctrl-C and SIGTERM end the child first, and then the server.
 //!
-//! `cargo xtask bench` measures; see [`bench`].
+//! `cargo xtask bench` measures; see [`bench`]. `cargo xtask local-model` runs a real model; see [`local_model`].
 //!
 //! `cargo xtask ci` runs `.ci/run`, which is the list of what must pass before a merge.
 
@@ -50,6 +50,7 @@ mod endurance;
 mod github;
 mod install;
 mod interrupt;
+mod local_model;
 mod machine;
 mod mcp_sdk;
 mod memory_dir;
@@ -92,6 +93,8 @@ commands:
                   power cuts on a disk of its own, the unit file in a systemd of its own, and what takes
                   minutes: rows of a database, benches to prune; says what this machine has not, and fails
                   for it when that is --required
+  local-model     carson-agent and whole firings with a real model of 135 million parameters on this machine: its
+                  bounds, not its work; a few minutes, and 200 MB of downloads at the first time
   bench [--cold]  measure speed and memory beside peers; --cold times a release build too
   bench hook      measure one call of the pre-tool-use hook beside /bin/true and python3
   bench agent     measure carson-agent beside a python3 loop of its kind
@@ -133,6 +136,7 @@ fn dispatch(interrupt: &Interrupt, args: &[String]) -> anyhow::Result<ExitCode> 
         ["hostile", rest @ ..] => endurance::run(interrupt, &endurance::HOSTILE, rest),
         ["week", rest @ ..] => endurance::run(interrupt, &endurance::WEEK, rest),
         ["machine", rest @ ..] => machine::run(interrupt, rest),
+        ["local-model"] => local_model::run(interrupt),
         ["bench"] => bench::run(interrupt, false),
         ["bench", "--cold"] => bench::run(interrupt, true),
         ["bench", "sandbox"] => bench::run_sandbox(interrupt),

@@ -1,6 +1,7 @@
 //! The command line.
 
 pub mod agent;
+pub mod engine;
 pub mod stories;
 
 use std::ffi::OsString;
@@ -9,13 +10,14 @@ use std::path::PathBuf;
 use carson_config::{McpGrant, shipped_roles};
 use carson_core::{EngineKind, Program};
 use carson_forge::OPENERS;
-use carson_operator::{block, brief, firings, outcomes, pause};
+use carson_operator::{block, brief, firings, outcomes, pause, usage};
 use chrono::{DateTime, Utc};
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Args as ClapArgs, Parser, Subcommand};
 
 use crate::error::EXIT_CODES;
 use agent::Agent;
+use engine::Engine;
 use stories::Stories;
 
 /// The heading of what every command takes.
@@ -111,6 +113,20 @@ pub enum Command {
         #[arg(long, value_name = "WHEN")]
         since: Option<String>,
     },
+    /// Show usage windows, what each role spent of each account, and what the night will cost.
+    ///
+    /// The windows are as the provider told them last. The night goes until 7 in the morning of the fleet's zone:
+    /// each role's slots at the average of its newest firings (at most 50 of the last 14 days), and at worst each
+    /// slot at all that a firing may cost; both within the budgets. It says which budget or window would be used
+    /// up before, and whom that cuts first.
+    Usage {
+        /// What was spent since then: how long ago (2h, 3d, 1w), `today`, `yesterday`, or a day.
+        #[arg(long, value_name = "WHEN", default_value = usage::SINCE)]
+        since: String,
+    },
+    /// Look at engines and accounts, or write which of them a role uses.
+    #[command(subcommand)]
+    Engine(Engine),
     /// Say what became of the pull requests that firings opened.
     ///
     /// Each is counted once: merged as the fleet pushed it, merged after people changed it, reverted within

@@ -21,6 +21,7 @@
 //! - [`pull_end`] says what became of a pull request, and what takes a merge back.
 //! - [`breaker`] says what an outcome does to a role's fail streak.
 //! - [`outage`] says when a provider counts as down, and when it is asked again.
+//! - [`forecast`] says what a night will cost, and what ends before it does.
 //! - [`repetition`] says whether a session goes in circles.
 //! - [`section`] is how an entry of a list (a sink, a forge) says what an operator may write of it.
 //!
@@ -41,6 +42,7 @@ pub mod effect;
 pub mod egress;
 mod engines;
 pub mod event;
+pub mod forecast;
 pub mod id;
 pub mod leaving;
 pub mod limits;

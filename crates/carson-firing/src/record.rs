@@ -7,7 +7,7 @@ use carson_config::Account;
 use carson_core::settle::Halt;
 use carson_core::{AccountName, Stage};
 use carson_proc::sandbox::{Level, Ns};
-use carson_store::{Firing as Row, Progress};
+use carson_store::{Firing as Row, Progress, Used};
 
 use crate::ctx::Ctx;
 use carson_bench::proxy::{self, Proxy};
@@ -52,6 +52,8 @@ pub(crate) struct Tally {
     /// Sessions that were tried again because the provider was not available.
     pub retries: u32,
     pub blocked_calls: u32,
+    /// The same by account: each that a session had.
+    pub used: Vec<Used>,
     /// The stages of the sessions so far.
     pub stages: Vec<Stage>,
     /// The final text of the last session of each stage.
@@ -62,6 +64,16 @@ impl Tally {
     /// What budgets and limits count.
     fn spent(&self) -> (u32, u64, u64, Option<f64>) {
         (self.turns, self.tokens_in, self.tokens_out, self.cost_usd)
+    }
+
+    /// What sessions with this account add up to.
+    pub(crate) fn used_of(&mut self, account: &AccountName) -> &mut Used {
+        let known = self.used.iter().position(|used| used.account == *account);
+        let index = known.unwrap_or_else(|| {
+            self.used.push(Used::with(account.clone()));
+            self.used.len() - 1
+        });
+        &mut self.used[index]
     }
 
     /// Whether a model said anything.
@@ -144,6 +156,7 @@ impl Record {
             engine: self.writer(ctx).map(|account| account.engine.to_string()),
             account: tally.account.clone(),
             reviewed_by: tally.reviewed_by.clone(),
+            used: tally.used.clone(),
         };
         let spent = tally.spent() != before;
         let written = ctx.store().progress(ctx.id, &progress, spent);

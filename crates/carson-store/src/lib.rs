@@ -21,7 +21,7 @@
 //! come that far before. None of them fails because it is repeated.
 //!
 //! Reading order: `db.rs`, `firing.rs` (the rows), `claim.rs`, `progress.rs`, `ending.rs`, `effects.rs`,
-//! `gate.rs`, `stops.rs`, `outages.rs`, `pauses.rs`, `usage.rs`, `pull_ends.rs`, `checks.rs`, `outbox.rs`, `jobs.rs`; then `sqlite.rs` and
+//! `gate.rs`, `stops.rs`, `outages.rs`, `pauses.rs`, `usage.rs`, `used.rs`, `pull_ends.rs`, `checks.rs`, `outbox.rs`, `jobs.rs`; then `sqlite.rs` and
 //! `backup.rs`.
 
 pub mod backup;
@@ -52,6 +52,7 @@ mod sqlite;
 mod stops;
 mod stuck;
 mod usage;
+mod used;
 
 pub use checks::PreflightRow;
 pub use claim::{Claim, NewFiring, NewSkip};
@@ -71,3 +72,4 @@ pub use pull_ends::PullEndRow;
 pub use read::{Filter, Found};
 pub use stops::{BlockRow, BlockSetter, BreakerRow};
 pub use stuck::Stuck;
+pub use used::{Used, UsedBy};

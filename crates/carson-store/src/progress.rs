@@ -8,6 +8,7 @@ use sqlx::query;
 use crate::db::{Store, on, transaction};
 use crate::error::StoreError;
 use crate::firing::signed;
+use crate::used::Used;
 
 /// What the sessions add up to so far: absolute values, so writing twice changes nothing.
 #[derive(Clone, Debug, Default)]
@@ -34,6 +35,8 @@ pub struct Progress {
     pub engine: Option<String>,
     /// The account that judged last.
     pub reviewed_by: Option<AccountName>,
+    /// The same by account: each that its sessions had.
+    pub used: Vec<Used>,
 }
 
 impl Store {
@@ -156,27 +159,48 @@ impl Store {
             true => self.clone(),
             false => self.noting(),
         };
-        on!(store, |pool| query(
-            "UPDATE firing SET turns = $2, tokens_in = $3, tokens_out = $4, cost_usd = $5, \
-             attempts = $6, sessions = $7, account = COALESCE($8, account), \
-             engine = COALESCE($9, engine), retries = $10, cost_estimated = $11, \
-             reviewed_by = COALESCE($12, reviewed_by) WHERE id = $1"
-        )
-        .bind(id.uuid())
-        .bind(i64::from(so_far.turns))
-        .bind(signed(so_far.tokens_in))
-        .bind(signed(so_far.tokens_out))
-        .bind(so_far.cost_usd)
-        .bind(i64::from(so_far.attempts))
-        .bind(i64::from(so_far.sessions))
-        .bind(so_far.account.as_ref().map(AccountName::as_str))
-        .bind(so_far.engine.as_deref())
-        .bind(i64::from(so_far.retries))
-        .bind(i64::from(so_far.cost_estimated))
-        .bind(so_far.reviewed_by.as_ref().map(AccountName::as_str))
-        .execute(pool)
-        .await?
-        .rows_affected());
+        transaction!(store, |tx| {
+            query(
+                "UPDATE firing SET turns = $2, tokens_in = $3, tokens_out = $4, cost_usd = $5, \
+                 attempts = $6, sessions = $7, account = COALESCE($8, account), \
+                 engine = COALESCE($9, engine), retries = $10, cost_estimated = $11, \
+                 reviewed_by = COALESCE($12, reviewed_by) WHERE id = $1",
+            )
+            .bind(id.uuid())
+            .bind(i64::from(so_far.turns))
+            .bind(signed(so_far.tokens_in))
+            .bind(signed(so_far.tokens_out))
+            .bind(so_far.cost_usd)
+            .bind(i64::from(so_far.attempts))
+            .bind(i64::from(so_far.sessions))
+            .bind(so_far.account.as_ref().map(AccountName::as_str))
+            .bind(so_far.engine.as_deref())
+            .bind(i64::from(so_far.retries))
+            .bind(i64::from(so_far.cost_estimated))
+            .bind(so_far.reviewed_by.as_ref().map(AccountName::as_str))
+            .execute(&mut *tx)
+            .await?;
+            for used in &so_far.used {
+                query(
+                    "INSERT INTO used (firing, account, sessions, turns, tokens, cost_usd, \
+                     cost_estimated, untold) VALUES ($1, $2, $3, $4, $5, $6, $7, $8) \
+                     ON CONFLICT (firing, account) DO UPDATE SET sessions = excluded.sessions, \
+                     turns = excluded.turns, tokens = excluded.tokens, \
+                     cost_usd = excluded.cost_usd, cost_estimated = excluded.cost_estimated, \
+                     untold = excluded.untold",
+                )
+                .bind(id.uuid())
+                .bind(used.account.as_str())
+                .bind(i64::from(used.sessions))
+                .bind(i64::from(used.turns))
+                .bind(signed(used.tokens))
+                .bind(used.cost_usd)
+                .bind(i64::from(used.cost_estimated))
+                .bind(i64::from(used.untold))
+                .execute(&mut *tx)
+                .await?;
+            }
+        });
         Ok(())
     }
 

@@ -65,6 +65,7 @@ mod stages;
 mod stop;
 mod terminal;
 mod twenty_issues;
+mod two_vendors;
 mod upkeep;
 mod verbs;
 mod walls;

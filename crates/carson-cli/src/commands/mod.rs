@@ -11,6 +11,7 @@ mod cost;
 mod daemon;
 mod demo;
 mod doctor;
+mod engine;
 mod fire;
 mod firings;
 mod forge;
@@ -38,6 +39,7 @@ mod sandbox;
 mod show;
 mod status;
 mod stop;
+mod usage;
 mod stories;
 mod why;
 mod workspaces;
@@ -113,6 +115,8 @@ async fn dispatch(app: &App, command: Command) -> Result<u8, CommandError> {
         Command::Show(args) => show::run(app, args).await,
         Command::Brief { since } => brief::run(app, since).await,
         Command::Cost { since } => cost::run(app, since).await,
+        Command::Usage { since } => usage::run(app, since).await,
+        Command::Engine(action) => engine::run(app, action).await,
         Command::Outcomes { since, by } => outcomes::run(app, Outcomes { since, by }).await,
         Command::Logs {
             id: Some(id),

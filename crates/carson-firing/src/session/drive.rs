@@ -83,6 +83,7 @@ pub(super) async fn drive<'h>(
     let mut lent = lent.or_broken("copying the sign-in")?;
     rec.count(ctx, |tally| {
         tally.sessions += 1;
+        tally.used_of(&prepared.account.name).sessions += 1;
         tally.stages.push(stage);
     })
     .await;
@@ -143,6 +144,8 @@ pub(super) async fn drive<'h>(
         // It never began.
         rec.count(ctx, |tally| {
             tally.sessions -= 1;
+            let used = tally.used_of(&prepared.account.name);
+            used.sessions = used.sessions.saturating_sub(1);
             tally.stages.pop();
         })
         .await;

@@ -177,6 +177,7 @@ async fn run(store: &Store, id: FiringId) {
         account: Some("spare".parse().unwrap()),
         engine: Some("claude".into()),
         reviewed_by: Some("other".parse().unwrap()),
+        used: Vec::new(),
     };
     store.progress(id, &so_far, true).await.unwrap();
     (so_far.account, so_far.engine) = (None, None);
