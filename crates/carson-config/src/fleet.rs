@@ -15,12 +15,14 @@ use carson_core::{AccountName, Api, EngineKind, FiringId, HostName, RepoName, Ro
 use carson_notify::Spec;
 use chrono_tz::Tz;
 
-use crate::choices::{Cache, HookFailure, Priority, Unproven, Workspaces};
+use crate::choices::{Cache, HookFailure, Priority, Spare, Unproven, Workspaces};
 use crate::confine::Confinement;
 use crate::layout::Layout;
 use crate::role_file::{Author, CommandSection, CoverageSection, IdentityCheck, Promise, Tools};
 use crate::routes::Route;
 use crate::sections::{Heartbeat, Housekeeping};
+use crate::servers::McpServer;
+use crate::skills::Skill;
 use crate::work::{RoleKind, WorkSource};
 
 /// Everything an operator decided.
@@ -244,6 +246,8 @@ pub struct Role {
     pub confinement: Confinement,
     /// Who waits first.
     pub priority: Priority,
+    /// What it does with what a usage window would lose.
+    pub spare: Option<Spare>,
     /// What it is for.
     pub kind: RoleKind,
     /// What its sessions may ask Carson to do on the forge.
@@ -264,6 +268,10 @@ pub struct Role {
     pub limits: Limits,
     /// What its sessions may use.
     pub tools: Tools,
+    /// MCP servers of which they have single tools.
+    pub servers: Vec<McpServer>,
+    /// Skills of which they have copies.
+    pub skills: Vec<Skill>,
     /// The command that says "done".
     pub promise: Option<Promise>,
     /// What it runs in the place of sessions.
@@ -393,6 +401,7 @@ impl Role {
             egress: None,
             confinement: Confinement::default(),
             priority: Priority::default(),
+            spare: None,
             kind: RoleKind::Routine,
             grant: Grant::default(),
             work: WorkSource::none(),
@@ -402,10 +411,9 @@ impl Role {
             share: Vec::new(),
             stages: Vec::new(),
             limits: Limits::default(),
-            tools: Tools {
-                read: Vec::new(),
-                write: Vec::new(),
-            },
+            tools: Tools::default(),
+            servers: Vec::new(),
+            skills: Vec::new(),
             promise: None,
             command: None,
             coverage: None,

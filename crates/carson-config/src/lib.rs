@@ -59,12 +59,16 @@ mod routes;
 mod schema;
 mod secret;
 mod sections;
+mod servers;
 mod shape;
 mod shipped;
+mod skills;
 mod sources;
 mod work;
 
-pub use choices::{Cache, HookFailure, NetworkUse, Priority, Push, Sandbox, Unproven, Workspaces};
+pub use choices::{
+    Cache, HookFailure, NetworkUse, Priority, Push, Sandbox, Spare, Unproven, Workspaces,
+};
 pub use confine::Confinement;
 pub use credentials::CREDENTIALS;
 pub use duration::{format_duration, parse_duration};
@@ -82,6 +86,8 @@ pub use routes::Route;
 pub use schema::schema;
 pub use secret::{SecretError, read_secret};
 pub use sections::{Heartbeat, HeartbeatUrl, Housekeeping};
+pub use servers::McpServer;
 pub use shipped::{ShippedRole, shipped_roles};
+pub use skills::Skill;
 pub use sources::Sources;
 pub use work::{RoleKind, WorkFrom, WorkSource};

@@ -12,9 +12,10 @@ use chrono_tz::Tz;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::choices::{HookFailure, NetworkUse, Priority, Push, Sandbox};
+use crate::choices::{HookFailure, NetworkUse, Priority, Push, Sandbox, Spare};
 use crate::forms::{As, Maybe, SomeTime, Span, TimeOrNever, Zone};
 use crate::routes::RouteSection;
+use crate::servers::McpSection;
 use crate::work::{RoleKind, WorkSection};
 
 /// `role.toml`.
@@ -114,9 +115,14 @@ pub(crate) struct RoleFile {
     /// A role of low priority waits first when an account's usage window is nearly used up.
     #[schemars(extend("examples" = ["low"]))]
     pub priority: Priority,
+    /// What it does at a slot at which it finds nothing new, while a usage window of its account is about to start
+    /// again with at least a quarter that nobody would use: an independent second try of the hardest issue that it left
+    /// as a draft. The better one of the two is kept ([how](#second-tries)).
+    #[schemars(extend("examples" = ["second-try"]))]
+    pub spare: Option<Spare>,
     #[serde(with = "LimitsSection")]
     pub limits: Limits,
-    pub tools: Tools,
+    pub tools: ToolsSection,
     pub promise: Option<Promise>,
     pub command: Option<CommandSection>,
     pub coverage: Option<CoverageSection>,
@@ -151,8 +157,9 @@ impl Default for RoleFile {
             splay: Duration::ZERO,
             egress: None,
             priority: Priority::Normal,
+            spare: None,
             limits: Limits::default(),
-            tools: Tools::default(),
+            tools: ToolsSection::default(),
             promise: None,
             command: None,
             coverage: None,
@@ -240,19 +247,34 @@ pub(crate) struct LimitsSection {
     max_work_attempts: u32,
 }
 
-/// `[tools]`: what sessions may use, in the notation of their CLI.
+/// What sessions may use, in the notation of their CLI.
+#[derive(Clone, Debug, Default, Serialize)]
+pub struct Tools {
+    /// Of sessions that read.
+    pub read: Vec<String>,
+    /// Of those that write.
+    pub write: Vec<String>,
+}
+
+/// `[tools]`
 #[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
-pub struct Tools {
+pub(crate) struct ToolsSection {
     /// Tools of plan, review, revise and diff-review sessions.
     #[schemars(extend("examples" = [["Read", "Grep"]]))]
     pub read: Vec<String>,
     /// Tools of execute sessions, all behind the hook.
     #[schemars(extend("examples" = [["Read", "Edit", "Write"]]))]
     pub write: Vec<String>,
+    /// Folders with a `SKILL.md` each, beside those in `skills/` of the role's own folder: its sessions have copies
+    /// that only they see, and that nobody writes.
+    #[schemars(extend("examples" = [["~/skills/review"]]))]
+    pub skills: Vec<String>,
+    /// MCP servers of which its sessions have single tools.
+    pub mcp: BTreeMap<String, McpSection>,
 }
 
-impl Default for Tools {
+impl Default for ToolsSection {
     fn default() -> Self {
         let words = |words: &[&str]| words.iter().map(|word| (*word).to_owned()).collect();
         Self {
@@ -266,6 +288,8 @@ impl Default for Tools {
                 "Bash(git status *)",
             ]),
             write: words(&["Bash", "Read", "Edit", "Write", "Grep", "Glob"]),
+            skills: Vec::new(),
+            mcp: BTreeMap::new(),
         }
     }
 }

@@ -32,6 +32,10 @@ pub struct EngineFacts {
     pub keeps_to_tools: bool,
     /// Whether its output tells of each tool call. Of any program it may, by whose words it speaks.
     pub tells_calls: bool,
+    /// Whether its sessions can be given MCP servers.
+    pub takes_servers: bool,
+    /// Whether it reads skills by itself, from a folder that it is told of; else they stand in the prompt.
+    pub reads_skills: bool,
 }
 
 /// CLIs whose words a program may speak and that tell of each tool call.
@@ -74,6 +78,8 @@ pub const ENGINES: &[EngineFacts] = &[
         needs_model: false,
         keeps_to_tools: true,
         tells_calls: true,
+        takes_servers: true,
+        reads_skills: true,
     },
     EngineFacts {
         name: "codex",
@@ -89,6 +95,8 @@ pub const ENGINES: &[EngineFacts] = &[
         needs_model: false,
         keeps_to_tools: false,
         tells_calls: true,
+        takes_servers: true,
+        reads_skills: false,
     },
     EngineFacts {
         name: "command",
@@ -103,6 +111,8 @@ pub const ENGINES: &[EngineFacts] = &[
         needs_model: false,
         keeps_to_tools: false,
         tells_calls: false,
+        takes_servers: false,
+        reads_skills: false,
     },
     EngineFacts {
         name: "rehearsal",
@@ -118,6 +128,8 @@ pub const ENGINES: &[EngineFacts] = &[
         needs_model: false,
         keeps_to_tools: true,
         tells_calls: true,
+        takes_servers: false,
+        reads_skills: false,
     },
     EngineFacts {
         name: "agent",
@@ -132,6 +144,8 @@ pub const ENGINES: &[EngineFacts] = &[
         needs_model: true,
         keeps_to_tools: false,
         tells_calls: true,
+        takes_servers: true,
+        reads_skills: false,
     },
 ];
 

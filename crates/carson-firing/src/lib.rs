@@ -67,6 +67,7 @@ mod said_last;
 mod sandboxed_run;
 mod saved;
 mod search;
+pub mod second_try;
 mod session;
 mod setup;
 mod stages;

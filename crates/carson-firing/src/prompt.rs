@@ -10,10 +10,11 @@ use minijinja::{Environment, UndefinedBehavior, context};
 use sha2::{Digest as _, Sha256};
 use thiserror::Error;
 
-use self::bounded::{MOST, Texts};
+use self::bounded::{MOST, Texts, cut};
 use crate::placed::Brief;
 use crate::stages::outbox;
 use crate::visible::visible;
+use carson_bench::granted::SkillText;
 
 /// What every session is told about the harness it runs in.
 const POLICY: &str = "You work in a throwaway worktree on a branch of its own. Never push: Carson \
@@ -42,6 +43,9 @@ pub(crate) struct PromptError {
     source: minijinja::Error,
 }
 
+/// What whoever chooses between two changes is told, whichever role it is.
+const TWO: &str = include_str!("prompt/two.md");
+
 /// What differs from one session of a firing to the next.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Filling {
@@ -51,6 +55,8 @@ pub(crate) struct Filling {
     pub feedback: Option<String>,
     /// Where the work was done before, as a session says.
     pub claim: Option<String>,
+    /// Two changes that do the same, of which one is chosen.
+    pub two: Option<(String, String)>,
     pub attempt: u32,
 }
 
@@ -89,6 +95,8 @@ pub(crate) fn render(
 ) -> Result<String, PromptError> {
     let mut texts = texts_of(brief, filling);
     let diff = filling.diff.as_deref().or(brief.diff).map_or(0, str::len);
+    let two = filling.two.as_ref().map_or(0, |(first, second)| first.len() + second.len());
+    let diff = diff + two;
     loop {
         let prompt = fill(role, stage, brief, (filling, &texts))?;
         let over = prompt.len().saturating_sub(diff + MOST);
@@ -134,8 +142,12 @@ fn fill(
     };
     let mut templates = Environment::new();
     templates.set_undefined_behavior(UndefinedBehavior::Strict);
+    let text = match filling.two {
+        Some(_) => TWO,
+        None => template_of(role, stage),
+    };
     let template = templates
-        .template_from_str(template_of(role, stage))
+        .template_from_str(text)
         .map_err(fail)?;
     let fenced =
         |label: &str, text: &Option<String>| text.as_deref().map(|text| fence(label, text));
@@ -158,6 +170,8 @@ fn fill(
             max_attempts => role.limits.max_attempts,
             max_turns => brief.max_turns(stage),
             blocked => Option::<String>::None,
+            first => fenced("first", &filling.two.as_ref().map(|(first, _)| first.clone())),
+            second => fenced("second", &filling.two.as_ref().map(|(_, second)| second.clone())),
             policy => POLICY,
             outbox => outbox::explained(role, &brief.repo.name, brief.outbox),
         })
@@ -219,6 +233,24 @@ fn task(brief: &Brief<'_>, texts: &Texts) -> String {
         task.push_str(GOES_ON);
     }
     task
+}
+
+/// Most bytes of what a prompt says of skills.
+const SKILLS: usize = 24_000;
+
+/// What a session is told of its skills whose CLI does not read them by itself.
+pub(crate) fn skills(skills: &[SkillText]) -> String {
+    const SAYS: &str = "Skills that the people you work for gave you: where what one of them is for comes up, do \
+        as it says. The files beside each lie in its folder, for you to read; nobody writes there.";
+    // Each has its part of the room, whatever the others say.
+    let most = SKILLS / skills.len().max(1);
+    let one = |skill: &SkillText| {
+        let text = cut(skill.text.trim(), most);
+        let named = format!("skill {} in {}", skill.name, skill.dir.display());
+        fence(&named, &seen(&text))
+    };
+    let all: Vec<String> = skills.iter().map(one).collect();
+    format!("\n\n{SAYS}\n\n{}", all.join("\n\n"))
 }
 
 /// Puts a text between two lines that it cannot contain: their number is made afterwards.

@@ -8,6 +8,7 @@ use carson_core::{Effect, Work};
 use carson_forge::Forge;
 use carson_git::{GitError, Mirror, Oid, Seen, Worktree};
 
+use crate::second_try::FirstTry;
 use carson_bench::bench::Bench;
 
 /// How far a firing has come. Whoever runs its stages owns this, so that it outlives a stage that is
@@ -32,6 +33,8 @@ pub(crate) struct Taken<'h> {
     pub mends: Option<Mends>,
     /// What is to be done on the forge, where that needs no session.
     pub decided: Option<Vec<Effect>>,
+    /// The draft beside which it is done once more.
+    pub first: Option<FirstTry>,
 }
 
 /// What is wrong with a pull request of the fleet's.
@@ -56,6 +59,7 @@ impl<'h> Taken<'h> {
             diff: None,
             mends: None,
             decided: None,
+            first: None,
         }
     }
 }

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use cargo_metadata::MetadataCommand;
 
 /// Floor of each crate (docs/ARCHITECTURE.md).
-const FLOORS: [(&str, u32); 19] = [
+const FLOORS: [(&str, u32); 20] = [
     ("carson-core", 0),
     ("carson-hook", 0),
     ("carson-redact", 0),
@@ -17,6 +17,7 @@ const FLOORS: [(&str, u32); 19] = [
     ("carson-engine", 1),
     ("carson-forge", 1),
     ("carson-notify", 1),
+    ("carson-porter", 1),
     ("carson-agent", 2),
     ("carson-home", 2),
     ("carson-bench", 3),
@@ -28,7 +29,7 @@ const FLOORS: [(&str, u32); 19] = [
 ];
 
 /// The only arrows within a floor.
-const LEVEL: [(&str, &str); 6] = [
+const LEVEL: [(&str, &str); 7] = [
     // What an operator may write about a sink or a forge stands beside it.
     ("carson-config", "carson-forge"),
     ("carson-config", "carson-notify"),
@@ -37,6 +38,7 @@ const LEVEL: [(&str, &str); 6] = [
     ("carson-egress", "carson-proc"),
     ("carson-git", "carson-proc"),
     ("carson-engine", "carson-proc"),
+    ("carson-porter", "carson-proc"),
 ];
 
 /// May see everything.

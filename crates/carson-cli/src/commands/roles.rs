@@ -2,7 +2,9 @@
 
 use std::path::Path;
 
-use carson_config::{Fleet, Loaded, NetworkUse, Priority, Push, Role, WorkFrom, format_duration};
+use carson_config::{
+    Fleet, Loaded, NetworkUse, Priority, Push, Role, Spare, WorkFrom, format_duration,
+};
 use carson_core::egress::Allowlist;
 use carson_core::limits::WorstDay;
 use carson_core::text::counted;
@@ -87,6 +89,28 @@ fn confinement(role: &Role) {
     if !confinement.pass.is_empty() {
         print::line(&format!("passes: {}", confinement.pass.join(", ")));
     }
+}
+
+/// What its sessions have beside the tools of their CLI, a line each.
+pub fn given(role: &Role) -> Vec<String> {
+    let servers = role.servers.iter().map(|server| {
+        let stages: Vec<&str> = server.stages.iter().map(|stage| stage.as_str()).collect();
+        let secrets: Vec<&str> = server.secrets.keys().map(String::as_str).collect();
+        let secrets = match secrets.as_slice() {
+            [] => String::new(),
+            names => format!(", with secrets in {}", names.join(", ")),
+        };
+        format!(
+            "MCP server {}: {} of `{}` in {}{secrets}",
+            server.name,
+            server.tools.join(", "),
+            server.command.join(" "),
+            stages.join(", ")
+        )
+    });
+    let skills = role.skills.iter();
+    let skills = skills.map(|skill| format!("skill {}: {}", skill.name, skill.dir.display()));
+    servers.chain(skills).collect()
 }
 
 /// Where its sessions may connect to, in one line.
@@ -181,6 +205,7 @@ fn show(fleet: &Fleet, role: &Role, day: &WorstDay) {
             ));
         }
     }
+    given(role).iter().for_each(|line| print::line(line));
     confinement(role);
     print::line(&egress(role));
     print::line(&format!(
@@ -214,6 +239,9 @@ fn show(fleet: &Fleet, role: &Role, day: &WorstDay) {
         print::line(&format!(
             "an open breaker lets one firing try after {cooldown}"
         ));
+    }
+    if let Some(Spare::SecondTry) = role.spare {
+        print::line("what a usage window would lose is spent on a second try of its hardest draft");
     }
     if role.priority == Priority::Low {
         print::line("low priority: it waits when an account's usage window is nearly used up");
