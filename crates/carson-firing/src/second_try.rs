@@ -83,13 +83,13 @@ async fn known(
     now: DateTime<Utc>,
 ) -> Result<Known, StoreError> {
     let settings = home.fleet.accounts.get(account);
-    let rows = home.store.firings(&Filter {
+    let filter = Filter {
         role: None,
         since: Some(now - LONGEST),
         skipped: false,
         limit: FIRINGS,
-    });
-    let rows = rows.await?;
+    };
+    let rows = home.store.firings(&filter).await?;
     let of = |row: &&Row| row.account.as_ref() == Some(account) && row.sessions > 0;
     let tried = |row: &&Row| row.role == role.name && row.second_try.is_some();
     Ok(Known {
