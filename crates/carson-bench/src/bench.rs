@@ -155,7 +155,9 @@ impl Bench {
     #[must_use]
     pub fn may_hold_skills(&self) -> bool {
         let tree = self.tree();
-        let holds = |name: &str| tree.join(name).symlink_metadata().is_ok() || self.is_below(Path::new(name));
+        let holds = |name: &str| {
+            tree.join(name).symlink_metadata().is_ok() || self.is_below(Path::new(name))
+        };
         [".agents", ".codex"].into_iter().any(holds)
     }
 

@@ -59,7 +59,9 @@ pub struct SkillText {
 #[derive(Debug, Error)]
 pub enum GrantError {
     /// A server's program.
-    #[error("the MCP server {server}: the program {program:?} is not installed where no session writes")]
+    #[error(
+        "the MCP server {server}: the program {program:?} is not installed where no session writes"
+    )]
     NoProgram {
         /// Which server.
         server: String,
@@ -90,7 +92,9 @@ pub enum GrantError {
 impl Hinted for GrantError {
     fn hint(&self) -> &str {
         match self {
-            Self::NoProgram { .. } => "install it, or name another one in [tools.mcp.NAME] of the role",
+            Self::NoProgram { .. } => {
+                "install it, or name another one in [tools.mcp.NAME] of the role"
+            }
             Self::Secret { .. } => "mend the file that [tools.mcp.NAME] secrets names",
             Self::Skill { .. } => "mend the folder; `carson doctor` says what a skill may be",
             Self::Io(error) => error.hint(),
@@ -181,7 +185,9 @@ impl Bench {
             list.push(ServerCommand {
                 name: server.name.clone(),
                 tools: server.tools.clone(),
-                command: porter.map(|word| word.to_string_lossy().into_owned()).to_vec(),
+                command: porter
+                    .map(|word| word.to_string_lossy().into_owned())
+                    .to_vec(),
                 timeout: server.timeout,
             });
         }

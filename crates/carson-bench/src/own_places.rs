@@ -26,9 +26,15 @@ pub fn lent(home: &Home) -> Vec<OwnPlace> {
     let roles = home.fleet.roles.values();
     let given = roles.flat_map(|role| {
         let words = role.servers.iter().flat_map(|server| &server.command);
-        let files = words.map(PathBuf::from).filter(|word| word.is_absolute() && word.is_file());
+        let files = words
+            .map(PathBuf::from)
+            .filter(|word| word.is_absolute() && word.is_file());
         let files = files.map(|file| (file, "what an MCP server runs"));
-        files.chain(role.skills.iter().map(|skill| (skill.dir.clone(), "a skill")))
+        files.chain(
+            role.skills
+                .iter()
+                .map(|skill| (skill.dir.clone(), "a skill")),
+        )
     });
     let found = given.filter_map(|(path, what)| {
         let path = path.canonicalize().ok()?;

@@ -143,7 +143,9 @@ impl Reach<'_> {
         let avoid = self.home.user_home.as_deref();
         for server in &self.role.servers {
             let mut words = server.command.iter().map(Path::new);
-            let program = words.next().and_then(|named| own_program(named, self.home.path()));
+            let program = words
+                .next()
+                .and_then(|named| own_program(named, self.home.path()));
             if let Some(program) = program {
                 let places = programs::places_of_program(&program, avoid, &grants.ground);
                 grants.read.extend(places);

@@ -170,12 +170,20 @@ mod tests {
         assert!(SkillFiles::of(long.path()).unwrap_err().contains("64 KiB"));
         let binary = skill();
         fs::write(binary.path().join(SKILL), [0xff, 0xfe]).unwrap();
-        assert!(SkillFiles::of(binary.path()).unwrap_err().contains("no text"));
+        assert!(
+            SkillFiles::of(binary.path())
+                .unwrap_err()
+                .contains("no text")
+        );
         let many = skill();
         for number in 0..201 {
             fs::write(many.path().join(format!("{number}")), "").unwrap();
         }
-        assert!(SkillFiles::of(many.path()).unwrap_err().contains("200 files"));
+        assert!(
+            SkillFiles::of(many.path())
+                .unwrap_err()
+                .contains("200 files")
+        );
         let large = skill();
         fs::write(large.path().join("data"), vec![0; 3 << 20]).unwrap();
         assert!(SkillFiles::of(large.path()).unwrap_err().contains("2 MiB"));

@@ -14,7 +14,10 @@ pub(crate) async fn servers(scene: &Scene<'_>, role: &Role) -> Option<Verdict> {
     if role.servers.is_empty() {
         return None;
     }
-    let mut wrong = role.servers.iter().filter_map(|server| unfit(scene.home, server));
+    let mut wrong = role
+        .servers
+        .iter()
+        .filter_map(|server| unfit(scene.home, server));
     Some(match wrong.next() {
         Some(why) => Verdict::error(why),
         None => {
@@ -30,7 +33,12 @@ fn told(server: &McpServer) -> String {
 }
 
 fn unfit(home: &Home, server: &McpServer) -> Option<String> {
-    let McpServer { name, command, secrets, .. } = server;
+    let McpServer {
+        name,
+        command,
+        secrets,
+        ..
+    } = server;
     let program = command.first().map(String::as_str).unwrap_or_default();
     if own_program(Path::new(program), home.path()).is_none() {
         return Some(format!(
@@ -38,7 +46,9 @@ fn unfit(home: &Home, server: &McpServer) -> Option<String> {
         ));
     }
     let mut unread = secrets.values().filter_map(|file| read_secret(file).err());
-    unread.next().map(|error| format!("the MCP server {name}: {error}"))
+    unread
+        .next()
+        .map(|error| format!("the MCP server {name}: {error}"))
 }
 
 /// Skills.
@@ -51,7 +61,10 @@ pub(crate) async fn skills(_: &Scene<'_>, role: &Role) -> Option<Verdict> {
         match SkillFiles::of(&skill.dir) {
             Err(why) => {
                 let dir = skill.dir.display();
-                return Some(Verdict::error(format!("the skill {} ({dir}): {why}", skill.name)));
+                return Some(Verdict::error(format!(
+                    "the skill {} ({dir}): {why}",
+                    skill.name
+                )));
             }
             Ok(files) => left_out += files.left_out,
         }

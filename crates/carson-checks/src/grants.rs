@@ -32,7 +32,8 @@ pub(crate) async fn own(scene: &Scene<'_>, role: &Role) -> Option<Verdict> {
             real.starts_with(&place.path) || (inside && !carved)
         });
         // What sessions are given is not carved out of anything.
-        let is_taken = |place: &&OwnPlace| place.path.starts_with(&real) || real.starts_with(&place.path);
+        let is_taken =
+            |place: &&OwnPlace| place.path.starts_with(&real) || real.starts_with(&place.path);
         if let Some(taken) = taken.or_else(|| lent.iter().find(is_taken)) {
             return Some(broken(grant, taken));
         }

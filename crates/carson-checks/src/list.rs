@@ -7,8 +7,9 @@ use carson_notify::Spec;
 
 use crate::{Checked, Machine, Scene, Verdict, checked};
 use crate::{
-    accounts, clock, coverage, database, disk, egress, forges, given, grants, hook, identity, labels,
-    memory, place, promise, remote, sandbox, signing, sinks, sinks_of_role, versions, workspaces,
+    accounts, clock, coverage, database, disk, egress, forges, given, grants, hook, identity,
+    labels, memory, place, promise, remote, sandbox, signing, sinks, sinks_of_role, versions,
+    workspaces,
 };
 
 /// Whether a firing asks a check, and when.

@@ -57,14 +57,18 @@ pub(crate) fn check(raw: &RoleFile, known: &Abilities, check: &mut Check<'_>) {
 fn servers(account: &str, ability: Ability, check: &mut Check<'_>) {
     if !ability.engine.facts().takes_servers {
         let engine = ability.engine;
-        let problem =
-            format!("account {account:?} (engine \"{engine}\") cannot be given MCP servers: nobody knows how it is told of them");
+        let problem = format!(
+            "account {account:?} (engine \"{engine}\") cannot be given MCP servers: nobody knows how it is told of them"
+        );
         let named: Vec<&str> = EngineKind::all()
             .map(EngineKind::facts)
             .filter(|facts| facts.takes_servers)
             .map(|facts| facts.name)
             .collect();
-        let hint = format!("leave it out, or give the role accounts of {} alone", named.join(", "));
+        let hint = format!(
+            "leave it out, or give the role accounts of {} alone",
+            named.join(", ")
+        );
         check.problem("tools.mcp", problem, &hint);
     }
 }

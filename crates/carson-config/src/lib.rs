@@ -66,9 +66,7 @@ mod skills;
 mod sources;
 mod work;
 
-pub use choices::{
-    Cache, HookFailure, NetworkUse, Priority, Push, Sandbox, Spare, Unproven, Workspaces,
-};
+pub use choices::{Cache, HookFailure, NetworkUse, Priority, Push, Sandbox, Unproven, Workspaces};
 pub use confine::Confinement;
 pub use credentials::CREDENTIALS;
 pub use duration::{format_duration, parse_duration};

@@ -223,10 +223,6 @@ fn resolve_role(
     promise(&raw, &stages, &around.checked, &mut check);
     bounds::check(&raw, around.day_cost_usd, &mut check);
     abilities::check(&raw, &around.abilities, &mut check);
-    if raw.spare.is_some() && kind != RoleKind::Implementer {
-        let problem = format!("a role of kind {:?} leaves no drafts of issues", kind.as_str());
-        check.problem("spare", problem, "leave it out");
-    }
     let servers = servers(raw.tools.mcp.clone(), &stages, &around.paths, &mut check);
     let skills = skills(&raw.tools.skills, name.as_str(), &around.paths, &mut check);
     if !kind.has_sessions() && !raw.tools.mcp.is_empty() {
@@ -248,7 +244,6 @@ fn resolve_role(
         egress,
         confinement,
         priority: raw.priority,
-        spare: raw.spare,
         work: work(raw.work, kind, &mut check),
         grant,
         kind,

@@ -132,7 +132,11 @@ fn server(
         let problem = format!("{name:?} is longer than {NAME} letters");
         check.problem(&key, problem, "its tools are called mcp__NAME__TOOL");
     }
-    if section.command.first().is_none_or(|program| program.trim().is_empty()) {
+    if section
+        .command
+        .first()
+        .is_none_or(|program| program.trim().is_empty())
+    {
         let hint = "command = [\"docs-server\", \"--stdio\"]";
         check.problem(&format!("{key}.command"), "it is missing", hint);
     }
@@ -200,7 +204,8 @@ fn variables(key: &str, section: &McpSection, check: &mut Check<'_>) {
                 check.problem(&at, problem, "name it once");
             } else if part == "env" && is_of_a_secret(name) {
                 let problem = "a secret would stand here, and in an environment";
-                let hint = format!("a file with mode 0600: [{key}] secrets = {{ {name}_FILE = \"~/…\" }}");
+                let hint =
+                    format!("a file with mode 0600: [{key}] secrets = {{ {name}_FILE = \"~/…\" }}");
                 check.problem(&at, problem, &hint);
             }
         }
@@ -210,10 +215,18 @@ fn variables(key: &str, section: &McpSection, check: &mut Check<'_>) {
 /// Whether a variable of this name has a secret itself, and not where one lies.
 fn is_of_a_secret(name: &str) -> bool {
     let name = name.to_ascii_uppercase();
-    let words = ["TOKEN", "SECRET", "PASSWORD", "PASSWD", "APIKEY", "CREDENTIALS"];
+    let words = [
+        "TOKEN",
+        "SECRET",
+        "PASSWORD",
+        "PASSWD",
+        "APIKEY",
+        "CREDENTIALS",
+    ];
     let ends = ["_KEY", "_PASS", "_PAT"];
     let places = ["_FILE", "_PATH", "_DIR", "_URL"];
-    let names = words.iter().any(|word| name.contains(word)) || ends.iter().any(|end| name.ends_with(end));
+    let names =
+        words.iter().any(|word| name.contains(word)) || ends.iter().any(|end| name.ends_with(end));
     names && !places.iter().any(|place| name.ends_with(place))
 }
 
@@ -223,7 +236,9 @@ fn chosen(
     walked: &[Stage],
     check: &mut Check<'_>,
 ) -> Vec<Stage> {
-    let all = Stage::ROUTED.into_iter().filter(|stage| walked.contains(stage));
+    let all = Stage::ROUTED
+        .into_iter()
+        .filter(|stage| walked.contains(stage));
     let Some(named) = named else {
         return all.collect();
     };

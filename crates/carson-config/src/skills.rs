@@ -35,9 +35,13 @@ pub(crate) fn skills(
         let key = format!("{KEY}.{place}");
         let dir = at.expand(text);
         let wide = too_much(&dir, at).filter(|_| !is_ours(&dir, at));
-        let name = dir.file_name().map(|name| name.to_string_lossy().into_owned());
+        let name = dir
+            .file_name()
+            .map(|name| name.to_string_lossy().into_owned());
         match (wide, name.filter(|name| is_name(name))) {
-            (Some(why), _) => check.problem(&key, format!("{text:?} {why}"), "name one skill's folder"),
+            (Some(why), _) => {
+                check.problem(&key, format!("{text:?} {why}"), "name one skill's folder")
+            }
             (None, None) => {
                 let problem = format!("the folder {text:?} has no name of a skill");
                 let hint = format!("small letters, digits and -, at most {NAME}");
@@ -60,8 +64,13 @@ pub(crate) fn skills(
 
 /// What lies in Carson's home is closed to sessions; a folder of settings there may be copied for them.
 fn is_ours(dir: &Path, at: &Paths<'_>) -> bool {
-    let upwards = dir.components().any(|part| matches!(part, std::path::Component::ParentDir));
-    dir.starts_with(at.home) && !dir.starts_with(at.home.join("state")) && dir != at.home && !upwards
+    let upwards = dir
+        .components()
+        .any(|part| matches!(part, std::path::Component::ParentDir));
+    dir.starts_with(at.home)
+        && !dir.starts_with(at.home.join("state"))
+        && dir != at.home
+        && !upwards
 }
 
 /// Every folder there with a name of a skill.
@@ -70,7 +79,10 @@ fn own(dir: &Path) -> Vec<Skill> {
     let dirs = found.filter(|one| one.file_type().is_ok_and(|kind| kind.is_dir()));
     let named = dirs.filter_map(|one| {
         let name = one.file_name().into_string().ok()?;
-        is_name(&name).then(|| Skill { name, dir: one.path() })
+        is_name(&name).then(|| Skill {
+            name,
+            dir: one.path(),
+        })
     });
     // More are refused anyway.
     named.take(MOST + 1).collect()

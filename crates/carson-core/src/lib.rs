@@ -22,7 +22,6 @@
 //! - [`breaker`] says what an outcome does to a role's fail streak.
 //! - [`outage`] says when a provider counts as down, and when it is asked again.
 //! - [`repetition`] says whether a session goes in circles.
-//! - [`spare`] says what an account's usage window would lose, for a second try of hard work.
 //! - [`section`] is how an entry of a list (a sink, a forge) says what an operator may write of it.
 //!
 //! Around them stand the nouns: [`id`] (typed names), [`stage`], [`work`], [`limits`], and the
@@ -57,7 +56,6 @@ pub mod sentinel;
 pub mod settle;
 pub mod signing;
 mod skip;
-pub mod spare;
 pub mod stage;
 pub mod stops;
 pub mod text;
@@ -75,7 +73,7 @@ pub use event::Event;
 pub use id::{AccountName, FiringId, HostName, RepoName, RoleName};
 pub use outcome::Outcome;
 pub use proof::Proof;
-pub use sentinel::{Choice, Sentinel, Verdict};
+pub use sentinel::{Sentinel, Verdict};
 pub use skip::{BlockKind, SkipKind};
 pub use stage::Stage;
 pub use untrusted::{Page, Untrusted};

@@ -6,7 +6,6 @@
 
 mod declared;
 mod halt;
-mod second_try;
 mod settled;
 
 use chrono::{DateTime, Utc};
@@ -24,7 +23,6 @@ use crate::text::{counted, instant};
 use crate::untrusted::one_line;
 
 pub use halt::{Halt, HeldWork};
-pub use second_try::{Held, SecondTry};
 pub use settled::Settled;
 use settled::settled;
 
@@ -141,9 +139,6 @@ pub struct Facts {
     /// The file that its tests are for, where its role writes tests.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub aimed: Option<Aimed>,
-    /// What a second try came to, held against the first one.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub second: Option<SecondTry>,
     /// Threads of a pull request that are answered once it is mended.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub threads: Vec<String>,
@@ -162,14 +157,10 @@ impl Facts {
     }
 
     /// Whether the firing tells nothing about the work: a person stopped it, this machine could not confine
-    /// it, its check fails without it in the same way, it is a second try, or what it stands on failed before any of it was done. Such a firing costs the work no attempt. A CLI that fails after a model
+    /// it, its check fails without it in the same way, or what it stands on failed before any of it was done. Such a firing costs the work no attempt. A CLI that fails after a model
     /// has answered may do so because of the work.
     #[must_use]
     pub fn spares_the_work(&self) -> bool {
-        // Nobody asked for it, and the first one stands.
-        if self.second.is_some() {
-            return true;
-        }
         match self.halt {
             Some(Halt::Cancelled | Halt::Unconfined(_) | Halt::AsBefore(_)) => true,
             Some(Halt::Unavailable(_) | Halt::Broken(_)) => !self.has_work(),
@@ -188,16 +179,12 @@ impl Facts {
 /// The table (DESIGN §6).
 #[must_use]
 pub fn settle(facts: &Facts) -> Settled {
-    let settled = match &facts.halt {
+    match &facts.halt {
         Some(halt) => settle_halt(halt, facts),
         None => match &facts.sentinel {
             Some(sentinel) => settle_sentinel(sentinel, facts),
             None => settled(Outcome::Failed, "no session reported an end"),
         },
-    };
-    match &facts.second {
-        Some(second) => second.settled(settled),
-        None => settled,
     }
 }
 

@@ -67,7 +67,6 @@ mod said_last;
 mod sandboxed_run;
 mod saved;
 mod search;
-pub mod second_try;
 mod session;
 mod setup;
 mod stages;

@@ -8,7 +8,6 @@ use carson_core::{Effect, Work};
 use carson_forge::Forge;
 use carson_git::{GitError, Mirror, Oid, Seen, Worktree};
 
-use crate::second_try::FirstTry;
 use carson_bench::bench::Bench;
 
 /// How far a firing has come. Whoever runs its stages owns this, so that it outlives a stage that is
@@ -33,8 +32,6 @@ pub(crate) struct Taken<'h> {
     pub mends: Option<Mends>,
     /// What is to be done on the forge, where that needs no session.
     pub decided: Option<Vec<Effect>>,
-    /// The draft beside which it is done once more.
-    pub first: Option<FirstTry>,
 }
 
 /// What is wrong with a pull request of the fleet's.
@@ -59,7 +56,6 @@ impl<'h> Taken<'h> {
             diff: None,
             mends: None,
             decided: None,
-            first: None,
         }
     }
 }

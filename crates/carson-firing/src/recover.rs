@@ -23,7 +23,6 @@ pub use crate::effects::CaughtUp;
 use crate::ended::{Ended, FiringError};
 use crate::reached::{GoesOn, Mends, Place, Reached, Taken};
 use crate::record::Record;
-use crate::second_try::{self, FirstTry};
 use crate::stages::facts::{self, Findings};
 use crate::turn::Turns;
 use carson_bench::bench::{Bench, MARKER};
@@ -154,7 +153,7 @@ async fn conclude_dead(home: &Home, row: &Row) -> Result<Ended, FiringError> {
     let ctx = Ctx::of_row(home, row, role, Cancel::new());
     let (mut reached, rec) = (find_again(home, row).await, Record::of_row(row));
     let repo = reached.taken.as_ref().map(|taken| taken.repo);
-    let mut facts = facts::gather(
+    let facts = facts::gather(
         (role, repo),
         &rec,
         reached.place.as_mut(),
@@ -162,7 +161,6 @@ async fn conclude_dead(home: &Home, row: &Row) -> Result<Ended, FiringError> {
         Findings::default(),
     )
     .await;
-    second_try::note(reached.taken.as_ref(), None, &mut facts);
     let (settled, facts) = match &row.settled {
         // It died after settle: its outcome stands.
         Some(settled) => (settled.clone(), row.facts.clone().unwrap_or(facts)),
@@ -229,11 +227,6 @@ async fn taken_again<'h>(home: &Home, row: &Row, repo: &'h Repo) -> Option<Taken
         _ => None,
     };
     let mut taken = Taken::new(repo, forge, work);
-    taken.first = row.second_try.map(|pull| FirstTry {
-        pull,
-        // Who ends needs no more of it than its name.
-        branch: String::new(),
-    });
     taken.mends = mends.map(|pull| Mends {
         branch: pull.head,
         ..Mends::default()

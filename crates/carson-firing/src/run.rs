@@ -16,11 +16,10 @@ use crate::prompt;
 use crate::reached::Reached;
 use crate::record::Record;
 use crate::said_last;
-use crate::second_try;
 use crate::stages::command::Ran;
 use crate::stages::facts::Findings;
 use crate::stages::{
-    baseline, command, coverage, diff_review, execute, facts, held_against, pick, plan, preflight, red_to_green,
+    baseline, command, coverage, diff_review, execute, facts, pick, plan, preflight, red_to_green,
     review, wanted, workflows, workspace,
 };
 use crate::steps::Steps;
@@ -65,14 +64,12 @@ pub async fn run(
     let (halt, findings) = through_the_stages(&ctx, &mut reached, &mut rec).await;
     rec.close_proxy(&ctx).await;
     let repo = reached.taken.as_ref().map(|taken| taken.repo);
-    let second = findings.second.clone();
     let mut facts = facts::gather((role, repo), &rec, reached.place.as_mut(), halt, findings).await;
     let mends = reached
         .taken
         .as_ref()
         .and_then(|taken| taken.mends.as_ref());
     facts.threads = mends.map(|mends| mends.threads.clone()).unwrap_or_default();
-    second_try::note(reached.taken.as_ref(), second, &mut facts);
     ctx.enter(Stage::Settle).await;
     let mut settled = settle(&facts);
     if let Some(why) = said_last::refusal(&rec, &facts) {
@@ -143,7 +140,6 @@ async fn stages<'h>(
         found.covered = coverage::with_work(ctx, rec, &mut executed.placed).await?;
     }
     let found = workflows::run(ctx, rec, &mut executed.placed, found).await?;
-    let found = held_against::run(ctx, rec, &mut executed, found).await?;
     wanted::still(ctx, taken).await?;
     Ok(found)
 }

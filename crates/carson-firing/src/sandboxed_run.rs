@@ -7,8 +7,8 @@
 use std::path::{Path, PathBuf};
 
 use carson_config::{NetworkUse, Role, Sandbox, Workspaces};
-use carson_core::{Event, Stage};
 use carson_core::settle::Halt;
+use carson_core::{Event, Stage};
 use carson_engine::Access;
 use carson_git::Mirror;
 use carson_proc::Exit;

@@ -31,7 +31,12 @@ pub(crate) struct Behind {
 }
 
 impl Behind {
-    pub(crate) fn new(name: &str, granted: GrantedServer, redactor: Redactor, notes: Notes) -> Self {
+    pub(crate) fn new(
+        name: &str,
+        granted: GrantedServer,
+        redactor: Redactor,
+        notes: Notes,
+    ) -> Self {
         Self {
             name: name.to_owned(),
             granted,
@@ -59,7 +64,10 @@ impl Behind {
         // Only what was shown is called: a name that nobody listed may be another one to the server.
         if !tools.iter().any(|known| known.name == tool) {
             let why = format!("{tool:?} is no tool that this session has");
-            self.notes.add(About::Refused, &format!("{tool:?} was called, and is not granted"));
+            self.notes.add(
+                About::Refused,
+                &format!("{tool:?} was called, and is not granted"),
+            );
             return words::refusal(&why, &redactor);
         }
         let params = json!({ "name": tool, "arguments": arguments });
@@ -85,14 +93,23 @@ impl Behind {
         if self.running.is_some() || self.gone.is_some() {
             return;
         }
-        let GrantedServer { program, args, cwd, env, .. } = &self.granted;
+        let GrantedServer {
+            program,
+            args,
+            cwd,
+            env,
+            ..
+        } = &self.granted;
         let env = env.iter().map(|(name, value)| (name.into(), value.into()));
-        let command = Command::new(program, cwd).args(args).exact_env(env.collect());
+        let command = Command::new(program, cwd)
+            .args(args)
+            .exact_env(env.collect());
         let mut server = Server::start(command, ());
         match list(&mut server, &self.name, &self.granted.tools).await {
             Ok(tools) => {
                 for missing in self.missing(&tools) {
-                    self.notes.add(About::Failed, &format!("it has no tool {missing:?}"));
+                    self.notes
+                        .add(About::Failed, &format!("it has no tool {missing:?}"));
                 }
                 self.running = Some((server, tools));
             }
@@ -112,7 +129,11 @@ impl Behind {
 }
 
 /// What it has of the granted tools, by exactly their names.
-async fn list(server: &mut Server, name: &str, granted: &[String]) -> Result<Vec<Offered>, ServerError> {
+async fn list(
+    server: &mut Server,
+    name: &str,
+    granted: &[String],
+) -> Result<Vec<Offered>, ServerError> {
     server.agree(READY).await?;
     let mut tools: Vec<Offered> = Vec::new();
     let mut cursor = None;

@@ -58,7 +58,10 @@ impl Scene {
         let asked = json!({ "jsonrpc": "2.0", "id": 7, "method": method, "params": params });
         let answer = front::answer(asked.to_string().as_bytes(), &mut self.behind).await;
         let answer = answer.unwrap();
-        assert_eq!((&answer["jsonrpc"], &answer["id"]), (&json!("2.0"), &json!(7)));
+        assert_eq!(
+            (&answer["jsonrpc"], &answer["id"]),
+            (&json!("2.0"), &json!(7))
+        );
         answer
     }
 
@@ -84,7 +87,9 @@ impl Scene {
 #[tokio::test]
 async fn a_cli_sees_the_granted_tools_and_nothing_else_of_a_server() {
     let mut scene = Scene::granting("plain", &["search", "fly"]);
-    let begun = scene.ask("initialize", json!({ "protocolVersion": "2025-06-18" })).await;
+    let begun = scene
+        .ask("initialize", json!({ "protocolVersion": "2025-06-18" }))
+        .await;
     assert_eq!(begun["result"]["protocolVersion"], "2025-06-18");
     assert_eq!(begun["result"]["capabilities"], json!({ "tools": {} }));
     let listed = scene.ask("tools/list", json!({})).await;
@@ -96,33 +101,69 @@ async fn a_cli_sees_the_granted_tools_and_nothing_else_of_a_server() {
     assert_eq!(listed["result"], json!({ "tools": [search] }), "{listed}");
     assert_eq!(scene.call("search").await, ("found".to_owned(), false));
     let mut all = format!("{begun}{listed}");
-    for tool in ["hidden", "docs__search", "se\u{430}rch", "SEARCH", "fly", "", "odd"] {
+    for tool in [
+        "hidden",
+        "docs__search",
+        "se\u{430}rch",
+        "SEARCH",
+        "fly",
+        "",
+        "odd",
+    ] {
         let (said, failed) = scene.call(tool).await;
-        assert!(failed && said.contains("no tool that this session has"), "{tool}: {said}");
+        assert!(
+            failed && said.contains("no tool that this session has"),
+            "{tool}: {said}"
+        );
     }
-    for method in ["resources/list", "resources/read", "prompts/list", "server/discover", "x"] {
-        let answer = scene.ask(method, json!({ "uri": "file:///etc/passwd" })).await;
+    for method in [
+        "resources/list",
+        "resources/read",
+        "prompts/list",
+        "server/discover",
+        "x",
+    ] {
+        let answer = scene
+            .ask(method, json!({ "uri": "file:///etc/passwd" }))
+            .await;
         assert_eq!(answer["error"]["code"], -32601, "{method}");
         all.push_str(&answer.to_string());
     }
     assert!(!all.contains("OBEY"), "{all}");
     let notes = scene.notes().await;
-    assert!(notes.contains("mcp_failed") && notes.contains("it has no tool \\\"fly\\\""), "{notes}");
-    assert!(notes.contains("mcp_refused") && notes.contains("hidden"), "{notes}");
+    assert!(
+        notes.contains("mcp_failed") && notes.contains("it has no tool \\\"fly\\\""),
+        "{notes}"
+    );
+    assert!(
+        notes.contains("mcp_refused") && notes.contains("hidden"),
+        "{notes}"
+    );
 }
 
 #[tokio::test]
 async fn an_answer_is_bounded_and_has_no_secret() {
     let mut scene = Scene::of("huge");
     let (said, failed) = scene.call("search").await;
-    assert!(!failed && said.len() <= ANSWER && said.contains("bytes left out"), "{}", said.len());
+    assert!(
+        !failed && said.len() <= ANSWER && said.contains("bytes left out"),
+        "{}",
+        said.len()
+    );
     let mut scene = Scene::of("leaks");
     let (said, failed) = scene.call("search").await;
-    assert_eq!((said.as_str(), failed), ("it is [redacted:known]\n[image]", false));
+    assert_eq!(
+        (said.as_str(), failed),
+        ("it is [redacted:known]\n[image]", false)
+    );
     let mut scene = Scene::of("env");
     let (said, _) = scene.call("search").await;
     let names: Vec<String> = serde_json::from_str(&said).unwrap();
-    let given: Vec<&str> = names.iter().map(String::as_str).filter(|name| *name != "LC_CTYPE").collect();
+    let given: Vec<&str> = names
+        .iter()
+        .map(String::as_str)
+        .filter(|name| *name != "LC_CTYPE")
+        .collect();
     // One more: by which who it leaves behind is found.
     assert_eq!(given, ["CARSON_RUN", "PATH", "TOKEN_FILE"]);
 }
@@ -140,7 +181,10 @@ async fn who_floods_hangs_or_dies_costs_a_call_and_no_session() {
     let mut scene = Scene::of("flood");
     assert_eq!(scene.call("search").await, ("found".to_owned(), false));
     let mut scene = Scene::of("dies");
-    assert_eq!(scene.ask("tools/list", json!({})).await["result"], json!({ "tools": [] }));
+    assert_eq!(
+        scene.ask("tools/list", json!({})).await["result"],
+        json!({ "tools": [] })
+    );
     let (said, failed) = scene.call("search").await;
     assert!(failed && said.contains("I have no database"), "{said}");
     let notes = scene.notes().await;
@@ -153,7 +197,9 @@ async fn an_answer_without_an_end_is_read_in_bounded_memory() {
     let (said, failed) = scene.call("search").await;
     assert!(failed, "{said}");
     let resident = fs::read_to_string("/proc/self/status").unwrap();
-    let resident = resident.lines().find_map(|line| line.strip_prefix("VmHWM:"));
+    let resident = resident
+        .lines()
+        .find_map(|line| line.strip_prefix("VmHWM:"));
     let resident = resident.and_then(|line| line.split_whitespace().next());
     let kib: u64 = resident.unwrap().parse().unwrap();
     assert!(kib < 200 * 1024, "{kib}");

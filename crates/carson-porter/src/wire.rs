@@ -3,7 +3,6 @@
 use carson_core::untrusted::is_hidden;
 use serde_json::{Value, json};
 
-
 /// The newest version: each request says which one it is and who asks.
 const NEWEST: &str = "2026-07-28";
 /// The newest version that begins with a handshake.

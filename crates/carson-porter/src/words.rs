@@ -14,10 +14,7 @@ const REFUSAL: usize = 1_000;
 /// The result of a call, for whoever asked: words, and whether it went wrong.
 pub(crate) fn result(result: &Value, redactor: &Redactor) -> Value {
     if is_unfinished(result) {
-        return refusal(
-            "the tool asks for input, which nobody gives here",
-            redactor,
-        );
+        return refusal("the tool asks for input, which nobody gives here", redactor);
     }
     let failed = result["isError"].as_bool() == Some(true);
     said(&bounded(&result_text(result), ANSWER, redactor), failed)
@@ -66,9 +63,17 @@ mod tests {
     fn an_answer_has_a_length_and_no_secret() {
         let redactor = Redactor::new(["tk-81-orchid-lamp".to_owned().into()]);
         let cut = bounded(&"aä".repeat(100_000), ANSWER, &redactor);
-        assert!(cut.len() <= ANSWER && cut.len() > ANSWER - 10, "{}", cut.len());
+        assert!(
+            cut.len() <= ANSWER && cut.len() > ANSWER - 10,
+            "{}",
+            cut.len()
+        );
         assert!(cut.contains("bytes left out]"));
-        let hidden = bounded("tk-81-\u{200b}orchid-lamp \u{1b}[31mred\u{e0041}\n", 99, &redactor);
+        let hidden = bounded(
+            "tk-81-\u{200b}orchid-lamp \u{1b}[31mred\u{e0041}\n",
+            99,
+            &redactor,
+        );
         assert!(!hidden.contains("orchid"), "{hidden}");
         assert!(hidden.ends_with("[31mred\n"), "{hidden:?}");
         let kept = bounded("plain\ttext\n", 99, &redactor);

@@ -70,12 +70,24 @@ fn works(mut calls: Vec<Reply>) -> Reply {
 /// What holds whichever CLI it is.
 fn held(fleet: &TestFleet, row: &Value, asked: &[Request]) {
     assert_eq!(row["outcome"], "OK", "{row:#}");
-    assert!(!fleet.shared().join("touched").exists(), "a server of the repository ran");
+    assert!(
+        !fleet.shared().join("touched").exists(),
+        "a server of the repository ran"
+    );
     let noted = fs::read_to_string(notes(fleet)).unwrap();
-    let calls: Vec<&str> = noted.lines().filter(|line| line.starts_with("call ")).collect();
+    let calls: Vec<&str> = noted
+        .lines()
+        .filter(|line| line.starts_with("call "))
+        .collect();
     assert_eq!(calls, ["call search"], "{noted}");
     let env = noted.lines().next().unwrap();
-    for given in ["DOCS_NOTES", "DOCS_TOKEN_FILE", "CARSON_FIRING", "HTTPS_PROXY", "HOME"] {
+    for given in [
+        "DOCS_NOTES",
+        "DOCS_TOKEN_FILE",
+        "CARSON_FIRING",
+        "HTTPS_PROXY",
+        "HOME",
+    ] {
         assert!(env.contains(given), "{given}: {env}");
     }
     for kept in ["API_KEY", "CLAUDE", "CODEX", "CARSON_HOOK", "CARSON_OUTBOX"] {
@@ -86,18 +98,36 @@ fn held(fleet: &TestFleet, row: &Value, asked: &[Request]) {
     assert!(place.contains("/servers/1/docs []"), "{place}");
     let results = asked.last().unwrap().tool_results();
     assert!(results[0].text.contains(ANSWER), "{results:#?}");
-    let looked = results.iter().find(|result| result.text.contains("in-env:")).unwrap();
+    let looked = results
+        .iter()
+        .find(|result| result.text.contains("in-env:"))
+        .unwrap();
     assert!(looked.text.contains("LIST_SAYS the colonel"), "{looked:#?}");
     // Carson quotes of a repository what it says to agents, and nothing of this.
     let all = format!("{asked:?}");
-    for never in [TOKEN, "SERVER_SAID", "EVIL_SKILL", "EVIL_BODY", "Burns a paper", "docs__docs__search"] {
+    for never in [
+        TOKEN,
+        "SERVER_SAID",
+        "EVIL_SKILL",
+        "EVIL_BODY",
+        "Burns a paper",
+        "docs__docs__search",
+    ] {
         assert!(!all.contains(never), "{never}");
     }
     let id = row["id"].as_str().unwrap();
-    assert!(fleet.transcripts(id).iter().all(|text| !text.contains(TOKEN)));
+    assert!(
+        fleet
+            .transcripts(id)
+            .iter()
+            .all(|text| !text.contains(TOKEN))
+    );
     assert!(!fleet.home().join("benches").join(id).exists());
     let own = tree(&fleet.home().join("roles/implementer/skills"));
-    assert!(own.values().all(|bytes| !String::from_utf8_lossy(bytes).contains("spoilt")));
+    assert!(
+        own.values()
+            .all(|bytes| !String::from_utf8_lossy(bytes).contains("spoilt"))
+    );
 }
 
 #[test]
@@ -120,19 +150,30 @@ fn claude_has_the_granted_tool_and_skill_and_no_other() {
     let asked = scene.model.requests();
     held(&scene.fleet, &fired.row, &asked);
     let offered = asked[0].tools();
-    let servers: Vec<&&str> = offered.iter().filter(|name| name.starts_with("mcp__")).collect();
+    let servers: Vec<&&str> = offered
+        .iter()
+        .filter(|name| name.starts_with("mcp__"))
+        .collect();
     assert_eq!(servers, [&"mcp__docs__search"], "{offered:?}");
     let last = format!("{:?}", asked.last().unwrap());
     assert!(last.contains("SKILL_SAYS"), "{last}");
     // The six calls of tools, and the two of the shell.
-    assert_eq!(fired.row["tool_calls"].as_u64().unwrap_or(7), 7, "{:#}", fired.row);
+    assert_eq!(
+        fired.row["tool_calls"].as_u64().unwrap_or(7),
+        7,
+        "{:#}",
+        fired.row
+    );
 }
 
 #[test]
 fn codex_has_the_granted_tool_and_reads_the_skill_in_its_prompt() {
     let fleet = TestFleet::new().with_env("TZ", "UTC");
     harm(&fleet);
-    let more = format!("stages = [\"execute\"]\n[limits]\nwall_clock = \"90s\"\n{}", granted(&fleet));
+    let more = format!(
+        "stages = [\"execute\"]\n[limits]\nwall_clock = \"90s\"\n{}",
+        granted(&fleet)
+    );
     let scene = codex_firing::Scene::of(fleet, &more);
     let calls = vec![
         tool("mcp__docs__search", json!({ "q": "nuts" })),
@@ -146,7 +187,10 @@ fn codex_has_the_granted_tool_and_reads_the_skill_in_its_prompt() {
     let asked = scene.model.requests();
     held(&scene.fleet, &row, &asked);
     let prompt = asked[0].prompt();
-    assert!(prompt.contains("SKILL_SAYS") && prompt.contains("skill guests in "), "{prompt}");
+    assert!(
+        prompt.contains("SKILL_SAYS") && prompt.contains("skill guests in "),
+        "{prompt}"
+    );
     assert!(!format!("{asked:?}").contains("<skills_instructions>"));
 }
 
@@ -176,12 +220,17 @@ fn calls_of_servers_count_to_the_cap() {
     let scene = codex_firing::Scene::of(fleet, &more);
     let search = |q: &str| tool("mcp__docs__search", json!({ "q": q }));
     let calls = [bash(COMMIT), search("a"), search("b"), search("c")];
-    scene.on(executing(), Reply::turns(calls)).else_all_goes_well();
+    scene
+        .on(executing(), Reply::turns(calls))
+        .else_all_goes_well();
 
     let row = scene.fire();
 
     assert_eq!(row["outcome"], "PARTIAL", "{row:#}");
-    assert!(row["reason"].to_string().contains("tool call budget"), "{row:#}");
+    assert!(
+        row["reason"].to_string().contains("tool call budget"),
+        "{row:#}"
+    );
 }
 
 #[test]
@@ -194,19 +243,35 @@ fn what_cannot_be_given_is_refused_or_skipped_before_a_model_is_paid() {
     assert_eq!(checked.code, Some(2), "{checked:#?}");
     let said = format!("{}{}", checked.stdout, checked.stderr);
     assert!(said.contains("cannot be given MCP servers"), "{said}");
-    assert!(said.contains("accounts of claude, codex, agent alone"), "{said}");
+    assert!(
+        said.contains("accounts of claude, codex, agent alone"),
+        "{said}"
+    );
 
     // An account that takes them, and a program that is not there.
     fleet = fleet.with_program("codex", "echo 'codex-cli 0.169.0'");
-    fleet.account("codex", "engine = \"codex\"\nenv = { OPENAI_API_KEY = \"sk-test-1\" }");
-    fleet.role("implementer", "codex", &given.replace("/usr/bin/python3", "no-such-server"));
+    fleet.account(
+        "codex",
+        "engine = \"codex\"\nenv = { OPENAI_API_KEY = \"sk-test-1\" }",
+    );
+    fleet.role(
+        "implementer",
+        "codex",
+        &given.replace("/usr/bin/python3", "no-such-server"),
+    );
     fleet.issue("implementer", "Greet", "");
     let row = fleet.fire("implementer").json();
     assert_eq!(row["outcome"], "SKIPPED", "{row:#}");
     let reason = row["reason"].as_str().unwrap();
-    assert!(reason.contains("role.implementer.servers") && reason.contains("no-such-server"), "{reason}");
+    assert!(
+        reason.contains("role.implementer.servers") && reason.contains("no-such-server"),
+        "{reason}"
+    );
     let shown = fleet.carson(&["roles", "show", "implementer"]).stdout;
-    assert!(shown.contains("MCP server docs: search of `no-such-server"), "{shown}");
+    assert!(
+        shown.contains("MCP server docs: search of `no-such-server"),
+        "{shown}"
+    );
     assert!(shown.contains("with secrets in DOCS_TOKEN_FILE"), "{shown}");
     assert!(shown.contains("skill guests: "), "{shown}");
 
@@ -232,6 +297,9 @@ fn lent_to_nobody(fleet: &TestFleet, given: &str) {
     fs::remove_dir_all(own).unwrap();
     let row = fleet.fire("implementer").json();
     let reason = row["reason"].as_str().unwrap();
-    assert!(reason.contains("role.implementer.grants") && reason.contains("is a skill"), "{reason}");
+    assert!(
+        reason.contains("role.implementer.grants") && reason.contains("is a skill"),
+        "{reason}"
+    );
     let _: &Path = away.as_path();
 }

@@ -56,7 +56,6 @@ mod routine;
 mod routing;
 mod sandbox;
 mod scripted_model;
-mod second_try;
 mod secrets;
 mod signed;
 mod signs;

@@ -512,26 +512,3 @@ fn tests_are_done_when_they_change_nothing_else_and_run_more_of_their_file() {
     };
     assert_eq!(outcome(&failed), Outcome::Failed);
 }
-
-#[test]
-fn a_second_try_is_offered_only_where_it_is_the_better_one() {
-    let second = |end: Held| Facts {
-        second: Some(SecondTry { first: 7, end }),
-        ..ok_facts()
-    };
-    let won = settle(&second(Held::Won("the first fails the check".to_owned())));
-    assert_eq!(won.outcome, Outcome::Ok);
-    assert!(won.reason.starts_with("second try beside #7, it is kept: the first fails"), "{won:?}");
-    let lost = settle(&second(Held::Lost("that is better".to_owned())));
-    assert_eq!(lost.outcome, Outcome::Silent);
-    assert!(lost.reason.contains("the first one is kept: that is better"), "{lost:?}");
-    // What is not finished ends as it does, whatever somebody said of it; and costs the work no attempt.
-    for end in [Held::Won(String::new()), Held::Lost(String::new())] {
-        let failed = Facts {
-            promise: PromiseFact::Failed,
-            ..second(end)
-        };
-        assert_eq!(outcome(&failed), Outcome::Failed);
-        assert!(failed.spares_the_work() && !failed.spares_the_role());
-    }
-}

@@ -16,7 +16,6 @@ use crate::forge_text;
 use crate::queue::{self, Held, Looked, Unmended};
 use crate::reached::Taken;
 use crate::record::Record;
-use crate::second_try::{self, FirstTry};
 use crate::stale_claims;
 use carson_home::halt::{OrBroken, describe_error};
 
@@ -28,8 +27,6 @@ pub(super) async fn pick<'h>(ctx: &Ctx<'h>, rec: &mut Record) -> Result<Taken<'h
     let Some(label) = ctx.role.work.label() else {
         return Err(Halt::NothingToDo);
     };
-    let spare = second_try::spare_of(ctx, rec).await;
-    let spare = spare.or_broken("reading what is left of the usage windows")?;
     let mut waiting = Waiting::default();
     let (mut busy, mut all_held) = (None, 0);
     for repo in open_to(ctx).await? {
@@ -60,11 +57,7 @@ pub(super) async fn pick<'h>(ctx: &Ctx<'h>, rec: &mut Record) -> Result<Taken<'h
         let unmended = Unmended::of(ctx.home, ctx.role, repo, ctx.now()).await;
         // Whoever comes before them may mend what stands in their way.
         ready.sort_by_key(|issue| unmended.has(issue.number));
-        let ready = match spare {
-            Some(_) => second_try::in_order(ctx, (repo, &forge), ready).await,
-            None => Ok(ready.into_iter().map(|issue| (issue, None)).collect()),
-        };
-        for (issue, first) in ready.or_broken("reading how its work was left")? {
+        for issue in ready {
             let number = issue.number;
             let in_vain = !ctx.by_hand && unmended.held(number).is_some();
             if in_vain || rests(ctx, repo, number).await? {
@@ -79,11 +72,7 @@ pub(super) async fn pick<'h>(ctx: &Ctx<'h>, rec: &mut Record) -> Result<Taken<'h
                     continue;
                 }
             };
-            let mut taken = Taken::new(repo, forge, work);
-            if let Some(first) = first {
-                try_again(ctx, &mut taken, first).await?;
-            }
-            return Ok(taken);
+            return Ok(Taken::new(repo, forge, work));
         }
     }
     if let Some(reason) = busy {
@@ -97,17 +86,6 @@ pub(super) async fn pick<'h>(ctx: &Ctx<'h>, rec: &mut Record) -> Result<Taken<'h
             role: ctx.role.name.clone(),
         },
     })
-}
-
-/// It is done anew beside its first try: nothing of that is told to the sessions.
-async fn try_again(ctx: &Ctx<'_>, taken: &mut Taken<'_>, first: FirstTry) -> Result<(), Halt> {
-    // Whoever concludes it later must know.
-    let noted = ctx.store().set_second_try(ctx.id, first.pull).await;
-    noted.or_broken("noting that it is a second try")?;
-    info!(firing.id = %ctx.id, first = first.pull, "a second try");
-    taken.work.background.attempts.clear();
-    taken.first = Some(first);
-    Ok(())
 }
 
 /// The work that a firing saw and that waits for people.

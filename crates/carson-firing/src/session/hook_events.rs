@@ -178,7 +178,8 @@ impl HookEvents {
                 call: String::new(),
             }
         });
-        ctx.note_stopped(refused.chain(servers).chain(failed).collect()).await;
+        ctx.note_stopped(refused.chain(servers).chain(failed).collect())
+            .await;
     }
 }
 

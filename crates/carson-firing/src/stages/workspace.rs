@@ -95,7 +95,7 @@ pub(crate) async fn run<'r, 'h>(
         };
         setup::in_copy(ctx, rec, &site).await?;
     }
-    let earlier = match ctx.role.makes_commits() && taken.first.is_none() {
+    let earlier = match ctx.role.makes_commits() {
         true => go_on::find(ctx, taken, &place.mirror).await,
         false => None,
     };
