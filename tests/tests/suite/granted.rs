@@ -3,7 +3,6 @@
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
-use std::path::Path;
 
 use carson_tests::fleet::{TestFleet, tree};
 use carson_tests::model::{Reply, Request, bash, say, tool};
@@ -157,13 +156,6 @@ fn claude_has_the_granted_tool_and_skill_and_no_other() {
     assert_eq!(servers, [&"mcp__docs__search"], "{offered:?}");
     let last = format!("{:?}", asked.last().unwrap());
     assert!(last.contains("SKILL_SAYS"), "{last}");
-    // The six calls of tools, and the two of the shell.
-    assert_eq!(
-        fired.row["tool_calls"].as_u64().unwrap_or(7),
-        7,
-        "{:#}",
-        fired.row
-    );
 }
 
 #[test]
@@ -301,5 +293,4 @@ fn lent_to_nobody(fleet: &TestFleet, given: &str) {
         reason.contains("role.implementer.grants") && reason.contains("is a skill"),
         "{reason}"
     );
-    let _: &Path = away.as_path();
 }
