@@ -171,6 +171,16 @@ impl Bench {
         trees.any(|tree| tree.join(path).symlink_metadata().is_ok())
     }
 
+    /// Whether the worktree may hold skills of the repository's, where CLIs look for them by themselves.
+    #[must_use]
+    pub fn may_hold_skills(&self) -> bool {
+        let tree = self.tree();
+        let holds = |name: &str| {
+            tree.join(name).symlink_metadata().is_ok() || self.is_below(Path::new(name))
+        };
+        [".agents", ".codex"].into_iter().any(holds)
+    }
+
     /// Whether what it stands on has a file or link where a path of the worktree has a directory.
     pub(crate) fn has_file_above(&self, path: &Path) -> bool {
         let trees: Vec<PathBuf> = self.stand.iter().flat_map(Stand::all_trees).collect();

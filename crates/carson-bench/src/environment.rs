@@ -248,6 +248,14 @@ impl Environment {
         own("CARSON_PROTECTED", &protected);
         own("CARSON_HOOK_EVENTS", &bench.hook_events());
         own("CARSON_HOOK_COMMAND", &hook);
+        if wanted
+            .role
+            .servers
+            .iter()
+            .any(|server| !server.secrets.is_empty())
+        {
+            own("CARSON_SECRET_PATHS", &bench.granted().join("secrets/**"));
+        }
         if wanted.attempt > 0 && !wanted.role.grant.is_empty() {
             own("CARSON_OUTBOX", &bench.outbox());
         }

@@ -7,8 +7,9 @@ use carson_notify::Spec;
 
 use crate::{Checked, Machine, Scene, Verdict, checked};
 use crate::{
-    accounts, clock, coverage, database, disk, egress, forges, grants, hook, identity, labels,
-    memory, place, promise, remote, sandbox, signing, sinks, sinks_of_role, versions, workspaces,
+    accounts, clock, coverage, database, disk, egress, forges, given, grants, hook, identity,
+    labels, memory, place, promise, remote, sandbox, signing, sinks, sinks_of_role, versions,
+    workspaces,
 };
 
 /// Whether a firing asks a check, and when.
@@ -262,6 +263,14 @@ pub const LIST: &[Check] = checks![
         "the ways out of its sessions can be cut here, and it does not ask for this machine's network",
         "a kernel that permits network namespaces, or has Landlock ABI 4 (Linux 6.7)",
         Role(|scene, role| Box::pin(egress::cut(scene, role)));
+    "role.NAME.servers", WithWork,
+        "the programs of the MCP servers that a role gives its sessions are there, and their secrets",
+        "install the program, or mend [tools.mcp.NAME] of the role",
+        Role(|scene, role| Box::pin(given::servers(scene, role)));
+    "role.NAME.skills", WithWork,
+        "the skills that a role gives its sessions can be copied",
+        "mend the folder that is named: a SKILL.md of at most 64 KiB, at most 200 plain files of 2 MiB together",
+        Role(|scene, role| Box::pin(given::skills(scene, role)));
     "role.NAME.promise", InBench,
         "what says that the work is done can be run on the untouched base",
         "mend promise.run of the role, or the repository's setup: a shell says 126 or 127 of a command that it cannot run",

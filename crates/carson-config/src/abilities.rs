@@ -8,6 +8,7 @@ use carson_core::{AccountName, EngineKind, KeepsTo, ToolRule};
 use crate::check::Check;
 use crate::fleet::Account;
 use crate::role_file::RoleFile;
+use crate::role_routes::accounts_of;
 
 /// What is known of the CLIs of accounts, by the accounts' names.
 pub(crate) type Abilities = BTreeMap<String, Ability>;
@@ -32,6 +33,13 @@ pub(crate) fn abilities(accounts: &BTreeMap<AccountName, Account>) -> Abilities 
 
 /// Each account that a role lists may be the one that its sessions are asked of.
 pub(crate) fn check(raw: &RoleFile, known: &Abilities, check: &mut Check<'_>) {
+    if !raw.tools.mcp.is_empty() {
+        for name in accounts_of(raw) {
+            if let Some(ability) = known.get(&name) {
+                servers(&name, *ability, check);
+            }
+        }
+    }
     for name in &raw.engines {
         if let Some(ability) = known.get(name) {
             tool_calls(raw, name, *ability, check);
@@ -42,6 +50,26 @@ pub(crate) fn check(raw: &RoleFile, known: &Abilities, check: &mut Check<'_>) {
                 list(key, tools, name, *ability, check);
             }
         }
+    }
+}
+
+/// A server that nobody starts would be a tool that is not there.
+fn servers(account: &str, ability: Ability, check: &mut Check<'_>) {
+    if !ability.engine.facts().takes_servers {
+        let engine = ability.engine;
+        let problem = format!(
+            "account {account:?} (engine \"{engine}\") cannot be given MCP servers: nobody knows how it is told of them"
+        );
+        let named: Vec<&str> = EngineKind::all()
+            .map(EngineKind::facts)
+            .filter(|facts| facts.takes_servers)
+            .map(|facts| facts.name)
+            .collect();
+        let hint = format!(
+            "leave it out, or give the role accounts of {} alone",
+            named.join(", ")
+        );
+        check.problem("tools.mcp", problem, &hint);
     }
 }
 

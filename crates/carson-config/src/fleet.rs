@@ -21,6 +21,8 @@ use crate::layout::Layout;
 use crate::role_file::{Author, CommandSection, CoverageSection, IdentityCheck, Promise, Tools};
 use crate::routes::Route;
 use crate::sections::{Heartbeat, Housekeeping, Mcp};
+use crate::servers::McpServer;
+use crate::skills::Skill;
 use crate::work::{RoleKind, WorkSource};
 
 /// Everything an operator decided.
@@ -277,6 +279,10 @@ pub struct Role {
     pub limits: Limits,
     /// What its sessions may use.
     pub tools: Tools,
+    /// MCP servers of which they have single tools.
+    pub servers: Vec<McpServer>,
+    /// Skills of which they have copies.
+    pub skills: Vec<Skill>,
     /// The command that says "done".
     pub promise: Option<Promise>,
     /// What it runs in the place of sessions.
@@ -415,10 +421,9 @@ impl Role {
             share: Vec::new(),
             stages: Vec::new(),
             limits: Limits::default(),
-            tools: Tools {
-                read: Vec::new(),
-                write: Vec::new(),
-            },
+            tools: Tools::default(),
+            servers: Vec::new(),
+            skills: Vec::new(),
             promise: None,
             command: None,
             coverage: None,

@@ -32,6 +32,10 @@ pub struct EngineFacts {
     pub keeps_to: KeepsTo,
     /// Whether its output tells of each tool call. Of any program it may, by whose words it speaks.
     pub tells_calls: bool,
+    /// Whether its sessions can be given MCP servers.
+    pub takes_servers: bool,
+    /// Whether it reads skills by itself, from a folder that it is told of; else they stand in the prompt.
+    pub reads_skills: bool,
 }
 
 /// What of a list of tools a CLI holds its sessions to.
@@ -89,6 +93,8 @@ pub const ENGINES: &[EngineFacts] = &[
         needs_model: false,
         keeps_to: KeepsTo::Patterns,
         tells_calls: true,
+        takes_servers: true,
+        reads_skills: true,
     },
     EngineFacts {
         name: "codex",
@@ -104,6 +110,8 @@ pub const ENGINES: &[EngineFacts] = &[
         needs_model: false,
         keeps_to: KeepsTo::Nothing,
         tells_calls: true,
+        takes_servers: true,
+        reads_skills: false,
     },
     EngineFacts {
         name: "command",
@@ -118,6 +126,8 @@ pub const ENGINES: &[EngineFacts] = &[
         needs_model: false,
         keeps_to: KeepsTo::Nothing,
         tells_calls: false,
+        takes_servers: false,
+        reads_skills: false,
     },
     EngineFacts {
         name: "rehearsal",
@@ -133,6 +143,8 @@ pub const ENGINES: &[EngineFacts] = &[
         needs_model: false,
         keeps_to: KeepsTo::Patterns,
         tells_calls: true,
+        takes_servers: false,
+        reads_skills: false,
     },
     EngineFacts {
         name: "agent",
@@ -190,6 +202,8 @@ pub const ENGINES: &[EngineFacts] = &[
         needs_model: false,
         keeps_to: KeepsTo::Commands { edits_as_one: true },
         tells_calls: true,
+        takes_servers: true,
+        reads_skills: false,
     },
 ];
 

@@ -4,7 +4,7 @@ mod sought;
 
 use std::path::PathBuf;
 
-use carson_config::{Account, Repo, Role, Tools, WorkFrom, Workspaces};
+use carson_config::{Account, McpServer, Repo, Role, Skill, Tools, WorkFrom, Workspaces};
 use carson_core::admission::{Admission, SkipReason, Spent, admit};
 use carson_core::egress::Allowlist;
 use carson_core::limits::WorstCase;
@@ -57,6 +57,10 @@ pub struct Outlook {
     pub check: Option<String>,
     /// The tools of sessions that read, and of those that write.
     pub tools: Tools,
+    /// MCP servers of which they have single tools.
+    pub servers: Vec<McpServer>,
+    /// Skills of which they have copies.
+    pub skills: Vec<Skill>,
     /// Its bound.
     pub worst_case: WorstCase,
     /// The most that it may cost; nothing bounds it without.
@@ -178,6 +182,8 @@ pub async fn foresee_firing(
         command: role.command.as_ref().map(|command| command.run.clone()),
         check: repo.and_then(|repo| role.checks_line(repo)),
         tools: role.tools.clone(),
+        servers: role.servers.clone(),
+        skills: role.skills.clone(),
         max_cost_usd: role.limits.max_cost_usd,
         price: price(home, role).await?,
         stages: role.stages.clone(),
@@ -290,6 +296,7 @@ fn walls(home: &Home, role: &Role, account: Option<&str>, bench: &Bench) -> Opti
         bench,
         mirror: mirror.path(),
         access: Access::Write,
+        is_session: true,
         // The proxy begins with a firing; what it lets through is told apart from the walls.
         network: Network::Open,
     };

@@ -7,8 +7,8 @@
 use std::path::{Path, PathBuf};
 
 use carson_config::{NetworkUse, Role, Sandbox, Workspaces};
-use carson_core::Event;
 use carson_core::settle::Halt;
+use carson_core::{Event, Stage};
 use carson_engine::Access;
 use carson_git::Mirror;
 use carson_proc::Exit;
@@ -43,7 +43,18 @@ impl Walls {
     }
 }
 
-/// Writes the profile of a session or of the promise that works in this bench or room.
+/// Writes the profile of a session that works in this bench or room.
+pub(crate) fn walls_of_session(
+    ctx: &Ctx<'_>,
+    rec: &Record,
+    mirror: &Mirror,
+    bench: &Bench,
+    (access, stage): (Access, Stage),
+) -> Result<Walls, Halt> {
+    put_up(ctx, rec, (mirror, bench), access, (stage.as_str(), true))
+}
+
+/// The same of what else runs there, such as the promise.
 pub(crate) fn walls(
     ctx: &Ctx<'_>,
     rec: &Record,
@@ -52,7 +63,18 @@ pub(crate) fn walls(
     access: Access,
     what: &str,
 ) -> Result<Walls, Halt> {
+    put_up(ctx, rec, (mirror, bench), access, (what, false))
+}
+
+fn put_up(
+    ctx: &Ctx<'_>,
+    rec: &Record,
+    (mirror, bench): (&Mirror, &Bench),
+    access: Access,
+    (what, is_session): (&str, bool),
+) -> Result<Walls, Halt> {
     let reach = Reach {
+        is_session,
         home: ctx.home,
         role: ctx.role,
         account: rec.required_account(ctx)?,

@@ -78,6 +78,14 @@ pub fn held(fleet: &Fleet, environ: &[(OsString, OsString)]) -> Vec<SecretString
     for role in fleet.roles.values() {
         values.extend(given(&role.identity));
         values.extend(sign_in(&role.identity));
+        for server in &role.servers {
+            values.extend(given(&server.env));
+            for file in server.secrets.values() {
+                held.extend(read_secret(file).ok());
+                // A file of several lines holds more than one.
+                values.extend(included(file));
+            }
+        }
     }
     held.extend(values.into_iter().map(SecretString::from));
     held.extend(in_environment(environ));

@@ -17,6 +17,7 @@ const FLOORS: [(&str, u32); 20] = [
     ("carson-engine", 1),
     ("carson-forge", 1),
     ("carson-notify", 1),
+    ("carson-porter", 1),
     ("carson-agent", 2),
     ("carson-loop", 2),
     ("carson-home", 2),
@@ -41,6 +42,7 @@ const LEVEL: [(&str, &str); 7] = [
     ("carson-egress", "carson-proc"),
     ("carson-git", "carson-proc"),
     ("carson-engine", "carson-proc"),
+    ("carson-porter", "carson-proc"),
 ];
 
 /// May see everything.

@@ -26,6 +26,7 @@ mod forge_links;
 mod full_disk;
 mod gates;
 mod goes_on;
+mod granted;
 mod help;
 mod hook_claude;
 mod hook_codex;

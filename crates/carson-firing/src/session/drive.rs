@@ -134,6 +134,9 @@ pub(super) async fn drive<'h>(
         never = outage::hear_first(ctx, prepared.account, &answered) => match never {},
     };
     lent.take_back(&firing).await;
+    if let Err(error) = prepared.bench.take_back() {
+        tracing::warn!(firing.id = %ctx.id, %error, "what the session was granted stays in the bench until that goes");
+    }
     let mut end = end?;
     if end.ended == Ended::Cancelled
         && let Some(circle) = circled.into_inner()
