@@ -18,6 +18,7 @@ const FLOORS: [(&str, u32); 20] = [
     ("carson-forge", 1),
     ("carson-notify", 1),
     ("carson-agent", 2),
+    ("carson-loop", 2),
     ("carson-home", 2),
     ("carson-bench", 3),
     ("carson-checks", 3),
