@@ -5,6 +5,7 @@ use std::sync::{Arc, PoisonError};
 
 use carson_config::{McpGrant, read_secret};
 use carson_home::Home;
+use carson_loop::caller::Caller;
 use carson_mcp::{Opening, Roots, Standing, http};
 use carson_redact::Redactor;
 use tokio::task::JoinHandle;
@@ -74,6 +75,11 @@ impl Standing for OfDaemon {
             here: None,
             below: mcp.map(|mcp| mcp.roots).unwrap_or_default(),
         }
+    }
+
+    fn caller(&self) -> Caller {
+        let home = newest(&self.0);
+        Caller::new(home.environ, home.program, home.redactor)
     }
 
     fn redactor(&self) -> Redactor {

@@ -88,19 +88,18 @@ pub fn held(fleet: &Fleet, environ: &[(OsString, OsString)]) -> Vec<SecretString
         }
     }
     held.extend(values.into_iter().map(SecretString::from));
-    held.extend(in_environment(environ));
+    held.extend(of_environment(environ));
     held
 }
 
-/// The secrets of an environment, by the names of its variables.
-pub fn in_environment(
-    environ: &[(OsString, OsString)],
-) -> impl Iterator<Item = SecretString> + use<'_> {
-    environ.iter().filter_map(|(name, value)| {
+/// The values of an environment's variables that are secret by their names.
+#[must_use]
+pub fn of_environment(environ: &[(OsString, OsString)]) -> Vec<SecretString> {
+    let secret = environ.iter().filter_map(|(name, value)| {
         let (name, value) = (name.to_str()?, value.to_str()?);
-        let is_secret = is_secret_name(name) && could_be_secret(value);
-        is_secret.then(|| SecretString::from(value))
-    })
+        (is_secret_name(name) && could_be_secret(value)).then(|| value.to_owned())
+    });
+    secret.map(SecretString::from).collect()
 }
 
 /// A secret file, or why it cannot be had.

@@ -34,7 +34,7 @@ fn cut_texts(value: &mut Value) {
 }
 
 /// Its beginning and its end, and how much lies between them.
-fn cut(text: &str, most: usize) -> String {
+pub(crate) fn cut(text: &str, most: usize) -> String {
     let half = most.saturating_sub(60) / 2;
     let head = &text[..text.floor_char_boundary(half)];
     let tail = &text[text.ceil_char_boundary(text.len() - half)..];

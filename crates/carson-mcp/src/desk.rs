@@ -1,12 +1,14 @@
 //! What tools work with.
 
-use std::path::PathBuf;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use carson_config::McpGrant;
 use carson_home::Home;
+use carson_loop::caller::Caller;
+use carson_loop::error::LoopError;
+use carson_loop::place::Place;
 use carson_redact::Redactor;
 
 use crate::pace::Pace;
@@ -28,6 +30,8 @@ pub trait Standing: Send + Sync + 'static {
     fn grants(&self) -> Vec<McpGrant>;
     /// Where loops may be worked with.
     fn roots(&self) -> Roots;
+    /// Whose environment tasks and promises have, and which program runs a loop.
+    fn caller(&self) -> Caller;
     /// Takes secrets out of what is answered.
     fn redactor(&self) -> Redactor;
 }
@@ -62,9 +66,22 @@ impl Desk {
         }
     }
 
-    /// The directory that an argument names, links followed.
-    pub(crate) fn directory(&self, asked: Option<&str>) -> Result<PathBuf, Refused> {
-        self.standing.roots().directory(asked)
+    /// The loop that is meant by a directory: the nearest one upward that the server may work with.
+    pub(crate) fn loop_in(&self, directory: Option<&str>) -> Result<Place, Refused> {
+        self.standing.roots().loop_in(directory)
+    }
+
+    pub(crate) fn caller(&self) -> Caller {
+        self.standing.caller()
+    }
+
+    /// Does what blocks on a thread where it may.
+    pub(crate) async fn aside<T: Send + 'static>(
+        &self,
+        work: impl FnOnce() -> Result<T, LoopError> + Send + 'static,
+    ) -> Result<T, Refused> {
+        let done = tokio::task::spawn_blocking(work).await;
+        Ok(done.map_err(Refused::Broke)??)
     }
 
     /// One more issue is about to be filed.

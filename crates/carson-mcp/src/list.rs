@@ -3,7 +3,10 @@
 use carson_operator::{firings, status, why};
 
 use crate::tool::Tool;
-use crate::tools::queue_add;
+use crate::tools::{
+    loop_history, loop_rollback, loop_start, loop_status, loop_stop, loop_test_promise,
+    loop_update_task, queue_add,
+};
 
 /// Every tool there is.
 pub const TOOLS: &[Tool] = &[
@@ -11,6 +14,13 @@ pub const TOOLS: &[Tool] = &[
     Tool::of::<firings::List>(),
     Tool::of::<why::Why>(),
     Tool::of::<queue_add::QueueAdd>(),
+    Tool::of::<loop_status::LoopStatus>(),
+    Tool::of::<loop_start::LoopStart>(),
+    Tool::of::<loop_stop::LoopStop>(),
+    Tool::of::<loop_history::LoopHistory>(),
+    Tool::of::<loop_rollback::LoopRollback>(),
+    Tool::of::<loop_update_task::LoopUpdateTask>(),
+    Tool::of::<loop_test_promise::LoopTestPromise>(),
 ];
 
 /// The tool that is called by this name.

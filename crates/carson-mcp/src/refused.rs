@@ -1,10 +1,13 @@
 //! Why a call is not answered as it was asked.
 
+use std::path::PathBuf;
 use std::time::Duration;
 
 use carson_config::McpGrant;
+use carson_loop::error::LoopError;
 use carson_operator::Refusal;
 use thiserror::Error;
+use tokio::task::JoinError;
 
 /// A call that is refused, or cannot be answered now.
 #[derive(Debug, Error)]
@@ -67,9 +70,21 @@ pub enum Refused {
     /// The answer has no JSON.
     #[error("the answer is no JSON")]
     NoJson(#[source] serde_json::Error),
+    /// A file of a loop is a link: what it leads to is none of the loop's.
+    #[error("{file:?} is a link, and a loop's files are its own")]
+    Link {
+        /// The file.
+        file: PathBuf,
+    },
+    /// Something in it panicked.
+    #[error("it broke")]
+    Broke(#[source] JoinError),
     /// The operator's verb refuses.
     #[error(transparent)]
     Verb(#[from] Refusal),
+    /// The loop refuses.
+    #[error(transparent)]
+    Loop(#[from] LoopError),
 }
 
 fn hours(span: &Duration) -> String {
@@ -105,9 +120,26 @@ impl Refused {
             Self::TooManyIssues { .. } | Self::TooManyCalls(_) => {
                 vec!["try again later".to_owned()]
             }
-            Self::NoJson(_) => vec!["this is a bug in Carson: report it".to_owned()],
+            Self::NoJson(_) | Self::Broke(_) => {
+                vec!["this is a bug in Carson: report it".to_owned()]
+            }
+            Self::Link { .. } => vec!["take the link away".to_owned()],
             Self::Verb(refusal) => refusal.hint().into_iter().collect(),
+            Self::Loop(error) => of_loop(error),
             Self::Argument { .. } | Self::TooSlow(_) => Vec::new(),
         }
     }
+}
+
+/// Hints of a loop are for who types; here they are arguments.
+fn of_loop(error: &LoopError) -> Vec<String> {
+    let said = match error {
+        LoopError::Ended { .. } => {
+            "`more` of loop_start gives it so many more attempts; `fresh` begins anew and keeps those so far"
+        }
+        LoopError::Edited { .. } => "`keep_mine` leaves those files as they are",
+        LoopError::NotRunning { .. } => "loop_status says how it stands",
+        error => return error.hint().into_iter().collect(),
+    };
+    vec![said.to_owned()]
 }

@@ -2,6 +2,10 @@
 
 use std::path::{Path, PathBuf};
 
+use carson_loop::api;
+use carson_loop::error::LoopError;
+use carson_loop::place::{Layout, Place};
+
 use crate::refused::Refused;
 
 /// The longest path that is looked at.
@@ -17,10 +21,31 @@ pub struct Roots {
 }
 
 impl Roots {
+    /// The loop of the directory that an argument names: the nearest one upward, as long as that is no further
+    /// up than the server may work.
+    pub(crate) fn loop_in(&self, asked: Option<&str>) -> Result<Place, Refused> {
+        let from = self.directory(asked)?;
+        let place = api::find(&from, Layout::Native)?;
+        if !self.hold(place.root()) {
+            return Err(LoopError::None { from }.into());
+        }
+        // Whoever made the repository may have put links in the place of the loop's files, and what is wrong in a
+        // file is told with a piece of it.
+        for file in own_files(&place) {
+            if file
+                .symlink_metadata()
+                .is_ok_and(|found| found.is_symlink())
+            {
+                return Err(Refused::Link { file });
+            }
+        }
+        Ok(place)
+    }
+
     /// The directory that an argument names, by its real path: links are followed first, and what counts is
     /// where they lead. That something is not there and that it lies elsewhere is the same answer: nobody
     /// learns what there is.
-    pub(crate) fn directory(&self, asked: Option<&str>) -> Result<PathBuf, Refused> {
+    fn directory(&self, asked: Option<&str>) -> Result<PathBuf, Refused> {
         let Some(asked) = asked else {
             return self.only();
         };
@@ -70,6 +95,20 @@ impl Roots {
         let all = self.here.iter().chain(&self.below);
         all.map(|dir| dir.display().to_string()).collect()
     }
+}
+
+/// Those that are read when a loop is looked at. What attempts printed is looked at where it is told.
+fn own_files(place: &Place) -> [PathBuf; 7] {
+    let alpf = place.root().join(".alpf");
+    [
+        place.config(),
+        place.state(),
+        place.events(),
+        place.lock(),
+        place.checkpoints(),
+        place.alpf_config(),
+        alpf,
+    ]
 }
 
 /// A directory with no link and no `..` in its path.

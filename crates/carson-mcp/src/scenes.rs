@@ -6,6 +6,11 @@ use std::sync::{Arc, Mutex};
 use carson_config::{LoadOptions, McpGrant, load};
 use carson_core::Clock;
 use carson_home::Home;
+use carson_loop::api;
+use carson_loop::caller::Caller;
+use carson_loop::config::Config;
+use carson_loop::place::{Layout, Place};
+use carson_loop::words::Words;
 use carson_proc::inspector::Inspector;
 use carson_redact::Redactor;
 use carson_store::Store;
@@ -50,7 +55,7 @@ pub(crate) async fn home(dir: &Path) -> Home {
 
 /// What a server was given; a test takes it back, or gives more.
 pub(crate) struct Given {
-    _dir: TempDir,
+    dir: TempDir,
     home: Option<Home>,
     pub(crate) grants: Mutex<Vec<McpGrant>>,
     pub(crate) roots: Roots,
@@ -75,11 +80,22 @@ impl Given {
             below: Vec::new(),
         };
         Arc::new(Self {
-            _dir: dir,
+            dir,
             home,
             grants: Mutex::new(grants.to_vec()),
             roots,
         })
+    }
+
+    /// Makes a loop where it was started.
+    pub(crate) fn with_loop(&self, promise: &str, task: &str) -> Place {
+        let words = |line| Words::line(line).unwrap();
+        let config = Config::new(words(promise), words(task));
+        api::init(self.dir.path(), Layout::Native, &config).unwrap()
+    }
+
+    pub(crate) fn dir(&self) -> &Path {
+        self.dir.path()
     }
 
     pub(crate) fn home(&self) -> &Home {
@@ -103,6 +119,14 @@ impl Standing for Given {
 
     fn roots(&self) -> Roots {
         self.roots.clone()
+    }
+
+    fn caller(&self) -> Caller {
+        Caller::new(
+            std::env::vars_os(),
+            "/nowhere/carson".into(),
+            self.redactor(),
+        )
     }
 
     fn redactor(&self) -> Redactor {

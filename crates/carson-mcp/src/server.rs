@@ -115,7 +115,8 @@ impl ServerHandler for Server {
 
 /// A tool as clients see it. What it does to the world is a hint for them; what holds is the grant.
 fn listed(tool: &Tool, name: &'static str) -> Listed {
-    let reads = tool.grant.is_none();
-    let hints = ToolAnnotations::new().read_only(reads).open_world(false);
+    let hints = ToolAnnotations::new()
+        .read_only(tool.reads_only)
+        .open_world(false);
     Listed::new(name, tool.what, (tool.schema)()).with_annotations(hints)
 }

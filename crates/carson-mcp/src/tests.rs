@@ -58,6 +58,7 @@ fn the_tools_and_their_schemas() {
         all.push(json!({
             "names": tool.names().collect::<Vec<_>>(),
             "grant": tool.grant.map(McpGrant::as_str),
+            "reads_only": tool.reads_only,
             "what": tool.what,
             "schema": schema,
         }));
@@ -268,5 +269,176 @@ async fn a_server_files_twenty_issues_in_an_hour() {
     assert_eq!(
         refused.to_string(),
         "this server has filed 20 issues in the last hour"
+    );
+}
+
+/// The promise is a file; the task makes it at the second attempt. What both print is there, too.
+const PROMISE: &str = "echo looked; test -f kept";
+
+#[tokio::test]
+async fn a_loop_is_looked_at_by_whoever_asks_and_needs_no_fleet() {
+    let given = Given::nothing();
+    let none = call(&given, "loop_status", json!({})).await;
+    assert!(
+        none.starts_with("refused: there is no loop in ") && none.contains("carson loop init"),
+        "{none}"
+    );
+    given.with_loop(PROMISE, "true");
+    for name in ["loop_status", "alpf_status"] {
+        let status = json_of(&given, name, json!({})).await;
+        assert_eq!(
+            (
+                &status["status"],
+                &status["attempt"],
+                &status["max_attempts"]
+            ),
+            (&json!("idle"), &json!(0), &json!(10))
+        );
+        assert_eq!(
+            (&status["last_output_hash"], &status["promise_fulfilled"]),
+            (&json!(null), &json!(false))
+        );
+    }
+    let history = json_of(&given, "loop_history", json!({})).await;
+    assert_eq!(
+        (&history["attempts"], &history["older"]),
+        (&json!([]), &json!(0))
+    );
+    let asked = json_of(&given, "loop_test_promise", json!({})).await;
+    assert_eq!(
+        (&asked["promise_fulfilled"], &asked["output"]),
+        (&json!(false), &json!("looked\n")),
+        "{asked:#}"
+    );
+    std::fs::write(given.dir().join("kept"), "").unwrap();
+    let asked = json_of(&given, "alpf_test_promise", json!({"directory": "."})).await;
+    assert_eq!(asked["promise_fulfilled"], true, "{asked:#}");
+    assert_eq!(
+        json_of(&given, "loop_status", json!({})).await["status"],
+        "idle"
+    );
+}
+
+#[tokio::test]
+async fn a_loop_is_changed_only_with_the_grant_and_its_promise_not_even_then() {
+    let given = Given::nothing();
+    given.with_loop(PROMISE, "true");
+    for tool in [
+        "loop_start",
+        "loop_stop",
+        "loop_rollback",
+        "loop_update_task",
+        "alpf_start",
+        "alpf_rollback",
+    ] {
+        let text = call(&given, tool, json!({})).await;
+        assert!(
+            text.starts_with("refused: this server has not the grant \"loop\""),
+            "{tool}: {text}"
+        );
+    }
+    given.grants.lock().unwrap().push(McpGrant::Loop);
+    let changed = json_of(
+        &given,
+        "loop_update_task",
+        json!({"task": "make", "max_attempts": 3}),
+    )
+    .await;
+    assert_eq!(
+        (&changed["changed"], &changed["config"]["task"]),
+        (&json!(["max_attempts", "task"]), &json!("make"))
+    );
+    for (tool, arguments, says) in [
+        (
+            "loop_update_task",
+            json!({"promise": "true"}),
+            "unknown field `promise`",
+        ),
+        ("loop_update_task", json!({}), "say it, or max_attempts"),
+        (
+            "loop_update_task",
+            json!({"task": "  "}),
+            "task: it is empty",
+        ),
+        (
+            "loop_update_task",
+            json!({"max_attempts": 0}),
+            "max_attempts is 0",
+        ),
+        ("loop_rollback", json!({}), "missing field `attempt`"),
+        ("loop_rollback", json!({"attempt": -1}), "invalid value"),
+        (
+            "loop_rollback",
+            json!({"attempt": 7}),
+            "there is no attempt 7",
+        ),
+        ("loop_stop", json!({}), "the loop does not run"),
+        ("loop_start", json!({"more": 5, "fresh": true}), "fresh: "),
+        ("loop_start", json!({"more": 0}), "more: it is 1 to 1000"),
+        ("loop_history", json!({"limit": 51}), "limit: it is 1 to 50"),
+        ("loop_history", json!({"limit": 0}), "limit: it is 1 to 50"),
+        ("loop_status", json!({"dir": "/"}), "unknown field `dir`"),
+        (
+            "loop_status",
+            json!({"directory": "/"}),
+            "is no directory that this server works in",
+        ),
+        (
+            "loop_test_promise",
+            json!({"directory": "../.."}),
+            "is no directory that this server works in",
+        ),
+    ] {
+        let text = call(&given, tool, arguments.clone()).await;
+        assert!(
+            text.starts_with("refused: ") && text.contains(says),
+            "{tool} {arguments}: {text}"
+        );
+    }
+    let config = std::fs::read_to_string(given.dir().join(".carson/loop/config.json")).unwrap();
+    assert!(config.contains(PROMISE), "{config}");
+}
+
+#[tokio::test]
+async fn links_in_a_loop_s_files_lead_nowhere() {
+    use std::os::unix::fs::symlink;
+    const SECRET: &str = "{\"version\": \"the-secret-of-another-file\"}";
+    let elsewhere = tempfile::tempdir().unwrap();
+    let secret = elsewhere.path().join("secret.json");
+    std::fs::write(&secret, SECRET).unwrap();
+    for file in ["config.json", "state.json", "events.jsonl", "lock"] {
+        let given = Given::nothing();
+        let place = given.with_loop(PROMISE, "true");
+        let _ = std::fs::remove_file(place.dir().join(file));
+        symlink(&secret, place.dir().join(file)).unwrap();
+        for tool in ["loop_status", "loop_history", "loop_test_promise"] {
+            let text = call(&given, tool, json!({})).await;
+            assert!(
+                text.contains("is a link") && !text.contains("the-secret"),
+                "{file} {tool}: {text}"
+            );
+        }
+    }
+    let given = Given::nothing();
+    symlink(elsewhere.path(), given.dir().join(".carson")).unwrap();
+    std::fs::create_dir(elsewhere.path().join("loop")).unwrap();
+    let text = call(&given, "loop_status", json!({})).await;
+    assert!(text.starts_with("refused: "), "{text}");
+}
+
+#[tokio::test]
+async fn a_loop_above_the_server_s_directory_is_none_of_its() {
+    let given = Given::nothing();
+    given.with_loop(PROMISE, "true");
+    let below = given.dir().join("below");
+    std::fs::create_dir(&below).unwrap();
+    let roots = crate::roots::Roots {
+        here: Some(below),
+        below: Vec::new(),
+    };
+    let refused = roots.loop_in(None).unwrap_err();
+    assert!(
+        refused.to_string().starts_with("there is no loop in "),
+        "{refused}"
     );
 }

@@ -24,6 +24,8 @@ pub(crate) trait Call: DeserializeOwned + JsonSchema + Send + 'static {
     const WHAT: &'static str;
     /// What the server must have been given; tools that only read need nothing.
     const GRANT: Option<McpGrant>;
+    /// Whether it changes nothing at all, and runs nothing.
+    const READS_ONLY: bool = Self::GRANT.is_none();
     /// The key of its answer where that is a list.
     const LIST: &'static str = "list";
     /// What it answers.
@@ -53,6 +55,8 @@ pub struct Tool {
     pub what: &'static str,
     /// What the server must have been given.
     pub grant: Option<McpGrant>,
+    /// Whether it changes nothing, and runs nothing.
+    pub reads_only: bool,
     /// The JSON schema of its arguments: an object that takes no others.
     pub schema: fn() -> Map<String, Value>,
     pub(crate) answer: for<'d> fn(&'d Desk, Value) -> Answering<'d>,
@@ -66,6 +70,7 @@ impl Tool {
             also: C::ALSO,
             what: C::WHAT,
             grant: C::GRANT,
+            reads_only: C::READS_ONLY,
             schema: schema::<C>,
             answer: |desk, arguments| Box::pin(call::<C>(desk, arguments)),
         }

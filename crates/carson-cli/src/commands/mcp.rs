@@ -1,10 +1,13 @@
 //! `carson mcp`
 
 use std::io::IsTerminal;
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use carson_config::McpGrant;
 use carson_home::{Home, secrets};
+use carson_loop::caller::Caller;
+use carson_loop::place::{Found, Layout, Place};
 use carson_mcp::{Opening, Refused, Roots, Standing, stdio};
 use carson_redact::Redactor;
 use tokio::signal::unix::{Signal, SignalKind, signal};
@@ -32,13 +35,15 @@ pub async fn run(app: &App, args: Mcp) -> Result<u8, CommandError> {
         })?;
         roots.push(found);
     }
-    let here = std::env::current_dir()?;
-    print::redactor().learn(secrets::in_environment(app.environ()));
+    // What a promise leaves behind is handed to us, and ends with it.
+    carson_proc::become_subreaper();
+    print::redactor().learn(secrets::of_environment(app.environ()));
     let standing = Arc::new(OfTerminal {
         app: app.clone(),
+        program: std::env::current_exe()?,
         grants: args.grant,
         roots: Roots {
-            here: Some(here),
+            here: Some(here()?),
             below: roots,
         },
     });
@@ -47,6 +52,16 @@ pub async fn run(app: &App, args: Mcp) -> Result<u8, CommandError> {
         CommandError::caused_by(&error).hint("docs/MCP.md says how clients are told of it")
     })?;
     Ok(0)
+}
+
+/// Where we were started: the tree of the nearest loop upward, as `carson loop` means it.
+fn here() -> Result<PathBuf, CommandError> {
+    let here = std::env::current_dir()?;
+    Ok(match Place::find(&here, Layout::Native) {
+        Ok(Found::Loop(place) | Found::AlpfConfig(place)) => place.root().to_owned(),
+        // A broken one is told by who works with it.
+        Ok(Found::Nothing) | Err(_) => here,
+    })
 }
 
 /// Somebody wants this process to end.
@@ -71,6 +86,7 @@ async fn told_to_end() {
 /// What was typed, and the home as it is at each call.
 struct OfTerminal {
     app: App,
+    program: PathBuf,
     grants: Vec<McpGrant>,
     roots: Roots,
 }
@@ -107,6 +123,11 @@ impl Standing for OfTerminal {
 
     fn roots(&self) -> Roots {
         self.roots.clone()
+    }
+
+    fn caller(&self) -> Caller {
+        let env = self.app.environ().iter().cloned();
+        Caller::new(env, self.program.clone(), print::redactor())
     }
 
     fn redactor(&self) -> Redactor {

@@ -340,6 +340,10 @@ impl Standing for Gate {
         crate::roots::Roots::default()
     }
 
+    fn caller(&self) -> carson_loop::caller::Caller {
+        carson_loop::caller::Caller::new([], "/nowhere/carson".into(), self.redactor())
+    }
+
     fn redactor(&self) -> carson_redact::Redactor {
         carson_redact::Redactor::default()
     }

@@ -102,7 +102,11 @@ fn the_official_sdk_calls_every_tool_over_pipes() {
 #[test]
 fn the_official_sdk_calls_every_tool_over_http() {
     let fleet = fleet();
-    let served = Served::by(&fleet, "grant = [\"loop\", \"queue\"]\n");
+    let roots = format!(
+        "grant = [\"loop\", \"queue\"]\nroots = [{:?}]\n",
+        fleet.root()
+    );
+    let served = Served::by(&fleet, &roots);
     let said = talk(
         &fleet,
         &["http", &served.url(), served.token()],
