@@ -159,6 +159,8 @@ pub const ENGINES: &[EngineFacts] = &[
         needs_model: true,
         keeps_to: KeepsTo::Nothing,
         tells_calls: true,
+        takes_servers: false,
+        reads_skills: false,
     },
     EngineFacts {
         name: "gemini",
@@ -180,6 +182,8 @@ pub const ENGINES: &[EngineFacts] = &[
             edits_as_one: false,
         },
         tells_calls: true,
+        takes_servers: false,
+        reads_skills: false,
     },
     EngineFacts {
         name: "opencode",
