@@ -12,28 +12,28 @@ fn an_older_release_is_refused_and_a_newer_one_is_told() {
     for (engine, real, older, newer, update) in [
         (
             "claude",
-            claude_binary(),
+            claude_binary().unwrap(),
             "2.1.328 (Claude Code)",
             "2.2.0 (Claude Code)",
             "claude update",
         ),
         (
             "codex",
-            codex_binary(),
+            codex_binary().unwrap(),
             "codex-cli 0.168.9",
             "codex-cli 0.170.0",
             "@openai/codex",
         ),
         (
             "gemini",
-            gemini_binary(),
+            gemini_binary().unwrap(),
             "0.60.9",
             "0.62.0",
             "@google/gemini-cli",
         ),
         (
             "opencode",
-            opencode_binary(),
+            opencode_binary().unwrap(),
             "1.18.32",
             "1.19.0",
             "opencode upgrade",
