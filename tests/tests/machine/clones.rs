@@ -142,7 +142,9 @@ fn works_on(make: &[&str]) {
         assert_eq!(row["outcome"], "OK", "{row:#}");
         assert_eq!(row["sandbox"]["workspace"], "clone", "{row:#}");
         // The next base is made from the one before it.
-        fleet.commit_to_main(&[("new.txt", "new\n")]);
+        let next = "cd \"$1\"; date +%s%N > new.txt; git add --all; \
+                    git -c user.name=a -c user.email=a@b commit --quiet -m New; git push --quiet origin HEAD";
+        tool(&["sh", "-ec", next, "sh", text(&seed)]);
     }
     let told = fleet.ok(&["workspaces", "--json"]);
     assert_eq!(told["kind"], "clone", "{told:#}");
