@@ -39,9 +39,13 @@ impl Face {
         self.0 = None;
         let (standing, of_token) = (Arc::new(OfDaemon(shared.clone())), shared.clone());
         let token = Arc::new(move || {
-            let mcp = newest(&of_token).fleet.mcp.clone();
+            let home = newest(&of_token);
+            let mcp = home.fleet.mcp.as_ref();
             let mcp = mcp.ok_or("the settings have no [mcp] any more")?;
-            read_secret(&mcp.token_file).map_err(|error| error.to_string())
+            let token = read_secret(&mcp.token_file).map_err(|error| error.to_string())?;
+            // It may be another one than when the settings were read.
+            home.redactor.learn([token.clone()]);
+            Ok(token)
         });
         self.0 = wanted.map(|at| Served {
             at,
