@@ -36,7 +36,7 @@ pub async fn run(app: &App, args: Mcp) -> Result<u8, CommandError> {
         roots.push(found);
     }
     // What a promise leaves behind is handed to us, and ends with it.
-    carson_proc::become_subreaper();
+    carson_proc::become_subreaper()?;
     print::redactor().learn(secrets::of_environment(app.environ()));
     let standing = Arc::new(OfTerminal {
         app: app.clone(),
