@@ -11,7 +11,7 @@ use super::Args;
 const TYPED: [(&str, &str); 1] = [("firings show", "firings id")];
 
 /// Commands that are no verbs, and why.
-const ONLY_HERE: [(&str, &str); 18] = [
+const ONLY_HERE: [(&str, &str); 22] = [
     ("init", "makes the home that verbs are asked in"),
     ("agent new", "writes into the home, as an editor would"),
     (
@@ -31,6 +31,10 @@ const ONLY_HERE: [(&str, &str); 18] = [
     ("hook list", "shows the rules of this version"),
     ("hook run", "agent CLIs call it"),
     ("sandbox", "tries the walls of this machine"),
+    ("stories run", "works on a tree of files, without a home"),
+    ("stories status", "works on a tree of files, without a home"),
+    ("stories check", "reads a file, without a home"),
+    ("stories replay", "works on a tree of files, without a home"),
     ("firing run", "is the firing's process"),
     ("rehearsal", "is a session's process"),
     ("completions", "is for a shell"),
