@@ -11,7 +11,7 @@ use super::Args;
 const TYPED: [(&str, &str); 1] = [("firings show", "firings id")];
 
 /// Commands that are no verbs, and why.
-const ONLY_HERE: [(&str, &str); 19] = [
+const ONLY_HERE: [(&str, &str); 23] = [
     ("init", "makes the home that verbs are asked in"),
     ("agent new", "writes into the home, as an editor would"),
     (
@@ -35,6 +35,10 @@ const ONLY_HERE: [(&str, &str); 19] = [
         "is a server's process, for clients of another protocol",
     ),
     ("sandbox", "tries the walls of this machine"),
+    ("stories run", "works on a tree of files, without a home"),
+    ("stories status", "works on a tree of files, without a home"),
+    ("stories check", "reads a file, without a home"),
+    ("stories replay", "works on a tree of files, without a home"),
     ("firing run", "is the firing's process"),
     ("rehearsal", "is a session's process"),
     ("completions", "is for a shell"),

@@ -9,4 +9,4 @@ mod usual;
 
 pub use gitignore::{BadPattern, Gitignore};
 pub use shell_case::{ShellCase, case_matches};
-pub use usual::{BUILD_FOLDERS, in_build_folder};
+pub use usual::BUILD_FOLDERS;

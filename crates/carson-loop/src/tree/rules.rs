@@ -30,6 +30,8 @@ pub struct Rules {
     left_out: Ignored,
     /// Paths that do not count, with what is in them.
     without: BTreeSet<TreePath>,
+    /// Whether `.git` and `.carson` count below the top.
+    inner: bool,
 }
 
 /// The rules of one directory on the way down.
@@ -97,6 +99,7 @@ impl Rules {
             above: Ignored::default(),
             left_out: Ignored::default(),
             without: BTreeSet::new(),
+            inner: false,
         }
     }
 
@@ -106,6 +109,13 @@ impl Rules {
     pub fn leaving_out<'l>(mut self, lines: impl IntoIterator<Item = &'l str>) -> Self {
         let lines: Vec<&str> = lines.into_iter().collect();
         self.left_out = self.left_out.and(b"", lines.join("\n").as_bytes());
+        self
+    }
+
+    /// With the own files of repositories that lie in the tree: only those at its top do not count.
+    #[must_use]
+    pub fn with_inner(mut self) -> Self {
+        self.inner = true;
         self
     }
 
@@ -179,7 +189,8 @@ impl Rules {
         is_dir: bool,
         tracked: &BTreeSet<TreePath>,
     ) -> Verdict {
-        if OWN.contains(&path.name()) || self.without.contains(path) {
+        let may_be_own = !self.inner || path.parent().is_none();
+        if may_be_own && OWN.contains(&path.name()) || self.without.contains(path) {
             return Verdict::Out;
         }
         let is_ignored = here.only_tracked

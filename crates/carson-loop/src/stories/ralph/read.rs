@@ -31,9 +31,7 @@ pub fn prd(place: &Place) -> Result<Prd, Ended> {
             policy.display()
         )));
     }
-    let document = document(path).map_err(|finding| wrong(&[finding]))?;
-    let contract = contract(&place.beside("prd.schema.json"))?;
-    let prd = Prd::read(document, &contract).map_err(|findings| wrong(&findings))?;
+    let prd = of_file(path)?;
     match hidden(&prd.document) {
         hidden if hidden.is_empty() => Ok(prd),
         hidden => Err(Ended::Failed(format!(
@@ -41,6 +39,16 @@ pub fn prd(place: &Place) -> Result<Prd, Ended> {
             hidden.join(" ")
         ))),
     }
+}
+
+/// The PRD in a file, whatever it hides.
+///
+/// # Errors
+/// When it is not right.
+pub fn of_file(path: &Path) -> Result<Prd, Ended> {
+    let document = document(path).map_err(|finding| wrong(&[finding]))?;
+    let contract = contract(&path.with_file_name("prd.schema.json"))?;
+    Prd::read(document, &contract).map_err(|findings| wrong(&findings))
 }
 
 /// What is wrong with the PRD in a file.

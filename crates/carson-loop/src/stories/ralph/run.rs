@@ -40,6 +40,8 @@ pub struct Given {
     pub prd: PathBuf,
     /// Another policy than `CODEX.md` beside it.
     pub policy: Option<PathBuf>,
+    /// The top of the repository, where it was said.
+    pub root: Option<PathBuf>,
     /// Another tool than Codex: a line for `sh`.
     pub executor: Option<String>,
     /// The environment.

@@ -59,12 +59,22 @@ impl Gitignore {
         pattern(pattern_text).map(|_| ())
     }
 
-    /// Whether they cover a file (no directory), by its path from the top.
+    /// Whether they cover a file, by its path from the top.
     #[must_use]
     pub fn covers(&self, path: &Path) -> bool {
+        self.decide(path, false)
+    }
+
+    /// Whether they cover a directory.
+    #[must_use]
+    pub fn covers_dir(&self, path: &Path) -> bool {
+        self.decide(path, true)
+    }
+
+    fn decide(&self, path: &Path, is_dir: bool) -> bool {
         let mut covered = false;
         for pattern in &self.patterns {
-            match covering(pattern, path) {
+            match covering(pattern, path, is_dir) {
                 Match::None => {}
                 Match::Ignore(()) => covered = true,
                 Match::Whitelist(()) => covered = false,
@@ -74,10 +84,10 @@ impl Gitignore {
     }
 }
 
-/// What one pattern says of a file or of a directory above it.
-fn covering(pattern: &Matcher, path: &Path) -> Match<()> {
+/// What one pattern says of a path or of a directory above it.
+fn covering(pattern: &Matcher, path: &Path, is_dir: bool) -> Match<()> {
     let says = |path: &Path, is_dir| pattern.matched(path, is_dir).map(|_| ());
-    let itself = says(path, false);
+    let itself = says(path, is_dir);
     if !itself.is_none() {
         return itself;
     }
