@@ -101,9 +101,10 @@ async fn what_the_repository_keeps_it_from_is_for_another_engine() {
     let mut reader = Box::new(RulesReader::speaking(cli("opencode"), 60));
     assert!(reader.line(said.as_bytes(), &mut |_| ()).is_continue());
     let command = Command::new("/bin/sh", "/").arg("-c").arg("exit 1");
-    let done = capture(&command, &Limits::within(Duration::from_secs(5)));
+    let done = capture(&command, &Limits::within(Duration::from_secs(5))).await;
     let now = DateTime::from_timestamp(1_795_230_000, 0).unwrap();
-    let end = reader.end(&done.await.unwrap(), &Redactor::default(), now);
+    let done = done.unwrap();
+    let end = reader.end(&done, &Redactor::default(), now);
     let message = "opencode would run it".to_owned();
     assert_eq!(end.ended, Ended::Refused { message });
 }

@@ -51,7 +51,7 @@ async fn fired(store: &Store, when: DateTime<Utc>, cost: Option<f64>) {
         used: vec![used("claude", 2, 2.0 / 3.0), used("codex", 1, 1.0 / 3.0)],
         ..Progress::default()
     };
-    store.progress(new.id, &so_far).await.unwrap();
+    store.progress(new.id, &so_far, true).await.unwrap();
     let ending = Ending {
         outcome: Outcome::Ok,
         reason: String::new(),

@@ -116,12 +116,12 @@ async fn what_was_used_is_told_by_role_and_account(place: Place) {
         if slot == 30 {
             so_far.used.clear();
         }
-        store.progress(id, &so_far).await.unwrap();
+        store.progress(id, &so_far, true).await.unwrap();
         if slot != 30 {
             so_far.used = vec![used("claude", 2, Some(1.0)), used("codex", 1, Some(0.5))];
         }
         for _ in 0..2 {
-            store.progress(id, &so_far).await.unwrap();
+            store.progress(id, &so_far, true).await.unwrap();
         }
         let ending = ending(Outcome::Ok, "", slot + 1);
         store.end_firing(id, &ending).await.unwrap();
