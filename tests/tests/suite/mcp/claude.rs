@@ -59,7 +59,8 @@ async fn session(fleet: &TestFleet, server: Value, calls: &[(&str, Value)]) -> V
 
 fn stdio(fleet: &TestFleet, args: &[&str]) -> Value {
     let env = json!({ "CARSON_HOME": fleet.home(), "HOME": fleet.root().join("operator") });
-    json!({ "command": fleet.binary(), "args": [&["mcp"], args].concat(), "env": env })
+    let args = [&["mcp"], args].concat();
+    json!({ "command": fleet.binary(), "args": args, "env": env })
 }
 
 #[tokio::test]
