@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::Instant;
 
-use anyhow::{Context, ensure};
+use anyhow::Context;
 use serde_json::Value;
 
 use super::checkout::{self, CHECK, TASK};
