@@ -78,7 +78,9 @@ impl Runner {
                 if !args.contains(&"--profile") {
                     nextest.args(profile());
                 }
-                nextest
+                nextest.arg("--workspace");
+                nextest.args(Chosen::of(args).words());
+                return nextest;
             }
             None => {
                 let mut plain = cargo();
@@ -86,7 +88,7 @@ impl Runner {
                 plain
             }
         };
-        if !chooses_packages(args) {
+        if Chosen::of(args).packages.is_empty() {
             command.arg("--workspace");
         }
         command.args(args);
@@ -105,9 +107,60 @@ pub fn profile() -> &'static [&'static str] {
     if ci { &["--profile", "ci"] } else { &[] }
 }
 
-fn chooses_packages(args: &[&str]) -> bool {
-    args.iter()
-        .any(|arg| arg.starts_with("-p") || arg.starts_with("--package"))
+/// What arguments choose, taken apart. Packages are chosen among the tests and not among what is built: for one
+/// package alone cargo would build every library that it needs once more, with other features.
+#[derive(Debug, Default)]
+struct Chosen<'a> {
+    packages: Vec<&'a str>,
+    filters: Vec<&'a str>,
+    rest: Vec<&'a str>,
+}
+
+impl<'a> Chosen<'a> {
+    fn of(args: &[&'a str]) -> Self {
+        let mut chosen = Self::default();
+        let mut args = args.iter().copied();
+        while let Some(arg) = args.next() {
+            let value = |long: &str, short: &str| {
+                let long = arg
+                    .strip_prefix(long)
+                    .and_then(|rest| rest.strip_prefix('='));
+                long.or_else(|| arg.strip_prefix(short).filter(|rest| !rest.is_empty()))
+            };
+            match arg {
+                "-p" | "--package" => chosen.packages.extend(args.next()),
+                "-E" | "--filterset" => chosen.filters.extend(args.next()),
+                _ if !arg.starts_with('-') => chosen.rest.push(arg),
+                // What comes after it is the tests' own.
+                "--" => {
+                    chosen.rest.push(arg);
+                    chosen.rest.extend(args.by_ref());
+                }
+                _ => match (value("--package", "-p"), value("--filterset", "-E")) {
+                    (Some(package), _) => chosen.packages.push(package),
+                    (_, Some(filter)) => chosen.filters.push(filter),
+                    _ => chosen.rest.push(arg),
+                },
+            }
+        }
+        chosen
+    }
+
+    /// The same for nextest, which runs what any of its filters chooses.
+    fn words(&self) -> Vec<String> {
+        let any =
+            |terms: Vec<String>| (!terms.is_empty()).then(|| format!("({})", terms.join(" + ")));
+        let packages = self.packages.iter().map(|name| format!("package({name})"));
+        let filters = self.filters.iter().map(|filter| format!("({filter})"));
+        let both = [any(packages.collect()), any(filters.collect())];
+        let both: Vec<String> = both.into_iter().flatten().collect();
+        let mut words = Vec::new();
+        if !both.is_empty() {
+            words.extend(["-E".to_owned(), both.join(" & ")]);
+        }
+        words.extend(self.rest.iter().map(|arg| (*arg).to_owned()));
+        words
+    }
 }
 
 #[cfg(test)]
@@ -122,17 +175,35 @@ mod tests {
     }
 
     #[test]
-    fn all_packages_are_tested_unless_some_are_chosen() {
+    fn packages_are_chosen_among_the_tests_and_the_whole_is_built() {
         let all = Runner::Nextest.command(&["-E", "test(salvage)"]);
-        assert!(words(&all).contains(&"--workspace"));
+        assert!(words(&all).ends_with(&["--workspace", "-E", "((test(salvage)))"]));
         for chosen in [
-            &["-p", "carson-core"][..],
-            &["-pcarson-core"],
-            &["--package=carson-core"],
+            &[
+                "-p",
+                "carson-core",
+                "-E",
+                "test(a)",
+                "-E",
+                "test(b)",
+                "--no-capture",
+            ][..],
+            &["-pcarson-core", "-Etest(a)", "-Etest(b)", "--no-capture"],
+            &[
+                "--no-capture",
+                "--package=carson-core",
+                "--filterset=test(a)",
+                "-E",
+                "test(b)",
+            ],
         ] {
             let some = Runner::Nextest.command(chosen);
-            assert!(!words(&some).contains(&"--workspace"), "{chosen:?}");
+            let filter = "(package(carson-core)) & ((test(a)) + (test(b)))";
+            let expected = ["--workspace", "-E", filter, "--no-capture"];
+            assert!(words(&some).ends_with(&expected), "{some:?}");
         }
+        let own = Runner::Nextest.command(&["some_name", "--", "-p", "x"]);
+        assert!(words(&own).ends_with(&["--workspace", "some_name", "--", "-p", "x"]));
     }
 
     #[test]

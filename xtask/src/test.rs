@@ -11,6 +11,9 @@ use crate::runner::Runner;
 use crate::workspace::{Cache, cargo};
 use crate::{agents, debian, github, ordinary, packagers, seed, slowest};
 
+/// What is built before any test runs.
+const BUILD: [&str; 3] = ["build", "--workspace", "--all-targets"];
+
 /// What is run on both kinds of workspaces; the others run on layers.
 const COPIES: [&str; 2] = [
     "-E",
@@ -47,8 +50,9 @@ pub fn run(
             .envs(env.iter().map(|(name, value)| (name, value)));
         command
     };
-    // Tests of the whole run the binaries, which building the tests alone does not bring up to date.
-    interrupt.must(cargo().args(["build", "--workspace", "--bins"]))?;
+    // Tests of the whole run the binaries, which building the tests alone does not bring up to date. With the
+    // tests, though: without them every library would be built a second time, with other features.
+    interrupt.must(cargo().args(BUILD))?;
     let ordinary_follows = args.is_empty() && env.is_empty() && ordinary::applies();
     let seed = seed::of_this_tree();
     println!("xtask: property tests begin at {}={seed}", seed::VARIABLE);
@@ -104,7 +108,7 @@ pub fn run_ordinary(interrupt: &Interrupt, args: &[&str]) -> anyhow::Result<Exit
     let agents = agents::ensure(interrupt, &cache)?;
     let runner = Runner::ensure(interrupt, &cache)?;
     drop(cache);
-    interrupt.must(cargo().args(["build", "--workspace", "--bins"]))?;
+    interrupt.must(cargo().args(BUILD))?;
     let status = ordinary::run(interrupt, &runner, &agents, args)?;
     Ok(interrupt::exit_code(status))
 }

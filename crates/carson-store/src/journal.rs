@@ -11,7 +11,8 @@
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use sqlx::SqlitePool;
+use sqlx::sqlite::{SqliteConnectOptions, SqliteConnection};
+use sqlx::{Connection as _, SqlitePool};
 
 use crate::error::{StoreError, Trouble};
 
@@ -40,67 +41,71 @@ impl Journal {
         }
     }
 
-    /// Sees to it that the database has this one. The mode stands in the file; a copy that somebody
-    /// put there, or one that came from another disk, may have the other. A connection that has read
-    /// nothing yet does not know; asking for it twice does no harm.
-    ///
-    /// To change the mode, a connection reads first and then asks for more. Of two that do so together
-    /// SQLite refuses one at once, whatever its busy timeout, because each would wait for the other.
+    /// Sees to it that the database has this one; the pool that has it then. The mode stands in the file; a copy
+    /// that somebody put there, or one that came from another disk, may have the other.
     ///
     /// # Errors
     /// When the database cannot be read, or a log is needed and somebody holds the database for longer than
-    /// `patience`. Away from a log nobody waits: whoever has the database open keeps it until it is closed, and
-    /// the next one asks again.
+    /// `patience`. Away from a log nobody waits: whoever has the database open keeps it until it is
+    /// closed, and the next one asks again.
     pub(crate) async fn keep(
         self,
-        pool: &SqlitePool,
+        pool: SqlitePool,
         patience: Duration,
-    ) -> Result<(), StoreError> {
-        let since = Instant::now();
-        loop {
-            match self.ask(pool).await {
-                Err(error) if Trouble::of(&error) == Some(Trouble::Locked) => {
-                    if self == Self::Rollback {
-                        return Ok(());
-                    }
-                    if since.elapsed() >= patience {
-                        return Err(error.into());
-                    }
-                    tokio::time::sleep(Duration::from_millis(10)).await;
-                }
-                done => return Ok(done?),
-            }
-        }
-    }
-
-    async fn ask(self, pool: &SqlitePool) -> Result<(), sqlx::Error> {
-        let mode: String = sqlx::query_scalar("PRAGMA journal_mode")
-            .fetch_one(pool)
-            .await?;
-        if mode == self.word() {
-            return Ok(());
+    ) -> Result<SqlitePool, StoreError> {
+        if mode(&pool).await? == self.word() {
+            return Ok(pool);
         }
         match self {
-            Self::Log => {
-                sqlx::query("PRAGMA journal_mode = WAL")
-                    .execute(pool)
-                    .await?;
-            }
-            Self::Rollback => {
-                // Others may have it open for long: that is known at once.
-                let mut alone = pool.acquire().await?;
-                sqlx::query("PRAGMA busy_timeout = 0")
-                    .execute(&mut *alone)
-                    .await?;
-                let asked = sqlx::query("PRAGMA journal_mode = DELETE");
-                let asked = asked.execute(&mut *alone).await;
-                // It goes, and another one with the usual patience comes.
-                alone.close().await?;
-                asked?;
-            }
+            Self::Log => begin_a_log(&pool, patience).await.map(|()| pool),
+            Self::Rollback => end_the_log(pool).await,
         }
-        Ok(())
     }
+}
+
+/// The mode of the file. A connection that has read nothing yet does not know it.
+async fn mode(pool: &SqlitePool) -> Result<String, StoreError> {
+    let mut one = pool.acquire().await?;
+    let read = sqlx::query("SELECT count(*) FROM sqlite_schema");
+    read.execute(&mut *one).await?;
+    let mode = sqlx::query_scalar("PRAGMA journal_mode");
+    Ok(mode.fetch_one(&mut *one).await?)
+}
+
+/// To change the mode, a connection reads first and then asks for more. Of two that do so together
+/// SQLite refuses one at once, whatever its busy timeout, because each would wait for the other.
+async fn begin_a_log(pool: &SqlitePool, patience: Duration) -> Result<(), StoreError> {
+    let since = Instant::now();
+    loop {
+        let asked = sqlx::query("PRAGMA journal_mode = WAL");
+        match asked.execute(pool).await {
+            Err(error) if Trouble::of(&error) == Some(Trouble::Locked) => {
+                if since.elapsed() >= patience {
+                    return Err(error.into());
+                }
+                tokio::time::sleep(Duration::from_millis(10)).await;
+            }
+            done => return Ok(done.map(drop)?),
+        }
+    }
+}
+
+/// A log ends with the last who has the database open, and a pool may have it open more than once.
+async fn end_the_log(pool: SqlitePool) -> Result<SqlitePool, StoreError> {
+    let (how, options) = (pool.options().clone(), pool.connect_options());
+    pool.close().await;
+    let alone = SqliteConnectOptions::clone(&options).busy_timeout(Duration::ZERO);
+    let mut alone = SqliteConnection::connect_with(&alone).await?;
+    let asked = sqlx::query("PRAGMA journal_mode = DELETE");
+    let asked = asked.execute(&mut alone).await;
+    alone.close().await?;
+    match asked {
+        Err(error) if Trouble::of(&error) != Some(Trouble::Locked) => return Err(error.into()),
+        _ => {}
+    }
+    Ok(how
+        .connect_with(SqliteConnectOptions::clone(&options))
+        .await?)
 }
 
 /// Whether the disk below writes to a new place what is written over, so that an allocated page of a
@@ -121,26 +126,29 @@ fn copies_what_is_written_over(_dir: &Path) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use crate::db::{Db, Store};
+    use crate::db::{Db, Opening, Store};
     use crate::pauses::PauseScope;
 
     use super::*;
 
-    async fn mode(store: &Store) -> String {
+    async fn mode_of(store: &Store) -> String {
         let Db::Sqlite(pool) = &store.db else {
             panic!("not SQLite");
         };
-        let asked = sqlx::query_scalar("PRAGMA journal_mode");
-        asked.fetch_one(pool).await.unwrap()
+        mode(pool).await.unwrap()
     }
 
-    const PATIENCE: Duration = Duration::from_secs(4);
-
-    async fn keep(journal: Journal, store: &Store) {
-        let Db::Sqlite(pool) = &store.db else {
+    async fn keep(journal: Journal, store: Store) -> Store {
+        let Db::Sqlite(pool) = store.db else {
             panic!("not SQLite");
         };
-        journal.keep(pool, PATIENCE).await.unwrap();
+        let db = Db::Sqlite(
+            journal
+                .keep(pool, Opening::default().patience)
+                .await
+                .unwrap(),
+        );
+        Store { db, ..store }
     }
 
     #[tokio::test]
@@ -148,7 +156,7 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let url = format!("sqlite:{}/carson.db", dir.path().display());
         let store = Store::open(&url).await.unwrap();
-        assert_eq!(mode(&store).await, "wal");
+        assert_eq!(mode_of(&store).await, "wal");
         let now = chrono::Utc::now();
         let fleet = PauseScope::Fleet;
         store
@@ -160,17 +168,18 @@ mod tests {
         let other = Store::open(&url).await.unwrap();
         assert_eq!(other.pauses().await.unwrap().len(), 1);
         let since = Instant::now();
-        keep(Journal::Rollback, &store).await;
-        assert_eq!(mode(&store).await, "wal");
-        assert!(since.elapsed() < PATIENCE, "{:?}", since.elapsed());
+        let store = keep(Journal::Rollback, store).await;
+        assert_eq!(mode_of(&store).await, "wal");
+        let patience = Opening::default().patience;
+        assert!(since.elapsed() < patience, "{:?}", since.elapsed());
 
         other.close().await;
-        keep(Journal::Rollback, &store).await;
-        assert_eq!(mode(&store).await, "delete");
+        let store = keep(Journal::Rollback, store).await;
+        assert_eq!(mode_of(&store).await, "delete");
         assert!(!dir.path().join("carson.db-wal").exists());
-        keep(Journal::Rollback, &store).await;
-        keep(Journal::Log, &store).await;
-        assert_eq!(mode(&store).await, "wal");
+        let store = keep(Journal::Rollback, store).await;
+        let store = keep(Journal::Log, store).await;
+        assert_eq!(mode_of(&store).await, "wal");
         assert_eq!(store.pauses().await.unwrap().len(), 1);
     }
 
@@ -179,8 +188,8 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let url = format!("sqlite:{}/carson.db", dir.path().display());
         let first = Store::open(&url).await.unwrap();
-        keep(Journal::Rollback, &first).await;
-        assert_eq!(mode(&first).await, "delete");
+        let first = keep(Journal::Rollback, first).await;
+        assert_eq!(mode_of(&first).await, "delete");
         let mut tasks = tokio::task::JoinSet::new();
         for number in 0..4 {
             let store = first.clone();

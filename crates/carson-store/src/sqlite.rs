@@ -68,7 +68,7 @@ async fn open_file(path: &Path, url: String, opening: Opening) -> Result<Store, 
     }
     let dir = path.parent().filter(|dir| !dir.as_os_str().is_empty());
     let journal = Journal::below(dir.unwrap_or(Path::new(".")));
-    journal.keep(&pool, opening.patience).await?;
+    let pool = journal.keep(pool, opening.patience).await?;
     Ok(Store {
         db: Db::Sqlite(pool),
         file: Some(DbFile {
