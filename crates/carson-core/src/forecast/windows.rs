@@ -37,7 +37,8 @@ pub(super) fn end(
             let Some(length) = facts.length else { break };
             (used, resets_at) = (0.0, at.checked_add_signed(length));
         }
-        if used >= facts.line(role.is_low) {
+        // Parts of a window do not add up to the last digit.
+        if used + 1e-9 >= facts.line(role.is_low) {
             return Some(WindowEnd {
                 account: account.clone(),
                 window: facts.window.name.clone(),
