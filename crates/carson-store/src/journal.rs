@@ -157,7 +157,7 @@ mod tests {
         let url = format!("sqlite:{}/carson.db", dir.path().display());
         let store = Store::open(&url).await.unwrap();
         assert_eq!(mode_of(&store).await, "wal");
-        let now = chrono::Utc::now();
+        let now = chrono::DateTime::UNIX_EPOCH;
         let fleet = PauseScope::Fleet;
         store
             .set_pause(&fleet, "moving", None, "a test", now)
@@ -196,7 +196,7 @@ mod tests {
             tasks.spawn(async move {
                 let role = PauseScope::Role(format!("role-{number}").parse().unwrap());
                 for _ in 0..25 {
-                    let now = chrono::Utc::now();
+                    let now = chrono::DateTime::UNIX_EPOCH;
                     store
                         .set_pause(&role, "work", None, "a test", now)
                         .await
