@@ -77,13 +77,19 @@ pub fn held(fleet: &Fleet, environ: &[(OsString, OsString)]) -> Vec<SecretString
         values.extend(given(&role.identity));
         values.extend(sign_in(&role.identity));
     }
-    let mine = environ.iter().filter_map(|(name, value)| {
+    held.extend(values.into_iter().map(SecretString::from));
+    held.extend(of_environment(environ));
+    held
+}
+
+/// The values of an environment's variables that are secret by their names.
+#[must_use]
+pub fn of_environment(environ: &[(OsString, OsString)]) -> Vec<SecretString> {
+    let secret = environ.iter().filter_map(|(name, value)| {
         let (name, value) = (name.to_str()?, value.to_str()?);
         (is_secret_name(name) && could_be_secret(value)).then(|| value.to_owned())
     });
-    values.extend(mine);
-    held.extend(values.into_iter().map(SecretString::from));
-    held
+    secret.map(SecretString::from).collect()
 }
 
 /// A secret file, or why it cannot be had.

@@ -20,6 +20,7 @@ pub mod hook;
 mod init;
 mod labels;
 mod logs;
+mod looping;
 mod new_role;
 mod outcomes;
 mod pause;
@@ -55,6 +56,8 @@ pub fn run(args: Args) -> Result<u8, CommandError> {
         // An agent CLI of its own: no runtime, no home, one thread.
         Command::Rehearsal { script } => return rehearsal::run(&script),
         Command::Hook { action } => return hook::run(&action, args.json),
+        // It needs no home either.
+        Command::Loop(action) => return looping::run(&action, args.json),
         // While there is one thread.
         Command::Sandbox(action) => return sandbox::run(&action, args.json),
         Command::Version => {
@@ -140,6 +143,7 @@ async fn dispatch(app: &App, command: Command) -> Result<u8, CommandError> {
         Command::Rehearsal { .. }
         | Command::Hook { .. }
         | Command::Sandbox(_)
+        | Command::Loop(_)
         | Command::Version
         | Command::Completions { .. } => Ok(0),
     }
