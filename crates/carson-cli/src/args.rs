@@ -1,6 +1,7 @@
 //! The command line.
 
 pub mod agent;
+pub mod looping;
 pub mod engine;
 pub mod stories;
 
@@ -17,6 +18,7 @@ use clap::{Args as ClapArgs, Parser, Subcommand};
 
 use crate::error::EXIT_CODES;
 use agent::Agent;
+use looping::Loop;
 use engine::Engine;
 use stories::Stories;
 
@@ -229,6 +231,9 @@ pub enum Command {
     Mcp(Mcp),
     /// Run a command with the walls of a session around it, and say which there are.
     Sandbox(Sandbox),
+    /// Run a task until a check passes, within bounds; needs no fleet.
+    #[command(subcommand)]
+    Loop(Loop),
     /// Do a plan of stories, each within what it may change; needs no home.
     #[command(subcommand)]
     Stories(Stories),

@@ -56,6 +56,15 @@ impl Snapshot {
         self.entries.get(path).map(|known| &known.entry)
     }
 
+    /// Whether it has anything in a directory.
+    #[must_use]
+    pub fn holds(&self, dir: &TreePath) -> bool {
+        // Names that go on with a letter before `/`, such as `a-b` beside `a`, stand between.
+        let first = TreePath::in_dir(Some(dir), b"\0");
+        let next = self.entries.range(first..).next();
+        next.is_some_and(|(path, _)| path.is_in(dir))
+    }
+
     /// How many entries it has.
     #[must_use]
     pub fn len(&self) -> usize {
