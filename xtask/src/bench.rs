@@ -11,6 +11,7 @@ mod fleet;
 mod hook;
 mod idle;
 mod lateness;
+mod looping;
 mod no_work;
 mod peer;
 mod sample;
@@ -98,6 +99,16 @@ pub fn run_agent(interrupt: &Interrupt) -> anyhow::Result<ExitCode> {
     print(&agent::measure(
         &root().join("target/release/carson-agent"),
     )?);
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Measures an attempt of `carson loop` beside the same loop in bash.
+///
+/// # Errors
+/// When it cannot be built or started.
+pub fn run_loop(interrupt: &Interrupt) -> anyhow::Result<ExitCode> {
+    interrupt.must(cargo().args(["build", "--release", "--locked", "--bins"]))?;
+    print(&looping::measure(&root().join("target/release/carson"))?);
     Ok(ExitCode::SUCCESS)
 }
 

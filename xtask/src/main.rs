@@ -92,6 +92,7 @@ commands:
   bench [--cold]  measure speed and memory beside peers; --cold times a release build too
   bench hook      measure one call of the pre-tool-use hook beside /bin/true and python3
   bench agent     measure carson-agent beside a python3 loop of its kind
+  bench loop      measure an attempt of `carson loop` beside the same loop in bash
   bench egress    measure the egress proxy beside tinyproxy
   bench sandbox   measure what the sandbox adds to a start, beside bubblewrap
   bench redact    measure redaction of a gigabyte of output
@@ -134,6 +135,7 @@ fn dispatch(interrupt: &Interrupt, args: &[String]) -> anyhow::Result<ExitCode> 
         ["bench", "sandbox"] => bench::run_sandbox(interrupt),
         ["bench", "hook"] => bench::run_hook(interrupt),
         ["bench", "agent"] => bench::run_agent(interrupt),
+        ["bench", "loop"] => bench::run_loop(interrupt),
         ["bench", "egress"] => bench::run_egress(interrupt),
         ["bench", "redact"] => bench::run_redact(interrupt),
         ["bench", "firing"] => bench::run_firing(interrupt, None),

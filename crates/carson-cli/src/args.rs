@@ -1,6 +1,7 @@
 //! The command line.
 
 pub mod agent;
+pub mod looping;
 
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -15,6 +16,7 @@ use clap::{Args as ClapArgs, Parser, Subcommand};
 
 use crate::error::EXIT_CODES;
 use agent::Agent;
+use looping::Loop;
 
 /// The heading of what every command takes.
 const EVERYWHERE: &str = "Options of every command";
@@ -211,6 +213,9 @@ pub enum Command {
     Mcp(Mcp),
     /// Run a command with the walls of a session around it, and say which there are.
     Sandbox(Sandbox),
+    /// Run a task until a check passes, within bounds; needs no fleet.
+    #[command(subcommand)]
+    Loop(Loop),
     /// Run a claimed firing (the daemon calls this).
     Firing {
         #[command(subcommand)]

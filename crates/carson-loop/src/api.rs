@@ -6,7 +6,7 @@ use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use carson_proc::{Cancel, Command, ProcessId, spawn_detached};
+use carson_proc::{Cancel, Command, Exit, ProcessId, spawn_detached};
 use chrono::{DateTime, Utc};
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -156,7 +156,9 @@ pub fn find(from: &Path, layout: Layout) -> Result<Place, LoopError> {
     match Place::find(from, layout)? {
         Found::Loop(place) => Ok(place),
         Found::AlpfConfig(place) => Ok(place),
-        Found::Nothing => Err(LoopError::None { from: from.to_owned() }),
+        Found::Nothing => Err(LoopError::None {
+            from: from.to_owned(),
+        }),
     }
 }
 
@@ -274,15 +276,23 @@ pub fn history(place: &Place, limit: Option<usize>) -> Result<History, LoopError
 ///
 /// # Errors
 /// When somebody runs it, or it does not begin.
-pub async fn start(place: &Place, caller: &Caller, args: &[String]) -> Result<StartAnswer, LoopError> {
+pub async fn start(
+    place: &Place,
+    caller: &Caller,
+    args: &[String],
+) -> Result<StartAnswer, LoopError> {
     place.make()?;
     if let Some(owner) = owner_of(&place.lock()) {
         let (path, owner) = (place.lock(), Box::new(owner));
         return Err(crate::lock::LockError::Held { path, owner }.into());
     }
-    let before = std::fs::metadata(place.events()).map(|found| (found.ino(), found.len())).ok();
+    let before = std::fs::metadata(place.events())
+        .map(|found| (found.ino(), found.len()))
+        .ok();
     let log = place.log();
-    let from = std::fs::metadata(&log).map(|found| found.len()).unwrap_or(0);
+    let from = std::fs::metadata(&log)
+        .map(|found| found.len())
+        .unwrap_or(0);
     let mut command = Command::new(&caller.program, place.root())
         .args(["loop", "run", "--background"])
         .args(args.iter().cloned())
@@ -298,11 +308,17 @@ pub async fn start(place: &Place, caller: &Caller, args: &[String]) -> Result<St
     });
     let started = Instant::now();
     loop {
-        let now = std::fs::metadata(place.events()).map(|found| (found.ino(), found.len())).ok();
         let is_its = owner_of(&place.lock()).is_some_and(|owner| owner.process() == id);
-        let is_over = ended.try_recv().is_ok();
+        let over = ended.try_recv().ok();
+        let is_over = over.is_some();
+        // One that is done says so, and writes nothing.
+        let is_done = matches!(over, Some(Ok(Exit::Code(0))));
+        // Behind the look whether it is over: what it wrote before that is there.
+        let now = std::fs::metadata(place.events())
+            .map(|found| (found.ino(), found.len()))
+            .ok();
         let state = state_of(place)?;
-        if now != before && (is_its || is_over) {
+        if now != before && (is_its || is_over) || is_done {
             let (pid, status) = (id.pid, state.status);
             return Ok(StartAnswer { pid, status, log });
         }
@@ -318,11 +334,20 @@ pub async fn start(place: &Place, caller: &Caller, args: &[String]) -> Result<St
 ///
 /// # Errors
 /// When nobody runs it, or it does not end.
-pub async fn stop(place: &Place, caller: &Caller, after_attempt: bool) -> Result<StopAnswer, LoopError> {
+pub async fn stop(
+    place: &Place,
+    caller: &Caller,
+    after_attempt: bool,
+) -> Result<StopAnswer, LoopError> {
     let Some(owner) = owner_of(&place.lock()) else {
         let status = state_of(place)?.status;
         return Err(LoopError::NotRunning { status });
     };
+    if owner.what != crate::run::OWNER {
+        // Bringing the tree back half way is not what is meant.
+        let (path, owner) = (place.lock(), Box::new(owner));
+        return Err(crate::lock::LockError::Held { path, owner }.into());
+    }
     let id: ProcessId = owner.process();
     if after_attempt {
         StopFile::ask(place, &owner, caller.clock.now())?;
@@ -347,7 +372,11 @@ pub async fn stop(place: &Place, caller: &Caller, after_attempt: bool) -> Result
 ///
 /// # Errors
 /// When it is broken, or would be.
-pub fn update(place: &Place, caller: &Caller, changes: &Changes) -> Result<UpdateAnswer, LoopError> {
+pub fn update(
+    place: &Place,
+    caller: &Caller,
+    changes: &Changes,
+) -> Result<UpdateAnswer, LoopError> {
     settle(place)?;
     let (before, config) = config_file::change(place, changes, &caller.clock)?;
     Ok(UpdateAnswer {
@@ -361,7 +390,11 @@ pub fn update(place: &Place, caller: &Caller, changes: &Changes) -> Result<Updat
 ///
 /// # Errors
 /// When the configuration is broken.
-pub async fn test_promise(place: &Place, caller: &Caller, cancel: &Cancel) -> Result<TestAnswer, LoopError> {
+pub async fn test_promise(
+    place: &Place,
+    caller: &Caller,
+    cancel: &Cancel,
+) -> Result<TestAnswer, LoopError> {
     let (check, output) = check_alone(place, caller, &config(place)?, cancel).await?;
     Ok(TestAnswer {
         promise_fulfilled: check.passed,
@@ -391,7 +424,11 @@ fn log_since(log: &Path, from: u64) -> String {
     let bytes = json_file::bytes(log).unwrap_or_default();
     let from = usize::try_from(from).unwrap_or(0).min(bytes.len());
     let said = String::from_utf8_lossy(&bytes[from..]).into_owned();
-    let lines: Vec<&str> = said.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
+    let lines: Vec<&str> = said
+        .lines()
+        .map(str::trim)
+        .filter(|line| !line.is_empty())
+        .collect();
     let from = lines.len().saturating_sub(4);
     match lines[from..].join("; ") {
         said if said.is_empty() => "it said nothing".to_owned(),

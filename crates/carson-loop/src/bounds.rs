@@ -36,7 +36,8 @@ impl Bounds {
     /// What is left of the time.
     #[must_use]
     pub fn left(&self, elapsed: Duration) -> Duration {
-        self.total.map_or(Duration::MAX, |total| total.saturating_sub(elapsed))
+        self.total
+            .map_or(Duration::MAX, |total| total.saturating_sub(elapsed))
     }
 }
 
@@ -57,7 +58,10 @@ mod tests {
         assert_eq!(after(2, 1), Next::Exhausted);
         assert_eq!(after(2, 11), Next::Exhausted);
         assert_eq!(bounds.left(Duration::from_secs(11)), Duration::ZERO);
-        let open = Bounds { total: None, ..bounds };
+        let open = Bounds {
+            total: None,
+            ..bounds
+        };
         assert_eq!(open.after(1, Duration::MAX), Next::Attempt);
     }
 }

@@ -45,7 +45,9 @@ impl Caller {
     #[must_use]
     pub fn variable(&self, name: &str) -> Option<&OsStr> {
         let found = self.env.iter().rev().find(|(known, _)| known == name);
-        found.map(|(_, value)| value.as_os_str()).filter(|value| !value.is_empty())
+        found
+            .map(|(_, value)| value.as_os_str())
+            .filter(|value| !value.is_empty())
     }
 
     /// The user's home.
@@ -69,7 +71,9 @@ impl Caller {
     /// What says where something ran, not what it did.
     #[must_use]
     pub fn places(&self, root: &Path) -> Places {
-        let temporary = ["/tmp", "/var/tmp", "/private/tmp"].map(PathBuf::from).into_iter();
+        let temporary = ["/tmp", "/var/tmp", "/private/tmp"]
+            .map(PathBuf::from)
+            .into_iter();
         let temporary = temporary.chain(self.variable("TMPDIR").map(PathBuf::from));
         let real = root.canonicalize().ok();
         Places::new([root.to_owned()].into_iter().chain(real), temporary)
@@ -85,7 +89,10 @@ fn excludes_file(file: &Path, home: &Path) -> Option<PathBuf> {
     let (mut is_core, mut found) = (false, None);
     for line in text.lines().map(str::trim) {
         if let Some(section) = line.strip_prefix('[') {
-            is_core = section.trim_end_matches(']').trim().eq_ignore_ascii_case("core");
+            is_core = section
+                .trim_end_matches(']')
+                .trim()
+                .eq_ignore_ascii_case("core");
         } else if let (true, Some((key, value))) = (is_core, line.split_once('='))
             && key.trim().eq_ignore_ascii_case("excludesfile")
         {
@@ -111,7 +118,10 @@ mod tests {
             Caller::new(env, PathBuf::from("carson"), Redactor::default())
         };
         let plain = caller(&[("HOME", home.path())]);
-        assert_eq!(plain.git_excludes(), Some(home.path().join(".config/git/ignore")));
+        assert_eq!(
+            plain.git_excludes(),
+            Some(home.path().join(".config/git/ignore"))
+        );
         let moved = caller(&[("HOME", home.path()), ("XDG_CONFIG_HOME", Path::new("/x"))]);
         assert_eq!(moved.git_excludes(), Some(PathBuf::from("/x/git/ignore")));
         let settings = "[user]\n\texcludesfile = no\n[core]\n\tExcludesFile = \"~/mine\"\n[x]\n";

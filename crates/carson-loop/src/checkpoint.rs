@@ -154,7 +154,9 @@ impl Checkpoints {
             return Ok(Repository::default());
         };
         let index = read_plain(&git.index(), INDEX).ok().flatten();
-        let index = index.map(|bytes| self.contents.keep(bytes.as_slice())).transpose()?;
+        let index = index
+            .map(|bytes| self.contents.keep(bytes.as_slice()))
+            .transpose()?;
         Ok(Repository {
             head: head(git),
             index: index.and_then(Result::ok).map(|(hash, _)| hash),
@@ -178,7 +180,9 @@ impl Checkpoints {
     ) -> Result<(), LoopError> {
         let (mut entries, mut gone) = (Vec::new(), Vec::new());
         if is_first {
-            let all = tree.entries().map(|(path, entry)| (path.clone(), entry.clone()));
+            let all = tree
+                .entries()
+                .map(|(path, entry)| (path.clone(), entry.clone()));
             entries = all.map(|(path, entry)| Placed { path, entry }).collect();
             self.first = Some(tree.clone());
         } else {
@@ -205,8 +209,10 @@ impl Checkpoints {
     fn read(&mut self, file: &Path) -> Result<Checkpoint, LoopError> {
         let kept = read(file)?;
         let first = self.first()?;
-        let mut entries: std::collections::BTreeMap<_, _> =
-            first.entries().map(|(path, entry)| (path.clone(), entry.clone())).collect();
+        let mut entries: std::collections::BTreeMap<_, _> = first
+            .entries()
+            .map(|(path, entry)| (path.clone(), entry.clone()))
+            .collect();
         for path in &kept.gone {
             entries.remove(path);
         }
@@ -219,7 +225,9 @@ impl Checkpoints {
 }
 
 fn placed(entries: Vec<Placed>) -> impl Iterator<Item = (TreePath, Entry)> {
-    entries.into_iter().map(|placed| (placed.path, placed.entry))
+    entries
+        .into_iter()
+        .map(|placed| (placed.path, placed.entry))
 }
 
 fn read(file: &Path) -> Result<Kept, FileError> {

@@ -90,7 +90,10 @@ fn meta(place: &Place, named: &str) -> Result<Meta, LoopError> {
         Some((run, number)) => {
             let run = run.strip_prefix("runs/").unwrap_or(run);
             let run = digits(run).then_some(run).ok_or_else(none)?;
-            (place.runs().join(format!("{run:0>3}")).join("attempts"), number)
+            (
+                place.runs().join(format!("{run:0>3}")).join("attempts"),
+                number,
+            )
         }
         None => (place.attempts(), named),
     };

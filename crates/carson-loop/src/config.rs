@@ -172,15 +172,25 @@ fn one_hour() -> u64 {
 }
 
 /// A number within bounds; errors name the key and stand at its line.
-fn within<'de, D: Deserializer<'de>>(from: D, key: &str, (min, max): (u64, u64)) -> Result<u64, D::Error> {
+fn within<'de, D: Deserializer<'de>>(
+    from: D,
+    key: &str,
+    (min, max): (u64, u64),
+) -> Result<u64, D::Error> {
     let value = u64::deserialize(from)?;
     match (min..=max).contains(&value) {
         true => Ok(value),
-        false => Err(D::Error::custom(format!("{key} is {value}, and is to be {min} to {max}"))),
+        false => Err(D::Error::custom(format!(
+            "{key} is {value}, and is to be {min} to {max}"
+        ))),
     }
 }
 
-fn small<'de, D: Deserializer<'de>>(from: D, key: &str, bounds: (u64, u64)) -> Result<u32, D::Error> {
+fn small<'de, D: Deserializer<'de>>(
+    from: D,
+    key: &str,
+    bounds: (u64, u64),
+) -> Result<u32, D::Error> {
     u32::try_from(within(from, key, bounds)?).map_err(D::Error::custom)
 }
 
@@ -230,12 +240,24 @@ mod tests {
     #[test]
     fn what_is_wrong_is_told_at_its_line() {
         for (text, line, wanted) in [
-            ("{\"promise\": \"x\",\n\"task\": \"y\",\n\"max_attempst\": 3}", 3, "unknown field `max_attempst`"),
-            ("{\"promise\": \"x\",\n\"task\": \"y\",\n\"max_attempts\": 0\n}", 3, "max_attempts is 0, and is to be 1 to"),
+            (
+                "{\"promise\": \"x\",\n\"task\": \"y\",\n\"max_attempst\": 3}",
+                3,
+                "unknown field `max_attempst`",
+            ),
+            (
+                "{\"promise\": \"x\",\n\"task\": \"y\",\n\"max_attempts\": 0\n}",
+                3,
+                "max_attempts is 0, and is to be 1 to",
+            ),
             ("{\"promise\": \"x\",\n\"task\": \"\"}", 2, "it is empty"),
             ("{\n\"promise\": \"x\"\n}", 3, "missing field `task`"),
             ("{\n\"promise\": \"x\" \"task\": 1\n}", 2, "expected `,`"),
-            ("{\"promise\": \"x\", \"task\": \"y\", \"timeout_seconds\": -1}", 1, "invalid value"),
+            (
+                "{\"promise\": \"x\", \"task\": \"y\", \"timeout_seconds\": -1}",
+                1,
+                "invalid value",
+            ),
         ] {
             let error = parse(text).unwrap_err();
             let is_there = error.starts_with(&format!("config.json:{line}:"));

@@ -85,7 +85,11 @@ pub fn create(place: &Place, config: &Config) -> Result<(), LoopError> {
 ///
 /// # Errors
 /// When it is broken, it would be, or the disk says no.
-pub fn change(place: &Place, changes: &Changes, clock: &Clock) -> Result<(Config, Config), LoopError> {
+pub fn change(
+    place: &Place,
+    changes: &Changes,
+    clock: &Clock,
+) -> Result<(Config, Config), LoopError> {
     let owner = Owner::myself("carson loop update", clock.now());
     let _lock = Lock::wait(&place.edit_lock(), &owner, PATIENCE)?;
     let before = ConfigFile::open(place)?;
@@ -113,7 +117,10 @@ fn parse(path: &Path, layout: Layout, bytes: &[u8]) -> Result<Config, FileError>
 /// ALPF may know keys that we do not; `None` where they are not what is wrong.
 fn without_unknown(path: &Path, bytes: &[u8]) -> Option<Result<Config, FileError>> {
     let mut table: serde_json::Map<String, Value> = json_file::parse(path, bytes).ok()?;
-    let usual = Config::new(crate::words::Words::Line("x".into()), crate::words::Words::Line("x".into()));
+    let usual = Config::new(
+        crate::words::Words::Line("x".into()),
+        crate::words::Words::Line("x".into()),
+    );
     let known = serde_json::to_value(usual).ok()?;
     let count = table.len();
     table.retain(|key, _| known.get(key.as_str()).is_some());
@@ -146,7 +153,10 @@ mod tests {
         };
         change(&place, &more, &Clock::system()).unwrap();
         let text = fs::read_to_string(place.config()).unwrap();
-        assert!(text.contains("\"checkpoint_mode\": \"git\"") && text.contains("\"max_attempts\": 9"), "{text}");
+        assert!(
+            text.contains("\"checkpoint_mode\": \"git\"") && text.contains("\"max_attempts\": 9"),
+            "{text}"
+        );
         assert!(!text.contains("stagnation_limit"), "{text}");
         // One of ours does not pass over anything.
         let place = Place::at(dir.path(), Layout::Native).unwrap();
@@ -165,7 +175,10 @@ mod tests {
         place.make().unwrap();
         let config = Config::new(Words::line("x").unwrap(), Words::line("y").unwrap());
         create(&place, &config).unwrap();
-        assert!(matches!(create(&place, &config), Err(LoopError::Exists { .. })));
+        assert!(matches!(
+            create(&place, &config),
+            Err(LoopError::Exists { .. })
+        ));
         let mut file = ConfigFile::open(&place).unwrap();
         assert!(file.read_again().unwrap().is_empty());
         let broken = "{\"promise\": \"x\",\n\"task\" \"y\"}";

@@ -119,9 +119,13 @@ impl LoopError {
     #[must_use]
     pub fn hint(&self) -> Option<String> {
         let said = match self {
-            Self::None { .. } => "make one: carson loop init --promise \"npm test\" --task \"COMMAND\"",
+            Self::None { .. } => {
+                "make one: carson loop init --promise \"npm test\" --task \"COMMAND\""
+            }
             Self::Exists { .. } => "`carson loop update` changes it, `carson loop run` runs it",
-            Self::Foreign { .. } => "look at it, and make it yours with chown if you want to run it",
+            Self::Foreign { .. } => {
+                "look at it, and make it yours with chown if you want to run it"
+            }
             Self::NoDirectory { .. } => "take it away",
             Self::Ended { .. } => {
                 "--more N gives it N more attempts and its whole time again; --fresh begins anew, and keeps the \
@@ -129,11 +133,19 @@ impl LoopError {
             }
             Self::NotRunning { .. } => "`carson loop status` says how it stands",
             Self::StillRunning { .. } => "wait for it, or end that process",
-            Self::Edited { .. } => "--keep-mine keeps those files as they are; --overwrite gives them up",
+            Self::Edited { .. } => {
+                "--keep-mine keeps those files as they are; --overwrite gives them up"
+            }
             Self::IndexLocked { .. } => "wait for that git; if none runs, take the file away",
-            Self::Gone { .. } => "what it had kept is lost; the tree is as the last attempt left it",
-            Self::Lock(LockError::Held { .. }) => "`carson loop stop` ends it, `carson loop status` shows it",
-            Self::File(FileError::Malformed { .. }) => "mend it, and say so again: it is never overwritten",
+            Self::Gone { .. } => {
+                "what it had kept is lost; the tree is as the last attempt left it"
+            }
+            Self::Lock(LockError::Held { .. }) => {
+                "`carson loop stop` ends it, `carson loop status` shows it"
+            }
+            Self::File(FileError::Malformed { .. }) => {
+                "mend it, and say so again: it is never overwritten"
+            }
             Self::Tree(error) => error.hint(),
             Self::Spawn(error) => error.hint(),
             Self::Unfit(_)
@@ -149,7 +161,10 @@ impl LoopError {
     /// Whether what was asked is wrong, not what was found.
     #[must_use]
     pub fn is_of_the_ask(&self) -> bool {
-        matches!(self, Self::None { .. } | Self::Unfit(_) | Self::NoAttempt { .. })
+        matches!(
+            self,
+            Self::None { .. } | Self::Unfit(_) | Self::NoAttempt { .. }
+        )
     }
 
     pub(crate) fn io(what: impl Into<String>) -> impl FnOnce(io::Error) -> Self {
@@ -169,7 +184,12 @@ fn counted(count: usize) -> String {
 const SHOWN: usize = 8;
 
 fn shown(paths: &[String]) -> String {
-    let named = paths.iter().take(SHOWN).cloned().collect::<Vec<_>>().join(", ");
+    let named = paths
+        .iter()
+        .take(SHOWN)
+        .cloned()
+        .collect::<Vec<_>>()
+        .join(", ");
     match paths.len().checked_sub(SHOWN) {
         None | Some(0) => named,
         Some(more) => format!("{named} and {more} more"),

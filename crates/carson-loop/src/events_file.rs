@@ -77,7 +77,10 @@ pub fn read_events<E: DeserializeOwned>(path: &Path) -> Result<Vec<E>, FileError
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
         Err(error) => return Err(FileError::io(path)(error)),
     };
-    let whole = bytes.iter().rposition(|byte| *byte == b'\n').map_or(0, |at| at + 1);
+    let whole = bytes
+        .iter()
+        .rposition(|byte| *byte == b'\n')
+        .map_or(0, |at| at + 1);
     let lines = bytes[..whole].split(|byte| *byte == b'\n').enumerate();
     let lines = lines.filter(|(_, line)| !line.trim_ascii().is_empty());
     lines
@@ -107,7 +110,10 @@ fn mend(file: &mut File) -> io::Result<()> {
     file.seek(SeekFrom::Start(from))?;
     let mut tail = Vec::new();
     io::Read::by_ref(file).take(LINE).read_to_end(&mut tail)?;
-    let whole = tail.iter().rposition(|byte| *byte == b'\n').map(|at| at + 1);
+    let whole = tail
+        .iter()
+        .rposition(|byte| *byte == b'\n')
+        .map(|at| at + 1);
     match whole {
         Some(whole) if whole == tail.len() => Ok(()),
         Some(whole) => file.set_len(from + whole as u64),

@@ -91,7 +91,9 @@ impl Ran {
     fn not_started(error: &SpawnError) -> Self {
         let code = match error {
             SpawnError::NotFound { .. } | SpawnError::Interpreter { .. } => 127,
-            SpawnError::NotExecutable { .. } | SpawnError::Cwd { .. } | SpawnError::Io { .. } => 126,
+            SpawnError::NotExecutable { .. } | SpawnError::Cwd { .. } | SpawnError::Io { .. } => {
+                126
+            }
         };
         let mut output = Output::keeping(KEEP);
         output.push(format!("{error}\n").as_bytes());
@@ -147,7 +149,9 @@ fn command(call: &Call<'_>) -> Command {
     let mut command = match call.words {
         Words::Line(line) => Command::new("/bin/sh", call.cwd).args(["-c", line]),
         Words::Argv(words) => {
-            let (name, args) = words.split_first().map_or(("", &[][..]), |(name, args)| (name, args));
+            let (name, args) = words
+                .split_first()
+                .map_or(("", &[][..]), |(name, args)| (name, args));
             Command::new(program(name, call), call.cwd).args(args)
         }
     };

@@ -65,7 +65,9 @@ fn is_agent(task: &Words) -> bool {
 }
 
 async fn said(program: &Path, root: &Path, caller: &Caller) -> Option<String> {
-    let command = Command::new(program, root).arg("--version").exact_env(caller.env.clone());
+    let command = Command::new(program, root)
+        .arg("--version")
+        .exact_env(caller.env.clone());
     let done = capture(&command, &Limits::within(PATIENCE)).await.ok()?;
     let text = done.stdout.text();
     let line = text.lines().map(str::trim).find(|line| !line.is_empty())?;
@@ -103,19 +105,32 @@ mod tests {
         make("claude", "echo; echo \"2.1.9 ($1)\"");
         make("fix.sh", "touch called; echo 7");
         let path = std::env::var_os("PATH").unwrap();
-        let dirs = [dir.path().to_owned()].into_iter().chain(std::env::split_paths(&path));
+        let dirs = [dir.path().to_owned()]
+            .into_iter()
+            .chain(std::env::split_paths(&path));
         let env = [("PATH".into(), std::env::join_paths(dirs).unwrap())];
         let caller = Caller::new(env, "carson".into(), Redactor::default());
         let mut known = ExecutorVersion::default();
         let line = |text: &str| Words::line(text).unwrap();
-        let said = known.of(&line("A=1 claude -p 'x'"), dir.path(), &caller).await;
+        let said = known
+            .of(&line("A=1 claude -p 'x'"), dir.path(), &caller)
+            .await;
         assert_eq!(said.as_deref(), Some("2.1.9 (--version)"));
-        let one = known.of(&line("./fix.sh"), dir.path(), &caller).await.unwrap();
+        let one = known
+            .of(&line("./fix.sh"), dir.path(), &caller)
+            .await
+            .unwrap();
         assert!(one.starts_with("sha256:"), "{one}");
         make("fix.sh", "touch called; echo 88");
-        let other = known.of(&line("fix.sh now"), dir.path(), &caller).await.unwrap();
+        let other = known
+            .of(&line("fix.sh now"), dir.path(), &caller)
+            .await
+            .unwrap();
         assert_ne!(one, other);
         assert!(!dir.path().join("called").exists());
-        assert_eq!(known.of(&line("(cd x; y)"), dir.path(), &caller).await, None);
+        assert_eq!(
+            known.of(&line("(cd x; y)"), dir.path(), &caller).await,
+            None
+        );
     }
 }

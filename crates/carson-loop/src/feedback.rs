@@ -15,8 +15,27 @@ const BEHIND: usize = 2;
 
 /// Words of lines that look like failures, in small letters.
 const FAILURES: [&str; 22] = [
-    "error", "fail", "panic", "assert", "expected", "exception", "traceback", "not ok", "✗", "✕", "✘", "●",
-    "left:", "right:", "caused by", "undefined", "mismatch", "unexpected", "fatal", "received:", "cannot",
+    "error",
+    "fail",
+    "panic",
+    "assert",
+    "expected",
+    "exception",
+    "traceback",
+    "not ok",
+    "✗",
+    "✕",
+    "✘",
+    "●",
+    "left:",
+    "right:",
+    "caused by",
+    "undefined",
+    "mismatch",
+    "unexpected",
+    "fatal",
+    "received:",
+    "cannot",
     "not found",
 ];
 
@@ -42,7 +61,11 @@ pub fn cut(text: &str, tokens: usize) -> String {
             if kept.contains(&at) {
                 continue;
             }
-            let gap = if at > 0 && kept.contains(&(at - 1)) { 0 } else { GAP };
+            let gap = if at > 0 && kept.contains(&(at - 1)) {
+                0
+            } else {
+                GAP
+            };
             match left.checked_sub(cost(at) + gap) {
                 Some(rest) => left = rest,
                 None => return put_together(&lines, &kept, budget),
@@ -101,7 +124,10 @@ fn shortened(line: &str, most: usize) -> String {
     }
     let head: String = line.chars().take(most / 2).collect();
     let tail: String = line.chars().skip(count - most / 4).collect();
-    format!("{head} … {} characters … {tail}", count - most / 2 - most / 4)
+    format!(
+        "{head} … {} characters … {tail}",
+        count - most / 2 - most / 4
+    )
 }
 
 fn looks_like_failure(line: &str) -> bool {
@@ -118,7 +144,9 @@ mod tests {
 
     #[test]
     fn both_ends_and_what_failed_between_them_are_kept() {
-        let mut lines: Vec<String> = (0..2_000).map(|n| format!("test case_{n} ... ok")).collect();
+        let mut lines: Vec<String> = (0..2_000)
+            .map(|n| format!("test case_{n} ... ok"))
+            .collect();
         lines[900] = "test case_900 ... FAILED".to_owned();
         lines[1200] = "thread 'x' panicked at src/lib.rs:7:9:".to_owned();
         lines[1201] = "assertion `left == right` failed".to_owned();
@@ -129,7 +157,13 @@ mod tests {
         assert!(cut.chars().count() <= 2_000);
         assert!(cut.starts_with("test case_0 ... ok\n"), "{cut}");
         assert!(cut.ends_with("test case_1999 ... ok\n"), "{cut}");
-        for kept in [&lines[900], &lines[1200], &lines[1201], &lines[1202], &lines[1203]] {
+        for kept in [
+            &lines[900],
+            &lines[1200],
+            &lines[1201],
+            &lines[1202],
+            &lines[1203],
+        ] {
             assert!(cut.contains(kept.as_str()), "{kept}: {cut}");
         }
         assert!(cut.contains("lines left out …"), "{cut}");
@@ -139,7 +173,10 @@ mod tests {
     #[test]
     fn one_line_without_an_end_is_cut_too() {
         let cut = cut(&"x".repeat(1 << 20), 100);
-        assert!(cut.chars().count() <= 400 && cut.contains("characters"), "{cut}");
+        assert!(
+            cut.chars().count() <= 400 && cut.contains("characters"),
+            "{cut}"
+        );
     }
 
     proptest! {

@@ -16,7 +16,9 @@ const HOPS: usize = 5;
 pub fn head(git: &GitDir) -> Option<String> {
     let mut name = "HEAD".to_owned();
     for _ in 0..HOPS {
-        let said = [&git.dir, &git.common].into_iter().find_map(|dir| text(&dir.join(&name)));
+        let said = [&git.dir, &git.common]
+            .into_iter()
+            .find_map(|dir| text(&dir.join(&name)));
         let said = said.or_else(|| packed(&git.common, &name))?;
         match said.strip_prefix("ref: ") {
             Some(next) if is_plain(next) => name = next.to_owned(),
@@ -34,7 +36,9 @@ fn text(file: &Path) -> Option<String> {
 
 fn packed(dir: &Path, name: &str) -> Option<String> {
     let bytes = read_plain(&dir.join("packed-refs"), PACKED).ok()??;
-    let mut lines = bytes.split(|byte| *byte == b'\n').filter_map(|line| str::from_utf8(line).ok());
+    let mut lines = bytes
+        .split(|byte| *byte == b'\n')
+        .filter_map(|line| str::from_utf8(line).ok());
     let found = lines.find_map(|line| {
         let (commit, known) = line.split_once(' ')?;
         (known == name).then(|| commit.to_owned())

@@ -12,6 +12,7 @@ use carson_proc::{Command, Limits, capture, find_on_path};
 use crate::caller::Caller;
 use crate::digest::Digest;
 use crate::error::LoopError;
+use crate::place::Place;
 use crate::tree::{Contents, GitDir, read_plain};
 
 /// How long a git may take.
@@ -27,7 +28,7 @@ const TOLD: &str = "20";
 /// tree, only what the index says of that part.
 pub(crate) async fn restore(
     git: &GitDir,
-    root: &Path,
+    place: &Place,
     caller: &Caller,
     contents: &Contents,
     index: &Digest,
@@ -38,10 +39,10 @@ pub(crate) async fn restore(
     }
     let mut bytes = Vec::new();
     contents.copy(index, &mut bytes)?;
-    if git.top == root {
+    if git.top == place.root() {
         put(git, &bytes)?;
     } else {
-        put_part(git, root, caller, &bytes).await?;
+        put_part(git, place, caller, &bytes).await?;
     }
     Ok(true)
 }
@@ -56,7 +57,9 @@ fn put(git: &GitDir, bytes: &[u8]) -> Result<(), LoopError> {
         }
         other => other.map_err(LoopError::io(format!("{}", lock.display())))?,
     };
-    let put = file.write_all(bytes).and_then(|()| fs::rename(&lock, git.index()));
+    let put = file
+        .write_all(bytes)
+        .and_then(|()| fs::rename(&lock, git.index()));
     put.map_err(|source| {
         let _ = fs::remove_file(&lock);
         LoopError::io(format!("{}", git.index().display()))(source)
@@ -64,16 +67,26 @@ fn put(git: &GitDir, bytes: &[u8]) -> Result<(), LoopError> {
 }
 
 /// The entries below the tree, by git's own words.
-async fn put_part(git: &GitDir, root: &Path, caller: &Caller, bytes: &[u8]) -> Result<(), LoopError> {
-    let kept = root.join(format!(".carson/loop/index-{}", std::process::id()));
+async fn put_part(
+    git: &GitDir,
+    place: &Place,
+    caller: &Caller,
+    bytes: &[u8],
+) -> Result<(), LoopError> {
+    let kept = place.dir().join("index");
     let io = |source| LoopError::io(format!("{}", kept.display()))(source);
     fs::write(&kept, bytes).map_err(io)?;
-    let done = put_entries(git, root, caller, &kept).await;
+    let done = put_entries(git, place.root(), caller, &kept).await;
     let _ = fs::remove_file(&kept);
     done
 }
 
-async fn put_entries(git: &GitDir, root: &Path, caller: &Caller, kept: &Path) -> Result<(), LoopError> {
+async fn put_entries(
+    git: &GitDir,
+    root: &Path,
+    caller: &Caller,
+    kept: &Path,
+) -> Result<(), LoopError> {
     let list = ["ls-files", "--stage", "--full-name", "-z", "--", "."];
     let then = run(root, caller, &list, Some(kept), Vec::new()).await?;
     let now = run(root, caller, &list, None, Vec::new()).await?;
@@ -86,15 +99,32 @@ async fn put_entries(git: &GitDir, root: &Path, caller: &Caller, kept: &Path) ->
         }
     }
     lines.extend_from_slice(&then);
-    run(&git.top, caller, &["update-index", "-z", "--index-info"], None, lines).await?;
+    run(
+        &git.top,
+        caller,
+        &["update-index", "-z", "--index-info"],
+        None,
+        lines,
+    )
+    .await?;
     Ok(())
 }
 
 /// What git knows of commits on HEAD that an older one does not have, newest first: a line each.
 pub(crate) async fn commits_since(root: &Path, caller: &Caller, old: &str) -> Vec<String> {
     let behind = format!("^{old}");
-    let list = ["rev-list", "--oneline", "--max-count", TOLD, "HEAD", &behind, "--"];
-    let said = run(root, caller, &list, None, Vec::new()).await.unwrap_or_default();
+    let list = [
+        "rev-list",
+        "--oneline",
+        "--max-count",
+        TOLD,
+        "HEAD",
+        &behind,
+        "--",
+    ];
+    let said = run(root, caller, &list, None, Vec::new())
+        .await
+        .unwrap_or_default();
     let said = String::from_utf8_lossy(&said).into_owned();
     said.lines().map(str::to_owned).collect()
 }
@@ -114,8 +144,16 @@ async fn run(
     env.extend(index.map(|index| (OsString::from("GIT_INDEX_FILE"), index.into())));
     env.push(("GIT_TERMINAL_PROMPT".into(), "0".into()));
     env.push(("LC_ALL".into(), "C".into()));
-    let safe = ["-c", "core.fsmonitor=false", "-c", "core.hooksPath=/dev/null"];
-    let mut command = Command::new(git, dir).args(safe).args(args.iter().copied()).exact_env(env);
+    let safe = [
+        "-c",
+        "core.fsmonitor=false",
+        "-c",
+        "core.hooksPath=/dev/null",
+    ];
+    let mut command = Command::new(git, dir)
+        .args(safe)
+        .args(args.iter().copied())
+        .exact_env(env);
     if !input.is_empty() {
         command = command.stdin_bytes(input);
     }
@@ -129,7 +167,10 @@ async fn run(
         true => Ok(done.stdout.bytes()),
         false => {
             let verb = args.first().copied().unwrap_or_default();
-            Err(LoopError::Unfit(format!("git {verb}: {}", done.stderr.text().trim())))
+            Err(LoopError::Unfit(format!(
+                "git {verb}: {}",
+                done.stderr.text().trim()
+            )))
         }
     }
 }

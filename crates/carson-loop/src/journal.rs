@@ -107,7 +107,9 @@ impl Journal {
         match found {
             Some((_, bytes)) if bytes == self.written => Ok(false),
             Some((state, _)) if state == self.state => Ok(false),
-            Some((state, bytes)) => self.edited(&self.state.clone(), &state, &bytes).map(|()| true),
+            Some((state, bytes)) => self
+                .edited(&self.state.clone(), &state, &bytes)
+                .map(|()| true),
             // Taken away: what it said is known.
             None => self.write(Sync::Later).map(|()| false),
         }
@@ -135,14 +137,25 @@ impl Journal {
                 path: self.path.clone(),
                 line: line_of(key, bytes),
                 column: 1,
-                detail: format!("{key} says what was seen, and is not for editing; {} are", EDITABLE.join(", ")),
+                detail: format!(
+                    "{key} says what was seen, and is not for editing; {} are",
+                    EDITABLE.join(", ")
+                ),
             }
             .into());
         }
         let own = &self.state;
         // What was not edited is as the events have it.
-        let status = if found.status == before.status { own.status } else { found.status };
-        let attempt = if found.attempt == before.attempt { own.attempt } else { found.attempt };
+        let status = if found.status == before.status {
+            own.status
+        } else {
+            found.status
+        };
+        let attempt = if found.attempt == before.attempt {
+            own.attempt
+        } else {
+            found.attempt
+        };
         let max_attempts = match found.max_attempts == before.max_attempts {
             true => own.max_attempts,
             false => found.max_attempts,
@@ -193,16 +206,29 @@ fn changed_key(before: &State, found: &State) -> Option<&'static str> {
     let table = |state: &State| serde_json::to_value(state).unwrap_or_default();
     let (before, found) = (table(before), table(found));
     let keys: [&str; 12] = [
-        "version", "last_output_hash", "promise_fulfilled", "reason", "last_attempt", "judged_from", "elapsed_ms",
-        "subject", "started_at", "updated_at", "ended_at", "events",
+        "version",
+        "last_output_hash",
+        "promise_fulfilled",
+        "reason",
+        "last_attempt",
+        "judged_from",
+        "elapsed_ms",
+        "subject",
+        "started_at",
+        "updated_at",
+        "ended_at",
+        "events",
     ];
-    keys.into_iter().find(|key| before.get(key) != found.get(key))
+    keys.into_iter()
+        .find(|key| before.get(key) != found.get(key))
 }
 
 fn line_of(key: &str, bytes: &[u8]) -> usize {
     let text = String::from_utf8_lossy(bytes);
     let named = format!("\"{key}\"");
-    let line = text.lines().position(|line| line.trim_start().starts_with(&named));
+    let line = text
+        .lines()
+        .position(|line| line.trim_start().starts_with(&named));
     line.map_or(1, |at| at + 1)
 }
 

@@ -124,10 +124,16 @@ fn place_of(error: &serde_json::Error, bytes: &[u8]) -> (usize, usize) {
     if !error.is_data() || error.to_string().starts_with("missing field") {
         return (line, column);
     }
-    let begin = bytes.split_inclusive(|byte| *byte == b'\n').take(line - 1).map(<[u8]>::len);
+    let begin = bytes
+        .split_inclusive(|byte| *byte == b'\n')
+        .take(line - 1)
+        .map(<[u8]>::len);
     let at = (begin.sum::<usize>() + column).min(bytes.len());
     let read = &bytes[..at];
-    let read = read.strip_suffix(b"}").or(read.strip_suffix(b"]")).unwrap_or(read);
+    let read = read
+        .strip_suffix(b"}")
+        .or(read.strip_suffix(b"]"))
+        .unwrap_or(read);
     let read = read.trim_ascii_end();
     let line = read.iter().filter(|byte| **byte == b'\n').count() + 1;
     let column = read.iter().rev().take_while(|byte| **byte != b'\n').count();
@@ -202,7 +208,11 @@ mod tests {
         assert_eq!(read::<Thing>(&path).unwrap(), Thing { count: 1 });
         assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 1);
         for (text, line, detail) in [
-            ("{\n  \"count\": 1,\n  \"cuont\": 2\n}", 3, "unknown field `cuont`"),
+            (
+                "{\n  \"count\": 1,\n  \"cuont\": 2\n}",
+                3,
+                "unknown field `cuont`",
+            ),
             ("{\n  \"count\": \"1\"\n}", 2, "invalid type: string \"1\""),
             ("{\n  \"count\": -1\n\n}", 2, "invalid value: integer `-1`"),
             ("{\n\n}", 3, "missing field `count`"),
@@ -212,7 +222,10 @@ mod tests {
             fs::write(&path, text).unwrap();
             let error = read::<Thing>(&path).unwrap_err().to_string();
             let place = format!("{}:{line}:", path.display());
-            assert!(error.starts_with(&place) && error.contains(detail), "{error}");
+            assert!(
+                error.starts_with(&place) && error.contains(detail),
+                "{error}"
+            );
             assert!(!error.contains("at line"), "{error}");
         }
     }

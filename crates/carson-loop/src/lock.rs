@@ -113,7 +113,12 @@ impl Lock {
             source,
         };
         let mut options = OpenOptions::new();
-        options.read(true).write(true).create(true).truncate(false).mode(0o600);
+        options
+            .read(true)
+            .write(true)
+            .create(true)
+            .truncate(false)
+            .mode(0o600);
         let mut file = options.open(path).map_err(io)?;
         match file.try_lock() {
             Ok(()) => {}
@@ -218,7 +223,10 @@ fn held(path: &Path, file: &mut File) -> LockError {
 fn read(file: &mut File) -> Option<Owner> {
     let mut text = Vec::new();
     file.rewind().ok()?;
-    io::Read::by_ref(file).take(MOST).read_to_end(&mut text).ok()?;
+    io::Read::by_ref(file)
+        .take(MOST)
+        .read_to_end(&mut text)
+        .ok()?;
     serde_json::from_slice(&text).ok()
 }
 
@@ -242,9 +250,14 @@ mod tests {
         let path = dir.path().join("lock");
         let first = Lock::take(&path, &myself("carson loop run")).unwrap();
         assert_eq!(owner_of(&path), Some(myself("carson loop run")));
-        let error = Lock::take(&path, &myself("another")).unwrap_err().to_string();
+        let error = Lock::take(&path, &myself("another"))
+            .unwrap_err()
+            .to_string();
         let me = std::process::id();
-        assert!(error.contains(&format!("carson loop run (pid {me}, since")), "{error}");
+        assert!(
+            error.contains(&format!("carson loop run (pid {me}, since")),
+            "{error}"
+        );
         drop(first);
         assert_eq!(owner_of(&path), None);
         assert_eq!(Lock::take(&path, &myself("x")).unwrap().after(), None);
@@ -256,7 +269,10 @@ mod tests {
         };
         fs::write(&path, serde_json::to_vec(&dead).unwrap()).unwrap();
         assert_eq!(dead_owner_of(&path).as_ref(), Some(&dead));
-        assert_eq!(Lock::take(&path, &myself("x")).unwrap().after(), Some(&dead));
+        assert_eq!(
+            Lock::take(&path, &myself("x")).unwrap().after(),
+            Some(&dead)
+        );
     }
 
     #[test]
@@ -271,7 +287,10 @@ mod tests {
         };
         fs::write(&path, serde_json::to_vec(&other).unwrap()).unwrap();
         let error = Lock::take(&path, &myself("x")).unwrap_err();
-        assert!(matches!(&error, LockError::Held { owner, .. } if **owner == other), "{error}");
+        assert!(
+            matches!(&error, LockError::Held { owner, .. } if **owner == other),
+            "{error}"
+        );
     }
 
     #[test]

@@ -113,7 +113,10 @@ impl Checked {
     #[must_use]
     pub fn said(&self) -> String {
         match self.is_flaky() {
-            true => format!("{}, after it passed {} of {} times", self.ended_by, self.passes, self.runs),
+            true => format!(
+                "{}, after it passed {} of {} times",
+                self.ended_by, self.passes, self.runs
+            ),
             false => self.ended_by.clone(),
         }
     }

@@ -63,6 +63,22 @@ impl Output {
         all
     }
 
+    /// What it can be told from another one by: whole lines of both ends. Where they were cut, and how much was left
+    /// out, is another place when one line is a letter longer.
+    #[must_use]
+    pub fn content(&self) -> Vec<u8> {
+        let mut all = self.head.clone();
+        if self.left_out() == 0 {
+            all.extend(&self.tail);
+            return all;
+        }
+        let end = |byte: &u8| *byte == b'\n';
+        all.truncate(all.iter().rposition(end).map_or(0, |at| at + 1));
+        let from = self.tail.iter().position(end).map_or(0, |at| at + 1);
+        all.extend(self.tail.range(from..));
+        all
+    }
+
     /// The same as text; what is not UTF-8 is replaced.
     #[must_use]
     pub fn text(&self) -> String {
@@ -75,6 +91,24 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+
+    #[test]
+    fn what_it_is_told_by_is_whole_lines() {
+        let content = |text: &str| {
+            let mut output = Output::keeping(12);
+            output.push(text.as_bytes());
+            String::from_utf8(output.content()).unwrap()
+        };
+        assert_eq!(content("one\ntwo\nthree"), "one\ntwo\nthree");
+        assert_eq!(
+            content("one\ntwo\nthree and\nmore of it\nend\n"),
+            "one\ntwo\nend\n"
+        );
+        assert_eq!(
+            content("one\ntwo\nthree and\nmore of it!\nend\n"),
+            "one\ntwo\nend\n"
+        );
+    }
 
     proptest! {
         #[test]

@@ -88,6 +88,9 @@ mod tests {
         assert!(text.len() < 2 * KEEP + 200, "{}", text.len());
         assert!(!text.contains("hunter2"));
         let end = &text[text.len() - 100..];
-        assert!(text.contains("bytes left out") && end.contains("last [redacted:"), "{end}");
+        assert!(
+            text.contains("bytes left out") && end.contains("last [redacted:"),
+            "{end}"
+        );
     }
 }

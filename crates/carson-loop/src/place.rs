@@ -117,7 +117,8 @@ impl Place {
         self.is_ours(&self.root)?;
         let ignore = self.top().join(".gitignore");
         if ignore.symlink_metadata().is_err() && self.layout == Layout::Native {
-            let written = crate::json_file::write_bytes(&ignore, b"*\n", crate::json_file::Sync::Later);
+            let written =
+                crate::json_file::write_bytes(&ignore, b"*\n", crate::json_file::Sync::Later);
             written.map_err(LoopError::io(format!("{}", ignore.display())))?;
         }
         make(&self.attempts())?;

@@ -119,9 +119,10 @@ pub fn matches(traces: &[Trace]) -> Vec<u32> {
     let Some((last, before)) = traces.split_last() else {
         return Vec::new();
     };
-    let same = before.iter().rev().filter(|trace| {
-        trace.output.is_some() && trace.output == last.output
-    });
+    let same = before
+        .iter()
+        .rev()
+        .filter(|trace| trace.output.is_some() && trace.output == last.output);
     same.map(|trace| trace.attempt).collect()
 }
 
@@ -147,7 +148,10 @@ fn cycle(traces: &[Trace], of: fn(&Trace) -> Option<Digest>) -> Option<(usize, V
     PERIODS.into_iter().find_map(|period| {
         let two = traces.get(traces.len().checked_sub(2 * period)?..)?;
         let (first, second) = two.split_at(period);
-        let is_round = first.iter().zip(second).all(|(one, other)| of(one) == of(other));
+        let is_round = first
+            .iter()
+            .zip(second)
+            .all(|(one, other)| of(one) == of(other));
         // One value all the time is no cycle.
         let changes = first.windows(2).any(|pair| of(&pair[0]) != of(&pair[1]));
         let is_known = two.iter().all(|trace| of(trace).is_some());
@@ -166,10 +170,18 @@ impl fmt::Display for Stagnation {
                 attempts.len()
             ),
             Self::OutputCycle { period, attempts } => {
-                write!(f, "output goes round in {period} attempts: {}", round(*period, attempts))
+                write!(
+                    f,
+                    "output goes round in {period} attempts: {}",
+                    round(*period, attempts)
+                )
             }
             Self::TreeCycle { period, attempts } => {
-                write!(f, "the tree goes round in {period} attempts: {}", round(*period, attempts))
+                write!(
+                    f,
+                    "the tree goes round in {period} attempts: {}",
+                    round(*period, attempts)
+                )
             }
             Self::NothingChanges { attempts } => write!(
                 f,
@@ -190,7 +202,11 @@ impl fmt::Display for Stagnation {
 /// `attempt 2 and attempt 1`: those before the last one, newest first.
 fn earlier(attempts: &[u32]) -> String {
     let before = attempts.split_last().map_or(&[][..], |(_, before)| before);
-    let named: Vec<String> = before.iter().rev().map(|n| format!("attempt {n}")).collect();
+    let named: Vec<String> = before
+        .iter()
+        .rev()
+        .map(|n| format!("attempt {n}"))
+        .collect();
     listed(&named)
 }
 

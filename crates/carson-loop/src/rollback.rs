@@ -85,10 +85,14 @@ pub async fn rollback(
         let paths = edited.iter().map(ToString::to_string).collect();
         return Err(LoopError::Edited { paths });
     }
-    let kept = if mine == Mine::Keep { edited } else { BTreeSet::new() };
+    let kept = if mine == Mine::Keep {
+        edited
+    } else {
+        BTreeSet::new()
+    };
     let index = match (rules.git(), &target.repository.index) {
         (Some(git), Some(index)) => {
-            index::restore(git, place.root(), caller, &checkpoints.contents, index).await?
+            index::restore(git, place, caller, &checkpoints.contents, index).await?
         }
         _ => false,
     };
@@ -120,7 +124,10 @@ pub async fn rollback(
         changed: changes.len() as u64,
         paths: changes.iter().map(told).take(TOLD).collect(),
         kept: kept.iter().map(ToString::to_string).collect(),
-        missed: missed.iter().map(|one| format!("{}: {}", one.path, one.why)).collect(),
+        missed: missed
+            .iter()
+            .map(|one| format!("{}: {}", one.path, one.why))
+            .collect(),
         index,
         commits_since,
     })
@@ -129,7 +136,9 @@ pub async fn rollback(
 /// The newest attempt of which there is a checkpoint.
 fn last_checkpoint(state: &State, checkpoints: &Checkpoints) -> u32 {
     let all = (0..=state.last_attempt).rev();
-    { all }.find(|attempt| checkpoints.has(*attempt)).unwrap_or(0)
+    { all }
+        .find(|attempt| checkpoints.has(*attempt))
+        .unwrap_or(0)
 }
 
 fn no_attempt(attempt: u32, state: &State, checkpoints: &Checkpoints) -> LoopError {
@@ -205,10 +214,15 @@ impl Way<'_> {
         let changes = self.target.changes(now).into_iter();
         let is_kept = |path: &TreePath| self.kept.contains(path);
         // A directory in which something stays does, too.
-        let holds_kept = |path: &TreePath| self.kept.iter().any(|kept| kept.is_in(path));
-        let was_ignored = |change: &Change| {
-            change.before.is_none() && self.before.get(&change.path).is_none()
+        let holds_kept = |path: &TreePath| {
+            let first = TreePath::in_dir(Some(path), b"\0");
+            self.kept
+                .range(first..)
+                .next()
+                .is_some_and(|kept| kept.is_in(path))
         };
+        let was_ignored =
+            |change: &Change| change.before.is_none() && self.before.get(&change.path).is_none();
         let free = changes.filter(|change| !is_kept(&change.path) && !was_ignored(change));
         let free = free.filter(|change| change.before.is_some() || !holds_kept(&change.path));
         free.filter(|change| !self.stays(change, now)).collect()
@@ -217,15 +231,17 @@ impl Way<'_> {
     /// A directory that came and holds what is ignored.
     fn stays(&self, change: &Change, now: &Snapshot) -> bool {
         let is_new_dir = change.before.is_none() && change.is_of_dirs();
-        let inside = |path: &TreePath| *path != change.path && path.is_in(&change.path);
-        let holds = || now.entries().any(|(path, _)| inside(path));
         let dir = self.place.root().join(change.path.as_path());
         let is_filled = || std::fs::read_dir(dir).is_ok_and(|mut items| items.next().is_some());
-        is_new_dir && !holds() && is_filled()
+        is_new_dir && !now.holds(&change.path) && is_filled()
     }
 
     fn undo(&self, changes: &[Change]) -> Result<Vec<Missed>, LoopError> {
-        Ok(undo(self.place.root(), &self.checkpoints.contents, changes)?)
+        Ok(undo(
+            self.place.root(),
+            &self.checkpoints.contents,
+            changes,
+        )?)
     }
 }
 

@@ -28,6 +28,9 @@ impl StopFile {
     pub(crate) fn is_meant(place: &Place) -> bool {
         let me = carson_proc::ProcessId::current();
         let asked = json_file::read_if_there::<Self>(&place.stop());
-        asked.ok().flatten().is_some_and(|asked| (asked.pid, asked.start) == (me.pid, me.start))
+        asked
+            .ok()
+            .flatten()
+            .is_some_and(|asked| (asked.pid, asked.start) == (me.pid, me.start))
     }
 }

@@ -29,7 +29,9 @@ impl Syncer {
         let Some(begun) = self.0.take() else {
             return Ok(());
         };
-        begun.join().unwrap_or_else(|_| Err(io::Error::other("the writer died")))
+        begun
+            .join()
+            .unwrap_or_else(|_| Err(io::Error::other("the writer died")))
     }
 }
 

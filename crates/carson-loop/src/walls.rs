@@ -72,7 +72,9 @@ impl Walls {
         profile.write.extend(sign_in(task, caller));
         // The loop's own files, wherever they are.
         let own = [".carson", ".alpf"].map(|name| place.root().join(name));
-        profile.read.extend(own.into_iter().filter(|path| path.exists()));
+        profile
+            .read
+            .extend(own.into_iter().filter(|path| path.exists()));
         if let Some(git) = GitDir::of(place.root()) {
             profile.write.extend([git.dir.clone(), git.common.clone()]);
             let dirs = [&git.dir, &git.common].into_iter();
@@ -132,7 +134,11 @@ impl OneProfile {
 
 impl Drop for OneProfile {
     fn drop(&mut self) {
-        for path in [&self.0, &Profile::level_path(&self.0), &Profile::left_path(&self.0)] {
+        for path in [
+            &self.0,
+            &Profile::level_path(&self.0),
+            &Profile::left_path(&self.0),
+        ] {
             let _ = fs::remove_file(path);
         }
     }
@@ -156,7 +162,10 @@ fn sign_in(task: &Words, caller: &Caller) -> Vec<PathBuf> {
     };
     // Beside it lies a file of the same name.
     let beside = dir.with_file_name(format!("{below}.json"));
-    [dir, beside].into_iter().filter(|path| path.exists()).collect()
+    [dir, beside]
+        .into_iter()
+        .filter(|path| path.exists())
+        .collect()
 }
 
 /// A new directory that only we enter.

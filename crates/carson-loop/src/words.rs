@@ -143,13 +143,24 @@ mod tests {
     fn a_text_is_a_line_and_a_list_is_words() {
         for (json, shown) in [
             (r#""npm test""#, "npm test"),
-            (r#"["claude","-p","fix it's tests"]"#, r"claude -p 'fix it'\''s tests'"),
+            (
+                r#"["claude","-p","fix it's tests"]"#,
+                r"claude -p 'fix it'\''s tests'",
+            ),
         ] {
             let words: Words = serde_json::from_str(json).unwrap();
             assert_eq!(serde_json::to_string(&words).unwrap(), json);
             assert_eq!(words.to_string(), shown);
         }
-        for wrong in [r#""  ""#, "[]", r#"[""]"#, "7", "null", r#"["a", 1]"#, r#""a\u0000""#] {
+        for wrong in [
+            r#""  ""#,
+            "[]",
+            r#"[""]"#,
+            "7",
+            "null",
+            r#"["a", 1]"#,
+            r#""a\u0000""#,
+        ] {
             assert!(serde_json::from_str::<Words>(wrong).is_err(), "{wrong}");
         }
     }

@@ -11,7 +11,7 @@ use super::Args;
 const TYPED: [(&str, &str); 1] = [("firings show", "firings id")];
 
 /// Commands that are no verbs, and why.
-const ONLY_HERE: [(&str, &str); 19] = [
+const ONLY_HERE: [(&str, &str); 29] = [
     ("init", "makes the home that verbs are asked in"),
     ("agent new", "writes into the home, as an editor would"),
     (
@@ -40,6 +40,16 @@ const ONLY_HERE: [(&str, &str); 19] = [
     ("completions", "is for a shell"),
     ("roles list", "is `roles`, for who types it so"),
     ("version", "is about this program, not about a fleet"),
+    ("loop init", "is about a directory, not about a fleet"),
+    ("loop run", "is about a directory, not about a fleet"),
+    ("loop start", "is about a directory, not about a fleet"),
+    ("loop stop", "is about a directory, not about a fleet"),
+    ("loop status", "is about a directory, not about a fleet"),
+    ("loop history", "is about a directory, not about a fleet"),
+    ("loop rollback", "is about a directory, not about a fleet"),
+    ("loop update", "is about a directory, not about a fleet"),
+    ("loop test", "is about a directory, not about a fleet"),
+    ("loop compare", "is about a directory, not about a fleet"),
 ];
 
 /// Every command without commands below it, by its words.

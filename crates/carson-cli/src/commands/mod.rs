@@ -20,6 +20,7 @@ pub mod hook;
 mod init;
 mod labels;
 mod logs;
+mod looping;
 mod mcp;
 mod new_role;
 mod outcomes;
@@ -56,6 +57,8 @@ pub fn run(args: Args) -> Result<u8, CommandError> {
         // An agent CLI of its own: no runtime, no home, one thread.
         Command::Rehearsal { script } => return rehearsal::run(&script),
         Command::Hook { action } => return hook::run(&action, args.json),
+        // It needs no home either.
+        Command::Loop(action) => return looping::run(&action, args.json),
         // While there is one thread.
         Command::Sandbox(action) => return sandbox::run(&action, args.json),
         Command::Version => {
@@ -142,6 +145,7 @@ async fn dispatch(app: &App, command: Command) -> Result<u8, CommandError> {
         Command::Rehearsal { .. }
         | Command::Hook { .. }
         | Command::Sandbox(_)
+        | Command::Loop(_)
         | Command::Version
         | Command::Completions { .. } => Ok(0),
     }

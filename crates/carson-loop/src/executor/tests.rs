@@ -31,7 +31,10 @@ fn argv(words: &[&str]) -> Words {
 async fn what_it_reads_and_prints_passes_through() {
     let words = argv(&["cat", "-"]);
     let done = ran(words, "one\ntwo", Duration::from_secs(20)).await;
-    assert_eq!((done.how, done.output.text().as_str()), (How::Exited(0), "one\ntwo\n"));
+    assert_eq!(
+        (done.how, done.output.text().as_str()),
+        (How::Exited(0), "one\ntwo\n")
+    );
     let done = line("echo out; echo err >&2; cat; exit 3").await;
     assert_eq!(done.how, How::Exited(3));
     let text = done.output.text();
@@ -40,7 +43,12 @@ async fn what_it_reads_and_prints_passes_through() {
 
 #[tokio::test]
 async fn words_meet_no_shell() {
-    let done = ran(argv(&["echo", "$HOME; exit 1"]), "", Duration::from_secs(20)).await;
+    let done = ran(
+        argv(&["echo", "$HOME; exit 1"]),
+        "",
+        Duration::from_secs(20),
+    )
+    .await;
     assert_eq!(done.output.text(), "$HOME; exit 1\n");
 }
 
@@ -54,7 +62,10 @@ async fn what_cannot_be_run_is_told_apart_as_by_a_shell() {
     for (words, unable) in [
         (argv(&["no-such-program-here"]), Unable::NotFound),
         (argv(&["/no/such/program"]), Unable::NotFound),
-        (Words::line("no-such-program-here").unwrap(), Unable::NotFound),
+        (
+            Words::line("no-such-program-here").unwrap(),
+            Unable::NotFound,
+        ),
         (argv(&[file]), Unable::NotExecutable),
         (Words::line(file).unwrap(), Unable::NotExecutable),
     ] {
@@ -74,7 +85,10 @@ async fn one_that_hangs_is_ended_with_all_that_it_started() {
         pids = pids.display()
     ));
     let done = ran(words.unwrap(), "", Duration::from_millis(500)).await;
-    assert_eq!((done.how, done.output.text().as_str()), (How::TimedOut, "begun\n"));
+    assert_eq!(
+        (done.how, done.output.text().as_str()),
+        (How::TimedOut, "begun\n")
+    );
     assert!(done.elapsed < Duration::from_secs(9), "{:?}", done.elapsed);
     let pids = std::fs::read_to_string(pids).unwrap();
     for pid in pids.lines().map(|pid| pid.parse().unwrap()) {
@@ -89,5 +103,9 @@ async fn a_flood_is_drained_and_both_ends_are_kept() {
     let text = done.output.text();
     assert!(text.starts_with("first\ny\n") && text.ends_with("y\nlast\n"));
     assert!(text.len() < 2 * KEEP + 100, "{}", text.len());
-    assert!(done.output.left_out() > 2_500_000, "{}", done.output.left_out());
+    assert!(
+        done.output.left_out() > 2_500_000,
+        "{}",
+        done.output.left_out()
+    );
 }

@@ -85,7 +85,10 @@ fn the_state_is_what_the_events_come_to_after_any_death() {
     // Its events are gone.
     fs::remove_file(scene.place.events()).unwrap();
     let adopted = scene.open().unwrap().state().clone();
-    assert_eq!((adopted.status, adopted.max_attempts), (Status::Exhausted, 10));
+    assert_eq!(
+        (adopted.status, adopted.max_attempts),
+        (Status::Exhausted, 10)
+    );
     assert_eq!(*scene.open().unwrap().state(), adopted);
 }
 
@@ -96,7 +99,10 @@ fn what_a_person_may_edit_becomes_an_event() {
     scene.edit("\"max_attempts\": 10", "\"max_attempts\": 12");
     scene.edit("\"status\": \"exhausted\"", "\"status\": \"idle\"");
     let journal = scene.open().unwrap();
-    assert_eq!((journal.state().status, journal.state().max_attempts), (Status::Idle, 12));
+    assert_eq!(
+        (journal.state().status, journal.state().max_attempts),
+        (Status::Idle, 12)
+    );
     assert_eq!(journal.past().len(), 3);
     assert_eq!(State::of(journal.past()), *journal.state());
     assert_eq!(scene.open().unwrap().past().len(), 3, "it is one only once");
@@ -106,15 +112,28 @@ fn what_a_person_may_edit_becomes_an_event() {
 fn what_a_person_broke_is_told_by_its_line_and_left_alone() {
     for (from, to, line, says) in [
         ("\"attempt\": 0,", "\"attempt\": 0", 5, "expected `,`"),
-        ("\"elapsed_ms\": 1234", "\"elapsed_ms\": 1", 11, "elapsed_ms says what was seen"),
-        ("\"version\": 1,", "\"version\": 1, \"x\": 2,", 2, "unknown field `x`"),
+        (
+            "\"elapsed_ms\": 1234",
+            "\"elapsed_ms\": 1",
+            11,
+            "elapsed_ms says what was seen",
+        ),
+        (
+            "\"version\": 1,",
+            "\"version\": 1, \"x\": 2,",
+            2,
+            "unknown field `x`",
+        ),
     ] {
         let scene = Scene::new();
         let mut journal = scene.begun();
         scene.edit(from, to);
         let broken = fs::read(scene.place.state()).unwrap();
         let error = journal.take_edits().unwrap_err().to_string();
-        assert!(error.contains(&format!("state.json:{line}:")) && error.contains(says), "{error}");
+        assert!(
+            error.contains(&format!("state.json:{line}:")) && error.contains(says),
+            "{error}"
+        );
         journal.add(ended(), Sync::Now).unwrap();
         drop(journal);
         let error = scene.open().unwrap_err().to_string();

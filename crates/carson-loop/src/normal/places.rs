@@ -114,7 +114,10 @@ mod tests {
             ("/mnt/srv/work/a", "/mnt/srv/work/a"),
             ("file:///srv/work/a", "file://<tree>/a"),
             ("/tmp/tmp.Xa8/out.txt: no", "<tmp>/out.txt: no"),
-            ("/tmp/pytest-of-me/pytest-12/test_x0/file.txt", "<tmp>/file.txt"),
+            (
+                "/tmp/pytest-of-me/pytest-12/test_x0/file.txt",
+                "<tmp>/file.txt",
+            ),
             ("/tmp/abc123.log:7: bad", "<tmp>:7: bad"),
             ("'/var/tmp/q'", "'<tmp>'"),
             ("/tmp /tmpx /", "<tmp> /tmpx /"),

@@ -160,14 +160,23 @@ mod tests {
     #[test]
     fn what_a_terminal_would_show_is_left() {
         for (text, lines) in [
-            ("\u{1b}[1;31mred\u{1b}[0m and \u{1b}[38;5;12mblue\u{1b}[m\n", &["red and blue", ""][..]),
+            (
+                "\u{1b}[1;31mred\u{1b}[0m and \u{1b}[38;5;12mblue\u{1b}[m\n",
+                &["red and blue", ""][..],
+            ),
             ("windows\r\nlines\r\n", &["windows", "lines", ""]),
             ("10%\r50%\r100%\nnext", &["100%", "next"]),
             ("same\r", &["same"]),
             ("spin |\u{8}/\u{8}-\u{8}.", &["spin ."]),
-            ("one 1\ntwo 1\n\u{1b}[2A\u{1b}[2Kone 2\n\u{1b}[2Ktwo 2\n", &["one 2", "two 2", ""]),
+            (
+                "one 1\ntwo 1\n\u{1b}[2A\u{1b}[2Kone 2\n\u{1b}[2Ktwo 2\n",
+                &["one 2", "two 2", ""],
+            ),
             ("a\u{1b}[1Gb\u{1b}[2Kc", &["c"]),
-            ("\u{1b}]8;;https://x\u{7}link\u{1b}]8;;\u{1b}\\ \u{1b}(B.", &["link ."]),
+            (
+                "\u{1b}]8;;https://x\u{7}link\u{1b}]8;;\u{1b}\\ \u{1b}(B.",
+                &["link ."],
+            ),
             ("\u{1b}]never ended", &["]never ended"]),
             ("up \u{1b}[999999999999999999999999A", &[""]),
             ("bell\u{7} nul\0\ttab\u{1b}", &["bell nul\ttab"]),

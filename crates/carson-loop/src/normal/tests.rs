@@ -19,8 +19,14 @@ fn plain(text: &str) -> String {
 fn what_programs_print_of_the_same_run_is_the_same() {
     for (one, other) in [
         // cargo, pytest, Jest, Mocha, go, Gradle, Maven, time
-        ("test result: FAILED. finished in 0.00s", "test result: FAILED. finished in 12.31s"),
-        ("== 1 failed in 0.12s (0:00:01) ==", "== 1 failed in 112.1s (0:01:52) =="),
+        (
+            "test result: FAILED. finished in 0.00s",
+            "test result: FAILED. finished in 12.31s",
+        ),
+        (
+            "== 1 failed in 0.12s (0:00:01) ==",
+            "== 1 failed in 112.1s (0:01:52) ==",
+        ),
         ("Time:        1.234 s", "Time:        98 ms"),
         ("Time:        1.234 s, est", "Time:   12.234 s, est"),
         ("  ✓ adds (2 ms)", "  ✓ adds (12 ms)"),
@@ -31,28 +37,43 @@ fn what_programs_print_of_the_same_run_is_the_same() {
         ("after 3 minutes 2 seconds", "after 12 seconds"),
         // dates
         ("[2026-01-02T03:04:05.678Z] x", "[2027-11-12T13:14:15Z] x"),
-        ("2026-01-02 03:04:05,123 INFO x", "2026-10-22 23:04:05,9 INFO x"),
+        (
+            "2026-01-02 03:04:05,123 INFO x",
+            "2026-10-22 23:04:05,9 INFO x",
+        ),
         ("2026/01/02 03:04:05 x", "2026/02/02 13:04:05 x"),
         ("Jan  2 03:04:05 x", "Dec 12 13:14:15 x"),
-        ("Mon, 02 Jan 2026 03:04:05 GMT", "Tue, 13 Feb 2027 13:04:05 GMT"),
+        (
+            "Mon, 02 Jan 2026 03:04:05 GMT",
+            "Tue, 13 Feb 2027 13:04:05 GMT",
+        ),
         ("Mon Jan  2 03:04:05 2026 x", "Tue Feb 12 13:04:05 2027 x"),
         ("at 3:04:05 PM.", "at 11:04:05 AM."),
         ("[1700000000.123456] x", "[1712345678.923] x"),
         ("stamp 1700000000123", "stamp 1712345678901"),
-        ("2026-01-02T03_04_05_678Z-debug-0.log", "2026-11-02T13_04_05_078Z-debug-0.log"),
+        (
+            "2026-01-02T03_04_05_678Z-debug-0.log",
+            "2026-11-02T13_04_05_078Z-debug-0.log",
+        ),
         // processes
         ("pid 12 died", "pid 31242 died"),
         ("(pid=12)", "(pid=999)"),
         ("==12== Invalid read", "==31337== Invalid read"),
         ("(node:4242) Warning", "(node:17) Warning"),
-        ("thread 'main' (4242) panicked", "thread 'main' (17) panicked"),
+        (
+            "thread 'main' (4242) panicked",
+            "thread 'main' (17) panicked",
+        ),
         ("goroutine 7 [running]:", "goroutine 19 [running]:"),
         // hashes and ids
         ("HEAD is now at 1a2b3c4 x", "HEAD is now at 4c3b2a1 x"),
         ("deps/foo-0123456789abcdef", "deps/foo-fedcba9876543210"),
         ("at 0x7ffd12345678", "at 0x55d9aabbccdd"),
         ("commit 1234567", "commit 7654321"),
-        ("id 123e4567-e89b-12d3-a456-426614174000", "id 00000000-e89b-12d3-a456-000000000000"),
+        (
+            "id 123e4567-e89b-12d3-a456-426614174000",
+            "id 00000000-e89b-12d3-a456-000000000000",
+        ),
         ("req V1StGXR8Z5jdHi6B", "req x9Yz8W7v6U5t4S3r"),
         ("index.a1b2c3d4.js", "index.d4c3b2a1.js"),
         // places
@@ -77,9 +98,15 @@ fn what_means_something_is_told_apart() {
         ("expected 12345678, got 1", "expected 12345679, got 1"),
         ("left: 2.71828182e5", "left: 2.71828182e6"),
         ("items[3]: wrong", "items[4]: wrong"),
-        ("failed to process 12 records", "failed to process 13 records"),
+        (
+            "failed to process 12 records",
+            "failed to process 13 records",
+        ),
         ("test handler2 ... FAILED", "test handler3 ... FAILED"),
-        ("test parse_utf8_abcdef1 ... FAILED", "test parse_utf8_abcdef2 ... FAILED"),
+        (
+            "test parse_utf8_abcdef1 ... FAILED",
+            "test parse_utf8_abcdef2 ... FAILED",
+        ),
         ("on 2026-01-02", "on 2026-01-03"),
         ("version 1.2.3", "version 1.2.4"),
         ("0x1f != 0x20", "0x1f != 0x21"),
@@ -192,10 +219,45 @@ proptest! {
 #[test]
 fn time_is_linear_on_any_line() {
     let nasty = [
-        "a", " ", "1", ":", "12:34:56", "12:34:56,", "1m", "1m ", "1 ", "a.", "/", "/tmp/", "/tmp/1", "/srv/work",
-        "\u{1b}[", "\u{1b}]", "\u{1b}", "\r", "\u{8}", "pid ", "pid 1 ", "thread '", "' (1)", "deadbeef", "0x",
-        "20", "2026-01-02 ", "Jan ", "Jan 2 12:34:56 ", "1.", "1,", "_", "é", "-", "12345678-1234-", "\u{9b}1",
-        "x\n\u{1b}[9A", "(", "aB1",
+        "a",
+        " ",
+        "1",
+        ":",
+        "12:34:56",
+        "12:34:56,",
+        "1m",
+        "1m ",
+        "1 ",
+        "a.",
+        "/",
+        "/tmp/",
+        "/tmp/1",
+        "/srv/work",
+        "\u{1b}[",
+        "\u{1b}]",
+        "\u{1b}",
+        "\r",
+        "\u{8}",
+        "pid ",
+        "pid 1 ",
+        "thread '",
+        "' (1)",
+        "deadbeef",
+        "0x",
+        "20",
+        "2026-01-02 ",
+        "Jan ",
+        "Jan 2 12:34:56 ",
+        "1.",
+        "1,",
+        "_",
+        "é",
+        "-",
+        "12345678-1234-",
+        "\u{9b}1",
+        "x\n\u{1b}[9A",
+        "(",
+        "aB1",
     ];
     let time = |unit: &str, size: usize| {
         let text = unit.repeat(size / unit.len());

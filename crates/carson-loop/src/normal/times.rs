@@ -4,9 +4,28 @@ use super::token::Rest;
 
 /// Units of a duration, the longest words first.
 const UNITS: [&str; 22] = [
-    "milliseconds", "microseconds", "nanoseconds", "millisecond", "microsecond", "nanosecond",
-    "seconds", "minutes", "second", "minute", "hours", "secs", "mins", "hour", "days", "hrs", "sec",
-    "min", "day", "ms", "µs", "μs",
+    "milliseconds",
+    "microseconds",
+    "nanoseconds",
+    "millisecond",
+    "microsecond",
+    "nanosecond",
+    "seconds",
+    "minutes",
+    "second",
+    "minute",
+    "hours",
+    "secs",
+    "mins",
+    "hour",
+    "days",
+    "hrs",
+    "sec",
+    "min",
+    "day",
+    "ms",
+    "µs",
+    "μs",
 ];
 /// Units that are one letter or a little more, and mean nothing else.
 const SHORT: [&str; 4] = ["ns", "us", "hr", "s"];
@@ -120,13 +139,16 @@ fn epoch(rest: &mut Rest<'_>) -> Option<()> {
 fn zone(rest: &mut Rest<'_>) {
     let named = rest.try_to(|rest| {
         rest.one_of(" ");
-        ["UTC", "GMT", "Z"].into_iter().find_map(|zone| rest.try_to(|rest| rest.word(zone)))?;
+        ["UTC", "GMT", "Z"]
+            .into_iter()
+            .find_map(|zone| rest.try_to(|rest| rest.word(zone)))?;
         rest.is_at_end().then_some(())
     });
     let offset = |rest: &mut Rest<'_>| {
         rest.one_of(" ");
         rest.one_of("+-")?;
-        rest.below(15, 2..=2).or_else(|| rest.digits(4..=4).map(drop))?;
+        rest.below(15, 2..=2)
+            .or_else(|| rest.digits(4..=4).map(drop))?;
         rest.try_to(|rest| {
             rest.one_of(":")?;
             rest.below(60, 2..=2)
@@ -179,7 +201,8 @@ fn part(rest: &mut Rest<'_>) -> Option<bool> {
         (unit.len() > 2 || word == unit).then_some(())?;
         rest.word(unit)?;
         // In `1m2s` a number follows at once.
-        let is_whole = rest.is_at_end() || !is_apart && rest.0.starts_with(|c: char| c.is_ascii_digit());
+        let is_whole =
+            rest.is_at_end() || !is_apart && rest.0.starts_with(|c: char| c.is_ascii_digit());
         is_whole.then_some(())
     };
     for unit in UNITS.iter().chain(&SHORT) {

@@ -8,7 +8,8 @@ impl<'t> Rest<'t> {
     /// These letters, whatever their case.
     pub(super) fn word(&mut self, word: &str) -> Option<()> {
         let head = self.0.get(..word.len())?;
-        head.eq_ignore_ascii_case(word).then(|| self.0 = &self.0[word.len()..])
+        head.eq_ignore_ascii_case(word)
+            .then(|| self.0 = &self.0[word.len()..])
     }
 
     /// One of these characters.
@@ -30,7 +31,11 @@ impl<'t> Rest<'t> {
     }
 
     /// A number of at most two digits that is less than this.
-    pub(super) fn below(&mut self, most: u32, count: std::ops::RangeInclusive<usize>) -> Option<()> {
+    pub(super) fn below(
+        &mut self,
+        most: u32,
+        count: std::ops::RangeInclusive<usize>,
+    ) -> Option<()> {
         let mut tried = *self;
         let value: u32 = tried.digits(count)?.parse().ok()?;
         (value < most).then(|| *self = tried)

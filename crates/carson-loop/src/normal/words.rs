@@ -7,8 +7,8 @@ use super::token::is_of_a_word;
 const PROCESS: [&str; 7] = ["pid", "ppid", "pgid", "tid", "nid", "goroutine", "lwp"];
 /// Words behind which a long number is an id or a hash.
 const NAMED: [&str; 14] = [
-    "commit", "sha", "sha1", "sha256", "hash", "rev", "revision", "id", "uuid", "digest", "etag", "nonce",
-    "seed", "trace",
+    "commit", "sha", "sha1", "sha256", "hash", "rev", "revision", "id", "uuid", "digest", "etag",
+    "nonce", "seed", "trace",
 ];
 /// Words of a date that may stand before a time of day.
 const MONTHS: [&str; 12] = [
@@ -105,7 +105,9 @@ impl Reader<'_, '_> {
         if is_number {
             let is_process = is_named(&PROCESS) || self.is_process(at, behind);
             let is_id = || word.len() >= HEX && is_named(&NAMED);
-            return is_process.then_some("<pid>").or_else(|| is_id().then_some("<id>"));
+            return is_process
+                .then_some("<pid>")
+                .or_else(|| is_id().then_some("<id>"));
         }
         // The digits behind a point are a number's.
         let is_fraction = self.before == Some('.')
@@ -165,9 +167,12 @@ impl Reader<'_, '_> {
             let text = line[..left].trim_end();
             // No word of a date is longer.
             let near = text.ceil_char_boundary(text.len().saturating_sub(16));
-            let word_at = text[near..].rfind([' ', '[', '(']).map_or(near, |at| near + at + 1);
+            let word_at = text[near..]
+                .rfind([' ', '[', '('])
+                .map_or(near, |at| near + at + 1);
             let word = text[word_at..].trim_end_matches(',');
-            let is_day = word.len() <= 2 && !word.is_empty() && word.bytes().all(|c| c.is_ascii_digit());
+            let is_day =
+                word.len() <= 2 && !word.is_empty() && word.bytes().all(|c| c.is_ascii_digit());
             let is_year = word.len() == 4 && word.bytes().all(|c| c.is_ascii_digit());
             let is_month = is_one_of(word, &MONTHS);
             if !is_day && !is_year && !is_month && !is_one_of(word, &DAYS) {
@@ -197,7 +202,9 @@ fn behind_year(rest: &str) -> &str {
         digits.all(|c| c.is_ascii_digit()) && rest.len() >= 2
     });
     let behind = year.map(|rest| &rest[2..]);
-    behind.filter(|rest| !rest.starts_with(is_of_a_word)).unwrap_or(rest)
+    behind
+        .filter(|rest| !rest.starts_with(is_of_a_word))
+        .unwrap_or(rest)
 }
 
 /// Behind a UUID that a text begins with.
@@ -219,12 +226,19 @@ fn is_hex(word: &str) -> bool {
     if let Some(digits) = word.strip_prefix("0x").or_else(|| word.strip_prefix("0X")) {
         return digits.len() >= HEX && digits.bytes().all(|c| c.is_ascii_hexdigit());
     }
-    let (lower, upper) = (word.bytes().any(|c| c.is_ascii_lowercase()), word.bytes().any(|c| c.is_ascii_uppercase()));
+    let (lower, upper) = (
+        word.bytes().any(|c| c.is_ascii_lowercase()),
+        word.bytes().any(|c| c.is_ascii_uppercase()),
+    );
     let digits = word.bytes().filter(u8::is_ascii_digit).count();
     let is_long = word.len() >= if digits == 0 { LETTERS } else { HEX };
     // Bytes are counted with a letter behind, and bits are written with one before.
-    let is_count = word.strip_suffix('B').is_some_and(|rest| rest.len() == digits)
-        || word.strip_prefix("0b").is_some_and(|rest| rest.bytes().all(|c| matches!(c, b'0' | b'1')));
+    let is_count = word
+        .strip_suffix('B')
+        .is_some_and(|rest| rest.len() == digits)
+        || word
+            .strip_prefix("0b")
+            .is_some_and(|rest| rest.bytes().all(|c| matches!(c, b'0' | b'1')));
     is_long && lower != upper && !is_count && word.bytes().all(|c| c.is_ascii_hexdigit())
 }
 

@@ -10,8 +10,8 @@ use crate::config::Config;
 use crate::digest::Digest;
 use crate::error::LoopError;
 use crate::executor::{self, Call, Ran};
-use crate::fence::fenced;
 use crate::feedback::cut;
+use crate::fence::fenced;
 use crate::json_file::{Sync, write_bytes};
 use crate::normal::{fingerprint, normalised};
 use crate::output_file::OutputFile;
@@ -75,7 +75,11 @@ impl Prepared {
         let path = dir.join("output");
         let file = OutputFile::create(&path, &ground.caller.redactor);
         let mut file = file.map_err(LoopError::io(format!("{}", path.display())))?;
-        let profile = ground.walls.as_ref().map(|walls| walls.profile()).transpose();
+        let profile = ground
+            .walls
+            .as_ref()
+            .map(|walls| walls.profile())
+            .transpose();
         let profile = profile.map_err(LoopError::io("the sandbox's profile"))?;
         let mut env = ground.env();
         env.push(("CARSON_LOOP_FEEDBACK".into(), dir.join("feedback").into()));
@@ -102,6 +106,6 @@ impl Prepared {
 
 /// What a task printed, without noise; `None` for nothing.
 pub(super) fn output_hash(ground: &Ground, ran: &Ran) -> Option<Digest> {
-    let print = || fingerprint(&ran.output.bytes(), &ground.places);
+    let print = || fingerprint(&ran.output.content(), &ground.places);
     (!ran.output.is_blank()).then(print)
 }

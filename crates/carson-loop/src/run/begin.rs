@@ -76,8 +76,14 @@ mod tests {
     fn each_end_has_its_own_way_on() {
         let (this, other) = (Digest::of(b"this"), Digest::of(b"other"));
         let none = Wish::default();
-        let more = |more| Wish { more: Some(more), fresh: false };
-        let fresh = Wish { more: None, fresh: true };
+        let more = |more| Wish {
+            more: Some(more),
+            fresh: false,
+        };
+        let fresh = Wish {
+            more: None,
+            fresh: true,
+        };
         for (status, last, subject, wish, wanted) in [
             (Status::Idle, 0, this, none, Some(Begin::First)),
             (Status::Running, 3, this, none, Some(Begin::GoesOn)),

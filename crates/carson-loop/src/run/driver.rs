@@ -43,6 +43,9 @@ pub struct Options {
     pub sandbox: Option<Reach>,
 }
 
+/// What the lock says of whoever runs a loop.
+pub const OWNER: &str = "carson loop run";
+
 /// Runs a loop to its end, in this process; the state in which it ended.
 ///
 /// # Errors
@@ -56,7 +59,7 @@ pub async fn run(
 ) -> Result<State, LoopError> {
     place.make()?;
     let since = caller.clock.now();
-    let lock = Lock::take(&place.lock(), &Owner::myself("carson loop run", since))?;
+    let lock = Lock::take(&place.lock(), &Owner::myself(OWNER, since))?;
     if let Some(dead) = lock.after() {
         watch(Step::TookOver(dead));
     }
@@ -108,7 +111,12 @@ fn subject(config: &Config) -> Digest {
 }
 
 /// More attempts than were allowed, in the file that says so.
-fn with_more(place: &Place, caller: &Caller, more: u32, state: &State) -> Result<ConfigFile, LoopError> {
+fn with_more(
+    place: &Place,
+    caller: &Caller,
+    more: u32,
+    state: &State,
+) -> Result<ConfigFile, LoopError> {
     let changes = Changes {
         max_attempts: Some(state.max_attempts.saturating_add(more).max(1)),
         ..Changes::default()
@@ -129,7 +137,8 @@ async fn walls(
     let walls = Walls::new(place, &config.task, caller, reach);
     let walls = walls.map_err(LoopError::io("the sandbox cannot be prepared"))?;
     let stand = walls.stand(place).await;
-    stand.map_err(|lacks| LoopError::Unfit(format!("this machine has no such sandbox: {lacks}")))?;
+    stand
+        .map_err(|lacks| LoopError::Unfit(format!("this machine has no such sandbox: {lacks}")))?;
     Ok(Some(walls))
 }
 
@@ -300,8 +309,8 @@ impl Runner<'_> {
     async fn first_check(&mut self) -> Result<Option<Ended>, LoopError> {
         (self.watch)(Step::Checking(0));
         let asked = self.ask().await?;
-        (self.watch)(Step::Checked(0, &asked.checked));
         let text = self.ground.redacted(&asked.output.text());
+        (self.watch)(Step::Checked(&asked.checked, last_line(&text)));
         let file = self.ground.place.first_check();
         let written = json_file::write_bytes(&file, text.as_bytes(), Sync::Later);
         written.map_err(LoopError::io(format!("{}", file.display())))?;
@@ -311,9 +320,10 @@ impl Runner<'_> {
         self.add(Happened::Checked { check, elapsed_ms })?;
         let last = self.journal.state().last_attempt;
         Ok(match asked {
-            _ if asked.checked.passed && last == 0 => {
-                Some(self.ended(Status::AlreadyDone, "the promise was kept before the first attempt"))
-            }
+            _ if asked.checked.passed && last == 0 => Some(self.ended(
+                Status::AlreadyDone,
+                "the promise was kept before the first attempt",
+            )),
             _ if asked.checked.passed => {
                 let said = format!("the promise is kept, behind attempt {last}");
                 Some(self.ended(Status::Done, said))
@@ -354,8 +364,13 @@ impl Runner<'_> {
             return Ok(Some(self.stopped("between two attempts")));
         }
         if StopFile::is_meant(&self.ground.place) {
-            self.add(Happened::StopAsked { after_attempt: true })?;
-            return Ok(Some(self.ended(Status::Stopped, "stopped behind the attempt, as was asked")));
+            self.add(Happened::StopAsked {
+                after_attempt: true,
+            })?;
+            return Ok(Some(self.ended(
+                Status::Stopped,
+                "stopped behind the attempt, as was asked",
+            )));
         }
         match self.file.read_again() {
             Err(error) => return Ok(Some(self.broken(&error))),
@@ -373,7 +388,12 @@ impl Runner<'_> {
         }
         let status = self.journal.state().status;
         let is_ended = !matches!(status, Status::Running | Status::Idle);
-        Ok(is_ended.then(|| self.ended(Status::Stopped, format!("state.json was edited to {status}"))))
+        Ok(is_ended.then(|| {
+            self.ended(
+                Status::Stopped,
+                format!("state.json was edited to {status}"),
+            )
+        }))
     }
 
     /// Makes an attempt; how the run ended by it, if it did.
@@ -382,7 +402,10 @@ impl Runner<'_> {
         let config = self.file.config.clone();
         (self.watch)(Step::Attempt(number, self.journal.state().max_attempts));
         let prepared = Prepared::new(&self.ground, &config, number, &self.told)?;
-        let version = self.version.of(&config.task, self.ground.place.root(), &self.ground.caller).await;
+        let version = self
+            .version
+            .of(&config.task, self.ground.place.root(), &self.ground.caller)
+            .await;
         let (prompt_hash, found) = (prepared.prompt_hash, self.seen.hash());
         self.add(Happened::AttemptStarted {
             attempt: number,
@@ -391,8 +414,9 @@ impl Runner<'_> {
         })?;
         let started_at = self.ground.caller.clock.now();
         let left = self.left();
-        let (ran, out_of_time) =
-            prepared.run(&self.ground, &config, left, self.cancel, self.watch).await?;
+        let (ran, out_of_time) = prepared
+            .run(&self.ground, &config, left, self.cancel, self.watch)
+            .await?;
         let kept = self.checkpoint(number)?;
         let mut meta = Meta {
             attempt: number,
@@ -435,12 +459,16 @@ impl Runner<'_> {
         self.attempt_checked(meta, &ran).await
     }
 
-    async fn attempt_checked(&mut self, mut meta: Meta, ran: &Ran) -> Result<Option<Ended>, LoopError> {
+    async fn attempt_checked(
+        &mut self,
+        mut meta: Meta,
+        ran: &Ran,
+    ) -> Result<Option<Ended>, LoopError> {
         let number = meta.attempt;
         (self.watch)(Step::Checking(number));
         let asked = self.ask().await?;
-        (self.watch)(Step::Checked(number, &asked.checked));
         let text = self.ground.redacted(&asked.output.text());
+        (self.watch)(Step::Checked(&asked.checked, last_line(&text)));
         let file = self.ground.place.attempt(number).join("check");
         let written = json_file::write_bytes(&file, text.as_bytes(), Sync::Later);
         written.map_err(LoopError::io(format!("{}", file.display())))?;
@@ -506,9 +534,11 @@ impl Runner<'_> {
             elapsed_ms,
         })?;
         // The next attempt begins meanwhile.
-        let files = self.checkpoints.contents.files().and_then(|[data, index]| {
-            Ok(vec![data, index, self.journal.file()?])
-        });
+        let files = self
+            .checkpoints
+            .contents
+            .files()
+            .and_then(|[data, index]| Ok(vec![data, index, self.journal.file()?]));
         let begun = files.and_then(|files| self.syncer.begin(files));
         begun.map_err(LoopError::io("what was kept is not on the disk"))
     }
@@ -528,13 +558,19 @@ impl Runner<'_> {
 
     fn out_of_time(&self) -> Ended {
         let total = self.file.config.total_seconds;
-        self.ended(Status::TimedOut, format!("its whole time of {total} s is over"))
+        self.ended(
+            Status::TimedOut,
+            format!("its whole time of {total} s is over"),
+        )
     }
 
     fn exhausted(&self) -> Ended {
         let count = self.journal.state().attempt;
         let said = carson_core::text::counted(count, "attempt");
-        self.ended(Status::Exhausted, format!("{said} failed, and no more may be made"))
+        self.ended(
+            Status::Exhausted,
+            format!("{said} failed, and no more may be made"),
+        )
     }
 
     fn stagnated(&self, found: Stagnation) -> Ended {
@@ -550,34 +586,50 @@ impl Runner<'_> {
 
     fn unable(&self, what: &str, unable: Unable, said: &str) -> Ended {
         let config = &self.file.config;
-        let words = if what == "task" { &config.task } else { &config.promise };
+        let words = if what == "task" {
+            &config.task
+        } else {
+            &config.promise
+        };
         let why = match unable {
             Unable::NotFound => "there is no such command (127)",
             Unable::NotExecutable => "it is not executable (126)",
         };
-        let last = said.lines().map(str::trim).rfind(|line| !line.is_empty());
-        let last = last.map(|line| format!(": {line}")).unwrap_or_default();
-        self.ended(Status::Failed, format!("the {what} `{words}` cannot be started: {why}{last}"))
+        let last = match last_line(said) {
+            "" => String::new(),
+            last => format!(": {last}"),
+        };
+        self.ended(
+            Status::Failed,
+            format!("the {what} `{words}` cannot be started: {why}{last}"),
+        )
     }
 
     /// Writes down how it ended.
     fn end(mut self, ended: Result<Ended, LoopError>) -> Result<State, LoopError> {
+        // Nobody would read what is written now.
+        self.stands()?;
         let how = match ended {
             Ok(how) => how,
-            // Nobody reads what would be written.
-            Err(error @ LoopError::Gone { .. }) => return Err(error),
             Err(error) => {
                 let how = self.broken(&error);
                 let _ = self.journal.add(Happened::Ended { how }, Sync::Now);
                 return Err(error);
             }
         };
-        self.stands()?;
         let synced = self.syncer.end();
         synced.map_err(LoopError::io("what was kept is not on the disk"))?;
         self.journal.add(Happened::Ended { how }, Sync::Now)?;
         Ok(self.journal.state().clone())
     }
+}
+
+/// The last line that says something.
+fn last_line(text: &str) -> &str {
+    text.lines()
+        .map(str::trim)
+        .rfind(|line| !line.is_empty())
+        .unwrap_or_default()
 }
 
 fn ended_by(ran: &Ran, config: &Config) -> String {

@@ -16,5 +16,5 @@ mod step;
 
 pub use begin::{Begin, Wish, begin};
 pub use check_alone::check_alone;
-pub use driver::{Options, run};
+pub use driver::{OWNER, Options, run};
 pub use step::{Step, Watch};

@@ -72,7 +72,11 @@ async fn once(
     timeout: Duration,
     cancel: &Cancel,
 ) -> Result<Ran, LoopError> {
-    let profile = ground.walls.as_ref().map(|walls| walls.profile()).transpose();
+    let profile = ground
+        .walls
+        .as_ref()
+        .map(|walls| walls.profile())
+        .transpose();
     let profile = profile.map_err(LoopError::io("the sandbox's profile"))?;
     let call = Call {
         words: &config.promise,
@@ -87,7 +91,7 @@ async fn once(
 
 /// How it failed, without what only is another time.
 fn failure(ground: &Ground, ran: &Ran) -> Digest {
-    let said = normalised(&ran.output.bytes(), &ground.places);
+    let said = normalised(&ran.output.content(), &ground.places);
     Digest::of_parts([ran.how.to_string().as_bytes(), said.as_bytes()])
 }
 

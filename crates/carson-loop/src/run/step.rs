@@ -15,8 +15,8 @@ pub enum Step<'s> {
     Interrupted(&'s Meta),
     /// The promise is asked: after this attempt, or before the first one (0).
     Checking(u32),
-    /// It was asked.
-    Checked(u32, &'s Checked),
+    /// It was asked, and this is the last line that it printed.
+    Checked(&'s Checked, &'s str),
     /// An attempt begins, and so many may.
     Attempt(u32, u32),
     /// A line that the task prints, secrets and all.

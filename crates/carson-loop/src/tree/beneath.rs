@@ -10,8 +10,8 @@ use std::os::unix::ffi::OsStrExt as _;
 use std::path::Path;
 
 use rustix::fs::{
-    AtFlags, FileType, Mode, OFlags, RawMode, chmodat, chownat, mkdirat, open, openat, renameat, statat,
-    symlinkat, unlinkat,
+    AtFlags, FileType, Mode, OFlags, RawMode, chmodat, chownat, mkdirat, open, openat, renameat,
+    statat, symlinkat, unlinkat,
 };
 use rustix::fs::{Gid, Uid};
 use rustix::io::Errno;
@@ -59,15 +59,20 @@ impl Top {
             return Ok(at);
         };
         for part in parent.parts() {
-            at = openat(&at, part, FLAGS | OFlags::RDONLY | OFlags::DIRECTORY, Mode::empty())?;
+            at = openat(
+                &at,
+                part,
+                FLAGS | OFlags::RDONLY | OFlags::DIRECTORY,
+                Mode::empty(),
+            )?;
         }
         Ok(at)
     }
 
     pub(super) fn stands(&self, path: &TreePath) -> io::Result<Stands> {
-        let found = self.dir_of(path).and_then(|dir| {
-            Ok(statat(&dir, path.name(), AtFlags::SYMLINK_NOFOLLOW)?)
-        });
+        let found = self
+            .dir_of(path)
+            .and_then(|dir| Ok(statat(&dir, path.name(), AtFlags::SYMLINK_NOFOLLOW)?));
         match found {
             Ok(stat) if FileType::from_raw_mode(stat.st_mode) == FileType::Directory => {
                 Ok(Stands::Dir)
@@ -118,7 +123,9 @@ impl Top {
             self.moved(&dir, &beside, path)
         }
         #[cfg(not(target_os = "linux"))]
-        Err(io::Error::other(format!("{path} is a pipe, which is not made anew here")))
+        Err(io::Error::other(format!(
+            "{path} is a pipe, which is not made anew here"
+        )))
     }
 
     /// Puts a file there, or in the place of what is there, whole: `fill` writes it.
@@ -131,12 +138,19 @@ impl Top {
         let dir = self.writable_dir_of(path)?;
         let beside = beside()?;
         let flags = FLAGS | OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL;
-        let file = openat(&dir, &beside, flags, Mode::RUSR | Mode::WUSR).map_err(io::Error::from)?;
+        let file =
+            openat(&dir, &beside, flags, Mode::RUSR | Mode::WUSR).map_err(io::Error::from)?;
         let filled = fill(&mut File::from(file)).and_then(|()| {
             if let Ok(stat) = statat(&dir, path.name(), AtFlags::SYMLINK_NOFOLLOW) {
                 // Whose it was is not always ours to give.
                 let (uid, gid) = (Uid::from_raw(stat.st_uid), Gid::from_raw(stat.st_gid));
-                let _ = chownat(&dir, &beside, Some(uid), Some(gid), AtFlags::SYMLINK_NOFOLLOW);
+                let _ = chownat(
+                    &dir,
+                    &beside,
+                    Some(uid),
+                    Some(gid),
+                    AtFlags::SYMLINK_NOFOLLOW,
+                );
             }
             // Behind the owner, who takes bits away when he changes.
             chmodat(&dir, &beside, bits(mode), AtFlags::empty()).map_err(io::Error::from)?;
@@ -195,7 +209,13 @@ impl Top {
 
 fn may_write(dir: &OwnedFd) -> bool {
     use rustix::fs::{Access, accessat};
-    accessat(dir, ".", Access::WRITE_OK | Access::EXEC_OK, AtFlags::EACCESS).is_ok()
+    accessat(
+        dir,
+        ".",
+        Access::WRITE_OK | Access::EXEC_OK,
+        AtFlags::EACCESS,
+    )
+    .is_ok()
 }
 
 fn bits(mode: u32) -> Mode {
@@ -205,7 +225,9 @@ fn bits(mode: u32) -> Mode {
 /// Whether there is nothing, or nothing can be: a file or a link stands where a directory was.
 fn is_absence(error: &io::Error) -> bool {
     let absent = [Errno::NOENT, Errno::NOTDIR, Errno::LOOP].map(Errno::raw_os_error);
-    error.raw_os_error().is_some_and(|code| absent.contains(&code))
+    error
+        .raw_os_error()
+        .is_some_and(|code| absent.contains(&code))
 }
 
 /// A name that nobody has.

@@ -58,7 +58,10 @@ impl Contents {
         let mut text = Vec::new();
         index.read_to_end(&mut text).map_err(TreeError::io(dir))?;
         // The last line may be half a line.
-        let whole = text.iter().rposition(|byte| *byte == b'\n').map_or(0, |at| at + 1);
+        let whole = text
+            .iter()
+            .rposition(|byte| *byte == b'\n')
+            .map_or(0, |at| at + 1);
         index.set_len(whole as u64).map_err(TreeError::io(dir))?;
         let there = data.metadata().map_err(TreeError::io(dir))?.len();
         let known = lines(&text[..whole]).filter(|(_, range)| range.at + range.size <= there);
@@ -108,7 +111,9 @@ impl Contents {
                 break;
             }
             self.reserve(read as u64)?;
-            let written = self.data.write_all_at(&self.buffer[..read], self.end + size);
+            let written = self
+                .data
+                .write_all_at(&self.buffer[..read], self.end + size);
             written.map_err(TreeError::io(self.dir.join("data")))?;
             size += read as u64;
         }
@@ -178,11 +183,16 @@ impl Contents {
         let (mut hasher, mut done) = (Hasher::default(), 0);
         let mut buffer = vec![0; CHUNK];
         while done < range.size {
-            let most = usize::try_from(range.size - done).unwrap_or(CHUNK).min(CHUNK);
-            let read = self.data.read_exact_at(&mut buffer[..most], range.at + done);
+            let most = usize::try_from(range.size - done)
+                .unwrap_or(CHUNK)
+                .min(CHUNK);
+            let read = self
+                .data
+                .read_exact_at(&mut buffer[..most], range.at + done);
             read.map_err(TreeError::io(&path))?;
             hasher.add(&buffer[..most]);
-            to.write_all(&buffer[..most]).map_err(TreeError::io(&path))?;
+            to.write_all(&buffer[..most])
+                .map_err(TreeError::io(&path))?;
             done += most as u64;
         }
         match hasher.end() == *hash {

@@ -130,7 +130,9 @@ mod octal {
 
     pub(super) fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<u32, D::Error> {
         let text = String::deserialize(from)?;
-        let mode = u32::from_str_radix(&text, 8).ok().filter(|mode| *mode <= 0o7777);
+        let mode = u32::from_str_radix(&text, 8)
+            .ok()
+            .filter(|mode| *mode <= 0o7777);
         mode.ok_or_else(|| D::Error::custom(format!("{text:?} is no mode such as \"0644\"")))
     }
 }
@@ -148,7 +150,9 @@ mod tests {
                 format!(r#"{{"kind":"file","size":3,"hash":"{hash}","mode":"0755"}}"#),
             ),
             (
-                What::Link { to: Target(b"\xff".to_vec()) },
+                What::Link {
+                    to: Target(b"\xff".to_vec()),
+                },
                 r#"{"kind":"link","to":"base64:/w==","mode":"0755"}"#.to_owned(),
             ),
             (What::Dir, r#"{"kind":"dir","mode":"0755"}"#.to_owned()),

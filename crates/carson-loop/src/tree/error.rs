@@ -50,7 +50,9 @@ impl TreeError {
         match self {
             Self::Io { .. } => "look at its permissions and at the disk",
             Self::TooMany { .. } => "name what need not be kept in .gitignore",
-            Self::NoRoom { .. } => "make room, or name large files that need not be kept in .gitignore",
+            Self::NoRoom { .. } => {
+                "make room, or name large files that need not be kept in .gitignore"
+            }
             Self::Cancelled => "start it again",
             Self::Damaged { .. } => "somebody changed it by hand: what it kept is lost",
         }

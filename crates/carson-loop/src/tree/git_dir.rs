@@ -63,7 +63,12 @@ fn pointed(top: &Path, file: &Path) -> Option<PathBuf> {
 
 fn text(file: &Path) -> Option<String> {
     let bytes = read_plain(file, POINTER).ok()??;
-    Some(String::from_utf8(bytes).ok()?.trim_end_matches(['\n', '\r']).to_owned())
+    Some(
+        String::from_utf8(bytes)
+            .ok()?
+            .trim_end_matches(['\n', '\r'])
+            .to_owned(),
+    )
 }
 
 /// A regular file of at most so many bytes; `None` for what is anything else, such as a pipe, which

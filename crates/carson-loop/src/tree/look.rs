@@ -273,7 +273,10 @@ impl Walk<'_, '_> {
         let known = before.entries.get(path)?;
         let hash = known.entry.content()?;
         let is_same = known.print.as_ref() == Some(print) && print.is_older_than(before.looked_at);
-        let is_kept = self.contents.as_ref().is_none_or(|contents| contents.has(hash));
+        let is_kept = self
+            .contents
+            .as_ref()
+            .is_none_or(|contents| contents.has(hash));
         (is_same && is_kept).then(|| known.entry.what.clone())
     }
 

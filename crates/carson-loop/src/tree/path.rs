@@ -64,7 +64,10 @@ impl TreePath {
     /// Its last part.
     #[must_use]
     pub fn name(&self) -> &[u8] {
-        self.0.rsplit(|byte| *byte == b'/').next().unwrap_or(&self.0)
+        self.0
+            .rsplit(|byte| *byte == b'/')
+            .next()
+            .unwrap_or(&self.0)
     }
 
     /// Its parts.
@@ -136,11 +139,18 @@ mod tests {
         for odd in ["", "/", "/etc", "a//b", "a/", "..", "a/../b", "./a", "a\0b"] {
             assert!(TreePath::new(odd).is_err(), "{odd:?}");
         }
-        assert!(TreePath::try_from("base64:Li4vYQ==".to_owned()).is_err(), "../a");
+        assert!(
+            TreePath::try_from("base64:Li4vYQ==".to_owned()).is_err(),
+            "../a"
+        );
         let path = TreePath::new("a/b").unwrap();
         assert_eq!(path.parent(), Some(TreePath::new("a").unwrap()));
         assert!(path.is_in(&TreePath::new("a").unwrap()));
-        assert!(!TreePath::new("ab").unwrap().is_in(&TreePath::new("a").unwrap()));
+        assert!(
+            !TreePath::new("ab")
+                .unwrap()
+                .is_in(&TreePath::new("a").unwrap())
+        );
     }
 
     proptest! {

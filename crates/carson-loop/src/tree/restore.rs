@@ -41,7 +41,10 @@ pub fn undo(
     }
     for change in changes {
         if let Some(before) = &change.before {
-            tell(&change.path, undoing.put(&change.path, before, change.after.as_ref()));
+            tell(
+                &change.path,
+                undoing.put(&change.path, before, change.after.as_ref()),
+            );
         }
     }
     undoing.close(changes);
@@ -97,11 +100,13 @@ impl Undoing<'_> {
             What::Dir => self.top.make_dir(path).map_err(said),
             What::Fifo => {
                 let put = self.top.put_fifo(path);
-                put.and_then(|()| self.top.set_mode(path, before.mode)).map_err(said)
+                put.and_then(|()| self.top.set_mode(path, before.mode))
+                    .map_err(said)
             }
-            What::Unread { .. } | What::Socket | What::Device => {
-                Err(format!("it was a {}, of which nothing is kept", before.what))
-            }
+            What::Unread { .. } | What::Socket | What::Device => Err(format!(
+                "it was a {}, of which nothing is kept",
+                before.what
+            )),
         }
     }
 }

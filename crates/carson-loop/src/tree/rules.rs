@@ -83,7 +83,9 @@ impl Rules {
     #[must_use]
     pub fn everything(root: &Path) -> Self {
         let git = GitDir::of(root);
-        let below = git.as_ref().and_then(|git| root.strip_prefix(&git.top).ok());
+        let below = git
+            .as_ref()
+            .and_then(|git| root.strip_prefix(&git.top).ok());
         let mut prefix = below.map(|below| below.as_os_str().as_bytes().to_vec());
         if let Some(prefix) = prefix.as_mut().filter(|prefix| !prefix.is_empty()) {
             prefix.push(b'/');
@@ -123,7 +125,9 @@ impl Rules {
     /// Paths of the tree that the index has.
     pub(super) fn tracked(&self) -> BTreeSet<TreePath> {
         let all = self.git.as_ref().map(tracked).unwrap_or_default();
-        let below = all.iter().filter_map(|path| path.strip_prefix(self.prefix.as_slice()));
+        let below = all
+            .iter()
+            .filter_map(|path| path.strip_prefix(self.prefix.as_slice()));
         below.filter_map(|path| TreePath::new(path).ok()).collect()
     }
 
@@ -198,10 +202,16 @@ impl Rules {
 fn holds(tracked: &BTreeSet<TreePath>, dir: &TreePath) -> bool {
     // Names that go on with a letter before `/`, such as `a-b` beside `a`, stand between.
     let first = TreePath::in_dir(Some(dir), b"\0");
-    tracked.range(first..).next().is_some_and(|path| path.is_in(dir))
+    tracked
+        .range(first..)
+        .next()
+        .is_some_and(|path| path.is_in(dir))
 }
 
 /// The lines of a file of patterns; none where it is none, or cannot be read.
 fn patterns(file: &Path) -> Vec<u8> {
-    read_plain(file, PATTERNS).ok().flatten().unwrap_or_default()
+    read_plain(file, PATTERNS)
+        .ok()
+        .flatten()
+        .unwrap_or_default()
 }

@@ -45,13 +45,24 @@ impl Snapshot {
 
     /// What stands where, in the order of the paths.
     pub fn entries(&self) -> impl Iterator<Item = (&TreePath, &Entry)> {
-        self.entries.iter().map(|(path, known)| (path, &known.entry))
+        self.entries
+            .iter()
+            .map(|(path, known)| (path, &known.entry))
     }
 
     /// What stands at a path.
     #[must_use]
     pub fn get(&self, path: &TreePath) -> Option<&Entry> {
         self.entries.get(path).map(|known| &known.entry)
+    }
+
+    /// Whether it has anything in a directory.
+    #[must_use]
+    pub fn holds(&self, dir: &TreePath) -> bool {
+        // Names that go on with a letter before `/`, such as `a-b` beside `a`, stand between.
+        let first = TreePath::in_dir(Some(dir), b"\0");
+        let next = self.entries.range(first..).next();
+        next.is_some_and(|(path, _)| path.is_in(dir))
     }
 
     /// How many entries it has.

@@ -19,7 +19,10 @@ pub(super) struct Print {
 }
 
 impl Print {
-    #[allow(clippy::useless_conversion, reason = "the types differ between systems")]
+    #[allow(
+        clippy::useless_conversion,
+        reason = "the types differ between systems"
+    )]
     pub(super) fn of(stat: &Stat) -> Self {
         Self {
             place: (u64::from(stat.st_dev), u64::from(stat.st_ino)),
@@ -45,7 +48,9 @@ impl Print {
 
 fn nanos(seconds: impl TryInto<i64>, nanos: impl TryInto<i64>) -> i64 {
     let seconds = seconds.try_into().unwrap_or(0);
-    seconds.saturating_mul(1_000_000_000).saturating_add(nanos.try_into().unwrap_or(0))
+    seconds
+        .saturating_mul(1_000_000_000)
+        .saturating_add(nanos.try_into().unwrap_or(0))
 }
 
 /// Whether files on this file system show by their times that they were written, also through a mapping into

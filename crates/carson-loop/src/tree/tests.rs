@@ -35,7 +35,10 @@ fn git(dir: &Path, args: &[&str]) -> Vec<u8> {
         .env("PATH", std::env::var_os("PATH").unwrap())
         .env("GIT_CONFIG_GLOBAL", "/dev/null")
         .env("GIT_CONFIG_NOSYSTEM", "1");
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .unwrap();
     let done = runtime.block_on(capture(&command, &Limits::within(Duration::from_secs(30))));
     let done = done.unwrap();
     assert!(done.success(), "{args:?}: {}", done.stderr.text());
@@ -74,7 +77,16 @@ fn repository() -> TempDir {
         write(root, name, text);
     }
     write(root, ".git/info/exclude", "excluded\n");
-    git(root, &["add", "--force", "a.txt", "build/kept.txt", "build/deep/kept.txt"]);
+    git(
+        root,
+        &[
+            "add",
+            "--force",
+            "a.txt",
+            "build/kept.txt",
+            "build/deep/kept.txt",
+        ],
+    );
     dir
 }
 
@@ -86,7 +98,10 @@ fn what_counts_is_what_git_would_take_up() {
     let mut said: Vec<&str> = said.split_terminator('\0').collect();
     said.retain(|name| !name.starts_with(".carson"));
     said.sort_unstable();
-    assert_eq!(seen(dir.path(), &Rules::of_repository(dir.path(), None)), said);
+    assert_eq!(
+        seen(dir.path(), &Rules::of_repository(dir.path(), None)),
+        said
+    );
     // From a directory below, by the same rules.
     let sub = dir.path().join("sub");
     let rules = Rules::of_repository(&sub, None);
@@ -103,10 +118,21 @@ fn everything_is_everything_but_what_is_named() {
         .leaving_out(["build/", "*.key"])
         .without([path("sub/deeper"), path("a.txt")]);
     let all = seen(dir.path(), &rules);
-    for there in ["x.log", "sub/only-here", "excluded", "build/kept.txt", "build/deep/kept.txt"] {
+    for there in [
+        "x.log",
+        "sub/only-here",
+        "excluded",
+        "build/kept.txt",
+        "build/deep/kept.txt",
+    ] {
         assert!(all.contains(&there.to_owned()), "{there}: {all:?}");
     }
-    for gone in ["build/out", "sub/secret.key", "sub/deeper/only-here", "a.txt"] {
+    for gone in [
+        "build/out",
+        "sub/secret.key",
+        "sub/deeper/only-here",
+        "a.txt",
+    ] {
         assert!(!all.contains(&gone.to_owned()), "{gone}: {all:?}");
     }
 }
@@ -131,7 +157,15 @@ fn names_of_every_kind_of_index_are_read() {
     ] {
         let dir = tempfile::tempdir().unwrap();
         git(dir.path(), &["init", "--quiet", "--object-format", format]);
-        let names = ["a", "a-b", "a/b", "a/bcd/e", "long-".repeat(30).as_str(), "z\nz"].map(str::to_owned);
+        let names = [
+            "a",
+            "a-b",
+            "a/b",
+            "a/bcd/e",
+            "long-".repeat(30).as_str(),
+            "z\nz",
+        ]
+        .map(str::to_owned);
         for name in &names[1..] {
             write(dir.path(), name, "x");
         }
@@ -142,8 +176,15 @@ fn names_of_every_kind_of_index_are_read() {
         git(dir.path(), &["add", "--intent-to-add", "z\nz"]);
         let git = GitDir::of(dir.path()).unwrap();
         let found = super::tracked::tracked(&git);
-        let found: Vec<String> = found.into_iter().map(|name| String::from_utf8(name).unwrap()).collect();
-        assert_eq!(found, ["a-b", "a/b", "a/bcd/e", "later", &names[4], "z\nz"], "{format} {settings:?}");
+        let found: Vec<String> = found
+            .into_iter()
+            .map(|name| String::from_utf8(name).unwrap())
+            .collect();
+        assert_eq!(
+            found,
+            ["a-b", "a/b", "a/bcd/e", "later", &names[4], "z\nz"],
+            "{format} {settings:?}"
+        );
     }
 }
 
@@ -159,8 +200,12 @@ fn odd_things_are_told_by_their_kind_and_hold_nobody_up() {
     symlink("/etc/passwd", root.join("out")).unwrap();
     symlink("..", root.join("sub/up")).unwrap();
     symlink(OsStr::from_bytes(b"no\xff"), root.join("dangling")).unwrap();
-    let seen = Look::at(root, &Rules::of_repository(root, None)).snapshot().unwrap();
-    let kinds = seen.entries().map(|(path, entry)| format!("{path} {}", entry.what));
+    let seen = Look::at(root, &Rules::of_repository(root, None))
+        .snapshot()
+        .unwrap();
+    let kinds = seen
+        .entries()
+        .map(|(path, entry)| format!("{path} {}", entry.what));
     assert_eq!(
         kinds.collect::<Vec<_>>(),
         [
@@ -175,7 +220,12 @@ fn odd_things_are_told_by_their_kind_and_hold_nobody_up() {
         ]
     );
     let link = &seen.get(&path("dangling")).unwrap().what;
-    assert_eq!(*link, What::Link { to: Target(b"no\xff".to_vec()) });
+    assert_eq!(
+        *link,
+        What::Link {
+            to: Target(b"no\xff".to_vec())
+        }
+    );
 }
 
 #[test]
@@ -185,10 +235,22 @@ fn there_is_a_bound_on_everything() {
         write(dir.path(), name, "12345");
     }
     let rules = Rules::everything(dir.path());
-    let bounds = Bounds { entries: 2, file: 4 };
-    let look = Look { bounds, ..Look::at(dir.path(), &rules) };
-    assert!(matches!(look.snapshot(), Err(TreeError::TooMany { most: 2, .. })));
-    let bounds = Bounds { entries: 9, file: 4 };
+    let bounds = Bounds {
+        entries: 2,
+        file: 4,
+    };
+    let look = Look {
+        bounds,
+        ..Look::at(dir.path(), &rules)
+    };
+    assert!(matches!(
+        look.snapshot(),
+        Err(TreeError::TooMany { most: 2, .. })
+    ));
+    let bounds = Bounds {
+        entries: 9,
+        file: 4,
+    };
     let seen = Look { bounds, ..look }.snapshot().unwrap();
     assert_eq!(seen.missed().len(), 3, "{:?}", seen.missed());
     // Deeper than any path that a call could name.
@@ -198,10 +260,17 @@ fn there_is_a_bound_on_everything() {
     }
     fs::create_dir_all(&deep).unwrap();
     let seen = Look::at(dir.path(), &rules).snapshot().unwrap();
-    assert!(seen.missed().iter().any(|missed| missed.why.contains("200 directories")));
+    assert!(
+        seen.missed()
+            .iter()
+            .any(|missed| missed.why.contains("200 directories"))
+    );
     let cancel = carson_proc::Cancel::new();
     cancel.cancel();
-    let look = Look { cancel: Some(&cancel), ..Look::at(dir.path(), &rules) };
+    let look = Look {
+        cancel: Some(&cancel),
+        ..Look::at(dir.path(), &rules)
+    };
     assert!(matches!(look.snapshot(), Err(TreeError::Cancelled)));
 }
 
@@ -214,7 +283,10 @@ fn a_change_of_the_same_size_in_the_same_moment_is_seen() {
     let mut before = Look::at(dir.path(), &rules).snapshot().unwrap();
     for round in 0..50 {
         write(dir.path(), "a", ["two", "one"][round % 2]);
-        let look = Look { before: Some(&before), ..Look::at(dir.path(), &rules) };
+        let look = Look {
+            before: Some(&before),
+            ..Look::at(dir.path(), &rules)
+        };
         let after = look.snapshot().unwrap();
         let changes = before.changes(&after);
         assert_eq!(changes.len(), 1, "{round}: {changes:?}");
@@ -295,18 +367,25 @@ fn apply(root: &Path, step: &Step) {
         Step::Write(name, byte) => {
             let file = at(name);
             let _ = file.parent().map(fs::create_dir_all);
-            let is_link = file.symlink_metadata().is_ok_and(|found| found.is_symlink());
+            let is_link = file
+                .symlink_metadata()
+                .is_ok_and(|found| found.is_symlink());
             let _ = (!is_link).then(|| fs::write(file, [*byte, b'\n']));
         }
         Step::Link(name, byte) => drop(symlink(format!("to-{byte}"), at(name))),
         Step::Dir(name) => drop(fs::create_dir_all(at(name))),
         Step::Mode(name, bits) => {
             let file = at(name);
-            if file.symlink_metadata().is_ok_and(|found| !found.is_symlink()) {
+            if file
+                .symlink_metadata()
+                .is_ok_and(|found| !found.is_symlink())
+            {
                 mode(&file, *bits);
             }
         }
-        Step::Remove(name) => drop(fs::remove_file(at(name)).or_else(|_| fs::remove_dir_all(at(name)))),
+        Step::Remove(name) => {
+            drop(fs::remove_file(at(name)).or_else(|_| fs::remove_dir_all(at(name))))
+        }
         Step::Rename(from, to) => drop(fs::rename(at(from), at(to))),
     }
 }
@@ -320,7 +399,11 @@ impl Drop for Opened {
         while let Some(dir) = todo.pop() {
             mode(&dir, 0o700);
             let items = fs::read_dir(dir).unwrap().map(|item| item.unwrap());
-            todo.extend(items.filter(|item| item.file_type().unwrap().is_dir()).map(|item| item.path()));
+            todo.extend(
+                items
+                    .filter(|item| item.file_type().unwrap().is_dir())
+                    .map(|item| item.path()),
+            );
         }
     }
 }
@@ -371,7 +454,10 @@ fn a_link_that_came_on_the_way_leads_nobody_out() {
     symlink(out.path(), root.join("d")).unwrap();
     let missed = undo(root, &contents, &before.changes(&after)).unwrap();
     assert_eq!(missed.len(), 1, "{missed:?}");
-    assert_eq!(fs::read_to_string(out.path().join("file")).unwrap(), "theirs");
+    assert_eq!(
+        fs::read_to_string(out.path().join("file")).unwrap(),
+        "theirs"
+    );
 }
 
 #[test]

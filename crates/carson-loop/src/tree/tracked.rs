@@ -25,7 +25,11 @@ pub(crate) fn tracked(git: &GitDir) -> BTreeSet<Vec<u8>> {
         // What the split index takes out of the shared one stays in here: it is there no more, or it
         // counts where it need not.
         let shared = plain(&git.dir.join(format!("sharedindex.{shared}")));
-        paths.extend(shared.and_then(|bytes| Some(parse(&bytes)?.paths)).unwrap_or_default());
+        paths.extend(
+            shared
+                .and_then(|bytes| Some(parse(&bytes)?.paths))
+                .unwrap_or_default(),
+        );
     }
     paths.remove(b"".as_slice());
     paths

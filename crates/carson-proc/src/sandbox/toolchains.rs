@@ -30,13 +30,15 @@ impl Toolchains {
         variable: impl Fn(&str) -> Option<OsString>,
     ) -> Self {
         let home = |(name, usual): (&'static str, &str)| {
-            let home = variable(name).map(PathBuf::from).or_else(|| Some(user?.join(usual)))?;
+            let home = variable(name)
+                .map(PathBuf::from)
+                .or_else(|| Some(user?.join(usual)))?;
             home.is_dir().then_some((name, home))
         };
         let homes: Vec<_> = TOOLCHAIN_HOMES.into_iter().filter_map(home).collect();
-        let secrets = homes.iter().flat_map(|(_, home)| {
-            ["credentials.toml", "credentials"].map(|name| home.join(name))
-        });
+        let secrets = homes
+            .iter()
+            .flat_map(|(_, home)| ["credentials.toml", "credentials"].map(|name| home.join(name)));
         Self {
             read: read(user, path, &homes),
             hide: secrets.collect(),
