@@ -1,5 +1,6 @@
 //! The tools that the daemon serves to clients of this machine (`[mcp]`).
 
+use std::convert::Infallible;
 use std::net::SocketAddr;
 use std::sync::{Arc, PoisonError};
 
@@ -8,6 +9,7 @@ use carson_home::Home;
 use carson_loop::caller::Caller;
 use carson_mcp::{Opening, Roots, Standing, http};
 use carson_redact::Redactor;
+use secrecy::SecretString;
 use tokio::task::JoinHandle;
 
 use crate::jobs::Shared;
@@ -18,7 +20,7 @@ pub(crate) struct Face(Option<Served>);
 
 struct Served {
     at: SocketAddr,
-    task: JoinHandle<()>,
+    task: JoinHandle<Infallible>,
 }
 
 impl Drop for Served {
@@ -38,7 +40,7 @@ impl Face {
         // The old one lets its address go first.
         self.0 = None;
         let (standing, of_token) = (Arc::new(OfDaemon(shared.clone())), shared.clone());
-        let token = Arc::new(move || {
+        let token = Arc::new(move || -> Result<SecretString, String> {
             let home = newest(&of_token);
             let mcp = home.fleet.mcp.as_ref();
             let mcp = mcp.ok_or("the settings have no [mcp] any more")?;
@@ -49,7 +51,7 @@ impl Face {
         });
         self.0 = wanted.map(|at| Served {
             at,
-            task: tokio::spawn(async move { match http::keep(at, standing, token).await {} }),
+            task: tokio::spawn(http::keep(at, standing, token)),
         });
     }
 }
