@@ -21,6 +21,7 @@
 //! - [`pull_end`] says what became of a pull request, and what takes a merge back.
 //! - [`breaker`] says what an outcome does to a role's fail streak.
 //! - [`outage`] says when a provider counts as down, and when it is asked again.
+//! - [`lesson`] has the words of what the fleet remembers.
 //! - [`repetition`] says whether a session goes in circles.
 //! - [`section`] is how an entry of a list (a sink, a forge) says what an operator may write of it.
 //!
@@ -43,6 +44,7 @@ mod engines;
 pub mod event;
 pub mod id;
 pub mod leaving;
+pub mod lesson;
 pub mod limits;
 pub mod outage;
 pub mod outcome;
