@@ -279,6 +279,12 @@ impl Bench {
         self.temp().join("outbox.schema.json")
     }
 
+    /// Where its execute sessions propose what later ones should know.
+    #[must_use]
+    pub fn lessons(&self) -> PathBuf {
+        self.temp().join("lessons.json")
+    }
+
     /// `XDG_RUNTIME_DIR` of the sessions: short, because sockets live there.
     #[must_use]
     pub fn runtime(&self) -> PathBuf {

@@ -1,6 +1,7 @@
 //! The command line.
 
 pub mod agent;
+pub mod memory;
 
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -15,6 +16,7 @@ use clap::{Args as ClapArgs, Parser, Subcommand};
 
 use crate::error::EXIT_CODES;
 use agent::Agent;
+use memory::Memory;
 
 /// The heading of what every command takes.
 const EVERYWHERE: &str = "Options of every command";
@@ -122,6 +124,11 @@ pub enum Command {
         /// By what they are put together.
         #[arg(long, value_parser = groups(), default_value = "role")]
         by: String,
+    },
+    /// Look at what the fleet remembers, propose, promote and take back.
+    Memory {
+        #[command(subcommand)]
+        action: Memory,
     },
     /// Print a firing's log, and where its transcripts are.
     Logs {

@@ -20,7 +20,7 @@ use crate::confine::Confinement;
 use crate::layout::Layout;
 use crate::role_file::{Author, CommandSection, CoverageSection, IdentityCheck, Promise, Tools};
 use crate::routes::Route;
-use crate::sections::{Heartbeat, Housekeeping};
+use crate::sections::{Heartbeat, Housekeeping, Memory};
 use crate::work::{RoleKind, WorkSource};
 
 /// Everything an operator decided.
@@ -60,6 +60,8 @@ pub struct Fleet {
     pub housekeeping: Housekeeping,
     /// How others learn that the daemon lives.
     pub heartbeat: Heartbeat,
+    /// What it remembers, and may believe by itself.
+    pub memory: Memory,
 }
 
 /// A repository.

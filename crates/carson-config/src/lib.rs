@@ -81,7 +81,7 @@ pub use role_file::{Author, CommandSection, CoverageSection, IdentityCheck, Prom
 pub use routes::Route;
 pub use schema::schema;
 pub use secret::{SecretError, read_secret};
-pub use sections::{Heartbeat, HeartbeatUrl, Housekeeping};
+pub use sections::{AutoPromote, EmbedderAt, Heartbeat, HeartbeatUrl, Housekeeping, Memory};
 pub use shipped::{ShippedRole, shipped_roles};
 pub use sources::Sources;
 pub use work::{RoleKind, WorkFrom, WorkSource};

@@ -13,7 +13,7 @@ use serde_json::Value;
 use crate::choices::{Cache, Unproven, Workspaces};
 use crate::forms::{As, Share, SomeTime, Zone};
 use crate::listed::Sections;
-use crate::sections::{HeartbeatSection, Housekeeping};
+use crate::sections::{HeartbeatSection, Housekeeping, MemorySection};
 
 // A section that is not here is a sink's or a forge's (`listed.rs`); what is nobody's was found
 // with its line before.
@@ -30,6 +30,7 @@ pub(crate) struct Settings {
     pub database: DatabaseSection,
     pub housekeeping: Housekeeping,
     pub heartbeat: HeartbeatSection,
+    pub memory: MemorySection,
     #[serde(skip)]
     pub listed: Sections,
 }

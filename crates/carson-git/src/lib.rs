@@ -47,6 +47,7 @@ mod bare;
 mod beside;
 mod branch;
 mod changed_since;
+mod cited;
 mod config;
 mod dated;
 mod durable;
@@ -90,6 +91,7 @@ mod worktree;
 mod fixture;
 
 pub use branch::{branch_name, is_protected};
+pub use cited::{Cited, FileNow};
 pub use config::config_value;
 pub use durable::file_system_of;
 pub use error::GitError;

@@ -3,8 +3,8 @@
 use crate::verb::Verb;
 use crate::{
     approve, backup, block, breaker, brief, cost, fire, firings, issue_edits, issues, labels, logs,
-    outcomes, pause, prune, pull_ends, pull_reviews, pulls, retry, roles, show, status, stop, why,
-    workspaces,
+    memory, outcomes, pause, prune, pull_ends, pull_reviews, pulls, retry, roles, show, status,
+    stop, why, workspaces,
 };
 
 /// Every verb there is.
@@ -49,6 +49,19 @@ pub const VERBS: &[Verb] = &[
     Verb::of::<block::Clear>(),
     Verb::of::<breaker::List>(),
     Verb::of::<breaker::Reset>(),
+    Verb::of::<memory::list::List>(),
+    Verb::of::<memory::list::Show>(),
+    Verb::of::<memory::recall::Recall>(),
+    Verb::of::<memory::propose::Propose>(),
+    Verb::of::<memory::decide::Promote>(),
+    Verb::of::<memory::decide::Hold>(),
+    Verb::of::<memory::revert::Revert>(),
+    Verb::of::<memory::audit::Audit>(),
+    Verb::of::<memory::exchange::Import>(),
+    Verb::of::<memory::exchange::Export>(),
+    Verb::of::<memory::gate::Gate>(),
+    Verb::of::<memory::gate::Reindex>(),
+    Verb::of::<memory::lift::Lift>(),
     Verb::of::<prune::Prune>(),
     Verb::of::<prune::Discard>(),
     Verb::of::<workspaces::List>(),

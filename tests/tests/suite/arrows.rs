@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use cargo_metadata::MetadataCommand;
 
 /// Floor of each crate (docs/ARCHITECTURE.md).
-const FLOORS: [(&str, u32); 19] = [
+const FLOORS: [(&str, u32); 20] = [
     ("carson-core", 0),
     ("carson-hook", 0),
     ("carson-redact", 0),
@@ -19,6 +19,7 @@ const FLOORS: [(&str, u32); 19] = [
     ("carson-notify", 1),
     ("carson-agent", 2),
     ("carson-home", 2),
+    ("carson-memory", 2),
     ("carson-bench", 3),
     ("carson-checks", 3),
     ("carson-firing", 4),

@@ -39,6 +39,7 @@ mod kill;
 mod limits;
 mod listed;
 mod lockfile;
+mod memory;
 mod older;
 mod ordinary_box;
 mod outage;

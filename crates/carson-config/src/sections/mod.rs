@@ -2,12 +2,15 @@
 
 mod account;
 mod forge;
+mod memory;
 mod provider;
 mod repo;
 mod upkeep;
 
 pub(crate) use account::accounts;
 pub(crate) use forge::forges;
+pub use memory::{AutoPromote, EmbedderAt, Memory};
+pub(crate) use memory::{MemorySection, memory};
 pub(crate) use repo::repos;
 pub use upkeep::{Heartbeat, HeartbeatUrl, Housekeeping};
 pub(crate) use upkeep::{HeartbeatSection, heartbeat};
