@@ -506,14 +506,15 @@ impl TestFleet {
 }
 
 /// The `carson` binary of the build that this test belongs to. `cargo xtask test` builds it, and
-/// `carson-hook` and `carson-launch` beside it.
+/// `carson-hook`, `carson-launch` and `carson-inspect` beside it.
 #[must_use]
 pub fn binary() -> PathBuf {
     // target/debug/deps/suite-0123abcd
     let test = std::env::current_exe().unwrap();
     let target = test.parent().and_then(Path::parent).unwrap();
     let binary = target.join("carson");
-    for wanted in ["carson", "carson-hook", "carson-launch"].map(|name| target.join(name)) {
+    let all = ["carson", "carson-hook", "carson-launch", "carson-inspect"];
+    for wanted in all.map(|name| target.join(name)) {
         assert!(
             wanted.is_file(),
             "{} is not built: run `cargo xtask test`, or `cargo build --bins` first",

@@ -8,6 +8,7 @@ pub mod fleet;
 )]
 pub mod http_remote;
 pub mod judge;
+mod mcp_sdk;
 pub mod model;
 pub mod postgres;
 mod set_clock;
@@ -15,5 +16,6 @@ mod until;
 pub mod users;
 
 pub use dice::Dice;
+pub use mcp_sdk::mcp_sdk;
 pub use set_clock::SetClock;
 pub use until::until;

@@ -33,12 +33,45 @@ const CODEX: Agent = Agent {
     script: None,
 };
 
-/// The programs' paths.
+const GEMINI: Agent = Agent {
+    package: "@google/gemini-cli",
+    version: "0.61.0",
+    program: "gemini",
+    script: None,
+};
+
+const OPENCODE: Agent = Agent {
+    package: "opencode-ai",
+    version: "1.18.33",
+    program: "opencode",
+    script: Some("postinstall.mjs"),
+};
+
+/// All of them, each with the variable that tells tests where it is.
+const AGENTS: [(&str, Agent); 4] = [
+    ("CARSON_TEST_CLAUDE", CLAUDE),
+    ("CARSON_TEST_CODEX", CODEX),
+    ("CARSON_TEST_GEMINI", GEMINI),
+    ("CARSON_TEST_OPENCODE", OPENCODE),
+];
+
+/// Where they are.
 pub struct Agents {
+    dir: PathBuf,
+}
+
+impl Agents {
+    /// The variables by which tests find them.
+    pub fn variables(&self) -> impl Iterator<Item = (&'static str, PathBuf)> {
+        AGENTS
+            .iter()
+            .map(|(name, agent)| (*name, agent.binary(&self.dir)))
+    }
+
     /// Claude Code.
-    pub claude: PathBuf,
-    /// Codex.
-    pub codex: PathBuf,
+    pub fn claude(&self) -> PathBuf {
+        CLAUDE.binary(&self.dir)
+    }
 }
 
 /// Installs the pinned versions unless the cache has them.
@@ -47,13 +80,10 @@ pub struct Agents {
 /// When npm is missing or fails, or what it installed is not a pinned version.
 pub fn ensure(interrupt: &Interrupt, cache: &Cache) -> anyhow::Result<Agents> {
     let dir = cache.dir("npm")?;
-    if [CLAUDE, CODEX].iter().any(|agent| !agent.is_in(&dir)) {
+    if AGENTS.iter().any(|(_, agent)| !agent.is_in(&dir)) {
         install(interrupt, &dir)?;
     }
-    Ok(Agents {
-        claude: CLAUDE.binary(&dir),
-        codex: CODEX.binary(&dir),
-    })
+    Ok(Agents { dir })
 }
 
 /// What is there in the right version stays as it is: another run may be using it.
@@ -62,9 +92,12 @@ fn install(interrupt: &Interrupt, dir: &Path) -> anyhow::Result<()> {
         on_path("npm"),
         "the tests need npm: install Node.js 20 or later, then try again"
     );
-    for Agent {
-        package, version, ..
-    } in [CLAUDE, CODEX]
+    for (
+        _,
+        Agent {
+            package, version, ..
+        },
+    ) in &AGENTS
     {
         println!(
             "xtask: installing {package} {version} into {}",
@@ -73,7 +106,7 @@ fn install(interrupt: &Interrupt, dir: &Path) -> anyhow::Result<()> {
     }
     fs::write(dir.join("package.json"), manifest()).context("cannot write package.json")?;
     npm_install(interrupt, dir)?;
-    for agent in [CLAUDE, CODEX] {
+    for (_, agent) in &AGENTS {
         if agent.found(dir).is_none() {
             agent.place(interrupt, dir)?;
         }
@@ -99,8 +132,20 @@ impl Agent {
         output(Command::new(self.binary(dir)).arg("--version"))
     }
 
+    /// Its package says which version it is at once, where it itself takes seconds; what starts it is there.
     fn is_in(&self, dir: &Path) -> bool {
-        self.found(dir).is_some_and(|said| self.is_pinned(&said))
+        let manifest = dir
+            .join("node_modules")
+            .join(self.package)
+            .join("package.json");
+        let manifest = fs::read_to_string(manifest).unwrap_or_default();
+        let said = format!("\"version\": \"{}\"", self.version);
+        let is_listed = manifest.contains(&said);
+        match self.script {
+            // The script puts the program there, and may not have been run.
+            Some(_) => is_listed && self.found(dir).is_some_and(|said| self.is_pinned(&said)),
+            None => is_listed && self.binary(dir).exists(),
+        }
     }
 
     /// `2.1.329 (Claude Code)`, `codex-cli 0.169.0`.
@@ -121,12 +166,16 @@ impl Agent {
 
 /// Recent npm runs a package's install script only when the manifest allows it.
 fn manifest() -> String {
-    let wanted = [CLAUDE, CODEX].map(|it| format!("\"{}\": \"{}\"", it.package, it.version));
+    let wanted = AGENTS.map(|(_, it)| format!("\"{}\": \"{}\"", it.package, it.version));
+    let scripts = AGENTS.into_iter().filter(|(_, it)| it.script.is_some());
+    let scripts: Vec<String> = scripts
+        .map(|(_, it)| format!("\"{}\": true", it.package))
+        .collect();
     format!(
         "{{\n  \"private\": true,\n  \"dependencies\": {{ {} }},\n  \
-         \"allowScripts\": {{ \"{}\": true }}\n}}\n",
+         \"allowScripts\": {{ {} }}\n}}\n",
         wanted.join(", "),
-        CLAUDE.package
+        scripts.join(", ")
     )
 }
 

@@ -11,6 +11,7 @@ mod fleet;
 mod hook;
 mod idle;
 mod lateness;
+mod looping;
 mod no_work;
 mod peer;
 mod sample;
@@ -98,6 +99,16 @@ pub fn run_agent(interrupt: &Interrupt) -> anyhow::Result<ExitCode> {
     print(&agent::measure(
         &root().join("target/release/carson-agent"),
     )?);
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Measures an attempt of `carson loop` beside the same loop in bash.
+///
+/// # Errors
+/// When it cannot be built or started.
+pub fn run_loop(interrupt: &Interrupt) -> anyhow::Result<ExitCode> {
+    interrupt.must(cargo().args(["build", "--release", "--locked", "--bins"]))?;
+    print(&looping::measure(&root().join("target/release/carson"))?);
     Ok(ExitCode::SUCCESS)
 }
 
@@ -200,7 +211,7 @@ fn cold_build(interrupt: &Interrupt) -> anyhow::Result<Figure> {
 }
 
 /// An empty directory under the system's temporary one.
-fn tempdir(name: &str) -> anyhow::Result<PathBuf> {
+pub(crate) fn tempdir(name: &str) -> anyhow::Result<PathBuf> {
     let dir = std::env::temp_dir().join(format!("{name}-{}", std::process::id()));
     if dir.exists() {
         std::fs::remove_dir_all(&dir)?;
@@ -226,7 +237,7 @@ fn print(figures: &[Figure]) {
 }
 
 /// Runs a command that must succeed, and gives its output.
-fn output(command: &mut Command) -> anyhow::Result<String> {
+pub(crate) fn output(command: &mut Command) -> anyhow::Result<String> {
     let done = command.output()?;
     let said = String::from_utf8_lossy(&done.stderr);
     anyhow::ensure!(done.status.success(), "{command:?}: {said}");

@@ -16,7 +16,7 @@ struct Package {
     present: fn() -> bool,
 }
 
-const PACKAGES: [Package; 10] = [
+const PACKAGES: [Package; 11] = [
     Package {
         name: "git",
         present: || on_path("git"),
@@ -53,6 +53,11 @@ const PACKAGES: [Package; 10] = [
         name: "gnupg",
         present: || on_path("gpg"),
     },
+    // Says which tools a repository needs.
+    Package {
+        name: "direnv",
+        present: || on_path("direnv"),
+    },
     // Sets the clock of one process.
     Package {
         name: "faketime",
@@ -66,10 +71,14 @@ const PACKAGES: [Package; 10] = [
 ];
 
 /// What tests of a whole machine make their disks with.
-const DISKS: [Package; 2] = [
+const DISKS: [Package; 3] = [
     Package {
         name: "btrfs-progs",
         present: || on_path("mkfs.btrfs") || Path::new("/usr/sbin/mkfs.btrfs").exists(),
+    },
+    Package {
+        name: "xfsprogs",
+        present: || on_path("mkfs.xfs") || Path::new("/usr/sbin/mkfs.xfs").exists(),
     },
     Package {
         name: "e2fsprogs",

@@ -10,7 +10,7 @@ use std::process::{Command, ExitCode};
 use anyhow::{Context, bail};
 
 use crate::interrupt::Interrupt;
-use crate::workspace::output;
+use crate::workspace::{cargo, output};
 use crate::{debian, test};
 
 /// A part of the tests, and why it cannot run here.
@@ -42,8 +42,8 @@ pub fn run(interrupt: &Interrupt, args: &[&str]) -> anyhow::Result<ExitCode> {
     }
     let parts = [
         Part {
-            what: "power cuts, a disk that turns read-only, and a quota",
-            filter: "test(/^(power|read_only|quota)::/)",
+            what: "power cuts, a disk that turns read-only, a quota, and disks that clone",
+            filter: "test(/^(power|read_only|quota|clones)::/)",
             missing: no_disk(),
         },
         Part {
@@ -72,6 +72,8 @@ pub fn run(interrupt: &Interrupt, args: &[&str]) -> anyhow::Result<ExitCode> {
     if filters.is_empty() {
         return Ok(ExitCode::SUCCESS);
     }
+    // One part runs tests of the suite, on other disks.
+    interrupt.must(cargo().args(["test", "--workspace", "--no-run", "--test", "suite"]))?;
     // Of the whole workspace: for one package alone cargo would build its dependencies anew.
     let chosen = ["--profile", "machine", "--test", "machine"];
     let env = [
@@ -144,7 +146,7 @@ fn no_disk() -> Option<String> {
         if fs::File::open("/dev/loop-control").is_err() {
             return Some("there are no loop devices (/dev/loop-control)".to_owned());
         }
-        ["btrfs", "ext4"]
+        ["btrfs", "ext4", "xfs"]
             .into_iter()
             .find(|name| !has(name))
             .map(|name| format!("the kernel has no {name}"))

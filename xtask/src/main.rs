@@ -3,7 +3,7 @@
 //! # Theory of operation
 //! `cargo xtask test` is the one command that runs every test. It makes sure that what the tests
 //! need is there, in this order: Debian packages ([`debian`]), the pinned agent CLIs ([`agents`]), what
-//! stands in for GitHub ([`github`]), the test runner ([`runner`]). Each step looks first and installs only what is missing, so a
+//! stands in for GitHub ([`github`]), a client of MCP ([`mcp_sdk`]), the test runner ([`runner`]). Each step looks first and installs only what is missing, so a
 //! second run goes straight to the tests. Nothing that is missing is ever skipped over: the
 //! command stops and says what to do.
 //!
@@ -14,8 +14,9 @@
 //! |---|---|
 //! | `CARSON_TEST_POSTGRES` | URL of the private server, as its superuser |
 //! | `CARSON_TEST_CLAUDE` | path of the pinned Claude Code |
-//! | `CARSON_TEST_CODEX` | path of the pinned Codex |
+//! | `CARSON_TEST_CODEX`, `CARSON_TEST_GEMINI`, `CARSON_TEST_OPENCODE` | those of the pinned Codex, Gemini CLI and opencode |
 //! | `CARSON_TEST_EMULATE`, `CARSON_TEST_PRISM`, `CARSON_TEST_GITHUB_API` | paths of a GitHub emulator, of Prism, and of GitHub's description of its API |
+//! | `CARSON_TEST_MCP_SDK` | path of the official TypeScript SDK of the Model Context Protocol |
 //! | `PROPTEST_RNG_SEED` | where the property tests begin; each commit has its own ([`seed`]) |
 //! | `CARSON_TEST_ORDINARY_FOLLOWS` | the tests of the walls need not play an ordinary user |
 //!
@@ -27,7 +28,7 @@
 //! Downloads go to `.cache` in the checkout, or to `CARSON_TEST_CACHE`. Every child runs under
 //! [`interrupt`], so that Ctrl-C and SIGTERM end the child first, and then the server.
 //!
-//! `cargo xtask bench` measures; see [`bench`].
+//! `cargo xtask bench` measures; see [`bench`]. `cargo xtask local-model` runs a real model; see [`local_model`].
 //!
 //! `cargo xtask ci` runs `.ci/run`, which is the list of what must pass before a merge.
 
@@ -43,13 +44,17 @@
 
 mod agents;
 mod bench;
+mod conformance;
 mod debian;
 mod endurance;
 mod github;
 mod install;
 mod interrupt;
+mod local_model;
 mod machine;
+mod mcp_sdk;
 mod memory_dir;
+mod npm_packages;
 mod ordinary;
 mod packagers;
 mod postgres;
@@ -75,6 +80,8 @@ commands:
   test --quick    what can be tested within a minute: for a developer's loop
   test --ordinary [-- ARGS]
                   as root: only the tests of the walls, as an ordinary user (part of `test`)
+  conformance     ask the same of every real agent CLI, and print the table engine x case of docs/engines.md; some
+                  minutes
   ci              run .ci/run: format check, lints, tests
   soak [--minutes N] [--seed N]
                   50 roles for so long (10) while the daemon, firings and CLIs are killed at random
@@ -86,9 +93,12 @@ commands:
                   power cuts on a disk of its own, the unit file in a systemd of its own, and what takes
                   minutes: rows of a database, benches to prune; says what this machine has not, and fails
                   for it when that is --required
+  local-model     carson-agent and whole firings with a real model of 135 million parameters on this machine: its
+                  bounds, not its work; a few minutes, and 200 MB of downloads at the first time
   bench [--cold]  measure speed and memory beside peers; --cold times a release build too
   bench hook      measure one call of the pre-tool-use hook beside /bin/true and python3
   bench agent     measure carson-agent beside a python3 loop of its kind
+  bench loop      measure an attempt of `carson loop` beside the same loop in bash
   bench egress    measure the egress proxy beside tinyproxy
   bench sandbox   measure what the sandbox adds to a start, beside bubblewrap
   bench redact    measure redaction of a gigabyte of output
@@ -121,16 +131,19 @@ fn dispatch(interrupt: &Interrupt, args: &[String]) -> anyhow::Result<ExitCode> 
         ["test", "--quick"] => test::run(interrupt, &["--profile", "quick"], &[]),
         ["test", "--ordinary"] => test::run_ordinary(interrupt, &[]),
         ["test", "--ordinary", "--", rest @ ..] => test::run_ordinary(interrupt, rest),
+        ["conformance"] => conformance::run(interrupt),
         ["ci"] => ci(interrupt),
         ["soak", rest @ ..] => endurance::run(interrupt, &endurance::SOAK, rest),
         ["hostile", rest @ ..] => endurance::run(interrupt, &endurance::HOSTILE, rest),
         ["week", rest @ ..] => endurance::run(interrupt, &endurance::WEEK, rest),
         ["machine", rest @ ..] => machine::run(interrupt, rest),
+        ["local-model"] => local_model::run(interrupt),
         ["bench"] => bench::run(interrupt, false),
         ["bench", "--cold"] => bench::run(interrupt, true),
         ["bench", "sandbox"] => bench::run_sandbox(interrupt),
         ["bench", "hook"] => bench::run_hook(interrupt),
         ["bench", "agent"] => bench::run_agent(interrupt),
+        ["bench", "loop"] => bench::run_loop(interrupt),
         ["bench", "egress"] => bench::run_egress(interrupt),
         ["bench", "redact"] => bench::run_redact(interrupt),
         ["bench", "firing"] => bench::run_firing(interrupt, None),

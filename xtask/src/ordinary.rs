@@ -29,7 +29,13 @@ const TESTS: &str = "binary_id(carson-tests::suite) & test(/^(hostile|sandbox|eg
                      - test(/^egress::packages::/) - test(/a_flood_of_output/)";
 
 /// The binaries that the suite runs.
-const BINARIES: [&str; 4] = ["carson", "carson-hook", "carson-launch", "hostile"];
+const BINARIES: [&str; 5] = [
+    "carson",
+    "carson-hook",
+    "carson-inspect",
+    "carson-launch",
+    "hostile",
+];
 
 /// Whether there is anybody else to be.
 pub fn applies() -> bool {
@@ -168,7 +174,7 @@ impl Place {
         agents: &Agents,
     ) -> anyhow::Result<&'c mut Command> {
         let claude = self.dir.join("claude");
-        second_name(&agents.claude.canonicalize()?, &claude)?;
+        second_name(&agents.claude().canonicalize()?, &claude)?;
         Ok(command
             .current_dir(self.workspace())
             .env("HOME", self.home())

@@ -9,7 +9,7 @@ use crate::memory_dir::MemoryDir;
 use crate::postgres::Postgres;
 use crate::runner::Runner;
 use crate::workspace::{Cache, cargo};
-use crate::{agents, debian, github, ordinary, packagers, seed, slowest};
+use crate::{agents, debian, github, mcp_sdk, ordinary, packagers, seed, slowest};
 
 /// What is built before any test runs.
 const BUILD: [&str; 3] = ["build", "--workspace", "--all-targets"];
@@ -35,6 +35,7 @@ pub fn run(
     let agents = agents::ensure(interrupt, &cache)?;
     let github = github::ensure(interrupt, &cache)?;
     let packagers = packagers::ensure(interrupt, &cache)?;
+    let mcp_sdk = mcp_sdk::ensure(interrupt, &cache)?;
     let runner = Runner::ensure(interrupt, &cache)?;
     // Another run in this checkout need not wait for our tests, only for our downloads.
     drop(cache);
@@ -43,10 +44,10 @@ pub fn run(
     let with_env = |mut command: Command| {
         command
             .env("CARSON_TEST_POSTGRES", postgres.url())
-            .env("CARSON_TEST_CLAUDE", &agents.claude)
-            .env("CARSON_TEST_CODEX", &agents.codex)
+            .envs(agents.variables())
             .envs(github.variables())
             .env("CARSON_TEST_PACKAGERS", &packagers)
+            .env(mcp_sdk::VARIABLE, &mcp_sdk)
             .envs(env.iter().map(|(name, value)| (name, value)));
         command
     };

@@ -149,6 +149,11 @@ pub async fn start(args: &Args) -> Result<u8, StartError> {
         walls: shell.walls.is_some(),
         bounds: &bounds,
     });
+    for missed in tools.servers.missed() {
+        progress.see(&Event::Notice {
+            text: &missed.to_string(),
+        });
+    }
     let line = args.until.clone();
     let parts = Parts {
         model: endpoint,

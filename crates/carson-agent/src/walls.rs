@@ -12,7 +12,7 @@ use std::rc::Rc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-use carson_proc::sandbox::{Demand, Network, Profile, UNMET};
+use carson_proc::sandbox::{Demand, Network, Profile, Toolchains, UNMET};
 use carson_proc::{Command, Exit, Limits};
 
 use crate::place::Place;
@@ -71,7 +71,8 @@ impl Walls {
         }
         let root = place.root().to_owned();
         let mut read = Profile::system_reads();
-        read.extend(toolchains(user, path));
+        let toolchains = toolchains(user, path);
+        read.extend(toolchains.read);
         read.extend(asked.read.iter().cloned());
         // What runs when the operator uses git next is not the model's to write.
         let gits = root.join(".git");
@@ -83,9 +84,7 @@ impl Walls {
         let mut write = vec![root, home];
         write.extend(asked.write.iter().cloned());
         let mut hide = Profile::system_secrets();
-        for (_, home) in toolchain_homes(user) {
-            hide.extend(["credentials.toml", "credentials"].map(|name| home.join(name)));
-        }
+        hide.extend(toolchains.hide);
         let profile = Profile {
             demand: Demand::Required,
             read,
@@ -171,57 +170,10 @@ fn private_dir() -> io::Result<PathBuf> {
     Ok(dir)
 }
 
-/// Where the programs on `PATH` live, and what the toolchains in a home need; the home itself is not
-/// read.
-fn toolchains(user: Option<&Path>, path: &OsStr) -> Vec<PathBuf> {
-    let dirs = std::env::split_paths(path).filter(|dir| dir.is_absolute());
-    let mut places: Vec<PathBuf> = dirs.flat_map(|dir| programs(user, dir)).collect();
-    for (variable, home) in toolchain_homes(user) {
-        let parts = match variable {
-            "CARGO_HOME" => &["bin", "registry", "git", "config.toml", "config"][..],
-            _ => &["."][..],
-        };
-        places.extend(parts.iter().map(|part| home.join(part)));
-    }
-    places.retain(|place| place.exists());
-    let real = places.iter().filter_map(|place| place.canonicalize().ok());
-    let real: Vec<PathBuf> = real.collect();
-    places.extend(real);
-    places.sort();
-    places.dedup();
-    places
+/// The toolchains of the user.
+fn toolchains(user: Option<&Path>, path: &OsStr) -> Toolchains {
+    Toolchains::of(user, path, |name| std::env::var_os(name))
 }
-
-/// What stands beside a `bin` and belongs to its programs.
-const BESIDE_BIN: [&str; 4] = ["lib", "lib64", "libexec", "include"];
-
-/// What is read for the programs of one directory: it, and their libraries. A whole home is not.
-fn programs(user: Option<&Path>, dir: PathBuf) -> Vec<PathBuf> {
-    if dir.parent().is_none() || user.is_some_and(|user| user.starts_with(&dir)) {
-        return Vec::new();
-    }
-    let around = dir.parent().filter(|_| dir.ends_with("bin"));
-    let around = around.filter(|around| Some(*around) != user);
-    let beside = around
-        .into_iter()
-        .flat_map(|around| BESIDE_BIN.map(|name| around.join(name)));
-    let mut places: Vec<PathBuf> = beside.collect();
-    places.push(dir);
-    places
-}
-
-/// The homes of toolchains that there are, by their variables.
-fn toolchain_homes(user: Option<&Path>) -> Vec<(&'static str, PathBuf)> {
-    let home = |(variable, usual)| {
-        let named = std::env::var_os(variable).map(PathBuf::from);
-        let home = named.or_else(|| Some(user?.join(usual)))?;
-        home.is_dir().then_some((variable, home))
-    };
-    TOOLCHAIN_HOMES.into_iter().filter_map(home).collect()
-}
-
-/// Homes of toolchains: the variable, and where it usually is in a home.
-const TOOLCHAIN_HOMES: [(&str, &str); 2] = [("CARGO_HOME", ".cargo"), ("RUSTUP_HOME", ".rustup")];
 
 /// What commands behind walls see: nothing of ours but how to find programs, and what is named.
 #[must_use]
@@ -235,38 +187,10 @@ pub fn environment(
     let mut env: Vec<(OsString, OsString)> = ours
         .filter_map(|name| Some((name.into(), std::env::var_os(name)?)))
         .collect();
-    let homes = toolchain_homes(user).into_iter();
+    let homes = toolchains(user, OsStr::new("")).homes.into_iter();
     env.extend(homes.map(|(variable, home)| (variable.into(), home.into())));
     env.push(("HOME".into(), walls.home().into()));
     env.push(("TMPDIR".into(), walls.home().join("tmp").into()));
     env.push(("TERM".into(), "dumb".into()));
     env
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn programs_are_read_with_their_libraries_and_a_home_is_not() {
-        let user = Path::new("/home/me");
-        let read = |dir: &str, place: &str| {
-            let places = programs(Some(user), PathBuf::from(dir));
-            places.contains(&PathBuf::from(place))
-        };
-        for dir in [
-            "/opt/node/bin",
-            "/home/me/.nvm/v20/bin",
-            "/home/me/bin",
-            "/srv/tools",
-        ] {
-            assert!(read(dir, dir), "{dir}");
-        }
-        assert!(read("/home/me/.nvm/v20/bin", "/home/me/.nvm/v20/lib"));
-        assert!(!read("/home/me/.local/bin", "/home/me/.local/share"));
-        assert!(!read("/home/me/bin", "/home/me/lib"));
-        for none in ["/home/me", "/home", "/"] {
-            assert!(!read(none, none), "{none}");
-        }
-    }
 }

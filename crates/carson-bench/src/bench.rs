@@ -3,7 +3,7 @@
 
 use std::path::{Path, PathBuf};
 
-use carson_config::Role;
+use carson_config::{Role, Workspaces};
 use carson_core::FiringId;
 use carson_core::declared::Outbox;
 use carson_engine::Access;
@@ -29,8 +29,10 @@ pub struct Bench {
     work: PathBuf,
     /// Where home and temporary directories lie.
     desk: PathBuf,
-    /// What its trees stand on; without it they are copies.
+    /// What its trees stand on; without it they have all of their files.
     stand: Option<Stand>,
+    /// Whether these are clones.
+    cloned: bool,
 }
 
 impl Bench {
@@ -43,6 +45,7 @@ impl Bench {
             work: root.clone(),
             desk: root.clone(),
             stand: None,
+            cloned: false,
             root,
         }
     }
@@ -60,6 +63,7 @@ impl Bench {
                 renames: false,
                 ..stand
             }),
+            cloned: false,
             root: self.root.clone(),
         }
     }
@@ -68,6 +72,22 @@ impl Bench {
     #[must_use]
     pub fn on(self, stand: Option<Stand>) -> Self {
         Self { stand, ..self }
+    }
+
+    /// The same with files that are clones, or are not.
+    #[must_use]
+    pub fn cloned(self, cloned: bool) -> Self {
+        Self { cloned, ..self }
+    }
+
+    /// What its worktree is made of.
+    #[must_use]
+    pub fn kind(&self) -> Workspaces {
+        match (&self.stand, self.cloned) {
+            (Some(_), _) => Workspaces::Layers,
+            (None, true) => Workspaces::Clone,
+            (None, false) => Workspaces::Copy,
+        }
     }
 
     /// A clean room of it: a worktree, a repository, a home and temporary directories that nobody
@@ -149,6 +169,16 @@ impl Bench {
     pub(crate) fn is_below(&self, path: &Path) -> bool {
         let mut trees = self.stand.iter().flat_map(Stand::all_trees);
         trees.any(|tree| tree.join(path).symlink_metadata().is_ok())
+    }
+
+    /// Whether the worktree may hold skills of the repository's, where CLIs look for them by themselves.
+    #[must_use]
+    pub fn may_hold_skills(&self) -> bool {
+        let tree = self.tree();
+        let holds = |name: &str| {
+            tree.join(name).symlink_metadata().is_ok() || self.is_below(Path::new(name))
+        };
+        [".agents", ".codex"].into_iter().any(holds)
     }
 
     /// Whether what it stands on has a file or link where a path of the worktree has a directory.

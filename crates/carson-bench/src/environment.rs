@@ -13,6 +13,7 @@ use carson_core::{FiringId, RepoName};
 
 use crate::bench::{Bench, MARKER};
 use crate::hook_command::guarded_hook;
+use crate::toolchains::Found;
 use carson_home::Home;
 use carson_home::lent_dirs;
 
@@ -49,6 +50,8 @@ pub enum From {
     Identity,
     /// The firing's proxy.
     Egress,
+    /// A toolchain that the repository's files name.
+    Toolchain,
 }
 
 impl fmt::Display for From {
@@ -62,6 +65,7 @@ impl fmt::Display for From {
             Self::SignIn => "a private copy of the sign-in, made for each session",
             Self::Identity => "the role's identity",
             Self::Egress => "the firing's proxy, made for each firing",
+            Self::Toolchain => "a toolchain of the repository",
         })
     }
 }
@@ -117,6 +121,8 @@ pub struct Wanted<'a> {
     pub attempt: u32,
     /// What the firing's proxy says of itself; it wins over everything.
     pub egress: Vec<(&'static str, String)>,
+    /// What the repository's toolchains say; everything but the operator's wins over it.
+    pub toolchains: &'a Found,
 }
 
 impl Bench {
@@ -134,6 +140,7 @@ impl Bench {
     pub fn variables(&self, wanted: &Wanted<'_>) -> Vec<Variable> {
         let mut env = Environment::default();
         env.operators(wanted);
+        env.toolchains(&wanted.toolchains.at(&self.seen_tree(), &self.seen_home()));
         env.benches(self, wanted.home);
         env.carsons(self, wanted);
         for (name, value) in &wanted.account.env {
@@ -187,6 +194,17 @@ impl Environment {
         }
     }
 
+    fn toolchains(&mut self, found: &Found) {
+        for (name, value) in &found.variables {
+            self.set(From::Toolchain, name, value);
+        }
+        let path = self.0.iter().find(|known| known.name == "PATH");
+        let path = path.map(|known| known.value.clone()).unwrap_or_default();
+        if !found.path.is_empty() {
+            self.set(From::Toolchain, "PATH", found.before(&path));
+        }
+    }
+
     fn benches(&mut self, bench: &Bench, home: &Home) {
         if let Some(user_home) = &home.user_home
             && !self.has("RUSTUP_HOME")
@@ -230,6 +248,14 @@ impl Environment {
         own("CARSON_PROTECTED", &protected);
         own("CARSON_HOOK_EVENTS", &bench.hook_events());
         own("CARSON_HOOK_COMMAND", &hook);
+        if wanted
+            .role
+            .servers
+            .iter()
+            .any(|server| !server.secrets.is_empty())
+        {
+            own("CARSON_SECRET_PATHS", &bench.granted().join("secrets/**"));
+        }
         if wanted.attempt > 0 && !wanted.role.grant.is_empty() {
             own("CARSON_OUTBOX", &bench.outbox());
         }

@@ -20,6 +20,29 @@ pub fn programs(home: &Home) -> Option<PathBuf> {
     home.program.parent()?.canonicalize().ok()
 }
 
+/// What sessions are given and Carson takes from the operator's own places: programs of MCP servers, which see
+/// secrets, and skills.
+pub fn lent(home: &Home) -> Vec<OwnPlace> {
+    let roles = home.fleet.roles.values();
+    let given = roles.flat_map(|role| {
+        let words = role.servers.iter().flat_map(|server| &server.command);
+        let files = words
+            .map(PathBuf::from)
+            .filter(|word| word.is_absolute() && word.is_file());
+        let files = files.map(|file| (file, "what an MCP server runs"));
+        files.chain(
+            role.skills
+                .iter()
+                .map(|skill| (skill.dir.clone(), "a skill")),
+        )
+    });
+    let found = given.filter_map(|(path, what)| {
+        let path = path.canonicalize().ok()?;
+        Some(OwnPlace { path, what })
+    });
+    found.collect()
+}
+
 /// What Carson believes: settings, also where a link leads to them, and the repositories of this
 /// machine that it pushes to, whose hooks run as the operator.
 pub fn believed(home: &Home) -> Vec<OwnPlace> {

@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 
 use carson_config::{Account, Role, Sandbox};
 use carson_engine::Access;
+use carson_proc::own_program;
 use carson_proc::sandbox::{Abi, Demand, Network, Profile, Resources, probe};
 
 use crate::bench::Bench;
@@ -38,6 +39,8 @@ pub struct Reach<'a> {
     pub access: Access,
     /// Whom it may talk to.
     pub network: Network,
+    /// Whether it is a session, which has what its role grants: servers and skills. What else runs has not.
+    pub is_session: bool,
 }
 
 /// Finds out what every profile of this process needs and takes milliseconds: what the kernel can
@@ -61,6 +64,9 @@ impl Reach<'_> {
         };
         self.system(&mut grants);
         self.cli(&mut grants);
+        if self.is_session {
+            self.granted(&mut grants);
+        }
         self.bench(&mut grants);
         self.asked(&mut grants);
         self.own(&mut grants);
@@ -124,6 +130,30 @@ impl Reach<'_> {
             // Of a sign-in's directory it has a copy, in the bench.
             if is_lent(name, value).is_none() && place.is_absolute() && place.is_file() {
                 grants.read(place);
+            }
+        }
+    }
+
+    /// Servers, with what they are started from, and skills.
+    fn granted(&self, grants: &mut Grants) {
+        if !self.role.servers.is_empty() || !self.role.skills.is_empty() {
+            grants.read.insert(self.bench.granted());
+            grants.write.insert(self.bench.server_homes());
+        }
+        let avoid = self.home.user_home.as_deref();
+        for server in &self.role.servers {
+            let mut words = server.command.iter().map(Path::new);
+            let program = words
+                .next()
+                .and_then(|named| own_program(named, self.home.path()));
+            if let Some(program) = program {
+                let places = programs::places_of_program(&program, avoid, &grants.ground);
+                grants.read.extend(places);
+            }
+            for word in words {
+                if word.is_absolute() && word.is_file() {
+                    grants.read(word.to_owned());
+                }
             }
         }
     }

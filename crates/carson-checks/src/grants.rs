@@ -22,6 +22,7 @@ pub(crate) async fn own(scene: &Scene<'_>, role: &Role) -> Option<Verdict> {
         what: "Carson's own programs",
     });
     let own = own_places::believed(scene.home);
+    let lent = own_places::lent(scene.home);
     for grant in &role.confinement.write {
         let Ok(real) = grant.canonicalize() else {
             continue;
@@ -30,7 +31,10 @@ pub(crate) async fn own(scene: &Scene<'_>, role: &Role) -> Option<Verdict> {
             let inside = place.path.starts_with(&real);
             real.starts_with(&place.path) || (inside && !carved)
         });
-        if let Some(taken) = taken {
+        // What sessions are given is not carved out of anything.
+        let is_taken =
+            |place: &&OwnPlace| place.path.starts_with(&real) || real.starts_with(&place.path);
+        if let Some(taken) = taken.or_else(|| lent.iter().find(is_taken)) {
             return Some(broken(grant, taken));
         }
     }

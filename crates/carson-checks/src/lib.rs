@@ -16,6 +16,7 @@ mod disk;
 mod egress;
 mod findings;
 mod forges;
+mod given;
 mod grants;
 mod hook;
 mod identity;

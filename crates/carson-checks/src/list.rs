@@ -7,8 +7,9 @@ use carson_notify::Spec;
 
 use crate::{Checked, Machine, Scene, Verdict, checked};
 use crate::{
-    accounts, clock, coverage, database, disk, egress, forges, grants, hook, identity, labels,
-    memory, place, promise, remote, sandbox, signing, sinks, sinks_of_role, versions, workspaces,
+    accounts, clock, coverage, database, disk, egress, forges, given, grants, hook, identity,
+    labels, memory, place, promise, remote, sandbox, signing, sinks, sinks_of_role, versions,
+    workspaces,
 };
 
 /// Whether a firing asks a check, and when.
@@ -149,9 +150,9 @@ pub const LIST: &[Check] = checks![
     "git.version", WithWork,
         "git is installed and new enough (2.39)",
         "install git 2.39 or newer, and have it on the daemon's PATH",
-        Machine(|_| Box::pin(versions::git()));
+        Machine(|machine| Box::pin(versions::git(machine)));
     "carson.versions", WithWork,
-        "carson, its hook and its launcher are of one version",
+        "carson and the programs beside it are of one version",
         "install all of them from one checkout: cargo xtask install",
         Home(|scene| Box::pin(versions::own(scene)));
     "clock.year", Always,
@@ -262,6 +263,14 @@ pub const LIST: &[Check] = checks![
         "the ways out of its sessions can be cut here, and it does not ask for this machine's network",
         "a kernel that permits network namespaces, or has Landlock ABI 4 (Linux 6.7)",
         Role(|scene, role| Box::pin(egress::cut(scene, role)));
+    "role.NAME.servers", WithWork,
+        "the programs of the MCP servers that a role gives its sessions are there, and their secrets",
+        "install the program, or mend [tools.mcp.NAME] of the role",
+        Role(|scene, role| Box::pin(given::servers(scene, role)));
+    "role.NAME.skills", WithWork,
+        "the skills that a role gives its sessions can be copied",
+        "mend the folder that is named: a SKILL.md of at most 64 KiB, at most 200 plain files of 2 MiB together",
+        Role(|scene, role| Box::pin(given::skills(scene, role)));
     "role.NAME.promise", InBench,
         "what says that the work is done can be run on the untouched base",
         "mend promise.run of the role, or the repository's setup: a shell says 126 or 127 of a command that it cannot run",
@@ -286,6 +295,10 @@ pub const LIST: &[Check] = checks![
         "the files that every workspace gets are there",
         "put them where repos.NAME.include says, or take them out of it",
         Repo(|scene, repo| Box::pin(workspaces::include(scene, repo)));
+    "repo.NAME.toolchains", WithWork,
+        "the programs that name its toolchains are installed, and have an answer",
+        "install what is named where the daemon's PATH has it, let repos.NAME.setup install the tools, mend the file that is named, or take it out of repos.NAME.toolchains",
+        Repo(|scene, repo| Box::pin(workspaces::toolchains(scene, repo)));
     "repo.NAME.setup", InBench,
         "what makes a checkout ready to work in runs to its end",
         "mend repos.NAME.setup by the log that is named: it is tried again when it, a lock file or a toolchain changes, after an hour, or after `carson workspaces prune`",

@@ -29,7 +29,7 @@ pub async fn always(
         account,
         repo: None,
     };
-    let machine = Machine::new(firing.home.clock.clone());
+    let machine = Machine::of_firing(firing.home);
     let scene = scene(firing, &machine, None);
     for check in checks_asked(Asked::Always) {
         run_check(firing, found, &scene, check, needs)
@@ -51,7 +51,7 @@ pub async fn with_work(
         account,
         repo: Some(repo),
     };
-    let machine = Machine::new(firing.home.clock.clone());
+    let machine = Machine::of_firing(firing.home);
     let scene = scene(firing, &machine, Some(forge));
     for check in checks_asked(Asked::WithWork) {
         run_check(firing, found, &scene, check, needs)
@@ -71,7 +71,7 @@ pub async fn account_is_usable(
         account: Some(account),
         repo: None,
     };
-    let machine = Machine::new(firing.home.clock.clone());
+    let machine = Machine::of_firing(firing.home);
     let scene = scene(firing, &machine, None);
     for check in checks_asked(Asked::Always).chain(checks_asked(Asked::WithWork)) {
         if matches!(check.run, Run::Account(_)) {

@@ -12,6 +12,7 @@ use crate::Machine;
 use carson_bench::bench::Bench;
 use carson_bench::environment::Wanted;
 use carson_bench::proxy;
+use carson_bench::toolchains::Found;
 use carson_home::Home;
 use carson_home::engines;
 use carson_home::lent_dirs;
@@ -103,6 +104,7 @@ impl<'h> Scene<'h> {
             branch: "",
             attempt: 0,
             egress: proxy::foreseen(self.home, role, account),
+            toolchains: &Found::default(),
         });
         // There is no session to copy it for: what is looked at is the operator's.
         for (lent, dir) in lent_dirs::operators(account, role) {

@@ -5,21 +5,35 @@ use std::path::Path;
 use std::time::Duration;
 
 use carson_config::Account;
-use carson_engine::{DATED, Engine, NotReady, Version};
+use carson_engine::{DATED, Drift, Engine, NotReady, Version};
 use carson_proc::{Command, Limits, capture, own_program};
 
 use crate::measured::{keep, known};
-use crate::{Scene, Verdict};
+use crate::{Machine, Scene, Verdict};
 
-pub(crate) async fn git() -> Option<Verdict> {
-    Some(match carson_git::check_version().await {
-        Ok(found) => Verdict::ok(format!("git {found}")),
-        Err(error) => Verdict::error(error.to_string()).mend(error.hint()),
-    })
+/// Asked once of each program file, while it will do.
+pub(crate) async fn git(machine: &Machine) -> Option<Verdict> {
+    let program = carson_git::program();
+    let what = program.as_deref().and_then(stamp);
+    let what = what.map(|stamp| format!("git {stamp}"));
+    if let Some(what) = &what
+        && let Some(said) = machine.known(what).await
+        && carson_git::is_new_enough(&said)
+    {
+        return Some(Verdict::ok(format!("git {said}")));
+    }
+    let found = match carson_git::check_version().await {
+        Ok(found) => found,
+        Err(error) => return Some(Verdict::error(error.to_string()).mend(error.hint())),
+    };
+    if let Some(what) = &what {
+        machine.keep(what, &found).await;
+    }
+    Some(Verdict::ok(format!("git {found}")))
 }
 
 /// The programs that are taken from beside `carson`, where they are there: it does their work itself otherwise.
-const BESIDE: [&str; 2] = ["carson-hook", "carson-launch"];
+const BESIDE: [&str; 3] = ["carson-hook", "carson-launch", "carson-inspect"];
 
 /// The version of this program.
 const OURS: &str = env!("CARGO_PKG_VERSION");
@@ -75,12 +89,24 @@ pub(crate) async fn cli(scene: &Scene<'_>, account: &Account) -> Option<Verdict>
         Ok(found) => found,
         Err(error) => return Some(not_ready(account, &error)),
     };
-    Some(match engine.is_new_enough(found) {
-        Ok(()) => Verdict::ok(format!(
+    Some(match (engine.is_new_enough(found), engine.drift(found)) {
+        (Err(error), _) => not_ready(account, &error),
+        (Ok(()), Some(drift)) => drifted(found, drift),
+        (Ok(()), None) => Verdict::ok(format!(
             "version {found}; the oldest that was measured is {oldest}, on {DATED}"
         )),
-        Err(error) => not_ready(account, &error),
     })
+}
+
+/// It is used: most versions change nothing that Carson needs, and what it cannot read it passes over.
+fn drifted(found: Version, drift: Drift) -> Verdict {
+    let Drift { newest, back } = drift;
+    Verdict::warning(format!(
+        "version {found} is newer than measured: {newest}, on {DATED}; its flags and its output may be others"
+    ))
+    .mend(format!(
+        "nothing, while sessions end as they should; else go back ({back}), or update carson"
+    ))
 }
 
 /// Carson drives a known CLI by its flags. A command's flags are the operator's.

@@ -1,8 +1,11 @@
 //! Whether workspaces are ready to work in, and cost what is changed in them.
 
+use std::path::Path;
+
 use carson_bench::include::missing;
 use carson_bench::layers::{self, Possible};
-use carson_config::{Repo, Workspaces};
+use carson_config::{Repo, Toolchain, Workspaces};
+use carson_proc::find_on_path;
 
 use crate::{Scene, Verdict};
 
@@ -10,12 +13,30 @@ pub(crate) async fn layers(scene: &Scene<'_>) -> Option<Verdict> {
     if scene.database.is_some() {
         return None;
     }
-    if scene.home.fleet.workspaces == Workspaces::Copy {
-        return Some(Verdict::ok("each is a copy: fleet.workspaces says so"));
-    }
-    Some(match layers::possible(scene.home).await {
-        Possible::Yes(_) => Verdict::ok("they share a checkout of the base (overlayfs)"),
-        Possible::No(why) => Verdict::warning(format!("each is a copy of the repository: {why}")),
+    let asked = scene.home.fleet.workspaces;
+    let why = match asked {
+        Workspaces::Copy => {
+            return Some(Verdict::ok("each is a copy: fleet.workspaces says so"));
+        }
+        Workspaces::Clone => "fleet.workspaces says so".to_owned(),
+        Workspaces::Layers => match layers::possible(scene.home).await {
+            Possible::Yes(_) => {
+                return Some(Verdict::ok("they share a checkout of the base (overlayfs)"));
+            }
+            Possible::No(why) => why,
+        },
+    };
+    Some(match layers::clones(scene.home).await {
+        Ok(()) => {
+            let found = format!("each is a clone of a checkout of the base (reflink): {why}");
+            match asked {
+                Workspaces::Clone => Verdict::ok(found),
+                _ => Verdict::warning(found),
+            }
+        }
+        Err(more) => Verdict::warning(format!(
+            "each is a copy of the repository: {why}, and {more}"
+        )),
     })
 }
 
@@ -55,5 +76,18 @@ pub(crate) async fn include(_: &Scene<'_>, repo: &Repo) -> Option<Verdict> {
     Some(match missing(&repo.include).first() {
         Some(path) => Verdict::error(format!("{} is not there", path.display())),
         None => Verdict::ok("every file is there"),
+    })
+}
+
+pub(crate) async fn toolchains(scene: &Scene<'_>, repo: &Repo) -> Option<Verdict> {
+    let path = scene.home.path();
+    let asked = &repo.setup.toolchains;
+    let is_there = |one: &&Toolchain| find_on_path(Path::new(one.program()), path).is_some();
+    if asked.is_empty() {
+        return None;
+    }
+    Some(match asked.iter().find(|one| !is_there(one)) {
+        Some(one) => Verdict::error(format!("{one} is not on the PATH")),
+        None => Verdict::ok("each of them is installed"),
     })
 }

@@ -89,6 +89,11 @@ impl App {
         }
     }
 
+    /// The operator's environment.
+    pub fn environ(&self) -> &[(OsString, OsString)] {
+        &self.environ
+    }
+
     /// Where the settings are read from.
     pub fn options(&self) -> LoadOptions {
         LoadOptions {

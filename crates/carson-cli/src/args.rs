@@ -1,20 +1,26 @@
 //! The command line.
 
 pub mod agent;
+pub mod engine;
+pub mod looping;
+pub mod stories;
 
 use std::ffi::OsString;
 use std::path::PathBuf;
 
-use carson_config::shipped_roles;
+use carson_config::{McpGrant, shipped_roles};
 use carson_core::{EngineKind, Program};
 use carson_forge::OPENERS;
-use carson_operator::{block, brief, firings, outcomes, pause};
+use carson_operator::{block, brief, firings, outcomes, pause, usage};
 use chrono::{DateTime, Utc};
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Args as ClapArgs, Parser, Subcommand};
 
 use crate::error::EXIT_CODES;
 use agent::Agent;
+use engine::Engine;
+use looping::Loop;
+use stories::Stories;
 
 /// The heading of what every command takes.
 const EVERYWHERE: &str = "Options of every command";
@@ -109,6 +115,20 @@ pub enum Command {
         #[arg(long, value_name = "WHEN")]
         since: Option<String>,
     },
+    /// Show usage windows, what each role spent of each account, and what the night will cost.
+    ///
+    /// The windows are as the provider told them last. The night goes until 7 in the morning of the fleet's zone:
+    /// each role's slots at the average of its newest firings (at most 50 of the last 14 days), and at worst each
+    /// slot at all that a firing may cost; both within the budgets. It says which budget or window would be used
+    /// up before, and whom that cuts first.
+    Usage {
+        /// What was spent since then: how long ago (2h, 3d, 1w), `today`, `yesterday`, or a day.
+        #[arg(long, value_name = "WHEN", default_value = usage::SINCE)]
+        since: String,
+    },
+    /// Look at engines and accounts, or write which of them a role uses.
+    #[command(subcommand)]
+    Engine(Engine),
     /// Say what became of the pull requests that firings opened.
     ///
     /// Each is counted once: merged as the fleet pushed it, merged after people changed it, reverted within
@@ -203,8 +223,20 @@ pub enum Command {
         #[command(subcommand)]
         action: HookAction,
     },
+    /// Serve tools to an agent CLI, over the Model Context Protocol.
+    ///
+    /// It speaks on standard input and output; a client starts it: `claude mcp add carson -- carson mcp`. Its
+    /// tools read the fleet, and loops in the directory that it is started in; they change something only with
+    /// a grant. docs/MCP.md lists them.
+    Mcp(Mcp),
     /// Run a command with the walls of a session around it, and say which there are.
     Sandbox(Sandbox),
+    /// Run a task until a check passes, within bounds; needs no fleet.
+    #[command(subcommand)]
+    Loop(Loop),
+    /// Do a plan of stories, each within what it may change; needs no home.
+    #[command(subcommand)]
+    Stories(Stories),
     /// Run a claimed firing (the daemon calls this).
     Firing {
         #[command(subcommand)]
@@ -274,6 +306,20 @@ fn with_scripts() -> impl Iterator<Item = (&'static str, &'static str)> {
     let facts = EngineKind::all().map(EngineKind::facts);
     let players = facts.filter(|facts| facts.plays_script);
     players.map(|facts| ("engine", facts.name))
+}
+
+/// What the clients of a server may change.
+fn grants() -> impl TypedValueParser<Value = McpGrant> {
+    let values = McpGrant::ALL.map(|grant| {
+        let help = match grant {
+            McpGrant::Loop => {
+                "Loops: start, stop, roll back, another task; that is any command line, as you"
+            }
+            McpGrant::Queue => "The queue: issues that roles take up",
+        };
+        PossibleValue::new(grant.as_str()).help(help)
+    });
+    PossibleValuesParser::new(values).try_map(|word| McpGrant::named(&word).ok_or("unknown"))
 }
 
 /// By what pull requests are put together.
@@ -347,6 +393,17 @@ pub struct Daemon {
     /// On SIGTERM, wait for the firings that run.
     #[arg(long)]
     pub drain: bool,
+}
+
+/// `carson mcp`
+#[derive(Debug, ClapArgs)]
+pub struct Mcp {
+    /// What its tools may change.
+    #[arg(long, value_name = "GRANT", value_delimiter = ',', value_parser = grants())]
+    pub grant: Vec<McpGrant>,
+    /// A directory in which, and below which, they may work with loops too.
+    #[arg(long = "root", value_name = "DIR")]
+    pub roots: Vec<PathBuf>,
 }
 
 /// `carson fire`

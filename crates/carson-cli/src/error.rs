@@ -1,5 +1,7 @@
 //! What goes wrong in a command, and the exit code that says so.
 
+use carson_loop::error::LoopError;
+use carson_loop::json_file::FileError;
 use carson_operator::Refusal;
 use serde_json::json;
 
@@ -8,14 +10,14 @@ use crate::print;
 /// What `carson --help` says of exit codes: `ErrorKind::code` and `Outcome::exit_code`.
 pub const EXIT_CODES: &str = "\
 Exit codes:
-  0   done; of `fire`: OK, SILENT or ALREADY_DONE
+  0   done; of `fire`: OK, SILENT or ALREADY_DONE; of `loop run`: done or already_done
   1   refused, not there, or something Carson stands on does not work (disk, database, forge)
   2   the command line or the settings are wrong; of `hook`: the call is blocked
-  10  of `fire`: PARTIAL or NO_COMMIT
+  10  of `fire`: PARTIAL or NO_COMMIT; of `loop run`: stopped
   11  of `fire`: BLOCKED
   12  of `fire`: REJECTED
-  13  of `fire`: FAILED
-  14  of `fire`: TIMED_OUT
+  13  of `fire`: FAILED; of `loop run`: exhausted, stagnated or failed
+  14  of `fire`: TIMED_OUT; of `loop run`: timed_out
   15  of `fire`: RATE_LIMITED
   16  of `fire`: SKIPPED
   17  of `fire`: AUTH
@@ -171,6 +173,21 @@ impl From<Refusal> for CommandError {
             kind,
             message,
             hints: hint.into_iter().collect(),
+        }
+    }
+}
+
+impl From<LoopError> for CommandError {
+    fn from(error: LoopError) -> Self {
+        let is_broken = matches!(error, LoopError::File(FileError::Malformed { .. }));
+        let kind = match error.is_of_the_ask() || is_broken {
+            true => ErrorKind::Usage,
+            false => ErrorKind::Failed,
+        };
+        Self {
+            kind,
+            message: chain(&error),
+            hints: error.hint().into_iter().collect(),
         }
     }
 }

@@ -52,8 +52,9 @@ pub fn keep(log: &Path) -> io::Result<()> {
 }
 
 fn at(level: &str) -> EnvFilter {
+    // What clients of MCP say of themselves, and what they show to be let in, is in its lines.
     EnvFilter::new(format!(
-        "{level},tokio_cron_scheduler=warn,sqlx=warn,hyper=warn"
+        "{level},tokio_cron_scheduler=warn,sqlx=warn,hyper=warn,rmcp=warn"
     ))
 }
 

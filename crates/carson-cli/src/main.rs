@@ -26,6 +26,9 @@ fn main() -> ExitCode {
     if let Some(code) = carson_proc::inspector::answer_if_asked(&carson_firing::questions()) {
         return code;
     }
+    if let Some(code) = carson_porter::answer_if_asked() {
+        return code;
+    }
     // To a daemon that says "read your settings again", from its first moment on.
     let mut words = std::env::args_os();
     let hang_ups = words

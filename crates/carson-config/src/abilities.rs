@@ -3,11 +3,12 @@
 
 use std::collections::BTreeMap;
 
-use carson_core::{AccountName, EngineKind};
+use carson_core::{AccountName, EngineKind, KeepsTo, ToolRule};
 
 use crate::check::Check;
 use crate::fleet::Account;
 use crate::role_file::RoleFile;
+use crate::role_routes::accounts_of;
 
 /// What is known of the CLIs of accounts, by the accounts' names.
 pub(crate) type Abilities = BTreeMap<String, Ability>;
@@ -32,6 +33,13 @@ pub(crate) fn abilities(accounts: &BTreeMap<AccountName, Account>) -> Abilities 
 
 /// Each account that a role lists may be the one that its sessions are asked of.
 pub(crate) fn check(raw: &RoleFile, known: &Abilities, check: &mut Check<'_>) {
+    if !raw.tools.mcp.is_empty() {
+        for name in accounts_of(raw) {
+            if let Some(ability) = known.get(&name) {
+                servers(&name, *ability, check);
+            }
+        }
+    }
     for name in &raw.engines {
         if let Some(ability) = known.get(name) {
             tool_calls(raw, name, *ability, check);
@@ -42,6 +50,26 @@ pub(crate) fn check(raw: &RoleFile, known: &Abilities, check: &mut Check<'_>) {
                 list(key, tools, name, *ability, check);
             }
         }
+    }
+}
+
+/// A server that nobody starts would be a tool that is not there.
+fn servers(account: &str, ability: Ability, check: &mut Check<'_>) {
+    if !ability.engine.facts().takes_servers {
+        let engine = ability.engine;
+        let problem = format!(
+            "account {account:?} (engine \"{engine}\") cannot be given MCP servers: nobody knows how it is told of them"
+        );
+        let named: Vec<&str> = EngineKind::all()
+            .map(EngineKind::facts)
+            .filter(|facts| facts.takes_servers)
+            .map(|facts| facts.name)
+            .collect();
+        let hint = format!(
+            "leave it out, or give the role accounts of {} alone",
+            named.join(", ")
+        );
+        check.problem("tools.mcp", problem, &hint);
     }
 }
 
@@ -58,11 +86,18 @@ fn tool_calls(raw: &RoleFile, account: &str, ability: Ability, check: &mut Check
 }
 
 fn list(key: &str, tools: &[String], account: &str, ability: Ability, check: &mut Check<'_>) {
-    // What nobody wrote is how it is by itself.
-    if ability.engine.facts().keeps_to_tools || check.document.line(key).is_none() {
-        return;
-    }
     let of = format!("account {account:?} (engine \"{}\")", ability.engine);
+    match ability.engine.facts().keeps_to {
+        KeepsTo::Patterns => {}
+        // What nobody wrote is how it is by itself.
+        KeepsTo::Nothing if check.document.line(key).is_none() => {}
+        KeepsTo::Nothing => untaken(key, tools, &of, check),
+        KeepsTo::Commands { edits_as_one } => commands(key, tools, &of, edits_as_one, check),
+    }
+}
+
+/// A list that the CLI does not take.
+fn untaken(key: &str, tools: &[String], of: &str, check: &mut Check<'_>) {
     for (at, tool) in tools.iter().enumerate() {
         if tool.contains('(') {
             let problem =
@@ -75,5 +110,24 @@ fn list(key: &str, tools: &[String], account: &str, ability: Ability, check: &mu
     if !tools.iter().any(|tool| tool.contains('(')) {
         let warning = format!("{of} takes no list of tools: its sessions have all of its own");
         check.warning(key, warning, "leave it out");
+    }
+}
+
+/// A list of which the CLI takes names, and commands by their beginning.
+fn commands(key: &str, tools: &[String], of: &str, edits_as_one: bool, check: &mut Check<'_>) {
+    for (at, tool) in tools.iter().enumerate() {
+        if ToolRule::of(tool).is_none() {
+            let problem = format!(
+                "{of} cannot hold a session to {tool:?}: it knows no patterns but those of commands"
+            );
+            let hint =
+                "write it as \"Bash(git log *)\", or give the role an account of Claude Code alone";
+            check.problem(&format!("{key}.{at}"), problem, hint);
+        }
+    }
+    let has = |name: &str| tools.iter().any(|tool| tool == name);
+    if edits_as_one && has("Edit") && !has("Write") {
+        let problem = format!("{of} cannot hold a session to \"Edit\": it would get \"Write\" too");
+        check.problem(key, problem, "add \"Write\", or take \"Edit\" out");
     }
 }

@@ -87,8 +87,55 @@ pub enum Workspaces {
     /// What it changes, above a checkout that all share, wherever the machine can do that.
     #[default]
     Layers,
+    /// A clone of that checkout, whose files share their blocks with it until they are written, where the
+    /// disk can do that (btrfs, XFS, APFS). Without layers it is tried first in any case.
+    Clone,
     /// A checkout of its own.
     Copy,
+}
+
+/// A program that says by files of the repository which tools its work needs, and where they are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, strum::Display, Deserialize, Serialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+#[strum(serialize_all = "kebab-case")]
+pub enum Toolchain {
+    /// mise: `mise.toml` and its other names, `.tool-versions`.
+    Mise,
+    /// asdf: `.tool-versions`.
+    Asdf,
+    /// direnv: `.envrc`.
+    Direnv,
+}
+
+impl Toolchain {
+    /// Its program.
+    #[must_use]
+    pub fn program(self) -> &'static str {
+        match self {
+            Self::Mise => "mise",
+            Self::Asdf => "asdf",
+            Self::Direnv => "direnv",
+        }
+    }
+
+    /// What it reads at the top of a repository, by its documentation.
+    #[must_use]
+    pub fn files(self) -> &'static [&'static str] {
+        match self {
+            Self::Mise => &[
+                "mise.toml",
+                ".mise.toml",
+                "mise.lock",
+                "mise/config.toml",
+                ".mise/config.toml",
+                ".config/mise.toml",
+                ".config/mise/config.toml",
+                ".tool-versions",
+            ],
+            Self::Asdf => &[".tool-versions"],
+            Self::Direnv => &[".envrc"],
+        }
+    }
 }
 
 /// A package manager whose downloads on this machine every workspace finds.
@@ -144,5 +191,35 @@ impl Cache {
             Self::Maven => &[".m2/repository"],
             Self::Gradle => &[".gradle/caches"],
         }
+    }
+}
+
+/// What the clients of a server of the Model Context Protocol may change. It is given to the server, by who
+/// starts it; no client has it by what it calls itself.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum McpGrant {
+    /// Loops are started, stopped, rolled back and given other tasks.
+    Loop,
+    /// Issues are filed that roles take up.
+    Queue,
+}
+
+impl McpGrant {
+    /// Every one there is.
+    pub const ALL: [Self; 2] = [Self::Loop, Self::Queue];
+
+    /// Its word.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Loop => "loop",
+            Self::Queue => "queue",
+        }
+    }
+
+    /// The one with this word.
+    #[must_use]
+    pub fn named(word: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|grant| grant.as_str() == word)
     }
 }

@@ -99,7 +99,7 @@ fn grants(key: &str, written: &[String], at: &Paths<'_>, check: &mut Check<'_>) 
     granted
 }
 
-fn too_much(path: &Path, at: &Paths<'_>) -> Option<&'static str> {
+pub(crate) fn too_much(path: &Path, at: &Paths<'_>) -> Option<&'static str> {
     let odd = |part| matches!(part, std::path::Component::ParentDir);
     if path.components().any(odd) {
         return Some("leads upwards with ..");

@@ -15,12 +15,14 @@ use carson_core::{AccountName, Api, EngineKind, FiringId, HostName, RepoName, Ro
 use carson_notify::Spec;
 use chrono_tz::Tz;
 
-use crate::choices::{Cache, HookFailure, Priority, Unproven, Workspaces};
+use crate::choices::{Cache, HookFailure, Priority, Toolchain, Unproven, Workspaces};
 use crate::confine::Confinement;
 use crate::layout::Layout;
 use crate::role_file::{Author, CommandSection, CoverageSection, IdentityCheck, Promise, Tools};
 use crate::routes::Route;
-use crate::sections::{Heartbeat, Housekeeping};
+use crate::sections::{Heartbeat, Housekeeping, Mcp};
+use crate::servers::McpServer;
+use crate::skills::Skill;
 use crate::work::{RoleKind, WorkSource};
 
 /// Everything an operator decided.
@@ -60,6 +62,8 @@ pub struct Fleet {
     pub housekeeping: Housekeeping,
     /// How others learn that the daemon lives.
     pub heartbeat: Heartbeat,
+    /// What the daemon serves over the Model Context Protocol; nothing without it.
+    pub mcp: Option<Mcp>,
 }
 
 /// A repository.
@@ -129,6 +133,8 @@ pub struct Setup {
     pub inputs: Vec<String>,
     /// How long they may take together.
     pub timeout: Duration,
+    /// Who is asked which tools there are, before they run and after.
+    pub toolchains: Vec<Toolchain>,
 }
 
 /// A file that work needs and git ignores.
@@ -181,7 +187,16 @@ impl Account {
     #[must_use]
     pub fn vendor(&self) -> &str {
         let spoken = self.speaks.as_deref();
-        EngineKind::vendor_of(spoken.unwrap_or(self.engine.facts().name))
+        let facts = self.engine.facts();
+        let model = self
+            .model
+            .as_deref()
+            .and_then(|model| model.split_once('/'));
+        match model {
+            // Of a CLI that asks any provider, whose model it is stands before its name.
+            Some((vendor, _)) if facts.api.is_none() && self.engine.cli().is_some() => vendor,
+            _ => EngineKind::vendor_of(spoken.unwrap_or(facts.name)),
+        }
     }
 
     /// Stands for one where no model is asked: it signs in nowhere.
@@ -264,6 +279,10 @@ pub struct Role {
     pub limits: Limits,
     /// What its sessions may use.
     pub tools: Tools,
+    /// MCP servers of which they have single tools.
+    pub servers: Vec<McpServer>,
+    /// Skills of which they have copies.
+    pub skills: Vec<Skill>,
     /// The command that says "done".
     pub promise: Option<Promise>,
     /// What it runs in the place of sessions.
@@ -402,10 +421,9 @@ impl Role {
             share: Vec::new(),
             stages: Vec::new(),
             limits: Limits::default(),
-            tools: Tools {
-                read: Vec::new(),
-                write: Vec::new(),
-            },
+            tools: Tools::default(),
+            servers: Vec::new(),
+            skills: Vec::new(),
             promise: None,
             command: None,
             coverage: None,

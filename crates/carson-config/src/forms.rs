@@ -5,6 +5,7 @@
 //! `x-form`.
 
 use std::marker::PhantomData;
+use std::net::SocketAddr;
 use std::time::Duration;
 
 use chrono_tz::Tz;
@@ -49,6 +50,7 @@ pub(crate) const FORMS: &[AnyForm] = &[
     any::<Share>(),
     any::<Zone>(),
     any::<Hours>(),
+    any::<OwnAddress>(),
 ];
 
 const fn any<F: Form>() -> AnyForm {
@@ -169,6 +171,27 @@ impl Form for Hours {
     }
 }
 
+/// An address that only this machine itself reaches.
+pub(crate) struct OwnAddress;
+
+impl Form for OwnAddress {
+    type Value = SocketAddr;
+    const NAME: &'static str = "address of this machine itself";
+    const WANTED: &'static str =
+        "an address of this machine itself with a port, such as \"127.0.0.1:7421\"";
+
+    fn read(text: &str) -> Result<SocketAddr, String> {
+        match text.parse::<SocketAddr>() {
+            Ok(address) if address.ip().is_loopback() => Ok(address),
+            _ => Err(Self::wrong(text)),
+        }
+    }
+
+    fn write(value: &SocketAddr) -> String {
+        value.to_string()
+    }
+}
+
 /// A field that is written in a form.
 pub(crate) struct As<F>(PhantomData<F>);
 
@@ -236,6 +259,26 @@ impl<F: Form> JsonSchema for Maybe<F> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn only_this_machine_reaches_an_address_of_its_own() {
+        for text in ["127.0.0.1:7421", "127.9.9.9:1", "[::1]:7421"] {
+            assert_eq!(OwnAddress::write(&OwnAddress::read(text).unwrap()), text);
+        }
+        for text in [
+            "0.0.0.0:7421",
+            "[::]:7421",
+            "192.168.1.5:7421",
+            "[::ffff:127.0.0.1]:7421",
+            "localhost:7421",
+            "127.0.0.1",
+            "7421",
+            "",
+        ] {
+            let wrong = OwnAddress::read(text).unwrap_err();
+            assert!(wrong.contains("127.0.0.1:7421"), "{wrong}");
+        }
+    }
 
     #[test]
     fn a_share_reads_back_as_it_was_written() {

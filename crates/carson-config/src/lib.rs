@@ -55,16 +55,23 @@ mod role_dirs;
 mod role_file;
 mod role_kind;
 mod role_routes;
+mod route_file;
+mod route_text;
 mod routes;
 mod schema;
 mod secret;
 mod sections;
+mod servers;
 mod shape;
 mod shipped;
+mod skills;
 mod sources;
 mod work;
 
-pub use choices::{Cache, HookFailure, NetworkUse, Priority, Push, Sandbox, Unproven, Workspaces};
+pub use choices::{
+    Cache, HookFailure, McpGrant, NetworkUse, Priority, Push, Sandbox, Toolchain, Unproven,
+    Workspaces,
+};
 pub use confine::Confinement;
 pub use credentials::CREDENTIALS;
 pub use duration::{format_duration, parse_duration};
@@ -78,10 +85,14 @@ pub use options::LoadOptions;
 pub use prompt::PROMPT_NAMES;
 pub use provenance::{Origin, Provenance};
 pub use role_file::{Author, CommandSection, CoverageSection, IdentityCheck, Promise, Tools};
+pub use route_file::{RouteError, Written, write_route};
+pub use route_text::Wanted;
 pub use routes::Route;
 pub use schema::schema;
 pub use secret::{SecretError, read_secret};
-pub use sections::{Heartbeat, HeartbeatUrl, Housekeeping};
+pub use sections::{Heartbeat, HeartbeatUrl, Housekeeping, Mcp};
+pub use servers::McpServer;
 pub use shipped::{ShippedRole, shipped_roles};
+pub use skills::Skill;
 pub use sources::Sources;
 pub use work::{RoleKind, WorkFrom, WorkSource};

@@ -1,5 +1,7 @@
 //! From files and environment to a fleet, or to all findings.
 
+use std::path::PathBuf;
+
 use crate::finding::{Finding, Findings, Severity};
 use crate::fleet::Fleet;
 use crate::layout::Layout;
@@ -28,9 +30,17 @@ pub struct Loaded {
 /// # Errors
 /// All findings, over all files.
 pub fn load(options: &LoadOptions) -> Result<Loaded, Findings> {
+    load_with(options, None)
+}
+
+/// The same, as if one file held another text.
+pub(crate) fn load_with(
+    options: &LoadOptions,
+    instead: Option<(PathBuf, String)>,
+) -> Result<Loaded, Findings> {
     let layout = Layout::at(&options.home);
     let files = Layout::at(options.files.as_ref().unwrap_or(&options.home));
-    let mut sources = Sources::default();
+    let mut sources = Sources::with(instead);
     let mut findings = Vec::new();
     let overrides = Overrides::read(&options.env, &mut findings);
     let settings = read::settings(&files, &mut sources, &overrides, &mut findings);

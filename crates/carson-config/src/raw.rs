@@ -4,16 +4,16 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use carson_core::{Api, ENGINE_NAMES, ENGINES_TO_COME};
+use carson_core::{Api, ENGINE_NAMES};
 use chrono_tz::Tz;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::choices::{Cache, Unproven, Workspaces};
+use crate::choices::{Cache, Toolchain, Unproven, Workspaces};
 use crate::forms::{As, Share, SomeTime, Zone};
 use crate::listed::Sections;
-use crate::sections::{HeartbeatSection, Housekeeping};
+use crate::sections::{HeartbeatSection, Housekeeping, McpSection};
 
 // A section that is not here is a sink's or a forge's (`listed.rs`); what is nobody's was found
 // with its line before.
@@ -30,6 +30,7 @@ pub(crate) struct Settings {
     pub database: DatabaseSection,
     pub housekeeping: Housekeeping,
     pub heartbeat: HeartbeatSection,
+    pub mcp: McpSection,
     #[serde(skip)]
     pub listed: Sections,
 }
@@ -67,7 +68,9 @@ pub(crate) struct FleetSection {
     pub min_free_mb: u32,
     /// What a firing's workspace is made of. `layers`: a checkout of the base that all of them share,
     /// and what a session changes above it; where this machine cannot do that (`carson doctor` says
-    /// so), and for a role without a sandbox, it is a copy. `copy`: always a checkout of its own.
+    /// so) it is a clone. `clone`: of such a checkout, its files share their blocks with it until they
+    /// are written; where the disk cannot do that, and for a role without a sandbox, it is a copy.
+    /// `copy`: always a checkout of its own.
     #[schemars(extend("examples" = ["copy"]))]
     pub workspaces: Workspaces,
     /// Money of all roles in one day of the fleet's zone; then every slot is skipped until the
@@ -176,6 +179,11 @@ pub(crate) struct RepoSection {
     #[serde(with = "As::<SomeTime>")]
     #[schemars(extend("examples" = ["30m"]))]
     pub setup_timeout: Duration,
+    /// Programs that are asked which tools work here needs: what they make of their files in the base commit
+    /// is on the `PATH` and in the environment of setup, sessions and checks. These files run code, in the
+    /// sandbox; none is asked unless it stands here.
+    #[schemars(extend("examples" = [["mise"]]))]
+    pub toolchains: Vec<Toolchain>,
     /// Package managers whose downloads in your home every workspace finds; what a session downloads
     /// or spoils there is its own.
     #[schemars(extend("examples" = [["npm", "cargo"]]))]
@@ -277,6 +285,7 @@ impl Default for RepoSection {
             setup: Vec::new(),
             setup_inputs: Vec::new(),
             setup_timeout: Duration::from_secs(15 * 60),
+            toolchains: Vec::new(),
             caches: Vec::new(),
             include: IncludeSection::default(),
         }
@@ -287,12 +296,11 @@ impl Default for RepoSection {
 #[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub(crate) struct AccountSection {
-    /// Required: Claude Code, [Codex](#codex), [carson-agent](AGENT.md), any program that takes a prompt on standard input (its
-    /// output is a socket: write to `&1` and `&2`, not to `/dev/stdout` and `/dev/stderr`), or the
-    /// player of scripts.
+    /// Required: Claude Code, [Codex](#codex), Gemini CLI, opencode, [carson-agent](AGENT.md), any program that takes a
+    /// prompt on standard input (its output is a socket: write to `&1` and `&2`, not to `/dev/stdout` and
+    /// `/dev/stderr`; [templates](engines.md#templates)), or the player of scripts.
     #[schemars(extend(
         "enum" = ENGINE_NAMES,
-        "x-planned" = ENGINES_TO_COME,
         "examples" = ["claude"]
     ))]
     pub engine: String,
@@ -303,13 +311,14 @@ pub(crate) struct AccountSection {
     #[schemars(extend("examples" = [["--fallback-model", "claude-haiku-4-5"]]))]
     pub args: Vec<String>,
     /// Variables by which sessions sign in: `CLAUDE_CONFIG_DIR`, `ANTHROPIC_API_KEY` or
-    /// `CLAUDE_CODE_OAUTH_TOKEN`, for Codex `CODEX_HOME`, `CODEX_API_KEY` or `OPENAI_API_KEY`; nothing
-    /// else of your environment reaches them. Of what
+    /// `CLAUDE_CODE_OAUTH_TOKEN`, for Codex `CODEX_HOME`, `CODEX_API_KEY` or `OPENAI_API_KEY`, for Gemini CLI
+    /// `GEMINI_CLI_HOME` or `GEMINI_API_KEY`, for opencode `XDG_DATA_HOME` or its provider's key (and what
+    /// `OPENCODE_CONFIG_CONTENT` says of providers and models); nothing else of your environment reaches them. Of what
     /// `CLAUDE_CONFIG_DIR`, `CODEX_HOME`, `GEMINI_CLI_HOME` or `XDG_DATA_HOME` (opencode) names,
     /// each session gets a [copy of its own](SECURITY.md#keys-that-sessions-never-see).
     #[schemars(extend("examples" = [{"CLAUDE_CONFIG_DIR": "~/.claude"}]))]
     pub env: BTreeMap<String, String>,
-    /// The model; the CLI's own choice without it.
+    /// The model; the CLI's own choice without it. Of opencode `provider/model`.
     #[schemars(extend("examples" = ["claude-sonnet-5"]))]
     pub model: Option<String>,
     /// The file that is played; required for `rehearsal`.
@@ -320,14 +329,14 @@ pub(crate) struct AccountSection {
     #[schemars(extend("examples" = ["provider.key"]))]
     pub key_file: Option<String>,
     /// Whose API the key is for, and so which variables and header; always `anthropic` for the engine
-    /// `claude` and `openai` for `codex`, `openai` for others without it.
+    /// `claude`, `openai` for `codex` and `google` for `gemini`, `openai` for others without it.
     #[schemars(extend("examples" = ["anthropic"]))]
     pub api: Option<Api>,
     /// Where that API is; the provider's own address without it.
     #[schemars(extend("examples" = ["https://gateway.example/anthropic"]))]
     pub upstream: Option<String>,
-    /// The header that carries the key; `x-api-key` for `anthropic`, `Authorization: Bearer` for
-    /// `openai` without it.
+    /// The header that carries the key; without it `x-api-key` for `anthropic`, `Authorization: Bearer` for
+    /// `openai`, `x-goog-api-key` for `google`.
     #[schemars(extend("examples" = ["api-key"]))]
     pub key_header: Option<String>,
     /// What the provider may fetch or run in a session's place, by the names that a refusal says: a

@@ -23,12 +23,14 @@ use crate::options::LoadOptions;
 use crate::paths::Paths;
 use crate::raw::Settings;
 use crate::read::ReadRole;
-use crate::role_file::{Author, IdentityCheck, IdentitySection, RoleFile};
+use crate::role_file::{Author, IdentityCheck, IdentitySection, RoleFile, Tools};
 use crate::role_kind::{
     command, coverage, grant, kind, merges, queue_of, stages, taken_by_somebody, work,
 };
 use crate::role_routes::{Accounts, accounts_of, routes, shares};
-use crate::sections::{accounts, forges, heartbeat, repos};
+use crate::sections::{accounts, forges, heartbeat, mcp, repos};
+use crate::servers::servers;
+use crate::skills::skills;
 use crate::work::RoleKind;
 
 /// The whole fleet. What could not be read is left out; there is a finding for it then.
@@ -113,6 +115,7 @@ pub(crate) fn fleet(
         database: database(raw.database.url, &layout, &mut check),
         housekeeping: raw.housekeeping,
         heartbeat: heartbeat(raw.heartbeat, &around.paths, &mut check),
+        mcp: mcp(raw.mcp, &around.paths, &mut check),
         layout: layout.clone(),
     };
     for role in read {
@@ -221,6 +224,12 @@ fn resolve_role(
     promise(&raw, &stages, &around.checked, &mut check);
     bounds::check(&raw, around.day_cost_usd, &mut check);
     abilities::check(&raw, &around.abilities, &mut check);
+    let servers = servers(raw.tools.mcp.clone(), &stages, &around.paths, &mut check);
+    let skills = skills(&raw.tools.skills, name.as_str(), &around.paths, &mut check);
+    if !kind.has_sessions() && !raw.tools.mcp.is_empty() {
+        let problem = format!("a role of kind {:?} asks no model", kind.as_str());
+        check.problem("tools.mcp", problem, "leave it out");
+    }
     let grant = grant(raw.grant, kind, &mut check);
     taken_by_somebody(&grant, around.labels.as_deref(), &mut check);
     let role = Role {
@@ -245,7 +254,12 @@ fn resolve_role(
         share,
         stages,
         limits: raw.limits,
-        tools: raw.tools,
+        servers,
+        skills,
+        tools: Tools {
+            read: raw.tools.read,
+            write: raw.tools.write,
+        },
         promise: raw.promise,
         command: raw.command,
         coverage: raw.coverage,

@@ -15,6 +15,7 @@ use serde::{Deserialize, Serialize};
 use crate::choices::{HookFailure, NetworkUse, Priority, Push, Sandbox};
 use crate::forms::{As, Maybe, SomeTime, Span, TimeOrNever, Zone};
 use crate::routes::RouteSection;
+use crate::servers::McpSection;
 use crate::work::{RoleKind, WorkSection};
 
 /// `role.toml`.
@@ -116,7 +117,7 @@ pub(crate) struct RoleFile {
     pub priority: Priority,
     #[serde(with = "LimitsSection")]
     pub limits: Limits,
-    pub tools: Tools,
+    pub tools: ToolsSection,
     pub promise: Option<Promise>,
     pub command: Option<CommandSection>,
     pub coverage: Option<CoverageSection>,
@@ -152,7 +153,7 @@ impl Default for RoleFile {
             egress: None,
             priority: Priority::Normal,
             limits: Limits::default(),
-            tools: Tools::default(),
+            tools: ToolsSection::default(),
             promise: None,
             command: None,
             coverage: None,
@@ -240,19 +241,34 @@ pub(crate) struct LimitsSection {
     max_work_attempts: u32,
 }
 
-/// `[tools]`: what sessions may use, in the notation of their CLI.
+/// What sessions may use, in the notation of their CLI.
+#[derive(Clone, Debug, Default, Serialize)]
+pub struct Tools {
+    /// Of sessions that read.
+    pub read: Vec<String>,
+    /// Of those that write.
+    pub write: Vec<String>,
+}
+
+/// `[tools]`
 #[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
-pub struct Tools {
+pub(crate) struct ToolsSection {
     /// Tools of plan, review, revise and diff-review sessions.
     #[schemars(extend("examples" = [["Read", "Grep"]]))]
     pub read: Vec<String>,
     /// Tools of execute sessions, all behind the hook.
     #[schemars(extend("examples" = [["Read", "Edit", "Write"]]))]
     pub write: Vec<String>,
+    /// Folders with a `SKILL.md` each, beside those in `skills/` of the role's own folder: its sessions have copies
+    /// that only they see, and that nobody writes.
+    #[schemars(extend("examples" = [["~/skills/review"]]))]
+    pub skills: Vec<String>,
+    /// MCP servers of which its sessions have single tools.
+    pub mcp: BTreeMap<String, McpSection>,
 }
 
-impl Default for Tools {
+impl Default for ToolsSection {
     fn default() -> Self {
         let words = |words: &[&str]| words.iter().map(|word| (*word).to_owned()).collect();
         Self {
@@ -266,6 +282,8 @@ impl Default for Tools {
                 "Bash(git status *)",
             ]),
             write: words(&["Bash", "Read", "Edit", "Write", "Grep", "Glob"]),
+            skills: Vec::new(),
+            mcp: BTreeMap::new(),
         }
     }
 }

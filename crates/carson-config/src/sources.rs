@@ -18,14 +18,30 @@ const KEPT: usize = 4;
 
 /// Texts by their path in the home.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Sources(BTreeMap<PathBuf, String>);
+pub struct Sources {
+    texts: BTreeMap<PathBuf, String>,
+    /// A file that is taken to hold this text, whatever it holds.
+    instead: Option<(PathBuf, String)>,
+}
 
 impl Sources {
+    /// None yet; one of the files to come is taken to hold this text.
+    pub(crate) fn with(instead: Option<(PathBuf, String)>) -> Self {
+        Self {
+            texts: BTreeMap::new(),
+            instead,
+        }
+    }
+
     /// Reads a file below `root` and remembers it.
     pub(crate) fn read(&mut self, root: &Path, path: &Path) -> io::Result<String> {
-        let text = fs::read_to_string(path)?;
+        let instead = self.instead.as_ref().filter(|(file, _)| file == path);
+        let text = match instead {
+            Some((_, text)) => text.clone(),
+            None => fs::read_to_string(path)?,
+        };
         if let Ok(inside) = path.strip_prefix(root) {
-            self.0.insert(inside.to_owned(), text.clone());
+            self.texts.insert(inside.to_owned(), text.clone());
         }
         Ok(text)
     }
@@ -37,14 +53,14 @@ impl Sources {
     pub fn keep(&self, layout: &Layout) -> io::Result<PathBuf> {
         let all = layout.kept_settings();
         let mut hash = DefaultHasher::new();
-        self.0.hash(&mut hash);
+        self.texts.hash(&mut hash);
         let name = format!("{:016x}", hash.finish());
         let dir = all.join(&name);
         if !self.is_in(&dir) {
             let new = all.join(format!(".new-{}", process::id()));
             let _ = fs::remove_dir_all(&new);
             private(&new)?;
-            for (path, text) in &self.0 {
+            for (path, text) in &self.texts {
                 let path = new.join(path);
                 path.parent().map_or(Ok(()), private)?;
                 let mut file = File::create(path)?;
@@ -62,7 +78,7 @@ impl Sources {
     /// Whether a directory holds just these texts. One that was damaged would be read by every
     /// firing until the settings change.
     fn is_in(&self, dir: &Path) -> bool {
-        let mut texts = self.0.iter();
+        let mut texts = self.texts.iter();
         texts.all(|(path, text)| {
             fs::read(dir.join(path)).is_ok_and(|found| found == text.as_bytes())
         })
@@ -104,10 +120,14 @@ mod tests {
     use super::*;
 
     fn set(text: &str) -> Sources {
-        Sources(BTreeMap::from([
+        let texts = BTreeMap::from([
             ("carson.toml".into(), text.to_owned()),
             ("roles/a/role.toml".into(), "x".to_owned()),
-        ]))
+        ]);
+        Sources {
+            texts,
+            instead: None,
+        }
     }
 
     #[test]

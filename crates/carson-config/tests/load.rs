@@ -5,6 +5,10 @@
 mod abilities;
 #[path = "load/egress.rs"]
 mod egress;
+#[path = "load/servers.rs"]
+mod servers;
+#[path = "load/templates.rs"]
+mod templates;
 #[path = "load/warned.rs"]
 mod warned;
 

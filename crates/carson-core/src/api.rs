@@ -11,6 +11,8 @@ pub enum Api {
     Anthropic,
     /// OpenAI's, and what is compatible with it.
     OpenAi,
+    /// Google's, of the Gemini models.
+    Google,
 }
 
 impl Api {
@@ -20,6 +22,7 @@ impl Api {
         match self {
             Self::Anthropic => "anthropic",
             Self::OpenAi => "openai",
+            Self::Google => "google",
         }
     }
 
@@ -29,6 +32,7 @@ impl Api {
         match self {
             Self::Anthropic => "Anthropic",
             Self::OpenAi => "OpenAI",
+            Self::Google => "Google",
         }
     }
 
@@ -38,6 +42,7 @@ impl Api {
         match self {
             Self::Anthropic => "https://api.anthropic.com",
             Self::OpenAi => "https://api.openai.com",
+            Self::Google => "https://generativelanguage.googleapis.com",
         }
     }
 
@@ -47,6 +52,7 @@ impl Api {
         match self {
             Self::Anthropic => ("ANTHROPIC_API_KEY", ("ANTHROPIC_BASE_URL", "")),
             Self::OpenAi => ("OPENAI_API_KEY", ("OPENAI_BASE_URL", "/v1")),
+            Self::Google => ("GEMINI_API_KEY", ("GOOGLE_GEMINI_BASE_URL", "")),
         }
     }
 }

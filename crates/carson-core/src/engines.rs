@@ -28,10 +28,29 @@ pub struct EngineFacts {
     pub efforts: &'static [&'static str],
     /// Whether it asks an endpoint that has any models, so that an account must name one.
     pub needs_model: bool,
-    /// Whether it holds its sessions to the tools that a role lists, patterns and all.
-    pub keeps_to_tools: bool,
+    /// What of the tools that a role lists it holds its sessions to.
+    pub keeps_to: KeepsTo,
     /// Whether its output tells of each tool call. Of any program it may, by whose words it speaks.
     pub tells_calls: bool,
+    /// Whether its sessions can be given MCP servers.
+    pub takes_servers: bool,
+    /// Whether it reads skills by itself, from a folder that it is told of; else they stand in the prompt.
+    pub reads_skills: bool,
+}
+
+/// What of a list of tools a CLI holds its sessions to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum KeepsTo {
+    /// Nothing: it takes no list.
+    Nothing,
+    /// Names of tools, and commands of the shell by their beginning. A tool that creates files is
+    /// there where one is that only changes them, when it has both as one.
+    Commands {
+        /// Whether it has both as one.
+        edits_as_one: bool,
+    },
+    /// The list as it stands, patterns and all.
+    Patterns,
 }
 
 /// CLIs whose words a program may speak and that tell of each tool call.
@@ -72,8 +91,10 @@ pub const ENGINES: &[EngineFacts] = &[
         ],
         efforts: &["low", "medium", "high", "xhigh", "max"],
         needs_model: false,
-        keeps_to_tools: true,
+        keeps_to: KeepsTo::Patterns,
         tells_calls: true,
+        takes_servers: true,
+        reads_skills: true,
     },
     EngineFacts {
         name: "codex",
@@ -87,8 +108,10 @@ pub const ENGINES: &[EngineFacts] = &[
         elsewhere: &["CODEX_HOME"],
         efforts: &["minimal", "low", "medium", "high", "xhigh", "max", "ultra"],
         needs_model: false,
-        keeps_to_tools: false,
+        keeps_to: KeepsTo::Nothing,
         tells_calls: true,
+        takes_servers: true,
+        reads_skills: false,
     },
     EngineFacts {
         name: "command",
@@ -101,8 +124,10 @@ pub const ENGINES: &[EngineFacts] = &[
         elsewhere: &[],
         efforts: &[],
         needs_model: false,
-        keeps_to_tools: false,
+        keeps_to: KeepsTo::Nothing,
         tells_calls: false,
+        takes_servers: false,
+        reads_skills: false,
     },
     EngineFacts {
         name: "rehearsal",
@@ -116,8 +141,10 @@ pub const ENGINES: &[EngineFacts] = &[
         efforts: &[],
         // It has none but what its script says.
         needs_model: false,
-        keeps_to_tools: true,
+        keeps_to: KeepsTo::Patterns,
         tells_calls: true,
+        takes_servers: false,
+        reads_skills: false,
     },
     EngineFacts {
         name: "agent",
@@ -130,8 +157,57 @@ pub const ENGINES: &[EngineFacts] = &[
         elsewhere: &[],
         efforts: &[],
         needs_model: true,
-        keeps_to_tools: false,
+        keeps_to: KeepsTo::Nothing,
         tells_calls: true,
+        takes_servers: false,
+        reads_skills: false,
+    },
+    EngineFacts {
+        name: "gemini",
+        title: "Gemini CLI",
+        program: Program::Cli("gemini"),
+        plays_script: false,
+        api: Some(Api::Google),
+        sign_in_dir: Some(("GEMINI_CLI_HOME", "~")),
+        sign_in_keys: &[
+            "GEMINI_API_KEY",
+            "GOOGLE_API_KEY",
+            "GOOGLE_GENAI_USE_VERTEXAI",
+        ],
+        // A sign-in with Google, and Vertex AI, are asked elsewhere than the API with keys.
+        elsewhere: &["GEMINI_CLI_HOME", "GOOGLE_GENAI_USE_VERTEXAI"],
+        efforts: &[],
+        needs_model: false,
+        keeps_to: KeepsTo::Commands {
+            edits_as_one: false,
+        },
+        tells_calls: true,
+        takes_servers: false,
+        reads_skills: false,
+    },
+    EngineFacts {
+        name: "opencode",
+        title: "opencode",
+        program: Program::Cli("opencode"),
+        plays_script: false,
+        // Its model's name says whose.
+        api: None,
+        sign_in_dir: Some(("XDG_DATA_HOME", "~/.local/share")),
+        sign_in_keys: &[
+            "ANTHROPIC_API_KEY",
+            "OPENAI_API_KEY",
+            "GEMINI_API_KEY",
+            "GOOGLE_GENERATIVE_AI_API_KEY",
+            "OPENROUTER_API_KEY",
+            "OPENCODE_API_KEY",
+        ],
+        elsewhere: &[],
+        efforts: &["minimal", "low", "medium", "high", "xhigh", "max"],
+        needs_model: false,
+        keeps_to: KeepsTo::Commands { edits_as_one: true },
+        tells_calls: true,
+        takes_servers: true,
+        reads_skills: false,
     },
 ];
 
@@ -145,9 +221,6 @@ pub const ENGINE_NAMES: [&str; ENGINES.len()] = {
     }
     names
 };
-
-/// Names of engines that are not built yet.
-pub const ENGINES_TO_COME: &[&str] = &["gemini", "opencode"];
 
 /// An engine: a row of [`ENGINES`].
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -234,10 +307,15 @@ mod tests {
         for (kind, facts) in EngineKind::all().zip(ENGINES) {
             assert_eq!(EngineKind::named(facts.name), Some(kind));
             assert_eq!(kind.to_string(), facts.name);
-            assert!(!ENGINES_TO_COME.contains(&facts.name), "{kind} is built");
         }
         assert_eq!(EngineKind::named("gpt"), None);
-        for (name, vendor) in [("claude", "anthropic"), ("codex", "openai"), ("x", "x")] {
+        for (name, vendor) in [
+            ("claude", "anthropic"),
+            ("codex", "openai"),
+            ("gemini", "google"),
+            ("opencode", "opencode"),
+            ("x", "x"),
+        ] {
             assert_eq!(EngineKind::vendor_of(name), vendor);
         }
         let any = EngineKind::any();

@@ -21,6 +21,7 @@
 //! - [`pull_end`] says what became of a pull request, and what takes a merge back.
 //! - [`breaker`] says what an outcome does to a role's fail streak.
 //! - [`outage`] says when a provider counts as down, and when it is asked again.
+//! - [`forecast`] says what a night will cost, and what ends before it does.
 //! - [`repetition`] says whether a session goes in circles.
 //! - [`section`] is how an entry of a list (a sink, a forge) says what an operator may write of it.
 //!
@@ -41,6 +42,7 @@ pub mod effect;
 pub mod egress;
 mod engines;
 pub mod event;
+pub mod forecast;
 pub mod id;
 pub mod leaving;
 pub mod limits;
@@ -59,6 +61,7 @@ mod skip;
 pub mod stage;
 pub mod stops;
 pub mod text;
+mod tool_rule;
 pub mod untrusted;
 mod usage;
 pub mod work;
@@ -67,7 +70,7 @@ pub use api::Api;
 pub use clock::Clock;
 pub use effect::Effect;
 pub use engines::{
-    ENGINE_NAMES, ENGINES, ENGINES_TO_COME, EngineFacts, EngineKind, Program, WORDS_WITH_CALLS,
+    ENGINE_NAMES, ENGINES, EngineFacts, EngineKind, KeepsTo, Program, WORDS_WITH_CALLS,
 };
 pub use event::Event;
 pub use id::{AccountName, FiringId, HostName, RepoName, RoleName};
@@ -76,5 +79,6 @@ pub use proof::Proof;
 pub use sentinel::{Sentinel, Verdict};
 pub use skip::{BlockKind, SkipKind};
 pub use stage::Stage;
+pub use tool_rule::ToolRule;
 pub use untrusted::{Page, Untrusted};
 pub use work::Work;

@@ -23,6 +23,7 @@ use crate::due::Ledger;
 use crate::health::Health;
 use crate::jobs::{self, Shared, Wires};
 use crate::lock::{DaemonLock, LockError};
+use crate::mcp;
 use crate::operator_alert;
 use crate::reload::{SETTLE, Watch, reload};
 use crate::wall_clock_timer::Alarm;
@@ -125,6 +126,7 @@ pub async fn run(home: Home, start: Start, mut hang_ups: Signal) -> Result<(), D
         health: daemon.health.clone(),
     })
     .map_err(no_timer)?;
+    daemon.tools.follow(&daemon.shared);
     let status = format!("roles: {}", daemon.home.fleet.roles.len());
     watchdog::say(&[NotifyState::Ready, NotifyState::Status(&status)]);
     watchdog::watch_over(pulse);
@@ -155,6 +157,7 @@ struct Daemon {
     look: Arc<Notify>,
     changed: Arc<Notify>,
     recover: Arc<Notify>,
+    tools: mcp::Face,
 }
 
 struct Signals {
@@ -196,6 +199,7 @@ impl Daemon {
             look: Arc::default(),
             changed: Arc::default(),
             recover: Arc::default(),
+            tools: mcp::Face::default(),
         })
     }
 
@@ -293,6 +297,7 @@ impl Daemon {
             warn!(%error, "the last slots of new roles could not be read");
         }
         *self.shared.write().unwrap_or_else(PoisonError::into_inner) = self.home.clone();
+        self.tools.follow(&self.shared);
     }
 
     /// Waits until no firing of this host runs; a second signal ends the waiting.

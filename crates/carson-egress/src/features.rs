@@ -5,6 +5,7 @@
 //! must not have the provider do it, so a request passes when all that it asks for is in these lists,
 //! or the account's `allow_provider` names it. What nobody here has heard of does not pass.
 
+mod google;
 mod lists;
 
 use std::cell::Cell;
@@ -36,11 +37,18 @@ pub(crate) fn forbidden(
     let Value::Object(body) = body else {
         return Err(serde_json::Error::custom("it is no object"));
     };
-    let mut asked = Vec::new();
-    let members = match api {
-        Api::Anthropic => ANTHROPIC,
-        Api::OpenAi => OPENAI,
+    let asked = match api {
+        Api::Anthropic => of_members(api, ANTHROPIC, &body),
+        Api::OpenAi => of_members(api, OPENAI, &body),
+        Api::Google => google::asked(&body),
     };
+    let mut asked = asked.into_iter().map(|name| short(&name));
+    Ok(asked.find(|name| !allowed.contains(name)).map(Feature))
+}
+
+/// What a request of Anthropic's or OpenAI's API asks for.
+fn of_members(api: Api, members: &[&str], body: &Map<String, Value>) -> Vec<String> {
+    let mut asked = Vec::new();
     // `prompt` is a text, or the name of one that is kept at the provider.
     let is_text = |name: &str| api == Api::OpenAi && name == "prompt" && !body[name].is_object();
     let known = |name: &str| members.contains(&name) || is_text(name);
@@ -49,8 +57,7 @@ pub(crate) fn forbidden(
     for content in ["messages", "system", "input"] {
         blocks(body.get(content), &mut asked);
     }
-    let mut asked = asked.into_iter().map(|name| short(&name));
-    Ok(asked.find(|name| !allowed.contains(name)).map(Feature))
+    asked
 }
 
 /// A name as an operator would write it: without its date, and bounded.

@@ -30,6 +30,7 @@ use crate::resets::{Headers, of_refusal};
 use crate::token::Token;
 
 const API_KEY: HeaderName = HeaderName::from_static("x-api-key");
+const GOOGLES_KEY: HeaderName = HeaderName::from_static("x-goog-api-key");
 
 /// A provider's API and the key to it.
 #[derive(Clone, Debug)]
@@ -55,6 +56,7 @@ impl Provider {
                 (AUTHORIZATION, format!("Bearer {key}"))
             }
             (None, Api::Anthropic) => (API_KEY, key.to_owned()),
+            (None, Api::Google) => (GOOGLES_KEY, key.to_owned()),
             (Some(name), _) => (name.parse().ok()?, key.to_owned()),
         };
         let mut value = HeaderValue::from_str(&value).ok()?;
@@ -247,7 +249,7 @@ fn most_of(headers: &HeaderMap, bound: usize) -> usize {
 }
 
 /// Headers of a client that say nothing but who it is and what it takes; and the beginnings of such.
-const HEADERS: [&str; 10] = [
+const HEADERS: [&str; 11] = [
     "accept",
     "accept-encoding",
     "accept-language",
@@ -257,6 +259,7 @@ const HEADERS: [&str; 10] = [
     "openai-beta",
     "user-agent",
     "x-app",
+    "x-goog-api-client",
     "originator",
 ];
 const BEGINNINGS: [&str; 3] = ["x-stainless-", "x-claude-", "x-codex-"];
@@ -296,11 +299,12 @@ fn counted(frame: Frame<Bytes>, count: impl Fn(usize)) -> Frame<Bytes> {
 
 /// Whether the firing's token stands where clients put their key.
 fn is_signed(headers: &HeaderMap, token: &Token) -> bool {
-    let key = headers.get(API_KEY).map(HeaderValue::as_bytes);
+    let keys = [API_KEY, GOOGLES_KEY];
+    let keys = keys.map(|name| headers.get(name).map(HeaderValue::as_bytes));
     let bearer = headers.get(AUTHORIZATION).map(HeaderValue::as_bytes);
     let bearer = bearer.and_then(|value| value.strip_prefix(b"Bearer "));
-    [key, bearer]
-        .into_iter()
+    keys.into_iter()
+        .chain([bearer])
         .flatten()
         .any(|sent| token.is(sent))
 }
@@ -310,6 +314,8 @@ fn is_signed(headers: &HeaderMap, token: &Token) -> bool {
 fn is_open(api: Api, method: &Method, path: &str) -> bool {
     let asks: &[&str] = match api {
         Api::Anthropic => &["/v1/messages", "/v1/messages/count_tokens"],
+        // Its paths have the model's name in them.
+        Api::Google => return is_googles(method, path),
         Api::OpenAi => &[
             "/v1/responses",
             "/v1/chat/completions",
@@ -320,12 +326,29 @@ fn is_open(api: Api, method: &Method, path: &str) -> bool {
     match *method {
         Method::POST => asks.contains(&path),
         Method::GET => path.strip_prefix("/v1/models").is_some_and(|rest| {
-            let is_name = |name: &str| {
-                let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-_.:".contains(&byte);
-                !name.is_empty() && !name.starts_with('.') && name.bytes().all(plain)
-            };
-            rest.is_empty() || rest.strip_prefix('/').is_some_and(is_name)
+            rest.is_empty() || rest.strip_prefix('/').is_some_and(is_models_name)
         }),
+        _ => false,
+    }
+}
+
+fn is_models_name(name: &str) -> bool {
+    let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-_.:".contains(&byte);
+    !name.is_empty() && !name.starts_with('.') && name.bytes().all(plain)
+}
+
+/// What a client asks of Google's models.
+fn is_googles(method: &Method, path: &str) -> bool {
+    const ASKS: [&str; 3] = ["generateContent", "streamGenerateContent", "countTokens"];
+    let Some(rest) = path.strip_prefix("/v1beta/models") else {
+        return false;
+    };
+    let named = rest.strip_prefix('/').filter(|name| is_models_name(name));
+    match *method {
+        Method::GET => rest.is_empty() || named.is_some_and(|name| !name.contains(':')),
+        Method::POST => named
+            .and_then(|named| named.split_once(':'))
+            .is_some_and(|(name, asks)| is_models_name(name) && ASKS.contains(&asks)),
         _ => false,
     }
 }
@@ -342,6 +365,17 @@ mod tests {
             (Api::Anthropic, Method::GET, "/v1/models"),
             (Api::Anthropic, Method::GET, "/v1/models/claude-sonnet-5"),
             (Api::OpenAi, Method::POST, "/v1/responses"),
+            (
+                Api::Google,
+                Method::POST,
+                "/v1beta/models/gemini-2.5-pro:streamGenerateContent",
+            ),
+            (
+                Api::Google,
+                Method::POST,
+                "/v1beta/models/gemini-3-pro:countTokens",
+            ),
+            (Api::Google, Method::GET, "/v1beta/models/gemini-3-pro"),
         ] {
             assert!(is_open(api, &method, path), "{method} {path}");
         }
@@ -357,6 +391,24 @@ mod tests {
             (Api::Anthropic, Method::POST, "/v1/responses"),
             (Api::OpenAi, Method::DELETE, "/v1/models/mine"),
             (Api::OpenAi, Method::POST, "/v1/files"),
+            (Api::Google, Method::POST, "/v1beta/files"),
+            (Api::Google, Method::POST, "/v1beta/cachedContents"),
+            (
+                Api::Google,
+                Method::POST,
+                "/v1beta/models/x:batchGenerateContent",
+            ),
+            (
+                Api::Google,
+                Method::POST,
+                "/v1beta/models/../files:generateContent",
+            ),
+            (
+                Api::Google,
+                Method::POST,
+                "/v1beta/tunedModels/x:generateContent",
+            ),
+            (Api::Google, Method::POST, "/v1/models/x:generateContent"),
         ] {
             assert!(!is_open(api, &method, path), "{method} {path}");
         }

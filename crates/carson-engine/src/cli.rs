@@ -22,6 +22,10 @@ pub struct Cli {
 pub(crate) struct Release {
     /// The oldest one whose flags and events were measured.
     pub oldest: Version,
+    /// The newest one.
+    pub newest: Version,
     /// What makes it newer.
     pub update: &'static str,
+    /// What brings back the newest one that was measured.
+    pub back: &'static str,
 }

@@ -57,7 +57,11 @@ async fn drive(
     };
     let mut leash = Leash::new(session.max_tool_calls);
     let each = |line: Line<'_>| match line.stream {
-        Stream::Stderr => ControlFlow::Continue(()),
+        Stream::Stderr => {
+            let redacted = session.redactor.redact_bytes(line.bytes);
+            reader.aside(&redacted, on_event);
+            ControlFlow::Continue(())
+        }
         Stream::Stdout => {
             transcript.line(&line);
             // Everything that is made of a session's output is made of this.
@@ -84,7 +88,9 @@ async fn drive(
     };
     let done = run(&command, &limits, cancel, each).await?;
     transcript.end();
-    let mut end = reader.end(&done, session.redactor, session.clock.now());
+    let now = session.clock.now();
+    let waited = reader.waited(&done, session.redactor, now);
+    let mut end = reader.end(&done, session.redactor, now);
     (end.elapsed, end.leaked) = (done.elapsed, done.leaked);
     (end.exit, end.said) = (Some(done.exit), last_words(&done, session.redactor));
     // What Carson did to the process says more than what its output looks like then.
@@ -92,7 +98,7 @@ async fn drive(
         Some(StopReason::Cancelled) => end.ended = Ended::Cancelled,
         Some(StopReason::OutputCap) => end.ended = Ended::OutputCap,
         Some(reason @ (StopReason::WallClock | StopReason::Silence)) => {
-            end.ended = Ended::TimedOut(reason);
+            end.ended = waited.unwrap_or(Ended::TimedOut(reason));
         }
         Some(StopReason::Asked) | None => {
             if let Some(ended) = leash.ended() {

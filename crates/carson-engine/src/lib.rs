@@ -43,6 +43,7 @@ pub mod rules;
 mod rules_reader;
 mod said;
 mod session;
+mod short_call;
 pub mod sign_in;
 mod transcript;
 mod variables;
@@ -59,6 +60,9 @@ pub use price::{dearest, estimate};
 pub use readable::readable;
 pub use rules::resets_at;
 pub use said::Said;
-pub use session::{Access, Denied, Ended, Event, Hook, Limit, LimitKind, Session, SessionEnd};
+pub use session::{
+    Access, Denied, Ended, Event, Hook, Limit, LimitKind, ServerCommand, Servers, Session,
+    SessionEnd,
+};
 pub use version::Version;
-pub use versions::DATED;
+pub use versions::{DATED, Drift};

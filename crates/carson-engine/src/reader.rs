@@ -6,12 +6,23 @@ use carson_proc::Finished;
 use carson_redact::Redactor;
 use chrono::{DateTime, Utc};
 
-use crate::session::{Event, SessionEnd};
+use crate::session::{Ended, Event, SessionEnd};
 
 /// Reads one CLI's output.
 pub(crate) trait Reader: Send {
     /// One line of standard output. `Break` stops the CLI.
     fn line(&mut self, line: &[u8], on_event: &mut dyn FnMut(&Event)) -> ControlFlow<()>;
+    /// One line of standard error.
+    fn aside(&mut self, _line: &[u8], _on_event: &mut dyn FnMut(&Event)) {}
+    /// How it ended if it was stopped while it waited for its provider, as far as its words tell.
+    fn waited(
+        &mut self,
+        _done: &Finished,
+        _redactor: &Redactor,
+        _now: DateTime<Utc>,
+    ) -> Option<Ended> {
+        None
+    }
     /// Everything it said, once it has ended.
     fn end(self: Box<Self>, done: &Finished, redactor: &Redactor, now: DateTime<Utc>)
     -> SessionEnd;

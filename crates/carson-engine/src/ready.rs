@@ -108,7 +108,9 @@ mod tests {
             let config = of(sign_in.variable, dir.path().to_str().unwrap());
             let file = sign_in.credentials[0].file;
             assert!(look(&config).unwrap_err().contains(file));
-            std::fs::write(dir.path().join(file), "{}").unwrap();
+            let file = dir.path().join(file);
+            std::fs::create_dir_all(file.parent().unwrap()).unwrap();
+            std::fs::write(file, "{}").unwrap();
             assert!(look(&config).is_ok());
         }
     }

@@ -15,8 +15,9 @@ use serde_json::Value;
 use crate::cli::Cli;
 use crate::open_calls::{OpenCall, OpenCalls, print_of};
 use crate::reader::{Reader, last_words};
-use crate::rules::{Calls, Facts, Rules, failure, holds};
-use crate::session::{Ended, Event, Limit, LimitKind, SessionEnd};
+use crate::rules::{Calls, Facts, Refused, Rules, failure, holds};
+use crate::session::{Denied, Ended, Event, Limit, LimitKind, SessionEnd};
+use crate::short_call::{CALL_MAX, short_call};
 
 /// `EX_TEMPFAIL`.
 const TRY_LATER: i32 = 75;
@@ -28,6 +29,7 @@ pub(crate) struct RulesReader {
     max_turns: u32,
     calls: u32,
     open: OpenCalls,
+    denied: Vec<Denied>,
     /// Its ceiling of turns is what stopped it.
     out_of_turns: bool,
     text: Option<String>,
@@ -52,6 +54,7 @@ impl Reader for RulesReader {
         // The last step may have been the end: only one that goes on is stopped.
         let is_over = tells_steps(rules) && self.steps >= self.max_turns;
         if !is_over {
+            begun(rules, &event, on_event);
             self.answer(rules, &event, on_event);
             self.usage(rules, &event);
             self.call(rules, &event, on_event);
@@ -61,6 +64,23 @@ impl Reader for RulesReader {
             true => ControlFlow::Break(()),
             false => ControlFlow::Continue(()),
         }
+    }
+
+    fn aside(&mut self, line: &[u8], on_event: &mut dyn FnMut(&Event)) {
+        let Some(facts) = &mut self.facts else { return };
+        if facts.aside(&String::from_utf8_lossy(line)) {
+            on_event(&Event::Retrying { status: None });
+        }
+    }
+
+    fn waited(
+        &mut self,
+        done: &Finished,
+        redactor: &Redactor,
+        now: DateTime<Utc>,
+    ) -> Option<Ended> {
+        let facts = self.facts.as_mut().filter(|facts| facts.waits())?;
+        failure(facts, done, redactor, now)
     }
 
     fn end(
@@ -79,7 +99,7 @@ impl Reader for RulesReader {
             tokens_in: self.tokens_in,
             tokens_out: self.tokens_out,
             cost_usd: self.cost_usd,
-            denied: Vec::new(),
+            denied: self.denied,
             elapsed: done.elapsed,
             leaked: done.leaked,
             exit: None,
@@ -179,12 +199,18 @@ impl RulesReader {
 
     fn call(&mut self, rules: &Rules, event: &Value, on_event: &mut dyn FnMut(&Event)) {
         let Some(calls) = &rules.calls else { return };
-        if let Some(name) = named(calls, event) {
+        let name = named(calls, event);
+        if let Some(name) = name {
             self.calls = self.calls.saturating_add(1);
             on_event(&Event::ToolCall {
                 name: name.to_owned(),
-                call: String::new(),
+                call: shown(calls, event),
             });
+        }
+        if let Some(refused) = calls.denied.as_ref() {
+            self.refused(calls, refused, event, on_event);
+        }
+        if let Some(name) = name {
             self.called(calls, name, event, on_event);
         }
         let done = calls.done.as_ref().filter(|done| holds(&done.when, event));
@@ -195,6 +221,40 @@ impl RulesReader {
         if let Some(done) = done {
             on_event(&done);
         }
+    }
+
+    /// A call that was stopped: this event has it, or its id.
+    fn refused(
+        &mut self,
+        calls: &Calls,
+        refused: &Refused,
+        event: &Value,
+        on_event: &mut dyn FnMut(&Event),
+    ) {
+        let reason = event.pointer(&refused.reason).and_then(Value::as_str);
+        let Some(reason) = reason.filter(|_| holds(&refused.when, event)) else {
+            return;
+        };
+        let mut begins = refused.begins.iter();
+        if !refused.begins.is_empty() && !begins.any(|begin| reason.starts_with(begin.as_str())) {
+            return;
+        }
+        let id = calls.done.as_ref().and_then(|done| event.pointer(&done.id));
+        let open = id.and_then(|id| self.open.get(id.as_str()?)).cloned();
+        let open = open.unwrap_or_else(|| OpenCall {
+            name: named(calls, event).unwrap_or_default().to_owned(),
+            call: shown(calls, event),
+            arguments: None,
+        });
+        let by_hook = refused.by_hook.as_deref();
+        let denied = Denied {
+            tool: open.name,
+            reason: reason.trim().chars().take(CALL_MAX).collect(),
+            call: open.call,
+            by_hook: by_hook.is_some_and(|begin| reason.starts_with(begin)),
+        };
+        on_event(&Event::ToolDenied(denied.clone()));
+        self.denied.push(denied);
     }
 
     /// Its result is in the same event, or comes by its id.
@@ -211,8 +271,8 @@ impl RulesReader {
             let id = event.pointer(id).and_then(Value::as_str);
             let open = OpenCall {
                 name,
+                call: shown(calls, event),
                 arguments,
-                ..OpenCall::default()
             };
             self.open.open(id.unwrap_or_default(), open);
             return;
@@ -222,6 +282,22 @@ impl RulesReader {
         let call = both.map(|(arguments, result)| CallPrint { arguments, result });
         on_event(&Event::ToolDone { name, call });
     }
+}
+
+/// It says that it began, and with which model.
+fn begun(rules: &Rules, event: &Value, on_event: &mut dyn FnMut(&Event)) {
+    let started = rules.started.as_ref();
+    if let Some(started) = started.filter(|started| holds(&started.when, event)) {
+        let model = event.pointer(&started.model).and_then(Value::as_str);
+        let model = model.map(str::to_owned);
+        on_event(&Event::Started { model });
+    }
+}
+
+/// A call in short.
+fn shown(calls: &Calls, event: &Value) -> String {
+    let mut given = calls.arguments.iter().filter_map(|at| event.pointer(at));
+    given.next().map(short_call).unwrap_or_default()
 }
 
 /// The tool of a call, where the event is one.

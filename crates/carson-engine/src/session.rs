@@ -29,6 +29,46 @@ pub struct Hook {
     pub settings_file: PathBuf,
 }
 
+/// The MCP servers that a session has.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Servers {
+    /// Each of them.
+    pub list: Vec<ServerCommand>,
+    /// Where a file for the CLI is written that wants one. The session reads it.
+    pub file: PathBuf,
+}
+
+/// One of them, as a CLI starts it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ServerCommand {
+    /// Its name.
+    pub name: String,
+    /// The tools that it has for the session.
+    pub tools: Vec<String>,
+    /// The program and its arguments.
+    pub command: Vec<String>,
+    /// How long a call may take.
+    pub timeout: Duration,
+}
+
+impl Servers {
+    /// The names by which a model calls their tools.
+    pub fn tools(&self) -> impl Iterator<Item = String> + '_ {
+        let of = |server: &ServerCommand| {
+            let named = |tool: &String| format!("mcp__{}__{tool}", server.name);
+            server.tools.iter().map(named).collect::<Vec<_>>()
+        };
+        self.list.iter().flat_map(of)
+    }
+
+    /// The longest that any call may take.
+    #[must_use]
+    pub fn longest(&self) -> Duration {
+        let all = self.list.iter().map(|server| server.timeout);
+        all.max().unwrap_or_default()
+    }
+}
+
 /// Everything one session needs. Nothing else reaches it.
 #[derive(Clone, Debug)]
 pub struct Session<'a> {
@@ -44,6 +84,12 @@ pub struct Session<'a> {
     pub env: Vec<(OsString, OsString)>,
     /// Tools, in the CLI's own notation.
     pub tools: &'a [String],
+    /// MCP servers, where it has some; none of an engine that takes none.
+    pub servers: Option<&'a Servers>,
+    /// The folder with its skills, of an engine that reads them by itself.
+    pub skills: Option<&'a Path>,
+    /// Whether the worktree may hold skills of the repository's, which nobody gave it.
+    pub may_hold_skills: bool,
     /// The turn ceiling; always passed on.
     pub max_turns: u32,
     /// The ceiling of tool calls, as far as the CLI's output tells of them.

@@ -78,6 +78,28 @@ impl Engine {
     }
 }
 
+/// A version that is newer than any that was measured.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Drift {
+    /// The newest one that was measured.
+    pub newest: Version,
+    /// What brings it back.
+    pub back: &'static str,
+}
+
+impl Engine {
+    /// Whether a version is newer than any that Carson was measured with: it may have other flags and
+    /// other events.
+    #[must_use]
+    pub fn drift(&self, found: Version) -> Option<Drift> {
+        let known = self.release().filter(|known| found > known.newest)?;
+        Some(Drift {
+            newest: known.newest,
+            back: known.back,
+        })
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use carson_core::EngineKind;
@@ -108,5 +130,27 @@ mod tests {
         let claude = engine("claude", "/opt/claude-2", None);
         assert!(claude.is_new_enough(old).is_err());
         assert!(claude.is_new_enough(claude.oldest().unwrap()).is_ok());
+    }
+
+    #[test]
+    fn of_every_cli_an_older_version_is_refused_and_a_newer_one_is_drift() {
+        for kind in EngineKind::all() {
+            let Some(program) = kind.cli() else { continue };
+            let engine = engine(kind.facts().name, program, None);
+            let known = engine.release().unwrap();
+            assert!(known.oldest <= known.newest, "{kind}");
+            let Version([major, minor, patch]) = known.newest;
+            assert_eq!(engine.drift(known.newest), None, "{kind}");
+            for newer in [[major, minor, patch + 1], [major + 1, 0, 0]] {
+                let drift = engine.drift(Version(newer)).unwrap();
+                assert_eq!(drift.newest, known.newest, "{kind}");
+                assert!(engine.is_new_enough(Version(newer)).is_ok(), "{kind}");
+            }
+            let older = engine.is_new_enough(Version([0, 0, 1])).unwrap_err();
+            assert!(
+                older.to_string().contains(&known.oldest.to_string()),
+                "{older}"
+            );
+        }
     }
 }

@@ -218,7 +218,13 @@ pub async fn gates(
 /// # Errors
 /// When the store does not answer.
 pub async fn spent_today(home: &Home, now: DateTime<Utc>) -> Result<Spent, StoreError> {
-    home.store.spent(day_of(home.fleet.zone, now)).await
+    home.store.spent(today(home, now)).await
+}
+
+/// The fleet's day: its first instant, and that of the next.
+#[must_use]
+pub fn today(home: &Home, now: DateTime<Utc>) -> (DateTime<Utc>, DateTime<Utc>) {
+    day_of(home.fleet.zone, now)
 }
 
 /// The forges that the role works on, each once.

@@ -5,16 +5,25 @@
 //! directories and git settings. A plan is reviewed before there is any work, so its reviewer gets
 //! the worktree as the planner could only read it, and a fresh home.
 
+use std::path::PathBuf;
+
 use carson_core::settle::Halt;
-use carson_git::{ChangedTest, Oid, Seen};
+use carson_git::{ChangedTest, Ground, Oid, Seen};
 use tracing::warn;
 
 use crate::ctx::Ctx;
 use crate::placed::Placed;
 use crate::record::Record;
-use crate::setup::{self, Site};
+use crate::setup;
+use crate::site::Site;
 use carson_bench::bench::Bench;
+use carson_bench::layers;
+use carson_config::Workspaces;
 use carson_home::halt::OrBroken;
+
+/// So many old rooms may wait for being removed; from then on each new room has those of judgements before
+/// it beside it.
+const OLD: usize = 64;
 
 /// What lies in a room.
 #[derive(Clone, Copy)]
@@ -78,7 +87,20 @@ async fn made(
     seen: &Seen,
     (holds, with_setup): (Holds<'_>, bool),
 ) -> Result<Bench, Halt> {
-    clear(ctx, placed).await;
+    // Those before it are removed while it is made.
+    let old = aside(placed);
+    let room = make(ctx, rec, placed, seen, (holds, with_setup));
+    let (room, ()) = tokio::join!(room, clear(ctx, placed, old));
+    room
+}
+
+async fn make(
+    ctx: &Ctx<'_>,
+    rec: &mut Record,
+    placed: &Placed<'_, '_>,
+    seen: &Seen,
+    (holds, with_setup): (Holds<'_>, bool),
+) -> Result<Bench, Halt> {
     let bench = &placed.place.bench;
     let bench = bench.room(next(bench), with_setup);
     bench.create(ctx.role).or_broken("making a clean room")?;
@@ -87,8 +109,28 @@ async fn made(
         setup::include(rec, repo, &bench)?;
     }
     let layered = bench.layered();
+    let place = &placed.place;
+    let source = match bench.kind() {
+        Workspaces::Clone => {
+            layers::source(
+                ctx.home,
+                ctx.role,
+                repo,
+                &place.mirror,
+                &place.worktree.base,
+            )
+            .await
+        }
+        _ => None,
+    };
+    let ground = match (&layered, &source) {
+        (Some(layered), _) => Ground::Layers(layered),
+        (None, Some(source)) => Ground::Clone(&source.layer),
+        (None, None) => Ground::Nothing,
+    };
+    let bench = bench.cloned(source.is_some());
     let made = seen
-        .check_out((holds.commit, holds.tests), &bench.tree(), layered.as_ref())
+        .check_out((holds.commit, holds.tests), &bench.tree(), ground)
         .await;
     made.or_broken("checking out into a clean room")?;
     if bench.stands() {
@@ -102,17 +144,26 @@ async fn made(
 
 /// The worktree itself, and a home that nobody has worked in.
 pub(crate) async fn with_fresh_desk(ctx: &Ctx<'_>, placed: &Placed<'_, '_>) -> Result<Bench, Halt> {
-    clear(ctx, placed).await;
+    clear(ctx, placed, aside(placed)).await;
     let bench = placed.place.bench.fresh_desk(next(&placed.place.bench));
     bench.create(ctx.role).or_broken("making a clean room")?;
     Ok(bench)
 }
 
-/// Removes the rooms of judgements before this one: the last of them goes with the bench, and so does
-/// what cannot be removed now.
-async fn clear(ctx: &Ctx<'_>, placed: &Placed<'_, '_>) {
+/// Takes the rooms of judgements before this one out of the way: where they lie then, if there were any.
+fn aside(placed: &Placed<'_, '_>) -> Option<PathBuf> {
+    let rooms = placed.place.bench.rooms();
+    // What could not be removed before keeps its name.
+    let mut names = (1..=OLD).map(|number| rooms.with_extension(number.to_string()));
+    let old = names.find(|old| old.symlink_metadata().is_err())?;
+    std::fs::rename(&rooms, &old).is_ok().then_some(old)
+}
+
+/// Removes them: the last rooms go with the bench, and so does what cannot be removed now.
+async fn clear(ctx: &Ctx<'_>, placed: &Placed<'_, '_>, old: Option<PathBuf>) {
+    let Some(old) = old else { return };
     let bench = &placed.place.bench;
-    if let Err(error) = bench.remove_dir(ctx.home, &bench.rooms()).await {
+    if let Err(error) = bench.remove_dir(ctx.home, &old).await {
         warn!(firing.id = %ctx.id, %error, "clean rooms could not be removed");
     }
 }

@@ -4,7 +4,7 @@ mod sought;
 
 use std::path::PathBuf;
 
-use carson_config::{Account, Repo, Role, Tools, WorkFrom, Workspaces};
+use carson_config::{Account, McpServer, Repo, Role, Skill, Tools, WorkFrom, Workspaces};
 use carson_core::admission::{Admission, SkipReason, Spent, admit};
 use carson_core::egress::Allowlist;
 use carson_core::limits::WorstCase;
@@ -26,6 +26,7 @@ use carson_bench::environment::Wanted;
 use carson_bench::layers;
 use carson_bench::proxy;
 use carson_bench::sandbox_profile::Reach;
+use carson_bench::toolchains::Found;
 use carson_home::Home;
 use carson_home::lent_dirs::is_lent;
 
@@ -56,6 +57,10 @@ pub struct Outlook {
     pub check: Option<String>,
     /// The tools of sessions that read, and of those that write.
     pub tools: Tools,
+    /// MCP servers of which they have single tools.
+    pub servers: Vec<McpServer>,
+    /// Skills of which they have copies.
+    pub skills: Vec<Skill>,
     /// Its bound.
     pub worst_case: WorstCase,
     /// The most that it may cost; nothing bounds it without.
@@ -107,7 +112,7 @@ pub struct Walls {
 pub struct Workspace {
     /// What it would be made of.
     pub kind: Workspaces,
-    /// Why it would be a copy, if it would.
+    /// Why it would stand on no layers, if it would not.
     pub because: Option<String>,
     /// The lines of the repository's setup.
     pub setup: Vec<String>,
@@ -177,6 +182,8 @@ pub async fn foresee_firing(
         command: role.command.as_ref().map(|command| command.run.clone()),
         check: repo.and_then(|repo| role.checks_line(repo)),
         tools: role.tools.clone(),
+        servers: role.servers.clone(),
+        skills: role.skills.clone(),
         max_cost_usd: role.limits.max_cost_usd,
         price: price(home, role).await?,
         stages: role.stages.clone(),
@@ -244,6 +251,17 @@ fn sign_in(account: &Account) -> String {
     }
 }
 
+/// What a workspace is made of that stands on no layers, and why.
+async fn without_layers(home: &Home, role: &Role, why: &str) -> (Workspaces, Option<String>) {
+    if layers::why_no_clone(home, role).is_some() {
+        return (Workspaces::Copy, Some(why.to_owned()));
+    }
+    match layers::clones(home).await {
+        Ok(()) => (Workspaces::Clone, Some(why.to_owned())),
+        Err(more) => (Workspaces::Copy, Some(format!("{why}; {more}"))),
+    }
+}
+
 /// The bench as its sessions would see it.
 async fn foreseen(
     home: &Home,
@@ -256,11 +274,10 @@ async fn foreseen(
         None => Err("its repository is not in the settings".to_owned()),
     };
     let setup = repo.map_or_else(Vec::new, |repo| repo.setup.lines.clone());
-    let kind = match &stand {
-        Ok(_) => Workspaces::Layers,
-        Err(_) => Workspaces::Copy,
+    let (kind, because) = match &stand {
+        Ok(_) => (Workspaces::Layers, None),
+        Err(why) => without_layers(home, role, why).await,
     };
-    let because = stand.as_ref().err().cloned();
     let workspace = Workspace {
         kind,
         because,
@@ -279,6 +296,7 @@ fn walls(home: &Home, role: &Role, account: Option<&str>, bench: &Bench) -> Opti
         bench,
         mirror: mirror.path(),
         access: Access::Write,
+        is_session: true,
         // The proxy begins with a firing; what it lets through is told apart from the walls.
         network: Network::Open,
     };
@@ -317,6 +335,7 @@ fn environment(home: &Home, role: &Role, account: Option<&str>, bench: &Bench) -
         branch: "carson/…",
         attempt: 1,
         egress: proxy::foreseen(home, role, account),
+        toolchains: &Found::default(),
     };
     let redactor = &home.redactor;
     let mut shown: Vec<Shown> = bench

@@ -67,8 +67,10 @@ mod said_last;
 mod sandboxed_run;
 mod saved;
 mod search;
+mod searched_ahead;
 mod session;
 mod setup;
+mod site;
 mod stages;
 pub mod stale_claims;
 mod state_posts;
@@ -76,6 +78,7 @@ mod steps;
 mod stuck_benches;
 mod test_results;
 mod thread_posts;
+mod toolchains;
 mod turn;
 mod visible;
 

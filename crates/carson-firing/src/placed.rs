@@ -97,6 +97,7 @@ impl Placed<'_, '_> {
             branch: &self.place.worktree.branch,
             attempt,
             egress: rec.proxy.as_ref().map_or_else(Vec::new, Proxy::variables),
+            toolchains: &rec.toolchains,
         }))
     }
 }

@@ -10,10 +10,11 @@ use minijinja::{Environment, UndefinedBehavior, context};
 use sha2::{Digest as _, Sha256};
 use thiserror::Error;
 
-use self::bounded::{MOST, Texts};
+use self::bounded::{MOST, Texts, cut};
 use crate::placed::Brief;
 use crate::stages::outbox;
 use crate::visible::visible;
+use carson_bench::granted::SkillText;
 
 /// What every session is told about the harness it runs in.
 const POLICY: &str = "You work in a throwaway worktree on a branch of its own. Never push: Carson \
@@ -219,6 +220,24 @@ fn task(brief: &Brief<'_>, texts: &Texts) -> String {
         task.push_str(GOES_ON);
     }
     task
+}
+
+/// Most bytes of what a prompt says of skills.
+const SKILLS: usize = 24_000;
+
+/// What a session is told of its skills whose CLI does not read them by itself.
+pub(crate) fn skills(skills: &[SkillText]) -> String {
+    const SAYS: &str = "Skills that the people you work for gave you: where what one of them is for comes up, do \
+        as it says. The files beside each lie in its folder, for you to read; nobody writes there.";
+    // Each has its part of the room, whatever the others say.
+    let most = SKILLS / skills.len().max(1);
+    let one = |skill: &SkillText| {
+        let text = cut(skill.text.trim(), most);
+        let named = format!("skill {} in {}", skill.name, skill.dir.display());
+        fence(&named, &seen(&text))
+    };
+    let all: Vec<String> = skills.iter().map(one).collect();
+    format!("\n\n{SAYS}\n\n{}", all.join("\n\n"))
 }
 
 /// Puts a text between two lines that it cannot contain: their number is made afterwards.

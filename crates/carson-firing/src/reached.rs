@@ -8,6 +8,7 @@ use carson_core::{Effect, Work};
 use carson_forge::Forge;
 use carson_git::{GitError, Mirror, Oid, Seen, Worktree};
 
+use crate::searched_ahead::Ahead;
 use carson_bench::bench::Bench;
 
 /// How far a firing has come. Whoever runs its stages owns this, so that it outlives a stage that is
@@ -69,6 +70,8 @@ pub(crate) struct Place {
     pub goes_on: Option<GoesOn>,
     /// The file that its sessions write tests for.
     pub aim: Option<Aim>,
+    /// The search for secrets in what was seen, where it has begun.
+    pub ahead: Option<Ahead>,
     known: Known,
 }
 
@@ -108,6 +111,7 @@ impl Place {
             bench,
             goes_on: None,
             aim: None,
+            ahead: None,
             known: Known::Nothing,
         }
     }
@@ -139,6 +143,7 @@ impl Place {
 
     /// Somebody could write there.
     pub(crate) fn forget(&mut self) {
+        self.ahead = None;
         self.known = Known::Nothing;
     }
 

@@ -7,10 +7,11 @@ use carson_config::Account;
 use carson_core::settle::Halt;
 use carson_core::{AccountName, Stage};
 use carson_proc::sandbox::{Level, Ns};
-use carson_store::{Firing as Row, Progress};
+use carson_store::{Firing as Row, Progress, Used};
 
 use crate::ctx::Ctx;
 use carson_bench::proxy::{self, Proxy};
+use carson_bench::toolchains::Found;
 
 /// What the stages of a firing add to, one after the other.
 #[derive(Default)]
@@ -30,6 +31,8 @@ pub(crate) struct Record {
     pub judge: Option<AccountName>,
     /// The proxy of its account, while it is open.
     pub proxy: Option<Proxy>,
+    /// What the repository's toolchains say.
+    pub toolchains: Found,
 }
 
 /// What the sessions of a firing add up to.
@@ -49,6 +52,8 @@ pub(crate) struct Tally {
     /// Sessions that were tried again because the provider was not available.
     pub retries: u32,
     pub blocked_calls: u32,
+    /// The same by account: each that a session had.
+    pub used: Vec<Used>,
     /// The stages of the sessions so far.
     pub stages: Vec<Stage>,
     /// The final text of the last session of each stage.
@@ -56,6 +61,21 @@ pub(crate) struct Tally {
 }
 
 impl Tally {
+    /// What budgets and limits count.
+    fn spent(&self) -> (u32, u64, u64, Option<f64>) {
+        (self.turns, self.tokens_in, self.tokens_out, self.cost_usd)
+    }
+
+    /// What sessions with this account add up to.
+    pub(crate) fn used_of(&mut self, account: &AccountName) -> &mut Used {
+        let known = self.used.iter().position(|used| used.account == *account);
+        let index = known.unwrap_or_else(|| {
+            self.used.push(Used::with(account.clone()));
+            self.used.len() - 1
+        });
+        &mut self.used[index]
+    }
+
     /// Whether a model said anything.
     pub(crate) fn answered(&self) -> bool {
         let mut said = self.last_words.values();
@@ -121,6 +141,7 @@ impl Record {
 
     /// Changes the tally and writes it to the row.
     pub(crate) async fn count(&mut self, ctx: &Ctx<'_>, change: impl FnOnce(&mut Tally)) {
+        let before = self.tally.spent();
         change(&mut self.tally);
         let tally = &self.tally;
         let progress = Progress {
@@ -135,8 +156,10 @@ impl Record {
             engine: self.writer(ctx).map(|account| account.engine.to_string()),
             account: tally.account.clone(),
             reviewed_by: tally.reviewed_by.clone(),
+            used: tally.used.clone(),
         };
-        let written = ctx.store().progress(ctx.id, &progress);
+        let spent = tally.spent() != before;
+        let written = ctx.store().progress(ctx.id, &progress, spent);
         ctx.best_effort("progress", written).await;
         ctx.used(tally.turns, tally.cost_usd, tally.cost_estimated);
     }

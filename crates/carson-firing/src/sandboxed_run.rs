@@ -7,8 +7,8 @@
 use std::path::{Path, PathBuf};
 
 use carson_config::{NetworkUse, Role, Sandbox, Workspaces};
-use carson_core::Event;
 use carson_core::settle::Halt;
+use carson_core::{Event, Stage};
 use carson_engine::Access;
 use carson_git::Mirror;
 use carson_proc::Exit;
@@ -27,8 +27,8 @@ use carson_home::halt::OrBroken;
 /// The walls around one run.
 pub(crate) struct Walls {
     profile: PathBuf,
-    /// Whether the workspace stands on layers.
-    layered: bool,
+    /// What the workspace is made of.
+    workspace: Workspaces,
 }
 
 impl Walls {
@@ -43,7 +43,18 @@ impl Walls {
     }
 }
 
-/// Writes the profile of a session or of the promise that works in this bench or room.
+/// Writes the profile of a session that works in this bench or room.
+pub(crate) fn walls_of_session(
+    ctx: &Ctx<'_>,
+    rec: &Record,
+    mirror: &Mirror,
+    bench: &Bench,
+    (access, stage): (Access, Stage),
+) -> Result<Walls, Halt> {
+    put_up(ctx, rec, (mirror, bench), access, (stage.as_str(), true))
+}
+
+/// The same of what else runs there, such as the promise.
 pub(crate) fn walls(
     ctx: &Ctx<'_>,
     rec: &Record,
@@ -52,7 +63,18 @@ pub(crate) fn walls(
     access: Access,
     what: &str,
 ) -> Result<Walls, Halt> {
+    put_up(ctx, rec, (mirror, bench), access, (what, false))
+}
+
+fn put_up(
+    ctx: &Ctx<'_>,
+    rec: &Record,
+    (mirror, bench): (&Mirror, &Bench),
+    access: Access,
+    (what, is_session): (&str, bool),
+) -> Result<Walls, Halt> {
     let reach = Reach {
+        is_session,
         home: ctx.home,
         role: ctx.role,
         account: rec.required_account(ctx)?,
@@ -74,7 +96,7 @@ pub(crate) fn walls(
     written.or_broken("writing the sandbox's profile")?;
     Ok(Walls {
         profile,
-        layered: bench.layered().is_some(),
+        workspace: bench.kind(),
     })
 }
 
@@ -102,11 +124,7 @@ pub(crate) async fn record_level(
     let (first, weakest) = rec.confined(level);
     if let Some(level) = weakest {
         let mut row = row(ctx.role, &level);
-        let workspace = match walls.layered {
-            true => Workspaces::Layers,
-            false => Workspaces::Copy,
-        };
-        row["workspace"] = json!(workspace);
+        row["workspace"] = json!(walls.workspace);
         info!(firing.id = %ctx.id, sandbox = %row, "confined");
         let written = ctx.store().set_sandbox(ctx.id, &row);
         ctx.best_effort("the sandbox's level", written).await;

@@ -28,7 +28,7 @@ const FILE: u64 = 512 << 20;
 const COUNTED: usize = 1_000;
 
 /// What is asked.
-#[derive(Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Search {
     /// The file of everything that a push would show.
     pub outgoing: PathBuf,

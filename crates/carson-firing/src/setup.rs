@@ -5,29 +5,25 @@
 //! runs each time. It runs as sessions do, behind the same walls and with the role's network, but without
 //! anything by which they sign in.
 
-use std::ffi::OsString;
 use std::fs::OpenOptions;
 use std::io::Write as _;
 use std::os::unix::fs::OpenOptionsExt as _;
 
 use carson_bench::bench::Bench;
-use carson_bench::environment::{From, Wanted};
 use carson_bench::layers::{self, Held, LayerError, Missing, decides};
-use carson_bench::proxy::Proxy;
 use carson_config::Repo;
 use carson_core::settle::Halt;
-use carson_core::work::WorkKey;
 use carson_engine::Access;
-use carson_git::{GitError, Mirror, Oid, Seen};
+use carson_git::{GitError, Oid, Seen};
 use carson_home::halt::OrBroken;
 use carson_proc::{Captured, Command, Exit, Finished, Limits, StopReason, run as supervise};
 
 use crate::ctx::Ctx;
 use crate::record::Record;
 use crate::sandboxed_run;
+use crate::site::{BRANCH, Site, environment};
+use crate::toolchains;
 
-/// The branch of a setup's own workspace.
-const BRANCH: &str = "carson/setup";
 /// Bytes of what the lines print, from its head and from its tail, that are kept.
 const KEPT: usize = 1024 * 1024;
 /// Letters of its end that a reason has.
@@ -35,15 +31,6 @@ const TOLD: usize = 300;
 /// In a copy: tells git what the lines left and it does not ignore, so that no session takes it for its work.
 const NAME_WHAT_IS_LEFT: &str = "set +x; info=$(git rev-parse --git-common-dir)/info; mkdir -p \"$info\"; \
     git ls-files --others --exclude-standard | head -n 20000 | sed 's,^,/,' >> \"$info/exclude\"";
-
-/// Where a setup runs.
-pub(crate) struct Site<'s> {
-    pub repo: &'s Repo,
-    pub mirror: &'s Mirror,
-    pub base: &'s Oid,
-    /// The firing's bench.
-    pub bench: &'s Bench,
-}
 
 /// Makes the layer that is missing, if one is. What the workspace stands on then; `None` for a copy.
 pub(crate) async fn complete(
@@ -111,6 +98,11 @@ async fn make(
         let made = site.mirror.add_layered(&tree, BRANCH, site.base, &layered);
         made.await.or_broken("making room for a setup")?;
     }
+    let at = Site {
+        bench: &bench,
+        ..*site
+    };
+    toolchains::try_resolve(ctx, rec, &at).await?;
     let done = lines(ctx, rec, site, &bench, "").await?;
     let text = said(ctx, site.repo, &done);
     let mut log = OpenOptions::new();
@@ -134,6 +126,7 @@ async fn make(
 
 /// Runs the lines in a workspace that is a copy.
 pub(crate) async fn in_copy(ctx: &Ctx<'_>, rec: &mut Record, site: &Site<'_>) -> Result<(), Halt> {
+    toolchains::try_resolve(ctx, rec, site).await?;
     let done = in_place(ctx, rec, site).await?;
     let failed = done.as_ref().err().map(|failed| failed.why.as_str());
     layers::note_copy(ctx.home, site.repo, failed);
@@ -226,30 +219,6 @@ async fn lines(
     .or_broken("running the setup")?;
     sandboxed_run::record_level(ctx, rec, &walls, Some(done.exit), &done.stderr.text()).await?;
     Ok(done)
-}
-
-/// That of a session, but for what it signs in with.
-fn environment(
-    ctx: &Ctx<'_>,
-    rec: &Record,
-    site: &Site<'_>,
-    bench: &Bench,
-) -> Result<Vec<(OsString, OsString)>, Halt> {
-    let variables = bench.variables(&Wanted {
-        home: ctx.home,
-        id: ctx.id,
-        role: ctx.role,
-        account: rec.required_account(ctx)?,
-        repo: &site.repo.name,
-        protected: &site.repo.protected,
-        work: WorkKey::None,
-        branch: BRANCH,
-        attempt: 0,
-        egress: rec.proxy.as_ref().map_or_else(Vec::new, Proxy::variables),
-    });
-    let signs_in = |from| matches!(from, From::Account | From::SignIn | From::Identity);
-    let plain = variables.into_iter().filter(|one| !signs_in(one.from));
-    Ok(plain.map(|one| (one.name, one.value)).collect())
 }
 
 fn passed(done: &Finished) -> bool {

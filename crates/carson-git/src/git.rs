@@ -268,7 +268,8 @@ impl Git {
 }
 
 /// The `git` program, in a place that no session may write.
-pub(crate) fn program() -> Option<PathBuf> {
+#[must_use]
+pub fn program() -> Option<PathBuf> {
     let path = std::env::var_os("PATH");
     own_program(Path::new("git"), path.as_deref())
 }

@@ -58,20 +58,9 @@ impl Mirror {
     /// # Errors
     /// When the checkout fails.
     pub async fn make_layer(&self, dir: &Path, commit: &Oid) -> Result<(), GitError> {
-        let half = dir.with_extension(format!("{}.half", std::process::id()));
+        let half = half_of(dir);
         let made = self.check_out_layer(&half, commit).await;
-        if made.is_err() {
-            let _ = fs::remove_dir_all(&half);
-        }
-        made?;
-        match fs::rename(&half, dir) {
-            Err(_) if dir.is_dir() => {
-                // Another process was faster.
-                let _ = fs::remove_dir_all(&half);
-                Ok(())
-            }
-            other => other.map_err(|source| io(dir, source)),
-        }
+        appears(&half, dir, made)
     }
 
     /// The same on top of the layer of another commit, `from`: only what differs is written, above what
@@ -85,7 +74,7 @@ impl Mirror {
         commit: &Oid,
         (from, below): (&Oid, &Layered),
     ) -> Result<(), GitError> {
-        let half = dir.with_extension(format!("{}.half", std::process::id()));
+        let half = half_of(dir);
         let made = self.check_out_above(&half, commit, from, below).await;
         if made.is_err() {
             let _ = remove_tree(&self.inspector, self.path(), &half).await;
@@ -171,26 +160,7 @@ impl Mirror {
             .with_workers()
             .args(["add", "--quiet", "--detach", "--"]);
         add.arg(&tree).arg(commit.as_str()).text().await?;
-        let index = own.join("worktrees").join(LAYER_TREE).join("index");
-        let done = async {
-            racy::settle(&index).await?;
-            // From now on git believes every entry, unless it is told that something was written there.
-            let believe = Git::new(&own.join("worktrees").join(LAYER_TREE), "update-index")
-                .config("core.fsmonitor", NOTHING_WRITTEN)
-                .env("GIT_WORK_TREE", &tree)
-                .at(&tree);
-            let believed = believe.args(["-q", "--refresh"]).text().await;
-            believed.map_err(std::io::Error::other)?;
-            let (_, bytes) = sizes(&git2::Index::open(&index).map_err(std::io::Error::other)?);
-            fs::write(dir.join(LAYER_BYTES), bytes.to_string())?;
-            fs::rename(&index, dir.join(LAYER_INDEX))?;
-            fs::remove_file(tree.join(".git"))?;
-            fs::remove_dir_all(&own)?;
-            // Whoever stands on it believes every byte of it.
-            durable::file_system_of(dir)
-        };
-        let done: std::io::Result<()> = done.await;
-        done.map_err(|source| io(dir, source))
+        finish_layer(dir).await
     }
 
     /// Makes a repository beside `path`, and there a worktree of it with a new branch at `base`, whose
@@ -224,6 +194,53 @@ impl Mirror {
     }
 }
 
+/// Where a layer is made before it appears.
+pub(crate) fn half_of(dir: &Path) -> PathBuf {
+    dir.with_extension(format!("{}.half", std::process::id()))
+}
+
+/// Lets a layer appear that was made; what is left of one that was not goes.
+pub(crate) fn appears(half: &Path, dir: &Path, made: Result<(), GitError>) -> Result<(), GitError> {
+    if made.is_err() {
+        let _ = fs::remove_dir_all(half);
+    }
+    made?;
+    match fs::rename(half, dir) {
+        Err(_) if dir.is_dir() => {
+            // Another process was faster.
+            let _ = fs::remove_dir_all(half);
+            Ok(())
+        }
+        other => other.map_err(|source| io(dir, source)),
+    }
+}
+
+/// Makes a layer of a worktree in its directory that git has just checked out.
+pub(crate) async fn finish_layer(dir: &Path) -> Result<(), GitError> {
+    let (own, tree) = (dir.join(REPOSITORY), dir.join(LAYER_TREE));
+    let admin = own.join("worktrees").join(LAYER_TREE);
+    let index = admin.join("index");
+    let done = async {
+        racy::settle(&index).await?;
+        // From now on git believes every entry, unless it is told that something was written there.
+        let believe = Git::new(&admin, "update-index")
+            .config("core.fsmonitor", NOTHING_WRITTEN)
+            .env("GIT_WORK_TREE", &tree)
+            .at(&tree);
+        let believed = believe.args(["-q", "--refresh"]).text().await;
+        believed.map_err(std::io::Error::other)?;
+        let (_, bytes) = sizes(&git2::Index::open(&index).map_err(std::io::Error::other)?);
+        fs::write(dir.join(LAYER_BYTES), bytes.to_string())?;
+        fs::rename(&index, dir.join(LAYER_INDEX))?;
+        fs::remove_file(tree.join(".git"))?;
+        fs::remove_dir_all(&own)?;
+        // Whoever stands on it believes every byte of it.
+        durable::file_system_of(dir)
+    };
+    let done: std::io::Result<()> = done.await;
+    done.map_err(|source| io(dir, source))
+}
+
 /// Makes the worktree of a repository as git does (gitrepository-layout(5)), but for its files: these
 /// are below.
 pub(crate) fn link(
@@ -233,26 +250,47 @@ pub(crate) fn link(
     at: &Oid,
     layered: &Layered,
 ) -> std::io::Result<()> {
+    let admin = admin(own, path, &layered.overlay.at, (branch, at))?;
+    fs::copy(&layered.index, admin.join("index"))?;
+    if let Some(upper) = &layered.overlay.upper {
+        fs::create_dir_all(&upper.work)?;
+    }
+    fs::create_dir(path)?;
+    git_file(path, &admin)
+}
+
+/// Git's own directory for a worktree that is seen at `seen`, on this branch, which is at this commit; without
+/// its index.
+pub(crate) fn admin(
+    own: &Path,
+    path: &Path,
+    seen: &Path,
+    (branch, at): (&str, &Oid),
+) -> std::io::Result<PathBuf> {
     let name = path.file_name().unwrap_or_default();
     let admin = own.join("worktrees").join(name);
     fs::create_dir_all(&admin)?;
     fs::write(admin.join("HEAD"), format!("ref: refs/heads/{branch}\n"))?;
     fs::write(admin.join("commondir"), "../..\n")?;
-    let file = |before: &str, path: &Path| {
-        let path = path.as_os_str().as_encoded_bytes();
-        [before.as_bytes(), path, b"\n"].concat()
-    };
-    let seen = layered.overlay.at.join(".git");
-    fs::write(admin.join("gitdir"), file("", &seen))?;
-    fs::copy(&layered.index, admin.join("index"))?;
+    fs::write(admin.join("gitdir"), line("", &seen.join(".git")))?;
     let name = own.join("refs/heads").join(branch);
     fs::create_dir_all(name.parent().unwrap_or(own))?;
     fs::write(name, format!("{at}\n"))?;
-    if let Some(upper) = &layered.overlay.upper {
-        fs::create_dir_all(&upper.work)?;
-    }
-    fs::create_dir(path)?;
-    fs::write(path.join(".git"), file("gitdir: ", &admin))
+    Ok(admin)
+}
+
+/// Tells git in a worktree where that is.
+pub(crate) fn git_file(path: &Path, admin: &Path) -> std::io::Result<()> {
+    fs::write(path.join(".git"), line("gitdir: ", admin))
+}
+
+fn line(before: &str, path: &Path) -> Vec<u8> {
+    [
+        before.as_bytes(),
+        path.as_os_str().as_encoded_bytes(),
+        b"\n",
+    ]
+    .concat()
 }
 
 /// What the disk keeps of a file or directory beside its blocks: an entry, and what it knows of it. Small

@@ -8,6 +8,7 @@ use std::path::Path;
 
 use carson_proc::inspector::Desk;
 
+use crate::cloned::cloned;
 use crate::error::{GitError, io};
 use crate::git;
 use crate::inspect::changed_tests::ChangedTest;
@@ -21,10 +22,21 @@ use crate::seen::{Seen, bounds};
 /// Bytes that a checkout may write beside the base's: few objects can make many files.
 const SPREAD: u64 = 4 << 30;
 
+/// What a checkout begins with.
+#[derive(Clone, Copy, Debug)]
+pub enum Ground<'g> {
+    /// With nothing.
+    Nothing,
+    /// With clones of the files of a layer of the base, which lies there.
+    Clone(&'g Path),
+    /// With what is below.
+    Layers(&'g Layered),
+}
+
 impl Seen {
     /// Checks a commit out at `tree`, on the firing's branch, with a repository of its own beside
     /// it, and lays these tests of the work over it. The commit is the base, or one that this look took
-    /// over. On layers only what it changes is written.
+    /// over. Where it begins with the base's files, only what it changes is written.
     ///
     /// # Errors
     /// When its files take too much room, or the checkout fails.
@@ -32,7 +44,7 @@ impl Seen {
         &self,
         (commit, tests): (&Oid, &[ChangedTest]),
         tree: &Path,
-        layered: Option<&Layered>,
+        ground: Ground<'_>,
     ) -> Result<(), GitError> {
         if (*commit != self.worktree.base || !tests.is_empty()) && self.found.spread > SPREAD {
             return Err(GitError::Failed {
@@ -57,11 +69,19 @@ impl Seen {
                 })
         });
         made.map_err(|source| io(&own, source))?;
-        if let Some(layered) = layered {
-            let linked = link(&own, tree, &self.worktree.branch, commit, layered);
-            linked.map_err(|source| io(tree, source))?;
-        }
-        let overlay = layered.map(|layered| &layered.overlay);
+        let branch = &self.worktree.branch;
+        let overlay = match ground {
+            Ground::Nothing => None,
+            Ground::Clone(layer) => {
+                cloned(&own, tree, branch, commit, layer).await?;
+                None
+            }
+            Ground::Layers(layered) => {
+                let linked = link(&own, tree, branch, commit, layered);
+                linked.map_err(|source| io(tree, source))?;
+                Some(&layered.overlay)
+            }
+        };
         let seen = overlay.map_or(tree, |overlay| &overlay.at);
         let dir = ScratchDir::new(mirror.path(), "checkout")?;
         let desk = Desk {
@@ -81,7 +101,7 @@ impl Seen {
                 .into(),
             branch: self.worktree.branch.clone(),
             commit: commit.clone(),
-            stands_on: layered.map(|_| self.worktree.base.clone()),
+            stands_on: (!matches!(ground, Ground::Nothing)).then(|| self.worktree.base.clone()),
             tests: (!tests.is_empty()).then(|| (self.tip.clone(), tests.to_vec())),
         };
         let asked = mirror.inspector.ask(&question, &desk, &bounds()).await;
@@ -97,6 +117,7 @@ mod tests {
     use std::fs;
     use std::os::unix::fs::MetadataExt as _;
 
+    use super::Ground;
     use crate::fixture::{World, git, write};
 
     /// What the base has in the place of a test's directory is in nobody's way, and leads nowhere.
@@ -120,7 +141,9 @@ mod tests {
         let tests = seen.tests();
         let room = world.dir.path().join("room/tree");
         fs::create_dir_all(room.parent().unwrap()).unwrap();
-        seen.check_out((&base, tests), &room, None).await.unwrap();
+        seen.check_out((&base, tests), &room, Ground::Nothing)
+            .await
+            .unwrap();
         let read = |path: &str| fs::read_to_string(room.join(path)).unwrap();
         assert_eq!(read("src/lib.rs"), "pub fn two() {}\n");
         assert_eq!(read("tests/lib.rs"), "#[test]\nfn three() {}\n");
@@ -145,7 +168,9 @@ mod tests {
         let seen = tree.inspect(false).await.unwrap();
         let room = world.dir.path().join("room/tree");
         fs::create_dir_all(room.parent().unwrap()).unwrap();
-        seen.check_out((&commit, &[]), &room, None).await.unwrap();
+        seen.check_out((&commit, &[]), &room, Ground::Nothing)
+            .await
+            .unwrap();
         assert_eq!(
             fs::read_to_string(room.join("src/lib.rs")).unwrap(),
             "pub fn two() {}\n"

@@ -15,10 +15,16 @@ pub const MINIMUM: (u32, u32) = (2, 39);
 pub async fn check_version() -> Result<String, GitError> {
     let said = Git::new(Path::new("/"), "version").text().await?;
     let said = said.trim().trim_start_matches("git version ").to_owned();
-    match parse(&said) {
-        Some(found) if found >= MINIMUM => Ok(said),
-        _ => Err(GitError::TooOld { found: said }),
+    match is_new_enough(&said) {
+        true => Ok(said),
+        false => Err(GitError::TooOld { found: said }),
     }
+}
+
+/// Whether a version, as git says it, will do.
+#[must_use]
+pub fn is_new_enough(said: &str) -> bool {
+    parse(said).is_some_and(|found| found >= MINIMUM)
 }
 
 fn parse(version: &str) -> Option<(u32, u32)> {
@@ -36,6 +42,7 @@ mod tests {
         assert_eq!(parse("2.100.1 (Apple Git-154)"), Some((2, 100)));
         assert!(parse("2.9.0") < Some(MINIMUM));
         assert_eq!(parse("weird"), None);
+        assert!(is_new_enough("2.39.5") && !is_new_enough("2.38.9") && !is_new_enough("weird"));
     }
 
     #[tokio::test]

@@ -170,7 +170,12 @@ impl Home {
         let sinks = sinks.map(Path::to_owned);
         let keys = self.fleet.accounts.values();
         let keys = keys.filter_map(|account| Some(account.key.as_ref()?.file.clone()));
-        tokens.chain(sinks).chain(keys).collect()
+        let roles = self.fleet.roles.values();
+        let servers = roles.flat_map(|role| &role.servers);
+        let servers = servers.flat_map(|server| server.secrets.values().cloned());
+        let mcp = self.fleet.mcp.iter().map(|mcp| mcp.token_file.clone());
+        let all = tokens.chain(sinks).chain(keys).chain(servers);
+        all.chain(mcp).collect()
     }
 
     /// The program of an account's engine, if it is installed where no session may write: Carson

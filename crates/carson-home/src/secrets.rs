@@ -60,6 +60,8 @@ pub fn held(fleet: &Fleet, environ: &[(OsString, OsString)]) -> Vec<SecretString
     for sink in &fleet.sinks {
         held.extend(sink.secrets(&secret));
     }
+    let token = fleet.mcp.as_ref().map(|mcp| read_secret(&mcp.token_file));
+    held.extend(token.and_then(Result::ok));
     let mut values: Vec<String> = passwords(&fleet.database);
     for repo in fleet.repos.values() {
         values.extend(passwords(&repo.url));
@@ -76,14 +78,28 @@ pub fn held(fleet: &Fleet, environ: &[(OsString, OsString)]) -> Vec<SecretString
     for role in fleet.roles.values() {
         values.extend(given(&role.identity));
         values.extend(sign_in(&role.identity));
+        for server in &role.servers {
+            values.extend(given(&server.env));
+            for file in server.secrets.values() {
+                held.extend(read_secret(file).ok());
+                // A file of several lines holds more than one.
+                values.extend(included(file));
+            }
+        }
     }
-    let mine = environ.iter().filter_map(|(name, value)| {
+    held.extend(values.into_iter().map(SecretString::from));
+    held.extend(of_environment(environ));
+    held
+}
+
+/// The values of an environment's variables that are secret by their names.
+#[must_use]
+pub fn of_environment(environ: &[(OsString, OsString)]) -> Vec<SecretString> {
+    let secret = environ.iter().filter_map(|(name, value)| {
         let (name, value) = (name.to_str()?, value.to_str()?);
         (is_secret_name(name) && could_be_secret(value)).then(|| value.to_owned())
     });
-    values.extend(mine);
-    held.extend(values.into_iter().map(SecretString::from));
-    held
+    secret.map(SecretString::from).collect()
 }
 
 /// A secret file, or why it cannot be had.

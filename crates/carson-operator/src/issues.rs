@@ -33,7 +33,10 @@ pub struct Create {
 }
 
 /// The label that brings an issue to the role that works there.
-fn label_there(fleet: &Fleet, repo: &RepoName) -> Result<String, Refusal> {
+///
+/// # Errors
+/// When several roles do, each with a label of its own.
+pub fn label_there(fleet: &Fleet, repo: &RepoName) -> Result<String, Refusal> {
     let mut labels = BTreeMap::new();
     for role in fleet
         .roles

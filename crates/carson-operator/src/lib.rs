@@ -31,6 +31,7 @@ pub mod breaker;
 pub mod brief;
 pub mod cost;
 pub mod daemons;
+pub mod engines;
 pub mod fire;
 pub mod firings;
 pub mod issue_edits;
@@ -54,8 +55,10 @@ mod since;
 pub mod status;
 pub mod stop;
 mod told;
+pub mod usage;
 mod verb;
 pub mod why;
+pub mod windows;
 pub mod workspaces;
 
 pub use list::VERBS;

@@ -2,9 +2,9 @@
 
 use crate::verb::Verb;
 use crate::{
-    approve, backup, block, breaker, brief, cost, fire, firings, issue_edits, issues, labels, logs,
-    outcomes, pause, prune, pull_ends, pull_reviews, pulls, retry, roles, show, status, stop, why,
-    workspaces,
+    approve, backup, block, breaker, brief, cost, engines, fire, firings, issue_edits, issues,
+    labels, logs, outcomes, pause, prune, pull_ends, pull_reviews, pulls, retry, roles, show,
+    status, stop, usage, why, workspaces,
 };
 
 /// Every verb there is.
@@ -19,6 +19,7 @@ pub const VERBS: &[Verb] = &[
     Verb::of::<logs::Logs>(),
     Verb::of::<brief::Brief>(),
     Verb::of::<cost::Cost>(),
+    Verb::of::<usage::Usage>(),
     Verb::of::<outcomes::Outcomes>(),
     Verb::of::<issues::Create>(),
     Verb::of::<issues::List>(),
@@ -49,6 +50,9 @@ pub const VERBS: &[Verb] = &[
     Verb::of::<block::Clear>(),
     Verb::of::<breaker::List>(),
     Verb::of::<breaker::Reset>(),
+    Verb::of::<engines::List>(),
+    Verb::of::<engines::Status>(),
+    Verb::of::<engines::Set>(),
     Verb::of::<prune::Prune>(),
     Verb::of::<prune::Discard>(),
     Verb::of::<workspaces::List>(),

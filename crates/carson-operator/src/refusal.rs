@@ -1,6 +1,6 @@
 //! Why an ask has no answer.
 
-use carson_config::shipped_roles;
+use carson_config::{RouteError, shipped_roles};
 use carson_core::{FiringId, RepoName, RoleName};
 use carson_firing::dry_run::DryRunError;
 use carson_firing::ended_pulls::PullError;
@@ -153,6 +153,9 @@ pub enum Refusal {
     /// The firing's process cannot be started.
     #[error(transparent)]
     Spawn(#[from] SpawnError),
+    /// What a role uses cannot be written.
+    #[error(transparent)]
+    Route(#[from] RouteError),
 }
 
 impl Refusal {
@@ -170,6 +173,7 @@ impl Refusal {
                 | Self::Elsewhere { .. }
                 | Self::EmptyIssue
                 | Self::NothingToChange(_)
+                | Self::Route(RouteError::Refused(_) | RouteError::NoSection(_))
         )
     }
 
@@ -207,6 +211,7 @@ impl Refusal {
             Self::DryRun(error) => error.hint().to_owned(),
             Self::ReviewQueue(error) => error.hint().to_owned(),
             Self::Spawn(error) => error.hint().to_owned(),
+            Self::Route(error) => error.hint().to_owned(),
             Self::Prune(PruneError::Benches { .. }) => "check who may read CARSON_HOME".to_owned(),
             Self::NotRunning { .. } => "`carson status` lists the firings that run".to_owned(),
             Self::ManyFirings { .. } => {

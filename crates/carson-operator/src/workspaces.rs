@@ -23,8 +23,10 @@ pub struct Layers {
     pub bytes: u64,
     /// Bytes that they may take together.
     pub most_bytes: u64,
-    /// Why workspaces are copies here, if they are.
-    pub copies_because: Option<String>,
+    /// What workspaces are made of here.
+    pub kind: Workspaces,
+    /// Why they stand on no layers, if they do not.
+    pub because: Option<String>,
 }
 
 impl Ask for List {
@@ -35,22 +37,32 @@ impl Ask for List {
 
     async fn answer(self, home: &Home) -> Result<Self::Answer, Refusal> {
         let layers = layers::all(home);
+        let (kind, because) = kind(home).await;
         Ok(Layers {
             bytes: layers::bytes_taken(&layers),
             most_bytes: most_bytes(home),
             layers,
-            copies_because: copies_because(home).await,
+            kind,
+            because,
         })
     }
 }
 
-async fn copies_because(home: &Home) -> Option<String> {
-    if home.fleet.workspaces == Workspaces::Copy {
-        return Some("fleet.workspaces is \"copy\"".to_owned());
+async fn kind(home: &Home) -> (Workspaces, Option<String>) {
+    let asked = home.fleet.workspaces;
+    let why = match asked {
+        Workspaces::Layers => match layers::possible(home).await {
+            Possible::Yes(_) => return (Workspaces::Layers, None),
+            Possible::No(why) => why,
+        },
+        other => format!("fleet.workspaces is \"{other}\""),
+    };
+    if asked == Workspaces::Copy {
+        return (Workspaces::Copy, Some(why));
     }
-    match layers::possible(home).await {
-        Possible::Yes(_) => None,
-        Possible::No(why) => Some(why),
+    match layers::clones(home).await {
+        Ok(()) => (Workspaces::Clone, Some(why)),
+        Err(more) => (Workspaces::Copy, Some(format!("{why}; {more}"))),
     }
 }
 

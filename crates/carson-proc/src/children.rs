@@ -94,3 +94,17 @@ pub(crate) fn are_orphans_ours() -> bool {
     let subreaper = false;
     subreaper
 }
+
+/// Whether nothing descends from us any more: no child of ours is left, alive or dead, and every orphan below us
+/// would be one.
+pub(crate) fn none_are_left() -> bool {
+    #[cfg(target_os = "linux")]
+    {
+        use nix::errno::Errno;
+        use nix::sys::wait::{Id, WaitPidFlag, waitid};
+        let look = WaitPidFlag::WEXITED | WaitPidFlag::WNOHANG | WaitPidFlag::WNOWAIT;
+        are_orphans_ours() && waitid(Id::All, look) == Err(Errno::ECHILD)
+    }
+    #[cfg(not(target_os = "linux"))]
+    false
+}

@@ -32,11 +32,15 @@ use crate::command::Command;
 use crate::error::SpawnError;
 use crate::finished::{Exit, Finished, StopReason};
 use crate::limits::Limits;
+use crate::own::own_program;
 use crate::run::capture_fed;
 use crate::sandbox::{Demand, Network, Overlay, Profile, Resources, UNMET};
 
 /// The first argument that makes an executable of ours the child.
 pub const INSPECT: &str = "inspector";
+
+/// The small program of its own that answers the same, where it lies beside our executable.
+const SMALL: &str = "carson-inspect";
 
 /// Bytes of a question; it is ours, so this is against mistakes.
 const QUESTION: u64 = 64 << 20;
@@ -127,7 +131,8 @@ enum Asked {
 }
 
 impl Inspector {
-    /// Children of this executable, whose `main` calls [`answer_if_asked`].
+    /// Children of this executable, whose `main` calls [`answer_if_asked`], or of the small program beside
+    /// it that does nothing else: most of what a short answer costs is the start of a large one.
     #[must_use]
     pub fn of(program: impl Into<PathBuf>) -> Self {
         Self(Asked::Child(program.into()))
@@ -216,6 +221,9 @@ async fn ask_child(
     desk: &Desk,
     bounds: &Bounds,
 ) -> Result<Vec<u8>, InspectError> {
+    // Where sessions write, it may be one of theirs.
+    let small = own_program(&program.with_file_name(SMALL), None);
+    let program = small.unwrap_or_else(|| program.to_owned());
     let profile = desk.own.join(format!("{name}.json"));
     let unmade =
         |error: std::io::Error| InspectError::Ask(format!("{}: {error}", profile.display()));
@@ -223,10 +231,10 @@ async fn ask_child(
         Err(error) if error.kind() != std::io::ErrorKind::NotFound => return Err(unmade(error)),
         _ => {}
     }
-    walls(program, desk, bounds)
+    walls(&program, desk, bounds)
         .write_to(&profile)
         .map_err(unmade)?;
-    let command = Command::new(program, "/")
+    let command = Command::new(program.as_path(), "/")
         .args([INSPECT, name])
         .env("PATH", path(desk))
         .stdin_bytes(Vec::new())

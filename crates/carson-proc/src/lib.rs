@@ -73,7 +73,7 @@ pub use detached::{Detached, spawn_detached};
 pub use error::SpawnError;
 pub use finished::{Exit, Finished, StopReason};
 pub use hang_ups::{HangUps, outlive_hang_ups};
-pub use limits::Limits;
+pub use limits::{Ask, Limits};
 pub use lines::{Line, Stream};
 pub use marker::{marked_processes, reap_marked};
 pub use own::{own_path, own_program, sessions_write};

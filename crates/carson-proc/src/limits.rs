@@ -2,6 +2,15 @@
 
 use std::time::Duration;
 
+/// The signal that asks a child to end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ask {
+    /// SIGTERM.
+    Terminate,
+    /// SIGINT, as Ctrl-C at a terminal.
+    Interrupt,
+}
+
 /// Every child has all of these.
 #[derive(Clone, Copy, Debug)]
 pub struct Limits {
@@ -9,7 +18,9 @@ pub struct Limits {
     pub wall_clock: Duration,
     /// Time without a byte of output; `None` for programs that work in silence.
     pub silence: Option<Duration>,
-    /// Time between SIGTERM and SIGKILL.
+    /// What it is asked to end with.
+    pub ask: Ask,
+    /// Time between that and SIGKILL.
     pub grace: Duration,
     /// Bytes over both streams before the child is stopped.
     pub max_output: u64,
@@ -30,6 +41,7 @@ impl Limits {
         Self {
             wall_clock,
             silence: None,
+            ask: Ask::Terminate,
             grace: Duration::from_secs(5),
             max_output: 64 * 1024 * 1024,
             keep: 256 * 1024,

@@ -27,6 +27,7 @@ mod probe;
 mod profile;
 mod resolve;
 mod rlimits;
+mod toolchains;
 mod wait_child;
 mod written;
 
@@ -71,4 +72,5 @@ pub(crate) use probe::launcher;
 pub use probe::probe;
 pub use profile::{Abi, Demand, Network, Profile, Resources};
 pub use resolve::{ResolveError, Resolved, Ways, resolve};
+pub use toolchains::Toolchains;
 pub use wait_child::hold_signals;

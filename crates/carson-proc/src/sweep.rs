@@ -77,6 +77,9 @@ impl Tree {
         let killed = if self.reach == Reach::Group && self.group().is_empty() {
             reap_dead_orphans();
             at_once
+        } else if children::none_are_left() {
+            // A walk over the process table costs more than a small child does.
+            at_once
         } else {
             at_once
                 + KillUntilNone::new()

@@ -11,7 +11,7 @@ use tracing::debug;
 use crate::cancel::Cancel;
 use crate::finished::{Exit, Finished, StopReason};
 use crate::group::Group;
-use crate::limits::Limits;
+use crate::limits::{Ask, Limits};
 use crate::lines::{Line, Lines, Stream};
 use crate::pipes::Pipes;
 
@@ -19,7 +19,7 @@ use crate::pipes::Pipes;
 #[derive(Clone, Copy)]
 enum State {
     Running,
-    /// It got SIGTERM and gets SIGKILL then; never, if the grace has no end.
+    /// It was asked and gets SIGKILL then; never, if the grace has no end.
     Asked(StopReason, Option<Instant>),
     Killed(StopReason),
     Ended(Option<StopReason>),
@@ -161,7 +161,10 @@ impl<'a, F: FnMut(Line<'_>) -> ControlFlow<()>> Watch<'a, F> {
         match self.state {
             State::Running => {
                 debug!(?reason, "stopping a child");
-                self.group.signal(Signal::SIGTERM);
+                self.group.signal(match self.limits.ask {
+                    Ask::Terminate => Signal::SIGTERM,
+                    Ask::Interrupt => Signal::SIGINT,
+                });
                 self.state = State::Asked(reason, Instant::now().checked_add(self.limits.grace));
             }
             State::Ended(None) => self.state = State::Ended(Some(reason)),

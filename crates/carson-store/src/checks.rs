@@ -102,7 +102,7 @@ impl Store {
         value: &str,
         at: DateTime<Utc>,
     ) -> Result<(), StoreError> {
-        on!(self, |pool| query(
+        on!(self.noting(), |pool| query(
             "INSERT INTO measured (host, what, value, at) VALUES ($1, $2, $3, $4) \
              ON CONFLICT (host, what) DO UPDATE SET value = excluded.value, at = excluded.at"
         )

@@ -51,6 +51,9 @@ pub(crate) use {on, transaction};
 #[derive(Clone, Debug)]
 pub struct Store {
     pub(crate) db: Db,
+    /// The same database for what may be lost with the power, where that is any cheaper
+    /// ([`noting`](Self::noting)).
+    pub(crate) notes: Option<SqlitePool>,
     pub(crate) redactor: Redactor,
     /// Where it lies, when it is a file.
     pub(crate) file: Option<DbFile>,
@@ -82,6 +85,19 @@ impl Store {
         self
     }
 
+    /// The same store for notes on the way: which stage a firing is in, how it is confined, what its
+    /// sessions add up to. Every process sees them at once, and they survive the death of any. But nobody
+    /// waits until they are on the disk: when the power goes, the newest may be gone, in their order. The
+    /// next write of another kind brings all that was noted before it to the disk first. So nothing goes this
+    /// way that somebody is told, that something outside follows from, or that is money.
+    pub(crate) fn noting(&self) -> Self {
+        let db = match &self.notes {
+            Some(notes) => Db::Sqlite(notes.clone()),
+            None => self.db.clone(),
+        };
+        Self { db, ..self.clone() }
+    }
+
     /// Text from outside as it is written: without secrets, and as both databases take it.
     pub(crate) fn outside<'t>(&self, text: &'t str) -> Cow<'t, str> {
         match self.redactor.redact(text) {
@@ -92,6 +108,9 @@ impl Store {
 
     /// Closes every connection, also those of its clones, and waits until that is done.
     pub async fn close(&self) {
+        if let Some(notes) = &self.notes {
+            notes.close().await;
+        }
         on!(self, |pool| pool.close().await);
     }
 

@@ -14,14 +14,14 @@
 //! caller's.
 //!
 //! SQLite runs in WAL mode (`journal.rs` says where it does not) with `synchronous=FULL` (NORMAL lost acknowledged
-//! rows when the power was cut) and writes in `BEGIN IMMEDIATE` transactions, so that a reader never has to become a
+//! rows when the power was cut; notes that nobody is told may be lost so, [`noting`](db::Store::noting)) and writes in `BEGIN IMMEDIATE` transactions, so that a reader never has to become a
 //! writer half-way.
 //!
 //! Calls that change a row answer whether they did: `false` means that the row was not there or had
 //! come that far before. None of them fails because it is repeated.
 //!
 //! Reading order: `db.rs`, `firing.rs` (the rows), `claim.rs`, `progress.rs`, `ending.rs`, `effects.rs`,
-//! `gate.rs`, `stops.rs`, `outages.rs`, `pauses.rs`, `usage.rs`, `pull_ends.rs`, `checks.rs`, `outbox.rs`, `jobs.rs`; then `sqlite.rs` and
+//! `gate.rs`, `stops.rs`, `outages.rs`, `pauses.rs`, `usage.rs`, `used.rs`, `pull_ends.rs`, `checks.rs`, `outbox.rs`, `jobs.rs`; then `sqlite.rs` and
 //! `backup.rs`.
 
 pub mod backup;
@@ -52,6 +52,7 @@ mod sqlite;
 mod stops;
 mod stuck;
 mod usage;
+mod used;
 
 pub use checks::PreflightRow;
 pub use claim::{Claim, NewFiring, NewSkip};
@@ -71,3 +72,4 @@ pub use pull_ends::PullEndRow;
 pub use read::{Filter, Found};
 pub use stops::{BlockRow, BlockSetter, BreakerRow};
 pub use stuck::Stuck;
+pub use used::{Used, UsedBy};

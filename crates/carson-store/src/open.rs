@@ -56,6 +56,7 @@ impl Store {
         };
         Self {
             db,
+            notes: None,
             file: None,
             redactor: Redactor::default(),
         }
@@ -78,6 +79,7 @@ async fn open_postgres(url: &str, shown: String) -> Result<Store, StoreError> {
     migrated.map_err(|source| StoreError::Schema { url: shown, source })?;
     Ok(Store {
         db: Db::Postgres(pool),
+        notes: None,
         file: None,
         redactor: Redactor::default(),
     })
@@ -124,9 +126,14 @@ mod tests {
     async fn what_was_acknowledged_survives_a_power_cut() {
         let dir = tempfile::tempdir().unwrap();
         let url = format!("sqlite:{}/carson.db", dir.path().display());
-        let Db::Sqlite(pool) = Store::open(&url).await.unwrap().db else {
+        let store = Store::open(&url).await.unwrap();
+        let (Db::Sqlite(pool), Db::Sqlite(notes)) = (store.db.clone(), store.noting().db) else {
             panic!("not SQLite");
         };
+        let mut noting = notes.acquire().await.unwrap();
+        let synchronous = sqlx::query_scalar::<_, i64>("PRAGMA synchronous");
+        let synchronous = synchronous.fetch_one(&mut *noting).await.unwrap();
+        assert_eq!(synchronous, 1, "NORMAL, and only for notes");
         let mut connections = Vec::new();
         for _ in 0..4 {
             let mut connection = pool.acquire().await.unwrap();

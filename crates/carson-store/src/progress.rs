@@ -8,6 +8,7 @@ use sqlx::query;
 use crate::db::{Store, on, transaction};
 use crate::error::StoreError;
 use crate::firing::signed;
+use crate::used::Used;
 
 /// What the sessions add up to so far: absolute values, so writing twice changes nothing.
 #[derive(Clone, Debug, Default)]
@@ -34,6 +35,8 @@ pub struct Progress {
     pub engine: Option<String>,
     /// The account that judged last.
     pub reviewed_by: Option<AccountName>,
+    /// The same by account: each that its sessions had.
+    pub used: Vec<Used>,
 }
 
 impl Store {
@@ -67,7 +70,7 @@ impl Store {
     /// # Errors
     /// When the database does not answer.
     pub async fn set_prompt_version(&self, id: FiringId, version: &str) -> Result<(), StoreError> {
-        on!(self, |pool| query(
+        on!(self.noting(), |pool| query(
             "UPDATE firing SET prompt_version = $2 WHERE id = $1"
         )
         .bind(id.uuid())
@@ -88,7 +91,7 @@ impl Store {
         stage: Stage,
         at: DateTime<Utc>,
     ) -> Result<(), StoreError> {
-        transaction!(self, |tx| {
+        transaction!(self.noting(), |tx| {
             query("UPDATE stage SET ended_at = $2 WHERE firing = $1 AND ended_at IS NULL")
                 .bind(id.uuid())
                 .bind(at)
@@ -114,7 +117,7 @@ impl Store {
     /// # Errors
     /// When the database does not answer.
     pub async fn end_stage(&self, id: FiringId, at: DateTime<Utc>) -> Result<(), StoreError> {
-        on!(self, |pool| query(
+        on!(self.noting(), |pool| query(
             "UPDATE stage SET ended_at = $2 WHERE firing = $1 AND ended_at IS NULL"
         )
         .bind(id.uuid())
@@ -130,7 +133,7 @@ impl Store {
     /// # Errors
     /// When the database does not answer.
     pub async fn set_sandbox(&self, id: FiringId, level: &Value) -> Result<(), StoreError> {
-        on!(self, |pool| query(
+        on!(self.noting(), |pool| query(
             "UPDATE firing SET sandbox = $2 WHERE id = $1"
         )
         .bind(id.uuid())
@@ -141,32 +144,63 @@ impl Store {
         Ok(())
     }
 
-    /// Writes what the sessions add up to.
+    /// Writes what the sessions add up to; `spent` says that some of it is new money, or tokens: that
+    /// outlives the power.
     ///
     /// # Errors
     /// When the database does not answer.
-    pub async fn progress(&self, id: FiringId, so_far: &Progress) -> Result<(), StoreError> {
-        on!(self, |pool| query(
-            "UPDATE firing SET turns = $2, tokens_in = $3, tokens_out = $4, cost_usd = $5, \
-             attempts = $6, sessions = $7, account = COALESCE($8, account), \
-             engine = COALESCE($9, engine), retries = $10, cost_estimated = $11, \
-             reviewed_by = COALESCE($12, reviewed_by) WHERE id = $1"
-        )
-        .bind(id.uuid())
-        .bind(i64::from(so_far.turns))
-        .bind(signed(so_far.tokens_in))
-        .bind(signed(so_far.tokens_out))
-        .bind(so_far.cost_usd)
-        .bind(i64::from(so_far.attempts))
-        .bind(i64::from(so_far.sessions))
-        .bind(so_far.account.as_ref().map(AccountName::as_str))
-        .bind(so_far.engine.as_deref())
-        .bind(i64::from(so_far.retries))
-        .bind(i64::from(so_far.cost_estimated))
-        .bind(so_far.reviewed_by.as_ref().map(AccountName::as_str))
-        .execute(pool)
-        .await?
-        .rows_affected());
+    pub async fn progress(
+        &self,
+        id: FiringId,
+        so_far: &Progress,
+        spent: bool,
+    ) -> Result<(), StoreError> {
+        let store = match spent {
+            true => self.clone(),
+            false => self.noting(),
+        };
+        transaction!(store, |tx| {
+            query(
+                "UPDATE firing SET turns = $2, tokens_in = $3, tokens_out = $4, cost_usd = $5, \
+                 attempts = $6, sessions = $7, account = COALESCE($8, account), \
+                 engine = COALESCE($9, engine), retries = $10, cost_estimated = $11, \
+                 reviewed_by = COALESCE($12, reviewed_by) WHERE id = $1",
+            )
+            .bind(id.uuid())
+            .bind(i64::from(so_far.turns))
+            .bind(signed(so_far.tokens_in))
+            .bind(signed(so_far.tokens_out))
+            .bind(so_far.cost_usd)
+            .bind(i64::from(so_far.attempts))
+            .bind(i64::from(so_far.sessions))
+            .bind(so_far.account.as_ref().map(AccountName::as_str))
+            .bind(so_far.engine.as_deref())
+            .bind(i64::from(so_far.retries))
+            .bind(i64::from(so_far.cost_estimated))
+            .bind(so_far.reviewed_by.as_ref().map(AccountName::as_str))
+            .execute(&mut *tx)
+            .await?;
+            for used in &so_far.used {
+                query(
+                    "INSERT INTO used (firing, account, sessions, turns, tokens, cost_usd, \
+                     cost_estimated, untold) VALUES ($1, $2, $3, $4, $5, $6, $7, $8) \
+                     ON CONFLICT (firing, account) DO UPDATE SET sessions = excluded.sessions, \
+                     turns = excluded.turns, tokens = excluded.tokens, \
+                     cost_usd = excluded.cost_usd, cost_estimated = excluded.cost_estimated, \
+                     untold = excluded.untold",
+                )
+                .bind(id.uuid())
+                .bind(used.account.as_str())
+                .bind(i64::from(used.sessions))
+                .bind(i64::from(used.turns))
+                .bind(signed(used.tokens))
+                .bind(used.cost_usd)
+                .bind(i64::from(used.cost_estimated))
+                .bind(i64::from(used.untold))
+                .execute(&mut *tx)
+                .await?;
+            }
+        });
         Ok(())
     }
 
@@ -258,7 +292,12 @@ impl Store {
             Judged::Reviewed => "UPDATE firing SET reviewed_sha = $2 WHERE id = $1",
             Judged::Pushed => "UPDATE firing SET pushed_sha = $2 WHERE id = $1",
         };
-        on!(self, |pool| query(update)
+        // A push is known outside.
+        let store = match judged {
+            Judged::Pushed => self.clone(),
+            Judged::Verified | Judged::Reviewed => self.noting(),
+        };
+        on!(store, |pool| query(update)
             .bind(id.uuid())
             .bind(sha)
             .execute(pool)

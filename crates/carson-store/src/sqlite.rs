@@ -56,7 +56,7 @@ async fn open_file(path: &Path, url: String, opening: Opening) -> Result<Store, 
         .acquire_timeout(opening.patience * 2 + Duration::from_secs(20))
         // A file does not hang up: asking each time costs two wake-ups.
         .test_before_acquire(false)
-        .connect_with(options)
+        .connect_with(options.clone())
         .await
         .map_err(|source| refused(path, &url, source))?;
     let migrator = migrations::migrator(migrations::SQLITE);
@@ -71,12 +71,24 @@ async fn open_file(path: &Path, url: String, opening: Opening) -> Result<Store, 
     let pool = journal.keep(pool, opening.patience).await?;
     Ok(Store {
         db: Db::Sqlite(pool),
+        notes: (journal == Journal::Log).then(|| notes(options, opening)),
         file: Some(DbFile {
             path: path.to_owned(),
             inode: inode(path),
         }),
         redactor: carson_redact::Redactor::default(),
     })
+}
+
+/// One connection, opened when it is first needed, whose commits are in the log and not yet on the disk:
+/// with a log that is safe, and whoever flushes it next flushes them, too. A rollback journal would have
+/// the file itself in doubt.
+fn notes(options: SqliteConnectOptions, opening: Opening) -> SqlitePool {
+    SqlitePoolOptions::new()
+        .max_connections(1)
+        .acquire_timeout(opening.patience * 2 + Duration::from_secs(20))
+        .test_before_acquire(false)
+        .connect_lazy_with(options.synchronous(SqliteSynchronous::Normal))
 }
 
 /// Whether a file that is missing or empty may become a new database.

@@ -69,7 +69,11 @@ impl Call {
         if self.edits_by_verb() {
             return ToolKind::Reads;
         }
-        let known = KINDS.iter().find(|(_, names)| names.has(&name));
+        // What harms nobody as a CLI's own tool may be called anything by a server.
+        let may_be = |kind: ToolKind| kind != ToolKind::Other || !self.tool.starts_with("mcp__");
+        let known = KINDS
+            .iter()
+            .find(|(kind, names)| may_be(*kind) && names.has(&name));
         match known {
             Some((kind, _)) => *kind,
             None if self.command_member().is_some() => ToolKind::Shell,

@@ -1,5 +1,6 @@
 //! A scripted model: a small HTTP server on loopback that speaks Anthropic's Messages to the real
-//! Claude Code, OpenAI's Responses to the real Codex and its Chat Completions to `carson-agent`, all over SSE.
+//! Claude Code and opencode, OpenAI's Responses to the real Codex, its Chat Completions to `carson-agent`, and Google's
+//! Generative Language API to the real Gemini CLI, all over SSE.
 //!
 //! # Theory of operation
 //! A test starts a [`ScriptedModel`], tells it what to answer with [`ScriptedModel::on`], points a
@@ -21,7 +22,7 @@
 //!
 //! # Reading order
 //! [`ScriptedModel`] (`server.rs`), [`Request`], [`When`], [`Reply`] and [`Message`], then what
-//! goes over the wire: `sse.rs`, `responses`, `completions.rs` and `http.rs`.
+//! goes over the wire: `sse.rs`, `responses`, `completions.rs`, `generate` and `http.rs`.
 
 mod answer;
 mod claude;
@@ -29,10 +30,13 @@ mod codex;
 mod completions;
 mod content;
 mod gate;
+mod gemini;
+mod generate;
 mod http;
 mod installed;
 mod limits;
 mod message;
+mod opencode;
 mod reply;
 mod request;
 mod responses;
@@ -47,8 +51,10 @@ pub use self::claude::{claude_binary, claude_env};
 pub use self::codex::{codex_binary, codex_env};
 pub use self::content::ToolResult;
 pub use self::gate::Gate;
+pub use self::gemini::{gemini_binary, gemini_env};
 pub use self::limits::{Window, subscription_limit, subscription_usage, too_many_requests};
 pub use self::message::{Block, Message};
+pub use self::opencode::{OPENCODE_MODEL, opencode_binary, opencode_env};
 pub use self::reply::Reply;
 pub use self::request::Request;
 pub use self::server::ScriptedModel;

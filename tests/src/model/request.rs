@@ -3,6 +3,7 @@
 use serde_json::Value;
 
 use super::content::{ToolResult, array, texts};
+use super::generate::{self, model_of};
 use super::responses::Asked;
 
 /// Which provider's API a request is for.
@@ -14,6 +15,8 @@ pub(super) enum Api {
     Responses,
     /// OpenAI's Chat Completions, spoken by `carson-agent`.
     Completions,
+    /// Google's Generative Language API, spoken by Gemini CLI.
+    Generate,
 }
 
 /// One request that reached the server.
@@ -49,6 +52,7 @@ impl Request {
     pub fn session(&self) -> &str {
         self.header("x-claude-code-session-id")
             .or(self.header("session-id"))
+            .or(self.header("x-session-id"))
             .or(self.prompt_blocks().next())
             .unwrap_or_default()
     }
@@ -56,12 +60,16 @@ impl Request {
     /// The model that was asked for.
     #[must_use]
     pub fn model(&self) -> &str {
-        self.body["model"].as_str().unwrap_or_default()
+        let named = self.body["model"].as_str();
+        named.or(model_of(self.plain_path())).unwrap_or_default()
     }
 
     /// The whole system prompt.
     #[must_use]
     pub fn system(&self) -> String {
+        if let Some(asked) = self.generate() {
+            return asked.system();
+        }
         if let Some(asked) = self.asked() {
             return asked.system();
         }
@@ -79,15 +87,20 @@ impl Request {
     /// The names of the tools on offer.
     #[must_use]
     pub fn tools(&self) -> Vec<&str> {
+        let of_generate = self.generate().into_iter().flat_map(|asked| asked.tools());
         array(&self.body["tools"])
             .iter()
             .filter_map(|tool| tool["name"].as_str().or(tool["function"]["name"].as_str()))
+            .chain(of_generate)
             .collect()
     }
 
     /// How many assistant messages the conversation holds already: 0 for the first request.
     #[must_use]
     pub fn turn(&self) -> usize {
+        if let Some(asked) = self.generate() {
+            return asked.turn();
+        }
         if let Some(asked) = self.asked() {
             return asked.turn();
         }
@@ -97,6 +110,9 @@ impl Request {
     /// Every tool result so far, oldest first.
     #[must_use]
     pub fn tool_results(&self) -> Vec<ToolResult> {
+        if let Some(asked) = self.generate() {
+            return asked.tool_results();
+        }
         if let Some(asked) = self.asked() {
             return asked.tool_results();
         }
@@ -131,17 +147,26 @@ impl Request {
 
     /// Whether the client wants the answer as a stream of events.
     pub(super) fn wants_stream(&self) -> bool {
-        self.body["stream"] == true
+        self.body["stream"] == true || self.path.contains(":streamGenerateContent")
     }
 
     /// The API by which this asks for a message; anything else is answered with 404.
     pub(super) fn api(&self) -> Option<Api> {
-        match (self.method.as_str(), self.path.split('?').next()?) {
+        match (self.method.as_str(), self.plain_path()) {
             ("POST", "/v1/messages") => Some(Api::Messages),
             ("POST", "/v1/responses") => Some(Api::Responses),
             ("POST", "/v1/chat/completions") => Some(Api::Completions),
+            ("POST", path) if model_of(path).is_some() => Some(Api::Generate),
             _ => None,
         }
+    }
+
+    fn plain_path(&self) -> &str {
+        self.path.split('?').next().unwrap_or_default()
+    }
+
+    fn generate(&self) -> Option<generate::Asked<'_>> {
+        (self.api() == Some(Api::Generate)).then_some(generate::Asked(&self.body))
     }
 
     fn asked(&self) -> Option<Asked<'_>> {
@@ -165,6 +190,10 @@ impl Request {
             .flat_map(|message| texts(&message["content"]))
             .filter(|text| !text.starts_with("<system-reminder>"));
         let of_responses = self.asked().into_iter().flat_map(|it| it.prompt_blocks());
-        of_messages.chain(of_responses)
+        let of_generate = self
+            .generate()
+            .into_iter()
+            .flat_map(|it| it.prompt_blocks());
+        of_messages.chain(of_responses).chain(of_generate)
     }
 }

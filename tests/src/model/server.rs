@@ -13,7 +13,7 @@ use super::answer::{Answer, Body};
 use super::http::{read_request, respond, respond_with_events};
 use super::request::Api;
 use super::sse::Sent;
-use super::{Reply, Request, When, completions, responses};
+use super::{Reply, Request, When, completions, generate, responses};
 
 /// A scripted model on a port of its own; see the module's documentation.
 #[derive(Debug)]
@@ -203,6 +203,7 @@ async fn send(
             let events = match request.api() {
                 Some(Api::Responses) => responses::Sent { message, serial }.events(),
                 Some(Api::Completions) => completions::Sent { message, serial }.events(),
+                Some(Api::Generate) => generate::Sent { message }.events(),
                 _ => Sent::new(message, request, serial).events(),
             };
             respond_with_events(stream, &headers, &events, true).await
@@ -215,6 +216,7 @@ async fn send(
             let events = match request.api() {
                 Some(Api::Responses) => responses::Sent { message, serial }.events_until_cut(),
                 Some(Api::Completions) => completions::Sent { message, serial }.events_until_cut(),
+                Some(Api::Generate) => generate::Sent { message }.events_until_cut(),
                 _ => Sent::new(message, request, serial).events_until_cut(),
             };
             respond_with_events(stream, &headers, &events, false).await

@@ -10,6 +10,8 @@ pub(super) struct Sent<'a> {
     pub(super) model: &'a str,
     /// Makes this message's own and its tool calls' identifiers unique to the server's life.
     pub(super) serial: usize,
+    /// Whether opencode asks, whose tools have other names.
+    pub(super) to_opencode: bool,
 }
 
 impl<'a> Sent<'a> {
@@ -18,6 +20,9 @@ impl<'a> Sent<'a> {
             message,
             model: request.model(),
             serial,
+            to_opencode: request
+                .header("user-agent")
+                .is_some_and(|agent| agent.starts_with("opencode/")),
         }
     }
 
@@ -86,6 +91,10 @@ impl<'a> Sent<'a> {
             Block::Text(text) => json!({ "type": "text", "text": text }),
             Block::Tool { name, input } => {
                 let id = format!("toolu_scripted_{:04}_{index}", self.serial);
+                let (name, input) = match self.to_opencode {
+                    true => opencodes_tool(name, input),
+                    false => (name.as_str(), input.clone()),
+                };
                 json!({ "type": "tool_use", "id": id, "name": name, "input": input })
             }
         }
@@ -99,9 +108,10 @@ impl<'a> Sent<'a> {
                 opening["text"] = "".into();
                 (text.clone(), "text_delta", "text")
             }
-            Block::Tool { input, .. } => {
+            Block::Tool { .. } => {
+                let input = opening["input"].to_string();
                 opening["input"] = json!({});
-                (input.to_string(), "input_json_delta", "partial_json")
+                (input, "input_json_delta", "partial_json")
             }
         };
         let delta = |part: &str| {
@@ -121,6 +131,18 @@ impl<'a> Sent<'a> {
             delta(tail),
             event("content_block_stop", json!({ "index": index })),
         ]
+    }
+}
+
+/// A script says `Bash` and `Write` to every CLI; these are opencode's tools for the same.
+fn opencodes_tool<'a>(name: &'a str, input: &Value) -> (&'a str, Value) {
+    match name {
+        "Bash" => ("bash", input.clone()),
+        "Write" => (
+            "write",
+            json!({ "filePath": input["file_path"], "content": input["content"] }),
+        ),
+        other => (other, input.clone()),
     }
 }
 

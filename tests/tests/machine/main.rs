@@ -11,6 +11,7 @@
 
 #[path = "../suite/bulk.rs"]
 mod bulk;
+mod clones;
 mod disk;
 mod power;
 mod pushes;

@@ -14,13 +14,18 @@ const ROLE: &str = "implementer";
 const KEY: &str = "sk-proj-real-91ab-key";
 
 /// A fleet whose one account is the agent, and the model that it talks to.
-struct Scene {
-    model: ScriptedModel,
-    fleet: TestFleet,
+pub(crate) struct Scene {
+    pub(crate) model: ScriptedModel,
+    pub(crate) fleet: TestFleet,
 }
 
 impl Scene {
     fn new(more: &str) -> Self {
+        Self::given("", |_| more.to_owned())
+    }
+
+    /// With this at the top of the role's file, and that below its limits.
+    pub(crate) fn given(top: &str, more: impl FnOnce(&TestFleet) -> String) -> Self {
         let (model, fleet) = (ScriptedModel::start().unwrap(), TestFleet::new());
         let key = fleet.home().join("provider.key");
         fs::write(&key, format!("{KEY}\n")).unwrap();
@@ -32,14 +37,14 @@ impl Scene {
             model.base_url()
         );
         fleet.account("agent", &account);
-        let limits = format!("[limits]\nwall_clock = \"90s\"\n{more}");
+        let limits = format!("{top}[limits]\nwall_clock = \"90s\"\n{}", more(&fleet));
         fleet.role(ROLE, "agent", &limits);
         assert_eq!(fleet.issue(ROLE, "Greet the owner", "In hello.txt."), 1);
         Self { model, fleet }
     }
 
     /// What is not played before goes well.
-    fn goes_well(&self) -> &Self {
+    pub(crate) fn goes_well(&self) -> &Self {
         let works = [bash(COMMIT), say("[OK] it greets")];
         self.model
             .on(planning(), say("1. Write hello.txt.\n[OK] planned"))
@@ -49,7 +54,7 @@ impl Scene {
         self
     }
 
-    fn fire(&self) -> Value {
+    pub(crate) fn fire(&self) -> Value {
         let ran = self.fleet.fire(ROLE);
         let unmatched = self.model.unmatched();
         assert!(unmatched.is_empty(), "{unmatched:#?}\n{ran:#?}");

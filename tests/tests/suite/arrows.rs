@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use cargo_metadata::MetadataCommand;
 
 /// Floor of each crate (docs/ARCHITECTURE.md).
-const FLOORS: [(&str, u32); 19] = [
+const FLOORS: [(&str, u32); 22] = [
     ("carson-core", 0),
     ("carson-hook", 0),
     ("carson-redact", 0),
@@ -17,26 +17,32 @@ const FLOORS: [(&str, u32); 19] = [
     ("carson-engine", 1),
     ("carson-forge", 1),
     ("carson-notify", 1),
+    ("carson-porter", 1),
     ("carson-agent", 2),
+    ("carson-loop", 2),
     ("carson-home", 2),
     ("carson-bench", 3),
     ("carson-checks", 3),
     ("carson-firing", 4),
     ("carson-operator", 5),
+    ("carson-mcp", 6),
     ("carson-daemon", 6),
     ("carson-cli", 7),
 ];
 
 /// The only arrows within a floor.
-const LEVEL: [(&str, &str); 6] = [
+const LEVEL: [(&str, &str); 8] = [
     // What an operator may write about a sink or a forge stands beside it.
     ("carson-config", "carson-forge"),
     ("carson-config", "carson-notify"),
     // The checks look at what a session would be given.
     ("carson-checks", "carson-bench"),
+    // It starts the faces that are served.
+    ("carson-daemon", "carson-mcp"),
     ("carson-egress", "carson-proc"),
     ("carson-git", "carson-proc"),
     ("carson-engine", "carson-proc"),
+    ("carson-porter", "carson-proc"),
 ];
 
 /// May see everything.

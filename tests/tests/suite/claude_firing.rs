@@ -59,6 +59,11 @@ impl Scene {
         )
     }
 
+    /// On a fleet that was made before, with more in the role's file.
+    pub(crate) fn on_fleet(fleet: TestFleet, more: &str) -> Self {
+        Self::of(fleet, "ANTHROPIC_API_KEY", "sk-test", more)
+    }
+
     fn of(fleet: TestFleet, sign_in: &str, secret: &str, more: &str) -> Self {
         let model = ScriptedModel::start().unwrap();
         fleet.account("claude", &account(&model, &fleet, sign_in, secret));

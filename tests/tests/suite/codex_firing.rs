@@ -19,9 +19,9 @@ const BOUNDED: &str = "[limits]\nwall_clock = \"90s\"\n";
 const KEY: &str = "sk-proj-real-7c1e-key";
 
 /// A fleet whose one account is Codex, and the model that it talks to.
-struct Scene {
-    model: ScriptedModel,
-    fleet: TestFleet,
+pub(crate) struct Scene {
+    pub(crate) model: ScriptedModel,
+    pub(crate) fleet: TestFleet,
 }
 
 impl Scene {
@@ -30,7 +30,7 @@ impl Scene {
     }
 
     /// Signed in by a directory of its own, whose settings name the provider.
-    fn of(fleet: TestFleet, more: &str) -> Self {
+    pub(crate) fn of(fleet: TestFleet, more: &str) -> Self {
         let model = ScriptedModel::start().unwrap();
         let env = codex_env(&model, &fleet.root().join("codex")).unwrap();
         let env: Vec<String> = env.iter().map(|(n, v)| format!("{n} = {v:?}")).collect();
@@ -54,13 +54,13 @@ impl Scene {
         Self { model, fleet }
     }
 
-    fn on(&self, when: When, reply: impl Into<Reply>) -> &Self {
+    pub(crate) fn on(&self, when: When, reply: impl Into<Reply>) -> &Self {
         self.model.on(when, reply);
         self
     }
 
     /// Rules for every session that a test has no rule of its own for: all goes well.
-    fn else_all_goes_well(&self) -> &Self {
+    pub(crate) fn else_all_goes_well(&self) -> &Self {
         let works = [bash(COMMIT), say("[OK] it greets")];
         self.on(planning(), say("1. Write hello.txt.\n[OK] planned"))
             .on(reviewing(), say("[APPROVE]"))
@@ -69,7 +69,7 @@ impl Scene {
     }
 
     /// One firing; what its row says then.
-    fn fire(&self) -> Value {
+    pub(crate) fn fire(&self) -> Value {
         let ran = self.fleet.fire(ROLE);
         let unmatched = self.model.unmatched();
         assert!(unmatched.is_empty(), "{unmatched:#?}\n{ran:#?}");

@@ -4,6 +4,7 @@
 mod forge_limit;
 mod labels;
 mod preflight;
+mod releases;
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;

@@ -184,6 +184,20 @@ fn a_name_that_is_not_to_leave_does_not_leave() {
     nothing_lost(&fleet, &row, &["as INITECH wants it\n"]);
 }
 
+/// It is searched while its check runs.
+#[test]
+fn nor_does_it_where_a_check_passed_meanwhile() {
+    let fleet = fleet(&commit("echo 'as INITECH wants it' > notes.txt"), "");
+    let promise = "[promise]\nrun = \"sleep 0.2\"\n";
+    with_stages(&fleet, "\"execute\", \"verify\"", promise);
+    repository_says(&fleet, "scrub = [\"Initech\"]");
+    let row = fire(&fleet);
+    assert_eq!(row["outcome"], "BLOCKED", "{row:#}");
+    assert!(row["reason"].as_str().unwrap().contains("scrub"), "{row:#}");
+    assert!(fleet.branches().is_empty() && fleet.pulls().is_empty());
+    nothing_lost(&fleet, &row, &["as INITECH wants it\n"]);
+}
+
 /// A role without a promise of its own, and one whose promise is another command.
 #[test]
 fn a_repository_s_check_is_held_against_the_work_of_every_role() {

@@ -84,6 +84,22 @@ fn it_takes_the_repository_that_it_stands_in_with_its_branch_and_its_tests() {
     assert_eq!(checked.code, Some(0));
 }
 
+/// Every CLI that stands on PATH can be chosen, and what is written for it holds.
+#[test]
+fn it_makes_a_home_for_each_cli() {
+    for engine in ["codex", "gemini", "opencode"] {
+        let fleet = TestFleet::new().with_program(engine, "");
+        let init = ["--home", "new", "init", "--repo", "remote.git", "--engine"];
+        let made = fleet.carson(&[&init[..], &[engine]].concat());
+        assert_eq!(made.code, Some(0), "{engine}: {made:#?}");
+        let settings = fs::read_to_string(fleet.root().join("new/carson.toml")).unwrap();
+        let account = format!("[accounts.{engine}]");
+        assert!(settings.contains(&account), "{settings}");
+        let checked = fleet.carson(&["--home", "new", "config", "check"]);
+        assert_eq!(checked.code, Some(0), "{engine}: {checked:#?}");
+    }
+}
+
 /// A clone has two places where a branch could go: which one it is, and why, is said.
 #[test]
 fn a_clone_is_taken_itself_and_its_origin_is_named() {

@@ -2,6 +2,7 @@
 
 mod odd;
 mod setup;
+mod toolchains;
 
 use std::fs;
 use std::path::PathBuf;

@@ -8,7 +8,7 @@ use carson_proc::find_on_path;
 use serde::Deserialize;
 use thiserror::Error;
 
-use crate::mcp::server::ServerError;
+use crate::mcp::Unfit;
 
 /// Which servers there are.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
@@ -26,6 +26,13 @@ pub struct ServerConfig {
     pub command: Vec<String>,
     /// Which of its tools the model gets.
     pub tools: Vec<String>,
+    /// Whether there is no run without it and all of these.
+    #[serde(default = "yes")]
+    pub required: bool,
+}
+
+fn yes() -> bool {
+    true
 }
 
 /// A file that says nothing of servers.
@@ -90,10 +97,10 @@ impl ServerConfig {
     ///
     /// # Errors
     /// When it is not there.
-    pub fn program(&self) -> Result<PathBuf, ServerError> {
+    pub fn program(&self) -> Result<PathBuf, Unfit> {
         let named = self.command.first().map(String::as_str).unwrap_or_default();
         find_on_path(Path::new(named), std::env::var_os("PATH").as_deref())
-            .ok_or_else(|| ServerError::NoProgram(named.to_owned()))
+            .ok_or_else(|| Unfit::NoProgram(named.to_owned()))
     }
 }
 

@@ -22,6 +22,9 @@ use carson_home::Home;
 /// So many checkouts stand above each other at most.
 const DEEP: usize = 8;
 
+/// The end of the name of one that is there to be cloned.
+const WHOLE: &str = "-whole";
+
 /// The checkout of a commit.
 pub(super) struct Base {
     /// What it is put together of, the topmost first.
@@ -62,6 +65,50 @@ pub(super) async fn ready(
         trees: trees(&layer)?,
         index: layer.join(LAYER_INDEX),
     })
+}
+
+/// Where a whole checkout of a commit lies, made where it is missing: from the one that was used last.
+pub(super) async fn whole(
+    home: &Home,
+    repo: &Repo,
+    mirror: &Mirror,
+    base: &Oid,
+) -> Result<PathBuf, LayerError> {
+    let dir = cache::of_repo(home, &repo.name);
+    // One of the same name may stand on others.
+    let layer = dir.join(format!("{}{base}{WHOLE}", cache::BASE));
+    if layer.is_dir() && !is_whole(&layer) {
+        warn!(layer = %layer.display(), "something of a layer is gone: it is made anew");
+        cache::gone_for_good(home, &layer).await;
+    }
+    if !layer.is_dir() {
+        if !dir.is_dir() {
+            private_dir(&dir).map_err(|source| io(&dir, source))?;
+        }
+        spread(&dir);
+        let made = match newest_whole(&dir) {
+            Some((from, below)) => mirror.make_layer_from(&layer, base, (&from, &below)).await,
+            None => mirror.make_layer(&layer, base).await,
+        };
+        if let Err(error) = made {
+            warn!(repo = %repo.name, %error, "the base is checked out anew: what differs could not be");
+            mirror.make_layer(&layer, base).await?;
+        }
+    }
+    let used = layer.join(cache::USED);
+    File::create(&used).map_err(|source| io(&used, source))?;
+    Ok(layer)
+}
+
+fn newest_whole(dir: &Path) -> Option<(Oid, PathBuf)> {
+    let all = cache::dirs(dir).into_iter();
+    let whole = all.filter_map(|path| {
+        let name = path.file_name()?.to_str()?.strip_prefix(cache::BASE)?;
+        let oid = name.strip_suffix(WHOLE)?.parse::<Oid>().ok()?;
+        is_whole(&path).then(|| (cache::used_at(&path), oid, path))
+    });
+    let (_, oid, path) = whole.max_by_key(|(used, ..)| *used)?;
+    Some((oid, path))
 }
 
 /// Whether it could be made above another one.

@@ -6,7 +6,8 @@
 //! workspaces of a repository are seen at the same path, each in namespaces of its own.
 //!
 //! Whether this machine can do that for this user is tried, on the disk of the home (`possible.rs`);
-//! where it cannot, or a role has no sandbox, a workspace is a copy. Which layers there are, what they
+//! where it cannot, a workspace is a clone of the checkout, where the disk lets files share their blocks
+//! (`source.rs`), else, or where a role has no sandbox, a copy. Which layers there are, what they
 //! take and which of them may go is in `cache.rs`.
 //!
 //! Nothing that a session wrote becomes a layer below another.
@@ -16,6 +17,7 @@ mod cache;
 mod error;
 mod possible;
 mod setup;
+mod source;
 
 use std::path::{Path, PathBuf};
 
@@ -31,9 +33,10 @@ use error::io;
 
 pub use cache::{Layer, Pruned, all, bytes_taken, prune};
 pub use error::LayerError;
-pub use possible::{Possible, Try, possible};
+pub use possible::{Possible, Try, clones, possible};
 pub(crate) use setup::EXCLUDE;
 pub use setup::{Missing, decides, forget_failures, last_failure, note_copy};
+pub use source::{Source, source, why_no_clone};
 
 /// Layers that are held: nobody removes them before this goes.
 #[derive(Debug)]
@@ -45,10 +48,10 @@ pub struct Held {
     _lock: std::fs::File,
 }
 
-/// Why a workspace is a copy.
+/// Why a workspace does not stand on layers.
 #[must_use]
-pub fn why_copy(home: &Home, role: &Role) -> Option<&'static str> {
-    if home.fleet.workspaces == Workspaces::Copy {
+pub fn why_no_layers(home: &Home, role: &Role) -> Option<&'static str> {
+    if home.fleet.workspaces != Workspaces::Layers {
         return Some("fleet.workspaces says so");
     }
     if role.confinement.sandbox == Sandbox::Off {
@@ -58,8 +61,8 @@ pub fn why_copy(home: &Home, role: &Role) -> Option<&'static str> {
     (!force.namespaces).then_some("there are no namespaces")
 }
 
-/// What a workspace of this role at this commit stands on, made where it is missing; `None` where it is a
-/// copy. Trouble with layers is told and makes a copy: no firing fails for them.
+/// What a workspace of this role at this commit stands on, made where it is missing; `None` where it
+/// stands on nothing. Trouble with layers is told and makes a clone or copy: no firing fails for them.
 pub async fn stand(
     home: &Home,
     role: &Role,
@@ -67,7 +70,7 @@ pub async fn stand(
     mirror: &Mirror,
     base: &Oid,
 ) -> Option<Held> {
-    if why_copy(home, role).is_some() {
+    if why_no_layers(home, role).is_some() {
         return None;
     }
     let marks = match possible(home).await {
@@ -116,16 +119,16 @@ pub async fn stand(
     match held.await {
         Ok(held) => Some(held),
         Err(error) => {
-            warn!(repo = %repo.name, %error, "the workspace is a copy: there is no layer for it");
+            warn!(repo = %repo.name, %error, "the workspace stands on nothing: there is no layer for it");
             None
         }
     }
 }
 
 /// What the next firing's workspace will be, as far as that can be said without trying: where sessions
-/// will see it, or why it is a copy.
+/// will see it, or why it stands on no layers.
 pub async fn foreseen(home: &Home, role: &Role, repo: &Repo) -> Result<Stand, String> {
-    if let Some(why) = why_copy(home, role) {
+    if let Some(why) = why_no_layers(home, role) {
         return Err(why.to_owned());
     }
     if let Some(Possible::No(why)) = possible::known(home).await {

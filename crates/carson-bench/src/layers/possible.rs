@@ -1,6 +1,7 @@
 //! Whether this machine can put layers together, for this user, on the disk of the home.
 
 use std::fs;
+use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -63,6 +64,41 @@ pub async fn known(home: &Home) -> Option<Possible> {
 
 fn what() -> String {
     format!("layers {} {}", nix::unistd::geteuid(), boot())
+}
+
+/// Whether files can be cloned here, from where the layers lie to where the benches do: what was found
+/// since this machine started; else it is tried.
+///
+/// # Errors
+/// Why not.
+pub async fn clones(home: &Home) -> Result<(), String> {
+    let (layers, benches) = (home.fleet.layout.layers(), home.fleet.layout.benches());
+    let mut disks = String::new();
+    for dir in [&layers, &benches] {
+        if !dir.is_dir() {
+            private_dir(dir).map_err(|error| format!("{}: {error}", dir.display()))?;
+        }
+        let found = dir.metadata().map(|found| found.dev());
+        disks.push_str(&format!(" {}", found.unwrap_or_default()));
+    }
+    let (store, host) = (&home.store, &home.fleet.host);
+    let what = format!("clones {} {}{disks}", nix::unistd::geteuid(), boot());
+    if let Ok(Some((known, _))) = store.measured(host, &what).await {
+        return match known.strip_prefix("no ") {
+            None => Ok(()),
+            Some(why) => Err(why.to_owned()),
+        };
+    }
+    let found = carson_git::can_clone(&layers, &benches);
+    let found = found.map_err(|error| format!("its disk clones no files ({error})"));
+    let said = found
+        .as_ref()
+        .map_or_else(|why| format!("no {why}"), |()| "yes".to_owned());
+    let kept = store.keep_measured(host, &what, &said, home.clock.now());
+    if let Err(error) = kept.await {
+        tracing::warn!(%error, "whether files can be cloned could not be kept");
+    }
+    found
 }
 
 fn boot() -> String {

@@ -106,11 +106,14 @@ pub fn decides(setup: &Setup) -> impl Fn(&str) -> bool + Send + 'static {
         .map(str::to_owned)
         .collect();
     let inputs = setup.inputs.clone();
+    let asked = setup.toolchains.iter().flat_map(|one| one.files());
+    let asked: Vec<&str> = asked.copied().collect();
     move |path| {
         let name = path.rsplit('/').next().unwrap_or(path);
         let above = path.match_indices('/').map(|(at, _)| &path[..at]);
         let mut places = above.chain([path]);
         DECIDE.contains(&name)
+            || asked.contains(&path)
             || path.contains("requirements") && (path.ends_with(".txt") || path.ends_with(".in"))
             || name.starts_with("constraints") && name.ends_with(".txt")
             || path.ends_with(".cargo/config.toml")
@@ -134,7 +137,12 @@ pub(super) async fn name(
     for (path, oid) in mirror.files_where(base, decides(&repo.setup)).await? {
         text.push_str(&format!("\0{path} {oid}"));
     }
-    for program in INSTALL {
+    let toolchains = repo.setup.toolchains.iter();
+    let toolchains: Vec<&str> = toolchains.map(|one| one.program()).collect();
+    if !toolchains.is_empty() {
+        text.push_str(&format!("\0{toolchains:?}"));
+    }
+    for program in INSTALL.into_iter().chain(toolchains) {
         let found = find_on_path(Path::new(program), home.path());
         let real = found.and_then(|path| path.canonicalize().ok());
         if let Some(found) = real.and_then(|path| path.metadata().ok()) {

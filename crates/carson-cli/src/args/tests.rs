@@ -11,7 +11,7 @@ use super::Args;
 const TYPED: [(&str, &str); 1] = [("firings show", "firings id")];
 
 /// Commands that are no verbs, and why.
-const ONLY_HERE: [(&str, &str); 18] = [
+const ONLY_HERE: [(&str, &str); 33] = [
     ("init", "makes the home that verbs are asked in"),
     ("agent new", "writes into the home, as an editor would"),
     (
@@ -30,12 +30,30 @@ const ONLY_HERE: [(&str, &str); 18] = [
     ("hook explain", "tries the rules, without a fleet"),
     ("hook list", "shows the rules of this version"),
     ("hook run", "agent CLIs call it"),
+    (
+        "mcp",
+        "is a server's process, for clients of another protocol",
+    ),
     ("sandbox", "tries the walls of this machine"),
+    ("stories run", "works on a tree of files, without a home"),
+    ("stories status", "works on a tree of files, without a home"),
+    ("stories check", "reads a file, without a home"),
+    ("stories replay", "works on a tree of files, without a home"),
     ("firing run", "is the firing's process"),
     ("rehearsal", "is a session's process"),
     ("completions", "is for a shell"),
     ("roles list", "is `roles`, for who types it so"),
     ("version", "is about this program, not about a fleet"),
+    ("loop init", "is about a directory, not about a fleet"),
+    ("loop run", "is about a directory, not about a fleet"),
+    ("loop start", "is about a directory, not about a fleet"),
+    ("loop stop", "is about a directory, not about a fleet"),
+    ("loop status", "is about a directory, not about a fleet"),
+    ("loop history", "is about a directory, not about a fleet"),
+    ("loop rollback", "is about a directory, not about a fleet"),
+    ("loop update", "is about a directory, not about a fleet"),
+    ("loop test", "is about a directory, not about a fleet"),
+    ("loop compare", "is about a directory, not about a fleet"),
 ];
 
 /// Every command without commands below it, by its words.

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 use carson_checks::{Checked, Health, Machine, Scene, some_of};
 use carson_config::{ShippedRole, shipped_roles};
-use carson_core::Clock;
+use carson_core::{Clock, KeepsTo};
 use carson_home::ForgeOpenError;
 use serde_json::json;
 
@@ -216,7 +216,7 @@ impl Made {
             repo: &source.name,
             account: &account,
             check,
-            without_tools: !args.engine.facts().keeps_to_tools,
+            without_tools: args.engine.facts().keeps_to == KeepsTo::Nothing,
             ..RoleText::default()
         };
         self.file(&file, &text.toml())?;

@@ -11,6 +11,7 @@ mod cost;
 mod daemon;
 mod demo;
 mod doctor;
+mod engine;
 mod fire;
 mod firings;
 mod forge;
@@ -20,6 +21,8 @@ pub mod hook;
 mod init;
 mod labels;
 mod logs;
+mod looping;
+mod mcp;
 mod new_role;
 mod outcomes;
 mod pause;
@@ -37,6 +40,8 @@ mod sandbox;
 mod show;
 mod status;
 mod stop;
+mod stories;
+mod usage;
 mod why;
 mod workspaces;
 
@@ -55,8 +60,12 @@ pub fn run(args: Args) -> Result<u8, CommandError> {
         // An agent CLI of its own: no runtime, no home, one thread.
         Command::Rehearsal { script } => return rehearsal::run(&script),
         Command::Hook { action } => return hook::run(&action, args.json),
+        // It needs no home either.
+        Command::Loop(action) => return looping::run(&action, args.json),
         // While there is one thread.
         Command::Sandbox(action) => return sandbox::run(&action, args.json),
+        // Works on a tree of files, without a home.
+        Command::Stories(action) => return stories::run(action, args.json),
         Command::Version => {
             let version = env!("CARGO_PKG_VERSION");
             let text = format!("carson {version}");
@@ -109,6 +118,8 @@ async fn dispatch(app: &App, command: Command) -> Result<u8, CommandError> {
         Command::Show(args) => show::run(app, args).await,
         Command::Brief { since } => brief::run(app, since).await,
         Command::Cost { since } => cost::run(app, since).await,
+        Command::Usage { since } => usage::run(app, since).await,
+        Command::Engine(action) => engine::run(app, action).await,
         Command::Outcomes { since, by } => outcomes::run(app, Outcomes { since, by }).await,
         Command::Logs {
             id: Some(id),
@@ -133,6 +144,7 @@ async fn dispatch(app: &App, command: Command) -> Result<u8, CommandError> {
             ..
         } => prune::discard(app, firing).await,
         Command::Prune { dry_run, .. } => prune::run(app, dry_run).await,
+        Command::Mcp(args) => mcp::run(app, args).await,
         Command::Doctor => doctor::run(app).await,
         Command::Workspaces { action } => workspaces::run(app, action.as_ref()).await,
         Command::Backup { action } => backup::run(app, &action).await,
@@ -140,6 +152,8 @@ async fn dispatch(app: &App, command: Command) -> Result<u8, CommandError> {
         Command::Rehearsal { .. }
         | Command::Hook { .. }
         | Command::Sandbox(_)
+        | Command::Loop(_)
+        | Command::Stories(_)
         | Command::Version
         | Command::Completions { .. } => Ok(0),
     }

@@ -1,7 +1,7 @@
 //! A new role, for a home that is there already: `carson agent new`, and `carson init --role`.
 
 use carson_config::{RoleKind, ShippedRole};
-use carson_core::RoleName;
+use carson_core::{KeepsTo, RoleName};
 use carson_operator::names;
 use serde_json::json;
 
@@ -111,7 +111,7 @@ impl NewRole {
             without_tools: account
                 .as_ref()
                 .and_then(|account| fleet.accounts.get(account))
-                .is_some_and(|account| !account.engine.facts().keeps_to_tools),
+                .is_some_and(|account| account.engine.facts().keeps_to == KeepsTo::Nothing),
         };
         write(&file, &text.toml()).map_err(not_writable)?;
         if let Err(error) = app.load() {

@@ -89,6 +89,28 @@ fn confinement(role: &Role) {
     }
 }
 
+/// What its sessions have beside the tools of their CLI, a line each.
+pub fn given(role: &Role) -> Vec<String> {
+    let servers = role.servers.iter().map(|server| {
+        let stages: Vec<&str> = server.stages.iter().map(|stage| stage.as_str()).collect();
+        let secrets: Vec<&str> = server.secrets.keys().map(String::as_str).collect();
+        let secrets = match secrets.as_slice() {
+            [] => String::new(),
+            names => format!(", with secrets in {}", names.join(", ")),
+        };
+        format!(
+            "MCP server {}: {} of `{}` in {}{secrets}",
+            server.name,
+            server.tools.join(", "),
+            server.command.join(" "),
+            stages.join(", ")
+        )
+    });
+    let skills = role.skills.iter();
+    let skills = skills.map(|skill| format!("skill {}: {}", skill.name, skill.dir.display()));
+    servers.chain(skills).collect()
+}
+
 /// Where its sessions may connect to, in one line.
 pub fn egress(role: &Role) -> String {
     match &role.egress {
@@ -181,6 +203,7 @@ fn show(fleet: &Fleet, role: &Role, day: &WorstDay) {
             ));
         }
     }
+    given(role).iter().for_each(|line| print::line(line));
     confinement(role);
     print::line(&egress(role));
     print::line(&format!(

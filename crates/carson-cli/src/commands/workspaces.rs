@@ -1,6 +1,7 @@
 //! `carson workspaces`
 
 use carson_bench::layers::Layer;
+use carson_config::Workspaces;
 use carson_operator::Ask;
 use carson_operator::workspaces::{List, Prune};
 
@@ -26,8 +27,12 @@ pub async fn run(app: &App, action: Option<&WorkspacesAction>) -> Result<u8, Com
                 mib(found.bytes),
                 mib(found.most_bytes)
             ));
-            if let Some(why) = &found.copies_because {
-                print::line(&format!("workspaces are copies here: {why}"));
+            if let Some(why) = &found.because {
+                let what = match found.kind {
+                    Workspaces::Clone => "clones",
+                    _ => "copies",
+                };
+                print::line(&format!("workspaces are {what} here: {why}"));
             }
             Ok(0)
         }

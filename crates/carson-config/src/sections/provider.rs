@@ -39,7 +39,7 @@ pub(crate) fn key(
         let hint = format!("api = {:?}, or remove this key", only.name());
         check.problem(&format!("{at}.api"), problem, &hint);
     }
-    other_sign_ins(at, api, section, check);
+    other_sign_ins(at, engine, api, section, check);
     let upstream = section.upstream.as_deref().unwrap_or(api.upstream());
     if let Err(problem) = is_upstream(upstream) {
         let hint = format!("upstream = \"{}\"", api.upstream());
@@ -77,9 +77,18 @@ pub(crate) fn key(
 }
 
 /// Two sign-ins in one account would leave open which of them a session uses.
-fn other_sign_ins(at: &str, api: Api, section: &AccountSection, check: &mut Check<'_>) {
+fn other_sign_ins(
+    at: &str,
+    engine: EngineKind,
+    api: Api,
+    section: &AccountSection,
+    check: &mut Check<'_>,
+) {
     let (key, (address, _)) = api.variables();
-    let speaking = ENGINES.iter().filter(|facts| facts.api == Some(api));
+    let own = engine.facts();
+    let speaking = ENGINES
+        .iter()
+        .filter(|facts| facts.api == Some(api) || facts.name == own.name);
     let others = speaking.flat_map(|facts| {
         let dir = facts.sign_in_dir.map(|(variable, _)| variable);
         dir.into_iter().chain(facts.sign_in_keys.iter().copied())

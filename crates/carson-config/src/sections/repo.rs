@@ -79,6 +79,7 @@ pub(crate) fn repos(
             lines,
             inputs: section.setup_inputs,
             timeout: section.setup_timeout,
+            toolchains: section.toolchains,
         };
         let repository_check = (!section.check.trim().is_empty()).then_some(Promise {
             run: section.check,

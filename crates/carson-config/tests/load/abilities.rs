@@ -19,6 +19,10 @@ speaks = \"gemini\"
 engine = \"command\"
 binary = \"my-agent\"
 speaks = \"openai\"
+[accounts.gemini]
+engine = \"gemini\"
+[accounts.opencode]
+engine = \"opencode\"
 [accounts.play]
 engine = \"rehearsal\"
 script = \"play.toml\"
@@ -58,7 +62,35 @@ fn a_pattern_that_a_cli_cannot_express_is_refused_and_not_widened() {
             assert!(found.contains(said), "{account}: {found}");
         }
     }
-    for account in ["claude", "play"] {
+    // Two of these hold commands by their beginning.
+    for account in ["claude", "play", "gemini", "opencode"] {
+        let told = warned(&home_of(account, "", tools));
+        assert!(!told.contains("tools"), "{account}: {told}");
+    }
+}
+
+#[test]
+fn a_pattern_of_another_kind_than_a_command_is_refused_where_only_these_are_known() {
+    for tool in ["Read(src/**)", "Bash(git * log)", "Bash(*)"] {
+        let tools = format!("[tools]\nread = [\"Grep\", {tool:?}]");
+        for account in ["gemini", "opencode"] {
+            let found = findings(home_of(account, "", &tools).path());
+            for said in ["tools.read.1", tool, "no patterns but those of commands"] {
+                assert!(found.contains(said), "{account}: {found}");
+            }
+        }
+        let told = warned(&home_of("claude", "", &tools));
+        assert!(!told.contains("tools"), "{told}");
+    }
+}
+
+#[test]
+fn who_has_editing_and_writing_as_one_is_not_given_both_for_one() {
+    let edits = "[tools]\nwrite = [\"Read\", \"Edit\"]";
+    let found = findings(home_of("opencode", "", edits).path());
+    assert!(found.contains("it would get \"Write\" too"), "{found}");
+    let writes = "[tools]\nwrite = [\"Read\", \"Write\"]";
+    for (account, tools) in [("gemini", edits), ("opencode", writes), ("opencode", "")] {
         let told = warned(&home_of(account, "", tools));
         assert!(!told.contains("tools"), "{account}: {told}");
     }
@@ -91,7 +123,7 @@ fn tool_calls_are_capped_where_somebody_can_count_them() {
         );
         assert!(found.contains("speaks = \"codex\""), "{account}: {found}");
     }
-    for account in ["claude", "codex", "spoken", "play"] {
+    for account in ["claude", "codex", "gemini", "opencode", "spoken", "play"] {
         let home = home_of(account, limit, "");
         let loaded = load(&options(home.path(), &[])).unwrap();
         let role = loaded.fleet.roles.values().next().unwrap();

@@ -5,7 +5,7 @@
 
 use carson_core::Api;
 use carson_proc::Command;
-use serde_json::Value;
+use serde_json::{Map, Value, json};
 
 use crate::adapter::{Adapter, Driven};
 use crate::cli::{Cli, Release};
@@ -14,7 +14,7 @@ use crate::error::EngineError;
 use crate::rules::RuleFile;
 use crate::rules_reader::RulesReader;
 use crate::said::Said;
-use crate::session::{Access, Session};
+use crate::session::{Access, ServerCommand, Servers, Session};
 use crate::variables::given;
 use crate::version::Version;
 
@@ -39,7 +39,9 @@ static CLI: Cli = Cli {
     name: "carson-agent",
     release: Some(Release {
         oldest: Version([0, 1, 0]),
+        newest: Version([0, 1, 0]),
         update: "install it anew, as the README says",
+        back: "the one that was installed with this carson",
     }),
     rules: RuleFile::new(include_str!("../../rules/agent.toml")),
     sign_in: None,
@@ -82,10 +84,29 @@ fn command(engine: &Engine, session: &Session<'_>) -> Result<Command, EngineErro
     if given(&session.env, key).is_some() {
         command = command.args(["--api-key-env", key]);
     }
+    if let Some(servers) = session.servers {
+        write_servers(servers)?;
+        command = command.arg("--mcp").arg(&servers.file);
+    }
     if session.access == Access::Read {
         command = command.args(["--tools", READS]);
     }
     Ok(command.args(engine.args.iter().cloned()).arg("-"))
+}
+
+/// None of them is required: what one lacks is the porter's to tell.
+fn write_servers(servers: &Servers) -> Result<(), EngineError> {
+    let one = |server: &ServerCommand| {
+        let (command, tools) = (&server.command, &server.tools);
+        let entry = json!({ "command": command, "tools": tools, "required": false });
+        (server.name.clone(), entry)
+    };
+    let all: Map<String, Value> = servers.list.iter().map(one).collect();
+    let text = json!({ "servers": all }).to_string();
+    std::fs::write(&servers.file, text).map_err(|source| EngineError::File {
+        path: servers.file.clone(),
+        source,
+    })
 }
 
 fn says(event: &Value) -> Vec<Said> {

@@ -30,7 +30,7 @@ use crate::reader::Reader;
 use crate::rules::RuleFile;
 use crate::rules_reader::RulesReader;
 use crate::said::Said;
-use crate::session::{Event, Hook, Session, SessionEnd};
+use crate::session::{Event, Hook, ServerCommand, Session, SessionEnd};
 use crate::sign_in::{Age, Credential, Holders, Settings, SignIn};
 use crate::variables::{Variables, given};
 use crate::version::Version;
@@ -54,7 +54,9 @@ static CLI: Cli = Cli {
     name: "codex",
     release: Some(Release {
         oldest: Version([0, 169, 0]),
+        newest: Version([0, 169, 0]),
         update: "run `npm install -g @openai/codex`, or set the account's binary to a newer one",
+        back: "`npm install -g @openai/codex@0.169.0`",
     }),
     rules: RuleFile::new(include_str!("../../rules/codex.toml")),
     // Codex. Its settings name the provider and may start programs: they are the operator's, and
@@ -104,12 +106,22 @@ static CLI: Cli = Cli {
 
 /// Nothing that is not needed leaves the machine (at its end it would wait five seconds for that);
 /// nothing of the repository is an instruction; the provider searches nothing in a session's place.
-const SETTINGS: [&str; 4] = [
+const SETTINGS: [&str; 6] = [
     "analytics.enabled=false",
     "check_for_update_on_startup=false",
     "project_doc_max_bytes=0",
     "web_search=\"disabled\"",
+    // Without these the descriptions of `.agents/skills` and `.codex/skills` are a developer's message.
+    "skills.include_instructions=false",
+    "skills.bundled.enabled=false",
 ];
+
+/// What stands for the sign of a dollar before a name, and what the model is told of it.
+const DOLLAR: char = '\u{ff04}';
+const DOLLARS: &str = " In your prompt \u{ff04} stands for $: what it says and shows has $ there.";
+
+/// Seconds that the CLI waits for an MCP server to be ready.
+const SERVER_READY_S: i64 = 40;
 
 /// Seconds that the CLI waits for the hook; the hook's own watchdog is far shorter.
 const HOOK_TIMEOUT_S: i64 = 10;
@@ -124,8 +136,12 @@ fn command(engine: &Engine, session: &Session<'_>) -> Result<Command, EngineErro
         .args(["--ignore-rules", "--disable", "plugins"])
         .args(["--disable", "multi_agent"])
         .arg("--dangerously-bypass-approvals-and-sandbox")
-        .stdin_bytes(session.prompt);
-    let given = [setting("developer_instructions", session.system.into())];
+        .stdin_bytes(prompt(session));
+    let mut system = session.system.to_owned();
+    if session.may_hold_skills {
+        system.push_str(DOLLARS);
+    }
+    let given = [setting("developer_instructions", system.into())];
     let provider = provider(&session.env).into_iter().flatten();
     let settings = SETTINGS.map(str::to_owned).into_iter().chain(given);
     for setting in settings.chain(provider) {
@@ -135,6 +151,9 @@ fn command(engine: &Engine, session: &Session<'_>) -> Result<Command, EngineErro
         command = command
             .arg("--dangerously-bypass-hook-trust")
             .args(["-c", &before_tools(hook)]);
+    }
+    for server in session.servers.iter().flat_map(|servers| &servers.list) {
+        command = command.args(["-c", &mcp_server(server)]);
     }
     if let Some(model) = &engine.model {
         command = command.args(["--model", model]);
@@ -146,6 +165,24 @@ fn command(engine: &Engine, session: &Session<'_>) -> Result<Command, EngineErro
     Ok(command.args(engine.args.iter().cloned()).arg("-"))
 }
 
+/// In a prompt `$name` is a mention of a skill, and if the repository has one of that name its text is read in. No
+/// setting keeps the CLI from that: where there may be one, no sign of a dollar stands before a name.
+fn prompt(session: &Session<'_>) -> String {
+    if !session.may_hold_skills {
+        return session.prompt.to_owned();
+    }
+    let mut letters = session.prompt.chars().peekable();
+    let mut prompt = String::with_capacity(session.prompt.len());
+    while let Some(letter) = letters.next() {
+        let names = |next: &char| next.is_alphanumeric() || "_-:".contains(*next);
+        match letters.peek() {
+            Some(next) if letter == '$' && names(next) => prompt.push(DOLLAR),
+            _ => prompt.push(letter),
+        }
+    }
+    prompt
+}
+
 fn setting(key: &str, value: Value) -> String {
     format!("{key}={value}")
 }
@@ -153,6 +190,23 @@ fn setting(key: &str, value: Value) -> String {
 fn table<const N: usize>(members: [(&str, Value); N]) -> Value {
     let members = members.map(|(key, value)| (key.to_owned(), value));
     Value::Table(Table::from_iter(members))
+}
+
+/// Its own times are a little longer than the server's.
+fn mcp_server(server: &ServerCommand) -> String {
+    let text = |word: &String| Value::from(word.as_str());
+    let (program, args) = server.command.split_first().unzip();
+    let args: Vec<Value> = args.into_iter().flatten().map(text).collect();
+    let tools: Vec<Value> = server.tools.iter().map(text).collect();
+    let call = i64::try_from(server.timeout.as_secs()).unwrap_or(i64::MAX);
+    let members = table([
+        ("command", program.map(text).unwrap_or_else(|| "".into())),
+        ("args", args.into()),
+        ("enabled_tools", tools.into()),
+        ("startup_timeout_sec", SERVER_READY_S.into()),
+        ("tool_timeout_sec", call.saturating_add(10).into()),
+    ]);
+    setting(&format!("mcp_servers.{}", server.name), members)
 }
 
 fn before_tools(hook: &Hook) -> String {

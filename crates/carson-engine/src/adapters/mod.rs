@@ -2,9 +2,12 @@
 //! `carson_core::ENGINES`.
 
 mod agent;
+mod begun_by_sh;
 mod claude;
 mod codex;
 mod command;
+mod gemini;
+mod opencode;
 mod rehearsal;
 
 use carson_core::{ENGINES, EngineKind};
@@ -23,6 +26,8 @@ static ADAPTERS: [&Adapter; ENGINES.len()] = [
     &command::ADAPTER,
     &rehearsal::ADAPTER,
     &agent::ADAPTER,
+    &gemini::ADAPTER,
+    &opencode::ADAPTER,
 ];
 
 /// How an engine is driven.

@@ -91,6 +91,9 @@ fn readings<'a>(facts: &'a Facts, rules: &'static Rules) -> Vec<Reading<'a>> {
         Some(read(evidence, event))
     };
     let mut readings: Vec<Reading<'a>> = facts.notes.iter().filter_map(of_note).collect();
+    if let Some(waiting) = facts.waiting.as_deref().filter(|_| readings.is_empty()) {
+        readings.push(aside("waiting", waiting));
+    }
     if readings.is_empty() && !facts.spoke {
         let lines: Vec<&str> = facts
             .stderr
@@ -98,17 +101,21 @@ fn readings<'a>(facts: &'a Facts, rules: &'static Rules) -> Vec<Reading<'a>> {
             .filter(|line| !line.trim().is_empty())
             .collect();
         let from = lines.len().saturating_sub(rules.stderr_lines);
-        let message = lines[from..].join(" ");
-        readings.push(Reading {
-            kind: "stderr",
-            event: None,
-            evidence: None,
-            plain: plain(&message),
-            message: cut(&message),
-            status: None,
-        });
+        readings.push(aside("stderr", &lines[from..].join(" ")));
     }
     readings
+}
+
+/// What is read of standard error.
+fn aside<'a>(kind: &'static str, message: &str) -> Reading<'a> {
+    Reading {
+        kind,
+        event: None,
+        evidence: None,
+        plain: plain(message),
+        message: cut(message),
+        status: None,
+    }
 }
 
 fn read<'a>(evidence: &'a Evidence, event: &'a Value) -> Reading<'a> {

@@ -9,6 +9,9 @@ use super::file::{RuleFile, holds};
 /// Standard error is cut to this many bytes, from its end.
 const STDERR_MAX: usize = 4096;
 
+/// What is kept of a refusal after which the CLI asks again.
+const WAITING_MAX: usize = 500;
+
 /// The evidence of one session. Small, however long the session is.
 #[derive(Clone, Debug)]
 pub struct Facts {
@@ -17,6 +20,8 @@ pub struct Facts {
     pub(crate) notes: BTreeMap<usize, Value>,
     /// Whether the session said anything.
     pub(crate) spoke: bool,
+    /// What the CLI said last of a refusal after which it asks again.
+    pub(crate) waiting: Option<String>,
     /// The end of standard error.
     pub(crate) stderr: String,
     /// The exit code, when there was one.
@@ -31,6 +36,7 @@ impl Facts {
             file,
             notes: BTreeMap::new(),
             spoke: false,
+            waiting: None,
             stderr: String::new(),
             exit: None,
         }
@@ -39,6 +45,7 @@ impl Facts {
     /// Takes in one event of the stream.
     pub fn event(&mut self, event: &Value) {
         let rules = self.file.rules();
+        self.waiting = None;
         let mut kinds = rules.evidence.iter();
         let kind = kinds.position(|kind| holds(&kind.when, event));
         self.notes.retain(|place, _| {
@@ -50,6 +57,22 @@ impl Facts {
         } else if !is_quiet(&rules.quiet, event) {
             self.spoke = true;
         }
+    }
+
+    /// Takes in one line of standard error; whether it says that the CLI asks again.
+    pub fn aside(&mut self, line: &str) -> bool {
+        let said = self.file.rules().asks_again.as_deref();
+        let said = said.and_then(|mark| Some(line.split_once(mark)?.1));
+        if let Some(said) = said {
+            self.waiting = Some(said.chars().take(WAITING_MAX).collect());
+        }
+        said.is_some()
+    }
+
+    /// Whether it waits for its provider.
+    #[must_use]
+    pub fn waits(&self) -> bool {
+        self.waiting.is_some()
     }
 
     /// Takes in how the process ended.

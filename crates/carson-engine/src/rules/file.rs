@@ -73,9 +73,13 @@ pub(crate) struct Rules {
     /// Lines at the end of standard error that count; 0 is none.
     #[serde(default)]
     pub stderr_lines: usize,
+    pub started: Option<Started>,
     pub answer: Option<Answer>,
     pub usage: Option<Usage>,
     pub calls: Option<Calls>,
+    /// A line of standard error that says that the provider refused and the CLI asks again: what stands
+    /// behind this in it. Forgotten with the next line of output.
+    pub asks_again: Option<String>,
     #[serde(default)]
     pub evidence: Vec<Evidence>,
     #[serde(default, rename = "rule")]
@@ -88,6 +92,14 @@ pub(crate) type When = BTreeMap<String, Value>;
 pub(crate) fn holds(when: &When, event: &Value) -> bool {
     when.iter()
         .all(|(pointer, value)| event.pointer(pointer) == Some(value))
+}
+
+/// Which event says that it began, and with which model.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Started {
+    pub when: When,
+    pub model: String,
 }
 
 /// Where the final text is.
@@ -134,6 +146,20 @@ pub(crate) struct Calls {
     /// Its id, where its result is an event of its own.
     pub id: Option<String>,
     pub done: Option<Done>,
+    pub denied: Option<Refused>,
+}
+
+/// Which events say that a call was stopped; they have its id where calls have one.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Refused {
+    pub when: When,
+    pub reason: String,
+    /// What the reason begins with; empty is anything.
+    #[serde(default)]
+    pub begins: Vec<String>,
+    /// What it begins with when the hook stopped it.
+    pub by_hook: Option<String>,
 }
 
 /// Which events are results of tool calls.

@@ -11,7 +11,9 @@
 //! `status`, `exit`, one of `text`, where `*` stands for anything and case does not matter). Each says
 //! where its words come from, and when that was (`source`, `seen`). `[calls]` names
 //! the events that are tool calls and, by pointers, what each was asked with and what came back: of both
-//! only a hash is kept.
+//! only a hash is kept. `[calls.denied]` says which of them were stopped, and whether the hook did it. `asks_again` is
+//! for a CLI that tells on standard error alone that it waits for its provider: where it is stopped while it waits,
+//! that is the evidence (`on = ["waiting"]`).
 //!
 //! # What a model says is no evidence
 //!
@@ -37,7 +39,7 @@ pub use file::RuleFile;
 pub use headers::resets_at;
 
 pub(crate) use ends::failure;
-pub(crate) use file::{Calls, Rules, holds};
+pub(crate) use file::{Calls, Refused, Rules, holds};
 
 #[cfg(test)]
 mod tests;

@@ -94,7 +94,9 @@ fn every_file_reads_and_no_rule_is_named_twice() {
                 rule.id
             );
             assert!(
-                rule.on.iter().all(|kind| known.contains(&kind.as_str())),
+                rule.on
+                    .iter()
+                    .all(|kind| kind == "waiting" || known.contains(&kind.as_str())),
                 "{}",
                 rule.id
             );
@@ -202,6 +204,11 @@ fn the_transcripts_are_told_apart() {
         ("codex", "codex-usage", Limit),
         ("codex", "codex-hello", Fatal),
         ("gemini", "gm-429b", Limit),
+        ("gemini", "gm-429-long", Limit),
+        ("gemini", "gm-401", Auth),
+        ("gemini", "gm-400-key", Auth),
+        ("gemini", "gm-503", Outage),
+        ("gemini", "gm-hook", Fatal),
         ("gemini", "gm-turns", Turns),
         ("gemini", "gm-exec", Fatal),
         ("opencode", "oc-401", Auth),
@@ -229,10 +236,44 @@ fn windows_and_resets_are_read_out_of_them() {
         at("2026-11-21T03:08:01Z")
     );
     assert_eq!(
+        replay("gemini", "gm-429-long").resets_at,
+        at("2026-11-21T05:08:00Z")
+    );
+    assert_eq!(
         replay("opencode", "oc-429").resets_at,
         at("2026-11-21T03:08:01Z")
     );
     assert_eq!(replay("opencode", "oc-429").status, Some(429));
+}
+
+/// What opencode 1.18.33 logs when its provider refuses and it asks again.
+#[test]
+fn what_a_cli_waits_for_is_evidence_until_it_says_something() {
+    let logged = |error: &str| {
+        format!(
+            "timestamp=2026-11-25T16:30:56.402Z level=ERROR run=9d0673b4 message=\"stream error\" providerID=anthropic \
+             modelID=claude-sonnet-4-5 session.id=ses_x small=false agent=build mode=primary error.error=\"{error}\""
+        )
+    };
+    for (error, class) in [
+        (
+            "AI_APICallError: This request would exceed your rate limit.",
+            Class::Limit,
+        ),
+        ("AI_APICallError: Overloaded", Class::Outage),
+    ] {
+        let mut facts = Facts::new(&cli("opencode").unwrap().rules);
+        facts.event(&json!({"type": "text", "part": {"text": "I begin."}}));
+        assert!(!facts.aside("level=ERROR message=\"something else\" overloaded"));
+        assert!(!facts.waits());
+        assert!(facts.aside(&logged(error)) && facts.waits());
+        facts.ended(None, "");
+        assert_eq!(classify(&facts, now(), &utc).class, class, "{error}");
+        // It went on: what it said on the way is no reason any more.
+        facts.event(&json!({"type": "step_start"}));
+        assert!(!facts.waits());
+        assert_eq!(classify(&facts, now(), &utc).class, Class::Fatal);
+    }
 }
 
 /// F33: one limit in twelve shapes.

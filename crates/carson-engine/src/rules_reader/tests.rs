@@ -66,3 +66,45 @@ async fn its_own_ceiling_of_turns_is_no_crash() {
     let (end, _) = replay("gemini", "gm-turns", 53, 60).await;
     assert_eq!(end.ended, Ended::MaxTurns);
 }
+
+#[tokio::test]
+async fn calls_that_were_stopped_are_told_with_who_stopped_them() {
+    let (end, events) = replay("gemini", "gm-hook", 0, 60).await;
+    let [denied] = end.denied.as_slice() else {
+        panic!("{end:#?}");
+    };
+    assert!(denied.by_hook, "{denied:?}");
+    assert_eq!(
+        (denied.tool.as_str(), denied.call.as_str()),
+        ("run_shell_command", "git push origin HEAD:main")
+    );
+    assert!(events.contains(&Event::ToolDenied(denied.clone())));
+    let started = events.iter().find_map(|event| match event {
+        Event::Started { model } => model.clone(),
+        _ => None,
+    });
+    assert_eq!(started.as_deref(), Some("gemini-2.5-pro"));
+
+    let (end, _) = replay("opencode", "oc-deny", 0, 60).await;
+    let [denied] = end.denied.as_slice() else {
+        panic!("{end:#?}");
+    };
+    assert!(
+        !denied.by_hook && denied.call.starts_with("git add"),
+        "{denied:?}"
+    );
+}
+
+#[tokio::test]
+async fn what_the_repository_keeps_it_from_is_for_another_engine() {
+    let said = r#"{"type":"error","error":{"name":"CarsonRefused","data":{"message":"opencode would run it"}}}"#;
+    let mut reader = Box::new(RulesReader::speaking(cli("opencode"), 60));
+    assert!(reader.line(said.as_bytes(), &mut |_| ()).is_continue());
+    let command = Command::new("/bin/sh", "/").arg("-c").arg("exit 1");
+    let done = capture(&command, &Limits::within(Duration::from_secs(5))).await;
+    let now = DateTime::from_timestamp(1_795_230_000, 0).unwrap();
+    let done = done.unwrap();
+    let end = reader.end(&done, &Redactor::default(), now);
+    let message = "opencode would run it".to_owned();
+    assert_eq!(end.ended, Ended::Refused { message });
+}

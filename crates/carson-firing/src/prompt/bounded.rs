@@ -53,7 +53,7 @@ impl Texts {
 }
 
 /// Its head and its tail in so many bytes, and how much is left out between them.
-fn cut(text: &str, most: usize) -> String {
+pub(super) fn cut(text: &str, most: usize) -> String {
     if text.len() <= most {
         return text.to_owned();
     }

@@ -83,6 +83,7 @@ pub(super) async fn drive<'h>(
     let mut lent = lent.or_broken("copying the sign-in")?;
     rec.count(ctx, |tally| {
         tally.sessions += 1;
+        tally.used_of(&prepared.account.name).sessions += 1;
         tally.stages.push(stage);
     })
     .await;
@@ -133,6 +134,9 @@ pub(super) async fn drive<'h>(
         never = outage::hear_first(ctx, prepared.account, &answered) => match never {},
     };
     lent.take_back(&firing).await;
+    if let Err(error) = prepared.bench.take_back() {
+        tracing::warn!(firing.id = %ctx.id, %error, "what the session was granted stays in the bench until that goes");
+    }
     let mut end = end?;
     if end.ended == Ended::Cancelled
         && let Some(circle) = circled.into_inner()
@@ -143,6 +147,8 @@ pub(super) async fn drive<'h>(
         // It never began.
         rec.count(ctx, |tally| {
             tally.sessions -= 1;
+            let used = tally.used_of(&prepared.account.name);
+            used.sessions = used.sessions.saturating_sub(1);
             tally.stages.pop();
         })
         .await;

@@ -32,6 +32,9 @@ pub(crate) struct HookEvents {
     refused: Vec<Refused>,
     /// The calls that could not be judged, or only coarsely: the name of the event and why.
     failures: Vec<String>,
+    /// What stood before MCP servers says of them, in the same form.
+    #[serde(default)]
+    servers: Vec<String>,
 }
 
 #[derive(Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -122,6 +125,8 @@ impl HookEvents {
             let odd = name.starts_with("hook_failed") || name == "hook_coarse";
             if odd && events.failures.len() < MAX_NOTED {
                 events.failures.push(format!("{name}: {}", field("reason")));
+            } else if name.starts_with("mcp_") && events.servers.len() < MAX_NOTED {
+                events.servers.push(format!("{name}: {}", field("reason")));
             } else if name == "blocked" && events.refused.len() < MAX_NOTED {
                 events.refused.push(Refused {
                     rule: format!("blocked by rule {}: {}", field("rule"), field("reason")),
@@ -131,6 +136,7 @@ impl HookEvents {
             }
         }
         events.failures.reverse();
+        events.servers.reverse();
         events.refused.reverse();
         events
     }
@@ -159,6 +165,11 @@ impl HookEvents {
             tool: one.tool.clone(),
             call: one.call.clone(),
         });
+        let servers = self.servers.iter().map(|said| Stopped {
+            rule: ctx.home.redactor.redact(said).into_owned(),
+            tool: "mcp".to_owned(),
+            call: String::new(),
+        });
         let failed = failures.into_iter().map(|failure| {
             warn!(firing.id = %ctx.id, failure, "the hook could not follow a call to its end");
             Stopped {
@@ -167,7 +178,8 @@ impl HookEvents {
                 call: String::new(),
             }
         });
-        ctx.note_stopped(refused.chain(failed).collect()).await;
+        ctx.note_stopped(refused.chain(servers).chain(failed).collect())
+            .await;
     }
 }
 
@@ -180,7 +192,8 @@ mod tests {
         let text = "{\"event\":\"blocked\",\"rule\":\"x\",\"tool\":\"Bash\",\"reason\":\"y\",\"call\":\"z\"}\n\
                     half a li\n\
                     {\"event\":\"hook_failed_open\",\"reason\":\"no answer within 500 ms\"}\n\
-                    {\"event\":\"hook_coarse\",\"reason\":\"too long\"}\n";
+                    {\"event\":\"hook_coarse\",\"reason\":\"too long\"}\n\
+                    {\"event\":\"mcp_failed\",\"reason\":\"docs: it has ended\"}\n";
         let events = HookEvents::of(text);
         assert_eq!(
             events.failures,
@@ -189,6 +202,7 @@ mod tests {
                 "hook_coarse: too long"
             ]
         );
+        assert_eq!(events.servers, ["mcp_failed: docs: it has ended"]);
         let [refused] = events.refused.as_slice() else {
             panic!("{events:?}")
         };

@@ -4,7 +4,7 @@ use std::ffi::OsString;
 use std::fs::OpenOptions;
 use std::io::{self, Write as _};
 use std::os::unix::fs::OpenOptionsExt as _;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use carson_config::Account;
 use carson_core::Stage;
@@ -21,6 +21,7 @@ use crate::prompt;
 use crate::record::Record;
 use crate::sandboxed_run::{self, Walls};
 use carson_bench::bench::Bench;
+use carson_bench::granted::LaidOut;
 use carson_bench::hook_command::guarded_hook;
 use carson_bench::private_dir;
 use carson_home::engines;
@@ -49,6 +50,7 @@ pub(super) struct Prepared<'h> {
     transcript: PathBuf,
     max_turns: u32,
     max_cost_usd: Option<f64>,
+    granted: LaidOut,
 }
 
 impl<'h> Prepared<'h> {
@@ -68,16 +70,8 @@ impl<'h> Prepared<'h> {
         let account = rec.required_account(ctx)?;
         let outbox = bench.outbox();
         let brief = placed.brief(ctx, &outbox);
-        let prompt = prompt::render(ctx.role, stage, &brief, filling)
+        let mut prompt = prompt::render(ctx.role, stage, &brief, filling)
             .map_err(|error| Halt::Broken(error.to_string()))?;
-        let walls = sandboxed_run::walls(
-            ctx,
-            rec,
-            &placed.place.mirror,
-            bench,
-            ask.access(),
-            stage.as_str(),
-        )?;
         let missing = || Halt::EngineFailed(format!("the {} CLI is not installed", account.engine));
         let mut engine = engines::engine_of(ctx.home, account).ok_or_else(missing)?;
         if let Some(route) = ctx.role.route_of(stage, &account.name) {
@@ -92,8 +86,17 @@ impl<'h> Prepared<'h> {
             "CARSON_STAGE_RUN".into(),
             (1 + before.count()).to_string().into(),
         ));
+        let granted = bench.lay_out(ctx.home, ctx.role, stage, &env);
+        let granted = granted.or_broken("giving the session what its role grants")?;
+        let reads_skills = account.engine.facts().reads_skills;
+        if let Some((_, skills)) = granted.skills.as_ref().filter(|_| !reads_skills) {
+            prompt.push_str(&prompt::skills(skills));
+        }
+        let at = (ask.access(), stage);
+        let walls = sandboxed_run::walls_of_session(ctx, rec, &placed.place.mirror, bench, at)?;
         let hook = guarded_hook(&ctx.home.program, ctx.role.hook_failure);
         Ok(Self {
+            granted,
             account,
             engine,
             walls,
@@ -139,6 +142,9 @@ impl<'h> Prepared<'h> {
                 Access::Write => &role.tools.write,
                 Access::Read => &role.tools.read,
             },
+            servers: self.granted.servers.as_ref(),
+            skills: self.skills(),
+            may_hold_skills: self.bench.may_hold_skills(),
             max_turns: self.max_turns,
             max_tool_calls: role.limits.tool_calls(self.max_turns),
             max_cost_usd: self.max_cost_usd,
@@ -153,6 +159,15 @@ impl<'h> Prepared<'h> {
             system: &self.system,
             clock: &ctx.home.clock,
         }
+    }
+}
+
+impl Prepared<'_> {
+    /// The folder with its skills, for a CLI that reads them by itself.
+    fn skills(&self) -> Option<&Path> {
+        let reads = self.engine.kind.facts().reads_skills;
+        let granted = self.granted.skills.as_ref().filter(|_| reads);
+        granted.map(|(plugin, _)| plugin.as_path())
     }
 }
 

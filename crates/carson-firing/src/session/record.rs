@@ -73,6 +73,17 @@ async fn count(
             tally.cost_estimated |= end.cost_usd.is_none();
             tally.cost_usd = Some(tally.cost_usd.unwrap_or(0.0) + cost);
         }
+        let of_account = tally.used_of(&ran.account.name);
+        of_account.turns = of_account.turns.saturating_add(used.turns);
+        let tokens = used.tokens_in.saturating_add(used.tokens_out);
+        of_account.tokens = of_account.tokens.saturating_add(tokens);
+        match used.cost_usd {
+            Some(cost) => {
+                of_account.cost_estimated |= end.cost_usd.is_none();
+                of_account.cost_usd = Some(of_account.cost_usd.unwrap_or(0.0) + cost);
+            }
+            None => of_account.untold += 1,
+        }
     })
     .await;
 }

@@ -153,7 +153,7 @@ async fn on_base(
             Exit::Code(code) if CANNOT_RUN.contains(&code) => BaselineEnd::Unable(format!(
                 "the check cannot be run, and no session was paid: {short}"
             )),
-            _ => BaselineEnd::Failed(verify::fingerprint(&said)),
+            _ => BaselineEnd::Failed(verify::fingerprint(&said, &room).to_string()),
         };
         return Ok((ended, short));
     }

@@ -16,7 +16,7 @@ use chrono::TimeDelta;
 use tracing::info;
 
 use super::execute::{Done, Executed};
-use super::verify::{self, Check};
+use super::verify::{self, Check, Failure};
 use crate::ctx::Ctx;
 use crate::placed::Placed;
 use crate::record::Record;
@@ -216,7 +216,7 @@ async fn changed<'r, 'h>(
     let (promise, verified) = match verify::check(ctx, rec, &mut placed).await? {
         Check::Passed(commit) => (PromiseFact::Passed, Some(commit)),
         Check::NoPromise | Check::NothingCommitted => (PromiseFact::NotRun, None),
-        Check::Failed(said) | Check::NotReady(said) => {
+        Check::Failed(Failure { said, .. }) | Check::NotReady(said) => {
             let why = format!("the check failed; {}", verify::in_short(&said));
             return Err(Halt::Exhausted(why));
         }

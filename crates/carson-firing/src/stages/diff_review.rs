@@ -11,6 +11,7 @@ use carson_store::Judged;
 
 use super::execute::{Done, Executed, attempts};
 use super::facts::Findings;
+use super::leaving;
 use super::verify;
 use crate::clean_rooms;
 use crate::ctx::Ctx;
@@ -83,6 +84,7 @@ async fn judge(
         diff: Some(with_list(shown)),
         ..Filling::default()
     };
+    leaving::search_ahead(ctx, placed.taken, &seen, &mut placed.place.ahead);
     let room = clean_rooms::with_commit(ctx, rec, placed, &seen, &commit).await?;
     let ask = Ask {
         stage: Stage::DiffReview,

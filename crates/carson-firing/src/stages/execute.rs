@@ -7,14 +7,17 @@ use carson_core::declared::Admitted;
 use carson_core::settle::{Goal, Halt, PromiseFact};
 use carson_core::{Sentinel, Stage};
 use carson_git::Oid;
+use carson_loop::feedback::cut;
+use carson_loop::progress::{Stagnation, Verdict};
 
 use super::baseline;
 use super::confirm;
 use super::coverage;
 use super::outbox;
+use super::progress::{Progress, warned};
 use super::review::Agreed;
 use super::scope;
-use super::verify::{self, Check};
+use super::verify::{self, Check, Failure};
 use crate::ctx::Ctx;
 use crate::placed::{FailedBefore, Placed};
 use crate::prompt::Filling;
@@ -30,6 +33,9 @@ const NOTHING_COMMITTED: &str = "Nothing was committed on your branch. The check
 
 /// What a session hears whose work changed nothing about a check that failed before it.
 const AS_BEFORE: &str = "The check fails in the same way without your work, on the untouched base:";
+
+/// Tokens of a failed check that the next session hears.
+const FEEDBACK: usize = 4_000;
 
 /// The work is done as far as the session and the promise can tell.
 pub(crate) struct Executed<'r, 'h> {
@@ -94,6 +100,7 @@ pub(crate) async fn attempts(
     max: u32,
 ) -> Result<Done, Halt> {
     let must_change = (roles::kind_of(ctx.role).goal)(ctx.role) == Goal::Commits;
+    let mut progress = Progress::default();
     for attempt in 1..=max {
         filling.attempt = attempt;
         rec.count(ctx, |tally| tally.attempts += 1).await;
@@ -129,7 +136,7 @@ pub(crate) async fn attempts(
             filling.feedback = Some(said);
             continue;
         }
-        let done = attempt_ends(ctx, rec, placed, (attempt, max), said).await?;
+        let done = attempt_ends(ctx, rec, placed, (attempt, max), said, &mut progress).await?;
         match done {
             Next::Done(done) => {
                 if attempt < max
@@ -160,6 +167,7 @@ async fn attempt_ends(
     placed: &mut Placed<'_, '_>,
     (attempt, max): (u32, u32),
     said: Result<Sentinel, Halt>,
+    progress: &mut Progress,
 ) -> Result<Next, Halt> {
     Ok(match verify::check(ctx, rec, placed).await? {
         // Nothing was checked: the session's own word is all there is.
@@ -173,35 +181,69 @@ async fn attempt_ends(
             verified: Some(commit),
             ..Done::unchecked(said.unwrap_or_else(|_| passes()))
         }),
-        Check::Failed(output) if attempt == max => {
-            said?;
-            let why = format!(
-                "the check failed {max} times; {}",
-                verify::in_short(&output)
-            );
-            let Some(before) = as_before(placed, &output) else {
-                return Err(Halt::Exhausted(why));
+        Check::Failed(failure) => {
+            let verdict = progress.add(attempt, &failure);
+            let stagnated = match &verdict {
+                Verdict::Stagnated(found) => Some(found),
+                _ => None,
             };
-            baseline::note_unmended(ctx, placed, before).await;
-            return Err(Halt::AsBefore(why));
+            if attempt == max || stagnated.is_some() {
+                said?;
+                return Err(given_up(ctx, placed, attempt, &failure, stagnated).await);
+            }
+            Next::Again(told(placed, &failure, &verdict))
         }
         Check::NotReady(_) if attempt == max => {
             said?;
             let why = "the setup failed in the clean room, so the check was not run";
             return Err(Halt::Exhausted(why.to_owned()));
         }
-        Check::Failed(output) => Next::Again(match as_before(placed, &output) {
-            Some(_) => format!("{AS_BEFORE}\n{output}"),
-            None => output,
-        }),
-        Check::NotReady(output) => Next::Again(output),
+        Check::NotReady(output) => Next::Again(cut(&output, FEEDBACK)),
     })
 }
 
+/// What the next session hears of a check that failed.
+fn told(placed: &Placed<'_, '_>, failure: &Failure, verdict: &Verdict) -> String {
+    let mut text = String::new();
+    if as_before(placed, failure).is_some() {
+        text.push_str(AS_BEFORE);
+        text.push('\n');
+    }
+    if let Verdict::Doubtful(found) = verdict {
+        text.push_str(&warned(found));
+        text.push('\n');
+    }
+    text.push_str(&cut(&failure.said, FEEDBACK));
+    text
+}
+
+/// Why no other attempt is made.
+async fn given_up(
+    ctx: &Ctx<'_>,
+    placed: &Placed<'_, '_>,
+    attempts: u32,
+    failure: &Failure,
+    stagnated: Option<&Stagnation>,
+) -> Halt {
+    let times = carson_core::text::counted(attempts, "time");
+    let why = format!(
+        "the check failed {times}; {}",
+        verify::in_short(&failure.said)
+    );
+    if let Some(before) = as_before(placed, failure) {
+        baseline::note_unmended(ctx, placed, before).await;
+        return Halt::AsBefore(why);
+    }
+    match stagnated {
+        Some(found) => Halt::Stagnated(format!("{found}; {why}")),
+        None => Halt::Exhausted(why),
+    }
+}
+
 /// How it failed before any work, if that is how it fails now.
-fn as_before<'p>(placed: &'p Placed<'_, '_>, said: &str) -> Option<&'p FailedBefore> {
+fn as_before<'p>(placed: &'p Placed<'_, '_>, failure: &Failure) -> Option<&'p FailedBefore> {
     let before = placed.failed_before.as_ref();
-    before.filter(|before| before.how == verify::fingerprint(said))
+    before.filter(|before| before.how == failure.print.to_string())
 }
 
 /// What a session says that was cut off, but left a promise that passes: it has done its work.

@@ -1,11 +1,12 @@
 //! What may leave the home: a branch that holds no secret, runs nothing with the repository's rights,
 //! and is not too large. What cannot be looked at stays.
 
+use std::sync::Arc;
+
 use carson_core::leaving::{Linted, is_workflow};
 use carson_core::settle::Settled;
 use carson_core::{Event, Outcome, SkipKind};
 use carson_git::{Change, Seen};
-use carson_proc::inspector::{Bounds, Desk};
 use tracing::{error, warn};
 
 use crate::ctx::Ctx;
@@ -13,11 +14,10 @@ use crate::forge_text::one_line;
 use crate::reached::Taken;
 use crate::saved::Saved;
 use crate::search::{Leak, SCRUBBED, Search, Searched};
+use crate::searched_ahead::{self, Ahead};
 
 /// Leaks, and definitions of CI, that are told one by one.
 const TOLD: usize = 5;
-/// How long a search may take.
-const WITHIN: std::time::Duration = std::time::Duration::from_secs(60);
 
 /// Whether the branch may be pushed as it was settled. What is in the way goes into `saved`: for the
 /// report, or as a reason why a person must look.
@@ -27,6 +27,7 @@ pub(crate) async fn may(
     settled: &Settled,
     seen: &Seen,
     saved: &mut Saved,
+    ahead: Option<Ahead>,
 ) -> bool {
     // People took the work back: it is kept for them, and offered to nobody.
     if settled.skip == Some(SkipKind::WITHDRAWN) {
@@ -46,7 +47,7 @@ pub(crate) async fn may(
         ));
         return false;
     }
-    saved.held = in_the_way(ctx, taken, changes, seen, finished).await;
+    saved.held = in_the_way(ctx, taken, changes, seen, (finished, ahead)).await;
     saved.held.is_none()
 }
 
@@ -55,14 +56,14 @@ async fn in_the_way(
     taken: &Taken<'_>,
     changes: &[&Change],
     seen: &Seen,
-    finished: bool,
+    (finished, ahead): (bool, Option<Ahead>),
 ) -> Option<String> {
     if let Some(why) = changes.iter().find_map(|change| change.unseen.as_deref()) {
         return Some(format!(
             "the work was not searched in full, and nothing was pushed: {why}"
         ));
     }
-    let searched = match search(ctx, taken, seen, !finished).await {
+    let searched = match search(ctx, taken, seen, !finished, ahead).await {
         Ok(searched) => searched,
         Err(why) => {
             warn!(firing.id = %ctx.id, why, "the branch could not be searched for secrets");
@@ -146,16 +147,24 @@ async fn judged(ctx: &Ctx<'_>, seen: &Seen) -> Option<Linted> {
     was.then(|| row.facts.unwrap_or_default().linted)
 }
 
-async fn search(
+/// Begins the search for secrets in what was committed, where nobody has yet.
+pub(crate) fn search_ahead(
     ctx: &Ctx<'_>,
     taken: &Taken<'_>,
-    seen: &Seen,
-    uncommitted: bool,
-) -> Result<Searched, String> {
-    let (outgoing, own) = seen.outgoing().zip(seen.dir()).ok_or("the bench is gone")?;
+    seen: &Arc<Seen>,
+    ahead: &mut Option<Ahead>,
+) {
+    if ahead.is_none()
+        && let Some(question) = question(ctx, taken, seen, false)
+    {
+        *ahead = Ahead::begin(&ctx.home.inspector, seen, question);
+    }
+}
+
+fn question(ctx: &Ctx<'_>, taken: &Taken<'_>, seen: &Seen, uncommitted: bool) -> Option<Search> {
     let allowed = taken.repo.allow_secrets.iter();
-    let question = Search {
-        outgoing: outgoing.clone(),
+    Some(Search {
+        outgoing: seen.outgoing()?,
         names: vec![seen.worktree().branch.clone()],
         uncommitted,
         secrets: ctx.home.redactor.to_wire(),
@@ -163,20 +172,23 @@ async fn search(
         allowed: allowed
             .map(|one| (one.rule.clone(), one.files.clone()))
             .collect(),
-    };
-    let desk = Desk {
-        own: own.to_owned(),
-        read: vec![outgoing],
-        ..Desk::default()
-    };
-    let bounds = Bounds {
-        wall_clock: WITHIN,
-        memory_mb: 2048,
-        file_size_mb: 1,
-        answer: 4 << 20,
-    };
-    let searched = ctx.home.inspector.ask(&question, &desk, &bounds).await;
-    searched.map_err(|error| error.to_string())
+    })
+}
+
+async fn search(
+    ctx: &Ctx<'_>,
+    taken: &Taken<'_>,
+    seen: &Seen,
+    uncommitted: bool,
+    ahead: Option<Ahead>,
+) -> Result<Searched, String> {
+    let question = question(ctx, taken, seen, uncommitted).ok_or("the bench is gone")?;
+    if let Some(ahead) = ahead
+        && let Some(searched) = ahead.answer_to(&question).await
+    {
+        return Ok(searched);
+    }
+    searched_ahead::search(&ctx.home.inspector, seen, &question).await
 }
 
 async fn record_secrets_found(ctx: &Ctx<'_>, found: &Searched) {

@@ -13,6 +13,7 @@ pub(crate) mod outbox;
 pub(crate) mod pick;
 pub(crate) mod plan;
 pub(crate) mod preflight;
+mod progress;
 pub(crate) mod red_to_green;
 pub(crate) mod report;
 pub(crate) mod review;

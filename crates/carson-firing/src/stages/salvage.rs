@@ -14,6 +14,7 @@ use super::{leaving, verify, wanted};
 use crate::ctx::Ctx;
 use crate::reached::{GoesOn, Place, Reached, Taken};
 use crate::saved::Saved;
+use crate::searched_ahead::Ahead;
 
 pub(crate) async fn run(ctx: &Ctx<'_>, reached: &mut Reached<'_>, settled: &Settled) -> Saved {
     ctx.enter(Stage::Salvage).await;
@@ -54,7 +55,9 @@ pub(crate) async fn run(ctx: &Ctx<'_>, reached: &mut Reached<'_>, settled: &Sett
     // Earlier work to which nothing was added is where it was; finished, it is offered all the same.
     if !place.is_begin(&tip) || settled.outcome == Outcome::Ok && tip != place.worktree.base {
         let taken = reached.taken.as_ref();
-        deliver(ctx, place, taken, settled, (&seen, &tip), &mut saved).await;
+        let ahead = place.ahead.take();
+        let work = (&*seen, &tip);
+        deliver(ctx, place, taken, settled, work, ahead, &mut saved).await;
     }
     name_inside(&seen, &mut saved).await;
     keep_beside(ctx, &seen, &tip, &mut saved).await;
@@ -118,6 +121,7 @@ async fn deliver(
     taken: Option<&Taken<'_>>,
     settled: &Settled,
     (seen, tip): (&Seen, &Oid),
+    ahead: Option<Ahead>,
     saved: &mut Saved,
 ) {
     // Commits that change nothing are nothing to read, and one from before the base is no work.
@@ -126,7 +130,7 @@ async fn deliver(
     // Nobody granted more to who makes no commits: what it left is kept, and no branch is made of it.
     if let Some(taken) = taken
         && ctx.role.makes_commits()
-        && leaving::may(ctx, taken, settled, seen, saved).await
+        && leaving::may(ctx, taken, settled, seen, saved, ahead).await
         && !is_empty
     {
         push(ctx, place, taken, tip, saved).await;

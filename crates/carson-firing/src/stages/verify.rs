@@ -8,11 +8,14 @@ use std::os::unix::fs::OpenOptionsExt as _;
 use carson_config::Promise;
 use carson_core::Stage;
 use carson_core::settle::Halt;
-use carson_git::{Oid, name_of};
+use carson_git::Oid;
+use carson_loop::digest::Digest;
+use carson_loop::normal::{self, Places};
 use carson_proc::{Finished, StopReason};
 use carson_store::Judged;
 use tracing::{info, warn};
 
+use super::leaving;
 use crate::clean_rooms::{self, Holds};
 use crate::ctx::Ctx;
 use crate::placed::Placed;
@@ -22,8 +25,8 @@ use carson_bench::bench::Bench;
 use carson_bench::private_dir;
 use carson_home::halt::OrBroken;
 
-/// Bytes of output, from its head and from its tail, that go back to the model.
-const FEEDBACK: usize = 8 * 1024;
+/// Bytes of output, from its head and from its tail, that are kept; the next attempt hears less of it.
+const KEEP: usize = 256 * 1024;
 /// Letters of its end that a reason has.
 const TOLD: usize = 300;
 
@@ -35,10 +38,20 @@ pub(crate) enum Check {
     NothingCommitted,
     /// Exit 0, on this commit.
     Passed(Oid),
-    /// Anything else; with its output.
-    Failed(String),
+    /// Anything else.
+    Failed(Failure),
     /// It could not be run: the setup failed in the clean room; with its output.
     NotReady(String),
+}
+
+/// A check that failed.
+pub(crate) struct Failure {
+    /// How, and what it printed.
+    pub said: String,
+    /// The same for the same failure, at another time and in another process.
+    pub print: Digest,
+    /// The commit that it judged.
+    pub commit: Oid,
 }
 
 pub(crate) async fn check(
@@ -64,6 +77,7 @@ pub(crate) async fn check(
     if facts.commits == 0 {
         return Ok(Check::NoPromise);
     }
+    leaving::search_ahead(ctx, placed.taken, &seen, &mut placed.place.ahead);
     let mut all_said = String::new();
     for check in checks {
         // A room for each: what one of them runs is the work's own code, and must not prepare the next.
@@ -81,7 +95,12 @@ pub(crate) async fn check(
         let told = in_short(&said);
         info!(firing.id = %ctx.id, check.passed = done.success(), %commit, check.said = told, "check run");
         if !done.success() {
-            return Ok(Check::Failed(said));
+            let print = fingerprint(&said, &room);
+            return Ok(Check::Failed(Failure {
+                said,
+                print,
+                commit,
+            }));
         }
     }
     record_judged(ctx, Judged::Verified, &commit).await;
@@ -130,13 +149,16 @@ pub(super) fn in_short(said: &str) -> String {
         .join(" / ")
 }
 
-/// What is the same when it fails in the same way again, at another time and in another process.
-pub(super) fn fingerprint(said: &str) -> String {
-    let words = said
-        .split_whitespace()
-        .map(|word| word.replace(|c: char| c.is_ascii_digit(), "0"));
-    let text = words.collect::<Vec<_>>().join(" ");
-    name_of(text.as_bytes()).map_or(text, String::from)
+/// What is the same when it fails in the same way again, at another time, in another process and another room.
+pub(super) fn fingerprint(said: &str, room: &Bench) -> Digest {
+    let trees = [room.seen_tree(), room.tree(), room.seen_home(), room.home()];
+    let temporary = [room.temp(), "/tmp".into(), "/var/tmp".into()];
+    // How much was left out is not how it failed.
+    let lines = said
+        .lines()
+        .filter(|line| !line.ends_with(" bytes left out …"));
+    let said = lines.collect::<Vec<_>>().join("\n");
+    normal::fingerprint(said.as_bytes(), &Places::new(trees, temporary))
 }
 
 /// Puts it beside the transcript of the session that it judged.
@@ -167,7 +189,7 @@ pub(super) async fn run(
         args: Vec::new(),
         told: &check.run,
         within: check.timeout,
-        keep: FEEDBACK,
+        keep: KEEP,
     };
     command.run(ctx, rec, placed, room).await
 }

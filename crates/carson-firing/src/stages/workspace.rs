@@ -5,6 +5,7 @@ use carson_core::Stage;
 use carson_core::settle::Halt;
 use carson_core::work::WorkKey;
 use carson_git::{Mirror, Oid, Worktree, branch_name};
+use tracing::warn;
 
 use super::go_on;
 use super::pick::Picked;
@@ -14,10 +15,12 @@ use crate::identity_check;
 use crate::placed::Placed;
 use crate::reached::Place;
 use crate::record::Record;
-use crate::setup::{self, Site};
+use crate::setup;
+use crate::site::Site;
+use crate::toolchains;
 use carson_bench::bench::Bench;
 use carson_bench::commit_trailers::trailers;
-use carson_bench::layers;
+use carson_bench::layers::{self, Source};
 use carson_home::Home;
 use carson_home::halt::OrBroken;
 
@@ -69,10 +72,26 @@ pub(crate) async fn run<'r, 'h>(
         }
         None => None,
     };
-    let bench = bench.on(layers.as_ref().map(|held| held.stand.clone()));
+    let source = match (&layers, &taken.at) {
+        (None, None) => layers::source(ctx.home, ctx.role, taken.repo, &mirror, &base).await,
+        _ => None,
+    };
+    let mut bench = bench.on(layers.as_ref().map(|held| held.stand.clone()));
     bench.create(ctx.role).or_broken("making the bench")?;
     let at = (branch.as_str(), &base);
-    let worktree = worktree((ctx.home, rec), taken.repo, (&mirror, &bench), at).await?;
+    let cloned = match &source {
+        Some(source) => clone(ctx, source, (&mirror, &bench), at).await,
+        None => None,
+    };
+    let worktree = match cloned {
+        Some(worktree) => {
+            bench = bench.cloned(true);
+            setup::include(rec, taken.repo, &bench)?;
+            worktree
+        }
+        None => worktree((ctx.home, rec), taken.repo, (&mirror, &bench), at).await?,
+    };
+    drop(source);
     let trailers = trailers(ctx.id, &ctx.role.name, taken.work.key);
     let signed = bench.end_messages_with(&trailers);
     signed.or_broken("telling git what commits say")?;
@@ -95,6 +114,15 @@ pub(crate) async fn run<'r, 'h>(
         };
         setup::in_copy(ctx, rec, &site).await?;
     }
+    if runs {
+        let site = Site {
+            repo: taken.repo,
+            mirror: &place.mirror,
+            base: &base,
+            bench: &place.bench,
+        };
+        toolchains::resolve(ctx, rec, &site).await?;
+    }
     let earlier = match ctx.role.makes_commits() {
         true => go_on::find(ctx, taken, &place.mirror).await,
         false => None,
@@ -111,6 +139,28 @@ pub(crate) async fn run<'r, 'h>(
     }
     identity_check::run(ctx, rec, &placed).await?;
     Ok(placed)
+}
+
+/// The worktree as a clone; `None` where it could not be made, and is to be a copy.
+async fn clone(
+    ctx: &Ctx<'_>,
+    source: &Source,
+    (mirror, bench): (&Mirror, &Bench),
+    (branch, base): (&str, &Oid),
+) -> Option<Worktree> {
+    let tree = bench.tree();
+    match mirror.add_cloned(&tree, branch, base, &source.layer).await {
+        Ok(made) => Some(made),
+        Err(error) => {
+            warn!(firing.id = %ctx.id, %error, "the workspace is a copy: it could not be cloned");
+            for half in [tree, bench.repository()] {
+                if let Err(error) = bench.remove_dir(ctx.home, &half).await {
+                    warn!(firing.id = %ctx.id, %error, "half of a workspace stays");
+                }
+            }
+            None
+        }
+    }
 }
 
 /// The worktree with what is included, above its layers or as a copy.

@@ -18,7 +18,7 @@ pub(crate) const NOTHING_WRITTEN: &str = "printf 'carson\\0' ; :";
 pub(crate) struct Checkout {
     /// The repository.
     pub repository: PathBuf,
-    /// The worktree; without layers it is not there yet.
+    /// The worktree; where it begins with nothing it is not there yet.
     pub tree: PathBuf,
     /// Its name among those of the repository.
     pub name: String,
@@ -26,7 +26,7 @@ pub(crate) struct Checkout {
     pub branch: String,
     /// The commit.
     pub commit: Oid,
-    /// The commit that the tree has already, when it stands on layers: only what differs is written.
+    /// The commit that the tree has already, as nobody has written there: only what differs is written.
     pub stands_on: Option<Oid>,
     /// Tests that are laid over it, and the commit that they are of.
     pub tests: Option<(Oid, Vec<ChangedTest>)>,

@@ -50,7 +50,7 @@ async fn fired(store: &Store, second: i64, did: Did) -> FiringId {
         cost_usd: did.cost_usd,
         ..Progress::default()
     };
-    store.progress(id, &so_far).await.unwrap();
+    store.progress(id, &so_far, true).await.unwrap();
     if let Some(sha) = did.pushed {
         store.set_judged(id, Judged::Pushed, sha).await.unwrap();
     }

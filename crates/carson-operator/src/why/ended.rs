@@ -19,7 +19,7 @@ pub(super) fn change(row: &Firing) -> Option<Change> {
         Halt::TimedOut(_) => raise("raise limits.wall_clock or ", "limits.silence"),
         Halt::OutOfTurns => raise("raise ", "limits.max_turns"),
         Halt::OutOfToolCalls => raise("raise ", "limits.max_tool_calls"),
-        Halt::InCircles(_) => {
+        Halt::InCircles(_) | Halt::Stagnated(_) => {
             let shown = format!("show {} --transcript", row.id.short());
             let change = change.text("read what it did: ").command(shown);
             Some(change.text("; say in the issue what it lacks"))

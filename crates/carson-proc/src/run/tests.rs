@@ -3,6 +3,7 @@ use std::time::Duration;
 
 use super::*;
 use crate::finished::StopReason;
+use crate::limits::Ask;
 use crate::lines::Stream;
 use crate::process_id::ProcessId;
 use crate::testing::{alone, leaving_behind, limits, noted, perl, sh};
@@ -66,6 +67,20 @@ fn who_obeys_sigterm_ends_in_its_own_way() {
 }
 
 #[test]
+fn it_may_be_asked_as_by_ctrl_c() {
+    alone(|| async {
+        let script =
+            "trap 'exit 1' TERM; trap 'exit 8' INT; echo ready; while :; do sleep 0.01; done";
+        let limits = Limits {
+            ask: Ask::Interrupt,
+            ..limits()
+        };
+        let finished = cancelled_at_first_line(&sh(script), &limits).await;
+        assert_eq!(finished.exit, Exit::Code(8));
+    });
+}
+
+#[test]
 fn its_total_time_is_bounded_whatever_it_prints() {
     alone(|| async {
         let limits = Limits {
@@ -104,6 +119,7 @@ fn limits_without_an_end_are_no_limits() {
         let limits = Limits {
             wall_clock: Duration::MAX,
             silence: Some(Duration::MAX),
+            ask: Ask::Terminate,
             grace: Duration::MAX,
             max_output: u64::MAX,
             keep: usize::MAX,

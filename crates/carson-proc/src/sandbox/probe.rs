@@ -1,7 +1,7 @@
 //! What this machine can do.
 
 use std::path::PathBuf;
-use std::sync::OnceLock;
+use std::sync::{Mutex, OnceLock, PoisonError};
 
 use crate::own::own_program;
 use crate::sandbox::call::{LAUNCH, PROBE};
@@ -14,6 +14,12 @@ use crate::sandbox::level::Ns;
 #[must_use]
 pub fn probe() -> Level {
     static ANSWER: OnceLock<Level> = OnceLock::new();
+    static ASKING: Mutex<()> = Mutex::new(());
+    if let Some(level) = ANSWER.get() {
+        return level.clone();
+    }
+    // Who comes while somebody asks waits for that answer.
+    let _asking = ASKING.lock().unwrap_or_else(PoisonError::into_inner);
     if let Some(level) = ANSWER.get() {
         return level.clone();
     }

@@ -1,13 +1,21 @@
 //! Linux: `/proc`, as proc(5) describes it.
 
 use std::fs;
+use std::io::Read as _;
 
 use super::Entry;
+
+/// Bytes of `/proc/PID/stat`: some fifty numbers, and a name of at most 64 bytes.
+const STAT: usize = 2048;
 
 /// One process, dead ones that nobody has reaped included.
 pub(crate) fn entry(pid: i32) -> Option<Entry> {
     // Bytes: a process chooses its own name, and one that is not UTF-8 would hide it from us.
-    parse(pid, &fs::read(format!("/proc/{pid}/stat")).ok()?)
+    let mut stat = [0_u8; STAT];
+    let read =
+        fs::File::open(format!("/proc/{pid}/stat")).and_then(|mut file| file.read(&mut stat));
+    // The kernel gives all of it at once; a walk over the table is mostly these.
+    parse(pid, &stat[..read.ok()?])
 }
 
 /// All of them.

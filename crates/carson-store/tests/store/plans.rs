@@ -126,7 +126,10 @@ async fn work(store: &Store) {
         .take_work(id, &repo, WorkKey::Issue(1), "t")
         .await
         .unwrap();
-    store.progress(id, &Progress::default()).await.unwrap();
+    store
+        .progress(id, &Progress::default(), true)
+        .await
+        .unwrap();
     store
         .set_place(id, "b", "s", std::path::Path::new("/b"))
         .await

@@ -101,7 +101,7 @@ async fn the_quiet_ones_are_counted_only(place: Place) {
             cost_estimated: slot == 0,
             ..Progress::default()
         };
-        store.progress(id, &spent).await.unwrap();
+        store.progress(id, &spent, true).await.unwrap();
         let ending = ending(outcome, "", slot + 1);
         store.end_firing(id, &ending).await.unwrap();
         ids.push(id);

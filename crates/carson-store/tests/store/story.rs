@@ -177,10 +177,11 @@ async fn run(store: &Store, id: FiringId) {
         account: Some("spare".parse().unwrap()),
         engine: Some("claude".into()),
         reviewed_by: Some("other".parse().unwrap()),
+        used: Vec::new(),
     };
-    store.progress(id, &so_far).await.unwrap();
+    store.progress(id, &so_far, true).await.unwrap();
     (so_far.account, so_far.engine) = (None, None);
-    store.progress(id, &so_far).await.unwrap();
+    store.progress(id, &so_far, true).await.unwrap();
     store.set_pull(id, 12, "https://forge/12").await.unwrap();
     store
         .set_salvage_ref(id, "refs/carson/salvage/x")

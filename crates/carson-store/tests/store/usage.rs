@@ -3,7 +3,7 @@
 use carson_core::admission::{BLOCK_HORIZON, Block, Spent, UsageWindow};
 use carson_core::work::WorkKey;
 use carson_core::{AccountName, Outcome, RepoName, RoleName};
-use carson_store::{BlockSetter, Claim, NewFiring, Progress, Store};
+use carson_store::{BlockSetter, Claim, NewFiring, Progress, Store, Used};
 use chrono::{DateTime, Utc};
 
 use crate::fixture::{Place, at, claimed, ending, gate, new_firing, on_both};
@@ -11,6 +11,7 @@ use crate::fixture::{Place, at, claimed, ending, gate, new_firing, on_both};
 on_both!(
     the_newest_word_on_a_window_counts,
     spending_is_summed_by_role_and_by_time,
+    what_was_used_is_told_by_role_and_account,
     an_open_breaker_lets_one_of_two_hosts_probe,
     two_writers_of_a_block_agree_on_the_longer,
     a_block_that_no_provider_could_mean_is_held_to_the_horizon,
@@ -57,7 +58,7 @@ async fn cost(store: &Store, role: &str, slot: i64, cost: Option<f64>, outcome: 
         cost_usd: cost,
         ..Progress::default()
     };
-    store.progress(id, &so_far).await.unwrap();
+    store.progress(id, &so_far, true).await.unwrap();
     store
         .end_firing(id, &ending(outcome, "", slot + 1))
         .await
@@ -82,6 +83,86 @@ async fn spending_is_summed_by_role_and_by_time(place: Place) {
     let gate = gate(&store, &one, &[], &"here".parse().unwrap(), day).await;
     assert_eq!(gate.fired_today, 2);
     assert!((gate.spent_today.usd - 1.5).abs() < 1e-9);
+}
+
+fn used(account: &str, sessions: u32, cost_usd: Option<f64>) -> Used {
+    Used {
+        sessions,
+        turns: 2,
+        tokens: 1_000,
+        cost_usd,
+        cost_estimated: account == "codex",
+        untold: u32::from(cost_usd.is_none()),
+        ..Used::with(account.parse().unwrap())
+    }
+}
+
+async fn what_was_used_is_told_by_role_and_account(place: Place) {
+    let store = place.open().await;
+    assert!(store.used((at(0), at(900))).await.unwrap().is_empty());
+    for (role, slot) in [("one", 0), ("one", 10), ("two", 20), ("two", 30)] {
+        let id = claimed(&store, role, slot).await;
+        let mut so_far = Progress {
+            sessions: 3,
+            turns: 4,
+            tokens_in: 1_500,
+            tokens_out: 500,
+            cost_usd: Some(1.5),
+            account: Some("claude".parse().unwrap()),
+            used: vec![used("claude", 1, None)],
+            ..Progress::default()
+        };
+        // The last is as an older Carson leaves one: nothing is told by account.
+        if slot == 30 {
+            so_far.used.clear();
+        }
+        store.progress(id, &so_far, true).await.unwrap();
+        if slot != 30 {
+            so_far.used = vec![used("claude", 2, Some(1.0)), used("codex", 1, Some(0.5))];
+        }
+        for _ in 0..2 {
+            store.progress(id, &so_far, true).await.unwrap();
+        }
+        let ending = ending(Outcome::Ok, "", slot + 1);
+        store.end_firing(id, &ending).await.unwrap();
+    }
+    let found = store.used((at(0), at(900))).await.unwrap();
+    let shown: Vec<_> = found
+        .iter()
+        .map(|row| {
+            let Used {
+                account,
+                sessions,
+                turns,
+                tokens,
+                cost_usd,
+                cost_estimated,
+                untold,
+            } = &row.used;
+            let cents = cost_usd.map(|usd| (usd * 100.0).round() as i64);
+            let names = (row.role.as_str(), account.as_str());
+            (
+                names,
+                row.firings,
+                *sessions,
+                *turns,
+                *tokens,
+                cents,
+                *cost_estimated,
+                *untold,
+            )
+        })
+        .collect();
+    assert_eq!(
+        shown,
+        [
+            (("one", "claude"), 2, 4, 4, 2_000, Some(200), false, 0),
+            (("one", "codex"), 2, 2, 4, 2_000, Some(100), true, 0),
+            (("two", "claude"), 2, 5, 6, 3_000, Some(250), false, 0),
+            (("two", "codex"), 1, 1, 2, 1_000, Some(50), true, 0),
+        ]
+    );
+    assert_eq!(store.used((at(0), at(10))).await.unwrap().len(), 2);
 }
 
 fn probe(slot: i64, host: &str, opened: DateTime<Utc>) -> NewFiring {

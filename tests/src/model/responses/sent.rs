@@ -58,13 +58,26 @@ impl Sent<'_> {
                 (name, Value::String(input)) => json!({
                     "type": "custom_tool_call", "call_id": call_id, "name": name, "input": input,
                 }),
-                (name, input) => json!({
-                    "type": "function_call", "call_id": call_id, "name": name,
-                    "arguments": input.to_string(),
-                }),
+                (name, input) => {
+                    let mut call = json!({
+                        "type": "function_call", "call_id": call_id, "name": name,
+                        "arguments": input.to_string(),
+                    });
+                    // Codex has the tools of each server in a namespace.
+                    if let Some((server, tool)) = of_server(name) {
+                        call["namespace"] = format!("mcp__{server}").into();
+                        call["name"] = tool.into();
+                    }
+                    call
+                }
             },
         }
     }
+}
+
+/// `mcp__SERVER__TOOL`
+fn of_server(name: &str) -> Option<(&str, &str)> {
+    name.strip_prefix("mcp__")?.split_once("__")
 }
 
 /// A script says `Bash` and `Write` to every CLI; these are Codex's tools for the same.

@@ -91,6 +91,8 @@ pub fn print(app: &App, home: &Home, outlook: &Outlook, all: bool) -> Result<u8,
         print::line(&format!("so far: {each} each, the last {firings}"));
     }
     let role = names::role(&home.fleet, &outlook.role)?;
+    let given = super::super::roles::given(role);
+    given.iter().for_each(|line| print::line(line));
     print::line(&super::super::roles::egress(role));
     if let Some(sign_in) = &outlook.sign_in {
         print::line(&format!("signs in: {sign_in}"));

@@ -2,13 +2,17 @@
 //!
 //! Measured with 2.1.329. Project and user settings run code without asking, so none are loaded
 //! (`--setting-sources ""`, `--strict-mcp-config`); our hook comes by `--settings`. `--tools` is
-//! what restricts; an allowlist restricts only in `dontAsk` mode. A push is *not* disallowed here:
+//! what restricts; an allowlist restricts only in `dontAsk` mode, and of MCP servers `bypassPermissions` allows every
+//! tool that they show, so it is the porter in front of each that shows no other. A push is *not* disallowed here:
 //! the hook must see it and say so.
 
 mod output;
 
+use std::path::Path;
+use std::time::Duration;
+
 use carson_proc::Command;
-use serde_json::json;
+use serde_json::{Map, Value, json};
 
 use output::Output;
 
@@ -17,7 +21,7 @@ use crate::cli::{Cli, Release};
 use crate::engine::Engine;
 use crate::error::EngineError;
 use crate::rules::RuleFile;
-use crate::session::{Access, Hook, Session};
+use crate::session::{Access, Hook, ServerCommand, Servers, Session};
 use crate::sign_in::{Age, Credential, Holders, Settings, SignIn};
 use crate::version::Version;
 
@@ -41,7 +45,9 @@ static CLI: Cli = Cli {
     name: "claude",
     release: Some(Release {
         oldest: Version([2, 1, 329]),
+        newest: Version([2, 1, 329]),
         update: "run `claude update`, or set the account's binary to a newer one",
+        back: "`npm install -g @anthropic-ai/claude-code@2.1.329`",
     }),
     rules: RuleFile::new(include_str!("../../../rules/claude.toml")),
     // Claude Code. Hooks, `apiKeyHelper`, plugins and CLAUDE.md lie beside; `mcpOAuth` in the file
@@ -75,6 +81,13 @@ const SWITCHES: [(&str, &str); 5] = [
     ("CLAUDE_CODE_MAX_RETRIES", "2"),
 ];
 
+/// The tool that reads skills.
+const SKILL: &str = "Skill";
+
+/// How long the CLI waits for an MCP server to be ready, and for an answer beyond the server's own time.
+const SERVER_READY: Duration = Duration::from_secs(40);
+const PORTER_GRACE: Duration = Duration::from_secs(10);
+
 /// Seconds that the CLI waits for the hook; the hook's own watchdog is far shorter.
 const HOOK_TIMEOUT_S: u32 = 10;
 
@@ -92,12 +105,7 @@ fn command(engine: &Engine, session: &Session<'_>) -> Result<Command, EngineErro
     let mut command = Command::new(&engine.program, session.cwd)
         .exact_env(session.env.clone())
         .args(["-p", "--output-format", "stream-json", "--verbose"])
-        .args([
-            "--setting-sources",
-            "",
-            "--strict-mcp-config",
-            "--disable-slash-commands",
-        ])
+        .args(["--setting-sources", "", "--strict-mcp-config"])
         .args([
             "--no-session-persistence",
             "--append-system-prompt",
@@ -108,6 +116,19 @@ fn command(engine: &Engine, session: &Session<'_>) -> Result<Command, EngineErro
         .stdin_bytes(session.prompt);
     for (name, value) in switches(session.access) {
         command = command.env(name, value);
+    }
+    command = match session.skills {
+        // Each is `carson:NAME` there; those that the CLI brings along are off by its settings.
+        Some(plugin) => command.arg("--plugin-dir").arg(plugin),
+        None => command.arg("--disable-slash-commands"),
+    };
+    if let Some(servers) = session.servers {
+        write_servers(servers)?;
+        command = command.arg("--mcp-config").arg(&servers.file);
+        let call = servers.longest() + PORTER_GRACE;
+        command = command
+            .env("MCP_TIMEOUT", SERVER_READY.as_millis().to_string())
+            .env("MCP_TOOL_TIMEOUT", call.as_millis().to_string());
     }
     if let Some(model) = &engine.model {
         command = command.args(["--model", model]);
@@ -127,7 +148,14 @@ fn command(engine: &Engine, session: &Session<'_>) -> Result<Command, EngineErro
 
 /// Lists are one comma-joined value: the flags are variadic and would swallow what follows.
 fn access(session: &Session<'_>) -> Vec<String> {
-    let names: Vec<&str> = session.tools.iter().map(|tool| bare_name(tool)).collect();
+    let mut names: Vec<&str> = session.tools.iter().map(|tool| bare_name(tool)).collect();
+    let mut allowed = session.tools.to_vec();
+    if session.skills.is_some() {
+        names.push(SKILL);
+        allowed.push(SKILL.to_owned());
+    }
+    // `--tools` is about the CLI's own ones.
+    allowed.extend(session.servers.iter().flat_map(|servers| servers.tools()));
     let mut unique: Vec<&str> = Vec::new();
     for name in names {
         if !unique.contains(&name) {
@@ -136,7 +164,7 @@ fn access(session: &Session<'_>) -> Vec<String> {
     }
     let tools = unique.join(",");
     // A tool that stands there with a pattern alone is not given whole.
-    let whole = |name: &&str| session.tools.iter().any(|tool| tool == name);
+    let whole = |name: &&str| allowed.iter().any(|tool| tool == name);
     let is_bounded = !unique.iter().all(whole);
     match session.access {
         Access::Write if !is_bounded => {
@@ -144,7 +172,7 @@ fn access(session: &Session<'_>) -> Vec<String> {
             mode.map(str::to_owned).to_vec()
         }
         Access::Read | Access::Write => {
-            let allowed = session.tools.join(",");
+            let allowed = allowed.join(",");
             let mode = [
                 "--permission-mode",
                 "dontAsk",
@@ -165,6 +193,7 @@ fn bare_name(tool: &str) -> &str {
 
 fn write_settings(hook: &Hook) -> Result<(), EngineError> {
     let settings = json!({
+        "disableBundledSkills": true,
         "hooks": { "PreToolUse": [ {
             "matcher": ".*",
             "hooks": [ {
@@ -174,8 +203,22 @@ fn write_settings(hook: &Hook) -> Result<(), EngineError> {
             } ],
         } ] },
     });
-    std::fs::write(&hook.settings_file, settings.to_string()).map_err(|source| EngineError::File {
-        path: hook.settings_file.clone(),
+    write(&hook.settings_file, &settings)
+}
+
+fn write_servers(servers: &Servers) -> Result<(), EngineError> {
+    let one = |server: &ServerCommand| {
+        let (program, args) = server.command.split_first().unzip();
+        let entry = json!({ "type": "stdio", "command": program, "args": args, "env": {} });
+        (server.name.clone(), entry)
+    };
+    let all: Map<String, Value> = servers.list.iter().map(one).collect();
+    write(&servers.file, &json!({ "mcpServers": all }))
+}
+
+fn write(path: &Path, settings: &Value) -> Result<(), EngineError> {
+    std::fs::write(path, settings.to_string()).map_err(|source| EngineError::File {
+        path: path.to_owned(),
         source,
     })
 }

@@ -16,9 +16,7 @@ use crate::reader::{Reader, last_words};
 use crate::rules::{Facts, RuleFile, failure};
 use crate::said::Said;
 use crate::session::{Denied, Ended, Event, SessionEnd};
-
-/// A call is cut to this many characters in records.
-const CALL_MAX: usize = 300;
+use crate::short_call::{CALL_MAX, short_call};
 
 /// What the stream said so far.
 pub(super) struct Output {
@@ -293,14 +291,6 @@ pub(super) fn says(event: &Value) -> Vec<Said> {
     };
     let blocks = is_of_people.then(|| blocks(event).filter_map(said));
     blocks.into_iter().flatten().collect()
-}
-
-/// The shell line of a call where it has one, else its input as JSON.
-fn short_call(input: &Value) -> String {
-    let call = input["command"]
-        .as_str()
-        .map_or_else(|| input.to_string(), str::to_owned);
-    call.chars().take(CALL_MAX).collect()
 }
 
 fn reason_of(event: &Value, id: &str) -> String {

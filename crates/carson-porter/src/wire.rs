@@ -1,9 +1,7 @@
 //! The protocol's messages, as far as they are needed.
 
+use carson_core::untrusted::is_hidden;
 use serde_json::{Value, json};
-
-use crate::cut::cut_end;
-use crate::model::ToolSpec;
 
 /// The newest version: each request says which one it is and who asks.
 const NEWEST: &str = "2026-07-28";
@@ -16,10 +14,8 @@ const KNOWN: [&str; 4] = [
     "2025-03-26",
     "2024-11-05",
 ];
-/// Most tools of all servers together.
-pub const TOOLS_MOST: usize = 128;
 /// Longest description of a tool, in characters.
-const DESCRIPTION: usize = 400;
+const DESCRIPTION: usize = 2_000;
 /// Largest schema of a tool's arguments, in bytes.
 const SCHEMA: usize = 16 * 1024;
 /// Longest name of a tool that endpoints take.
@@ -41,7 +37,7 @@ pub fn speaks_newest(discovered: &Value) -> bool {
 /// Who we are.
 #[must_use]
 pub fn client() -> Value {
-    json!({ "name": "carson-agent", "version": env!("CARGO_PKG_VERSION") })
+    json!({ "name": "carson", "version": env!("CARGO_PKG_VERSION") })
 }
 
 /// What each request of the newest version says.
@@ -74,6 +70,8 @@ pub enum Said {
     },
     /// A question of its own, as what is answered to it.
     Question(Value),
+    /// Something that is too long to be read.
+    TooLong,
 }
 
 /// Reads a line; `None` for what needs no answer, and for what is no message.
@@ -104,35 +102,62 @@ pub fn said(line: &[u8]) -> Option<Said> {
     })
 }
 
-/// The tools of a list: each one's own name, and what the model is told. One whose name or schema no
-/// endpoint would take is none.
+/// A tool as a server offers it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Offered {
+    /// Its name there.
+    pub name: String,
+    /// What it does, in the server's words.
+    pub description: String,
+    /// The JSON schema of its arguments.
+    pub schema: Value,
+}
+
+/// What a model calls a tool of a server.
 #[must_use]
-pub fn offered(server: &str, listed: &Value) -> Vec<(String, ToolSpec)> {
+pub fn name_for_models(server: &str, tool: &str) -> String {
+    format!("mcp__{server}__{tool}")
+}
+
+/// Whether a tool of this name can be asked for: models and their endpoints take no other ones, and what looks like
+/// another name is another one.
+#[must_use]
+pub fn is_tool_name(server: &str, tool: &str) -> bool {
+    let plain = |c: char| c.is_ascii_alphanumeric() || "-_".contains(c);
+    let fits = name_for_models(server, tool).len() <= NAME;
+    !tool.is_empty() && tool.chars().all(plain) && fits
+}
+
+/// The tools of a list. One whose name or schema no endpoint would take is none, and of two with one name the first
+/// counts.
+#[must_use]
+pub fn offered(server: &str, listed: &Value) -> Vec<Offered> {
     let tools = listed["tools"]
         .as_array()
         .map(Vec::as_slice)
         .unwrap_or_default();
-    tools.iter().filter_map(|tool| one(server, tool)).collect()
+    let mut offered: Vec<Offered> = Vec::new();
+    for tool in tools.iter().filter_map(|tool| one(server, tool)) {
+        if !offered.iter().any(|known| known.name == tool.name) {
+            offered.push(tool);
+        }
+    }
+    offered
 }
 
-fn one(server: &str, tool: &Value) -> Option<(String, ToolSpec)> {
-    let own = tool["name"].as_str()?;
-    let name = format!("mcp__{server}__{own}");
-    let plain = |c: char| c.is_ascii_alphanumeric() || "-_".contains(c);
-    let parameters = tool["inputSchema"].clone();
-    let fits = name.len() <= NAME && parameters.to_string().len() <= SCHEMA;
-    if !fits || !name.chars().all(plain) || !parameters.is_object() {
+fn one(server: &str, tool: &Value) -> Option<Offered> {
+    let name = tool["name"].as_str()?;
+    let schema = &tool["inputSchema"];
+    if !is_tool_name(server, name) || !schema.is_object() || schema.to_string().len() > SCHEMA {
         return None;
     }
-    let spec = ToolSpec {
-        name,
-        description: cut_end(
-            tool["description"].as_str().unwrap_or_default(),
-            DESCRIPTION,
-        ),
-        parameters,
-    };
-    Some((own.to_owned(), spec))
+    let said = tool["description"].as_str().unwrap_or_default();
+    let shown = said.chars().filter(|c| !is_hidden(*c));
+    Some(Offered {
+        name: name.to_owned(),
+        description: shown.take(DESCRIPTION).collect(),
+        schema: schema.clone(),
+    })
 }
 
 /// What a call's result says in words.
@@ -159,17 +184,27 @@ mod tests {
 
     #[test]
     fn only_tools_that_an_endpoint_takes_are_offered() {
+        let object = || json!({ "type": "object" });
         let listed = json!({ "tools": [
-            { "name": "search", "description": "Finds.", "inputSchema": { "type": "object" } },
-            { "name": "a b", "inputSchema": { "type": "object" } },
-            { "name": "x".repeat(80), "inputSchema": { "type": "object" } },
+            { "name": "search", "description": "Fi\u{200b}nds.", "inputSchema": object() },
+            { "name": "search", "description": "Another one.", "inputSchema": object() },
+            { "name": "a b", "inputSchema": object() },
+            // A letter of another alphabet, and one that nobody sees.
+            { "name": "se\u{0430}rch", "inputSchema": object() },
+            { "name": "search\u{200b}", "inputSchema": object() },
+            { "name": "", "inputSchema": object() },
+            { "name": "x".repeat(80), "inputSchema": object() },
             { "name": "big", "inputSchema": { "type": "x".repeat(20_000) } },
             { "name": "none" },
             7,
         ]});
-        let offered = offered("docs", &listed);
-        assert_eq!(offered.len(), 1);
-        assert_eq!(offered[0].1.name, "mcp__docs__search");
+        let search = Offered {
+            name: "search".to_owned(),
+            description: "Finds.".to_owned(),
+            schema: object(),
+        };
+        assert_eq!(offered("docs", &listed), [search]);
+        assert_eq!(name_for_models("docs", "search"), "mcp__docs__search");
     }
 
     #[test]

@@ -1,27 +1,26 @@
 //! One server: a child that is talked to by lines of JSON.
 
-use std::io;
 use std::ops::ControlFlow;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use carson_core::untrusted::one_line;
-use carson_proc::{Cancel, Command, Limits, Line, Stdin, Stream, converse};
+use carson_proc::{Cancel, Command, Limits, Line, Stdin, StopReason, Stream, converse};
 use serde_json::{Value, json};
 use thiserror::Error;
 use tokio::sync::mpsc;
 use tokio::task::JoinHandle;
 use tokio::time::{Instant, timeout, timeout_at};
 
-use crate::mcp::wire::{NEWEST_WITH_HANDSHAKE, Said, client, is_known, meta, said, speaks_newest};
-use crate::walls::Walls;
+use crate::wire::{NEWEST_WITH_HANDSHAKE, Said, client, is_known, meta, said, speaks_newest};
 
 /// How long a server may take to end by itself.
 const GOODBYE: Duration = Duration::from_millis(500);
 /// How long is waited for an answer of the newest version before the handshake of older ones.
 const DISCOVER: Duration = Duration::from_secs(5);
-/// Lines that may wait to be read; who sends more is not heard.
-const WAITING: usize = 256;
+/// Messages that may wait to be read; who sends more is not heard.
+const WAITING: usize = 16;
 /// The longest that one lives.
 const LIFE: Duration = Duration::from_secs(24 * 60 * 60);
 /// Most characters of what it complains of.
@@ -32,12 +31,6 @@ const OUTPUT_MAX: u64 = 256 * 1024 * 1024;
 /// What goes wrong with a server.
 #[derive(Debug, Error)]
 pub enum ServerError {
-    /// Its program is not there.
-    #[error("the program {0:?} is not on PATH")]
-    NoProgram(String),
-    /// Its walls cannot be written down.
-    #[error("its sandbox cannot be prepared: {0}")]
-    Walls(#[from] io::Error),
     /// It does not answer in time.
     #[error("no answer to {method} within {} s", .time.as_secs())]
     Silent {
@@ -55,9 +48,9 @@ pub enum ServerError {
     /// It speaks another version of the protocol.
     #[error("it speaks version {0:?} of the protocol, which is not known here")]
     Version(String),
-    /// It has no such tool.
-    #[error("it has no tool {0:?}")]
-    NoTool(String),
+    /// It answered with a line that nobody takes.
+    #[error("its answer is longer than 1 MiB")]
+    TooLong,
 }
 
 /// A server that runs.
@@ -70,21 +63,18 @@ pub struct Server {
     /// Its last line of standard error.
     complaint: Arc<Mutex<String>>,
     last_id: u64,
+    /// The question that is waited for: answers to others are nobody's.
+    awaited: Arc<AtomicU64>,
     /// Whether it speaks a version with a handshake; else each request says what we are.
     handshake: bool,
 }
 
 impl Server {
-    /// Starts one.
-    ///
-    /// # Errors
-    /// When its walls cannot be written down. A program that does not start is [`ServerError::Gone`]
-    /// at the first question.
-    pub fn start(mut command: Command, walls: Option<&Walls>) -> Result<Self, ServerError> {
+    /// Starts one. `kept` stays until it has ended: what its walls need, say. A program that does not start is
+    /// [`ServerError::Gone`] at the first question.
+    #[must_use]
+    pub fn start(mut command: Command, kept: impl Send + 'static) -> Self {
         command.stdin = Stdin::Sent;
-        let walled = walls
-            .map(|walls| walls.around(command.clone()))
-            .transpose()?;
         let (sender, sent) = mpsc::channel(16);
         let (heard, lines) = mpsc::channel(WAITING);
         let closing = heard.clone();
@@ -92,8 +82,9 @@ impl Server {
         let (noted, unheard) = (Arc::clone(&complaint), Arc::clone(&complaint));
         let cancel = Cancel::new();
         let stop = cancel.clone();
+        let awaited = Arc::new(AtomicU64::new(0));
+        let meant = Arc::clone(&awaited);
         let running = tokio::spawn(async move {
-            let command = walled.as_ref().map_or(&command, |walled| &walled.command);
             let limits = Limits {
                 grace: Duration::from_secs(1),
                 max_output: OUTPUT_MAX,
@@ -103,30 +94,40 @@ impl Server {
             let on_line = |line: Line<'_>| {
                 if line.stream == Stream::Stderr {
                     let text = String::from_utf8_lossy(line.bytes);
-                    let mut last = noted.lock().unwrap_or_else(PoisonError::into_inner);
-                    *last = one_line(&text, COMPLAINT);
-                } else if !line.truncated {
-                    let _ = said(line.bytes).map(|said| heard.try_send(said));
+                    *held(&noted) = one_line(&text, COMPLAINT);
+                } else if line.truncated {
+                    // Who it was for stands nowhere: somebody is waiting for it.
+                    let _ = heard.try_send(Said::TooLong);
+                } else if let Some(said) = said(line.bytes) {
+                    let meant = meant.load(Ordering::Relaxed);
+                    if !matches!(said, Said::Answer { id, .. } if id != meant) {
+                        let _ = heard.try_send(said);
+                    }
                 }
                 ControlFlow::Continue(())
             };
-            let ended = converse(command, &limits, &stop, sent, on_line).await;
-            if let Err(error) = ended {
-                let mut last = unheard.lock().unwrap_or_else(PoisonError::into_inner);
-                *last = error.to_string();
+            match converse(&command, &limits, &stop, sent, on_line).await {
+                Err(error) => *held(&unheard) = error.to_string(),
+                Ok(done) => {
+                    if let Some(StopReason::OutputCap) = done.stopped {
+                        *held(&unheard) = "it printed more than 256 MB".to_owned();
+                    }
+                }
             }
+            drop(kept);
             // Only now does who asks hear that nobody is there.
             drop(closing);
         });
-        Ok(Self {
+        Self {
             sender,
             lines,
             cancel,
             running,
             complaint,
             last_id: 0,
+            awaited,
             handshake: false,
-        })
+        }
     }
 
     /// Agrees on a version: the newest, which has no handshake, or what an older server answers to one.
@@ -171,12 +172,19 @@ impl Server {
         }
         self.last_id += 1;
         let id = self.last_id;
+        self.awaited.store(id, Ordering::Relaxed);
         let ends_at = Instant::now() + time;
         let asked = json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": params });
         let silent = || ServerError::Silent {
             method: method.to_owned(),
             time,
         };
+        // What was said before is no answer to this.
+        while let Ok(earlier) = self.lines.try_recv() {
+            if let Said::Question(answer) = earlier {
+                let _ = timeout_at(ends_at, self.send(&answer)).await;
+            }
+        }
         let sent = timeout_at(ends_at, self.send(&asked)).await;
         sent.map_err(|_| silent())??;
         loop {
@@ -185,6 +193,7 @@ impl Server {
                 Said::Answer { id: to, result } if to == id => {
                     return result.map_err(ServerError::Refused);
                 }
+                Said::TooLong => return Err(ServerError::TooLong),
                 // To a question that was given up.
                 Said::Answer { .. } => {}
                 Said::Question(answer) => {
@@ -201,11 +210,7 @@ impl Server {
     }
 
     fn gone(&self) -> ServerError {
-        let complaint = self
-            .complaint
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner);
-        ServerError::Gone(match complaint.as_str() {
+        ServerError::Gone(match held(&self.complaint).as_str() {
             "" => "it said nothing".to_owned(),
             said => said.to_owned(),
         })
@@ -225,4 +230,8 @@ impl Server {
             let _ = running.await;
         }
     }
+}
+
+fn held(complaint: &Mutex<String>) -> MutexGuard<'_, String> {
+    complaint.lock().unwrap_or_else(PoisonError::into_inner)
 }

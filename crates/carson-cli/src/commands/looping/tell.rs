@@ -1,0 +1,250 @@
+//! Answers of a loop, for people.
+
+use std::time::Duration;
+
+use carson_core::text::{counted, instant};
+use carson_loop::api::{
+    Compared, Differs, History, RolledBack, StartAnswer, StatusAnswer, StopAnswer, TestAnswer,
+    UpdateAnswer,
+};
+use carson_loop::status::Status;
+
+use crate::print;
+
+/// Paths that are listed.
+const PATHS: usize = 20;
+
+pub fn status(answer: &StatusAnswer) -> Vec<String> {
+    let mut lines = vec![format!("{}: {}", answer.status, reason(answer))];
+    if let Some(error) = &answer.config_error {
+        lines.push(format!("config.json is broken: {error}"));
+    }
+    for (name, value) in [("task", &answer.task), ("promise", &answer.promise)] {
+        lines.extend(value.iter().map(|value| format!("  {name:<9}{value}")));
+    }
+    let kept = if answer.promise_fulfilled {
+        "kept"
+    } else {
+        "not kept"
+    };
+    lines.push(format!(
+        "  attempts {} of {}, the promise is {kept}",
+        answer.attempt, answer.max_attempts
+    ));
+    lines.push(format!("  time     {}", took(answer.elapsed_ms)));
+    if let Some(owner) = &answer.owner {
+        lines.push(format!("  runs as  {owner}"));
+    }
+    if let Some(at) = answer.updated_at {
+        lines.push(format!("  changed  {}", instant(at)));
+    }
+    lines.push(format!("  files    {}", answer.dir.display()));
+    lines
+}
+
+fn reason(answer: &StatusAnswer) -> String {
+    match (&answer.died, answer.status) {
+        (Some(owner), _) => format!("{owner} died; `carson loop run` goes on where it was"),
+        (None, Status::Idle) => "nothing was run yet".to_owned(),
+        (None, _) => match &answer.reason {
+            Some(reason) => reason.clone(),
+            None => format!("attempt {}", answer.last_attempt),
+        },
+    }
+}
+
+pub fn history(answer: &History) {
+    let row = |entry: &carson_loop::api::Entry| {
+        let meta = &entry.meta;
+        let check = meta.check.as_ref().map_or_else(
+            || "not asked".to_owned(),
+            |check| match check.passed {
+                true => "passed".to_owned(),
+                false => check.said(),
+            },
+        );
+        let last = |text: &str| {
+            text.lines()
+                .map(str::trim)
+                .rfind(|line| !line.is_empty())
+                .map(str::to_owned)
+        };
+        vec![
+            meta.attempt.to_string(),
+            meta.outcome.to_string(),
+            took(meta.took_ms),
+            meta.changed.to_string(),
+            meta.ended_by.clone(),
+            check,
+            last(&entry.output).unwrap_or_default(),
+        ]
+    };
+    if answer.left_out > 0 {
+        print::line(&format!(
+            "{} are left out",
+            counted(answer.left_out as u64, "older attempt")
+        ));
+    }
+    let header = [
+        "N",
+        "OUTCOME",
+        "TOOK",
+        "CHANGED",
+        "TASK",
+        "CHECK",
+        "LAST LINE",
+    ];
+    print::list(
+        false,
+        &answer.attempts,
+        "no attempt was made yet",
+        &header,
+        row,
+    );
+}
+
+pub fn rollback(answer: &RolledBack) -> Vec<String> {
+    let to = match answer.attempt {
+        0 => "before the first attempt".to_owned(),
+        n => format!("where attempt {n} left it"),
+    };
+    let mut lines = vec![match answer.changed {
+        0 => format!("the tree is {to} already"),
+        count => format!("the tree is {to}: {} changed", counted(count, "path")),
+    }];
+    lines.extend(
+        answer
+            .paths
+            .iter()
+            .take(PATHS)
+            .map(|path| format!("  {path}")),
+    );
+    if answer.paths.len() > PATHS {
+        lines.push(format!("  and {} more", answer.changed as usize - PATHS));
+    }
+    if answer.index {
+        lines.push("the index is as it was then".to_owned());
+    }
+    if !answer.kept.is_empty() {
+        lines.push(format!("kept as you left it: {}", answer.kept.join(", ")));
+    }
+    if !answer.commits_since.is_empty() {
+        lines.push("HEAD stays where it is; commits since:".to_owned());
+        lines.extend(
+            answer
+                .commits_since
+                .iter()
+                .map(|commit| format!("  {commit}")),
+        );
+    }
+    lines.extend(
+        answer
+            .missed
+            .iter()
+            .map(|missed| format!("not brought back: {missed}")),
+    );
+    lines
+}
+
+pub fn start(answer: &StartAnswer, alpf: bool) -> String {
+    let compat = if alpf { " --compat alpf" } else { "" };
+    match answer.status {
+        Status::Running => format!(
+            "the loop runs (pid {}); `carson loop status{compat}` says how it stands, {} has what it prints",
+            answer.pid,
+            answer.log.display()
+        ),
+        status => {
+            format!("the loop has ended already: {status}; `carson loop status{compat}` says why")
+        }
+    }
+}
+
+pub fn stop(answer: &StopAnswer) -> String {
+    match answer.after_attempt {
+        true => format!(
+            "the loop (pid {}) stops behind the attempt that runs",
+            answer.pid
+        ),
+        false => format!("the loop (pid {}) has ended: {}", answer.pid, answer.status),
+    }
+}
+
+pub fn update(answer: &UpdateAnswer) -> String {
+    match (answer.changed.is_empty(), answer.at_next_attempt) {
+        (true, _) => "nothing changed: it was so already".to_owned(),
+        (false, true) => format!(
+            "changed {}: from the next attempt on",
+            answer.changed.join(", ")
+        ),
+        (false, false) => format!("changed {}", answer.changed.join(", ")),
+    }
+}
+
+pub fn test(answer: &TestAnswer) -> Vec<String> {
+    let time = took(answer.check.took_ms);
+    let mut lines: Vec<String> = answer.output.lines().map(str::to_owned).collect();
+    lines.push(match answer.promise_fulfilled {
+        true => format!("the promise is kept ({time})"),
+        false => format!("the promise is not kept: {} ({time})", answer.check.said()),
+    });
+    lines
+}
+
+pub fn compare(answer: &Compared) -> Vec<String> {
+    let (a, b) = (&answer.meta_a, &answer.meta_b);
+    let short = |hash: Option<carson_loop::digest::Digest>| {
+        hash.map_or_else(|| "none".to_owned(), |hash| hash.short())
+    };
+    let row = |what: Differs, name: &str, one: String, other: String| match answer
+        .differs
+        .contains(&what)
+    {
+        true => format!("  {name:<9}differs: {one} and {other}"),
+        false => format!("  {name:<9}the same: {one}"),
+    };
+    let version = |meta: &carson_loop::meta::Meta| {
+        meta.executor_version
+            .clone()
+            .unwrap_or_else(|| "unknown".into())
+    };
+    vec![
+        format!(
+            "attempt {} and attempt {}: {}",
+            answer.a, answer.b, answer.says
+        ),
+        row(
+            Differs::Input,
+            "input",
+            a.prompt_hash.short(),
+            b.prompt_hash.short(),
+        ),
+        row(
+            Differs::Tree,
+            "tree",
+            short(a.tree_before_hash),
+            short(b.tree_before_hash),
+        ),
+        row(Differs::Executor, "executor", version(a), version(b)),
+        format!("  result   {} and {}", a.outcome, b.outcome),
+    ]
+}
+
+/// `attempt 2 and attempt 1`.
+pub fn attempts(numbers: &[u32]) -> String {
+    let named: Vec<String> = numbers
+        .iter()
+        .take(5)
+        .map(|n| format!("attempt {n}"))
+        .collect();
+    named.join(", ")
+}
+
+/// A time as people read it.
+pub fn took(ms: u64) -> String {
+    match ms {
+        0..1_000 => format!("{ms} ms"),
+        1_000..60_000 => format!("{}.{} s", ms / 1_000, ms % 1_000 / 100),
+        _ => carson_config::format_duration(Duration::from_secs(ms / 1_000)),
+    }
+}

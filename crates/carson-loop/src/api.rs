@@ -1,0 +1,437 @@
+//! What can be asked of a loop, as data: for the command line and for whoever speaks JSON.
+//!
+//! Each takes the directory that the caller is in; the nearest loop upward is meant. Those that only look take no lock.
+
+use std::os::unix::fs::MetadataExt as _;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use carson_proc::{Cancel, Command, Exit, ProcessId, spawn_detached};
+use chrono::{DateTime, Utc};
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use crate::caller::Caller;
+use crate::config::{Changes, Config};
+use crate::config_file::{self, ConfigFile};
+use crate::digest::Digest;
+use crate::error::LoopError;
+use crate::event::{Event, Happened};
+use crate::events_file::read_events;
+use crate::journal::state_of;
+use crate::json_file;
+use crate::lock::{Owner, dead_owner_of, owner_of};
+use crate::meta::{Checked, Meta};
+use crate::place::{Found, Layout, Place};
+use crate::run::check_alone;
+use crate::state::State;
+use crate::status::Status;
+use crate::stop_file::StopFile;
+
+pub use crate::compare::{Compared, Differs, compare};
+pub use crate::rollback::{Mine, RolledBack, rollback};
+
+/// How a loop stands.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct StatusAnswer {
+    /// How it stands.
+    pub status: Status,
+    /// Attempts that count.
+    pub attempt: u32,
+    /// So many may.
+    pub max_attempts: u32,
+    /// What the last attempt printed, without times, ids and the like.
+    pub last_output_hash: Option<Digest>,
+    /// Whether the promise was kept when it was asked last.
+    pub promise_fulfilled: bool,
+    /// Why it ended, or what is to be said of it meanwhile.
+    pub reason: Option<String>,
+    /// The number of the last attempt; stopped ones have numbers, too.
+    pub last_attempt: u32,
+    /// Milliseconds that it ran so far.
+    pub elapsed_ms: u64,
+    /// When it began.
+    pub started_at: Option<DateTime<Utc>>,
+    /// When something happened last.
+    pub updated_at: Option<DateTime<Utc>>,
+    /// When it ended.
+    pub ended_at: Option<DateTime<Utc>>,
+    /// What must exit 0.
+    pub promise: Option<String>,
+    /// What is run until it does.
+    pub task: Option<String>,
+    /// Whoever runs it now.
+    pub owner: Option<Owner>,
+    /// Whoever ran it and died: `carson loop run` goes on.
+    pub died: Option<Owner>,
+    /// What is wrong with its configuration.
+    pub config_error: Option<String>,
+    /// The tree.
+    pub root: PathBuf,
+    /// The loop's own files.
+    pub dir: PathBuf,
+}
+
+/// The attempts of a loop.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct History {
+    /// The check before the first attempt.
+    pub first_check: Option<Checked>,
+    /// Oldest first.
+    pub attempts: Vec<Entry>,
+    /// Older ones that are left out.
+    pub left_out: usize,
+}
+
+/// An attempt in the history.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct Entry {
+    /// What is known of it.
+    #[serde(flatten)]
+    pub meta: Meta,
+    /// What the task printed: its beginning and its end.
+    pub output: String,
+    /// What the promise printed then.
+    pub check_output: String,
+}
+
+/// A loop that was begun in the background.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct StartAnswer {
+    /// Its process.
+    pub pid: i32,
+    /// How it stands already.
+    pub status: Status,
+    /// What it prints.
+    pub log: PathBuf,
+}
+
+/// A loop that was asked to stop.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct StopAnswer {
+    /// The process that was asked.
+    pub pid: i32,
+    /// Only behind the attempt that runs.
+    pub after_attempt: bool,
+    /// How it stands then.
+    pub status: Status,
+}
+
+/// A promise that was asked.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct TestAnswer {
+    /// Whether it is kept.
+    pub promise_fulfilled: bool,
+    /// How it was asked.
+    pub check: Checked,
+    /// What it printed.
+    pub output: String,
+}
+
+/// A configuration that was changed.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct UpdateAnswer {
+    /// The keys that differ.
+    pub changed: Vec<String>,
+    /// What it is.
+    pub config: Config,
+    /// Whether it counts from the next attempt on: the loop runs.
+    pub at_next_attempt: bool,
+}
+
+/// Bytes of an output in the history, at each end.
+const SHOWN: usize = 2 * 1024;
+/// How long a loop in the background may take to begin.
+const BEGINS: Duration = Duration::from_secs(30);
+/// How long it may take to end: its tree has ten seconds, and what it left is kept.
+const ENDS: Duration = Duration::from_secs(60);
+/// Time between two looks.
+const PAUSE: Duration = Duration::from_millis(10);
+
+/// The loop that is meant from a directory.
+///
+/// # Errors
+/// When there is none, or it is not to be trusted.
+pub fn find(from: &Path, layout: Layout) -> Result<Place, LoopError> {
+    match Place::find(from, layout)? {
+        Found::Loop(place) => Ok(place),
+        Found::AlpfConfig(place) => Ok(place),
+        Found::Nothing => Err(LoopError::None {
+            from: from.to_owned(),
+        }),
+    }
+}
+
+/// Makes a loop in a directory.
+///
+/// # Errors
+/// When there is one, or the disk says no.
+pub fn init(root: &Path, layout: Layout, config: &Config) -> Result<Place, LoopError> {
+    let place = Place::at(root, layout)?;
+    if place.config().symlink_metadata().is_ok() {
+        return Err(LoopError::Exists { dir: place.dir() });
+    }
+    place.make()?;
+    config_file::create(&place, config)?;
+    Ok(place)
+}
+
+/// Sees to it that a loop that was found has its own files: what ALPF was told is taken over.
+///
+/// # Errors
+/// When that is broken, or the disk says no.
+pub fn settle(place: &Place) -> Result<bool, LoopError> {
+    let is_new = place.config().symlink_metadata().is_err();
+    if !is_new || place.layout() != Layout::Native || !place.alpf_config().is_file() {
+        return Ok(false);
+    }
+    let told = ConfigFile::of_alpf(place)?.config;
+    place.make()?;
+    config_file::create(place, &told)?;
+    Ok(true)
+}
+
+/// What it is configured to do.
+///
+/// # Errors
+/// When that is broken: with the line.
+pub fn config(place: &Place) -> Result<Config, LoopError> {
+    match place.config().symlink_metadata() {
+        Err(_) if place.alpf_config().is_file() => Ok(ConfigFile::of_alpf(place)?.config),
+        _ => Ok(ConfigFile::open(place)?.config),
+    }
+}
+
+/// How it stands.
+///
+/// # Errors
+/// When its files are broken: with the line.
+pub fn status(place: &Place) -> Result<StatusAnswer, LoopError> {
+    let state = state_of(place)?;
+    let config = config(place);
+    let told = config.as_ref().ok();
+    let owner = owner_of(&place.lock());
+    let died = dead_owner_of(&place.lock()).filter(|_| state.status == Status::Running);
+    let max_attempts = match (state.max_attempts, told) {
+        (0, Some(config)) => config.max_attempts,
+        (known, _) => known,
+    };
+    Ok(StatusAnswer {
+        status: state.status,
+        attempt: state.attempt,
+        max_attempts,
+        last_output_hash: state.last_output_hash,
+        promise_fulfilled: state.promise_fulfilled,
+        reason: state.reason,
+        last_attempt: state.last_attempt,
+        elapsed_ms: state.elapsed_ms,
+        started_at: state.started_at,
+        updated_at: state.updated_at,
+        ended_at: state.ended_at,
+        promise: told.map(|config| config.promise.to_string()),
+        task: told.map(|config| config.task.to_string()),
+        owner,
+        died,
+        config_error: config.as_ref().err().map(ToString::to_string),
+        root: place.root().to_owned(),
+        dir: place.dir(),
+    })
+}
+
+/// The last attempts, so many at most, with what they printed.
+///
+/// # Errors
+/// When its files are broken: with the line.
+pub fn history(place: &Place, limit: Option<usize>) -> Result<History, LoopError> {
+    let events: Vec<Event> = read_events(&place.events())?;
+    let first_check = events.iter().rev().find_map(|event| match &event.what {
+        Happened::Checked { check, .. } => Some(check.clone()),
+        _ => None,
+    });
+    let metas: Vec<Meta> = events
+        .into_iter()
+        .filter_map(|event| match event.what {
+            Happened::AttemptEnded { meta, .. } => Some(*meta),
+            _ => None,
+        })
+        .collect();
+    let left_out = limit.map_or(0, |limit| metas.len().saturating_sub(limit));
+    let entry = |meta: Meta| {
+        let dir = place.attempt(meta.attempt);
+        Entry {
+            output: ends(&dir.join("output")),
+            check_output: ends(&dir.join("check")),
+            meta,
+        }
+    };
+    Ok(History {
+        first_check,
+        attempts: metas.into_iter().skip(left_out).map(entry).collect(),
+        left_out,
+    })
+}
+
+/// Begins the loop in the background, and waits until it runs or has ended. `args` are those of `carson loop run` that go
+/// with it.
+///
+/// # Errors
+/// When somebody runs it, or it does not begin.
+pub async fn start(
+    place: &Place,
+    caller: &Caller,
+    args: &[String],
+) -> Result<StartAnswer, LoopError> {
+    place.make()?;
+    if let Some(owner) = owner_of(&place.lock()) {
+        let (path, owner) = (place.lock(), Box::new(owner));
+        return Err(crate::lock::LockError::Held { path, owner }.into());
+    }
+    let before = std::fs::metadata(place.events())
+        .map(|found| (found.ino(), found.len()))
+        .ok();
+    let log = place.log();
+    let from = std::fs::metadata(&log)
+        .map(|found| found.len())
+        .unwrap_or(0);
+    let mut command = Command::new(&caller.program, place.root())
+        .args(["loop", "run", "--background"])
+        .args(args.iter().cloned())
+        .exact_env(caller.env.clone());
+    if place.layout() == Layout::Alpf {
+        command = command.args(["--compat", "alpf"]);
+    }
+    let begun = spawn_detached(&command, &log)?;
+    let id = begun.id;
+    let (sender, mut ended) = tokio::sync::oneshot::channel();
+    tokio::spawn(async move {
+        let _ = sender.send(begun.wait().await);
+    });
+    let started = Instant::now();
+    loop {
+        let is_its = owner_of(&place.lock()).is_some_and(|owner| owner.process() == id);
+        let over = ended.try_recv().ok();
+        let is_over = over.is_some();
+        // One that is done says so, and writes nothing.
+        let is_done = matches!(over, Some(Ok(Exit::Code(0))));
+        // Behind the look whether it is over: what it wrote before that is there.
+        let now = std::fs::metadata(place.events())
+            .map(|found| (found.ino(), found.len()))
+            .ok();
+        let state = state_of(place)?;
+        if now != before && (is_its || is_over) || is_done {
+            let (pid, status) = (id.pid, state.status);
+            return Ok(StartAnswer { pid, status, log });
+        }
+        if is_over || started.elapsed() > BEGINS {
+            let said = log_since(&log, from);
+            return Err(LoopError::NotBegun { said });
+        }
+        tokio::time::sleep(PAUSE).await;
+    }
+}
+
+/// Asks whoever runs it to stop: at once, and waits until it has; or behind the attempt that runs.
+///
+/// # Errors
+/// When nobody runs it, or it does not end.
+pub async fn stop(
+    place: &Place,
+    caller: &Caller,
+    after_attempt: bool,
+) -> Result<StopAnswer, LoopError> {
+    let Some(owner) = owner_of(&place.lock()) else {
+        let status = state_of(place)?.status;
+        return Err(LoopError::NotRunning { status });
+    };
+    if owner.what != crate::run::OWNER {
+        // Bringing the tree back half way is not what is meant.
+        let (path, owner) = (place.lock(), Box::new(owner));
+        return Err(crate::lock::LockError::Held { path, owner }.into());
+    }
+    let id: ProcessId = owner.process();
+    if after_attempt {
+        StopFile::ask(place, &owner, caller.clock.now())?;
+    } else {
+        let _ = id.ask_to_end();
+        let started = Instant::now();
+        while owner_of(&place.lock()).is_some_and(|now| now.process() == id) {
+            if started.elapsed() > ENDS {
+                return Err(LoopError::StillRunning { pid: id.pid });
+            }
+            tokio::time::sleep(PAUSE).await;
+        }
+    }
+    Ok(StopAnswer {
+        pid: id.pid,
+        after_attempt,
+        status: state_of(place)?.status,
+    })
+}
+
+/// Changes the configuration; a loop that runs takes it over before its next attempt.
+///
+/// # Errors
+/// When it is broken, or would be.
+pub fn update(
+    place: &Place,
+    caller: &Caller,
+    changes: &Changes,
+) -> Result<UpdateAnswer, LoopError> {
+    settle(place)?;
+    let (before, config) = config_file::change(place, changes, &caller.clock)?;
+    Ok(UpdateAnswer {
+        changed: config.differs(&before),
+        at_next_attempt: owner_of(&place.lock()).is_some(),
+        config,
+    })
+}
+
+/// Asks the promise alone; nothing is written down.
+///
+/// # Errors
+/// When the configuration is broken.
+pub async fn test_promise(
+    place: &Place,
+    caller: &Caller,
+    cancel: &Cancel,
+) -> Result<TestAnswer, LoopError> {
+    let (check, output) = check_alone(place, caller, &config(place)?, cancel).await?;
+    Ok(TestAnswer {
+        promise_fulfilled: check.passed,
+        check,
+        output: caller.redactor.redact(&output).into_owned(),
+    })
+}
+
+/// The state, as it is written.
+///
+/// # Errors
+/// When its files are broken: with the line.
+pub fn state(place: &Place) -> Result<State, LoopError> {
+    state_of(place)
+}
+
+/// Both ends of a file; nothing of one that is not there.
+fn ends(path: &Path) -> String {
+    let bytes = json_file::bytes(path).unwrap_or_default();
+    let mut output = crate::output::Output::keeping(SHOWN);
+    output.push(&bytes);
+    output.text()
+}
+
+/// What a log says since.
+fn log_since(log: &Path, from: u64) -> String {
+    let bytes = json_file::bytes(log).unwrap_or_default();
+    let from = usize::try_from(from).unwrap_or(0).min(bytes.len());
+    let said = String::from_utf8_lossy(&bytes[from..]).into_owned();
+    let lines: Vec<&str> = said
+        .lines()
+        .map(str::trim)
+        .filter(|line| !line.is_empty())
+        .collect();
+    let from = lines.len().saturating_sub(4);
+    match lines[from..].join("; ") {
+        said if said.is_empty() => "it said nothing".to_owned(),
+        said => said,
+    }
+}

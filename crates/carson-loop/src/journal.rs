@@ -1,0 +1,236 @@
+//! The two files that say how a loop stands: `events.jsonl`, and `state.json`, which is what the events come to.
+//!
+//! An event is written first, then the state; so after a death the state may lack the last event, and is made of
+//! them again. Any other difference is a person's: `status`, `attempt` and `max_attempts` are taken over, and the edit becomes
+//! an event; whatever else was edited, or is no JSON, is refused with its line, and from then on the file is left alone.
+
+use std::fs::File;
+use std::path::{Path, PathBuf};
+
+use carson_core::Clock;
+
+use crate::error::LoopError;
+use crate::event::{Event, Happened};
+use crate::events_file::{EventsWriter, read_events};
+use crate::json_file::{self, FileError, Sync};
+use crate::place::Place;
+use crate::state::State;
+
+/// Keys of the state that a person may change.
+const EDITABLE: [&str; 3] = ["status", "attempt", "max_attempts"];
+
+/// Writes down what happens. One process at a time may.
+#[derive(Debug)]
+pub struct Journal {
+    path: PathBuf,
+    events: EventsWriter<Event>,
+    past: Vec<Event>,
+    state: State,
+    /// The bytes of the state's file, as we wrote them.
+    written: Vec<u8>,
+    /// A person broke the file: it is not ours to write any more.
+    left_alone: bool,
+    clock: Clock,
+}
+
+impl Journal {
+    /// Opens that of a loop.
+    ///
+    /// # Errors
+    /// When one of the files is not what it should be: with its line.
+    pub fn open(place: &Place, clock: &Clock) -> Result<Self, LoopError> {
+        let past: Vec<Event> = read_events(&place.events())?;
+        let mut journal = Self {
+            path: place.state(),
+            events: EventsWriter::open(&place.events())?,
+            state: State::of(&past),
+            past,
+            written: Vec::new(),
+            left_alone: false,
+            clock: clock.clone(),
+        };
+        match read_state(&journal.path)? {
+            Some((state, bytes)) if state == journal.state => journal.written = bytes,
+            Some((state, bytes)) => journal.reconcile(&state, &bytes)?,
+            None if journal.past.is_empty() => {}
+            None => journal.write(Sync::Later)?,
+        }
+        Ok(journal)
+    }
+
+    /// How the loop stands.
+    #[must_use]
+    pub fn state(&self) -> &State {
+        &self.state
+    }
+
+    /// What happened so far.
+    #[must_use]
+    pub fn past(&self) -> &[Event] {
+        &self.past
+    }
+
+    /// A handle of the events' file, for whoever sees to it that it is on the disk.
+    ///
+    /// # Errors
+    /// When there are no more handles.
+    pub fn file(&self) -> std::io::Result<File> {
+        self.events.file()
+    }
+
+    /// Writes down that something happened.
+    ///
+    /// # Errors
+    /// When the disk says no.
+    pub fn add(&mut self, what: Happened, sync: Sync) -> Result<(), LoopError> {
+        let event = Event {
+            at: self.clock.now(),
+            what,
+        };
+        self.events.add(&event)?;
+        if sync == Sync::Now {
+            let synced = self.events.file().and_then(|file| file.sync_data());
+            synced.map_err(LoopError::io("events.jsonl"))?;
+        }
+        self.state.take(&event);
+        self.past.push(event);
+        self.write(sync)
+    }
+
+    /// Takes over what a person wrote into the state's file since; whether there was anything.
+    ///
+    /// # Errors
+    /// When it is not what belongs there: with the line. The file is left alone from then on.
+    pub fn take_edits(&mut self) -> Result<bool, LoopError> {
+        let read = read_state(&self.path);
+        let found = read.inspect_err(|_| self.left_alone = true)?;
+        match found {
+            Some((_, bytes)) if bytes == self.written => Ok(false),
+            Some((state, _)) if state == self.state => Ok(false),
+            Some((state, bytes)) => self
+                .edited(&self.state.clone(), &state, &bytes)
+                .map(|()| true),
+            // Taken away: what it said is known.
+            None => self.write(Sync::Later).map(|()| false),
+        }
+    }
+
+    fn reconcile(&mut self, found: &State, bytes: &[u8]) -> Result<(), LoopError> {
+        let known = usize::try_from(found.events).unwrap_or(usize::MAX);
+        if known > self.past.len() {
+            // Its events are gone.
+            let state = Box::new(found.clone());
+            return self.add(Happened::Adopted { state }, Sync::Later);
+        }
+        let then = State::of(&self.past[..known]);
+        if *found == then {
+            // Its writer was killed before it came to the last events.
+            return self.write(Sync::Later);
+        }
+        self.edited(&then, found, bytes)
+    }
+
+    fn edited(&mut self, before: &State, found: &State, bytes: &[u8]) -> Result<(), LoopError> {
+        if let Some(key) = changed_key(before, found) {
+            self.left_alone = true;
+            return Err(FileError::Malformed {
+                path: self.path.clone(),
+                line: line_of(key, bytes),
+                column: 1,
+                detail: format!(
+                    "{key} says what was seen, and is not for editing; {} are",
+                    EDITABLE.join(", ")
+                ),
+            }
+            .into());
+        }
+        let own = &self.state;
+        // What was not edited is as the events have it.
+        let status = if found.status == before.status {
+            own.status
+        } else {
+            found.status
+        };
+        let attempt = if found.attempt == before.attempt {
+            own.attempt
+        } else {
+            found.attempt
+        };
+        let max_attempts = match found.max_attempts == before.max_attempts {
+            true => own.max_attempts,
+            false => found.max_attempts,
+        };
+        let what = Happened::StateEdited {
+            status,
+            attempt,
+            max_attempts,
+        };
+        self.add(what, Sync::Later)
+    }
+
+    fn write(&mut self, sync: Sync) -> Result<(), LoopError> {
+        if !self.left_alone {
+            self.written = json_file::write(&self.path, &self.state, sync)?;
+        }
+        Ok(())
+    }
+}
+
+/// How a loop stands, for whoever only looks.
+///
+/// # Errors
+/// When one of the files is not what it should be: with its line.
+pub fn state_of(place: &Place) -> Result<State, LoopError> {
+    let found = read_state(&place.state())?;
+    match found {
+        Some((state, _)) => Ok(state),
+        None => Ok(State::of(&read_events(&place.events())?)),
+    }
+}
+
+/// The state and its bytes; `None` for none, and for what the power left of one: nothing, or zeros.
+fn read_state(path: &Path) -> Result<Option<(State, Vec<u8>)>, FileError> {
+    let bytes = match json_file::bytes(path) {
+        Err(error) if error.is_absent() => return Ok(None),
+        other => other?,
+    };
+    if bytes.iter().all(|byte| *byte == 0) {
+        return Ok(None);
+    }
+    let state = json_file::parse(path, &bytes)?;
+    Ok(Some((state, bytes)))
+}
+
+/// A key that differs and is not a person's.
+fn changed_key(before: &State, found: &State) -> Option<&'static str> {
+    let table = |state: &State| serde_json::to_value(state).unwrap_or_default();
+    let (before, found) = (table(before), table(found));
+    let keys: [&str; 12] = [
+        "version",
+        "last_output_hash",
+        "promise_fulfilled",
+        "reason",
+        "last_attempt",
+        "judged_from",
+        "elapsed_ms",
+        "subject",
+        "started_at",
+        "updated_at",
+        "ended_at",
+        "events",
+    ];
+    keys.into_iter()
+        .find(|key| before.get(key) != found.get(key))
+}
+
+fn line_of(key: &str, bytes: &[u8]) -> usize {
+    let text = String::from_utf8_lossy(bytes);
+    let named = format!("\"{key}\"");
+    let line = text
+        .lines()
+        .position(|line| line.trim_start().starts_with(&named));
+    line.map_or(1, |at| at + 1)
+}
+
+#[cfg(test)]
+mod tests;

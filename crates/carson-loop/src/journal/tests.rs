@@ -1,0 +1,157 @@
+use std::fs;
+
+use chrono::DateTime;
+
+use super::*;
+use crate::digest::Digest;
+use crate::event::Ended;
+use crate::place::Layout;
+use crate::status::Status;
+
+struct Scene {
+    _dir: tempfile::TempDir,
+    place: Place,
+}
+
+impl Scene {
+    fn new() -> Self {
+        let dir = tempfile::tempdir().unwrap();
+        let place = Place::at(dir.path(), Layout::Native).unwrap();
+        place.make().unwrap();
+        Self { _dir: dir, place }
+    }
+
+    fn open(&self) -> Result<Journal, LoopError> {
+        let clock = Clock::manual(DateTime::from_timestamp(1_700_000_000, 0).unwrap());
+        Journal::open(&self.place, &clock)
+    }
+
+    fn begun(&self) -> Journal {
+        let mut journal = self.open().unwrap();
+        journal.add(started(), Sync::Later).unwrap();
+        journal.add(ended(), Sync::Later).unwrap();
+        journal
+    }
+
+    fn edit(&self, from: &str, to: &str) {
+        let text = fs::read_to_string(self.place.state()).unwrap();
+        assert!(text.contains(from), "{text}");
+        fs::write(self.place.state(), text.replace(from, to)).unwrap();
+    }
+}
+
+fn started() -> Happened {
+    Happened::Started {
+        pid: 1,
+        max_attempts: 10,
+        subject: Digest::of(b"subject"),
+        goes_on: false,
+        sandbox: false,
+    }
+}
+
+fn ended() -> Happened {
+    let how = Ended {
+        status: Status::Exhausted,
+        reason: "10 attempts failed".to_owned(),
+        found: None,
+        elapsed_ms: 1_234,
+    };
+    Happened::Ended { how }
+}
+
+#[test]
+fn the_state_is_what_the_events_come_to_after_any_death() {
+    let scene = Scene::new();
+    let state = scene.begun().state().clone();
+    let events: Vec<Event> = read_events(&scene.place.events()).unwrap();
+    assert_eq!(State::of(&events), state);
+    assert_eq!(state_of(&scene.place).unwrap(), state);
+    // Killed between the event and the state, before either, and after the power went.
+    let whole = fs::read(scene.place.events()).unwrap();
+    let first = State::of(&events[..1]);
+    for (known, left) in [(2, first.clone()), (1, first)] {
+        let lines: Vec<&[u8]> = whole.split_inclusive(|byte| *byte == b'\n').collect();
+        fs::write(scene.place.events(), lines[..known].concat()).unwrap();
+        json_file::write(&scene.place.state(), &left, Sync::Later).unwrap();
+        assert_eq!(*scene.open().unwrap().state(), State::of(&events[..known]));
+    }
+    fs::write(scene.place.events(), &whole).unwrap();
+    for left in [&b""[..], b"\0\0\0\0"] {
+        fs::write(scene.place.state(), left).unwrap();
+        assert_eq!(*scene.open().unwrap().state(), state);
+        assert_eq!(state_of(&scene.place).unwrap(), state);
+    }
+    // Its events are gone.
+    fs::remove_file(scene.place.events()).unwrap();
+    let adopted = scene.open().unwrap().state().clone();
+    assert_eq!(
+        (adopted.status, adopted.max_attempts),
+        (Status::Exhausted, 10)
+    );
+    assert_eq!(*scene.open().unwrap().state(), adopted);
+}
+
+#[test]
+fn what_a_person_may_edit_becomes_an_event() {
+    let scene = Scene::new();
+    scene.begun();
+    scene.edit("\"max_attempts\": 10", "\"max_attempts\": 12");
+    scene.edit("\"status\": \"exhausted\"", "\"status\": \"idle\"");
+    let journal = scene.open().unwrap();
+    assert_eq!(
+        (journal.state().status, journal.state().max_attempts),
+        (Status::Idle, 12)
+    );
+    assert_eq!(journal.past().len(), 3);
+    assert_eq!(State::of(journal.past()), *journal.state());
+    assert_eq!(scene.open().unwrap().past().len(), 3, "it is one only once");
+}
+
+#[test]
+fn what_a_person_broke_is_told_by_its_line_and_left_alone() {
+    for (from, to, line, says) in [
+        ("\"attempt\": 0,", "\"attempt\": 0", 5, "expected `,`"),
+        (
+            "\"elapsed_ms\": 1234",
+            "\"elapsed_ms\": 1",
+            11,
+            "elapsed_ms says what was seen",
+        ),
+        (
+            "\"version\": 1,",
+            "\"version\": 1, \"x\": 2,",
+            2,
+            "unknown field `x`",
+        ),
+    ] {
+        let scene = Scene::new();
+        let mut journal = scene.begun();
+        scene.edit(from, to);
+        let broken = fs::read(scene.place.state()).unwrap();
+        let error = journal.take_edits().unwrap_err().to_string();
+        assert!(
+            error.contains(&format!("state.json:{line}:")) && error.contains(says),
+            "{error}"
+        );
+        journal.add(ended(), Sync::Now).unwrap();
+        drop(journal);
+        let error = scene.open().unwrap_err().to_string();
+        assert!(error.contains(&format!("state.json:{line}:")), "{error}");
+        assert_eq!(fs::read(scene.place.state()).unwrap(), broken);
+    }
+}
+
+#[test]
+fn while_it_runs_edits_are_taken_over_at_the_boundary() {
+    let scene = Scene::new();
+    let mut journal = scene.begun();
+    assert!(!journal.take_edits().unwrap());
+    scene.edit("\"max_attempts\": 10", "\"max_attempts\": 3");
+    assert!(journal.take_edits().unwrap());
+    assert_eq!(journal.state().max_attempts, 3);
+    assert!(!journal.take_edits().unwrap());
+    fs::remove_file(scene.place.state()).unwrap();
+    assert!(!journal.take_edits().unwrap());
+    assert_eq!(state_of(&scene.place).unwrap(), *journal.state());
+}

@@ -1,0 +1,256 @@
+//! Brings the tree back to where an attempt left it.
+//!
+//! The index comes first, then the `.gitignore` files, and only then the rest: both say what is ignored, and what is
+//! ignored, now or then, is not touched. HEAD stays where it is.
+
+use std::collections::BTreeSet;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::caller::Caller;
+use crate::checkpoint::Checkpoints;
+use crate::error::LoopError;
+use crate::event::Happened;
+use crate::index;
+use crate::journal::Journal;
+use crate::json_file::Sync;
+use crate::lock::{Lock, Owner};
+use crate::place::Place;
+use crate::state::State;
+use crate::tree::{Change, Look, Missed, Rules, Snapshot, TreePath, undo};
+
+/// Looks until nothing is left to do; each may make something visible that was not.
+const ROUNDS: usize = 4;
+/// Paths that are told.
+const TOLD: usize = 200;
+
+/// What becomes of files that a person edited since the loop looked last.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Mine {
+    /// Nothing is done while there are any.
+    #[default]
+    Refuse,
+    /// They stay as they are, whole.
+    Keep,
+    /// They are brought back like all others.
+    Overwrite,
+}
+
+/// What was done.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct RolledBack {
+    /// The attempt; 0 is before the first one.
+    pub attempt: u32,
+    /// How many paths changed.
+    pub changed: u64,
+    /// Some of them, and how.
+    pub paths: Vec<String>,
+    /// Files that a person had edited since, and that were kept.
+    pub kept: Vec<String>,
+    /// What could not be brought back, and why.
+    pub missed: Vec<String>,
+    /// Whether the index was brought back.
+    pub index: bool,
+    /// Commits that were made since: HEAD stays where it is.
+    pub commits_since: Vec<String>,
+}
+
+/// Brings the tree back to where an attempt left it; 0 is before the first one.
+///
+/// # Errors
+/// When the loop runs, there is no such attempt, or a person has edited since what would change.
+pub async fn rollback(
+    place: &Place,
+    caller: &Caller,
+    attempt: u32,
+    mine: Mine,
+) -> Result<RolledBack, LoopError> {
+    let since = caller.clock.now();
+    let owner = Owner::myself(format!("carson loop rollback {attempt}"), since);
+    let _lock = Lock::take(&place.lock(), &owner)?;
+    let mut journal = Journal::open(place, &caller.clock)?;
+    let mut checkpoints = Checkpoints::open(place)?;
+    if !checkpoints.has(attempt) {
+        return Err(no_attempt(attempt, journal.state(), &checkpoints));
+    }
+    let excludes = caller.git_excludes();
+    let rules = Rules::of_repository(place.root(), excludes.as_deref()).without(place.own());
+    let target = checkpoints.get(attempt)?;
+    let before = Look::at(place.root(), &rules).keeping(&mut checkpoints.contents)?;
+    let last = last_checkpoint(journal.state(), &checkpoints);
+    let edited = edited(&checkpoints.last_seen(last)?, &before, &target.tree);
+    if !edited.is_empty() && mine == Mine::Refuse {
+        let paths = edited.iter().map(ToString::to_string).collect();
+        return Err(LoopError::Edited { paths });
+    }
+    let kept = if mine == Mine::Keep {
+        edited
+    } else {
+        BTreeSet::new()
+    };
+    let index = match (rules.git(), &target.repository.index) {
+        (Some(git), Some(index)) => {
+            index::restore(git, place, caller, &checkpoints.contents, index).await?
+        }
+        _ => false,
+    };
+    let way = Way {
+        place,
+        rules: &rules,
+        checkpoints: &checkpoints,
+        target: &target.tree,
+        before: &before,
+        kept: &kept,
+    };
+    let (after, missed) = way.go()?;
+    let changes = after.changes(&before);
+    let commits_since = match &target.repository.head {
+        Some(head) => index::commits_since(place.root(), caller, head).await,
+        None => Vec::new(),
+    };
+    checkpoints.saw(&after)?;
+    journal.add(
+        Happened::RolledBack {
+            attempt,
+            changed: changes.len() as u64,
+            kept: kept.len() as u64,
+        },
+        Sync::Now,
+    )?;
+    Ok(RolledBack {
+        attempt,
+        changed: changes.len() as u64,
+        paths: changes.iter().map(told).take(TOLD).collect(),
+        kept: kept.iter().map(ToString::to_string).collect(),
+        missed: missed
+            .iter()
+            .map(|one| format!("{}: {}", one.path, one.why))
+            .collect(),
+        index,
+        commits_since,
+    })
+}
+
+/// The newest attempt of which there is a checkpoint.
+fn last_checkpoint(state: &State, checkpoints: &Checkpoints) -> u32 {
+    let all = (0..=state.last_attempt).rev();
+    { all }
+        .find(|attempt| checkpoints.has(*attempt))
+        .unwrap_or(0)
+}
+
+fn no_attempt(attempt: u32, state: &State, checkpoints: &Checkpoints) -> LoopError {
+    let known = match last_checkpoint(state, checkpoints) {
+        0 if !checkpoints.has(0) => "nothing was attempted yet".to_owned(),
+        0 => "0 is before the first one".to_owned(),
+        last => format!("there are 1 to {last}, and 0 is before the first one"),
+    };
+    LoopError::NoAttempt {
+        attempt: attempt.to_string(),
+        known,
+    }
+}
+
+/// What somebody else changed since the loop looked last, of what would change.
+fn edited(seen: &Snapshot, now: &Snapshot, target: &Snapshot) -> BTreeSet<TreePath> {
+    let mine = seen.changes(now);
+    let mine: BTreeSet<TreePath> = mine.into_iter().map(|change| change.path).collect();
+    let changes = target.changes(now).into_iter();
+    let changes = changes.filter(|change| !change.is_of_dirs() && mine.contains(&change.path));
+    changes.map(|change| change.path).collect()
+}
+
+/// From now back to then.
+struct Way<'w> {
+    place: &'w Place,
+    rules: &'w Rules,
+    checkpoints: &'w Checkpoints,
+    target: &'w Snapshot,
+    /// The tree as it was found.
+    before: &'w Snapshot,
+    /// What stays as it is.
+    kept: &'w BTreeSet<TreePath>,
+}
+
+impl Way<'_> {
+    /// The tree as it is then, and what of it could not be brought back.
+    fn go(&self) -> Result<(Snapshot, Vec<Missed>), LoopError> {
+        let ignores: Vec<Change> = self.changes(self.before);
+        let is_ignore = |change: &Change| change.path.name() == b".gitignore";
+        let ignores: Vec<Change> = ignores.into_iter().filter(is_ignore).collect();
+        let mut missed = self.undo(&ignores)?;
+        let mut now = self.look()?;
+        for _ in 0..ROUNDS {
+            let changes = self.changes(&now);
+            if changes.is_empty() {
+                return Ok((now, Vec::new()));
+            }
+            missed = self.undo(&changes)?;
+            now = self.look()?;
+        }
+        // What stays different in spite of all.
+        if missed.is_empty() {
+            let left = self.changes(&now).into_iter().map(|change| Missed {
+                why: format!("it is still {}", change.kind()),
+                path: change.path,
+            });
+            missed = left.collect();
+        }
+        Ok((now, missed))
+    }
+
+    fn look(&self) -> Result<Snapshot, LoopError> {
+        let look = Look {
+            before: Some(self.before),
+            ..Look::at(self.place.root(), self.rules)
+        };
+        Ok(look.snapshot()?)
+    }
+
+    /// What is to be undone: nothing that is kept, and nothing that came and was ignored before this.
+    fn changes(&self, now: &Snapshot) -> Vec<Change> {
+        let changes = self.target.changes(now).into_iter();
+        let is_kept = |path: &TreePath| self.kept.contains(path);
+        // A directory in which something stays does, too.
+        let holds_kept = |path: &TreePath| {
+            let first = TreePath::in_dir(Some(path), b"\0");
+            self.kept
+                .range(first..)
+                .next()
+                .is_some_and(|kept| kept.is_in(path))
+        };
+        let was_ignored =
+            |change: &Change| change.before.is_none() && self.before.get(&change.path).is_none();
+        let free = changes.filter(|change| !is_kept(&change.path) && !was_ignored(change));
+        let free = free.filter(|change| change.before.is_some() || !holds_kept(&change.path));
+        free.filter(|change| !self.stays(change, now)).collect()
+    }
+
+    /// A directory that came and holds what is ignored.
+    fn stays(&self, change: &Change, now: &Snapshot) -> bool {
+        let is_new_dir = change.before.is_none() && change.is_of_dirs();
+        let dir = self.place.root().join(change.path.as_path());
+        let is_filled = || std::fs::read_dir(dir).is_ok_and(|mut items| items.next().is_some());
+        is_new_dir && !now.holds(&change.path) && is_filled()
+    }
+
+    fn undo(&self, changes: &[Change]) -> Result<Vec<Missed>, LoopError> {
+        Ok(undo(
+            self.place.root(),
+            &self.checkpoints.contents,
+            changes,
+        )?)
+    }
+}
+
+fn told(change: &Change) -> String {
+    // Seen from the tree as it is now, a change undoes what was.
+    let how = match (&change.before, &change.after) {
+        (_, None) => "came back",
+        (None, _) => "went",
+        _ => "changed back",
+    };
+    format!("{} {how}", change.path)
+}

@@ -1,0 +1,114 @@
+//! What running a loop again means: pure.
+
+use crate::digest::Digest;
+use crate::error::LoopError;
+use crate::state::State;
+use crate::status::Status;
+
+/// How a run begins.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Begin {
+    /// With the first attempt.
+    First,
+    /// Where a run that died left it, under the same bounds.
+    GoesOn,
+    /// With so many more attempts, and the whole time again.
+    More(u32),
+    /// Anew: the attempts so far are put away.
+    Fresh,
+    /// Not at all: it is done.
+    IsDone,
+}
+
+/// What the caller wants.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Wish {
+    /// So many more attempts.
+    pub more: Option<u32>,
+    /// Begin anew.
+    pub fresh: bool,
+}
+
+/// How a run begins that finds a loop in this state. Nobody else runs it.
+///
+/// # Errors
+/// When it has ended, and the caller did not say what that means now.
+pub fn begin(state: &State, subject: Digest, wish: Wish) -> Result<Begin, LoopError> {
+    let is_new = state.last_attempt == 0;
+    let is_another = state.subject.is_some_and(|known| known != subject);
+    match (state.status, wish.more) {
+        _ if wish.fresh => Ok(if is_new { Begin::First } else { Begin::Fresh }),
+        (Status::Idle, _) if is_new => Ok(Begin::First),
+        (Status::AlreadyDone | Status::Failed, None) => Ok(match is_new {
+            true => Begin::First,
+            false => Begin::GoesOn,
+        }),
+        // Another task was never done.
+        (Status::Done | Status::AlreadyDone, _) if is_another => Ok(Begin::Fresh),
+        (Status::Done | Status::AlreadyDone, _) => Ok(Begin::IsDone),
+        (Status::Exhausted, Some(0)) => {
+            let said = "--more 0 gives it no attempt: all were made";
+            Err(LoopError::Unfit(said.to_owned()))
+        }
+        (_, Some(more)) => Ok(Begin::More(more)),
+        (Status::Idle | Status::Running, None) => Ok(Begin::GoesOn),
+        (status, None) => Err(LoopError::Ended {
+            status,
+            reason: state.reason.clone().unwrap_or_default(),
+        }),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn found(status: Status, last_attempt: u32) -> State {
+        State {
+            status,
+            last_attempt,
+            subject: Some(Digest::of(b"this")),
+            ..State::default()
+        }
+    }
+
+    #[test]
+    fn each_end_has_its_own_way_on() {
+        let (this, other) = (Digest::of(b"this"), Digest::of(b"other"));
+        let none = Wish::default();
+        let more = |more| Wish {
+            more: Some(more),
+            fresh: false,
+        };
+        let fresh = Wish {
+            more: None,
+            fresh: true,
+        };
+        for (status, last, subject, wish, wanted) in [
+            (Status::Idle, 0, this, none, Some(Begin::First)),
+            (Status::Running, 3, this, none, Some(Begin::GoesOn)),
+            (Status::Running, 0, this, none, Some(Begin::GoesOn)),
+            (Status::Running, 3, this, more(2), Some(Begin::More(2))),
+            (Status::Done, 3, this, none, Some(Begin::IsDone)),
+            (Status::Done, 3, this, more(2), Some(Begin::IsDone)),
+            (Status::Done, 3, other, none, Some(Begin::Fresh)),
+            (Status::Done, 3, this, fresh, Some(Begin::Fresh)),
+            (Status::AlreadyDone, 0, this, none, Some(Begin::First)),
+            (Status::Failed, 0, this, none, Some(Begin::First)),
+            (Status::Failed, 1, this, none, Some(Begin::GoesOn)),
+            (Status::Exhausted, 10, this, none, None),
+            (Status::Exhausted, 10, other, none, None),
+            (Status::Exhausted, 10, this, more(0), None),
+            (Status::Exhausted, 10, this, more(1), Some(Begin::More(1))),
+            (Status::Stagnated, 3, this, none, None),
+            (Status::Stagnated, 3, this, more(0), Some(Begin::More(0))),
+            (Status::Stopped, 3, this, none, None),
+            (Status::Stopped, 0, this, fresh, Some(Begin::First)),
+            (Status::TimedOut, 3, this, none, None),
+            (Status::TimedOut, 3, this, fresh, Some(Begin::Fresh)),
+        ] {
+            let begun = begin(&found(status, last), subject, wish).ok();
+            assert_eq!(begun, wanted, "{status} {last} {wish:?}");
+        }
+    }
+}

@@ -1,0 +1,48 @@
+//! What everything in a run stands on.
+
+use std::ffi::OsString;
+
+use crate::caller::Caller;
+use crate::normal::Places;
+use crate::place::Place;
+use crate::tree::Rules;
+use crate::walls::Walls;
+
+/// What everything in a run stands on; it does not change.
+#[derive(Debug)]
+pub(super) struct Ground {
+    pub place: Place,
+    pub caller: Caller,
+    /// Which files count.
+    pub rules: Rules,
+    /// What says where something ran.
+    pub places: Places,
+    /// What is around task and promise.
+    pub walls: Option<Walls>,
+}
+
+impl Ground {
+    pub(super) fn new(place: Place, caller: Caller, walls: Option<Walls>) -> Self {
+        let excludes = caller.git_excludes();
+        let rules = Rules::of_repository(place.root(), excludes.as_deref()).without(place.own());
+        Self {
+            rules,
+            places: caller.places(place.root()),
+            place,
+            caller,
+            walls,
+        }
+    }
+
+    /// The environment of the promise, and of the task but for what it is told.
+    pub(super) fn env(&self) -> Vec<(OsString, OsString)> {
+        let mut env = self.caller.env.clone();
+        env.extend(self.walls.iter().flat_map(Walls::env));
+        env
+    }
+
+    /// A text without secrets.
+    pub(super) fn redacted(&self, text: &str) -> String {
+        self.caller.redactor.redact(text).into_owned()
+    }
+}

@@ -1,0 +1,52 @@
+//! Carson's own plans (`stories.json`).
+//!
+//! Reading order: [`Plan`] (what may stand in one), `check.rs` (what is said of one that is not right), `select.rs`,
+//! `prompt.rs`, `run.rs`, `attempt.rs`, `judge.rs`; then `areas.rs` and `repo.rs` (what is looked at), `journal.rs` and
+//! `replay.rs` (what is written down), `recover.rs`.
+
+mod acceptance;
+mod areas;
+mod attempt;
+mod before;
+mod check;
+mod conforms;
+mod error;
+mod event;
+mod journal;
+mod judge;
+mod made;
+mod patch;
+mod place;
+mod promise;
+mod prompt;
+mod recover;
+mod refs;
+mod replay;
+mod repo;
+mod run;
+mod runner;
+mod schema;
+mod select;
+mod settings;
+mod status;
+mod told;
+mod written;
+
+pub use acceptance::{BadPath, created};
+pub use attempt::seconds;
+pub use check::checked;
+pub use error::StoriesError;
+pub use event::{Event, Outcome, What};
+pub use journal::{document, read};
+pub use judge::{Allowed, Violation};
+pub use place::Place;
+pub use prompt::{Prompt, prompt};
+pub use replay::replay;
+pub use run::run;
+pub use runner::Given;
+pub use schema::{schema, schema_text};
+pub use select::{in_turn, open};
+pub use settings::{Asked, Interrupted};
+pub use status::{Replayed, Row, Standing, replayed, standing};
+pub use told::{Came, Told};
+pub use written::{Mode, Plan, Status, Story};

@@ -1,0 +1,96 @@
+//! `Created PATH …`: the file that a story must leave.
+
+use std::path::{Component, Path, PathBuf};
+
+use thiserror::Error;
+
+/// Why such a line names no file of the repository.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
+pub enum BadPath {
+    /// There is none.
+    #[error("`Created` names no file: write `Created path/to/file`")]
+    None,
+    /// It leads elsewhere.
+    #[error("leads out of the repository: paths are from its top, without `..`")]
+    Outside,
+    /// It is Carson's or git's.
+    #[error("is git's or Carson's own: nothing there is a story's to create")]
+    Kept,
+}
+
+/// The file that a line of acceptance says must be created, by its path from the top; `None` for a line that
+/// says something else.
+pub fn created(line: &str) -> Option<Result<PathBuf, BadPath>> {
+    let rest = line.trim_start().strip_prefix("Created")?;
+    if rest.chars().next().is_some_and(|c| !c.is_whitespace()) {
+        return None;
+    }
+    Some(path(rest.trim_start()))
+}
+
+fn path(rest: &str) -> Result<PathBuf, BadPath> {
+    // In backticks it may hold spaces.
+    let written = match rest.strip_prefix('`') {
+        Some(rest) => rest.split('`').next(),
+        None => rest.split_whitespace().next(),
+    };
+    let written = written
+        .filter(|path| !path.is_empty())
+        .ok_or(BadPath::None)?;
+    let mut clean = PathBuf::new();
+    for part in Path::new(written).components() {
+        match part {
+            Component::CurDir => {}
+            Component::Normal(name) => clean.push(name),
+            Component::ParentDir | Component::RootDir | Component::Prefix(_) => {
+                return Err(BadPath::Outside);
+            }
+        }
+    }
+    match clean.components().next() {
+        None => Err(BadPath::None),
+        Some(first) if is_kept(first) => Err(BadPath::Kept),
+        Some(_) => Ok(clean),
+    }
+}
+
+/// On some file systems `.GIT` is `.git`.
+fn is_kept(first: Component<'_>) -> bool {
+    let first = first.as_os_str();
+    [".git", ".carson"]
+        .iter()
+        .any(|own| first.eq_ignore_ascii_case(own))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn table() {
+        let path = |text: &str| Some(Ok(PathBuf::from(text)));
+        for (line, right) in [
+            ("Created docs/a.md", path("docs/a.md")),
+            ("Created ./docs//a.md with findings", path("docs/a.md")),
+            ("Created `docs/a b.md` with findings", path("docs/a b.md")),
+            ("  Created\tx", path("x")),
+            ("Created `x", path("x")),
+            ("Created", Some(Err(BadPath::None))),
+            ("Created   ", Some(Err(BadPath::None))),
+            ("Created `` x", Some(Err(BadPath::None))),
+            ("Created .", Some(Err(BadPath::None))),
+            ("Created /etc/passwd", Some(Err(BadPath::Outside))),
+            ("Created a/../../x", Some(Err(BadPath::Outside))),
+            ("Created a/../x", Some(Err(BadPath::Outside))),
+            ("Created .git/hooks/pre-commit", Some(Err(BadPath::Kept))),
+            ("Created .GIT/config", Some(Err(BadPath::Kept))),
+            ("Created .carson/x", Some(Err(BadPath::Kept))),
+            ("Created .github/x", path(".github/x")),
+            ("Createdx y", None),
+            ("created x", None),
+            ("The report is Created x", None),
+        ] {
+            assert_eq!(created(line), right, "{line:?}");
+        }
+    }
+}

@@ -1,0 +1,322 @@
+//! All that an executor could have changed, as it was before and as it is after: the tree, git's own files, and ours.
+//!
+//! Of the tree everything counts, ignored or not, but for what git ignores in the usual build folders and under
+//! `scope_ignore`. That takes two looks: one at everything without those, one at what git does not ignore.
+
+use std::path::{Path, PathBuf};
+
+use carson_proc::Cancel;
+
+use super::error::StoriesError;
+use super::place::Place;
+use crate::digest::Digest;
+use crate::stories::scope::BUILD_FOLDERS;
+use crate::tree::{Change, Contents, GitDir, Look, Missed, Rules, Snapshot, TreeError, undo};
+
+/// What of a repository's own files is no state that anybody set: objects are only added, logs tell what was.
+const NOT_SET: [&str; 8] = [
+    "/objects/",
+    "/lfs/",
+    "/logs/",
+    "/worktrees/",
+    "/rr-cache/",
+    "/modules/**/objects/",
+    "/modules/**/logs/",
+    "/fsmonitor--daemon*",
+];
+/// Of Carson's own: contents are known by their hashes, a lock by whoever holds it, and of what was before one copy is in
+/// memory.
+const NOT_OURS_TO_JUDGE: [&str; 4] = [
+    "/stories/contents/",
+    "/stories/lock",
+    "/stories/before.json",
+    "/loop/checkpoints/",
+];
+/// So often a tree is looked at until an undone `.gitignore` shows nothing new.
+const PASSES: usize = 3;
+
+/// What an area is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// Files that people work on.
+    Tree,
+    /// Git's own, of this work tree or of all.
+    Git,
+    /// Carson's own.
+    Own,
+}
+
+/// One directory, and what counts in it.
+#[derive(Clone, Debug)]
+struct Area {
+    kind: Kind,
+    root: PathBuf,
+    rules: Rules,
+}
+
+/// All of them.
+#[derive(Clone, Debug)]
+pub struct Areas {
+    all: Vec<Area>,
+}
+
+/// How they were at one time.
+#[derive(Clone, Debug, Default)]
+pub struct Seen {
+    snapshots: Vec<Snapshot>,
+}
+
+/// What changed in one of them.
+#[derive(Clone, Debug)]
+pub struct Changed {
+    /// What it is.
+    pub kind: Kind,
+    /// Where it is.
+    pub root: PathBuf,
+    /// What changed, in the order of the paths.
+    pub changes: Vec<Change>,
+}
+
+impl Areas {
+    /// Those of a plan. `ignore` are the plan's own patterns of what may be ignored, `global` the user's file of them.
+    #[must_use]
+    pub fn of(place: &Place, ignore: &[String], global: Option<&Path>) -> Self {
+        let root = &place.root;
+        let folders: Vec<String> = BUILD_FOLDERS
+            .iter()
+            .map(|name| format!("{name}/"))
+            .collect();
+        let left_out = folders.iter().chain(ignore).map(String::as_str);
+        let plan = place.plan_in_tree();
+        let tree = Rules::everything(root)
+            .leaving_out(left_out)
+            .with_inner()
+            .without(plan.clone());
+        let mut all = vec![Area {
+            kind: Kind::Tree,
+            root: root.clone(),
+            rules: tree,
+        }];
+        if let Some(git) = GitDir::of(root) {
+            all.push(Area {
+                kind: Kind::Tree,
+                root: root.clone(),
+                rules: Rules::of_repository(root, global).without(plan),
+            });
+            let mut dirs = vec![git.dir, git.common];
+            dirs.dedup();
+            all.extend(dirs.into_iter().map(|dir| Area {
+                kind: Kind::Git,
+                rules: Rules::everything(&dir).leaving_out(NOT_SET),
+                root: dir,
+            }));
+        }
+        let own = place.own();
+        all.push(Area {
+            kind: Kind::Own,
+            rules: Rules::everything(&own)
+                .with_inner()
+                .leaving_out(NOT_OURS_TO_JUDGE),
+            root: own,
+        });
+        Self { all }
+    }
+
+    /// Looks at them. What was seen before saves reading what is the same; `keep` says of which kinds the contents of files
+    /// are kept.
+    ///
+    /// # Errors
+    /// When one of them cannot be looked at, or somebody asked to stop.
+    pub fn look(
+        &self,
+        before: Option<&Seen>,
+        contents: &mut Contents,
+        keep: &[Kind],
+        cancel: Option<&Cancel>,
+    ) -> Result<Seen, TreeError> {
+        let mut seen = Seen::default();
+        for (index, area) in self.all.iter().enumerate() {
+            let same_tree = index > 0 && self.all[index - 1].root == area.root;
+            let known = before.and_then(|before| before.snapshots.get(index));
+            let known = known.or_else(|| seen.snapshots.last().filter(|_| same_tree));
+            let kept = keep.contains(&area.kind).then_some(&mut *contents);
+            let snapshot = area.look(known, kept, cancel)?;
+            seen.snapshots.push(snapshot);
+        }
+        Ok(seen)
+    }
+
+    /// Looks again at Carson's own: we wrote there ourselves since.
+    ///
+    /// # Errors
+    /// When they cannot be looked at.
+    pub fn look_at_own_again(
+        &self,
+        seen: &mut Seen,
+        contents: &mut Contents,
+    ) -> Result<(), TreeError> {
+        for (area, snapshot) in self.all.iter().zip(&mut seen.snapshots) {
+            if area.kind == Kind::Own {
+                *snapshot = area.look(Some(snapshot), Some(contents), None)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// What changed between two looks, area by area; the two looks at the tree are one.
+    #[must_use]
+    pub fn changes(&self, before: &Seen, after: &Seen) -> Vec<Changed> {
+        let mut changed: Vec<Changed> = Vec::new();
+        for (index, area) in self.all.iter().enumerate() {
+            let changes = before.snapshots[index].changes(&after.snapshots[index]);
+            match changed.last_mut().filter(|last| last.root == area.root) {
+                Some(tree) => {
+                    tree.changes.extend(changes);
+                    tree.changes.sort_by(|a, b| a.path.cmp(&b.path));
+                    tree.changes.dedup_by(|a, b| a.path == b.path);
+                }
+                None => changed.push(Changed {
+                    kind: area.kind,
+                    root: area.root.clone(),
+                    changes,
+                }),
+            }
+        }
+        changed
+    }
+
+    /// Makes them again what they were; what cannot be put back, with why, and how they are now.
+    ///
+    /// # Errors
+    /// When one of them cannot be looked at.
+    pub fn undo(
+        &self,
+        before: &Seen,
+        contents: &mut Contents,
+    ) -> Result<(Vec<Missed>, Seen), StoriesError> {
+        let mut missed = Vec::new();
+        let mut seen = self.look(Some(before), contents, &[], None)?;
+        for _ in 0..PASSES {
+            let changed = self.changes(before, &seen);
+            if changed.iter().all(|area| area.changes.is_empty()) {
+                return Ok((Vec::new(), seen));
+            }
+            missed.clear();
+            for area in &changed {
+                missed.extend(area.undo(contents)?);
+            }
+            seen = self.look(Some(before), contents, &[], None)?;
+        }
+        // What is still not as it was, and nobody said why.
+        for area in self.changes(before, &seen) {
+            let told: Vec<_> = missed.iter().map(|missed| missed.path.clone()).collect();
+            let untold = area
+                .changes
+                .into_iter()
+                .filter(|change| !told.contains(&change.path));
+            missed.extend(untold.map(|change| Missed {
+                why: format!("it is still {}", change.kind()),
+                path: change.path,
+            }));
+        }
+        Ok((missed, seen))
+    }
+}
+
+impl Area {
+    fn look(
+        &self,
+        before: Option<&Snapshot>,
+        contents: Option<&mut Contents>,
+        cancel: Option<&Cancel>,
+    ) -> Result<Snapshot, TreeError> {
+        if self.root.symlink_metadata().is_err() && self.kind != Kind::Tree {
+            // Somebody took it away: it has nothing.
+            return Ok(Snapshot::default());
+        }
+        let look = Look {
+            before,
+            cancel,
+            ..Look::at(&self.root, &self.rules)
+        };
+        match contents {
+            Some(contents) => look.keeping(contents),
+            None => look.snapshot(),
+        }
+    }
+}
+
+impl Changed {
+    /// Undoes these changes; what cannot be put back, with why.
+    ///
+    /// # Errors
+    /// When the directory cannot be opened.
+    pub fn undo(&self, contents: &Contents) -> Result<Vec<Missed>, StoriesError> {
+        if self.changes.is_empty() {
+            return Ok(Vec::new());
+        }
+        std::fs::create_dir_all(&self.root).map_err(StoriesError::io(&self.root))?;
+        Ok(undo(&self.root, contents, &self.changes)?)
+    }
+
+    /// The same area with some of its changes.
+    #[must_use]
+    pub fn only(&self, which: impl Fn(&Change) -> bool) -> Self {
+        Self {
+            changes: self
+                .changes
+                .iter()
+                .filter(|change| which(change))
+                .cloned()
+                .collect(),
+            ..self.clone()
+        }
+    }
+}
+
+impl Seen {
+    /// The tree, as one number.
+    #[must_use]
+    pub fn tree_hash(&self) -> Option<Digest> {
+        self.snapshots.first().map(Snapshot::hash)
+    }
+
+    /// Whether a look at the tree saw a path.
+    #[must_use]
+    pub fn has(&self, path: &Path) -> bool {
+        let path = crate::tree::TreePath::new(path.as_os_str().as_encoded_bytes());
+        path.is_ok_and(|path| {
+            self.snapshots
+                .iter()
+                .any(|snapshot| snapshot.get(&path).is_some())
+        })
+    }
+
+    /// What was seen, as it is written down.
+    #[must_use]
+    pub fn entries(&self) -> Vec<Vec<(crate::tree::TreePath, crate::tree::Entry)>> {
+        let of = |snapshot: &Snapshot| {
+            snapshot
+                .entries()
+                .map(|(path, entry)| (path.clone(), entry.clone()))
+                .collect()
+        };
+        self.snapshots.iter().map(of).collect()
+    }
+
+    /// What was written down; `None` when it is of other areas.
+    #[must_use]
+    pub fn of_entries(
+        areas: &Areas,
+        entries: Vec<Vec<(crate::tree::TreePath, crate::tree::Entry)>>,
+    ) -> Option<Self> {
+        let fits = entries.len() == areas.all.len();
+        let snapshots = entries.into_iter().map(Snapshot::of_entries).collect();
+        fits.then_some(Self { snapshots })
+    }
+
+    /// What the look at the tree did not get.
+    pub fn missed(&self) -> impl Iterator<Item = &Missed> {
+        self.snapshots.iter().flat_map(Snapshot::missed)
+    }
+}

@@ -1,0 +1,160 @@
+//! Whether what changed may have changed: a pure function of the changes and the story.
+
+use std::collections::BTreeSet;
+use std::fmt;
+use std::path::{Component, Path, PathBuf};
+
+use super::acceptance::created;
+use super::written::{Mode, Story};
+use crate::stories::scope::{BadPattern, Gitignore};
+use crate::tree::{Change, ChangeKind, TreePath, What};
+
+/// Something that may not be.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Violation {
+    /// A change of something that the scope does not cover.
+    Outside(TreePath, &'static str),
+    /// A link that leads out of the tree.
+    LeadsOut(TreePath),
+    /// The plan was changed.
+    Plan,
+    /// A file of Carson's own was changed.
+    Own(TreePath),
+    /// A file of git's own was changed.
+    Git(TreePath),
+    /// Another ref than the branch was changed.
+    Ref(String),
+    /// Another branch was checked out.
+    Switched(String),
+    /// Commits that were there are gone from the branch.
+    Rewritten,
+    /// A commit changes something that the scope does not cover.
+    Committed(TreePath),
+    /// There are more commits than are looked at.
+    TooManyCommits,
+}
+
+impl fmt::Display for Violation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Outside(path, kind) => write!(f, "{path} ({kind}) is outside of its scope"),
+            Self::LeadsOut(path) => write!(f, "{path} is a link that leads out of the tree"),
+            Self::Plan => f.write_str("the plan was changed"),
+            Self::Own(path) => write!(f, ".carson/{path} was changed"),
+            Self::Git(path) => write!(f, ".git/{path} was changed"),
+            Self::Ref(name) => write!(f, "{name} was changed"),
+            Self::Switched(head) => write!(f, "HEAD was moved ({head})"),
+            Self::Rewritten => {
+                f.write_str("commits that were on the branch are not on it any more")
+            }
+            Self::Committed(path) => {
+                write!(f, "a commit changes {path}, which is outside of its scope")
+            }
+            Self::TooManyCommits => f.write_str("it made more commits than are looked at"),
+        }
+    }
+}
+
+/// What a story may change.
+#[derive(Clone, Debug)]
+pub struct Allowed {
+    scope: Gitignore,
+    created: BTreeSet<PathBuf>,
+}
+
+impl Allowed {
+    /// That of this story.
+    ///
+    /// # Errors
+    /// When a pattern cannot be read: the plan was not checked.
+    pub fn of(story: &Story) -> Result<Self, BadPattern> {
+        let patterns: &[String] = match story.mode {
+            Mode::Fix => &story.scope,
+            Mode::Audit => &[],
+        };
+        let created = story
+            .acceptance
+            .iter()
+            .filter_map(|line| created(line)?.ok());
+        Ok(Self {
+            scope: Gitignore::new(patterns).map_err(|(_, bad)| bad)?,
+            created: created.collect(),
+        })
+    }
+
+    /// The files that must be created.
+    pub fn created(&self) -> impl Iterator<Item = &Path> {
+        self.created.iter().map(PathBuf::as_path)
+    }
+
+    /// Whether it may change this file.
+    #[must_use]
+    pub fn covers(&self, path: &TreePath) -> bool {
+        self.created.contains(path.as_path()) || self.scope.covers(path.as_path())
+    }
+
+    /// Whether it may make or remove this directory: one that the scope covers, or one above a file that it may change and
+    /// did.
+    fn covers_dir(&self, path: &TreePath, changed: &[&TreePath]) -> bool {
+        self.scope.covers_dir(path.as_path()) || changed.iter().any(|file| file.is_in(path))
+    }
+
+    /// What of these changes it may not have made.
+    #[must_use]
+    pub fn violations(&self, changes: &[Change]) -> Vec<Violation> {
+        let files = changes.iter().filter(|change| !change.is_of_dirs());
+        let covered: Vec<&TreePath> = files
+            .map(|change| &change.path)
+            .filter(|path| self.covers(path))
+            .collect();
+        let mut found = Vec::new();
+        for change in changes {
+            let path = &change.path;
+            let may = match change.is_of_dirs() {
+                true => self.covers_dir(path, &covered),
+                false => self.covers(path),
+            };
+            if !may {
+                found.push(Violation::Outside(path.clone(), word(change)));
+            } else if leads_out(change) {
+                found.push(Violation::LeadsOut(path.clone()));
+            }
+        }
+        found
+    }
+}
+
+fn word(change: &Change) -> &'static str {
+    match change.kind() {
+        ChangeKind::Added => "added",
+        ChangeKind::Deleted => "deleted",
+        ChangeKind::Replaced => "replaced",
+        ChangeKind::Content => "changed",
+        ChangeKind::Mode => "mode changed",
+    }
+}
+
+/// A link of which, by its words alone, the way ends above the top of the tree.
+fn leads_out(change: &Change) -> bool {
+    use std::os::unix::ffi::OsStrExt as _;
+    let Some(What::Link { to }) = change.after.as_ref().map(|entry| &entry.what) else {
+        return false;
+    };
+    let target = Path::new(std::ffi::OsStr::from_bytes(&to.0));
+    let mut depth = change.path.parts().count() as i64 - 1;
+    for part in target.components() {
+        match part {
+            Component::RootDir | Component::Prefix(_) => return true,
+            Component::ParentDir => depth -= 1,
+            Component::Normal(_) => depth += 1,
+            Component::CurDir => {}
+        }
+        if depth < 0 {
+            return true;
+        }
+    }
+    false
+}
+
+#[cfg(test)]
+mod tests;

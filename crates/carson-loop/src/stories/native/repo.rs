@@ -1,0 +1,225 @@
+//! What git says of a repository. It is asked by its own program, by which nothing that the repository configured runs.
+
+use std::collections::BTreeMap;
+use std::ffi::{OsStr, OsString};
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use carson_proc::{Command, Limits, capture, find_on_path};
+
+use super::error::StoriesError;
+use crate::tree::{GitDir, TreePath};
+
+/// The longest that git may take.
+const PATIENCE: Duration = Duration::from_secs(120);
+/// Commits of one attempt that are looked at.
+pub const COMMITS: usize = 1_000;
+/// Settings that would start something.
+const NOTHING_RUNS: [&str; 5] = [
+    "core.fsmonitor=false",
+    "core.hooksPath=/dev/null",
+    "protocol.allow=never",
+    "gc.auto=0",
+    "diff.external=",
+];
+
+/// A repository.
+#[derive(Clone, Debug)]
+pub struct Repo {
+    git: PathBuf,
+    dir: GitDir,
+    env: Vec<(OsString, OsString)>,
+}
+
+/// Its refs at one time.
+#[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+pub struct Refs {
+    /// The text of `HEAD`.
+    pub head: String,
+    /// The commit that it names; `None` on a branch without commits.
+    pub commit: Option<String>,
+    /// What each ref names.
+    pub all: BTreeMap<String, String>,
+}
+
+impl Refs {
+    /// The branch that is checked out.
+    #[must_use]
+    pub fn branch(&self) -> Option<&str> {
+        Some(self.head.strip_prefix("ref:")?.trim())
+    }
+}
+
+impl Repo {
+    /// That of a tree, where there is one, and a git.
+    #[must_use]
+    pub fn of(root: &Path, env: &[(OsString, OsString)]) -> Option<Self> {
+        let path = env
+            .iter()
+            .rev()
+            .find(|(name, _)| name == "PATH")
+            .map(|(_, path)| path.as_os_str());
+        Some(Self {
+            git: find_on_path(Path::new("git"), path)?,
+            dir: GitDir::of(root)?,
+            env: env
+                .iter()
+                .filter(|(name, _)| !name.as_encoded_bytes().starts_with(b"GIT_"))
+                .cloned()
+                .collect(),
+        })
+    }
+
+    /// Its refs.
+    ///
+    /// # Errors
+    /// When git fails.
+    pub async fn refs(&self) -> Result<Refs, StoriesError> {
+        let head = self.dir.dir.join("HEAD");
+        let head = fs::read_to_string(&head).map_err(StoriesError::io(&head))?;
+        let said = self
+            .ask("for-each-ref", &["--format=%(refname) %(objectname)"], b"")
+            .await?;
+        let said = String::from_utf8_lossy(&said).into_owned();
+        let pairs = said.lines().filter_map(|line| line.split_once(' '));
+        let commit = self
+            .ask("rev-parse", &["--verify", "--quiet", "HEAD^{commit}"], b"")
+            .await
+            .ok();
+        let commit = commit.map(|said| String::from_utf8_lossy(&said).trim().to_owned());
+        Ok(Refs {
+            head: head.trim().to_owned(),
+            commit: commit.filter(|commit| !commit.is_empty()),
+            all: pairs
+                .map(|(name, object)| (name.to_owned(), object.to_owned()))
+                .collect(),
+        })
+    }
+
+    /// Commits that are in one's history and not in another's, the newest first, at most one more than [`COMMITS`].
+    ///
+    /// # Errors
+    /// When git fails.
+    pub async fn commits(&self, new: &str, old: Option<&str>) -> Result<Vec<String>, StoriesError> {
+        let most = format!("--max-count={}", COMMITS + 1);
+        let without = old.map(|old| format!("^{old}"));
+        let mut words = vec![most.as_str(), new];
+        words.extend(without.as_deref());
+        let said = self.ask("rev-list", &words, b"").await?;
+        Ok(String::from_utf8_lossy(&said)
+            .lines()
+            .map(str::to_owned)
+            .collect())
+    }
+
+    /// Whether a commit is in another's history.
+    ///
+    /// # Errors
+    /// When git fails.
+    pub async fn is_before(&self, old: &str, new: &str) -> Result<bool, StoriesError> {
+        let between = self
+            .ask("rev-list", &["--max-count=1", old, &format!("^{new}")], b"")
+            .await?;
+        Ok(between.is_empty())
+    }
+
+    /// Paths that commits change, against each of their parents.
+    ///
+    /// # Errors
+    /// When git fails.
+    pub async fn paths_of(&self, commits: &[String]) -> Result<Vec<TreePath>, StoriesError> {
+        let words = [
+            "--stdin",
+            "-r",
+            "-z",
+            "-m",
+            "--root",
+            "--no-renames",
+            "--name-only",
+            "--no-commit-id",
+            "--no-ext-diff",
+            "--no-textconv",
+            "--ignore-submodules=none",
+        ];
+        let input = commits
+            .iter()
+            .map(|commit| format!("{commit}\n"))
+            .collect::<String>();
+        let said = self.ask("diff-tree", &words, input.as_bytes()).await?;
+        let names = said
+            .split(|byte| *byte == 0)
+            .filter(|name| !name.is_empty());
+        let mut paths: Vec<TreePath> = names.filter_map(|name| TreePath::new(name).ok()).collect();
+        paths.sort();
+        paths.dedup();
+        Ok(paths)
+    }
+
+    /// Keeps an object under a ref of ours.
+    ///
+    /// # Errors
+    /// When git fails.
+    pub async fn keep(&self, name: &str, object: &str) -> Result<(), StoriesError> {
+        self.ask("update-ref", &[name, object], b"")
+            .await
+            .map(|_| ())
+    }
+
+    async fn ask(&self, verb: &str, words: &[&str], input: &[u8]) -> Result<Vec<u8>, StoriesError> {
+        let mut command = Command::new(&self.git, &self.dir.top).exact_env(self.env.clone());
+        for one in NOTHING_RUNS {
+            command = command.args(["-c", one]);
+        }
+        let command = command
+            .arg(verb)
+            .args(words.iter().copied())
+            .env("GIT_DIR", self.dir.dir.as_os_str())
+            .env("GIT_WORK_TREE", self.dir.top.as_os_str())
+            .env("GIT_OPTIONAL_LOCKS", "0")
+            .env("GIT_NO_LAZY_FETCH", "1")
+            .env("GIT_NO_REPLACE_OBJECTS", "1")
+            .env("GIT_TERMINAL_PROMPT", "0")
+            .env("LC_ALL", "C")
+            .stdin_bytes(input);
+        let limits = Limits {
+            keep: 64 << 20,
+            max_output: 128 << 20,
+            ..Limits::within(PATIENCE)
+        };
+        let failed = |said: String| StoriesError::Git {
+            verb: verb.to_owned(),
+            said,
+        };
+        let done = capture(&command, &limits)
+            .await
+            .map_err(|error| failed(error.to_string()))?;
+        match done.success() && !done.stdout.is_truncated() {
+            true => Ok(done.stdout.bytes()),
+            false => Err(failed(done.stderr.text().trim().replace('\n', "; "))),
+        }
+    }
+}
+
+/// Whether a name in git's own directory is one that commits, or looks at the repository, write: what they mean is in
+/// the refs, which are held against each other.
+#[must_use]
+pub fn is_written_by_commits(path: &TreePath) -> bool {
+    const NAMES: [&str; 10] = [
+        "AUTO_MERGE",
+        "COMMIT_EDITMSG",
+        "HEAD",
+        "ORIG_HEAD",
+        "gc.log",
+        "gc.pid",
+        "index",
+        "index.lock",
+        "packed-refs",
+        "packed-refs.lock",
+    ];
+    let text = path.as_path().as_os_str();
+    let is_shared_index = path.as_bytes().starts_with(b"sharedindex.");
+    let first = path.parts().next().unwrap_or_default();
+    let is_ref = [b"refs".as_slice(), b"reftable"].contains(&first);
+    is_ref || is_shared_index || NAMES.iter().any(|name| text == OsStr::new(name))
+}

@@ -1,0 +1,195 @@
+//! What a run holds, and what all its parts do with it.
+
+use std::path::PathBuf;
+
+use carson_proc::Cancel;
+use carson_redact::Redactor;
+
+use super::areas::{Areas, Kind, Seen};
+use super::before::Before;
+use super::error::StoriesError;
+use super::event::{Outcome, What};
+use super::journal::Journal;
+use super::patch::patch;
+use super::place::Place;
+use super::refs::to_keep;
+use super::repo::{Refs, Repo};
+use super::told::Told;
+use crate::caller::Caller;
+use crate::executor_version::ExecutorVersion;
+use crate::json_file::{Sync, write_bytes};
+use crate::tree::Contents;
+
+/// Reasons that are written down of an attempt; the patch has the rest.
+const REASONS: usize = 20;
+
+/// Who runs it.
+#[derive(Clone, Debug)]
+pub struct Given {
+    /// The process that asks: its environment is that of executors and promises.
+    pub caller: Caller,
+    /// Ends it early.
+    pub cancel: Cancel,
+}
+
+/// An attempt that is over, before it is written down.
+#[derive(Clone, Debug)]
+pub(super) struct Over {
+    pub story: String,
+    pub attempt: u32,
+    pub outcome: Outcome,
+    pub why: Vec<String>,
+    pub ended_by: String,
+    pub took: std::time::Duration,
+    pub changed: u64,
+}
+
+/// What a run holds.
+pub(super) struct Runner<'r> {
+    pub place: &'r Place,
+    pub given: &'r Given,
+    pub journal: Journal,
+    pub areas: Areas,
+    pub contents: Contents,
+    pub repo: Option<Repo>,
+    pub version: ExecutorVersion,
+    /// How everything was when it was looked at last.
+    pub seen: Option<Seen>,
+    pub told: &'r mut dyn FnMut(Told),
+}
+
+impl Runner<'_> {
+    /// The repository's refs.
+    pub async fn refs(&self) -> Result<Option<Refs>, StoriesError> {
+        match &self.repo {
+            Some(repo) => Ok(Some(repo.refs().await?)),
+            None => Ok(None),
+        }
+    }
+
+    /// Makes everything again what it was before an attempt, keeps what it made, and writes down how it ended.
+    pub async fn undone(
+        &mut self,
+        before: &Before,
+        after: Option<&Refs>,
+        over: Over,
+    ) -> Result<(), StoriesError> {
+        let patch = self.keep_patch(&before.seen, &over)?;
+        let kept = match (&before.refs, after) {
+            (Some(before), Some(after)) => to_keep(before, after, &over.story, over.attempt),
+            _ => Vec::new(),
+        };
+        let (missed, seen) = self.areas.undo(&before.seen, &mut self.contents)?;
+        self.journal.reopen()?;
+        self.journal.restore()?;
+        for (name, object) in kept.iter().filter(|_| missed.is_empty()) {
+            if let Some(repo) = &self.repo {
+                repo.keep(name, object).await?;
+            }
+        }
+        self.seen = Some(seen);
+        let (story, attempt) = (over.story.clone(), over.attempt);
+        let kept = kept.into_iter().map(|(name, _)| name).collect();
+        self.write_down(
+            over,
+            patch,
+            kept,
+            self.seen.as_ref().and_then(Seen::tree_hash),
+        )?;
+        if missed.is_empty() {
+            return Ok(());
+        }
+        let what = missed
+            .iter()
+            .take(REASONS)
+            .map(|one| format!("\n  {}: {}", one.path, one.why))
+            .collect();
+        Err(StoriesError::NotUndone {
+            story,
+            attempt,
+            what,
+        })
+    }
+
+    /// Writes down how an attempt ended.
+    pub fn write_down(
+        &mut self,
+        over: Over,
+        patch: Option<PathBuf>,
+        kept: Vec<String>,
+        tree_hash: Option<crate::digest::Digest>,
+    ) -> Result<(), StoriesError> {
+        let why = shortened(&over.why, &self.given.caller.redactor);
+        (self.told)(Told::Attempt {
+            id: over.story.clone(),
+            attempt: over.attempt,
+            outcome: over.outcome,
+            why: why.clone(),
+            changed: over.changed,
+            took: over.took,
+        });
+        let relative = |path: PathBuf| {
+            path.strip_prefix(&self.place.root)
+                .unwrap_or(&path)
+                .display()
+                .to_string()
+        };
+        self.journal.add(What::AttemptEnded {
+            story: over.story,
+            attempt: over.attempt,
+            outcome: over.outcome,
+            why,
+            ended_by: over.ended_by,
+            took_ms: u64::try_from(over.took.as_millis()).unwrap_or(u64::MAX),
+            changed: over.changed,
+            tree_hash,
+            patch: patch.map(relative),
+            kept,
+        })
+    }
+
+    /// What an attempt changed in the tree, as a file; none where it changed nothing.
+    fn keep_patch(&mut self, before: &Seen, over: &Over) -> Result<Option<PathBuf>, StoriesError> {
+        let after = self
+            .areas
+            .look(Some(before), &mut self.contents, &[], None)?;
+        let changed = self.areas.changes(before, &after);
+        let trees = changed.iter().filter(|area| area.kind == Kind::Tree);
+        let text: String = trees
+            .map(|tree| patch(&tree.root, &self.contents, &tree.changes))
+            .collect();
+        if text.is_empty() {
+            return Ok(None);
+        }
+        self.file(&over.story, over.attempt, "patch", text.as_bytes())
+            .map(Some)
+    }
+
+    /// Writes a file of an attempt, without secrets.
+    pub fn file(
+        &self,
+        story: &str,
+        attempt: u32,
+        kind: &str,
+        bytes: &[u8],
+    ) -> Result<PathBuf, StoriesError> {
+        self.place.make()?;
+        let path = self.place.new_file(story, attempt, kind);
+        let bytes = self.given.caller.redactor.redact_bytes(bytes);
+        write_bytes(&path, &bytes, Sync::Later).map_err(StoriesError::io(&path))?;
+        Ok(path)
+    }
+}
+
+/// The first reasons, and how many more there are.
+fn shortened(why: &[String], redactor: &Redactor) -> Vec<String> {
+    let mut short: Vec<String> = why
+        .iter()
+        .take(REASONS)
+        .map(|one| redactor.redact(one).into_owned())
+        .collect();
+    if why.len() > REASONS {
+        short.push(format!("and {} more", why.len() - REASONS));
+    }
+    short
+}

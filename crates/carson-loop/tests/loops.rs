@@ -1,0 +1,16 @@
+//! Whole loops: real programs, real git, real trees.
+
+#[path = "loops/again.rs"]
+mod again;
+#[path = "loops/back.rs"]
+mod back;
+#[path = "loops/bounds.rs"]
+mod bounds;
+#[path = "loops/edits.rs"]
+mod edits;
+#[path = "loops/progress.rs"]
+mod progress;
+#[path = "loops/scene.rs"]
+mod scene;
+#[path = "loops/schema.rs"]
+mod schema;

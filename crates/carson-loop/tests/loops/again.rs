@@ -1,0 +1,159 @@
+//! Running a loop again: after its end, and after a death.
+
+use carson_loop::config::Changes;
+use carson_loop::error::LoopError;
+use carson_loop::event::Happened;
+use carson_loop::journal::Journal;
+use carson_loop::json_file::Sync;
+use carson_loop::meta::Outcome;
+use carson_loop::run::{Step, Wish};
+use carson_loop::status::Status;
+
+use crate::scene::Scene;
+
+fn more(more: u32) -> Wish {
+    Wish {
+        more: Some(more),
+        fresh: false,
+    }
+}
+
+const FRESH: Wish = Wish {
+    more: None,
+    fresh: true,
+};
+
+#[tokio::test]
+async fn what_has_ended_goes_on_with_more_or_begins_anew() {
+    let scene = Scene::new(
+        "cat n; test $(wc -l < n) -ge 3",
+        "echo line >> n; echo $CARSON_LOOP_ATTEMPT",
+    );
+    scene.write("n", "");
+    let one = Changes {
+        max_attempts: Some(1),
+        ..Changes::default()
+    };
+    scene.change(&one);
+    assert_eq!(scene.run().await.status, Status::Exhausted);
+    let refused = scene.run_again(Wish::default()).await.unwrap_err();
+    let hint = refused.hint().unwrap();
+    assert!(
+        matches!(refused, LoopError::Ended { .. })
+            && hint.contains("--more N")
+            && hint.contains("--fresh")
+    );
+    let state = scene.run_again(more(1)).await.unwrap();
+    assert_eq!(
+        (state.status, state.attempt, state.max_attempts),
+        (Status::Exhausted, 2, 2)
+    );
+    let state = scene.run_again(more(5)).await.unwrap();
+    assert_eq!(
+        (state.status, state.attempt, state.max_attempts),
+        (Status::Done, 3, 7)
+    );
+    // It says so, and does nothing.
+    let state = scene.run().await;
+    assert_eq!((state.status, state.attempt), (Status::Done, 3));
+    assert_eq!(scene.read("n").lines().count(), 3);
+    scene.write("n", "");
+    let mut put_away = String::new();
+    let mut watch = |step: Step<'_>| {
+        if let Step::PutAway(to) = step {
+            put_away = to.to_owned();
+        }
+    };
+    let state = scene.watched(FRESH, &mut watch).await.unwrap();
+    assert_eq!((state.status, state.attempt), (Status::Done, 3));
+    assert_eq!(put_away, "runs/001");
+    assert!(scene.has(".carson/loop/runs/001/attempts/003/meta.json"));
+    assert!(scene.has(".carson/loop/runs/001/config.json"));
+    // Another task was never done.
+    let other = Changes {
+        promise: Some(carson_loop::words::Words::line("test -e other").unwrap()),
+        task: Some(carson_loop::words::Words::line("touch other").unwrap()),
+        ..Changes::default()
+    };
+    scene.change(&other);
+    let state = scene.run().await;
+    assert_eq!((state.status, state.attempt), (Status::Done, 1));
+    assert!(scene.has(".carson/loop/runs/002/attempts"));
+}
+
+#[tokio::test]
+async fn attempts_after_more_are_not_held_against_those_before() {
+    let scene = Scene::new("false", "echo same; echo x >> n");
+    let state = scene.run().await;
+    assert_eq!((state.status, state.attempt), (Status::Stagnated, 3));
+    let state = scene.run_again(more(0)).await.unwrap();
+    assert_eq!(
+        (state.status, state.attempt, state.max_attempts),
+        (Status::Stagnated, 6, 10)
+    );
+}
+
+#[tokio::test]
+async fn after_a_death_it_goes_on_under_the_same_bounds_and_numbers_rise() {
+    let scene = Scene::new(
+        "test -e done",
+        "echo $CARSON_LOOP_ATTEMPT > n; test $CARSON_LOOP_ATTEMPT -lt 4 || touch done",
+    );
+    let one = Changes {
+        max_attempts: Some(1),
+        ..Changes::default()
+    };
+    scene.change(&one);
+    scene.run().await;
+    // What a process leaves that is killed in its second attempt.
+    let dead = r#"{"pid": 1, "start": 18446744073709551615, "what": "carson loop run", "since": "2026-01-02T03:04:05Z"}"#;
+    std::fs::write(scene.place.lock(), dead).unwrap();
+    let mut journal = Journal::open(&scene.place, &scene.caller.clock).unwrap();
+    let hash = carson_loop::digest::Digest::of(b"x");
+    for what in [
+        Happened::Started {
+            pid: 1,
+            max_attempts: 4,
+            subject: journal.state().subject.unwrap(),
+            goes_on: false,
+            sandbox: false,
+        },
+        Happened::AttemptStarted {
+            attempt: 2,
+            prompt_hash: hash,
+            tree_before_hash: hash,
+        },
+    ] {
+        journal.add(what, Sync::Later).unwrap();
+    }
+    drop(journal);
+    scene.write("half", "done by the dead");
+    let status = carson_loop::api::status(&scene.place).unwrap();
+    assert_eq!(status.status, Status::Running);
+    assert!(status.owner.is_none() && status.died.is_some());
+    let four = Changes {
+        max_attempts: Some(4),
+        ..Changes::default()
+    };
+    scene.change(&four);
+    let mut seen = Vec::new();
+    let mut watch = |step: Step<'_>| match step {
+        Step::TookOver(owner) => seen.push(format!("took over {}", owner.pid)),
+        Step::Interrupted(meta) => seen.push(format!("interrupted {}", meta.attempt)),
+        Step::Attempt(number, of) => seen.push(format!("{number} of {of}")),
+        _ => {}
+    };
+    let state = scene.watched(Wish::default(), &mut watch).await.unwrap();
+    assert_eq!(seen, ["took over 1", "interrupted 2", "3 of 4", "4 of 4"]);
+    assert_eq!((state.status, state.attempt), (Status::Done, 4));
+    assert_eq!(scene.meta(2).outcome, Outcome::Interrupted);
+    let back = carson_loop::api::Mine::Refuse;
+    carson_loop::api::rollback(&scene.place, &scene.caller, 1, back)
+        .await
+        .unwrap();
+    assert!(!scene.has("half"));
+    carson_loop::api::rollback(&scene.place, &scene.caller, 2, back)
+        .await
+        .unwrap();
+    assert_eq!(scene.read("half"), "done by the dead");
+}

@@ -1,0 +1,9 @@
+//! Stories with real executors, real git and real files.
+
+mod killed;
+mod outside;
+mod plan;
+mod ralph;
+mod repository;
+mod six;
+mod tree;

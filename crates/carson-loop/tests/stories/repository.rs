@@ -1,0 +1,180 @@
+//! What an executor may and may not do to a repository.
+
+use carson_loop::stories::native::Asked;
+use serde_json::json;
+
+use crate::tree::{Ran, Tree, story};
+
+async fn once(tree: &Tree, script: &str) -> Ran {
+    let asked = Asked {
+        max_attempts: Some(1),
+        ..Asked::default()
+    };
+    tree.plan(&[story("S-1", json!({}))]);
+    tree.run_as(script, asked).await
+}
+
+const MAY_NOT: &[(&str, &str)] = &[
+    (
+        "git config core.fsmonitor 'touch evil'",
+        ".git/config was changed",
+    ),
+    (
+        "echo 'touch evil' > .git/hooks/pre-commit; chmod 755 .git/hooks/pre-commit",
+        ".git/hooks/pre-commit was changed",
+    ),
+    (
+        "echo '*.rs filter=evil' > .git/info/attributes",
+        ".git/info/attributes was changed",
+    ),
+    ("git branch other", "refs/heads/other was changed"),
+    ("git tag v1", "refs/tags/v1 was changed"),
+    (
+        "git checkout -q -b other",
+        "HEAD was moved (ref: refs/heads/other)",
+    ),
+    ("git checkout -q --detach", "HEAD was moved"),
+    (
+        "echo x >> docs/a.md; git stash -q",
+        "refs/stash was changed",
+    ),
+    (
+        "git reset -q --hard HEAD~1",
+        "commits that were on the branch are not on it any more",
+    ),
+    (
+        "git commit -q --amend -m other",
+        "commits that were on the branch are not on it any more",
+    ),
+    (
+        "echo x > src/new; git add -A; git commit -q -m out",
+        "a commit changes src/new, which is outside of its scope",
+    ),
+    // Back again, but in the history.
+    (
+        "echo x > src/new; git add -A; git commit -q -m in; git rm -q src/new; git commit -q -m out",
+        "a commit changes src/new, which is outside of its scope",
+    ),
+    (
+        "git add -f stories.json; git commit -q -m plan",
+        "a commit changes stories.json, which is outside of its scope",
+    ),
+    (
+        "git add -f .carson; git commit -q -m own",
+        "which is outside of its scope",
+    ),
+    (
+        "git update-ref refs/heads/other $(git commit-tree -p HEAD -m sneaky HEAD^{tree})",
+        "refs/heads/other was changed",
+    ),
+    ("rm .git/HEAD", "no repository is there any more)"),
+    (
+        "echo 'garbage' > .git/refs/heads/main",
+        "commits that were on the branch are not on it any more",
+    ),
+];
+
+#[tokio::test]
+async fn every_way_to_another_history_is_seen_and_undone() {
+    let tree = Tree::new().await;
+    let (before, refs) = (tree.snapshot(), tree.refs().await);
+    for (script, right) in MAY_NOT {
+        let ran = once(&tree, script).await;
+        assert_eq!(ran.outcomes(), ["out_of_scope"], "{script}: {:?}", ran.came);
+        let said = |why: &String| why.contains(right);
+        assert!(ran.why().iter().any(said), "{script}: {:?}", ran.why());
+        assert_eq!(tree.refs().await, refs, "{script}");
+        assert!(
+            tree.changes(&before).is_empty(),
+            "{script}: {:?}",
+            tree.changes(&before)
+        );
+        let status = tree.git("status --porcelain --untracked-files=no").await;
+        assert_eq!(status, "", "{script}: the index is as it was");
+        tree.hold();
+    }
+    assert!(!tree.has("evil"));
+}
+
+#[tokio::test]
+async fn commits_within_the_scope_stay_and_those_of_a_story_that_failed_are_kept() {
+    let tree = Tree::new().await;
+    let head = tree.git("rev-parse HEAD").await;
+    let commit = "echo x >> docs/a.md; git add docs; git commit -q -m in";
+    assert_eq!(once(&tree, commit).await.outcomes(), ["passed"]);
+    let passed = tree.git("rev-parse HEAD").await;
+    assert_ne!(passed, head);
+    assert_eq!(tree.git("log --format=%s -1").await, "in\n");
+
+    let ran = once(
+        &tree,
+        &format!("{commit}; git rev-parse HEAD > \"$OUT/lost\"; exit 1"),
+    )
+    .await;
+    assert_eq!(ran.outcomes(), ["tool_failed"]);
+    assert_eq!(
+        tree.git("rev-parse HEAD").await,
+        passed,
+        "the branch is where it stood"
+    );
+    let lost = std::fs::read_to_string(tree.outside().join("lost")).unwrap();
+    assert_eq!(tree.git("rev-parse refs/carson/stories/S-1-1").await, lost);
+    let events = tree.events();
+    let ended = events
+        .iter()
+        .rfind(|event| event["event"] == "attempt_ended")
+        .unwrap();
+    assert_eq!(ended["kept"], json!(["refs/carson/stories/S-1-1"]));
+    // The next one has a name of its own.
+    let ran = once(&tree, &format!("{commit}; exit 1")).await;
+    assert_eq!(ran.outcomes(), ["tool_failed"]);
+    assert_eq!(tree.git("rev-parse refs/carson/stories/S-1-1").await, lost);
+}
+
+#[tokio::test]
+async fn in_a_work_tree_of_its_own_and_on_a_branch_without_commits() {
+    let tree = Tree::new().await;
+    tree.git("worktree add -q ../linked -b linked").await;
+    let linked = Tree {
+        root: tree.outside().canonicalize().unwrap().join("linked"),
+        ..tree
+    };
+    let refs = linked.git("for-each-ref").await;
+    let ran = once(
+        &linked,
+        "echo x > src/new; git add -A; git commit -q -m out",
+    )
+    .await;
+    assert_eq!(ran.outcomes(), ["out_of_scope"], "{:?}", ran.came);
+    let after = linked.git("for-each-ref").await;
+    let after: String = after
+        .lines()
+        .filter(|line| !line.contains("refs/carson/"))
+        .map(|line| format!("{line}\n"))
+        .collect();
+    assert_eq!(after, refs);
+    assert_eq!(
+        once(&linked, "echo x >> docs/a.md; git commit -q -a -m in")
+            .await
+            .outcomes(),
+        ["passed"]
+    );
+
+    let unborn = Tree::bare();
+    unborn.git("init -q -b main").await;
+    assert_eq!(
+        once(&unborn, "git add docs; git commit -q -m first")
+            .await
+            .outcomes(),
+        ["passed"]
+    );
+    let unborn = Tree::bare();
+    unborn.git("init -q -b main").await;
+    assert_eq!(
+        once(&unborn, "git add src; git commit -q -m first")
+            .await
+            .outcomes(),
+        ["out_of_scope"]
+    );
+    assert!(unborn.git("for-each-ref refs/heads").await.is_empty());
+}

@@ -1,0 +1,145 @@
+//! Why a call is not answered as it was asked.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use carson_config::McpGrant;
+use carson_loop::error::LoopError;
+use carson_operator::Refusal;
+use thiserror::Error;
+use tokio::task::JoinError;
+
+/// A call that is refused, or cannot be answered now.
+#[derive(Debug, Error)]
+pub enum Refused {
+    /// The server was not given what the tool needs.
+    #[error("this server has not the grant {:?}, so it changes nothing of that kind", .0.as_str())]
+    NotGranted(McpGrant),
+    /// The arguments are not those of the tool.
+    #[error("these are no arguments of {tool}: {source}")]
+    Arguments {
+        /// The tool.
+        tool: &'static str,
+        /// What is wrong with them.
+        source: serde_json::Error,
+    },
+    /// One argument does not hold.
+    #[error("{name}: {problem}")]
+    Argument {
+        /// Its name.
+        name: &'static str,
+        /// What is wrong with it.
+        problem: String,
+    },
+    /// There is no fleet, or it cannot be opened.
+    #[error("{why}")]
+    NoFleet {
+        /// Why.
+        why: String,
+        /// What to do.
+        hints: Vec<String>,
+    },
+    /// The server does not work in that directory.
+    #[error("directory: {asked:?} is no directory that this server works in")]
+    Elsewhere {
+        /// What was asked for.
+        asked: String,
+        /// Where it works.
+        works_in: Vec<String>,
+    },
+    /// The server works in several directories, or in none.
+    #[error("directory: say in which one")]
+    WhichDirectory {
+        /// Where it works.
+        works_in: Vec<String>,
+    },
+    /// Too many issues were filed.
+    #[error("this server has filed {most} issues in the last {}", hours(.within))]
+    TooManyIssues {
+        /// The most that it files.
+        most: usize,
+        /// In that time.
+        within: Duration,
+    },
+    /// Too many calls are answered at this moment.
+    #[error("{0} calls are answered at this moment, and that is the most")]
+    TooManyCalls(usize),
+    /// It took too long.
+    #[error("it was not answered within {} s", .0.as_secs())]
+    TooSlow(Duration),
+    /// The answer has no JSON.
+    #[error("the answer is no JSON")]
+    NoJson(#[source] serde_json::Error),
+    /// A file of a loop is a link: what it leads to is none of the loop's.
+    #[error("{file:?} is a link, and a loop's files are its own")]
+    Link {
+        /// The file.
+        file: PathBuf,
+    },
+    /// Something in it panicked.
+    #[error("it broke")]
+    Broke(#[source] JoinError),
+    /// The operator's verb refuses.
+    #[error(transparent)]
+    Verb(#[from] Refusal),
+    /// The loop refuses.
+    #[error(transparent)]
+    Loop(#[from] LoopError),
+}
+
+fn hours(span: &Duration) -> String {
+    match span.as_secs() / 3_600 {
+        1 => "hour".to_owned(),
+        hours => format!("{hours} hours"),
+    }
+}
+
+impl Refused {
+    /// What to do next; nothing where the sentence says it.
+    #[must_use]
+    pub fn hints(&self) -> Vec<String> {
+        let works_in = |places: &[String]| {
+            match places {
+            [] => "it works in no directory: whoever starts it names some (`carson mcp --root DIR`, `roots` in [mcp])"
+                .to_owned(),
+            places => format!("it works in: {}", places.join(", ")),
+        }
+        };
+        match self {
+            Self::NotGranted(grant) => vec![format!(
+                "whoever starts the server grants it: `carson mcp --grant {0}`, or grant = [{0:?}] in [mcp] of carson.toml. \
+                 Ask them; nothing that a client says changes it",
+                grant.as_str()
+            )],
+            Self::Arguments { tool, .. } => vec![format!("look at the schema of {tool}")],
+            Self::NoFleet { hints, .. } => hints.clone(),
+            Self::Elsewhere {
+                works_in: places, ..
+            }
+            | Self::WhichDirectory { works_in: places } => vec![works_in(places)],
+            Self::TooManyIssues { .. } | Self::TooManyCalls(_) => {
+                vec!["try again later".to_owned()]
+            }
+            Self::NoJson(_) | Self::Broke(_) => {
+                vec!["this is a bug in Carson: report it".to_owned()]
+            }
+            Self::Link { .. } => vec!["take the link away".to_owned()],
+            Self::Verb(refusal) => refusal.hint().into_iter().collect(),
+            Self::Loop(error) => of_loop(error),
+            Self::Argument { .. } | Self::TooSlow(_) => Vec::new(),
+        }
+    }
+}
+
+/// Hints of a loop are for who types; here they are arguments.
+fn of_loop(error: &LoopError) -> Vec<String> {
+    let said = match error {
+        LoopError::Ended { .. } => {
+            "`more` of loop_start gives it so many more attempts; `fresh` begins anew and keeps those so far"
+        }
+        LoopError::Edited { .. } => "`keep_mine` leaves those files as they are",
+        LoopError::NotRunning { .. } => "loop_status says how it stands",
+        error => return error.hint().into_iter().collect(),
+    };
+    vec![said.to_owned()]
+}

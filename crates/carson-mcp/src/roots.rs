@@ -1,0 +1,220 @@
+//! Where a server works with loops: no argument leads anywhere else.
+
+use std::path::{Path, PathBuf};
+
+use carson_loop::api;
+use carson_loop::error::LoopError;
+use carson_loop::place::{Layout, Place};
+
+use crate::refused::Refused;
+
+/// The longest path that is looked at.
+const LONGEST: usize = 4_096;
+
+/// Directories that were given by who started the server.
+#[derive(Clone, Debug, Default)]
+pub struct Roots {
+    /// The one that it was started in: itself, and nothing below it.
+    pub here: Option<PathBuf>,
+    /// Those in which, and below which, it works.
+    pub below: Vec<PathBuf>,
+}
+
+impl Roots {
+    /// The loop of the directory that an argument names: the nearest one upward, as long as that is no further
+    /// up than the server may work.
+    pub(crate) fn loop_in(&self, asked: Option<&str>) -> Result<Place, Refused> {
+        let from = self.directory(asked)?;
+        let place = api::find(&from, Layout::Native)?;
+        if !self.hold(place.root()) {
+            return Err(LoopError::None { from }.into());
+        }
+        // Whoever made the repository may have put links in the place of the loop's files, and what is wrong in a
+        // file is told with a piece of it.
+        for file in own_files(&place) {
+            if file
+                .symlink_metadata()
+                .is_ok_and(|found| found.is_symlink())
+            {
+                return Err(Refused::Link { file });
+            }
+        }
+        Ok(place)
+    }
+
+    /// The directory that an argument names, by its real path: links are followed first, and what counts is
+    /// where they lead. That something is not there and that it lies elsewhere is the same answer: nobody
+    /// learns what there is.
+    fn directory(&self, asked: Option<&str>) -> Result<PathBuf, Refused> {
+        let Some(asked) = asked else {
+            return self.only();
+        };
+        let elsewhere = || Refused::Elsewhere {
+            asked: asked.chars().take(200).collect(),
+            works_in: self.names(),
+        };
+        if asked.is_empty() || asked.len() > LONGEST || asked.contains('\0') {
+            return Err(elsewhere());
+        }
+        let path = match (self.start(), Path::new(asked)) {
+            (Some(from), path) => from.join(path),
+            (None, path) if path.is_absolute() => path.to_owned(),
+            (None, _) => return Err(elsewhere()),
+        };
+        let found = real(&path).ok_or_else(elsewhere)?;
+        match self.hold(&found) {
+            true => Ok(found),
+            false => Err(elsewhere()),
+        }
+    }
+
+    /// The one that is meant where nobody says.
+    fn only(&self) -> Result<PathBuf, Refused> {
+        let found = self.start().and_then(real);
+        found.ok_or_else(|| Refused::WhichDirectory {
+            works_in: self.names(),
+        })
+    }
+
+    /// From where relative paths lead.
+    fn start(&self) -> Option<&Path> {
+        match (&self.here, self.below.as_slice()) {
+            (Some(here), _) => Some(here),
+            (None, [only]) => Some(only),
+            (None, _) => None,
+        }
+    }
+
+    fn hold(&self, found: &Path) -> bool {
+        let is_here = self.here.as_deref().and_then(real);
+        let mut roots = self.below.iter().filter_map(|root| real(root));
+        is_here.as_deref() == Some(found) || roots.any(|root| found.starts_with(root))
+    }
+
+    fn names(&self) -> Vec<String> {
+        let all = self.here.iter().chain(&self.below);
+        all.map(|dir| dir.display().to_string()).collect()
+    }
+}
+
+/// Those that are read when a loop is looked at. What attempts printed is looked at where it is told.
+fn own_files(place: &Place) -> [PathBuf; 7] {
+    let alpf = place.root().join(".alpf");
+    [
+        place.config(),
+        place.state(),
+        place.events(),
+        place.lock(),
+        place.checkpoints(),
+        place.alpf_config(),
+        alpf,
+    ]
+}
+
+/// A directory with no link and no `..` in its path.
+fn real(path: &Path) -> Option<PathBuf> {
+    path.canonicalize().ok().filter(|path| path.is_dir())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::symlink;
+
+    use super::*;
+
+    fn scene() -> (tempfile::TempDir, Roots) {
+        let dir = tempfile::tempdir().unwrap();
+        let at = |name: &str| dir.path().join(name);
+        for name in ["here/sub", "root/project/deep", "rootless", "secret"] {
+            std::fs::create_dir_all(at(name)).unwrap();
+        }
+        std::fs::write(at("root/file"), "").unwrap();
+        symlink(at("secret"), at("root/link")).unwrap();
+        symlink(at("root/project"), at("here/project")).unwrap();
+        symlink("/", at("root/project/top")).unwrap();
+        let roots = Roots {
+            here: Some(at("here")),
+            below: vec![at("root")],
+        };
+        (dir, roots)
+    }
+
+    #[test]
+    fn a_directory_is_the_one_that_was_started_in_or_one_below_a_root() {
+        let (dir, roots) = scene();
+        let dir = dir.path().canonicalize().unwrap();
+        let found = |asked| roots.directory(asked).unwrap();
+        assert_eq!(found(None), dir.join("here"));
+        assert_eq!(found(Some(".")), dir.join("here"));
+        assert_eq!(found(Some("../root")), dir.join("root"));
+        assert_eq!(found(Some("project/deep")), dir.join("root/project/deep"));
+        let absolute = dir.join("root/project/../project");
+        assert_eq!(
+            found(Some(absolute.to_str().unwrap())),
+            dir.join("root/project")
+        );
+    }
+
+    #[test]
+    fn no_path_leads_out_of_them_or_says_what_is_there() {
+        let (dir, roots) = scene();
+        let secret = dir.path().join("secret").display().to_string();
+        let long = "a/".repeat(3_000);
+        for asked in [
+            "sub",
+            "..",
+            "../secret",
+            "../rootless",
+            "../root/link",
+            "../root/project/top",
+            "../root/project/top/etc",
+            "../root/../secret",
+            "../root/file",
+            "../root/nothing",
+            "/",
+            "/etc",
+            "/proc/self/root",
+            "/proc/self/cwd",
+            "~",
+            "",
+            "here\0",
+            secret.as_str(),
+            long.as_str(),
+        ] {
+            let refused = roots.directory(Some(asked)).unwrap_err();
+            let said = refused.to_string();
+            assert!(
+                said.ends_with("no directory that this server works in"),
+                "{said}"
+            );
+            assert!(refused.hints()[0].starts_with("it works in: "));
+        }
+    }
+
+    #[test]
+    fn a_server_that_was_started_nowhere_wants_to_know_which() {
+        let (dir, roots) = scene();
+        let one = Roots {
+            here: None,
+            ..roots
+        };
+        let root = dir.path().canonicalize().unwrap().join("root");
+        assert_eq!(one.directory(None).unwrap(), root);
+        assert_eq!(
+            one.directory(Some("project")).unwrap(),
+            root.join("project")
+        );
+        let two = Roots {
+            here: None,
+            below: vec![dir.path().join("root"), dir.path().join("secret")],
+        };
+        for asked in [None, Some("project")] {
+            let refused = two.directory(asked).unwrap_err();
+            assert!(refused.hints()[0].contains("secret"), "{refused}");
+        }
+        let absolute = root.join("project").display().to_string();
+        assert!(two.directory(Some(&absolute)).is_ok());
+        let none = Roots::default().directory(None).unwrap_err();
+        assert!(none.hints()[0].contains("--root"), "{none}");
+    }
+}

@@ -1,0 +1,138 @@
+//! What tests of this crate stand on: a fleet of its own, and what a server was given.
+
+use std::path::Path;
+use std::sync::{Arc, Mutex};
+
+use carson_config::{LoadOptions, McpGrant, load};
+use carson_core::Clock;
+use carson_home::Home;
+use carson_loop::api;
+use carson_loop::caller::Caller;
+use carson_loop::config::Config;
+use carson_loop::place::{Layout, Place};
+use carson_loop::words::Words;
+use carson_proc::inspector::Inspector;
+use carson_redact::Redactor;
+use carson_store::Store;
+use tempfile::TempDir;
+
+use crate::desk::{Opening, Standing};
+use crate::refused::Refused;
+use crate::roots::Roots;
+
+/// A role that takes issues of the only repository.
+const ROLE: &str = "repos = [\"widget\"]\nengines = [\"claude\"]\ncadence = [\"0 0 * * *\"]\n\
+    work = { from = \"issues\", label = \"carson:ready\" }\n";
+
+/// A home with one repository on the local forge, and one role.
+pub(crate) async fn home(dir: &Path) -> Home {
+    let settings = "[fleet]\nname = \"attic\"\nhost = \"box\"\n[accounts.claude]\nengine = \"claude\"\n\
+        [repos.widget]\nurl = \"/nowhere/widget.git\"\nforge = \"local\"\n";
+    std::fs::write(dir.join("carson.toml"), settings).unwrap();
+    let role = dir.join("roles/hand");
+    std::fs::create_dir_all(&role).unwrap();
+    std::fs::write(role.join("role.toml"), ROLE).unwrap();
+    let options = LoadOptions {
+        home: dir.to_owned(),
+        files: None,
+        env: Vec::new(),
+        user_home: None,
+        machine: "box".into(),
+    };
+    let fleet = load(&options).unwrap().fleet;
+    fleet.layout.create().unwrap();
+    Home {
+        inspector: Inspector::of("/nowhere/carson"),
+        store: Store::open(&fleet.database).await.unwrap(),
+        fleet: Arc::new(fleet),
+        clock: Clock::system(),
+        program: "/nowhere/carson".into(),
+        environ: Vec::new(),
+        user_home: None,
+        redactor: Redactor::default(),
+    }
+}
+
+/// What a server was given; a test takes it back, or gives more.
+pub(crate) struct Given {
+    dir: TempDir,
+    home: Option<Home>,
+    pub(crate) grants: Mutex<Vec<McpGrant>>,
+    pub(crate) roots: Roots,
+}
+
+impl Given {
+    /// A fleet, and these grants.
+    pub(crate) async fn with(grants: &[McpGrant]) -> Arc<Self> {
+        let dir = tempfile::tempdir().unwrap();
+        let home = home(dir.path()).await;
+        Self::of(dir, Some(home), grants)
+    }
+
+    /// No fleet at all.
+    pub(crate) fn nothing() -> Arc<Self> {
+        Self::of(tempfile::tempdir().unwrap(), None, &[])
+    }
+
+    fn of(dir: TempDir, home: Option<Home>, grants: &[McpGrant]) -> Arc<Self> {
+        let roots = Roots {
+            here: Some(dir.path().to_owned()),
+            below: Vec::new(),
+        };
+        Arc::new(Self {
+            dir,
+            home,
+            grants: Mutex::new(grants.to_vec()),
+            roots,
+        })
+    }
+
+    /// Makes a loop where it was started.
+    pub(crate) fn with_loop(&self, promise: &str, task: &str) -> Place {
+        let words = |line| Words::line(line).unwrap();
+        let config = Config::new(words(promise), words(task));
+        api::init(self.dir.path(), Layout::Native, &config).unwrap()
+    }
+
+    pub(crate) fn dir(&self) -> &Path {
+        self.dir.path()
+    }
+
+    pub(crate) fn home(&self) -> &Home {
+        self.home.as_ref().unwrap()
+    }
+}
+
+impl Standing for Given {
+    fn fleet(&self) -> Opening<'_> {
+        Box::pin(async {
+            self.home.clone().ok_or_else(|| Refused::NoFleet {
+                why: "there is no fleet here".to_owned(),
+                hints: vec!["`carson init` makes one".to_owned()],
+            })
+        })
+    }
+
+    fn grants(&self) -> Vec<McpGrant> {
+        self.grants.lock().unwrap().clone()
+    }
+
+    fn roots(&self) -> Roots {
+        self.roots.clone()
+    }
+
+    fn caller(&self) -> Caller {
+        Caller::new(
+            std::env::vars_os(),
+            "/nowhere/carson".into(),
+            self.redactor(),
+        )
+    }
+
+    fn redactor(&self) -> Redactor {
+        self.home
+            .as_ref()
+            .map(|home| home.redactor.clone())
+            .unwrap_or_default()
+    }
+}

@@ -1,0 +1,435 @@
+//! `carson loop` as a person types it: the binary, its exit codes, its files; killed, raced, in the background.
+
+#![expect(clippy::disallowed_methods, reason = "it runs the binary under test")]
+
+use std::fs;
+use std::os::unix::process::ExitStatusExt as _;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::time::Duration;
+
+use carson_tests::Dice;
+use carson_tests::fleet::{Ran, binary};
+use carson_tests::until;
+use serde_json::Value;
+use tempfile::TempDir;
+
+/// A directory, and nothing of the machine's own but `PATH`: no fleet, no home.
+struct Here {
+    dir: TempDir,
+}
+
+impl Here {
+    fn new() -> Self {
+        let dir = tempfile::tempdir().unwrap();
+        fs::create_dir(dir.path().join("tree")).unwrap();
+        Self { dir }
+    }
+
+    fn tree(&self) -> PathBuf {
+        self.dir.path().join("tree")
+    }
+
+    fn command(&self, at: &Path, args: &[&str]) -> Command {
+        let mut command = Command::new(binary());
+        command.arg("loop").args(args).current_dir(at).env_clear();
+        command
+            .env("PATH", std::env::var_os("PATH").unwrap())
+            .stdin(Stdio::null());
+        command
+    }
+
+    fn carson(&self, args: &[&str]) -> Ran {
+        self.command(&self.tree(), args).output().unwrap().into()
+    }
+
+    fn json(&self, args: &[&str]) -> Value {
+        let ran = self.carson(&[args, &["--json"]].concat());
+        assert_eq!(ran.code, Some(0), "{args:?}: {ran:#?}");
+        ran.json()
+    }
+
+    fn begun(&self, args: &[&str]) -> Child {
+        let mut command = self.command(&self.tree(), args);
+        command
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .spawn()
+            .unwrap()
+    }
+
+    fn file(&self, name: &str) -> String {
+        fs::read_to_string(self.tree().join(name)).unwrap()
+    }
+
+    /// Every JSON document of the loop is one, and the state is that of the events.
+    fn assert_valid(&self, when: &str) {
+        let mut todo = vec![self.tree().join(".carson/loop")];
+        while let Some(dir) = todo.pop() {
+            for item in fs::read_dir(&dir).unwrap().map(|item| item.unwrap()) {
+                let (path, name) = (item.path(), item.file_name().into_string().unwrap());
+                if item.file_type().unwrap().is_dir() {
+                    todo.push(path);
+                } else if name.ends_with(".json") && !name.starts_with('.') {
+                    let text = fs::read(&path).unwrap();
+                    let read = serde_json::from_slice::<Value>(&text);
+                    assert!(read.is_ok(), "{when}: {}: {read:?}", path.display());
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn two_commands_mend_a_failing_suite_and_say_how() {
+    let here = Here::new();
+    fs::write(here.tree().join("n"), "0\n").unwrap();
+    let promise = "n=$(cat n); echo \"$n of 3 pass\"; test $n = 3";
+    let task = "grep -q 'of 3 pass' && echo mending; echo $(($(cat n) + 1)) > n";
+    let made = here.carson(&["init", "--promise", promise, "--task", task]);
+    assert_eq!(made.code, Some(0), "{made:#?}");
+    let ran = here.carson(&["run"]);
+    assert_eq!(ran.code, Some(0), "{ran:#?}");
+    assert_eq!(ran.stdout, "done: the promise was kept after attempt 3\n");
+    for line in [
+        "attempt 3 of 10\n",
+        "  | mending\n",
+        "  check failed: exit code 1",
+        "2 of 3 pass\n",
+        "1 path changed\n",
+    ] {
+        assert!(ran.stderr.contains(line), "{line:?}: {}", ran.stderr);
+    }
+    let status = here.json(&["status"]);
+    let keys =
+        ["status", "attempt", "max_attempts", "promise_fulfilled"].map(|key| status[key].clone());
+    assert_eq!(
+        keys,
+        [Value::from("done"), 3.into(), 10.into(), true.into()]
+    );
+    let state: Value = serde_json::from_str(&here.file(".carson/loop/state.json")).unwrap();
+    for key in [
+        "status",
+        "attempt",
+        "max_attempts",
+        "last_output_hash",
+        "promise_fulfilled",
+    ] {
+        assert_eq!(state[key], status[key], "{key}");
+    }
+    let config: Value = serde_json::from_str(&here.file(".carson/loop/config.json")).unwrap();
+    assert_eq!(
+        (&config["timeout_seconds"], &config["total_seconds"]),
+        (&300.into(), &3600.into())
+    );
+    let history = here.json(&["history", "1"]);
+    assert_eq!(history["attempts"][0]["attempt"], 3);
+    assert_eq!(history["attempts"][0]["outcome"], "passed");
+    // From a directory below, the same loop.
+    fs::create_dir(here.tree().join("below")).unwrap();
+    let below: Ran = here
+        .command(&here.tree().join("below"), &["rollback", "1"])
+        .output()
+        .unwrap()
+        .into();
+    assert_eq!(below.code, Some(0), "{below:#?}");
+    assert_eq!(here.file("n"), "1\n");
+    let again = here.carson(&["test"]);
+    assert_eq!(again.code, Some(1));
+    assert!(
+        again
+            .stdout
+            .contains("1 of 3 pass\nthe promise is not kept: exit code 1"),
+        "{again:#?}"
+    );
+}
+
+#[test]
+fn every_end_has_its_exit_code() {
+    for (args, code, says) in [
+        (&["--until", "true", "--", "true"][..], 0, "already_done: "),
+        (
+            &["--until", "false", "--max-attempts", "2", "--", "true"],
+            13,
+            "exhausted: 2 attempts failed",
+        ),
+        (
+            &["--until", "false", "--task", "echo same"],
+            13,
+            "stagnated: output matches attempt 2",
+        ),
+        (
+            &["--until", "false", "--", "no-such-agent"],
+            13,
+            "failed: the task `no-such-agent` cannot be started",
+        ),
+        (
+            &["--until", "false", "--total", "1s", "--task", "sleep 60"],
+            14,
+            "timed_out: its whole time of 1 s is over",
+        ),
+    ] {
+        let here = Here::new();
+        let ran = here.carson(&[&["run", "--quiet"], args].concat());
+        assert_eq!(ran.code, Some(code), "{ran:#?}");
+        assert!(ran.stdout.starts_with(says), "{ran:#?}");
+        if code == 13 && !says.starts_with("failed") {
+            let again = here.carson(&["run"]);
+            assert_eq!(again.code, Some(1), "{again:#?}");
+            assert!(
+                again.stderr.contains("--more N") && again.stderr.contains("--fresh"),
+                "{again:#?}"
+            );
+        }
+    }
+    let here = Here::new();
+    for wrong in [
+        &["run"][..],
+        &["init", "--promise", "true"],
+        &["init", "--promise", "", "--task", "x"],
+        &["run", "--until", "true", "--task", "x", "--", "y"],
+        &[
+            "run",
+            "--until",
+            "true",
+            "--task",
+            "x",
+            "--max-attempts",
+            "0",
+        ],
+        &["run", "--until", "true", "--task", "x", "--timeout", "soon"],
+        &["rollback", "x"],
+        &["update", "--max-attempts", "3"],
+    ] {
+        let ran = here.carson(wrong);
+        assert_eq!(ran.code, Some(2), "{wrong:?}: {ran:#?}");
+    }
+    assert!(!here.tree().join(".carson").exists());
+}
+
+#[test]
+fn one_in_the_background_outlives_who_began_it_is_told_and_stopped() {
+    let here = Here::new();
+    let task = "echo $CARSON_LOOP_ATTEMPT >> n; sh -c 'sleep 1000' & sleep 1000";
+    let began = here.json(&["start", "--until", "false", "--task", task]);
+    let pid = began["pid"].as_i64().unwrap();
+    until("the first attempt runs", || {
+        here.tree().join("n").exists().then_some(())
+    });
+    let status = here.json(&["status"]);
+    assert_eq!(
+        (&status["status"], &status["owner"]["pid"]),
+        (&"running".into(), &pid.into())
+    );
+    for racing in [&["run"][..], &["start"], &["rollback", "0"]] {
+        let ran = here.carson(racing);
+        assert_eq!(ran.code, Some(1), "{ran:#?}");
+        assert!(
+            ran.stderr.contains(&format!("carson loop run (pid {pid}")),
+            "{ran:#?}"
+        );
+    }
+    let told = here.carson(&["update", "--task", "true"]);
+    assert!(
+        told.stdout.contains("from the next attempt on"),
+        "{told:#?}"
+    );
+    let stopped = here.json(&["stop"]);
+    assert_eq!(stopped["status"], "stopped");
+    let status = here.json(&["status"]);
+    assert_eq!(
+        (&status["attempt"], &status["last_attempt"]),
+        (&0.into(), &1.into())
+    );
+    let nobody = here.carson(&["stop"]);
+    assert_eq!(nobody.code, Some(1), "{nobody:#?}");
+    let log = here.file(".carson/loop/loop.log");
+    assert!(
+        log.contains("attempt 1 of 10") && log.contains("stopped in attempt 1"),
+        "{log}"
+    );
+
+    // Behind the attempt that runs.
+    let began = here.json(&[
+        "start",
+        "--fresh",
+        "--until",
+        "false",
+        "--task",
+        "echo $CARSON_LOOP_ATTEMPT >> m; until test -e go; do sleep 0.02; done",
+    ]);
+    assert_eq!(began["status"], "running");
+    until("the attempt runs", || {
+        here.tree().join("m").exists().then_some(())
+    });
+    here.json(&["stop", "--after-attempt"]);
+    fs::write(here.tree().join("go"), "").unwrap();
+    let status = until("it has stopped", || {
+        let status = here.json(&["status"]);
+        (status["status"] != "running").then_some(status)
+    });
+    assert_eq!(
+        (&status["status"], &status["attempt"]),
+        (&"stopped".into(), &1.into())
+    );
+    assert!(
+        here.tree()
+            .join(".carson/loop/runs/001/attempts/001/meta.json")
+            .exists()
+    );
+}
+
+#[test]
+fn an_interrupt_at_the_terminal_is_a_stop() {
+    let here = Here::new();
+    let mut child = here.begun(&[
+        "run",
+        "--until",
+        "false",
+        "--task",
+        "echo x > n; sleep 1000",
+    ]);
+    until("the attempt runs", || {
+        here.tree().join("n").exists().then_some(())
+    });
+    let pid = nix::unistd::Pid::from_raw(i32::try_from(child.id()).unwrap());
+    nix::sys::signal::kill(pid, nix::sys::signal::Signal::SIGINT).unwrap();
+    assert_eq!(child.wait().unwrap().code(), Some(10));
+    assert_eq!(here.json(&["status"])["status"], "stopped");
+}
+
+/// So often it is killed here; a longer run says so.
+const KILLS: &str = "CARSON_TEST_KILLS";
+
+#[test]
+fn killed_at_any_moment_it_leaves_valid_files_and_goes_on() {
+    let kills: u32 = std::env::var(KILLS).map_or(25, |count| count.parse().unwrap());
+    let here = Here::new();
+    let made = here.carson(&[
+        "init",
+        "--promise",
+        "cat n; exit 1",
+        "--task",
+        "echo $CARSON_LOOP_ATTEMPT >> n; echo attempt $CARSON_LOOP_ATTEMPT",
+        "--max-attempts",
+        "1000000",
+        "--stagnation-limit",
+        "1000000",
+        "--total",
+        "24h",
+    ]);
+    assert_eq!(made.code, Some(0), "{made:#?}");
+    fs::write(here.tree().join("n"), "").unwrap();
+    let mut dice = Dice::new(7);
+    let mut last = 0;
+    for kill in 0..kills {
+        let mut child = here.begun(&["run", "--quiet"]);
+        // Anywhere from before its lock to its third attempt.
+        std::thread::sleep(Duration::from_micros(dice.roll(60_000)));
+        child.kill().unwrap();
+        let ended = child.wait().unwrap();
+        assert_eq!(ended.signal(), Some(9), "{kill}: {ended:?}");
+        here.assert_valid(&format!("kill {kill}"));
+        let status = here.json(&["status"]);
+        let attempt = status["last_attempt"].as_u64().unwrap();
+        assert!(attempt >= last, "{kill}: numbers rise: {status:#}");
+        last = attempt;
+    }
+    assert!(
+        last > u64::from(kills) / 5,
+        "it was killed before it did anything: {last}"
+    );
+    // And it is one whole history in the end.
+    let done = here.carson(&["run", "--quiet", "--max-attempts", "1"]);
+    assert_eq!(done.code, Some(13), "{done:#?}");
+    let history = here.json(&["history"]);
+    let numbers: Vec<u64> = history["attempts"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|one| one["attempt"].as_u64().unwrap())
+        .collect();
+    let last = *numbers.last().unwrap();
+    assert_eq!(numbers, (1..=last).collect::<Vec<_>>());
+}
+
+#[test]
+fn two_that_begin_at_once_are_one() {
+    for round in 0..5 {
+        let here = Here::new();
+        let args = [
+            "run",
+            "--quiet",
+            "--until",
+            "false",
+            "--task",
+            "echo x >> n; sleep 0.1",
+            "--max-attempts",
+            "1",
+        ];
+        let mut both = [here.begun(&args), here.begun(&args)];
+        let codes = both.each_mut().map(|child| child.wait().unwrap().code());
+        let ran = codes.iter().filter(|code| **code == Some(13)).count();
+        // The slower one may come when the first has ended, and is told so.
+        assert!(ran == 1 && codes.contains(&Some(1)), "{round}: {codes:?}");
+        assert_eq!(here.file("n"), "x\n");
+    }
+}
+
+#[test]
+fn what_alpf_left_is_taken_over_or_gone_on_with() {
+    let config = r#"{"promise": "test -e done", "task": "touch done", "max_attempts": 4, "timeout_seconds": 20, "mode": "x"}"#;
+    let here = Here::new();
+    fs::create_dir(here.tree().join(".alpf")).unwrap();
+    fs::write(here.tree().join(".alpf/config.json"), config).unwrap();
+    assert_eq!(here.json(&["status"])["status"], "idle");
+    let ran = here.carson(&["run"]);
+    assert_eq!(ran.code, Some(0), "{ran:#?}");
+    assert_eq!(here.json(&["status"])["max_attempts"], 4);
+    let left: Vec<_> = fs::read_dir(here.tree().join(".alpf")).unwrap().collect();
+    assert_eq!(left.len(), 1, "nothing else is written there");
+    assert_eq!(here.file(".alpf/config.json"), config);
+
+    fs::remove_file(here.tree().join("done")).unwrap();
+    fs::remove_dir_all(here.tree().join(".carson")).unwrap();
+    let ran = here.carson(&["run", "--compat", "alpf"]);
+    assert_eq!(ran.code, Some(0), "{ran:#?}");
+    assert!(!here.tree().join(".carson").exists());
+    let state: Value = serde_json::from_str(&here.file(".alpf/state.json")).unwrap();
+    assert_eq!(
+        (&state["status"], &state["attempt"]),
+        (&"done".into(), &1.into())
+    );
+    assert_eq!(
+        here.json(&["status", "--compat", "alpf"])["promise_fulfilled"],
+        true
+    );
+    let updated = here.carson(&["update", "--max-attempts", "5", "--compat", "alpf"]);
+    assert_eq!(updated.code, Some(0), "{updated:#?}");
+    assert!(here.file(".alpf/config.json").contains("\"mode\": \"x\""));
+}
+
+#[test]
+fn behind_walls_a_task_writes_the_tree_and_not_the_loop_s_own_files() {
+    let here = Here::new();
+    let outside = here.dir.path().join("outside");
+    let task = format!(
+        "echo in > in; echo out > {out} && echo wrote outside; echo '{{}}' > .carson/loop/config.json && echo wrote config; \
+         cat \"$CARSON_LOOP_FEEDBACK\" > heard; echo t > \"$TMPDIR/t\" && echo wrote temp",
+        out = outside.display()
+    );
+    let ran = here.carson(&["run", "--sandbox", "--until", "test -e in", "--task", &task]);
+    if ran.code == Some(2) && ran.stderr.contains("has no such sandbox") {
+        // A machine without: nothing was run.
+        assert!(!here.tree().join("in").exists());
+        return;
+    }
+    assert_eq!(ran.code, Some(0), "{ran:#?}");
+    let output = here.file(".carson/loop/attempts/001/output");
+    assert!(output.contains("wrote temp"), "{output}");
+    assert!(
+        !output.contains("wrote outside") && !output.contains("wrote config"),
+        "{output}"
+    );
+    assert!(!outside.exists() && here.file("heard").contains("<<<DATA "));
+}
