@@ -17,6 +17,9 @@ use crate::print;
 
 /// Where a plan is looked for when nobody names one.
 const USUAL: [&str; 2] = ["stories.json", "prd.json"];
+/// What to do where there is none.
+const NAME_IT: &str =
+    "name the plan, or write one: `carson stories check --schema` says what stands in it";
 
 pub fn run(action: Stories, as_json: bool) -> Result<u8, CommandError> {
     // A signal is heard while a tree is looked at.
@@ -80,6 +83,20 @@ fn found(args: &PlanArg) -> Result<(PathBuf, Compat), CommandError> {
         None => usual()?,
     };
     let path = std::path::absolute(path)?;
+    match std::fs::metadata(&path) {
+        Ok(found) if found.is_file() => {}
+        // What ralph.sh says of it, its users know.
+        _ if args.compat == Some(Compat::Ralph) => {}
+        Ok(_) => {
+            return Err(
+                CommandError::usage(format!("{} is no file", path.display())).hint(NAME_IT),
+            );
+        }
+        Err(error) => {
+            let message = format!("{}: {error}", path.display());
+            return Err(CommandError::usage(message).hint(NAME_IT));
+        }
+    }
     let compat = args.compat.unwrap_or_else(|| compat(&path));
     Ok((path, compat))
 }
@@ -88,9 +105,7 @@ fn usual() -> Result<PathBuf, CommandError> {
     let mut usual = USUAL.iter().map(PathBuf::from);
     let found = usual.find(|path| path.exists());
     found.ok_or_else(|| {
-        CommandError::usage("there is no stories.json and no prd.json here").hint(
-            "name the plan, or write one: `carson stories check --schema` says what stands in it",
-        )
+        CommandError::usage("there is no stories.json and no prd.json here").hint(NAME_IT)
     })
 }
 

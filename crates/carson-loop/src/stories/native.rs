@@ -1,15 +1,17 @@
 //! Carson's own plans (`stories.json`).
 //!
 //! Reading order: [`Plan`] (what may stand in one), `check.rs` (what is said of one that is not right), `select.rs`,
-//! `prompt.rs`, `run.rs`, `attempt.rs`, `judge.rs`; then `areas.rs` and `repo.rs` (what is looked at), `journal.rs` and
+//! `prompt.rs`, `run.rs`, `attempt.rs`, `did.rs`, `judge.rs`; then `areas.rs` and `repo.rs` (what is looked at), `journal.rs` and
 //! `replay.rs` (what is written down), `recover.rs`.
 
 mod acceptance;
+mod after_promise;
 mod areas;
 mod attempt;
 mod before;
 mod check;
 mod conforms;
+mod did;
 mod error;
 mod event;
 mod journal;

@@ -4,9 +4,11 @@
 //! by nanoseconds, a lock of somebody else's process is not stolen, an event is one line, and processes that a tool leaves
 //! behind are ended.
 //!
-//! Reading order: `settings.rs` (what is said), `prd/` and `read.rs` (what is to be done), `run.rs`, `tool.rs`.
+//! Reading order: `settings.rs` (what is said), `prd/` and `read.rs` (what is to be done), `run.rs`,
+//! `beforehand.rs`, `one_story.rs`, `tool.rs`, `scope.rs`, `records.rs`.
 
 mod archive;
+mod beforehand;
 mod branch;
 mod checks;
 mod contract;
@@ -16,6 +18,7 @@ mod failures;
 mod helpers;
 mod learnings;
 mod lock;
+mod one_story;
 mod pattern;
 mod place;
 mod prd;
@@ -23,10 +26,12 @@ mod preflight;
 mod progress;
 mod prompt;
 mod read;
+mod records;
 mod redact;
 mod references;
 mod report;
 mod run;
+mod scope;
 mod settings;
 mod standing;
 mod state;

@@ -3,7 +3,7 @@
 use std::future::Future;
 use std::path::Path;
 
-use carson_loop::stories::native::{Asked, Interrupted, StoriesError};
+use carson_loop::stories::native::{Asked, Interrupted, Place, StoriesError, replayed, run};
 use serde_json::json;
 
 use crate::tree::{Ran, Tree, story};
@@ -146,4 +146,120 @@ async fn who_kills_its_run_smuggles_neither_commits_nor_a_plan() {
             .await,
         "smuggled\n"
     );
+}
+
+/// A run that something else ends in the midst of an attempt leaves it to the next one, as a kill does.
+#[tokio::test]
+async fn what_an_error_left_open_is_undone_by_the_next_run() {
+    let tree = Tree::new().await;
+    tree.plan(&[story(
+        "S-1",
+        json!({"promise": "mkdir -p src/in; chmod 700 src"}),
+    )]);
+    let before = tree.snapshot();
+    killed_at(&tree, tree.run_as(SLOW, asked(None))).await;
+    // It said that it ended, and the attempt did not.
+    let ended = r#"{"at":"2026-01-01T00:00:00Z","plan":"stories.json","event":"run_ended","taken":1,"passed":0,"open":1}"#;
+    let events = tree.read(".carson/stories/events.jsonl");
+    tree.write(
+        ".carson/stories/events.jsonl",
+        &format!("{events}{ended}\n"),
+    );
+    let ran = tree.run_as("rm docs/a.md", asked(None)).await;
+    assert_eq!(ran.outcomes(), ["interrupted", "passed"], "{:?}", ran.came);
+    let changes = tree.changes(&before);
+    assert!(
+        changes.iter().all(|change| change.starts_with("docs")),
+        "{changes:?}"
+    );
+}
+
+/// Only the plan whose attempt was killed says what was before it.
+#[tokio::test]
+async fn another_plan_of_the_tree_is_not_begun_upon_a_killed_attempt() {
+    let tree = Tree::new().await;
+    tree.plan(&[story("S-1", json!({}))]);
+    let text = tree.read("stories.json");
+    tree.write("other.json", &text.replace("\"test\"", "\"other\""));
+    killed_at(&tree, tree.run_as(SLOW, asked(None))).await;
+    let other = Place::find(&tree.root.join("other.json"), None, &tree.root).unwrap();
+    let asks = |interrupted| Asked {
+        executor: Some(":".into()),
+        ..asked(interrupted)
+    };
+    let given = tree.given();
+    let error = run(&other, &asks(None), &given, &mut |_| {})
+        .await
+        .unwrap_err();
+    assert!(
+        matches!(&error, StoriesError::OtherPlan { plan, .. } if plan == "stories.json"),
+        "{error}"
+    );
+    assert!(tree.has("src/new"), "nothing was touched");
+    let came = run(&other, &asks(Some(Interrupted::Keep)), &given, &mut |_| {})
+        .await
+        .unwrap();
+    assert_eq!(came.passed, ["S-1"]);
+    assert!(tree.has("src/new") && tree.has("stories.json"));
+    tree.hold();
+}
+
+#[tokio::test]
+async fn who_takes_the_repository_away_and_kills_its_run_is_not_believed() {
+    let tree = Tree::new().await;
+    tree.plan(&[story("S-1", json!({}))]);
+    let (before, refs) = (tree.snapshot(), tree.refs().await);
+    let script = SLOW.replace("touch", "mv .git/HEAD \"$OUT/HEAD\"; touch");
+    killed_at(&tree, tree.run_as(&script, asked(None))).await;
+    for said in [None, Some(Interrupted::Restore)] {
+        let error = tree.run_as(":", asked(said)).await.came.unwrap_err();
+        assert!(matches!(error, StoriesError::OtherAreas { .. }), "{error}");
+        assert!(tree.has("src/new"), "nothing was touched");
+    }
+    std::fs::rename(tree.outside().join("HEAD"), tree.root.join(".git/HEAD")).unwrap();
+    let ran = tree.run_as(":", asked(None)).await;
+    assert_eq!(ran.outcomes(), ["interrupted", "passed"], "{:?}", ran.came);
+    assert!(
+        tree.changes(&before).is_empty(),
+        "{:?}",
+        tree.changes(&before)
+    );
+    assert_eq!(tree.refs().await, refs);
+}
+
+/// Killed between an attempt that passed and the word that its story did: it is not paid for again, and what is there
+/// already is not asked of it a second time.
+#[tokio::test]
+async fn a_story_whose_attempt_passed_is_not_done_again() {
+    for (script, status) in [
+        ("echo r > docs/r.md", "passing"),
+        ("echo x > src/x", "failed"),
+    ] {
+        let tree = Tree::new().await;
+        tree.plan(&[
+            story("S-1", json!({"acceptance": ["Created docs/r.md"]})),
+            story("S-2", json!({"priority": 2})),
+        ]);
+        tree.run_as(script, asked(None)).await;
+        // As it was before that was written down: all events from then on are gone.
+        let events = tree.read(".carson/stories/events.jsonl");
+        let ended = events
+            .lines()
+            .position(|line| line.contains("attempt_ended"));
+        let kept: Vec<&str> = events.lines().take(ended.unwrap() + 1).collect();
+        tree.write(
+            ".carson/stories/events.jsonl",
+            &format!("{}\n", kept.join("\n")),
+        );
+        let made = replayed(&tree.place()).unwrap().unwrap().document.pretty();
+        tree.write("stories.json", &made);
+        assert_eq!(tree.rows()[0].1, "open");
+
+        let ran = tree
+            .run_as("echo again > docs/$CARSON_STORY_ID", asked(None))
+            .await;
+        assert_eq!(ran.came().taken, ["S-2"], "{script}");
+        assert_eq!(tree.rows()[0].1, status, "{script}");
+        tree.hold();
+    }
 }

@@ -1,5 +1,7 @@
 //! Stories with real executors, real git and real files.
 
+#![cfg(test)]
+
 mod killed;
 mod outside;
 mod plan;

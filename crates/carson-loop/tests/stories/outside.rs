@@ -2,7 +2,7 @@
 
 use std::time::Instant;
 
-use carson_loop::stories::native::Asked;
+use carson_loop::stories::native::{Asked, StoriesError, Told};
 use serde_json::json;
 
 use crate::tree::{Ran, Tree, story};
@@ -52,6 +52,10 @@ const OUTSIDE: &[(&str, &str)] = &[
     (
         "ln -s ../.. docs/link",
         "docs/link is a link that leads out of the tree",
+    ),
+    (
+        "mkdir docs/deep; ln -s .. docs/deep/up; ln -s up/../.. docs/deep/link",
+        "docs/deep/link is a link that leads out of the tree",
     ),
     (
         "ln -s ../src docs/in; echo x > docs/in/new",
@@ -109,6 +113,11 @@ const OUTSIDE: &[(&str, &str)] = &[
     (
         "mkdir src/shut; echo x > src/shut/x; chmod 0 src/shut",
         "src/shut (added) is outside of its scope",
+    ),
+    // What git runs is nobody's to say.
+    (
+        "mkdir docs/.git; echo x > docs/.git/config",
+        "docs/.git/config (added) is outside of its scope",
     ),
     // The tool fails, and it is a violation all the same.
     (
@@ -194,6 +203,59 @@ async fn who_dies_or_leaves_somebody_behind_writes_nothing_later() {
     assert!(changes.iter().all(fine), "{changes:?}");
 }
 
+/// What is in it is covered by the scope, or is not: nobody can look, and nobody can take it away.
+#[tokio::test]
+async fn what_is_too_deep_to_be_looked_at_is_a_violation_in_the_scope_too() {
+    let tree = Tree::new().await;
+    tree.plan(&[story("S-1", json!({}))]);
+    let script = "cd docs; for n in $(seq 1 210); do mkdir d; cd d; done; echo x > x";
+    let ran = once(&tree, script).await;
+    assert_eq!(ran.outcomes(), ["out_of_scope"], "{:?}", ran.came);
+    let why = ran.why();
+    assert!(
+        why[0].ends_with("d cannot be looked at: it is more than 200 directories deep"),
+        "{why:?}"
+    );
+    let error = ran.came.unwrap_err();
+    assert!(matches!(error, StoriesError::NotUndone { .. }), "{error}");
+    assert_eq!(tree.rows()[0].1, "open", "the run ended there");
+    // Where a person has put it right, the story is what it was judged to be.
+    std::fs::remove_dir_all(tree.root.join("docs/d")).unwrap();
+    let ran = once(&tree, "echo x > docs/x").await;
+    assert!(ran.came().taken.is_empty());
+    assert_eq!(tree.rows()[0].1, "failed");
+    tree.hold();
+}
+
+/// What stands there already and cannot be looked at does not make a story fail, and is said each time.
+#[tokio::test]
+async fn what_cannot_be_looked_at_is_said() {
+    let tree = Tree::new().await;
+    let deep = tree.root.join(vec!["d"; 201].join("/"));
+    std::fs::create_dir_all(&deep).unwrap();
+    tree.plan(&[story("S-1", json!({})), story("S-2", json!({}))]);
+    let ran = once(&tree, "echo x > docs/$CARSON_STORY_ID").await;
+    assert_eq!(ran.outcomes(), ["passed", "passed"], "{:?}", ran.why());
+    let why = ran.why();
+    assert_eq!(why.len(), 2);
+    let all =
+        |why: &String| why.ends_with("d/d was not looked at: it is more than 200 directories deep");
+    assert!(why.iter().all(all), "{why:?}");
+    let is_note = |told: &&Told| matches!(told, Told::Note(text) if text.contains("is not seen"));
+    assert_eq!(ran.told.iter().filter(is_note).count(), 1, "{:?}", ran.told);
+    let seen = tree.events();
+    let ended = seen
+        .iter()
+        .rfind(|event| event["event"] == "attempt_ended")
+        .unwrap();
+    assert!(
+        ended["why"][0]
+            .as_str()
+            .unwrap()
+            .contains("was not looked at")
+    );
+}
+
 #[tokio::test]
 async fn ten_thousand_files_are_undone() {
     let tree = Tree::new().await;
@@ -208,7 +270,7 @@ async fn ten_thousand_files_are_undone() {
     assert_eq!(ran.outcomes(), ["out_of_scope"]);
     assert_eq!(ran.why().len(), 21, "the patch has the rest");
     assert!(tree.changes(&before).is_empty());
-    assert!(started.elapsed().as_secs() < 60, "{:?}", started.elapsed());
+    assert!(started.elapsed().as_secs() < 90, "{:?}", started.elapsed());
 }
 
 #[tokio::test]
@@ -221,6 +283,7 @@ async fn a_promise_changes_nothing_that_its_executor_may_not() {
 echo x > src/evil; rm src/keep.txt; echo y > docs/made-by-check
 git config core.editor evil; echo evil > .git/hooks/pre-commit
 git add -A; git commit -q -m evil; sed -i s/open/passing/ stories.json; rm -rf .carson/stories/attempts
+mkdir -p src/new/dir
 EOF"#;
     let ran = once(&tree, script).await;
     assert_eq!(ran.outcomes(), ["passed"], "{:?}", ran.why());

@@ -1,5 +1,8 @@
 //! The plan and Carson's own files are not an executor's.
 
+use std::fs::{self, Permissions};
+use std::os::unix::fs::PermissionsExt as _;
+
 use carson_loop::lock::{Lock, Owner};
 use carson_loop::stories::native::{Asked, Mode, StoriesError};
 use serde_json::json;
@@ -23,11 +26,25 @@ async fn an_executor_that_writes_its_own_result_fails() {
             "the plan was changed",
         ),
         ("rm stories.json", "the plan was changed"),
+        (
+            "rm stories.json; mkfifo stories.json",
+            "the plan was changed",
+        ),
         ("echo '{' > stories.json", "the plan was changed"),
         ("echo ' ' >> stories.json", "the plan was changed"),
         (
             "mv stories.json docs/; ln -s docs/stories.json stories.json",
             "the plan was changed",
+        ),
+        (
+            "rm stories.json; mkdir stories.json; echo x > stories.json/in",
+            "the plan was changed",
+        ),
+        ("chmod 666 stories.json", "the plan was changed"),
+        ("ln -f docs/a.md stories.json", "the plan was changed"),
+        (
+            "rm -r .carson; ln -s docs .carson",
+            ".carson/.gitignore was changed",
         ),
         (
             "echo '{}' >> .carson/stories/events.jsonl",
@@ -44,6 +61,11 @@ async fn an_executor_that_writes_its_own_result_fails() {
         ("echo x > .carson/other", ".carson/other was changed"),
     ] {
         tree.plan(&[story("S-1", json!({"status": "open"}))]);
+        fs::set_permissions(
+            tree.root.join("stories.json"),
+            Permissions::from_mode(0o644),
+        )
+        .unwrap();
         let ran = tree.run_as(script, one_attempt()).await;
         assert_eq!(ran.outcomes(), ["out_of_scope"], "{script}: {:?}", ran.came);
         assert!(
@@ -52,6 +74,11 @@ async fn an_executor_that_writes_its_own_result_fails() {
             ran.why()
         );
         assert_eq!(tree.rows()[0].1, "failed", "{script}");
+        let mode = fs::metadata(tree.root.join("stories.json"))
+            .unwrap()
+            .permissions()
+            .mode();
+        assert_eq!(mode & 0o777, 0o644, "{script}");
         assert!(
             tree.changes(&before).is_empty(),
             "{script}: {:?}",
@@ -81,6 +108,21 @@ async fn a_run_whose_files_are_taken_away_puts_all_back_and_ends() {
         tree.changes(&before)
     );
     assert_eq!(tree.rows()[1].1, "open");
+    tree.hold();
+}
+
+/// Whoever edits the plan while it runs loses the race, and not the words.
+#[tokio::test]
+async fn an_edit_during_a_run_is_kept_beside_the_patch() {
+    let tree = Tree::new().await;
+    tree.plan(&[story("S-1", json!({}))]);
+    let ran = tree
+        .run_as("sed -i 's/Do it/Do it well/' stories.json", one_attempt())
+        .await;
+    assert_eq!(ran.why(), ["the plan was changed"]);
+    let kept = tree.read(".carson/stories/attempts/S-1-1.plan.json");
+    assert!(kept.contains("Do it well."), "{kept}");
+    assert!(tree.read("stories.json").contains("Do it."));
     tree.hold();
 }
 

@@ -1,6 +1,6 @@
 //! What an executor may and may not do to a repository.
 
-use carson_loop::stories::native::Asked;
+use carson_loop::stories::native::{Asked, StoriesError};
 use serde_json::json;
 
 use crate::tree::{Ran, Tree, story};
@@ -68,6 +68,11 @@ const MAY_NOT: &[(&str, &str)] = &[
         "refs/heads/other was changed",
     ),
     ("rm .git/HEAD", "no repository is there any more)"),
+    ("rm .git/HEAD; mkfifo .git/HEAD", ".git/HEAD was changed"),
+    (
+        "rm .git/refs/heads/main; mkfifo .git/refs/heads/main",
+        ".git/refs/heads/main was changed",
+    ),
     (
         "echo 'garbage' > .git/refs/heads/main",
         "commits that were on the branch are not on it any more",
@@ -94,6 +99,80 @@ async fn every_way_to_another_history_is_seen_and_undone() {
         tree.hold();
     }
     assert!(!tree.has("evil"));
+}
+
+/// What git writes by itself is nobody's change.
+#[tokio::test]
+async fn who_looks_fetches_or_packs_changes_nothing() {
+    let tree = Tree::new().await;
+    tree.git("clone -q . ../other").await;
+    tree.git("remote add other ../other").await;
+    tree.git("fetch -q other").await;
+    for script in [
+        "git status",
+        "git fetch -q other",
+        "git gc -q",
+        "git diff; git log",
+    ] {
+        let ran = once(&tree, script).await;
+        assert_eq!(ran.outcomes(), ["passed"], "{script}: {:?}", ran.why());
+    }
+}
+
+/// Objects are not kept: where they are gone, nobody says that all is as it was.
+#[tokio::test]
+async fn a_repository_that_is_gone_is_said_to_be_gone() {
+    let tree = Tree::new().await;
+    let ran = once(&tree, "rm -rf .git; echo x > src/new").await;
+    let error = ran.came.unwrap_err();
+    assert!(matches!(error, StoriesError::NotUndone { .. }), "{error}");
+    assert!(
+        error.to_string().contains(".git: its refs, or the objects"),
+        "{error}"
+    );
+    assert_eq!(tree.rows()[0].3, "out_of_scope");
+    assert!(!tree.has("src/new"), "the rest is undone");
+}
+
+#[tokio::test]
+async fn a_submodules_index_is_nobodys_and_its_commits_are_seen() {
+    let tree = Tree::new().await;
+    tree.git("clone -q . ../sub").await;
+    tree.git("-c protocol.file.allow=always submodule add -q ../sub docs/sub")
+        .await;
+    tree.git("commit -q -m sub").await;
+    let refs = tree.refs().await;
+    let touched = "touch -d @1 docs/sub/docs/a.md; git -C docs/sub status; git status";
+    assert_eq!(once(&tree, touched).await.outcomes(), ["passed"]);
+    for (script, right) in [
+        (
+            "git -C docs/sub commit -q --allow-empty -m in",
+            ".git/modules/docs/sub/",
+        ),
+        (
+            "git -C docs/sub config core.fsmonitor evil",
+            ".git/modules/docs/sub/config was changed",
+        ),
+        (
+            "echo 'gitdir: /elsewhere' > docs/sub/.git",
+            "docs/sub/.git (changed) is outside of its scope",
+        ),
+        (
+            " echo x > .git/modules/docs/sub/hooks/post-commit",
+            ".git/modules/docs/sub/hooks/post-commit was changed",
+        ),
+    ] {
+        let ran = once(&tree, script).await;
+        assert_eq!(ran.outcomes(), ["out_of_scope"], "{script}: {:?}", ran.came);
+        assert!(
+            ran.why().iter().any(|why| why.starts_with(right)),
+            "{script}: {:?}",
+            ran.why()
+        );
+        assert_eq!(tree.refs().await, refs, "{script}");
+        let status = tree.git("status --porcelain --untracked-files=no").await;
+        assert_eq!(status, "", "{script}");
+    }
 }
 
 #[tokio::test]
@@ -126,9 +205,14 @@ async fn commits_within_the_scope_stay_and_those_of_a_story_that_failed_are_kept
         .unwrap();
     assert_eq!(ended["kept"], json!(["refs/carson/stories/S-1-1"]));
     // The next one has a name of its own.
-    let ran = once(&tree, &format!("{commit}; exit 1")).await;
+    let ran = once(&tree, &format!("{commit} --author 'a <a@a>'; exit 1")).await;
     assert_eq!(ran.outcomes(), ["tool_failed"]);
     assert_eq!(tree.git("rev-parse refs/carson/stories/S-1-1").await, lost);
+    assert_eq!(
+        tree.git("log --format=%an -1 refs/carson/stories/S-1-1.2")
+            .await,
+        "a\n"
+    );
 }
 
 #[tokio::test]
@@ -153,6 +237,23 @@ async fn in_a_work_tree_of_its_own_and_on_a_branch_without_commits() {
         .map(|line| format!("{line}\n"))
         .collect();
     assert_eq!(after, refs);
+    // What leads to the repository is not theirs, either.
+    let there = linked.read(".git");
+    for script in [
+        "cp -r ../tree/.git ../evil; echo \"gitdir: $PWD/../evil\" > .git",
+        "rm .git; cp -r ../tree/.git .git",
+        "rm .git; ln -s ../tree/.git .git",
+        "rm .git",
+    ] {
+        let ran = once(&linked, script).await;
+        assert_eq!(ran.outcomes(), ["out_of_scope"], "{script}: {:?}", ran.came);
+        assert!(
+            ran.why().contains(&".git was replaced".to_owned()),
+            "{script}: {:?}",
+            ran.why()
+        );
+        assert_eq!(linked.read(".git"), there, "{script}");
+    }
     assert_eq!(
         once(&linked, "echo x >> docs/a.md; git commit -q -a -m in")
             .await

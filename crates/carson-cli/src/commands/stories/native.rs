@@ -83,8 +83,9 @@ fn summary(came: &Came) -> String {
 }
 
 fn asked(args: Run) -> Result<Asked, CommandError> {
+    // An empty variable is none.
     let mode = match args.mode.as_deref() {
-        None => None,
+        None | Some("") => None,
         Some("fix") => Some(Mode::Fix),
         Some("audit") => Some(Mode::Audit),
         Some(other) => {

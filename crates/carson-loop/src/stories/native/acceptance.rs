@@ -47,19 +47,14 @@ fn path(rest: &str) -> Result<PathBuf, BadPath> {
             }
         }
     }
+    // On some file systems `.GIT` is `.git`.
+    let is = |part: Component<'_>, own: &str| part.as_os_str().eq_ignore_ascii_case(own);
     match clean.components().next() {
         None => Err(BadPath::None),
-        Some(first) if is_kept(first) => Err(BadPath::Kept),
+        Some(first) if is(first, ".carson") => Err(BadPath::Kept),
+        Some(_) if clean.components().any(|part| is(part, ".git")) => Err(BadPath::Kept),
         Some(_) => Ok(clean),
     }
-}
-
-/// On some file systems `.GIT` is `.git`.
-fn is_kept(first: Component<'_>) -> bool {
-    let first = first.as_os_str();
-    [".git", ".carson"]
-        .iter()
-        .any(|own| first.eq_ignore_ascii_case(own))
 }
 
 #[cfg(test)]
@@ -84,6 +79,7 @@ mod tests {
             ("Created a/../x", Some(Err(BadPath::Outside))),
             ("Created .git/hooks/pre-commit", Some(Err(BadPath::Kept))),
             ("Created .GIT/config", Some(Err(BadPath::Kept))),
+            ("Created docs/sub/.git/x", Some(Err(BadPath::Kept))),
             ("Created .carson/x", Some(Err(BadPath::Kept))),
             ("Created .github/x", path(".github/x")),
             ("Createdx y", None),

@@ -11,7 +11,9 @@ use super::error::StoriesError;
 use super::place::Place;
 use crate::digest::Digest;
 use crate::stories::scope::BUILD_FOLDERS;
-use crate::tree::{Change, Contents, GitDir, Look, Missed, Rules, Snapshot, TreeError, undo};
+use crate::tree::{
+    Change, Contents, Entry, GitDir, Look, Missed, Rules, Snapshot, TreeError, TreePath, undo,
+};
 
 /// What of a repository's own files is no state that anybody set: objects are only added, logs tell what was.
 const NOT_SET: [&str; 8] = [
@@ -75,6 +77,17 @@ pub struct Changed {
     pub root: PathBuf,
     /// What changed, in the order of the paths.
     pub changes: Vec<Change>,
+}
+
+/// Something that a look did not get.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Unseen {
+    /// Where, as people are told.
+    pub shown: String,
+    /// Why.
+    pub why: String,
+    /// Whether it is a file: that one changed is seen by its size and its times.
+    pub is_file: bool,
 }
 
 impl Areas {
@@ -168,7 +181,9 @@ impl Areas {
     pub fn changes(&self, before: &Seen, after: &Seen) -> Vec<Changed> {
         let mut changed: Vec<Changed> = Vec::new();
         for (index, area) in self.all.iter().enumerate() {
-            let changes = before.snapshots[index].changes(&after.snapshots[index]);
+            let mut changes = before.snapshots[index].changes(&after.snapshots[index]);
+            // What could not be looked at and now can has not come: nobody takes it away.
+            changes.retain(|change| !was_hidden(&before.snapshots[index], &change.path));
             match changed.last_mut().filter(|last| last.root == area.root) {
                 Some(tree) => {
                     tree.changes.extend(changes);
@@ -185,7 +200,29 @@ impl Areas {
         changed
     }
 
-    /// Makes them again what they were; what cannot be put back, with why, and how they are now.
+    /// What a look did not get: a file that was not read, a directory that was not entered.
+    #[must_use]
+    pub fn unseen(&self, seen: &Seen) -> Vec<Unseen> {
+        let mut unseen = Vec::new();
+        for (area, snapshot) in self.all.iter().zip(&seen.snapshots) {
+            let top = match area.kind {
+                Kind::Tree => "",
+                Kind::Git => ".git/",
+                Kind::Own => ".carson/",
+            };
+            unseen.extend(snapshot.missed().iter().map(|missed| Unseen {
+                shown: format!("{top}{}", missed.path),
+                why: missed.why.clone(),
+                is_file: snapshot.get(&missed.path).is_some_and(Entry::is_file),
+            }));
+        }
+        unseen.sort();
+        unseen.dedup();
+        unseen
+    }
+
+    /// Makes them again what they were; what cannot be put back, with why, and how they are now. Files that came since
+    /// and are `ours` stay.
     ///
     /// # Errors
     /// When one of them cannot be looked at.
@@ -193,11 +230,16 @@ impl Areas {
         &self,
         before: &Seen,
         contents: &mut Contents,
+        ours: &[PathBuf],
     ) -> Result<(Vec<Missed>, Seen), StoriesError> {
         let mut missed = Vec::new();
         let mut seen = self.look(Some(before), contents, &[], None)?;
+        let changes = |seen: &Seen| -> Vec<Changed> {
+            let changed = self.changes(before, seen);
+            changed.iter().map(|area| area.without(ours)).collect()
+        };
         for _ in 0..PASSES {
-            let changed = self.changes(before, &seen);
+            let changed = changes(&seen);
             if changed.iter().all(|area| area.changes.is_empty()) {
                 return Ok((Vec::new(), seen));
             }
@@ -208,7 +250,7 @@ impl Areas {
             seen = self.look(Some(before), contents, &[], None)?;
         }
         // What is still not as it was, and nobody said why.
-        for area in self.changes(before, &seen) {
+        for area in changes(&seen) {
             let told: Vec<_> = missed.iter().map(|missed| missed.path.clone()).collect();
             let untold = area
                 .changes
@@ -221,6 +263,12 @@ impl Areas {
         }
         Ok((missed, seen))
     }
+}
+
+/// Whether something stands where an earlier look did not get: what was not entered or read itself was seen.
+fn was_hidden(before: &Snapshot, path: &TreePath) -> bool {
+    let mut missed = before.missed().iter().map(|missed| &missed.path);
+    missed.any(|at| path.is_in(at)) && before.get(path).is_none()
 }
 
 impl Area {
@@ -259,6 +307,12 @@ impl Changed {
         Ok(undo(&self.root, contents, &self.changes)?)
     }
 
+    /// The same area without files that are new and ours.
+    fn without(&self, ours: &[PathBuf]) -> Self {
+        let is_ours = |change: &Change| ours.contains(&self.root.join(change.path.as_path()));
+        self.only(|change| change.before.is_some() || !is_ours(change))
+    }
+
     /// The same area with some of its changes.
     #[must_use]
     pub fn only(&self, which: impl Fn(&Change) -> bool) -> Self {
@@ -284,7 +338,7 @@ impl Seen {
     /// Whether a look at the tree saw a path.
     #[must_use]
     pub fn has(&self, path: &Path) -> bool {
-        let path = crate::tree::TreePath::new(path.as_os_str().as_encoded_bytes());
+        let path = TreePath::new(path.as_os_str().as_encoded_bytes());
         path.is_ok_and(|path| {
             self.snapshots
                 .iter()
@@ -294,7 +348,7 @@ impl Seen {
 
     /// What was seen, as it is written down.
     #[must_use]
-    pub fn entries(&self) -> Vec<Vec<(crate::tree::TreePath, crate::tree::Entry)>> {
+    pub fn entries(&self) -> Vec<Vec<(TreePath, Entry)>> {
         let of = |snapshot: &Snapshot| {
             snapshot
                 .entries()
@@ -304,19 +358,76 @@ impl Seen {
         self.snapshots.iter().map(of).collect()
     }
 
+    /// Where the looks did not get, as it is written down.
+    #[must_use]
+    pub fn hidden(&self) -> Vec<Vec<TreePath>> {
+        let of = |snapshot: &Snapshot| {
+            let missed = snapshot.missed().iter();
+            missed.map(|missed| missed.path.clone()).collect()
+        };
+        self.snapshots.iter().map(of).collect()
+    }
+
     /// What was written down; `None` when it is of other areas.
     #[must_use]
     pub fn of_entries(
         areas: &Areas,
-        entries: Vec<Vec<(crate::tree::TreePath, crate::tree::Entry)>>,
+        entries: Vec<Vec<(TreePath, Entry)>>,
+        hidden: Vec<Vec<TreePath>>,
     ) -> Option<Self> {
-        let fits = entries.len() == areas.all.len();
-        let snapshots = entries.into_iter().map(Snapshot::of_entries).collect();
-        fits.then_some(Self { snapshots })
+        let fits = entries.len() == areas.all.len() && hidden.len() == entries.len();
+        let missed = |path| Missed {
+            path,
+            why: "it could not be looked at".to_owned(),
+        };
+        let both = entries.into_iter().zip(hidden);
+        let snapshots = both.map(|(entries, hidden)| {
+            let missed = hidden.into_iter().map(missed).collect();
+            Snapshot::of_entries(entries).missing(missed)
+        });
+        fits.then(|| Self {
+            snapshots: snapshots.collect(),
+        })
     }
+}
 
-    /// What the look at the tree did not get.
-    pub fn missed(&self) -> impl Iterator<Item = &Missed> {
-        self.snapshots.iter().flat_map(Snapshot::missed)
+#[cfg(test)]
+mod tests {
+    use std::fs;
+    use std::os::unix::fs::PermissionsExt;
+
+    use super::*;
+
+    /// Somebody opened a directory that was shut: what is in it is not new, and is not taken away.
+    #[test]
+    fn what_was_shut_and_is_open_has_not_come() {
+        let dir = tempfile::tempdir().unwrap();
+        let root = dir.path().canonicalize().unwrap().join("tree");
+        fs::create_dir_all(root.join("shut")).unwrap();
+        fs::write(root.join("shut/precious"), "p").unwrap();
+        let place = Place {
+            plan: root.join("stories.json"),
+            root: root.clone(),
+        };
+        let areas = Areas::of(&place, &[], None);
+        let mut contents = Contents::open(&dir.path().join("kept")).unwrap();
+        let mut entries = areas
+            .look(None, &mut contents, &[], None)
+            .unwrap()
+            .entries();
+        let shut = TreePath::new("shut").unwrap();
+        entries[0].retain(|(path, _)| *path == shut || !path.is_in(&shut));
+        let hidden = vec![vec![shut], Vec::new()];
+        let before = Seen::of_entries(&areas, entries, hidden.clone()).unwrap();
+        assert_eq!(before.hidden(), hidden);
+        fs::write(root.join("new"), "x").unwrap();
+        fs::set_permissions(root.join("shut"), PermissionsExt::from_mode(0o711)).unwrap();
+        let now = areas.look(None, &mut contents, &[], None).unwrap();
+        let changed = areas.changes(&before, &now);
+        let changed: Vec<String> = changed[0].changes.iter().map(ToString::to_string).collect();
+        assert_eq!(changed, ["new (added)", "shut (mode changed)"]);
+        let (missed, _) = areas.undo(&before, &mut contents, &[]).unwrap();
+        assert!(missed.is_empty(), "{missed:?}");
+        assert!(root.join("shut/precious").exists() && !root.join("new").exists());
     }
 }

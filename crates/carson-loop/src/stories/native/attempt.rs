@@ -1,23 +1,23 @@
 //! One attempt at a story: one call of the executor, what it did held against what it may, the promise, and the way back.
 
 use std::ffi::OsString;
+use std::fs::File;
 use std::time::Duration;
 
-use super::areas::{Changed, Kind, Seen};
+use super::areas::{Kind, Seen, Unseen};
 use super::before::Before;
+use super::did::Did;
 use super::error::StoriesError;
 use super::event::{Outcome, What};
-use super::judge::{Allowed, Violation};
+use super::judge::Allowed;
 use super::made::ToMake;
 use super::promise::{Answer, Promise};
 use super::prompt::prompt;
-use super::refs;
-use super::repo::{Refs, is_written_by_commits};
 use super::runner::{Over, Runner};
 use super::settings::Settings;
 use super::told::Told;
 use super::written::Story;
-use crate::executor::{Call, How, Ran, run};
+use crate::executor::{Call, How};
 use crate::output::Output;
 use crate::stories::fill_in::fill_in;
 use crate::tree::TreeError;
@@ -25,15 +25,6 @@ use crate::words::Words;
 
 /// The variable by which what a run started is found.
 pub(super) const RUN: &str = "CARSON_STORIES_RUN";
-
-/// What an executor did.
-struct Did {
-    ran: Ran,
-    after: Seen,
-    changed: Vec<Changed>,
-    refs: Option<Refs>,
-    violations: Vec<Violation>,
-}
 
 impl Runner<'_> {
     /// Makes one attempt; how it ended.
@@ -46,7 +37,7 @@ impl Runner<'_> {
         let number = story.attempts.saturating_add(1);
         let prompt = prompt(story, settings.policy.as_deref());
         let prompt_file = self.file(&story.id, number, "prompt.md", prompt.text.as_bytes())?;
-        let Some(mut before) = self.look_before(&story.id, number).await? else {
+        let Some(mut before) = self.look_before().await? else {
             return Ok(Outcome::Interrupted);
         };
         let line = fill_in(&settings.executor, "{prompt_file}", &prompt_file);
@@ -61,8 +52,7 @@ impl Runner<'_> {
             head: before.refs.as_ref().and_then(|refs| refs.commit.clone()),
             executor_version,
         })?;
-        self.areas
-            .look_at_own_again(&mut before.seen, &mut self.contents)?;
+        self.write_before(&mut before, &story.id, number)?;
         let allowed = allowed(story)?;
         let to_make = ToMake::look(&self.place.root, allowed.created());
         let env = self.env(story, number, run, &prompt_file);
@@ -79,6 +69,7 @@ impl Runner<'_> {
         let (outcome, why) = self
             .judged(
                 story,
+                number,
                 settings,
                 &call,
                 &allowed,
@@ -94,18 +85,14 @@ impl Runner<'_> {
             why,
             ended_by: did.ran.how.to_string(),
             took: did.ran.elapsed,
-            changed: files(&did.changed),
+            changed: did.files(),
         };
         self.end(before, did, over, &output).await?;
         Ok(outcome)
     }
 
     /// How everything is; `None` when somebody asked to stop meanwhile.
-    async fn look_before(
-        &mut self,
-        story: &str,
-        attempt: u32,
-    ) -> Result<Option<Before>, StoriesError> {
+    async fn look_before(&mut self) -> Result<Option<Before>, StoriesError> {
         const ALL: [Kind; 3] = [Kind::Tree, Kind::Git, Kind::Own];
         let cancel = Some(&self.given.cancel);
         let seen = match self
@@ -115,10 +102,42 @@ impl Runner<'_> {
             Err(TreeError::Cancelled) => return Ok(None),
             seen => seen?,
         };
+        self.tell_unseen(&seen);
         let refs = self.refs().await?;
-        let before = Before { seen, refs };
-        before.write(&self.place.before(), story, attempt)?;
-        Ok(Some(before))
+        Ok(Some(Before { seen, refs }))
+    }
+
+    /// Says once what cannot be looked at.
+    fn tell_unseen(&mut self, seen: &Seen) {
+        for one in self.areas.unseen(seen) {
+            let Unseen {
+                shown,
+                why,
+                is_file,
+            } = &one;
+            let what = match is_file {
+                true => "a change of it is seen by its times alone, and is not put back",
+                false => "a change of what is in it is not seen",
+            };
+            if self.unseen.insert(one.clone()) {
+                (self.told)(Told::Note(format!("{shown}: {why}: {what}")));
+            }
+        }
+    }
+
+    /// Writes down, on the disk, all that the next run needs to undo this attempt, before anything can change it.
+    fn write_before(
+        &mut self,
+        before: &mut Before,
+        story: &str,
+        attempt: u32,
+    ) -> Result<(), StoriesError> {
+        self.areas
+            .look_at_own_again(&mut before.seen, &mut self.contents)?;
+        let files = self.contents.files();
+        let synced = files.and_then(|files| files.iter().try_for_each(File::sync_data));
+        synced.map_err(StoriesError::io(&self.place.contents()))?;
+        before.write(&self.place.before(), story, attempt)
     }
 
     fn env(
@@ -139,75 +158,6 @@ impl Runner<'_> {
         env
     }
 
-    /// Runs the executor, and looks at what it did.
-    async fn executed(
-        &mut self,
-        call: &Call<'_>,
-        before: &Before,
-        allowed: &Allowed,
-    ) -> Result<Did, StoriesError> {
-        let ran = run(call, &self.given.cancel, |_| {}).await;
-        // Of git's and our own files what is there now may have to be put back after the promise.
-        let kept = [Kind::Git, Kind::Own];
-        let after = self
-            .areas
-            .look(Some(&before.seen), &mut self.contents, &kept, None)?;
-        let changed = self.areas.changes(&before.seen, &after);
-        let mut violations = self.violations(&changed, allowed);
-        // Before git is asked, nothing of it is what the executor made it.
-        for area in changed.iter().filter(|area| area.kind == Kind::Git) {
-            let _ = area
-                .only(|change| !is_written_by_commits(&change.path))
-                .undo(&self.contents)?;
-        }
-        let refs = match self.refs().await {
-            Ok(refs) => refs,
-            Err(StoriesError::Git { .. } | StoriesError::Io { .. }) => {
-                violations.push(Violation::Switched(
-                    "no repository is there any more".to_owned(),
-                ));
-                None
-            }
-            Err(error) => return Err(error),
-        };
-        if let (Some(repo), Some(old), Some(new)) = (&self.repo, &before.refs, &refs) {
-            let plan = self.place.plan_in_tree();
-            violations.extend(refs::violations(repo, old, new, allowed, plan.as_ref()).await?);
-        }
-        violations.dedup();
-        Ok(Did {
-            ran,
-            after,
-            changed,
-            refs,
-            violations,
-        })
-    }
-
-    /// What of these changes may not be.
-    fn violations(&self, changed: &[Changed], allowed: &Allowed) -> Vec<Violation> {
-        let mut found = Vec::new();
-        for area in changed {
-            match area.kind {
-                Kind::Tree => found.extend(allowed.violations(&area.changes)),
-                Kind::Git => {
-                    let others = area.changes.iter().filter(|change| !change.is_of_dirs());
-                    let others = others.filter(|change| !is_written_by_commits(&change.path));
-                    found.extend(others.map(|change| Violation::Git(change.path.clone())));
-                }
-                Kind::Own => found.extend(
-                    area.changes
-                        .iter()
-                        .map(|change| Violation::Own(change.path.clone())),
-                ),
-            }
-        }
-        if std::fs::read(&self.place.plan).ok().as_deref() != Some(self.journal.bytes()) {
-            found.push(Violation::Plan);
-        }
-        found
-    }
-
     #[expect(
         clippy::too_many_arguments,
         reason = "all that an attempt is judged by"
@@ -215,6 +165,7 @@ impl Runner<'_> {
     async fn judged(
         &mut self,
         story: &Story,
+        number: u32,
         settings: &Settings,
         call: &Call<'_>,
         allowed: &Allowed,
@@ -233,7 +184,9 @@ impl Runner<'_> {
             }
             How::TimedOut => return Ok((Outcome::TimedOut, vec![did.ran.how.to_string()])),
             how if did.ran.unable().is_some() => {
-                return Ok((Outcome::Unable, vec![how.to_string()]));
+                let said = did.ran.output.text();
+                let said = said.trim_end().lines().next_back().unwrap_or_default();
+                return Ok((Outcome::Unable, vec![format!("{how}: {said}")]));
             }
             how => {
                 return Ok((
@@ -242,10 +195,7 @@ impl Runner<'_> {
                 ));
             }
         }
-        let changes = did.changed.iter().filter(|area| area.kind == Kind::Tree);
-        let changes: Vec<_> = changes
-            .flat_map(|area| area.changes.iter().cloned())
-            .collect();
+        let changes: Vec<_> = did.tree().cloned().collect();
         let missing = to_make.missing(&self.place.root, &changes, |path| did.after.has(path));
         if !missing.is_empty() {
             let why = missing
@@ -254,7 +204,7 @@ impl Runner<'_> {
             return Ok((Outcome::Missing, why.collect()));
         }
         let Some(line) = &story.promise else {
-            return Ok((Outcome::Passed, Vec::new()));
+            return Ok((Outcome::Passed, self.not_seen(&did.after)));
         };
         let promise = Promise {
             line,
@@ -266,43 +216,20 @@ impl Runner<'_> {
             output.push(b"\n--- the promise ---\n");
             output.push(&ran.output.bytes());
         }
-        self.undo_promise(&did.after, allowed)?;
+        self.undo_promise((&story.id, number), did, allowed)?;
         Ok(match answer {
-            Answer::Held => (Outcome::Passed, Vec::new()),
+            Answer::Held => (Outcome::Passed, self.not_seen(&did.after)),
             Answer::Failed(why) => (Outcome::PromiseFailed, vec![why]),
             Answer::Stopped => (Outcome::Interrupted, vec!["the run was stopped".to_owned()]),
         })
     }
 
-    /// A promise may run what the executor wrote: what it changed where the executor may not is undone.
-    fn undo_promise(&mut self, after: &Seen, allowed: &Allowed) -> Result<(), StoriesError> {
-        let now = self
-            .areas
-            .look(Some(after), &mut self.contents, &[], None)?;
-        let mut undone = Vec::new();
-        for area in self.areas.changes(after, &now) {
-            let outside = match area.kind {
-                Kind::Tree => {
-                    area.only(|change| !allowed.violations(std::slice::from_ref(change)).is_empty())
-                }
-                Kind::Git | Kind::Own => area.only(|change| !change.is_of_dirs()),
-            };
-            let told = outside
-                .changes
-                .iter()
-                .filter(|change| area.kind == Kind::Tree || !is_written_by_commits(&change.path));
-            undone.extend(told.map(|change| change.path.to_string()));
-            let _ = outside.undo(&self.contents)?;
-        }
-        self.journal.reopen()?;
-        self.journal.restore()?;
-        if !undone.is_empty() {
-            let (count, first) = (undone.len(), &undone[0]);
-            (self.told)(Told::Note(format!(
-                "the promise changed {count} files out of scope, which were put back: {first}, …"
-            )));
-        }
-        Ok(())
+    /// What of an attempt that passed nobody has seen.
+    fn not_seen(&self, after: &Seen) -> Vec<String> {
+        let unseen = self.areas.unseen(after).into_iter();
+        unseen
+            .map(|one| format!("{} was not looked at: {}", one.shown, one.why))
+            .collect()
     }
 
     /// Writes down how it ended; what is not passed is undone.
@@ -323,9 +250,14 @@ impl Runner<'_> {
                 self.seen = Some(seen);
                 self.write_down(over, None, Vec::new(), hash)
             }
-            _ => self.undone(&before, did.refs.as_ref(), over).await,
+            _ => {
+                self.undone(&before, did.refs.as_ref(), over, Vec::new())
+                    .await
+            }
         };
-        Before::forget(&self.place.before());
+        if done.is_ok() {
+            Before::forget(&self.place.before());
+        }
         self.file(&story, attempt, "output", &output.bytes())?;
         done
     }
@@ -337,14 +269,6 @@ fn allowed(story: &Story) -> Result<Allowed, StoriesError> {
         what: format!("the scope of {}", story.id),
         said: bad.to_string(),
     })
-}
-
-fn files(changed: &[Changed]) -> u64 {
-    let trees = changed.iter().filter(|area| area.kind == Kind::Tree);
-    trees
-        .flat_map(|area| &area.changes)
-        .filter(|change| !change.is_of_dirs())
-        .count() as u64
 }
 
 /// How long an attempt took, for people.

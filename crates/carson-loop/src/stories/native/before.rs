@@ -18,6 +18,7 @@ struct Written {
     attempt: u32,
     refs: Option<Refs>,
     areas: Vec<Vec<(TreePath, Entry)>>,
+    hidden: Vec<Vec<TreePath>>,
 }
 
 /// How everything was.
@@ -40,15 +41,16 @@ impl Before {
             attempt,
             refs: self.refs.clone(),
             areas: self.seen.entries(),
+            hidden: self.seen.hidden(),
         };
         write(path, &written, Sync::Now)?;
         Ok(())
     }
 
-    /// What was written down for an attempt; `None` where it was for another one, or in other areas.
+    /// What was written down for an attempt; `None` where it was for another one.
     ///
     /// # Errors
-    /// When it cannot be read.
+    /// When it cannot be read, or is of other areas: the repository came or went.
     pub fn read(
         path: &Path,
         areas: &Areas,
@@ -58,11 +60,17 @@ impl Before {
         let written: Option<Written> = read_if_there(path)?;
         let written =
             written.filter(|written| written.story == story && written.attempt == attempt);
-        Ok(written.and_then(|written| {
-            Some(Self {
-                seen: Seen::of_entries(areas, written.areas)?,
-                refs: written.refs,
-            })
+        let Some(written) = written else {
+            return Ok(None);
+        };
+        let seen = Seen::of_entries(areas, written.areas, written.hidden);
+        let seen = seen.ok_or_else(|| StoriesError::OtherAreas {
+            story: story.to_owned(),
+            attempt,
+        })?;
+        Ok(Some(Self {
+            seen,
+            refs: written.refs,
         }))
     }
 

@@ -8,7 +8,7 @@ use thiserror::Error;
 use crate::json_file::FileError;
 use crate::lock::LockError;
 use crate::stories::finding::Finding;
-use crate::tree::TreeError;
+use crate::tree::{Missed, TreeError};
 
 /// A verb on a plan of stories that did not do what it was asked, and why.
 #[derive(Debug, Error)]
@@ -44,6 +44,26 @@ pub enum StoriesError {
         "attempt {attempt} of {story} was killed, and the plan or the repository's refs are not what they were"
     )]
     Undecided {
+        /// Its story.
+        story: String,
+        /// Its number.
+        attempt: u32,
+    },
+    /// An attempt at a story of another plan of the tree was killed.
+    #[error("attempt {attempt} of {story} of {plan} was killed, and is not undone yet")]
+    OtherPlan {
+        /// The plan.
+        plan: String,
+        /// Its story.
+        story: String,
+        /// Its number.
+        attempt: u32,
+    },
+    /// An attempt was killed, and what was before it cannot be put back as a whole: a repository came or went.
+    #[error(
+        "attempt {attempt} of {story} was killed, and where it began in a repository there is none now, or the other way round"
+    )]
+    OtherAreas {
         /// Its story.
         story: String,
         /// Its number.
@@ -98,6 +118,18 @@ impl StoriesError {
         move |source| Self::Io { path, source }
     }
 
+    /// Some of what an attempt changed cannot be put back.
+    pub(super) fn not_undone(story: &str, attempt: u32, missed: &[Missed]) -> Self {
+        const MOST: usize = 20;
+        let told = missed.iter().take(MOST);
+        let what = told.map(|one| format!("\n  {}: {}", one.path, one.why));
+        Self::NotUndone {
+            story: story.to_owned(),
+            attempt,
+            what: what.collect(),
+        }
+    }
+
     /// Whether what was asked, or what the plan says, is wrong.
     #[must_use]
     pub fn is_of_the_ask(&self) -> bool {
@@ -108,6 +140,8 @@ impl StoriesError {
                 | Self::NoTree { .. }
                 | Self::Lock(_)
                 | Self::Undecided { .. }
+                | Self::OtherPlan { .. }
+                | Self::OtherAreas { .. }
         )
     }
 
@@ -123,6 +157,12 @@ impl StoriesError {
             Self::NoTree { .. } => "name the top of the tree with --root".to_owned(),
             Self::Undecided { .. } => "`--interrupted keep` goes on from the files as they are; `--interrupted restore` puts \
                  files, refs and the plan back, and keeps them (.carson/stories/attempts/, refs/carson/stories/)"
+                .to_owned(),
+            Self::OtherPlan { plan, .. } => format!(
+                "run that plan first (`carson stories run {plan}`); `--interrupted keep` goes on from the files as they are"
+            ),
+            Self::OtherAreas { .. } => "put the repository right by hand and run again, or go on from the files as they are: \
+                 `--interrupted keep`"
                 .to_owned(),
             Self::NotUndone { .. } => "what it changed is in the patch beside its output; put it right by hand, and run again"
                 .to_owned(),

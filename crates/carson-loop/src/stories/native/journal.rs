@@ -4,7 +4,8 @@
 //! event behind: that is seen by the plan itself, which is then what the events before the last one make, and the next
 //! one who opens it goes on from there. A plan that is neither was edited by a person, and is taken as it is.
 
-use std::fs;
+use std::fs::{self, Permissions};
+use std::os::unix::fs::PermissionsExt as _;
 use std::path::PathBuf;
 
 use carson_core::Clock;
@@ -16,12 +17,13 @@ use super::place::Place;
 use super::replay::{applied, replay};
 use super::written::{Plan, Story};
 use crate::events_file::{EventsWriter, read_events};
-use crate::json_file::{Sync, write_bytes};
+use crate::json_file::{FileError, Sync, sweep, write_bytes};
 use crate::stories::finding::Finding;
 use crate::stories::json::{Json, Pointer};
+use crate::tree::read_plain;
 
 /// Bytes of a plan that are read.
-const LONGEST: u64 = 16 << 20;
+pub(super) const LONGEST: u64 = 16 << 20;
 
 /// A plan as it stands in its file.
 #[derive(Clone, Debug)]
@@ -39,15 +41,11 @@ pub struct Read {
 /// # Errors
 /// When it cannot be read, or is not right.
 pub fn read(path: &std::path::Path) -> Result<Read, StoriesError> {
-    let bytes = match fs::metadata(path) {
-        Ok(found) if found.len() > LONGEST => {
-            let most = LONGEST;
-            let path = path.to_owned();
-            return Err(crate::json_file::FileError::TooLong { path, most }.into());
-        }
-        Ok(_) => fs::read(path).map_err(StoriesError::io(path))?,
-        Err(error) => return Err(StoriesError::io(path)(error)),
-    };
+    let bytes = read_plain(path, LONGEST).map_err(StoriesError::io(path))?;
+    let bytes = bytes.ok_or_else(|| FileError::TooLong {
+        path: path.to_owned(),
+        most: LONGEST,
+    })?;
     let not_right = |findings| StoriesError::NotRight {
         path: path.to_owned(),
         findings,
@@ -101,6 +99,8 @@ pub struct Journal {
     plan: Plan,
     /// What we wrote last, or read.
     bytes: Vec<u8>,
+    /// The permissions of its file.
+    mode: u32,
 }
 
 impl Journal {
@@ -109,9 +109,12 @@ impl Journal {
     /// # Errors
     /// When the plan is not right, or a file cannot be used.
     pub fn open(place: &Place, clock: Clock) -> Result<(Self, Vec<Event>), StoriesError> {
+        sweep(&place.plan);
         let read = read(&place.plan)?;
-        let events = events(place)?;
+        let mut all = events(place)?;
+        let found = fs::metadata(&place.plan).map_err(StoriesError::io(&place.plan))?;
         let mut journal = Self {
+            mode: found.permissions().mode(),
             path: place.plan.clone(),
             name: place.name(),
             file: place.events(),
@@ -121,13 +124,14 @@ impl Journal {
             plan: read.plan,
             bytes: read.bytes,
         };
-        if let Some(after) = one_behind(&journal.document, &events, &journal.name) {
+        if let Some(after) = one_behind(&journal.document, &all, &journal.name) {
             journal.put(after)?;
-        } else if replay(&events, &journal.name).as_ref() != Some(&journal.document) {
+        } else if replay(&all, &journal.name).as_ref() != Some(&journal.document) {
             let document = journal.document.clone();
             journal.add(What::Loaded { document })?;
+            all = events(place)?;
         }
-        Ok((journal, events))
+        Ok((journal, all))
     }
 
     /// The plan.
@@ -142,10 +146,13 @@ impl Journal {
         self.plan.stories.iter().find(|story| story.id == id)
     }
 
-    /// The plan's file as it should be.
+    /// Whether the plan's file is what it should be: this regular file and no link to one, with its permissions.
     #[must_use]
-    pub fn bytes(&self) -> &[u8] {
-        &self.bytes
+    pub fn stands(&self) -> bool {
+        let found = fs::symlink_metadata(&self.path);
+        let is_it =
+            found.is_ok_and(|found| found.is_file() && found.permissions().mode() == self.mode);
+        is_it && fs::read(&self.path).is_ok_and(|bytes| bytes == self.bytes)
     }
 
     /// Something happened.
@@ -173,7 +180,16 @@ impl Journal {
     /// # Errors
     /// When the disk says no.
     pub fn restore(&self) -> Result<(), StoriesError> {
-        write_bytes(&self.path, &self.bytes, Sync::Now).map_err(StoriesError::io(&self.path))
+        let io = || StoriesError::io(&self.path);
+        match fs::symlink_metadata(&self.path) {
+            // No file takes the place of a directory.
+            Ok(found) if found.is_dir() => fs::remove_dir_all(&self.path).map_err(io())?,
+            // Its mode is not that of what it leads to.
+            Ok(found) if !found.is_file() => fs::remove_file(&self.path).map_err(io())?,
+            _ => {}
+        }
+        write_bytes(&self.path, &self.bytes, Sync::Now).map_err(io())?;
+        fs::set_permissions(&self.path, Permissions::from_mode(self.mode)).map_err(io())
     }
 
     /// Goes on in the file of events as it is now: somebody replaced it.

@@ -22,6 +22,10 @@ pub enum Violation {
     Own(TreePath),
     /// A file of git's own was changed.
     Git(TreePath),
+    /// `.git` itself was.
+    DotGit,
+    /// Something can no longer be looked at, and why.
+    Unseen(String, String),
     /// Another ref than the branch was changed.
     Ref(String),
     /// Another branch was checked out.
@@ -42,6 +46,8 @@ impl fmt::Display for Violation {
             Self::Plan => f.write_str("the plan was changed"),
             Self::Own(path) => write!(f, ".carson/{path} was changed"),
             Self::Git(path) => write!(f, ".git/{path} was changed"),
+            Self::DotGit => f.write_str(".git was replaced"),
+            Self::Unseen(path, why) => write!(f, "what is in {path} cannot be looked at: {why}"),
             Self::Ref(name) => write!(f, "{name} was changed"),
             Self::Switched(head) => write!(f, "HEAD was moved ({head})"),
             Self::Rewritten => {
@@ -90,13 +96,15 @@ impl Allowed {
     /// Whether it may change this file.
     #[must_use]
     pub fn covers(&self, path: &TreePath) -> bool {
-        self.created.contains(path.as_path()) || self.scope.covers(path.as_path())
+        let is_covered = self.created.contains(path.as_path()) || self.scope.covers(path.as_path());
+        is_covered && !is_of_a_repository(path)
     }
 
     /// Whether it may make or remove this directory: one that the scope covers, or one above a file that it may change and
     /// did.
     fn covers_dir(&self, path: &TreePath, changed: &[&TreePath]) -> bool {
-        self.scope.covers_dir(path.as_path()) || changed.iter().any(|file| file.is_in(path))
+        let is_covered = self.scope.covers_dir(path.as_path()) && !is_of_a_repository(path);
+        is_covered || changed.iter().any(|file| file.is_in(path))
     }
 
     /// What of these changes it may not have made.
@@ -122,6 +130,12 @@ impl Allowed {
         }
         found
     }
+}
+
+/// A repository's own file, of one that lies in the tree or of a submodule: it says what git runs there. On some file
+/// systems `.GIT` is `.git`.
+fn is_of_a_repository(path: &TreePath) -> bool {
+    path.parts().any(|part| part.eq_ignore_ascii_case(b".git"))
 }
 
 fn word(change: &Change) -> &'static str {

@@ -18,8 +18,8 @@ pub struct Place {
 }
 
 impl Place {
-    /// Finds them. The tree is the repository that the plan is in; without one the one that `cwd` is in, and without that
-    /// the directory of whoever asks, where the plan is in it, or the plan's.
+    /// Finds them. The tree is the repository that the plan is in; without one the directory of whoever asks, where the plan
+    /// is in it, or the plan's. Whoever asks from `/` does not mean the whole machine.
     ///
     /// # Errors
     /// When the plan is not there, or the tree would be the whole machine.
@@ -31,7 +31,7 @@ impl Place {
         let root = match root {
             Some(root) => root.canonicalize().map_err(io(root))?,
             None => GitDir::of(&beside).map(|git| git.top).unwrap_or_else(|| {
-                match plan.starts_with(&cwd) {
+                match plan.starts_with(&cwd) && cwd.parent().is_some() {
                     true => cwd,
                     false => beside,
                 }
@@ -101,6 +101,18 @@ impl Place {
         self.dir().join("attempts")
     }
 
+    /// The files that there are of an attempt.
+    #[must_use]
+    pub fn files_of(&self, story: &str, attempt: u32) -> Vec<PathBuf> {
+        let first = format!("{story}-{attempt}.");
+        let items = fs::read_dir(self.attempts()).into_iter().flatten();
+        let of_it = items
+            .filter_map(Result::ok)
+            .filter(|item| item.file_type().is_ok_and(|kind| kind.is_file()))
+            .filter(|item| item.file_name().to_string_lossy().starts_with(&first));
+        of_it.map(|item| item.path()).collect()
+    }
+
     /// A file of an attempt that is not there yet: `S-1-2.patch`.
     #[must_use]
     pub fn new_file(&self, story: &str, attempt: u32, kind: &str) -> PathBuf {
@@ -111,6 +123,20 @@ impl Place {
         let mut all = [first.clone()].into_iter().chain(others);
         all.find(|path| path.symlink_metadata().is_err())
             .unwrap_or(first)
+    }
+
+    /// Takes away what stands in the place of one of the directories and is none: an executor's link leads what we write
+    /// elsewhere.
+    ///
+    /// # Errors
+    /// When the disk says no.
+    pub fn clear(&self) -> Result<(), StoriesError> {
+        for path in [self.own(), self.dir(), self.attempts()] {
+            if fs::symlink_metadata(&path).is_ok_and(|found| !found.is_dir()) {
+                fs::remove_file(&path).map_err(StoriesError::io(&path))?;
+            }
+        }
+        Ok(())
     }
 
     /// Makes the directories, which ignore themselves.

@@ -3,7 +3,6 @@
 //! Files are put back when only files changed. Where refs or the plan are not what they were, nobody can say whether it was
 //! the executor or a person: then whoever runs says it.
 
-use std::fs;
 use std::time::Duration;
 
 use carson_proc::reap_marked;
@@ -12,14 +11,16 @@ use super::attempt::RUN;
 use super::before::Before;
 use super::error::StoriesError;
 use super::event::{Event, Outcome, What};
-use super::journal::{document, events, one_behind};
+use super::journal::{LONGEST, document, events, one_behind};
 use super::place::Place;
 use super::replay::replay;
 use super::runner::{Over, Runner};
 use super::settings::Interrupted;
 use super::told::Told;
+use super::written::Status;
 use crate::json_file::{Sync, write_bytes};
 use crate::stories::json::Json;
+use crate::tree::read_plain;
 
 /// Between SIGTERM and SIGKILL.
 const GRACE: Duration = Duration::from_secs(2);
@@ -27,6 +28,7 @@ const GRACE: Duration = Duration::from_secs(2);
 /// An attempt that began and did not end.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Open {
+    plan: String,
     story: String,
     attempt: u32,
 }
@@ -35,11 +37,28 @@ struct Open {
 fn left(events: &[Event]) -> Option<Open> {
     events.iter().fold(None, |left, event| match &event.what {
         What::AttemptBegan { story, attempt, .. } => Some(Open {
+            plan: event.plan.clone(),
             story: story.clone(),
             attempt: *attempt,
         }),
-        What::AttemptEnded { .. } | What::RunEnded { .. } => None,
+        // A run that something kept from going on may have ended in the midst of one.
+        What::AttemptEnded { .. } => None,
         _ => left,
+    })
+}
+
+/// A story whose last attempt decided it, and of which a run that was killed there did not say so.
+fn decided(events: &[Event], plan: &str) -> Option<(String, Status)> {
+    let own = events.iter().filter(|event| event.plan == plan);
+    own.fold(None, |decided, event| match &event.what {
+        What::AttemptEnded { story, outcome, .. } => match outcome {
+            Outcome::Passed => Some((story.clone(), Status::Passing)),
+            Outcome::OutOfScope => Some((story.clone(), Status::Failed)),
+            _ => None,
+        },
+        // A person who edits the plan decides.
+        What::StoryEnded { .. } | What::AttemptBegan { .. } | What::Loaded { .. } => None,
+        What::RunBegan { .. } | What::RunEnded { .. } => decided,
     })
 }
 
@@ -53,13 +72,33 @@ fn last_run(events: &[Event]) -> Option<&str> {
 /// Looks at the plan's file before anybody reads it: an executor that killed its run may have changed it, too.
 ///
 /// # Errors
-/// When it did, or a person, and nobody said what is to become of it.
+/// When it did, or a person, and nobody said what is to become of it; or when it was a run of another plan, which alone
+/// says what was before.
 pub fn plan_after_a_kill(place: &Place, said: Option<Interrupted>) -> Result<(), StoriesError> {
     let (events, name) = (events(place)?, place.name());
-    let (Some(open), Some(right)) = (left(&events), replay(&events, &name)) else {
+    let Some(open) = left(&events) else {
         return Ok(());
     };
-    let bytes = fs::read(&place.plan).map_err(StoriesError::io(&place.plan))?;
+    if open.plan != name {
+        let Open {
+            plan,
+            story,
+            attempt,
+        } = open;
+        return match said {
+            Some(Interrupted::Keep) => Ok(()),
+            _ => Err(StoriesError::OtherPlan {
+                plan,
+                story,
+                attempt,
+            }),
+        };
+    }
+    let Some(right) = replay(&events, &name) else {
+        return Ok(());
+    };
+    let bytes = read_plain(&place.plan, LONGEST).map_err(StoriesError::io(&place.plan))?;
+    let bytes = bytes.unwrap_or_default();
     let there = document(&bytes).ok();
     let is_behind = |there: &Json| one_behind(there, &events, &name).is_some();
     if there.as_ref() == Some(&right) || there.as_ref().is_some_and(is_behind) {
@@ -88,12 +127,19 @@ impl Runner<'_> {
         said: Option<Interrupted>,
     ) -> Result<(), StoriesError> {
         let Some(open) = left(events) else {
-            return Ok(());
+            let is_open = |story: &str| {
+                let story = self.journal.story(story);
+                story.is_some_and(|story| story.status == Status::Open)
+            };
+            let decided = decided(events, &self.place.name());
+            return match decided.filter(|(story, _)| is_open(story)) {
+                Some((story, status)) => self.journal.add(What::StoryEnded { story, status }),
+                None => Ok(()),
+            };
         };
         if let Some(run) = last_run(events) {
             reap_marked(RUN, run, GRACE).await;
         }
-        let before = Before::read(&self.place.before(), &self.areas, &open.story, open.attempt)?;
         let over = Over {
             story: open.story.clone(),
             attempt: open.attempt,
@@ -103,12 +149,22 @@ impl Runner<'_> {
             took: Duration::ZERO,
             changed: 0,
         };
-        let Some(before) = before.filter(|_| said != Some(Interrupted::Keep)) else {
+        if said == Some(Interrupted::Keep) {
+            return self.write_down(over, None, Vec::new(), None);
+        }
+        let before = Before::read(&self.place.before(), &self.areas, &open.story, open.attempt)?;
+        let Some(before) = before else {
+            // It is written before the executor is called: there was no call, or somebody took it away.
+            (self.told)(Told::Note(format!(
+                "attempt {} of {} was killed, and nothing says what was before it: files stay as they are",
+                open.attempt, open.story
+            )));
             return self.write_down(over, None, Vec::new(), None);
         };
-        let refs = self.refs().await?;
+        // Where git does not answer, the repository is not what it was.
+        let refs = self.refs().await.ok().flatten();
         if refs != before.refs && said.is_none() {
-            let Open { story, attempt } = open;
+            let Open { story, attempt, .. } = open;
             return Err(StoriesError::Undecided { story, attempt });
         }
         let (story, attempt) = (open.story, open.attempt);
@@ -116,7 +172,8 @@ impl Runner<'_> {
             "attempt {attempt} of {story} was killed: what it changed is undone, and kept in {}",
             self.place.attempts().display()
         )));
-        self.undone(&before, refs.as_ref(), over).await?;
+        let ours = self.place.files_of(&over.story, over.attempt);
+        self.undone(&before, refs.as_ref(), over, ours).await?;
         Before::forget(&self.place.before());
         Ok(())
     }

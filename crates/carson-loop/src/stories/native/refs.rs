@@ -70,15 +70,14 @@ pub fn to_keep(before: &Refs, after: &Refs, story: &str, attempt: u32) -> Vec<(S
     let known: BTreeSet<&String> = before.all.values().chain(&before.commit).collect();
     let new: BTreeSet<&String> = after.commit.iter().chain(after.all.values()).collect();
     let new = new.into_iter().filter(|object| !known.contains(object));
-    let name = |index: usize| match index {
-        0 => format!("refs/carson/stories/{story}-{attempt}"),
-        more => format!("refs/carson/stories/{story}-{attempt}.{}", more + 1),
-    };
+    // The same story of another plan, or one that was numbered anew, may have had one.
+    let mut free = (1..).map(|count| match count {
+        1 => format!("refs/carson/stories/{story}-{attempt}"),
+        more => format!("refs/carson/stories/{story}-{attempt}.{more}"),
+    });
+    let free = std::iter::from_fn(|| free.find(|name| !before.all.contains_key(name)));
     // The commit that was checked out has the plain name.
     let mut new: Vec<&String> = new.collect();
     new.sort_by_key(|object| after.commit.as_ref() != Some(*object));
-    let named = new.into_iter().enumerate();
-    named
-        .map(|(index, object)| (name(index), object.clone()))
-        .collect()
+    free.zip(new.into_iter().cloned()).collect()
 }

@@ -3,16 +3,20 @@
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
 use std::fs;
+use std::os::unix::ffi::OsStrExt as _;
+use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use carson_proc::{Command, Limits, capture, find_on_path};
 
 use super::error::StoriesError;
-use crate::tree::{GitDir, TreePath};
+use crate::tree::{Change, GitDir, Target, TreePath, What, read_plain};
 
 /// The longest that git may take.
 const PATIENCE: Duration = Duration::from_secs(120);
+/// Bytes of a file `.git` that are read.
+const POINTER: u64 = 64 << 10;
 /// Commits of one attempt that are looked at.
 pub const COMMITS: usize = 1_000;
 /// Settings that would start something.
@@ -32,9 +36,26 @@ pub struct Repo {
     env: Vec<(OsString, OsString)>,
 }
 
+/// What stands at `.git`: what it leads to says where all of git's own files are.
+#[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum DotGit {
+    /// The repository itself.
+    #[default]
+    Dir,
+    /// A file that says where it is, as work trees and submodules have it.
+    File(Vec<u8>),
+    /// A link to it.
+    Link(Target),
+    /// Nothing, or what is none of them.
+    Gone,
+}
+
 /// Its refs at one time.
 #[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct Refs {
+    /// What stands at `.git`.
+    pub dot_git: DotGit,
     /// The text of `HEAD`.
     pub head: String,
     /// The commit that it names; `None` on a branch without commits.
@@ -71,13 +92,53 @@ impl Repo {
         })
     }
 
+    /// What stands at `.git`.
+    #[must_use]
+    pub fn dot_git(&self) -> DotGit {
+        let path = self.dir.top.join(".git");
+        let Ok(found) = fs::symlink_metadata(&path) else {
+            return DotGit::Gone;
+        };
+        let said = match (found.is_dir(), found.is_symlink()) {
+            (true, _) => Some(DotGit::Dir),
+            (_, true) => fs::read_link(&path)
+                .ok()
+                .map(|to| DotGit::Link(Target(to.into_os_string().into_encoded_bytes()))),
+            _ => read_plain(&path, POINTER).ok().flatten().map(DotGit::File),
+        };
+        said.unwrap_or(DotGit::Gone)
+    }
+
+    /// Makes `.git` again what it was. A directory that went is not made: what was in it is put back file by file.
+    ///
+    /// # Errors
+    /// When the disk says no.
+    pub fn put_back(&self, was: &DotGit) -> Result<(), StoriesError> {
+        let (path, now) = (self.dir.top.join(".git"), self.dot_git());
+        if now == *was {
+            return Ok(());
+        }
+        let io = || StoriesError::io(&path);
+        match fs::symlink_metadata(&path) {
+            Ok(found) if found.is_dir() => fs::remove_dir_all(&path).map_err(io())?,
+            Ok(_) => fs::remove_file(&path).map_err(io())?,
+            Err(_) => {}
+        }
+        match was {
+            DotGit::File(bytes) => fs::write(&path, bytes).map_err(io()),
+            DotGit::Link(to) => symlink(OsStr::from_bytes(&to.0), &path).map_err(io()),
+            DotGit::Dir | DotGit::Gone => Ok(()),
+        }
+    }
+
     /// Its refs.
     ///
     /// # Errors
     /// When git fails.
     pub async fn refs(&self) -> Result<Refs, StoriesError> {
         let head = self.dir.dir.join("HEAD");
-        let head = fs::read_to_string(&head).map_err(StoriesError::io(&head))?;
+        let head = read_plain(&head, POINTER).map_err(StoriesError::io(&head))?;
+        let head = String::from_utf8(head.unwrap_or_default()).unwrap_or_default();
         let said = self
             .ask("for-each-ref", &["--format=%(refname) %(objectname)"], b"")
             .await?;
@@ -89,6 +150,7 @@ impl Repo {
             .ok();
         let commit = commit.map(|said| String::from_utf8_lossy(&said).trim().to_owned());
         Ok(Refs {
+            dot_git: self.dot_git(),
             head: head.trim().to_owned(),
             commit: commit.filter(|commit| !commit.is_empty()),
             all: pairs
@@ -201,19 +263,29 @@ impl Repo {
     }
 }
 
+/// Whether a change in git's own directory is one that commits, or looks at the repository, make.
+#[must_use]
+pub fn is_of_commits(change: &Change) -> bool {
+    let after = change.after.as_ref().map(|entry| &entry.what);
+    // Who reads a pipe waits for ever.
+    let is_odd = matches!(after, Some(What::Fifo | What::Socket | What::Device));
+    !is_odd && is_written_by_commits(&change.path)
+}
+
 /// Whether a name in git's own directory is one that commits, or looks at the repository, write: what they mean is in
 /// the refs, which are held against each other.
-#[must_use]
-pub fn is_written_by_commits(path: &TreePath) -> bool {
-    const NAMES: [&str; 10] = [
+fn is_written_by_commits(path: &TreePath) -> bool {
+    const NAMES: [&str; 12] = [
         "AUTO_MERGE",
         "COMMIT_EDITMSG",
+        "FETCH_HEAD",
         "HEAD",
         "ORIG_HEAD",
         "gc.log",
         "gc.pid",
         "index",
         "index.lock",
+        "info/refs",
         "packed-refs",
         "packed-refs.lock",
     ];
@@ -221,5 +293,8 @@ pub fn is_written_by_commits(path: &TreePath) -> bool {
     let is_shared_index = path.as_bytes().starts_with(b"sharedindex.");
     let first = path.parts().next().unwrap_or_default();
     let is_ref = [b"refs".as_slice(), b"reftable"].contains(&first);
-    is_ref || is_shared_index || NAMES.iter().any(|name| text == OsStr::new(name))
+    // Who looks at a repository writes down the times of a submodule's files, too.
+    let is_inner_index =
+        first == b"modules" && [b"index".as_slice(), b"index.lock"].contains(&path.name());
+    is_ref || is_shared_index || is_inner_index || NAMES.iter().any(|name| text == OsStr::new(name))
 }

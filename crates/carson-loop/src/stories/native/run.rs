@@ -47,6 +47,7 @@ pub async fn run(
         contents: Contents::open(&place.contents())?,
         repo: Repo::of(&place.root, &given.caller.env),
         seen: None,
+        unseen: BTreeSet::new(),
         version: ExecutorVersion::default(),
         place,
         given,

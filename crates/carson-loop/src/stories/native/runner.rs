@@ -1,15 +1,16 @@
 //! What a run holds, and what all its parts do with it.
 
+use std::collections::BTreeSet;
 use std::path::PathBuf;
 
 use carson_proc::Cancel;
 use carson_redact::Redactor;
 
-use super::areas::{Areas, Kind, Seen};
+use super::areas::{Areas, Kind, Seen, Unseen};
 use super::before::Before;
 use super::error::StoriesError;
 use super::event::{Outcome, What};
-use super::journal::Journal;
+use super::journal::{Journal, LONGEST};
 use super::patch::patch;
 use super::place::Place;
 use super::refs::to_keep;
@@ -18,7 +19,7 @@ use super::told::Told;
 use crate::caller::Caller;
 use crate::executor_version::ExecutorVersion;
 use crate::json_file::{Sync, write_bytes};
-use crate::tree::Contents;
+use crate::tree::{Contents, Missed, TreePath, read_plain};
 
 /// Reasons that are written down of an attempt; the patch has the rest.
 const REASONS: usize = 20;
@@ -55,6 +56,8 @@ pub(super) struct Runner<'r> {
     pub version: ExecutorVersion,
     /// How everything was when it was looked at last.
     pub seen: Option<Seen>,
+    /// What of it cannot be looked at, and was told.
+    pub unseen: BTreeSet<Unseen>,
     pub told: &'r mut dyn FnMut(Told),
 }
 
@@ -67,21 +70,30 @@ impl Runner<'_> {
         }
     }
 
-    /// Makes everything again what it was before an attempt, keeps what it made, and writes down how it ended.
+    /// Makes everything again what it was before an attempt, keeps what it made, and writes down how it ended. Of our own
+    /// files, those that came since and are `ours` stay.
     pub async fn undone(
         &mut self,
         before: &Before,
         after: Option<&Refs>,
         over: Over,
+        mut ours: Vec<PathBuf>,
     ) -> Result<(), StoriesError> {
+        self.place.clear()?;
         let patch = self.keep_patch(&before.seen, &over)?;
+        ours.extend(patch.clone());
+        ours.extend(self.keep_plan(&over)?);
         let kept = match (&before.refs, after) {
             (Some(before), Some(after)) => to_keep(before, after, &over.story, over.attempt),
             _ => Vec::new(),
         };
-        let (missed, seen) = self.areas.undo(&before.seen, &mut self.contents)?;
+        if let (Some(repo), Some(was)) = (&self.repo, &before.refs) {
+            repo.put_back(&was.dot_git)?;
+        }
+        let (mut missed, seen) = self.areas.undo(&before.seen, &mut self.contents, &ours)?;
         self.journal.reopen()?;
         self.journal.restore()?;
+        missed.extend(self.refs_missed(before).await);
         for (name, object) in kept.iter().filter(|_| missed.is_empty()) {
             if let Some(repo) = &self.repo {
                 repo.keep(name, object).await?;
@@ -99,16 +111,28 @@ impl Runner<'_> {
         if missed.is_empty() {
             return Ok(());
         }
-        let what = missed
-            .iter()
-            .take(REASONS)
-            .map(|one| format!("\n  {}: {}", one.path, one.why))
-            .collect();
-        Err(StoriesError::NotUndone {
-            story,
-            attempt,
-            what,
-        })
+        Err(StoriesError::not_undone(&story, attempt, &missed))
+    }
+
+    /// Of git's files the objects are not kept: whether all that refs name is still there.
+    async fn refs_missed(&self, before: &Before) -> Option<Missed> {
+        let was = before.refs.as_ref()?;
+        let now = self.refs().await.ok().flatten();
+        let path = TreePath::new(".git").ok()?;
+        let why = "its refs, or the objects that they name, are not what they were".to_owned();
+        (now.as_ref() != Some(was)).then_some(Missed { path, why })
+    }
+
+    /// The plan as the attempt left it, or as a person edited it meanwhile, where it is not what it should be.
+    fn keep_plan(&self, over: &Over) -> Result<Option<PathBuf>, StoriesError> {
+        if self.journal.stands() {
+            return Ok(None);
+        }
+        let Ok(Some(bytes)) = read_plain(&self.place.plan, LONGEST) else {
+            return Ok(None);
+        };
+        self.file(&over.story, over.attempt, "plan.json", &bytes)
+            .map(Some)
     }
 
     /// Writes down how an attempt ended.

@@ -107,8 +107,9 @@ pub fn replayed(place: &Place) -> Result<Option<Replayed>, StoriesError> {
     let Some(document) = replay(&events, &name) else {
         return Ok(None);
     };
-    let bytes = std::fs::read(&place.plan).map_err(StoriesError::io(&place.plan))?;
-    let file = super::journal::document(&bytes).ok();
+    let bytes = crate::tree::read_plain(&place.plan, super::journal::LONGEST)
+        .map_err(StoriesError::io(&place.plan))?;
+    let file = super::journal::document(&bytes.unwrap_or_default()).ok();
     let is_behind = file
         .as_ref()
         .is_some_and(|file| one_behind(file, &events, &name).is_some());

@@ -37,13 +37,13 @@ impl Failures {
         Ok(count)
     }
 
-    /// None any more.
+    /// None any more; the file is there from then on, as ralph-loop has it.
     ///
     /// # Errors
     /// When it cannot be written.
     pub fn clear(&self, id: &str) -> Result<(), Ended> {
         match self.count(id) {
-            0 => Ok(()),
+            0 if self.path.exists() => Ok(()),
             _ => self.set(id, 0),
         }
     }

@@ -37,14 +37,20 @@ impl Place {
             .map_err(Ended::io("find the repository", &root))?;
         let state = own.join(".runtime");
         fs::create_dir_all(&state).map_err(Ended::io("make the state directory", &state))?;
-        Ok(Self {
+        let place = Self {
             policy: policy.map_or_else(|| own.join("CODEX.md"), Path::to_owned),
             prd: prd.to_owned(),
             state,
             root,
             real_root,
             own,
-        })
+        };
+        // It is there from the beginning: people follow it with `tail -f`.
+        let log = place.run_log();
+        let mut options = fs::OpenOptions::new();
+        let made = options.append(true).create(true).open(&log);
+        made.map_err(Ended::io("write the run log", &log))?;
+        Ok(place)
     }
 
     /// What was decided, line by line.

@@ -1,7 +1,6 @@
 //! A run of ralph-loop, from its words to its exit code.
 
 use std::ffi::OsString;
-use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -9,29 +8,19 @@ use carson_core::Clock;
 use carson_proc::{Cancel, find_on_path};
 use carson_redact::Redactor;
 
-use super::archive::Archive;
-use super::branch::Branches;
-use super::checks::{Check, detected};
 use super::ended::Ended;
 use super::events::Events;
-use super::failures::Failures;
-use super::helpers::Helpers;
-use super::learnings;
 use super::lock::RunLock;
 use super::place::Place;
-use super::prd::{Prd, Story};
+use super::prd::Prd;
 use super::preflight;
-use super::progress;
-use super::prompt::{Inputs, prompt};
 use super::read;
-use super::report;
 use super::settings::{Ask, Mode, Settings, Variables};
-use super::state::{Looker, State};
+use super::state::Baseline;
 use super::tool::{Came, PREFLIGHT, Program, Tool};
 use super::usage::USAGE;
 use super::voice::{To, Voice};
-use crate::json_file::{Sync, write_bytes};
-use crate::stories::scope::ShellCase;
+use crate::json_file::sweep;
 
 /// What a run is given beside its words.
 #[derive(Clone, Debug)]
@@ -71,7 +60,7 @@ pub async fn run(words: &[String], given: &Given, say: &mut dyn FnMut(To, &str))
             130
         }
     };
-    if code != 0 {
+    if code != 0 && voice.has_begun {
         voice.error(&format!("[ralph] aborted (exit={code})"));
     }
     code
@@ -117,18 +106,19 @@ fn variables(env: &[(OsString, OsString)]) -> Variables {
     env.iter().filter_map(text).collect()
 }
 
-fn path_of(env: &[(OsString, OsString)]) -> Option<&std::ffi::OsStr> {
+pub(super) fn path_of(env: &[(OsString, OsString)]) -> Option<&std::ffi::OsStr> {
     let path = env.iter().rev().find(|(name, _)| name == "PATH");
     path.map(|(_, value)| value.as_os_str())
 }
 
-struct Run<'r> {
-    given: &'r Given,
-    settings: &'r Settings,
-    place: &'r Place,
-    events: &'r Events,
-    variables: &'r Variables,
-    git: Option<PathBuf>,
+/// What all parts of a run are given.
+pub(super) struct Run<'r> {
+    pub given: &'r Given,
+    pub settings: &'r Settings,
+    pub place: &'r Place,
+    pub events: &'r Events,
+    pub variables: &'r Variables,
+    pub git: Option<PathBuf>,
 }
 
 /// What the PRD decides where nobody else did.
@@ -140,15 +130,9 @@ struct Decided {
     max_stories: u64,
 }
 
-/// The files of the repository as they were, in `fixing`.
-struct Baseline {
-    state: Option<State>,
-    is_logged: bool,
-}
-
 impl Run<'_> {
     /// The PRD as it stands in its file now.
-    fn prd(&self) -> Result<Prd, Ended> {
+    pub(super) fn prd(&self) -> Result<Prd, Ended> {
         read::prd(self.place)
     }
 
@@ -171,6 +155,8 @@ impl Run<'_> {
             &self.given.cancel,
         )
         .await?;
+        voice.has_begun = true;
+        sweep(&self.place.prd);
         let done = self.locked(voice).await;
         drop(lock);
         done
@@ -321,10 +307,7 @@ impl Run<'_> {
         voice: &mut Voice<'_>,
     ) -> Result<(u64, u64), Ended> {
         let (mut processed, mut passed) = (0, 0);
-        let mut baseline = Baseline {
-            state: None,
-            is_logged: false,
-        };
+        let mut baseline = Baseline::default();
         while let Some(tool) = tool.filter(|_| processed < decided.max_stories) {
             let prd = self.prd()?;
             let Some(story) = prd.open(decided.mode).into_iter().next() else {
@@ -343,363 +326,4 @@ impl Run<'_> {
         }
         Ok((processed, passed))
     }
-
-    /// One story; the code of a tool that failed.
-    async fn story(
-        &self,
-        prd: &Prd,
-        story: &Story,
-        tool: &Tool<'_>,
-        baseline: &mut Baseline,
-        voice: &mut Voice<'_>,
-    ) -> Result<Option<i32>, Ended> {
-        let rules = report::Rules {
-            place: self.place,
-            report_dir: &prd.defaults.report_dir,
-            strict: self.settings.strict_report_dir,
-        };
-        let report = rules.report(&story.created)?;
-        let learnings = learnings::print(&self.place.beside("learnings.md"));
-        let prompt = self.prompt(story, &report, tool.sandbox)?;
-        let (id, mode) = (&story.id, story.mode.as_str());
-        self.events
-            .add(&format!("STORY_START id={id} mode={mode} report={report}"))?;
-        voice.log(&format!("story={id} mode={mode}"));
-        self.remember(story.mode, baseline).await?;
-        let came = tool.ask(id, &prompt, self.events, voice).await?;
-        self.hold_to_scope(story, baseline).await?;
-        let message = match came {
-            Came::Message(message) => message,
-            Came::Failed(code) => return Ok(Some(code)),
-        };
-        self.demand_learning(story, &learnings)?;
-        self.passed(story, &report, &message).await?;
-        self.forget(story.mode, baseline).await?;
-        self.events
-            .add(&format!("STORY_COMPLETE id={id} report={report}"))?;
-        Ok(None)
-    }
-
-    fn prompt(&self, story: &Story, report: &str, sandbox: &str) -> Result<String, Ended> {
-        let policy = &self.place.policy;
-        let policy =
-            fs::read_to_string(policy).map_err(Ended::io("read the CODEX file", policy))?;
-        let checks: Vec<Check> = match story.mode {
-            Mode::Audit => Vec::new(),
-            Mode::Linting | Mode::Fixing => detected(&self.place.root, path_of(&self.given.env)),
-        };
-        Ok(prompt(&Inputs {
-            story,
-            report,
-            sandbox,
-            day: &self.events.day(),
-            must_name_sources: self.settings.search && self.settings.require_references,
-            must_leave_learning: self.settings.require_learning,
-            checks: &checks,
-            policy: &policy,
-        }))
-    }
-
-    async fn look(&self, baseline: &mut Baseline) -> Result<State, Ended> {
-        let looker = Looker {
-            place: self.place,
-            method: self.settings.state_method,
-            git: self.git.clone(),
-            env: &self.given.env,
-        };
-        let seen = looker.look().await?;
-        if !std::mem::replace(&mut baseline.is_logged, true) {
-            let (method, requested) = (seen.method, self.settings.state_method.as_str());
-            self.events.add(&format!(
-                "INFO fixing_state_method={method} requested={requested}"
-            ))?;
-        }
-        Ok(seen.state)
-    }
-
-    /// What is there before the first story.
-    async fn remember(&self, mode: Mode, baseline: &mut Baseline) -> Result<(), Ended> {
-        if mode == Mode::Fixing && baseline.state.is_none() {
-            baseline.state = Some(self.look(baseline).await?);
-        }
-        Ok(())
-    }
-
-    /// What we wrote ourselves is no change of the next story.
-    async fn forget(&self, mode: Mode, baseline: &mut Baseline) -> Result<(), Ended> {
-        if mode == Mode::Fixing {
-            baseline.state = Some(self.look(baseline).await?);
-        }
-        Ok(())
-    }
-
-    /// Whatever became of the tool, it changed nothing that it may not.
-    async fn hold_to_scope(&self, story: &Story, baseline: &mut Baseline) -> Result<(), Ended> {
-        let Some(before) = baseline.state.take() else {
-            return Ok(());
-        };
-        let after = self.look(baseline).await?;
-        let scope = ShellCase::new(&story.scope);
-        let changes = before.changes(&after);
-        let outside = changes.iter().filter(|path| !scope.covers(as_path(path)));
-        let outside: Vec<String> = outside
-            .map(|path| String::from_utf8_lossy(path).into_owned())
-            .collect();
-        baseline.state = Some(after);
-        if outside.is_empty() {
-            return Ok(());
-        }
-        let list = outside.join("\n- ");
-        Err(Ended::Failed(format!(
-            "Story {} modified files outside scope:\n- {list}",
-            story.id
-        )))
-    }
-
-    fn demand_learning(&self, story: &Story, before: &learnings::Print) -> Result<(), Ended> {
-        if story.mode != Mode::Fixing || !self.settings.require_learning {
-            return Ok(());
-        }
-        let path = self.place.beside("learnings.md");
-        let id = &story.id;
-        match learnings::print(&path) {
-            None => Err(Ended::Failed(format!(
-                "fixing story {id} requires learnings.md update, but file is missing: {}",
-                path.display()
-            ))),
-            now if now == *before => Err(Ended::Failed(format!(
-                "fixing story {id} requires at least one new learnings.md entry (see scripts/record_learning.sh)"
-            ))),
-            _ => Ok(()),
-        }
-    }
-
-    /// The report, then the PRD, then what people read.
-    async fn passed(&self, story: &Story, report: &str, message: &[u8]) -> Result<(), Ended> {
-        report::write(self.place, report, message)?;
-        let prd = self.prd()?.passed(&story.id, report, &self.events.now());
-        self.write(&prd)?;
-        Failures::of(&self.place.state).clear(&story.id)?;
-        self.refresh_progress(&prd).await?;
-        self.append_progress(story, report).await?;
-        self.sync_agents(story).await
-    }
-
-    fn write(&self, prd: &Prd) -> Result<(), Ended> {
-        let written = write_bytes(&self.place.prd, prd.document.pretty().as_bytes(), Sync::Now);
-        written.map_err(Ended::io("write the PRD", &self.place.prd))
-    }
-
-    /// A story whose tool failed ends the run, or is skipped when it failed often enough.
-    async fn failed(
-        &self,
-        story: &Story,
-        code: i32,
-        baseline: &mut Baseline,
-        voice: &mut Voice<'_>,
-    ) -> Result<(), Ended> {
-        let (id, mode, after) = (&story.id, story.mode.as_str(), self.settings.skip_after);
-        self.events
-            .add(&format!("STORY_FAIL id={id} mode={mode} rc={code}"))?;
-        if after == 0 {
-            let log = self.place.run_log();
-            return Err(Ended::Failed(format!(
-                "codex exec failed for story {id} (rc={code}, see {} for redacted details)",
-                log.display()
-            )));
-        }
-        let failures = Failures::of(&self.place.state);
-        let count = failures.add(id)?;
-        if count < after {
-            return Err(Ended::Failed(format!(
-                "codex exec failed for story {id} (rc={code}, failure_count={count} skip_after={after})"
-            )));
-        }
-        let reason = format!("Skipped after {count} failed runs (last_rc={code})");
-        let prd = self.prd()?.skipped(id, &reason, &self.events.now());
-        self.write(&prd)?;
-        failures.clear(id)?;
-        self.refresh_progress(&prd).await?;
-        self.forget(story.mode, baseline).await?;
-        self.events
-            .add(&format!("STORY_SKIPPED id={id} reason={reason}"))?;
-        voice.log(&format!(
-            "story={id} skipped after repeated failures (count={count} rc={code})"
-        ));
-        Ok(())
-    }
-
-    fn helpers(&self) -> Helpers<'_> {
-        Helpers {
-            own: &self.place.own,
-            cwd: &self.given.cwd,
-            env: &self.given.env,
-            cancel: &self.given.cancel,
-        }
-    }
-
-    /// `progress.txt`, where there is one.
-    async fn refresh_progress(&self, prd: &Prd) -> Result<(), Ended> {
-        let path = self.place.beside("progress.txt");
-        if !self.settings.refresh_progress || !path.is_file() {
-            return Ok(());
-        }
-        let helpers = self.helpers();
-        let shown = path.display().to_string();
-        let done = match helpers.find("generate_progress.sh") {
-            Some(script) => {
-                let prd = self.place.prd.to_string_lossy();
-                helpers.run(&script, &[&prd, &path.to_string_lossy()]).await
-            }
-            None => {
-                let label = self
-                    .place
-                    .prd
-                    .file_name()
-                    .unwrap_or_default()
-                    .to_string_lossy();
-                let text = progress::snapshot(prd, &label, &self.events.now());
-                write_bytes(&path, text.as_bytes(), Sync::Now).is_ok()
-            }
-        };
-        self.events.add(&match done {
-            true => format!("INFO progress_snapshot_refreshed path={shown}"),
-            false => format!("WARN progress_snapshot_refresh_failed path={shown}"),
-        })
-    }
-
-    async fn append_progress(&self, story: &Story, report: &str) -> Result<(), Ended> {
-        if !self.settings.append_progress {
-            return Ok(());
-        }
-        let (id, mode) = (story.id.as_str(), story.mode.as_str());
-        let helpers = self.helpers();
-        let done = match helpers.find("append_progress_entry.sh") {
-            Some(script) => {
-                let words = [
-                    "--story",
-                    id,
-                    "--mode",
-                    mode,
-                    "--title",
-                    &story.title,
-                    "--report",
-                    report,
-                ];
-                helpers.run(&script, &words).await
-            }
-            None => {
-                let path = self.place.beside("progress.log.md");
-                progress::append(&path, story, report, &self.events.now()).is_ok()
-            }
-        };
-        self.events.add(&match done {
-            true => format!("INFO progress_log_appended story={id}"),
-            false => format!("WARN progress_log_append_failed story={id}"),
-        })
-    }
-
-    async fn sync_agents(&self, story: &Story) -> Result<(), Ended> {
-        if !self.settings.sync_agents || story.mode != Mode::Fixing {
-            return Ok(());
-        }
-        if !ShellCase::new(&story.scope).covers(Path::new("AGENTS.md")) {
-            let id = &story.id;
-            return self.events.add(&format!(
-                "WARN agents_sync_skipped_out_of_scope story={id} path=AGENTS.md"
-            ));
-        }
-        let helpers = self.helpers();
-        let done = match helpers.find("sync_agents_from_learnings.sh") {
-            Some(script) => {
-                helpers
-                    .run(&script, &["--root", &self.place.own.to_string_lossy()])
-                    .await
-            }
-            None => learnings::sync_agents(&self.place.own).is_ok(),
-        };
-        self.events.add(match done {
-            true => "INFO agents_synced_from_learnings",
-            false => "WARN agents_sync_from_learnings_failed",
-        })
-    }
-
-    async fn sync_branch(&self, prd: &Prd) -> Result<(), Ended> {
-        if !self.settings.sync_branch {
-            return Ok(());
-        }
-        let git = self.git.clone();
-        let git =
-            git.ok_or_else(|| Ended::failed("Branch sync requested but git is not available"))?;
-        let Some(target) = &prd.branch else {
-            return self
-                .events
-                .add("INFO branch_sync_requested_but_no_prd_branch");
-        };
-        let branches = Branches {
-            git,
-            root: &self.place.root,
-            env: &self.given.env,
-        };
-        let done = branches.sync(target).await?;
-        self.events.add(&format!("INFO {done}"))
-    }
-
-    /// Puts the state of runs away where the project is another one than the last time.
-    async fn archive(&self, prd: &Prd) -> Result<(), Ended> {
-        let track = self.place.state.join(".last-project");
-        let previous = fs::read_to_string(&track).unwrap_or_default();
-        let (previous, current) = (previous.trim_end_matches('\n'), prd.project.as_str());
-        if self.settings.auto_archive && !previous.is_empty() && previous != current {
-            self.put_away(prd, previous).await?;
-            self.events.add(&format!(
-                "INFO auto_archive_on_project_change previous={previous} current={current}"
-            ))?;
-        }
-        let written = write_bytes(&track, format!("{current}\n").as_bytes(), Sync::Now);
-        written.map_err(Ended::io("write down the project", &track))
-    }
-
-    async fn put_away(&self, prd: &Prd, previous: &str) -> Result<(), Ended> {
-        let current = &prd.project;
-        let reason = format!("auto-archive on project change ({previous} -> {current})");
-        let helpers = self.helpers();
-        let now = self.events.now();
-        let done = match helpers.find("archive_run_state.sh") {
-            Some(script) => {
-                let own = self.place.own.to_string_lossy();
-                let words = [
-                    "--source-root",
-                    &own,
-                    "--label",
-                    previous,
-                    "--reason",
-                    &reason,
-                ];
-                helpers.run(&script, &words).await
-            }
-            None => {
-                let stamp = now.replace(['-', ':'], "");
-                let archive = Archive {
-                    own: &self.place.own,
-                    report_dir: &prd.defaults.report_dir,
-                    label: previous,
-                    reason: &reason,
-                    stamp: (&stamp, &now),
-                };
-                archive.make().is_ok()
-            }
-        };
-        match done {
-            true => Ok(()),
-            false => Err(Ended::Failed(format!(
-                "Auto archive on project change failed (previous={previous} current={current})"
-            ))),
-        }
-    }
-}
-
-fn as_path(bytes: &[u8]) -> &Path {
-    use std::os::unix::ffi::OsStrExt as _;
-    Path::new(std::ffi::OsStr::from_bytes(bytes))
 }

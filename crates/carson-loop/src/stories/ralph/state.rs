@@ -21,6 +21,15 @@ type Print = (i64, i64, i64, i64, u64);
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct State(BTreeMap<Vec<u8>, Print>);
 
+/// The files of the repository as they were, in `fixing`.
+#[derive(Debug, Default)]
+pub(super) struct Baseline {
+    /// The newest look.
+    pub state: Option<State>,
+    /// Whether the events say how it was looked.
+    pub is_logged: bool,
+}
+
 /// How a state was seen.
 #[derive(Clone, Debug)]
 pub struct Seen {

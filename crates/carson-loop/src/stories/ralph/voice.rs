@@ -16,6 +16,8 @@ pub struct Voice<'v> {
     say: &'v mut dyn FnMut(To, &str),
     /// How much is said.
     pub verbosity: Verbosity,
+    /// Whether the run has its lock: of one that never had it `ralph.sh` does not say that it was aborted.
+    pub has_begun: bool,
 }
 
 impl<'v> Voice<'v> {
@@ -24,6 +26,7 @@ impl<'v> Voice<'v> {
         Self {
             say,
             verbosity: Verbosity::Normal,
+            has_begun: false,
         }
     }
 

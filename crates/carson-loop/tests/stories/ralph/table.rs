@@ -245,6 +245,7 @@ fn runs() -> Vec<Case> {
             words: words(&["--nonsense"]),
             code: 1,
             says: &["[ralph][ERROR] Unknown argument: --nonsense"],
+            never: &["aborted"],
             ..case("a word that nobody knows", "audit", AUDIT)
         },
         Case {
