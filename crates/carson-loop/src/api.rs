@@ -207,10 +207,14 @@ pub fn config(place: &Place) -> Result<Config, LoopError> {
 /// # Errors
 /// When its files are broken: with the line.
 pub fn status(place: &Place) -> Result<StatusAnswer, LoopError> {
-    let state = state_of(place)?;
+    let look = || Ok::<_, LoopError>((state_of(place)?, owner_of(&place.lock())));
+    let (mut state, mut owner) = look()?;
+    if state.status == Status::Running && owner.is_none() {
+        // It may have ended between the two.
+        (state, owner) = look()?;
+    }
     let config = config(place);
     let told = config.as_ref().ok();
-    let owner = owner_of(&place.lock());
     let died = dead_owner_of(&place.lock()).filter(|_| state.status == Status::Running);
     let max_attempts = match (state.max_attempts, told) {
         (0, Some(config)) => config.max_attempts,
@@ -286,9 +290,11 @@ pub async fn start(
         let (path, owner) = (place.lock(), Box::new(owner));
         return Err(crate::lock::LockError::Held { path, owner }.into());
     }
-    let before = std::fs::metadata(place.events())
-        .map(|found| (found.ino(), found.len()))
-        .ok();
+    let events = || {
+        let found = std::fs::metadata(place.events()).ok()?;
+        Some((found.ino(), found.len()))
+    };
+    let before = events();
     let log = place.log();
     let from = std::fs::metadata(&log)
         .map(|found| found.len())
@@ -314,11 +320,11 @@ pub async fn start(
         // One that is done says so, and writes nothing.
         let is_done = matches!(over, Some(Ok(Exit::Code(0))));
         // Behind the look whether it is over: what it wrote before that is there.
-        let now = std::fs::metadata(place.events())
-            .map(|found| (found.ino(), found.len()))
-            .ok();
+        let is_new = events() != before;
         let state = state_of(place)?;
-        if now != before && (is_its || is_over) || is_done {
+        // Its files are there before it says that it runs.
+        let runs = is_its && state.status == Status::Running;
+        if is_new && (runs || is_over) || is_done {
             let (pid, status) = (id.pid, state.status);
             return Ok(StartAnswer { pid, status, log });
         }

@@ -3,6 +3,7 @@
 //! The first one, before attempt 1, has everything that counts; the others have what differs from it. What is in the
 //! files is kept once, whoever has it.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
@@ -26,6 +27,9 @@ struct Kept {
     entries: Vec<Placed>,
     /// What the first one has and this one does not.
     gone: Vec<TreePath>,
+    /// What stands there, was ignored, and is no attempt's: a way back made it visible.
+    #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
+    spared: BTreeSet<TreePath>,
     #[serde(flatten)]
     repository: Repository,
 }
@@ -110,17 +114,35 @@ impl Checkpoints {
         let repository = self.repository(rules)?;
         let tree = look.keeping(&mut self.contents)?;
         let file = self.file(number);
-        self.write(&file, number == FIRST, &tree, repository.clone())?;
+        let none = BTreeSet::new();
+        self.write(&file, number == FIRST, &tree, repository.clone(), none)?;
+        // It says itself what was seen last.
+        let _ = std::fs::remove_file(self.dir.join(SEEN));
         Ok(Checkpoint { tree, repository })
     }
 
-    /// Writes down what the loop saw last; what is in the files is not kept.
+    /// Writes down what the loop saw last, and what of it is no attempt's and is to be spared; what is in the files is
+    /// not kept.
     ///
     /// # Errors
     /// When the disk says no.
-    pub fn saw(&mut self, tree: &Snapshot) -> Result<(), LoopError> {
+    pub fn saw(&mut self, tree: &Snapshot, spared: &BTreeSet<TreePath>) -> Result<(), LoopError> {
         let file = self.dir.join(SEEN);
-        self.write(&file, false, tree, Repository::default())
+        let stands = |path: &&TreePath| tree.get(path).is_some();
+        let spared = spared.iter().filter(stands).cloned().collect();
+        self.write(&file, false, tree, Repository::default(), spared)
+    }
+
+    /// What was to be spared of what the loop saw last.
+    ///
+    /// # Errors
+    /// When it cannot be read.
+    pub fn spared(&self) -> Result<BTreeSet<TreePath>, LoopError> {
+        match read(&self.dir.join(SEEN)) {
+            Ok(kept) => Ok(kept.spared),
+            Err(error) if error.is_absent() => Ok(BTreeSet::new()),
+            Err(error) => Err(error.into()),
+        }
     }
 
     /// What the loop saw last: after its last check, or after this attempt.
@@ -134,11 +156,6 @@ impl Checkpoints {
             Err(LoopError::File(error)) if error.is_absent() => Ok(self.get(attempt)?.tree),
             Err(error) => Err(error),
         }
-    }
-
-    /// Forgets what was seen last: an attempt's own checkpoint says it.
-    pub fn unsee(&self) {
-        let _ = std::fs::remove_file(self.dir.join(SEEN));
     }
 
     /// The one of an attempt.
@@ -177,6 +194,7 @@ impl Checkpoints {
         is_first: bool,
         tree: &Snapshot,
         repository: Repository,
+        spared: BTreeSet<TreePath>,
     ) -> Result<(), LoopError> {
         let (mut entries, mut gone) = (Vec::new(), Vec::new());
         if is_first {
@@ -199,6 +217,7 @@ impl Checkpoints {
         let kept = Kept {
             entries,
             gone,
+            spared,
             repository,
         };
         let text = serde_json::to_vec(&kept).map_err(|error| FileError::io(file)(error.into()));
@@ -209,7 +228,7 @@ impl Checkpoints {
     fn read(&mut self, file: &Path) -> Result<Checkpoint, LoopError> {
         let kept = read(file)?;
         let first = self.first()?;
-        let mut entries: std::collections::BTreeMap<_, _> = first
+        let mut entries: BTreeMap<_, _> = first
             .entries()
             .map(|(path, entry)| (path.clone(), entry.clone()))
             .collect();

@@ -49,7 +49,7 @@ pub enum LoopError {
         reason: String,
     },
     /// Nobody runs it.
-    #[error("the loop does not run: it is {status}")]
+    #[error("the loop does not run: {}", standing(*status))]
     NotRunning {
         /// How it stands.
         status: Status,
@@ -170,6 +170,13 @@ impl LoopError {
     pub(crate) fn io(what: impl Into<String>) -> impl FnOnce(io::Error) -> Self {
         let what = what.into();
         move |source| Self::Io { what, source }
+    }
+}
+
+fn standing(status: Status) -> String {
+    match status {
+        Status::Running => "whoever ran it died".to_owned(),
+        status => format!("it is {status}"),
     }
 }
 

@@ -37,7 +37,7 @@ pub enum Happened {
         max_attempts: u32,
         /// What it is about: the same for the same task and promise.
         subject: Digest,
-        /// Whether a process that died had begun it.
+        /// Whether it goes on where it was.
         goes_on: bool,
         /// Whether it runs behind the sandbox's walls.
         sandbox: bool,

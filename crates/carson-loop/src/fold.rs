@@ -70,7 +70,10 @@ impl State {
                 self.max_attempts = *max_attempts;
                 self.judged_from = self.last_attempt;
             }
-            Happened::StopAsked { .. } | Happened::RolledBack { .. } => {}
+            Happened::RolledBack {
+                attempt, changed, ..
+            } => self.rolled_back(*attempt, *changed),
+            Happened::StopAsked { .. } => {}
             Happened::Ended { how } => self.ended(how, event.at),
         }
     }
@@ -78,6 +81,19 @@ impl State {
     fn checked(&mut self, check: &Checked, elapsed_ms: u64) {
         self.promise_fulfilled = check.passed;
         self.elapsed_ms = elapsed_ms;
+    }
+
+    /// What was kept with another tree is nothing that may be said of this one: the next run asks.
+    fn rolled_back(&mut self, attempt: u32, changed: u64) {
+        if changed == 0 || !matches!(self.status, Status::Done | Status::AlreadyDone) {
+            return;
+        }
+        self.status = Status::Idle;
+        self.promise_fulfilled = false;
+        self.reason = Some(match attempt {
+            0 => "the tree was brought back to before the first attempt".to_owned(),
+            n => format!("the tree was brought back to where attempt {n} left it"),
+        });
     }
 
     fn ended(&mut self, how: &Ended, at: DateTime<Utc>) {
@@ -93,12 +109,12 @@ impl State {
 pub fn traces(events: &[Event]) -> Vec<Trace> {
     let from = State::of(events).judged_from;
     let ended = events.iter().filter_map(|event| match &event.what {
-        Happened::AttemptEnded { meta, .. } => Some(meta),
+        Happened::AttemptEnded { meta, .. } => Some(&**meta),
         _ => None,
     });
-    let is_whole = |meta: &&Box<Meta>| counts(meta.outcome) && meta.outcome != Outcome::Interrupted;
+    let is_whole = |meta: &&Meta| counts(meta.outcome) && meta.outcome != Outcome::Interrupted;
     let counted = ended.filter(|meta| meta.attempt > from).filter(is_whole);
-    counted.map(|meta| meta.trace()).collect()
+    counted.map(Meta::trace).collect()
 }
 
 /// Whether an attempt that ended so is one of those that may be made.

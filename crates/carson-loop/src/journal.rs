@@ -3,6 +3,7 @@
 //! An event is written first, then the state; so after a death the state may lack the last event, and is made of
 //! them again. Any other difference is a person's: `status`, `attempt` and `max_attempts` are taken over, and the edit becomes
 //! an event; whatever else was edited, or is no JSON, is refused with its line, and from then on the file is left alone.
+//! Until an edit is taken over nothing is written over it: events go on, and the state waits.
 
 use std::fs::File;
 use std::path::{Path, PathBuf};
@@ -51,7 +52,7 @@ impl Journal {
         };
         match read_state(&journal.path)? {
             Some((state, bytes)) if state == journal.state => journal.written = bytes,
-            Some((state, bytes)) => journal.reconcile(&state, &bytes)?,
+            Some((state, bytes)) => journal.reconcile(&state, bytes)?,
             None if journal.past.is_empty() => {}
             None => journal.write(Sync::Later)?,
         }
@@ -102,40 +103,51 @@ impl Journal {
     /// # Errors
     /// When it is not what belongs there: with the line. The file is left alone from then on.
     pub fn take_edits(&mut self) -> Result<bool, LoopError> {
+        if self.left_alone {
+            return Ok(false);
+        }
         let read = read_state(&self.path);
         let found = read.inspect_err(|_| self.left_alone = true)?;
         match found {
             Some((_, bytes)) if bytes == self.written => Ok(false),
-            Some((state, _)) if state == self.state => Ok(false),
-            Some((state, bytes)) => self
-                .edited(&self.state.clone(), &state, &bytes)
-                .map(|()| true),
+            Some((state, bytes)) => self.take(&state, bytes),
             // Taken away: what it said is known.
             None => self.write(Sync::Later).map(|()| false),
         }
     }
 
-    fn reconcile(&mut self, found: &State, bytes: &[u8]) -> Result<(), LoopError> {
-        let known = usize::try_from(found.events).unwrap_or(usize::MAX);
-        if known > self.past.len() {
+    fn reconcile(&mut self, found: &State, bytes: Vec<u8>) -> Result<(), LoopError> {
+        if found.events > self.past.len() as u64 {
             // Its events are gone.
+            self.written = bytes;
             let state = Box::new(found.clone());
             return self.add(Happened::Adopted { state }, Sync::Later);
         }
-        let then = State::of(&self.past[..known]);
-        if *found == then {
-            // Its writer was killed before it came to the last events.
-            return self.write(Sync::Later);
-        }
-        self.edited(&then, found, bytes)
+        self.take(found, bytes).map(drop)
     }
 
-    fn edited(&mut self, before: &State, found: &State, bytes: &[u8]) -> Result<(), LoopError> {
+    /// Takes what stands in the file instead of what we wrote; whether a person wrote it. It is held against the state
+    /// at the event that it names: those that came since are in no state that a person has seen.
+    fn take(&mut self, found: &State, bytes: Vec<u8>) -> Result<bool, LoopError> {
+        let known = usize::try_from(found.events).unwrap_or(usize::MAX);
+        let then = State::of(&self.past[..known.min(self.past.len())]);
+        let is_edited = *found != then;
+        if is_edited {
+            self.edited(&then, found, bytes)?;
+        } else {
+            // Its writer was killed before it came to the last events.
+            self.written = bytes;
+            self.write(Sync::Later)?;
+        }
+        Ok(is_edited)
+    }
+
+    fn edited(&mut self, before: &State, found: &State, bytes: Vec<u8>) -> Result<(), LoopError> {
         if let Some(key) = changed_key(before, found) {
             self.left_alone = true;
             return Err(FileError::Malformed {
                 path: self.path.clone(),
-                line: line_of(key, bytes),
+                line: line_of(key, &bytes),
                 column: 1,
                 detail: format!(
                     "{key} says what was seen, and is not for editing; {} are",
@@ -165,14 +177,23 @@ impl Journal {
             attempt,
             max_attempts,
         };
+        self.written = bytes;
         self.add(what, Sync::Later)
     }
 
     fn write(&mut self, sync: Sync) -> Result<(), LoopError> {
-        if !self.left_alone {
+        if !self.left_alone && !self.is_edited() {
             self.written = json_file::write(&self.path, &self.state, sync)?;
         }
         Ok(())
+    }
+
+    /// Whether something else than we wrote stands in the file. What the power left of one is nobody's edit.
+    fn is_edited(&self) -> bool {
+        match json_file::bytes(&self.path) {
+            Ok(bytes) => bytes != self.written && !is_blank(&bytes),
+            Err(error) => !error.is_absent(),
+        }
     }
 }
 
@@ -194,11 +215,16 @@ fn read_state(path: &Path) -> Result<Option<(State, Vec<u8>)>, FileError> {
         Err(error) if error.is_absent() => return Ok(None),
         other => other?,
     };
-    if bytes.iter().all(|byte| *byte == 0) {
+    if is_blank(&bytes) {
         return Ok(None);
     }
     let state = json_file::parse(path, &bytes)?;
     Ok(Some((state, bytes)))
+}
+
+/// Whether this is what the power leaves of a file.
+fn is_blank(bytes: &[u8]) -> bool {
+    bytes.iter().all(|byte| *byte == 0)
 }
 
 /// A key that differs and is not a person's.

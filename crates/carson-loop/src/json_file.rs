@@ -182,6 +182,27 @@ pub fn write_bytes(path: &Path, bytes: &[u8], sync: Sync) -> io::Result<()> {
     })
 }
 
+/// Takes away what writers that were killed in the midst left beside a file.
+pub fn sweep(path: &Path) {
+    let first = format!(
+        ".{}.",
+        path.file_name().unwrap_or_default().to_string_lossy()
+    );
+    let items = path.parent().and_then(|dir| fs::read_dir(dir).ok());
+    for item in items.into_iter().flatten().filter_map(Result::ok) {
+        let name = item.file_name();
+        let rest = name.to_str().and_then(|name| name.strip_prefix(&first));
+        let is_left = rest
+            .and_then(|rest| rest.split_once('.'))
+            .filter(|(_, count)| count.parse::<u64>().is_ok())
+            .and_then(|(pid, _)| pid.parse().ok())
+            .is_some_and(|pid| carson_proc::ProcessId::of(pid).is_none());
+        if is_left {
+            let _ = fs::remove_file(item.path());
+        }
+    }
+}
+
 /// A name that no other process and no other thread writes.
 fn beside(path: &Path) -> PathBuf {
     use std::sync::atomic::{AtomicU64, Ordering};
@@ -232,6 +253,29 @@ mod tests {
             );
             assert!(!error.contains("at line"), "{error}");
         }
+    }
+
+    #[test]
+    fn what_the_dead_left_is_swept_and_nothing_else() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("thing.json");
+        let mine = format!(".thing.json.{}.0", std::process::id());
+        let names = [
+            "thing.json",
+            &mine,
+            ".thing.json.x.1",
+            ".thing.json.2147483000",
+            ".thing.json.2147483000.1",
+            "thing.json.2147483000.1",
+        ];
+        for name in names {
+            fs::write(dir.path().join(name), "x").unwrap();
+        }
+        sweep(&path);
+        let left = |name: &&&str| dir.path().join(name).exists();
+        let left: Vec<_> = names.iter().filter(left).collect();
+        assert_eq!(left.len(), 5, "{left:?}");
+        assert!(!left.contains(&&".thing.json.2147483000.1"));
     }
 
     #[test]

@@ -12,6 +12,7 @@ use std::time::{Duration, Instant};
 
 use carson_proc::ProcessId;
 use chrono::{DateTime, Utc};
+use rustix::fs::OFlags;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
@@ -112,14 +113,9 @@ impl Lock {
             path: path.to_owned(),
             source,
         };
-        let mut options = OpenOptions::new();
-        options
-            .read(true)
-            .write(true)
-            .create(true)
-            .truncate(false)
-            .mode(0o600);
-        let mut file = options.open(path).map_err(io)?;
+        let mut options = opening();
+        options.write(true).create(true).truncate(false).mode(0o600);
+        let mut file = options.open(path).and_then(plain).map_err(io)?;
         match file.try_lock() {
             Ok(()) => {}
             Err(TryLockError::WouldBlock) => return Err(held(path, &mut file)),
@@ -193,15 +189,30 @@ impl Drop for Lock {
 /// Who has a lock now; `None` for nobody, or one that died.
 #[must_use]
 pub fn owner_of(path: &Path) -> Option<Owner> {
-    let mut file = File::open(path).ok()?;
+    let mut file = opening().open(path).and_then(plain).ok()?;
     read(&mut file).filter(|owner| owner.process().is_alive())
 }
 
 /// Who had a lock and died with it.
 #[must_use]
 pub fn dead_owner_of(path: &Path) -> Option<Owner> {
-    let mut file = File::open(path).ok()?;
+    let mut file = opening().open(path).and_then(plain).ok()?;
     read(&mut file).filter(|owner| !owner.process().is_alive())
+}
+
+/// To read, without waiting for anybody: whoever made the directory may have put a pipe there.
+fn opening() -> OpenOptions {
+    let mut options = OpenOptions::new();
+    let flags = OFlags::NONBLOCK | OFlags::CLOEXEC;
+    options.read(true).custom_flags(flags.bits().cast_signed());
+    options
+}
+
+fn plain(file: File) -> io::Result<File> {
+    match file.metadata()?.is_file() {
+        true => Ok(file),
+        false => Err(io::Error::new(io::ErrorKind::InvalidInput, "it is no file")),
+    }
 }
 
 /// Whoever has just taken the lock may not have written its name yet.
@@ -242,6 +253,16 @@ mod tests {
 
     fn myself(what: &str) -> Owner {
         Owner::myself(what, DateTime::from_timestamp(1_700_000_000, 0).unwrap())
+    }
+
+    #[test]
+    fn a_pipe_in_its_place_holds_nobody_up() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("lock");
+        nix::unistd::mkfifo(&path, nix::sys::stat::Mode::S_IRWXU).unwrap();
+        assert_eq!((owner_of(&path), dead_owner_of(&path)), (None, None));
+        let error = Lock::take(&path, &myself("x")).unwrap_err().to_string();
+        assert!(error.ends_with("it is no file"), "{error}");
     }
 
     #[test]

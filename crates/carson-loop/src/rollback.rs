@@ -1,7 +1,8 @@
 //! Brings the tree back to where an attempt left it.
 //!
 //! The index comes first, then the `.gitignore` files, and only then the rest: both say what is ignored, and what is
-//! ignored, now or then, is not touched. HEAD stays where it is.
+//! ignored, now or then, is not touched. Nor is what was ignored before a way back that made it visible: no checkpoint has
+//! it, and nobody could bring it back. HEAD stays where it is.
 
 use std::collections::BTreeSet;
 
@@ -12,11 +13,13 @@ use crate::caller::Caller;
 use crate::checkpoint::Checkpoints;
 use crate::error::LoopError;
 use crate::event::Happened;
+use crate::fold::interrupted;
 use crate::index;
 use crate::journal::Journal;
 use crate::json_file::Sync;
 use crate::lock::{Lock, Owner};
 use crate::place::Place;
+use crate::run::end_orphans;
 use crate::state::State;
 use crate::tree::{Change, Look, Missed, Rules, Snapshot, TreePath, undo};
 
@@ -69,18 +72,25 @@ pub async fn rollback(
 ) -> Result<RolledBack, LoopError> {
     let since = caller.clock.now();
     let owner = Owner::myself(format!("carson loop rollback {attempt}"), since);
-    let _lock = Lock::take(&place.lock(), &owner)?;
+    if !place.exists() {
+        return Err(no_attempt(attempt, None));
+    }
+    let lock = Lock::take(&place.lock(), &owner)?;
+    end_orphans(place, &lock).await;
     let mut journal = Journal::open(place, &caller.clock)?;
     let mut checkpoints = Checkpoints::open(place)?;
     if !checkpoints.has(attempt) {
-        return Err(no_attempt(attempt, journal.state(), &checkpoints));
+        let known = Some((journal.state(), &checkpoints));
+        return Err(no_attempt(attempt, known));
     }
     let excludes = caller.git_excludes();
     let rules = Rules::of_repository(place.root(), excludes.as_deref()).without(place.own());
     let target = checkpoints.get(attempt)?;
     let before = Look::at(place.root(), &rules).keeping(&mut checkpoints.contents)?;
     let last = last_checkpoint(journal.state(), &checkpoints);
-    let edited = edited(&checkpoints.last_seen(last)?, &before, &target.tree);
+    let spared = checkpoints.spared()?;
+    let mut edited = edited(&checkpoints.last_seen(last)?, &before, &target.tree);
+    edited.retain(|path| !spared.contains(path));
     if !edited.is_empty() && mine == Mine::Refuse {
         let paths = edited.iter().map(ToString::to_string).collect();
         return Err(LoopError::Edited { paths });
@@ -90,6 +100,11 @@ pub async fn rollback(
     } else {
         BTreeSet::new()
     };
+    if let Some(begun) = interrupted(journal.past()).filter(|one| !checkpoints.has(one.attempt)) {
+        // What a run that died left of it would be lost.
+        let root = (place.root(), &rules);
+        checkpoints.make(begun.attempt, root, Some(&before))?;
+    }
     let index = match (rules.git(), &target.repository.index) {
         (Some(git), Some(index)) => {
             index::restore(git, place, caller, &checkpoints.contents, index).await?
@@ -103,14 +118,17 @@ pub async fn rollback(
         target: &target.tree,
         before: &before,
         kept: &kept,
+        spared: &spared,
     };
     let (after, missed) = way.go()?;
-    let changes = after.changes(&before);
+    let spared = way.left(&after).map(|change| change.path).collect();
+    let mut changes = after.changes(&before);
+    changes.retain(|change| way.did(change, &spared));
     let commits_since = match &target.repository.head {
         Some(head) => index::commits_since(place.root(), caller, head).await,
         None => Vec::new(),
     };
-    checkpoints.saw(&after)?;
+    checkpoints.saw(&still_edited(&after, &target.tree, &kept), &spared)?;
     journal.add(
         Happened::RolledBack {
             attempt,
@@ -141,9 +159,11 @@ fn last_checkpoint(state: &State, checkpoints: &Checkpoints) -> u32 {
         .unwrap_or(0)
 }
 
-fn no_attempt(attempt: u32, state: &State, checkpoints: &Checkpoints) -> LoopError {
-    let known = match last_checkpoint(state, checkpoints) {
-        0 if !checkpoints.has(0) => "nothing was attempted yet".to_owned(),
+fn no_attempt(attempt: u32, known: Option<(&State, &Checkpoints)>) -> LoopError {
+    let known = known.filter(|(_, checkpoints)| checkpoints.has(0));
+    let last = known.map(|(state, checkpoints)| last_checkpoint(state, checkpoints));
+    let known = match last.unwrap_or(0) {
+        0 if known.is_none() => "nothing was attempted yet".to_owned(),
         0 => "0 is before the first one".to_owned(),
         last => format!("there are 1 to {last}, and 0 is before the first one"),
     };
@@ -162,6 +182,16 @@ fn edited(seen: &Snapshot, now: &Snapshot, target: &Snapshot) -> BTreeSet<TreePa
     changes.map(|change| change.path).collect()
 }
 
+/// What the loop would have seen without what a person edited: those files stay a person's.
+fn still_edited(after: &Snapshot, target: &Snapshot, kept: &BTreeSet<TreePath>) -> Snapshot {
+    let all = after.entries().filter(|(path, _)| !kept.contains(path));
+    let then = kept
+        .iter()
+        .filter_map(|path| Some((path, target.get(path)?)));
+    let all = all.chain(then);
+    Snapshot::of_entries(all.map(|(path, entry)| (path.clone(), entry.clone())))
+}
+
 /// From now back to then.
 struct Way<'w> {
     place: &'w Place,
@@ -172,6 +202,8 @@ struct Way<'w> {
     before: &'w Snapshot,
     /// What stays as it is.
     kept: &'w BTreeSet<TreePath>,
+    /// What an earlier way back made visible, and left.
+    spared: &'w BTreeSet<TreePath>,
 }
 
 impl Way<'_> {
@@ -182,22 +214,29 @@ impl Way<'_> {
         let ignores: Vec<Change> = ignores.into_iter().filter(is_ignore).collect();
         let mut missed = self.undo(&ignores)?;
         let mut now = self.look()?;
+        let mut changes = self.changes(&now);
         for _ in 0..ROUNDS {
-            let changes = self.changes(&now);
             if changes.is_empty() {
-                return Ok((now, Vec::new()));
+                break;
             }
             missed = self.undo(&changes)?;
             now = self.look()?;
+            changes = self.changes(&now);
         }
-        // What stays different in spite of all.
-        if missed.is_empty() {
-            let left = self.changes(&now).into_iter().map(|change| Missed {
+        if changes.is_empty() {
+            missed.clear();
+        } else if missed.is_empty() {
+            // What stays different in spite of all.
+            missed.extend(changes.into_iter().map(|change| Missed {
                 why: format!("it is still {}", change.kind()),
                 path: change.path,
-            });
-            missed = left.collect();
+            }));
         }
+        let differs = self.left(&now).filter(|change| change.before.is_some());
+        missed.extend(differs.map(|change| Missed {
+            why: "it is ignored, and was left as it is".to_owned(),
+            path: change.path,
+        }));
         Ok((now, missed))
     }
 
@@ -209,23 +248,52 @@ impl Way<'_> {
         Ok(look.snapshot()?)
     }
 
-    /// What is to be undone: nothing that is kept, and nothing that came and was ignored before this.
+    /// What is to be undone: nothing that is kept, and nothing that was ignored before this.
     fn changes(&self, now: &Snapshot) -> Vec<Change> {
-        let changes = self.target.changes(now).into_iter();
-        let is_kept = |path: &TreePath| self.kept.contains(path);
+        let remains = |change: &Change| self.kept.contains(&change.path) || self.is_left(change);
+        let all = self.target.changes(now).into_iter();
+        let (remaining, free): (Vec<Change>, Vec<Change>) = all.partition(remains);
+        let remaining: BTreeSet<TreePath> =
+            remaining.into_iter().map(|change| change.path).collect();
         // A directory in which something stays does, too.
-        let holds_kept = |path: &TreePath| {
-            let first = TreePath::in_dir(Some(path), b"\0");
-            self.kept
-                .range(first..)
-                .next()
-                .is_some_and(|kept| kept.is_in(path))
+        let holds = |dir: &TreePath| {
+            let first = TreePath::in_dir(Some(dir), b"\0");
+            let next = remaining.range(first..).next();
+            next.is_some_and(|path| path.is_in(dir))
         };
-        let was_ignored =
-            |change: &Change| change.before.is_none() && self.before.get(&change.path).is_none();
-        let free = changes.filter(|change| !is_kept(&change.path) && !was_ignored(change));
-        let free = free.filter(|change| change.before.is_some() || !holds_kept(&change.path));
+        let free = free.into_iter();
+        let free = free.filter(|change| change.before.is_some() || !holds(&change.path));
         free.filter(|change| !self.stays(change, now)).collect()
+    }
+
+    /// What is not as it was then, and is left so: it was ignored.
+    fn left(&self, now: &Snapshot) -> impl Iterator<Item = Change> {
+        let all = self.target.changes(now).into_iter();
+        all.filter(|change| self.is_left(change))
+    }
+
+    /// Whether it stands there and was not seen before this, or was to be spared already. A directory may be one that
+    /// this made.
+    fn is_left(&self, change: &Change) -> bool {
+        let is_new = || change.before.is_none() || !change.is_of_dirs();
+        let was_ignored = || self.before.get(&change.path).is_none() && is_new();
+        change.after.is_some() && (self.spared.contains(&change.path) || was_ignored())
+    }
+
+    /// Whether a change, seen from the tree as it is now, is a deed: nothing that only became visible, or is hidden.
+    fn did(&self, change: &Change, spared: &BTreeSet<TreePath>) -> bool {
+        let stands = || {
+            self.place
+                .root()
+                .join(change.path.as_path())
+                .symlink_metadata()
+                .is_ok()
+        };
+        match (&change.before, &change.after) {
+            (Some(_), None) => !spared.contains(&change.path),
+            (None, Some(_)) => !stands(),
+            _ => true,
+        }
     }
 
     /// A directory that came and holds what is ignored.

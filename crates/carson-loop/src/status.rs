@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Status {
-    /// Nothing was run yet.
+    /// Nothing was run yet, or the tree was brought back since.
     #[default]
     Idle,
     /// It runs.

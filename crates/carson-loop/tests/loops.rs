@@ -1,5 +1,7 @@
 //! Whole loops: real programs, real git, real trees.
 
+#![cfg(test)]
+
 #[path = "loops/again.rs"]
 mod again;
 #[path = "loops/back.rs"]

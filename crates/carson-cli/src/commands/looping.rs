@@ -196,7 +196,7 @@ async fn run_here(
     };
     let mut screen = Screen::new(&place, args.quiet || args.background);
     let state = run::run(&place, caller, &options, &cancel, &mut |step| {
-        screen.see(&step)
+        screen.see(&step);
     })
     .await?;
     match json {

@@ -155,3 +155,33 @@ fn while_it_runs_edits_are_taken_over_at_the_boundary() {
     assert!(!journal.take_edits().unwrap());
     assert_eq!(state_of(&scene.place).unwrap(), *journal.state());
 }
+
+#[test]
+fn what_is_edited_while_something_happens_waits_for_the_boundary() {
+    let scene = Scene::new();
+    let mut journal = scene.begun();
+    scene.edit("\"max_attempts\": 10", "\"max_attempts\": 3");
+    let edited = fs::read(scene.place.state()).unwrap();
+    for _ in 0..2 {
+        journal.add(started(), Sync::Now).unwrap();
+        assert_eq!(fs::read(scene.place.state()).unwrap(), edited);
+    }
+    // A death before the boundary, and the boundary itself.
+    assert_eq!(scene.open().unwrap().state().max_attempts, 3);
+    fs::write(scene.place.state(), &edited).unwrap();
+    assert!(journal.take_edits().unwrap());
+    let taken = journal.state().clone();
+    assert_eq!((taken.max_attempts, taken.status), (3, Status::Running));
+    assert_eq!(state_of(&scene.place).unwrap(), taken);
+    journal.add(ended(), Sync::Now).unwrap();
+    assert_eq!(state_of(&scene.place).unwrap(), *journal.state());
+}
+
+#[test]
+fn how_many_events_there_are_is_not_for_editing() {
+    let scene = Scene::new();
+    let mut journal = scene.begun();
+    scene.edit("\"events\": 2", "\"events\": 9");
+    let error = journal.take_edits().unwrap_err().to_string();
+    assert!(error.contains("events says what was seen"), "{error}");
+}

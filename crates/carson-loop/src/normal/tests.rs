@@ -70,6 +70,8 @@ fn what_programs_print_of_the_same_run_is_the_same() {
         ("deps/foo-0123456789abcdef", "deps/foo-fedcba9876543210"),
         ("at 0x7ffd12345678", "at 0x55d9aabbccdd"),
         ("commit 1234567", "commit 7654321"),
+        ("request_id=1000000", "request_id=1000001"),
+        ("no such id (1000000)", "no such id (1000001)"),
         (
             "id 123e4567-e89b-12d3-a456-426614174000",
             "id 00000000-e89b-12d3-a456-000000000000",
@@ -114,6 +116,8 @@ fn what_means_something_is_told_apart() {
         ("0b10101010", "0b10101011"),
         ("5m long", "6m long"),
         ("exit code 1", "exit code 2"),
+        ("no such id (100000)", "no such id (100001)"),
+        ("id, 1000000", "id, 1000001"),
         ("/srv/work/src/a.rs", "/srv/work/src/b.rs"),
         ("/srv/works/x", "/srv/workt/x"),
         ("a\nb", "b\na"),
@@ -140,6 +144,9 @@ fn noise() -> impl Strategy<Value = (String, String)> {
         twice("[0-9]{1,2}m ?[0-9]{1,2}(\\.[0-9]{1,3})?s"),
         twice("pid [1-9][0-9]{0,6}"),
         twice("\\(pid=[1-9][0-9]{0,6}\\)"),
+        twice("id \\([0-9]{7,12}"),
+        twice("commit [0-9]{7,12}"),
+        twice("seed=[0-9]{7,12}"),
         twice("[0-9a-f]{3}[a-f][0-9][0-9a-f]{2,35}"),
         twice("0x[0-9a-f]{7,16}"),
         twice("[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}"),
@@ -148,9 +155,14 @@ fn noise() -> impl Strategy<Value = (String, String)> {
     ]
 }
 
-/// Words that mean something, none of which is noise.
+/// Words that mean something, none of which is noise or says that the number behind it is.
 fn words() -> impl Strategy<Value = String> {
-    "(error|test|assertion|left|right|src/lib\\.rs|FAILED|expected|got|of)( [a-z]{1,5}[:,]?){0,3}"
+    let words = "(error|test|assertion|left|right|src/lib\\.rs|FAILED|expected|got|of)( [a-z]{1,5}[:,]?){0,3}";
+    words.prop_filter("the last one names a process or an id", |words| {
+        let last = words.rsplit(' ').next().unwrap_or_default();
+        let last = last.trim_end_matches(':');
+        !super::words::PROCESS.contains(&last) && !super::words::NAMED.contains(&last)
+    })
 }
 
 proptest! {

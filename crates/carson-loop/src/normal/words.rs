@@ -4,9 +4,9 @@ use super::times;
 use super::token::is_of_a_word;
 
 /// Words behind which a number is that of a process or a thread.
-const PROCESS: [&str; 7] = ["pid", "ppid", "pgid", "tid", "nid", "goroutine", "lwp"];
+pub(super) const PROCESS: [&str; 7] = ["pid", "ppid", "pgid", "tid", "nid", "goroutine", "lwp"];
 /// Words behind which a long number is an id or a hash.
-const NAMED: [&str; 14] = [
+pub(super) const NAMED: [&str; 14] = [
     "commit", "sha", "sha1", "sha256", "hash", "rev", "revision", "id", "uuid", "digest", "etag",
     "nonce", "seed", "trace",
 ];

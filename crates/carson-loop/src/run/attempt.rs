@@ -15,6 +15,7 @@ use crate::fence::fenced;
 use crate::json_file::{Sync, write_bytes};
 use crate::normal::{fingerprint, normalised};
 use crate::output_file::OutputFile;
+use crate::walls::Walls;
 
 /// What the task is told of the last check.
 #[derive(Clone, Debug, Default)]
@@ -75,11 +76,7 @@ impl Prepared {
         let path = dir.join("output");
         let file = OutputFile::create(&path, &ground.caller.redactor);
         let mut file = file.map_err(LoopError::io(format!("{}", path.display())))?;
-        let profile = ground
-            .walls
-            .as_ref()
-            .map(|walls| walls.profile())
-            .transpose();
+        let profile = ground.walls.as_ref().map(Walls::profile).transpose();
         let profile = profile.map_err(LoopError::io("the sandbox's profile"))?;
         let mut env = ground.env();
         env.push(("CARSON_LOOP_FEEDBACK".into(), dir.join("feedback").into()));

@@ -1,5 +1,6 @@
 //! One run of a loop, from its lock to its end.
 
+use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
 
 use carson_proc::Cancel;
@@ -7,6 +8,7 @@ use carson_proc::Cancel;
 use super::attempt::{Prepared, Told, output_hash};
 use super::begin::{Begin, Wish, begin};
 use super::ground::Ground;
+use super::orphans::end_orphans;
 use super::promise::{self, Asked, exit, millis};
 use super::put_away::put_away;
 use super::step::{Step, Watch};
@@ -62,6 +64,10 @@ pub async fn run(
     let lock = Lock::take(&place.lock(), &Owner::myself(OWNER, since))?;
     if let Some(dead) = lock.after() {
         watch(Step::TookOver(dead));
+        match end_orphans(place, &lock).await {
+            0 => {}
+            count => watch(Step::EndedOrphans(count)),
+        }
     }
     let file = ConfigFile::open(place)?;
     let mut journal = Journal::open(place, &caller.clock)?;
@@ -229,6 +235,8 @@ impl Runner<'_> {
             true => self.checkpoints.get(begun.attempt)?,
             false => self.checkpoint(begun.attempt)?,
         };
+        let found = self.checkpoints.get(begun.attempt.saturating_sub(1))?.tree;
+        let output = self.ground.place.attempt(begun.attempt).join("output");
         let meta = Meta {
             attempt: begun.attempt,
             outcome: Outcome::Interrupted,
@@ -238,10 +246,10 @@ impl Runner<'_> {
             ended_by: "the loop died".to_owned(),
             took_ms: millis(took),
             output_hash: None,
-            output_bytes: 0,
+            output_bytes: std::fs::metadata(output).map_or(0, |found| found.len()),
             tree_hash: Some(left.tree.hash()),
             tree_before_hash: Some(begun.tree_before_hash),
-            changed: 0,
+            changed: found.changes(&left.tree).len() as u64,
             prompt_hash: begun.prompt_hash,
             executor_version: None,
             head: left.repository.head,
@@ -284,10 +292,8 @@ impl Runner<'_> {
         }
         if self.journal.state().last_attempt == 0 {
             self.seen = self.checkpoint(0)?.tree;
-            self.checkpoints.unsee();
         } else {
             self.seen = self.look()?;
-            self.checkpoints.saw(&self.seen)?;
         }
         loop {
             if let Some(ended) = self.boundary()? {
@@ -345,9 +351,10 @@ impl Runner<'_> {
 
     /// What the next attempt hears of a check.
     fn told(&self, attempt: u32, asked: &Asked) -> Told {
-        let behind = match attempt {
-            0 => "before the first attempt".to_owned(),
-            n => format!("after attempt {n}"),
+        let behind = match (attempt, self.journal.state().last_attempt) {
+            (0, 0) => "before the first attempt".to_owned(),
+            (0, last) => format!("before attempt {}", last + 1),
+            (n, _) => format!("after attempt {n}"),
         };
         let promise = &self.file.config.promise;
         let said = asked.checked.said();
@@ -424,7 +431,10 @@ impl Runner<'_> {
             started_at,
             ended_at: self.ground.caller.clock.now(),
             exit: exit(ran.how),
-            ended_by: ended_by(&ran, &config),
+            ended_by: match out_of_time {
+                true => promise::out_of_time(&config),
+                false => ended_by(&ran, &config),
+            },
             took_ms: millis(ran.elapsed),
             output_hash: output_hash(&self.ground, &ran),
             output_bytes: ran.output.total(),
@@ -439,7 +449,6 @@ impl Runner<'_> {
             check: None,
         };
         self.seen = kept.tree;
-        self.checkpoints.unsee();
         (self.watch)(Step::Ran(&meta));
         if let (Some(unable), true) = (ran.unable(), std::mem::take(&mut self.is_first)) {
             meta.outcome = Outcome::Unable;
@@ -475,7 +484,7 @@ impl Runner<'_> {
         // What the check itself leaves is not what the next attempt does.
         let after = self.look()?;
         if after.hash() != self.seen.hash() {
-            self.checkpoints.saw(&after)?;
+            self.checkpoints.saw(&after, &BTreeSet::new())?;
         }
         self.seen = after;
         self.told = self.told(number, &asked);
@@ -609,6 +618,8 @@ impl Runner<'_> {
     fn end(mut self, ended: Result<Ended, LoopError>) -> Result<State, LoopError> {
         // Nobody would read what is written now.
         self.stands()?;
+        // What was edited since the last boundary is not lost; one that is broken is left as it is.
+        let _ = self.journal.take_edits();
         let how = match ended {
             Ok(how) => how,
             Err(error) => {

@@ -2,6 +2,7 @@
 
 use std::ffi::OsString;
 
+use super::orphans::{MARKER, marker};
 use crate::caller::Caller;
 use crate::normal::Places;
 use crate::place::Place;
@@ -37,6 +38,7 @@ impl Ground {
     /// The environment of the promise, and of the task but for what it is told.
     pub(super) fn env(&self) -> Vec<(OsString, OsString)> {
         let mut env = self.caller.env.clone();
+        env.push((MARKER.into(), marker(&self.place).into()));
         env.extend(self.walls.iter().flat_map(Walls::env));
         env
     }

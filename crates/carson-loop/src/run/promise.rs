@@ -12,6 +12,7 @@ use crate::executor::{self, Call, How, Ran, Unable};
 use crate::meta::Checked;
 use crate::normal::normalised;
 use crate::output::Output;
+use crate::walls::Walls;
 
 /// What came of asking.
 #[derive(Debug)]
@@ -51,7 +52,10 @@ pub(super) async fn ask(
             passes,
             runs: config.verify_runs,
             exit: exit(ran.how),
-            ended_by: said(&ran, config),
+            ended_by: match ran.how == How::TimedOut && timeout == left {
+                true => out_of_time(config),
+                false => said(&ran, config),
+            },
             took_ms: millis(took),
             failure_hash: (!is_kept).then(|| failure(ground, &ran)),
             leaked,
@@ -72,11 +76,7 @@ async fn once(
     timeout: Duration,
     cancel: &Cancel,
 ) -> Result<Ran, LoopError> {
-    let profile = ground
-        .walls
-        .as_ref()
-        .map(|walls| walls.profile())
-        .transpose();
+    let profile = ground.walls.as_ref().map(Walls::profile).transpose();
     let profile = profile.map_err(LoopError::io("the sandbox's profile"))?;
     let call = Call {
         words: &config.promise,
@@ -100,6 +100,12 @@ fn said(ran: &Ran, config: &Config) -> String {
         How::TimedOut => format!("it did not end within {} s", config.verify_timeout_seconds),
         how => how.to_string(),
     }
+}
+
+/// How something ended when the whole time was over.
+pub(super) fn out_of_time(config: &Config) -> String {
+    let total = config.total_seconds;
+    format!("the whole time of {total} s was over")
 }
 
 /// The exit code; `None` where there is none.

@@ -9,6 +9,8 @@ use crate::progress::Stagnation;
 pub enum Step<'s> {
     /// An owner that died was taken over.
     TookOver(&'s Owner),
+    /// So many processes that it left behind were ended.
+    EndedOrphans(u32),
     /// The attempts so far were put away there.
     PutAway(&'s str),
     /// An attempt was interrupted when the loop died.

@@ -197,6 +197,13 @@ impl Top {
         let dir = self.dir_of(path)?;
         let stat = statat(&dir, path.name(), AtFlags::SYMLINK_NOFOLLOW)?;
         let is_dir = FileType::from_raw_mode(stat.st_mode) == FileType::Directory;
+        #[cfg_attr(
+            target_os = "linux",
+            expect(
+                clippy::useless_conversion,
+                reason = "the types differ between systems"
+            )
+        )]
         let mode = u32::from(stat.st_mode) & 0o7777;
         if !is_dir || mode & 0o700 == 0o700 {
             return Ok(());

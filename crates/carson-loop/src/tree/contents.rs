@@ -132,6 +132,13 @@ impl Contents {
         if self.room < size {
             let found = nix::sys::statvfs::statvfs(&self.dir);
             let found = found.map_err(|error| TreeError::io(&self.dir)(error.into()))?;
+            #[cfg_attr(
+                target_os = "linux",
+                expect(
+                    clippy::useless_conversion,
+                    reason = "the types differ between systems"
+                )
+            )]
             let free = u64::from(found.blocks_available()) * u64::from(found.fragment_size());
             self.room = free.saturating_sub(RESERVE) / 4;
             if self.room < size {

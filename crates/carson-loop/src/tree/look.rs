@@ -11,6 +11,7 @@ use std::path::Path;
 use carson_core::Clock;
 use carson_proc::Cancel;
 use rustix::fs::{AtFlags, Dir, FileType, Mode, OFlags, Stat, open, openat, readlinkat, statat};
+use rustix::io::Errno;
 
 use super::contents::Contents;
 use super::entry::{Entry, Target, What};
@@ -150,9 +151,15 @@ impl Walk<'_, '_> {
         };
         for name in names {
             let inner = TreePath::in_dir(path, &name);
-            let Ok(stat) = statat(&dir, name.as_slice(), AtFlags::SYMLINK_NOFOLLOW) else {
+            let stat = match statat(&dir, name.as_slice(), AtFlags::SYMLINK_NOFOLLOW) {
+                Ok(stat) => stat,
                 // It went meanwhile.
-                continue;
+                Err(Errno::NOENT) => continue,
+                Err(error) => {
+                    // Names can be read and nothing else: so it is with all of them.
+                    self.miss(path.unwrap_or(&inner), &io::Error::from(error));
+                    return Ok(());
+                }
             };
             let is_dir = FileType::from_raw_mode(stat.st_mode) == FileType::Directory;
             let verdict = self.look.rules.judge(here, &inner, is_dir, &self.tracked);
@@ -221,6 +228,13 @@ impl Walk<'_, '_> {
             FileType::Socket => What::Socket,
             _ => What::Device,
         };
+        #[cfg_attr(
+            target_os = "linux",
+            expect(
+                clippy::useless_conversion,
+                reason = "the types differ between systems"
+            )
+        )]
         let mode = match what {
             // The system has none for links, and says 0777.
             What::Link { .. } => 0o777,

@@ -43,6 +43,12 @@ impl Snapshot {
         }
     }
 
+    /// The same of a tree of which these were not looked at.
+    #[must_use]
+    pub fn missing(self, missed: Vec<Missed>) -> Self {
+        Self { missed, ..self }
+    }
+
     /// What stands where, in the order of the paths.
     pub fn entries(&self) -> impl Iterator<Item = (&TreePath, &Entry)> {
         self.entries

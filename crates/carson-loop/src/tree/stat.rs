@@ -19,9 +19,12 @@ pub(super) struct Print {
 }
 
 impl Print {
-    #[allow(
-        clippy::useless_conversion,
-        reason = "the types differ between systems"
+    #[cfg_attr(
+        target_os = "linux",
+        expect(
+            clippy::useless_conversion,
+            reason = "the types differ between systems"
+        )
     )]
     pub(super) fn of(stat: &Stat) -> Self {
         Self {

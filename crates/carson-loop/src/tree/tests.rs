@@ -384,7 +384,7 @@ fn apply(root: &Path, step: &Step) {
             }
         }
         Step::Remove(name) => {
-            drop(fs::remove_file(at(name)).or_else(|_| fs::remove_dir_all(at(name))))
+            drop(fs::remove_file(at(name)).or_else(|_| fs::remove_dir_all(at(name))));
         }
         Step::Rename(from, to) => drop(fs::rename(at(from), at(to))),
     }

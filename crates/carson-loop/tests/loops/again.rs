@@ -1,5 +1,6 @@
 //! Running a loop again: after its end, and after a death.
 
+use carson_loop::api::Mine;
 use carson_loop::config::Changes;
 use carson_loop::error::LoopError;
 use carson_loop::event::Happened;
@@ -48,6 +49,8 @@ async fn what_has_ended_goes_on_with_more_or_begins_anew() {
         (state.status, state.attempt, state.max_attempts),
         (Status::Exhausted, 2, 2)
     );
+    let heard = std::fs::read_to_string(scene.place.attempt(2).join("feedback")).unwrap();
+    assert!(heard.contains("failed before attempt 2: "), "{heard}");
     let state = scene.run_again(more(5)).await.unwrap();
     assert_eq!(
         (state.status, state.attempt, state.max_attempts),
@@ -79,6 +82,73 @@ async fn what_has_ended_goes_on_with_more_or_begins_anew() {
     let state = scene.run().await;
     assert_eq!((state.status, state.attempt), (Status::Done, 1));
     assert!(scene.has(".carson/loop/runs/002/attempts"));
+}
+
+#[tokio::test]
+async fn what_was_done_is_asked_again_once_the_tree_was_brought_back() {
+    let scene = Scene::new(
+        "cat n; test $(wc -l < n) -ge 2",
+        "echo $CARSON_LOOP_ATTEMPT >> n; echo $CARSON_LOOP_ATTEMPT",
+    );
+    scene.write("n", "");
+    let done = scene.run().await;
+    assert_eq!((done.status, done.attempt), (Status::Done, 2));
+    let back = async |attempt| {
+        let mine = Mine::Refuse;
+        let done = carson_loop::api::rollback(&scene.place, &scene.caller, attempt, mine).await;
+        done.unwrap();
+        carson_loop::api::status(&scene.place).unwrap()
+    };
+    // Where it is already.
+    let status = back(2).await;
+    assert!(status.status == Status::Done && status.promise_fulfilled);
+    let status = back(1).await;
+    assert!(status.status == Status::Idle && !status.promise_fulfilled);
+    let reason = status.reason.unwrap();
+    assert!(reason.contains("where attempt 1 left it"), "{reason}");
+    let state = scene.run().await;
+    assert_eq!((state.status, state.attempt), (Status::Done, 3));
+    assert_eq!(scene.read("n"), "1\n3\n");
+    // The tree that keeps it needs no attempt.
+    back(0).await;
+    back(2).await;
+    let state = scene.run().await;
+    assert_eq!((state.status, state.attempt), (Status::Done, 3));
+    assert_eq!(scene.read("n"), "1\n2\n");
+}
+
+#[tokio::test]
+async fn a_way_back_after_a_death_loses_nothing_of_what_the_dead_left() {
+    let scene = Scene::new(
+        "false",
+        "echo $CARSON_LOOP_ATTEMPT > n; echo $CARSON_LOOP_ATTEMPT",
+    );
+    let one = Changes {
+        max_attempts: Some(1),
+        ..Changes::default()
+    };
+    scene.change(&one);
+    scene.run().await;
+    let mut journal = Journal::open(&scene.place, &scene.caller.clock).unwrap();
+    let hash = carson_loop::digest::Digest::of(b"x");
+    let begun = Happened::AttemptStarted {
+        attempt: 2,
+        prompt_hash: hash,
+        tree_before_hash: hash,
+    };
+    journal.add(begun, Sync::Later).unwrap();
+    drop(journal);
+    scene.write("half", "done by the dead");
+    let back = async |attempt, mine| {
+        carson_loop::api::rollback(&scene.place, &scene.caller, attempt, mine).await
+    };
+    let refused = back(0, Mine::Refuse).await.unwrap_err();
+    assert!(matches!(refused, LoopError::Edited { .. }), "{refused}");
+    back(0, Mine::Overwrite).await.unwrap();
+    assert!(!scene.has("half") && !scene.has("n"));
+    back(2, Mine::Refuse).await.unwrap();
+    assert_eq!(scene.read("half"), "done by the dead");
+    assert_eq!(scene.read("n"), "1\n");
 }
 
 #[tokio::test]
@@ -146,8 +216,12 @@ async fn after_a_death_it_goes_on_under_the_same_bounds_and_numbers_rise() {
     let state = scene.watched(Wish::default(), &mut watch).await.unwrap();
     assert_eq!(seen, ["took over 1", "interrupted 2", "3 of 4", "4 of 4"]);
     assert_eq!((state.status, state.attempt), (Status::Done, 4));
-    assert_eq!(scene.meta(2).outcome, Outcome::Interrupted);
-    let back = carson_loop::api::Mine::Refuse;
+    let interrupted = scene.meta(2);
+    assert_eq!(
+        (interrupted.outcome, interrupted.changed),
+        (Outcome::Interrupted, 1)
+    );
+    let back = Mine::Refuse;
     carson_loop::api::rollback(&scene.place, &scene.caller, 1, back)
         .await
         .unwrap();

@@ -108,7 +108,9 @@ async fn every_attempt_is_brought_back_byte_for_byte_and_head_stays() {
         assert_eq!(done.missed, Vec::<String>::new(), "{attempt}");
         let wanted = &trees[usize::try_from(attempt).unwrap()];
         let found = tree(&scene.root);
+        // What the third one ignored stays, as no checkpoint has it.
         let ours = |name: &&String| name.as_str() != "x.new" || attempt == 3;
+        assert!(scene.has("x.new"), "{attempt}");
         let found: BTreeMap<_, _> = found.iter().filter(|(name, _)| ours(name)).collect();
         assert_eq!(found, wanted.iter().collect(), "{attempt}");
         assert_eq!(
@@ -194,8 +196,15 @@ async fn a_persons_newer_edits_are_refused_kept_or_given_up() {
         (scene.read("c").as_str(), scene.read("new/mine").as_str()),
         ("0\n", "mine\n")
     );
-    // What was kept is known now: it is nobody's newer edit any more.
+    // What was kept is a person's still.
     scene.write("b", "mine\n");
+    let refused = api::rollback(&scene.place, &scene.caller, 0, Mine::Refuse)
+        .await
+        .unwrap_err();
+    let LoopError::Edited { paths } = &refused else {
+        panic!("{refused}")
+    };
+    assert_eq!(paths, &["a", "b", "new/mine"]);
     let done = api::rollback(&scene.place, &scene.caller, 0, Mine::Overwrite)
         .await
         .unwrap();
@@ -240,6 +249,54 @@ async fn ignored_files_are_not_touched_whoever_ignores_them_when() {
         .await
         .unwrap();
     assert!(scene.has("cache/made"), "it was ignored when it came");
+    // Nor does any later way back touch what the first one made visible, and what a person makes of it.
+    scene.write("cache/made", "made anew");
+    for attempt in [0, 2, 0] {
+        let done = api::rollback(&scene.place, &scene.caller, attempt, Mine::Refuse).await;
+        assert_eq!(done.unwrap().missed, Vec::<String>::new());
+        assert_eq!(scene.read("cache/made"), "made anew");
+    }
+}
+
+#[tokio::test]
+async fn what_an_attempt_ignored_and_changed_is_left_and_told() {
+    let scene = Scene::new(
+        "false",
+        "case $CARSON_LOOP_ATTEMPT in 1) mkdir d; echo 1 > d/kept; echo 1 > data; echo '*.new' > .gitignore; echo n > d/x.new;; \
+         2) echo data >> .gitignore; echo 2 > data;; esac; echo $CARSON_LOOP_ATTEMPT",
+    );
+    let two = Changes {
+        max_attempts: Some(2),
+        ..Changes::default()
+    };
+    scene.change(&two);
+    scene.run().await;
+    // No checkpoint has what it is now.
+    let back = async |attempt| {
+        let done = api::rollback(&scene.place, &scene.caller, attempt, Mine::Refuse).await;
+        let done = done.unwrap();
+        [done.missed, done.paths].map(|told| told.join(", "))
+    };
+    let missed = "data: it is ignored, and was left as it is";
+    assert_eq!(back(1).await, [missed, ".gitignore changed back"]);
+    assert_eq!(back(1).await, [missed, ""]);
+    assert_eq!(back(2).await, ["", ".gitignore changed back"]);
+    assert_eq!(back(0).await, ["", ".gitignore went, d/kept went"]);
+    assert!(!scene.has("d/kept"));
+    assert_eq!(
+        (scene.read("data").as_str(), scene.read("d/x.new").as_str()),
+        ("2\n", "n\n")
+    );
+    // From the next attempt on they are files like others, and kept.
+    let one = carson_loop::run::Wish {
+        more: Some(1),
+        fresh: false,
+    };
+    scene.run_again(one).await.unwrap();
+    assert_eq!(back(1).await[0], "");
+    assert_eq!(scene.read("data"), "1\n");
+    assert_eq!(back(3).await[0], "");
+    assert_eq!(scene.read("data"), "2\n");
 }
 
 #[tokio::test]

@@ -65,6 +65,12 @@ async fn the_whole_time_ends_it_whatever_it_does() {
             state.reason
         );
         assert!(state.reason.unwrap().contains("1 s"));
+        let history = carson_loop::api::history(&scene.place, None).unwrap();
+        let ended = match promise {
+            "false" => history.attempts[0].meta.ended_by.clone(),
+            _ => history.first_check.unwrap().ended_by,
+        };
+        assert_eq!(ended, "the whole time of 1 s was over");
         let refused = scene.run_again(Wish::default()).await.unwrap_err();
         assert!(
             matches!(

@@ -60,12 +60,6 @@ impl Scene {
         fs::write(file, text).unwrap();
     }
 
-    /// A program in the tree.
-    pub fn program(&self, name: &str, lines: &str) {
-        self.write(name, &format!("#!/bin/sh\n{lines}\n"));
-        self.mode(name, 0o755);
-    }
-
     pub fn mode(&self, name: &str, mode: u32) {
         fs::set_permissions(self.root.join(name), fs::Permissions::from_mode(mode)).unwrap();
     }

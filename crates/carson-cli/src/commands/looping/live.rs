@@ -33,6 +33,14 @@ impl Screen {
             Step::TookOver(owner) => {
                 print::error(&format!("{owner} died; this goes on where it was"));
             }
+            Step::EndedOrphans(count) => {
+                let (noun, were) = if *count == 1 {
+                    ("process", "was")
+                } else {
+                    ("processes", "were")
+                };
+                print::error(&format!("{count} {noun} that it left behind {were} ended"));
+            }
             Step::PutAway(to) => print::error(&format!("the attempts so far are in {to}")),
             Step::Interrupted(meta) => {
                 print::error(&format!(

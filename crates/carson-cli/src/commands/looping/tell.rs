@@ -27,9 +27,14 @@ pub fn status(answer: &StatusAnswer) -> Vec<String> {
     } else {
         "not kept"
     };
+    // Nobody knows how many of a configuration that is broken.
+    let of = match answer.max_attempts {
+        0 => String::new(),
+        most => format!(" of {most}"),
+    };
     lines.push(format!(
-        "  attempts {} of {}, the promise is {kept}",
-        answer.attempt, answer.max_attempts
+        "  attempts {}{of}, the promise is {kept}",
+        answer.attempt
     ));
     lines.push(format!("  time     {}", took(answer.elapsed_ms)));
     if let Some(owner) = &answer.owner {
@@ -45,10 +50,13 @@ pub fn status(answer: &StatusAnswer) -> Vec<String> {
 fn reason(answer: &StatusAnswer) -> String {
     match (&answer.died, answer.status) {
         (Some(owner), _) => format!("{owner} died; `carson loop run` goes on where it was"),
-        (None, Status::Idle) => "nothing was run yet".to_owned(),
-        (None, _) => match &answer.reason {
-            Some(reason) => reason.clone(),
-            None => format!("attempt {}", answer.last_attempt),
+        (None, Status::Running) if answer.owner.is_none() => {
+            "nobody runs it any more; `carson loop run` goes on where it was".to_owned()
+        }
+        (None, status) => match (&answer.reason, status) {
+            (Some(reason), _) => reason.clone(),
+            (None, Status::Idle) => "nothing was run yet".to_owned(),
+            (None, _) => format!("attempt {}", answer.last_attempt),
         },
     }
 }
@@ -80,10 +88,9 @@ pub fn history(answer: &History) {
         ]
     };
     if answer.left_out > 0 {
-        print::line(&format!(
-            "{} are left out",
-            counted(answer.left_out as u64, "older attempt")
-        ));
+        let verb = if answer.left_out == 1 { "is" } else { "are" };
+        let count = counted(answer.left_out as u64, "older attempt");
+        print::line(&format!("{count} {verb} left out"));
     }
     let header = [
         "N",
