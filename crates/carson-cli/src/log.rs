@@ -5,7 +5,9 @@ use std::fs::{File, OpenOptions};
 use std::io::{self, Write};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
-use std::sync::OnceLock;
+use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
+use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
+use std::time::Duration;
 
 use carson_redact::Redactor;
 use tracing::Subscriber;
@@ -20,6 +22,57 @@ use crate::terminal::{self, Stream};
 
 /// The log of the firing that this process runs in a terminal.
 static KEPT: OnceLock<File> = OnceLock::new();
+
+/// How lines come to standard error.
+enum Way {
+    /// Whoever logs writes them.
+    Straight,
+    /// A thread of their own does; where it waits and the queue is full, they are left out.
+    Queue(SyncSender<Vec<u8>>),
+    /// The end has come.
+    Nowhere,
+}
+
+static WAY: Mutex<Way> = Mutex::new(Way::Straight);
+
+fn way() -> MutexGuard<'static, Way> {
+    WAY.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Lines that wait to be written.
+const WAITING: usize = 1_024;
+
+/// How long whoever reads them has for the last ones.
+const LAST_WORDS: Duration = Duration::from_secs(1);
+
+/// As long as this lives nobody waits for whoever reads standard error.
+#[must_use]
+pub struct Unwaited(Receiver<()>);
+
+/// What is logged is read by somebody who may not do so: a client of MCP that started us and keeps the pipe.
+///
+/// # Errors
+/// When there is no thread to be had.
+pub fn wait_for_nobody() -> io::Result<Unwaited> {
+    let (to, lines) = sync_channel::<Vec<u8>>(WAITING);
+    let (done, is_done) = sync_channel(1);
+    let named = std::thread::Builder::new().name("log".to_owned());
+    named.spawn(move || {
+        for line in lines {
+            let _ = io::stderr().write_all(&line);
+        }
+        let _ = done.try_send(());
+    })?;
+    *way() = Way::Queue(to);
+    Ok(Unwaited(is_done))
+}
+
+impl Drop for Unwaited {
+    fn drop(&mut self) {
+        *way() = Way::Nowhere;
+        let _ = self.0.recv_timeout(LAST_WORDS);
+    }
+}
 
 /// Starts logging at a level, or as `CARSON_LOG` says.
 pub fn start(level: &str, json: bool) {
@@ -78,11 +131,26 @@ struct Said;
 struct Kept;
 
 impl MakeWriter<'_> for Said {
-    type Writer = Redacted<io::Stderr>;
+    type Writer = Redacted<Self>;
 
     fn make_writer(&self) -> Self::Writer {
         terminal::clear_live();
-        Redacted(print::redactor(), io::stderr())
+        Redacted(print::redactor(), Self)
+    }
+}
+
+impl Write for Said {
+    fn write(&mut self, event: &[u8]) -> io::Result<usize> {
+        match &*way() {
+            Way::Straight => io::stderr().write_all(event)?,
+            Way::Queue(to) => drop(to.try_send(event.to_vec())),
+            Way::Nowhere => {}
+        }
+        Ok(event.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
     }
 }
 

@@ -4,7 +4,7 @@ use std::convert::Infallible;
 use std::net::SocketAddr;
 use std::sync::{Arc, PoisonError};
 
-use carson_config::{McpGrant, read_secret};
+use carson_config::McpGrant;
 use carson_home::Home;
 use carson_loop::caller::Caller;
 use carson_mcp::{Opening, Roots, Standing, http};
@@ -44,7 +44,7 @@ impl Face {
             let home = newest(&of_token);
             let mcp = home.fleet.mcp.as_ref();
             let mcp = mcp.ok_or("the settings have no [mcp] any more")?;
-            let token = read_secret(&mcp.token_file).map_err(|error| error.to_string())?;
+            let token = mcp.token()?;
             // It may be another one than when the settings were read.
             home.redactor.learn([token.clone()]);
             Ok(token)

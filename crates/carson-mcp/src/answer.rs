@@ -78,7 +78,7 @@ fn clean(value: &mut Value, redactor: &Redactor) {
 }
 
 /// As a person would see it. What nobody sees goes first: a secret in two halves is one again then.
-fn seen(text: &str, redactor: &Redactor) -> String {
+pub(crate) fn seen(text: &str, redactor: &Redactor) -> String {
     let is_seen = |c: &char| "\n\t".contains(*c) || !is_hidden(*c);
     let text: String = text.chars().filter(is_seen).collect();
     redactor.redact(&text).into_owned()

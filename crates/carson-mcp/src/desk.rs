@@ -66,9 +66,22 @@ impl Desk {
         }
     }
 
-    /// The loop that is meant by a directory: the nearest one upward that the server may work with.
+    /// The loop that is meant by a directory: the nearest one upward that the server may look at.
     pub(crate) fn loop_in(&self, directory: Option<&str>) -> Result<Place, Refused> {
         self.standing.roots().loop_in(directory)
+    }
+
+    /// The same, of which something is changed or run.
+    pub(crate) fn loop_to_run(&self, directory: Option<&str>) -> Result<Place, Refused> {
+        let roots = self.standing.roots();
+        let place = roots.loop_in(directory)?;
+        match roots.are_granted(place.root()) {
+            true => Ok(place),
+            false => Err(Refused::NotGrantedThere {
+                root: place.root().to_owned(),
+                granted: roots.below,
+            }),
+        }
     }
 
     pub(crate) fn caller(&self) -> Caller {

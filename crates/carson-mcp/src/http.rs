@@ -1,5 +1,7 @@
 //! The transport of clients of this machine: streamable HTTP, at an address that only this machine reaches.
 
+mod sessions;
+
 use std::convert::Infallible;
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -8,7 +10,7 @@ use std::time::Duration;
 use http_body_util::combinators::BoxBody;
 use http_body_util::{BodyExt, Full};
 use hyper::body::{Bytes, Incoming};
-use hyper::header::{CONNECTION, CONTENT_TYPE, RETRY_AFTER, WWW_AUTHENTICATE};
+use hyper::header::{CONNECTION, CONTENT_TYPE, WWW_AUTHENTICATE};
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper::{HeaderMap, Method, Request, Response, StatusCode};
@@ -24,10 +26,14 @@ use crate::desk::Standing;
 use crate::gate::{self, Shut};
 use crate::server::Server;
 
+use self::sessions::Sessions;
+
 /// The longest body of a request.
 const BODY: usize = 1 << 20;
 /// Connections at once.
 const CONNECTIONS: usize = 64;
+/// The header with the name of a session.
+const SESSION: &str = "mcp-session-id";
 /// Clients at once that keep a session (older ones than 2026-07-28 do).
 const SESSIONS: usize = 32;
 /// How long a session may be silent.
@@ -88,7 +94,7 @@ pub async fn serve(listener: TcpListener, standing: Arc<dyn Standing>, token: To
             Ok((stream, _)) => match Arc::clone(&slots).try_acquire_owned() {
                 Ok(slot) => drop(open.spawn(talk(stream, Arc::clone(&door), slot))),
                 Err(_) => {
-                    tracing::warn!("MCP: {CONNECTIONS} connections are open, and one more is not")
+                    tracing::warn!("MCP: {CONNECTIONS} connections are open, and one more is not");
                 }
             },
             Err(error) => {
@@ -105,7 +111,7 @@ struct Door {
     at: SocketAddr,
     token: Token,
     tools: Tools,
-    sessions: Arc<LocalSessionManager>,
+    sessions: Sessions,
 }
 
 impl Door {
@@ -120,7 +126,7 @@ impl Door {
             at,
             token,
             tools,
-            sessions,
+            sessions: Sessions::of(sessions),
         }
     }
 
@@ -139,15 +145,17 @@ impl Door {
         if let Err(Shut { status, why }) = gate::check(self.at, path, headers, &token) {
             return said(status, why);
         }
-        if begins_a_session(request.method(), headers)
-            && self.sessions.sessions.read().await.len() >= SESSIONS
-        {
-            let mut answer = said(
-                StatusCode::SERVICE_UNAVAILABLE,
-                "there are too many sessions",
-            );
-            answer.headers_mut().insert(RETRY_AFTER, 60.into());
-            return answer;
+        match session(headers) {
+            Some(id) => self.sessions.heard(id),
+            None if begins_a_session(request.method(), headers) => {
+                self.sessions.make_room(SESSIONS).await;
+                let answer = self.tools.handle(request).await;
+                if let Some(id) = session(answer.headers()) {
+                    self.sessions.began(id);
+                }
+                return answer;
+            }
+            None => {}
         }
         self.tools.handle(request).await
     }
@@ -182,7 +190,11 @@ fn begins_a_session(method: &Method, headers: &HeaderMap) -> bool {
     let of_today = headers.get("mcp-protocol-version").is_some_and(|version| {
         version.as_bytes() >= ProtocolVersion::V_2026_07_28.as_str().as_bytes()
     });
-    *method == Method::POST && !headers.contains_key("mcp-session-id") && !of_today
+    *method == Method::POST && !headers.contains_key(SESSION) && !of_today
+}
+
+fn session(headers: &HeaderMap) -> Option<&str> {
+    headers.get(SESSION)?.to_str().ok()
 }
 
 fn said(status: StatusCode, why: &'static str) -> Answer {

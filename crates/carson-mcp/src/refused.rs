@@ -13,8 +13,18 @@ use tokio::task::JoinError;
 #[derive(Debug, Error)]
 pub enum Refused {
     /// The server was not given what the tool needs.
-    #[error("this server has not the grant {:?}, so it changes nothing of that kind", .0.as_str())]
+    #[error("this server has not the grant {:?}, so it changes and runs nothing of that kind", .0.as_str())]
     NotGranted(McpGrant),
+    /// It was given it, and for other directories.
+    #[error(
+        "the grant \"loop\" of this server is for other directories than {root:?}, so it changes and runs nothing there"
+    )]
+    NotGrantedThere {
+        /// The tree of the loop.
+        root: PathBuf,
+        /// Those that it is for.
+        granted: Vec<PathBuf>,
+    },
     /// The arguments are not those of the tool.
     #[error("these are no arguments of {tool}: {source}")]
     Arguments {
@@ -70,9 +80,9 @@ pub enum Refused {
     /// The answer has no JSON.
     #[error("the answer is no JSON")]
     NoJson(#[source] serde_json::Error),
-    /// A file of a loop is a link: what it leads to is none of the loop's.
-    #[error("{file:?} is a link, and a loop's files are its own")]
-    Link {
+    /// A file of a loop is a link, whose end is none of the loop's, or a pipe, at which nobody may be.
+    #[error("{file:?} is a link, or no file at all, and a loop's files are its own")]
+    NoFile {
         /// The file.
         file: PathBuf,
     },
@@ -86,6 +96,10 @@ pub enum Refused {
     #[error(transparent)]
     Loop(#[from] LoopError),
 }
+
+/// What a person does without any grant: they see the command first.
+const BY_HAND: &str = "the commands of a loop are those that its directory says (loop_status shows them); a person who has read \
+     them can run them there: `carson loop test`, `carson loop run`";
 
 fn hours(span: &Duration) -> String {
     match span.as_secs() / 3_600 {
@@ -106,11 +120,26 @@ impl Refused {
         }
         };
         match self {
-            Self::NotGranted(grant) => vec![format!(
-                "whoever starts the server grants it: `carson mcp --grant {0}`, or grant = [{0:?}] in [mcp] of carson.toml. \
-                 Ask them; nothing that a client says changes it",
-                grant.as_str()
-            )],
+            Self::NotGranted(grant) => {
+                let mut hints = vec![format!(
+                    "whoever starts the server grants it: `carson mcp --grant {0}`, or grant = [{0:?}] in [mcp] of carson.toml. \
+                     Ask them; nothing that a client says changes it",
+                    grant.as_str()
+                )];
+                hints.extend((*grant == McpGrant::Loop).then(|| BY_HAND.to_owned()));
+                hints
+            }
+            Self::NotGrantedThere { granted, .. } => {
+                let granted = granted.iter().map(|dir| dir.display().to_string());
+                let granted = granted.collect::<Vec<_>>().join(", ");
+                vec![
+                    format!(
+                        "it is for what is in {granted}: where a --root is named, the directory that the server was \
+                         started in is granted only if one of them holds it. Ask whoever starts it"
+                    ),
+                    BY_HAND.to_owned(),
+                ]
+            }
             Self::Arguments { tool, .. } => vec![format!("look at the schema of {tool}")],
             Self::NoFleet { hints, .. } => hints.clone(),
             Self::Elsewhere {
@@ -123,7 +152,7 @@ impl Refused {
             Self::NoJson(_) | Self::Broke(_) => {
                 vec!["this is a bug in Carson: report it".to_owned()]
             }
-            Self::Link { .. } => vec!["take the link away".to_owned()],
+            Self::NoFile { .. } => vec!["take it away".to_owned()],
             Self::Verb(refusal) => refusal.hint().into_iter().collect(),
             Self::Loop(error) => of_loop(error),
             Self::Argument { .. } | Self::TooSlow(_) => Vec::new(),

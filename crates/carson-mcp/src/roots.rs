@@ -11,7 +11,9 @@ use crate::refused::Refused;
 /// The longest path that is looked at.
 const LONGEST: usize = 4_096;
 
-/// Directories that were given by who started the server.
+/// Directories that were given by who started the server. A loop of any of them is looked at. What is granted
+/// for loops is granted below the roots, and where there are none in the directory that the server was started
+/// in: who has one line for all projects names those whose commands may run.
 #[derive(Clone, Debug, Default)]
 pub struct Roots {
     /// The one that it was started in: itself, and nothing below it.
@@ -30,16 +32,22 @@ impl Roots {
             return Err(LoopError::None { from }.into());
         }
         // Whoever made the repository may have put links in the place of the loop's files, and what is wrong in a
-        // file is told with a piece of it.
+        // file is told with a piece of it; or a pipe, at whose end nobody writes.
         for file in own_files(&place) {
-            if file
-                .symlink_metadata()
-                .is_ok_and(|found| found.is_symlink())
-            {
-                return Err(Refused::Link { file });
+            let is_its_own = match file.symlink_metadata() {
+                Ok(found) => found.is_file() || found.is_dir(),
+                Err(_) => true,
+            };
+            if !is_its_own {
+                return Err(Refused::NoFile { file });
             }
         }
         Ok(place)
+    }
+
+    /// Whether what is granted for loops is granted for the loop of this tree.
+    pub(crate) fn are_granted(&self, tree: &Path) -> bool {
+        self.below.is_empty() || self.is_below(tree)
     }
 
     /// The directory that an argument names, by its real path: links are followed first, and what counts is
@@ -87,8 +95,12 @@ impl Roots {
 
     fn hold(&self, found: &Path) -> bool {
         let is_here = self.here.as_deref().and_then(real);
+        is_here.as_deref() == Some(found) || self.is_below(found)
+    }
+
+    fn is_below(&self, found: &Path) -> bool {
         let mut roots = self.below.iter().filter_map(|root| real(root));
-        is_here.as_deref() == Some(found) || roots.any(|root| found.starts_with(root))
+        roots.any(|root| found.starts_with(root))
     }
 
     fn names(&self) -> Vec<String> {
@@ -97,15 +109,21 @@ impl Roots {
     }
 }
 
-/// Those that are read when a loop is looked at. What attempts printed is looked at where it is told.
-fn own_files(place: &Place) -> [PathBuf; 7] {
+/// Those that are read when a loop is looked at, and written when it is asked for something. What attempts
+/// printed is looked at where it is told.
+fn own_files(place: &Place) -> [PathBuf; 12] {
     let alpf = place.root().join(".alpf");
     [
         place.config(),
         place.state(),
         place.events(),
         place.lock(),
+        place.edit_lock(),
+        place.stop(),
+        place.log(),
+        place.attempts(),
         place.checkpoints(),
+        place.runs(),
         place.alpf_config(),
         alpf,
     ]
@@ -189,6 +207,31 @@ mod tests {
             );
             assert!(refused.hints()[0].starts_with("it works in: "));
         }
+    }
+
+    #[test]
+    fn what_is_granted_is_granted_below_the_roots_and_where_it_was_started_only_without_any() {
+        let (dir, roots) = scene();
+        let at = |name: &str| dir.path().canonicalize().unwrap().join(name);
+        let granted = ["root", "root/project/deep", "here", "rootless"];
+        let granted = |roots: &Roots| granted.map(|name| roots.are_granted(&at(name)));
+        assert_eq!(granted(&roots), [true, true, false, false]);
+        let around = Roots {
+            below: vec![dir.path().to_owned()],
+            ..roots.clone()
+        };
+        assert_eq!(granted(&around), [true; 4]);
+        // A root that is gone is still one: nothing else is granted in its place.
+        let gone = Roots {
+            below: vec![dir.path().join("gone")],
+            ..roots.clone()
+        };
+        assert_eq!(granted(&gone), [false; 4]);
+        let alone = Roots {
+            below: Vec::new(),
+            ..roots
+        };
+        assert!(alone.are_granted(&at("here")));
     }
 
     #[test]

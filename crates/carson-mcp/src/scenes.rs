@@ -1,7 +1,8 @@
 //! What tests of this crate stand on: a fleet of its own, and what a server was given.
 
 use std::path::Path;
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Condvar, Mutex};
+use std::time::Duration;
 
 use carson_config::{LoadOptions, McpGrant, load};
 use carson_core::Clock;
@@ -134,5 +135,70 @@ impl Standing for Given {
             .as_ref()
             .map(|home| home.redactor.clone())
             .unwrap_or_default()
+    }
+}
+
+/// A fleet that never opens, and who waits for it.
+#[derive(Clone, Default)]
+pub(crate) struct Gate(Arc<(Mutex<State>, Condvar)>);
+
+/// How many calls there were.
+#[derive(Default)]
+pub(crate) struct State {
+    pub(crate) began: usize,
+    pub(crate) dropped: usize,
+}
+
+impl Gate {
+    fn change(&self, change: impl FnOnce(&mut State)) {
+        change(&mut self.0.0.lock().unwrap());
+        self.0.1.notify_all();
+    }
+
+    pub(crate) fn until(&self, holds: impl Fn(&State) -> bool) {
+        let state = self.0.0.lock().unwrap();
+        let limit = Duration::from_secs(20);
+        let (_state, waited) = self
+            .0
+            .1
+            .wait_timeout_while(state, limit, |state| !holds(state))
+            .unwrap();
+        assert!(!waited.timed_out());
+    }
+}
+
+/// Says when it is dropped.
+struct Waits(Gate);
+
+impl Drop for Waits {
+    fn drop(&mut self) {
+        self.0.change(|state| state.dropped += 1);
+    }
+}
+
+impl Standing for Gate {
+    fn fleet(&self) -> Opening<'_> {
+        let waits = Waits(self.clone());
+        self.change(|state| state.began += 1);
+        Box::pin(async move {
+            let _waits = waits;
+            std::future::pending().await
+        })
+    }
+
+    fn grants(&self) -> Vec<McpGrant> {
+        Vec::new()
+    }
+
+    fn roots(&self) -> Roots {
+        Roots::default()
+    }
+
+    fn caller(&self) -> Caller {
+        Caller::new([], "/nowhere/carson".into(), self.redactor())
+    }
+
+    fn redactor(&self) -> Redactor {
+        Redactor::default()
     }
 }

@@ -4,9 +4,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use rmcp::model::{
-    CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock, ErrorData,
-    Implementation, ListToolsResult, PaginatedRequestParams, ServerCapabilities, ServerConfig,
-    Tool as Listed, ToolAnnotations,
+    CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock, CustomRequest,
+    CustomResult, ErrorCode, ErrorData, Implementation, ListToolsResult, PaginatedRequestParams,
+    ServerCapabilities, ServerConfig, Tool as Listed, ToolAnnotations,
 };
 use rmcp::service::RequestContext;
 use rmcp::{RoleServer, ServerHandler};
@@ -25,6 +25,9 @@ const CALLS: usize = 16;
 
 /// How long a call may take: a forge, or a promise, may be slow.
 const PATIENCE: Duration = Duration::from_secs(15 * 60);
+
+/// What is answered here.
+const METHODS: [&str; 4] = ["initialize", "ping", "tools/list", "tools/call"];
 
 /// What clients and their models are told of the server.
 const ABOUT: &str = "Carson runs a fleet of coding agents for its owner, and loops that try until a check passes. \
@@ -46,6 +49,12 @@ impl Server {
             desk: Arc::new(Desk::new(standing)),
             calls: Arc::new(Semaphore::new(CALLS)),
         }
+    }
+
+    /// What a client called something, to be told it again.
+    fn repeated(&self, name: &str) -> String {
+        let name = answer::seen(name, &self.desk.redactor());
+        name.chars().take(100).collect()
     }
 
     async fn answer(&self, tool: &Tool, arguments: Value) -> Result<String, Refused> {
@@ -83,6 +92,20 @@ impl ServerHandler for Server {
         Some(listed(tool, name))
     }
 
+    /// A request that is none of those that the SDK knows, or one of them with other parameters: who sends that is
+    /// not told that there is no such method.
+    async fn on_custom_request(
+        &self,
+        request: CustomRequest,
+        _: RequestContext<RoleServer>,
+    ) -> Result<CustomResult, ErrorData> {
+        let method = request.method;
+        Err(match METHODS.contains(&method.as_str()) {
+            true => ErrorData::invalid_params(format!("these are no parameters of {method}"), None),
+            false => ErrorData::new(ErrorCode::METHOD_NOT_FOUND, self.repeated(&method), None),
+        })
+    }
+
     async fn call_tool(
         &self,
         request: CallToolRequestParams,
@@ -91,7 +114,7 @@ impl ServerHandler for Server {
         let Some(tool) = named(&request.name) else {
             let known: Vec<&str> = TOOLS.iter().map(|tool| tool.name).collect();
             let known = known.join(", ");
-            let name: String = request.name.chars().take(100).collect();
+            let name = self.repeated(&request.name);
             let said = format!("there is no tool {name:?}; there are: {known}");
             return Err(ErrorData::invalid_params(said, None));
         };
@@ -116,7 +139,7 @@ impl ServerHandler for Server {
 /// A tool as clients see it. What it does to the world is a hint for them; what holds is the grant.
 fn listed(tool: &Tool, name: &'static str) -> Listed {
     let hints = ToolAnnotations::new()
-        .read_only(tool.reads_only)
+        .read_only(tool.reads_only())
         .open_world(false);
     Listed::new(name, tool.what, (tool.schema)()).with_annotations(hints)
 }

@@ -58,7 +58,7 @@ fn the_tools_and_their_schemas() {
         all.push(json!({
             "names": tool.names().collect::<Vec<_>>(),
             "grant": tool.grant.map(McpGrant::as_str),
-            "reads_only": tool.reads_only,
+            "reads_only": tool.reads_only(),
             "what": tool.what,
             "schema": schema,
         }));
@@ -88,6 +88,61 @@ fn nothing_that_only_the_trusted_may_is_a_tool_and_what_is_open_only_looks() {
             "{word}"
         );
     }
+}
+
+const DOCS: &str = include_str!("../../../docs/MCP.md");
+
+#[test]
+fn the_page_has_every_tool_with_its_arguments_and_its_grant() {
+    let cells = |line: &'static str| line.split('|').map(str::trim).collect::<Vec<_>>();
+    let rows: Vec<Vec<&str>> = DOCS.lines().map(cells).collect();
+    let code = |word: &str| format!("`{word}`");
+    for tool in TOOLS {
+        let row = rows
+            .iter()
+            .find(|row| row.get(1) == Some(&code(tool.name).as_str()))
+            .unwrap_or_else(|| panic!("{} has no row", tool.name));
+        let also = tool.also.map(code).unwrap_or_default();
+        let grant = tool.grant.map(|grant| code(grant.as_str()));
+        assert_eq!(
+            (row[2], row[4]),
+            (also.as_str(), grant.unwrap_or_default().as_str()),
+            "{}",
+            tool.name
+        );
+        let schema = Value::from((tool.schema)());
+        for argument in schema["properties"].as_object().unwrap().keys() {
+            let told = match argument.as_str() {
+                "directory" => DOCS.contains("All tools of loops take `directory`, too."),
+                name => row[3].contains(&code(name)),
+            };
+            assert!(told, "{}: {argument}", tool.name);
+        }
+    }
+}
+
+#[tokio::test]
+async fn what_the_page_shows_is_what_is_answered() {
+    assert!(DOCS.contains(answer::NOTE));
+    let mut given = Given::nothing();
+    given.with_loop("npm test", "claude -p 'fix the failing tests'");
+    let root = given.dir().canonicalize().unwrap().display().to_string();
+    let call = async |given: &Arc<Given>, tool, root: &str, seen| {
+        call(given, tool, json!({})).await.replace(root, seen)
+    };
+    let widget = "/home/you/src/widget";
+    let shown = call(&given, "loop_status", &root, widget).await;
+    assert!(DOCS.contains(&format!("```json\n{shown}\n```")), "{shown}");
+    let shown = call(&given, "loop_test_promise", &root, widget).await;
+    assert!(DOCS.contains(&format!("```text\n{shown}\n```")), "{shown}");
+    let named = tempfile::tempdir().unwrap();
+    let named = named.path().canonicalize().unwrap();
+    let roots = &mut Arc::get_mut(&mut given).unwrap().roots;
+    roots.below = vec![named.clone()];
+    given.grants.lock().unwrap().push(McpGrant::Loop);
+    let shown = call(&given, "loop_test_promise", &root, "/home/you/src/cloned").await;
+    let shown = shown.replace(named.to_str().unwrap(), widget);
+    assert!(DOCS.contains(&format!("```text\n{shown}\n```")), "{shown}");
 }
 
 #[tokio::test]
@@ -272,7 +327,7 @@ async fn a_server_files_twenty_issues_in_an_hour() {
     );
 }
 
-/// The promise is a file; the task makes it at the second attempt. What both print is there, too.
+/// The promise is a file.
 const PROMISE: &str = "echo looked; test -f kept";
 
 #[tokio::test]
@@ -304,6 +359,13 @@ async fn a_loop_is_looked_at_by_whoever_asks_and_needs_no_fleet() {
         (&history["attempts"], &history["older"]),
         (&json!([]), &json!(0))
     );
+}
+
+#[tokio::test]
+async fn a_promise_is_asked_with_the_grant_and_the_loop_does_not_hear_of_it() {
+    let given = Given::nothing();
+    given.with_loop(PROMISE, "true");
+    given.grants.lock().unwrap().push(McpGrant::Loop);
     let asked = json_of(&given, "loop_test_promise", json!({})).await;
     assert_eq!(
         (&asked["promise_fulfilled"], &asked["output"]),
@@ -319,24 +381,79 @@ async fn a_loop_is_looked_at_by_whoever_asks_and_needs_no_fleet() {
     );
 }
 
+/// Of the tools of loops, those that change or run something, by both names.
+fn of_loops_with_a_grant() -> impl Iterator<Item = &'static str> {
+    let granted = TOOLS
+        .iter()
+        .filter(|tool| tool.grant == Some(McpGrant::Loop));
+    granted.flat_map(crate::tool::Tool::names)
+}
+
 #[tokio::test]
-async fn a_loop_is_changed_only_with_the_grant_and_its_promise_not_even_then() {
-    let given = Given::nothing();
-    given.with_loop(PROMISE, "true");
-    for tool in [
-        "loop_start",
-        "loop_stop",
-        "loop_rollback",
-        "loop_update_task",
-        "alpf_start",
-        "alpf_rollback",
-    ] {
-        let text = call(&given, tool, json!({})).await;
+async fn what_a_directory_says_runs_only_where_its_owner_granted_that_directory() {
+    const HOSTILE: &str = "touch promise-ran";
+    let mut given = Given::nothing();
+    let place = given.with_loop(HOSTILE, "touch task-ran");
+    let ran = ["promise-ran", "task-ran"].map(|name| given.dir().join(name));
+    let arguments = |tool: &str| match tool {
+        "loop_rollback" | "alpf_rollback" => json!({"attempt": 0}),
+        "loop_update_task" | "alpf_update_task" => json!({"task": "true"}),
+        _ => json!({}),
+    };
+    // Nothing was granted: which commands they are is said, and none runs.
+    for tool in of_loops_with_a_grant() {
+        let text = call(&given, tool, arguments(tool)).await;
         assert!(
             text.starts_with("refused: this server has not the grant \"loop\""),
             "{tool}: {text}"
         );
+        assert!(
+            text.contains("--grant loop") && text.contains("`carson loop test`"),
+            "{tool}: {text}"
+        );
     }
+    assert_eq!(
+        json_of(&given, "loop_status", json!({})).await["promise"],
+        HOSTILE
+    );
+    // Granted for another directory than the one that a client happens to stand in.
+    let named = tempfile::tempdir().unwrap();
+    let roots = &mut Arc::get_mut(&mut given).unwrap().roots;
+    roots.below = vec![named.path().to_owned()];
+    given.grants.lock().unwrap().push(McpGrant::Loop);
+    let here = given.dir().to_owned();
+    for tool in of_loops_with_a_grant() {
+        for directory in [json!(null), json!("."), json!(here)] {
+            let mut arguments = arguments(tool);
+            arguments["directory"] = directory;
+            let text = call(&given, tool, arguments).await;
+            assert!(
+                text.starts_with(
+                    "refused: the grant \"loop\" of this server is for other directories"
+                ),
+                "{tool}: {text}"
+            );
+        }
+    }
+    assert_eq!(
+        json_of(&given, "loop_status", json!({})).await["status"],
+        "idle"
+    );
+    assert!(ran.iter().all(|file| !file.exists()));
+    let config = std::fs::read_to_string(place.config()).unwrap();
+    assert!(config.contains("touch task-ran"), "{config}");
+    // Named, it runs.
+    let roots = &mut Arc::get_mut(&mut given).unwrap().roots;
+    roots.below.push(here);
+    let asked = json_of(&given, "loop_test_promise", json!({})).await;
+    assert_eq!(asked["promise_fulfilled"], true, "{asked:#}");
+    assert!(ran[0].exists() && !ran[1].exists());
+}
+
+#[tokio::test]
+async fn with_the_grant_a_loop_is_changed_and_its_promise_not_even_then() {
+    let given = Given::nothing();
+    given.with_loop(PROMISE, "true");
     given.grants.lock().unwrap().push(McpGrant::Loop);
     let changed = json_of(
         &given,
@@ -406,8 +523,18 @@ async fn links_in_a_loop_s_files_lead_nowhere() {
     let elsewhere = tempfile::tempdir().unwrap();
     let secret = elsewhere.path().join("secret.json");
     std::fs::write(&secret, SECRET).unwrap();
-    for file in ["config.json", "state.json", "events.jsonl", "lock"] {
+    let files = [
+        "config.json",
+        "state.json",
+        "events.jsonl",
+        "lock",
+        "edit.lock",
+        "stop.json",
+        "loop.log",
+    ];
+    for file in files {
         let given = Given::nothing();
+        given.grants.lock().unwrap().push(McpGrant::Loop);
         let place = given.with_loop(PROMISE, "true");
         let _ = std::fs::remove_file(place.dir().join(file));
         symlink(&secret, place.dir().join(file)).unwrap();
@@ -424,6 +551,21 @@ async fn links_in_a_loop_s_files_lead_nowhere() {
     std::fs::create_dir(elsewhere.path().join("loop")).unwrap();
     let text = call(&given, "loop_status", json!({})).await;
     assert!(text.starts_with("refused: "), "{text}");
+}
+
+#[tokio::test]
+async fn a_pipe_in_the_place_of_a_loop_s_file_holds_nobody_up() {
+    for file in ["config.json", "state.json", "events.jsonl", "lock"] {
+        let given = Given::nothing();
+        given.grants.lock().unwrap().push(McpGrant::Loop);
+        let path = given.with_loop(PROMISE, "true").dir().join(file);
+        let _ = std::fs::remove_file(&path);
+        nix::unistd::mkfifo(&path, nix::sys::stat::Mode::S_IRWXU).unwrap();
+        for tool in ["loop_status", "loop_history", "loop_start", "loop_stop"] {
+            let text = call(&given, tool, json!({})).await;
+            assert!(text.contains("or no file at all"), "{file} {tool}: {text}");
+        }
+    }
 }
 
 #[tokio::test]

@@ -22,10 +22,9 @@ pub(crate) trait Call: DeserializeOwned + JsonSchema + Send + 'static {
     const ALSO: Option<&'static str> = None;
     /// What it does, for a model that chooses among tools.
     const WHAT: &'static str;
-    /// What the server must have been given; tools that only read need nothing.
+    /// What the server must have been given; tools that only read need nothing. One that runs what it
+    /// finds does more than that.
     const GRANT: Option<McpGrant>;
-    /// Whether it changes nothing at all, and runs nothing.
-    const READS_ONLY: bool = Self::GRANT.is_none();
     /// The key of its answer where that is a list.
     const LIST: &'static str = "list";
     /// What it answers.
@@ -55,8 +54,6 @@ pub struct Tool {
     pub what: &'static str,
     /// What the server must have been given.
     pub grant: Option<McpGrant>,
-    /// Whether it changes nothing, and runs nothing.
-    pub reads_only: bool,
     /// The JSON schema of its arguments: an object that takes no others.
     pub schema: fn() -> Map<String, Value>,
     pub(crate) answer: for<'d> fn(&'d Desk, Value) -> Answering<'d>,
@@ -70,10 +67,15 @@ impl Tool {
             also: C::ALSO,
             what: C::WHAT,
             grant: C::GRANT,
-            reads_only: C::READS_ONLY,
             schema: schema::<C>,
             answer: |desk, arguments| Box::pin(call::<C>(desk, arguments)),
         }
+    }
+
+    /// Whether it changes nothing, and runs nothing.
+    #[must_use]
+    pub fn reads_only(&self) -> bool {
+        self.grant.is_none()
     }
 
     /// The names that it is called by.

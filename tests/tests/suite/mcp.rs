@@ -5,5 +5,6 @@ mod binary;
 mod claude;
 mod codex;
 mod daemon;
+mod hostile;
 mod node;
 mod scene;

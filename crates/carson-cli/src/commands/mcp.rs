@@ -15,12 +15,15 @@ use tokio::signal::unix::{Signal, SignalKind, signal};
 use crate::app::App;
 use crate::args::Mcp;
 use crate::error::CommandError;
-use crate::print;
+use crate::{log, print};
 
 const BY_HAND: &str = "carson mcp speaks the Model Context Protocol on standard input and output: a client starts it, as after \
      `claude mcp add carson -- carson mcp` (docs/MCP.md); Ctrl-D ends it";
 
 pub async fn run(app: &App, args: Mcp) -> Result<u8, CommandError> {
+    // Before anything is answered: from then on it ends as it should.
+    let told = Signals::listen()?;
+    let _unwaited = log::wait_for_nobody()?;
     if std::io::stdin().is_terminal() {
         print::error(BY_HAND);
     }
@@ -47,7 +50,7 @@ pub async fn run(app: &App, args: Mcp) -> Result<u8, CommandError> {
             below: roots,
         },
     });
-    let served = stdio::serve(standing, std::io::stdin(), std::io::stdout(), told_to_end()).await;
+    let served = stdio::serve(standing, std::io::stdin(), std::io::stdout(), told.wait()).await;
     served.map_err(|error| {
         CommandError::caused_by(&error).hint("docs/MCP.md says how clients are told of it")
     })?;
@@ -64,22 +67,29 @@ fn here() -> Result<PathBuf, CommandError> {
     })
 }
 
-/// Somebody wants this process to end.
-async fn told_to_end() {
-    let kinds = [
-        SignalKind::terminate(),
-        SignalKind::interrupt(),
-        SignalKind::hangup(),
-    ];
-    let signals: Result<Vec<Signal>, _> = kinds.into_iter().map(signal).collect();
-    match signals.unwrap_or_default().as_mut_slice() {
-        [terminate, interrupt, hang_up] => tokio::select! {
-            _ = terminate.recv() => {}
-            _ = interrupt.recv() => {}
-            _ = hang_up.recv() => {}
-        },
-        // The signals themselves end it then.
-        _ => std::future::pending().await,
+/// Signals by which somebody wants this process to end.
+struct Signals {
+    terminate: Signal,
+    interrupt: Signal,
+    hang_up: Signal,
+}
+
+impl Signals {
+    fn listen() -> std::io::Result<Self> {
+        Ok(Self {
+            terminate: signal(SignalKind::terminate())?,
+            interrupt: signal(SignalKind::interrupt())?,
+            hang_up: signal(SignalKind::hangup())?,
+        })
+    }
+
+    /// Until one comes, or has come.
+    async fn wait(mut self) {
+        tokio::select! {
+            _ = self.terminate.recv() => {}
+            _ = self.interrupt.recv() => {}
+            _ = self.hang_up.recv() => {}
+        }
     }
 }
 

@@ -6,7 +6,7 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::task::JoinHandle;
 
 use super::*;
-use crate::scenes::Given;
+use crate::scenes::{Gate, Given};
 
 const TOKEN: &str = "0123456789abcdef0123456789abcdef";
 
@@ -35,11 +35,11 @@ impl Got {
 
     /// The last message of its stream, or its body.
     fn message(&self) -> Value {
-        let events = self
+        let mut events = self
             .body
             .lines()
             .filter_map(|line| line.strip_prefix("data: "));
-        let last = events.filter(|data| !data.is_empty()).last();
+        let last = events.rfind(|data| !data.is_empty());
         serde_json::from_str(last.unwrap_or(&self.body))
             .unwrap_or_else(|error| panic!("{error}: {self:#?}"))
     }
@@ -114,6 +114,18 @@ fn call(id: u64, tool: &str, arguments: Value) -> Value {
     json!({"jsonrpc": "2.0", "id": id, "method": "tools/call", "params": params})
 }
 
+/// The first version without sessions.
+const VERSION: &str = "2026-07-28";
+
+/// What a client of it says with every request.
+fn of_today() -> Value {
+    json!({
+        "io.modelcontextprotocol/protocolVersion": VERSION,
+        "io.modelcontextprotocol/clientInfo": {"name": "c", "version": "1"},
+        "io.modelcontextprotocol/clientCapabilities": {},
+    })
+}
+
 #[tokio::test]
 async fn a_client_has_a_session_from_its_hello_until_it_takes_leave() {
     let scene = Scene::with(&[]).await;
@@ -160,15 +172,10 @@ async fn a_client_has_a_session_from_its_hello_until_it_takes_leave() {
 #[tokio::test]
 async fn a_client_of_today_needs_no_session() {
     let scene = Scene::with(&[]).await;
-    let version = "2026-07-28";
     let mut message = call(1, "fleet_status", json!({}));
-    message["params"]["_meta"] = json!({
-        "io.modelcontextprotocol/protocolVersion": version,
-        "io.modelcontextprotocol/clientInfo": {"name": "c", "version": "1"},
-        "io.modelcontextprotocol/clientCapabilities": {},
-    });
+    message["params"]["_meta"] = of_today();
     let headers = [
-        ("mcp-protocol-version", version),
+        ("mcp-protocol-version", VERSION),
         ("mcp-method", "tools/call"),
         ("mcp-name", "fleet_status"),
     ];
@@ -224,7 +231,7 @@ async fn strangers_and_web_pages_are_refused_before_anything_is_read() {
 }
 
 #[tokio::test]
-async fn bodies_and_sessions_have_bounds() {
+async fn bodies_have_bounds() {
     let scene = Scene::with(&[]).await;
     let long =
         json!({"jsonrpc": "2.0", "id": 1, "method": "ping", "params": {"x": "y".repeat(BODY)}});
@@ -233,15 +240,139 @@ async fn bodies_and_sessions_have_bounds() {
         let got = scene.post(&[], &wrong).await;
         assert!((400..500).contains(&got.status), "{got:#?}");
     }
+}
+
+#[tokio::test]
+async fn a_client_that_took_no_leave_makes_room_for_the_next_one() {
+    let scene = Scene::with(&[]).await;
+    let mut ids = Vec::new();
+    let initialized = json!({"jsonrpc": "2.0", "method": "notifications/initialized"});
     for n in 0..SESSIONS {
-        assert_eq!(scene.post(&[], &hello()).await.status, 200, "{n}");
+        let begun = scene.post(&[], &hello()).await;
+        ids.push(begun.header("mcp-session-id").unwrap().to_owned());
+        assert_eq!(begun.status, 200, "{n}");
     }
-    let full = scene.post(&[], &hello()).await;
+    // The first one still speaks.
+    let speaks = async |id: &String| {
+        let session = [("mcp-session-id", id.as_str())];
+        scene.post(&session, &initialized).await.status
+    };
+    assert_eq!(speaks(&ids[0]).await, 202);
+    for _ in 0..2 {
+        assert_eq!(scene.post(&[], &hello()).await.status, 200);
+    }
+    let mut spoke = Vec::new();
+    for id in &ids[..4] {
+        spoke.push(speaks(id).await);
+    }
+    assert_eq!(spoke, [202, 404, 404, 202]);
+}
+
+#[tokio::test]
+async fn what_is_no_message_is_refused_and_the_next_one_is_answered() {
+    let scene = Scene::with(&[]).await;
+    let host = scene.at.to_string();
+    let bearer = format!("Bearer {TOKEN}");
+    let (own, shown) = (("host", host.as_str()), ("authorization", bearer.as_str()));
+    let accept = ("accept", "application/json, text/event-stream");
+    let json_type = ("content-type", "application/json");
+    let hello = hello().to_string();
+    let two = format!("[{hello},{hello}]");
+    let deep = "[".repeat(100_000);
+    for (body, kind) in [
+        ("{nonsense}", json_type),
+        ("", json_type),
+        (two.as_str(), json_type),
+        (deep.as_str(), json_type),
+        // What a page sends without asking first.
+        (&hello, ("content-type", "text/plain")),
+        (
+            &hello,
+            ("content-type", "application/x-www-form-urlencoded"),
+        ),
+    ] {
+        let headers = [own, shown, accept, kind];
+        let got = scene.send("POST", "/mcp", &headers, body).await;
+        assert!((400..500).contains(&got.status), "{kind:?}: {got:#?}");
+        assert_eq!(got.header("mcp-session-id"), None);
+    }
+    for (method, path, status) in [
+        ("PUT", "/mcp", 405),
+        ("POST", "/mcp/../mcp", 404),
+        ("POST", "//mcp", 404),
+        ("POST", "/mcp%00", 404),
+    ] {
+        let headers = [own, shown, accept, json_type];
+        let got = scene.send(method, path, &headers, &hello).await;
+        assert_eq!(got.status, status, "{method} {path}");
+    }
+    // A token in the address would stand in logs.
+    let address = format!("/mcp?token={TOKEN}&access_token={TOKEN}");
+    let headers = [own, accept, json_type];
+    let got = scene.send("POST", &address, &headers, &hello).await;
+    assert_eq!(got.status, 401);
+    let session = [("mcp-session-id", "00000000-0000-0000-0000-000000000000")];
+    let guessed = scene
+        .post(&session, &call(1, "fleet_status", json!({})))
+        .await;
+    assert_eq!(guessed.status, 404, "{guessed:#?}");
     assert_eq!(
-        (full.status, full.header("retry-after")),
-        (503, Some("60")),
-        "{full:#?}"
+        scene
+            .send("POST", "/mcp", &[own, shown, accept, json_type], &hello)
+            .await
+            .status,
+        200
     );
+}
+
+#[tokio::test(start_paused = true)]
+async fn who_does_not_say_what_it_wants_is_not_waited_for() {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let at = listener.local_addr().unwrap();
+    let token: Token = Arc::new(|| Ok(SecretString::from(TOKEN)));
+    let task = tokio::spawn(serve(listener, Given::nothing(), token));
+    for said in ["", "POST /mcp HTTP/1.1\r\n", "POST /mcp HTTP/1.1\r\nhost: "] {
+        let mut slow = TcpStream::connect(at).await.unwrap();
+        slow.write_all(said.as_bytes()).await.unwrap();
+        let mut rest = Vec::new();
+        let waited = tokio::time::timeout(2 * HEAD, slow.read_to_end(&mut rest));
+        waited
+            .await
+            .unwrap_or_else(|_| panic!("{said:?} is waited for"))
+            .unwrap();
+    }
+    task.abort();
+}
+
+#[tokio::test]
+async fn a_call_whose_client_is_gone_is_dropped() {
+    let gate = Gate::default();
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let at = listener.local_addr().unwrap();
+    let token: Token = Arc::new(|| Ok(SecretString::from(TOKEN)));
+    let task = tokio::spawn(serve(listener, Arc::new(gate.clone()), token));
+    let mut message = call(1, "fleet_status", json!({}));
+    message["params"]["_meta"] = of_today();
+    let message = message.to_string();
+    let mut stream = TcpStream::connect(at).await.unwrap();
+    let request = format!(
+        "POST /mcp HTTP/1.1\r\nhost: {at}\r\nauthorization: Bearer {TOKEN}\r\n\
+         accept: application/json, text/event-stream\r\ncontent-type: application/json\r\n\
+         mcp-protocol-version: {VERSION}\r\nmcp-method: tools/call\r\nmcp-name: fleet_status\r\n\
+         content-length: {}\r\n\r\n{message}",
+        message.len()
+    );
+    stream.write_all(request.as_bytes()).await.unwrap();
+    let begun = gate.clone();
+    let wait = move |gate: Gate, dropped| {
+        tokio::task::spawn_blocking(move || {
+            gate.until(|state| state.began == 1 && state.dropped == dropped);
+        })
+    };
+    wait(begun, 0).await.unwrap();
+    drop(stream);
+    wait(gate, 1).await.unwrap();
+    task.abort();
 }
 
 #[tokio::test]

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use tokio::sync::oneshot;
 
 use super::*;
-use crate::scenes::Given;
+use crate::scenes::{Gate, Given};
 
 /// One client, and the server on a thread of its own.
 struct Talk {
@@ -138,6 +138,11 @@ fn what_is_not_there_is_an_error_with_its_number() {
         said.contains("no tool \"fleet_reset\"; there are: fleet_status, "),
         "{said}"
     );
+    let shown = unknown["error"]["message"].to_string();
+    assert!(
+        include_str!("../../../../docs/MCP.md").contains(&shown),
+        "{shown}"
+    );
     let argument = talk.call(2, "fleet_status", json!({"as": "operator"}));
     let text = argument["result"]["content"][0]["text"].as_str().unwrap();
     assert!(text.contains("unknown field `as`") && argument["result"]["isError"] == true);
@@ -149,11 +154,25 @@ fn what_is_not_there_is_an_error_with_its_number() {
         );
         assert_eq!(answer["error"]["code"], -32601, "{method}: {answer:#}");
     }
+    // A method that there is, with what are no parameters of it, is no unknown one.
+    for (id, params) in (6..).zip([
+        json!({"name": 5}),
+        json!({"name": "fleet_status", "arguments": [1]}),
+        json!({"arguments": {}}),
+    ]) {
+        let answer = talk.ask(id, "tools/call", params);
+        assert_eq!(
+            answer["error"],
+            json!({"code": -32602, "message": "these are no parameters of tools/call"})
+        );
+    }
+    let long = talk.ask(10, &"x".repeat(9_000), json!({}));
+    assert_eq!(long["error"]["message"], "x".repeat(100));
     // Nobody waits for the answer to a notification.
     talk.say(&json!({"jsonrpc": "2.0", "method": "notifications/wat", "params": 5}));
     talk.say(&json!({"jsonrpc": "2.0", "method": "textDocument/didOpen", "params": [1]}));
     talk.raw(b"\n  \n\r\n");
-    assert_eq!(talk.ask(9, "ping", json!({}))["result"], json!({}));
+    assert_eq!(talk.ask(11, "ping", json!({}))["result"], json!({}));
     talk.end().unwrap();
 }
 
@@ -168,6 +187,11 @@ fn lines_that_are_no_messages_are_said_and_the_next_one_is_answered() {
         (deep.as_bytes(), -32700),
         (b"42", -32600),
         (b"[]", -32600),
+        (br#"[{"jsonrpc":"2.0","id":1,"method":"ping"},{"jsonrpc":"2.0","id":2,"method":"ping"}]"#, -32600),
+        (br#"{"jsonrpc":"2.0","id":null,"method":"ping"}"#, -32600),
+        (br#"{"jsonrpc":"2.0","id":1.5,"method":"ping"}"#, -32600),
+        (br#"{"jsonrpc":"2.0","id":{"a":1},"method":"ping"}"#, -32600),
+        (br#"{"jsonrpc":"1.0","id":1,"method":"ping"}"#, -32600),
         (b"{\"id\": 5}", -32600),
     ] {
         talk.raw(line);
@@ -283,68 +307,4 @@ fn a_client_that_writes_and_does_not_read_is_not_read_for_ever() {
     talk.server.take().unwrap().join().unwrap().unwrap();
     drop(talk);
     assert!(writer.join().unwrap() < 20_000);
-}
-
-/// A fleet that never opens, and who waits for it.
-#[derive(Clone, Default)]
-struct Gate(Arc<(std::sync::Mutex<State>, std::sync::Condvar)>);
-
-#[derive(Default)]
-struct State {
-    began: usize,
-    dropped: usize,
-}
-
-impl Gate {
-    fn change(&self, change: impl FnOnce(&mut State)) {
-        change(&mut self.0.0.lock().unwrap());
-        self.0.1.notify_all();
-    }
-
-    fn until(&self, holds: impl Fn(&State) -> bool) {
-        let state = self.0.0.lock().unwrap();
-        let limit = Duration::from_secs(20);
-        let (_state, waited) = self
-            .0
-            .1
-            .wait_timeout_while(state, limit, |state| !holds(state))
-            .unwrap();
-        assert!(!waited.timed_out());
-    }
-}
-
-/// Says when it is dropped.
-struct Waits(Gate);
-
-impl Drop for Waits {
-    fn drop(&mut self) {
-        self.0.change(|state| state.dropped += 1);
-    }
-}
-
-impl Standing for Gate {
-    fn fleet(&self) -> crate::desk::Opening<'_> {
-        let waits = Waits(self.clone());
-        self.change(|state| state.began += 1);
-        Box::pin(async move {
-            let _waits = waits;
-            std::future::pending().await
-        })
-    }
-
-    fn grants(&self) -> Vec<McpGrant> {
-        Vec::new()
-    }
-
-    fn roots(&self) -> crate::roots::Roots {
-        crate::roots::Roots::default()
-    }
-
-    fn caller(&self) -> carson_loop::caller::Caller {
-        carson_loop::caller::Caller::new([], "/nowhere/carson".into(), self.redactor())
-    }
-
-    fn redactor(&self) -> carson_redact::Redactor {
-        carson_redact::Redactor::default()
-    }
 }

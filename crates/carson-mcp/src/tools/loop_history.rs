@@ -88,7 +88,7 @@ fn told(history: History, place: &Place) -> Attempts {
                 path.symlink_metadata()
                     .is_ok_and(|found| found.is_symlink())
             };
-            let paths = [place.attempts(), dir.clone(), dir.join(file)];
+            let paths = [dir.clone(), dir.join(file)];
             if paths.iter().any(|path| is_link(path)) {
                 *text = "[a link in the place of a file: it is not read]".to_owned();
             } else if text.len() > room {

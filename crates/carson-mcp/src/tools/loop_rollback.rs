@@ -31,7 +31,7 @@ impl Call for LoopRollback {
     type Answer = RolledBack;
 
     async fn answer(self, desk: &Desk) -> Result<RolledBack, Refused> {
-        let place = desk.loop_in(self.directory.as_deref())?;
+        let place = desk.loop_to_run(self.directory.as_deref())?;
         let mine = match self.keep_mine {
             true => Mine::Keep,
             false => Mine::Refuse,

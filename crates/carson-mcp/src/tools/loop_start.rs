@@ -44,7 +44,7 @@ impl Call for LoopStart {
             (None, true) => vec!["--fresh".to_owned()],
             (None, false) => Vec::new(),
         };
-        let place = desk.loop_in(self.directory.as_deref())?;
+        let place = desk.loop_to_run(self.directory.as_deref())?;
         Ok(api::start(&place, &desk.caller(), &args).await?)
     }
 }

@@ -29,7 +29,7 @@ impl Call for LoopStop {
     type Answer = StopAnswer;
 
     async fn answer(self, desk: &Desk) -> Result<StopAnswer, Refused> {
-        let place = desk.loop_in(self.directory.as_deref())?;
+        let place = desk.loop_to_run(self.directory.as_deref())?;
         Ok(api::stop(&place, &desk.caller(), self.after_attempt).await?)
     }
 }

@@ -21,14 +21,14 @@ pub(crate) struct LoopTestPromise {
 impl Call for LoopTestPromise {
     const NAME: &'static str = "loop_test_promise";
     const ALSO: Option<&'static str> = Some("alpf_test_promise");
-    const WHAT: &'static str = "Is the loop's promise kept now? Runs the promise's command, and nothing else; the loop does not hear of \
-         it.";
-    const GRANT: Option<McpGrant> = None;
-    const READS_ONLY: bool = false;
+    const WHAT: &'static str = "Is the loop's promise kept now? Runs the command that the loop's settings say, and nothing else; the \
+         loop does not hear of it. Needs the grant `loop`.";
+    // Whoever made the directory wrote the command.
+    const GRANT: Option<McpGrant> = Some(McpGrant::Loop);
     type Answer = TestAnswer;
 
     async fn answer(self, desk: &Desk) -> Result<TestAnswer, Refused> {
-        let place = desk.loop_in(self.directory.as_deref())?;
+        let place = desk.loop_to_run(self.directory.as_deref())?;
         Ok(api::test_promise(&place, &desk.caller(), &Cancel::new()).await?)
     }
 }

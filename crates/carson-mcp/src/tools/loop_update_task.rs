@@ -53,7 +53,7 @@ impl Call for LoopUpdateTask {
                 "say it, or max_attempts: nothing else is changed here".to_owned(),
             ));
         }
-        let place = desk.loop_in(self.directory.as_deref())?;
+        let place = desk.loop_to_run(self.directory.as_deref())?;
         let caller = desk.caller();
         desk.aside(move || api::update(&place, &caller, &changes))
             .await

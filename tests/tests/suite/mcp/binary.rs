@@ -11,12 +11,12 @@ use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 use serde_json::json;
 
-use super::scene::{Server, calls, fleet, holds, make_loop};
+use super::scene::{Server, calls, errand, fleet, holds, make_loop, mcp};
 
 #[test]
 fn every_tool_answers_and_the_end_of_its_input_ends_it() {
     let fleet = fleet();
-    let mut server = Server::begun(fleet.command(&["mcp", "--grant", "loop,queue"]));
+    let mut server = Server::begun(mcp(&fleet, &["--grant", "loop,queue"]));
     for (tool, arguments, wanted) in calls() {
         let (text, refuses) = server.call(tool, arguments);
         assert!(!refuses && holds(&text, wanted), "{tool}: {text}");
@@ -28,7 +28,7 @@ fn every_tool_answers_and_the_end_of_its_input_ends_it() {
 #[test]
 fn without_a_grant_what_changes_something_is_listed_and_refused() {
     let fleet = fleet();
-    let mut server = Server::begun(fleet.command(&["mcp"]));
+    let mut server = Server::begun(mcp(&fleet, &[]));
     let listed = server.ask("tools/list", json!({}));
     let names: Vec<&str> = listed["tools"]
         .as_array()
@@ -54,7 +54,7 @@ fn without_a_grant_what_changes_something_is_listed_and_refused() {
 fn without_a_fleet_it_serves_and_makes_none() {
     let fleet = TestFleet::new();
     let home = fleet.root().join("nowhere");
-    let mut command = fleet.command(&["mcp", "--grant", "queue"]);
+    let mut command = mcp(&fleet, &["--grant", "queue"]);
     command.env("CARSON_HOME", &home);
     let mut server = Server::begun(command);
     for (tool, arguments) in [
@@ -76,7 +76,7 @@ fn without_a_fleet_it_serves_and_makes_none() {
 #[test]
 fn settings_that_are_wrong_are_said_and_the_server_goes_on() {
     let fleet = TestFleet::new();
-    let mut server = Server::begun(fleet.command(&["mcp"]));
+    let mut server = Server::begun(mcp(&fleet, &[]));
     let settings = fleet.home().join("carson.toml");
     let before = fs::read_to_string(&settings).unwrap();
     fs::write(&settings, format!("{before}\n[fleet]\nnmae = 1\n")).unwrap();
@@ -93,7 +93,7 @@ fn settings_that_are_wrong_are_said_and_the_server_goes_on() {
 fn it_ends_when_it_is_told_to_whatever_its_client_does() {
     let fleet = TestFleet::new();
     for signal in [Signal::SIGTERM, Signal::SIGINT, Signal::SIGHUP] {
-        let mut server = Server::begun(fleet.command(&["mcp"]));
+        let mut server = Server::begun(mcp(&fleet, &[]));
         kill(Pid::from_raw(server.pid()), signal).unwrap();
         assert_eq!(server.ended().code(), Some(0), "{signal}");
     }
@@ -130,11 +130,11 @@ fn what_a_call_started_ends_with_the_server_however_that_ends() {
     for by_signal in [true, false] {
         let fleet = TestFleet::new();
         make_loop(&fleet, HANGS, "true", 1);
-        let mut server = Server::begun(fleet.command(&["mcp"]));
+        let mut server = Server::begun(mcp(&fleet, &["--grant", "loop"]));
         let call = json!({"name": "loop_test_promise", "arguments": {}});
         server.say(&json!({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": call}));
         let pid = until("the promise to hang", || {
-            fs::read_to_string(fleet.root().join("hangs")).ok()
+            fs::read_to_string(errand(&fleet).join("hangs")).ok()
         });
         let promise = Pid::from_raw(pid.trim().parse().unwrap());
         assert_eq!(kill(promise, None), Ok(()));
@@ -153,11 +153,11 @@ fn what_a_call_started_ends_with_the_server_however_that_ends() {
 fn a_cancelled_promise_ends_and_is_not_answered() {
     let fleet = TestFleet::new();
     make_loop(&fleet, HANGS, "true", 1);
-    let mut server = Server::begun(fleet.command(&["mcp"]));
+    let mut server = Server::begun(mcp(&fleet, &["--grant", "loop"]));
     let call = json!({"name": "loop_test_promise", "arguments": {}});
     server.say(&json!({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": call}));
     let pid = until("the promise to hang", || {
-        fs::read_to_string(fleet.root().join("hangs")).ok()
+        fs::read_to_string(errand(&fleet).join("hangs")).ok()
     });
     let promise = Pid::from_raw(pid.trim().parse().unwrap());
     server.say(
@@ -175,7 +175,7 @@ fn a_loop_goes_on_when_the_server_that_began_it_ends() {
     let fleet = TestFleet::new();
     let task = "while ! test -f go; do sleep 0.02; done; touch kept";
     let place = make_loop(&fleet, "test -f kept", task, 3);
-    let mut server = Server::begun(fleet.command(&["mcp", "--grant", "loop"]));
+    let mut server = Server::begun(mcp(&fleet, &["--grant", "loop"]));
     let (text, refuses) = server.call("alpf_start", json!({}));
     assert!(
         !refuses && text.contains("\"status\":\"running\""),
@@ -188,10 +188,10 @@ fn a_loop_goes_on_when_the_server_that_began_it_ends() {
     );
     kill(Pid::from_raw(server.pid()), Signal::SIGKILL).unwrap();
     server.ended();
-    let mut next = Server::begun(fleet.command(&["mcp"]));
+    let mut next = Server::begun(mcp(&fleet, &[]));
     let (text, _) = next.call("alpf_status", json!({}));
     assert!(text.contains("\"status\":\"running\""), "{text}");
-    fs::write(fleet.root().join("go"), "").unwrap();
+    fs::write(errand(&fleet).join("go"), "").unwrap();
     until("the loop to be done", || {
         (api::status(&place).unwrap().status == Status::Done).then_some(())
     });
@@ -203,15 +203,13 @@ fn a_loop_goes_on_when_the_server_that_began_it_ends() {
 fn a_server_that_is_started_in_a_subfolder_means_the_loop_above_it() {
     let fleet = TestFleet::new();
     make_loop(&fleet, "true", "true", 1);
-    let below = fleet.root().join("some/where");
+    let below = errand(&fleet).join("some/where");
     fs::create_dir_all(&below).unwrap();
-    let mut command = fleet.command(&["mcp"]);
-    let mut server = Server::begun({
-        command.current_dir(&below);
-        command
-    });
+    let mut command = mcp(&fleet, &[]);
+    command.current_dir(&below);
+    let mut server = Server::begun(command);
     let (text, refuses) = server.call("loop_status", json!({}));
     assert!(!refuses && text.contains("\"status\":\"idle\""), "{text}");
-    let (_, refuses) = server.call("loop_status", json!({"directory": "home"}));
+    let (_, refuses) = server.call("loop_status", json!({"directory": "some"}));
     assert!(refuses, "a folder that nobody named");
 }

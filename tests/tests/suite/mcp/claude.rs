@@ -14,7 +14,7 @@ use carson_tests::model::{
 use serde_json::{Value, json};
 
 use super::daemon::Served;
-use super::scene::{calls, fleet, holds};
+use super::scene::{calls, errand, fleet, holds};
 
 /// One session with this server, in which the model makes these calls; what it is answered.
 async fn session(fleet: &TestFleet, server: Value, calls: &[(&str, Value)]) -> Vec<ToolResult> {
@@ -39,7 +39,7 @@ async fn session(fleet: &TestFleet, server: Value, calls: &[(&str, Value)]) -> V
         .env_clear()
         .env("PATH", std::env::var_os("PATH").unwrap())
         .envs(claude_env(&model, &home))
-        .current_dir(fleet.root())
+        .current_dir(errand(fleet))
         .stdin(Stdio::null())
         .kill_on_drop(true)
         .output();

@@ -14,7 +14,7 @@ use carson_tests::model::{
 use serde_json::{Value, json};
 
 use super::daemon::Served;
-use super::scene::{calls, fleet, holds};
+use super::scene::{calls, errand, fleet, holds};
 use crate::hook_desk::CODEX_ARGS;
 
 /// The variable that Codex takes the token from.
@@ -46,7 +46,7 @@ async fn session(
         .env("HOME", &home)
         .env(TOKEN, token)
         .envs(env)
-        .current_dir(fleet.root())
+        .current_dir(errand(fleet))
         .stdin(Stdio::null())
         .kill_on_drop(true)
         .output();

@@ -134,6 +134,13 @@ async fn grants_and_the_token_are_those_of_this_moment_and_without_the_section_n
     let file = fleet.home().join("mcp.token");
     fs::set_permissions(&file, PermissionsExt::from_mode(0o644)).unwrap();
     assert_eq!(served.call(OTHER, "fleet_status", json!({})).await.0, 503);
+    // One that could be guessed is none, also where it became that later.
+    for short in ["", "guess"] {
+        write_token(&fleet, short);
+        assert_eq!(served.call(short, "fleet_status", json!({})).await.0, 503);
+    }
+    write_token(&fleet, OTHER);
+    assert_eq!(served.call(OTHER, "fleet_status", json!({})).await.0, 200);
 
     served.change(&served.without);
     let gone = reqwest::Client::new().get(served.url()).send().await;

@@ -14,7 +14,7 @@ use carson_tests::mcp_sdk;
 use serde_json::{Value, json};
 
 use super::daemon::Served;
-use super::scene::{calls, fleet, holds};
+use super::scene::{calls, errand, fleet, holds};
 
 /// What the client printed: the server, its tools, and an answer for each call.
 fn talk(fleet: &TestFleet, to: &[&str], calls: &[Value]) -> Vec<Value> {
@@ -25,7 +25,7 @@ fn talk(fleet: &TestFleet, to: &[&str], calls: &[Value]) -> Vec<Value> {
         .args(to)
         .env("CARSON_HOME", fleet.home())
         .env("HOME", fleet.root().join("operator"))
-        .current_dir(fleet.root())
+        .current_dir(errand(fleet))
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .spawn()
@@ -104,7 +104,7 @@ fn the_official_sdk_calls_every_tool_over_http() {
     let fleet = fleet();
     let roots = format!(
         "grant = [\"loop\", \"queue\"]\nroots = [{:?}]\n",
-        fleet.root()
+        errand(&fleet)
     );
     let served = Served::by(&fleet, &roots);
     let said = talk(

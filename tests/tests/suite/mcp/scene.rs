@@ -1,7 +1,9 @@
 //! A fleet with something to tell, a directory with a loop, and a call of every tool.
 
-use std::io::{BufRead, BufReader, Write};
+use std::io::{BufRead, BufReader, Read, Write};
+use std::path::PathBuf;
 use std::process::{Child, ChildStdin, ChildStdout, Command, ExitStatus, Stdio};
+use std::thread::JoinHandle;
 
 use carson_loop::api;
 use carson_loop::config::Config;
@@ -25,16 +27,33 @@ pub fn fleet() -> TestFleet {
     assert_eq!(fired.json()["outcome"], "SILENT", "{fired:#?}");
     let task = "echo tried it; echo draft > draft.txt";
     make_loop(&fleet, "test -f kept", task, 1);
-    assert_eq!(fleet.carson(&["loop", "run"]).code, Some(13));
+    let mut run = fleet.command(&["loop", "run"]);
+    let ran = run.current_dir(errand(&fleet)).output().unwrap();
+    assert_eq!(ran.status.code(), Some(13), "{ran:?}");
     fleet
 }
 
-/// A loop in the directory that commands are typed in.
+/// Where clients stand: nothing of the fleet's is in it.
+pub fn errand(fleet: &TestFleet) -> PathBuf {
+    fleet.root().join("errand")
+}
+
+/// `carson mcp` as a client starts it there.
+pub fn mcp(fleet: &TestFleet, args: &[&str]) -> Command {
+    let mut command = fleet.command(&[&["mcp"], args].concat());
+    let errand = errand(fleet);
+    std::fs::create_dir_all(&errand).unwrap();
+    command.current_dir(errand);
+    command
+}
+
+/// A loop there.
 pub fn make_loop(fleet: &TestFleet, promise: &str, task: &str, attempts: u32) -> Place {
     let words = |line| Words::line(line).unwrap();
     let mut config = Config::new(words(promise), words(task));
     config.max_attempts = attempts;
-    api::init(fleet.root(), Layout::Native, &config).unwrap()
+    std::fs::create_dir_all(errand(fleet)).unwrap();
+    api::init(&errand(fleet), Layout::Native, &config).unwrap()
 }
 
 /// A call of every tool, in an order in which each has an answer; and what that holds.
@@ -116,13 +135,33 @@ impl Server {
         server
     }
 
+    /// What it says beside what was asked, to its end.
+    pub fn rest(&mut self) -> String {
+        let mut said = String::new();
+        self.from.read_to_string(&mut said).unwrap();
+        said
+    }
+
+    /// Its log to its end, read from now on. Without this nobody reads it.
+    pub fn log(&mut self) -> JoinHandle<String> {
+        let mut stderr = self.child.stderr.take().unwrap();
+        std::thread::spawn(move || {
+            let mut log = String::new();
+            stderr.read_to_string(&mut log).unwrap();
+            log
+        })
+    }
+
     pub fn pid(&self) -> i32 {
         i32::try_from(self.child.id()).unwrap()
     }
 
+    pub fn write(&mut self, bytes: &[u8]) {
+        self.to.as_mut().unwrap().write_all(bytes).unwrap();
+    }
+
     pub fn say(&mut self, message: &Value) {
-        let to = self.to.as_mut().unwrap();
-        to.write_all(format!("{message}\n").as_bytes()).unwrap();
+        self.write(format!("{message}\n").as_bytes());
     }
 
     pub fn hear(&mut self) -> Value {
