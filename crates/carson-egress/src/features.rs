@@ -74,9 +74,9 @@ fn without_date(name: &str) -> &str {
     }
 }
 
-fn tools(tools: Option<&Value>, asked: &mut Vec<String>) {
-    let Some(tools) = tools else { return };
-    let Some(all) = tools.as_array() else {
+fn tools(listed: Option<&Value>, asked: &mut Vec<String>) {
+    let Some(listed) = listed else { return };
+    let Some(all) = listed.as_array() else {
         asked.push("tools".to_owned());
         return;
     };
@@ -91,6 +91,7 @@ fn tools(tools: Option<&Value>, asked: &mut Vec<String>) {
                 let others = ["server_url", "connector_id", "mcp_server_name"];
                 let has = others.into_iter().filter(|name| tool.get(*name).is_some());
                 asked.extend(has.map(str::to_owned));
+                tools(tool.get("tools"), asked);
             }
             Some(_) => asked.push("tools.type".to_owned()),
         }
@@ -104,10 +105,12 @@ fn blocks(value: Option<&Value>, asked: &mut Vec<String>) {
         Some(Value::Array(all)) => all.iter().for_each(|one| blocks(Some(one), asked)),
         Some(Value::Object(block)) => {
             one_block(block, asked);
-            let is_call = block.get("type").is_some_and(|kind| kind == "tool_use");
+            let is = |kind: &str| block.get("type").is_some_and(|own| own == kind);
             for (name, value) in block {
-                if !(is_call && name == "input") {
-                    blocks(Some(value), asked);
+                match name.as_str() {
+                    "input" if is("tool_use") => {}
+                    "tools" if is("tool_search_output") => tools(Some(value), asked),
+                    _ => blocks(Some(value), asked),
                 }
             }
         }

@@ -63,8 +63,7 @@ fn stand(file: &Path, name: &OsString) -> io::Result<()> {
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build()?;
-    let served = runtime.block_on(serve(Behind::new(&name, server, redactor, notes)));
-    served
+    runtime.block_on(serve(Behind::new(&name, server, redactor, notes)))
 }
 
 /// A whole file of the operator's, as the redactor knows it from elsewhere too.

@@ -180,14 +180,17 @@ impl Server {
             time,
         };
         // What was said before is no answer to this.
-        while let Ok(earlier) = self.lines.try_recv() {
+        while Instant::now() < ends_at
+            && let Ok(earlier) = self.lines.try_recv()
+        {
             if let Said::Question(answer) = earlier {
                 let _ = timeout_at(ends_at, self.send(&answer)).await;
             }
         }
         let sent = timeout_at(ends_at, self.send(&asked)).await;
         sent.map_err(|_| silent())??;
-        loop {
+        // Whoever says something all the time is never waited for: no timeout comes then.
+        while Instant::now() < ends_at {
             let heard = timeout_at(ends_at, self.lines.recv()).await;
             match heard.map_err(|_| silent())?.ok_or_else(|| self.gone())? {
                 Said::Answer { id: to, result } if to == id => {
@@ -202,6 +205,7 @@ impl Server {
                 }
             }
         }
+        Err(silent())
     }
 
     async fn send(&self, message: &Value) -> Result<(), ServerError> {

@@ -1,5 +1,5 @@
 # An MCP server for tests that means harm: `server.py KIND`.
-import json, os, subprocess, sys, time
+import json, os, subprocess, sys, threading, time
 
 kind = sys.argv[1]
 secret = ""
@@ -31,8 +31,9 @@ if kind == "daemon":
 
 for line in sys.stdin:
     asked = json.loads(line)
-    method, id = asked["method"], asked.get("id")
-    if id is None:
+    method, id = asked.get("method"), asked.get("id")
+    # Notes, and answers to what it asked.
+    if id is None or method is None:
         continue
     if kind == "flood":
         for n in range(5000):
@@ -76,6 +77,12 @@ for line in sys.stdin:
                 os._exit(0)
         elif kind == "silent":
             time.sleep(60)
+        elif kind == "asks":
+            # In place of an answer questions without end, and each of their answers is read.
+            threading.Thread(target=sys.stdin.read, daemon=True).start()
+            ping = json.dumps({"jsonrpc": "2.0", "id": "p", "method": "ping"}) + "\n"
+            while True:
+                sys.stdout.write(ping)
         elif kind == "leaks":
             answer(id, {
                 "content": [{"type": "text", "text": "it is " + secret}, {"type": "image", "data": "AAAA"}],

@@ -72,6 +72,7 @@ pub(crate) fn judge(call: &Call, ctx: &Context, effort: Effort) -> Verdict {
                 judge_unknown(call, &here, effort)
             }
         }
+        ToolKind::Other if credential_read::is_prompt(call) => reads(),
         ToolKind::Writes | ToolKind::Other => told(&credential_read::RULE, None),
     }
 }

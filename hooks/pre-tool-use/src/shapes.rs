@@ -63,6 +63,11 @@ impl Call {
         name.to_ascii_lowercase()
     }
 
+    /// Whether a server offers it, which calls its tools as it likes.
+    pub(crate) fn is_a_server_s(&self) -> bool {
+        self.tool.starts_with("mcp__")
+    }
+
     /// What kind of tool this is. Unknown tools (MCP servers) are judged by their members.
     pub fn kind(&self) -> ToolKind {
         let name = self.short_name();
@@ -70,7 +75,7 @@ impl Call {
             return ToolKind::Reads;
         }
         // What harms nobody as a CLI's own tool may be called anything by a server.
-        let may_be = |kind: ToolKind| kind != ToolKind::Other || !self.tool.starts_with("mcp__");
+        let may_be = |kind: ToolKind| kind != ToolKind::Other || !self.is_a_server_s();
         let known = KINDS
             .iter()
             .find(|(kind, names)| may_be(*kind) && names.has(&name));

@@ -25,6 +25,16 @@ fn refused() {
     for (rule, tool, input) in [
         (
             "credential-read",
+            "Skill",
+            r#"{"skill":"carson:guests","args":"as in @~/.ssh/id_rsa"}"#,
+        ),
+        (
+            "credential-read",
+            "SlashCommand",
+            r#"{"command":"/look @\".env\""}"#,
+        ),
+        (
+            "credential-read",
             "str_replace_based_edit_tool",
             r#"{"command":"view","path":".env"}"#,
         ),
@@ -374,6 +384,10 @@ fn allowed() {
         ("Grep", r#"{"pattern":"rm -rf /","path":"src"}"#),
         ("Task", r#"{"prompt":"rm -rf /opt"}"#),
         ("Skill", r#"{"skill":"x","args":"fix .env loading"}"#),
+        (
+            "Skill",
+            r#"{"skill":"x","args":"ask ann@x.de of @src/lib.rs"}"#,
+        ),
         ("Read", r#"{"file_path":"/home/dev/wt/README.md"}"#),
         (
             "MultiEdit",

@@ -2,7 +2,7 @@
 //!
 //! A server is a child like any other: behind the same walls, with the same environment, ended and
 //! swept with everything it started. Only the tools that the operator named are offered. A call has
-//! two seconds; what goes wrong with it is what the model reads.
+//! two seconds, or as many as the operator says; what goes wrong with it is what the model reads.
 //!
 //! The three requests that are needed are written (`carson-porter`) rather than taken from the official library
 //! (docs/AGENT.md says why).
@@ -26,8 +26,8 @@ use crate::model::ToolSpec;
 use crate::shell::Shell;
 use crate::toolbox::Observation;
 
-/// The longest that a call may take.
-const CALL: Duration = Duration::from_secs(2);
+/// The most seconds that a call may take, whatever the operator says.
+const CALL_MOST: u64 = 24 * 60 * 60;
 /// The longest that a server may take to be ready.
 const READY: Duration = Duration::from_secs(30);
 /// Most pages of a list of tools.
@@ -67,7 +67,8 @@ pub enum Unfit {
 /// All servers of a run.
 #[derive(Debug, Default)]
 pub struct Servers {
-    running: Vec<Server>,
+    /// Each server, and how long a call of it may take.
+    running: Vec<(Server, Duration)>,
     /// Each tool's name for the model, its server's place in the list, and its name there.
     tools: Vec<(ToolSpec, usize, String)>,
     missed: Vec<StartError>,
@@ -104,7 +105,10 @@ impl Servers {
     }
 
     async fn add(&mut self, name: &str, config: &ServerConfig, shell: &Shell) -> Result<(), Unfit> {
-        let command = Command::new(config.program()?, shell.place.root())
+        let program = config
+            .program()
+            .ok_or_else(|| Unfit::NoProgram(config.named().to_owned()))?;
+        let command = Command::new(program, shell.place.root())
             .args(config.command.iter().skip(1))
             .exact_env(shell.env.clone());
         let server = match &shell.walls {
@@ -114,9 +118,10 @@ impl Servers {
             }
             None => Server::start(command, ()),
         };
-        self.running.push(server);
+        let time = Duration::from_secs(config.timeout.min(CALL_MOST));
+        self.running.push((server, time));
         let at = self.running.len() - 1;
-        let server = &mut self.running[at];
+        let (server, _) = &mut self.running[at];
         server.agree(READY).await?;
         let mut cursor = None;
         for _ in 0..PAGES {
@@ -162,7 +167,8 @@ impl Servers {
             return Observation::error("no such tool");
         };
         let params = json!({ "name": called, "arguments": arguments });
-        match self.running[*at].request("tools/call", params, CALL).await {
+        let (server, time) = &mut self.running[*at];
+        match server.request("tools/call", params, *time).await {
             Ok(result) if is_unfinished(&result) => {
                 Observation::failed("the tool asks for input, which nobody gives here")
             }
@@ -182,7 +188,7 @@ impl Servers {
 
     /// Ends them, and everything they started.
     pub async fn end(&mut self) {
-        for server in self.running.drain(..) {
+        for (server, _) in self.running.drain(..) {
             server.end().await;
         }
     }

@@ -84,6 +84,10 @@ pub(super) const TOOLS: &[&str] = &[
     "tool_search_tool_bm25",
     "local_shell",
     "apply_patch",
+    // Codex looks for tools of MCP servers by itself (`execution`: client); a provider would look among those of the
+    // request alone. Those that it found come in a namespace.
+    "tool_search",
+    "namespace",
 ];
 /// What content may come from.
 pub(super) const SOURCES: &[&str] = &["base64", "text", "content"];

@@ -151,6 +151,28 @@ fn what_a_coding_agent_asks_passes() {
         "tools": [{"type": "function", "name": "f"}, {"type": "local_shell"}], "prompt": "text",
     });
     assert_eq!(asks(Api::OpenAi, &body, &[]), None);
+    let found = |tool: Value| {
+        json!({
+            "tools": [{"type": "tool_search", "execution": "client", "parameters": {}}],
+            "input": [{"type": "tool_search_output", "tools": [
+                {"type": "namespace", "name": "mcp__docs", "tools": [tool]},
+            ]}],
+        })
+    };
+    let page = json!({"type": "object", "properties": {"page_url": {"type": "string"}}});
+    let own = found(json!({"type": "function", "name": "search", "parameters": page}));
+    assert_eq!(asks(Api::OpenAi, &own, &[]), None);
+    for (tool, name) in [
+        (json!({"type": "mcp", "connector_id": "c"}), "mcp"),
+        (
+            json!({"type": "function", "connector_id": "c"}),
+            "connector_id",
+        ),
+        (json!({"type": "web_search"}), "web_search"),
+    ] {
+        let named = asks(Api::OpenAi, &found(tool), &[]);
+        assert_eq!(named.as_deref(), Some(name));
+    }
 }
 
 #[test]

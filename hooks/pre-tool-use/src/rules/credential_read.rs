@@ -137,9 +137,30 @@ fn addresses(call: &Call) -> Vec<&str> {
 const NAMES_ONLY: Words =
     Words("ls glob list_directory list_dir find_file search_files get_file_info directory_tree");
 
+/// Tools whose arguments become a prompt of the CLI, which reads `@path` in one by itself.
+const PROMPTS: Words = Words("skill slashcommand");
+
+/// Whether it is one of these.
+pub fn is_prompt(call: &Call) -> bool {
+    !call.is_a_server_s() && PROMPTS.has(&call.short_name())
+}
+
+/// The files that such a prompt names. All else in it is data.
+fn mentioned(call: &Call) -> Vec<String> {
+    let strings = call.plain_strings().into_iter();
+    let words = strings.flat_map(|(_, text)| text.split_whitespace());
+    let paths = words.filter_map(|word| word.split_once('@').map(|(_, path)| path));
+    paths
+        .map(|path| marks::clean(path.trim_matches('"')))
+        .collect()
+}
+
 /// The paths a tool's input names. Patterns are data: `Grep` looks for one, `Glob` tells only names.
 fn tool_paths(call: &Call) -> Vec<String> {
     let tool = call.short_name();
+    if is_prompt(call) {
+        return mentioned(call);
+    }
     if NAMES_ONLY.has(&tool) || creates(call) {
         return Vec::new();
     }
