@@ -10,10 +10,11 @@ use crate::interrupt::Interrupt;
 use crate::workspace::{Cache, on_path, output};
 
 /// An npm package with a program. The versions are what Carson was measured against: a newer one is
-/// a change to be reviewed, not to be met.
+/// a change to be reviewed, not to be met. The adapters of `carson-engine` name the same ones.
 struct Agent {
     package: &'static str,
-    version: &'static str,
+    newest: &'static str,
+    oldest: &'static str,
     program: &'static str,
     /// The script of its own that puts the platform's program into place, if it has one.
     script: Option<&'static str>,
@@ -21,28 +22,32 @@ struct Agent {
 
 const CLAUDE: Agent = Agent {
     package: "@anthropic-ai/claude-code",
-    version: "2.1.329",
+    newest: "2.1.329",
+    oldest: "2.1.309",
     program: "claude",
     script: Some("install.cjs"),
 };
 
 const CODEX: Agent = Agent {
     package: "@openai/codex",
-    version: "0.169.0",
+    newest: "0.169.0",
+    oldest: "0.169.0",
     program: "codex",
     script: None,
 };
 
 const GEMINI: Agent = Agent {
     package: "@google/gemini-cli",
-    version: "0.61.0",
+    newest: "0.61.0",
+    oldest: "0.57.0",
     program: "gemini",
     script: None,
 };
 
 const OPENCODE: Agent = Agent {
     package: "opencode-ai",
-    version: "1.18.33",
+    newest: "1.18.33",
+    oldest: "1.18.18",
     program: "opencode",
     script: Some("postinstall.mjs"),
 };
@@ -54,6 +59,15 @@ const AGENTS: [(&str, Agent); 4] = [
     ("CARSON_TEST_GEMINI", GEMINI),
     ("CARSON_TEST_OPENCODE", OPENCODE),
 ];
+
+/// Which of the versions that Carson was measured with.
+#[derive(Clone, Copy)]
+pub enum Age {
+    /// What the suite runs.
+    Newest,
+    /// What preflight lets pass, too.
+    Oldest,
+}
 
 /// Where they are.
 pub struct Agents {
@@ -78,44 +92,42 @@ impl Agents {
 ///
 /// # Errors
 /// When npm is missing or fails, or what it installed is not a pinned version.
-pub fn ensure(interrupt: &Interrupt, cache: &Cache) -> anyhow::Result<Agents> {
-    let dir = cache.dir("npm")?;
-    if AGENTS.iter().any(|(_, agent)| !agent.is_in(&dir)) {
-        install(interrupt, &dir)?;
+pub fn ensure(interrupt: &Interrupt, cache: &Cache, age: Age) -> anyhow::Result<Agents> {
+    let dir = cache.dir(match age {
+        Age::Newest => "npm",
+        Age::Oldest => "npm-oldest",
+    })?;
+    if AGENTS.iter().any(|(_, agent)| !agent.is_in(&dir, age)) {
+        install(interrupt, &dir, age)?;
     }
     Ok(Agents { dir })
 }
 
 /// What is there in the right version stays as it is: another run may be using it.
-fn install(interrupt: &Interrupt, dir: &Path) -> anyhow::Result<()> {
+fn install(interrupt: &Interrupt, dir: &Path, age: Age) -> anyhow::Result<()> {
     ensure!(
         on_path("npm"),
         "the tests need npm: install Node.js 20 or later, then try again"
     );
-    for (
-        _,
-        Agent {
-            package, version, ..
-        },
-    ) in &AGENTS
-    {
+    for (_, agent) in &AGENTS {
+        let (package, version) = (agent.package, agent.version(age));
         println!(
             "xtask: installing {package} {version} into {}",
             dir.display()
         );
     }
-    fs::write(dir.join("package.json"), manifest()).context("cannot write package.json")?;
+    fs::write(dir.join("package.json"), manifest(age)).context("cannot write package.json")?;
     npm_install(interrupt, dir)?;
     for (_, agent) in &AGENTS {
         if agent.found(dir).is_none() {
             agent.place(interrupt, dir)?;
         }
-        if !agent.is_in(dir) {
+        if !agent.is_in(dir, age) {
             bail!(
                 "{} says {:?}, not {}: remove {} and try again",
                 agent.binary(dir).display(),
                 agent.found(dir),
-                agent.version,
+                agent.version(age),
                 dir.display()
             );
         }
@@ -124,6 +136,13 @@ fn install(interrupt: &Interrupt, dir: &Path) -> anyhow::Result<()> {
 }
 
 impl Agent {
+    fn version(&self, age: Age) -> &'static str {
+        match age {
+            Age::Newest => self.newest,
+            Age::Oldest => self.oldest,
+        }
+    }
+
     fn binary(&self, dir: &Path) -> PathBuf {
         dir.join("node_modules/.bin").join(self.program)
     }
@@ -133,24 +152,30 @@ impl Agent {
     }
 
     /// Its package says which version it is at once, where it itself takes seconds; what starts it is there.
-    fn is_in(&self, dir: &Path) -> bool {
+    fn is_in(&self, dir: &Path, age: Age) -> bool {
         let manifest = dir
             .join("node_modules")
             .join(self.package)
             .join("package.json");
         let manifest = fs::read_to_string(manifest).unwrap_or_default();
-        let said = format!("\"version\": \"{}\"", self.version);
+        let said = format!("\"version\": \"{}\"", self.version(age));
         let is_listed = manifest.contains(&said);
         match self.script {
             // The script puts the program there, and may not have been run.
-            Some(_) => is_listed && self.found(dir).is_some_and(|said| self.is_pinned(&said)),
+            Some(_) => {
+                is_listed
+                    && self
+                        .found(dir)
+                        .is_some_and(|said| self.is_pinned(age, &said))
+            }
             None => is_listed && self.binary(dir).exists(),
         }
     }
 
     /// `2.1.329 (Claude Code)`, `codex-cli 0.169.0`.
-    fn is_pinned(&self, said: &str) -> bool {
-        said.split_whitespace().any(|word| word == self.version)
+    fn is_pinned(&self, age: Age, said: &str) -> bool {
+        said.split_whitespace()
+            .any(|word| word == self.version(age))
     }
 
     /// The package's own install script is not run where npm's configuration forbids scripts
@@ -165,8 +190,8 @@ impl Agent {
 }
 
 /// Recent npm runs a package's install script only when the manifest allows it.
-fn manifest() -> String {
-    let wanted = AGENTS.map(|(_, it)| format!("\"{}\": \"{}\"", it.package, it.version));
+fn manifest(age: Age) -> String {
+    let wanted = AGENTS.map(|(_, it)| format!("\"{}\": \"{}\"", it.package, it.version(age)));
     let scripts = AGENTS.into_iter().filter(|(_, it)| it.script.is_some());
     let scripts: Vec<String> = scripts
         .map(|(_, it)| format!("\"{}\": true", it.package))
@@ -200,13 +225,33 @@ pub(crate) fn npm_install(interrupt: &Interrupt, dir: &Path) -> anyhow::Result<(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::workspace::root;
 
     #[test]
     fn only_the_pinned_version_will_do() {
-        assert!(CLAUDE.is_pinned("2.1.329 (Claude Code)"));
-        assert!(!CLAUDE.is_pinned("2.1.3290 (Claude Code)"));
-        assert!(CODEX.is_pinned("codex-cli 0.169.0"));
-        assert!(!CODEX.is_pinned("codex-cli 0.169.0-alpha.1"));
-        assert!(!CODEX.is_pinned(""));
+        let newest = |agent: Agent, said| agent.is_pinned(Age::Newest, said);
+        assert!(newest(CLAUDE, "2.1.329 (Claude Code)"));
+        assert!(!newest(CLAUDE, "2.1.3290 (Claude Code)"));
+        assert!(newest(CODEX, "codex-cli 0.169.0"));
+        assert!(!newest(CODEX, "codex-cli 0.169.0-alpha.1"));
+        assert!(!newest(CODEX, ""));
+    }
+
+    #[test]
+    fn the_adapters_name_the_versions_that_are_tested() {
+        for (_, agent) in &AGENTS {
+            let adapters = root()
+                .join("crates/carson-engine/src/adapters")
+                .join(agent.program);
+            let files = [adapters.with_extension("rs"), adapters.join("mod.rs")];
+            let adapter = files
+                .iter()
+                .find_map(|file| fs::read_to_string(file).ok())
+                .unwrap();
+            for (name, version) in [("oldest", agent.oldest), ("newest", agent.newest)] {
+                let line = format!("{name}: Version([{}]),", version.replace('.', ", "));
+                assert!(adapter.contains(&line), "{}: {line}", agent.program);
+            }
+        }
     }
 }

@@ -7,10 +7,11 @@ use std::process::ExitCode;
 use anyhow::{Context, bail, ensure};
 use serde_json::{Map, Value};
 
+use crate::agents::{self, Age};
 use crate::interrupt::Interrupt;
 use crate::runner::profile;
 use crate::test;
-use crate::workspace::root;
+use crate::workspace::{Cache, root};
 
 /// Which test shows which cell; the suite holds it against the page.
 const TABLE: &str = "tests/conformance.json";
@@ -27,11 +28,12 @@ struct Table {
     rows: Vec<(String, Vec<Cell>)>,
 }
 
-/// Runs every test that shows a cell, the slow ones too, and prints the table.
+/// Runs every test that shows a cell, the slow ones too, and prints the table; with the newest CLIs that Carson was
+/// measured with, or with the oldest.
 ///
 /// # Errors
 /// When the table is not understood, or the tests cannot be run.
-pub fn run(interrupt: &Interrupt) -> anyhow::Result<ExitCode> {
+pub fn run(interrupt: &Interrupt, age: Age) -> anyhow::Result<ExitCode> {
     let text =
         fs::read_to_string(root().join(TABLE)).with_context(|| format!("reading {TABLE}"))?;
     let table = Table::of(&serde_json::from_str(&text)?)
@@ -47,9 +49,22 @@ pub fn run(interrupt: &Interrupt) -> anyhow::Result<ExitCode> {
         "-p",
         "carson-config",
     ]);
-    let code = test::run(interrupt, &args, &[])?;
+    let env = match age {
+        Age::Newest => Vec::new(),
+        Age::Oldest => variables(interrupt)?,
+    };
+    let code = test::run(interrupt, &args, &env)?;
     table.print(&passed()?);
     Ok(code)
+}
+
+/// The variables by which the tests find the oldest CLIs.
+fn variables(interrupt: &Interrupt) -> anyhow::Result<Vec<(&'static str, String)>> {
+    let agents = agents::ensure(interrupt, &Cache::open()?, Age::Oldest)?;
+    let variables = agents.variables();
+    Ok(variables
+        .map(|(name, path)| (name, path.display().to_string()))
+        .collect())
 }
 
 impl Table {

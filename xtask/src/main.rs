@@ -69,6 +69,7 @@ use std::process::{Command, ExitCode};
 
 use anyhow::bail;
 
+use crate::agents::Age;
 use crate::interrupt::{Interrupt, Interrupted};
 
 const USAGE: &str = "\
@@ -80,8 +81,9 @@ commands:
   test --quick    what can be tested within a minute: for a developer's loop
   test --ordinary [-- ARGS]
                   as root: only the tests of the walls, as an ordinary user (part of `test`)
-  conformance     ask the same of every real agent CLI, and print the table engine x case of docs/engines.md; some
-                  minutes
+  conformance [--oldest]
+                  ask the same of every real agent CLI, and print the table engine x case of docs/engines.md; with
+                  --oldest, of the oldest version of each that is supported; some minutes
   ci              run .ci/run: format check, lints, tests
   soak [--minutes N] [--seed N]
                   50 roles for so long (10) while the daemon, firings and CLIs are killed at random
@@ -131,7 +133,8 @@ fn dispatch(interrupt: &Interrupt, args: &[String]) -> anyhow::Result<ExitCode> 
         ["test", "--quick"] => test::run(interrupt, &["--profile", "quick"], &[]),
         ["test", "--ordinary"] => test::run_ordinary(interrupt, &[]),
         ["test", "--ordinary", "--", rest @ ..] => test::run_ordinary(interrupt, rest),
-        ["conformance"] => conformance::run(interrupt),
+        ["conformance"] => conformance::run(interrupt, Age::Newest),
+        ["conformance", "--oldest"] => conformance::run(interrupt, Age::Oldest),
         ["ci"] => ci(interrupt),
         ["soak", rest @ ..] => endurance::run(interrupt, &endurance::SOAK, rest),
         ["hostile", rest @ ..] => endurance::run(interrupt, &endurance::HOSTILE, rest),

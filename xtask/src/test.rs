@@ -4,12 +4,13 @@ use std::process::{Command, ExitCode, ExitStatus};
 
 use anyhow::ensure;
 
+use crate::agents::{self, Age};
 use crate::interrupt::{self, Interrupt};
 use crate::memory_dir::MemoryDir;
 use crate::postgres::Postgres;
 use crate::runner::Runner;
 use crate::workspace::{Cache, cargo};
-use crate::{agents, debian, github, mcp_sdk, ordinary, packagers, seed, slowest};
+use crate::{debian, github, mcp_sdk, ordinary, packagers, seed, slowest};
 
 /// What is built before any test runs.
 const BUILD: [&str; 3] = ["build", "--workspace", "--all-targets"];
@@ -32,7 +33,7 @@ pub fn run(
 ) -> anyhow::Result<ExitCode> {
     let cache = Cache::open()?;
     debian::ensure(interrupt)?;
-    let agents = agents::ensure(interrupt, &cache)?;
+    let agents = agents::ensure(interrupt, &cache, Age::Newest)?;
     let github = github::ensure(interrupt, &cache)?;
     let packagers = packagers::ensure(interrupt, &cache)?;
     let mcp_sdk = mcp_sdk::ensure(interrupt, &cache)?;
@@ -106,7 +107,7 @@ pub fn run_ordinary(interrupt: &Interrupt, args: &[&str]) -> anyhow::Result<Exit
     );
     let cache = Cache::open()?;
     debian::ensure(interrupt)?;
-    let agents = agents::ensure(interrupt, &cache)?;
+    let agents = agents::ensure(interrupt, &cache, Age::Newest)?;
     let runner = Runner::ensure(interrupt, &cache)?;
     drop(cache);
     interrupt.must(cargo().args(BUILD))?;

@@ -88,7 +88,7 @@ pub struct Session<'a> {
     pub servers: Option<&'a Servers>,
     /// The folder with its skills, of an engine that reads them by itself.
     pub skills: Option<&'a Path>,
-    /// Whether the worktree may hold skills of the repository's, which nobody gave it.
+    /// Whether the worktree or the home may hold skills that nobody gave it.
     pub may_hold_skills: bool,
     /// The turn ceiling; always passed on.
     pub max_turns: u32,

@@ -13,7 +13,7 @@ use crate::not_ready::NotReady;
 use crate::version::Version;
 
 /// When the versions were measured that the CLIs' files name.
-pub const DATED: &str = "2026-11-20";
+pub const DATED: &str = "2026-11-25";
 
 /// How long `--version` may take: 15 ms is usual for a binary, 1.5 s for a script of Node.
 const PATIENCE: Duration = Duration::from_secs(20);

@@ -132,9 +132,9 @@ fn claude_code_must_be_new_enough_and_signed_in() {
     let empty = "env = { CLAUDE_CONFIG_DIR = \"~/.claude\" }";
     for (version, env, says) in [
         (
-            "2.1.328 (Claude Code)",
+            "2.1.308 (Claude Code)",
             key,
-            &["is version 2.1.328", "2.1.329 or newer", "claude update"][..],
+            &["is version 2.1.308", "2.1.309 or newer", "claude update"][..],
         ),
         ("hello", key, &["does not say a version", "hello", "binary"]),
         ("", key, &["does not say a version"]),

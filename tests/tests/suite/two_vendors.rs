@@ -50,7 +50,7 @@ fn a_firing_begins_on_claude_meets_the_limit_and_ends_on_codex_judged_by_the_oth
     let model = ScriptedModel::start().unwrap();
     let fleet = fleet(&model);
     let reset = Clock::system().now().timestamp() + 2 * 60 * 60;
-    let begins = [bash("git log --oneline").into(), subscription_limit(reset)];
+    let begins = [bash("git log --oneline"), subscription_limit(reset)];
     let works = [bash(COMMIT), say("[OK] it greets")];
     model
         .on(when().matching(is_the_subscribers), Reply::turns(begins))

@@ -76,10 +76,7 @@ fn command(engine: &Engine, session: &Session<'_>) -> Result<Command, EngineErro
             // Carson's own is the first to be met.
             &format!("{}s", session.wall_clock.as_secs() + 60),
         ])
-        .args([
-            "--silence",
-            &format!("{}s", session.silence.as_secs().max(1)),
-        ])
+        .args(["--silence", &format!("{}s", endpoint_silence(session))])
         .stdin_bytes(format!("{}\n\n{}", session.prompt, session.system));
     if given(&session.env, key).is_some() {
         command = command.args(["--api-key-env", key]);
@@ -94,11 +91,23 @@ fn command(engine: &Engine, session: &Session<'_>) -> Result<Command, EngineErro
     Ok(command.args(engine.args.iter().cloned()).arg("-"))
 }
 
+/// Seconds that the endpoint may say nothing. The agent knows that it is the endpoint, and tells it as an outage: it is
+/// the first to be met, not Carson's own, which only sees that nothing comes.
+fn endpoint_silence(session: &Session<'_>) -> u64 {
+    (session.silence.as_secs() * 9 / 10).max(1)
+}
+
+/// Seconds that it waits for an answer beyond the server's own time: the porter is the first to give up.
+const PORTER_GRACE_S: u64 = 10;
+
 /// None of them is required: what one lacks is the porter's to tell.
 fn write_servers(servers: &Servers) -> Result<(), EngineError> {
     let one = |server: &ServerCommand| {
         let (command, tools) = (&server.command, &server.tools);
-        let entry = json!({ "command": command, "tools": tools, "required": false });
+        let timeout = server.timeout.as_secs() + PORTER_GRACE_S;
+        let entry = json!({
+            "command": command, "tools": tools, "required": false, "timeout": timeout,
+        });
         (server.name.clone(), entry)
     };
     let all: Map<String, Value> = servers.list.iter().map(one).collect();

@@ -5,6 +5,9 @@
 //! does here, and its AGENTS.md is no instruction (`project_doc_max_bytes`). The hook comes by `-c`;
 //! it has the same input and the same answers as Claude Code's.
 //!
+//! Its own directory is a copy of the sign-in where the account names one, else a new one in each session: in `~/.codex`
+//! a setup of the repository's, or an earlier session, may have left servers and hooks that it would start.
+//!
 //! Its own sandbox makes a linked worktree's git directory read-only, so that nothing could be
 //! committed, and cannot be built inside of another: Carson's walls and the hook are what stands
 //! around its tools.
@@ -22,6 +25,7 @@ use carson_redact::Redactor;
 use chrono::{DateTime, Utc};
 use toml::{Table, Value};
 
+use super::begun_by_sh::begun_by_sh;
 use crate::adapter::{Adapter, Driven};
 use crate::cli::{Cli, Release};
 use crate::engine::Engine;
@@ -46,13 +50,14 @@ pub(crate) static ADAPTER: Adapter = Adapter {
     command,
     reader: |_, session| Box::new(Output::new(session.max_turns)),
     says,
-    variables: |_| Vec::new(),
+    variables: |_| vec![("CODEX_HOME", "…")],
     tells_denials: false,
 };
 
 static CLI: Cli = Cli {
     name: "codex",
     release: Some(Release {
+        // 0.166.0 starts the hooks and servers of a repository's `.codex/`, which nobody trusted (seen 2026-11-25).
         oldest: Version([0, 169, 0]),
         newest: Version([0, 169, 0]),
         update: "run `npm install -g @openai/codex`, or set the account's binary to a newer one",
@@ -104,6 +109,16 @@ static CLI: Cli = Cli {
     }),
 };
 
+/// Makes its directory where it has none, and begins it.
+const BEGIN: &str = r#"set -eu
+umask 077
+if [ -z "${CODEX_HOME:-}" ]; then
+    CODEX_HOME=$(mktemp -d "${HOME:-/tmp}/.codex-XXXXXXXX")
+    export CODEX_HOME
+fi
+exec "$@"
+"#;
+
 /// Nothing that is not needed leaves the machine (at its end it would wait five seconds for that);
 /// nothing of the repository is an instruction; the provider searches nothing in a session's place.
 const SETTINGS: [&str; 6] = [
@@ -130,8 +145,7 @@ const HOOK_TIMEOUT_S: i64 = 10;
 const KEYS: [&str; 2] = ["OPENAI_API_KEY", "CODEX_API_KEY"];
 
 fn command(engine: &Engine, session: &Session<'_>) -> Result<Command, EngineError> {
-    let mut command = Command::new(&engine.program, session.cwd)
-        .exact_env(session.env.clone())
+    let mut command = begun_by_sh(engine, session, BEGIN, [])
         .args(["exec", "--json", "--ephemeral", "--skip-git-repo-check"])
         .args(["--ignore-rules", "--disable", "plugins"])
         .args(["--disable", "multi_agent"])

@@ -2,6 +2,7 @@
 //! `carson_core::ENGINES`.
 
 mod agent;
+mod at_sign;
 mod begun_by_sh;
 mod claude;
 mod codex;
@@ -74,10 +75,73 @@ pub fn tells_denials(kind: EngineKind) -> bool {
 #[cfg(test)]
 mod tests {
     use std::collections::BTreeSet;
+    use std::path::Path;
+    use std::time::Duration;
 
-    use carson_core::WORDS_WITH_CALLS;
+    use carson_core::{Clock, Stage, WORDS_WITH_CALLS};
+    use carson_redact::Redactor;
 
     use super::*;
+    use crate::engine::Engine;
+    use crate::session::{Access, ServerCommand, Servers, Session};
+
+    /// Everything by which an engine's program could hear of a server that a session has.
+    fn told_of_servers(kind: EngineKind) -> String {
+        let dir = tempfile::tempdir().unwrap();
+        let servers = Servers {
+            list: vec![ServerCommand {
+                name: "docs".to_owned(),
+                tools: vec!["search".to_owned()],
+                command: vec!["/opt/porter-of-docs".to_owned()],
+                timeout: Duration::from_secs(60),
+            }],
+            file: dir.path().join("servers"),
+        };
+        let engine = Engine {
+            kind,
+            program: "/opt/cli".into(),
+            args: Vec::new(),
+            model: Some("m".to_owned()),
+            effort: None,
+            script: Some("/opt/script".into()),
+            limits: None,
+        };
+        let session = Session {
+            stage: Stage::Execute,
+            access: Access::Write,
+            prompt: "",
+            cwd: Path::new("/"),
+            env: Vec::new(),
+            tools: &[],
+            servers: Some(&servers),
+            skills: None,
+            may_hold_skills: false,
+            max_turns: 7,
+            max_tool_calls: 70,
+            max_cost_usd: None,
+            wall_clock: Duration::from_secs(60),
+            silence: Duration::from_secs(30),
+            max_output: 1 << 20,
+            transcript: Path::new("/nowhere"),
+            redactor: &Redactor::default(),
+            confined: None,
+            hook: None,
+            first: None,
+            system: "",
+            clock: &Clock::system(),
+        };
+        let command = (adapter(kind).command)(&engine, &session).unwrap();
+        let file = std::fs::read_to_string(&servers.file).unwrap_or_default();
+        format!("{:?}{:?}{file}", command.args, command.env)
+    }
+
+    #[test]
+    fn an_engine_takes_servers_whose_program_is_told_of_them() {
+        for kind in EngineKind::all() {
+            let is_told = told_of_servers(kind).contains("porter-of-docs");
+            assert_eq!(is_told, kind.facts().takes_servers, "{kind}");
+        }
+    }
 
     #[test]
     fn every_engine_has_its_adapter_and_every_cli_is_named_once() {

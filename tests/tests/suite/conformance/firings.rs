@@ -72,10 +72,10 @@ impl Scene {
         assert_eq!(self.fleet.pulls().len(), 1);
         // What the plan tried came to nothing, and what it read was there.
         let asked = self.model.requests();
-        let plan = asked
+        let mut plan = asked
             .iter()
             .filter(|one| one.prompt().starts_with("You plan "));
-        let tried = plan.last().unwrap().tool_results();
+        let tried = plan.next_back().unwrap().tool_results();
         assert_eq!(tried.len(), 3, "{tried:#?}");
         assert!(tried[0].text.contains("A commit"), "{tried:#?}");
     }

@@ -13,7 +13,7 @@ fn an_older_release_is_refused_and_a_newer_one_is_told() {
         (
             "claude",
             claude_binary().unwrap(),
-            "2.1.328 (Claude Code)",
+            "2.1.308 (Claude Code)",
             "2.2.0 (Claude Code)",
             "claude update",
         ),
@@ -27,14 +27,14 @@ fn an_older_release_is_refused_and_a_newer_one_is_told() {
         (
             "gemini",
             gemini_binary().unwrap(),
-            "0.60.9",
+            "0.56.9",
             "0.62.0",
             "@google/gemini-cli",
         ),
         (
             "opencode",
             opencode_binary().unwrap(),
-            "1.18.32",
+            "1.18.17",
             "1.19.0",
             "opencode upgrade",
         ),

@@ -5,6 +5,9 @@
 //! what restricts; an allowlist restricts only in `dontAsk` mode, and of MCP servers `bypassPermissions` allows every
 //! tool that they show, so it is the porter in front of each that shows no other. A push is *not* disallowed here:
 //! the hook must see it and say so.
+//!
+//! `@path` in a prompt is a file that the CLI reads into it, wherever that lies and without asking the hook; so each
+//! such `@` reaches it as `\@`. What a skill would run as it is read passes no hook either, and does not run.
 
 mod output;
 
@@ -16,6 +19,7 @@ use serde_json::{Map, Value, json};
 
 use output::Output;
 
+use super::at_sign;
 use crate::adapter::{Adapter, Driven};
 use crate::cli::{Cli, Release};
 use crate::engine::Engine;
@@ -44,7 +48,7 @@ pub(crate) static ADAPTER: Adapter = Adapter {
 static CLI: Cli = Cli {
     name: "claude",
     release: Some(Release {
-        oldest: Version([2, 1, 329]),
+        oldest: Version([2, 1, 309]),
         newest: Version([2, 1, 329]),
         update: "run `claude update`, or set the account's binary to a newer one",
         back: "`npm install -g @anthropic-ai/claude-code@2.1.329`",
@@ -71,13 +75,14 @@ static CLI: Cli = Cli {
     }),
 };
 
-/// Nothing that is not needed leaves the machine; a limit shows after three tries, not eleven
-/// (the default keeps silent for 183 s).
-const SWITCHES: [(&str, &str); 5] = [
+/// Nothing that is not needed leaves the machine; `@path` in a prompt, which others wrote, is no file that the CLI
+/// reads into it; a limit shows after three tries, not eleven (the default keeps silent for 183 s).
+const SWITCHES: [(&str, &str); 6] = [
     ("CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC", "1"),
     ("DISABLE_AUTOUPDATER", "1"),
     ("DISABLE_TELEMETRY", "1"),
     ("DISABLE_ERROR_REPORTING", "1"),
+    ("CLAUDE_CODE_DISABLE_FILE_MENTIONS", "1"),
     ("CLAUDE_CODE_MAX_RETRIES", "2"),
 ];
 
@@ -102,6 +107,12 @@ fn switches(access: Access) -> Vec<(&'static str, &'static str)> {
 }
 
 fn command(engine: &Engine, session: &Session<'_>) -> Result<Command, EngineError> {
+    let prompt = at_sign::escaped(session.prompt, is_mention);
+    let mut system = session.system.to_owned();
+    if prompt != session.prompt {
+        system.push_str("\n\n");
+        system.push_str(at_sign::NOTE);
+    }
     let mut command = Command::new(&engine.program, session.cwd)
         .exact_env(session.env.clone())
         .args(["-p", "--output-format", "stream-json", "--verbose"])
@@ -109,11 +120,11 @@ fn command(engine: &Engine, session: &Session<'_>) -> Result<Command, EngineErro
         .args([
             "--no-session-persistence",
             "--append-system-prompt",
-            session.system,
+            &system,
         ])
         .args(["--max-turns", &session.max_turns.to_string()])
         .args(access(session))
-        .stdin_bytes(session.prompt);
+        .stdin_bytes(prompt);
     for (name, value) in switches(session.access) {
         command = command.env(name, value);
     }
@@ -144,6 +155,11 @@ fn command(engine: &Engine, session: &Session<'_>) -> Result<Command, EngineErro
         command = command.arg("--settings").arg(&hook.settings_file);
     }
     Ok(command.args(engine.args.iter().cloned()))
+}
+
+/// Whether the CLI looks behind an at sign. It does so at the beginning of a word, and after some signs of other scripts.
+fn is_mention(before: Option<char>) -> bool {
+    !before.is_some_and(|letter| letter.is_ascii_alphanumeric() || letter == '\\')
 }
 
 /// Lists are one comma-joined value: the flags are variadic and would swallow what follows.
@@ -194,6 +210,7 @@ fn bare_name(tool: &str) -> &str {
 fn write_settings(hook: &Hook) -> Result<(), EngineError> {
     let settings = json!({
         "disableBundledSkills": true,
+        "disableSkillShellExecution": true,
         "hooks": { "PreToolUse": [ {
             "matcher": ".*",
             "hooks": [ {
@@ -231,5 +248,14 @@ mod tests {
     fn rules_name_their_tool() {
         assert_eq!(bare_name("Bash(git log *)"), "Bash");
         assert_eq!(bare_name("Read"), "Read");
+    }
+
+    #[test]
+    fn a_prompt_names_no_file() {
+        let escaped = |prompt| at_sign::escaped(prompt, is_mention);
+        assert_eq!(
+            escaped("@a see @../b, ann@x.de (@c) \u{3002}@d\n@e \\@f @@g"),
+            "\\@a see \\@../b, ann@x.de (\\@c) \u{3002}\\@d\n\\@e \\@f \\@\\@g"
+        );
     }
 }

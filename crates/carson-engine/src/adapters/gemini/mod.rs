@@ -34,6 +34,7 @@ use crate::sign_in::{Age, Credential, Holders, Settings, SignIn};
 use crate::variables::given;
 use crate::version::Version;
 
+use super::at_sign;
 use super::begun_by_sh::begun_by_sh;
 
 pub(crate) static ADAPTER: Adapter = Adapter {
@@ -55,7 +56,7 @@ pub(crate) static ADAPTER: Adapter = Adapter {
 static CLI: Cli = Cli {
     name: "gemini",
     release: Some(Release {
-        oldest: Version([0, 61, 0]),
+        oldest: Version([0, 57, 0]),
         newest: Version([0, 61, 0]),
         update: "run `npm install -g @google/gemini-cli`, or set the account's binary to a newer one",
         back: "`npm install -g @google/gemini-cli@0.61.0`",
@@ -128,7 +129,7 @@ fn command(engine: &Engine, session: &Session<'_>) -> Result<Command, EngineErro
         settings::settings(session),
         settings::hooks(session.hook),
         policy::policy(session.tools, session.access),
-        format!("{}\n\n{AT_NOTE}\n", session.system),
+        format!("{}\n\n{}\n", session.system, at_sign::NOTE),
     ];
     let mut command = begun_by_sh(engine, session, BEGIN, files)
         .args(["--output-format", "stream-json"])
@@ -142,24 +143,13 @@ fn command(engine: &Engine, session: &Session<'_>) -> Result<Command, EngineErro
     Ok(command.args(engine.args.iter().cloned()))
 }
 
-/// What the model is told of [`prompt`].
-const AT_NOTE: &str = "In what you are given each at sign is written \\@ so that nothing takes it for the name of a \
-                       file. Read it as @, and write @ without a backslash.";
-
 /// A prompt of which nothing is a file to be read or a command.
 fn prompt(text: &str) -> String {
     let mut safe = String::with_capacity(text.len());
     if text.trim_start().starts_with(['/', '?', '!']) {
         safe.push_str("The task:\n\n");
     }
-    let mut before = None;
-    for letter in text.chars() {
-        if letter == '@' && before != Some('\\') {
-            safe.push('\\');
-        }
-        safe.push(letter);
-        before = Some(letter);
-    }
+    safe.push_str(&at_sign::escaped(text, |before| before != Some('\\')));
     safe
 }
 

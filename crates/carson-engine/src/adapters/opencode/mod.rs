@@ -54,7 +54,7 @@ pub(crate) static ADAPTER: Adapter = Adapter {
 static CLI: Cli = Cli {
     name: "opencode",
     release: Some(Release {
-        oldest: Version([1, 18, 33]),
+        oldest: Version([1, 18, 18]),
         newest: Version([1, 18, 33]),
         update: "run `opencode upgrade`, or set the account's binary to a newer one",
         back: "`opencode upgrade 1.18.33`",
