@@ -88,6 +88,9 @@ pub enum Effect {
     TellFiled {
         /// The issue.
         issue: u64,
+        /// How many more its session asked for, which its grant did not allow: without those it is not done.
+        #[serde(default)]
+        refused: u32,
     },
     /// Says what a session thinks of a pull request, once.
     Review {
@@ -267,7 +270,10 @@ mod tests {
                 body: Page::from("Body"),
                 labels: Vec::new(),
             },
-            Effect::TellFiled { issue: 7 },
+            Effect::TellFiled {
+                issue: 7,
+                refused: 1,
+            },
             Effect::Review {
                 pull: 9,
                 head: "0".repeat(40),

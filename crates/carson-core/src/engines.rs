@@ -159,7 +159,7 @@ pub const ENGINES: &[EngineFacts] = &[
         needs_model: true,
         keeps_to: KeepsTo::Nothing,
         tells_calls: true,
-        takes_servers: false,
+        takes_servers: true,
         reads_skills: false,
     },
     EngineFacts {
@@ -206,7 +206,7 @@ pub const ENGINES: &[EngineFacts] = &[
         needs_model: false,
         keeps_to: KeepsTo::Commands { edits_as_one: true },
         tells_calls: true,
-        takes_servers: true,
+        takes_servers: false,
         reads_skills: false,
     },
 ];

@@ -29,7 +29,7 @@ mod windows;
 
 pub use facts::{Cap, Purse, RoleFacts, Stopped, WindowFacts};
 pub use history::{ENOUGH, History, Past, TooLittle};
-pub use night::{Case, Forecast, Night, RoleForecast, Sum};
+pub use night::{Case, Due, Forecast, Night, RoleForecast, Sum};
 pub use purses::Ended;
 pub use windows::WindowEnd;
 

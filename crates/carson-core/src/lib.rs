@@ -23,6 +23,7 @@
 //! - [`outage`] says when a provider counts as down, and when it is asked again.
 //! - [`forecast`] says what a night will cost, and what ends before it does.
 //! - [`repetition`] says whether a session goes in circles.
+//! - [`spare`] says what an account's usage window would lose, for a second try of hard work.
 //! - [`section`] is how an entry of a list (a sink, a forge) says what an operator may write of it.
 //!
 //! Around them stand the nouns: [`id`] (typed names), [`stage`], [`work`], [`limits`], and the
@@ -58,6 +59,7 @@ pub mod sentinel;
 pub mod settle;
 pub mod signing;
 mod skip;
+pub mod spare;
 pub mod stage;
 pub mod stops;
 pub mod text;
@@ -76,7 +78,7 @@ pub use event::Event;
 pub use id::{AccountName, FiringId, HostName, RepoName, RoleName};
 pub use outcome::Outcome;
 pub use proof::Proof;
-pub use sentinel::{Sentinel, Verdict};
+pub use sentinel::{Choice, Sentinel, Verdict};
 pub use skip::{BlockKind, SkipKind};
 pub use stage::Stage;
 pub use tool_rule::ToolRule;

@@ -96,6 +96,29 @@ impl Verdict {
     }
 }
 
+/// Which of two changes a session takes for the better one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Choice {
+    /// The one that it was shown first.
+    First,
+    /// The other one.
+    Second,
+}
+
+impl Choice {
+    /// Reads the choice out of a session's final text.
+    #[must_use]
+    pub fn parse(text: &str) -> Option<Self> {
+        last_token(text, |token, _| {
+            Some(match token {
+                "FIRST" => Self::First,
+                "SECOND" => Self::Second,
+                _ => return None,
+            })
+        })
+    }
+}
+
 /// A `file:line` that a session points to.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Reference {
@@ -171,6 +194,19 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+
+    #[test]
+    fn a_choice_is_the_last_one_outside_of_fences() {
+        assert_eq!(
+            Choice::parse("[SECOND]? No.\n**[FIRST]**"),
+            Some(Choice::First)
+        );
+        assert_eq!(
+            Choice::parse("[SECOND] it is\n```\n[FIRST]\n```"),
+            Some(Choice::Second)
+        );
+        assert_eq!(Choice::parse("The first. [APPROVE]"), None);
+    }
 
     #[test]
     fn the_last_known_token_counts() {

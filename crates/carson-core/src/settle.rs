@@ -6,6 +6,7 @@
 
 mod declared;
 mod halt;
+mod second_try;
 mod settled;
 
 use chrono::{DateTime, Utc};
@@ -23,6 +24,7 @@ use crate::text::{counted, instant};
 use crate::untrusted::one_line;
 
 pub use halt::{Halt, HeldWork};
+pub use second_try::{Held, SecondTry};
 pub use settled::Settled;
 use settled::settled;
 
@@ -139,6 +141,9 @@ pub struct Facts {
     /// The file that its tests are for, where its role writes tests.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub aimed: Option<Aimed>,
+    /// What a second try came to, held against the first one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub second: Option<SecondTry>,
     /// Threads of a pull request that are answered once it is mended.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub threads: Vec<String>,
@@ -156,11 +161,23 @@ impl Facts {
         self.commits > 0 && !self.unchanged || self.dirty || !self.beside.is_empty()
     }
 
+    /// The firing was a second try beside this pull request, if one is named: until it was held against the first, that is
+    /// not finished.
+    pub fn is_second_try_of(&mut self, first: Option<u64>) {
+        if self.second.is_none() {
+            self.second = first.map(SecondTry::unfinished);
+        }
+    }
+
     /// Whether the firing tells nothing about the work: a person stopped it, this machine could not confine
-    /// it, its check fails without it in the same way, or what it stands on failed before any of it was done. Such a firing costs the work no attempt. A CLI that fails after a model
-    /// has answered may do so because of the work.
+    /// it, its check fails without it in the same way, it is a second try (nobody asked for it, and the first
+    /// one stands), or what it stands on failed before any of it was done. Such a firing costs the work no
+    /// attempt. A CLI that fails after a model has answered may do so because of the work.
     #[must_use]
     pub fn spares_the_work(&self) -> bool {
+        if self.second.is_some() {
+            return true;
+        }
         match self.halt {
             Some(Halt::Cancelled | Halt::Unconfined(_) | Halt::AsBefore(_)) => true,
             Some(Halt::Unavailable(_) | Halt::Broken(_)) => !self.has_work(),
@@ -169,22 +186,29 @@ impl Facts {
         }
     }
 
-    /// Whether it tells nothing about the role: its provider was away, for all roles alike.
+    /// Whether it tells nothing about the role: its provider was away, for all roles alike, or it is a second
+    /// try that is not kept. Such a one stops no first tries.
     #[must_use]
     pub fn spares_the_role(&self) -> bool {
-        matches!(self.halt, Some(Halt::Unavailable(_)))
+        let second = self.second.as_ref();
+        let is_not_kept = second.is_some_and(|second| matches!(second.end, Held::Lost(_)));
+        is_not_kept || matches!(self.halt, Some(Halt::Unavailable(_)))
     }
 }
 
 /// The table (DESIGN §6).
 #[must_use]
 pub fn settle(facts: &Facts) -> Settled {
-    match &facts.halt {
+    let settled = match &facts.halt {
         Some(halt) => settle_halt(halt, facts),
         None => match &facts.sentinel {
             Some(sentinel) => settle_sentinel(sentinel, facts),
             None => settled(Outcome::Failed, "no session reported an end"),
         },
+    };
+    match &facts.second {
+        Some(second) => second.settled(settled),
+        None => settled,
     }
 }
 

@@ -104,6 +104,8 @@ pub struct Firing {
     pub retries: u32,
     /// Which prompts its role had when it started: a short name for the text of all of them.
     pub prompt_version: Option<String>,
+    /// The pull request of an earlier firing beside which it is a second try of the same work.
+    pub second_try: Option<u64>,
 }
 
 impl Firing {
@@ -155,7 +157,7 @@ macro_rules! select_firing {
              firing.reason, firing.skip, firing.attempts, firing.sessions, firing.turns, \
              firing.tokens_in, firing.tokens_out, firing.cost_usd, firing.sandbox, \
              firing.cost_estimated, firing.retries, firing.goes_on, firing.prompt_version, \
-             firing.reviewed_by ",
+             firing.reviewed_by, firing.second_try ",
             $rest
         )
     };
@@ -209,6 +211,7 @@ row! {
         goes_on: Option<String>,
         prompt_version: Option<String>,
         reviewed_by: Option<String>,
+        second_try: Option<i64>,
     }
 }
 
@@ -261,6 +264,7 @@ impl TryFrom<Raw> for Firing {
             cost_estimated: raw.cost_estimated != 0,
             retries: small(raw.retries),
             prompt_version: raw.prompt_version,
+            second_try: raw.second_try.map(large),
         })
     }
 }

@@ -244,6 +244,22 @@ impl Store {
         Ok(())
     }
 
+    /// That the firing is a second try beside this pull request.
+    ///
+    /// # Errors
+    /// When the database does not answer.
+    pub async fn set_second_try(&self, id: FiringId, pull: u64) -> Result<(), StoreError> {
+        on!(self, |pool| query(
+            "UPDATE firing SET second_try = $2 WHERE id = $1"
+        )
+        .bind(id.uuid())
+        .bind(signed(pull))
+        .execute(pool)
+        .await?
+        .rows_affected());
+        Ok(())
+    }
+
     /// The firing's pull request.
     ///
     /// # Errors

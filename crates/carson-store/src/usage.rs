@@ -8,7 +8,7 @@ use sqlx::{query, query_as, query_scalar};
 
 use crate::db::{Store, on};
 use crate::error::StoreError;
-use crate::firing::{Firing, Raw, parsed, select_firing, signed};
+use crate::firing::{Firing, Raw, parsed, select_firing, signed, small};
 use crate::row::row;
 
 row! {
@@ -51,6 +51,26 @@ impl Store {
         .await?
         .rows_affected());
         Ok(())
+    }
+
+    /// How many second tries began with an account since then.
+    ///
+    /// # Errors
+    /// When the database does not answer.
+    pub async fn second_tries(
+        &self,
+        account: &AccountName,
+        since: DateTime<Utc>,
+    ) -> Result<u32, StoreError> {
+        let count: i64 = on!(self, |pool| query_scalar(
+            "SELECT COUNT(*) FROM firing \
+             WHERE second_try IS NOT NULL AND account = $1 AND claimed_at >= $2"
+        )
+        .bind(account.as_str())
+        .bind(since)
+        .fetch_one(pool)
+        .await?);
+        Ok(small(count))
     }
 
     /// The usage windows of all accounts, standing or not.

@@ -39,6 +39,8 @@ pub struct Cap {
     pub to: DateTime<Utc>,
     /// How many.
     pub left: u32,
+    /// How many it may have in all.
+    pub most: u32,
 }
 
 /// Why a role does not fire.

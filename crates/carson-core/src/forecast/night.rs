@@ -8,7 +8,7 @@ use super::history::{History, TooLittle};
 use super::picks::picks;
 use super::purses::{Ended, Pick, drawn};
 use super::windows::{self, WindowEnd};
-use crate::id::RoleName;
+use crate::id::{AccountName, RoleName};
 
 /// A night, as far as it is known beforehand.
 #[derive(Clone, Debug)]
@@ -23,6 +23,15 @@ pub struct Night {
     pub purses: Vec<Purse>,
     /// Usage windows.
     pub windows: Vec<WindowFacts>,
+}
+
+/// What firings will take of an account's usage windows.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Due {
+    /// How many there are.
+    pub firings: u32,
+    /// Tokens of all, at the average of the newest.
+    pub tokens: f64,
 }
 
 /// What it will cost.
@@ -147,6 +156,33 @@ impl Night {
             ends,
         };
         (case, sums)
+    }
+
+    /// What the firings take that will begin with this account before `until`, and those of these roles that run now,
+    /// each of which counts whole.
+    ///
+    /// # Errors
+    /// The first role of which nobody knows that.
+    pub fn due(
+        &self,
+        account: &AccountName,
+        until: DateTime<Utc>,
+        running: &[RoleName],
+    ) -> Result<Due, RoleName> {
+        let mut due = Due::default();
+        let own = |facts: &&RoleFacts| facts.asks_models && facts.account.as_ref() == Some(account);
+        for facts in self.roles.iter().filter(own) {
+            let picks = picks(facts, facts.history.each_runs());
+            let begin = picks.into_iter().filter(|at| *at < until).count();
+            let run = usize::from(running.contains(&facts.role));
+            let firings = count(begin + run);
+            if firings > 0 && facts.history.firings == 0 {
+                return Err(facts.role.clone());
+            }
+            due.firings += firings;
+            due.tokens += f64::from(firings) * facts.history.each_tokens();
+        }
+        Ok(due)
     }
 
     fn windows_that_end(&self, plans: &[Plan<'_>]) -> Vec<WindowEnd> {

@@ -169,11 +169,13 @@ fn who_is_stopped_fires_when_that_is_over_and_a_cap_is_one_of_its_day() {
                 from: at(0),
                 to: at(25),
                 left: 1,
+                most: 7,
             },
             Cap {
                 from: at(25),
                 to: at(1_000),
                 left: 7,
+                most: 7,
             },
         ],
         ..facts("one", [10, 20, 30], history(5, 1.0, 1))
@@ -250,7 +252,13 @@ fn any_role(index: usize) -> impl Strategy<Value = RoleFacts> {
                     (at(-10), at(midnight), left),
                     (at(midnight), at(1_000), left),
                 ];
-                days.map(|(from, to, left)| Cap { from, to, left }).into()
+                days.map(|(from, to, left)| Cap {
+                    from,
+                    to,
+                    left,
+                    most: 20,
+                })
+                .into()
             }),
             max_cost_usd,
             is_low,

@@ -512,3 +512,54 @@ fn tests_are_done_when_they_change_nothing_else_and_run_more_of_their_file() {
     };
     assert_eq!(outcome(&failed), Outcome::Failed);
 }
+
+#[test]
+fn a_second_try_is_offered_only_where_it_is_the_better_one() {
+    let second = |end: Held| Facts {
+        second: Some(SecondTry { first: 7, end }),
+        ..ok_facts()
+    };
+    let won = settle(&second(Held::Won("the first fails the check".to_owned())));
+    assert_eq!(won.outcome, Outcome::Ok);
+    assert!(
+        won.reason
+            .starts_with("second try beside #7, it is kept: the first fails"),
+        "{won:?}"
+    );
+    let lost = settle(&second(Held::Lost("that is better".to_owned())));
+    assert_eq!(lost.outcome, Outcome::Silent);
+    assert!(
+        lost.reason
+            .contains("the first one is kept: that is better"),
+        "{lost:?}"
+    );
+    // What is not finished ends as it does, whatever somebody said of it, and costs the work no attempt. What
+    // is not kept says nothing of the role.
+    for (end, is_lost) in [
+        (Held::Won(String::new()), false),
+        (Held::Lost(String::new()), true),
+    ] {
+        let failed = Facts {
+            promise: PromiseFact::Failed,
+            ..second(end)
+        };
+        assert_eq!(outcome(&failed), Outcome::Failed);
+        assert!(failed.spares_the_work());
+        assert_eq!(failed.spares_the_role(), is_lost);
+    }
+    // Nor is an issue closed because of it, as long as its first try is open.
+    let alone = Facts {
+        halt: Some(Halt::DoneBefore {
+            claim: "README.md:1".into(),
+            confirmed: true,
+        }),
+        reference_exists: true,
+        ..Facts::default()
+    };
+    assert_eq!(outcome(&alone), Outcome::AlreadyDone);
+    let beside = Facts {
+        second: Some(SecondTry::unfinished(7)),
+        ..alone
+    };
+    assert_eq!(outcome(&beside), Outcome::Silent);
+}

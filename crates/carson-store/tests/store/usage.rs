@@ -12,6 +12,7 @@ on_both!(
     the_newest_word_on_a_window_counts,
     spending_is_summed_by_role_and_by_time,
     what_was_used_is_told_by_role_and_account,
+    second_tries_are_counted_by_account,
     an_open_breaker_lets_one_of_two_hosts_probe,
     two_writers_of_a_block_agree_on_the_longer,
     a_block_that_no_provider_could_mean_is_held_to_the_horizon,
@@ -170,6 +171,33 @@ fn probe(slot: i64, host: &str, opened: DateTime<Utc>) -> NewFiring {
         host: host.parse().unwrap(),
         probes: Some(opened),
         ..new_firing("one", Some(slot), slot)
+    }
+}
+
+async fn second_tries_are_counted_by_account(place: Place) {
+    let store = place.open().await;
+    let claude: AccountName = "claude".parse().unwrap();
+    for (slot, account, first) in [
+        (10, Some(&claude), Some(7)),
+        (20, Some(&claude), None),
+        (30, None, Some(7)),
+        (40, Some(&claude), Some(8)),
+    ] {
+        let role = format!("role-{slot}");
+        let new = NewFiring {
+            account: account.cloned(),
+            ..new_firing(&role, None, slot)
+        };
+        assert_eq!(store.claim_firing(&new).await.unwrap(), Claim::Won);
+        if let Some(first) = first {
+            store.set_second_try(new.id, first).await.unwrap();
+        }
+        let row = store.firing(new.id).await.unwrap().unwrap();
+        assert_eq!(row.second_try, first);
+    }
+    for (since, tries) in [(0, 2), (11, 1), (41, 0)] {
+        let counted = store.second_tries(&claude, at(since)).await.unwrap();
+        assert_eq!(counted, tries, "{since}");
     }
 }
 
