@@ -1,6 +1,6 @@
-# A small MCP server for tests: two tools, and a file with its token. It notes what it sees of its environment, and
-# each call, in the file that DOCS_NOTES names.
-import json, os, sys
+# A small MCP server for tests: three tools, and a file with its token. It notes what it sees of its environment, and
+# each call, in the file that DOCS_NOTES names. A call asks it to be slow, to leave somebody behind, or to flood.
+import json, os, subprocess, sys, time
 
 tools = [
     {"name": name, "description": about, "inputSchema": {"type": "object", "properties": {"q": {"type": "string"}}}}
@@ -35,6 +35,17 @@ for line in sys.stdin:
         answer(id, {"tools": tools})
     elif method == "tools/call":
         note("call " + asked["params"]["name"])
+        q = asked["params"].get("arguments", {}).get("q")
+        if q == "slow":
+            time.sleep(3)
+        elif q == "leave":
+            # With nothing of whose it is: no environment, no session, no parent.
+            sleeps = "echo left >> %s; while sleep 1; do :; done" % os.environ["DOCS_NOTES"]
+            subprocess.Popen(["env", "-i", "setsid", "sh", "-c", "PATH=/usr/bin:/bin; (" + sleeps + ") &"])
+        elif q == "flood":
+            while True:
+                sys.stdout.write("x" * 65_536)
+                sys.stderr.write("y" * 65_536)
         said = "The colonel must not eat nuts; the token is " + token
         answer(id, {"content": [{"type": "text", "text": said}]})
     elif id is not None:

@@ -171,14 +171,19 @@ impl Bench {
         trees.any(|tree| tree.join(path).symlink_metadata().is_ok())
     }
 
-    /// Whether the worktree may hold skills of the repository's, where CLIs look for them by themselves.
+    /// Whether the worktree may hold skills of the repository's, where CLIs look for them by themselves, or the home
+    /// those of its setup or of an earlier session.
     #[must_use]
     pub fn may_hold_skills(&self) -> bool {
-        let tree = self.tree();
-        let holds = |name: &str| {
-            tree.join(name).symlink_metadata().is_ok() || self.is_below(Path::new(name))
+        let setup = self.stand.iter().filter_map(|stand| stand.setup.as_ref());
+        let homes = setup.map(|left| left.home.clone()).chain([self.home()]);
+        let mut dirs = homes.chain([self.tree()]);
+        let names = [".agents", ".codex"];
+        let holds = |dir: PathBuf| {
+            let mut names = names.iter();
+            names.any(|name| dir.join(name).symlink_metadata().is_ok())
         };
-        [".agents", ".codex"].into_iter().any(holds)
+        dirs.any(holds) || names.iter().any(|name| self.is_below(Path::new(name)))
     }
 
     /// Whether what it stands on has a file or link where a path of the worktree has a directory.

@@ -226,8 +226,8 @@ pub enum Command {
     /// Serve tools to an agent CLI, over the Model Context Protocol.
     ///
     /// It speaks on standard input and output; a client starts it: `claude mcp add carson -- carson mcp`. Its
-    /// tools read the fleet, and loops in the directory that it is started in; they change something only with
-    /// a grant. docs/MCP.md lists them.
+    /// tools read the fleet, and loops in the directory that it is started in; they change and run something only
+    /// with a grant. docs/MCP.md lists them.
     Mcp(Mcp),
     /// Run a command with the walls of a session around it, and say which there are.
     Sandbox(Sandbox),
@@ -313,7 +313,7 @@ fn grants() -> impl TypedValueParser<Value = McpGrant> {
     let values = McpGrant::ALL.map(|grant| {
         let help = match grant {
             McpGrant::Loop => {
-                "Loops: start, stop, roll back, another task; that is any command line, as you"
+                "Loops: start, stop, roll back, another task, ask the promise; that is any command line, as you"
             }
             McpGrant::Queue => "The queue: issues that roles take up",
         };
@@ -398,10 +398,10 @@ pub struct Daemon {
 /// `carson mcp`
 #[derive(Debug, ClapArgs)]
 pub struct Mcp {
-    /// What its tools may change.
+    /// What its tools may change and run.
     #[arg(long, value_name = "GRANT", value_delimiter = ',', value_parser = grants())]
     pub grant: Vec<McpGrant>,
-    /// A directory in which, and below which, they may work with loops too.
+    /// A directory in which, and below which, they work with loops too; the grant `loop` is for these alone then.
     #[arg(long = "root", value_name = "DIR")]
     pub roots: Vec<PathBuf>,
 }

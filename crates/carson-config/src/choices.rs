@@ -55,6 +55,14 @@ pub enum NetworkUse {
     Host,
 }
 
+/// What a role does with what a usage window would lose.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Spare {
+    /// An independent second try of the hardest work that has a first one.
+    SecondTry,
+}
+
 /// Who waits first.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]

@@ -15,7 +15,7 @@ use carson_core::{AccountName, Api, EngineKind, FiringId, HostName, RepoName, Ro
 use carson_notify::Spec;
 use chrono_tz::Tz;
 
-use crate::choices::{Cache, HookFailure, Priority, Toolchain, Unproven, Workspaces};
+use crate::choices::{Cache, HookFailure, Priority, Spare, Toolchain, Unproven, Workspaces};
 use crate::confine::Confinement;
 use crate::layout::Layout;
 use crate::role_file::{Author, CommandSection, CoverageSection, IdentityCheck, Promise, Tools};
@@ -259,6 +259,8 @@ pub struct Role {
     pub confinement: Confinement,
     /// Who waits first.
     pub priority: Priority,
+    /// What it does with what a usage window would lose.
+    pub spare: Option<Spare>,
     /// What it is for.
     pub kind: RoleKind,
     /// What its sessions may ask Carson to do on the forge.
@@ -412,6 +414,7 @@ impl Role {
             egress: None,
             confinement: Confinement::default(),
             priority: Priority::default(),
+            spare: None,
             kind: RoleKind::Routine,
             grant: Grant::default(),
             work: WorkSource::none(),

@@ -69,7 +69,7 @@ mod sources;
 mod work;
 
 pub use choices::{
-    Cache, HookFailure, McpGrant, NetworkUse, Priority, Push, Sandbox, Toolchain, Unproven,
+    Cache, HookFailure, McpGrant, NetworkUse, Priority, Push, Sandbox, Spare, Toolchain, Unproven,
     Workspaces,
 };
 pub use confine::Confinement;

@@ -58,6 +58,7 @@ pub(crate) fn fleet(
         abilities: Abilities::new(),
         zone: raw.fleet.zone,
         day_cost_usd: raw.fleet.max_cost_usd_per_day,
+        has_places: raw.fleet.max_firings > 1,
         repos: Some(raw.repos.keys().cloned().collect()),
         checked: raw
             .repos
@@ -133,6 +134,7 @@ pub(crate) fn roles_alone(paths: Paths<'_>, read: Vec<ReadRole>, findings: &mut 
         abilities: Abilities::new(),
         zone: Tz::UTC,
         day_cost_usd: None,
+        has_places: true,
         repos: None,
         checked: Vec::new(),
         merged: Vec::new(),
@@ -153,6 +155,8 @@ struct Around<'a> {
     providers: Providers,
     abilities: Abilities,
     day_cost_usd: Option<f64>,
+    /// Whether the host has room for more than one firing.
+    has_places: bool,
     repos: Option<Vec<String>>,
     /// Repositories with a check of their own.
     checked: Vec<String>,
@@ -224,6 +228,7 @@ fn resolve_role(
     promise(&raw, &stages, &around.checked, &mut check);
     bounds::check(&raw, around.day_cost_usd, &mut check);
     abilities::check(&raw, &around.abilities, &mut check);
+    spare(&raw, kind, around.has_places, &mut check);
     let servers = servers(raw.tools.mcp.clone(), &stages, &around.paths, &mut check);
     let skills = skills(&raw.tools.skills, name.as_str(), &around.paths, &mut check);
     if !kind.has_sessions() && !raw.tools.mcp.is_empty() {
@@ -245,6 +250,7 @@ fn resolve_role(
         egress,
         confinement,
         priority: raw.priority,
+        spare: raw.spare,
         work: work(raw.work, kind, &mut check),
         grant,
         kind,
@@ -271,6 +277,24 @@ fn resolve_role(
         name: name.clone(),
     };
     (name, role)
+}
+
+/// What would be lost is spent on drafts of issues, beside which something new can begin.
+fn spare(raw: &RoleFile, kind: RoleKind, has_places: bool, check: &mut Check<'_>) {
+    if raw.spare.is_none() {
+        return;
+    }
+    if kind != RoleKind::Implementer {
+        let kind = kind.as_str();
+        let problem = format!("a role of kind {kind:?} leaves no drafts of issues");
+        let hint =
+            "leave it out: a second try is made of an issue that an implementer left as a draft";
+        check.problem("spare", problem, hint);
+    } else if !has_places {
+        let warning =
+            "no second try is made: another firing must fit beside it, and fleet.max_firings is 1";
+        check.warning("spare", warning, "raise fleet.max_firings, or leave it out");
+    }
 }
 
 /// What a role cannot do without.

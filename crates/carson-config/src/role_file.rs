@@ -12,7 +12,7 @@ use chrono_tz::Tz;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::choices::{HookFailure, NetworkUse, Priority, Push, Sandbox};
+use crate::choices::{HookFailure, NetworkUse, Priority, Push, Sandbox, Spare};
 use crate::forms::{As, Maybe, SomeTime, Span, TimeOrNever, Zone};
 use crate::routes::RouteSection;
 use crate::servers::McpSection;
@@ -115,6 +115,12 @@ pub(crate) struct RoleFile {
     /// A role of low priority waits first when an account's usage window is nearly used up.
     #[schemars(extend("examples" = ["low"]))]
     pub priority: Priority,
+    /// What it does at a slot at which it finds nothing new, while a usage window of its account is about to start
+    /// again with at least a quarter that nobody would use: an independent second try of the hardest issue that it left
+    /// as a draft. The better one of the two becomes the pull request, the other one stays on its ref
+    /// ([how](#second-tries)).
+    #[schemars(extend("examples" = ["second-try"]))]
+    pub spare: Option<Spare>,
     #[serde(with = "LimitsSection")]
     pub limits: Limits,
     pub tools: ToolsSection,
@@ -152,6 +158,7 @@ impl Default for RoleFile {
             splay: Duration::ZERO,
             egress: None,
             priority: Priority::Normal,
+            spare: None,
             limits: Limits::default(),
             tools: ToolsSection::default(),
             promise: None,

@@ -40,7 +40,7 @@ pub(crate) fn skills(
             .map(|name| name.to_string_lossy().into_owned());
         match (wide, name.filter(|name| is_name(name))) {
             (Some(why), _) => {
-                check.problem(&key, format!("{text:?} {why}"), "name one skill's folder")
+                check.problem(&key, format!("{text:?} {why}"), "name one skill's folder");
             }
             (None, None) => {
                 let problem = format!("the folder {text:?} has no name of a skill");

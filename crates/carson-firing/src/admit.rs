@@ -13,7 +13,7 @@ use chrono::{DateTime, TimeDelta, Utc};
 
 use crate::accounts::{first_accounts, shares};
 use crate::budget::{fleet_budgets, role_budget};
-use crate::recover;
+use crate::life;
 use carson_home::Home;
 use carson_home::calendar::day_of;
 
@@ -188,7 +188,7 @@ pub async fn gates(
     let mut gates = home.store.gates(&home.fleet.host, &queries).await?;
     // Asked of the system only when it matters.
     if gates.iter().any(|gate| gate.last == LastFiring::Runs) {
-        let dead = recover::dead(home).await?;
+        let dead = life::dead(home).await?;
         for gate in &mut gates {
             if dead.iter().any(|row| row.role == gate.role) {
                 gate.last = LastFiring::Died;

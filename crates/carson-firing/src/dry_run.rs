@@ -20,9 +20,10 @@ pub use self::sought::{Candidate, DryRunError, HandedOver, Told};
 use self::sought::{candidate, in_the_bench, preflight, told};
 use crate::accounts::first_accounts;
 use crate::admit::{self, Wish};
+use crate::second_try;
 use crate::steps::Steps;
 use carson_bench::bench::Bench;
-use carson_bench::environment::Wanted;
+use carson_bench::environment::{From as Origin, Wanted};
 use carson_bench::layers;
 use carson_bench::proxy;
 use carson_bench::sandbox_profile::Reach;
@@ -144,6 +145,12 @@ pub async fn foresee_firing(
     let now = home.clock.now();
     let gate = admit::gate(home, role, now).await?;
     let mut found = candidate(home, role, wish).await?;
+    let spare = second_try::left_over(home, role).await?;
+    if let (Some(Ok(spare)), None) = (spare, wish.work) {
+        found.warnings.push(format!(
+            "{spare}: where nothing else is new, it does its hardest draft once more"
+        ));
+    }
     let skipped = |reason: &SkipReason| format!("would be skipped: {reason}");
     let (admission, account) = match admit(&gate, now) {
         Admission::Admit(account) => {
@@ -350,6 +357,11 @@ fn environment(home: &Home, role: &Role, account: Option<&str>, bench: &Bench) -
     let own = carson_engine::added_environment(account.engine, Access::Write);
     let runs = [("CARSON_RUN", "…"), ("CARSON_STAGE_RUN", "…")];
     for (name, value) in own.into_iter().chain(runs) {
+        // A copy of the sign-in stays where the session would make a place of its own without one.
+        let signs_in = |one: &Shown| one.name == name && one.from == Origin::SignIn.to_string();
+        if shown.iter().any(signs_in) {
+            continue;
+        }
         shown.retain(|one| one.name != name);
         shown.push(Shown {
             name: name.to_owned(),

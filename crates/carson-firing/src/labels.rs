@@ -27,7 +27,7 @@ pub(crate) fn labels_after(
         WorkEffect::BackToQueue => (vec![ready], true),
         WorkEffect::BackUncounted => (vec![ready], false),
         // Work that turned out to be none would be found again at every slot: it counts too.
-        WorkEffect::Nothing => (vec![ready], outcome == Outcome::Silent),
+        WorkEffect::Nothing => (vec![ready], outcome == Outcome::Silent && !spares_the_work),
     };
     (add.into_iter().map(str::to_owned).collect(), counts)
 }

@@ -43,6 +43,9 @@ pub(crate) struct PromptError {
     source: minijinja::Error,
 }
 
+/// What whoever chooses between two changes is told, whichever role it is.
+const TWO: &str = include_str!("prompt/two.md");
+
 /// What differs from one session of a firing to the next.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Filling {
@@ -52,6 +55,8 @@ pub(crate) struct Filling {
     pub feedback: Option<String>,
     /// Where the work was done before, as a session says.
     pub claim: Option<String>,
+    /// Two changes that do the same, of which one is chosen.
+    pub two: Option<(String, String)>,
     pub attempt: u32,
 }
 
@@ -90,6 +95,11 @@ pub(crate) fn render(
 ) -> Result<String, PromptError> {
     let mut texts = texts_of(brief, filling);
     let diff = filling.diff.as_deref().or(brief.diff).map_or(0, str::len);
+    let two = filling
+        .two
+        .as_ref()
+        .map_or(0, |(first, second)| first.len() + second.len());
+    let diff = diff + two;
     loop {
         let prompt = fill(role, stage, brief, (filling, &texts))?;
         let over = prompt.len().saturating_sub(diff + MOST);
@@ -135,9 +145,11 @@ fn fill(
     };
     let mut templates = Environment::new();
     templates.set_undefined_behavior(UndefinedBehavior::Strict);
-    let template = templates
-        .template_from_str(template_of(role, stage))
-        .map_err(fail)?;
+    let text = match filling.two {
+        Some(_) => TWO,
+        None => template_of(role, stage),
+    };
+    let template = templates.template_from_str(text).map_err(fail)?;
     let fenced =
         |label: &str, text: &Option<String>| text.as_deref().map(|text| fence(label, text));
     let diff = filling.diff.as_deref().or(brief.diff).map(str::to_owned);
@@ -159,6 +171,8 @@ fn fill(
             max_attempts => role.limits.max_attempts,
             max_turns => brief.max_turns(stage),
             blocked => Option::<String>::None,
+            first => fenced("first", &filling.two.as_ref().map(|(first, _)| first.clone())),
+            second => fenced("second", &filling.two.as_ref().map(|(_, second)| second.clone())),
             policy => POLICY,
             outbox => outbox::explained(role, &brief.repo.name, brief.outbox),
         })

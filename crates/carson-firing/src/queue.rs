@@ -143,8 +143,10 @@ pub async fn resting(
     Ok(rests_until(&rows).filter(|until| *until > now))
 }
 
-/// When the rest after the last failure is over, as failed firings in a row have it.
-fn rests_until(rows: &[Row]) -> Option<DateTime<Utc>> {
+/// When the rest after the last failure is over, as failed firings in a row have it. A second try keeps
+/// nobody from going on with the first.
+pub(crate) fn rests_until(rows: &[Row]) -> Option<DateTime<Utc>> {
+    let mut rows = rows.iter().filter(|row| row.second_try.is_none());
     let failed = |row: &&Row| {
         let effect = row.outcome.map(Outcome::work_effect);
         matches!(
@@ -152,8 +154,8 @@ fn rests_until(rows: &[Row]) -> Option<DateTime<Utc>> {
             Some(WorkEffect::BackToQueue | WorkEffect::NeedsHuman)
         )
     };
-    let in_a_row = rows.iter().rev().take_while(failed).count();
-    let last = rows.last().filter(|_| in_a_row > 0)?.ended_at?;
+    let in_a_row = rows.clone().rev().take_while(failed).count();
+    let last = rows.next_back().filter(|_| in_a_row > 0)?.ended_at?;
     let doubled = u32::try_from(in_a_row - 1).unwrap_or(u32::MAX).min(16);
     let rest = REST.checked_mul(1 << doubled).unwrap_or(REST_MOST);
     last.checked_add_signed(rest.min(REST_MOST))

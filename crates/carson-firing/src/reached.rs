@@ -33,6 +33,17 @@ pub(crate) struct Taken<'h> {
     pub mends: Option<Mends>,
     /// What is to be done on the forge, where that needs no session.
     pub decided: Option<Vec<Effect>>,
+    /// The draft beside which it is done once more.
+    pub first: Option<FirstTry>,
+}
+
+/// The draft beside which a firing tries again.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct FirstTry {
+    /// Its pull request.
+    pub pull: u64,
+    /// Firings that failed at the same work, as far as that matters.
+    pub failed: u32,
 }
 
 /// What is wrong with a pull request of the fleet's.
@@ -57,6 +68,7 @@ impl<'h> Taken<'h> {
             diff: None,
             mends: None,
             decided: None,
+            first: None,
         }
     }
 }

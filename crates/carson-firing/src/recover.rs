@@ -13,7 +13,6 @@ use carson_core::{FiringId, Outcome, Work};
 use carson_git::{Oid, Worktree};
 use carson_proc::{Cancel, ProcessId, reap_marked};
 use carson_store::{Firing as Row, StoreError};
-use chrono::{DateTime, TimeDelta, Utc};
 use tracing::{error, info, warn};
 
 use crate::conclude;
@@ -21,17 +20,14 @@ use crate::ctx::Ctx;
 use crate::effects;
 pub use crate::effects::CaughtUp;
 use crate::ended::{Ended, FiringError};
-use crate::reached::{GoesOn, Mends, Place, Reached, Taken};
+use crate::life::{Life, life};
+use crate::reached::{FirstTry, GoesOn, Mends, Place, Reached, Taken};
 use crate::record::Record;
 use crate::stages::facts::{self, Findings};
 use crate::turn::Turns;
 use carson_bench::bench::{Bench, MARKER};
 use carson_home::Home;
 
-/// How long a claimed firing may take to start before it counts as dead.
-const START: TimeDelta = TimeDelta::seconds(30);
-/// How long past its deadline a firing may run before it is ended from outside.
-const OVERTIME: TimeDelta = TimeDelta::minutes(2);
 /// Time between SIGTERM and SIGKILL for what a dead firing left running.
 const GRACE: Duration = Duration::from_secs(5);
 
@@ -72,48 +68,6 @@ pub async fn pass(home: &Home) -> Result<Recovered, StoreError> {
     Ok(Recovered { ended, caught_up })
 }
 
-/// The firings that [`pass`] would conclude now; nothing is changed.
-///
-/// # Errors
-/// When the store does not answer.
-pub async fn dead(home: &Home) -> Result<Vec<Row>, StoreError> {
-    let mut dead = home.store.live_firings(Some(&home.fleet.host)).await?;
-    dead.retain(|row| !matches!(life(home, row), Life::Alive));
-    Ok(dead)
-}
-
-/// How a firing's process is.
-enum Life {
-    /// It runs, or has still time to start.
-    Alive,
-    /// It runs far past its deadline: its own watch failed.
-    Overdue(ProcessId),
-    /// It is gone.
-    Gone,
-}
-
-fn life(home: &Home, row: &Row) -> Life {
-    let now = home.clock.now();
-    match process_of(row) {
-        None if now - row.claimed_at < START => Life::Alive,
-        None => Life::Gone,
-        // No firing runs in a process that recovers: its number in a row says that it seized that.
-        Some(process) if process == ProcessId::current() || !process.is_alive() => Life::Gone,
-        Some(process) if is_overdue(row, process, now) => Life::Overdue(process),
-        Some(_) => Life::Alive,
-    }
-}
-
-/// By the calendar and by its own age: a clock that leaps makes nobody late.
-fn is_overdue(row: &Row, process: ProcessId, now: DateTime<Utc>) -> bool {
-    let allowed = (row.deadline_at - row.claimed_at + OVERTIME).to_std();
-    let is_old = process
-        .age()
-        .zip(allowed.ok())
-        .is_none_or(|(age, allowed)| age > allowed);
-    now > row.deadline_at + OVERTIME && is_old
-}
-
 /// Whether the row's process lives. One far past its deadline is ended here.
 async fn is_alive(home: &Home, row: &Row) -> bool {
     match life(home, row) {
@@ -124,13 +78,6 @@ async fn is_alive(home: &Home, row: &Row) -> bool {
             !process.terminate(GRACE).await
         }
     }
-}
-
-fn process_of(row: &Row) -> Option<ProcessId> {
-    Some(ProcessId {
-        pid: row.pid?,
-        start: row.pid_start?,
-    })
 }
 
 /// Takes a row that no process ever took, so that one that starts late is refused. Whether the row
@@ -153,7 +100,7 @@ async fn conclude_dead(home: &Home, row: &Row) -> Result<Ended, FiringError> {
     let ctx = Ctx::of_row(home, row, role, Cancel::new());
     let (mut reached, rec) = (find_again(home, row).await, Record::of_row(row));
     let repo = reached.taken.as_ref().map(|taken| taken.repo);
-    let facts = facts::gather(
+    let mut facts = facts::gather(
         (role, repo),
         &rec,
         reached.place.as_mut(),
@@ -161,6 +108,7 @@ async fn conclude_dead(home: &Home, row: &Row) -> Result<Ended, FiringError> {
         Findings::default(),
     )
     .await;
+    facts.is_second_try_of(row.second_try);
     let (settled, facts) = match &row.settled {
         // It died after settle: its outcome stands.
         Some(settled) => (settled.clone(), row.facts.clone().unwrap_or(facts)),
@@ -227,6 +175,7 @@ async fn taken_again<'h>(home: &Home, row: &Row, repo: &'h Repo) -> Option<Taken
         _ => None,
     };
     let mut taken = Taken::new(repo, forge, work);
+    taken.first = row.second_try.map(|pull| FirstTry { pull, failed: 0 });
     taken.mends = mends.map(|pull| Mends {
         branch: pull.head,
         ..Mends::default()

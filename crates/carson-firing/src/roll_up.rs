@@ -114,7 +114,7 @@ async fn roll_up(
 }
 
 /// The newest firing that divided an issue, and all that was filed for it; `None` where something of that is
-/// missing, or other hosts alone know.
+/// missing, was refused, or other hosts alone know.
 async fn parts(
     home: &Home,
     repo: &Repo,
@@ -124,10 +124,11 @@ async fn parts(
     let rows = home.store.firings_of(&repo.name, WorkKey::Issue(number));
     for row in rows.await? {
         let effects = home.store.effects(row.id).await?;
-        if !effects.iter().any(|one| tells_filed(one, number)) {
+        let Some(refused) = effects.iter().find_map(|one| filed(one, number)) else {
             continue;
-        }
-        newest = Some(row.id);
+        };
+        // Who planned it anew, and was refused nothing, made up for what the plan before lacks.
+        newest = (refused == 0).then_some(row.id);
         let is_issue = |one: &&EffectRow| matches!(one.effect, Effect::FileIssue { .. });
         for one in effects.iter().filter(is_issue) {
             match IssueIn::filed(one, &repo.name) {
@@ -139,9 +140,16 @@ async fn parts(
     Ok(newest.map(|newest| (newest, all)))
 }
 
-fn tells_filed(row: &EffectRow, number: u64) -> bool {
-    let is_told = matches!(row.effect, Effect::TellFiled { issue } if issue == number);
-    is_told && row.state == EffectState::Done
+/// How many entries were refused of a plan that was filed for an issue; `None` of any other effect.
+fn filed(row: &EffectRow, number: u64) -> Option<u32> {
+    match row.effect {
+        Effect::TellFiled { issue, refused }
+            if issue == number && row.state == EffectState::Done =>
+        {
+            Some(refused)
+        }
+        _ => None,
+    }
 }
 
 /// Whether a part is closed, and nobody said that it is not to be done.

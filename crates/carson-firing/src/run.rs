@@ -19,8 +19,8 @@ use crate::said_last;
 use crate::stages::command::Ran;
 use crate::stages::facts::Findings;
 use crate::stages::{
-    baseline, command, coverage, diff_review, execute, facts, pick, plan, preflight, red_to_green,
-    review, wanted, workflows, workspace,
+    baseline, command, coverage, diff_review, execute, facts, held_against, pick, plan, preflight,
+    red_to_green, review, wanted, workflows, workspace,
 };
 use crate::steps::Steps;
 use carson_home::Home;
@@ -70,6 +70,9 @@ pub async fn run(
         .as_ref()
         .and_then(|taken| taken.mends.as_ref());
     facts.threads = mends.map(|mends| mends.threads.clone()).unwrap_or_default();
+    let taken = reached.taken.as_ref();
+    let first = taken.and_then(|taken| taken.first.as_ref());
+    facts.is_second_try_of(first.map(|first| first.pull));
     ctx.enter(Stage::Settle).await;
     let mut settled = settle(&facts);
     if let Some(why) = said_last::refusal(&rec, &facts) {
@@ -140,6 +143,7 @@ async fn stages<'h>(
         found.covered = coverage::with_work(ctx, rec, &mut executed.placed).await?;
     }
     let found = workflows::run(ctx, rec, &mut executed.placed, found).await?;
+    let found = held_against::run(ctx, rec, &mut executed, found).await?;
     wanted::still(ctx, taken).await?;
     Ok(found)
 }

@@ -2,6 +2,7 @@
 
 use carson_core::FiringId;
 use carson_core::settle::Settled;
+use carson_firing::life;
 use carson_firing::prune::{self, Discarded, Plan, Pruned};
 use carson_firing::recover::{self, CaughtUp, Recovered};
 use carson_firing::{ended_pulls, red_bases, roll_up, stale_claims};
@@ -117,7 +118,7 @@ async fn conclude(home: &Home) -> Result<(Vec<Concluded>, Vec<CaughtUp>), Refusa
 }
 
 async fn would_be_concluded(home: &Home) -> Result<Vec<Concluded>, Refusal> {
-    let dead = recover::dead(home).await?.into_iter();
+    let dead = life::dead(home).await?.into_iter();
     let concluded = dead.map(|row| Concluded {
         id: row.id,
         settled: None,

@@ -66,8 +66,13 @@ impl Ask for Retry {
         let queues = queues(home, repo);
         let has = queues.iter().filter(|(label, _)| issue.has(label));
         let mut labels: Vec<&str> = has.map(|(label, _)| *label).collect();
+        let had = match labels.is_empty() {
+            true => had(home, repo, self.issue, &queues).await?,
+            false => None,
+        };
         let added = match (&labels[..], &queues[..]) {
             ([], [(only, _)]) => Some((*only).to_owned()),
+            ([], _) if had.is_some() => had.map(str::to_owned),
             ([], []) => {
                 let why = "no role takes issues of this repository";
                 return Err(refuse(self.issue, why));
@@ -112,6 +117,19 @@ fn queues<'h>(home: &'h Home, repo: &Repo) -> Vec<(&'h str, &'h Role)> {
     roles
         .filter_map(|role| Some((role.work.label()?, role)))
         .collect()
+}
+
+/// The label of the role that had it last: what was planned carries it no more.
+async fn had<'h>(
+    home: &Home,
+    repo: &Repo,
+    number: u64,
+    queues: &[(&'h str, &'h Role)],
+) -> Result<Option<&'h str>, Refusal> {
+    let rows = home.store.firings_of(&repo.name, WorkKey::Issue(number));
+    let rows = rows.await?;
+    let of = |row: &Firing| queues.iter().find(|(_, role)| role.name == row.role);
+    Ok(rows.iter().rev().find_map(of).map(|(label, _)| *label))
 }
 
 /// An issue that somebody works on, or whose work waits for people, is not to be begun anew.

@@ -105,7 +105,7 @@ fn summary(summary: &Summary) -> Value {
         },
         "egress": role.egress, "network": role.confinement.network,
         "worst_day": day, "slots_a_day": slots_a_day, "priority": role.priority,
-        "servers": role.servers, "skills": role.skills,
+        "spare": role.spare, "servers": role.servers, "skills": role.skills,
         "promise": role.promise.as_ref().map(|promise| &promise.run),
     })
 }

@@ -6,7 +6,7 @@ use carson_config::{Fleet, Role};
 use carson_core::admission::UsageWindow;
 use carson_core::stops::{self, Standing};
 use carson_core::{FiringId, HostName, Outcome, RoleName, SkipKind};
-use carson_firing::{admit, recover};
+use carson_firing::{admit, life};
 use carson_home::{Home, disk_space};
 use carson_store::{
     BlockRow, BreakerRow, Firing, JobRow, Owed, PauseRow, PreflightRow, Stuck, Waiting,
@@ -185,7 +185,7 @@ impl Ask for Status {
         });
         let spent = admit::spent_today(home, now).await?;
         let role_stops = role_stops(home, &newest, now).await?;
-        let dead = recover::dead(home).await?.into_iter();
+        let dead = life::dead(home).await?.into_iter();
         Ok(Seen {
             now,
             role_stops,

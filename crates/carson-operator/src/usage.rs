@@ -1,14 +1,11 @@
 //! What was used, and what the night will cost.
 
-mod night;
-mod past;
-mod spans;
-
 use carson_core::AccountName;
 use carson_core::forecast::Forecast;
+use carson_firing::night::{morning, night};
 use carson_home::Home;
 use carson_store::{Used, UsedBy};
-use chrono::{DateTime, Utc};
+use chrono::{DateTime, TimeDelta, Utc};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -20,6 +17,9 @@ use crate::windows::{WindowLine, windows_of};
 
 /// Since when, where nobody says.
 pub const SINCE: &str = "7d";
+
+/// A day, where none of a calendar is meant.
+const A_DAY: TimeDelta = TimeDelta::days(1);
 
 /// What was used of each account, what did each role spend, and what will the night cost?
 #[derive(Debug, Deserialize, Serialize, JsonSchema)]
@@ -89,13 +89,14 @@ impl Ask for Usage {
     async fn answer(self, home: &Home) -> Result<Self::Answer, Refusal> {
         let now = home.clock.now();
         let since = since(home, Some(&self.since))?.unwrap_or(now);
+        let until = morning(home.fleet.zone, now);
         let windows = home.store.windows().await?;
         let accounts = home.fleet.accounts.keys().map(|account| AccountWindows {
             account: account.clone(),
             windows: windows_of(&windows, account, now),
         });
         // What was claimed a moment ahead of its slot counts, too.
-        let used = home.store.used((since, now + spans::A_DAY)).await?;
+        let used = home.store.used((since, now + A_DAY)).await?;
         let daemons = daemons(home, now).await?;
         Ok(Seen {
             now,
@@ -103,7 +104,7 @@ impl Ask for Usage {
             accounts: accounts.collect(),
             all: All::of(&used),
             used,
-            night: night::night(home, windows, now).await?.forecast(),
+            night: night(home, windows, (now, until)).await?.forecast(),
             daemon_runs: daemons.iter().any(|daemon| daemon.life == Life::Runs),
         })
     }

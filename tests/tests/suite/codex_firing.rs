@@ -42,6 +42,16 @@ impl Scene {
         )
     }
 
+    /// Asked with a key that Carson has.
+    pub(crate) fn of_a_key(fleet: TestFleet, more: &str) -> Self {
+        let model = ScriptedModel::start().unwrap();
+        let key = fleet.home().join("provider.key");
+        fs::write(&key, KEY).unwrap();
+        fs::set_permissions(&key, fs::Permissions::from_mode(0o600)).unwrap();
+        let account = format!("key_file = {key:?}\nupstream = \"{}\"", model.base_url());
+        Self::with(fleet, model, &account, more)
+    }
+
     fn with(fleet: TestFleet, model: ScriptedModel, account: &str, more: &str) -> Self {
         let binary = codex_binary().unwrap();
         let engine = "engine = \"codex\"\nmodel = \"gpt-5.5\"";
@@ -245,12 +255,7 @@ fn a_used_up_plan_of_codex_blocks_its_account() {
 
 #[test]
 fn codex_works_with_a_key_that_it_never_sees() {
-    let (fleet, model) = (TestFleet::new(), ScriptedModel::start().unwrap());
-    let key = fleet.home().join("provider.key");
-    fs::write(&key, KEY).unwrap();
-    fs::set_permissions(&key, fs::Permissions::from_mode(0o600)).unwrap();
-    let account = format!("key_file = {key:?}\nupstream = \"{}\"", model.base_url());
-    let scene = Scene::with(fleet, model, &account, &only_executes());
+    let scene = Scene::of_a_key(TestFleet::new(), &only_executes());
     let looks = [bash("env"), bash(COMMIT), say("[OK] it greets")];
     scene
         .on(executing(), Reply::turns(looks))

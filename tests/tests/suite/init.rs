@@ -389,6 +389,10 @@ fn a_role_of_ones_own_is_made_of_flags() {
         ),
         (&["agent", "new", "docs", "--task", "x"], "exists already"),
         (
+            &["agent", "new", "fifth", "--task", " "],
+            "--task says nothing",
+        ),
+        (
             &["agent", "new", "planner", "--task", "x"],
             "is nothing for planner",
         ),

@@ -35,6 +35,11 @@ fn wanted(args: &New, may_ask: bool) -> Result<NewRole, CommandError> {
         role.like = ShippedRole::named(RUNS);
     }
     let is_said = role.like.is_some() || role.task.is_some();
+    let is_empty = |text: &Option<String>| text.as_ref().is_some_and(|text| text.trim().is_empty());
+    if is_empty(&role.task) {
+        return Err(CommandError::usage("--task says nothing")
+            .hint("it is what an agent is told at every slot"));
+    }
     if is_said {
         fitting(&role)?;
         return Ok(role.called(args));

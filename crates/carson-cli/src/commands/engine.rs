@@ -1,6 +1,7 @@
 //! `carson engine`
 
 use carson_checks::Health;
+use carson_core::AccountName;
 use carson_core::text::{ago, counted, instant};
 use carson_operator::Ask;
 use carson_operator::engines::{
@@ -49,7 +50,7 @@ fn rows_of(engine: &EngineLine) -> Vec<Vec<String>> {
         return vec![row.map(str::to_owned).into()];
     }
     let row = |program: &ProgramLine| {
-        let accounts: Vec<&str> = program.accounts.iter().map(|name| name.as_str()).collect();
+        let accounts: Vec<&str> = program.accounts.iter().map(AccountName::as_str).collect();
         vec![
             engine.engine.to_owned(),
             match &program.path {
@@ -76,7 +77,7 @@ fn rows_of(engine: &EngineLine) -> Vec<Vec<String>> {
 
 /// Whose program it is.
 fn whose(program: &ProgramLine) -> String {
-    let accounts: Vec<&str> = program.accounts.iter().map(|name| name.as_str()).collect();
+    let accounts: Vec<&str> = program.accounts.iter().map(AccountName::as_str).collect();
     match accounts.is_empty() {
         true => "no account".to_owned(),
         false => accounts.join(", "),
@@ -274,7 +275,7 @@ fn said(done: &RouteSet) {
 }
 
 fn uses(uses: &Uses) -> String {
-    let accounts: Vec<&str> = uses.accounts.iter().map(|name| name.as_str()).collect();
+    let accounts: Vec<&str> = uses.accounts.iter().map(AccountName::as_str).collect();
     let mut words = vec![match accounts.is_empty() {
         true => "what the role does".to_owned(),
         false => accounts.join(", "),

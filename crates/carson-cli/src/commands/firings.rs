@@ -100,6 +100,10 @@ pub fn details(row: &Firing) -> Vec<String> {
     let pushed_as = row.goes_on.as_ref().or(row.branch.as_ref());
     add("branch", pushed_as.cloned());
     add("pull request", row.pr_url.clone());
+    add(
+        "second try",
+        row.second_try.map(|first| format!("beside #{first}")),
+    );
     let kept = row.salvage_ref.as_ref().zip(row.repo.as_ref());
     add(
         "kept ref",

@@ -2,7 +2,9 @@
 
 use std::path::Path;
 
-use carson_config::{Fleet, Loaded, NetworkUse, Priority, Push, Role, WorkFrom, format_duration};
+use carson_config::{
+    Fleet, Loaded, NetworkUse, Priority, Push, Role, Spare, WorkFrom, format_duration,
+};
 use carson_core::egress::Allowlist;
 use carson_core::limits::WorstDay;
 use carson_core::text::counted;
@@ -237,6 +239,11 @@ fn show(fleet: &Fleet, role: &Role, day: &WorstDay) {
         print::line(&format!(
             "an open breaker lets one firing try after {cooldown}"
         ));
+    }
+    if let Some(Spare::SecondTry) = role.spare {
+        print::line(
+            "what a usage window would lose is spent on a second try of its hardest draft; the better one is kept, and the other one stays on its ref",
+        );
     }
     if role.priority == Priority::Low {
         print::line("low priority: it waits when an account's usage window is nearly used up");

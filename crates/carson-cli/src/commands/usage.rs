@@ -1,5 +1,6 @@
 //! `carson usage`
 
+use carson_core::RoleName;
 use carson_core::admission::Spent;
 use carson_core::forecast::{Case, Ended, Forecast, RoleForecast, Sum};
 use carson_core::text::{ago, counted, instant};
@@ -181,7 +182,7 @@ fn sums(night: &Forecast) {
     let without = |case: &Case, why: &str| match case.without.as_slice() {
         [] => String::new(),
         roles => {
-            let roles: Vec<&str> = roles.iter().map(|role| role.as_str()).collect();
+            let roles: Vec<&str> = roles.iter().map(RoleName::as_str).collect();
             format!(", without {} ({why})", roles.join(", "))
         }
     };

@@ -91,6 +91,9 @@ fn of_role(carson: &str, role: &OfRole) {
     for window in &role.windows {
         print::line(&format!("usage: {window}"));
     }
+    if let Some(spare) = &role.spare {
+        print::line(&format!("for a second try: {spare}"));
+    }
     for row in &role.last {
         print::line(&in_short(row, role.now));
     }

@@ -4,7 +4,7 @@ use std::net::SocketAddr;
 use std::path::PathBuf;
 
 use schemars::JsonSchema;
-use secrecy::ExposeSecret;
+use secrecy::{ExposeSecret, SecretString};
 use serde::{Deserialize, Serialize};
 
 use crate::check::Check;
@@ -24,6 +24,26 @@ pub struct Mcp {
     pub grant: Vec<McpGrant>,
     /// Directories below which loops are worked with.
     pub roots: Vec<PathBuf>,
+}
+
+impl Mcp {
+    /// The token, as it is in its file at this moment.
+    ///
+    /// # Errors
+    /// When the file cannot be read, others can read it too, or what is in it could be guessed.
+    pub fn token(&self) -> Result<SecretString, String> {
+        let token = read_secret(&self.token_file).map_err(|error| error.to_string())?;
+        long_enough(token)
+    }
+}
+
+fn long_enough(token: SecretString) -> Result<SecretString, String> {
+    match token.expose_secret().len() >= LEAST_TOKEN {
+        true => Ok(token),
+        false => Err(format!(
+            "its token is shorter than {LEAST_TOKEN} characters"
+        )),
+    }
 }
 
 /// `[mcp]`
@@ -73,10 +93,7 @@ pub(crate) fn mcp(raw: McpSection, paths: &Paths<'_>, check: &mut Check<'_>) -> 
     };
     let token_file = paths.expand(&file);
     check.secret("mcp.token_file", &token_file);
-    if let Ok(token) = read_secret(&token_file)
-        && token.expose_secret().len() < LEAST_TOKEN
-    {
-        let problem = format!("its token is shorter than {LEAST_TOKEN} characters");
+    if let Ok(Err(problem)) = read_secret(&token_file).map(long_enough) {
         check.problem("mcp.token_file", problem, MAKE_ONE);
     }
     Some(Mcp {

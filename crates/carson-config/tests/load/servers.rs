@@ -7,7 +7,7 @@ use std::time::Duration;
 use carson_config::load;
 use carson_core::Stage;
 
-use super::{ROLE, SETTINGS, findings, good_home, options, write};
+use super::{ROLE, findings, good_home, options, write};
 
 /// A home whose role ends with this.
 fn home_with(more: &str) -> tempfile::TempDir {

@@ -108,8 +108,8 @@ impl Bearer<'_> {
                     Err(why) => return Ok(Went::Never(why)),
                 }
             }
-            Effect::TellFiled { issue } => {
-                let told = self.filed_text(&carried.filed);
+            Effect::TellFiled { issue, refused } => {
+                let told = self.filed_text(&carried.filed, *refused);
                 self.forge.comment_once(*issue, &key, told.as_str()).await?;
                 let any = carried.filed.iter().any(Option::is_some);
                 let add: &[&str] = if any { &[PLANNED] } else { &[] };

@@ -77,20 +77,30 @@ impl Bearer<'_> {
     }
 
     /// What was made of a plan, for who reads the issue that was planned.
-    pub(super) fn filed_text(&self, filed: &[Option<IssueIn>]) -> Page {
+    pub(super) fn filed_text(&self, filed: &[Option<IssueIn>], refused: u32) -> Page {
         let mut text = Page::from("Filed:");
         for one in filed.iter().flatten() {
             let named = one.named_in(self.home, &self.repo.name);
             text = text.says(" ").names(named);
         }
-        match filed.iter().filter(|one| one.is_none()).count() {
-            0 => text,
-            missing => text
+        let missing = filed.iter().filter(|one| one.is_none()).count();
+        if missing > 0 {
+            text = text
                 .says("\n\nOf ")
                 .names(filed.len())
                 .says(" issues, this many could not be filed: ")
                 .names(missing)
-                .says("; its firing says why."),
+                .says("; its firing says why.");
         }
+        if refused > 0 {
+            text = text
+                .says("\n\nAsked for besides, and refused: ")
+                .names(refused)
+                .says(".");
+        }
+        if missing > 0 || refused > 0 {
+            text = text.says(" So this issue stays open when these are done.");
+        }
+        text
     }
 }

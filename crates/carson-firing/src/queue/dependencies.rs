@@ -21,7 +21,8 @@ const SHOWN: usize = 60;
 /// An issue, or a pull request, of this or another repository.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Reference {
-    /// `owner/name`; `None` for the repository that the text belongs to.
+    /// `owner/name`, or the name that a repository has in the fleet; `None` for the repository that the text
+    /// belongs to.
     pub repo: Option<String>,
     /// Its number there.
     pub number: u64,
@@ -187,7 +188,7 @@ fn without_links(text: &str) -> String {
     plain + rest
 }
 
-/// `#12`, `owner/name#12`, or the address of an issue or a pull request.
+/// `#12`, `owner/name#12`, `NAME#12`, or the address of an issue or a pull request.
 fn named(text: &str, own: &str) -> Option<Named> {
     let (repo, number) = match address_of(text) {
         Some((repo, number)) => (Some(repo), number),
@@ -231,8 +232,10 @@ fn is_repository(text: &str) -> bool {
             && part.chars().all(letters)
             && !part.chars().all(|c| c == '.')
     };
-    text.split_once('/')
-        .is_some_and(|(owner, name)| plain(owner) && plain(name))
+    match text.split_once('/') {
+        Some((owner, name)) => plain(owner) && plain(name),
+        None => plain(text),
+    }
 }
 
 /// Issues of one repository that wait for each other in a ring: each with those it waits for that wait

@@ -28,6 +28,7 @@ pub(super) async fn hold_for_dependencies(
     let (mut listed, mut known) = (Vec::new(), Known::new());
     for issue in open {
         let mut on = references(&issue.body, &repo.slug);
+        on.iter_mut().for_each(|named| by_own_name(named, repo));
         match forge.blockers(&issue).await {
             Ok(linked) => add_links(linked, &repo.slug, &mut on, &mut known),
             Err(error) => {
@@ -87,6 +88,15 @@ pub(super) async fn hold_for_dependencies(
     }
 }
 
+/// A repository's own name in the fleet means the repository itself.
+fn by_own_name(named: &mut Named, own: &Repo) {
+    if let Named::Issue(Reference { repo, .. }) = named
+        && repo.as_deref() == Some(own.name.as_str())
+    {
+        *repo = None;
+    }
+}
+
 /// Adds what the forge links an issue with; the forge says itself whether that is open.
 fn add_links(linked: Vec<Linked>, own: &str, on: &mut Vec<Named>, known: &mut Known) {
     for link in linked {
@@ -112,6 +122,8 @@ async fn blocking(
     let state = match &reference.repo {
         None => state_of(forge, reference.number).await,
         Some(name) => match elsewhere(home, repo, name) {
+            // `C#7` is a language.
+            None if !name.contains('/') => return None,
             None => Err("no repository of the fleet is called that".to_owned()),
             Some(other) => match home.forge(&other).await {
                 Ok(forge) => state_of(&forge, reference.number).await,
@@ -142,16 +154,18 @@ async fn state_of(forge: &Forge, number: u64) -> Result<State, String> {
 }
 
 /// The repository `owner/name`: one of the fleet, by that name or, where it has none there, by its own;
-/// else one on the same forge, as far as its token reads there.
+/// else one on the same forge, as far as its token reads there. A bare name is one of the fleet's, or none.
 fn elsewhere(home: &Home, repo: &Repo, name: &str) -> Option<Repo> {
     let last = name.rsplit('/').next().unwrap_or_default();
+    let is_bare = last == name;
     let is_meant = |other: &&Repo| match other.slug.as_str() {
+        _ if is_bare => other.name.as_str() == name,
         "" => other.name.as_str() == last,
         slug => slug.eq_ignore_ascii_case(name),
     };
     let known = home.fleet.repos.values().find(is_meant).cloned();
     let same_forge = || {
-        (!repo.slug.is_empty()).then(|| Repo {
+        (!repo.slug.is_empty() && !is_bare).then(|| Repo {
             slug: name.to_owned(),
             ..repo.clone()
         })

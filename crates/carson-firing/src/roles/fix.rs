@@ -157,7 +157,7 @@ async fn against(
     let noes = pulls::objections(&reviews, me);
     if let Some(no) = noes.iter().max_by_key(|no| no.submitted_at) {
         let comments = forge.comments(pull.number).await?;
-        let since = no.submitted_at.max(own.last().and_then(|row| row.ended_at));
+        let since = no.submitted_at.max(answered(own));
         if !is_asked(&comments, (since, looking.home.clock.now()), &repo.trust) {
             let by = one_line(&no.author);
             let why = format!("{by} asked for changes, and mends it or comments `{ASKED}`");
@@ -229,7 +229,13 @@ async fn conflicts(looking: &Looking<'_>, (head, base): (&str, &str), against: &
     ));
 }
 
-/// Whether somebody whose word counts gave it to the fixer after the no, and after its last firing.
+/// When a firing last did what it was asked, or found nothing to do: one that ended in vain is no answer.
+fn answered(own: &[&Row]) -> Option<DateTime<Utc>> {
+    let done = |row: &&&Row| matches!(row.outcome, Some(Outcome::Ok | Outcome::Silent));
+    own.iter().rfind(done).and_then(|row| row.ended_at)
+}
+
+/// Whether somebody whose word counts gave it to the fixer after the no, and after it was answered last.
 fn is_asked(
     comments: &[Comment],
     (since, now): (Option<DateTime<Utc>>, DateTime<Utc>),

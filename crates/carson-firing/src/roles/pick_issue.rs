@@ -1,5 +1,8 @@
 //! Picking an issue: the first of the role's queue that may be taken, held so that nobody else takes it.
 
+use std::cmp::Reverse;
+use std::collections::BTreeMap;
+
 use carson_config::Repo;
 use carson_core::settle::{Halt, HeldWork};
 use carson_core::work::WorkKey;
@@ -14,8 +17,9 @@ use crate::background;
 use crate::ctx::Ctx;
 use crate::forge_text;
 use crate::queue::{self, Held, Looked, Unmended};
-use crate::reached::Taken;
+use crate::reached::{FirstTry, Taken};
 use crate::record::Record;
+use crate::second_try;
 use crate::stale_claims;
 use carson_home::halt::{OrBroken, describe_error};
 
@@ -27,8 +31,11 @@ pub(super) async fn pick<'h>(ctx: &Ctx<'h>, rec: &mut Record) -> Result<Taken<'h
     let Some(label) = ctx.role.work.label() else {
         return Err(Halt::NothingToDo);
     };
+    let spare = second_try::spare_of(ctx, rec).await;
+    let spare = spare.or_broken("reading what is left of the usage windows")?;
     let mut waiting = Waiting::default();
     let (mut busy, mut all_held) = (None, 0);
+    let mut tried = Vec::new();
     for repo in open_to(ctx).await? {
         let forge = forge_of(ctx, rec, repo).await?;
         let looked = look(ctx, rec, repo, &forge).await?;
@@ -45,7 +52,10 @@ pub(super) async fn pick<'h>(ctx: &Ctx<'h>, rec: &mut Record) -> Result<Taken<'h
         if ready.is_empty() {
             continue;
         }
+        // Where people have enough to read nothing is begun anew.
+        let mut spare = spare.as_ref();
         if let Some(full) = full(ctx, rec, repo, &forge).await? {
+            spare = None;
             let goes_on = full.lets_go_on(ctx.store(), ctx.role, repo, ready).await;
             ready = goes_on.or_broken("looking for drafts to go on with")?;
             busy.get_or_insert(full.reason);
@@ -57,11 +67,20 @@ pub(super) async fn pick<'h>(ctx: &Ctx<'h>, rec: &mut Record) -> Result<Taken<'h
         let unmended = Unmended::of(ctx.home, ctx.role, repo, ctx.now()).await;
         // Whoever comes before them may mend what stands in their way.
         ready.sort_by_key(|issue| unmended.has(issue.number));
+        let mut firsts = match spare {
+            Some(spare) => second_try::first_tries(ctx, (repo, &forge), &ready, spare).await,
+            None => Ok(BTreeMap::new()),
+        }
+        .or_broken("reading how the work was left")?;
         for issue in ready {
             let number = issue.number;
             let in_vain = !ctx.by_hand && unmended.held(number).is_some();
             if in_vain || rests(ctx, repo, number).await? {
                 all_held += 1;
+                continue;
+            }
+            if let Some(first) = firsts.remove(&number) {
+                tried.push(Tried { repo, issue, first });
                 continue;
             }
             let work = match take(ctx, rec, (repo, &forge), label, issue).await? {
@@ -75,6 +94,9 @@ pub(super) async fn pick<'h>(ctx: &Ctx<'h>, rec: &mut Record) -> Result<Taken<'h
             return Ok(Taken::new(repo, forge, work));
         }
     }
+    if let Some(taken) = try_again(ctx, rec, label, tried, &mut waiting).await? {
+        return Ok(taken);
+    }
     if let Some(reason) = busy {
         return Err(Halt::Skipped(reason));
     }
@@ -86,6 +108,46 @@ pub(super) async fn pick<'h>(ctx: &Ctx<'h>, rec: &mut Record) -> Result<Taken<'h
             role: ctx.role.name.clone(),
         },
     })
+}
+
+/// An issue that is ready, and has a first try.
+struct Tried<'h> {
+    repo: &'h Repo,
+    issue: Issue,
+    first: FirstTry,
+}
+
+/// Nobody has anything new: the hardest of these is done anew beside its first try, of which the sessions hear
+/// nothing.
+async fn try_again<'h>(
+    ctx: &Ctx<'h>,
+    rec: &mut Record,
+    label: &str,
+    mut tried: Vec<Tried<'h>>,
+    waiting: &mut Waiting,
+) -> Result<Option<Taken<'h>>, Halt> {
+    tried.sort_by_key(|one| (Reverse(one.first.failed), one.issue.number));
+    for Tried { repo, issue, first } in tried {
+        let forge = forge_of(ctx, rec, repo).await?;
+        let number = issue.number;
+        let work = match take(ctx, rec, (repo, &forge), label, issue).await? {
+            Took::It(work) => work,
+            Took::Nothing => continue,
+            Took::ForPeople => {
+                waiting.add_issues(repo, vec![number]);
+                continue;
+            }
+        };
+        // Whoever concludes it later must know.
+        let noted = ctx.store().set_second_try(ctx.id, first.pull).await;
+        noted.or_broken("noting that it is a second try")?;
+        info!(firing.id = %ctx.id, first = first.pull, "a second try");
+        let mut taken = Taken::new(repo, forge, work);
+        taken.work.background.attempts.clear();
+        taken.first = Some(first);
+        return Ok(Some(taken));
+    }
+    Ok(None)
 }
 
 /// The work that a firing saw and that waits for people.

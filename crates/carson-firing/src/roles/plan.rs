@@ -41,6 +41,8 @@ fn effects(closing: &Closing<'_, '_>) -> Vec<Effect> {
         effects.push(ends(closing, issue, asks(closing)));
         return effects;
     }
+    let refused = closing.facts.declared.refused.iter();
+    let refused = refused.filter(|one| one.kind == "issue").count();
     let approval = closing.ctx.role.grant.approval;
     if approval {
         // It names what people read, and nothing else is filed.
@@ -50,7 +52,7 @@ fn effects(closing: &Closing<'_, '_>) -> Vec<Effect> {
         let hash = approval_hash(&format!("{issue}\0{}", parts.as_str()));
         effects.push(Effect::Comment {
             on: issue,
-            body: proposal(&hash, &parts),
+            body: proposal(&hash, &parts.and(&not_in_it(closing))),
         });
         effects.push(ends(closing, issue, vec![PLAN_PENDING.to_owned()]));
         effects.push(Effect::AwaitApproval {
@@ -62,7 +64,10 @@ fn effects(closing: &Closing<'_, '_>) -> Vec<Effect> {
         effects.push(ends(closing, issue, Vec::new()));
     }
     effects.extend(filed);
-    effects.push(Effect::TellFiled { issue });
+    effects.push(Effect::TellFiled {
+        issue,
+        refused: u32::try_from(refused).unwrap_or(u32::MAX),
+    });
     effects
 }
 
@@ -132,6 +137,16 @@ fn proposal(hash: &str, parts: &Page) -> Page {
         .names(approval_words(hash))
         .says("\n```\n\n(The label `plan-approved` does the same, set now that this stands here, and `carson approve` from a terminal.) Without that within 24 hours it is dropped.\n")
         .and(parts)
+}
+
+/// What people who read the plan should know that it lacks.
+fn not_in_it(closing: &Closing<'_, '_>) -> Page {
+    let refused = forge_text::refused_entries(&closing.facts.declared);
+    match refused.as_str().is_empty() {
+        true => refused,
+        false => Page::from("\nThis is not part of it, and the issue stays open for it:\n\n")
+            .and(&refused),
+    }
 }
 
 /// The issues as people read them; of an architect's each says its repository.

@@ -5,7 +5,7 @@ use carson_core::coverage::{Aimed, Measured};
 use carson_core::declared::Admitted;
 use carson_core::leaving::Linted;
 use carson_core::sentinel::Reference;
-use carson_core::settle::{DiffReviewFact, Facts, Goal, Halt, PromiseFact};
+use carson_core::settle::{DiffReviewFact, Facts, Goal, Halt, PromiseFact, SecondTry};
 use carson_core::text::matches;
 use carson_core::{Effect, Proof, Sentinel};
 use carson_git::{Drift, Oid, Seen, Shown, Unshown};
@@ -41,6 +41,8 @@ pub(crate) struct Findings {
     pub declared: Admitted,
     /// Whether that was known without a session.
     pub decided: bool,
+    /// What a second try came to, held against the first one.
+    pub second: Option<SecondTry>,
 }
 
 impl Findings {
@@ -102,6 +104,7 @@ pub(crate) async fn gather(
         linted: found.linted,
         declared: found.declared,
         decided: found.decided,
+        second: found.second,
         blocked_calls: rec.tally().blocked_calls,
         answered: rec.tally().answered(),
         ..Facts::default()

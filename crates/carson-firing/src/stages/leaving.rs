@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use carson_core::leaving::{Linted, is_workflow};
 use carson_core::settle::Settled;
+use carson_core::work::WorkKey;
 use carson_core::{Event, Outcome, SkipKind};
 use carson_git::{Change, Seen};
 use tracing::{error, warn};
@@ -76,8 +77,11 @@ async fn in_the_way(
     if let Some(why) = leaked(&searched.leaks) {
         return Some(why);
     }
-    if let Some(why) = closes_others(taken, changes) {
-        return Some(why);
+    if changes.iter().any(|change| !change.closes.is_empty()) {
+        let own = own_numbers(ctx, taken).await;
+        if let Some(why) = closes_others(taken, &own, changes) {
+            return Some(why);
+        }
     }
     let ci: Vec<&str> = changes
         .iter()
@@ -103,9 +107,25 @@ async fn in_the_way(
     Some(runs_at_once(&ci, how))
 }
 
+/// What its commits may close: the work itself, and the issues that its pull request is for.
+async fn own_numbers(ctx: &Ctx<'_>, taken: &Taken<'_>) -> Vec<String> {
+    let mut own: Vec<u64> = taken.work.key.number().into_iter().collect();
+    if let WorkKey::Pull(number) = taken.work.key {
+        let rows = ctx.store().firings_of_pull(&taken.repo.name, number).await;
+        let rows = rows.unwrap_or_else(|error| {
+            warn!(firing.id = %ctx.id, %error, "nobody knows what the pull request is for");
+            Vec::new()
+        });
+        own.extend(rows.iter().filter_map(|row| match row.work {
+            Some(WorkKey::Issue(issue)) => Some(issue),
+            _ => None,
+        }));
+    }
+    own.iter().map(ToString::to_string).collect()
+}
+
 /// Whose commit closes another issue than its own says more than it was asked.
-fn closes_others(taken: &Taken<'_>, changes: &[&Change]) -> Option<String> {
-    let own = taken.work.key.number().map(|number| number.to_string());
+fn closes_others(taken: &Taken<'_>, own: &[String], changes: &[&Change]) -> Option<String> {
     let is_own = |written: &str| {
         let (place, number) = written
             .rsplit_once(['#', '/', '-'])
@@ -114,7 +134,7 @@ fn closes_others(taken: &Taken<'_>, changes: &[&Change]) -> Option<String> {
         let slug = taken.repo.slug.to_ascii_lowercase();
         let is_here = matches!(place.as_str(), "" | "gh")
             || !slug.is_empty() && (place == slug || place.ends_with(&format!("/{slug}/issues")));
-        is_here && own.as_deref() == Some(number)
+        is_here && own.iter().any(|own| own == number)
     };
     let closes = changes.iter().flat_map(|change| &change.closes);
     let others: Vec<String> = closes

@@ -8,6 +8,7 @@ pub(crate) mod diff_review;
 pub(crate) mod execute;
 pub(crate) mod facts;
 mod go_on;
+pub(crate) mod held_against;
 pub(crate) mod leaving;
 pub(crate) mod outbox;
 pub(crate) mod pick;

@@ -127,9 +127,11 @@ async fn deliver(
     // Commits that change nothing are nothing to read, and one from before the base is no work.
     let says_nothing = seen.facts().commits == 0 || seen.shown().is_some_and(Shown::is_empty);
     let is_empty = tip == seen.tip() && says_nothing;
-    // Nobody granted more to who makes no commits: what it left is kept, and no branch is made of it.
+    // Nobody granted more to who makes no commits: what it left is kept, and no branch is made of it. Nor
+    // is one made of a second try that is not the better one.
     if let Some(taken) = taken
         && ctx.role.makes_commits()
+        && (taken.first.is_none() || settled.outcome == Outcome::Ok)
         && leaving::may(ctx, taken, settled, seen, saved, ahead).await
         && !is_empty
     {

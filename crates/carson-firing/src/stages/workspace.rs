@@ -123,7 +123,7 @@ pub(crate) async fn run<'r, 'h>(
         };
         toolchains::resolve(ctx, rec, &site).await?;
     }
-    let earlier = match ctx.role.makes_commits() {
+    let earlier = match ctx.role.makes_commits() && taken.first.is_none() {
         true => go_on::find(ctx, taken, &place.mirror).await,
         false => None,
     };

@@ -67,6 +67,7 @@ pub(super) async fn outcome(
         engine: row.engine.clone(),
         account: row.account.clone(),
         prompt_version: row.prompt_version.clone(),
+        second_try: row.second_try,
         end: end.map(|end| end.end),
         opened_at: end.map(|end| end.opened_at),
         ended_at: until,

@@ -24,6 +24,9 @@ pub struct PullOutcome {
     pub account: Option<AccountName>,
     /// Which prompts the role had; nobody noted it for firings of older versions.
     pub prompt_version: Option<String>,
+    /// The pull request of the first try, where it is that of a second one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub second_try: Option<u64>,
     /// What became of it, as far as anybody told.
     pub end: Option<PullEnd>,
     /// When it was opened.

@@ -189,6 +189,7 @@ mod tests {
             engine: Some("codex".to_owned()),
             account: Some("home".parse().unwrap()),
             prompt_version: None,
+            second_try: None,
             end,
             opened_at: None,
             ended_at: None,

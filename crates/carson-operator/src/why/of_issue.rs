@@ -1,6 +1,6 @@
 //! Where one issue stands, with each role that may take it.
 
-use carson_config::{Fleet, Repo, Role};
+use carson_config::{Fleet, Repo, Role, RoleKind};
 use carson_core::admission::{Admission, admit};
 use carson_core::stops::Change;
 use carson_core::text::{counted, instant};
@@ -134,6 +134,15 @@ pub(super) async fn reasons_of_issue(
     if told.roles.is_empty() {
         told.facts
             .push("it carries the label of no role that works here".to_owned());
+        let mut roles = home.fleet.roles.values();
+        let judges =
+            |role: &&Role| role.kind == RoleKind::Triager && role.repos.contains(&repo.name);
+        if let Some(triager) = roles.find(judges) {
+            let name = &triager.name;
+            told.facts.push(format!(
+                "{name} judges what people filed and nobody has judged; `carson why {name}` lists what it does not take"
+            ));
+        }
         told.change = takers.first().map(|(role, label)| {
             Change::default()
                 .text(&format!("give it to {}: ", role.name))

@@ -56,6 +56,8 @@ pub struct OfRole {
     pub breaker: Breaker,
     /// The next firing closes the breaker, or opens it anew.
     pub half_open: bool,
+    /// What it has for a second try, or why nothing, where it asks for that.
+    pub spare: Option<String>,
 }
 
 pub(super) async fn reasons_of_role(home: &Home, role: &Role) -> Result<OfRole, Refusal> {
@@ -97,6 +99,12 @@ pub(super) async fn reasons_of_role(home: &Home, role: &Role) -> Result<OfRole, 
             .into_iter()
             .filter(|window| is_of_role(window) && window.stands(now))
             .collect(),
+        spare: carson_firing::second_try::left_over(home, role)
+            .await?
+            .map(|found| match found {
+                Ok(spare) => spare.to_string(),
+                Err(kept) => format!("nothing: {kept}"),
+            }),
         half_open: gate.breaker.is_open() && may_try.is_some_and(|at| now >= at),
         breaker: gate.breaker,
     })

@@ -25,7 +25,7 @@ impl<'a> Asked<'a> {
     /// What the user said first, without the notes on the environment.
     pub(in crate::model) fn prompt_blocks(&self) -> impl Iterator<Item = &'a str> + use<'a> {
         let first = self.said_by("user").next();
-        let parts = first.into_iter().flat_map(|parts| texts(parts));
+        let parts = first.into_iter().flat_map(texts);
         parts.filter(|text| !text.starts_with("<session_context>"))
     }
 

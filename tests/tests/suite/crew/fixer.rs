@@ -210,15 +210,56 @@ fn a_person_s_no_is_the_person_s_until_somebody_asks_for_the_fixer() {
 }
 
 #[test]
-fn what_the_remote_does_not_take_is_kept_and_mended_anew() {
+fn who_was_asked_and_could_not_is_still_asked() {
     let (fleet, number) = scene(MENDS, "");
+    let review = "+++\nauthor = \"ann\"\nstate = \"changes-requested\"\nsubmitted_at = \"2024-01-01T00:00:00Z\"\n+++\nNo.\n";
+    file(&fleet, "pulls/0002.reviews/0001.md", review);
+    file(&fleet, "pulls/0002.comments/0003.md", "@carson fix\n");
     let before = head(&fleet, number);
-    red(&fleet, &before, "error");
-    // The remote takes nothing at first: the firing ends without a push, and nothing is lost.
+    let hook = takes_nothing(&fleet);
+    assert_eq!(fire(&fleet, "fixer")["outcome"], "PARTIAL");
+    fs::remove_file(&hook).unwrap();
+    ends(&fleet, "fixer", "OK");
+    assert_ne!(head(&fleet, number), before);
+    let held = ends(&fleet, "fixer", "SILENT");
+    assert!(reason(&held).contains("ann asked for changes"), "{held:#}");
+}
+
+#[test]
+fn its_commits_may_close_the_issue_that_the_pull_request_is_for() {
+    let mends = |closes: &str| {
+        format!(
+            "date +%N >mended.txt; git add .; git commit --quiet -m 'Mend. Closes {closes}'; echo '[OK] mended'"
+        )
+    };
+    let (fleet, number) = scene(&mends("#1"), "");
+    red(&fleet, &head(&fleet, number), "error");
+    ends(&fleet, "fixer", "OK");
+    let (fleet, number) = scene(&mends("#3"), "");
+    red(&fleet, &head(&fleet, number), "error");
+    let held = ends(&fleet, "fixer", "BLOCKED");
+    assert!(
+        reason(&held).contains("would close what is not its issue"),
+        "{held:#}"
+    );
+}
+
+/// Lets the remote take nothing, while this file is there.
+fn takes_nothing(fleet: &TestFleet) -> PathBuf {
     let hook = fleet.remote().join("hooks/pre-receive");
     fs::create_dir_all(hook.parent().unwrap()).unwrap();
     fs::write(&hook, "#!/bin/sh\nexit 1\n").unwrap();
     fs::set_permissions(&hook, PermissionsExt::from_mode(0o755)).unwrap();
+    hook
+}
+
+#[test]
+fn what_the_remote_does_not_take_is_kept_and_mended_anew() {
+    let (fleet, number) = scene(MENDS, "");
+    let before = head(&fleet, number);
+    red(&fleet, &before, "error");
+    // At first the firing ends without a push, and nothing is lost.
+    let hook = takes_nothing(&fleet);
     let row = fire(&fleet, "fixer");
     assert_eq!(row["outcome"], "PARTIAL", "{row:#}");
     assert!(!row["salvage_ref"].is_null(), "{row:#}");

@@ -253,6 +253,14 @@ fn a_plan_that_is_not_approved_first_is_filed_at_once_within_its_bounds() {
         "{full:#}"
     );
     assert_eq!(issues(&fleet), 6);
+    // What was refused is not done when the rest is: the first one stays open for it.
+    assert_eq!(
+        told(&fleet, 2, "and refused: 1. So this issue stays open"),
+        1
+    );
+    let _ = fleet.ok(&["issue", "close", "3", "--json"]);
+    upkeep_later(&fleet);
+    assert_eq!(fleet.labels(2), ["carson:planned"]);
 }
 
 #[test]
@@ -309,6 +317,30 @@ fn of_two_plans_the_newer_counts_and_what_is_taken_back_is_dropped() {
     );
     upkeep_later(&fleet);
     assert_eq!(issues(&fleet), 4);
+    // What was planned carries its role's label no more, and is given back to that role.
+    assert_eq!(fleet.labels(spec), ["carson:planned"]);
+    let anew = fleet.ok(&["retry", &spec.to_string(), "--json"]);
+    assert_eq!(anew["added"], "carson:plan", "{anew:#}");
+}
+
+#[test]
+fn people_who_approve_a_plan_read_what_was_refused_of_it() {
+    let fleet = crew(
+        "planner",
+        &asks(TWO),
+        "[limits]\nmax_attempts = 1\n[grant]\nissues = 1\nissues_per_day = 20\nissue_label = \"for:hand\"\napproval = true\n",
+    );
+    let spec = planned(&fleet);
+    ends(&fleet, "planner", "OK");
+    let all = comments(&fleet, spec);
+    let plan = all
+        .iter()
+        .find(|one| one.contains("/carson approve"))
+        .unwrap();
+    assert!(
+        plan.contains("the issue stays open for it") && plan.contains("at most 1 new issue"),
+        "{plan}"
+    );
 }
 
 #[test]

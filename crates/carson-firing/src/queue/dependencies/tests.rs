@@ -37,7 +37,9 @@ fn a_line_is_read_in_whatever_form_people_write_it() {
     }
     // Where the words of a link and its address differ, its address is what people open.
     let other = "Depends on: [#3](https://git.example/acme/gears/pull/4), [gears#1](https://x/y)";
-    assert_eq!(found(other), ["acme/gears#4"]);
+    assert_eq!(found(other), ["acme/gears#4", "gears#1"]);
+    // Whether the fleet has a repository of that name is asked where it is looked for.
+    assert_eq!(found("Depends on: gears#2, C#7"), ["gears#2", "C#7"]);
 }
 
 #[test]
@@ -94,7 +96,7 @@ fn references_are_read_and_words_are_not() {
         "Depends on the parser: #1",
         "#Depends on: #1",
         "Requires: https://github.com/acme/widget/tree/1",
-        "Depends on: $(id)#1 a b/c d#2",
+        "Depends on: $(id)#1 a b/c &d#2",
     ] {
         assert_eq!(found(text), [""; 0], "{text}");
     }
