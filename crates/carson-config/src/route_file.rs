@@ -204,7 +204,7 @@ mod tests {
         assert!(!same.changed);
 
         for (stage, wanted, says) in [
-            (None, engines(&["clod"]), "did you mean \"claude\"?"),
+            (None, engines(&["clade"]), "did you mean \"claude\"?"),
             (None, engines(&["claude", "claude"]), "named twice"),
             (
                 Some(Stage::Settle),

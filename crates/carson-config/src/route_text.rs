@@ -65,13 +65,30 @@ fn section<'t>(root: &'t mut Table, stage: &str) -> Option<&'t mut dyn TableLike
         routes.set_implicit(true);
         Item::Table(routes)
     });
-    let is_inline = routes.is_inline_table();
+    if let Some(inline) = routes.as_inline_table_mut() {
+        if !inline.contains_key(stage) {
+            append(inline, stage);
+        }
+    } else {
+        let routes = routes.as_table_like_mut()?;
+        routes.entry(stage).or_insert(Item::Table(Table::new()));
+    }
     let routes = routes.as_table_like_mut()?;
-    let new = match is_inline {
-        true => Item::Value(Value::InlineTable(InlineTable::new())),
-        false => Item::Table(Table::new()),
-    };
-    routes.entry(stage).or_insert(new).as_table_like_mut()
+    routes.get_mut(stage)?.as_table_like_mut()
+}
+
+/// Puts an empty section behind those of one line; the space before the bracket stays there.
+fn append(inline: &mut InlineTable, stage: &str) {
+    let mut new = Value::InlineTable(InlineTable::new());
+    let last = inline.iter_mut().last().map(|(_, value)| value.decor_mut());
+    if let Some(decor) = last {
+        if let Some(space) = decor.suffix().cloned() {
+            decor.set_suffix("");
+            new.decor_mut().set_suffix(space);
+        }
+        new.decor_mut().set_prefix(" ");
+    }
+    inline.insert(stage, new);
 }
 
 /// Removes the section of a stage, and the section of all stages with the last of them.

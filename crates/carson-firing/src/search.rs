@@ -15,15 +15,16 @@ use std::io::BufReader;
 use std::path::PathBuf;
 
 use carson_core::text::matches;
+use carson_core::untrusted;
 use carson_git::{Brought, Part, UNCOMMITTED, next_brought};
 use carson_proc::inspector::Question;
 use carson_redact::{Finding, KNOWN, Pieces, Redactor, suspicious_words};
 use serde::{Deserialize, Serialize};
 
-use crate::forge_text::one_line;
-
 /// Bytes of one file that are searched.
 const FILE: u64 = 512 << 20;
+/// Letters of a path that are told.
+const PLACE_MAX: usize = 200;
 /// Leaks that are counted.
 const COUNTED: usize = 1_000;
 
@@ -130,7 +131,12 @@ impl Searching<'_> {
             }
             Part::File => {
                 let redactor = self.redactor.clone();
-                let place = || format!("the file {}", one_line(&redactor.redact(&name)));
+                let place = || {
+                    format!(
+                        "the file {}",
+                        untrusted::one_line(&redactor.redact(&name), PLACE_MAX)
+                    )
+                };
                 self.text(&one.text, &name, place);
             }
         }

@@ -108,7 +108,7 @@ const FILES: &[(&[Put], &[&str])] = &[
     (&[Settings("[accounts.Play]\nengine = \"claude\"\n")], &["\"Play\" is not a usable name"]),
     (&[Settings("[accounts.x]\n")], &["accounts.x: engine is missing", "engine = \"claude\""]),
     (&[Settings("[accounts.x]\nengine = \"gpt\"\n")], &["\"gpt\" is not one of claude, codex, command, rehearsal"]),
-    (&[Settings("[accounts.x]\nengine = \"gemini\"\n")], &["\"gemini\" is not built yet"]),
+    (&[Settings("[accounts.x]\nengine = \"gemni\"\n")], &["\"gemni\" is not one of", "did you mean \"gemini\"?"]),
     (&[Settings("[slack]\ntrusted = [\"U1\"]\n")], &["slack.trusted: this key is planned"]),
     (&[Settings("[accounts.x]\nengine = \"claude\"\nreserve = \"110%\"\n")],
      &["accounts.x.reserve", "is not a share in quotes"]),

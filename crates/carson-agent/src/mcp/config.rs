@@ -8,8 +8,6 @@ use carson_proc::find_on_path;
 use serde::Deserialize;
 use thiserror::Error;
 
-use crate::mcp::Unfit;
-
 /// Which servers there are.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -93,14 +91,17 @@ fn is_name(name: &str) -> bool {
 }
 
 impl ServerConfig {
-    /// Its program.
-    ///
-    /// # Errors
-    /// When it is not there.
-    pub fn program(&self) -> Result<PathBuf, Unfit> {
-        let named = self.command.first().map(String::as_str).unwrap_or_default();
-        find_on_path(Path::new(named), std::env::var_os("PATH").as_deref())
-            .ok_or_else(|| Unfit::NoProgram(named.to_owned()))
+    /// Its program as it is named.
+    #[must_use]
+    pub fn named(&self) -> &str {
+        self.command.first().map(String::as_str).unwrap_or_default()
+    }
+
+    /// Its program; `None` when it is not there.
+    #[must_use]
+    pub fn program(&self) -> Option<PathBuf> {
+        let path = std::env::var_os("PATH");
+        find_on_path(Path::new(self.named()), path.as_deref())
     }
 }
 

@@ -104,7 +104,10 @@ impl Servers {
     }
 
     async fn add(&mut self, name: &str, config: &ServerConfig, shell: &Shell) -> Result<(), Unfit> {
-        let command = Command::new(config.program()?, shell.place.root())
+        let program = config
+            .program()
+            .ok_or_else(|| Unfit::NoProgram(config.named().to_owned()))?;
+        let command = Command::new(program, shell.place.root())
             .args(config.command.iter().skip(1))
             .exact_env(shell.env.clone());
         let server = match &shell.walls {

@@ -1,6 +1,7 @@
 //! Whether this machine can put layers together, for this user, on the disk of the home.
 
 use std::fs;
+use std::io::ErrorKind;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -90,7 +91,11 @@ pub async fn clones(home: &Home) -> Result<(), String> {
         };
     }
     let found = carson_git::can_clone(&layers, &benches);
-    let found = found.map_err(|error| format!("its disk clones no files ({error})"));
+    let found = found.map_err(|error| match error.kind() {
+        ErrorKind::Unsupported => "its disk clones no files".to_owned(),
+        ErrorKind::CrossesDevices => "layers and benches lie on two disks".to_owned(),
+        _ => format!("no file could be cloned: {error}"),
+    });
     let said = found
         .as_ref()
         .map_or_else(|why| format!("no {why}"), |()| "yes".to_owned());

@@ -76,10 +76,7 @@ fn command(engine: &Engine, session: &Session<'_>) -> Result<Command, EngineErro
             // Carson's own is the first to be met.
             &format!("{}s", session.wall_clock.as_secs() + 60),
         ])
-        .args([
-            "--silence",
-            &format!("{}s", session.silence.as_secs().max(1)),
-        ])
+        .args(["--silence", &format!("{}s", endpoint_silence(session))])
         .stdin_bytes(format!("{}\n\n{}", session.prompt, session.system));
     if given(&session.env, key).is_some() {
         command = command.args(["--api-key-env", key]);
@@ -92,6 +89,12 @@ fn command(engine: &Engine, session: &Session<'_>) -> Result<Command, EngineErro
         command = command.args(["--tools", READS]);
     }
     Ok(command.args(engine.args.iter().cloned()).arg("-"))
+}
+
+/// Seconds that the endpoint may say nothing. The agent knows that it is the endpoint, and tells it as an outage: it is
+/// the first to be met, not Carson's own, which only sees that nothing comes.
+fn endpoint_silence(session: &Session<'_>) -> u64 {
+    (session.silence.as_secs() * 9 / 10).max(1)
 }
 
 /// None of them is required: what one lacks is the porter's to tell.

@@ -34,6 +34,8 @@ pub struct Subject {
     pub tells_cost: bool,
     /// Whether its limit has an end; else it is waited for, until Carson's own patience ends.
     pub tells_reset: bool,
+    /// Whether it waits for its provider no longer than Carson does, and tells that it was the provider.
+    pub tells_silence: bool,
     /// How long it may say nothing before it begins.
     pub starts_within: Duration,
 }
@@ -144,6 +146,7 @@ pub fn claude() -> Subject {
         tells_model: true,
         tells_cost: true,
         tells_reset: true,
+        tells_silence: false,
         starts_within: Duration::from_secs(6),
     }
 }
@@ -162,6 +165,7 @@ pub fn codex() -> Subject {
         tells_model: false,
         tells_cost: false,
         tells_reset: true,
+        tells_silence: false,
         starts_within: Duration::from_secs(6),
     }
 }
@@ -180,6 +184,7 @@ pub fn gemini() -> Subject {
         tells_model: true,
         tells_cost: false,
         tells_reset: true,
+        tells_silence: false,
         starts_within: Duration::from_secs(20),
     }
 }
@@ -198,6 +203,7 @@ pub fn opencode() -> Subject {
         tells_model: false,
         tells_cost: true,
         tells_reset: false,
+        tells_silence: false,
         starts_within: Duration::from_secs(30),
     }
 }
@@ -216,6 +222,8 @@ pub fn command() -> Subject {
             "project_doc_max_bytes=0",
             "-c",
             "analytics.enabled=false",
+            "-c",
+            "skills.include_instructions=false",
             "--dangerously-bypass-approvals-and-sandbox",
             "-",
         ],
@@ -246,6 +254,7 @@ pub fn agent() -> Subject {
         tells_model: false,
         tells_cost: false,
         tells_reset: true,
+        tells_silence: true,
         starts_within: Duration::from_secs(4),
     }
 }

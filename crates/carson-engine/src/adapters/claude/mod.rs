@@ -71,13 +71,14 @@ static CLI: Cli = Cli {
     }),
 };
 
-/// Nothing that is not needed leaves the machine; a limit shows after three tries, not eleven
-/// (the default keeps silent for 183 s).
-const SWITCHES: [(&str, &str); 5] = [
+/// Nothing that is not needed leaves the machine; `@path` in a prompt, which others wrote, is no file that the CLI
+/// reads into it; a limit shows after three tries, not eleven (the default keeps silent for 183 s).
+const SWITCHES: [(&str, &str); 6] = [
     ("CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC", "1"),
     ("DISABLE_AUTOUPDATER", "1"),
     ("DISABLE_TELEMETRY", "1"),
     ("DISABLE_ERROR_REPORTING", "1"),
+    ("CLAUDE_CODE_DISABLE_FILE_MENTIONS", "1"),
     ("CLAUDE_CODE_MAX_RETRIES", "2"),
 ];
 
