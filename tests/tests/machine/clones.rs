@@ -1,14 +1,10 @@
-//! Workspaces that are clones, on each kind of disk that can: the walls hold there, an odd session loses
-//! nothing, and how soon one of many files is ready beside a copy.
+//! Workspaces that are clones, on each kind of disk that can: firings work there, and the walls hold.
 
 use std::fs;
-use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
-use std::time::Duration;
 
-use carson_tests::fleet::{REPO, TestFleet};
-use chrono::DateTime;
+use carson_tests::fleet::TestFleet;
 use nix::sched::{CloneFlags, unshare};
 use serde_json::Value;
 use tempfile::TempDir;
@@ -30,9 +26,6 @@ const HOSTILE: [&str; 6] = [
     "hostile::repository::",
     "faults::place::",
 ];
-
-/// Files of the large repository.
-const LARGE: usize = 57_000;
 
 /// A disk that is mounted for this test and what it starts; it goes with them.
 struct Space {
@@ -223,84 +216,4 @@ fn walls_hold_on(make: &[&str]) {
 #[test]
 fn the_walls_hold_in_clones() {
     walls_hold_on(KINDS[0].1);
-}
-
-/// Many files in the remote, by one pack.
-fn fill(fleet: &TestFleet) {
-    let remote = fleet.git(&["rev-parse", "--absolute-git-dir"]);
-    let import = Command::new("git")
-        .args(["-C", remote.trim(), "fast-import", "--quiet", "--force"])
-        .stdin(Stdio::piped())
-        .spawn();
-    let mut import = import.unwrap();
-    let mut input = std::io::BufWriter::new(import.stdin.take().unwrap());
-    let tip = fleet.git(&["rev-parse", "refs/heads/main"]);
-    write!(
-        input,
-        "commit refs/heads/main\ncommitter a <a@b> 1700000000 +0000\ndata 4\nMany\nfrom {tip}"
-    )
-    .unwrap();
-    for number in 0..LARGE {
-        let text = format!("file {number}\n").repeat(20);
-        let (part, length) = (number / 100, text.len());
-        write!(
-            input,
-            "M 644 inline part-{part:03}/file-{number}.txt\ndata {length}\n{text}\n"
-        )
-        .unwrap();
-    }
-    drop(input);
-    assert!(import.wait().unwrap().success());
-}
-
-/// How long the stage took that makes the workspace.
-fn ready(row: &Value) -> Duration {
-    let stages = row["stages"].as_array().unwrap();
-    let stage = stages
-        .iter()
-        .find(|one| one["name"] == "workspace")
-        .unwrap();
-    let at = |name: &str| DateTime::parse_from_rfc3339(stage[name].as_str().unwrap()).unwrap();
-    (at("ended_at") - at("started_at")).to_std().unwrap()
-}
-
-fn is_ready_on(name: &str, make: &[&str]) {
-    let agent =
-        "date +%s%N > work.txt; git add work.txt; git commit --quiet -m Work; echo '[OK] done'";
-    let role = "stages = [\"execute\"]\n[limits]\nmax_open_prs = 20\n";
-    let fleet = fleet(agent, role);
-    fill(&fleet);
-    let space = Space::of(make);
-    space.below(&fleet);
-    let median = |asked: &str| {
-        kind(&fleet, asked);
-        // The first clones the repository, and makes what is cloned.
-        let mut took: Vec<Duration> = (0..4)
-            .map(|_| {
-                let row = fire(&fleet);
-                assert_eq!(row["outcome"], "OK", "{row:#}");
-                assert_eq!(row["sandbox"]["workspace"], asked, "{row:#}");
-                ready(&row)
-            })
-            .skip(1)
-            .collect();
-        took.sort();
-        println!("{name}, {REPO} of {LARGE} files, {asked}: {took:?}");
-        took[1]
-    };
-    let (clone, copy) = (median("clone"), median("copy"));
-    assert!(
-        clone < copy,
-        "{name}: a clone took {clone:?}, a copy {copy:?}"
-    );
-}
-
-#[test]
-fn a_clone_of_many_files_is_ready_as_a_copy_is_on_btrfs() {
-    is_ready_on(KINDS[0].0, KINDS[0].1);
-}
-
-#[test]
-fn a_clone_of_many_files_is_ready_as_a_copy_is_on_xfs() {
-    is_ready_on(KINDS[1].0, KINDS[1].1);
 }
