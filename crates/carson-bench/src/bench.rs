@@ -253,8 +253,12 @@ impl Bench {
     /// Whether something may lie in it that is not saved: the worktree, or commits in its
     /// repository when the session removed the worktree.
     pub fn may_hold_work(&self) -> bool {
+        // A judge stands in an empty directory, without any repository.
+        let is_empty =
+            |path: &Path| std::fs::read_dir(path).is_ok_and(|mut all| all.next().is_none());
         let held = [self.tree(), self.repository()];
-        held.iter().any(|path| path.symlink_metadata().is_ok())
+        let holds = |path: &PathBuf| path.symlink_metadata().is_ok() && !is_empty(path);
+        held.iter().any(holds)
     }
 
     /// Removes it with everything that a session left in it.
@@ -312,6 +316,12 @@ impl Bench {
     /// The form of that, for sessions; nobody else reads it.
     fn outbox_schema(&self) -> PathBuf {
         self.temp().join("outbox.schema.json")
+    }
+
+    /// Where its execute sessions propose what later ones should know.
+    #[must_use]
+    pub fn lessons(&self) -> PathBuf {
+        self.temp().join("lessons.json")
     }
 
     /// `XDG_RUNTIME_DIR` of the sessions: short, because sockets live there.

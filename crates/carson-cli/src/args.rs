@@ -3,6 +3,7 @@
 pub mod agent;
 pub mod engine;
 pub mod looping;
+pub mod memory;
 pub mod stories;
 
 use std::ffi::OsString;
@@ -20,6 +21,7 @@ use crate::error::EXIT_CODES;
 use agent::Agent;
 use engine::Engine;
 use looping::Loop;
+use memory::Memory;
 use stories::Stories;
 
 /// The heading of what every command takes.
@@ -142,6 +144,11 @@ pub enum Command {
         /// By what they are put together.
         #[arg(long, value_parser = groups(), default_value = "role")]
         by: String,
+    },
+    /// Look at what the fleet remembers, propose, promote and take back.
+    Memory {
+        #[command(subcommand)]
+        action: Memory,
     },
     /// Print a firing's log, and where its transcripts are.
     Logs {
@@ -316,6 +323,7 @@ fn grants() -> impl TypedValueParser<Value = McpGrant> {
                 "Loops: start, stop, roll back, another task, ask the promise; that is any command line, as you"
             }
             McpGrant::Queue => "The queue: issues that roles take up",
+            McpGrant::Memory => "Memory: lessons, of which nobody is told before they are promoted",
         };
         PossibleValue::new(grant.as_str()).help(help)
     });

@@ -210,11 +210,13 @@ pub enum McpGrant {
     Loop,
     /// Issues are filed that roles take up.
     Queue,
+    /// Lessons are proposed, which nobody is told before they are promoted.
+    Memory,
 }
 
 impl McpGrant {
     /// Every one there is.
-    pub const ALL: [Self; 2] = [Self::Loop, Self::Queue];
+    pub const ALL: [Self; 3] = [Self::Loop, Self::Queue, Self::Memory];
 
     /// Its word.
     #[must_use]
@@ -222,6 +224,7 @@ impl McpGrant {
         match self {
             Self::Loop => "loop",
             Self::Queue => "queue",
+            Self::Memory => "memory",
         }
     }
 

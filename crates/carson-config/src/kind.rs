@@ -13,6 +13,8 @@ pub(crate) enum Kind {
     Texts,
     TextMap,
     Bool,
+    /// `true` or `false`; what else is written means the safer of the two.
+    Switch,
     /// A whole number from here on.
     Count(i64),
     /// An amount above nothing.
@@ -49,6 +51,9 @@ impl Kind {
         let named = |form: &&AnyForm| schema["x-form"] == form.name;
         if let Some(form) = FORMS.iter().find(named) {
             return Self::Form(form);
+        }
+        if schema["x-switch"] == true {
+            return Self::Switch;
         }
         // A variant with a comment is a constant of its own.
         let variants = schema["oneOf"].as_array().into_iter().flatten();
@@ -99,6 +104,7 @@ impl Kind {
             },
             Self::Bool if item.is_bool() => Ok(()),
             Self::Bool => want("true or false"),
+            Self::Switch => Ok(()),
             // Larger ones mean nothing, and what is computed from them would overflow.
             Self::Count(least) => match item.as_integer() {
                 Some(number) if number >= *least && number <= i64::from(u32::MAX) => Ok(()),

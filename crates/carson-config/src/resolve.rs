@@ -28,7 +28,7 @@ use crate::role_kind::{
     command, coverage, grant, kind, merges, queue_of, stages, taken_by_somebody, work,
 };
 use crate::role_routes::{Accounts, accounts_of, routes, shares};
-use crate::sections::{accounts, forges, heartbeat, mcp, repos};
+use crate::sections::{accounts, forges, heartbeat, mcp, memory, repos};
 use crate::servers::servers;
 use crate::skills::skills;
 use crate::work::RoleKind;
@@ -95,6 +95,8 @@ pub(crate) fn fleet(
     around.providers = providers(&accounts);
     around.checked_accounts.clone_from(&accounts);
     around.abilities = abilities(&accounts);
+    let names: Vec<AccountName> = accounts.keys().cloned().collect();
+    let memory = memory(raw.memory, &names, &around.paths, &mut check);
     let host = match &raw.fleet.host {
         Some(host) => check.name("fleet.host", host),
         None => None,
@@ -117,6 +119,7 @@ pub(crate) fn fleet(
         housekeeping: raw.housekeeping,
         heartbeat: heartbeat(raw.heartbeat, &around.paths, &mut check),
         mcp: mcp(raw.mcp, &around.paths, &mut check),
+        memory,
         layout: layout.clone(),
     };
     for role in read {

@@ -5,6 +5,8 @@
 mod abilities;
 #[path = "load/egress.rs"]
 mod egress;
+#[path = "load/memory.rs"]
+mod memory;
 #[path = "load/servers.rs"]
 mod servers;
 #[path = "load/templates.rs"]

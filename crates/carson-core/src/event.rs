@@ -8,6 +8,7 @@ use serde::Serialize;
 use serde_json::Value;
 
 use crate::id::{AccountName, RepoName};
+use crate::lesson::{LessonId, LessonState};
 use crate::stage::Stage;
 
 /// What an event is made of, for the documentation.
@@ -185,6 +186,46 @@ events! {
         did: i64,
         /// The same in words.
         said: String,
+    }
+    /// Lessons were found by words alone, because their vectors could not be used.
+    MemoryByWords = "memory.by-words" {
+        /// Why.
+        why: String,
+    }
+    /// Somebody decided about a lesson, or a rule did.
+    MemoryDecided = "memory.decided" {
+        /// Which.
+        lesson: LessonId,
+        /// Where it stands now: `held`, `promoted`, `rejected` or `reverted`.
+        state: LessonState,
+        /// Why.
+        why: String,
+    }
+    /// What a session proposed as lessons had not the form of any.
+    MemoryDropped = "memory.dropped" {
+        /// How many.
+        count: usize,
+        /// What was wrong with the first.
+        why: String,
+    }
+    /// A session, or failures that came again, proposed a lesson.
+    MemoryProposed = "memory.proposed" {
+        /// Which.
+        lesson: LessonId,
+    }
+    /// A firing was told lessons, or they were kept from it on purpose.
+    MemoryRecalled = "memory.recalled" {
+        /// Which.
+        lessons: Vec<LessonId>,
+        /// Whether they were kept from it, so that somebody can compare.
+        off: bool,
+    }
+    /// A candidate tried to steer its judge, a session or a tool.
+    MemorySteering = "memory.steering" {
+        /// Which.
+        lesson: LessonId,
+        /// By what.
+        why: String,
     }
     /// A pause ran out.
     PauseEnded = "pause.ended" {

@@ -22,6 +22,7 @@
 //! - [`breaker`] says what an outcome does to a role's fail streak.
 //! - [`outage`] says when a provider counts as down, and when it is asked again.
 //! - [`forecast`] says what a night will cost, and what ends before it does.
+//! - [`lesson`] has the words of what the fleet remembers.
 //! - [`repetition`] says whether a session goes in circles.
 //! - [`spare`] says what an account's usage window would lose, for a second try of hard work.
 //! - [`section`] is how an entry of a list (a sink, a forge) says what an operator may write of it.
@@ -46,6 +47,7 @@ pub mod event;
 pub mod forecast;
 pub mod id;
 pub mod leaving;
+pub mod lesson;
 pub mod limits;
 pub mod outage;
 pub mod outcome;

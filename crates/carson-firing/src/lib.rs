@@ -46,6 +46,7 @@ mod guidance;
 mod hook_check;
 mod identity_check;
 mod labels;
+pub mod lessons;
 pub mod life;
 pub mod night;
 mod older_drafts;
@@ -93,6 +94,7 @@ pub fn questions() -> Vec<carson_proc::inspector::Kind> {
         Kind::of::<search::Search>(),
         Kind::of::<session::Events>(),
         Kind::of::<stages::outbox::ReadOutbox>(),
+        Kind::of::<lessons::ReadLessons>(),
         Kind::of::<test_results::Compare>(),
         Kind::of::<coverage_report::ReadCoverage>(),
         Kind::of::<carson_bench::layers::Try>(),

@@ -1,7 +1,7 @@
 //! A firing that has a place to work in, and what its sessions are told of it.
 
 use std::ffi::OsString;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use carson_config::Repo;
 use carson_core::limits::Limits;
@@ -31,6 +31,10 @@ pub(crate) struct Brief<'f> {
     pub goes_on: bool,
     /// What the repository tells agents about itself.
     pub guidance: &'f str,
+    /// What the fleet learned before, as a prompt tells it.
+    pub lessons: &'f str,
+    /// Where its execute sessions propose what later ones should know.
+    pub proposals: Option<&'f Path>,
     pub limits: &'f Limits,
 }
 
@@ -50,6 +54,10 @@ pub(crate) struct Placed<'r, 'h> {
     pub place: &'r mut Place,
     /// What the repository tells agents about itself.
     pub guidance: String,
+    /// What the fleet learned before, as a prompt tells it.
+    pub lessons: String,
+    /// Where its execute sessions propose what later ones should know.
+    pub proposals: Option<PathBuf>,
     /// How the promise failed on the untouched base, if it did.
     pub failed_before: Option<FailedBefore>,
 }
@@ -74,6 +82,8 @@ impl Placed<'_, '_> {
             aim: self.place.aim.as_ref().map(|aim| aim.told.as_str()),
             goes_on: self.place.goes_on.is_some(),
             guidance: &self.guidance,
+            lessons: &self.lessons,
+            proposals: self.proposals.as_deref(),
             limits: &ctx.role.limits,
         }
     }

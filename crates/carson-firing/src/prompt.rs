@@ -6,6 +6,7 @@ use carson_config::Role;
 use carson_core::untrusted::is_hidden;
 use carson_core::work::WorkKey;
 use carson_core::{FiringId, Stage};
+use carson_memory::proposals;
 use minijinja::{Environment, UndefinedBehavior, context};
 use sha2::{Digest as _, Sha256};
 use thiserror::Error;
@@ -160,7 +161,7 @@ fn fill(
             base => brief.repo.base.as_str(),
             branch => brief.branch,
             work => context! { number => brief.work.key.number() },
-            task => task(brief, texts),
+            task => task(stage, brief, texts),
             plan => fenced("plan", &texts.plan),
             findings => fenced("findings", &texts.findings),
             diff => fenced("diff", &diff),
@@ -198,7 +199,7 @@ fn template_of(role: &Role, stage: Stage) -> &str {
     }
 }
 
-fn task(brief: &Brief<'_>, texts: &Texts) -> String {
+fn task(stage: Stage, brief: &Brief<'_>, texts: &Texts) -> String {
     let work = brief.work;
     let label = match work.key {
         WorkKey::None => "the role's own task".to_owned(),
@@ -230,8 +231,15 @@ fn task(brief: &Brief<'_>, texts: &Texts) -> String {
             fence("repository rules", &texts.guidance)
         ));
     }
+    if !brief.lessons.is_empty() {
+        task.push_str(&format!("\n\n{}", brief.lessons));
+    }
     if brief.goes_on {
         task.push_str(GOES_ON);
+    }
+    if let Some(file) = brief.proposals.filter(|_| stage == Stage::Execute) {
+        let explained = proposals::explained(file, &brief.repo.name);
+        task.push_str(&format!("\n\n{explained}"));
     }
     task
 }

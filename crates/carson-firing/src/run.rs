@@ -11,6 +11,7 @@ use tracing::info;
 use crate::conclude;
 use crate::ctx::Ctx;
 use crate::ended::{Ended, FiringError};
+use crate::lessons;
 use crate::placed::Placed;
 use crate::prompt;
 use crate::reached::Reached;
@@ -63,6 +64,7 @@ pub async fn run(
     let (mut reached, mut rec) = (Reached::default(), Record::of_row(&row));
     let (halt, findings) = through_the_stages(&ctx, &mut reached, &mut rec).await;
     rec.close_proxy(&ctx).await;
+    lessons::collect(&ctx, &reached).await;
     let repo = reached.taken.as_ref().map(|taken| taken.repo);
     let mut facts = facts::gather((role, repo), &rec, reached.place.as_mut(), halt, findings).await;
     let mends = reached
@@ -124,6 +126,7 @@ async fn stages<'h>(
     let placed = baseline::run(ctx, rec, placed).await?;
     passed_in_the_bench(ctx, rec, &placed);
     let placed = coverage::aim(ctx, rec, placed).await?;
+    let placed = remember(ctx, placed).await;
     let taken = placed.taken;
     let mut executed = match &ctx.role.command {
         Some(line) => match command::run(ctx, rec, placed, line).await? {
@@ -146,6 +149,14 @@ async fn stages<'h>(
     let found = held_against::run(ctx, rec, &mut executed, found).await?;
     wanted::still(ctx, taken).await?;
     Ok(found)
+}
+
+/// What the fleet learned before, for its sessions; and where those that are told of it say what they learned.
+async fn remember<'r, 'h>(ctx: &Ctx<'_>, mut placed: Placed<'r, 'h>) -> Placed<'r, 'h> {
+    placed.lessons = lessons::told(ctx, &placed).await;
+    let asks = !placed.lessons.is_empty() && ctx.role.makes_commits();
+    placed.proposals = asks.then(|| placed.place.bench.lessons());
+    placed
 }
 
 /// What is asked in the bench has passed, or is not asked any more: a streak of failures is over.

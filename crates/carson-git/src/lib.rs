@@ -47,6 +47,7 @@ mod bare;
 mod beside;
 mod branch;
 mod changed_since;
+mod cited;
 mod clone_tree;
 mod cloned;
 mod config;
@@ -93,6 +94,7 @@ mod worktree;
 mod fixture;
 
 pub use branch::{branch_name, is_protected};
+pub use cited::{Cited, FileNow};
 pub use clone_tree::{can_clone, clone_tree};
 pub use config::config_value;
 pub use durable::file_system_of;

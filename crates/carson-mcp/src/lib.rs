@@ -15,7 +15,7 @@
 //! What a tool answers was partly written by models, issues and programs. It leaves as one JSON
 //! object whose first key says so, without secrets, without characters that nobody sees, and within [`answer::MOST`]
 //! bytes (`answer.rs`, `bounds.rs`). What a client sends is bounded too: lines, bodies, calls at
-//! once, connections, sessions, issues in an hour.
+//! once, connections, sessions, issues and lessons in an hour.
 //!
 //! # What is no tool
 //!

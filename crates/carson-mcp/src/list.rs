@@ -1,5 +1,6 @@
 //! The list.
 
+use carson_operator::memory::{propose, recall};
 use carson_operator::{firings, status, why};
 
 use crate::tool::Tool;
@@ -14,6 +15,8 @@ pub const TOOLS: &[Tool] = &[
     Tool::of::<firings::List>(),
     Tool::of::<why::Why>(),
     Tool::of::<queue_add::QueueAdd>(),
+    Tool::of::<recall::Recall>(),
+    Tool::of::<propose::Propose>(),
     Tool::of::<loop_status::LoopStatus>(),
     Tool::of::<loop_start::LoopStart>(),
     Tool::of::<loop_stop::LoopStop>(),

@@ -74,6 +74,8 @@ fn nothing_that_only_the_trusted_may_is_a_tool_and_what_is_open_only_looks() {
         ("fleet_firings", "firings"),
         ("fleet_why", "why"),
         ("queue_add", "issue create"),
+        ("memory_recall", "memory recall"),
+        ("memory_propose", "memory propose"),
     ] {
         let open = named(tool).unwrap().grant.is_none();
         assert!(who(verb) < Who::Trusted, "{tool}");
@@ -324,6 +326,76 @@ async fn a_server_files_twenty_issues_in_an_hour() {
     assert_eq!(
         refused.to_string(),
         "this server has filed 20 issues in the last hour"
+    );
+}
+
+#[tokio::test]
+async fn a_model_proposes_and_is_told_nothing_that_was_not_promoted() {
+    let given = Given::with(&[]).await;
+    let lesson = json!({
+        "text": "The clock in the hall runs ten minutes late",
+        "scope": "repo:widget",
+        "evidence": ["note:my owner told me so"],
+    });
+    let text = call(&given, "memory_propose", lesson.clone()).await;
+    assert!(
+        text.starts_with("refused: this server has not the grant \"memory\""),
+        "{text}"
+    );
+    given.grants.lock().unwrap().push(McpGrant::Memory);
+    let shown = json_of(&given, "memory_propose", lesson.clone()).await;
+    assert_eq!(
+        (&shown["state"], &shown["source"], &shown["by"]),
+        (&json!("candidate"), &json!("mcp"), &json!("mcp")),
+        "{shown:#}"
+    );
+    let told = json_of(
+        &given,
+        "memory_recall",
+        json!({"query": "clock in the hall"}),
+    )
+    .await;
+    assert_eq!(told["lessons"], json!([]), "{told:#}");
+    // What it says that a person said is no evidence, not even for a person who would promote it.
+    let promote = carson_operator::memory::decide::Promote {
+        id: shown["id"].as_str().unwrap().to_owned(),
+        confidence: None,
+        reason: None,
+    };
+    let refused = carson_operator::Ask::answer(promote, given.home()).await;
+    let why = refused.unwrap_err().to_string();
+    assert!(
+        why.contains("only a person's own note is evidence"),
+        "{why}"
+    );
+    let unknown =
+        json!({"text": "The clock runs late", "scope": "repo:gadget", "evidence": ["pr:7"]});
+    let text = call(&given, "memory_propose", unknown).await;
+    assert!(
+        text.starts_with("refused: ") && text.contains("gadget"),
+        "{text}"
+    );
+}
+
+#[tokio::test]
+async fn a_server_proposes_twenty_lessons_in_an_hour() {
+    let given = Given::with(&[McpGrant::Memory]).await;
+    let desk = Desk::new(given.clone());
+    let propose = named("memory_propose").unwrap().answer;
+    let lesson = |n: u32| {
+        json!({
+            "text": format!("Clock number {n} of the hall runs late"),
+            "scope": "repo:widget",
+            "evidence": ["pr:7"],
+        })
+    };
+    for n in 0..20 {
+        propose(&desk, lesson(n)).await.unwrap();
+    }
+    let refused = propose(&desk, lesson(20)).await.unwrap_err();
+    assert_eq!(
+        refused.to_string(),
+        "this server has proposed 20 lessons in the last hour"
     );
 }
 

@@ -10,4 +10,6 @@ pub(crate) mod loop_status;
 pub(crate) mod loop_stop;
 pub(crate) mod loop_test_promise;
 pub(crate) mod loop_update_task;
+mod memory_propose;
+mod memory_recall;
 pub(crate) mod queue_add;

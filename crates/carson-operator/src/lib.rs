@@ -39,6 +39,7 @@ pub mod issues;
 pub mod labels;
 mod list;
 pub mod logs;
+pub mod memory;
 pub mod names;
 pub mod outcomes;
 mod papers;

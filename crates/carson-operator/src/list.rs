@@ -3,8 +3,8 @@
 use crate::verb::Verb;
 use crate::{
     approve, backup, block, breaker, brief, cost, engines, fire, firings, issue_edits, issues,
-    labels, logs, outcomes, pause, prune, pull_ends, pull_reviews, pulls, retry, roles, show,
-    status, stop, usage, why, workspaces,
+    labels, logs, memory, outcomes, pause, prune, pull_ends, pull_reviews, pulls, retry, roles,
+    show, status, stop, usage, why, workspaces,
 };
 
 /// Every verb there is.
@@ -53,6 +53,19 @@ pub const VERBS: &[Verb] = &[
     Verb::of::<engines::List>(),
     Verb::of::<engines::Status>(),
     Verb::of::<engines::Set>(),
+    Verb::of::<memory::list::List>(),
+    Verb::of::<memory::list::Show>(),
+    Verb::of::<memory::recall::Recall>(),
+    Verb::of::<memory::propose::Propose>(),
+    Verb::of::<memory::decide::Promote>(),
+    Verb::of::<memory::decide::Hold>(),
+    Verb::of::<memory::revert::Revert>(),
+    Verb::of::<memory::audit::Audit>(),
+    Verb::of::<memory::exchange::Import>(),
+    Verb::of::<memory::exchange::Export>(),
+    Verb::of::<memory::gate::Gate>(),
+    Verb::of::<memory::gate::Reindex>(),
+    Verb::of::<memory::lift::Lift>(),
     Verb::of::<prune::Prune>(),
     Verb::of::<prune::Discard>(),
     Verb::of::<workspaces::List>(),

@@ -107,6 +107,20 @@ pub enum Refusal {
         /// All of them.
         ids: Vec<FiringId>,
     },
+    /// No lesson of that id.
+    #[error("there is no lesson {0:?}")]
+    NoLesson(String),
+    /// The digits are those of several.
+    #[error("{text:?} names several: {}", .ids.iter().map(ToString::to_string).collect::<Vec<_>>().join(", "))]
+    ManyLessons {
+        /// What was typed.
+        text: String,
+        /// Whose digits these are.
+        ids: Vec<carson_core::lesson::LessonId>,
+    },
+    /// A lesson is not as it would have to be.
+    #[error("{0}")]
+    Lesson(String),
     /// There is nothing to stop.
     #[error("firing {} does not run here: {why}", .id.short())]
     NotRunning {
@@ -214,10 +228,13 @@ impl Refusal {
             Self::Route(error) => error.hint().to_owned(),
             Self::Prune(PruneError::Benches { .. }) => "check who may read CARSON_HOME".to_owned(),
             Self::NotRunning { .. } => "`carson status` lists the firings that run".to_owned(),
-            Self::ManyFirings { .. } => {
+            Self::NoLesson(_) => "`carson memory list` lists them".to_owned(),
+            Self::ManyFirings { .. } | Self::ManyLessons { .. } => {
                 "name one of them with more of its digits; its last eight are its own".to_owned()
             }
-            Self::Field { .. } | Self::Issue { .. } | Self::BenchStays(_) => return None,
+            Self::Field { .. } | Self::Issue { .. } | Self::BenchStays(_) | Self::Lesson(_) => {
+                return None;
+            }
         })
     }
 }

@@ -22,6 +22,7 @@ fn full(schema: &Value) -> Value {
             () if one("string") => json!("x"),
             () if one("boolean") => json!(true),
             () if one("integer") => json!(7),
+            () if one("number") => json!(0.5),
             () if one("array") => json!(["x"]),
             () => panic!("a field of a kind that faces do not know: {field:#}"),
         }

@@ -21,7 +21,7 @@
 //! come that far before. None of them fails because it is repeated.
 //!
 //! Reading order: `db.rs`, `firing.rs` (the rows), `claim.rs`, `progress.rs`, `ending.rs`, `effects.rs`,
-//! `gate.rs`, `stops.rs`, `outages.rs`, `pauses.rs`, `usage.rs`, `used.rs`, `pull_ends.rs`, `checks.rs`, `outbox.rs`, `jobs.rs`; then `sqlite.rs` and
+//! `gate.rs`, `stops.rs`, `outages.rs`, `pauses.rs`, `usage.rs`, `used.rs`, `pull_ends.rs`, `checks.rs`, `outbox.rs`, `jobs.rs`, `lessons/`; then `sqlite.rs` and
 //! `backup.rs`.
 
 pub mod backup;
@@ -39,6 +39,7 @@ mod gate;
 mod host;
 mod jobs;
 mod journal;
+mod lessons;
 mod migrations;
 mod open;
 mod outages;
@@ -64,6 +65,10 @@ pub use events::{EventRow, HostRow};
 pub use firing::{BlockedCall, Firing, StageRow};
 pub use gate::GateQuery;
 pub use jobs::{JobRow, Stale};
+pub use lessons::{
+    Change, Decided, Hit, Judgement, JudgementRow, LessonFilter, LessonFound, LessonRow, NewLesson,
+    Recall, Recalled, Times, ToldFiring, Valid, VectorRow,
+};
 pub use outages::{Outage, Probe};
 pub use outbox::{NewPost, Post, PostKind, Waiting};
 pub use pauses::{PauseRow, PauseScope};

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use cargo_metadata::MetadataCommand;
 
 /// Floor of each crate (docs/ARCHITECTURE.md).
-const FLOORS: [(&str, u32); 22] = [
+const FLOORS: [(&str, u32); 23] = [
     ("carson-core", 0),
     ("carson-hook", 0),
     ("carson-redact", 0),
@@ -21,6 +21,7 @@ const FLOORS: [(&str, u32); 22] = [
     ("carson-agent", 2),
     ("carson-loop", 2),
     ("carson-home", 2),
+    ("carson-memory", 2),
     ("carson-bench", 3),
     ("carson-checks", 3),
     ("carson-firing", 4),

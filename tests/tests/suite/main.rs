@@ -43,6 +43,7 @@ mod listed;
 mod lockfile;
 mod looping;
 mod mcp;
+mod memory;
 mod older;
 mod ordinary_box;
 mod outage;

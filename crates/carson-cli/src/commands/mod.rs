@@ -23,6 +23,7 @@ mod labels;
 mod logs;
 mod looping;
 mod mcp;
+mod memory;
 mod new_role;
 mod outcomes;
 mod pause;
@@ -134,6 +135,7 @@ async fn dispatch(app: &App, command: Command) -> Result<u8, CommandError> {
         } => logs::run(app, id, since, transcripts).await,
         Command::Issue { action } => forge::issue(app, action).await,
         Command::Pr { action } => forge::pr(app, action).await,
+        Command::Memory { action } => memory::run(app, action).await,
         Command::Breaker { action } => breaker::run(app, action).await,
         Command::Block { action } => block::run(app, action).await,
         Command::Labels { action } => labels::run(app, action).await,

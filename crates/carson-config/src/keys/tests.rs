@@ -61,7 +61,7 @@ fn words(kind: &Kind) -> String {
         Kind::Text => "text".into(),
         Kind::Texts => "list of texts".into(),
         Kind::TextMap => "table of texts".into(),
-        Kind::Bool => "true or false".into(),
+        Kind::Bool | Kind::Switch => "true or false".into(),
         Kind::Count(least) => format!("number from {least}"),
         Kind::Amount => "amount above 0".into(),
         Kind::Form(form) => form.name.into(),

@@ -60,7 +60,7 @@ pub(crate) struct McpSection {
     #[schemars(extend("examples" = ["mcp.token"]))]
     pub token_file: Option<String>,
     /// What clients may change: `queue` is to file issues that roles take up, `loop` is to run and change
-    /// loops, and so any command line as you.
+    /// loops, and so any command line as you, `memory` is to propose lessons, which nobody is told before they are promoted.
     #[schemars(extend("examples" = [["queue"]]))]
     pub grant: Vec<String>,
     /// Directories in which, and below which, clients may work with loops; in none without it.

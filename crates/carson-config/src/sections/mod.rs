@@ -3,6 +3,7 @@
 mod account;
 mod forge;
 mod mcp;
+mod memory;
 mod provider;
 mod repo;
 mod upkeep;
@@ -11,6 +12,8 @@ pub(crate) use account::accounts;
 pub(crate) use forge::forges;
 pub use mcp::Mcp;
 pub(crate) use mcp::{McpSection, mcp};
+pub use memory::{AutoPromote, EmbedderAt, Memory};
+pub(crate) use memory::{MemorySection, memory};
 pub(crate) use repo::repos;
 pub use upkeep::{Heartbeat, HeartbeatUrl, Housekeeping};
 pub(crate) use upkeep::{HeartbeatSection, heartbeat};

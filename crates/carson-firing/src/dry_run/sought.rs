@@ -342,6 +342,8 @@ pub(super) fn told(
         aim: sought.aim.as_deref(),
         goes_on: false,
         guidance: "",
+        lessons: "",
+        proposals: None,
         limits: &role.limits,
     };
     let filling = Filling {

@@ -55,6 +55,8 @@ fn brief<'b>(repo: &'b Repo, work: &'b Work, role: &'b Role) -> Brief<'b> {
         aim: Some("file: src/a.rs"),
         goes_on: true,
         guidance: "AGENTS.md:\n\nUse tabs.",
+        lessons: "",
+        proposals: None,
         limits: &role.limits,
     }
 }

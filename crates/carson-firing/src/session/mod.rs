@@ -5,6 +5,7 @@
 //! happens, so that no other firing walks into the same wall; so does a provider that is down for
 //! everybody (`outage.rs`).
 
+pub(crate) mod alone;
 mod ask;
 mod capability;
 mod drive;

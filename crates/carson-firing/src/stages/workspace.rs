@@ -131,6 +131,8 @@ pub(crate) async fn run<'r, 'h>(
     let mut placed = Placed {
         taken,
         guidance,
+        lessons: String::new(),
+        proposals: None,
         place,
         failed_before: None,
     };

@@ -11,6 +11,7 @@ mod egress;
 mod fixture;
 mod jobs;
 mod kinds;
+mod lessons;
 mod openings;
 mod outages;
 mod outbox;

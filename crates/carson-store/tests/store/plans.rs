@@ -213,7 +213,25 @@ async fn work(store: &Store) {
     store.post_failed(post.id, "e", Some(at(3))).await.unwrap();
     store.post_sent(post.id, Some("1.1"), at(3)).await.unwrap();
     store.thread_ts("slack", id).await.unwrap();
+    remember(store, id).await;
     store.pending_posts().await.unwrap();
     store.threads(id).await.unwrap();
     store.waiting_posts().await.unwrap();
+}
+
+/// What is asked of lessons in a firing, and of one of them.
+async fn remember(store: &Store, id: carson_core::FiringId) {
+    let new = crate::lessons::believed(store, "cache", 1).await;
+    let seq = store.lesson(new.id).await.unwrap().unwrap().seq;
+    let change = crate::lessons::change(3, 3, carson_core::lesson::LessonState::Held);
+    store.change_lesson(new.id, &change).await.unwrap();
+    store.lesson_history(seq).await.unwrap();
+    store.lesson_evidence(seq).await.unwrap();
+    store.lessons_alike("cache").await.unwrap();
+    store.judgements(seq).await.unwrap();
+    store.judges_asked_since(at(1)).await.unwrap();
+    store.firings_told(seq, 5).await.unwrap();
+    store.firings_with_recall(at(1), 5).await.unwrap();
+    store.recall_of(id).await.unwrap();
+    store.vectors_after("m", 0, 5).await.unwrap();
 }

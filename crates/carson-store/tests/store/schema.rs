@@ -1,4 +1,4 @@
-//! The two migrations make the same tables.
+//! The two migrations make the same tables, but for those by which each finds words.
 
 use std::collections::BTreeSet;
 
@@ -38,7 +38,8 @@ async fn sqlite_columns(pool: &SqlitePool) -> BTreeSet<Column> {
         "SELECT t.name, c.name, c.type, c.\"notnull\" = 0 AND c.type || c.pk <> 'INTEGER1' \
          FROM sqlite_master t JOIN pragma_table_info(t.name) c \
          WHERE t.type = 'table' AND t.name NOT LIKE '\\_sqlx%' ESCAPE '\\' \
-         AND t.name NOT LIKE 'sqlite\\_%' ESCAPE '\\'",
+         AND t.name NOT LIKE 'sqlite\\_%' ESCAPE '\\' \
+         AND t.name NOT LIKE 'lesson\\_words%' ESCAPE '\\'",
     );
     let rows = rows.fetch_all(pool).await.unwrap();
     rows.iter()
@@ -64,7 +65,7 @@ fn kind(declared: &str) -> &'static str {
         "INTEGER" | "bigint" => "whole number",
         "REAL" | "double precision" => "number",
         "TEXT" | "text" | "timestamp with time zone" => "text or time",
-        "BLOB" | "uuid" => "id",
+        "BLOB" | "uuid" | "bytea" => "id or bytes",
         other => panic!("neither migration should say {other}"),
     }
 }
@@ -82,7 +83,8 @@ async fn postgres_indexes(pool: &PgPool) -> BTreeSet<(String, bool)> {
     let rows = sqlx::query(
         "SELECT indexname::text, indexdef LIKE 'CREATE UNIQUE%' FROM pg_indexes \
          WHERE schemaname = 'public' AND indexname NOT LIKE '%\\_pkey' \
-         AND indexname NOT LIKE '%\\_key'",
+         AND indexname NOT LIKE '%\\_key' \
+         AND indexname <> 'lesson_words'",
     );
     let rows = rows.fetch_all(pool).await.unwrap();
     rows.iter().map(|row| (row.get(0), row.get(1))).collect()

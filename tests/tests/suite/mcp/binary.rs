@@ -16,7 +16,7 @@ use super::scene::{Server, calls, errand, fleet, holds, make_loop, mcp};
 #[test]
 fn every_tool_answers_and_the_end_of_its_input_ends_it() {
     let fleet = fleet();
-    let mut server = Server::begun(mcp(&fleet, &["--grant", "loop,queue"]));
+    let mut server = Server::begun(mcp(&fleet, &["--grant", "loop,queue,memory"]));
     for (tool, arguments, wanted) in calls() {
         let (text, refuses) = server.call(tool, arguments);
         assert!(!refuses && holds(&text, wanted), "{tool}: {text}");
@@ -105,7 +105,7 @@ fn what_it_cannot_be_given_is_said_before_anything_is_served() {
     for (args, says) in [
         (
             vec!["mcp", "--grant", "all"],
-            "[possible values: loop, queue]",
+            "[possible values: loop, queue, memory]",
         ),
         (
             vec!["mcp", "--root", "nowhere"],

@@ -70,7 +70,7 @@ async fn claude_code_calls_every_tool() {
         .into_iter()
         .map(|(name, arguments, _)| (name, arguments))
         .collect();
-    let server = stdio(&fleet, &["--grant", "loop,queue"]);
+    let server = stdio(&fleet, &["--grant", "loop,queue,memory"]);
     let results = session(&fleet, server, &asked).await;
     for (result, (name, _, wanted)) in results.iter().zip(calls()) {
         assert!(

@@ -76,7 +76,7 @@ async fn codex_calls_every_tool() {
     let fleet = fleet();
     let settings = [
         format!("mcp_servers.carson.command={:?}", fleet.binary()),
-        "mcp_servers.carson.args=[\"mcp\", \"--grant\", \"loop,queue\"]".to_owned(),
+        "mcp_servers.carson.args=[\"mcp\", \"--grant\", \"loop,queue,memory\"]".to_owned(),
         format!("mcp_servers.carson.env={{CARSON_HOME={:?}}}", fleet.home()),
     ];
     let asked: Vec<(&str, Value)> = calls()

@@ -93,7 +93,7 @@ fn the_official_sdk_calls_every_tool_over_pipes() {
     let program = fleet.binary().display().to_string();
     let said = talk(
         &fleet,
-        &["stdio", &program, "mcp", "--grant", "loop,queue"],
+        &["stdio", &program, "mcp", "--grant", "loop,queue,memory"],
         &with_two_wrong_ones(),
     );
     assert_all(&said);
@@ -103,7 +103,7 @@ fn the_official_sdk_calls_every_tool_over_pipes() {
 fn the_official_sdk_calls_every_tool_over_http() {
     let fleet = fleet();
     let roots = format!(
-        "grant = [\"loop\", \"queue\"]\nroots = [{:?}]\n",
+        "grant = [\"loop\", \"queue\", \"memory\"]\nroots = [{:?}]\n",
         errand(&fleet)
     );
     let served = Served::by(&fleet, &roots);

@@ -59,6 +59,9 @@ pub fn make_loop(fleet: &TestFleet, promise: &str, task: &str, attempts: u32) ->
 /// A call of every tool, in an order in which each has an answer; and what that holds.
 pub fn calls() -> Vec<(&'static str, Value, &'static str)> {
     let new = json!({"title": "Wind the clocks", "body": "All of them.", "priority": "p2"});
+    let lesson = json!({
+        "text": "The clock in the hall runs late", "scope": "repo:widget", "evidence": ["pr:7"],
+    });
     let calls = vec![
         ("fleet_status", json!({}), "\"fleet\":\"test\""),
         (
@@ -68,6 +71,12 @@ pub fn calls() -> Vec<(&'static str, Value, &'static str)> {
         ),
         ("fleet_why", json!({"what": "issue-1"}), "\"number\":1"),
         ("queue_add", new, "\"labels\":[\"for:hand\",\"p2\"]"),
+        ("memory_propose", lesson, "\"state\":\"candidate\""),
+        (
+            "memory_recall",
+            json!({"query": "the clock in the hall"}),
+            "\"lessons\":[]",
+        ),
         ("loop_status", json!({}), "\"status\":\"exhausted\""),
         ("loop_history", json!({"limit": 3}), "tried it"),
         (

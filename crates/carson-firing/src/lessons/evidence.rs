@@ -1,0 +1,185 @@
+//! Looks where evidence points.
+
+use carson_config::Repo;
+use carson_core::RepoName;
+use carson_core::lesson::{Evidence, LessonSource};
+use carson_forge::{Forge, ForgeError};
+use carson_git::{Cited, FileNow, Mirror, Oid};
+use carson_home::Home;
+use carson_memory::found::{Found, Now, Piece};
+use carson_store::Found as FoundFiring;
+use tracing::warn;
+
+/// Characters of an issue or a pull request that are compared with a claim.
+const TEXT: usize = 8_000;
+
+/// Who looks, and in which repository.
+pub struct Look<'h> {
+    home: &'h Home,
+    repo: Option<&'h Repo>,
+    mirror: Option<(Mirror, Oid)>,
+    forge: Option<Result<Forge, String>>,
+}
+
+impl<'h> Look<'h> {
+    /// Looks in this repository of the fleet.
+    pub async fn at(home: &'h Home, repo: Option<&RepoName>) -> Look<'h> {
+        let repo = repo.and_then(|name| home.fleet.repos.get(name));
+        let mirror = match repo {
+            None => None,
+            Some(repo) => {
+                let mirror = home.mirror(repo);
+                let base = mirror.resolve(&repo.base).await.ok();
+                base.map(|base| (mirror, base))
+            }
+        };
+        Self {
+            home,
+            repo,
+            mirror,
+            forge: None,
+        }
+    }
+
+    /// The same, once the newest commits are there.
+    pub async fn fetched(home: &'h Home, repo: Option<&RepoName>) -> Look<'h> {
+        let known = repo.and_then(|name| home.fleet.repos.get(name));
+        if let Some(known) = known
+            && let Err(error) = home.mirror(known).refresh().await
+        {
+            warn!(%error, repo = %known.name, "evidence is looked up in what was fetched before");
+        }
+        Self::at(home, repo).await
+    }
+
+    /// What is there. `source` is who names it: what a person says is evidence, what a session says a person said is none.
+    pub async fn piece(&mut self, evidence: &Evidence, source: LessonSource) -> Piece {
+        let found = match evidence {
+            Evidence::File { .. } => return self.file(evidence).await,
+            Evidence::Pull(number) => self.asked(*number, true).await,
+            Evidence::Issue(number) => self.asked(*number, false).await,
+            Evidence::Firing(id) => self.firing(id).await,
+            Evidence::Note(_) if source == LessonSource::Operator => Found::Said,
+            Evidence::Note(_) => Found::Missing("only a person's own note is evidence".to_owned()),
+        };
+        Piece {
+            evidence: evidence.clone(),
+            found,
+        }
+    }
+
+    /// The same of a file alone: nobody is asked but the mirror.
+    pub async fn file(&self, evidence: &Evidence) -> Piece {
+        let Evidence::File {
+            path,
+            commit,
+            lines,
+        } = evidence
+        else {
+            return piece(evidence, Found::Unknown("it is no file".to_owned()));
+        };
+        let Some((mirror, base)) = &self.mirror else {
+            let why = match self.repo {
+                Some(repo) => format!("nobody fetched {} yet", repo.name),
+                None => "it names no repository of the fleet".to_owned(),
+            };
+            return piece(evidence, Found::Missing(why));
+        };
+        let lines = lines.map(|lines| (lines.first, lines.last));
+        let missing = |why: &str| Found::Missing(why.to_owned());
+        let found = match mirror.cited(base, commit, path, lines).await {
+            Ok(Cited::Lines { text, now }) => Found::Lines {
+                text,
+                now: match now {
+                    FileNow::Same => Now::Same,
+                    FileNow::Changed => Now::Changed,
+                    FileNow::Gone => Now::Gone,
+                },
+            },
+            Ok(Cited::NoCommit) => missing("there is no such commit"),
+            Ok(Cited::Elsewhere) => missing("the base does not have that commit in its history"),
+            Ok(Cited::NoFile) => missing("the commit has no such file of text"),
+            Ok(Cited::NoLines { has }) => Found::Missing(format!("the file has {has} lines")),
+            Err(error) => Found::Unknown(error.to_string()),
+        };
+        piece(evidence, found)
+    }
+
+    async fn asked(&mut self, number: u64, is_pull: bool) -> Found {
+        let Some(repo) = self.repo else {
+            return Found::Missing("it names no repository of the fleet".to_owned());
+        };
+        if self.forge.is_none() {
+            let opened = self.home.forge(repo).await;
+            self.forge = Some(opened.map_err(|error| error.to_string()));
+        }
+        let forge = match &self.forge {
+            Some(Ok(forge)) => forge,
+            Some(Err(why)) => return Found::Unknown(why.clone()),
+            None => return Found::Unknown("the forge was not opened".to_owned()),
+        };
+        let text = match is_pull {
+            true => forge
+                .pull(number)
+                .await
+                .map(|pull| format!("{}\n{}", pull.title, pull.body)),
+            false => forge
+                .issue(number)
+                .await
+                .map(|issue| format!("{}\n{}", issue.title, issue.body)),
+        };
+        match text {
+            Ok(text) => Found::There {
+                text: text.chars().take(TEXT).collect(),
+            },
+            Err(error @ ForgeError::NotFound { .. }) => Found::Missing(error.to_string()),
+            Err(error) => Found::Unknown(error.to_string()),
+        }
+    }
+
+    async fn firing(&self, id: &str) -> Found {
+        match self.home.store.find_firing(id).await {
+            Ok(FoundFiring::One(row)) => {
+                let repo = row.repo.as_ref().map_or("", |repo| repo.as_str());
+                let outcome = row
+                    .outcome
+                    .map(|outcome| outcome.to_string())
+                    .unwrap_or_default();
+                let (title, reason) = (
+                    row.title.unwrap_or_default(),
+                    row.reason.unwrap_or_default(),
+                );
+                let text = format!(
+                    "In {repo}, firings of {} end {outcome}: {title} {reason}",
+                    row.role
+                );
+                Found::There { text }
+            }
+            Ok(FoundFiring::Nothing) => Found::Missing("there is no such firing".to_owned()),
+            Ok(FoundFiring::Many(_)) => Found::Missing("it names several firings".to_owned()),
+            Err(error) => Found::Unknown(error.to_string()),
+        }
+    }
+}
+
+fn piece(evidence: &Evidence, found: Found) -> Piece {
+    Piece {
+        evidence: evidence.clone(),
+        found,
+    }
+}
+
+/// What is found where all of these point.
+pub async fn look(
+    home: &Home,
+    repo: Option<&RepoName>,
+    evidence: &[Evidence],
+    source: LessonSource,
+) -> Vec<Piece> {
+    let mut look = Look::fetched(home, repo).await;
+    let mut pieces = Vec::new();
+    for one in evidence {
+        pieces.push(look.piece(one, source).await);
+    }
+    pieces
+}

@@ -1,0 +1,196 @@
+//! What a firing is told of what the fleet learned, before it plans.
+
+use std::collections::BTreeMap;
+
+use carson_config::read_secret;
+use carson_core::Event;
+use carson_core::RepoName;
+use carson_core::lesson::{Evidence, LessonState};
+use carson_home::Home;
+use carson_memory::block::{Told, block};
+use carson_memory::canon::canon;
+use carson_memory::found::Piece;
+use carson_memory::holdout::is_held_out;
+use carson_memory::recall::{Answer, Match, Meaning, Wanted, recall};
+use carson_memory::scopes::{Place, paths_in};
+use carson_memory::vectors::Embedder;
+use carson_store::{Change, Decided, Recall, Recalled, StoreError, Times};
+use tracing::warn;
+
+use super::evidence::Look;
+use crate::ctx::Ctx;
+use crate::placed::Placed;
+use crate::prompt::fence;
+
+/// Characters of a task that are searched with.
+const TASK: usize = 8_000;
+/// Matches beyond those that are told, in case some of them are contradicted.
+const SPARE: usize = 3;
+
+/// The part of the prompts that tells lessons; empty where there is none. Whatever goes wrong, the firing goes on.
+pub(crate) async fn told(ctx: &Ctx<'_>, placed: &Placed<'_, '_>) -> String {
+    let memory = &ctx.home.fleet.memory;
+    if !memory.recall || memory.killed || ctx.is_only_asked || !ctx.role.kind.has_sessions() {
+        return String::new();
+    }
+    match found(ctx, placed).await {
+        Ok(text) => text,
+        Err(error) => {
+            warn!(firing.id = %ctx.id, %error, "no lessons: the store does not answer");
+            String::new()
+        }
+    }
+}
+
+async fn found(ctx: &Ctx<'_>, placed: &Placed<'_, '_>) -> Result<String, StoreError> {
+    let memory = &ctx.home.fleet.memory;
+    let work = &placed.taken.work;
+    let text: String = format!("{}\n{}", work.title, work.body)
+        .chars()
+        .take(TASK)
+        .collect();
+    let wanted = Wanted {
+        place: Some(Place {
+            repo: Some(placed.taken.repo.name.clone()),
+            role: Some(ctx.role.name.clone()),
+            paths: paths_in(&text),
+        }),
+        text,
+        times: Times::now(ctx.now()),
+        limit: memory.limit + SPARE,
+        threshold: memory.threshold,
+    };
+    let mut meaning = Meaning::of(embedder(ctx.home));
+    let answer = recall(ctx.store(), &mut meaning, &wanted).await?;
+    if let Some(why) = &answer.fell_back {
+        let why = ctx.redacted(why);
+        ctx.event(&Event::MemoryByWords { why }).await;
+    }
+    let mode = if answer.fused { "fused" } else { "words" };
+    let told = sure(ctx, answer).await?;
+    let shown = block(told, memory.tokens, fence);
+    let Some((text, kept)) = shown else {
+        return Ok(String::new());
+    };
+    // Only who would be told something can be compared with who was.
+    let off = is_held_out(ctx.id, memory.holdout);
+    let text = if off { String::new() } else { text };
+    note(ctx, (off, mode), &text, &kept).await?;
+    Ok(text)
+}
+
+/// What may be told, each as what; what the code contradicts is held.
+async fn sure(ctx: &Ctx<'_>, answer: Answer) -> Result<Vec<Told>, StoreError> {
+    let mut looks: BTreeMap<Option<RepoName>, Look<'_>> = BTreeMap::new();
+    let mut told = Vec::new();
+    for one in answer.matches {
+        if told.len() == ctx.home.fleet.memory.limit {
+            break;
+        }
+        let repo = one.row.lesson.repo.clone();
+        if !looks.contains_key(&repo) {
+            let look = Look::at(ctx.home, repo.as_ref()).await;
+            looks.insert(repo.clone(), look);
+        }
+        let evidence = ctx.store().lesson_evidence(one.row.seq).await?;
+        let Some(look) = looks.get(&repo) else {
+            continue;
+        };
+        let pieces = file_pieces(look, &evidence).await;
+        match canon(one.row.now.confidence, &pieces) {
+            Ok(canon) => told.push(Told {
+                id: one.row.lesson.id,
+                text: one.row.lesson.text.clone(),
+                severity: one.row.lesson.severity,
+                canon,
+                evidence,
+                score: one.score,
+            }),
+            Err(why) => hold(ctx, &one, &why).await?,
+        }
+    }
+    Ok(told)
+}
+
+/// What became of the files among these.
+pub async fn file_pieces(look: &Look<'_>, evidence: &[Evidence]) -> Vec<Piece> {
+    let mut pieces = Vec::new();
+    for one in evidence
+        .iter()
+        .filter(|one| matches!(one, Evidence::File { .. }))
+    {
+        pieces.push(look.file(one).await);
+    }
+    pieces
+}
+
+/// A person decides whether it is still so.
+async fn hold(ctx: &Ctx<'_>, one: &Match, why: &str) -> Result<(), StoreError> {
+    let lesson = &one.row.lesson;
+    let held = Change {
+        n: one.row.now.n + 1,
+        at: ctx.now(),
+        state: LessonState::Held,
+        valid: None,
+        confidence: one.row.now.confidence,
+        by: "carson".to_owned(),
+        why: format!("contradicted: {why}"),
+        undoes: None,
+    };
+    // Who decided meanwhile knows better.
+    if ctx.store().change_lesson(lesson.id, &held).await? != Decided::Done {
+        return Ok(());
+    }
+    ctx.event(&Event::MemoryDecided {
+        lesson: lesson.id,
+        state: LessonState::Held,
+        why: held.why,
+    })
+    .await;
+    Ok(())
+}
+
+async fn note(
+    ctx: &Ctx<'_>,
+    (off, mode): (bool, &str),
+    text: &str,
+    kept: &[Told],
+) -> Result<(), StoreError> {
+    let recalled = |one: &Told| Recalled {
+        lesson: one.id,
+        score: one.score,
+        canon: one.canon.to_string(),
+    };
+    let told = Recall {
+        firing: ctx.id,
+        at: ctx.now(),
+        off,
+        mode: mode.to_owned(),
+        block: text.to_owned(),
+        lessons: kept.iter().map(recalled).collect(),
+    };
+    ctx.store().note_recall(&told).await?;
+    let lessons = kept.iter().map(|one| one.id).collect();
+    ctx.event(&Event::MemoryRecalled { lessons, off }).await;
+    Ok(())
+}
+
+/// What makes vectors, where the settings name it and it can be used.
+#[must_use]
+pub fn embedder(home: &Home) -> Option<Embedder> {
+    let at = home.fleet.memory.embedder.as_ref()?;
+    let key = match &at.key_file {
+        None => None,
+        Some(file) => match read_secret(file) {
+            Ok(key) => {
+                home.redactor.learn([key.clone()]);
+                Some(key)
+            }
+            Err(error) => {
+                warn!(%error, "the embedder's key cannot be read");
+                return None;
+            }
+        },
+    };
+    Embedder::new(&at.url, &at.model, key).ok()
+}

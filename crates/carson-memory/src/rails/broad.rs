@@ -1,0 +1,53 @@
+//! It claims no more than its scope, and its scope is no wider than what it rests on.
+
+use carson_core::lesson::{Evidence, LessonSource, Scope};
+
+use super::phrases::{Phrase, first};
+use super::rail::{Breach, Known};
+use crate::folded;
+
+/// They speak of more than one repository can show.
+const EVERYWHERE: &[Phrase] = &[
+    "all|every|any|each|across|whole|entire ~repo|repos|repository|repositories|project|projects|codebase|codebases|fleet|agents|roles|sessions|firings|languages|teams|organisation|organization|company|software|programs|models",
+    "always ~everywhere|anywhere|regardless",
+    "everywhere|universally|globally|anywhere",
+    "in general|principle",
+    "no matter what|which|where",
+    "best practice|practices",
+    "every time|task|issue|change|commit|line|file|function|developer|engineer|programmer",
+    "all code|software|systems|tests|changes|commits|files|developers",
+    "as a rule",
+    "generally|typically|usually",
+];
+
+pub(super) fn breach(known: &Known<'_>) -> Option<Breach> {
+    let candidate = known.candidate;
+    if candidate.source == LessonSource::Operator {
+        return None;
+    }
+    let holds = |why: &str| Some(Breach::Holds(why.to_owned()));
+    match &candidate.scope {
+        Scope::Fleet => return holds("only a person can say what holds for the whole fleet"),
+        Scope::Path(glob) if matches_all(glob) => {
+            return holds("its pattern matches every file: name a repository, or fewer files");
+        }
+        Scope::Role(_) if !shows_a_firing(&candidate.evidence) => {
+            return holds("what holds for a role is shown by a firing of it");
+        }
+        _ => {}
+    }
+    let phrase = first(&folded::words(&candidate.text), EVERYWHERE)?;
+    let phrase: String = phrase.chars().take(30).collect();
+    holds(&format!("it claims more than its scope shows ({phrase})"))
+}
+
+fn matches_all(glob: &str) -> bool {
+    glob.split('/')
+        .all(|part| part.chars().all(|c| "*?.".contains(c)))
+}
+
+fn shows_a_firing(evidence: &[Evidence]) -> bool {
+    evidence
+        .iter()
+        .any(|one| matches!(one, Evidence::Firing(_)))
+}
