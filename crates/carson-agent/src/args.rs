@@ -4,7 +4,6 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::Parser;
-use clap::builder::NonEmptyStringValueParser;
 use url::Url;
 
 use crate::bounds::{Bounds, Preset};
@@ -38,7 +37,7 @@ pub struct Args {
     pub task: String,
     /// A command line; its exit code 0, and nothing else, is done. Runs after each step in which
     /// something was done; what it prints is the model's next message.
-    #[arg(long, value_name = "CMD", value_parser = NonEmptyStringValueParser::new())]
+    #[arg(long, value_name = "CMD", value_parser = some_words)]
     pub until: Option<String>,
     /// The directory that is worked on.
     #[arg(long, value_name = "DIR", default_value = ".")]
@@ -48,7 +47,7 @@ pub struct Args {
     #[arg(long, value_name = "URL", help_heading = ENDPOINT)]
     pub base_url: Url,
     /// The model's name there.
-    #[arg(long, value_name = "NAME", help_heading = ENDPOINT)]
+    #[arg(long, value_name = "NAME", value_parser = some_words, help_heading = ENDPOINT)]
     pub model: String,
     /// A variable that holds the API key; commands do not see it.
     #[arg(long, value_name = "NAME", help_heading = ENDPOINT, conflicts_with = "api_key_file")]
@@ -68,13 +67,13 @@ pub struct Args {
     #[arg(long, value_name = "NAME", help_heading = BOUNDS)]
     pub preset: Option<Preset>,
     /// Answers of the model [default: 50].
-    #[arg(long, value_name = "N", help_heading = BOUNDS)]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..), help_heading = BOUNDS)]
     pub max_turns: Option<u32>,
     /// Tool calls; the one above is not made [default: 200].
     #[arg(long, value_name = "N", help_heading = BOUNDS)]
     pub max_tool_calls: Option<u32>,
     /// Iterations: an answer and what came of it [default: 50].
-    #[arg(long, value_name = "N", help_heading = BOUNDS)]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..), help_heading = BOUNDS)]
     pub max_iterations: Option<u32>,
     /// Time of everything together, such as 90s or 30m [default: 30m].
     #[arg(long, value_name = "TIME", value_parser = time, help_heading = BOUNDS)]
@@ -150,6 +149,14 @@ fn context_tokens(text: &str) -> Result<usize, String> {
     }
 }
 
+/// A text with something in it: a variable that was not set leaves blanks.
+fn some_words(text: &str) -> Result<String, &'static str> {
+    match text.trim() {
+        "" => Err("it is blank"),
+        _ => Ok(text.to_owned()),
+    }
+}
+
 /// `90s`, `30m`, `2h`.
 fn time(text: &str) -> Result<Duration, String> {
     let wrong = || format!("{text:?} is no time such as 90s, 30m or 2h");
@@ -220,6 +227,9 @@ mod tests {
         assert!(parsed(&["--no-walls", "--network"]).is_err());
         assert!(parsed(&["--tools", "read_file,fly"]).is_err());
         assert!(parsed(&["--context-tokens", "100"]).is_err());
+        for blank in [["--until", " "], ["--until", ""], ["--max-turns", "0"]] {
+            assert!(parsed(&blank).is_err(), "{blank:?}");
+        }
         assert_eq!(
             parsed(&["--tools", "list,grep"]).unwrap().tools,
             ["list", "grep"]

@@ -33,6 +33,12 @@ pub enum KeyError {
     /// The model can read it.
     #[error("--api-key-file {0:?}: it lies in the working directory, where the model can read it")]
     Inside(PathBuf),
+    /// Commands could read it.
+    #[error("--api-key-file {0:?}: --read or --write gives it to commands; move it, or name less")]
+    Given(PathBuf),
+    /// It cannot be sent.
+    #[error("{0}: it is not one line of visible ASCII characters, so it is no key")]
+    Odd(String),
     /// It holds none.
     #[error("--api-key-file {0:?}: it holds no key")]
     Empty(PathBuf),
@@ -56,7 +62,7 @@ impl Key {
         is_its_own || key.is_some_and(|key| value.to_string_lossy().contains(key))
     }
 
-    /// The key of a variable or of a file.
+    /// The key of a variable or of a file, which is neither in the place nor in what commands are given beside.
     ///
     /// # Errors
     /// When it is named and cannot be used.
@@ -64,6 +70,7 @@ impl Key {
         variable: Option<&str>,
         file: Option<&Path>,
         place: &Place,
+        given: &[PathBuf],
     ) -> Result<Self, KeyError> {
         let value = match (variable, file) {
             (Some(name), _) => {
@@ -72,9 +79,9 @@ impl Key {
                 if value.is_empty() {
                     return Err(KeyError::NoVariable(name.to_owned()));
                 }
-                Some(SecretString::from(value))
+                Some(secret(value).ok_or_else(|| KeyError::Odd(format!("--api-key-env {name}")))?)
             }
-            (None, Some(path)) => Some(read(path, place)?),
+            (None, Some(path)) => Some(read(path, place, given)?),
             (None, None) => None,
         };
         Ok(Self {
@@ -84,12 +91,21 @@ impl Key {
     }
 }
 
-fn read(path: &Path, place: &Place) -> Result<SecretString, KeyError> {
+/// What can stand in a header.
+fn secret(key: &str) -> Option<SecretString> {
+    let fits = key.bytes().all(|byte| byte.is_ascii_graphic());
+    fits.then(|| SecretString::from(key))
+}
+
+fn read(path: &Path, place: &Place, given: &[PathBuf]) -> Result<SecretString, KeyError> {
     let at = || path.to_owned();
     let failed = |source| KeyError::Io { path: at(), source };
     let real = path.canonicalize().map_err(failed)?;
     if real.starts_with(place.root()) {
         return Err(KeyError::Inside(at()));
+    }
+    if given.iter().any(|given| real.starts_with(given)) {
+        return Err(KeyError::Given(at()));
     }
     let about = real.metadata().map_err(failed)?;
     if !about.is_file() || about.len() > LONGEST {
@@ -101,7 +117,7 @@ fn read(path: &Path, place: &Place) -> Result<SecretString, KeyError> {
     let text = std::fs::read_to_string(&real).map_err(failed)?;
     match text.trim() {
         "" => Err(KeyError::Empty(at())),
-        key => Ok(SecretString::from(key)),
+        key => secret(key).ok_or_else(|| KeyError::Odd(format!("--api-key-file {path:?}"))),
     }
 }
 
@@ -111,6 +127,10 @@ mod tests {
     use std::os::unix::fs::PermissionsExt;
 
     use super::*;
+
+    fn root(dir: &tempfile::TempDir) -> PathBuf {
+        dir.path().canonicalize().unwrap()
+    }
 
     #[test]
     fn a_file_is_for_us_alone_and_out_of_the_models_reach() {
@@ -125,17 +145,24 @@ mod tests {
         let (good, bad) = (dir.path().join("key"), work.join("key"));
         write(&good, " k-123\n", 0o600);
         write(&bad, "k-123", 0o600);
-        let key = |path: &Path| Key::of(None, Some(path), &place);
+        let key = |path: &Path| Key::of(None, Some(path), &place, &[]);
         assert_eq!(key(&good).unwrap().value.unwrap().expose_secret(), "k-123");
         assert!(matches!(key(&bad), Err(KeyError::Inside(_))));
         let link = dir.path().join("link");
         std::os::unix::fs::symlink(&bad, &link).unwrap();
         assert!(matches!(key(&link), Err(KeyError::Inside(_))));
+        let given = [root(&dir).join("keys"), root(&dir)];
+        let read = Key::of(None, Some(&good), &place, &given);
+        assert!(matches!(read, Err(KeyError::Given(_))));
+        for odd in ["k-1\nk-2\n", "k 1", "schlüssel", "k\u{1}"] {
+            write(&good, odd, 0o600);
+            assert!(matches!(key(&good), Err(KeyError::Odd(_))), "{odd:?}");
+        }
         write(&good, "k-123", 0o644);
         assert!(matches!(key(&good), Err(KeyError::Open(_))));
         write(&good, " \n", 0o600);
         assert!(matches!(key(&good), Err(KeyError::Empty(_))));
-        let missing = Key::of(Some("CARSON_AGENT_NO_SUCH_KEY"), None, &place);
+        let missing = Key::of(Some("CARSON_AGENT_NO_SUCH_KEY"), None, &place, &[]);
         assert!(matches!(missing, Err(KeyError::NoVariable(_))));
     }
 }

@@ -39,10 +39,11 @@ impl Place {
     /// A directory.
     ///
     /// # Errors
-    /// When it is none, or cannot be reached.
+    /// When it is none, cannot be reached, or is git's own.
     pub fn new(dir: &Path) -> io::Result<Self> {
         let real = dir.canonicalize()?;
         match real.is_dir() {
+            true if real.components().any(is_gits) => Err(io::Error::other("it is git's own")),
             true => Ok(Self(real)),
             false => Err(io::ErrorKind::NotADirectory.into()),
         }
@@ -88,9 +89,8 @@ impl Place {
         })?;
         let mut real = self.inside(real, named)?;
         real.extend(missing.iter().rev());
-        let gits = |part: Component<'_>| part.as_os_str().eq_ignore_ascii_case(".git");
         let below = real.strip_prefix(&self.0).unwrap_or(&real);
-        if below.components().any(gits) {
+        if below.components().any(is_gits) {
             return Err(PlaceError::GitsOwn(named.to_owned()));
         }
         Ok(real)
@@ -136,6 +136,10 @@ impl Place {
             false => Err(PlaceError::Outside(named.to_owned())),
         }
     }
+}
+
+fn is_gits(part: Component<'_>) -> bool {
+    part.as_os_str().eq_ignore_ascii_case(".git")
 }
 
 #[cfg(test)]
@@ -192,6 +196,7 @@ mod tests {
         ] {
             assert!(place.to_write(bad).is_err(), "{bad}");
         }
+        assert!(Place::new(&work.join("sub/.git")).is_err());
         for gits in [".git", ".git/config", "sub/.git/hooks/x", ".GIT/config"] {
             let refused = place.to_write(gits);
             assert!(matches!(refused, Err(PlaceError::GitsOwn(_))), "{gits}");

@@ -1,7 +1,7 @@
 //! Who is told what happens: the person at standard error, or a program at standard output.
 
 use std::cell::RefCell;
-use std::io::Write;
+use std::io::{self, Write};
 use std::rc::Rc;
 
 use carson_core::untrusted::one_line;
@@ -21,6 +21,8 @@ struct Told {
     redactor: Redactor,
     /// Where events go as lines of JSON.
     json: Option<RefCell<Box<dyn Write>>>,
+    /// Why a line of JSON was not written.
+    lost: RefCell<Option<io::Error>>,
     /// Where lines for people go.
     people: RefCell<Box<dyn Write>>,
 }
@@ -38,8 +40,14 @@ impl Progress {
         Self(Rc::new(Told {
             redactor,
             json: json.map(RefCell::new),
+            lost: RefCell::default(),
             people: RefCell::new(people),
         }))
+    }
+
+    /// Why the program at standard output did not get everything.
+    pub fn lost(&self) -> Option<io::Error> {
+        self.0.lost.take()
     }
 
     /// A line for people. Where nobody listens any more, the run goes on.
@@ -61,7 +69,9 @@ impl Watch for Progress {
         };
         let line = self.0.redactor.redact(&line);
         let mut out = json.borrow_mut();
-        let _ = writeln!(out, "{line}").and_then(|()| out.flush());
+        if let Err(error) = writeln!(out, "{line}").and_then(|()| out.flush()) {
+            self.0.lost.borrow_mut().get_or_insert(error);
+        }
     }
 }
 

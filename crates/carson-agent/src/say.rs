@@ -36,7 +36,7 @@ pub fn say(end: &End, json: bool, redactor: &Redactor, progress: &mut Progress) 
         usage: end.usage,
         text: &end.text,
     });
-    let mut lost = None;
+    let mut lost = progress.lost();
     if !json && !end.text.trim().is_empty() {
         let text = redactor.redact(end.text.trim_end());
         let mut out = io::stdout();
@@ -44,11 +44,10 @@ pub fn say(end: &End, json: bool, redactor: &Redactor, progress: &mut Progress) 
             true => writeln!(out, "{}", visible_lines(&text)),
             false => writeln!(out, "{text}"),
         };
-        // Nobody may listen any more; the exit code still says how it ended.
-        lost = said
-            .err()
-            .filter(|error| error.kind() != io::ErrorKind::BrokenPipe);
+        lost = said.err();
     }
+    // Where nobody listens any more, the exit code still says how it ended.
+    let lost = lost.filter(|error| error.kind() != io::ErrorKind::BrokenPipe);
     if let Some(error) = &lost {
         progress.line(&format!(
             "carson-agent: the answer could not be written: {error}"

@@ -22,6 +22,7 @@ use crate::mcp::config::{Config, ConfigError};
 use crate::mcp::{Servers, StartError as McpError};
 use crate::message::Message;
 use crate::model::ToolSpec;
+use crate::named_files::NamedFiles;
 use crate::outcome::{End, Stop};
 use crate::place::Place;
 use crate::progress::Progress;
@@ -75,6 +76,16 @@ pub enum StartError {
     /// An MCP server.
     #[error(transparent)]
     Mcp(#[from] McpError),
+    /// A path of `--read` or `--write` is none.
+    #[error("{flag} {path:?}: {source}")]
+    Path {
+        /// The flag that names it.
+        flag: &'static str,
+        /// It.
+        path: PathBuf,
+        /// What the system says.
+        source: io::Error,
+    },
     /// Something of the system's.
     #[error(transparent)]
     Io(#[from] io::Error),
@@ -99,6 +110,7 @@ pub async fn start(args: &Args) -> Result<u8, StartError> {
         args.api_key_env.as_deref(),
         args.api_key_file.as_deref(),
         &place,
+        &commands_reach(args)?,
     )?;
     keep_to_ourselves(&key);
     let redactor = Redactor::new(key.value.clone());
@@ -116,10 +128,10 @@ pub async fn start(args: &Args) -> Result<u8, StartError> {
         progress.clone(),
     )?;
     let shell = shell(args, &place, &key, &redactor).await?;
-    let (bounds, root) = (args.bounds(), place.root().to_owned());
-    let known = (!args.no_walls).then(|| repositories::below(&root));
+    let bounds = args.bounds();
+    let known = Known::of(args, &place);
     let began = tokio::select! {
-        tools = tools(args, place, &key, shell.clone()) => Ok(tools?),
+        tools = tools(args, place.clone(), &key, shell.clone()) => Ok(tools?),
         () = cancel.cancelled() => Err(Stop::Interrupted),
         () = tokio::time::sleep(bounds.wall_clock) => Err(Stop::WallClock),
     };
@@ -164,16 +176,34 @@ pub async fn start(args: &Args) -> Result<u8, StartError> {
     };
     let end = agent::run(parts, conversation, bounds).await;
     tools.servers.end().await;
-    let new = known.map(|known| {
-        repositories::below(&root)
-            .difference(&known)
-            .cloned()
-            .collect()
-    });
-    if let Some(text) = new.and_then(|new| repositories::told(&root, &new)) {
+    for text in known.told_since(args, &place) {
         progress.see(&Event::Notice { text: &text });
     }
     Ok(say(&end, args.json, &redactor, &mut progress))
+}
+
+/// What is looked at before and after a run: the model may write it, and it may run what it wrote.
+struct Known {
+    /// Where Carson's own walls stand around a run, Carson looks after repositories.
+    repositories: Option<repositories::Below>,
+    named: NamedFiles,
+}
+
+impl Known {
+    fn of(args: &Args, place: &Place) -> Self {
+        Self {
+            repositories: (!args.no_walls).then(|| repositories::below(place.root())),
+            named: NamedFiles::of(args.until.as_deref().unwrap_or_default(), place),
+        }
+    }
+
+    fn told_since(&self, args: &Args, place: &Place) -> Vec<String> {
+        let now = Self::of(args, place);
+        let new = self.repositories.as_ref().zip(now.repositories.as_ref());
+        let new = new.and_then(|(before, now)| now.told_since(before, place.root()));
+        let named = now.named.told_since(&self.named);
+        new.into_iter().chain(named).collect()
+    }
 }
 
 /// Nobody but root reads the memory and the first environment of a process that cannot be dumped.
@@ -237,8 +267,8 @@ async fn shell(
     } else {
         let asked = Asked {
             network: args.network,
-            read: absolute(&args.read)?,
-            write: absolute(&args.write)?,
+            read: absolute("--read", &args.read)?,
+            write: absolute("--write", &args.write)?,
             git: args.git,
         };
         let walls = Walls::new(place, &asked, user.as_deref(), &path)?;
@@ -261,8 +291,22 @@ async fn shell(
     })
 }
 
-fn absolute(paths: &[PathBuf]) -> io::Result<Vec<PathBuf>> {
-    paths.iter().map(|path| path.canonicalize()).collect()
+fn absolute(flag: &'static str, paths: &[PathBuf]) -> Result<Vec<PathBuf>, StartError> {
+    let real = |path: &PathBuf| {
+        path.canonicalize().map_err(|source| StartError::Path {
+            flag,
+            path: path.clone(),
+            source,
+        })
+    };
+    paths.iter().map(real).collect()
+}
+
+/// What commands are given beside the directory.
+fn commands_reach(args: &Args) -> Result<Vec<PathBuf>, StartError> {
+    let mut paths = absolute("--read", &args.read)?;
+    paths.extend(absolute("--write", &args.write)?);
+    Ok(paths)
 }
 
 async fn tools(args: &Args, place: Place, key: &Key, shell: Shell) -> Result<Tools, StartError> {

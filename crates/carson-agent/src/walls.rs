@@ -12,13 +12,24 @@ use std::rc::Rc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-use carson_proc::sandbox::{Demand, Network, Profile, Toolchains, UNMET};
+use carson_proc::sandbox::{Demand, Network, Profile, Resources, Toolchains, UNMET};
 use carson_proc::{Command, Exit, Limits};
 
 use crate::place::Place;
+use crate::private_dir::PrivateDir;
 
 /// What of a repository says which programs git runs.
 const RUNS: [&str; 5] = ["hooks", "config", "config.worktree", "modules", "commondir"];
+
+/// What one command and all that it starts may use, as a session of a fleet without other bounds.
+fn resources() -> Resources {
+    Resources {
+        processes: Some(2048),
+        file_size_mb: Some(4096),
+        tree_memory_mb: Resources::usual_tree_memory_mb(),
+        ..Resources::default()
+    }
+}
 
 /// What an operator asks for beside the usual.
 #[derive(Clone, Debug, Default)]
@@ -40,8 +51,7 @@ pub struct Walls(Rc<Shared>);
 #[derive(Debug)]
 struct Shared {
     profile: Profile,
-    /// A private directory, which goes with us.
-    dir: PathBuf,
+    dir: PrivateDir,
     runs: AtomicU64,
 }
 
@@ -64,8 +74,8 @@ impl Walls {
         user: Option<&Path>,
         path: &OsStr,
     ) -> io::Result<Self> {
-        let dir = private_dir()?;
-        let home = dir.join("home");
+        let dir = PrivateDir::new()?;
+        let home = dir.path().join("home");
         for made in [&home, &home.join("tmp")] {
             DirBuilder::new().mode(0o700).create(made)?;
         }
@@ -94,6 +104,7 @@ impl Walls {
                 true => Network::Open,
                 false => Network::Nobody,
             },
+            resources: resources(),
             ..Profile::default()
         };
         Ok(Self(Rc::new(Shared {
@@ -106,7 +117,7 @@ impl Walls {
     /// The home of what runs behind them.
     #[must_use]
     pub fn home(&self) -> PathBuf {
-        self.0.dir.join("home")
+        self.0.dir.path().join("home")
     }
 
     /// Puts a command behind them.
@@ -115,7 +126,7 @@ impl Walls {
     /// When they cannot be written down.
     pub fn around(&self, command: Command) -> io::Result<Walled> {
         let n = self.0.runs.fetch_add(1, Ordering::Relaxed);
-        let profile = self.0.dir.join(format!("{n}.json"));
+        let profile = self.0.dir.path().join(format!("{n}.json"));
         self.0.profile.write_to(&profile)?;
         Ok(Walled {
             command: command.confined(&profile),
@@ -146,28 +157,12 @@ impl Walls {
     }
 }
 
-impl Drop for Shared {
-    fn drop(&mut self) {
-        let _ = std::fs::remove_dir_all(&self.dir);
-    }
-}
-
 impl Drop for Walled {
     fn drop(&mut self) {
         for path in [&self.profile, &Profile::level_path(&self.profile)] {
             let _ = std::fs::remove_file(path);
         }
     }
-}
-
-/// A new directory that only we enter.
-fn private_dir() -> io::Result<PathBuf> {
-    let mut random = [0_u8; 8];
-    getrandom::fill(&mut random).map_err(io::Error::other)?;
-    let name = format!("carson-agent-{:016x}", u64::from_ne_bytes(random));
-    let dir = std::env::temp_dir().canonicalize()?.join(name);
-    DirBuilder::new().mode(0o700).create(&dir)?;
-    Ok(dir)
 }
 
 /// The toolchains of the user.

@@ -83,7 +83,7 @@ impl Reach<'_> {
                 processes: Some(limits.max_processes.into()),
                 file_size_mb: Some(limits.max_file_mb),
                 memory_mb: limits.max_memory_mb,
-                tree_memory_mb: default_memory_mb(),
+                tree_memory_mb: Resources::usual_tree_memory_mb(),
                 ..Resources::default()
             },
             force: forced(self.home),
@@ -263,15 +263,6 @@ impl Reach<'_> {
 pub fn forced(home: &Home) -> Option<Abi> {
     let forced = home.environ.iter().find(|(name, _)| name == FORCE);
     serde_json::from_str(forced?.1.to_str()?).ok()
-}
-
-/// Three quarters of this machine's memory: one session must not take what the others and Carson
-/// itself need. `None` where the system does not say how much there is.
-fn default_memory_mb() -> Option<u64> {
-    let told = std::fs::read_to_string("/proc/meminfo").ok()?;
-    let line = told.lines().find_map(|line| line.strip_prefix("MemTotal:"));
-    let kib: u64 = line?.split_whitespace().next()?.parse().ok()?;
-    Some(kib / 1024 / 4 * 3)
 }
 
 fn demand(sandbox: Sandbox) -> Demand {

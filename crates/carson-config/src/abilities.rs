@@ -9,6 +9,7 @@ use crate::check::Check;
 use crate::fleet::Account;
 use crate::role_file::RoleFile;
 use crate::role_routes::accounts_of;
+use crate::tool_lists;
 
 /// What is known of the CLIs of accounts, by the accounts' names.
 pub(crate) type Abilities = BTreeMap<String, Ability>;
@@ -33,6 +34,7 @@ pub(crate) fn abilities(accounts: &BTreeMap<AccountName, Account>) -> Abilities 
 
 /// Each account that a role lists may be the one that its sessions are asked of.
 pub(crate) fn check(raw: &RoleFile, known: &Abilities, check: &mut Check<'_>) {
+    tool_lists::check(raw, check);
     if !raw.tools.mcp.is_empty() {
         for name in accounts_of(raw) {
             if let Some(ability) = known.get(&name) {
@@ -43,10 +45,7 @@ pub(crate) fn check(raw: &RoleFile, known: &Abilities, check: &mut Check<'_>) {
     for name in &raw.engines {
         if let Some(ability) = known.get(name) {
             tool_calls(raw, name, *ability, check);
-            for (key, tools) in [
-                ("tools.read", &raw.tools.read),
-                ("tools.write", &raw.tools.write),
-            ] {
+            for (key, tools) in tool_lists::of(raw) {
                 list(key, tools, name, *ability, check);
             }
         }
@@ -96,15 +95,33 @@ fn list(key: &str, tools: &[String], account: &str, ability: Ability, check: &mu
     }
 }
 
+/// The CLIs that hold their sessions to a pattern.
+fn who_keeps_to(tool: &str) -> String {
+    let is_command = ToolRule::of(tool).is_some();
+    let able = EngineKind::all().map(EngineKind::facts).filter(|facts| {
+        let keeps = match facts.keeps_to {
+            KeepsTo::Patterns => true,
+            KeepsTo::Commands { .. } => is_command,
+            KeepsTo::Nothing => false,
+        };
+        keeps && !facts.plays_script
+    });
+    able.map(|facts| facts.title)
+        .collect::<Vec<_>>()
+        .join(" or ")
+}
+
 /// A list that the CLI does not take.
 fn untaken(key: &str, tools: &[String], of: &str, check: &mut Check<'_>) {
     for (at, tool) in tools.iter().enumerate() {
         if tool.contains('(') {
             let problem =
                 format!("{of} cannot hold a session to {tool:?}: it would get all of that tool");
-            let hint = "leave [tools] out: the hook and the sandbox are what holds there; or give the role \
-                        an account of Claude Code alone";
-            check.problem(&format!("{key}.{at}"), problem, hint);
+            let hint = format!(
+                "leave [tools] out: the hook and the sandbox are what holds there; or give the role accounts of {} alone",
+                who_keeps_to(tool)
+            );
+            check.problem(&format!("{key}.{at}"), problem, &hint);
         }
     }
     if !tools.iter().any(|tool| tool.contains('(')) {
@@ -120,9 +137,11 @@ fn commands(key: &str, tools: &[String], of: &str, edits_as_one: bool, check: &m
             let problem = format!(
                 "{of} cannot hold a session to {tool:?}: it knows no patterns but those of commands"
             );
-            let hint =
-                "write it as \"Bash(git log *)\", or give the role an account of Claude Code alone";
-            check.problem(&format!("{key}.{at}"), problem, hint);
+            let hint = format!(
+                "write it as \"Bash(git log *)\", or give the role accounts of {} alone",
+                who_keeps_to(tool)
+            );
+            check.problem(&format!("{key}.{at}"), problem, &hint);
         }
     }
     let has = |name: &str| tools.iter().any(|tool| tool == name);

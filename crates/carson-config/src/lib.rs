@@ -66,6 +66,7 @@ mod shape;
 mod shipped;
 mod skills;
 mod sources;
+mod tool_lists;
 mod work;
 
 pub use choices::{

@@ -36,6 +36,11 @@ pub struct EngineFacts {
     pub takes_servers: bool,
     /// Whether it reads skills by itself, from a folder that it is told of; else they stand in the prompt.
     pub reads_skills: bool,
+    /// Whether its models are named with whose they are: `provider/model`.
+    pub provider_in_model: bool,
+    /// The flags that Carson starts its sessions with, where the CLI takes them once or the last one holds: a
+    /// second one breaks the command line, or takes a bound away.
+    pub own_flags: &'static [&'static str],
 }
 
 /// What of a list of tools a CLI holds its sessions to.
@@ -95,6 +100,20 @@ pub const ENGINES: &[EngineFacts] = &[
         tells_calls: true,
         takes_servers: true,
         reads_skills: true,
+        provider_in_model: false,
+        own_flags: &[
+            "--output-format",
+            "--max-turns",
+            "--max-budget-usd",
+            "--permission-mode",
+            "--settings",
+            "--mcp-config",
+            "--tools",
+            "--allowedTools",
+            "--append-system-prompt",
+            "--model",
+            "--effort",
+        ],
     },
     EngineFacts {
         name: "codex",
@@ -112,6 +131,17 @@ pub const ENGINES: &[EngineFacts] = &[
         tells_calls: true,
         takes_servers: true,
         reads_skills: false,
+        provider_in_model: false,
+        own_flags: &[
+            "--json",
+            "--disable",
+            "--model",
+            "-m",
+            "--output-schema",
+            "--sandbox",
+            "-s",
+            "--dangerously-bypass-approvals-and-sandbox",
+        ],
     },
     EngineFacts {
         name: "command",
@@ -128,6 +158,8 @@ pub const ENGINES: &[EngineFacts] = &[
         tells_calls: false,
         takes_servers: false,
         reads_skills: false,
+        provider_in_model: false,
+        own_flags: &[],
     },
     EngineFacts {
         name: "rehearsal",
@@ -145,6 +177,8 @@ pub const ENGINES: &[EngineFacts] = &[
         tells_calls: true,
         takes_servers: false,
         reads_skills: false,
+        provider_in_model: false,
+        own_flags: &[],
     },
     EngineFacts {
         name: "agent",
@@ -161,6 +195,24 @@ pub const ENGINES: &[EngineFacts] = &[
         tells_calls: true,
         takes_servers: true,
         reads_skills: false,
+        provider_in_model: false,
+        own_flags: &[
+            "--json",
+            "--base-url",
+            "--model",
+            "--max-turns",
+            "--max-iterations",
+            "--max-tool-calls",
+            "--wall-clock",
+            "--silence",
+            "--workdir",
+            "--until",
+            "--mcp",
+            "--tools",
+            "--api-key-env",
+            "--api-key-file",
+            "--preset",
+        ],
     },
     EngineFacts {
         name: "gemini",
@@ -184,6 +236,8 @@ pub const ENGINES: &[EngineFacts] = &[
         tells_calls: true,
         takes_servers: false,
         reads_skills: false,
+        provider_in_model: false,
+        own_flags: &[],
     },
     EngineFacts {
         name: "opencode",
@@ -208,6 +262,8 @@ pub const ENGINES: &[EngineFacts] = &[
         tells_calls: true,
         takes_servers: false,
         reads_skills: false,
+        provider_in_model: true,
+        own_flags: &[],
     },
 ];
 

@@ -73,7 +73,8 @@ impl Spent {
     #[must_use]
     pub fn to_digits(self, digits: usize) -> String {
         let about = if self.estimated { "~" } else { "" };
-        format!("{about}${:.digits$}", self.usd)
+        // The sum of nothing is a negative zero.
+        format!("{about}${:.digits$}", self.usd + 0.0)
     }
 }
 

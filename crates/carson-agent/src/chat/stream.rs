@@ -33,6 +33,7 @@ pub struct Collector {
     calls: Vec<(usize, Call)>,
     usage: Option<Usage>,
     bytes: usize,
+    any_event: bool,
     any_choice: bool,
     finished: bool,
     /// It has all the tokens that it may have, wherever that was.
@@ -69,6 +70,10 @@ impl Collector {
         if !self.finished && (self.any_choice || self.bytes == 0) {
             return Err(Cut::Wrong("it has no end".to_owned()));
         }
+        if !self.any_event {
+            let why = "there is no event in it: is --base-url that of a chat endpoint?";
+            return Err(Cut::Wrong(why.to_owned()));
+        }
         Ok(match self.any_choice {
             true => Answer::Reply(self.whole_reply()),
             false => Answer::NoChoices,
@@ -82,6 +87,7 @@ impl Collector {
     }
 
     fn event(&mut self, data: &str) -> Result<ControlFlow<()>, Cut> {
+        self.any_event = true;
         if data.trim() == "[DONE]" {
             self.finished = true;
             return Ok(ControlFlow::Break(()));

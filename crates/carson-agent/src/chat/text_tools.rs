@@ -108,6 +108,17 @@ fn blocks(text: &str) -> Vec<String> {
     found
 }
 
+/// What the model is told of such a block.
+#[must_use]
+pub fn why_unreadable(block: &str) -> String {
+    let wrong = serde_json::from_str::<Block>(block).err();
+    let wrong = wrong.map_or_else(String::new, |error| format!(": {error}"));
+    format!(
+        "the block is not one JSON object of exactly \"tool\" and \"arguments\"{wrong}; nothing was called. Write it \
+         like this, on its own lines:\n{BEGIN}\n{{\"tool\": \"NAME\", \"arguments\": {{…}}}}\n{END}"
+    )
+}
+
 fn call(block: &str) -> Call {
     let (tool, arguments) = match serde_json::from_str::<Block>(block) {
         Ok(block) => (block.tool, Value::Object(block.arguments).to_string()),
@@ -160,6 +171,11 @@ mod tests {
             let called = calls(&format!("```tool\n{wrong}\n```"));
             assert_eq!(called.len(), 1);
             assert_eq!(called[0].0, UNREADABLE, "{wrong}");
+            let told = why_unreadable(&called[0].1);
+            assert!(
+                told.starts_with("the block is not one JSON object"),
+                "{told}"
+            );
         }
     }
 

@@ -61,6 +61,16 @@ pub enum ConfigError {
         /// What is wrong.
         source: serde_json::Error,
     },
+    /// A server that could do nothing.
+    #[error("{path:?}: {name}: {what}")]
+    Idle {
+        /// Which.
+        path: PathBuf,
+        /// The server's name.
+        name: String,
+        /// What it lacks.
+        what: &'static str,
+    },
     /// A name that cannot be a part of a tool's.
     #[error("{path:?}: {name:?} is no name: 1 to 20 of a-z, 0-9, - and _")]
     Name {
@@ -82,6 +92,15 @@ impl Config {
             .map_err(|source| ConfigError::Io { path: at(), source })?;
         let config: Self = serde_json::from_str(&text)
             .map_err(|source| ConfigError::Json { path: at(), source })?;
+        for (name, server) in &config.servers {
+            if let Some(what) = server.lacks() {
+                return Err(ConfigError::Idle {
+                    path: at(),
+                    name: name.clone(),
+                    what,
+                });
+            }
+        }
         match config.servers.keys().find(|name| !is_name(name)) {
             Some(name) => Err(ConfigError::Name {
                 path: at(),
@@ -98,6 +117,19 @@ fn is_name(name: &str) -> bool {
 }
 
 impl ServerConfig {
+    /// What it cannot do without.
+    fn lacks(&self) -> Option<&'static str> {
+        if self.named().is_empty() {
+            Some("\"command\" names no program")
+        } else if self.tools.is_empty() {
+            Some("\"tools\" names none: a server is started for the tools that the model gets")
+        } else if self.timeout == 0 {
+            Some("a call cannot have a \"timeout\" of 0 seconds")
+        } else {
+            None
+        }
+    }
+
     /// Its program as it is named.
     #[must_use]
     pub fn named(&self) -> &str {
@@ -130,6 +162,9 @@ mod tests {
             "{}",
             r#"{"servers":{"docs":{"command":["x"]}}}"#,
             r#"{"servers":{"docs":{"command":["x"],"tools":[],"env":{"KEY":"v"}}}}"#,
+            r#"{"servers":{"docs":{"command":[],"tools":["x"]}}}"#,
+            r#"{"servers":{"docs":{"command":["x"],"tools":[]}}}"#,
+            r#"{"servers":{"docs":{"command":["x"],"tools":["x"],"timeout":0}}}"#,
             r#"{"servers":{"a b":{"command":["x"],"tools":[]}}}"#,
             r#"{"servers":{"a__b":{"command":["x"],"tools":[]}}}"#,
         ] {

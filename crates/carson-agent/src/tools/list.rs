@@ -43,12 +43,12 @@ pub(super) fn call(place: &Place, gate: &Gate, args: Args, most: usize) -> Done 
     }
     let depth = args.depth.unwrap_or(1).clamp(1, 5);
     let mut names: Vec<String> = Vec::new();
-    for entry in walk(&path)
-        .max_depth(Some(depth))
-        .build()
-        .skip(1)
-        .take(MOST)
-    {
+    let mut more = false;
+    for entry in walk(&path).max_depth(Some(depth)).build().skip(1) {
+        if names.len() >= MOST {
+            more = true;
+            break;
+        }
         let Ok(entry) = entry else { continue };
         let mut name = place.name_of(entry.path());
         if entry.file_type().is_some_and(|kind| kind.is_dir()) {
@@ -57,10 +57,16 @@ pub(super) fn call(place: &Place, gate: &Gate, args: Args, most: usize) -> Done 
         names.push(name);
     }
     names.sort();
+    if more {
+        names.insert(
+            0,
+            format!("[of more than {MOST}, these; name a directory below, or less depth]"),
+        );
+    }
     Ok(Observation::well(as_far_as_there_is_room(&names, most)))
 }
 
-/// What git does not ignore, by the rules of the directory alone; links are not followed.
+/// What git does not ignore, by the rules of the directory alone and in the order of names; links are not followed.
 pub(super) fn walk(path: &std::path::Path) -> WalkBuilder {
     let mut walk = WalkBuilder::new(path);
     walk.hidden(false)
@@ -68,6 +74,7 @@ pub(super) fn walk(path: &std::path::Path) -> WalkBuilder {
         .git_global(false)
         .require_git(false)
         .follow_links(false)
+        .sort_by_file_name(Ord::cmp)
         .filter_entry(|entry| entry.file_name() != ".git");
     walk
 }

@@ -16,6 +16,7 @@ use std::time::Duration;
 use serde_json::{Map, Value};
 
 use crate::approve::Approval;
+use crate::chat::text_tools::{self, UNREADABLE};
 use crate::gate::Gate;
 use crate::mcp::Servers;
 use crate::message::Call;
@@ -86,7 +87,11 @@ impl Tools {
         self.specs.iter().any(|spec| spec.name == name)
     }
 
-    fn unknown(&self, name: &str) -> Observation {
+    fn unknown(&self, call: &Call) -> Observation {
+        let name = call.tool.as_str();
+        if name == UNREADABLE {
+            return Observation::error(text_tools::why_unreadable(&call.arguments));
+        }
         let names: Vec<&str> = self.specs.iter().map(|spec| spec.name.as_str()).collect();
         Observation::error(format!(
             "there is no tool {name:?}; the tools are {}, each called with one JSON object",
@@ -136,7 +141,7 @@ impl Toolbox for Tools {
 
     async fn call(&mut self, call: &Call, time: Duration, most: usize) -> Observation {
         if !self.is_given(&call.tool) {
-            return self.unknown(&call.tool);
+            return self.unknown(call);
         }
         let text = match call.arguments.trim() {
             "" => "{}",

@@ -41,6 +41,9 @@ pub(super) fn text_of(place: &Place, path: &Path, named: &str) -> Result<String,
     let failed = |why: &dyn std::fmt::Display| Observation::error(format!("{named}: {why}"));
     let file = place.open(path).map_err(|error| failed(&error))?;
     let about = file.metadata().map_err(|error| failed(&error))?;
+    if about.is_dir() {
+        return Err(failed(&"is a directory; list shows what is in it"));
+    }
     if !about.is_file() {
         return Err(failed(&"is no file"));
     }

@@ -44,6 +44,17 @@ pub(crate) fn accounts(
             let problem = format!("engine \"{engine}\" needs a model");
             check.problem(&at, problem, "model = \"qwen3-coder\"");
         }
+        own_flags(&at, engine, &section.args, check);
+        if let Some(model) = &section.model
+            && engine.facts().provider_in_model
+            && !model.contains('/')
+        {
+            let problem = format!(
+                "engine \"{engine}\" has no model {model:?}: they are named with whose they are"
+            );
+            let hint = format!("model = \"anthropic/{model}\", or whoever's it is");
+            check.problem(&format!("{at}.model"), problem, &hint);
+        }
         if engine.facts().plays_script && section.script.is_none() {
             let problem = format!("engine \"{engine}\" needs a script");
             check.problem(&at, problem, "script = \"play.toml\"");
@@ -73,4 +84,18 @@ pub(crate) fn accounts(
         accounts.insert(name, account);
     }
     accounts
+}
+
+/// A flag that Carson passes as well would break the command line, or a bound on it.
+fn own_flags(at: &str, engine: EngineKind, args: &[String], check: &mut Check<'_>) {
+    let own = engine.facts().own_flags;
+    for (n, arg) in args.iter().enumerate() {
+        let flag = arg.split_once('=').map_or(arg.as_str(), |(flag, _)| flag);
+        if own.contains(&flag) {
+            let problem = format!("Carson passes {flag} to {engine} by itself");
+            let hint =
+                "take it out; limits.*, model and [tools] of accounts and roles say what it is";
+            check.problem(&format!("{at}.args.{n}"), problem, hint);
+        }
+    }
 }

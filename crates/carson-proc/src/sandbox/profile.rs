@@ -96,6 +96,17 @@ pub struct Resources {
     pub cpu_seconds: Option<u64>,
 }
 
+impl Resources {
+    /// The bound on a whole tree's memory where nobody asked for one: three quarters of the machine's, in MiB.
+    #[must_use]
+    pub fn usual_tree_memory_mb() -> Option<u64> {
+        let told = std::fs::read_to_string("/proc/meminfo").ok()?;
+        let line = told.lines().find_map(|line| line.strip_prefix("MemTotal:"));
+        let kib: u64 = line?.split_whitespace().next()?.parse().ok()?;
+        Some(kib / 1024 / 4 * 3)
+    }
+}
+
 /// A kernel that has less than this one, for tests.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
